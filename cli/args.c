@@ -1,0 +1,195 @@
+/* Parsing flags against a verb's table, and telling people what was wrong with them. */
+#include "args.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct flag common_flags[] = {{"help", NULL, "show this help", 'h'}, {0}};
+
+/* The tables a verb's flags come from, by number. */
+static const struct flag *flag_table(const struct command *command, int table)
+{
+    switch (table) {
+    case 0: return command->flags;
+    case 1: return command->more_flags ? command->more_flags() : NULL;
+    default: return common_flags;
+    }
+}
+
+static const struct flag *find_flag(const struct command *command, const char *name, size_t length,
+                                    char letter)
+{
+    for (int table = 0; table < 3; table++)
+        for (const struct flag *f = flag_table(command, table); f && f->name; f++)
+            if (letter ? f->letter == letter
+                       : strncmp(f->name, name, length) == 0 && f->name[length] == 0)
+                return f;
+    return NULL;
+}
+
+static const char *flag_name(void *ctx, int index)
+{
+    for (int table = 0; table < 3; table++)
+        for (const struct flag *f = flag_table(ctx, table); f && f->name; f++)
+            if (index-- == 0)
+                return f->name;
+    return NULL;
+}
+
+/* Levenshtein distance, words longer than 63 letters count as far apart. */
+static int edit_distance(const char *a, const char *b)
+{
+    int row[64];
+    size_t la = strlen(a), lb = strlen(b);
+    if (la > 63 || lb > 63)
+        return 64;
+    for (size_t j = 0; j <= lb; j++)
+        row[j] = (int)j;
+    for (size_t i = 1; i <= la; i++) {
+        int diagonal = row[0];
+        row[0] = (int)i;
+        for (size_t j = 1; j <= lb; j++) {
+            int change = diagonal + (a[i - 1] != b[j - 1]);
+            int least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
+            diagonal = row[j];
+            row[j] = change < least ? change : least;
+        }
+    }
+    return row[lb];
+}
+
+const char *args_nearest(const char *word, const char *(*known)(void *ctx, int index), void *ctx)
+{
+    const char *best = NULL, *name;
+    int least = (int)strlen(word) / 2 + 1;
+    for (int i = 0; (name = known(ctx, i)) != NULL; i++) {
+        int distance = edit_distance(word, name);
+        if (distance < least) {
+            least = distance;
+            best = name;
+        }
+    }
+    return best;
+}
+
+static int unknown_flag(const struct args *args, const char *text, size_t length)
+{
+    char name[80];
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    const char *near = args_nearest(name, flag_name, (void *)args->command);
+    if (near)
+        return args_fail(args, EXIT_USAGE, "no flag --%s; did you mean --%s?", name, near);
+    return args_fail(args, EXIT_USAGE, "no flag --%s; `consm help %s` lists them", name,
+                     args->command->name);
+}
+
+/* Reads one flag at argv[*i]; moves *i on when the value is the next word. */
+static int parse_flag(struct args *args, int argc, char **argv, int *i)
+{
+    const char *word = argv[*i], *value = NULL;
+    bool is_long = word[1] == '-';
+    const char *name = word + (is_long ? 2 : 1);
+    size_t length = is_long ? strcspn(name, "=") : 1;
+    const struct flag *flag = find_flag(args->command, name, length, is_long ? 0 : *name);
+    if (!flag)
+        return is_long ? unknown_flag(args, name, length)
+                       : args_fail(args, EXIT_USAGE, "no flag -%c", *name);
+    if (name[length])
+        value = name + length + (is_long ? 1 : 0);
+    if (flag->value && !value) {
+        if (*i + 1 >= argc)
+            return args_fail(args, EXIT_USAGE, "--%s needs a value: %s", flag->name, flag->value);
+        value = argv[++*i];
+    }
+    if (!flag->value && value)
+        return args_fail(args, EXIT_USAGE, "--%s takes no value", flag->name);
+    if (args->flags == ARGS_MAX)
+        return args_fail(args, EXIT_USAGE, "more than %d flags", ARGS_MAX);
+    args->flag[args->flags] = flag;
+    args->value[args->flags++] = value ? value : "";
+    return EXIT_DONE;
+}
+
+int args_parse(struct args *args, const struct command *command, int argc, char **argv)
+{
+    bool only_items = false;
+    memset(args, 0, sizeof *args);
+    args->command = command;
+    for (int i = 0; i < argc; i++) {
+        if (!only_items && strcmp(argv[i], "--") == 0) {
+            only_items = true;
+        } else if (!only_items && argv[i][0] == '-' && argv[i][1]) {
+            int code = parse_flag(args, argc, argv, &i);
+            if (code)
+                return code;
+        } else if (args->count == ARGS_MAX) {
+            return args_fail(args, EXIT_USAGE, "more than %d arguments", ARGS_MAX);
+        } else {
+            args->item[args->count++] = argv[i];
+        }
+    }
+    return EXIT_DONE;
+}
+
+const char *args_get(const struct args *args, const char *name)
+{
+    for (int i = args->flags - 1; i >= 0; i--)
+        if (strcmp(args->flag[i]->name, name) == 0)
+            return args->value[i];
+    return NULL;
+}
+
+bool args_has(const struct args *args, const char *name)
+{
+    return args_get(args, name) != NULL;
+}
+
+int args_double(const struct args *args, const char *name, double min, double max, double *out)
+{
+    const char *text = args_get(args, name);
+    char *end;
+    if (!text)
+        return EXIT_DONE;
+    double value = strtod(text, &end);
+    if (end == text || *end || !isfinite(value) || value < min || value > max)
+        return args_fail(args, EXIT_USAGE, "--%s %s: expected a number from %g to %g", name, text,
+                         min, max);
+    *out = value;
+    return EXIT_DONE;
+}
+
+int args_int(const struct args *args, const char *name, int64_t min, int64_t max, int64_t *out)
+{
+    const char *text = args_get(args, name);
+    char *end;
+    if (!text)
+        return EXIT_DONE;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (errno || end == text || *end || value < min || value > max)
+        return args_fail(args, EXIT_USAGE, "--%s %s: expected a whole number from %lld to %lld",
+                         name, text, (long long)min, (long long)max);
+    *out = value;
+    return EXIT_DONE;
+}
+
+int args_fail(const struct args *args, int code, const char *format, ...)
+{
+    va_list list;
+    fprintf(stderr, "consm %s: ", args->command->name);
+    va_start(list, format);
+    vfprintf(stderr, format, list);
+    va_end(list);
+    fputc('\n', stderr);
+    return code;
+}
+
+int args_status(const struct args *args, consm_status st)
+{
+    bool typed = st == CONSM_EINVAL || st == CONSM_ENOTFOUND;
+    return args_fail(args, typed ? EXIT_USAGE : EXIT_FAILED, "%s", consm_errmsg());
+}

@@ -1,0 +1,7 @@
+/* The verbs, one file each: cmd_<verb>.c defines cmd_<verb>; the list is in main.c. */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+#include "args.h"
+
+#endif

@@ -1,0 +1,98 @@
+/* The command `consm`: finds the verb, reads its flags, runs it. */
+#include "commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* In the order in which `consm help` lists them. */
+static const struct command *const commands[] = {NULL};
+
+static const struct command *find_command(const char *name)
+{
+    for (int i = 0; commands[i]; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+static const char *command_name(void *ctx, int index)
+{
+    (void)ctx;
+    return commands[index] ? commands[index]->name : NULL;
+}
+
+static void print_overview(FILE *out)
+{
+    fputs("consm: label the rest of your graph, and know which of its edges to trust\n\n"
+          "usage: consm VERB …      consm help VERB      consm --version\n\n",
+          out);
+    for (int i = 0; commands[i]; i++)
+        fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+}
+
+static void print_flags(const struct flag *flags)
+{
+    for (const struct flag *f = flags; f && f->name; f++) {
+        char left[64];
+        int used = snprintf(left, sizeof left, "%s%c%s--%s%s%s", f->letter ? "-" : "",
+                            f->letter ? f->letter : ' ', f->letter ? ", " : "   ", f->name,
+                            f->value ? " " : "", f->value ? f->value : "");
+        printf("  %-30s", left);
+        if (used > 29)
+            printf("\n  %-30s", "");
+        for (const char *c = f->help; *c; c++) {
+            putchar(*c);
+            if (*c == '\n')
+                printf("  %-30s", "");
+        }
+        putchar('\n');
+    }
+}
+
+static void print_help(const struct command *command)
+{
+    printf("consm %s: %s\n\nusage: consm %s %s\n\n%s\nflags:\n", command->name, command->summary,
+           command->name, command->usage, command->text);
+    print_flags(command->flags);
+    if (command->more_flags)
+        print_flags(command->more_flags());
+}
+
+static int unknown_command(const char *name)
+{
+    const char *near = args_nearest(name, command_name, NULL);
+    if (near)
+        fprintf(stderr, "consm: no verb %s; did you mean %s?\n", name, near);
+    else
+        fprintf(stderr, "consm: no verb %s; `consm help` lists them\n", name);
+    return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    static struct args args;
+    const char *verb = argc > 1 ? argv[1] : "";
+    if (argc < 2 || strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 ||
+        (strcmp(verb, "help") == 0 && argc == 2)) {
+        print_overview(argc < 2 ? stderr : stdout);
+        return argc < 2 ? EXIT_USAGE : EXIT_DONE;
+    }
+    if (strcmp(verb, "--version") == 0) {
+        printf("consm %s\n", consm_version());
+        return EXIT_DONE;
+    }
+    bool help = strcmp(verb, "help") == 0;
+    const struct command *command = find_command(help ? argv[2] : verb);
+    if (!command)
+        return unknown_command(help ? argv[2] : verb);
+    if (help) {
+        print_help(command);
+        return EXIT_DONE;
+    }
+    int code = args_parse(&args, command, argc - 2, argv + 2);
+    if (code == EXIT_DONE && args_has(&args, "help")) {
+        print_help(command);
+        return EXIT_DONE;
+    }
+    return code != EXIT_DONE ? code : command->run(&args);
+}

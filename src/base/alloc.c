@@ -1,0 +1,103 @@
+/* The allocation hook and its counter. The default hook is aligned_alloc. */
+#include "base/alloc.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64, SLACK = 64 };
+
+static void *libc_alloc(void *ctx, size_t bytes)
+{
+    (void)ctx;
+    return aligned_alloc(ALIGNMENT, bytes);
+}
+
+static void libc_free(void *ctx, void *block)
+{
+    (void)ctx;
+    free(block);
+}
+
+static const struct consm_allocator libc_allocator = {libc_alloc, libc_free, NULL};
+static struct consm_allocator hook = {libc_alloc, libc_free, NULL};
+static atomic_uint_fast64_t allocations;
+
+void consm_set_allocator(const struct consm_allocator *allocator)
+{
+    hook = allocator ? *allocator : libc_allocator;
+}
+
+uint64_t consm_alloc_count(void)
+{
+    return atomic_load(&allocations);
+}
+
+void *mem_alloc(size_t count, size_t size)
+{
+    size_t bytes;
+    void *block = NULL;
+    if (!__builtin_mul_overflow(count, size, &bytes) && bytes <= SIZE_MAX / 2) {
+        bytes = (bytes + SLACK + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        atomic_fetch_add(&allocations, 1);
+        block = hook.alloc(hook.ctx, bytes);
+    }
+    if (!block)
+        status_fail(CONSM_ENOMEM, "out of memory: %zu elements of %zu bytes", count, size);
+    return block;
+}
+
+void *mem_zalloc(size_t count, size_t size)
+{
+    void *block = mem_alloc(count, size);
+    if (block)
+        memset(block, 0, count * size);
+    return block;
+}
+
+void *mem_grow(void *old, size_t old_count, size_t new_count, size_t size)
+{
+    void *block = mem_alloc(new_count, size);
+    if (!block)
+        return NULL;
+    if (old)
+        memcpy(block, old, (old_count < new_count ? old_count : new_count) * size);
+    mem_free(old);
+    return block;
+}
+
+consm_status mem_reserve(void **block, size_t used, size_t *capacity, size_t more, size_t size)
+{
+    if (more <= *capacity && used <= *capacity - more)
+        return CONSM_OK;
+    size_t wanted = *capacity < 16 ? 16 : *capacity;
+    while (wanted < used + more)
+        wanted = wanted + wanted / 2;
+    void *grown = mem_grow(*block, used, wanted, size);
+    if (!grown)
+        return CONSM_ENOMEM;
+    *block = grown;
+    *capacity = wanted;
+    return CONSM_OK;
+}
+
+char *mem_strndup(const char *text, size_t length)
+{
+    char *copy = mem_alloc(length + 1, 1);
+    if (copy) {
+        memcpy(copy, text, length);
+        copy[length] = 0;
+    }
+    return copy;
+}
+
+char *mem_strdup(const char *text)
+{
+    return mem_strndup(text, strlen(text));
+}
+
+void mem_free(void *block)
+{
+    if (block)
+        hook.free(hook.ctx, block);
+}

@@ -1,0 +1,35 @@
+/* Memory: 64-byte aligned blocks through a replaceable hook, counted. Every block carries 64 bytes
+ * of slack behind its end, so that vector kernels may load (never store) past the last element. */
+#ifndef BASE_ALLOC_H
+#define BASE_ALLOC_H
+
+#include "base/status.h"
+
+/* count × size bytes, uninitialised / zeroed. NULL with a message when they cannot be had or the
+ * product overflows. A count of 0 gives a valid empty block. */
+void *mem_alloc(size_t count, size_t size);
+void *mem_zalloc(size_t count, size_t size);
+
+/* A block of new_count elements that begins with the old ones; the old block is freed on success
+ * and untouched on failure. */
+void *mem_grow(void *old, size_t old_count, size_t new_count, size_t size);
+
+char *mem_strdup(const char *text);
+char *mem_strndup(const char *text, size_t length);
+void mem_free(void *block);
+
+/* TRY(NEW(p, n)): p becomes an array of n of its own type. */
+#define NEW(p, n)                                                                                  \
+    (((p) = mem_alloc((size_t)(n), sizeof *(p))) == NULL ? (consm_status)CONSM_ENOMEM              \
+                                                         : (consm_status)CONSM_OK)
+#define ZNEW(p, n)                                                                                 \
+    (((p) = mem_zalloc((size_t)(n), sizeof *(p))) == NULL ? (consm_status)CONSM_ENOMEM             \
+                                                          : (consm_status)CONSM_OK)
+/* TRY(GROW(p, used, capacity, more)): room for `more` elements behind the first `used`. */
+#define GROW(p, used, capacity, more)                                                              \
+    mem_reserve((void **)&(p), (size_t)(used), &(capacity), (size_t)(more), sizeof *(p))
+
+/* The work behind GROW: doubles the capacity until it fits. */
+consm_status mem_reserve(void **block, size_t used, size_t *capacity, size_t more, size_t size);
+
+#endif

@@ -1,0 +1,19 @@
+/* clock_gettime and getrusage. */
+#include "base/clock.h"
+
+#include <sys/resource.h>
+#include <time.h>
+
+double clock_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double clock_peak_rss_mb(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss * 1024 / 1e6;
+}

@@ -1,0 +1,39 @@
+/* Formats a message and hands it to the callback; without a callback nothing happens. */
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static consm_log_fn listener;
+static void *listener_ctx;
+
+void consm_set_log(consm_log_fn fn, void *ctx)
+{
+    listener = fn;
+    listener_ctx = ctx;
+}
+
+static void emit(enum consm_log_level level, const char *format, va_list args)
+{
+    char message[1024];
+    if (!listener)
+        return;
+    vsnprintf(message, sizeof message, format, args);
+    listener(listener_ctx, level, message);
+}
+
+void log_info(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    emit(CONSM_LOG_INFO, format, args);
+    va_end(args);
+}
+
+void log_warn(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    emit(CONSM_LOG_WARN, format, args);
+    va_end(args);
+}

@@ -1,0 +1,32 @@
+/* The thread-local message behind consm_errmsg(). A fixed buffer, so that running out of memory
+ * can be reported too. */
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static _Thread_local char message[1024];
+
+consm_status status_fail(consm_status code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    return code;
+}
+
+void status_clear(void)
+{
+    message[0] = 0;
+}
+
+const char *consm_errmsg(void)
+{
+    return message;
+}
+
+const char *consm_version(void)
+{
+    return CONSM_VERSION;
+}

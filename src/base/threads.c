@@ -1,0 +1,181 @@
+/* The team of threads: a generation counter wakes them, a counting barrier joins them. Waiting
+ * spins briefly (a kernel is microseconds long), then yields, and between runs sleeps. */
+#include "base/threads.h"
+
+#include "base/alloc.h"
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+enum { MAX_THREADS = 1024, SPIN_BARRIER = 4000, SPIN_IDLE = 20000 };
+
+struct team {
+    int size;
+    team_fn fn;
+    void *arg;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    int sleepers;
+    bool leaving;
+    _Alignas(64) atomic_uint generation; /* bumped once per team_run */
+    _Alignas(64) atomic_int arrived;     /* at the current barrier */
+    _Alignas(64) atomic_uint passed;     /* barriers passed so far */
+    int started;
+    pthread_t thread[];
+};
+
+struct start {
+    struct team *team;
+    int id;
+};
+
+static void relax(void)
+{
+#if defined(__aarch64__)
+    __asm__ volatile("isb");
+#elif defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+/* Waits until the generation differs from the one seen: spin first, then sleep. */
+static void await_generation(struct team *team, unsigned seen)
+{
+    for (int i = 0; i < SPIN_IDLE; i++) {
+        if (atomic_load_explicit(&team->generation, memory_order_acquire) != seen)
+            return;
+        relax();
+    }
+    pthread_mutex_lock(&team->lock);
+    team->sleepers++;
+    while (atomic_load(&team->generation) == seen)
+        pthread_cond_wait(&team->wake, &team->lock);
+    team->sleepers--;
+    pthread_mutex_unlock(&team->lock);
+}
+
+static void *thread_main(void *arg)
+{
+    struct start start = *(struct start *)arg;
+    struct team *team = start.team;
+    mem_free(arg);
+    for (unsigned seen = 0;; seen++) {
+        await_generation(team, seen);
+        if (team->leaving)
+            return NULL;
+        struct worker who = {start.id, team->size, team};
+        team->fn(team->arg, who);
+        team_barrier(who);
+    }
+}
+
+static void begin_generation(struct team *team)
+{
+    pthread_mutex_lock(&team->lock);
+    atomic_fetch_add(&team->generation, 1);
+    if (team->sleepers)
+        pthread_cond_broadcast(&team->wake);
+    pthread_mutex_unlock(&team->lock);
+}
+
+consm_status team_new(struct team **out, int size)
+{
+    consm_status st = CONSM_OK;
+    struct team *team = NULL;
+    *out = NULL;
+    if (size == 0)
+        size = threads_available();
+    if (size < 0 || size > MAX_THREADS)
+        return status_fail(CONSM_EINVAL, "%d threads: expected 1 to %d", size, MAX_THREADS);
+    team = mem_zalloc(1, sizeof *team + (size_t)size * sizeof(pthread_t));
+    if (!team)
+        return CONSM_ENOMEM;
+    team->size = size;
+    pthread_mutex_init(&team->lock, NULL);
+    pthread_cond_init(&team->wake, NULL);
+    for (int id = 1; id < size; id++) {
+        struct start *start;
+        TRY(NEW(start, 1));
+        *start = (struct start){team, id};
+        if (pthread_create(&team->thread[id], NULL, thread_main, start) != 0) {
+            mem_free(start);
+            TRY(status_fail(CONSM_ELIMIT, "the system refused thread %d of %d", id + 1, size));
+        }
+        team->started++;
+    }
+    *out = team;
+    return CONSM_OK;
+done:
+    team_free(team);
+    return st;
+}
+
+void team_free(struct team *team)
+{
+    if (!team)
+        return;
+    team->leaving = true;
+    begin_generation(team);
+    for (int id = 1; id <= team->started; id++)
+        pthread_join(team->thread[id], NULL);
+    pthread_cond_destroy(&team->wake);
+    pthread_mutex_destroy(&team->lock);
+    mem_free(team);
+}
+
+int team_size(const struct team *team)
+{
+    return team->size;
+}
+
+void team_run(struct team *team, team_fn fn, void *arg)
+{
+    struct worker me = {0, team->size, team};
+    if (team->size > 1) {
+        team->fn = fn;
+        team->arg = arg;
+        begin_generation(team);
+    }
+    fn(arg, me);
+    team_barrier(me);
+}
+
+void team_barrier(struct worker who)
+{
+    struct team *team = who.team;
+    if (who.size == 1)
+        return;
+    unsigned before = atomic_load_explicit(&team->passed, memory_order_relaxed);
+    if (atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel) == who.size - 1) {
+        atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
+        atomic_store_explicit(&team->passed, before + 1, memory_order_release);
+        return;
+    }
+    for (int spins = 0; atomic_load_explicit(&team->passed, memory_order_acquire) == before;) {
+        if (spins < SPIN_BARRIER) {
+            spins++;
+            relax();
+        } else {
+            sched_yield();
+        }
+    }
+}
+
+void team_range(struct worker who, int64_t count, int64_t grain, int64_t *from, int64_t *to)
+{
+    int64_t grains = (count + grain - 1) / grain;
+    *from = grains * who.id / who.size * grain;
+    *to = grains * (who.id + 1) / who.size * grain;
+    if (*from > count)
+        *from = count;
+    if (*to > count)
+        *to = count;
+}
+
+int threads_available(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
+        return CPU_COUNT(&set);
+    return 1;
+}

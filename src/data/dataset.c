@@ -1,0 +1,158 @@
+/* The container every reader fills: making, checking, freeing, cleaning. */
+#include "data/dataset.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+consm_status dataset_new(struct dataset **out, const char *name)
+{
+    consm_status st = CONSM_OK;
+    struct dataset *d;
+    *out = NULL;
+    TRY(ZNEW(d, 1));
+    d->name = mem_strdup(name);
+    if (!d->name)
+        TRY(CONSM_ENOMEM);
+    *out = d;
+    return CONSM_OK;
+done:
+    dataset_free(d);
+    return st;
+}
+
+static void free_names(char **names, int64_t count)
+{
+    for (int64_t i = 0; names && i < count; i++)
+        mem_free(names[i]);
+    mem_free(names);
+}
+
+void dataset_free(struct dataset *d)
+{
+    if (!d)
+        return;
+    if (!(d->borrowed & DATASET_BORROWS_EDGES)) {
+        mem_free(d->from);
+        mem_free(d->to);
+        mem_free(d->weight);
+    }
+    if (!(d->borrowed & DATASET_BORROWS_DENSE))
+        mem_free(d->dense);
+    if (!(d->borrowed & DATASET_BORROWS_LABELS))
+        mem_free(d->label);
+    if (!(d->borrowed & DATASET_BORROWS_ROLES))
+        mem_free(d->role);
+    csr_free(d->sparse);
+    free_names(d->class_name, d->classes);
+    free_names(d->node_id, d->nodes);
+    free_names(d->feature_name, d->features);
+    if (d->mapping)
+        munmap(d->mapping, d->mapping_bytes);
+    mem_free(d->name);
+    mem_free(d);
+}
+
+static consm_status check_edges(const struct dataset *d)
+{
+    for (int64_t e = 0; e < d->edges; e++) {
+        if (d->from[e] < 0 || d->from[e] >= d->nodes || d->to[e] < 0 || d->to[e] >= d->nodes)
+            return status_fail(CONSM_EFORMAT,
+                               "%s: edge %lld joins nodes %d and %d: expected 0 to %lld", d->name,
+                               (long long)e, d->from[e], d->to[e], (long long)d->nodes - 1);
+        if (d->weight && !isfinite(d->weight[e]))
+            return status_fail(CONSM_EFORMAT,
+                               "%s: edge %lld has weight %g: expected a finite number", d->name,
+                               (long long)e, (double)d->weight[e]);
+    }
+    return CONSM_OK;
+}
+
+static consm_status bad_feature(const struct dataset *d, int64_t node, int64_t feature, float value)
+{
+    return status_fail(CONSM_EFORMAT, "%s: node %lld, feature %lld is %g: expected a finite number",
+                       d->name, (long long)node, (long long)feature, (double)value);
+}
+
+static consm_status check_features(const struct dataset *d)
+{
+    if (d->features > 0 && !d->sparse == !d->dense)
+        return status_fail(CONSM_EFORMAT, "%s: %lld features but no feature matrix", d->name,
+                           (long long)d->features);
+    for (int64_t k = 0; d->dense && k < d->nodes * d->features; k++)
+        if (!isfinite(d->dense[k]))
+            return bad_feature(d, k / d->features, k % d->features, d->dense[k]);
+    if (d->sparse && (d->sparse->rows != d->nodes || d->sparse->cols != d->features))
+        return status_fail(CONSM_EFORMAT,
+                           "%s: the feature matrix is %lld x %lld: expected %lld x %lld", d->name,
+                           (long long)d->sparse->rows, (long long)d->sparse->cols,
+                           (long long)d->nodes, (long long)d->features);
+    for (int64_t r = 0; d->sparse && r < d->nodes; r++)
+        for (int64_t k = d->sparse->start[r]; k < d->sparse->start[r + 1]; k++) {
+            if (d->sparse->col[k] < 0 || d->sparse->col[k] >= d->features)
+                return status_fail(CONSM_EFORMAT, "%s: node %lld has feature %d: expected 0 to %lld",
+                                   d->name, (long long)r, d->sparse->col[k],
+                                   (long long)d->features - 1);
+            if (d->sparse->val && !isfinite(d->sparse->val[k]))
+                return bad_feature(d, r, d->sparse->col[k], d->sparse->val[k]);
+        }
+    return CONSM_OK;
+}
+
+consm_status dataset_check(const struct dataset *d)
+{
+    consm_status st = CONSM_OK;
+    if (d->nodes <= 0)
+        return status_fail(CONSM_EFORMAT, "%s: no nodes", d->name);
+    TRY(check_edges(d));
+    TRY(check_features(d));
+    for (int64_t i = 0; i < d->nodes; i++)
+        if (d->label[i] < -1 || d->label[i] >= d->classes)
+            return status_fail(CONSM_EFORMAT, "%s: node %lld has label %d: expected 0 to %d",
+                               d->name, (long long)i, d->label[i], d->classes - 1);
+    for (int64_t k = 0; d->role && k < d->splits * d->nodes; k++)
+        if (d->role[k] > SPLIT_TEST)
+            return status_fail(CONSM_EFORMAT, "%s: split %lld gives node %lld the role %d: "
+                               "expected 0 to 3", d->name, (long long)(k / d->nodes),
+                               (long long)(k % d->nodes), d->role[k]);
+done:
+    return st;
+}
+
+consm_status dataset_graph(struct csr **out, const struct dataset *d, struct edge_facts *facts)
+{
+    return csr_from_edges(out, d->nodes, d->nodes, d->edges, d->from, d->to, d->weight,
+                          CSR_UNDIRECTED | CSR_DROP_LOOPS, facts);
+}
+
+const char *dataset_node_id(const struct dataset *d, int64_t node, char buffer[24])
+{
+    if (d->node_id)
+        return d->node_id[node];
+    snprintf(buffer, 24, "%lld", (long long)node);
+    return buffer;
+}
+
+const char *dataset_class_name(const struct dataset *d, int32_t class_index, char buffer[24])
+{
+    if (d->class_name)
+        return d->class_name[class_index];
+    snprintf(buffer, 24, "%d", class_index);
+    return buffer;
+}
+
+consm_status dataset_set_features(struct dataset *d, float *dense, int64_t features)
+{
+    int64_t nonzero = 0, cells = d->nodes * features;
+    for (int64_t k = 0; k < cells; k++)
+        nonzero += dense[k] != 0;
+    d->features = features;
+    if (features == 0 || nonzero > cells / 3) {
+        d->dense = dense;
+        return CONSM_OK;
+    }
+    consm_status st = csr_from_dense(&d->sparse, dense, d->nodes, features);
+    mem_free(dense);
+    return st;
+}

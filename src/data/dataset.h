@@ -1,0 +1,72 @@
+/*
+ * A dataset: a graph with features, labels and known splits, exactly as its file holds it. Readers
+ * (one per format, one file each) fill it; everything else only reads it. Cleaning (undirected, no
+ * loops, no repeats) happens in dataset_graph(), so that `consm info` can report both sides.
+ */
+#ifndef DATA_DATASET_H
+#define DATA_DATASET_H
+
+#include "graph/csr.h"
+
+/* Which role a node plays. A node may have none (SPLIT_NONE). */
+enum split_role { SPLIT_NONE = 0, SPLIT_TRAIN = 1, SPLIT_VAL = 2, SPLIT_TEST = 3 };
+
+struct dataset {
+    char *name;       /* for people: "cora", or the path it came from */
+    int64_t nodes;    /* n */
+    int64_t features; /* f; 0 when the file has none */
+    int32_t classes;  /* c; 0 when there are no labels */
+
+    /* The edges as stored, in file order; each line is one entry even in undirected files. */
+    int64_t edges;
+    int32_t *from, *to; /* (edges) */
+    float *weight;      /* (edges), or NULL */
+    bool directed;      /* the file says that direction matters (a hint; models decide) */
+
+    /* Exactly one of these is set when features > 0. */
+    struct csr *sparse; /* (n, f) */
+    float *dense;       /* (n, f) row-major */
+
+    int32_t *label;      /* (n): 0 … c-1, or -1 unknown; never NULL after loading */
+    char **class_name;   /* (c), or NULL: "0", "1", … */
+    char **node_id;      /* (n), or NULL: "0", "1", … */
+    char **feature_name; /* (f), or NULL */
+
+    /* The splits that came with the file, each n roles. */
+    int64_t splits;
+    uint8_t *role; /* (splits, n) of enum split_role, or NULL */
+
+    char sha256[65]; /* of the bytes read, files in a fixed order; "" for generated sets */
+
+    void *mapping; /* a mapped file that arrays above point into, or NULL */
+    size_t mapping_bytes;
+    unsigned borrowed; /* which of the arrays above lie in the mapping: DATASET_BORROWS_… */
+};
+
+enum {
+    DATASET_BORROWS_EDGES = 1,
+    DATASET_BORROWS_DENSE = 2,
+    DATASET_BORROWS_LABELS = 4,
+    DATASET_BORROWS_ROLES = 8
+};
+
+/* An empty dataset of that name. */
+consm_status dataset_new(struct dataset **out, const char *name);
+void dataset_free(struct dataset *d);
+
+/* Checks everything a reader promises: ends in range, labels in range, finite features and weights,
+ * unique ids. Every reader ends with it. The message names `name` and the first fault. */
+consm_status dataset_check(const struct dataset *d);
+
+/* The cleaned graph: undirected, without loops and repeats; weights kept (the first of a repeat). */
+consm_status dataset_graph(struct csr **out, const struct dataset *d, struct edge_facts *facts);
+
+/* The name of a node, class or feature: its own, or its number written into buffer. */
+const char *dataset_node_id(const struct dataset *d, int64_t node, char buffer[24]);
+const char *dataset_class_name(const struct dataset *d, int32_t class_index, char buffer[24]);
+
+/* Fills d->sparse from a dense array when at most a third of it is non-zero, else keeps the array.
+ * Takes the array over. */
+consm_status dataset_set_features(struct dataset *d, float *dense, int64_t features);
+
+#endif

@@ -1,0 +1,354 @@
+/* Building, transposing and searching CSR matrices. Counting sorts throughout: O(rows + entries). */
+#include "graph/csr.h"
+
+#include <string.h>
+
+consm_status csr_new(struct csr **out, int64_t rows, int64_t cols, int64_t nnz, bool weighted)
+{
+    consm_status st = CONSM_OK;
+    struct csr *a;
+    *out = NULL;
+    if (rows < 0 || cols < 0 || nnz < 0 || rows >= INT32_MAX || cols >= INT32_MAX)
+        return status_fail(CONSM_ELIMIT, "a sparse matrix of %lld x %lld with %lld entries",
+                           (long long)rows, (long long)cols, (long long)nnz);
+    TRY(ZNEW(a, 1));
+    a->rows = rows;
+    a->cols = cols;
+    a->nnz = nnz;
+    TRY(ZNEW(a->start, rows + 1));
+    TRY(NEW(a->col, nnz));
+    if (weighted)
+        TRY(NEW(a->val, nnz));
+    *out = a;
+    return CONSM_OK;
+done:
+    csr_free(a);
+    return st;
+}
+
+void csr_drop_transpose(struct csr *a)
+{
+    if (a->t != a)
+        csr_free(a->t);
+    a->t = NULL;
+    mem_free(a->t_entry);
+    a->t_entry = NULL;
+}
+
+void csr_free(struct csr *a)
+{
+    if (!a)
+        return;
+    csr_drop_transpose(a);
+    if (!a->borrowed) {
+        mem_free(a->start);
+        mem_free(a->col);
+        mem_free(a->val);
+    }
+    mem_free(a);
+}
+
+/* Turns counts in start[1…rows] into offsets. */
+static void counts_to_offsets(int64_t *start, int64_t rows)
+{
+    for (int64_t r = 0; r < rows; r++)
+        start[r + 1] += start[r];
+}
+
+/* Moves entry `from` to `to` within a row that is being compacted. */
+static void move_entry(struct csr *a, int64_t to, int64_t from)
+{
+    a->col[to] = a->col[from];
+    if (a->val)
+        a->val[to] = a->val[from];
+}
+
+/* Removes repeats inside each row; rows are sorted, and entries of one column stand in list order.
+ * Returns how many entries went. */
+static int64_t merge_repeats(struct csr *a, bool sum)
+{
+    int64_t out = 0;
+    for (int64_t r = 0; r < a->rows; r++) {
+        int64_t begin = out, from = a->start[r], to = a->start[r + 1];
+        a->start[r] = begin;
+        for (int64_t k = from; k < to; k++) {
+            if (out > begin && a->col[out - 1] == a->col[k]) {
+                if (a->val && sum)
+                    a->val[out - 1] += a->val[k];
+            } else {
+                move_entry(a, out++, k);
+            }
+        }
+    }
+    int64_t removed = a->nnz - out;
+    a->start[a->rows] = out;
+    a->nnz = out;
+    return removed;
+}
+
+/* One edge of a list, read backwards for k >= count, so that an undirected list is one of 2·count. */
+struct edge_list {
+    int64_t count;
+    const int32_t *from, *to;
+    const float *weight;
+    bool drop_loops;
+};
+
+static bool edge_at(const struct edge_list *list, int64_t k, int32_t *row, int32_t *col, float *weight)
+{
+    bool back = k >= list->count;
+    int64_t e = back ? k - list->count : k;
+    *row = back ? list->to[e] : list->from[e];
+    *col = back ? list->from[e] : list->to[e];
+    *weight = list->weight ? list->weight[e] : 1;
+    return !(*row == *col && (list->drop_loops || back));
+}
+
+/* Sorts the list into a by columns, then stably by rows: two counting sorts. */
+static consm_status sort_edges(struct csr *a, const struct edge_list *list, int64_t length)
+{
+    consm_status st = CONSM_OK;
+    int64_t *slot = NULL;
+    int32_t *row = NULL, *col = NULL, r, c;
+    float *val = NULL, w;
+    int64_t kept = 0;
+    TRY(ZNEW(slot, (a->rows > a->cols ? a->rows : a->cols) + 1));
+    for (int64_t k = 0; k < length; k++)
+        if (edge_at(list, k, &r, &c, &w)) {
+            slot[c + 1]++;
+            kept++;
+        }
+    counts_to_offsets(slot, a->cols);
+    TRY(NEW(row, kept));
+    TRY(NEW(col, kept));
+    if (a->val)
+        TRY(NEW(val, kept));
+    for (int64_t k = 0; k < length; k++)
+        if (edge_at(list, k, &r, &c, &w)) {
+            int64_t at = slot[c]++;
+            row[at] = r;
+            col[at] = c;
+            if (val)
+                val[at] = w;
+        }
+    for (int64_t k = 0; k < kept; k++)
+        a->start[row[k] + 1]++;
+    counts_to_offsets(a->start, a->rows);
+    memcpy(slot, a->start, (size_t)a->rows * sizeof *slot);
+    for (int64_t k = 0; k < kept; k++) {
+        int64_t at = slot[row[k]]++;
+        a->col[at] = col[k];
+        if (val)
+            a->val[at] = val[k];
+    }
+    a->nnz = kept;
+done:
+    mem_free(slot);
+    mem_free(row);
+    mem_free(col);
+    mem_free(val);
+    return st;
+}
+
+/* Edge (a,b) and its mirror must carry one weight: the entry above the diagonal decides. */
+static void mirror_weights(struct csr *a)
+{
+    for (int64_t r = 0; r < a->rows; r++)
+        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++)
+            if (a->col[k] < r)
+                a->val[k] = a->val[csr_find(a, a->col[k], (int32_t)r)];
+}
+
+static consm_status check_ends(int64_t rows, int64_t cols, int64_t count, const int32_t *from,
+                               const int32_t *to)
+{
+    for (int64_t e = 0; e < count; e++)
+        if (from[e] < 0 || from[e] >= rows || to[e] < 0 || to[e] >= cols)
+            return status_fail(CONSM_EINVAL,
+                               "edge %lld joins %d and %d: expected nodes below %lld and %lld",
+                               (long long)e, from[e], to[e], (long long)rows, (long long)cols);
+    return CONSM_OK;
+}
+
+consm_status csr_from_edges(struct csr **out, int64_t rows, int64_t cols, int64_t count,
+                            const int32_t *from, const int32_t *to, const float *weight,
+                            unsigned policy, struct edge_facts *facts)
+{
+    consm_status st = CONSM_OK;
+    struct csr *a = NULL;
+    bool undirected = policy & CSR_UNDIRECTED;
+    struct edge_list list = {count, from, to, weight, policy & CSR_DROP_LOOPS};
+    int64_t length = undirected ? 2 * count : count, loops = 0;
+    *out = NULL;
+    TRY(check_ends(rows, cols, count, from, to));
+    TRY(csr_new(&a, rows, cols, length, weight != NULL));
+    TRY(sort_edges(a, &list, length));
+    int64_t repeats = merge_repeats(a, policy & CSR_SUM_REPEATS);
+    if (undirected && weight)
+        mirror_weights(a);
+    if (facts) {
+        for (int64_t e = 0; e < count; e++)
+            loops += from[e] == to[e];
+        *facts = (struct edge_facts){count, loops, undirected ? repeats / 2 : repeats, a->nnz};
+    }
+    *out = a;
+    a = NULL;
+done:
+    csr_free(a);
+    return st;
+}
+
+consm_status csr_from_dense(struct csr **out, const float *dense, int64_t rows, int64_t cols)
+{
+    consm_status st = CONSM_OK;
+    int64_t nnz = 0;
+    struct csr *a = NULL;
+    *out = NULL;
+    for (int64_t k = 0; k < rows * cols; k++)
+        nnz += dense[k] != 0;
+    TRY(csr_new(&a, rows, cols, nnz, true));
+    nnz = 0;
+    for (int64_t r = 0; r < rows; r++) {
+        for (int64_t c = 0; c < cols; c++)
+            if (dense[r * cols + c] != 0) {
+                a->col[nnz] = (int32_t)c;
+                a->val[nnz++] = dense[r * cols + c];
+            }
+        a->start[r + 1] = nnz;
+    }
+    *out = a;
+    a = NULL;
+done:
+    csr_free(a);
+    return st;
+}
+
+/* Same shape and columns: then the transpose has the pattern of the matrix itself. */
+static bool same_pattern(const struct csr *a, const struct csr *b)
+{
+    return a->rows == b->rows && a->cols == b->cols &&
+           memcmp(a->start, b->start, (size_t)(a->rows + 1) * sizeof *a->start) == 0 &&
+           memcmp(a->col, b->col, (size_t)a->nnz * sizeof *a->col) == 0;
+}
+
+static bool same_values(const struct csr *a, const struct csr *b)
+{
+    return !a->val || memcmp(a->val, b->val, (size_t)a->nnz * sizeof *a->val) == 0;
+}
+
+consm_status csr_transpose(struct csr *a)
+{
+    consm_status st = CONSM_OK;
+    struct csr *t = NULL;
+    int64_t *slot = NULL;
+    if (a->t)
+        return CONSM_OK;
+    TRY(csr_new(&t, a->cols, a->rows, a->nnz, a->val != NULL));
+    TRY(NEW(a->t_entry, a->nnz));
+    TRY(NEW(slot, a->cols));
+    for (int64_t k = 0; k < a->nnz; k++)
+        t->start[a->col[k] + 1]++;
+    counts_to_offsets(t->start, t->rows);
+    memcpy(slot, t->start, (size_t)t->rows * sizeof *slot);
+    for (int64_t r = 0; r < a->rows; r++)
+        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++) {
+            int64_t at = slot[a->col[k]]++;
+            t->col[at] = (int32_t)r;
+            a->t_entry[at] = k;
+            if (t->val)
+                t->val[at] = a->val[k];
+        }
+    if (same_pattern(a, t) && same_values(a, t)) {
+        a->t = a;
+    } else {
+        a->t = t;
+        t = NULL;
+    }
+done:
+    if (st < 0) {
+        mem_free(a->t_entry);
+        a->t_entry = NULL;
+    }
+    mem_free(slot);
+    csr_free(t);
+    return st;
+}
+
+int64_t csr_find(const struct csr *a, int64_t row, int32_t col)
+{
+    int64_t low = a->start[row], high = a->start[row + 1];
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (a->col[middle] < col)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < a->start[row + 1] && a->col[low] == col ? low : -1;
+}
+
+int64_t csr_row_of_entry(const struct csr *a, int64_t entry)
+{
+    int64_t low = 0, high = a->rows;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (a->start[middle] < entry)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void csr_row_sums(double *sum, const struct csr *a)
+{
+    for (int64_t r = 0; r < a->rows; r++) {
+        sum[r] = a->val ? 0 : (double)(a->start[r + 1] - a->start[r]);
+        for (int64_t k = a->start[r]; a->val && k < a->start[r + 1]; k++)
+            sum[r] += a->val[k];
+    }
+}
+
+consm_status csr_submatrix(struct csr **out, const struct csr *a, const int32_t *keep_rows,
+                           int64_t row_count, const int32_t *keep_cols, int64_t col_count)
+{
+    consm_status st = CONSM_OK;
+    struct csr *sub = NULL;
+    int32_t *new_col = NULL;
+    int64_t nnz = 0;
+    *out = NULL;
+    if (!keep_rows)
+        row_count = a->rows;
+    if (!keep_cols)
+        col_count = a->cols;
+    TRY(NEW(new_col, a->cols));
+    for (int64_t c = 0; c < a->cols; c++)
+        new_col[c] = keep_cols ? -1 : (int32_t)c;
+    for (int64_t i = 0; keep_cols && i < col_count; i++)
+        new_col[keep_cols[i]] = (int32_t)i;
+    for (int64_t i = 0; i < row_count; i++) {
+        int64_t r = keep_rows ? keep_rows[i] : i;
+        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++)
+            nnz += new_col[a->col[k]] >= 0;
+    }
+    TRY(csr_new(&sub, row_count, col_count, nnz, a->val != NULL));
+    nnz = 0;
+    for (int64_t i = 0; i < row_count; i++) {
+        int64_t r = keep_rows ? keep_rows[i] : i;
+        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++) {
+            if (new_col[a->col[k]] < 0)
+                continue;
+            sub->col[nnz] = new_col[a->col[k]];
+            if (sub->val)
+                sub->val[nnz] = a->val[k];
+            nnz++;
+        }
+        sub->start[i + 1] = nnz;
+    }
+    *out = sub;
+    sub = NULL;
+done:
+    mem_free(new_col);
+    csr_free(sub);
+    return st;
+}

@@ -1,0 +1,79 @@
+/*
+ * Compressed sparse rows: the one sparse matrix of consm, for graphs, for bag-of-words features and
+ * for pooling matrices. Row r holds entries start[r] … start[r+1]-1, columns ascending.
+ *
+ * The transpose is cached inside because every backward pass needs it. For a symmetric pattern it
+ * is the matrix itself.
+ */
+#ifndef GRAPH_CSR_H
+#define GRAPH_CSR_H
+
+#include "base/alloc.h"
+
+struct csr {
+    int64_t rows, cols, nnz;
+    int64_t *start; /* (rows+1) */
+    int32_t *col;   /* (nnz) */
+    float *val;     /* (nnz), or NULL: every entry is 1 */
+    struct csr *t;  /* the transpose, NULL until csr_transpose(); == this if the pattern is symmetric */
+    int64_t *t_entry; /* (nnz) entry k of the transpose is entry t_entry[k] here */
+    bool borrowed;    /* start, col, val belong to someone else (a mapped file) */
+};
+
+/* What became of an edge list on its way into a matrix. */
+struct edge_facts {
+    int64_t stored;  /* lines of the list */
+    int64_t loops;   /* self-loops among them */
+    int64_t repeats; /* entries that named a (row, column) again, loops not counted */
+    int64_t kept;    /* entries of the matrix; for CSR_UNDIRECTED each edge counts twice */
+};
+
+enum csr_policy {
+    CSR_DIRECTED = 0,
+    CSR_UNDIRECTED = 1, /* every edge also backwards */
+    CSR_DROP_LOOPS = 2, /* self-loops are left out */
+    CSR_SUM_REPEATS = 4 /* weights of repeated edges add up; without it the first one stays */
+};
+
+/* The rows × cols matrix of count edges in any order; weight may be NULL. Time O(rows + count).
+ * CSR_UNDIRECTED treats (a,b) and (b,a) as repeats of one edge and gives both the same weight.
+ * An end outside the matrix is an error that names the edge. facts may be NULL. */
+consm_status csr_from_edges(struct csr **out, int64_t rows, int64_t cols, int64_t count,
+                            const int32_t *from, const int32_t *to, const float *weight,
+                            unsigned policy, struct edge_facts *facts);
+
+/* An empty-valued matrix with room for nnz entries (start zeroed, val NULL unless weighted). */
+consm_status csr_new(struct csr **out, int64_t rows, int64_t cols, int64_t nnz, bool weighted);
+
+/* Keeps only the entries of a dense (rows, cols) array that are not zero. */
+consm_status csr_from_dense(struct csr **out, const float *dense, int64_t rows, int64_t cols);
+
+void csr_free(struct csr *a);
+
+/* Computes and caches a->t and a->t_entry; nothing to do when they are there. O(rows + cols + nnz).*/
+consm_status csr_transpose(struct csr *a);
+
+/* Forgets the cached transpose, for matrices whose entries were rewritten. */
+void csr_drop_transpose(struct csr *a);
+
+/* Position of entry (row, col), or -1. O(log degree). */
+int64_t csr_find(const struct csr *a, int64_t row, int32_t col);
+
+/* First row whose entries begin at or behind entry; shares rows out evenly by non-zeros. */
+int64_t csr_row_of_entry(const struct csr *a, int64_t entry);
+
+/* degree[r] = sum of the values in row r; (rows). */
+void csr_row_sums(double *sum, const struct csr *a);
+
+/* Â = D^-1/2 (A + I) D^-1/2, D the degrees of A + I (Kipf and Welling 2017). Weights count. With
+ * loops false: D^-1/2 A D^-1/2; rows without entries stay empty. */
+consm_status csr_gcn_normalize(struct csr **out, const struct csr *a, bool loops);
+
+/* D^-1 A */
+consm_status csr_row_normalize(struct csr **out, const struct csr *a);
+
+/* The sub-matrix of the given rows and columns (ascending, unique); keep may be NULL for all. */
+consm_status csr_submatrix(struct csr **out, const struct csr *a, const int32_t *keep_rows,
+                           int64_t row_count, const int32_t *keep_cols, int64_t col_count);
+
+#endif
