@@ -20,10 +20,10 @@ struct args;
 
 /* A verb of the command. */
 struct command {
-    const char *name, *summary; /* "train", "train a model and say how good it is" */
-    const char *usage;          /* what follows `consm train` in the usage line */
-    const char *text;           /* for `consm help train`: paragraphs and examples */
-    const struct flag *flags;   /* its own flags */
+    const char *name, *summary;             /* "train", "train a model and say how good it is" */
+    const char *usage;                      /* what follows `consm train` in the usage line */
+    const char *text;                       /* for `consm help train`: paragraphs and examples */
+    const struct flag *flags;               /* its own flags */
     const struct flag *(*more_flags)(void); /* flags made from another table, or NULL */
     int (*run)(struct args *args);
 };

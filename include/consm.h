@@ -59,7 +59,8 @@ struct consm_allocator {
 /* Replaces the allocator (NULL: back to the C library's). Call it before anything else is made. */
 CONSM_API void consm_set_allocator(const struct consm_allocator *allocator);
 
-/* How many blocks have been asked for since the process began; a test's proof of "no allocation". */
+/* How many blocks have been asked for since the process began; a test's proof of "no allocation".
+ */
 CONSM_API uint64_t consm_alloc_count(void);
 
 /* ---- log ------------------------------------------------------------------------------------- */

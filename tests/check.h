@@ -15,20 +15,20 @@
 #include "consm.h"
 
 /* The call succeeds; on failure the library's message is shown. */
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        consm_status check_status = (call);                                                        \
-        if (check_status < 0)                                                                      \
-            fail_msg("%s: %d: %s", #call, check_status, consm_errmsg());                           \
+#define OK(call)                                                         \
+    do {                                                                 \
+        consm_status check_status = (call);                              \
+        if (check_status < 0)                                            \
+            fail_msg("%s: %d: %s", #call, check_status, consm_errmsg()); \
     } while (0)
 
 /* The call fails with that code and its message contains that text. */
-#define FAILS(call, code, text)                                                                    \
-    do {                                                                                           \
-        consm_status check_status = (call);                                                        \
-        if (check_status != (code) || !strstr(consm_errmsg(), (text)))                             \
-            fail_msg("%s: got %d \"%s\", expected %d with \"%s\"", #call, check_status,            \
-                     consm_errmsg(), (code), (text));                                              \
+#define FAILS(call, code, text)                                                         \
+    do {                                                                                \
+        consm_status check_status = (call);                                             \
+        if (check_status != (code) || !strstr(consm_errmsg(), (text)))                  \
+            fail_msg("%s: got %d \"%s\", expected %d with \"%s\"", #call, check_status, \
+                     consm_errmsg(), (code), (text));                                   \
     } while (0)
 
 /* |a - b| <= tolerance · max(1, |a|, |b|) */

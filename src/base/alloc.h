@@ -19,14 +19,14 @@ char *mem_strndup(const char *text, size_t length);
 void mem_free(void *block);
 
 /* TRY(NEW(p, n)): p becomes an array of n of its own type. */
-#define NEW(p, n)                                                                                  \
-    (((p) = mem_alloc((size_t)(n), sizeof *(p))) == NULL ? (consm_status)CONSM_ENOMEM              \
+#define NEW(p, n)                                                                     \
+    (((p) = mem_alloc((size_t)(n), sizeof *(p))) == NULL ? (consm_status)CONSM_ENOMEM \
                                                          : (consm_status)CONSM_OK)
-#define ZNEW(p, n)                                                                                 \
-    (((p) = mem_zalloc((size_t)(n), sizeof *(p))) == NULL ? (consm_status)CONSM_ENOMEM             \
+#define ZNEW(p, n)                                                                     \
+    (((p) = mem_zalloc((size_t)(n), sizeof *(p))) == NULL ? (consm_status)CONSM_ENOMEM \
                                                           : (consm_status)CONSM_OK)
 /* TRY(GROW(p, used, capacity, more)): room for `more` elements behind the first `used`. */
-#define GROW(p, used, capacity, more)                                                              \
+#define GROW(p, used, capacity, more) \
     mem_reserve((void **)&(p), (size_t)(used), &(capacity), (size_t)(more), sizeof *(p))
 
 /* The work behind GROW: doubles the capacity until it fits. */

@@ -13,10 +13,10 @@ consm_status status_fail(consm_status code, const char *format, ...)
 void status_clear(void);
 
 /* Leaves for the label done when the call fails. The function has `consm_status st`. */
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        if ((st = (call)) < 0)                                                                     \
-            goto done;                                                                             \
+#define TRY(call)              \
+    do {                       \
+        if ((st = (call)) < 0) \
+            goto done;         \
     } while (0)
 
 #endif

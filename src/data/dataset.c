@@ -91,9 +91,9 @@ static consm_status check_features(const struct dataset *d)
     for (int64_t r = 0; d->sparse && r < d->nodes; r++)
         for (int64_t k = d->sparse->start[r]; k < d->sparse->start[r + 1]; k++) {
             if (d->sparse->col[k] < 0 || d->sparse->col[k] >= d->features)
-                return status_fail(CONSM_EFORMAT, "%s: node %lld has feature %d: expected 0 to %lld",
-                                   d->name, (long long)r, d->sparse->col[k],
-                                   (long long)d->features - 1);
+                return status_fail(CONSM_EFORMAT,
+                                   "%s: node %lld has feature %d: expected 0 to %lld", d->name,
+                                   (long long)r, d->sparse->col[k], (long long)d->features - 1);
             if (d->sparse->val && !isfinite(d->sparse->val[k]))
                 return bad_feature(d, r, d->sparse->col[k], d->sparse->val[k]);
         }
@@ -113,9 +113,11 @@ consm_status dataset_check(const struct dataset *d)
                                d->name, (long long)i, d->label[i], d->classes - 1);
     for (int64_t k = 0; d->role && k < d->splits * d->nodes; k++)
         if (d->role[k] > SPLIT_TEST)
-            return status_fail(CONSM_EFORMAT, "%s: split %lld gives node %lld the role %d: "
-                               "expected 0 to 3", d->name, (long long)(k / d->nodes),
-                               (long long)(k % d->nodes), d->role[k]);
+            return status_fail(CONSM_EFORMAT,
+                               "%s: split %lld gives node %lld the role %d: "
+                               "expected 0 to 3",
+                               d->name, (long long)(k / d->nodes), (long long)(k % d->nodes),
+                               d->role[k]);
 done:
     return st;
 }

@@ -58,7 +58,8 @@ void dataset_free(struct dataset *d);
  * unique ids. Every reader ends with it. The message names `name` and the first fault. */
 consm_status dataset_check(const struct dataset *d);
 
-/* The cleaned graph: undirected, without loops and repeats; weights kept (the first of a repeat). */
+/* The cleaned graph: undirected, without loops and repeats; weights kept (the first of a repeat).
+ */
 consm_status dataset_graph(struct csr **out, const struct dataset *d, struct edge_facts *facts);
 
 /* The name of a node, class or feature: its own, or its number written into buffer. */

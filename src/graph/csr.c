@@ -1,4 +1,5 @@
-/* Building, transposing and searching CSR matrices. Counting sorts throughout: O(rows + entries). */
+/* Building, transposing and searching CSR matrices. Counting sorts throughout: O(rows + entries).
+ */
 #include "graph/csr.h"
 
 #include <string.h>
@@ -86,7 +87,8 @@ static int64_t merge_repeats(struct csr *a, bool sum)
     return removed;
 }
 
-/* One edge of a list, read backwards for k >= count, so that an undirected list is one of 2·count. */
+/* One edge of a list, read backwards for k >= count, so that an undirected list is one of 2·count.
+ */
 struct edge_list {
     int64_t count;
     const int32_t *from, *to;
@@ -94,7 +96,8 @@ struct edge_list {
     bool drop_loops;
 };
 
-static bool edge_at(const struct edge_list *list, int64_t k, int32_t *row, int32_t *col, float *weight)
+static bool edge_at(const struct edge_list *list, int64_t k, int32_t *row, int32_t *col,
+                    float *weight)
 {
     bool back = k >= list->count;
     int64_t e = back ? k - list->count : k;

@@ -15,7 +15,8 @@ struct csr {
     int64_t *start; /* (rows+1) */
     int32_t *col;   /* (nnz) */
     float *val;     /* (nnz), or NULL: every entry is 1 */
-    struct csr *t;  /* the transpose, NULL until csr_transpose(); == this if the pattern is symmetric */
+    struct csr
+        *t; /* the transpose, NULL until csr_transpose(); == this if the pattern is symmetric */
     int64_t *t_entry; /* (nnz) entry k of the transpose is entry t_entry[k] here */
     bool borrowed;    /* start, col, val belong to someone else (a mapped file) */
 };
@@ -50,7 +51,8 @@ consm_status csr_from_dense(struct csr **out, const float *dense, int64_t rows, 
 
 void csr_free(struct csr *a);
 
-/* Computes and caches a->t and a->t_entry; nothing to do when they are there. O(rows + cols + nnz).*/
+/* Computes and caches a->t and a->t_entry; nothing to do when they are there. O(rows + cols +
+ * nnz).*/
 consm_status csr_transpose(struct csr *a);
 
 /* Forgets the cached transpose, for matrices whose entries were rewritten. */
