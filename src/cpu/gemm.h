@@ -1,0 +1,29 @@
+/*
+ * Dense products on a team of threads through a single-threaded CBLAS. The work is cut into blocks
+ * whose sizes depend on the shape alone, never on the number of threads, and sums over the inner
+ * dimension are combined in a fixed order: the same bits with any team.
+ */
+#ifndef CPU_GEMM_H
+#define CPU_GEMM_H
+
+#include "base/threads.h"
+
+/* C(m,n) = alpha op(A) op(B) + beta C; op(A) is (m,k), op(B) is (k,n); all row-major, contiguous.
+ */
+struct gemm {
+    float *c;
+    const float *a, *b;
+    int64_t m, n, k;
+    bool ta, tb; /* A is stored (k,m); B is stored (n,k) */
+    float alpha, beta;
+};
+
+/* Bytes of scratch gemm_run() wants for a shape; 0 for most. */
+size_t gemm_scratch_bytes(int64_t m, int64_t n, int64_t k, bool ta, bool tb);
+
+/* Called by all workers of a team with the same arguments. Ends without a barrier: C is complete
+ * after the caller's next one. It has a barrier inside when gemm_scratch_bytes() is not 0. With
+ * beta 0, C is not read. scratch is aligned to 64 bytes. */
+void gemm_run(const struct gemm *g, void *scratch, struct worker who);
+
+#endif

@@ -1,0 +1,311 @@
+/*
+ * The contract of the vector kernels. Each is compiled once per instruction set (src/cpu/simd/);
+ * simd_best() hands out the table for the processor at hand.
+ *
+ * All kernels work on a share [from, to) of rows, elements or blocks, so that the caller divides
+ * the work among threads. They return nothing, allocate nothing and cannot fail. Every output
+ * element is computed by one thread in an order that does not depend on the share, so any partition
+ * gives the same bits. Arrays are float32, row-major and contiguous; n rows, c columns (`width`).
+ * No kernel reads or writes outside its arrays. Outputs must not overlap inputs, except where
+ * "in place" says that they may be the same array. NULL is allowed only where stated.
+ */
+#ifndef CPU_SIMD_H
+#define CPU_SIMD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- dropout: which elements stay ------------------------------------------------------------ */
+
+/* Element e stays when its `bits` random bits, read as a number, are at least `threshold`. They
+ * are bits [e·bits, (e+1)·bits) of the stream Philox(key = seed; counter = block, step, op): a
+ * function of the element alone, so the backward pass computes them again. */
+struct dropout {
+    uint64_t seed;
+    uint32_t step, op;
+    uint32_t bits;      /* 1, 2, 4, 8 or 16: the fewest for which p·2^bits is whole, else 16 */
+    uint32_t threshold; /* p·2^bits */
+    float scale;        /* 1/(1-p) */
+};
+
+/* The rule for probability p in [0, 1). */
+struct dropout dropout_rule(float p, uint64_t seed, uint32_t step, uint32_t op);
+
+/* ---- sparse matrices ------------------------------------------------------------------------- */
+
+/* Rows of a sparse matrix as kernels see them. Entry k is 1 (val NULL), val[k], or val[index[k]]
+ * (a transpose whose values live with the original: index = t_entry). Lists of items per segment
+ * (start, col) are the same thing with val NULL, so segment sums are spmm. */
+struct sparse {
+    const int64_t *start; /* (rows+1) */
+    const int32_t *col;   /* (nnz) */
+    const float *val;     /* or NULL */
+    const int64_t *index; /* (nnz) or NULL */
+};
+
+/* What happens to a finished row sum s on its way to memory:
+ *   y = drop(relu(scale·s + add_scale·add + bias))
+ * y += A x is {.scale = 1, .add = y, .add_scale = 1}. */
+struct epilogue {
+    float scale;
+    const float *add; /* (rows, width) or NULL; may be y */
+    float add_scale;
+    const float *bias; /* (width) or NULL */
+    bool relu;
+    const struct dropout *drop; /* or NULL */
+};
+
+/* y(rows, width) = A x(cols, width) for rows [from, to). end NULL: the plain product. */
+typedef void spmm_fn(float *y, const struct sparse *a, const float *x, int64_t width,
+                     const struct epilogue *end, int64_t from, int64_t to);
+
+/* ---- attention: several weights (heads) per entry ---------------------------------------------
+ */
+
+/* y[r, h·dim+d] = Σ_k val[k·heads+h] x[col[k], h·dim+d]; a->val is (nnz, heads). end as in spmm. */
+typedef void spmm_heads_fn(float *y, const struct sparse *a, const float *x, int64_t heads,
+                           int64_t dim, const struct epilogue *end, int64_t from, int64_t to);
+
+/* e[k, h] = Σ_d g[r, h·dim+d] x[col[k], h·dim+d] for the entries k of rows [from, to). a->val and
+ * a->index are not read. */
+typedef void sddmm_fn(float *e, const struct sparse *a, const float *g, const float *x,
+                      int64_t heads, int64_t dim, bool accumulate, int64_t from, int64_t to);
+
+/* e[k, h] = leaky(left[r, h] + right[col[k], h]), leaky(v) = v > 0 ? v : slope·v; slope 1: plain
+ * sum. left or right may be NULL (0). */
+typedef void edge_add_fn(float *e, const struct sparse *a, const float *left, const float *right,
+                         int64_t heads, float slope, int64_t from, int64_t to);
+
+/* Softmax of e over the entries of each row, per head; in place allowed. */
+typedef void edge_softmax_fn(float *y, const struct sparse *a, const float *e, int64_t heads,
+                             int64_t from, int64_t to);
+
+/* gx = y (g - Σ_row y g); in place (gx == g) allowed. */
+typedef void edge_softmax_grad_fn(float *gx, const struct sparse *a, const float *y, const float *g,
+                                  int64_t heads, int64_t from, int64_t to);
+
+/* s[r, h] = Σ_k e[k, h], or e[index[k], h] when a->index is set: the transposed sum. */
+typedef void edge_row_sum_fn(float *s, const struct sparse *a, const float *e, int64_t heads,
+                             bool accumulate, int64_t from, int64_t to);
+
+/* ---- elementwise on elements [from, to); all in place -----------------------------------------
+ */
+
+enum unary {
+    UNARY_RELU,
+    UNARY_LEAKY_RELU, /* param: slope, >= 0 */
+    UNARY_ELU,        /* param: alpha */
+    UNARY_TANH,
+    UNARY_SIGMOID,
+    UNARY_LOG_SIGMOID,
+    UNARY_EXP,
+    UNARY_LOG,
+    UNARY_ABS,
+    UNARY_SQUARE,
+    UNARY_SQRT,
+    UNARY_RECIPROCAL
+};
+
+/* Which array unary_grad wants beside g: the op's input x for LOG_SIGMOID, LOG, ABS and SQUARE,
+ * its output y for the others. */
+static inline bool unary_grad_takes_input(enum unary op)
+{
+    return op == UNARY_LOG_SIGMOID || op == UNARY_LOG || op == UNARY_ABS || op == UNARY_SQUARE;
+}
+
+/* y = op(x) */
+typedef void unary_fn(enum unary op, float *y, const float *x, float param, int64_t from,
+                      int64_t to);
+/* gx = g · op'; saved is x or y, see unary_grad_takes_input() */
+typedef void unary_grad_fn(enum unary op, float *gx, const float *g, const float *saved,
+                           float param, int64_t from, int64_t to);
+
+typedef void fill_fn(float *y, float value, int64_t from, int64_t to);
+typedef void scale_fn(float *y, float a, const float *x, int64_t from, int64_t to); /* y = a x */
+/* y = a x + b z */
+typedef void axpby_fn(float *y, float a, const float *x, float b, const float *z, int64_t from,
+                      int64_t to);
+/* y = x z, or y += x z */
+typedef void mul_fn(float *y, const float *x, const float *z, bool accumulate, int64_t from,
+                    int64_t to);
+/* y = x / z */
+typedef void div_fn(float *y, const float *x, const float *z, int64_t from, int64_t to);
+/* y = (x - z)² */
+typedef void square_diff_fn(float *y, const float *x, const float *z, int64_t from, int64_t to);
+
+/* y = stays(e) ? x·scale : 0; any range, cheapest when it begins at a multiple of 128. Its own
+ * gradient: apply it to g with the same rule. */
+typedef void dropout_fn(float *y, const float *x, const struct dropout *drop, int64_t from,
+                        int64_t to);
+/* gx = y > 0 ? g·scale : 0, the gradient through relu and dropout, from their output y alone */
+typedef void relu_grad_fn(float *gx, const float *g, const float *y, float scale, int64_t from,
+                          int64_t to);
+
+/* ---- rows and columns of an (n, width) matrix, rows [from, to); in place -----------------------
+ */
+
+/* y = drop(relu(x + bias)); of end, only bias, relu and drop are read. */
+typedef void bias_act_fn(float *y, const float *x, int64_t width, const struct epilogue *end,
+                         int64_t from, int64_t to);
+/* y[r,c] = a[c] x[r,c] + b[c] z[r,c] + d[c]; a NULL: 1, z NULL: no second term, b NULL: 1, d NULL:
+ * 0. Bias, batch norm forward and backward. */
+typedef void col_affine_fn(float *y, const float *a, const float *x, const float *b, const float *z,
+                           const float *d, int64_t width, int64_t from, int64_t to);
+/* y[r,c] = s[r] x[r,c], or += */
+typedef void row_scale_fn(float *y, const float *s, const float *x, int64_t width, bool accumulate,
+                          int64_t from, int64_t to);
+/* s[r] = Σ_c x[r,c] z[r,c]; z NULL: Σ_c x[r,c] */
+typedef void row_dot_fn(float *s, const float *x, const float *z, int64_t width, int64_t from,
+                        int64_t to);
+/* norm[r] = max(|x_r|, eps), inverse[r] = 1 / norm[r]; either may be NULL */
+typedef void row_norm_fn(float *norm, float *inverse, const float *x, int64_t width, float eps,
+                         int64_t from, int64_t to);
+/* The gradient through y_r = x_r · inverse[r]: gx = inverse[r] (g - y <y, g>), and inverse[r]·g
+ * where |x_r| < eps, that is inverse[r]·eps >= 1. */
+typedef void row_normalize_grad_fn(float *gx, const float *g, const float *y, const float *inverse,
+                                   int64_t width, float eps, int64_t from, int64_t to);
+/* y[r, 0…width) = x[r, 0…width), or +=, rows of y_stride and x_stride floats: concat and slice */
+typedef void copy_cols_fn(float *y, int64_t y_stride, const float *x, int64_t x_stride,
+                          int64_t width, bool accumulate, int64_t from, int64_t to);
+
+/* y = softmax(x_r) or log softmax(x_r); their gradients from the output y */
+typedef void softmax_fn(float *y, const float *x, int64_t width, int64_t from, int64_t to);
+typedef void softmax_grad_fn(float *gx, const float *g, const float *y, int64_t width, int64_t from,
+                             int64_t to);
+/* best[r] = the first column with the largest value */
+typedef void row_argmax_fn(int32_t *best, const float *x, int64_t width, int64_t from, int64_t to);
+
+/* ---- reductions: fixed blocks, then one fixed sum over the blocks ------------------------------
+ */
+
+enum { COL_BLOCK = 1024, REDUCE_BLOCK = 4096, NLL_BLOCK = 256 };
+
+static inline int64_t block_count(int64_t count, int64_t block)
+{
+    return (count + block - 1) / block;
+}
+
+/* partial[b, c] = Σ over rows r of block b (COL_BLOCK rows) of x[r,c], times z[r,c] if z. */
+typedef void col_sum_fn(float *partial, const float *x, const float *z, int64_t width, int64_t n,
+                        int64_t from_block, int64_t to_block);
+/* partial[b, c] = Σ_r (x[r,c] - mean[c])² */
+typedef void col_var_fn(float *partial, const float *x, const float *mean, int64_t width, int64_t n,
+                        int64_t from_block, int64_t to_block);
+/* out[c] = scale Σ_b partial[b, c], or +=, for columns [from, to) */
+typedef void col_combine_fn(float *out, const float *partial, int64_t blocks, int64_t width,
+                            float scale, bool accumulate, int64_t from, int64_t to);
+
+enum reduce {
+    REDUCE_SUM,        /* x */
+    REDUCE_DOT,        /* x z */
+    REDUCE_L1,         /* |x - z|; z may be NULL: 0 */
+    REDUCE_SQUARED,    /* (x - z)²; z may be NULL: 0 */
+    REDUCE_BCE,        /* -(z log x + (1-z) log(1-x)), logs not below -100 as in torch */
+    REDUCE_BCE_LOGITS, /* the same with x = sigmoid(logit), from the logit */
+    REDUCE_MAX_ABS     /* the largest |x|; combine takes the maximum too */
+};
+
+/* partial[b] over REDUCE_BLOCK elements each */
+typedef void reduce_fn(enum reduce op, double *partial, const float *x, const float *z,
+                       int64_t count, int64_t from_block, int64_t to_block);
+/* *out = scale · (all partials in order); by one thread */
+typedef void reduce_combine_fn(enum reduce op, float *out, const double *partial, int64_t blocks,
+                               double scale);
+/* gx = scale · d term / d x on elements [from, to); SUM, DOT, L1, SQUARED, BCE, BCE_LOGITS */
+typedef void reduce_grad_fn(enum reduce op, float *gx, const float *x, const float *z, float scale,
+                            int64_t from, int64_t to);
+
+/* Negative log likelihood of logits x(n, width) on the rows row[0…count) (row NULL: 0…count):
+ *   partial[b] = Σ_i -log softmax(x_r)[label[r]],  r = row[i], over NLL_BLOCK rows a block
+ *   gx[r, c]   = scale (softmax(x_r)[c] - [c == label[r]])
+ * gx NULL: the loss only; partial NULL: the gradient only. Rows of gx that are not listed are not
+ * touched. Rows are distinct. */
+typedef void nll_fn(double *partial, float *gx, const float *x, int64_t width, const int32_t *row,
+                    const int32_t *label, float scale, int64_t count, int64_t from_block,
+                    int64_t to_block);
+
+/* ---- pairs of rows -----------------------------------------------------------------------------
+ */
+
+/* out[k] = <x_i, z_j> xs[i] zs[j], i = left[k], j = right[k]; xs, zs NULL: 1. With the inverse
+ * norms of row_norm it is the cosine. Pairs [from, to). */
+typedef void pair_dot_fn(float *out, const float *x, const float *z, const float *xs,
+                         const float *zs, const int32_t *left, const int32_t *right, int64_t width,
+                         int64_t from, int64_t to);
+/* out[k] = |x_i - z_j|² */
+typedef void pair_distance_fn(float *out, const float *x, const float *z, const int32_t *left,
+                              const int32_t *right, int64_t width, int64_t from, int64_t to);
+/* The gradient of both to the rows [from, to) of one side. pair[start[r] … start[r+1]) are the
+ * pairs that name row r on this side, other[k] is the row pair k names on the other side:
+ *   gx_r (+)= Σ_k w_other[k] z_other(k) + s[r] (Σ_k w_self[k]) x_r
+ * s NULL: 1; w_self NULL: no second term. Distance: w_other = -2g, w_self = 2g. Cosine: w_other =
+ * g/(|x_i||z_j|), w_self = -g cos, s = 1/|x_r|². */
+typedef void pair_grad_fn(float *gx, const float *x, const float *z, const float *w_other,
+                          const float *w_self, const float *s, const int64_t *start,
+                          const int32_t *pair, const int32_t *other, int64_t width, bool accumulate,
+                          int64_t from, int64_t to);
+
+/* ---- gather and segments ------------------------------------------------------------------------
+ */
+
+/* y[i] = x[row[i]] for i in [from, to) */
+typedef void gather_fn(float *y, const float *x, const int32_t *row, int64_t width, int64_t from,
+                       int64_t to);
+/* y[r,c] = max over the items of segment r of x[item,c]; arg[r,c] the first item that has it. Empty
+ * segments: 0 and -1. a holds start and col. */
+typedef void segment_max_fn(float *y, int32_t *arg, const struct sparse *a, const float *x,
+                            int64_t width, int64_t from, int64_t to);
+/* gx[i,c] = Σ over segments r holding item i with arg[r,c] == i of g[r,c]; t is the transpose of
+ * the segments (items → segments), rows [from, to) are items. */
+typedef void segment_max_grad_fn(float *gx, const struct sparse *t, const float *g,
+                                 const int32_t *arg, int64_t width, int64_t from, int64_t to);
+
+/* ---- Adam
+ * ---------------------------------------------------------------------------------------- */
+
+/* torch.optim.Adam with L2 weight decay; adam_rule() fills it for step t = 1, 2, …
+ *   g += wd w;  m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g²
+ *   w -= lr / (1-b1^t) · m / (sqrt(v) / sqrt(1-b2^t) + eps) */
+struct adam {
+    float beta1, beta2, one_minus_beta1, one_minus_beta2, weight_decay, eps;
+    float step_size;   /* lr / (1-b1^t) */
+    float root_factor; /* 1 / sqrt(1-b2^t) */
+};
+struct adam adam_rule(double lr, double beta1, double beta2, double eps, double weight_decay,
+                      int64_t t);
+typedef void adam_fn(float *w, float *m, float *v, const float *g, const struct adam *rule,
+                     int64_t from, int64_t to);
+
+/* ---- the table
+ * ------------------------------------------------------------------------------------ */
+
+/* clang-format off */
+#define SIMD_KERNELS(X)                                                                        \
+    X(spmm) X(spmm_heads) X(sddmm) X(edge_add) X(edge_softmax) X(edge_softmax_grad)            \
+    X(edge_row_sum) X(unary) X(unary_grad) X(fill) X(scale) X(axpby) X(mul) X(div)             \
+    X(square_diff) X(dropout) X(relu_grad) X(bias_act) X(col_affine) X(row_scale) X(row_dot)   \
+    X(row_norm) X(row_normalize_grad) X(copy_cols) X(softmax) X(log_softmax) X(softmax_grad)   \
+    X(log_softmax_grad) X(row_argmax) X(col_sum) X(col_var) X(col_combine) X(reduce)           \
+    X(reduce_combine) X(reduce_grad) X(nll) X(pair_dot) X(pair_distance) X(pair_grad)          \
+    X(gather) X(segment_max) X(segment_max_grad) X(adam)
+/* clang-format on */
+
+typedef softmax_fn log_softmax_fn;
+typedef softmax_grad_fn log_softmax_grad_fn;
+
+struct simd {
+    const char *name; /* of the instruction set */
+    int lanes;        /* floats per vector */
+#define SIMD_MEMBER(kernel) kernel##_fn *kernel;
+    SIMD_KERNELS(SIMD_MEMBER)
+#undef SIMD_MEMBER
+};
+
+/* The widest table this processor can run; CONSM_SIMD=base|avx2|avx512 in the environment asks for
+ * a narrower one. The same answer on every call. */
+const struct simd *simd_best(void);
+
+/* Tables that run here, narrowest first; NULL behind the last. For tests. */
+const struct simd *simd_table(int i);
+
+#endif
