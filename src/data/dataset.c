@@ -22,9 +22,9 @@ done:
     return st;
 }
 
-static void free_names(char **names, int64_t count)
+static void free_names(char **names, int64_t count, bool packed)
 {
-    for (int64_t i = 0; names && i < count; i++)
+    for (int64_t i = 0; names && !packed && i < count; i++)
         mem_free(names[i]);
     mem_free(names);
 }
@@ -45,9 +45,9 @@ void dataset_free(struct dataset *d)
     if (!(d->borrowed & DATASET_BORROWS_ROLES))
         mem_free(d->role);
     csr_free(d->sparse);
-    free_names(d->class_name, d->classes);
-    free_names(d->node_id, d->nodes);
-    free_names(d->feature_name, d->features);
+    free_names(d->class_name, d->classes, d->borrowed & DATASET_PACKED_CLASSES);
+    free_names(d->node_id, d->nodes, d->borrowed & DATASET_PACKED_IDS);
+    free_names(d->feature_name, d->features, d->borrowed & DATASET_PACKED_FEATURES);
     if (d->mapping)
         munmap(d->mapping, d->mapping_bytes);
     mem_free(d->name);
@@ -124,6 +124,10 @@ done:
 
 consm_status dataset_graph(struct csr **out, const struct dataset *d, struct edge_facts *facts)
 {
+    *out = NULL;
+    consm_status st = d->unchecked ? dataset_check(d) : CONSM_OK;
+    if (st < 0)
+        return st;
     return csr_from_edges(out, d->nodes, d->nodes, d->edges, d->from, d->to, d->weight,
                           CSR_UNDIRECTED | CSR_DROP_LOOPS, facts);
 }

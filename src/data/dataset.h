@@ -41,13 +41,23 @@ struct dataset {
     void *mapping; /* a mapped file that arrays above point into, or NULL */
     size_t mapping_bytes;
     unsigned borrowed; /* which of the arrays above lie in the mapping: DATASET_BORROWS_… */
+
+    /* The edges and dense features have not been looked at yet, because reading them would be what
+     * makes opening a large mapped file slow. dataset_graph() checks them; whoever else uses them
+     * to index calls dataset_check() first. */
+    bool unchecked;
 };
 
 enum {
     DATASET_BORROWS_EDGES = 1,
     DATASET_BORROWS_DENSE = 2,
     DATASET_BORROWS_LABELS = 4,
-    DATASET_BORROWS_ROLES = 8
+    DATASET_BORROWS_ROLES = 8,
+    /* The strings lie behind the pointers in the array's own block (names_pack): one block to free,
+     * not one per name. */
+    DATASET_PACKED_IDS = 16,
+    DATASET_PACKED_CLASSES = 32,
+    DATASET_PACKED_FEATURES = 64
 };
 
 /* An empty dataset of that name. */
