@@ -1,0 +1,344 @@
+"""Reference values of the baseline models, in plain PyTorch and double precision.
+
+Run `python models_reference.py` (needs torch, nothing else) to rewrite graph.json and one
+MODEL.json a model beside this file. Each model is one short function of named parameters; dropout
+is off, random draws (dropped edges, gate noise, sampled pairs) are inputs in the dump. `layers`
+says what --layers says on the command line. Everything here is written from the papers' equations.
+"""
+import math
+
+import torch
+import torch.nn.functional as F
+
+from graph_reference import CLASSES, FEATURES, HIDDEN, LEARNING_RATE, NODES, STEPS, WEIGHT_DECAY
+from graph_reference import Graph, gcn_norm, grid, measure, tensor, write
+
+GRAPH = Graph()
+X = GRAPH.features
+A_HAT = gcn_norm(GRAPH.dense())
+DEPTHS = (1, 2, 4)
+
+
+def nll(logits):
+    """Mean negative log-likelihood of the labelled rows."""
+    return F.cross_entropy(logits[GRAPH.train], GRAPH.labels[GRAPH.train])
+
+
+def widths(layers, hidden):
+    return [hidden] * (layers - 1) + [CLASSES]
+
+
+def mlp(p, layers, hidden):
+    """H_l = relu(H_l-1 W_l + b_l), no activation after the last layer."""
+    h = X
+    for l, width in enumerate(widths(layers, hidden), 1):
+        h = p.linear(l, h, width)
+        h = F.relu(h) if l < layers else h
+    return h
+
+
+def gcn(p, layers, hidden, a_hat=A_HAT, activation=F.relu):
+    """H_l = relu(A_hat H_l-1 W_l + b_l)                            (Kipf and Welling 2017, Eq. 2)"""
+    h = X
+    for l, width in enumerate(widths(layers, hidden), 1):
+        h = a_hat @ p.linear(l, h, width, bias=False) + p.vector(f"b{l}", width)
+        h = activation(h) if l < layers else h
+    return h
+
+
+def gat(p, layers, hidden, heads):
+    """e_ij = leakyrelu(a_src W h_j + a_dst W h_i), alpha = softmax over j in N(i) + {i},
+    h_i' = sum_j alpha_ij W h_j + b                        (Velickovic et al. 2018, Eqs. 1 to 6)
+
+    Heads are concatenated (hidden = heads x width of a head) with ELU between layers; the last
+    layer has one head. Edge weights do not enter: attention replaces them.
+    """
+    neighbours = (GRAPH.dense() + torch.eye(NODES)) > 0
+    h = X
+    for l, width in enumerate(widths(layers, hidden), 1):
+        k = heads if l < layers else 1
+        z = p.linear(l, h, width, bias=False).view(NODES, k, width // k)
+        src = (z * p.vector(f"att_src{l}", k, width // k)).sum(-1)              # (n, heads)
+        dst = (z * p.vector(f"att_dst{l}", k, width // k)).sum(-1)
+        scores = F.leaky_relu(dst[:, None, :] + src[None, :, :], 0.2)          # (i, j, head)
+        alpha = torch.softmax(scores.masked_fill(~neighbours[:, :, None], -math.inf), 1)
+        h = torch.einsum("ijk,jkd->ikd", alpha, z).reshape(NODES, width) + p.vector(f"b{l}", width)
+        h = F.elu(h) if l < layers else h
+    # The edge study reads the last layer's scores before the softmax, one a directed edge (i, j).
+    return h, {"edge_coefficients": scores[GRAPH.row, GRAPH.col, 0]}
+
+
+def batch_norm(p, number, x):
+    """Statistics of this batch of all nodes (biased variance), then scale and shift."""
+    centred = x - x.mean(0)
+    normal = centred / torch.sqrt((centred ** 2).mean(0) + 1e-5)
+    return normal * p.vector(f"bn_scale{number}", x.shape[1], center=1.0) \
+        + p.vector(f"bn_shift{number}", x.shape[1])
+
+
+def gin(p, layers, hidden, batch_norm_on):
+    """h_i' = relu(MLP((1 + eps) h_i + sum_j w_ij h_j)), MLP = linear, relu, linear
+                                                                     (Xu et al. 2019, Eq. 4.1)
+    then two fully connected layers classify. The optional batch norm stands between the first
+    linear map of an MLP and its relu, as in the authors' code.
+    """
+    h, k = X, 1
+    for l in range(1, layers + 1):
+        eps = p.vector(f"eps{l}", 1)
+        h = p.linear(k, (1 + eps) * h + GRAPH.dense() @ h, hidden)
+        h = F.relu(batch_norm(p, l, h) if batch_norm_on else h)
+        h = F.relu(p.linear(k + 1, h, hidden))
+        k += 2
+    return p.linear(k + 1, F.relu(p.linear(k, h, hidden)), CLASSES)
+
+
+def appnp(p, layers, hidden, hops, alpha):
+    """Z_0 = MLP(X), Z_k = (1 - alpha) A_hat Z_k-1 + alpha Z_0     (Klicpera et al. 2019, Eq. 4)
+    `layers` is the depth of the MLP."""
+    z0 = mlp(p, layers, hidden)
+    z = z0
+    for _ in range(hops):
+        z = (1 - alpha) * A_HAT @ z + alpha * z0
+    return z
+
+
+def gcnii(p, layers, hidden, alpha, theta):
+    """H_0 = relu(X W_1 + b_1), S = (1 - alpha) A_hat H_l-1 + alpha H_0,
+    H_l = relu((1 - beta_l) S + beta_l S W_l+1), beta_l = log(theta / l + 1)
+                                                                    (Chen et al. 2020, Eq. 5)
+    and a linear map to the classes."""
+    h0 = F.relu(p.linear(1, X, hidden))
+    h = h0
+    for l in range(1, layers + 1):
+        beta = math.log(theta / l + 1)
+        s = (1 - alpha) * A_HAT @ h + alpha * h0
+        h = F.relu((1 - beta) * s + beta * p.linear(l + 1, s, hidden, bias=False))
+    return p.linear(layers + 2, h, CLASSES)
+
+
+def h2gcn(p, layers, hidden):
+    """R_0 = relu(X W_1 + b_1), R_k = [A1 R_k-1, A2 R_k-1], logits = [R_0, ..., R_K] W_2 + b_2
+                                                              (Zhu et al. 2020, Eqs. 5 to 7)
+    A1 joins neighbours, A2 nodes at distance exactly two; both without self-loops, without weights,
+    scaled by D^-1/2 on both sides. `layers` is the number of rounds K.
+    """
+    one = (GRAPH.dense() > 0).double()
+    two = ((one @ one > 0) & (one == 0)).double()
+    two.fill_diagonal_(0)
+    a1, a2 = gcn_norm(one, loops=False), gcn_norm(two, loops=False)
+    rounds = [F.relu(p.linear(1, X, hidden))]
+    for _ in range(layers):
+        rounds.append(torch.cat([a1 @ rounds[-1], a2 @ rounds[-1]], 1))
+    return p.linear(2, torch.cat(rounds, 1), CLASSES)
+
+
+def fagcn(p, layers, hidden, eps, loops):
+    """H_0 = relu(X W_1 + b_1), h_i' = eps h_i^0 + sum_j tanh(g [h_i || h_j]) w_ij / sqrt(d_i d_j) h_j
+                                                                      (Bo et al. 2021, Eqs. 4, 7)
+    and a linear map to the classes. g is split into its halves att_dst (i) and att_src (j). With
+    `loops` the normalisation is A_hat's, as in PyTorch Geometric; without, the paper's.
+    """
+    norm = A_HAT if loops else gcn_norm(GRAPH.dense(), loops=False)
+    h0 = F.relu(p.linear(1, X, hidden))
+    h = h0
+    for l in range(1, layers + 1):
+        dst, src = h @ p.vector(f"att_dst{l}", hidden), h @ p.vector(f"att_src{l}", hidden)
+        gate = torch.tanh(dst[:, None] + src[None, :])
+        h = eps * h0 + (gate * norm) @ h
+    return p.linear(2, h, CLASSES), {"edge_coefficients": gate[GRAPH.row, GRAPH.col]}
+
+
+# ---- PTDNet ---------------------------------------------------------------------------------------
+
+def ptdnet(p, layers, hidden, gate_hidden, noise, temperature, gamma, zeta, activation):
+    """For every layer and directed edge (u, v)                        (Luo et al. 2021, Eqs. 3 to 9)
+        log_alpha = v [relu(h_u Wn + bn) || relu(h_v Ws + bs)] + c
+        s = sigmoid((log eps - log(1 - eps) + log_alpha) / t),  z = clip(s (zeta - gamma) + gamma, 0, 1)
+    A_l has z_uv w_uv on the edges; the layer is a GCN layer over D^-1/2 (A_l + I) D^-1/2, D its row
+    sums. Sparsity: mean over edges of P(z > 0) = sigmoid(log_alpha - t log(-gamma / zeta)).
+    Low rank: the sum of the `rank` largest singular values of A_l. Both are summed over layers.
+    """
+    h, sparsity, nuclear, gates = X, 0, 0, []
+    for l, width in enumerate(widths(layers, hidden), 1):
+        nb = F.relu(h @ p.matrix(f"gate_nb_w{l}", h.shape[1], gate_hidden) + p.vector(f"gate_nb_b{l}", gate_hidden))
+        ego = F.relu(h @ p.matrix(f"gate_self_w{l}", h.shape[1], gate_hidden) + p.vector(f"gate_self_b{l}", gate_hidden))
+        log_alpha = (nb @ p.vector(f"gate_nb_v{l}", gate_hidden))[GRAPH.row] \
+            + (ego @ p.vector(f"gate_self_v{l}", gate_hidden))[GRAPH.col] + p.vector(f"gate_c{l}", 1)
+        s = torch.sigmoid((torch.logit(noise[l - 1]) + log_alpha) / temperature)
+        z = torch.clamp(s * (zeta - gamma) + gamma, 0, 1)
+        a = GRAPH.dense(z * GRAPH.directed_weights)
+        sparsity = sparsity + torch.sigmoid(log_alpha - temperature * math.log(-gamma / zeta)).mean()
+        nuclear = nuclear + torch.linalg.svdvals(a)[:2].sum()
+        h = gcn_norm(a) @ (h @ p.matrix(f"w{l}", h.shape[1], width)) + p.vector(f"b{l}", width)
+        h = activation(h) if l < layers else h
+        gates.append(z)
+    return h, sparsity, nuclear, torch.stack(gates)
+
+
+# ---- label propagation, agreement -----------------------------------------------------------------
+
+ENDS = torch.tensor(GRAPH.edges)                                    # (edges, 2), u < v
+
+
+def edge_kinds():
+    """0, 1 or 2 labelled ends for every undirected edge."""
+    labelled = torch.zeros(NODES, dtype=torch.long)
+    labelled[GRAPH.train] = 1
+    return labelled[ENDS[:, 0]] + labelled[ENDS[:, 1]]
+
+
+def propagation(logits, weights, alphas, distance):
+    """sum over edges of alpha_kind w_ij d(i, j)                    (ConSM paper, Eq. original_lp)
+    alphas = (LL, LU, UU); d is 1 - cosine of the logits, or the squared difference of the softmax
+    outputs (the agreement model's own paper)."""
+    alpha = torch.tensor([alphas[2], alphas[1], alphas[0]])[edge_kinds()]
+    if distance == "cosine":
+        d = 1 - F.cosine_similarity(logits[ENDS[:, 0]], logits[ENDS[:, 1]], dim=1)
+    else:
+        y = torch.softmax(logits, 1)
+        d = ((y[ENDS[:, 0]] - y[ENDS[:, 1]]) ** 2).sum(1)
+    return (alpha * weights * d).sum()
+
+
+def p_reg(logits, phi):
+    """phi(Z, P Z) / n with P = D^-1 A; a node without neighbours is its own  (Yang et al. 2021, Eq. 3)
+    phi: half the squared error, or the cross-entropy of softmax(Z) and softmax(P Z)."""
+    a = GRAPH.dense()
+    a = a + torch.diag((a.sum(1) == 0).double())
+    smoothed = (a / a.sum(1, keepdim=True)) @ logits
+    if phi == "squared":
+        return 0.5 * ((smoothed - logits) ** 2).sum() / NODES
+    return -(torch.softmax(logits, 1) * torch.log_softmax(smoothed, 1)).sum() / NODES
+
+
+def agreement(p, hidden, pairs):
+    """w_ij = sigmoid(relu((e_i - e_j)^2 W_2 + b_2) W_3 + b_3), e = relu(X W_1 + b_1)
+    (Stretcu et al. 2019; ConSM paper, Eq. gam). Returns the values before the sigmoid."""
+    e = F.relu(p.linear(1, X, hidden))
+    difference = (e[pairs[:, 0]] - e[pairs[:, 1]]) ** 2
+    return p.linear(3, F.relu(p.linear(2, difference, hidden)), 1)[:, 0]
+
+
+# ---- the dumps ------------------------------------------------------------------------------------
+
+def simple(forward, scale=1.0, **knobs):
+    """Entries at every depth of a model whose loss is the plain one."""
+    entries = []
+    for layers in DEPTHS:
+        config = {"layers": layers, "hidden": HIDDEN, **knobs}
+
+        def run(p, layers=layers):
+            result = forward(p, layers, HIDDEN, *knobs.values())
+            logits, outputs = result if isinstance(result, tuple) else (result, {})
+            return logits, nll(logits), outputs
+        entries.append(measure(config, run, 100 + layers, scale=scale))
+    return entries
+
+
+def dropedge_entries():
+    entries = []
+    for layers in DEPTHS:
+        random = torch.Generator().manual_seed(layers)
+        keep = (torch.rand(len(GRAPH.edges), generator=random) >= 0.5).double()
+        a_hat = gcn_norm(GRAPH.dense(GRAPH.directed_weights * keep[GRAPH.undirected]))
+
+        def run(p, layers=layers, a_hat=a_hat):
+            logits = gcn(p, layers, HIDDEN, a_hat)
+            return logits, nll(logits), {}
+        entries.append(measure({"layers": layers, "hidden": HIDDEN}, run, 200 + layers,
+                               {"edge_kept": keep}))
+    return entries
+
+
+def ptdnet_entries():
+    entries = []
+    knobs = {"gate_hidden": 5, "temperature": 1.25, "gamma": -0.1, "zeta": 1.1,
+             "sparsity": 0.1, "nuclear": 0.01, "rank": 2}
+    for layers in DEPTHS:
+        random = torch.Generator().manual_seed(layers)
+        noise = grid(0.05 + 0.9 * torch.rand(layers, len(GRAPH.row), generator=random))
+
+        def run(p, layers=layers, noise=noise):
+            logits, sparsity, nuclear, gates = ptdnet(
+                p, layers, HIDDEN, 5, noise, 1.25, -0.1, 1.1, torch.sigmoid)
+            loss = nll(logits) + 0.1 * sparsity + 0.01 * nuclear
+            return logits, loss, {"gates": gates, "sparsity": sparsity.reshape(1), "nuclear": nuclear.reshape(1)}
+        entries.append(measure({"layers": layers, "hidden": HIDDEN, **knobs}, run, 300 + layers,
+                               {"noise": noise}))
+    return entries
+
+
+def gam_entries():
+    """part "agreement": the agreement model alone, on a fixed balanced list of labelled pairs;
+    part "classifier": a GCN with the propagation loss, agreement weights given."""
+    labelled = GRAPH.train.tolist()
+    pairs = [(i, j) for a, i in enumerate(labelled) for j in labelled[a + 1:]]
+    same = [q for q in pairs if GRAPH.labels[q[0]] == GRAPH.labels[q[1]]]
+    other = [q for q in pairs if GRAPH.labels[q[0]] != GRAPH.labels[q[1]]][:len(same)]
+    pairs = torch.tensor(same + other)
+    target = torch.tensor([1.0] * len(same) + [0.0] * len(other))
+
+    def run_agreement(p):
+        loss = F.binary_cross_entropy_with_logits(agreement(p, HIDDEN, pairs), target)
+        scores = agreement(p, HIDDEN, ENDS)
+        return scores, loss, {"edge_coefficients": torch.sigmoid(scores)}
+    entries = [measure({"part": "agreement", "layers": 2, "hidden": HIDDEN}, run_agreement, 401,
+                       {"pairs": pairs, "targets": target})]
+
+    weights = grid(torch.rand(len(GRAPH.edges), generator=torch.Generator().manual_seed(5)))
+    for layers in DEPTHS:
+        def run(p, layers=layers):
+            logits = gcn(p, layers, HIDDEN)
+            extra = propagation(logits, weights, (0.5, 1.0, 0.5), "cosine")
+            return logits, nll(logits) + 0.05 * extra, {"propagation": extra.reshape(1)}
+        entries.append(measure({"part": "classifier", "layers": layers, "hidden": HIDDEN, "lambda": 0.05,
+                                "alpha_ll": 0.5, "alpha_lu": 1.0, "alpha_uu": 0.5}, run, 410 + layers,
+                               {"edge_weights": weights}))
+    return entries
+
+
+def propagation_entries():
+    """Each propagation loss on a two-layer GCN."""
+    ones = torch.ones(len(GRAPH.edges))
+    weights = grid(torch.rand(len(GRAPH.edges), generator=torch.Generator().manual_seed(6)))
+    cases = [("ngm", "cosine", ones), ("ngm", "squared", ones), ("gam", "cosine", weights),
+             ("gam", "squared", weights), ("p-reg", "squared", None), ("p-reg", "cross-entropy", None)]
+    entries = []
+    for kind, distance, w in cases:
+        def run(p, kind=kind, distance=distance, w=w):
+            logits = gcn(p, 2, HIDDEN)
+            extra = p_reg(logits, distance) if w is None else \
+                propagation(logits, w, (0.25, 1.0, 0.5), distance)
+            return logits, nll(logits) + 0.25 * extra, {"propagation": extra.reshape(1)}
+        entries.append(measure({"layers": 2, "hidden": HIDDEN, "propagation": kind, "distance": distance,
+                                "lambda": 0.25, "alpha_ll": 0.25, "alpha_lu": 1.0, "alpha_uu": 0.5},
+                               run, 500, {} if w is None else {"edge_weights": w}))
+    return entries
+
+
+def main():
+    write("graph.json", {
+        "nodes": NODES, "features": FEATURES, "classes": CLASSES,
+        "learning_rate": LEARNING_RATE, "weight_decay": WEIGHT_DECAY, "steps": STEPS,
+        "edges": tensor(ENDS), "weights": tensor(GRAPH.weights), "x": tensor(X),
+        "labels": tensor(GRAPH.labels), "train": tensor(GRAPH.train)})
+    dumps = {
+        "mlp": simple(mlp),
+        "gcn": simple(gcn),
+        "dropedge": dropedge_entries(),
+        "gat": simple(gat, heads=4) + simple(gat, heads=8)[1:2],
+        "gin": simple(gin, 0.6, batch_norm=0) + simple(gin, batch_norm=1)[1:2],
+        "appnp": simple(appnp, hops=10, alpha=0.1),
+        "gcnii": simple(gcnii, alpha=0.1, theta=0.5),
+        "gam": gam_entries(),
+        "h2gcn": simple(h2gcn),
+        "fagcn": simple(fagcn, eps=0.1, loops=0) + simple(fagcn, eps=0.1, loops=1)[1:2],
+        "ptdnet": ptdnet_entries(),
+        "propagation": propagation_entries(),
+    }
+    for name, entries in dumps.items():
+        write(f"{name}.json", {"model": name, "entries": entries})
+
+
+if __name__ == "__main__":
+    main()
