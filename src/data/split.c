@@ -1,0 +1,304 @@
+/* Making splits by the protocol; the file format is in split_file.c. */
+#include "data/split.h"
+
+#include "base/nearest.h"
+#include "base/rng.h"
+#include "store/file.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STREAM_SPLIT = 0x5711 };
+
+struct split_options split_defaults(void)
+{
+    return (struct split_options){.per_class = 20};
+}
+
+const char *split_role_name(enum split_role role)
+{
+    static const char *const name[] = {"none", "train", "val", "test"};
+    return name[role];
+}
+
+void split_count(int64_t count[4], const uint8_t *role, int64_t nodes)
+{
+    memset(count, 0, 4 * sizeof *count);
+    for (int64_t i = 0; i < nodes; i++)
+        count[role[i]]++;
+}
+
+/* Labelled nodes class by class, in index order. */
+struct classes {
+    int32_t *member; /* (labelled) */
+    int64_t *first;  /* (c+1) */
+};
+
+static consm_status group_by_class(struct classes *g, const struct dataset *d)
+{
+    consm_status st = CONSM_OK;
+    int64_t *slot = NULL;
+    TRY(NEW(g->member, d->nodes));
+    TRY(ZNEW(g->first, d->classes + 1));
+    TRY(NEW(slot, d->classes));
+    for (int64_t i = 0; i < d->nodes; i++)
+        if (d->label[i] >= 0)
+            g->first[d->label[i] + 1]++;
+    for (int32_t k = 0; k < d->classes; k++) {
+        g->first[k + 1] += g->first[k];
+        slot[k] = g->first[k];
+    }
+    for (int64_t i = 0; i < d->nodes; i++)
+        if (d->label[i] >= 0)
+            g->member[slot[d->label[i]]++] = (int32_t)i;
+done:
+    mem_free(slot);
+    return st;
+}
+
+/* Every class that occurs must have per_class nodes to train on. */
+static consm_status check_per_class(const struct classes *g, const struct dataset *d,
+                                    const char *spec, int64_t per_class)
+{
+    int32_t smallest = -1;
+    int64_t least = INT64_MAX;
+    if (per_class < 1)
+        return status_fail(CONSM_EINVAL, "split %s: %lld nodes per class: expected 1 or more", spec,
+                           (long long)per_class);
+    for (int32_t k = 0; k < d->classes; k++) {
+        int64_t size = g->first[k + 1] - g->first[k];
+        if (size > 0 && size < least) {
+            least = size;
+            smallest = k;
+        }
+    }
+    if (smallest >= 0 && least < per_class) {
+        char buffer[24];
+        return status_fail(CONSM_EINVAL,
+                           "split %s: class %s of %s has %lld labelled nodes, but %lld per class "
+                           "are to train; --per-class %lld would work",
+                           spec, dataset_class_name(d, smallest, buffer), d->name, (long long)least,
+                           (long long)per_class, (long long)(least < 8 ? 1 : least / 4));
+    }
+    return CONSM_OK;
+}
+
+/* Gives the nodes list[0 … count-1] their roles: train of them, then val, the rest tests. */
+static void deal(uint8_t *role, const int32_t *list, int64_t count, int64_t train, int64_t val)
+{
+    for (int64_t i = 0; i < count; i++)
+        role[list[i]] = i < train ? SPLIT_TRAIN : i < train + val ? SPLIT_VAL : SPLIT_TEST;
+}
+
+static int64_t share_of(double ratio, int64_t count)
+{
+    return (int64_t)floor(ratio * (double)count + 0.5);
+}
+
+bool split_is_planetoid(const struct dataset *d)
+{
+    int64_t test = 0, train = 0;
+    if (d->splits != 1 || !d->role)
+        return false;
+    for (int64_t i = 0; i < d->nodes; i++) {
+        train += d->role[i] == SPLIT_TRAIN;
+        test += d->role[i] == SPLIT_TEST;
+    }
+    if (test != 1000 || train != 20 * (int64_t)d->classes)
+        return false;
+    for (int32_t k = 0; k < d->classes; k++) {
+        int64_t of_class = 0;
+        for (int64_t i = 0; i < d->nodes; i++)
+            of_class += d->role[i] == SPLIT_TRAIN && d->label[i] == k;
+        if (of_class != 20)
+            return false;
+    }
+    return true;
+}
+
+static consm_status make_paper(uint8_t *role, const struct dataset *d,
+                               const struct split_options *o)
+{
+    consm_status st = CONSM_OK;
+    struct classes g = {0};
+    if (split_is_planetoid(d)) {
+        for (int64_t i = 0; i < d->nodes; i++)
+            role[i] = d->role[i] == SPLIT_NONE ? SPLIT_VAL : d->role[i];
+        return CONSM_OK;
+    }
+    TRY(group_by_class(&g, d));
+    TRY(check_per_class(&g, d, "paper", o->per_class));
+    for (int32_t k = 0; k < d->classes; k++) {
+        int64_t size = g.first[k + 1] - g.first[k];
+        deal(role, g.member + g.first[k], size, o->per_class, (size - o->per_class) / 2);
+    }
+done:
+    mem_free(g.member);
+    mem_free(g.first);
+    return st;
+}
+
+static consm_status check_ratios(const struct split_options *o)
+{
+    if (!(o->train >= 0 && o->val >= 0 && o->train + o->val < 1))
+        return status_fail(CONSM_EINVAL,
+                           "split random: shares %g to train and %g to validate: expected 0 or "
+                           "more, together below 1 so that some test",
+                           o->train, o->val);
+    if (o->train == 0 && o->val > 0)
+        return status_fail(CONSM_EINVAL, "split random: a share to validate needs one to train");
+    return CONSM_OK;
+}
+
+/* By ratios from each class; a class that occurs has at least one training node. */
+static void deal_class(uint8_t *role, const int32_t *list, int64_t size,
+                       const struct split_options *o)
+{
+    int64_t train = o->per_class, val = (size - train) / 2;
+    if (o->train > 0) {
+        train = share_of(o->train, size);
+        train = train < 1 ? 1 : train;
+        val = share_of(o->val, size);
+        val = val > size - train ? size - train : val;
+    }
+    deal(role, list, size, train, val);
+}
+
+/* From all classes together; `drawn` training nodes per class were dealt before. */
+static consm_status deal_pooled(uint8_t *role, const struct classes *g, const struct dataset *d,
+                                const struct split_options *o, struct rng *rng)
+{
+    consm_status st = CONSM_OK;
+    int64_t drawn = o->train > 0 ? 0 : o->per_class, rest = 0;
+    int32_t *pool = NULL;
+    TRY(NEW(pool, d->nodes));
+    for (int32_t k = 0; k < d->classes; k++)
+        for (int64_t i = g->first[k]; i < g->first[k + 1]; i++) {
+            if (i < g->first[k] + drawn)
+                role[g->member[i]] = SPLIT_TRAIN;
+            else
+                pool[rest++] = g->member[i];
+        }
+    rng_shuffle(rng, pool, rest);
+    if (o->train > 0)
+        deal(role, pool, rest, share_of(o->train, rest), share_of(o->val, rest));
+    else
+        deal(role, pool, rest, 0, rest / 2);
+done:
+    mem_free(pool);
+    return st;
+}
+
+static consm_status make_random(uint8_t *role, const struct dataset *d, uint64_t seed,
+                                const struct split_options *o)
+{
+    consm_status st = CONSM_OK;
+    struct classes g = {0};
+    struct rng rng;
+    TRY(check_ratios(o));
+    TRY(group_by_class(&g, d));
+    if (o->train == 0)
+        TRY(check_per_class(&g, d, "random", o->per_class));
+    rng_init(&rng, seed, STREAM_SPLIT);
+    for (int32_t k = 0; k < d->classes; k++)
+        rng_shuffle(&rng, g.member + g.first[k], g.first[k + 1] - g.first[k]);
+    if (o->pooled)
+        TRY(deal_pooled(role, &g, d, o, &rng));
+    for (int32_t k = 0; k < d->classes && !o->pooled; k++)
+        deal_class(role, g.member + g.first[k], g.first[k + 1] - g.first[k], o);
+done:
+    mem_free(g.member);
+    mem_free(g.first);
+    return st;
+}
+
+static consm_status take_stored(uint8_t *role, const struct dataset *d, const char *spec,
+                                int64_t index)
+{
+    if (d->splits == 0)
+        return status_fail(CONSM_EINVAL,
+                           "split %s: %s came with no split; --split random or paper makes one",
+                           spec, d->name);
+    if (index < 0 || index >= d->splits)
+        return status_fail(CONSM_EINVAL,
+                           "split %s: %s came with %lld split%s, counted from 0: expected file:0%s",
+                           spec, d->name, (long long)d->splits, d->splits == 1 ? "" : "s",
+                           d->splits == 1 ? "" : " or another of them");
+    memcpy(role, d->role + index * d->nodes, (size_t)d->nodes);
+    return CONSM_OK;
+}
+
+static const char *known_spec(void *ctx, int index)
+{
+    static const char *const known[] = {"paper", "public", "random", "file:0"};
+    (void)ctx;
+    return index < 4 ? known[index] : NULL;
+}
+
+static consm_status make_other(uint8_t *role, const struct dataset *d, const char *spec)
+{
+    if (strncmp(spec, "file:", 5) == 0) {
+        char *end;
+        errno = 0;
+        long long index = strtoll(spec + 5, &end, 10);
+        if (errno || end == spec + 5 || *end)
+            return status_fail(CONSM_EINVAL, "split %s: expected a number, as in file:0", spec);
+        return take_stored(role, d, spec, index);
+    }
+    if (file_kind(spec) != FILE_MISSING)
+        return split_read(role, d, spec);
+    const char *near = nearest_word(spec, known_spec, NULL);
+    if (near)
+        return status_fail(CONSM_EINVAL, "no split %s; did you mean %s?", spec, near);
+    return status_fail(CONSM_EINVAL,
+                       "no split %s: expected paper, public, random, file:I or a split file", spec);
+}
+
+/* Whoever trains needs nodes of each role. */
+static consm_status check_roles(const uint8_t *role, const struct dataset *d, const char *spec)
+{
+    int64_t count[4];
+    split_count(count, role, d->nodes);
+    for (enum split_role r = SPLIT_TRAIN; r <= SPLIT_TEST; r++)
+        if (count[r] == 0)
+            return status_fail(
+                CONSM_EINVAL,
+                "split %s of %s leaves no labelled node to %s (%lld train, %lld val, "
+                "%lld test)",
+                spec, d->name,
+                r == SPLIT_TRAIN ? "train"
+                : r == SPLIT_VAL ? "validate"
+                                 : "test",
+                (long long)count[1], (long long)count[2], (long long)count[3]);
+    return CONSM_OK;
+}
+
+consm_status split_make(uint8_t *role, const struct dataset *d, const char *spec, uint64_t seed,
+                        const struct split_options *o)
+{
+    consm_status st = CONSM_OK;
+    struct split_options defaults = split_defaults();
+    int64_t labelled = 0;
+    o = o ? o : &defaults;
+    memset(role, SPLIT_NONE, (size_t)d->nodes);
+    for (int64_t i = 0; i < d->nodes; i++)
+        labelled += d->label[i] >= 0;
+    if (labelled == 0)
+        return status_fail(CONSM_EINVAL, "split %s: %s has no labels", spec, d->name);
+    if (strcmp(spec, "paper") == 0)
+        TRY(make_paper(role, d, o));
+    else if (strcmp(spec, "random") == 0)
+        TRY(make_random(role, d, seed, o));
+    else if (strcmp(spec, "public") == 0)
+        TRY(take_stored(role, d, spec, d->splits ? (int64_t)(seed % (uint64_t)d->splits) : 0));
+    else
+        TRY(make_other(role, d, spec));
+    for (int64_t i = 0; i < d->nodes; i++)
+        if (d->label[i] < 0)
+            role[i] = SPLIT_NONE;
+    TRY(check_roles(role, d, spec));
+done:
+    return st;
+}
