@@ -1,5 +1,6 @@
 /* The thread-local message behind consm_errmsg(). A fixed buffer, so that running out of memory
- * can be reported too. */
+ * can be reported too. Messages quote what files hold, so control characters become '?': a message
+ * is always one line and never steers a terminal. */
 #include "base/status.h"
 
 #include <stdarg.h>
@@ -13,6 +14,9 @@ consm_status status_fail(consm_status code, const char *format, ...)
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
+    for (char *c = message; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?';
     return code;
 }
 
