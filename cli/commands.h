@@ -4,4 +4,6 @@
 
 #include "args.h"
 
+extern const struct command cmd_split;
+
 #endif

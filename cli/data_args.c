@@ -1,0 +1,28 @@
+/* Opening the DATASET of a command line, and reading its split flags. */
+#include "data_args.h"
+
+int data_args_open(struct dataset **out, const struct args *args, const char *default_name)
+{
+    struct data_options o = {.data_dir = args_get(args, "data-dir"),
+                             .format = args_get(args, "format")};
+    *out = NULL;
+    if (args->count > 1)
+        return args_fail(args, EXIT_USAGE, "one dataset at a time, not also %s", args->item[1]);
+    if (args->count == 0 && !default_name)
+        return args_fail(args, EXIT_USAGE, "which dataset? A name or a path, as in `consm %s cora`",
+                         args->command->name);
+    consm_status st = data_open(out, args->count ? args->item[0] : default_name, &o);
+    return st < 0 ? args_status(args, st) : EXIT_DONE;
+}
+
+int data_args_split(struct split_options *o, const struct args *args)
+{
+    int code;
+    *o = split_defaults();
+    o->pooled = args_has(args, "pooled");
+    if ((code = args_int(args, "per-class", 1, INT32_MAX, &o->per_class)) ||
+        (code = args_double(args, "train-ratio", 0, 1, &o->train)) ||
+        (code = args_double(args, "val-ratio", 0, 1, &o->val)))
+        return code;
+    return EXIT_DONE;
+}

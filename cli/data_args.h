@@ -1,0 +1,32 @@
+/* What the verbs that read data share: the flags that say which data and which split. */
+#ifndef CLI_DATA_ARGS_H
+#define CLI_DATA_ARGS_H
+
+#include "args.h"
+#include "data/registry.h"
+#include "data/split.h"
+
+/* Rows for a verb's table of flags. */
+#define DATA_FLAGS                                                                               \
+    {"data-dir", "DIR", "look for data files here first (then $CONSM_DATA, then the cache)", 0}, \
+    {                                                                                            \
+        "format", "NAME", "read a path as this format instead of recognising it", 0              \
+    }
+#define SPLIT_FLAGS                                                                             \
+    {"split", "SPLIT", "paper, public, random, file:I, or a file of `consm split`", 0},         \
+        {"per-class", "N", "training nodes of each class, for paper and random (20)", 0},       \
+        {"train-ratio", "R", "random: share of each class that trains, instead of --per-class", \
+         0},                                                                                    \
+        {"val-ratio", "R", "random: share of each class that validates", 0},                    \
+    {                                                                                           \
+        "pooled", NULL, "random: draw from all classes together, not class by class", 0         \
+    }
+
+/* Opens args->item[0] (default_name when there is none and it is not NULL). EXIT_DONE, or the exit
+ * code with the line printed. */
+int data_args_open(struct dataset **out, const struct args *args, const char *default_name);
+
+/* Reads the split flags over the defaults. */
+int data_args_split(struct split_options *o, const struct args *args);
+
+#endif

@@ -1,0 +1,52 @@
+/* From what the user typed to a dataset. */
+#include "data/generate.h"
+#include "data/registry.h"
+#include "store/file.h"
+
+#include <string.h>
+
+static consm_status open_registered(struct dataset **out, const struct data_set *set,
+                                    const struct data_options *o)
+{
+    consm_status st = CONSM_OK;
+    char *path = NULL;
+    TRY(registry_locate(&path, set, o->data_dir));
+    TRY(status_fail(CONSM_EINVAL, "%s: no reader for %s", set->name, path));
+done:
+    (void)out;
+    mem_free(path);
+    return st;
+}
+
+static consm_status open_path(struct dataset **out, const char *path, const struct data_options *o)
+{
+    (void)out;
+    (void)o;
+    return status_fail(CONSM_EINVAL, "%s: no reader for it", path);
+}
+
+static consm_status unknown(const char *name)
+{
+    const char *near = registry_nearest(name);
+    if (near)
+        return status_fail(CONSM_ENOTFOUND, "no dataset or file %s; did you mean %s?", name, near);
+    return status_fail(CONSM_ENOTFOUND, "no dataset or file %s; `consm help info` lists the names",
+                       name);
+}
+
+consm_status data_open(struct dataset **out, const char *name_or_path, const struct data_options *o)
+{
+    struct data_options defaults = {0};
+    const struct data_set *set = registry_find(name_or_path);
+    *out = NULL;
+    o = o ? o : &defaults;
+    if (o->format)
+        return open_path(out, name_or_path, o);
+    if (generate_knows(name_or_path))
+        return generate_named(out, name_or_path);
+    if (set)
+        return open_registered(out, set, o);
+    if (file_kind(name_or_path) != FILE_MISSING || strchr(name_or_path, '/'))
+        return open_path(out, name_or_path, o);
+    return unknown(name_or_path);
+}
