@@ -149,9 +149,8 @@ consm_status registry_locate(char **out, const struct data_set *set, const char 
         TRY(status_fail(CONSM_EIO, "%s: %s lacks %s; `consm fetch %s` gets it", set->name, partial,
                         lacks->path, set->name));
     TRY(status_fail(
-        CONSM_ENOTFOUND,
-        "%s: its files are not here (looked in%s%s%s%s%s%s); `consm fetch %s` gets them", set->name,
-        f.given ? " " : "", f.given ? f.given : "", f.environment ? " $CONSM_DATA=" : "",
+        CONSM_EIO, "%s: its files are not here (looked in%s%s%s%s%s%s); `consm fetch %s` gets them",
+        set->name, f.given ? " " : "", f.given ? f.given : "", f.environment ? " $CONSM_DATA=" : "",
         f.environment ? f.environment : "", f.cache ? " " : "", f.cache ? f.cache : "", set->name));
 done:
     mem_free(first);
