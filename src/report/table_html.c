@@ -1,0 +1,150 @@
+/* A table for the report: a caption, heads that are buttons (assets/report.js sorts by them), and
+ * the full value of every number in data-value. */
+#include <math.h>
+#include <string.h>
+
+#include "report/table_inside.h"
+
+static void add_class(struct text *out, const struct table *t, const struct table_cell *cell,
+                      size_t c)
+{
+    text_printf(out, " class=\"%s%s%s%s\"", t->column[c].align == TABLE_RIGHT ? "number" : "words",
+                cell->marks & TABLE_BEST ? " best" : "",
+                cell->marks & TABLE_DIFFERS ? " differs" : "",
+                cell->marks & TABLE_MUTED ? " muted" : "");
+}
+
+/* Words that are cut have the whole in a tooltip. */
+static void add_words(struct text *out, const char *words)
+{
+    char *clipped = NULL;
+    if (text_width(words) <= TABLE_NAME_COLUMNS) {
+        text_xml(out, words);
+        return;
+    }
+    text_add(out, "<span title=\"");
+    text_xml(out, words);
+    text_add(out, "\">");
+    if (text_clip(&clipped, words, TABLE_NAME_COLUMNS) < 0)
+        out->status = CONSM_ENOMEM;
+    else
+        text_xml(out, clipped);
+    text_add(out, "</span>");
+    mem_free(clipped);
+}
+
+static void add_value(struct text *out, const struct table_cell *cell)
+{
+    text_number(out, cell->value, cell->decimals);
+    if (cell->has_spread) {
+        text_add(out, "<span class=\"spread\"> ± ");
+        text_number(out, cell->spread, cell->decimals);
+        text_add(out, "</span>");
+    }
+}
+
+static void add_cell(struct text *out, const struct table *t, const struct table_cell *cell,
+                     size_t c)
+{
+    bool head = c == 0 && t->column[0].align == TABLE_LEFT;
+    text_add(out, head ? "<th scope=\"row\"" : "<td");
+    add_class(out, t, cell, c);
+    if (!cell->text && !cell->empty && isfinite(cell->value))
+        text_printf(out, " data-value=\"%.10g\"", cell->value);
+    text_add(out, ">");
+    const char *tag = cell->marks & TABLE_BEST ? "strong" : cell->marks & TABLE_TIED ? "u" : NULL;
+    if (tag)
+        text_printf(out, "<%s>", tag);
+    if (cell->text)
+        add_words(out, cell->text);
+    else if (!cell->empty)
+        add_value(out, cell);
+    if (tag)
+        text_printf(out, "</%s>", tag);
+    if (cell->has_reference) {
+        text_add(out, " <span class=\"reference\">[");
+        text_number(out, cell->reference, cell->decimals);
+        text_add(out, "]</span>");
+    }
+    if (cell->marks & TABLE_DIFFERS)
+        text_add(out, "<span class=\"sign\" title=\"differs from the reference\"> !</span>");
+    if (cell->marks & TABLE_ORACLE)
+        text_add(out, "<span class=\"sign\" title=\"oracle\"> †</span>");
+    if (cell->note >= 0) {
+        text_add(out, "<sup title=\"");
+        text_xml(out, t->note[cell->note]);
+        text_printf(out, "\">%d</sup>", cell->note + 1);
+    }
+    text_add(out, head ? "</th>" : "</td>");
+}
+
+static void add_head(struct text *out, const struct table *t)
+{
+    text_add(out, "<thead><tr>");
+    for (size_t c = 0; c < t->columns; c++) {
+        text_printf(out, "<th scope=\"col\" class=\"%s\"><button type=\"button\"",
+                    t->column[c].align == TABLE_RIGHT ? "number" : "words");
+        if (t->column[c].about) {
+            text_add(out, " title=\"");
+            text_xml(out, t->column[c].about);
+            text_add(out, "\"");
+        }
+        text_add(out, ">");
+        add_words(out, t->column[c].name);
+        text_add(out, "</button></th>");
+    }
+    text_add(out, "</tr></thead>\n");
+}
+
+static void add_below(struct text *out, const struct table *t)
+{
+    static const char *const signs[] = {"<strong>bold</strong>", "<u>underlined</u>", "!", "†"};
+    if (!(t->marks & ~(unsigned)TABLE_MUTED) && t->notes == 0 && t->remarks == 0)
+        return;
+    text_add(out, "<div class=\"below\">");
+    bool any = false;
+    for (int i = 0; i < 4; i++)
+        if (t->marks & table_signs[i].mark) {
+            text_printf(out, "%s%s: %s", any ? "; " : "<p>", signs[i], table_signs[i].meaning);
+            any = true;
+        }
+    text_add(out, any ? ".</p>" : "");
+    for (size_t i = 0; i < t->notes; i++) {
+        text_printf(out, "<p><sup>%zu</sup> ", i + 1);
+        text_xml(out, t->note[i]);
+        text_add(out, "</p>");
+    }
+    for (size_t i = 0; i < t->remarks; i++) {
+        text_add(out, "<p>");
+        text_xml(out, t->remark[i]);
+        text_add(out, "</p>");
+    }
+    text_add(out, "</div>\n");
+}
+
+consm_status table_to_html(struct text *out, const struct table *t)
+{
+    if (t->status < 0)
+        return t->status;
+    text_printf(out, "<div class=\"table\" id=\"table-%s\" tabindex=\"0\" role=\"region\"",
+                t->name);
+    text_add(out, " aria-label=\"");
+    text_xml(out, t->caption);
+    text_add(out, "\">\n<table class=\"sortable\"><caption>");
+    text_xml(out, t->caption);
+    text_add(out, "</caption>\n");
+    add_head(out, t);
+    text_add(out, "<tbody>\n");
+    for (int64_t r = 0; r < t->rows; r++) {
+        text_add(out, "<tr>");
+        for (size_t c = 0; c < t->columns; c++)
+            add_cell(out, t, table_at(t, r, c), c);
+        text_add(out, "</tr>\n");
+    }
+    if (t->rows == 0)
+        text_printf(out, "<tr class=\"nothing\"><td colspan=\"%zu\">no rows</td></tr>\n",
+                    t->columns ? t->columns : 1);
+    text_add(out, "</tbody></table></div>\n");
+    add_below(out, t);
+    return text_status(out);
+}

@@ -1,0 +1,58 @@
+/*
+ * A growing text, and the only doors through which foreign strings enter a report: every format
+ * has its own escaping function. Names come from data files and may hold anything: markup, quotes,
+ * broken UTF-8, terminal escape codes, 500 characters. All doors read them through one decoder that
+ * turns broken bytes, control characters and direction overrides into U+FFFD.
+ *
+ * A failure to get memory sticks: later calls do nothing and text_status tells. Writers therefore
+ * read like the text they write and check once.
+ */
+#ifndef REPORT_TEXT_H
+#define REPORT_TEXT_H
+
+#include "base/alloc.h"
+
+struct text {
+    char *data; /* (length) and a final NUL; NULL while empty */
+    size_t length, capacity;
+    consm_status status;
+};
+
+void text_free(struct text *t);
+consm_status text_status(const struct text *t);
+const char *text_string(const struct text *t); /* "" while empty; valid until the next change */
+
+/* Our own words, as they are. */
+void text_add(struct text *t, const char *words);
+void text_add_bytes(struct text *t, const char *bytes, size_t count);
+void text_printf(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_repeat(struct text *t, const char *words, int64_t times);
+
+/* Foreign words, escaped for a place. NULL counts as "". */
+void text_plain(struct text *t, const char *s);    /* cleaned only; new lines become spaces */
+void text_xml(struct text *t, const char *s);      /* HTML or XML, element text or "attribute" */
+void text_csv(struct text *t, const char *s);      /* one field; RFC 4180 quotes where needed */
+void text_markdown(struct text *t, const char *s); /* inline text, also inside a table cell */
+void text_latex(struct text *t, const char *s);    /* inline text */
+void text_json(struct text *t, const char *s);     /* a string with its quotes; safe in <script> */
+void text_slug(struct text *t, const char *s);     /* a file name or id of a-z, 0-9 and '-' */
+
+/* Numbers: decimals digits after the point, "–" for NaN; JSON's null for what is not finite. */
+void text_number(struct text *t, double value, int decimals);
+void text_json_number(struct text *t, double value, int digits);
+
+/* The next character of a foreign string, cleaned as above; moves *s past it. 0 at the end. */
+uint32_t text_decode(const char **s);
+void text_code_point(struct text *t, uint32_t c);
+
+/* Terminal columns: 0 for combining marks, 2 for East Asian wide characters. */
+int text_columns(uint32_t c);
+int64_t text_width(const char *s);
+
+/* A copy of at most `columns` columns, "…" in place of what was cut. Never NULL on success. */
+consm_status text_clip(char **out, const char *s, int64_t columns);
+
+/* Writes the whole text to a file, atomically. */
+consm_status text_save(const struct text *t, const char *path);
+
+#endif
