@@ -1,0 +1,44 @@
+/* The arrays of an opened .npz, by key; shared by the files of the NPZ reader. */
+#ifndef DATA_NPZ_ARCHIVE_H
+#define DATA_NPZ_ARCHIVE_H
+
+#include "data/dataset.h"
+#include "data/npy.h"
+#include "data/zip.h"
+
+struct npz_archive {
+    struct file_map map;
+    struct zip *zip;
+    char sha256[65];
+};
+
+consm_status npz_open(struct npz_archive *out, const char *path);
+/* The same on bytes in memory, which stay the caller's. */
+consm_status npz_open_memory(struct npz_archive *out, const char *name, const uint8_t *bytes,
+                             size_t size);
+void npz_close(struct npz_archive *archive);
+
+/* An array and what it lies in. Begin with {0}; free with npz_array_free. */
+struct npz_array {
+    struct npy npy;
+    struct zip_bytes bytes;
+    char label[300];
+};
+
+/* The member of a key ("edges" or "edges.npy"), or NULL. */
+const struct zip_member *npz_find(const struct npz_archive *archive, const char *key);
+
+/* Reads the array of a key; a missing one fails with CONSM_EFORMAT and lists the keys there are. */
+consm_status npz_read(struct npz_array *out, const struct npz_archive *archive, const char *key);
+void npz_array_free(struct npz_array *array);
+
+/* Streams the (n,f) array of a key into d->sparse, or d->dense when over a third of it is not zero,
+ * without ever holding both. d->nodes < 0 takes the number of nodes from the array. */
+consm_status npz_read_features(struct dataset *d, const struct npz_archive *archive,
+                               const char *key);
+
+/* The dataset of an opened archive, unchecked hash and directed hint aside. */
+consm_status npz_load_archive(struct dataset **out, const struct npz_archive *archive,
+                              const char *name);
+
+#endif
