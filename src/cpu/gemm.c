@@ -1,0 +1,108 @@
+/* Dense products: tiles of C among the threads, or, where C is small and the inner dimension is the
+ * number of nodes (weight gradients), blocks of the inner dimension with their own partial C. Each
+ * piece is one call of a BLAS that is told to use one thread. */
+#include "cpu/gemm.h"
+
+#include <cblas.h>
+
+/* OpenBLAS would start threads of its own; other implementations lack the function. */
+extern void openblas_set_num_threads(int count) __attribute__((weak));
+
+enum { TILE_ROWS = 256, TILE_COLS = 256, INNER_MIN = 512, INNER_BLOCKS = 32, SPLIT_BELOW = 512 };
+
+static void gemm_single_thread(void)
+{
+    static _Thread_local bool done;
+    if (!done && openblas_set_num_threads)
+        openblas_set_num_threads(1);
+    done = true;
+}
+
+/* Length of a block of the inner dimension; k itself when it is not cut. */
+static int64_t gemm_inner(int64_t m, int64_t n, int64_t k, bool ta)
+{
+    if (!ta || k < 2 * INNER_MIN || m >= SPLIT_BELOW || m * n > k * 64)
+        return k;
+    int64_t length = (k + INNER_BLOCKS - 1) / INNER_BLOCKS;
+    return length < INNER_MIN ? INNER_MIN : length;
+}
+
+size_t gemm_scratch_bytes(int64_t m, int64_t n, int64_t k, bool ta, bool tb)
+{
+    (void)tb;
+    int64_t inner = gemm_inner(m, n, k, ta);
+    if (k < 1 || inner == k)
+        return 0;
+    return (size_t)((k + inner - 1) / inner) * (size_t)m * (size_t)n * sizeof(float);
+}
+
+/* c, rows of g->n floats, = the product of rows [row, row+m), columns [col, col+n) and inner
+ * indices [first, first+k) */
+static void gemm_piece(const struct gemm *g, float *c, int64_t row, int64_t m, int64_t col,
+                       int64_t n, int64_t first, int64_t k, float beta)
+{
+    const int64_t a_stride = g->ta ? g->m : g->k, b_stride = g->tb ? g->k : g->n;
+    const float *a = g->ta ? g->a + first * a_stride + row : g->a + row * a_stride + first;
+    const float *b = g->tb ? g->b + col * b_stride + first : g->b + first * b_stride + col;
+    cblas_sgemm(CblasRowMajor, g->ta ? CblasTrans : CblasNoTrans, g->tb ? CblasTrans : CblasNoTrans,
+                (int)m, (int)n, (int)k, g->alpha, a, (int)a_stride, b, (int)b_stride, beta, c,
+                (int)g->n);
+}
+
+/* C = beta C, for products over nothing */
+static void gemm_scale(const struct gemm *g, struct worker who)
+{
+    int64_t from, to;
+    team_range(who, g->m * g->n, 128, &from, &to);
+    for (int64_t i = from; i < to; i++)
+        g->c[i] = g->beta == 0 ? 0 : g->beta * g->c[i];
+}
+
+static void gemm_tiles(const struct gemm *g, struct worker who)
+{
+    const int64_t tile_cols = g->m <= TILE_ROWS ? TILE_COLS : g->n;
+    const int64_t down = (g->m + TILE_ROWS - 1) / TILE_ROWS;
+    const int64_t across = (g->n + tile_cols - 1) / tile_cols;
+    int64_t from, to;
+    team_range(who, down * across, 1, &from, &to);
+    for (int64_t t = from; t < to; t++) {
+        const int64_t row = t / across * TILE_ROWS, col = t % across * tile_cols;
+        const int64_t m = g->m - row < TILE_ROWS ? g->m - row : TILE_ROWS;
+        const int64_t n = g->n - col < tile_cols ? g->n - col : tile_cols;
+        gemm_piece(g, g->c + row * g->n + col, row, m, col, n, 0, g->k, g->beta);
+    }
+}
+
+static void gemm_inner_blocks(const struct gemm *g, float *partial, int64_t inner,
+                              struct worker who)
+{
+    const int64_t blocks = (g->k + inner - 1) / inner, size = g->m * g->n;
+    int64_t from, to;
+    team_range(who, blocks, 1, &from, &to);
+    for (int64_t b = from; b < to; b++) {
+        const int64_t first = b * inner, k = g->k - first < inner ? g->k - first : inner;
+        gemm_piece(g, partial + b * size, 0, g->m, 0, g->n, first, k, 0);
+    }
+    team_barrier(who);
+    team_range(who, size, 16, &from, &to);
+    for (int64_t i = from; i < to; i++) {
+        float sum = g->beta == 0 ? 0 : g->beta * g->c[i];
+        for (int64_t b = 0; b < blocks; b++)
+            sum += partial[b * size + i];
+        g->c[i] = sum;
+    }
+}
+
+void gemm_run(const struct gemm *g, void *scratch, struct worker who)
+{
+    gemm_single_thread();
+    if (g->m < 1 || g->n < 1)
+        return;
+    const int64_t inner = gemm_inner(g->m, g->n, g->k, g->ta);
+    if (g->k < 1)
+        gemm_scale(g, who);
+    else if (inner == g->k)
+        gemm_tiles(g, who);
+    else
+        gemm_inner_blocks(g, scratch, inner, who);
+}

@@ -1,0 +1,172 @@
+/* Functions of single elements. The end of a range that is no whole vector goes through the same
+ * vector arithmetic as the rest, so an element's bits do not depend on where a share ends. */
+#include "cpu/simd/vmath.h"
+
+/* out[i] = expression of a = x[i] (and b = z[i]) for i in [from, to) */
+#define MAP1(out, x, expression)                          \
+    do {                                                  \
+        int64_t i = from;                                 \
+        for (; i + LANES <= to; i += LANES) {             \
+            const vf a = v_load((x) + i);                 \
+            v_store((out) + i, expression);               \
+        }                                                 \
+        if (i < to) {                                     \
+            const vf a = v_load_part((x) + i, to - i, 1); \
+            v_store_part((out) + i, expression, to - i);  \
+        }                                                 \
+    } while (0)
+
+#define MAP2(out, x, z, expression)                       \
+    do {                                                  \
+        int64_t i = from;                                 \
+        for (; i + LANES <= to; i += LANES) {             \
+            const vf a = v_load((x) + i);                 \
+            const vf b = v_load((z) + i);                 \
+            v_store((out) + i, expression);               \
+        }                                                 \
+        if (i < to) {                                     \
+            const vf a = v_load_part((x) + i, to - i, 1); \
+            const vf b = v_load_part((z) + i, to - i, 1); \
+            v_store_part((out) + i, expression, to - i);  \
+        }                                                 \
+    } while (0)
+
+void SIMD(fill)(float *y, float value, int64_t from, int64_t to)
+{
+    for (int64_t i = from; i < to; i++)
+        y[i] = value;
+}
+
+void SIMD(scale)(float *y, float factor, const float *x, int64_t from, int64_t to)
+{
+    MAP1(y, x, v_set(factor) * a);
+}
+
+void SIMD(axpby)(float *y, float alpha, const float *x, float beta, const float *z, int64_t from,
+                 int64_t to)
+{
+    const vf va = v_set(alpha), vb = v_set(beta);
+    MAP2(y, x, z, v_fma(va, a, vb * b));
+}
+
+void SIMD(mul)(float *y, const float *x, const float *z, bool accumulate, int64_t from, int64_t to)
+{
+    if (!accumulate) {
+        MAP2(y, x, z, a * b);
+        return;
+    }
+    int64_t i = from;
+    for (; i + LANES <= to; i += LANES)
+        v_store(y + i, v_fma(v_load(x + i), v_load(z + i), v_load(y + i)));
+    for (; i < to; i++)
+        y[i] = s_fma(x[i], z[i], y[i]);
+}
+
+void SIMD(div)(float *y, const float *x, const float *z, int64_t from, int64_t to)
+{
+    MAP2(y, x, z, a / b);
+}
+
+void SIMD(square_diff)(float *y, const float *x, const float *z, int64_t from, int64_t to)
+{
+    MAP2(y, x, z, (a - b) * (a - b));
+}
+
+void SIMD(unary)(enum unary op, float *y, const float *x, float param, int64_t from, int64_t to)
+{
+    const vf p = v_set(param), zero = v_set(0), one = v_set(1);
+    switch (op) {
+    case UNARY_RELU: MAP1(y, x, v_relu(a)); break;
+    case UNARY_LEAKY_RELU: MAP1(y, x, v_select(a < zero, p * a, a)); break;
+    case UNARY_ELU: MAP1(y, x, v_select(a <= zero, p * v_expm1(a), a)); break;
+    case UNARY_TANH: MAP1(y, x, v_tanh(a)); break;
+    case UNARY_SIGMOID: MAP1(y, x, v_sigmoid(a)); break;
+    case UNARY_LOG_SIGMOID: MAP1(y, x, v_log_sigmoid(a)); break;
+    case UNARY_EXP: MAP1(y, x, v_exp(a)); break;
+    case UNARY_LOG: MAP1(y, x, v_log(a)); break;
+    case UNARY_ABS: MAP1(y, x, v_abs(a)); break;
+    case UNARY_SQUARE: MAP1(y, x, a * a); break;
+    case UNARY_SQRT: MAP1(y, x, v_sqrt(a)); break;
+    case UNARY_RECIPROCAL: MAP1(y, x, one / a); break;
+    }
+}
+
+/* a is the gradient that comes in, b what was saved: the output, or the input where the op's
+ * derivative is exact only from it. */
+void SIMD(unary_grad)(enum unary op, float *gx, const float *g, const float *saved, float param,
+                      int64_t from, int64_t to)
+{
+    const vf p = v_set(param), zero = v_set(0), one = v_set(1);
+    switch (op) {
+    case UNARY_RELU: MAP2(gx, g, saved, v_and(b > zero, a)); break;
+    case UNARY_LEAKY_RELU: MAP2(gx, g, saved, v_select(b > zero, a, p * a)); break;
+    case UNARY_ELU: MAP2(gx, g, saved, v_select(b > zero, a, a * (b + p))); break;
+    case UNARY_TANH: MAP2(gx, g, saved, a * (one - b * b)); break;
+    case UNARY_SIGMOID: MAP2(gx, g, saved, a * (b * (one - b))); break;
+    case UNARY_LOG_SIGMOID: MAP2(gx, g, saved, a * v_sigmoid(-b)); break;
+    case UNARY_EXP: MAP2(gx, g, saved, a * b); break;
+    case UNARY_LOG: MAP2(gx, g, saved, a / b); break;
+    case UNARY_ABS: MAP2(gx, g, saved, v_select(b > zero, a, v_and(b < zero, -a))); break;
+    case UNARY_SQUARE: MAP2(gx, g, saved, a * (b + b)); break;
+    case UNARY_SQRT: MAP2(gx, g, saved, a / (b + b)); break;
+    case UNARY_RECIPROCAL: MAP2(gx, g, saved, -a * (b * b)); break;
+    }
+}
+
+/* gx = scale · derivative of the loss term; a is x, b is z */
+void SIMD(reduce_grad)(enum reduce op, float *gx, const float *x, const float *z, float scale,
+                       int64_t from, int64_t to)
+{
+    const vf s = v_set(scale), zero = v_set(0), one = v_set(1), tiny = v_set(1e-12f);
+    switch (op) {
+    case REDUCE_SUM: SIMD(fill)(gx, scale, from, to); break;
+    case REDUCE_DOT: SIMD(scale)(gx, scale, z, from, to); break;
+    case REDUCE_L1:
+        if (z)
+            MAP2(gx, x, z, v_select(a > b, s, v_and(a < b, -s)));
+        else
+            MAP1(gx, x, v_select(a > zero, s, v_and(a < zero, -s)));
+        break;
+    case REDUCE_SQUARED:
+        if (z)
+            MAP2(gx, x, z, (s + s) * (a - b));
+        else
+            MAP1(gx, x, (s + s) * a);
+        break;
+    /* (x - z) / (x (1-x)), the denominator at least 1e-12 as in torch */
+    case REDUCE_BCE: MAP2(gx, x, z, s * (a - b) / v_max(tiny, a * (one - a))); break;
+    case REDUCE_BCE_LOGITS: MAP2(gx, x, z, s * (v_sigmoid(a) - b)); break;
+    case REDUCE_MAX_ABS: SIMD(fill)(gx, 0, from, to); break;
+    }
+}
+
+/* m = b1 m + (1-b1) g, v = b2 v + (1-b2) g², w -= step m / (sqrt(v) root + eps) */
+void SIMD(adam)(float *w, float *m, float *v, const float *g, const struct adam *rule, int64_t from,
+                int64_t to)
+{
+    const vf beta1 = v_set(rule->beta1), beta2 = v_set(rule->beta2), eps = v_set(rule->eps);
+    const vf rest1 = v_set(rule->one_minus_beta1), rest2 = v_set(rule->one_minus_beta2);
+    const vf decay = v_set(rule->weight_decay), step = v_set(-rule->step_size);
+    const vf root = v_set(rule->root_factor);
+    for (int64_t i = from; i < to; i += LANES) {
+        const int64_t left = to - i;
+        const bool whole = left >= LANES;
+        vf wi = whole ? v_load(w + i) : v_load_part(w + i, left, 0);
+        vf mi = whole ? v_load(m + i) : v_load_part(m + i, left, 0);
+        vf vi_ = whole ? v_load(v + i) : v_load_part(v + i, left, 0);
+        vf gi = whole ? v_load(g + i) : v_load_part(g + i, left, 0);
+        gi = v_fma(decay, wi, gi);
+        mi = v_fma(rest1, gi, beta1 * mi);
+        vi_ = v_fma(rest2 * gi, gi, beta2 * vi_);
+        wi = v_fma(step, mi / v_fma(v_sqrt(vi_), root, eps), wi);
+        if (whole) {
+            v_store(w + i, wi);
+            v_store(m + i, mi);
+            v_store(v + i, vi_);
+        } else {
+            v_store_part(w + i, wi, left);
+            v_store_part(m + i, mi, left);
+            v_store_part(v + i, vi_, left);
+        }
+    }
+}

@@ -1,0 +1,199 @@
+/* Sums over many rows or elements. A block has a fixed size and is summed by one thread in a fixed
+ * order; the blocks are then added in order, so the threads that did the work leave no trace. */
+#include "cpu/simd/vmath.h"
+
+/* ---- columns ----------------------------------------------------------------------------------
+ */
+
+enum column_term { COLUMN_PLAIN, COLUMN_PRODUCT, COLUMN_CENTRED };
+
+INLINE vf column_add(vf sum, const float *x, const float *z, vf mean, enum column_term term)
+{
+    if (term == COLUMN_PLAIN)
+        return sum + v_load(x);
+    if (term == COLUMN_PRODUCT)
+        return v_fma(v_load(x), v_load(z), sum);
+    const vf d = v_load(x) - mean;
+    return v_fma(d, d, sum);
+}
+
+/* One vector of columns over rows [first, stop): four sums, for rows of equal remainder by four, so
+ * that an addition need not wait for the one before. */
+INLINE vf column_vector(const float *x, const float *z, vf mean, int64_t width, int64_t first,
+                        int64_t stop, enum column_term term)
+{
+    vf a = v_set(0), b = a, c = a, d = a;
+    int64_t r = first;
+    for (; r + 4 <= stop; r += 4) {
+        const int64_t at = r * width;
+        a = column_add(a, x + at, z + at, mean, term);
+        b = column_add(b, x + at + width, z + at + width, mean, term);
+        c = column_add(c, x + at + 2 * width, z + at + 2 * width, mean, term);
+        d = column_add(d, x + at + 3 * width, z + at + 3 * width, mean, term);
+    }
+    for (; r < stop; r++)
+        a = column_add(a, x + r * width, z + r * width, mean, term);
+    return (a + b) + (c + d);
+}
+
+INLINE void column_blocks(float *partial, const float *x, const float *z, const float *mean,
+                          int64_t width, int64_t n, int64_t from_block, int64_t to_block,
+                          enum column_term term)
+{
+    for (int64_t b = from_block; b < to_block; b++) {
+        const int64_t first = b * COL_BLOCK;
+        const int64_t stop = first + COL_BLOCK < n ? first + COL_BLOCK : n;
+        float *out = partial + b * width;
+        int64_t c = 0;
+        for (; c + LANES <= width; c += LANES)
+            v_store(out + c, column_vector(x + c, z + c, mean ? v_load(mean + c) : v_set(0), width,
+                                           first, stop, term));
+        if (c < width && width >= LANES) {
+            c = width - LANES;
+            v_store(out + c, column_vector(x + c, z + c, mean ? v_load(mean + c) : v_set(0), width,
+                                           first, stop, term));
+            c = width;
+        }
+        for (; c < width; c++) {
+            float sum = 0;
+            for (int64_t r = first; r < stop; r++) {
+                const float v = x[r * width + c];
+                if (term == COLUMN_PLAIN)
+                    sum += v;
+                else if (term == COLUMN_PRODUCT)
+                    sum = s_fma(v, z[r * width + c], sum);
+                else
+                    sum = s_fma(v - mean[c], v - mean[c], sum);
+            }
+            out[c] = sum;
+        }
+    }
+}
+
+void SIMD(col_sum)(float *partial, const float *x, const float *z, int64_t width, int64_t n,
+                   int64_t from_block, int64_t to_block)
+{
+    if (z)
+        column_blocks(partial, x, z, NULL, width, n, from_block, to_block, COLUMN_PRODUCT);
+    else
+        column_blocks(partial, x, x, NULL, width, n, from_block, to_block, COLUMN_PLAIN);
+}
+
+void SIMD(col_var)(float *partial, const float *x, const float *mean, int64_t width, int64_t n,
+                   int64_t from_block, int64_t to_block)
+{
+    column_blocks(partial, x, x, mean, width, n, from_block, to_block, COLUMN_CENTRED);
+}
+
+void SIMD(col_combine)(float *out, const float *partial, int64_t blocks, int64_t width, float scale,
+                       bool accumulate, int64_t from, int64_t to)
+{
+    for (int64_t c = from; c < to; c++) {
+        double sum = 0;
+        for (int64_t b = 0; b < blocks; b++)
+            sum += (double)partial[b * width + c];
+        const float result = (float)(sum * (double)scale);
+        out[c] = accumulate ? out[c] + result : result;
+    }
+}
+
+/* ---- everything to one number ------------------------------------------------------------------
+ */
+
+/* -(z log x + (1-z) log(1-x)), logarithms not below -100 */
+INLINE vf bce(vf x, vf z)
+{
+    const vf one = v_set(1), floor = v_set(-100);
+    vf yes = v_max(floor, v_log(x)), no = v_max(floor, v_log(one - x));
+    return -v_fma(z, yes, (one - z) * no);
+}
+
+/* max(x,0) - x z + log(1 + e^-|x|) */
+INLINE vf bce_logits(vf x, vf z)
+{
+    return v_relu(x) - x * z + v_log1p_unit(v_exp(-v_abs(x)));
+}
+
+INLINE vf reduce_term(enum reduce op, vf x, vf z)
+{
+    switch (op) {
+    case REDUCE_SUM: return x;
+    case REDUCE_DOT: return x * z;
+    case REDUCE_L1: return v_abs(x - z);
+    case REDUCE_SQUARED: return (x - z) * (x - z);
+    case REDUCE_BCE: return bce(x, z);
+    case REDUCE_BCE_LOGITS: return bce_logits(x, z);
+    case REDUCE_MAX_ABS: break;
+    }
+    return v_abs(x);
+}
+
+INLINE vf reduce_add(enum reduce op, vf sum, vf term)
+{
+    return op == REDUCE_MAX_ABS ? v_max(sum, term) : sum + term;
+}
+
+/* One block; lanes add up in float over REDUCE_BLOCK / LANES terms at most, then in double. */
+INLINE double reduce_block(enum reduce op, const float *x, const float *z, int64_t first,
+                           int64_t stop)
+{
+    vf sum[2] = {v_set(0), v_set(0)};
+    int64_t i = first;
+    for (; i + 2 * LANES <= stop; i += 2 * LANES) {
+        const int64_t k = i + LANES;
+        sum[0] =
+            reduce_add(op, sum[0], reduce_term(op, v_load(x + i), z ? v_load(z + i) : v_set(0)));
+        sum[1] =
+            reduce_add(op, sum[1], reduce_term(op, v_load(x + k), z ? v_load(z + k) : v_set(0)));
+    }
+    for (; i < stop; i += LANES) {
+        const int64_t left = stop - i < LANES ? stop - i : LANES;
+        vf term = reduce_term(op, v_load_part(x + i, left, 0),
+                              z ? v_load_part(z + i, left, 0) : v_set(0));
+        sum[0] = reduce_add(op, sum[0], v_and(vi_iota() < vi_set((int32_t)left), term));
+    }
+    double total = 0;
+    for (int k = 0; k < 2; k++)
+        for (int lane = 0; lane < LANES; lane++) {
+            const double s = (double)sum[k][lane];
+            if (op != REDUCE_MAX_ABS)
+                total += s;
+            else if (s > total)
+                total = s;
+        }
+    return total;
+}
+
+#define REDUCE_CASE(op)                                                              \
+    case op:                                                                         \
+        for (int64_t b = from_block; b < to_block; b++) {                            \
+            const int64_t first = b * REDUCE_BLOCK, stop = first + REDUCE_BLOCK;     \
+            partial[b] = reduce_block(op, x, z, first, stop < count ? stop : count); \
+        }                                                                            \
+        break;
+
+void SIMD(reduce)(enum reduce op, double *partial, const float *x, const float *z, int64_t count,
+                  int64_t from_block, int64_t to_block)
+{
+    switch (op) {
+        REDUCE_CASE(REDUCE_SUM)
+        REDUCE_CASE(REDUCE_DOT)
+        REDUCE_CASE(REDUCE_L1)
+        REDUCE_CASE(REDUCE_SQUARED)
+        REDUCE_CASE(REDUCE_BCE)
+        REDUCE_CASE(REDUCE_BCE_LOGITS)
+        REDUCE_CASE(REDUCE_MAX_ABS)
+    }
+}
+
+void SIMD(reduce_combine)(enum reduce op, float *out, const double *partial, int64_t blocks,
+                          double scale)
+{
+    double total = 0;
+    for (int64_t b = 0; b < blocks; b++)
+        if (op != REDUCE_MAX_ABS)
+            total += partial[b];
+        else if (partial[b] > total)
+            total = partial[b];
+    *out = (float)(total * scale);
+}

@@ -1,0 +1,160 @@
+/* Functions of whole rows of an (n, width) matrix. */
+#include "cpu/simd/spmm.h"
+
+/* Columns of a row in full vectors, the rest one by one. What happens to a column depends on the
+ * width alone. */
+#define FOR_VECTORS(c, width) for (; c + LANES <= (width); c += LANES)
+#define FOR_REST(c, width)    for (; c < (width); c++)
+
+static void bias_act_rows(float *y, const float *x, int64_t width, const float *bias, bool relu,
+                          int64_t from, int64_t to)
+{
+    for (int64_t r = from; r < to; r++) {
+        const float *xr = x + r * width;
+        float *yr = y + r * width;
+        int64_t c = 0;
+        FOR_VECTORS(c, width)
+        {
+            vf v = v_load(xr + c);
+            v = bias ? v + v_load(bias + c) : v;
+            v_store(yr + c, relu ? v_relu(v) : v);
+        }
+        FOR_REST(c, width)
+        {
+            float v = bias ? xr[c] + bias[c] : xr[c];
+            yr[c] = relu ? s_relu(v) : v;
+        }
+    }
+}
+
+void SIMD(bias_act)(float *y, const float *x, int64_t width, const struct epilogue *end,
+                    int64_t from, int64_t to)
+{
+    for (int64_t r = from; r < to && width > 0;) {
+        int64_t stop = spmm_group_end(r, to, width, 2048);
+        bias_act_rows(y, x, width, end->bias, end->relu, r, stop);
+        if (end->drop)
+            SIMD(dropout)(y, y, end->drop, r * width, stop * width);
+        r = stop;
+    }
+}
+
+void SIMD(col_affine)(float *y, const float *a, const float *x, const float *b, const float *z,
+                      const float *d, int64_t width, int64_t from, int64_t to)
+{
+    for (int64_t r = from; r < to; r++) {
+        const float *xr = x + r * width, *zr = z ? z + r * width : NULL;
+        float *yr = y + r * width;
+        int64_t c = 0;
+        FOR_VECTORS(c, width)
+        {
+            vf v = v_load(xr + c), shift = d ? v_load(d + c) : v_set(0);
+            v = a ? v_fma(v_load(a + c), v, shift) : v + shift;
+            if (zr)
+                v = b ? v_fma(v_load(b + c), v_load(zr + c), v) : v + v_load(zr + c);
+            v_store(yr + c, v);
+        }
+        FOR_REST(c, width)
+        {
+            float v = xr[c], shift = d ? d[c] : 0;
+            v = a ? s_fma(a[c], v, shift) : v + shift;
+            if (zr)
+                v = b ? s_fma(b[c], zr[c], v) : v + zr[c];
+            yr[c] = v;
+        }
+    }
+}
+
+void SIMD(row_scale)(float *y, const float *s, const float *x, int64_t width, bool accumulate,
+                     int64_t from, int64_t to)
+{
+    for (int64_t r = from; r < to; r++) {
+        const float *xr = x + r * width;
+        float *yr = y + r * width;
+        int64_t c = 0;
+        FOR_VECTORS(c, width)
+        {
+            vf v = v_load(xr + c), factor = v_set(s[r]);
+            v_store(yr + c, accumulate ? v_fma(factor, v, v_load(yr + c)) : factor * v);
+        }
+        FOR_REST(c, width)
+        yr[c] = accumulate ? s_fma(s[r], xr[c], yr[c]) : s[r] * xr[c];
+    }
+}
+
+void SIMD(row_dot)(float *s, const float *x, const float *z, int64_t width, int64_t from,
+                   int64_t to)
+{
+    for (int64_t r = from; r < to; r++) {
+        const float *xr = x + r * width;
+        if (z) {
+            s[r] = v_dot(xr, z + r * width, width);
+            continue;
+        }
+        vf sum = v_set(0);
+        float rest = 0;
+        int64_t c = 0;
+        FOR_VECTORS(c, width)
+        sum = sum + v_load(xr + c);
+        FOR_REST(c, width)
+        rest += xr[c];
+        s[r] = v_sum(sum) + rest;
+    }
+}
+
+void SIMD(row_norm)(float *norm, float *inverse, const float *x, int64_t width, float eps,
+                    int64_t from, int64_t to)
+{
+    for (int64_t r = from; r < to; r++) {
+        float length = sqrtf(v_dot(x + r * width, x + r * width, width));
+        length = length < eps ? eps : length;
+        if (norm)
+            norm[r] = length;
+        if (inverse)
+            inverse[r] = 1 / length;
+    }
+}
+
+/* gx = inverse (g - y <y, g>) */
+void SIMD(row_normalize_grad)(float *gx, const float *g, const float *y, const float *inverse,
+                              int64_t width, float eps, int64_t from, int64_t to)
+{
+    for (int64_t r = from; r < to; r++) {
+        const float *gr = g + r * width, *yr = y + r * width;
+        float *out = gx + r * width;
+        const float along = inverse[r] * eps >= 1 ? 0 : -v_dot(yr, gr, width);
+        int64_t c = 0;
+        FOR_VECTORS(c, width)
+        v_store(out + c, v_set(inverse[r]) * v_fma(v_set(along), v_load(yr + c), v_load(gr + c)));
+        FOR_REST(c, width)
+        out[c] = inverse[r] * s_fma(along, yr[c], gr[c]);
+    }
+}
+
+void SIMD(copy_cols)(float *y, int64_t y_stride, const float *x, int64_t x_stride, int64_t width,
+                     bool accumulate, int64_t from, int64_t to)
+{
+    for (int64_t r = from; r < to; r++) {
+        const float *xr = x + r * x_stride;
+        float *yr = y + r * y_stride;
+        int64_t c = 0;
+        FOR_VECTORS(c, width)
+        v_store(yr + c, accumulate ? v_load(yr + c) + v_load(xr + c) : v_load(xr + c));
+        FOR_REST(c, width)
+        yr[c] = accumulate ? yr[c] + xr[c] : xr[c];
+    }
+}
+
+void SIMD(gather)(float *y, const float *x, const int32_t *row, int64_t width, int64_t from,
+                  int64_t to)
+{
+    for (int64_t i = from; i < to; i++) {
+        const float *xr = x + row[i] * width;
+        float *yr = y + i * width;
+        int64_t c = 0;
+        FOR_VECTORS(c, width)
+        v_store(yr + c, v_load(xr + c));
+        FOR_REST(c, width)
+        yr[c] = xr[c];
+    }
+}

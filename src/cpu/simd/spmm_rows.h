@@ -1,0 +1,90 @@
+/* One strip of columns of y = A x: included once per number of vectors N in the strip, with
+ *   ROWS_NAME  the function to define
+ *   ROWS_HEAD  N - 1; vectors 0 … N-2 lie side by side from the strip's first column,
+ *   ROWS_V, ROWS_LANES, ROWS_DO(f)  the vector type, its lanes, and the prefix of its operations.
+ * The last vector begins at `last`, so that it ends with the matrix row and may overlap its
+ * predecessor: both compute the same bits, and no width needs a slow tail. */
+
+#define SPMM_DECLARE(i) ROWS_V a##i = zero;
+#define SPMM_ADD(i)     a##i = a##i + ROWS_DO(load)(from_x + (i)*ROWS_LANES);
+#define SPMM_FMA(i)     a##i = ROWS_DO(fma)(w, ROWS_DO(load)(from_x + (i)*ROWS_LANES), a##i);
+#define SPMM_SCALE(i)   a##i = a##i * factor;
+#define SPMM_PLUS(i)    a##i = ROWS_DO(fma)(factor, ROWS_DO(load)(add + (i)*ROWS_LANES), a##i);
+#define SPMM_BIAS(i)    a##i = a##i + ROWS_DO(load)(bias + (i)*ROWS_LANES);
+#define SPMM_RELU(i)    a##i = ROWS_DO(relu)(a##i);
+#define SPMM_STORE(i)   ROWS_DO(store)(y + (i)*ROWS_LANES, a##i);
+#define SPMM_EACH(M)    REPEAT(ROWS_HEAD, M)
+
+static void ROWS_NAME(const struct spmm_job *j, int64_t column, int64_t last, int64_t from,
+                      int64_t to)
+{
+    const ROWS_V zero = ROWS_DO(set)(0);
+    const struct epilogue *end = j->end;
+    const int32_t *col = j->col;
+    const float *x = j->x + column;
+    const int64_t stride = j->stride, behind = last - column;
+    for (int64_t r = from; r < to; r++) {
+        const int64_t stop = j->start[r + 1];
+        SPMM_EACH(SPMM_DECLARE)
+        ROWS_V z = zero;
+        if (j->kind == SPMM_ONES) {
+            for (int64_t k = j->start[r]; k < stop; k++) {
+                const float *from_x = x + col[k] * stride;
+                SPMM_EACH(SPMM_ADD)
+                z = z + ROWS_DO(load)(from_x + behind);
+            }
+        } else if (j->kind == SPMM_VALUES) {
+            for (int64_t k = j->start[r]; k < stop; k++) {
+                const float *from_x = x + col[k] * stride;
+                const ROWS_V w = ROWS_DO(set)(j->val[k]);
+                SPMM_EACH(SPMM_FMA)
+                z = ROWS_DO(fma)(w, ROWS_DO(load)(from_x + behind), z);
+            }
+        } else {
+            for (int64_t k = j->start[r]; k < stop; k++) {
+                const float *from_x = x + col[k] * stride;
+                const int64_t entry = j->index ? j->index[k] : k;
+                const ROWS_V w = ROWS_DO(set)(j->val[entry * j->val_stride]);
+                SPMM_EACH(SPMM_FMA)
+                z = ROWS_DO(fma)(w, ROWS_DO(load)(from_x + behind), z);
+            }
+        }
+        float *y = j->y + r * stride + column;
+        if (end) {
+            if (end->scale != 1) {
+                const ROWS_V factor = ROWS_DO(set)(end->scale);
+                SPMM_EACH(SPMM_SCALE)
+                z = z * factor;
+            }
+            if (j->add) {
+                const float *add = j->add + r * stride + column;
+                const ROWS_V factor = ROWS_DO(set)(end->add_scale);
+                SPMM_EACH(SPMM_PLUS)
+                z = ROWS_DO(fma)(factor, ROWS_DO(load)(add + behind), z);
+            }
+            if (j->bias) {
+                const float *bias = j->bias + column;
+                SPMM_EACH(SPMM_BIAS)
+                z = z + ROWS_DO(load)(bias + behind);
+            }
+            if (end->relu) {
+                SPMM_EACH(SPMM_RELU)
+                z = ROWS_DO(relu)(z);
+            }
+        }
+        SPMM_EACH(SPMM_STORE)
+        ROWS_DO(store)(y + behind, z);
+    }
+}
+
+#undef SPMM_DECLARE
+#undef SPMM_ADD
+#undef SPMM_FMA
+#undef SPMM_SCALE
+#undef SPMM_PLUS
+#undef SPMM_BIAS
+#undef SPMM_RELU
+#undef SPMM_STORE
+#undef SPMM_EACH
+#undef ROWS_NAME
+#undef ROWS_HEAD

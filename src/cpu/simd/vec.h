@@ -1,0 +1,293 @@
+/* Vectors of the instruction set this file is compiled for, over GCC's vector extension (which
+ * clang shares). Intrinsics appear only where the extension has no word for the operation: fused
+ * multiply-add, square root, the high half of a product.
+ *
+ * Fused multiply-adds are always explicit, never left to the compiler, so that two places that say
+ * the same compute the same bits. */
+#ifndef CPU_SIMD_VEC_H
+#define CPU_SIMD_VEC_H
+
+#include "cpu/simd.h"
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#elif defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#define SIMD_PASTE(kernel, set)  simd_##kernel##_##set
+#define SIMD_EXPAND(kernel, set) SIMD_PASTE(kernel, set)
+#define SIMD(kernel)             SIMD_EXPAND(kernel, SIMD_NAME)
+
+#define SIMD_PROTOTYPE(kernel) kernel##_fn SIMD(kernel);
+SIMD_KERNELS(SIMD_PROTOTYPE)
+#undef SIMD_PROTOTYPE
+
+#if defined(__AVX512F__)
+#define LANES 16
+#define ALL_LANES(s)                                   \
+    {                                                  \
+        s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s \
+    }
+#elif defined(__AVX2__)
+#define LANES 8
+#define ALL_LANES(s)           \
+    {                          \
+        s, s, s, s, s, s, s, s \
+    }
+#else
+#define LANES 4
+#define ALL_LANES(s) \
+    {                \
+        s, s, s, s   \
+    }
+#endif
+
+#define INLINE static inline __attribute__((always_inline, unused))
+
+typedef float vf __attribute__((vector_size(4 * LANES)));
+typedef int32_t vi __attribute__((vector_size(4 * LANES)));
+typedef uint32_t vu __attribute__((vector_size(4 * LANES)));
+typedef float v4 __attribute__((vector_size(16)));
+typedef float vf_any __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef int32_t vi_any __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef float v4_any __attribute__((vector_size(16), aligned(4), may_alias));
+
+/* ---- moving ------------------------------------------------------------------------------------
+ */
+
+INLINE vf v_load(const float *p)
+{
+    return *(const vf_any *)p;
+}
+INLINE void v_store(float *p, vf v)
+{
+    *(vf_any *)p = v;
+}
+INLINE v4 v4_load(const float *p)
+{
+    return *(const v4_any *)p;
+}
+INLINE void v4_store(float *p, v4 v)
+{
+    *(v4_any *)p = v;
+}
+INLINE vf v_set(float s)
+{
+    return (vf)ALL_LANES(s);
+}
+INLINE vi vi_set(int32_t s)
+{
+    return (vi)ALL_LANES(s);
+}
+INLINE v4 v4_set(float s)
+{
+    return (v4){s, s, s, s};
+}
+INLINE vi vi_iota(void)
+{
+#if LANES == 16
+    return (vi){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+#elif LANES == 8
+    return (vi){0, 1, 2, 3, 4, 5, 6, 7};
+#else
+    return (vi){0, 1, 2, 3};
+#endif
+}
+
+/* The first count < LANES elements; the other lanes hold fill. */
+INLINE vf v_load_part(const float *p, int64_t count, float fill)
+{
+    vf v = v_set(fill);
+    for (int i = 0; i < LANES; i++)
+        if (i < count)
+            v[i] = p[i];
+    return v;
+}
+INLINE void v_store_part(float *p, vf v, int64_t count)
+{
+    for (int i = 0; i < LANES; i++)
+        if (i < count)
+            p[i] = v[i];
+}
+
+/* ---- arithmetic --------------------------------------------------------------------------------
+ */
+
+/* a b + c, rounded once where the instruction set can */
+INLINE vf v_fma(vf a, vf b, vf c)
+{
+#if defined(__aarch64__)
+    return (vf)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+#elif defined(__AVX512F__)
+    return (vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(__FMA__)
+    return (vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+    return a * b + c;
+#endif
+}
+INLINE v4 v4_fma(v4 a, v4 b, v4 c)
+{
+#if defined(__aarch64__)
+    return (v4)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+#elif defined(__FMA__)
+    return (v4)_mm_fmadd_ps((__m128)a, (__m128)b, (__m128)c);
+#else
+    return a * b + c;
+#endif
+}
+INLINE float s_fma(float a, float b, float c)
+{
+#if defined(__aarch64__) || defined(__FMA__)
+    return __builtin_fmaf(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+INLINE vf v_sqrt(vf a)
+{
+#if defined(__aarch64__)
+    return (vf)vsqrtq_f32((float32x4_t)a);
+#elif defined(__AVX512F__)
+    return (vf)_mm512_sqrt_ps((__m512)a);
+#elif defined(__AVX2__)
+    return (vf)_mm256_sqrt_ps((__m256)a);
+#elif defined(__x86_64__)
+    return (vf)_mm_sqrt_ps((__m128)a);
+#else
+    for (int i = 0; i < LANES; i++)
+        a[i] = sqrtf(a[i]);
+    return a;
+#endif
+}
+
+/* mask lanes are all ones or all zeros, as comparisons give them */
+INLINE vf v_select(vi mask, vf yes, vf no)
+{
+    return (vf)((mask & (vi)yes) | (~mask & (vi)no));
+}
+INLINE vi vi_select(vi mask, vi yes, vi no)
+{
+    return (mask & yes) | (~mask & no);
+}
+INLINE vf v_and(vi mask, vf a)
+{
+    return (vf)(mask & (vi)a);
+}
+INLINE vf v_max(vf a, vf b)
+{
+    return v_select(a > b, a, b);
+}
+INLINE vf v_min(vf a, vf b)
+{
+    return v_select(a < b, a, b);
+}
+INLINE vf v_abs(vf a)
+{
+    return (vf)((vi)a & 0x7fffffff);
+}
+/* max(a, 0) that lets NaN through */
+INLINE vf v_relu(vf a)
+{
+    return (vf)(~(a <= v_set(0)) & (vi)a);
+}
+INLINE v4 v4_relu(v4 a)
+{
+    return (v4)(~(a <= v4_set(0)) & (__typeof__(a <= a))a);
+}
+INLINE float s_relu(float a)
+{
+    return a <= 0 ? 0 : a;
+}
+
+/* ---- across lanes: always the same tree --------------------------------------------------------
+ */
+
+/* The upper lanes added onto the lower ones until four are left. */
+INLINE v4 v_fold(vf a)
+{
+#if LANES == 4
+    return a;
+#else
+#if LANES == 16
+    __m256 half = _mm256_add_ps(_mm512_castps512_ps256((__m512)a),
+                                (__m256)_mm512_extractf64x4_pd((__m512d)a, 1));
+#else
+    __m256 half = (__m256)a;
+#endif
+    return (v4)_mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
+#endif
+}
+INLINE float v4_sum(v4 a)
+{
+    return (a[0] + a[1]) + (a[2] + a[3]);
+}
+INLINE float v_sum(vf a)
+{
+    return v4_sum(v_fold(a));
+}
+/* {sum a, sum b, sum c, sum d}, each as v4_sum gives it */
+INLINE v4 v4_sums(v4 a, v4 b, v4 c, v4 d)
+{
+#if defined(__aarch64__)
+    return (v4)vpaddq_f32(vpaddq_f32((float32x4_t)a, (float32x4_t)b),
+                          vpaddq_f32((float32x4_t)c, (float32x4_t)d));
+#else
+    v4 ab_even = __builtin_shufflevector(a, b, 0, 2, 4, 6);
+    v4 ab_odd = __builtin_shufflevector(a, b, 1, 3, 5, 7);
+    v4 cd_even = __builtin_shufflevector(c, d, 0, 2, 4, 6);
+    v4 cd_odd = __builtin_shufflevector(c, d, 1, 3, 5, 7);
+    v4 ab = ab_even + ab_odd, cd = cd_even + cd_odd;
+    return __builtin_shufflevector(ab, cd, 0, 2, 4, 6) +
+           __builtin_shufflevector(ab, cd, 1, 3, 5, 7);
+#endif
+}
+INLINE float v_largest(vf a)
+{
+    float best = a[0];
+    for (int i = 1; i < LANES; i++)
+        best = a[i] > best ? a[i] : best;
+    return best;
+}
+
+/* ---- rows that are no multiple of LANES ---------------------------------------------------------
+ */
+
+/* A row of width >= LANES is its whole vectors, then (if something is left) one vector that ends
+ * with the row and overlaps its predecessor. These are that vector's lanes not seen before. */
+INLINE vi v_new_lanes(int64_t width)
+{
+    return vi_iota() >= vi_set((int32_t)(LANES - width % LANES));
+}
+
+/* Σ x z over width elements */
+INLINE float v_dot(const float *x, const float *z, int64_t width)
+{
+    if (width < LANES) {
+        float sum = 0;
+        for (int64_t i = 0; i < width; i++)
+            sum = s_fma(x[i], z[i], sum);
+        return sum;
+    }
+    vf a = v_set(0), b = a;
+    int64_t i = 0;
+    for (; i + 2 * LANES <= width; i += 2 * LANES) {
+        a = v_fma(v_load(x + i), v_load(z + i), a);
+        b = v_fma(v_load(x + i + LANES), v_load(z + i + LANES), b);
+    }
+    if (i + LANES <= width) {
+        a = v_fma(v_load(x + i), v_load(z + i), a);
+        i += LANES;
+    }
+    if (i < width) {
+        const int64_t last = width - LANES;
+        b = v_fma(v_and(v_new_lanes(width), v_load(x + last)), v_load(z + last), b);
+    }
+    return v_sum(a + b);
+}
+
+#endif

@@ -1,0 +1,126 @@
+/* exp, log, tanh and their relatives on whole vectors, within about two units in the last place of
+ * the exact value; infinities, NaN and subnormal results come out as libm gives them. */
+#ifndef CPU_SIMD_VMATH_H
+#define CPU_SIMD_VMATH_H
+
+#include "cpu/simd/vec.h"
+
+/* x = n ln 2 + r, |r| <= ln 2 / 2; n as whole float. Adding 1.5·2^23 rounds to the nearest whole
+ * number and leaves it in the low bits. */
+#define ROUND_MAGIC 12582912.0f
+INLINE vf vm_reduce(vf x, vf *n)
+{
+    vf z = v_fma(x, v_set(1.44269504088896341f), v_set(ROUND_MAGIC));
+    *n = z - v_set(ROUND_MAGIC);
+    vf r = v_fma(*n, v_set(-0.693359375f), x);
+    return v_fma(*n, v_set(2.12194440e-4f), r);
+}
+
+/* (e^r - 1 - r) / r² for |r| <= ln 2 / 2: the Taylor series, its end economised (the constants of
+ * Cephes' expf, Moshier 1989). */
+INLINE vf vm_exp_tail(vf r)
+{
+    vf p = v_set(1.9875691500e-4f);
+    p = v_fma(p, r, v_set(1.3981999507e-3f));
+    p = v_fma(p, r, v_set(8.3334519073e-3f));
+    p = v_fma(p, r, v_set(4.1665795894e-2f));
+    p = v_fma(p, r, v_set(1.6666665459e-1f));
+    return v_fma(p, r, v_set(5.0000001201e-1f));
+}
+
+/* 2^n for whole -126 <= n <= 127 */
+INLINE vf vm_power2(vf n)
+{
+    vi bits = (vi)(n + v_set(ROUND_MAGIC)) - (vi)v_set(ROUND_MAGIC);
+    return (vf)((bits + 127) << 23);
+}
+
+INLINE vf v_exp(vf x)
+{
+    vf n;
+    x = v_min(v_set(89.0f), x); /* this order keeps NaN: a comparison with it is false */
+    x = v_max(v_set(-104.0f), x);
+    vf r = vm_reduce(x, &n);
+    vf e = v_fma(vm_exp_tail(r), r * r, r) + v_set(1);
+    /* In two factors, so that overflow becomes infinity and underflow gradual. */
+    vf half = n * v_set(0.5f) + v_set(ROUND_MAGIC) - v_set(ROUND_MAGIC);
+    return e * vm_power2(half) * vm_power2(n - half);
+}
+
+/* e^x for x <= 0, results below 2^-126 flushed to 0: softmax needs no more */
+INLINE vf v_exp_negative(vf x)
+{
+    vf n;
+    vi keep = ~(x < v_set(-87.0f));
+    vf r = vm_reduce(v_max(v_set(-87.0f), x), &n);
+    vf e = v_fma(vm_exp_tail(r), r * r, r) + v_set(1);
+    return v_and(keep, e * vm_power2(n));
+}
+
+/* e^x - 1 without cancellation: 2^n (e^r - 1) + (2^n - 1) */
+INLINE vf v_expm1(vf x)
+{
+    vf n;
+    x = v_min(v_set(88.0f), x);
+    x = v_max(v_set(-60.0f), x);
+    vf r = vm_reduce(x, &n), power = vm_power2(n);
+    return v_fma(power, v_fma(vm_exp_tail(r), r * r, r), power - v_set(1));
+}
+
+/* log x: x = 2^n m with m in [sqrt(1/2), sqrt 2), then log(1 + f), f = m - 1, by Cephes' logf
+ * polynomial. */
+INLINE vf v_log(vf x)
+{
+    const vf inf = v_set(INFINITY);
+    vi tiny = x < v_set(1.17549435e-38f);
+    vf scaled = v_select(tiny, x * v_set(0x1p25f), x); /* subnormal numbers need a real exponent */
+    vi bits = (vi)scaled - 0x3f3504f3;                 /* sqrt(1/2) */
+    vi whole = bits >> 23;
+    vf f = (vf)((bits & 0x007fffff) + 0x3f3504f3) - v_set(1);
+    vf n = __builtin_convertvector(whole, vf) - v_and(tiny, v_set(25));
+    vf p = v_set(7.0376836292e-2f);
+    p = v_fma(p, f, v_set(-1.1514610310e-1f));
+    p = v_fma(p, f, v_set(1.1676998740e-1f));
+    p = v_fma(p, f, v_set(-1.2420140846e-1f));
+    p = v_fma(p, f, v_set(1.4249322787e-1f));
+    p = v_fma(p, f, v_set(-1.6668057665e-1f));
+    p = v_fma(p, f, v_set(2.0000714765e-1f));
+    p = v_fma(p, f, v_set(-2.4999993993e-1f));
+    p = v_fma(p, f, v_set(3.3333331174e-1f));
+    vf square = f * f;
+    vf y = v_fma(n, v_set(-2.12194440e-4f), p * f * square);
+    y = v_fma(square, v_set(-0.5f), y);
+    vf result = v_fma(n, v_set(0.693359375f), y + f);
+    result = v_select(x == inf, inf, result);
+    result = v_select(x == v_set(0), -inf, result);
+    return v_select((x < v_set(0)) | (x != x), v_set(NAN), result);
+}
+
+/* log(1 + x) for x in [0, 1]: the rounding error of 1 + x goes back in */
+INLINE vf v_log1p_unit(vf x)
+{
+    vf one = v_set(1), sum = one + x;
+    return v_log(sum) + (x - (sum - one)) / sum;
+}
+
+/* 1/(1+e^-x), from e^-|x| so that nothing overflows */
+INLINE vf v_sigmoid(vf x)
+{
+    vf e = v_exp(-v_abs(x));
+    return v_select(x < v_set(0), e, v_set(1)) / (v_set(1) + e);
+}
+
+/* tanh |x| = -t/(2+t), t = e^(-2|x|) - 1 */
+INLINE vf v_tanh(vf x)
+{
+    const vi sign = (vi)x & (vi)v_set(-0.0f);
+    vf t = v_expm1(v_abs(x) * v_set(-2));
+    return (vf)((vi)(-t / (v_set(2) + t)) | sign);
+}
+
+INLINE vf v_log_sigmoid(vf x)
+{
+    return v_select(x < v_set(0), x, v_and(x != x, x)) - v_log1p_unit(v_exp(-v_abs(x)));
+}
+
+#endif
