@@ -7,9 +7,7 @@
 #define DATA_DATASET_H
 
 #include "graph/csr.h"
-
-/* Which role a node plays. A node may have none (SPLIT_NONE). */
-enum split_role { SPLIT_NONE = 0, SPLIT_TRAIN = 1, SPLIT_VAL = 2, SPLIT_TEST = 3 };
+#include "graph/roles.h"
 
 struct dataset {
     char *name;       /* for people: "cora", or the path it came from */

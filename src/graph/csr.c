@@ -2,6 +2,7 @@
  */
 #include "graph/csr.h"
 
+#include <pthread.h>
 #include <string.h>
 
 consm_status csr_new(struct csr **out, int64_t rows, int64_t cols, int64_t nnz, bool weighted)
@@ -239,13 +240,11 @@ static bool same_values(const struct csr *a, const struct csr *b)
     return !a->val || memcmp(a->val, b->val, (size_t)a->nnz * sizeof *a->val) == 0;
 }
 
-consm_status csr_transpose(struct csr *a)
+static consm_status make_transpose(struct csr *a)
 {
     consm_status st = CONSM_OK;
     struct csr *t = NULL;
     int64_t *slot = NULL;
-    if (a->t)
-        return CONSM_OK;
     TRY(csr_new(&t, a->cols, a->rows, a->nnz, a->val != NULL));
     TRY(NEW(a->t_entry, a->nnz));
     TRY(NEW(slot, a->cols));
@@ -274,6 +273,15 @@ done:
     }
     mem_free(slot);
     csr_free(t);
+    return st;
+}
+
+consm_status csr_transpose(struct csr *a)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    consm_status st = a->t ? CONSM_OK : make_transpose(a);
+    pthread_mutex_unlock(&lock);
     return st;
 }
 

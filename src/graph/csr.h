@@ -71,6 +71,13 @@ void csr_row_sums(double *sum, const struct csr *a);
  * loops false: D^-1/2 A D^-1/2; rows without entries stay empty. */
 consm_status csr_gcn_normalize(struct csr **out, const struct csr *a, bool loops);
 
+/* A + I, weights kept: a node's loop counts 1 more. */
+consm_status csr_add_loops(struct csr **out, const struct csr *a);
+
+/* The pattern of nodes exactly two steps apart: A² without A and the diagonal. Takes
+ * O(Σ over paths of length two); its size is what it finds, never n². */
+consm_status csr_strict_two_hop(struct csr **out, const struct csr *a);
+
 /* D^-1 A */
 consm_status csr_row_normalize(struct csr **out, const struct csr *a);
 

@@ -40,6 +40,11 @@ done:
     return st;
 }
 
+consm_status csr_add_loops(struct csr **out, const struct csr *a)
+{
+    return copy_with_loops(out, a, true);
+}
+
 consm_status csr_gcn_normalize(struct csr **out, const struct csr *a, bool loops)
 {
     consm_status st = CONSM_OK;

@@ -1,0 +1,104 @@
+/* What the backend's files share: how work is divided, and the kernels they define. */
+#ifndef CPU_KERNELS_H
+#define CPU_KERNELS_H
+
+#include "cpu/simd.h"
+#include "program/program.h"
+
+enum { GRAIN = 1024 }; /* elements: a multiple of what dropout and vectors like to begin at */
+
+/* This worker's share of an operation's elements, rows, or blocks. */
+static inline void share_elements(const struct instr *in, struct worker who, int64_t *from,
+                                  int64_t *to)
+{
+    team_range(who, in->rows * in->cols, GRAIN, from, to);
+}
+
+static inline void share_rows(int64_t rows, struct worker who, int64_t *from, int64_t *to)
+{
+    team_range(who, rows, 16, from, to);
+}
+
+/* Rows of a pattern shared out by entries, so that hubs do not leave the others waiting. */
+void share_entries(const int64_t *start, int64_t rows, struct worker who, int64_t *from,
+                   int64_t *to);
+
+/* The pattern an operation walks: its matrix, or the transpose when attr.i bit 0 is set. */
+static inline const struct csr *pattern(const struct instr *in)
+{
+    return in->attr.i & 1 ? in->attr.csr->t : in->attr.csr;
+}
+
+/* The dropout rule of an operation at this step; rate attr.a, stream attr.i. */
+struct dropout dropout_at(const struct instr *in, const struct step *step);
+
+#define KERNEL(name) \
+    void run_##name(const struct instr *in, const struct step *step, struct worker who)
+
+/* One declaration per operation that computes something. */
+KERNEL(fill);
+KERNEL(noise);
+KERNEL(matmul);
+KERNEL(axpby);
+KERNEL(scale);
+KERNEL(mul);
+KERNEL(scale_by);
+KERNEL(scale_rows);
+KERNEL(add_bias);
+KERNEL(bias_relu_dropout);
+KERNEL(bias_relu_dropout_grad);
+KERNEL(concat);
+KERNEL(slice);
+KERNEL(pad);
+KERNEL(col_sum);
+KERNEL(row_sum);
+KERNEL(sum);
+KERNEL(dot);
+KERNEL(expand);
+KERNEL(unary);
+KERNEL(unary_grad);
+KERNEL(dropout);
+KERNEL(spmm);
+KERNEL(spmm_fused);
+KERNEL(spmm_values);
+KERNEL(sddmm);
+KERNEL(edge_add);
+KERNEL(edge_sum);
+KERNEL(edge_softmax);
+KERNEL(edge_softmax_grad);
+KERNEL(edge_drop);
+KERNEL(gather);
+KERNEL(segment_sum);
+KERNEL(segment_mean);
+KERNEL(segment_mean_grad);
+KERNEL(segment_max);
+KERNEL(segment_max_grad);
+KERNEL(row_normalize);
+KERNEL(row_normalize_grad);
+KERNEL(pair_cosine);
+KERNEL(pair_cosine_grad);
+KERNEL(pair_squared);
+KERNEL(pair_squared_grad);
+KERNEL(batch_norm);
+KERNEL(batch_norm_grad);
+KERNEL(batch_norm_xhat);
+KERNEL(softmax);
+KERNEL(softmax_grad);
+KERNEL(log_softmax);
+KERNEL(log_softmax_grad);
+KERNEL(nll);
+KERNEL(nll_grad);
+KERNEL(bce);
+KERNEL(bce_grad);
+KERNEL(l1);
+KERNEL(l1_grad);
+KERNEL(mse);
+KERNEL(mse_grad);
+
+/* Scratch bytes of the operations that need some; one function per file that has any. */
+size_t scratch_dense(const struct instr *in);
+size_t scratch_rows(const struct instr *in);
+size_t scratch_loss(const struct instr *in);
+size_t scratch_sparse(const struct instr *in);
+
+#endif

@@ -1,0 +1,144 @@
+/* Sparse products and per-edge operations. Rows are shared out by entries. */
+#include "cpu/kernels.h"
+
+#include "base/rng.h"
+#include <math.h>
+
+/* The rows of a pattern with its own values. */
+static struct sparse own_values(const struct csr *a)
+{
+    return (struct sparse){a->start, a->col, a->val, NULL};
+}
+
+/* The rows of an operation's pattern with the values of a node; a transpose reads them through
+ * t_entry, because they are stored in the order of the original. */
+static struct sparse node_values(const struct instr *in, const float *values)
+{
+    const struct csr *a = pattern(in);
+    return (struct sparse){a->start, a->col, values, in->attr.i & 1 ? in->attr.csr->t_entry : NULL};
+}
+
+size_t scratch_sparse(const struct instr *in)
+{
+    return in->op == OP_EDGE_DROP ? (size_t)in->attr.csr->rows * sizeof(float) : 0;
+}
+
+KERNEL(spmm)
+{
+    int64_t from, to;
+    const struct csr *a = pattern(in);
+    struct sparse rows = own_values(a);
+    (void)step;
+    share_entries(a->start, a->rows, who, &from, &to);
+    simd_best()->spmm(in->out, &rows, in->src[0], in->cols, NULL, from, to);
+}
+
+KERNEL(spmm_fused)
+{
+    int64_t from, to;
+    const struct csr *a = in->attr.csr;
+    struct sparse rows = own_values(a);
+    struct dropout drop = dropout_at(in, step);
+    struct epilogue end = {
+        .scale = 1, .bias = in->src[1], .relu = true, .drop = in->attr.a > 0 ? &drop : NULL};
+    share_entries(a->start, a->rows, who, &from, &to);
+    simd_best()->spmm(in->out, &rows, in->src[0], in->cols, &end, from, to);
+}
+
+KERNEL(spmm_values)
+{
+    int64_t from, to, heads = in->attr.heads;
+    const struct csr *a = pattern(in);
+    struct sparse rows = node_values(in, in->src[0]);
+    (void)step;
+    share_entries(a->start, a->rows, who, &from, &to);
+    if (heads == 1)
+        simd_best()->spmm(in->out, &rows, in->src[1], in->cols, NULL, from, to);
+    else
+        simd_best()->spmm_heads(in->out, &rows, in->src[1], heads, in->cols / heads, NULL, from,
+                                to);
+}
+
+KERNEL(sddmm)
+{
+    int64_t from, to, heads = in->attr.heads;
+    const struct csr *a = in->attr.csr;
+    struct sparse rows = own_values(a);
+    (void)step;
+    share_entries(a->start, a->rows, who, &from, &to);
+    simd_best()->sddmm(in->out, &rows, in->src[0], in->src[1], heads, in->src_cols[0] / heads,
+                       false, from, to);
+}
+
+KERNEL(edge_add)
+{
+    int64_t from, to;
+    const struct csr *a = in->attr.csr;
+    struct sparse rows = own_values(a);
+    (void)step;
+    share_entries(a->start, a->rows, who, &from, &to);
+    simd_best()->edge_add(in->out, &rows, in->src[0], in->src[1], in->cols, 1, from, to);
+}
+
+KERNEL(edge_sum)
+{
+    int64_t from, to;
+    const struct csr *a = pattern(in);
+    struct sparse rows = node_values(in, NULL);
+    (void)step;
+    share_entries(a->start, a->rows, who, &from, &to);
+    simd_best()->edge_row_sum(in->out, &rows, in->src[0], in->cols, false, from, to);
+}
+
+KERNEL(edge_softmax)
+{
+    int64_t from, to;
+    const struct csr *a = in->attr.csr;
+    struct sparse rows = own_values(a);
+    (void)step;
+    share_entries(a->start, a->rows, who, &from, &to);
+    simd_best()->edge_softmax(in->out, &rows, in->src[0], in->cols, from, to);
+}
+
+KERNEL(edge_softmax_grad)
+{
+    int64_t from, to;
+    const struct csr *a = in->attr.csr;
+    struct sparse rows = own_values(a);
+    (void)step;
+    share_entries(a->start, a->rows, who, &from, &to);
+    simd_best()->edge_softmax_grad(in->out, &rows, in->src[1], in->src[0], in->cols, from, to);
+}
+
+/* Whether the edge between a and b stays at this step: a function of its two ends, so that both
+ * directions share one fate without a table of pairs. */
+static bool edge_stays(const struct instr *in, const struct step *step, int32_t a, int32_t b)
+{
+    uint32_t key[2] = {(uint32_t)step->seed, (uint32_t)(step->seed >> 32)}, word[4];
+    uint32_t counter[4] = {(uint32_t)(a < b ? a : b), (uint32_t)(a < b ? b : a) | 0x80000000u,
+                           (uint32_t)step->number, (uint32_t)in->attr.i};
+    philox4x32(word, counter, key);
+    return (float)(word[0] >> 8) * 0x1p-24f >= in->attr.a;
+}
+
+KERNEL(edge_drop)
+{
+    int64_t from, to;
+    const struct csr *a = in->attr.csr;
+    float *inverse_root = in->scratch; /* (rows) 1/sqrt(degree of what stays) */
+    share_entries(a->start, a->rows, who, &from, &to);
+    for (int64_t r = from; r < to; r++) {
+        float degree = 0;
+        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++) {
+            bool stays =
+                in->attr.a == 0 || a->col[k] == r || edge_stays(in, step, (int32_t)r, a->col[k]);
+            in->out[k] = stays ? (a->val ? a->val[k] : 1) : 0;
+            degree += in->out[k];
+        }
+        inverse_root[r] = degree > 0 ? 1 / sqrtf(degree) : 0;
+    }
+    team_barrier(who);
+    for (int64_t r = from; r < to; r++)
+        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++)
+            in->out[k] *= inverse_root[r] * inverse_root[a->col[k]];
+}

@@ -1,0 +1,77 @@
+/* Building the matrices behind a lock, once each. */
+#include "graph/views.h"
+
+#include <pthread.h>
+#include <string.h>
+
+struct views {
+    const struct csr *adjacency;
+    pthread_mutex_t lock;
+    struct csr *built[VIEW_COUNT];
+};
+
+consm_status views_new(struct views **out, const struct csr *adjacency)
+{
+    consm_status st = CONSM_OK;
+    TRY(ZNEW(*out, 1));
+    (*out)->adjacency = adjacency;
+    pthread_mutex_init(&(*out)->lock, NULL);
+done:
+    return st;
+}
+
+void views_free(struct views *views)
+{
+    if (!views)
+        return;
+    for (int kind = 0; kind < VIEW_COUNT; kind++)
+        csr_free(views->built[kind]);
+    pthread_mutex_destroy(&views->lock);
+    mem_free(views);
+}
+
+/* A view that shares the arrays of the adjacency, so that caching its transpose leaves the caller's
+ * matrix alone. */
+static consm_status borrow(struct csr **out, const struct csr *a)
+{
+    consm_status st = CONSM_OK;
+    TRY(ZNEW(*out, 1));
+    **out = *a;
+    (*out)->borrowed = true;
+    (*out)->t = NULL;
+    (*out)->t_entry = NULL;
+done:
+    return st;
+}
+
+static consm_status build(struct csr **out, const struct csr *a, enum view kind)
+{
+    consm_status st = CONSM_OK;
+    struct csr *two_hop = NULL;
+    *out = NULL;
+    switch (kind) {
+    case VIEW_ADJACENCY: TRY(borrow(out, a)); break;
+    case VIEW_LOOPS: TRY(csr_add_loops(out, a)); break;
+    case VIEW_GCN: TRY(csr_gcn_normalize(out, a, true)); break;
+    case VIEW_SYMMETRIC: TRY(csr_gcn_normalize(out, a, false)); break;
+    default: TRY(csr_strict_two_hop(&two_hop, a)); TRY(csr_gcn_normalize(out, two_hop, false));
+    }
+    TRY(csr_transpose(*out));
+done:
+    csr_free(two_hop);
+    if (st < 0) {
+        csr_free(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
+const struct csr *views_get(struct views *views, enum view kind)
+{
+    pthread_mutex_lock(&views->lock);
+    if (!views->built[kind])
+        build(&views->built[kind], views->adjacency, kind);
+    const struct csr *found = views->built[kind];
+    pthread_mutex_unlock(&views->lock);
+    return found;
+}

@@ -1,0 +1,29 @@
+/*
+ * The matrices that models make of one graph (normalised, with loops, two-hop …), each built when
+ * first asked for and then shared by every program and every parallel run on that graph.
+ */
+#ifndef GRAPH_VIEWS_H
+#define GRAPH_VIEWS_H
+
+#include "graph/csr.h"
+
+enum view {
+    VIEW_ADJACENCY, /* A as given: no loops, weights kept                                   */
+    VIEW_LOOPS,     /* A + I                                                                */
+    VIEW_GCN,       /* D^-1/2 (A+I) D^-1/2                     (Kipf and Welling 2017)       */
+    VIEW_SYMMETRIC, /* D^-1/2 A D^-1/2, no loops               (FAGCN; H2GCN's first hop)    */
+    VIEW_TWO_HOP,   /* the same of the strict two-hop graph: A² without A and I (H2GCN)      */
+    VIEW_COUNT
+};
+
+struct views;
+
+/* Views of a square matrix, which must outlive them. */
+consm_status views_new(struct views **out, const struct csr *adjacency);
+void views_free(struct views *views);
+
+/* The asked-for matrix, its transpose cached; NULL with a message when it cannot be built. Any
+ * thread may ask at any time. */
+const struct csr *views_get(struct views *views, enum view kind);
+
+#endif

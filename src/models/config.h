@@ -1,0 +1,42 @@
+/* A run's parameters as plain numbers and words, and the table that describes them. */
+#ifndef MODELS_CONFIG_H
+#define MODELS_CONFIG_H
+
+#include "base/status.h"
+
+struct config {
+#define INT(name, value, min, max, help)  int64_t name;
+#define REAL(name, value, min, max, help) double name;
+#define WORD(name, value, help, ...)      const char *name;
+#include "models/config.def"
+#undef INT
+#undef REAL
+#undef WORD
+};
+
+enum config_kind { CONFIG_INT, CONFIG_REAL, CONFIG_WORD };
+
+/* One row of config.def. */
+struct config_row {
+    const char *name, *help;
+    enum config_kind kind;
+    double value, min, max;     /* numbers */
+    const char *word;           /* words: the default … */
+    const char *const *choices; /* … and what it may be, NULL behind the last */
+    size_t offset;
+};
+
+/* The rows in order; a row without a name ends them. */
+const struct config_row *config_rows(void);
+const struct config_row *config_find(const char *name); /* "-" and "_" are the same; NULL: none */
+
+void config_defaults(struct config *c);
+
+/* Sets a parameter from text. CONSM_ENOTFOUND with the nearest name, CONSM_EINVAL with the range.
+ */
+consm_status config_set(struct config *c, const char *name, const char *text);
+
+/* A parameter as text that config_set reads back exactly. */
+const char *config_text(const struct config *c, const struct config_row *row, char buffer[32]);
+
+#endif

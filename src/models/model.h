@@ -1,0 +1,42 @@
+/*
+ * A model: a name, its defaults and a function that records its equations. To add one, copy
+ * TEMPLATE.c, write the equations, and add a line to registry.c.
+ */
+#ifndef MODELS_MODEL_H
+#define MODELS_MODEL_H
+
+#include "graph/views.h"
+#include "models/config.h"
+#include "program/program.h"
+
+/* What a model may read while it records. */
+struct inputs {
+    node x; /* (n, f) features, dense or sparse; matmul() and dropout() take both */
+    int64_t nodes, features, classes;
+    struct views *views;
+};
+
+struct model_def {
+    const char *name;  /* "gcn" */
+    const char *title; /* "Graph convolutional network" */
+    const char *paper; /* "Kipf and Welling, ICLR 2017" */
+    const char
+        *knobs; /* the parameters it reads beyond those of training: "layers hidden dropout" */
+    void (*defaults)(struct config *c); /* may be NULL */
+    /* Records the model and returns its logits (n, classes). */
+    node (*build)(struct program *p, const struct inputs *in, const struct config *c);
+};
+
+/* All models in the order of the paper's tables; NULL behind the last. */
+const struct model_def *const *model_list(void);
+
+/* CONSM_ENOTFOUND with the nearest name. */
+consm_status model_find(const struct model_def **out, const char *name);
+
+/* The table's defaults, then the model's own. */
+void model_defaults(const struct model_def *model, struct config *c);
+
+/* A matrix of the graph; poisons the program when it cannot be built. */
+const struct csr *graph_view(struct program *p, const struct inputs *in, enum view kind);
+
+#endif

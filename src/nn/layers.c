@@ -1,0 +1,47 @@
+/* Linear layers and graph convolutions. */
+#include "nn/layers.h"
+
+#include <stdio.h>
+
+const char *layer_name(int64_t number)
+{
+    static _Thread_local char ring[8][24];
+    static _Thread_local unsigned next;
+    char *text = ring[next++ % 8];
+    snprintf(text, sizeof ring[0], "%lld", (long long)number);
+    return text;
+}
+
+static node weight(struct program *p, const char *name, int64_t in, int64_t out)
+{
+    char full[48];
+    snprintf(full, sizeof full, "w%s", name);
+    return param(p, full, in, out, INIT_GLOROT);
+}
+
+static node with_bias(struct program *p, const char *name, node x)
+{
+    char full[48];
+    snprintf(full, sizeof full, "b%s", name);
+    return add_bias(p, x, param(p, full, 1, program_cols(p, x), INIT_ZERO));
+}
+
+node linear_no_bias(struct program *p, const char *name, node x, int64_t out)
+{
+    return matmul(p, x, weight(p, name, program_cols(p, x), out));
+}
+
+node linear(struct program *p, const char *name, node x, int64_t out)
+{
+    return with_bias(p, name, linear_no_bias(p, name, x, out));
+}
+
+node graph_conv(struct program *p, const char *name, const struct csr *s, node x, int64_t out)
+{
+    return with_bias(p, name, spmm(p, s, linear_no_bias(p, name, x, out)));
+}
+
+node hidden_step(struct program *p, node x, double dropout_rate)
+{
+    return dropout(p, relu(p, x), (float)dropout_rate);
+}

@@ -1,0 +1,22 @@
+/* Pieces that two or more models share. Parameter names carry the layer's number: w1, b1. */
+#ifndef NN_LAYERS_H
+#define NN_LAYERS_H
+
+#include "program/program.h"
+
+/* x·W + b; W is "w<name>" (in, out), b is "b<name>" (1, out). x may be sparse. */
+node linear(struct program *p, const char *name, node x, int64_t out);
+
+/* x·W, as above without the bias. */
+node linear_no_bias(struct program *p, const char *name, node x, int64_t out);
+
+/* S·(x·W) + b: the graph convolution with a constant matrix. The narrow product comes first. */
+node graph_conv(struct program *p, const char *name, const struct csr *s, node x, int64_t out);
+
+/* dropout(relu(x)), what stands between two layers. */
+node hidden_step(struct program *p, node x, double dropout_rate);
+
+/* "3" for layer 3, in a buffer that the next 8 calls on this thread leave alone. */
+const char *layer_name(int64_t number);
+
+#endif

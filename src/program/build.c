@@ -1,0 +1,269 @@
+/* Recording: making programs, adding nodes, remembering the first fault. */
+#include "program/internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct op_info op_table[OP_COUNT] = {
+#define OP(NAME, name, gradient) {#name, gradient},
+#include "program/ops.def"
+#undef OP
+};
+
+consm_status program_new(struct program **out, struct params *params, bool training)
+{
+    consm_status st = CONSM_OK;
+    TRY(ZNEW(*out, 1));
+    (*out)->params = params;
+    (*out)->training = training;
+    (*out)->loss = POISON;
+done:
+    return st;
+}
+
+void program_free(struct program *p)
+{
+    if (!p)
+        return;
+    for (size_t i = 0; i < p->owned_count; i++)
+        p->owned[i].release(p->owned[i].thing);
+    mem_free(p->owned);
+    mem_free(p->node);
+    mem_free(p->instr);
+    mem_free(p->arena);
+    mem_free(p->scratch);
+    mem_free(p);
+}
+
+bool program_training(const struct program *p)
+{
+    return p->training;
+}
+
+struct params *program_params(struct program *p)
+{
+    return p->params;
+}
+
+/* Keeps the first fault; later ones are its consequences. */
+static node remember_fault(struct program *p, consm_status code, const char *text)
+{
+    if (p->fault == CONSM_OK) {
+        p->fault = code;
+        snprintf(p->fault_text, sizeof p->fault_text, "%s", text);
+    }
+    return POISON;
+}
+
+node program_fault(struct program *p, const char *format, ...)
+{
+    char text[sizeof p->fault_text];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return remember_fault(p, CONSM_EPROGRAM, text);
+}
+
+bool node_good(const struct program *p, node x)
+{
+    return x >= 0 && x < p->count;
+}
+
+consm_status program_own(struct program *p, void *thing, void (*release)(void *thing))
+{
+    consm_status st = GROW(p->owned, p->owned_count, p->owned_capacity, 1);
+    if (st < 0) {
+        release(thing);
+        return st;
+    }
+    p->owned[p->owned_count++] = (struct owned){thing, release};
+    return CONSM_OK;
+}
+
+node program_record(struct program *p, const struct op_args *args)
+{
+    for (int i = 0; i < args->sources; i++)
+        if (!node_good(p, args->src[i]))
+            return POISON;
+    if (p->fault < 0)
+        return POISON;
+    if (args->rows < 0 || args->cols < 0)
+        return program_fault(p, "%s of %lld x %lld", op_table[args->op].name, (long long)args->rows,
+                             (long long)args->cols);
+    consm_status st = GROW(p->node, p->count, p->capacity, 1);
+    if (st < 0)
+        return remember_fault(p, st, consm_errmsg());
+    struct node_info *info = &p->node[p->count];
+    *info = (struct node_info){.op = args->op,
+                               .rows = args->rows,
+                               .cols = args->cols,
+                               .attr = args->attr,
+                               .parameter = -1,
+                               .place = PLACE_ARENA,
+                               .instr = -1};
+    for (int i = 0; i < NODE_SOURCES; i++) {
+        info->src[i] = i < args->sources ? args->src[i] : POISON;
+        if (i < args->sources && p->node[args->src[i]].needs_grad)
+            info->needs_grad = true;
+    }
+    return p->count++;
+}
+
+node program_name(struct program *p, node x, const char *name)
+{
+    if (node_good(p, x))
+        snprintf(p->node[x].name, sizeof p->node[x].name, "%s", name);
+    return x;
+}
+
+void program_keep(struct program *p, node x)
+{
+    if (node_good(p, x))
+        p->node[x].keep = true;
+}
+
+void program_minimize(struct program *p, node loss)
+{
+    if (node_good(p, loss) && (ROWS(p, loss) != 1 || COLS(p, loss) != 1))
+        program_fault(p, "the loss is %lld x %lld: expected 1 x 1", (long long)ROWS(p, loss),
+                      (long long)COLS(p, loss));
+    p->loss = loss;
+    program_keep(p, loss);
+}
+
+const struct csr *program_transpose(struct program *p, const struct csr *s)
+{
+    /* The transpose is a cached property of the matrix: making it changes no entry. */
+    consm_status st = csr_transpose((struct csr *)s);
+    if (st < 0) {
+        remember_fault(p, st, consm_errmsg());
+        return NULL;
+    }
+    return s->t;
+}
+
+/* ---- leaves ---------------------------------------------------------------------------------- */
+
+static node parameter_node(struct program *p, const char *name, int64_t rows, int64_t cols,
+                           enum init init, bool trained)
+{
+    int index = -1;
+    consm_status st = params_add(p->params, &index, name, rows, cols, init, trained);
+    if (st < 0)
+        return remember_fault(p, st, consm_errmsg());
+    for (node x = 0; x < p->count; x++)
+        if (p->node[x].op == OP_PARAM && p->node[x].parameter == index)
+            return x;
+    node x = RECORD(p, .op = OP_PARAM, .rows = rows, .cols = cols);
+    if (x == POISON)
+        return POISON;
+    p->node[x].parameter = index;
+    p->node[x].needs_grad = trained;
+    p->node[x].place = PLACE_PARAM;
+    return program_name(p, x, name);
+}
+
+node param(struct program *p, const char *name, int64_t rows, int64_t cols, enum init init)
+{
+    return parameter_node(p, name, rows, cols, init, true);
+}
+
+node state(struct program *p, const char *name, int64_t rows, int64_t cols, enum init init)
+{
+    return parameter_node(p, name, rows, cols, init, false);
+}
+
+node input(struct program *p, const float *values, int64_t rows, int64_t cols)
+{
+    node x = RECORD(p, .op = OP_INPUT, .rows = rows, .cols = cols);
+    if (x != POISON) {
+        p->node[x].place = PLACE_EXTERNAL;
+        p->node[x].data = (float *)values;
+    }
+    return x;
+}
+
+node sparse(struct program *p, const struct csr *matrix)
+{
+    if (!matrix)
+        return remember_fault(p, CONSM_EPROGRAM, "a sparse matrix is missing");
+    node x = RECORD(p, .op = OP_SPARSE, .rows = matrix->rows, .cols = matrix->cols,
+                    .attr = {.csr = matrix});
+    if (x != POISON)
+        p->node[x].place = PLACE_NONE;
+    return x;
+}
+
+node fill(struct program *p, float value, int64_t rows, int64_t cols)
+{
+    return RECORD(p, .op = OP_FILL, .rows = rows, .cols = cols, .attr = {.a = value});
+}
+
+node noise(struct program *p, int64_t rows, int64_t cols)
+{
+    return RECORD(p, .op = OP_NOISE, .rows = rows, .cols = cols, .attr = {.i = p->streams++});
+}
+
+/* ---- looking at a program ----------------------------------------------------------------------
+ */
+
+int64_t program_rows(const struct program *p, node x)
+{
+    return node_good(p, x) ? ROWS(p, x) : 0;
+}
+
+int64_t program_cols(const struct program *p, node x)
+{
+    return node_good(p, x) ? COLS(p, x) : 0;
+}
+
+const float *program_value(const struct program *p, node x)
+{
+    return node_good(p, x) ? p->node[x].data : NULL;
+}
+
+size_t program_arena_bytes(const struct program *p)
+{
+    return p->arena_floats * sizeof(float);
+}
+
+static const char *place_text(const struct program *p, const struct node_info *info,
+                              char buffer[40])
+{
+    static const char *const word[] = {"-", "", "parameter", "gradient", "input"};
+    if (info->place != PLACE_ARENA)
+        return word[info->place];
+    if (!p->compiled || !info->live)
+        return p->compiled ? "unused" : "unplanned";
+    snprintf(buffer, 40, "arena+%zu", info->offset * sizeof(float));
+    return buffer;
+}
+
+void program_dump(const struct program *p, void (*line)(void *ctx, const char *text), void *ctx)
+{
+    char text[256], sources[80], place[40], shape[48];
+    snprintf(text, sizeof text, "%5s  %-22s %-18s %-16s %-22s %12s  %s", "node", "op", "name",
+             "shape", "sources", "bytes", "where");
+    line(ctx, text);
+    for (node x = 0; x < p->count; x++) {
+        const struct node_info *info = &p->node[x];
+        int used = 0;
+        sources[0] = 0;
+        for (int i = 0; i < NODE_SOURCES; i++)
+            if (info->src[i] != POISON && used < (int)sizeof sources - 14)
+                used += snprintf(sources + used, sizeof sources - (size_t)used, "%s%d",
+                                 used ? " " : "", info->src[i]);
+        snprintf(shape, sizeof shape, "%lld x %lld", (long long)info->rows, (long long)info->cols);
+        snprintf(text, sizeof text, "%5d  %-22s %-18.31s %-16s %-22s %12lld  %s", x,
+                 op_table[info->op].name, info->name, shape, sources,
+                 info->place == PLACE_NONE ? 0LL : (long long)(info->rows * info->cols * 4),
+                 place_text(p, info, place));
+        line(ctx, text);
+    }
+    snprintf(text, sizeof text, "arena %zu bytes, scratch %zu bytes, %lld parameters",
+             p->arena_floats * sizeof(float), p->scratch_floats * sizeof(float),
+             (long long)p->params->trained);
+    line(ctx, text);
+}

@@ -1,0 +1,25 @@
+/*
+ * An index: a list of row numbers that gathers and scatters follow. It carries the inverse lists
+ * (which positions name row r), so that scattering gives each target row to one thread and sums in
+ * a fixed order. Its length is fixed; its content may be replaced between runs.
+ */
+#ifndef PROGRAM_INDEX_H
+#define PROGRAM_INDEX_H
+
+#include "base/alloc.h"
+
+struct index {
+    int64_t count, targets;
+    int32_t *row;   /* (count) each in 0 … targets-1 */
+    int64_t *start; /* (targets+1) positions that name row r: item[start[r] … start[r+1]-1] */
+    int32_t *item;  /* (count) ascending within each row */
+};
+
+/* An index of that length into targets rows, all zero at first. */
+consm_status index_new(struct index **out, int64_t count, int64_t targets);
+void index_free(struct index *index);
+
+/* Replaces the content (count rows). O(count + targets); allocates nothing. */
+consm_status index_set(struct index *index, const int32_t *rows);
+
+#endif

@@ -1,0 +1,133 @@
+/* What the files of src/program share and nobody else sees. */
+#ifndef PROGRAM_INTERNAL_H
+#define PROGRAM_INTERNAL_H
+
+#include "program/program.h"
+
+enum place {
+    PLACE_NONE,     /* no floats of its own (sparse leaves, dead nodes) */
+    PLACE_ARENA,    /* planned */
+    PLACE_PARAM,    /* in the parameter block */
+    PLACE_GRAD,     /* in the gradient block */
+    PLACE_EXTERNAL, /* the caller's floats */
+};
+
+struct node_info {
+    enum op op;
+    int64_t rows, cols;
+    node src[NODE_SOURCES];
+    struct attr attr;
+    char name[32];
+    int parameter; /* of a PARAM, or of the parameter whose gradient this is (PLACE_GRAD) */
+    bool needs_grad, keep, live;
+    enum place place;
+    size_t offset; /* into its block, in floats */
+    float *data;
+    int32_t instr; /* its place in the run order, -1: none */
+};
+
+/* Something the program made for itself and frees: a restricted matrix, an index, op memory. */
+struct owned {
+    void *thing;
+    void (*release)(void *thing);
+};
+
+struct program {
+    struct params *params;
+    bool training, compiled;
+    node count, forward; /* nodes; how many of them the recording made, before the gradient */
+    size_t capacity;
+    struct node_info *node;
+    node loss;
+    int64_t streams; /* random streams handed out */
+    consm_status fault;
+    char fault_text[512];
+
+    size_t owned_count, owned_capacity;
+    struct owned *owned;
+
+    const struct backend *backend;
+    int32_t instrs;
+    struct instr *instr;
+    float *arena, *scratch;
+    size_t arena_floats, scratch_floats;
+};
+
+struct op_info {
+    const char *name;
+    void (*gradient)(struct program *p, node self, node g);
+};
+extern const struct op_info op_table[OP_COUNT];
+
+/* Records an operation; sources that are absent are POISON only in the slots past the last. */
+struct op_args {
+    enum op op;
+    int64_t rows, cols;
+    node src[NODE_SOURCES];
+    int sources;
+    struct attr attr;
+};
+node program_record(struct program *p, const struct op_args *args);
+#define RECORD(p, ...) program_record(p, &(struct op_args){__VA_ARGS__})
+
+/* True when x is a node; false, quietly, when something before it went wrong. */
+bool node_good(const struct program *p, node x);
+#define ROWS(p, x) ((p)->node[x].rows)
+#define COLS(p, x) ((p)->node[x].cols)
+
+/* Adds g to what is known of x's gradient; nothing when x needs none. (grad.c) */
+void grad_add(struct program *p, node x, node g);
+bool grad_wanted(const struct program *p, node x);
+
+/* The transpose of a constant matrix, made when first asked for; poisons when it can't be. */
+const struct csr *program_transpose(struct program *p, const struct csr *s);
+
+/* Hands a thing to the program, which frees it in the end (also when this call fails). */
+consm_status program_own(struct program *p, void *thing, void (*release)(void *thing));
+
+/* The passes of program_compile, in this order. */
+consm_status program_fuse(struct program *p);
+consm_status program_differentiate(struct program *p);
+consm_status program_plan(struct program *p);
+
+/* The gradient functions, one per differentiable operation family. */
+void grad_matmul(struct program *p, node self, node g);
+void grad_axpby(struct program *p, node self, node g);
+void grad_scale(struct program *p, node self, node g);
+void grad_mul(struct program *p, node self, node g);
+void grad_scale_by(struct program *p, node self, node g);
+void grad_scale_rows(struct program *p, node self, node g);
+void grad_add_bias(struct program *p, node self, node g);
+void grad_bias_relu_dropout(struct program *p, node self, node g);
+void grad_concat(struct program *p, node self, node g);
+void grad_slice(struct program *p, node self, node g);
+void grad_col_sum(struct program *p, node self, node g);
+void grad_row_sum(struct program *p, node self, node g);
+void grad_sum(struct program *p, node self, node g);
+void grad_dot(struct program *p, node self, node g);
+void grad_expand(struct program *p, node self, node g);
+void grad_unary(struct program *p, node self, node g);
+void grad_dropout(struct program *p, node self, node g);
+void grad_spmm(struct program *p, node self, node g);
+void grad_spmm_fused(struct program *p, node self, node g);
+void grad_spmm_values(struct program *p, node self, node g);
+void grad_sddmm(struct program *p, node self, node g);
+void grad_edge_add(struct program *p, node self, node g);
+void grad_edge_sum(struct program *p, node self, node g);
+void grad_edge_softmax(struct program *p, node self, node g);
+void grad_gather(struct program *p, node self, node g);
+void grad_segment_sum(struct program *p, node self, node g);
+void grad_segment_mean(struct program *p, node self, node g);
+void grad_segment_max(struct program *p, node self, node g);
+void grad_row_normalize(struct program *p, node self, node g);
+void grad_pair_cosine(struct program *p, node self, node g);
+void grad_pair_squared(struct program *p, node self, node g);
+void grad_batch_norm(struct program *p, node self, node g);
+void grad_softmax(struct program *p, node self, node g);
+void grad_log_softmax(struct program *p, node self, node g);
+void grad_nll(struct program *p, node self, node g);
+void grad_bce(struct program *p, node self, node g);
+void grad_l1(struct program *p, node self, node g);
+void grad_mse(struct program *p, node self, node g);
+
+#endif

@@ -1,0 +1,190 @@
+/* Operations on whole rows: gathering and pooling by index, normalising, comparing pairs of rows,
+ * batch norm. Backward passes follow the index's inverse lists, one thread per target row. */
+#include "program/internal.h"
+
+#include <stdio.h>
+
+static bool index_fits(struct program *p, const char *op, const struct index *index, int64_t rows)
+{
+    if (index && index->targets == rows)
+        return true;
+    program_fault(p, "%s: the index names %lld rows: expected %lld", op,
+                  index ? (long long)index->targets : 0LL, (long long)rows);
+    return false;
+}
+
+/* ---- gather and its opposite
+ * ---------------------------------------------------------------------- */
+
+node gather(struct program *p, node x, const struct index *index)
+{
+    if (!node_good(p, x) || !index_fits(p, "gather", index, ROWS(p, x)))
+        return POISON;
+    return RECORD(p, .op = OP_GATHER, .rows = index->count, .cols = COLS(p, x), .src = {x},
+                  .sources = 1, .attr = {.index = index});
+}
+
+void grad_gather(struct program *p, node self, node g)
+{
+    grad_add(p, p->node[self].src[0], segment_sum(p, g, p->node[self].attr.index));
+}
+
+/* The three poolings: rows of x that share an index become one row. */
+static node segment(struct program *p, enum op op, const char *name, node x,
+                    const struct index *index)
+{
+    if (!node_good(p, x))
+        return POISON;
+    if (!index || index->count != ROWS(p, x))
+        return program_fault(p, "%s of %lld rows with an index of %lld", name,
+                             (long long)ROWS(p, x), index ? (long long)index->count : 0LL);
+    return RECORD(p, .op = op, .rows = index->targets, .cols = COLS(p, x), .src = {x}, .sources = 1,
+                  .attr = {.index = index});
+}
+
+node segment_sum(struct program *p, node x, const struct index *index)
+{
+    return segment(p, OP_SEGMENT_SUM, "segment_sum", x, index);
+}
+
+node segment_mean(struct program *p, node x, const struct index *index)
+{
+    return segment(p, OP_SEGMENT_MEAN, "segment_mean", x, index);
+}
+
+node segment_max(struct program *p, node x, const struct index *index)
+{
+    return segment(p, OP_SEGMENT_MAX, "segment_max", x, index);
+}
+
+void grad_segment_sum(struct program *p, node self, node g)
+{
+    grad_add(p, p->node[self].src[0], gather(p, g, p->node[self].attr.index));
+}
+
+/* x̄_k += G_r / (rows in r), r = index[k] */
+void grad_segment_mean(struct program *p, node self, node g)
+{
+    struct node_info info = p->node[self];
+    node x = info.src[0];
+    grad_add(p, x,
+             RECORD(p, .op = OP_SEGMENT_MEAN_GRAD, .rows = ROWS(p, x), .cols = COLS(p, x),
+                    .src = {g}, .sources = 1, .attr = info.attr));
+}
+
+/* x̄ += G at the first row that reached the maximum */
+void grad_segment_max(struct program *p, node self, node g)
+{
+    struct node_info info = p->node[self];
+    node x = info.src[0];
+    grad_add(p, x,
+             RECORD(p, .op = OP_SEGMENT_MAX_GRAD, .rows = ROWS(p, x), .cols = COLS(p, x),
+                    .src = {g, x, self}, .sources = 3, .attr = info.attr));
+}
+
+/* ---- rows to length one
+ * --------------------------------------------------------------------------- */
+
+node row_normalize(struct program *p, node x)
+{
+    if (!node_good(p, x))
+        return POISON;
+    return RECORD(p, .op = OP_ROW_NORMALIZE, .rows = ROWS(p, x), .cols = COLS(p, x), .src = {x},
+                  .sources = 1);
+}
+
+/* x̄ += (G - y⟨G, y⟩) / |x| */
+void grad_row_normalize(struct program *p, node self, node g)
+{
+    struct node_info info = p->node[self];
+    grad_add(p, info.src[0],
+             RECORD(p, .op = OP_ROW_NORMALIZE_GRAD, .rows = info.rows, .cols = info.cols,
+                    .src = {g, info.src[0], self}, .sources = 3));
+}
+
+/* ---- pairs of rows
+ * --------------------------------------------------------------------------------- */
+
+static node pair(struct program *p, enum op op, const char *name, node x, int64_t cols,
+                 const struct index *i, const struct index *j)
+{
+    if (!node_good(p, x) || !index_fits(p, name, i, ROWS(p, x)) ||
+        !index_fits(p, name, j, ROWS(p, x)))
+        return POISON;
+    if (i->count != j->count)
+        return program_fault(p, "%s of %lld and %lld rows", name, (long long)i->count,
+                             (long long)j->count);
+    return RECORD(p, .op = op, .rows = i->count, .cols = cols, .src = {x}, .sources = 1,
+                  .attr = {.index = i, .other = j});
+}
+
+node pair_cosine(struct program *p, node x, const struct index *i, const struct index *j)
+{
+    return pair(p, OP_PAIR_COSINE, "pair_cosine", x, 1, i, j);
+}
+
+node pair_squared(struct program *p, node x, const struct index *i, const struct index *j)
+{
+    return pair(p, OP_PAIR_SQUARED, "pair_squared", x, program_cols(p, x), i, j);
+}
+
+static void grad_pair(struct program *p, enum op op, node self, node g)
+{
+    struct node_info info = p->node[self];
+    node x = info.src[0];
+    grad_add(p, x,
+             RECORD(p, .op = op, .rows = ROWS(p, x), .cols = COLS(p, x), .src = {g, x},
+                    .sources = 2, .attr = info.attr));
+}
+
+void grad_pair_cosine(struct program *p, node self, node g)
+{
+    grad_pair(p, OP_PAIR_COSINE_GRAD, self, g);
+}
+
+void grad_pair_squared(struct program *p, node self, node g)
+{
+    grad_pair(p, OP_PAIR_SQUARED_GRAD, self, g);
+}
+
+/* ---- batch norm
+ * -------------------------------------------------------------------------------------- */
+
+/* y = γ (x - mean)/sqrt(variance + 1e-5) + β. Training uses the batch's statistics and moves the
+ * running ones by a tenth; otherwise the running ones serve (attr.i = 1). */
+node batch_norm(struct program *p, const char *name, node x)
+{
+    char text[48];
+    if (!node_good(p, x))
+        return POISON;
+    int64_t f = COLS(p, x);
+    snprintf(text, sizeof text, "%s.scale", name);
+    node gamma = param(p, text, 1, f, INIT_ONE);
+    snprintf(text, sizeof text, "%s.shift", name);
+    node beta = param(p, text, 1, f, INIT_ZERO);
+    snprintf(text, sizeof text, "%s.mean", name);
+    node mean = state(p, text, 1, f, INIT_ZERO);
+    snprintf(text, sizeof text, "%s.variance", name);
+    node variance = state(p, text, 1, f, INIT_ONE);
+    return RECORD(p, .op = OP_BATCH_NORM, .rows = ROWS(p, x), .cols = f,
+                  .src = {x, gamma, beta, mean, variance}, .sources = 5,
+                  .attr = {.i = p->training ? 0 : 1});
+}
+
+void grad_batch_norm(struct program *p, node self, node g)
+{
+    struct node_info info = p->node[self];
+    node x = info.src[0];
+    if (info.attr.i) {
+        program_fault(p, "batch_norm outside training has no gradient");
+        return;
+    }
+    if (grad_wanted(p, x))
+        grad_add(p, x,
+                 RECORD(p, .op = OP_BATCH_NORM_GRAD, .rows = info.rows, .cols = info.cols,
+                        .src = {g, x, info.src[1]}, .sources = 3));
+    node xhat = RECORD(p, .op = OP_BATCH_NORM_XHAT, .rows = info.rows, .cols = info.cols,
+                       .src = {x}, .sources = 1);
+    grad_add(p, info.src[1], col_sum(p, mul(p, g, xhat)));
+    grad_add(p, info.src[2], col_sum(p, g));
+}

@@ -1,0 +1,199 @@
+/* Sparse matrices and per-edge values. The pattern S is constant; its values are constant (spmm) or
+ * nodes (nnz, heads). The backward passes use the cached transpose: attr.i bit 0 says so. */
+#include "program/internal.h"
+
+enum { TRANSPOSED = 1 };
+
+/* The pattern is there and x has as many rows as expected. */
+static bool fits(struct program *p, const char *op, const struct csr *s, node x, int64_t rows)
+{
+    if (!node_good(p, x))
+        return false;
+    if (!s) {
+        program_fault(p, "%s: the sparse matrix is missing", op);
+        return false;
+    }
+    if (ROWS(p, x) == rows)
+        return true;
+    program_fault(p, "%s: %s has %lld rows: expected %lld", op, p->node[x].name,
+                  (long long)ROWS(p, x), (long long)rows);
+    return false;
+}
+
+/* ---- S·x with constant values
+ * -------------------------------------------------------------------- */
+
+node spmm(struct program *p, const struct csr *s, node x)
+{
+    if (!fits(p, "spmm", s, x, s ? s->cols : 0))
+        return POISON;
+    return RECORD(p, .op = OP_SPMM, .rows = s->rows, .cols = COLS(p, x), .src = {x}, .sources = 1,
+                  .attr = {.csr = s});
+}
+
+/* X̄ += Sᵀ·G */
+void grad_spmm(struct program *p, node self, node g)
+{
+    node x = p->node[self].src[0];
+    const struct csr *s = p->node[self].attr.csr;
+    if (!program_transpose(p, s))
+        return;
+    grad_add(p, x,
+             RECORD(p, .op = OP_SPMM, .rows = ROWS(p, x), .cols = COLS(p, x), .src = {g},
+                    .sources = 1, .attr = {.csr = s, .i = TRANSPOSED}));
+}
+
+/* y = dropout(relu(S·X + b)), see grad_bias_relu_dropout:  T = [y > 0]·G/(1-rate),
+ * X̄ += Sᵀ·T,  b̄ += column sums of T */
+void grad_spmm_fused(struct program *p, node self, node g)
+{
+    struct node_info info = p->node[self];
+    node x = info.src[0];
+    node through = RECORD(p, .op = OP_BIAS_RELU_DROPOUT_GRAD, .rows = info.rows, .cols = info.cols,
+                          .src = {g, self}, .sources = 2, .attr = {.a = info.attr.a});
+    if (grad_wanted(p, info.src[1]))
+        grad_add(p, info.src[1], col_sum(p, through));
+    if (grad_wanted(p, x) && program_transpose(p, info.attr.csr))
+        grad_add(p, x,
+                 RECORD(p, .op = OP_SPMM, .rows = ROWS(p, x), .cols = COLS(p, x), .src = {through},
+                        .sources = 1, .attr = {.csr = info.attr.csr, .i = TRANSPOSED}));
+}
+
+/* ---- S·x with learned values
+ * ---------------------------------------------------------------------- */
+
+node spmm_values(struct program *p, const struct csr *s, node values, node x)
+{
+    if (!fits(p, "spmm_values", s, x, s ? s->cols : 0) ||
+        !fits(p, "spmm_values", s, values, s->nnz))
+        return POISON;
+    int64_t heads = COLS(p, values);
+    if (heads < 1 || COLS(p, x) % heads != 0)
+        return program_fault(p, "spmm_values: %lld columns for %lld heads", (long long)COLS(p, x),
+                             (long long)heads);
+    return RECORD(p, .op = OP_SPMM_VALUES, .rows = s->rows, .cols = COLS(p, x), .src = {values, x},
+                  .sources = 2, .attr = {.csr = s, .heads = heads});
+}
+
+/* Z = S(v)·X:  X̄ += S(v)ᵀ·G,  v̄_ij += ⟨G_i, X_j⟩ per head */
+void grad_spmm_values(struct program *p, node self, node g)
+{
+    struct node_info info = p->node[self];
+    node values = info.src[0], x = info.src[1];
+    if (grad_wanted(p, values))
+        grad_add(p, values, sddmm(p, info.attr.csr, g, x, info.attr.heads));
+    if (grad_wanted(p, x) && program_transpose(p, info.attr.csr))
+        grad_add(p, x,
+                 RECORD(p, .op = OP_SPMM_VALUES, .rows = ROWS(p, x), .cols = COLS(p, x),
+                        .src = {values, g}, .sources = 2,
+                        .attr = {.csr = info.attr.csr, .heads = info.attr.heads, .i = TRANSPOSED}));
+}
+
+/* ---- sampled dense-dense product: ⟨x_i, y_j⟩ on the edges
+ * ------------------------------------------ */
+
+node sddmm(struct program *p, const struct csr *s, node x, node y, int64_t heads)
+{
+    if (!fits(p, "sddmm", s, x, s ? s->rows : 0) || !fits(p, "sddmm", s, y, s->cols))
+        return POISON;
+    if (COLS(p, x) != COLS(p, y) || heads < 1 || COLS(p, x) % heads != 0)
+        return program_fault(p, "sddmm of %lld and %lld columns for %lld heads",
+                             (long long)COLS(p, x), (long long)COLS(p, y), (long long)heads);
+    return RECORD(p, .op = OP_SDDMM, .rows = s->nnz, .cols = heads, .src = {x, y}, .sources = 2,
+                  .attr = {.csr = s, .heads = heads});
+}
+
+/* X̄ += S(G)·Y,  Ȳ += S(G)ᵀ·X */
+void grad_sddmm(struct program *p, node self, node g)
+{
+    struct node_info info = p->node[self];
+    node x = info.src[0], y = info.src[1];
+    if (grad_wanted(p, x))
+        grad_add(p, x, spmm_values(p, info.attr.csr, g, y));
+    if (grad_wanted(p, y) && program_transpose(p, info.attr.csr))
+        grad_add(p, y,
+                 RECORD(p, .op = OP_SPMM_VALUES, .rows = ROWS(p, y), .cols = COLS(p, y),
+                        .src = {g, x}, .sources = 2,
+                        .attr = {.csr = info.attr.csr, .heads = info.attr.heads, .i = TRANSPOSED}));
+}
+
+/* ---- sums between rows and edges
+ * ------------------------------------------------------------------- */
+
+node edge_add(struct program *p, const struct csr *s, node x, node y)
+{
+    if (!fits(p, "edge_add", s, x, s ? s->rows : 0) || !fits(p, "edge_add", s, y, s->cols))
+        return POISON;
+    if (COLS(p, x) != COLS(p, y))
+        return program_fault(p, "edge_add of %lld and %lld columns", (long long)COLS(p, x),
+                             (long long)COLS(p, y));
+    return RECORD(p, .op = OP_EDGE_ADD, .rows = s->nnz, .cols = COLS(p, x), .src = {x, y},
+                  .sources = 2, .attr = {.csr = s});
+}
+
+static node edge_sum_along(struct program *p, const struct csr *s, node values, int64_t transposed)
+{
+    return RECORD(p, .op = OP_EDGE_SUM, .rows = transposed ? s->cols : s->rows,
+                  .cols = COLS(p, values), .src = {values}, .sources = 1,
+                  .attr = {.csr = s, .i = transposed});
+}
+
+/* X̄_i += sum of G over row i,  Ȳ_j += sum of G over column j */
+void grad_edge_add(struct program *p, node self, node g)
+{
+    struct node_info info = p->node[self];
+    if (g == POISON)
+        return;
+    if (grad_wanted(p, info.src[0]))
+        grad_add(p, info.src[0], edge_sum_along(p, info.attr.csr, g, 0));
+    if (grad_wanted(p, info.src[1]) && program_transpose(p, info.attr.csr))
+        grad_add(p, info.src[1], edge_sum_along(p, info.attr.csr, g, TRANSPOSED));
+}
+
+node edge_sum(struct program *p, const struct csr *s, node values)
+{
+    if (!fits(p, "edge_sum", s, values, s ? s->nnz : 0))
+        return POISON;
+    return edge_sum_along(p, s, values, 0);
+}
+
+/* v̄_ij += G_i: an edge_add whose second term is zero */
+void grad_edge_sum(struct program *p, node self, node g)
+{
+    struct node_info info = p->node[self];
+    grad_add(p, info.src[0],
+             edge_add(p, info.attr.csr, g, fill(p, 0, info.attr.csr->cols, info.cols)));
+}
+
+/* ---- softmax over each row's edges
+ * ------------------------------------------------------------------ */
+
+node edge_softmax(struct program *p, const struct csr *s, node values)
+{
+    if (!fits(p, "edge_softmax", s, values, s ? s->nnz : 0))
+        return POISON;
+    return RECORD(p, .op = OP_EDGE_SOFTMAX, .rows = s->nnz, .cols = COLS(p, values),
+                  .src = {values}, .sources = 1, .attr = {.csr = s});
+}
+
+/* v̄ += y∘(G - sum over the row of G∘y) */
+void grad_edge_softmax(struct program *p, node self, node g)
+{
+    struct node_info info = p->node[self];
+    grad_add(p, info.src[0],
+             RECORD(p, .op = OP_EDGE_SOFTMAX_GRAD, .rows = info.rows, .cols = info.cols,
+                    .src = {g, self}, .sources = 2, .attr = info.attr));
+}
+
+/* ---- DropEdge
+ * ----------------------------------------------------------------------------------------- */
+
+node edge_drop(struct program *p, const struct csr *s, float rate)
+{
+    if (!s)
+        return program_fault(p, "edge_drop: the sparse matrix is missing");
+    if (!(rate >= 0 && rate < 1))
+        return program_fault(p, "edge_drop of %g: expected 0 to below 1", (double)rate);
+    return RECORD(p, .op = OP_EDGE_DROP, .rows = s->nnz, .cols = 1,
+                  .attr = {.csr = s, .a = p->training ? rate : 0, .i = p->streams++});
+}

@@ -1,0 +1,108 @@
+/* The parameter store. */
+#include "program/params.h"
+
+#include "base/rng.h"
+#include <math.h>
+#include <string.h>
+
+enum { ALIGN_FLOATS = 16 };
+
+consm_status params_new(struct params **out)
+{
+    return ZNEW(*out, 1);
+}
+
+void params_free(struct params *params)
+{
+    if (!params)
+        return;
+    mem_free(params->item);
+    mem_free(params->value);
+    mem_free(params->grad);
+    mem_free(params);
+}
+
+int params_find(const struct params *params, const char *name)
+{
+    for (int i = 0; i < params->count; i++)
+        if (strcmp(params->item[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+consm_status params_add(struct params *params, int *index, const char *name, int64_t rows,
+                        int64_t cols, enum init init, bool trained)
+{
+    consm_status st = CONSM_OK;
+    int known = params_find(params, name);
+    if (known >= 0) {
+        const struct parameter *old = &params->item[known];
+        *index = known;
+        if (old->rows == rows && old->cols == cols && old->trained == trained)
+            return CONSM_OK;
+        return status_fail(CONSM_EPROGRAM, "parameter %s is %lld x %lld, not %lld x %lld", name,
+                           (long long)old->rows, (long long)old->cols, (long long)rows,
+                           (long long)cols);
+    }
+    if (params->value)
+        return status_fail(CONSM_EPROGRAM, "parameter %s is new after the values were made", name);
+    if (strlen(name) >= sizeof params->item->name)
+        return status_fail(CONSM_EPROGRAM, "the parameter name %s is too long", name);
+    TRY(GROW(params->item, params->count, params->capacity, 1));
+    struct parameter *added = &params->item[params->count];
+    *added = (struct parameter){.rows = rows, .cols = cols, .init = init, .trained = trained};
+    strcpy(added->name, name);
+    added->offset = params->size;
+    params->size += (rows * cols + ALIGN_FLOATS - 1) / ALIGN_FLOATS * ALIGN_FLOATS;
+    if (trained)
+        params->trained += rows * cols;
+    *index = params->count++;
+done:
+    return st;
+}
+
+consm_status params_allocate(struct params *params)
+{
+    consm_status st = CONSM_OK;
+    if (params->value)
+        return CONSM_OK;
+    TRY(ZNEW(params->value, params->size));
+    TRY(ZNEW(params->grad, params->size));
+done:
+    return st;
+}
+
+/* A stream number from a name, so that adding a layer does not change how the others start. */
+static uint64_t name_hash(const char *name)
+{
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    for (; *name; name++)
+        hash = (hash ^ (uint8_t)*name) * 0x100000001b3u;
+    return hash;
+}
+
+static float draw(struct rng *r, const struct parameter *item)
+{
+    double in = (double)item->rows, out = (double)item->cols;
+    double uniform = 2 * rng_uniform(r) - 1;
+    switch (item->init) {
+    case INIT_ONE: return 1;
+    case INIT_GLOROT: return (float)(uniform * sqrt(6 / (in + out)));
+    case INIT_LINEAR: return (float)(uniform / sqrt(in));
+    case INIT_NORMAL: return (float)(0.1 * rng_normal(r));
+    default: return 0;
+    }
+}
+
+void params_init(struct params *params, uint64_t seed)
+{
+    memset(params->value, 0, (size_t)params->size * sizeof *params->value);
+    memset(params->grad, 0, (size_t)params->size * sizeof *params->grad);
+    for (int i = 0; i < params->count; i++) {
+        const struct parameter *item = &params->item[i];
+        struct rng r;
+        rng_init(&r, seed, name_hash(item->name));
+        for (int64_t k = 0; k < item->rows * item->cols; k++)
+            params->value[item->offset + k] = draw(&r, item);
+    }
+}

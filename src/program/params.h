@@ -1,0 +1,51 @@
+/*
+ * The trained matrices of a model: all values in one block, all gradients in another, so that an
+ * optimiser step is one pass and saving a model is one write. Programs that share a store share
+ * its parameters by name.
+ */
+#ifndef PROGRAM_PARAMS_H
+#define PROGRAM_PARAMS_H
+
+#include "base/alloc.h"
+
+/* How a parameter starts. Fans are its rows (in) and columns (out). */
+enum init {
+    INIT_ZERO,
+    INIT_ONE,
+    INIT_GLOROT, /* uniform ±sqrt(6 / (in + out))  (Glorot and Bengio 2010) */
+    INIT_LINEAR, /* uniform ±1/sqrt(in), as torch.nn.Linear */
+    INIT_NORMAL  /* normal with deviation 0.1 */
+};
+
+struct parameter {
+    char name[48];
+    int64_t rows, cols, offset; /* offset into the blocks, in floats */
+    enum init init;
+    bool trained;
+};
+
+struct params {
+    int count;
+    size_t capacity;
+    struct parameter *item;
+    int64_t size;    /* floats in each block, padding included */
+    int64_t trained; /* trained numbers, padding not counted */
+    float *value, *grad;
+};
+
+consm_status params_new(struct params **out);
+void params_free(struct params *params);
+
+/* Finds a parameter, or adds it. CONSM_EPROGRAM when the shape differs from the one known, or when
+ * it is new after the blocks were made. */
+consm_status params_add(struct params *params, int *index, const char *name, int64_t rows,
+                        int64_t cols, enum init init, bool trained);
+int params_find(const struct params *params, const char *name); /* -1: none */
+
+/* Makes the blocks, once. */
+consm_status params_allocate(struct params *params);
+
+/* Draws every starting value; a function of seed and name only. */
+void params_init(struct params *params, uint64_t seed);
+
+#endif

@@ -1,0 +1,214 @@
+/* Compiling: which nodes anybody needs, how long each value lives, and where it lies in the arena.
+ * Values whose lifetimes do not meet share memory; the largest are placed first, each at the lowest
+ * place that is free for all its life. */
+#include "program/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN_FLOATS = 16, SLACK_FLOATS = 16 };
+
+/* Marks what the kept nodes need, sources before users. */
+static void mark_live(struct program *p)
+{
+    for (node x = p->count - 1; x >= 0; x--) {
+        struct node_info *info = &p->node[x];
+        info->live = info->live || info->keep;
+        for (int i = 0; info->live && i < NODE_SOURCES; i++)
+            if (info->src[i] != POISON)
+                p->node[info->src[i]].live = true;
+    }
+}
+
+static bool is_leaf(enum op op)
+{
+    return op == OP_PARAM || op == OP_INPUT || op == OP_SPARSE;
+}
+
+/* A value's place in time and in the arena. */
+struct span {
+    node x;
+    int32_t born, dies;
+    size_t floats, offset;
+};
+
+static int larger_first(const void *a, const void *b)
+{
+    const struct span *s = a, *t = b;
+    if (s->floats != t->floats)
+        return s->floats < t->floats ? 1 : -1;
+    return s->x < t->x ? -1 : 1;
+}
+
+static int lower_first(const void *a, const void *b)
+{
+    const struct span *s = *(const struct span *const *)a, *t = *(const struct span *const *)b;
+    return s->offset < t->offset ? -1 : s->offset > t->offset;
+}
+
+/* The lowest offset at which s fits beside the spans placed so far that live at the same time. */
+static size_t find_place(const struct span *s, struct span *placed, size_t count,
+                         struct span **meeting)
+{
+    size_t met = 0, offset = 0;
+    for (size_t i = 0; i < count; i++)
+        if (placed[i].born <= s->dies && s->born <= placed[i].dies)
+            meeting[met++] = &placed[i];
+    qsort(meeting, met, sizeof(struct span *), lower_first);
+    for (size_t i = 0; i < met; i++) {
+        if (offset + s->floats <= meeting[i]->offset)
+            break;
+        size_t end = meeting[i]->offset + meeting[i]->floats;
+        if (end > offset)
+            offset = end;
+    }
+    return offset;
+}
+
+/* Fills spans with every planned value; returns how many. */
+static size_t collect_spans(struct program *p, struct span *spans)
+{
+    size_t count = 0;
+    for (node x = 0; x < p->count; x++) {
+        struct node_info *info = &p->node[x];
+        if (!info->live || info->place != PLACE_ARENA)
+            continue;
+        int64_t floats = (info->rows * info->cols + ALIGN_FLOATS - 1) / ALIGN_FLOATS * ALIGN_FLOATS;
+        spans[count] = (struct span){x, x, info->keep ? p->count : x, (size_t)floats, 0};
+        info->instr = (int32_t)count++;
+    }
+    for (node x = 0; x < p->count; x++)
+        for (int i = 0; p->node[x].live && i < NODE_SOURCES; i++) {
+            node source = p->node[x].src[i];
+            if (source == POISON || p->node[source].instr < 0)
+                continue;
+            struct span *s = &spans[p->node[source].instr];
+            s->dies = s->dies > x ? s->dies : x;
+        }
+    return count;
+}
+
+static consm_status place_values(struct program *p)
+{
+    consm_status st = CONSM_OK;
+    struct span *spans = NULL, **meeting = NULL;
+    TRY(NEW(spans, p->count));
+    TRY(NEW(meeting, p->count));
+    size_t count = collect_spans(p, spans);
+    qsort(spans, count, sizeof *spans, larger_first);
+    for (size_t i = 0; i < count; i++) {
+        spans[i].offset = find_place(&spans[i], spans, i, meeting);
+        p->node[spans[i].x].offset = spans[i].offset;
+        size_t end = spans[i].offset + spans[i].floats;
+        if (end > p->arena_floats)
+            p->arena_floats = end;
+    }
+    TRY(ZNEW(p->arena, p->arena_floats + SLACK_FLOATS));
+done:
+    mem_free(spans);
+    mem_free(meeting);
+    return st;
+}
+
+/* Turns places into pointers. */
+static void resolve(struct program *p)
+{
+    for (node x = 0; x < p->count; x++) {
+        struct node_info *info = &p->node[x];
+        const struct parameter *item =
+            info->parameter >= 0 ? &p->params->item[info->parameter] : NULL;
+        if (info->place == PLACE_ARENA && info->live)
+            info->data = p->arena + info->offset;
+        else if (info->place == PLACE_PARAM)
+            info->data = p->params->value + item->offset;
+        else if (info->place == PLACE_GRAD)
+            info->data = p->params->grad + item->offset;
+    }
+}
+
+static struct instr make_instr(const struct program *p, node x)
+{
+    const struct node_info *info = &p->node[x];
+    struct instr in = {.op = info->op,
+                       .rows = info->rows,
+                       .cols = info->cols,
+                       .out = info->data,
+                       .attr = info->attr};
+    for (int i = 0; i < NODE_SOURCES; i++)
+        if (info->src[i] != POISON) {
+            in.src[i] = p->node[info->src[i]].data;
+            in.src_rows[i] = ROWS(p, info->src[i]);
+            in.src_cols[i] = COLS(p, info->src[i]);
+        }
+    return in;
+}
+
+/* The run order is the recording order: sources come before their users. */
+static consm_status emit(struct program *p)
+{
+    consm_status st = CONSM_OK;
+    TRY(NEW(p->instr, p->count));
+    for (node x = 0; x < p->count; x++) {
+        struct node_info *info = &p->node[x];
+        info->instr = -1;
+        if (!info->live || is_leaf(info->op))
+            continue;
+        if (!p->backend->run[info->op])
+            TRY(status_fail(CONSM_EPROGRAM, "the %s backend has no %s", p->backend->name,
+                            op_table[info->op].name));
+        struct instr in = make_instr(p, x);
+        size_t bytes = p->backend->scratch ? p->backend->scratch(&in) : 0;
+        size_t floats = (bytes + sizeof(float) - 1) / sizeof(float);
+        if (floats > p->scratch_floats)
+            p->scratch_floats = floats;
+        info->instr = p->instrs;
+        p->instr[p->instrs++] = in;
+    }
+    TRY(NEW(p->scratch, p->scratch_floats + SLACK_FLOATS));
+    for (int32_t i = 0; i < p->instrs; i++)
+        p->instr[i].scratch = p->scratch;
+done:
+    return st;
+}
+
+consm_status program_plan(struct program *p)
+{
+    consm_status st = CONSM_OK;
+    mark_live(p);
+    TRY(params_allocate(p->params));
+    TRY(place_values(p));
+    resolve(p);
+    TRY(emit(p));
+done:
+    return st;
+}
+
+static consm_status check_fault(const struct program *p)
+{
+    return p->fault < 0 ? status_fail(p->fault, "%s", p->fault_text) : CONSM_OK;
+}
+
+consm_status program_compile(struct program *p, const struct backend *backend)
+{
+    consm_status st = CONSM_OK;
+    p->backend = backend;
+    TRY(check_fault(p));
+    TRY(program_fuse(p));
+    TRY(program_differentiate(p));
+    TRY(check_fault(p));
+    TRY(program_plan(p));
+    p->compiled = true;
+done:
+    return st;
+}
+
+void program_bind(struct program *p, node x, const float *values)
+{
+    if (!node_good(p, x) || p->node[x].op != OP_INPUT)
+        return;
+    p->node[x].data = (float *)values;
+    for (node y = 0; p->compiled && y < p->count; y++)
+        for (int i = 0; p->node[y].instr >= 0 && i < NODE_SOURCES; i++)
+            if (p->node[y].src[i] == x)
+                p->instr[p->node[y].instr].src[i] = values;
+}

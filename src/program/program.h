@@ -1,0 +1,192 @@
+/*
+ * A program: a static list of operations, recorded once for a graph, differentiated once, its
+ * memory planned once, then run thousands of times without allocation, shape checks or branches on
+ * the model's type.
+ *
+ * Recording never fails visibly. An impossible operation poisons the program: the constructor
+ * returns POISON, everything built on it is POISON too, and program_compile() reports the first
+ * fault with the name of its node. Models therefore stay free of checks.
+ *
+ * Dimension letters: n nodes, m entries of a sparse pattern, f columns, c classes.
+ */
+#ifndef PROGRAM_PROGRAM_H
+#define PROGRAM_PROGRAM_H
+
+#include "base/threads.h"
+#include "graph/csr.h"
+#include "program/index.h"
+#include "program/params.h"
+
+typedef int32_t node;
+enum { POISON = -1, NODE_SOURCES = 5 };
+
+enum op {
+#define OP(NAME, name, gradient) OP_##NAME,
+#include "program/ops.def"
+#undef OP
+    OP_COUNT
+};
+
+/* What an operation needs beside its sources. Which fields count is said in ops.def. */
+struct attr {
+    float a, b;
+    int64_t i;
+    int64_t heads;
+    const struct csr *csr;
+    const struct index *index, *other;
+    const int32_t *label; /* (rows of x) classes for NLL, read at the indexed rows */
+    const float *weight;  /* (index->count) row weights for NLL, or NULL */
+    void *state;          /* memory the operation keeps between runs */
+};
+
+/* One operation ready to run: all pointers resolved. What a kernel sees. */
+struct instr {
+    enum op op;
+    int64_t rows, cols;
+    float *out;
+    const float *src[NODE_SOURCES];
+    int64_t src_rows[NODE_SOURCES], src_cols[NODE_SOURCES];
+    struct attr attr;
+    float *scratch; /* as large as the backend asked for; shared by all operations */
+};
+
+/* What changes from run to run. */
+struct step {
+    uint64_t seed; /* of the whole training run */
+    uint64_t number;
+};
+
+typedef void (*kernel)(const struct instr *in, const struct step *step, struct worker who);
+
+/* A backend is a table of kernels; NULL where it lacks one. */
+struct backend {
+    const char *name;
+    kernel run[OP_COUNT];
+    /* Scratch bytes one operation needs; may be NULL. */
+    size_t (*scratch)(const struct instr *in);
+};
+
+struct program;
+
+/* An empty program over a parameter store that several programs may share. In a program that is
+ * not for training, dropout and its like vanish and batch norm uses its running statistics. */
+consm_status program_new(struct program **out, struct params *params, bool training);
+void program_free(struct program *p);
+bool program_training(const struct program *p);
+struct params *program_params(struct program *p);
+
+/* Gives a node a name for dumps and errors; returns it. */
+node program_name(struct program *p, node x, const char *name);
+
+/* Keeps the node's value readable after a run. */
+void program_keep(struct program *p, node x);
+
+/* Poisons the program with a message; returns POISON. */
+node program_fault(struct program *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Declares the scalar to be minimised; compile then also records its gradient. */
+void program_minimize(struct program *p, node loss);
+
+/* Differentiates, drops what nobody reads, fuses, plans the memory. Reports the first fault of the
+ * recording. Every kept node, the loss and the parameters' gradients are computed by a run. */
+consm_status program_compile(struct program *p, const struct backend *backend);
+
+/* Runs every operation once. */
+void program_run(struct program *p, struct team *team, const struct step *step);
+
+/* The value of a kept node or of the loss, after a run. */
+const float *program_value(const struct program *p, node x);
+int64_t program_rows(const struct program *p, node x);
+int64_t program_cols(const struct program *p, node x);
+
+/* Points an input at other floats of the same shape. Works before and after compiling. */
+void program_bind(struct program *p, node input, const float *values);
+
+/* Bytes of the arena, once compiled. */
+size_t program_arena_bytes(const struct program *p);
+
+/* Writes the program readably, one line an operation (number, name, op, shape, sources, bytes,
+ * arena offset), through the given function. */
+void program_dump(const struct program *p, void (*line)(void *ctx, const char *text), void *ctx);
+
+/* ---- leaves ---------------------------------------------------------------------------------- */
+node param(struct program *p, const char *name, int64_t rows, int64_t cols, enum init init);
+/* Like param, but not trained: running statistics and the like. */
+node state(struct program *p, const char *name, int64_t rows, int64_t cols, enum init init);
+node input(struct program *p, const float *values, int64_t rows, int64_t cols);
+node sparse(struct program *p, const struct csr *matrix);
+node fill(struct program *p, float value, int64_t rows, int64_t cols);
+node noise(struct program *p, int64_t rows, int64_t cols);
+
+/* ---- dense algebra (ops/dense.c) ---------------------------------------------------------------
+ */
+node matmul(struct program *p, node x, node y); /* x may be sparse */
+node matmul_t(struct program *p, node x, bool x_transposed, node y, bool y_transposed);
+node axpby(struct program *p, float a, node x, float b, node y);
+node add(struct program *p, node x, node y);
+node sub(struct program *p, node x, node y);
+node scale(struct program *p, float a, node x);
+node mul(struct program *p, node x, node y);
+node scale_by(struct program *p, node x, node scalar);
+node scale_rows(struct program *p, node x, node factor);
+node add_bias(struct program *p, node x, node bias);
+node concat(struct program *p, node x, node y);
+node slice(struct program *p, node x, int64_t from, int64_t cols);
+node col_sum(struct program *p, node x);
+node row_sum(struct program *p, node x);
+node sum(struct program *p, node x);
+node dot(struct program *p, node x, node y);
+node expand(struct program *p, node x, int64_t rows, int64_t cols);
+
+/* ---- element by element (ops/elementwise.c) ----------------------------------------------------
+ */
+node relu(struct program *p, node x);
+node leaky_relu(struct program *p, node x, float slope);
+node elu(struct program *p, node x);
+node tanh_(struct program *p, node x);
+node sigmoid(struct program *p, node x);
+node log_sigmoid(struct program *p, node x);
+node exp_(struct program *p, node x);
+node log_(struct program *p, node x, float floor);
+node square(struct program *p, node x);
+node abs_(struct program *p, node x);
+node clamp(struct program *p, node x, float low, float high);
+node dropout(struct program *p, node x, float rate); /* x may be sparse */
+
+/* ---- sparse matrices and edges (ops/sparse.c) --------------------------------------------------
+ */
+node spmm(struct program *p, const struct csr *s, node x);
+node spmm_values(struct program *p, const struct csr *s, node values, node x);
+node sddmm(struct program *p, const struct csr *s, node x, node y, int64_t heads);
+node edge_add(struct program *p, const struct csr *s, node x, node y);
+node edge_sum(struct program *p, const struct csr *s, node values);
+node edge_softmax(struct program *p, const struct csr *s, node values);
+/* Values of D^-1/2 (A' + I) D^-1/2, A' being A without a random share of its edges, both directions
+ * of an edge together (Rong et al. 2020). s is the pattern of A + I, weights included. */
+node edge_drop(struct program *p, const struct csr *s, float rate);
+
+/* ---- rows by index (ops/rows.c) -----------------------------------------------------------------
+ */
+node gather(struct program *p, node x, const struct index *index);
+node segment_sum(struct program *p, node x, const struct index *index);
+node segment_mean(struct program *p, node x, const struct index *index);
+node segment_max(struct program *p, node x, const struct index *index);
+node row_normalize(struct program *p, node x);
+node pair_cosine(struct program *p, node x, const struct index *i, const struct index *j);
+node pair_squared(struct program *p, node x, const struct index *i, const struct index *j);
+node batch_norm(struct program *p, const char *name, node x);
+
+/* ---- losses (ops/loss.c) ------------------------------------------------------------------------
+ */
+node softmax(struct program *p, node x);
+node log_softmax(struct program *p, node x);
+/* Mean (weighted by weight (count), if given) over r in rows of -log softmax(x_r)[label[r]]. */
+node nll(struct program *p, node x, const struct index *rows, const int32_t *label,
+         const float *weight);
+/* Σ weight · loss(x, target) over all elements; target and weight have x's shape. */
+node bce(struct program *p, node x, node target, node weight);
+node l1(struct program *p, node x, node target, node weight);
+node mse(struct program *p, node x, node target, node weight);
+
+#endif

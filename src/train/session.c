@@ -1,0 +1,182 @@
+/* Building a session: features as the configuration wants them, two programs over one parameter
+ * store, the optimiser's memory. */
+#include "train/session.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Divides each row by the sum of its absolute values, as citation sets are usually prepared. */
+static consm_status normalize_features(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const struct problem *problem = s->problem;
+    if (strcmp(s->options.config.normalize_features, "row") != 0)
+        return CONSM_OK;
+    if (problem->sparse) {
+        TRY(csr_row_normalize(&s->row_normalized, problem->sparse));
+        return csr_transpose(s->row_normalized);
+    }
+    TRY(NEW(s->dense_normalized, problem->nodes * problem->features));
+    for (int64_t r = 0; r < problem->nodes; r++) {
+        const float *from = problem->dense + r * problem->features;
+        float *to = s->dense_normalized + r * problem->features;
+        double sum = 0;
+        for (int64_t c = 0; c < problem->features; c++)
+            sum += fabs((double)from[c]);
+        for (int64_t c = 0; c < problem->features; c++)
+            to[c] = sum > 0 ? (float)(from[c] / sum) : 0;
+    }
+done:
+    return st;
+}
+
+static node feature_node(struct session *s, struct program *p)
+{
+    const struct problem *problem = s->problem;
+    if (s->row_normalized || problem->sparse)
+        return sparse(p, s->row_normalized ? s->row_normalized : problem->sparse);
+    return input(p, s->dense_normalized ? s->dense_normalized : problem->dense, problem->nodes,
+                 problem->features);
+}
+
+static consm_status collect_labelled(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const struct problem *problem = s->problem;
+    int32_t *rows = NULL;
+    int64_t count = 0;
+    TRY(NEW(rows, problem->nodes));
+    for (int64_t i = 0; i < problem->nodes; i++)
+        if (problem->role[i] == SPLIT_TRAIN && problem->label[i] >= 0)
+            rows[count++] = (int32_t)i;
+    if (count == 0)
+        TRY(status_fail(CONSM_EINVAL, "no labelled node to train on"));
+    TRY(index_new(&s->labelled, count, problem->nodes));
+    TRY(index_set(s->labelled, rows));
+done:
+    mem_free(rows);
+    return st;
+}
+
+/* Records one of the two programs; the logits come back. */
+static consm_status record(struct session *s, struct program **out, node *logits, bool training)
+{
+    consm_status st = CONSM_OK;
+    const struct problem *problem = s->problem;
+    TRY(program_new(out, s->params, training));
+    struct inputs in = {.x = feature_node(s, *out),
+                        .nodes = problem->nodes,
+                        .features = problem->features,
+                        .classes = problem->classes,
+                        .views = problem->views};
+    *logits = program_name(*out, s->options.model->build(*out, &in, &s->options.config), "logits");
+done:
+    return st;
+}
+
+static consm_status build_programs(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    node train_logits;
+    TRY(params_new(&s->params));
+    TRY(record(s, &s->train, &train_logits, true));
+    s->loss = program_name(
+        s->train, nll(s->train, train_logits, s->labelled, s->problem->label, NULL), "loss");
+    program_minimize(s->train, s->loss);
+    TRY(program_compile(s->train, cpu_backend()));
+    TRY(record(s, &s->eval, &s->logits, false));
+    program_keep(s->eval, s->logits);
+    TRY(program_compile(s->eval, cpu_backend()));
+done:
+    return st;
+}
+
+consm_status session_new(struct session **out, const struct problem *problem,
+                         const struct train_options *options, struct team *team)
+{
+    consm_status st = CONSM_OK;
+    struct session *s;
+    *out = NULL;
+    TRY(ZNEW(s, 1));
+    s->problem = problem;
+    s->options = *options;
+    s->team = team;
+    s->best_val = -1;
+    TRY(collect_labelled(s));
+    TRY(normalize_features(s));
+    TRY(build_programs(s));
+    TRY(ZNEW(s->moment1, s->params->size));
+    TRY(ZNEW(s->moment2, s->params->size));
+    TRY(NEW(s->best, s->params->size));
+    TRY(NEW(s->train_time, options->config.epochs));
+    TRY(NEW(s->eval_time, options->config.epochs));
+    params_init(s->params, options->seed);
+    *out = s;
+    return CONSM_OK;
+done:
+    session_free(s);
+    return st;
+}
+
+void session_free(struct session *s)
+{
+    if (!s)
+        return;
+    program_free(s->train);
+    program_free(s->eval);
+    params_free(s->params);
+    index_free(s->labelled);
+    csr_free(s->row_normalized);
+    mem_free(s->dense_normalized);
+    mem_free(s->moment1);
+    mem_free(s->moment2);
+    mem_free(s->best);
+    mem_free(s->train_time);
+    mem_free(s->eval_time);
+    mem_free(s);
+}
+
+struct params *session_params(struct session *s)
+{
+    return s->params;
+}
+
+const float *session_logits(struct session *s)
+{
+    struct step step = {s->options.seed, (uint64_t)s->steps};
+    program_run(s->eval, s->team, &step);
+    return program_value(s->eval, s->logits);
+}
+
+consm_status session_step(struct session *s, double *loss)
+{
+    const struct config *c = &s->options.config;
+    struct adam_options adam = {c->lr, 0.9, 0.999, 1e-8, c->weight_decay};
+    struct step step = {s->options.seed, (uint64_t)s->steps};
+    program_run(s->train, s->team, &step);
+    *loss = (double)program_value(s->train, s->loss)[0];
+    s->steps++;
+    if (!isfinite(*loss))
+        return status_fail(CONSM_ENUMERIC,
+                           "%s: the loss is %g at epoch %lld with learning rate %g; "
+                           "a smaller learning rate may help",
+                           s->options.model->name, *loss, (long long)s->steps, c->lr);
+    cpu_adam(s->params, s->moment1, s->moment2, &adam, s->steps, s->team);
+    return CONSM_OK;
+}
+
+double session_validate(struct session *s, int64_t epoch)
+{
+    double val = accuracy(session_logits(s), s->problem, SPLIT_VAL);
+    if (val > s->best_val) {
+        s->best_val = val;
+        s->best_epoch = epoch;
+        memcpy(s->best, s->params->value, (size_t)s->params->size * sizeof *s->best);
+    }
+    return val;
+}
+
+void session_restore(struct session *s)
+{
+    memcpy(s->params->value, s->best, (size_t)s->params->size * sizeof *s->best);
+}

@@ -1,0 +1,150 @@
+/* The epoch loop, one run and many runs. */
+#include "train/session.h"
+
+#include "base/clock.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+double accuracy(const float *logits, const struct problem *problem, enum split_role role)
+{
+    int64_t right = 0, rows = 0, c = problem->classes;
+    for (int64_t i = 0; i < problem->nodes; i++) {
+        if (problem->role[i] != role || problem->label[i] < 0)
+            continue;
+        const float *row = logits + i * c;
+        int64_t best = 0;
+        for (int64_t k = 1; k < c; k++)
+            if (row[k] > row[best])
+                best = k;
+        right += best == problem->label[i];
+        rows++;
+    }
+    return rows ? (double)right / (double)rows : 0;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static double median_ms(double *seconds, int64_t count)
+{
+    if (count == 0)
+        return 0;
+    qsort(seconds, (size_t)count, sizeof *seconds, ascending);
+    return 1e3 * seconds[count / 2];
+}
+
+/* One epoch: a step, then validation; both timed. */
+static consm_status epoch(struct session *s, int64_t number, struct progress *progress)
+{
+    double begin = clock_seconds();
+    consm_status st = session_step(s, &progress->loss);
+    if (st < 0)
+        return st;
+    double middle = clock_seconds();
+    progress->val_acc = session_validate(s, number);
+    s->train_time[s->timed] = middle - begin;
+    s->eval_time[s->timed++] = clock_seconds() - middle;
+    progress->epoch = number;
+    progress->best_val = s->best_val;
+    return CONSM_OK;
+}
+
+consm_status session_train(struct session *s, struct train_result *result)
+{
+    consm_status st = CONSM_OK;
+    const struct config *c = &s->options.config;
+    struct progress progress = {.seed = s->options.seed, .epochs = c->epochs};
+    double begin = clock_seconds();
+    for (int64_t number = 1; number <= c->epochs; number++) {
+        TRY(epoch(s, number, &progress));
+        if (s->options.progress && s->options.progress(s->options.progress_ctx, &progress))
+            TRY(status_fail(CONSM_ECANCEL, "stopped at epoch %lld", (long long)number));
+        if (c->patience > 0 && number - s->best_epoch >= c->patience)
+            break;
+    }
+    session_restore(s);
+    *result = (struct train_result){
+        .seed = s->options.seed,
+        .val_acc = s->best_val,
+        .test_acc = accuracy(session_logits(s), s->problem, SPLIT_TEST),
+        .best_epoch = s->best_epoch,
+        .epochs = progress.epoch,
+        .train_ms = median_ms(s->train_time, s->timed),
+        .eval_ms = median_ms(s->eval_time, s->timed),
+        .seconds = clock_seconds() - begin,
+        .params = s->params->trained,
+        .loss = progress.loss,
+    };
+done:
+    return st;
+}
+
+consm_status train_once(struct train_result *result, const struct problem *problem,
+                        const struct train_options *options, int threads)
+{
+    consm_status st = CONSM_OK;
+    struct team *team = NULL;
+    struct session *s = NULL;
+    TRY(team_new(&team, threads));
+    TRY(session_new(&s, problem, options, team));
+    TRY(session_train(s, result));
+done:
+    session_free(s);
+    team_free(team);
+    return st;
+}
+
+/* What the workers of a batch share. */
+struct queue {
+    const struct batch *batch;
+    atomic_int_fast64_t next;
+    atomic_bool stop;
+    pthread_mutex_t lock;
+    consm_status failure;
+    char message[1024];
+};
+
+/* Takes the next run until there is none. The first failure's message is kept, because messages
+ * belong to threads. */
+static void batch_worker(void *arg, struct worker who)
+{
+    struct queue *queue = arg;
+    const struct batch *batch = queue->batch;
+    int64_t number;
+    (void)who;
+    while (!atomic_load(&queue->stop) &&
+           (number = atomic_fetch_add(&queue->next, 1)) < batch->count) {
+        consm_status st = batch->run(batch->ctx, number, batch->threads);
+        if (st == CONSM_OK)
+            continue;
+        pthread_mutex_lock(&queue->lock);
+        if (queue->failure == CONSM_OK) {
+            queue->failure = st;
+            snprintf(queue->message, sizeof queue->message, "%s", consm_errmsg());
+        }
+        pthread_mutex_unlock(&queue->lock);
+        atomic_store(&queue->stop, true);
+    }
+}
+
+consm_status train_batch(const struct batch *batch)
+{
+    consm_status st = CONSM_OK;
+    struct team *team = NULL;
+    struct queue queue = {.batch = batch};
+    int64_t jobs = batch->jobs > batch->count ? batch->count : batch->jobs;
+    pthread_mutex_init(&queue.lock, NULL);
+    TRY(team_new(&team, jobs < 1 ? 1 : (int)jobs));
+    team_run(team, batch_worker, &queue);
+    if (queue.failure < 0)
+        TRY(status_fail(queue.failure, "%s", queue.message));
+done:
+    team_free(team);
+    pthread_mutex_destroy(&queue.lock);
+    return st;
+}

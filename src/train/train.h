@@ -1,0 +1,85 @@
+/*
+ * Training one model on one problem: epochs, selection by validation, the best parameters restored,
+ * the test set read once, at the end. A session holds everything a training procedure needs;
+ * models that alternate phases drive the same pieces themselves.
+ */
+#ifndef TRAIN_TRAIN_H
+#define TRAIN_TRAIN_H
+
+#include "cpu/backend.h"
+#include "graph/roles.h"
+#include "models/model.h"
+
+/* What is to be learned: a cleaned graph, features, labels, roles. Nothing here is owned. */
+struct problem {
+    int64_t nodes, features;
+    int32_t classes;
+    const struct csr *graph;  /* undirected, no loops, no repeats */
+    const struct csr *sparse; /* (n, f) features, or NULL … */
+    const float *dense;       /* … then these */
+    const int32_t *label;     /* (n), -1 unknown */
+    const uint8_t *role;      /* (n) of enum split_role */
+    struct views *views;      /* of graph */
+};
+
+/* How far a run is; returning true asks it to stop with CONSM_ECANCEL. */
+struct progress {
+    uint64_t seed;
+    int64_t epoch, epochs; /* finished, in all */
+    double loss, val_acc, best_val;
+};
+typedef bool (*progress_fn)(void *ctx, const struct progress *progress);
+
+struct train_options {
+    const struct model_def *model;
+    struct config config;
+    uint64_t seed;
+    progress_fn progress; /* may be NULL */
+    void *progress_ctx;
+};
+
+/* What a run says of itself. Accuracies are fractions; times are medians per epoch. */
+struct train_result {
+    uint64_t seed;
+    double val_acc, test_acc;
+    int64_t best_epoch, epochs;
+    double train_ms, eval_ms, seconds;
+    int64_t params;
+    double loss;
+};
+
+struct session;
+
+/* Records and compiles the model's programs and draws its parameters. The problem and the team
+ * must outlive the session. */
+consm_status session_new(struct session **out, const struct problem *problem,
+                         const struct train_options *options, struct team *team);
+void session_free(struct session *s);
+
+/* Trains, restores the best parameters, reads the test set once. */
+consm_status session_train(struct session *s, struct train_result *result);
+
+/* Runs the evaluation program with the parameters as they are; logits (n, c), valid until the next
+ * run. */
+const float *session_logits(struct session *s);
+struct params *session_params(struct session *s);
+
+/* One run on a team of threads. */
+consm_status train_once(struct train_result *result, const struct problem *problem,
+                        const struct train_options *options, int threads);
+
+/* Calls run(ctx, number, threads) for number 0 … count-1, jobs of them side by side. A run depends
+ * on its number alone, so the order in which they finish changes nothing. The first failure stops
+ * those that have not begun and is returned. */
+struct batch {
+    int64_t count;
+    int jobs, threads;
+    consm_status (*run)(void *ctx, int64_t number, int threads);
+    void *ctx;
+};
+consm_status train_batch(const struct batch *batch);
+
+/* Share of the rows with that role whose largest logit is their label; 0 when there are none. */
+double accuracy(const float *logits, const struct problem *problem, enum split_role role);
+
+#endif
