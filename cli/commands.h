@@ -4,6 +4,7 @@
 
 #include "args.h"
 
+extern const struct command cmd_info;
 extern const struct command cmd_split;
 
 #endif

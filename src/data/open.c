@@ -1,5 +1,6 @@
 /* From what the user typed to a dataset. */
 #include "data/generate.h"
+#include "data/npz.h"
 #include "data/registry.h"
 #include "store/file.h"
 
@@ -9,20 +10,30 @@ static consm_status open_registered(struct dataset **out, const struct data_set 
                                     const struct data_options *o)
 {
     consm_status st = CONSM_OK;
-    char *path = NULL;
+    char *path = NULL, *name = NULL;
     TRY(registry_locate(&path, set, o->data_dir));
-    TRY(status_fail(CONSM_EINVAL, "%s: no reader for %s", set->name, path));
+    if (set->reader == READER_NPZ)
+        TRY(npz_load(out, path));
+    else
+        TRY(status_fail(CONSM_EINVAL, "%s: no reader for %s", set->name, path));
+    name = mem_strdup(set->name);
+    if (!name)
+        TRY(CONSM_ENOMEM);
+    mem_free((*out)->name);
+    (*out)->name = name;
 done:
-    (void)out;
     mem_free(path);
+    if (st < 0) {
+        dataset_free(*out);
+        *out = NULL;
+    }
     return st;
 }
 
 static consm_status open_path(struct dataset **out, const char *path, const struct data_options *o)
 {
-    (void)out;
     (void)o;
-    return status_fail(CONSM_EINVAL, "%s: no reader for it", path);
+    return npz_load(out, path);
 }
 
 static consm_status unknown(const char *name)

@@ -1,0 +1,12 @@
+/* The two halves of `consm info`. */
+#ifndef CLI_CMD_INFO_H
+#define CLI_CMD_INFO_H
+
+#include "data/facts.h"
+#include "data_args.h"
+
+/* One JSON object. set and spec may be NULL. */
+void info_print_json(const struct dataset *d, const struct data_facts *f,
+                     const struct data_set *set, const char *spec, int64_t seed);
+
+#endif
