@@ -4,6 +4,8 @@
 
 #include "args.h"
 
+extern const struct command cmd_train;
+extern const struct command cmd_models;
 extern const struct command cmd_info;
 extern const struct command cmd_split;
 

@@ -5,7 +5,13 @@
 #include <string.h>
 
 /* In the order in which `consm help` lists them. */
-static const struct command *const commands[] = {&cmd_info, &cmd_split, NULL};
+static const struct command *const commands[] = {
+    &cmd_train,  //
+    &cmd_models, //
+    &cmd_info,   //
+    &cmd_split,  //
+    NULL,
+};
 
 static const struct command *find_command(const char *name)
 {

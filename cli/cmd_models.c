@@ -1,0 +1,82 @@
+/* `consm models`: which models there are, whose they are, what can be set. */
+#include "commands.h"
+#include "config_args.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct flag flags[] = {{"json", NULL, "print as JSON", 0}, {0}};
+
+/* Calls fn for each name in a list separated by blanks. */
+static void each_knob(const char *knobs, void (*fn)(void *ctx, const struct config_row *row),
+                      void *ctx)
+{
+    char name[48];
+    while (*knobs) {
+        size_t length = strcspn(knobs, " ");
+        snprintf(name, sizeof name, "%.*s", (int)length, knobs);
+        if (config_find(name))
+            fn(ctx, config_find(name));
+        knobs += length + (knobs[length] == ' ');
+    }
+}
+
+static void print_knob(void *ctx, const struct config_row *row)
+{
+    char buffer[32];
+    char flag[48];
+    snprintf(flag, sizeof flag, "--%s", row->name);
+    for (char *c = flag + 2; *c; c++)
+        if (*c == '_')
+            *c = '-';
+    printf("    %-22s %-8s %s\n", flag, config_text(ctx, row, buffer), row->help);
+}
+
+struct json_knobs {
+    const struct config *config;
+    json_t *object;
+};
+
+static void add_knob(void *ctx, const struct config_row *row)
+{
+    struct json_knobs *knobs = ctx;
+    char buffer[32];
+    const char *text = config_text(knobs->config, row, buffer);
+    json_object_set_new(knobs->object, row->name,
+                        row->kind == CONFIG_WORD ? json_string(text)
+                                                 : json_loads(text, JSON_DECODE_ANY, NULL));
+}
+
+static int run(struct args *args)
+{
+    struct config config;
+    if (args->count)
+        return args_fail(args, EXIT_USAGE, "takes no argument, got %s", args->item[0]);
+    for (const struct model_def *const *m = model_list(); *m; m++) {
+        model_defaults(*m, &config);
+        if (args_has(args, "json")) {
+            struct json_knobs knobs = {&config, json_object()};
+            each_knob((*m)->knobs, add_knob, &knobs);
+            json_t *line = json_pack("{s:s, s:s, s:s, s:o}", "model", (*m)->name, "title",
+                                     (*m)->title, "paper", (*m)->paper, "defaults", knobs.object);
+            json_dumpf(line, stdout, 0);
+            putchar('\n');
+            json_decref(line);
+        } else {
+            printf("%-10s %s (%s)\n", (*m)->name, (*m)->title, (*m)->paper);
+            each_knob((*m)->knobs, print_knob, &config);
+        }
+    }
+    return EXIT_DONE;
+}
+
+const struct command cmd_models = {
+    .name = "models",
+    .summary = "list the models, their papers and their parameters",
+    .usage = "[--json]",
+    .text = "Each model with its defaults. All take the training parameters too: --epochs, --lr,\n"
+            "--weight-decay, --patience, --normalize-features.\n",
+    .flags = flags,
+    .run = run,
+};

@@ -1,0 +1,53 @@
+/* Makes flags from the parameter table, once, and reads them back. */
+#include "config_args.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST = 128 };
+
+static struct flag flags[MOST + 1];
+static char names[MOST][32], helps[MOST][320];
+
+static void describe(char *text, size_t size, const struct config_row *row)
+{
+    int used = snprintf(text, size, "%s", row->help);
+    if (row->kind != CONFIG_WORD) {
+        snprintf(text + used, size - (size_t)used, "\n(%g; %g to %g)", row->value, row->min,
+                 row->max);
+        return;
+    }
+    used += snprintf(text + used, size - (size_t)used, "\n(%s; one of", row->word);
+    for (int i = 0; row->choices[i] && (size_t)used < size; i++)
+        used += snprintf(text + used, size - (size_t)used, "%s %s", i ? "," : "", row->choices[i]);
+    if ((size_t)used < size)
+        snprintf(text + used, size - (size_t)used, ")");
+}
+
+const struct flag *config_flags(void)
+{
+    static const char *const value[] = {"N", "X", "WORD"};
+    const struct config_row *row = config_rows();
+    for (int i = 0; i < MOST && row[i].name; i++) {
+        snprintf(names[i], sizeof names[i], "%s", row[i].name);
+        for (char *c = names[i]; *c; c++)
+            if (*c == '_')
+                *c = '-';
+        describe(helps[i], sizeof helps[i], &row[i]);
+        flags[i] = (struct flag){names[i], value[row[i].kind], helps[i], 0};
+    }
+    return flags;
+}
+
+int config_args(struct config *c, const struct args *args, const struct model_def *model)
+{
+    model_defaults(model, c);
+    for (int i = 0; i < args->flags; i++) {
+        if (!config_find(args->flag[i]->name))
+            continue;
+        consm_status st = config_set(c, args->flag[i]->name, args->value[i]);
+        if (st < 0)
+            return args_fail(args, EXIT_USAGE, "--%s", consm_errmsg());
+    }
+    return EXIT_DONE;
+}

@@ -1,0 +1,26 @@
+/* One progress line on a terminal: how much is done, how fast, how long it will take. Silent when
+ * standard error is no terminal. Any thread may report. */
+#ifndef CLI_PROGRESS_H
+#define CLI_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Begins a line for total units ("epochs"). */
+void progress_begin(const char *what, const char *unit, int64_t total);
+
+/* units more are done; note (may be NULL) stands at the end of the line. */
+void progress_add(int64_t units, const char *note);
+
+/* Wipes the line so that something else can be printed; the next report draws it again. */
+void progress_clear(void);
+
+/* Removes the line for good. */
+void progress_end(void);
+
+/* Makes Ctrl-C ask for a stop instead of killing; progress_stopped() tells. A second Ctrl-C kills.
+ */
+void progress_catch_interrupt(void);
+bool progress_stopped(void);
+
+#endif

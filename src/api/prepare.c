@@ -1,0 +1,45 @@
+/* Cleaning once, sharing between runs. */
+#include "api/prepare.h"
+
+consm_status prepare(struct prepared *out, const struct dataset *d)
+{
+    consm_status st = CONSM_OK;
+    *out = (struct prepared){.data = d};
+    if (d->classes < 1)
+        return status_fail(CONSM_EINVAL, "%s has no labels to learn from", d->name);
+    TRY(dataset_graph(&out->graph, d, &out->facts));
+    TRY(views_new(&out->views, out->graph));
+    if (d->sparse)
+        TRY(csr_transpose(d->sparse));
+    if (d->features == 0) {
+        TRY(NEW(out->constant, d->nodes));
+        for (int64_t i = 0; i < d->nodes; i++)
+            out->constant[i] = 1;
+    }
+done:
+    if (st < 0)
+        prepare_free(out);
+    return st;
+}
+
+void prepare_free(struct prepared *p)
+{
+    views_free(p->views);
+    csr_free(p->graph);
+    mem_free(p->constant);
+    *p = (struct prepared){0};
+}
+
+struct problem prepare_problem(const struct prepared *p, const uint8_t *role)
+{
+    const struct dataset *d = p->data;
+    return (struct problem){.nodes = d->nodes,
+                            .features = d->features ? d->features : 1,
+                            .classes = d->classes,
+                            .graph = p->graph,
+                            .sparse = d->sparse,
+                            .dense = d->features ? d->dense : p->constant,
+                            .label = d->label,
+                            .role = role,
+                            .views = p->views};
+}

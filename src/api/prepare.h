@@ -1,0 +1,24 @@
+/* From a dataset as its file holds it to what models train on: the cleaned graph, its views, and a
+ * problem per split. */
+#ifndef API_PREPARE_H
+#define API_PREPARE_H
+
+#include "data/dataset.h"
+#include "train/train.h"
+
+struct prepared {
+    const struct dataset *data;
+    struct csr *graph; /* undirected, no loops, no repeats */
+    struct edge_facts facts;
+    struct views *views;
+    float *constant; /* (n, 1) ones, for sets without features */
+};
+
+/* The dataset must outlive what is made of it. */
+consm_status prepare(struct prepared *out, const struct dataset *d);
+void prepare_free(struct prepared *p);
+
+/* The problem of one split; role (n) must outlive it. */
+struct problem prepare_problem(const struct prepared *p, const uint8_t *role);
+
+#endif
