@@ -1,11 +1,6 @@
 /* Sparse and edge kernels of every instruction set this machine has, against plain double-precision
  * loops, over many widths; and the same bits however the rows are shared out. */
-#include "check.h"
-
-#include "base/alloc.h"
-#include "base/rng.h"
-#include "cpu/simd.h"
-#include <math.h>
+#include "simd_check.h"
 
 enum { ROWS = 37, COLS = 29 };
 
@@ -40,16 +35,6 @@ static void pattern_fill(struct pattern *p, struct rng *r)
     p->t_start[COLS] = at;
 }
 
-/* An exactly sized block, so that AddressSanitizer sees a step outside; no slack is relied upon. */
-static float *floats(struct rng *r, int64_t count)
-{
-    float *p = malloc(sizeof(float) * (size_t)(count ? count : 1));
-    assert_non_null(p);
-    for (int64_t i = 0; i < count; i++)
-        p[i] = r ? (float)(rng_uniform(r) * 2 - 1) : NAN;
-    return p;
-}
-
 /* A few ways to cut [0, n) into shares. */
 static int64_t next_cut(int way, int64_t at, int64_t n)
 {
@@ -61,21 +46,7 @@ static int64_t next_cut(int way, int64_t at, int64_t n)
          from = to, to = next_cut(way, to, n))
 enum { WAYS = 4 };
 
-static void same_bits(const float *a, const float *b, int64_t count)
-{
-    assert_memory_equal(a, b, sizeof(float) * (size_t)count);
-}
-
 /* ---- spmm ------------------------------------------------------------------------------------ */
-
-static bool stays(const struct dropout *d, int64_t e)
-{
-    uint64_t bit = (uint64_t)e * d->bits, block = bit / 128;
-    uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32), d->step, d->op}, word[4];
-    uint32_t key[2] = {(uint32_t)d->seed, (uint32_t)(d->seed >> 32)};
-    philox4x32(word, counter, key);
-    return (word[bit % 128 / 32] >> bit % 32 & ((1u << d->bits) - 1)) >= d->threshold;
-}
 
 static void spmm_expected(double *y, const struct sparse *a, const float *x, int64_t heads,
                           int64_t dim, const struct epilogue *end, int64_t rows)

@@ -31,8 +31,8 @@ INLINE vf vm_exp_tail(vf r)
 /* 2^n for whole -126 <= n <= 127 */
 INLINE vf vm_power2(vf n)
 {
-    vi bits = (vi)(n + v_set(ROUND_MAGIC)) - (vi)v_set(ROUND_MAGIC);
-    return (vf)((bits + 127) << 23);
+    vu bits = (vu)(n + v_set(ROUND_MAGIC)) - (vu)v_set(ROUND_MAGIC);
+    return (vf)((bits + 127u) << 23);
 }
 
 INLINE vf v_exp(vf x)
@@ -74,9 +74,9 @@ INLINE vf v_log(vf x)
     const vf inf = v_set(INFINITY);
     vi tiny = x < v_set(1.17549435e-38f);
     vf scaled = v_select(tiny, x * v_set(0x1p25f), x); /* subnormal numbers need a real exponent */
-    vi bits = (vi)scaled - 0x3f3504f3;                 /* sqrt(1/2) */
-    vi whole = bits >> 23;
-    vf f = (vf)((bits & 0x007fffff) + 0x3f3504f3) - v_set(1);
+    vu bits = (vu)scaled - 0x3f3504f3u;                /* sqrt(1/2) */
+    vi whole = (vi)bits >> 23;
+    vf f = (vf)((bits & 0x007fffffu) + 0x3f3504f3u) - v_set(1);
     vf n = __builtin_convertvector(whole, vf) - v_and(tiny, v_set(25));
     vf p = v_set(7.0376836292e-2f);
     p = v_fma(p, f, v_set(-1.1514610310e-1f));
