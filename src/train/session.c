@@ -80,9 +80,10 @@ static consm_status build_programs(struct session *s)
     node train_logits;
     TRY(params_new(&s->params));
     TRY(record(s, &s->train, &train_logits, true));
-    s->loss = program_name(
-        s->train, nll(s->train, train_logits, s->labelled, s->problem->label, NULL), "loss");
-    program_minimize(s->train, s->loss);
+    s->loss = nll(s->train, train_logits, s->labelled, s->problem->label, NULL);
+    if (s->procedure && s->procedure->extra_loss)
+        s->loss = add(s->train, s->loss, s->procedure->extra_loss(s, s->train, train_logits));
+    program_minimize(s->train, program_name(s->train, s->loss, "loss"));
     TRY(program_compile(s->train, cpu_backend()));
     TRY(record(s, &s->eval, &s->logits, false));
     program_keep(s->eval, s->logits);
@@ -104,6 +105,9 @@ consm_status session_new(struct session **out, const struct problem *problem,
     s->best_val = -1;
     TRY(collect_labelled(s));
     TRY(normalize_features(s));
+    s->procedure = procedure_find(options->model->name);
+    if (s->procedure && s->procedure->open)
+        TRY(s->procedure->open(s));
     TRY(build_programs(s));
     TRY(ZNEW(s->moment1, s->params->size));
     TRY(ZNEW(s->moment2, s->params->size));
@@ -122,6 +126,8 @@ void session_free(struct session *s)
 {
     if (!s)
         return;
+    if (s->procedure && s->procedure->close)
+        s->procedure->close(s);
     program_free(s->train);
     program_free(s->eval);
     params_free(s->params);

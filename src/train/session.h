@@ -24,7 +24,26 @@ struct session {
 
     double *train_time, *eval_time; /* (epochs) seconds */
     int64_t timed;
+
+    const struct procedure
+        *procedure; /* of models with a training procedure of their own, or NULL */
+    void *own;      /* what that procedure keeps */
 };
+
+/* How a model that is not trained by plain epochs joins a session. Any member may be NULL. */
+struct procedure {
+    const char *model;
+    consm_status (*open)(struct session *s); /* makes s->own, before the programs are recorded */
+    node (*extra_loss)(struct session *s, struct program *p, node logits); /* added to the loss */
+    consm_status (*fit)(struct session *s, struct train_result *result);   /* instead of epochs */
+    void (*close)(struct session *s);                                      /* frees s->own */
+};
+
+/* The procedure of a model, or NULL; the list is in procedures.c. */
+const struct procedure *procedure_find(const char *model);
+
+/* Restores the best parameters, reads the test set once and fills the result; every fit ends so. */
+void session_finish(struct session *s, struct train_result *result, double seconds);
 
 /* One optimiser step; CONSM_ENUMERIC when the loss is not finite. */
 consm_status session_step(struct session *s, double *loss);

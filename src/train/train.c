@@ -54,12 +54,30 @@ static consm_status epoch(struct session *s, int64_t number, struct progress *pr
     return CONSM_OK;
 }
 
+void session_finish(struct session *s, struct train_result *result, double seconds)
+{
+    session_restore(s);
+    *result = (struct train_result){
+        .seed = s->options.seed,
+        .val_acc = s->best_val,
+        .test_acc = accuracy(session_logits(s), s->problem, SPLIT_TEST),
+        .best_epoch = s->best_epoch,
+        .epochs = s->steps,
+        .train_ms = median_ms(s->train_time, s->timed),
+        .eval_ms = median_ms(s->eval_time, s->timed),
+        .seconds = seconds,
+        .params = s->params->trained,
+    };
+}
+
 consm_status session_train(struct session *s, struct train_result *result)
 {
     consm_status st = CONSM_OK;
     const struct config *c = &s->options.config;
     struct progress progress = {.seed = s->options.seed, .epochs = c->epochs};
     double begin = clock_seconds();
+    if (s->procedure && s->procedure->fit)
+        return s->procedure->fit(s, result);
     for (int64_t number = 1; number <= c->epochs; number++) {
         TRY(epoch(s, number, &progress));
         if (s->options.progress && s->options.progress(s->options.progress_ctx, &progress))
@@ -67,19 +85,8 @@ consm_status session_train(struct session *s, struct train_result *result)
         if (c->patience > 0 && number - s->best_epoch >= c->patience)
             break;
     }
-    session_restore(s);
-    *result = (struct train_result){
-        .seed = s->options.seed,
-        .val_acc = s->best_val,
-        .test_acc = accuracy(session_logits(s), s->problem, SPLIT_TEST),
-        .best_epoch = s->best_epoch,
-        .epochs = progress.epoch,
-        .train_ms = median_ms(s->train_time, s->timed),
-        .eval_ms = median_ms(s->eval_time, s->timed),
-        .seconds = clock_seconds() - begin,
-        .params = s->params->trained,
-        .loss = progress.loss,
-    };
+    session_finish(s, result, clock_seconds() - begin);
+    result->loss = progress.loss;
 done:
     return st;
 }
