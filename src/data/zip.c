@@ -2,11 +2,11 @@
  * Layout and numbers follow PKWARE's APPNOTE 6.3. */
 #include "data/zip.h"
 
+#include "data/crc32.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 enum {
     LOCAL_SIGNATURE = 0x04034b50,
@@ -288,20 +288,20 @@ static consm_status check_ratio(const struct zip *z, const struct zip_member *m,
 struct checked_sink {
     bytes_sink sink;
     void *ctx;
-    uLong crc;
+    uint32_t crc;
 };
 
 static consm_status checked_push(void *ctx, const uint8_t *bytes, size_t count)
 {
     struct checked_sink *c = ctx;
-    c->crc = crc32(c->crc, bytes, (uInt)count);
+    c->crc = crc32_add(c->crc, bytes, count);
     return c->sink(c->ctx, bytes, count);
 }
 
 consm_status zip_push(const struct zip *z, const struct zip_member *m, bytes_sink sink, void *ctx)
 {
     consm_status st = CONSM_OK;
-    struct checked_sink checked = {sink, ctx, crc32(0, NULL, 0)};
+    struct checked_sink checked = {sink, ctx, 0};
     char name[512];
     uint64_t at;
     TRY(check_ratio(z, m, push_bytes, push_ratio));
@@ -316,8 +316,8 @@ consm_status zip_push(const struct zip *z, const struct zip_member *m, bytes_sin
         TRY(checked_push(&checked, z->data + at + i, left < INFLATE_PIECE ? left : INFLATE_PIECE));
     }
     if (checked.crc != m->crc)
-        TRY(zip_fault(z, at, "member %s has checksum %08lx: expected %08lx", m->name,
-                      (unsigned long)checked.crc, (unsigned long)m->crc));
+        TRY(zip_fault(z, at, "member %s has checksum %08x: expected %08x", m->name, checked.crc,
+                      m->crc));
 done:
     return st;
 }

@@ -3,6 +3,7 @@
  * where a figure does not fit 32 bits, as other programs expect. */
 #include "data/zip.h"
 
+#include "data/crc32.h"
 #include <string.h>
 #include <zlib.h>
 
@@ -53,7 +54,6 @@ consm_status zip_begin(struct zip_writer *w, const char *name, bool deflated)
     *m = (struct zip_member){.name = mem_strdup(name), .deflated = deflated, .header = w->written};
     if (!m->name)
         TRY(CONSM_ENOMEM);
-    m->crc = (uint32_t)crc32(0, NULL, 0);
     w->count++;
     w->used = 0;
     if (deflated) {
@@ -91,7 +91,7 @@ consm_status zip_put(struct zip_writer *w, const void *bytes, size_t count)
     m->size += count;
     while (count > 0) {
         size_t part = count < GATHER ? count : GATHER; /* zlib counts in 32 bits */
-        m->crc = (uint32_t)crc32(m->crc, from, (uInt)part);
+        m->crc = crc32_add(m->crc, from, part);
         if (m->deflated) {
             w->deflate.next_in = (Bytef *)from;
             w->deflate.avail_in = (uInt)part;
