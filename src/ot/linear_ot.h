@@ -1,0 +1,48 @@
+/*
+ * The linear optimal transport embedding (Eq. optimal_transport and linear_ot; Mialon et al., "A
+ * trainable optimal transport embedding", 2021) and, for training, assignments and plan weights of
+ * many overlapping point sets at once.
+ *
+ * A set is a list of rows of h: a subgraph's nodes. What a node costs at a reference does not
+ * depend on the set it is seen in, so the cost matrix is made once for all n nodes and each set
+ * only gathers its columns.
+ */
+#ifndef OT_LINEAR_OT_H
+#define OT_LINEAR_OT_H
+
+#include "base/status.h"
+#include "base/threads.h"
+
+/* Set i holds the rows point[start[i]] … point[start[i + 1] - 1] of h; point NULL: the rows
+ * start[i] … start[i + 1] - 1 themselves. Sets may be empty and may share points. */
+struct ot_sets {
+    int64_t count;
+    const int64_t *start; /* (count + 1), from 0, not falling */
+    const int32_t *point; /* (start[count]) in [0, n), or NULL */
+};
+
+/* image (c, f) = scale · plan (c, n) · h (n, f). sums (f) is scratch. */
+void ot_linear(float *image, double *sums, const double *plan, const float *h, int64_t c, int64_t n,
+               int64_t f, enum consm_ot_scale scale);
+
+/* The factor behind a scale's name: 1, sqrt(c) or c. */
+double ot_scale_factor(enum consm_ot_scale scale, int64_t c);
+
+/*
+ * One reference per entry of every set: reference (start[count]), entry e of set i being the point
+ * point[e]. By options->method: nearest, or the argmax of the point's column in the set's Sinkhorn
+ * or exact plan with uniform masses. h (n, f), r (c, f). team NULL: the calling thread alone; same
+ * bits for any team. unconverged (or NULL) receives how many sets Sinkhorn left unfinished.
+ */
+consm_status ot_assign(int32_t *reference, int64_t *unconverged, const float *h, const float *r,
+                       int64_t n, int64_t c, int64_t f, const struct ot_sets *sets,
+                       const struct consm_ot_options *options, struct team *team);
+
+/* The plans themselves, as the weights of the linear map: set i's (c, size) block starts at
+ * weight[c * start[i]]; each column sums to 1 / size. With the nearest method a column is 1 / size
+ * at the nearest reference and 0 elsewhere. weight (c * start[count]). */
+consm_status ot_plan_weights(float *weight, int64_t *unconverged, const float *h, const float *r,
+                             int64_t n, int64_t c, int64_t f, const struct ot_sets *sets,
+                             const struct consm_ot_options *options, struct team *team);
+
+#endif
