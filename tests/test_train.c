@@ -1,0 +1,357 @@
+/* Training results, not only kernels: the same bits on any number of threads and side by side, no
+ * allocation once it runs, selection by validation alone, and how a run ends early.
+ * THREADED */
+#include "check.h"
+
+#include "api/prepare.h"
+#include "data/generate.h"
+#include "data/split.h"
+#include "train/session.h"
+#include <math.h>
+
+enum { EPOCHS = 6 };
+
+/* A dataset ready for training, with one split. */
+struct scene {
+    struct dataset *data;
+    struct prepared prepared;
+    uint8_t *role;
+    struct problem problem;
+};
+
+static void scene_open(struct scene *s, const char *name, int64_t per_class)
+{
+    struct split_options o = split_defaults();
+    o.per_class = per_class;
+    OK(generate_named(&s->data, name));
+    OK(prepare(&s->prepared, s->data));
+    s->role = mem_alloc((size_t)s->data->nodes, 1);
+    OK(split_make(s->role, s->data, "random", 3, &o));
+    s->problem = prepare_problem(&s->prepared, s->role);
+}
+
+static void scene_small(struct scene *s)
+{
+    scene_open(s, "csbm:nodes=260,classes=3,degree=5,features=19,signal=1.5,homophily=0.8,seed=4",
+               12);
+}
+
+static void scene_close(struct scene *s)
+{
+    mem_free(s->role);
+    prepare_free(&s->prepared);
+    dataset_free(s->data);
+}
+
+static struct train_options options_for(const struct model_def *model, int64_t epochs)
+{
+    struct train_options o = {.model = model, .seed = 11};
+    model_defaults(model, &o.config);
+    o.config.epochs = epochs;
+    return o;
+}
+
+/* What a run leaves behind. */
+struct outcome {
+    struct train_result result;
+    int64_t params, logits;
+    float *param, *logit;
+};
+
+static void train_on(struct outcome *out, const struct problem *problem,
+                     const struct train_options *options, int threads)
+{
+    struct team *team;
+    struct session *s;
+    OK(team_new(&team, threads));
+    OK(session_new(&s, problem, options, team));
+    OK(session_train(s, &out->result));
+    out->params = session_params(s)->size;
+    out->logits = problem->nodes * problem->classes;
+    out->param = mem_alloc((size_t)out->params, sizeof(float));
+    out->logit = mem_alloc((size_t)out->logits, sizeof(float));
+    memcpy(out->logit, session_logits(s), (size_t)out->logits * sizeof(float));
+    memcpy(out->param, session_params(s)->value, (size_t)out->params * sizeof(float));
+    session_free(s);
+    team_free(team);
+}
+
+static void outcome_free(struct outcome *o)
+{
+    mem_free(o->param);
+    mem_free(o->logit);
+}
+
+static void assert_same(const struct outcome *a, const struct outcome *b, const char *what)
+{
+    assert_int_equal(a->params, b->params);
+    if (memcmp(a->param, b->param, (size_t)a->params * sizeof(float)) != 0)
+        fail_msg("%s: the parameters differ", what);
+    if (memcmp(a->logit, b->logit, (size_t)a->logits * sizeof(float)) != 0)
+        fail_msg("%s: the logits differ", what);
+    assert_int_equal(a->result.best_epoch, b->result.best_epoch);
+    assert_true(a->result.val_acc == b->result.val_acc);
+    assert_true(a->result.loss == b->result.loss);
+}
+
+static void check_threads(struct scene *scene)
+{
+    static const int crew[] = {2, 3, 7};
+    for (const struct model_def *const *m = model_list(); *m; m++) {
+        struct train_options options = options_for(*m, EPOCHS);
+        struct outcome alone, many;
+        char what[96];
+        train_on(&alone, &scene->problem, &options, 1);
+        for (int i = 0; i < 3; i++) {
+            snprintf(what, sizeof what, "%s on %s, 1 and %d threads", (*m)->name, scene->data->name,
+                     crew[i]);
+            train_on(&many, &scene->problem, &options, crew[i]);
+            assert_same(&alone, &many, what);
+            outcome_free(&many);
+        }
+        outcome_free(&alone);
+    }
+}
+
+static void same_bits_on_any_threads(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_small(&scene);
+    check_threads(&scene);
+    scene_close(&scene);
+    scene_open(&scene, "karate", 4);
+    check_threads(&scene);
+    scene_close(&scene);
+}
+
+/* ---- side by side ------------------------------------------------------------------------------
+ */
+
+struct side {
+    struct scene *scene;
+    struct outcome outcome[8];
+};
+
+static consm_status side_run(void *ctx, int64_t number, int threads)
+{
+    struct side *side = ctx;
+    struct train_options options = options_for(model_list()[number % 3], EPOCHS);
+    options.seed = (uint64_t)number / 3;
+    train_on(&side->outcome[number], &side->scene->problem, &options, threads);
+    return CONSM_OK;
+}
+
+static void jobs_change_nothing(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_small(&scene);
+    struct side turns = {.scene = &scene}, together = {.scene = &scene};
+    struct batch one = {8, 1, 1, side_run, &turns}, four = {8, 4, 2, side_run, &together};
+    OK(train_batch(&one));
+    OK(train_batch(&four));
+    for (int i = 0; i < 8; i++) {
+        assert_same(&turns.outcome[i], &together.outcome[i], "side by side");
+        outcome_free(&turns.outcome[i]);
+        outcome_free(&together.outcome[i]);
+    }
+    scene_close(&scene);
+}
+
+static consm_status fail_on_two(void *ctx, int64_t number, int threads)
+{
+    (void)ctx;
+    (void)threads;
+    return number == 2 ? status_fail(CONSM_EINVAL, "run %lld is faulty", (long long)number)
+                       : CONSM_OK;
+}
+
+static void a_failed_job_is_reported(void **state)
+{
+    (void)state;
+    struct batch batch = {5, 2, 1, fail_on_two, NULL};
+    FAILS(train_batch(&batch), CONSM_EINVAL, "run 2 is faulty");
+}
+
+/* ---- what happens while it runs ----------------------------------------------------------------
+ */
+
+/* Everything a progress callback saw. */
+struct seen {
+    int64_t epochs, stop_at;
+    uint64_t allocations;
+    double val[512], best[512];
+};
+
+static bool watch(void *ctx, const struct progress *progress)
+{
+    struct seen *seen = ctx;
+    if (progress->epoch == 1)
+        seen->allocations = consm_alloc_count();
+    if (consm_alloc_count() != seen->allocations)
+        fail_msg("%llu allocations between epochs 1 and %lld",
+                 (unsigned long long)(consm_alloc_count() - seen->allocations),
+                 (long long)progress->epoch);
+    assert_int_equal(progress->epoch, seen->epochs + 1);
+    seen->val[seen->epochs] = progress->val_acc;
+    seen->best[seen->epochs] = progress->best_val;
+    return ++seen->epochs == seen->stop_at;
+}
+
+static void no_allocation_after_the_first_epoch(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_small(&scene);
+    for (const struct model_def *const *m = model_list(); *m; m++) {
+        struct train_options options = options_for(*m, EPOCHS);
+        struct seen seen = {0};
+        struct outcome outcome;
+        options.progress = watch;
+        options.progress_ctx = &seen;
+        train_on(&outcome, &scene.problem, &options, 2);
+        assert_int_equal(seen.epochs, EPOCHS);
+        outcome_free(&outcome);
+    }
+    scene_close(&scene);
+}
+
+/* Validation alone chooses, and of equal epochs the earlier one stays. */
+static void validation_selects(void **state)
+{
+    (void)state;
+    struct scene scene;
+    const struct model_def *gcn;
+    struct seen seen = {0};
+    struct outcome whole, cut;
+    int64_t first = 0, ties = 0;
+    OK(model_find(&gcn, "gcn"));
+    scene_small(&scene);
+    struct train_options options = options_for(gcn, 60);
+    options.progress = watch;
+    options.progress_ctx = &seen;
+    train_on(&whole, &scene.problem, &options, 1);
+    for (int64_t e = 1; e < seen.epochs; e++)
+        if (seen.val[e] > seen.val[first])
+            first = e;
+    for (int64_t e = first + 1; e < seen.epochs; e++)
+        ties += seen.val[e] == seen.val[first];
+    assert_true(ties > 0); /* else this test would prove nothing */
+    assert_int_equal(whole.result.best_epoch, first + 1);
+    assert_true(whole.result.val_acc == seen.val[first]);
+    assert_true(whole.result.test_acc > 0.5);
+    assert_true(accuracy(whole.logit, &scene.problem, SPLIT_VAL) == whole.result.val_acc);
+    assert_true(accuracy(whole.logit, &scene.problem, SPLIT_TEST) == whole.result.test_acc);
+
+    /* The best parameters are those of that epoch: stopping right there gives the same. */
+    options = options_for(gcn, first + 1);
+    train_on(&cut, &scene.problem, &options, 1);
+    assert_memory_equal(whole.param, cut.param, (size_t)whole.params * sizeof(float));
+    outcome_free(&whole);
+    outcome_free(&cut);
+    scene_close(&scene);
+}
+
+static void patience_ends_a_run(void **state)
+{
+    (void)state;
+    struct scene scene;
+    const struct model_def *gcn;
+    struct outcome outcome;
+    OK(model_find(&gcn, "gcn"));
+    scene_small(&scene);
+    struct train_options options = options_for(gcn, 500);
+    options.config.patience = 5;
+    train_on(&outcome, &scene.problem, &options, 1);
+    assert_true(outcome.result.epochs < 500);
+    assert_int_equal(outcome.result.epochs, outcome.result.best_epoch + 5);
+    outcome_free(&outcome);
+    scene_close(&scene);
+}
+
+static void progress_cancels(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct train_result result;
+    struct seen seen = {.stop_at = 3};
+    scene_small(&scene);
+    struct train_options options = options_for(model_list()[0], 50);
+    options.progress = watch;
+    options.progress_ctx = &seen;
+    FAILS(train_once(&result, &scene.problem, &options, 2), CONSM_ECANCEL, "epoch 3");
+    assert_int_equal(seen.epochs, 3);
+    scene_close(&scene);
+}
+
+static void a_loss_that_is_not_finite_is_named(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct train_result result;
+    const struct model_def *mlp;
+    OK(model_find(&mlp, "mlp"));
+    scene_small(&scene);
+    for (int64_t k = 0; k < scene.data->nodes * scene.data->features; k++)
+        scene.data->dense[k] = 3e38f;
+    struct train_options options = options_for(mlp, 5);
+    options.config.lr = 0.25;
+    FAILS(train_once(&result, &scene.problem, &options, 1), CONSM_ENUMERIC,
+          "at epoch 1 with learning rate 0.25");
+    scene_close(&scene);
+}
+
+/* Test labels may say anything: nothing but the test accuracy changes. */
+static void the_test_set_is_not_read_before_the_end(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_small(&scene);
+    for (const struct model_def *const *m = model_list(); *m; m++) {
+        struct train_options options = options_for(*m, EPOCHS);
+        struct outcome right, wrong;
+        train_on(&right, &scene.problem, &options, 1);
+        for (int64_t i = 0; i < scene.data->nodes; i++)
+            if (scene.role[i] == SPLIT_TEST)
+                scene.data->label[i] = (scene.data->label[i] + 1) % 3;
+        train_on(&wrong, &scene.problem, &options, 1);
+        assert_same(&right, &wrong, (*m)->name);
+        assert_true(right.result.test_acc != wrong.result.test_acc);
+        for (int64_t i = 0; i < scene.data->nodes; i++)
+            if (scene.role[i] == SPLIT_TEST)
+                scene.data->label[i] = (scene.data->label[i] + 2) % 3;
+        outcome_free(&right);
+        outcome_free(&wrong);
+    }
+    scene_close(&scene);
+}
+
+static void nothing_to_train_on(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct train_result result;
+    scene_small(&scene);
+    memset(scene.role, SPLIT_TEST, (size_t)scene.data->nodes);
+    struct train_options options = options_for(model_list()[0], 5);
+    FAILS(train_once(&result, &scene.problem, &options, 1), CONSM_EINVAL, "no labelled node");
+    scene_close(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_bits_on_any_threads),
+        cmocka_unit_test(jobs_change_nothing),
+        cmocka_unit_test(a_failed_job_is_reported),
+        cmocka_unit_test(no_allocation_after_the_first_epoch),
+        cmocka_unit_test(validation_selects),
+        cmocka_unit_test(patience_ends_a_run),
+        cmocka_unit_test(progress_cancels),
+        cmocka_unit_test(a_loss_that_is_not_finite_is_named),
+        cmocka_unit_test(the_test_set_is_not_read_before_the_end),
+        cmocka_unit_test(nothing_to_train_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
