@@ -9,6 +9,7 @@ static const struct command *const commands[] = {
     &cmd_train,  //
     &cmd_models, //
     &cmd_info,   //
+    &cmd_fetch,  //
     &cmd_split,  //
     NULL,
 };

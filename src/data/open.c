@@ -1,10 +1,22 @@
 /* From what the user typed to a dataset. */
 #include "data/generate.h"
 #include "data/npz.h"
+#include "data/planetoid.h"
 #include "data/registry.h"
 #include "store/file.h"
 
 #include <string.h>
+
+/* path is that of the set's first file; the reader wants their folder. */
+static consm_status open_planetoid(struct dataset **out, const char *path, const char *name)
+{
+    char *folder = mem_strndup(path, (size_t)(strrchr(path, '/') - path));
+    if (!folder)
+        return CONSM_ENOMEM;
+    consm_status st = planetoid_load(out, folder, name);
+    mem_free(folder);
+    return st;
+}
 
 static consm_status open_registered(struct dataset **out, const struct data_set *set,
                                     const struct data_options *o)
@@ -14,6 +26,8 @@ static consm_status open_registered(struct dataset **out, const struct data_set 
     TRY(registry_locate(&path, set, o->data_dir));
     if (set->reader == READER_NPZ)
         TRY(npz_load(out, path));
+    else if (set->reader == READER_PLANETOID)
+        TRY(open_planetoid(out, path, set->name));
     else
         TRY(status_fail(CONSM_EINVAL, "%s: no reader for %s", set->name, path));
     name = mem_strdup(set->name);
