@@ -152,7 +152,7 @@ static void print_leak(const struct duplicates *twins, int64_t tests, int64_t sp
     if (twins->leaked >= 0)
         printf("                   %lld of %lld test nodes (%.1f %%) have one that trains\n",
                (long long)twins->leaked, (long long)tests, percent(twins->leaked, tests));
-    if (!isnan(twins->leaked_share))
+    if (!isnan(twins->leaked_share) && (splits > 1 || twins->leaked < 0))
         printf(
             "                   %.1f %% of test nodes have one that trains, over the %lld stored "
             "split%s\n",

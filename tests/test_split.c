@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include "data/generate.h"
+#include "data/registry.h"
 #include "data/split.h"
 #include <unistd.h>
 
@@ -233,6 +234,35 @@ static void file_faults_name_the_line(void **state)
     dataset_free(d);
 }
 
+/* The sizes the protocol gives: training, validation, test. */
+static void real_sets_split_as_the_paper_does(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int64_t train, val, test;
+    } sets[] = {{"cora", 140, 1568, 1000},
+                {"citeseer", 120, 2207, 1000},
+                {"chameleon", 100, 1087, 1090},
+                {"squirrel", 100, 2549, 2552}};
+    if (!real_data("the paper's splits"))
+        return;
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        struct dataset *d;
+        uint8_t *role;
+        int64_t count[4];
+        OK(data_open(&d, sets[i].name, NULL));
+        OK(NEW(role, d->nodes));
+        OK(split_make(role, d, "paper", 0, NULL));
+        split_count(count, role, d->nodes);
+        assert_int_equal(count[SPLIT_TRAIN], sets[i].train);
+        assert_int_equal(count[SPLIT_VAL], sets[i].val);
+        assert_int_equal(count[SPLIT_TEST], sets[i].test);
+        mem_free(role);
+        dataset_free(d);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +272,7 @@ int main(void)
         cmocka_unit_test(impossible_requests_say_what_would_work),
         cmocka_unit_test(a_file_comes_back_the_same),
         cmocka_unit_test(file_faults_name_the_line),
+        cmocka_unit_test(real_sets_split_as_the_paper_does),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
