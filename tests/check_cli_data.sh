@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# The verbs about data, as a person types them: what they print, where, and how they exit.
+# usage: check_cli_data.sh PATH-TO-consm
+set -uo pipefail
+consm=$1
+golden=$(dirname "$0")/golden
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+real=${CONSM_DATA:-}
+unset CONSM_DATA
+export XDG_CACHE_HOME=$work/cache
+faults=0
+
+fault() {
+    echo "FAULT: $*"
+    faults=$((faults + 1))
+}
+
+# expect CODE TEXT consm-arguments…: the exit code, and a text that stdout or stderr contains.
+# A failure prints exactly one line, to stderr, and nothing to stdout.
+expect() {
+    local code=$1 text=$2
+    shift 2
+    "$consm" "$@" > "$work/out" 2> "$work/err" < /dev/null
+    local got=$?
+    [ $got = "$code" ] || fault "consm $*: exit $got, expected $code: $(cat "$work/err")"
+    cat "$work/out" "$work/err" | grep -qF -- "$text" ||
+        fault "consm $*: expected \"$text\", got: $(cat "$work/out" "$work/err")"
+    if [ "$code" != 0 ]; then
+        [ "$(wc -l < "$work/err")" = 1 ] || fault "consm $*: more than one line: $(cat "$work/err")"
+        [ ! -s "$work/out" ] || fault "consm $*: a failure printed to stdout: $(cat "$work/out")"
+    elif [ -s "$work/err" ]; then
+        fault "consm $*: noise without a terminal: $(cat "$work/err")"
+    fi
+}
+
+# same FILE consm-arguments…: stdout is tests/golden/FILE.
+same() {
+    local file=$1
+    shift
+    "$consm" "$@" > "$work/out" 2> "$work/err" || fault "consm $*: $(cat "$work/err")"
+    diff -u "$golden/$file" "$work/out" || fault "consm $*: not as in tests/golden/$file"
+}
+
+# ---- info ----------------------------------------------------------------------------------------
+same info_karate.txt info karate --split random --per-class 4
+same info_karate.json info karate --json
+same info_csbm.txt info csbm:nodes=300,homophily=0.8,seed=2
+same info_list.txt info
+expect 2 "did you mean karate?" info kerate
+expect 2 "did you mean homophily?" info csbm:homophly=1
+expect 2 "homophily=2: expected a number from 0 to 1" info csbm:homophily=2
+expect 2 "one dataset at a time" info karate csbm
+expect 2 "no flag --jsn; did you mean --json?" info karate --jsn
+expect 2 "--per-class 4 would work" info karate --split random
+expect 2 "--per-class 0: expected" info karate --split random --per-class 0
+expect 2 "came with no split" info karate --split public
+expect 2 "did you mean paper?" info karate --split papr
+expect 1 "\`consm fetch cora\` gets them" info cora
+expect 1 "$work/nothing" info "$work/nothing/here.npz"
+
+# ---- split ---------------------------------------------------------------------------------------
+same split_karate.csv split karate --per-class 4 --seed 1 -o -
+expect 0 "Officer" split karate --per-class 4 --seed 1 -o "$work/s.csv"
+cmp -s "$work/s.csv" "$golden/split_karate.csv" || fault "split -o FILE and -o - differ"
+expect 0 '"train": 8, "val": 12, "test": 14, "none": 0' split karate --split "$work/s.csv" --json
+expect 0 '"train": 600, "val": 200, "test": 200' \
+    split csbm --train-ratio 0.6 --val-ratio 0.2 --json
+expect 2 "which dataset?" split
+sed 's/val/vla/' "$work/s.csv" > "$work/bad.csv"
+expect 1 'found the role "vla"' split karate --split "$work/bad.csv"
+expect 1 "cannot write" split karate --per-class 4 -o "$work/no/such/folder/s.csv"
+
+# ---- fetch ---------------------------------------------------------------------------------------
+expect 2 "which sets?" fetch
+expect 2 "did you mean cora?" fetch cora coar
+expect 0 "built in" fetch karate
+expect 1 "http://127.0.0.1:1/yandex/texas.npz" fetch texas --mirror http://127.0.0.1:1 --attempts 1
+[ -z "$(find "$work/cache" -type f 2> /dev/null)" ] || fault "a failed fetch left a file"
+
+# ---- with the real files, when they are here -------------------------------------------------------
+if [ -n "$real" ]; then
+    same info_cora.txt info cora --split paper --data-dir "$real"
+    same info_chameleon.txt info chameleon --split public --data-dir "$real"
+    expect 1 "lacks planetoid/ind.pubmed.allx; \`consm fetch pubmed\` gets it" \
+        info pubmed --data-dir "$real"
+    CONSM_DATA=$real expect 0 '"train": 140, "val": 1568, "test": 1000' \
+        split cora --split paper --json
+    if command -v python3 > /dev/null; then
+        # Python's own server: it knows no ranges, and it is nobody's idea of ours.
+        (cd "$real" && exec python3 -u -m http.server 0 --bind 127.0.0.1) \
+            > "$work/server" 2> /dev/null &
+        server=$!
+        for _ in $(seq 50); do
+            grep -q port "$work/server" && break
+            sleep 0.1
+        done
+        port=$(sed -E 's/.*port ([0-9]+).*/\1/' "$work/server")
+        expect 0 "8 files fetched" fetch cora --mirror "http://127.0.0.1:$port"
+        expect 0 "8 already there" fetch cora --mirror "http://127.0.0.1:$port"
+        expect 0 '"edges": 5278' info cora --json
+        expect 1 "wisconsin.npz: the server answered 404" \
+            fetch wisconsin --mirror "http://127.0.0.1:$port"
+        kill "$server"
+    fi
+else
+    echo "SKIPPED: the verbs on public sets need real data; set CONSM_DATA"
+fi
+
+[ $faults = 0 ] && echo "all as expected"
+exit $((faults > 0))
