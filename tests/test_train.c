@@ -327,6 +327,52 @@ static void the_test_set_is_not_read_before_the_end(void **state)
     scene_close(&scene);
 }
 
+/* Without validation nodes the last epoch's parameters are kept. */
+static void without_validation_the_last_epoch_stays(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct outcome with, without;
+    struct train_options options = options_for(model_list()[0], 9);
+    scene_small(&scene);
+    for (int64_t i = 0; i < scene.data->nodes; i++)
+        if (scene.role[i] == SPLIT_VAL)
+            scene.role[i] = SPLIT_NONE;
+    train_on(&without, &scene.problem, &options, 1);
+    assert_int_equal(without.result.best_epoch, 9);
+    options.config.epochs = 8;
+    train_on(&with, &scene.problem, &options, 1);
+    assert_memory_not_equal(with.param, without.param, (size_t)with.params * sizeof(float));
+    outcome_free(&with);
+    outcome_free(&without);
+    scene_close(&scene);
+}
+
+/* Balanced weights change the loss of uneven classes, and nothing where classes are even. */
+static void class_weights_balance(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct outcome plain, balanced;
+    scene_small(&scene);
+    for (int round = 0; round < 2; round++) {
+        struct train_options options = options_for(model_list()[0], 4);
+        train_on(&plain, &scene.problem, &options, 1);
+        options.config.class_weights = "balanced";
+        train_on(&balanced, &scene.problem, &options, 1);
+        if (round == 0)
+            assert_near(plain.result.loss, balanced.result.loss, 1e-6);
+        else
+            assert_true(fabs(plain.result.loss - balanced.result.loss) > 1e-4);
+        outcome_free(&plain);
+        outcome_free(&balanced);
+        for (int64_t i = 0, left = 2; i < scene.data->nodes; i++)
+            if (scene.role[i] == SPLIT_TRAIN && scene.data->label[i] == 1 && left-- <= 0)
+                scene.role[i] = SPLIT_NONE;
+    }
+    scene_close(&scene);
+}
+
 static void nothing_to_train_on(void **state)
 {
     (void)state;
@@ -351,6 +397,8 @@ int main(void)
         cmocka_unit_test(progress_cancels),
         cmocka_unit_test(a_loss_that_is_not_finite_is_named),
         cmocka_unit_test(the_test_set_is_not_read_before_the_end),
+        cmocka_unit_test(without_validation_the_last_epoch_stays),
+        cmocka_unit_test(class_weights_balance),
         cmocka_unit_test(nothing_to_train_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

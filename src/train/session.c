@@ -46,15 +46,38 @@ static consm_status collect_labelled(struct session *s)
     int32_t *rows = NULL;
     int64_t count = 0;
     TRY(NEW(rows, problem->nodes));
-    for (int64_t i = 0; i < problem->nodes; i++)
+    for (int64_t i = 0; i < problem->nodes; i++) {
         if (problem->role[i] == SPLIT_TRAIN && problem->label[i] >= 0)
             rows[count++] = (int32_t)i;
+        s->validation += problem->role[i] == SPLIT_VAL && problem->label[i] >= 0;
+    }
     if (count == 0)
         TRY(status_fail(CONSM_EINVAL, "no labelled node to train on"));
     TRY(index_new(&s->labelled, count, problem->nodes));
     TRY(index_set(s->labelled, rows));
 done:
     mem_free(rows);
+    return st;
+}
+
+/* A class's rows together weigh as much as any other's: weight_k = rows / (classes · rows of k). */
+static consm_status balance_classes(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const struct index *rows = s->labelled;
+    const int32_t *label = s->problem->label;
+    int64_t *count = NULL, present = 0;
+    if (strcmp(s->options.config.class_weights, "balanced") != 0)
+        return CONSM_OK;
+    TRY(ZNEW(count, s->problem->classes));
+    TRY(NEW(s->row_weight, rows->count));
+    for (int64_t k = 0; k < rows->count; k++)
+        present += count[label[rows->row[k]]]++ == 0;
+    for (int64_t k = 0; k < rows->count; k++)
+        s->row_weight[k] =
+            (float)((double)rows->count / ((double)present * (double)count[label[rows->row[k]]]));
+done:
+    mem_free(count);
     return st;
 }
 
@@ -74,20 +97,30 @@ done:
     return st;
 }
 
+static consm_status record_eval(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    TRY(record(s, &s->eval, &s->logits, false));
+    program_keep(s->eval, s->logits);
+    TRY(program_compile(s->eval, cpu_backend()));
+done:
+    return st;
+}
+
 static consm_status build_programs(struct session *s)
 {
     consm_status st = CONSM_OK;
     node train_logits;
     TRY(params_new(&s->params));
+    if (s->options.eval_only)
+        return record_eval(s);
     TRY(record(s, &s->train, &train_logits, true));
-    s->loss = nll(s->train, train_logits, s->labelled, s->problem->label, NULL);
+    s->loss = nll(s->train, train_logits, s->labelled, s->problem->label, s->row_weight);
     if (s->procedure && s->procedure->extra_loss)
         s->loss = add(s->train, s->loss, s->procedure->extra_loss(s, s->train, train_logits));
     program_minimize(s->train, program_name(s->train, s->loss, "loss"));
     TRY(program_compile(s->train, cpu_backend()));
-    TRY(record(s, &s->eval, &s->logits, false));
-    program_keep(s->eval, s->logits);
-    TRY(program_compile(s->eval, cpu_backend()));
+    TRY(record_eval(s));
 done:
     return st;
 }
@@ -103,7 +136,10 @@ consm_status session_new(struct session **out, const struct problem *problem,
     s->options = *options;
     s->team = team;
     s->best_val = -1;
-    TRY(collect_labelled(s));
+    if (!options->eval_only) {
+        TRY(collect_labelled(s));
+        TRY(balance_classes(s));
+    }
     TRY(normalize_features(s));
     s->procedure = procedure_find(options->model->name);
     if (s->procedure && s->procedure->open)
@@ -132,6 +168,7 @@ void session_free(struct session *s)
     program_free(s->eval);
     params_free(s->params);
     index_free(s->labelled);
+    mem_free(s->row_weight);
     csr_free(s->row_normalized);
     mem_free(s->dense_normalized);
     mem_free(s->moment1);
@@ -174,7 +211,7 @@ consm_status session_step(struct session *s, double *loss)
 double session_validate(struct session *s, int64_t epoch)
 {
     double val = accuracy(session_logits(s), s->problem, SPLIT_VAL);
-    if (val > s->best_val) {
+    if (val > s->best_val || s->validation == 0) {
         s->best_val = val;
         s->best_epoch = epoch;
         memcpy(s->best, s->params->value, (size_t)s->params->size * sizeof *s->best);

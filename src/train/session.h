@@ -16,6 +16,8 @@ struct session {
     struct program *train, *eval;
     node loss, logits; /* of train, of eval */
     struct index *labelled;
+    float *row_weight;  /* (labelled) weight of each row in the loss, or NULL */
+    int64_t validation; /* nodes that validate; with none the last epoch counts as the best */
 
     float *moment1, *moment2, *best; /* as large as params' blocks */
     int64_t steps;                   /* optimiser steps taken */
@@ -33,6 +35,7 @@ struct session {
 /* How a model that is not trained by plain epochs joins a session. Any member may be NULL. */
 struct procedure {
     const char *model;
+    bool resumes;                            /* fit goes on from what a checkpoint restored */
     consm_status (*open)(struct session *s); /* makes s->own, before the programs are recorded */
     node (*extra_loss)(struct session *s, struct program *p, node logits); /* added to the loss */
     consm_status (*fit)(struct session *s, struct train_result *result);   /* instead of epochs */
@@ -44,6 +47,10 @@ const struct procedure *procedure_find(const char *model);
 
 /* Restores the best parameters, reads the test set once and fills the result; every fit ends so. */
 void session_finish(struct session *s, struct train_result *result, double seconds);
+
+/* After every epoch: tells the progress callback, makes a checkpoint when one is due. CONSM_ECANCEL
+ * (with a checkpoint made) when the callback wants to stop. */
+consm_status session_report(struct session *s, const struct progress *progress);
 
 /* One optimiser step; CONSM_ENUMERIC when the loss is not finite. */
 consm_status session_step(struct session *s, double *loss);

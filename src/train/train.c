@@ -54,6 +54,20 @@ static consm_status epoch(struct session *s, int64_t number, struct progress *pr
     return CONSM_OK;
 }
 
+consm_status session_report(struct session *s, const struct progress *progress)
+{
+    consm_status st = CONSM_OK;
+    const struct train_options *o = &s->options;
+    bool stop = o->progress && o->progress(o->progress_ctx, progress);
+    bool due = o->checkpoint_every > 0 && progress->epoch % o->checkpoint_every == 0;
+    if (o->checkpoint && (stop || due))
+        TRY(o->checkpoint(o->checkpoint_ctx, s));
+    if (stop)
+        TRY(status_fail(CONSM_ECANCEL, "stopped at epoch %lld", (long long)progress->epoch));
+done:
+    return st;
+}
+
 void session_finish(struct session *s, struct train_result *result, double seconds)
 {
     session_restore(s);
@@ -78,12 +92,12 @@ consm_status session_train(struct session *s, struct train_result *result)
     double begin = clock_seconds();
     if (s->procedure && s->procedure->fit)
         return s->procedure->fit(s, result);
-    for (int64_t number = 1; number <= c->epochs; number++) {
-        TRY(epoch(s, number, &progress));
-        if (s->options.progress && s->options.progress(s->options.progress_ctx, &progress))
-            TRY(status_fail(CONSM_ECANCEL, "stopped at epoch %lld", (long long)number));
-        if (c->patience > 0 && number - s->best_epoch >= c->patience)
+    /* A session that a checkpoint restored goes on behind its last epoch. */
+    for (int64_t number = s->steps + 1; number <= c->epochs; number++) {
+        if (c->patience > 0 && s->steps - s->best_epoch >= c->patience)
             break;
+        TRY(epoch(s, number, &progress));
+        TRY(session_report(s, &progress));
     }
     session_finish(s, result, clock_seconds() - begin);
     result->loss = progress.loss;

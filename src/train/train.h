@@ -30,12 +30,21 @@ struct progress {
 };
 typedef bool (*progress_fn)(void *ctx, const struct progress *progress);
 
+struct session;
+
+/* Called between two epochs to write down all that a session needs to go on later. */
+typedef consm_status (*checkpoint_fn)(void *ctx, struct session *s);
+
 struct train_options {
     const struct model_def *model;
     struct config config;
     uint64_t seed;
     progress_fn progress; /* may be NULL */
     void *progress_ctx;
+    bool eval_only; /* the session will only be asked for logits: no labels, no training program */
+    int64_t checkpoint_every; /* epochs between two checkpoints; 0: only when cancelled */
+    checkpoint_fn checkpoint; /* may be NULL */
+    void *checkpoint_ctx;
 };
 
 /* What a run says of itself. Accuracies are fractions; times are medians per epoch. */
@@ -47,8 +56,6 @@ struct train_result {
     int64_t params;
     double loss;
 };
-
-struct session;
 
 /* Records and compiles the model's programs and draws its parameters. The problem and the team
  * must outlive the session. */
