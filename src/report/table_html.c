@@ -130,9 +130,9 @@ consm_status table_to_html(struct text *out, const struct table *t)
                 t->name);
     text_add(out, " aria-label=\"");
     text_xml(out, t->caption);
-    text_add(out, "\">\n<table class=\"sortable\"><caption>");
+    text_add(out, "\">\n<table class=\"sortable\"><caption><span>");
     text_xml(out, t->caption);
-    text_add(out, "</caption>\n");
+    text_add(out, "</span></caption>\n");
     add_head(out, t);
     text_add(out, "<tbody>\n");
     for (int64_t r = 0; r < t->rows; r++) {

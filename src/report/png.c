@@ -1,0 +1,115 @@
+/* PNG through a converter that is installed; a rasteriser of our own would be larger than all the
+ * rest of the report. No shell is involved, so that paths need no quoting. */
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "report/html.h"
+#include "store/file.h"
+
+extern char **environ;
+
+static bool installed(const char *program)
+{
+    const char *at = getenv("PATH");
+    while (at && *at) {
+        size_t length = strcspn(at, ":");
+        struct text path = {0};
+        text_printf(&path, "%.*s/%s", (int)length, at, program);
+        bool found = text_status(&path) >= 0 && access(text_string(&path), X_OK) == 0;
+        text_free(&path);
+        if (found)
+            return true;
+        at += length + (at[length] == ':');
+    }
+    return false;
+}
+
+/* Runs it quietly to its end. */
+static consm_status run(char *const *arguments)
+{
+    posix_spawn_file_actions_t quiet;
+    pid_t child;
+    int result = 0;
+    posix_spawn_file_actions_init(&quiet);
+    posix_spawn_file_actions_addopen(&quiet, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&quiet, 2, "/dev/null", O_WRONLY, 0);
+    int error = posix_spawnp(&child, arguments[0], &quiet, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&quiet);
+    if (error)
+        return status_fail(CONSM_EIO, "%s: cannot run: %s", arguments[0], strerror(error));
+    while (waitpid(child, &result, 0) < 0 && errno == EINTR)
+        continue;
+    if (!WIFEXITED(result) || WEXITSTATUS(result) != 0)
+        return status_fail(CONSM_EIO, "%s: failed on %s", arguments[0], arguments[1]);
+    return CONSM_OK;
+}
+
+/* Width and height of an SVG of ours, which Chromium wants to be told. */
+static consm_status svg_size(int *width, int *height, const char *path)
+{
+    consm_status st = CONSM_OK;
+    struct file_map map = {0};
+    char head[200] = {0};
+    TRY(file_map(&map, path));
+    memcpy(head, map.data, map.size < sizeof head - 1 ? map.size : sizeof head - 1);
+    const char *w = strstr(head, "width=\""), *h = strstr(head, "height=\"");
+    if (!w || !h || sscanf(w, "width=\"%d", width) != 1 || sscanf(h, "height=\"%d", height) != 1)
+        TRY(status_fail(CONSM_EFORMAT, "%s: no width and height: expected an SVG of consm", path));
+done:
+    file_unmap(&map);
+    return st;
+}
+
+static consm_status by_chromium(const char *browser, const char *png, const char *svg, double scale)
+{
+    consm_status st = CONSM_OK;
+    int width, height;
+    char *full = realpath(svg, NULL);
+    struct text shot = {0}, size = {0}, factor = {0}, address = {0};
+    TRY(svg_size(&width, &height, svg));
+    if (!full)
+        TRY(status_fail(CONSM_EIO, "%s: %s", svg, strerror(errno)));
+    text_printf(&shot, "--screenshot=%s", png);
+    text_printf(&size, "--window-size=%d,%d", width, height);
+    text_printf(&factor, "--force-device-scale-factor=%g", scale);
+    text_printf(&address, "file://%s", full);
+    TRY(text_status(&address));
+    /* Chromium's sandbox refuses to work for root, as in containers. */
+    TRY(run((char *[]){(char *)browser, shot.data, "--headless",
+                       geteuid() == 0 ? "--no-sandbox" : "--disable-gpu", "--hide-scrollbars",
+                       size.data, factor.data, address.data, NULL}));
+done:
+    free(full);
+    text_free(&shot);
+    text_free(&size);
+    text_free(&factor);
+    text_free(&address);
+    return st;
+}
+
+consm_status report_write_png(const char *png_path, const char *svg_path, double scale)
+{
+    static const char *const browser[] = {"chromium", "chromium-browser", "google-chrome"};
+    char zoom[32], dpi[32];
+    snprintf(zoom, sizeof zoom, "%g", scale);
+    snprintf(dpi, sizeof dpi, "%g", 96 * scale);
+    if (installed("rsvg-convert"))
+        return run(
+            (char *[]){"rsvg-convert", "-z", zoom, "-o", (char *)png_path, (char *)svg_path, NULL});
+    if (installed("inkscape"))
+        return run(
+            (char *[]){"inkscape", (char *)svg_path, "-o", (char *)png_path, "-d", dpi, NULL});
+    for (size_t i = 0; i < sizeof browser / sizeof *browser; i++)
+        if (installed(browser[i]))
+            return by_chromium(browser[i], png_path, svg_path, scale);
+    return status_fail(CONSM_ENOTFOUND,
+                       "%s: no converter for PNG: install rsvg-convert (librsvg2-bin), Inkscape or "
+                       "Chromium",
+                       png_path);
+}
