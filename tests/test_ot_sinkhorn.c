@@ -165,6 +165,19 @@ static void degenerate_problems(void **state)
     assert_marginals(p.plan, p.a, NULL, 9, 1, 1e-12);
 }
 
+/* A mass so small that its row of the kernel underflows: the log-domain step takes over. */
+static void vanishing_masses(void **state)
+{
+    (void)state;
+    for (double mass = 1e-100; mass > 1e-320; mass *= 1e-69) {
+        random_problem(&p, 4, 30, 2, 7);
+        p.a[2] += p.a[0] - mass;
+        p.a[0] = mass;
+        assert_true(solve(p.a, p.b, at(0.05, 1e-9, 20000)).converged);
+        assert_marginals(p.plan, p.a, p.b, 4, 30, 1e-8);
+    }
+}
+
 static void tells_when_it_did_not_converge(void **state)
 {
     (void)state;
@@ -257,6 +270,7 @@ int main(void)
         cmocka_unit_test(extremes_stay_finite),
         cmocka_unit_test(far_reference_gets_its_mass),
         cmocka_unit_test(degenerate_problems),
+        cmocka_unit_test(vanishing_masses),
         cmocka_unit_test(tells_when_it_did_not_converge),
         cmocka_unit_test(refuses_nonsense),
         cmocka_unit_test(batch_equals_singles_at_any_thread_count),
