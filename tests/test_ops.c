@@ -249,6 +249,11 @@ static node c_sddmm_heads(struct program *p, struct world *w)
 {
     return sddmm(p, w->s, concat(p, w->x, w->y), concat(p, w->y, w->x), 2);
 }
+static node c_head_dot(struct program *p, struct world *w)
+{
+    node wide = concat(p, concat(p, w->x, w->y), w->x);
+    return square(p, head_dot(p, wide, p_named(p, "a", 3, w->f)));
+}
 static node c_edge_add(struct program *p, struct world *w)
 {
     return square(p, edge_add(p, w->s, w->x, w->y));
@@ -372,6 +377,7 @@ static const struct {
     {"spmm heads", c_spmm_heads},
     {"sddmm", c_sddmm},
     {"sddmm heads", c_sddmm_heads},
+    {"head_dot", c_head_dot},
     {"edge_add", c_edge_add},
     {"edge_sum", c_edge_sum},
     {"edge_softmax", c_edge_softmax},

@@ -31,7 +31,8 @@ struct dropout dropout_at(const struct instr *in, const struct step *step)
 
 static size_t scratch_bytes(const struct instr *in)
 {
-    size_t need[] = {scratch_dense(in), scratch_rows(in), scratch_loss(in), scratch_sparse(in)};
+    size_t need[] = {scratch_dense(in), scratch_rows(in), scratch_loss(in), scratch_sparse(in),
+                     scratch_heads(in)};
     size_t most = 0;
     for (size_t i = 0; i < sizeof need / sizeof *need; i++)
         most = need[i] > most ? need[i] : most;
@@ -81,6 +82,9 @@ const struct backend *cpu_backend(void)
                 [OP_SPMM_FUSED] = run_spmm_fused,
                 [OP_SPMM_VALUES] = run_spmm_values,
                 [OP_SDDMM] = run_sddmm,
+                [OP_HEAD_DOT] = run_head_dot,
+                [OP_HEAD_SPREAD] = run_head_spread,
+                [OP_HEAD_OUTER] = run_head_outer,
                 [OP_EDGE_ADD] = run_edge_add,
                 [OP_EDGE_SUM] = run_edge_sum,
                 [OP_EDGE_SOFTMAX] = run_edge_softmax,

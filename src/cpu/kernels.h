@@ -62,6 +62,9 @@ KERNEL(spmm);
 KERNEL(spmm_fused);
 KERNEL(spmm_values);
 KERNEL(sddmm);
+KERNEL(head_dot);
+KERNEL(head_spread);
+KERNEL(head_outer);
 KERNEL(edge_add);
 KERNEL(edge_sum);
 KERNEL(edge_softmax);
@@ -100,5 +103,6 @@ size_t scratch_dense(const struct instr *in);
 size_t scratch_rows(const struct instr *in);
 size_t scratch_loss(const struct instr *in);
 size_t scratch_sparse(const struct instr *in);
+size_t scratch_heads(const struct instr *in);
 
 #endif

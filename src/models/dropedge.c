@@ -5,15 +5,11 @@
 #include "models/model.h"
 #include "nn/layers.h"
 
-#include <stdio.h>
-
 static node conv(struct program *p, int64_t layer, const struct csr *loops, node values, node h,
                  int64_t out)
 {
-    char name[32];
     node sent = linear_no_bias(p, layer_name(layer), h, out);
-    snprintf(name, sizeof name, "b%s", layer_name(layer));
-    return add_bias(p, spmm_values(p, loops, values, sent), param(p, name, 1, out, INIT_ZERO));
+    return with_bias(p, layer_name(layer), spmm_values(p, loops, values, sent));
 }
 
 static node dropedge_build(struct program *p, const struct inputs *in, const struct config *c)

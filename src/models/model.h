@@ -25,6 +25,9 @@ struct model_def {
     void (*defaults)(struct config *c); /* may be NULL */
     /* Records the model and returns its logits (n, classes). */
     node (*build)(struct program *p, const struct inputs *in, const struct config *c);
+    /* Records the model and returns what it thinks of each edge in its last layer, one number per
+     * entry of a view of the graph, larger for edges it trusts more. NULL: it has no opinion. */
+    node (*coefficients)(struct program *p, const struct inputs *in, const struct config *c);
 };
 
 /* All models in the order of the paper's tables; NULL behind the last. */

@@ -4,9 +4,12 @@
 
 #include <string.h>
 
-extern const struct model_def model_mlp, model_gcn, model_dropedge;
+extern const struct model_def model_mlp, model_gcn, model_dropedge, model_gat, model_gin,
+    model_appnp, model_gcnii, model_h2gcn, model_fagcn;
 
-static const struct model_def *const models[] = {&model_mlp, &model_gcn, &model_dropedge, NULL};
+static const struct model_def *const models[] = {
+    &model_mlp,   &model_gcn,   &model_dropedge, &model_gat,   &model_gin,
+    &model_appnp, &model_gcnii, &model_h2gcn,    &model_fagcn, NULL};
 
 const struct model_def *const *model_list(void)
 {

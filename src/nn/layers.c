@@ -19,7 +19,7 @@ static node weight(struct program *p, const char *name, int64_t in, int64_t out)
     return param(p, full, in, out, INIT_GLOROT);
 }
 
-static node with_bias(struct program *p, const char *name, node x)
+node with_bias(struct program *p, const char *name, node x)
 {
     char full[48];
     snprintf(full, sizeof full, "b%s", name);

@@ -10,6 +10,9 @@ node linear(struct program *p, const char *name, node x, int64_t out);
 /* x·W, as above without the bias. */
 node linear_no_bias(struct program *p, const char *name, node x, int64_t out);
 
+/* x + b in every row, b as above. */
+node with_bias(struct program *p, const char *name, node x);
+
 /* S·(x·W) + b: the graph convolution with a constant matrix. The narrow product comes first. */
 node graph_conv(struct program *p, const char *name, const struct csr *s, node x, int64_t out);
 

@@ -112,6 +112,7 @@ void grad_spmm(struct program *p, node self, node g);
 void grad_spmm_fused(struct program *p, node self, node g);
 void grad_spmm_values(struct program *p, node self, node g);
 void grad_sddmm(struct program *p, node self, node g);
+void grad_head_dot(struct program *p, node self, node g);
 void grad_edge_add(struct program *p, node self, node g);
 void grad_edge_sum(struct program *p, node self, node g);
 void grad_edge_softmax(struct program *p, node self, node g);

@@ -159,6 +159,8 @@ node dropout(struct program *p, node x, float rate); /* x may be sparse */
 node spmm(struct program *p, const struct csr *s, node x);
 node spmm_values(struct program *p, const struct csr *s, node values, node x);
 node sddmm(struct program *p, const struct csr *s, node x, node y, int64_t heads);
+/* Each row's pieces (one per head) against one vector per head, a (heads, d): (n, heads). */
+node head_dot(struct program *p, node x, node a);
 node edge_add(struct program *p, const struct csr *s, node x, node y);
 node edge_sum(struct program *p, const struct csr *s, node values);
 node edge_softmax(struct program *p, const struct csr *s, node values);

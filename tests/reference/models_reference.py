@@ -72,8 +72,8 @@ def batch_norm(p, number, x):
     """Statistics of this batch of all nodes (biased variance), then scale and shift."""
     centred = x - x.mean(0)
     normal = centred / torch.sqrt((centred ** 2).mean(0) + 1e-5)
-    return normal * p.vector(f"bn_scale{number}", x.shape[1], center=1.0) \
-        + p.vector(f"bn_shift{number}", x.shape[1])
+    return normal * p.vector(f"bn{number}.scale", x.shape[1], center=1.0) \
+        + p.vector(f"bn{number}.shift", x.shape[1])
 
 
 def gin(p, layers, hidden, batch_norm_on):
@@ -119,26 +119,28 @@ def gcnii(p, layers, hidden, alpha, theta):
 def h2gcn(p, layers, hidden):
     """R_0 = relu(X W_1 + b_1), R_k = [A1 R_k-1, A2 R_k-1], logits = [R_0, ..., R_K] W_2 + b_2
                                                               (Zhu et al. 2020, Eqs. 5 to 7)
-    A1 joins neighbours, A2 nodes at distance exactly two; both without self-loops, without weights,
-    scaled by D^-1/2 on both sides. `layers` is the number of rounds K.
+    A1 joins neighbours, A2 (without weights) nodes at distance exactly two; both without self-loops,
+    scaled by D^-1/2 on both sides. `layers` is the number of rounds K. From the third round on the
+    two parts are averaged instead of concatenated: the paper stops at two, where width explodes.
     """
     one = (GRAPH.dense() > 0).double()
     two = ((one @ one > 0) & (one == 0)).double()
     two.fill_diagonal_(0)
-    a1, a2 = gcn_norm(one, loops=False), gcn_norm(two, loops=False)
+    a1, a2 = gcn_norm(GRAPH.dense(), loops=False), gcn_norm(two, loops=False)
     rounds = [F.relu(p.linear(1, X, hidden))]
-    for _ in range(layers):
-        rounds.append(torch.cat([a1 @ rounds[-1], a2 @ rounds[-1]], 1))
+    for k in range(1, layers + 1):
+        near, far = a1 @ rounds[-1], a2 @ rounds[-1]
+        rounds.append(torch.cat([near, far], 1) if k <= 2 else (near + far) / 2)
     return p.linear(2, torch.cat(rounds, 1), CLASSES)
 
 
-def fagcn(p, layers, hidden, eps, loops):
+def fagcn(p, layers, hidden, eps, self_loops):
     """H_0 = relu(X W_1 + b_1), h_i' = eps h_i^0 + sum_j tanh(g [h_i || h_j]) w_ij / sqrt(d_i d_j) h_j
                                                                       (Bo et al. 2021, Eqs. 4, 7)
     and a linear map to the classes. g is split into its halves att_dst (i) and att_src (j). With
-    `loops` the normalisation is A_hat's, as in PyTorch Geometric; without, the paper's.
+    `self_loops` the normalisation is A_hat's, as in PyTorch Geometric; without, the paper's.
     """
-    norm = A_HAT if loops else gcn_norm(GRAPH.dense(), loops=False)
+    norm = A_HAT if self_loops else gcn_norm(GRAPH.dense(), loops=False)
     h0 = F.relu(p.linear(1, X, hidden))
     h = h0
     for l in range(1, layers + 1):
@@ -332,7 +334,7 @@ def main():
         "gcnii": simple(gcnii, alpha=0.1, theta=0.5),
         "gam": gam_entries(),
         "h2gcn": simple(h2gcn),
-        "fagcn": simple(fagcn, eps=0.1, loops=0) + simple(fagcn, eps=0.1, loops=1)[1:2],
+        "fagcn": simple(fagcn, eps=0.1, self_loops=0) + simple(fagcn, eps=0.1, self_loops=1)[1:2],
         "ptdnet": ptdnet_entries(),
         "propagation": propagation_entries(),
     }

@@ -117,6 +117,38 @@ void grad_sddmm(struct program *p, node self, node g)
                         .attr = {.csr = info.attr.csr, .heads = info.attr.heads, .i = TRANSPOSED}));
 }
 
+/* ---- one vector per head --------------------------------------------------------------------- */
+
+node head_dot(struct program *p, node x, node a)
+{
+    if (!node_good(p, x) || !node_good(p, a))
+        return POISON;
+    if (ROWS(p, a) * COLS(p, a) != COLS(p, x))
+        return program_fault(p, "head_dot: %lld columns for %lld heads of %lld",
+                             (long long)COLS(p, x), (long long)ROWS(p, a), (long long)COLS(p, a));
+    return RECORD(p, .op = OP_HEAD_DOT, .rows = ROWS(p, x), .cols = ROWS(p, a), .src = {x, a},
+                  .sources = 2, .attr = {.heads = ROWS(p, a)});
+}
+
+static node head_spread(struct program *p, node g, node a)
+{
+    return RECORD(p, .op = OP_HEAD_SPREAD, .rows = ROWS(p, g), .cols = ROWS(p, a) * COLS(p, a),
+                  .src = {g, a}, .sources = 2, .attr = {.heads = ROWS(p, a)});
+}
+
+/* x̄ += G_h·a_h,  ā_h += sum over rows of G_h·x_h */
+void grad_head_dot(struct program *p, node self, node g)
+{
+    node x = p->node[self].src[0], a = p->node[self].src[1];
+    if (g == POISON)
+        return;
+    grad_add(p, x, head_spread(p, g, a));
+    if (grad_wanted(p, a))
+        grad_add(p, a,
+                 RECORD(p, .op = OP_HEAD_OUTER, .rows = ROWS(p, a), .cols = COLS(p, a),
+                        .src = {g, x}, .sources = 2, .attr = {.heads = ROWS(p, a)}));
+}
+
 /* ---- sums between rows and edges
  * ------------------------------------------------------------------- */
 

@@ -1,0 +1,66 @@
+/* Products of each row's pieces with one vector per head, for attention. */
+#include "cpu/kernels.h"
+
+size_t scratch_heads(const struct instr *in)
+{
+    if (in->op != OP_HEAD_OUTER)
+        return 0;
+    return (size_t)(block_count(in->src_rows[0], COL_BLOCK) * in->src_cols[1]) * sizeof(float);
+}
+
+/* out[r,h] = Σ_k x[r, h·d+k] a[h,k] */
+KERNEL(head_dot)
+{
+    int64_t from, to, heads = in->attr.heads, d = in->src_cols[1];
+    const float *restrict a = in->src[1];
+    (void)step;
+    share_rows(in->rows, who, &from, &to);
+    for (int64_t r = from; r < to; r++)
+        for (int64_t h = 0; h < heads; h++) {
+            const float *restrict x = in->src[0] + (r * heads + h) * d;
+            float sum = 0;
+            for (int64_t k = 0; k < d; k++)
+                sum += x[k] * a[h * d + k];
+            in->out[r * heads + h] = sum;
+        }
+}
+
+/* out[r, h·d+k] = g[r,h] a[h,k] */
+KERNEL(head_spread)
+{
+    int64_t from, to, heads = in->attr.heads, d = in->cols / heads;
+    const float *restrict a = in->src[1];
+    (void)step;
+    share_rows(in->rows, who, &from, &to);
+    for (int64_t r = from; r < to; r++)
+        for (int64_t h = 0; h < heads; h++) {
+            float *restrict y = in->out + (r * heads + h) * d;
+            float g = in->src[0][r * heads + h];
+            for (int64_t k = 0; k < d; k++)
+                y[k] = g * a[h * d + k];
+        }
+}
+
+/* out[h,k] = Σ_r g[r,h] x[r, h·d+k], over fixed blocks of rows so that the threads do not show */
+KERNEL(head_outer)
+{
+    int64_t from, to, heads = in->attr.heads, d = in->cols, width = heads * d;
+    int64_t rows = in->src_rows[0], blocks = block_count(rows, COL_BLOCK);
+    (void)step;
+    team_range(who, blocks, 1, &from, &to);
+    for (int64_t b = from; b < to; b++) {
+        float *restrict sum = in->scratch + b * width;
+        int64_t last = (b + 1) * COL_BLOCK < rows ? (b + 1) * COL_BLOCK : rows;
+        simd_best()->fill(sum, 0, 0, width);
+        for (int64_t r = b * COL_BLOCK; r < last; r++)
+            for (int64_t h = 0; h < heads; h++) {
+                const float *restrict x = in->src[1] + r * width + h * d;
+                float g = in->src[0][r * heads + h];
+                for (int64_t k = 0; k < d; k++)
+                    sum[h * d + k] += g * x[k];
+            }
+    }
+    team_barrier(who);
+    team_range(who, width, 16, &from, &to);
+    simd_best()->col_combine(in->out, in->scratch, blocks, width, 1, false, from, to);
+}

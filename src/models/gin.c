@@ -1,0 +1,43 @@
+/* GIN: sums over neighbours, which keeps apart neighbourhoods that an average confuses.
+ *   h_i' = relu(MLP((1 + ε) h_i + Σ_j w_ij h_j)),  ε trained            (Xu et al. 2019, Eq. 4.1)
+ * An MLP is linear, relu, linear; two fully connected layers classify. The sum and the MLP's first
+ * product change places, so that the wide features are multiplied once and stay sparse:
+ *   ((1 + ε) H + A H) W = (A + I)(H W) + ε H W */
+#include "models/model.h"
+#include "nn/layers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static node convolve(struct program *p, const struct csr *loops, node h, int64_t layer,
+                     const struct config *c)
+{
+    char name[32];
+    int64_t first = 2 * layer - 1;
+    node z = linear_no_bias(p, layer_name(first), h, c->hidden);
+    snprintf(name, sizeof name, "eps%lld", (long long)layer);
+    node mixed = add(p, spmm(p, loops, z), scale_by(p, z, param(p, name, 1, 1, INIT_ZERO)));
+    mixed = with_bias(p, layer_name(first), mixed);
+    snprintf(name, sizeof name, "bn%lld", (long long)layer);
+    if (strcmp(c->batch_norm, "yes") == 0)
+        mixed = batch_norm(p, name, mixed);
+    return relu(p, linear(p, layer_name(first + 1), relu(p, mixed), c->hidden));
+}
+
+static node gin_build(struct program *p, const struct inputs *in, const struct config *c)
+{
+    const struct csr *loops = graph_view(p, in, VIEW_LOOPS);
+    node h = dropout(p, in->x, (float)c->input_dropout);
+    for (int64_t l = 1; l <= c->layers; l++)
+        h = convolve(p, loops, h, l, c);
+    h = hidden_step(p, linear(p, layer_name(2 * c->layers + 1), h, c->hidden), c->dropout);
+    return linear(p, layer_name(2 * c->layers + 2), h, in->classes);
+}
+
+const struct model_def model_gin = {
+    .name = "gin",
+    .title = "Graph isomorphism network",
+    .paper = "Xu et al., ICLR 2019",
+    .knobs = "batch_norm layers hidden dropout input_dropout",
+    .build = gin_build,
+};
