@@ -9,5 +9,6 @@ extern const struct command cmd_models;
 extern const struct command cmd_fetch;
 extern const struct command cmd_info;
 extern const struct command cmd_split;
+extern const struct command cmd_convert;
 
 #endif

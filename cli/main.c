@@ -11,7 +11,7 @@ static const struct command *const commands[] = {
     &cmd_info,   //
     &cmd_fetch,  //
     &cmd_split,  //
-    NULL,
+    &cmd_convert, NULL,
 };
 
 static const struct command *find_command(const char *name)

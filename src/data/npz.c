@@ -189,8 +189,7 @@ done:
     return st;
 }
 
-static consm_status read_sparse_features(struct dataset *d, const struct npz_archive *archive,
-                                         const char *at)
+consm_status npz_read_sparse(struct dataset *d, const struct npz_archive *archive, const char *at)
 {
     consm_status st = CONSM_OK;
     struct csr_arrays arrays;
@@ -243,7 +242,7 @@ static consm_status load_yandex(struct dataset *d, const struct npz_archive *arc
     if (npz_find(archive, "node_features"))
         TRY(npz_read_features(d, archive, "node_features"));
     else if (npz_find(archive, "node_features_indptr"))
-        TRY(read_sparse_features(d, archive, "node_features_"));
+        TRY(npz_read_sparse(d, archive, "node_features_"));
     /* Without labels only a real matrix proves the number of nodes: (2^60, 0) takes no bytes. */
     if (!d->label && d->features == 0)
         TRY(status_fail(CONSM_EFORMAT,
@@ -295,9 +294,9 @@ static consm_status load_scipy(struct dataset *d, const struct npz_archive *arch
     if (npz_find(archive, "attr_matrix"))
         TRY(npz_read_features(d, archive, "attr_matrix"));
     else if (npz_find(archive, "attr_indptr"))
-        TRY(read_sparse_features(d, archive, "attr_"));
+        TRY(npz_read_sparse(d, archive, "attr_"));
     else if (npz_find(archive, "attr_matrix.indptr"))
-        TRY(read_sparse_features(d, archive, "attr_matrix."));
+        TRY(npz_read_sparse(d, archive, "attr_matrix."));
     TRY(read_labels(d, archive, "labels"));
     TRY(read_extras(d, archive));
 done:

@@ -37,6 +37,10 @@ void npz_array_free(struct npz_array *array);
 consm_status npz_read_features(struct dataset *d, const struct npz_archive *archive,
                                const char *key);
 
+/* Reads the SciPy matrix under the keys at+"data", at+"indices", … into d->sparse; d->nodes as
+ * above. */
+consm_status npz_read_sparse(struct dataset *d, const struct npz_archive *archive, const char *at);
+
 /* The dataset of an opened archive, unchecked hash and directed hint aside. */
 consm_status npz_load_archive(struct dataset **out, const struct npz_archive *archive,
                               const char *name);

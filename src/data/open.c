@@ -1,5 +1,6 @@
 /* From what the user typed to a dataset. */
 #include "data/generate.h"
+#include "data/load.h"
 #include "data/npz.h"
 #include "data/planetoid.h"
 #include "data/registry.h"
@@ -46,8 +47,7 @@ done:
 
 static consm_status open_path(struct dataset **out, const char *path, const struct data_options *o)
 {
-    (void)o;
-    return npz_load(out, path);
+    return data_load_path(out, path, o->format);
 }
 
 static consm_status unknown(const char *name)

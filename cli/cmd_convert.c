@@ -1,0 +1,55 @@
+/* `consm convert`: reads a dataset in any format and writes it in one of ours, without loss. */
+#include "commands.h"
+#include "data_args.h"
+
+#include <stdio.h>
+
+#include "data/load.h"
+#include "data/safetensors_dataset.h"
+
+static const struct flag flags[] = {
+    {"to", "FORMAT",
+     "write " DATA_SAVE_FORMATS " (by the name of OUT: .npz, .safetensors, else plain)", 0},
+    {"labels", "FILE", "IN is an edge list, and this file has its labels", 0},
+    {"features", "FILE", "IN is an edge list, and this file has its features", 0},
+    DATA_FLAGS,
+    {0}};
+
+static consm_status open_input(struct dataset **out, const struct args *args)
+{
+    const char *labels = args_get(args, "labels"), *features = args_get(args, "features");
+    struct data_options o = {args_get(args, "data-dir"), args_get(args, "format")};
+    if (labels || features)
+        return data_load_parts(out, args->item[0], o.format, labels, features);
+    return data_open(out, args->item[0], &o);
+}
+
+static int run(struct args *args)
+{
+    consm_status st = CONSM_OK;
+    struct dataset *d = NULL;
+    if (args->count != 2)
+        return args_fail(args, EXIT_USAGE, "expected IN and OUT; `consm help convert` explains");
+    TRY(open_input(&d, args));
+    TRY(safetensors_dataset_verify(d));
+    TRY(data_save_path(d, args->item[1], args_get(args, "to")));
+    fprintf(stderr, "%s: %lld nodes, %lld edges, %lld features, %d classes\n", args->item[1],
+            (long long)d->nodes, (long long)d->edges, (long long)d->features, d->classes);
+done:
+    dataset_free(d);
+    return st < 0 ? args_status(args, st) : EXIT_DONE;
+}
+
+const struct command cmd_convert = {
+    .name = "convert",
+    .summary = "write a dataset in another format, without loss",
+    .usage = "IN OUT [--to FORMAT] [--labels FILE] [--features FILE]",
+    .text = "  IN is a dataset's name or a path; its format (" DATA_FORMATS ")\n"
+            "  is recognised by what is in it, and --format overrides. OUT is a plain folder, a\n"
+            "  NumPy archive or a safetensors file, which opens at once however large it is.\n\n"
+            "  consm convert my-graph/ my-graph.safetensors\n"
+            "  consm convert karate karate/\n"
+            "  consm convert edges.txt out/ --labels labels.txt --features features.svm\n",
+    .flags = flags,
+    .run = run,
+};
