@@ -1,0 +1,153 @@
+/* Metrics and temperature scaling against scikit-learn and SciPy (tests/reference/metrics.json),
+ * and where those give errors: no rows, one class. */
+#include "reference.h"
+
+#include "graph/roles.h"
+#include "train/metrics.h"
+#include <math.h>
+
+/* A case of the file as arrays. Node 0 and the last are of another role and must not count. */
+struct sample {
+    struct predicted p;
+    float *logits, *probability;
+    int32_t *label;
+    uint8_t *role;
+};
+
+static void sample_read(struct sample *s, const json_t *entry)
+{
+    const json_t *logits = ref_get(entry, "logits"), *label = ref_get(entry, "label");
+    int64_t rows = (int64_t)json_array_size(label);
+    int32_t classes = (int32_t)json_integer_value(ref_get(entry, "classes"));
+    OK(ZNEW(s->logits, (rows + 2) * classes));
+    OK(ZNEW(s->probability, (rows + 2) * classes));
+    OK(ZNEW(s->label, rows + 2));
+    OK(ZNEW(s->role, rows + 2));
+    for (int64_t i = 0; i < rows; i++) {
+        s->label[i + 1] = (int32_t)json_integer_value(json_array_get(label, (size_t)i));
+        s->role[i + 1] = SPLIT_VAL;
+        for (int32_t k = 0; k < classes; k++)
+            s->logits[(i + 1) * classes + k] =
+                (float)json_number_value(json_array_get(logits, (size_t)(i * classes + k)));
+    }
+    s->role[0] = SPLIT_TEST;
+    metrics_softmax(s->probability, s->logits, 1, rows + 2, classes);
+    s->p = (struct predicted){s->probability, s->label, s->role, SPLIT_VAL, rows + 2, classes};
+}
+
+static void sample_free(struct sample *s)
+{
+    mem_free(s->logits);
+    mem_free(s->probability);
+    mem_free(s->label);
+    mem_free(s->role);
+}
+
+static double value(const json_t *entry, const char *key)
+{
+    return json_number_value(ref_get(entry, key));
+}
+
+static double item(const json_t *entry, const char *key, size_t i)
+{
+    const json_t *found = json_array_get(ref_get(entry, key), i);
+    return json_is_null(found) ? NAN : json_number_value(found);
+}
+
+static void figures_match_scikit_learn(void **state)
+{
+    (void)state;
+    json_t *root = ref_open("metrics"), *entry;
+    size_t number;
+    json_array_foreach(root, number, entry)
+    {
+        struct sample s;
+        struct metrics m;
+        sample_read(&s, entry);
+        OK(metrics_measure(&m, &s.p));
+        assert_int_equal(m.nodes, s.p.nodes - 2);
+        assert_near(m.accuracy, value(entry, "accuracy"), 1e-12);
+        assert_near(m.macro_f1, value(entry, "macro_f1"), 1e-12);
+        assert_near(m.balanced_accuracy, value(entry, "balanced_accuracy"), 1e-12);
+        assert_near(m.roc_auc, value(entry, "roc_auc"), 1e-12);
+        assert_near(m.nll, value(entry, "nll"), 1e-6);
+        assert_near(m.ece, value(entry, "ece"), 1e-6);
+        for (int32_t k = 0; k < m.classes; k++) {
+            assert_near(m.of[k].precision, item(entry, "precision", (size_t)k), 1e-12);
+            assert_near(m.of[k].recall, item(entry, "recall", (size_t)k), 1e-12);
+            assert_near(m.of[k].f1, item(entry, "f1", (size_t)k), 1e-12);
+            assert_int_equal(m.of[k].support, item(entry, "support", (size_t)k));
+            if (isnan(item(entry, "areas", (size_t)k)))
+                assert_true(isnan(m.of[k].roc_auc));
+            else
+                assert_near(m.of[k].roc_auc, item(entry, "areas", (size_t)k), 1e-12);
+        }
+        for (size_t k = 0; k < (size_t)(m.classes * m.classes); k++)
+            assert_int_equal(m.confusion[k], item(entry, "confusion", k));
+        metrics_free(&m);
+        sample_free(&s);
+    }
+    json_decref(root);
+}
+
+static void temperature_matches_scipy(void **state)
+{
+    (void)state;
+    json_t *root = ref_open("metrics"), *entry;
+    size_t number;
+    json_array_foreach(root, number, entry)
+    {
+        struct sample s;
+        sample_read(&s, entry);
+        s.p.probability = s.logits;
+        double t = metrics_temperature(&s.p);
+        assert_near(t, value(entry, "temperature"), 1e-5);
+        assert_near(metrics_nll(&s.p, t), value(entry, "nll_after"), 1e-10);
+        assert_near(metrics_nll(&s.p, 1), value(entry, "nll"), 1e-10);
+        assert_true(t == metrics_temperature(&s.p));
+        sample_free(&s);
+    }
+    json_decref(root);
+}
+
+static void nothing_to_measure(void **state)
+{
+    (void)state;
+    float probability[4] = {0.5f, 0.5f, 1, 0};
+    int32_t label[2] = {-1, 1};
+    uint8_t role[2] = {SPLIT_VAL, SPLIT_TEST};
+    struct predicted p = {probability, label, role, SPLIT_VAL, 2, 2};
+    struct metrics m;
+    OK(metrics_measure(&m, &p));
+    assert_int_equal(m.nodes, 0);
+    assert_true(isnan(m.accuracy) && isnan(m.ece) && isnan(m.roc_auc));
+    assert_true(metrics_temperature(&p) == 1);
+    metrics_free(&m);
+}
+
+/* Sure and wrong: the logarithm of nothing must not spoil the figure. */
+static void certain_mistakes_stay_finite(void **state)
+{
+    (void)state;
+    float probability[4] = {1, 0, 1, 0};
+    int32_t label[2] = {1, 0};
+    uint8_t role[2] = {SPLIT_TEST, SPLIT_TEST};
+    struct predicted p = {probability, label, role, SPLIT_TEST, 2, 2};
+    struct metrics m;
+    OK(metrics_measure(&m, &p));
+    assert_true(isfinite(m.nll) && m.nll > 10);
+    assert_near(m.ece, 0.5, 1e-12);
+    assert_near(m.roc_auc, 0.5, 1e-12); /* all tied */
+    metrics_free(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figures_match_scikit_learn),
+        cmocka_unit_test(temperature_matches_scipy),
+        cmocka_unit_test(nothing_to_measure),
+        cmocka_unit_test(certain_mistakes_stay_finite),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
