@@ -1,6 +1,25 @@
 /* Cleaning once, sharing between runs. */
 #include "api/prepare.h"
 
+#include "graph/structural.h"
+
+/* Structural features, drawn from the nodes' ids. */
+static consm_status build_features(struct prepared *p)
+{
+    consm_status st = CONSM_OK;
+    const struct dataset *d = p->data;
+    uint64_t *key = NULL;
+    char buffer[24];
+    TRY(NEW(key, d->nodes));
+    TRY(NEW(p->structural, d->nodes * STRUCTURAL_FEATURES));
+    for (int64_t i = 0; i < d->nodes; i++)
+        key[i] = structural_key(dataset_node_id(d, i, buffer));
+    TRY(structural_features(p->structural, p->graph, key));
+done:
+    mem_free(key);
+    return st;
+}
+
 consm_status prepare(struct prepared *out, const struct dataset *d)
 {
     consm_status st = CONSM_OK;
@@ -11,11 +30,8 @@ consm_status prepare(struct prepared *out, const struct dataset *d)
     TRY(views_new(&out->views, out->graph));
     if (d->sparse)
         TRY(csr_transpose(d->sparse));
-    if (d->features == 0) {
-        TRY(NEW(out->constant, d->nodes));
-        for (int64_t i = 0; i < d->nodes; i++)
-            out->constant[i] = 1;
-    }
+    if (d->features == 0)
+        TRY(build_features(out));
 done:
     if (st < 0)
         prepare_free(out);
@@ -26,7 +42,7 @@ void prepare_free(struct prepared *p)
 {
     views_free(p->views);
     csr_free(p->graph);
-    mem_free(p->constant);
+    mem_free(p->structural);
     *p = (struct prepared){0};
 }
 
@@ -34,11 +50,11 @@ struct problem prepare_problem(const struct prepared *p, const uint8_t *role)
 {
     const struct dataset *d = p->data;
     return (struct problem){.nodes = d->nodes,
-                            .features = d->features ? d->features : 1,
+                            .features = d->features ? d->features : STRUCTURAL_FEATURES,
                             .classes = d->classes,
                             .graph = p->graph,
                             .sparse = d->sparse,
-                            .dense = d->features ? d->dense : p->constant,
+                            .dense = d->features ? d->dense : p->structural,
                             .label = d->label,
                             .role = role,
                             .views = p->views};

@@ -11,7 +11,7 @@ struct prepared {
     struct csr *graph; /* undirected, no loops, no repeats */
     struct edge_facts facts;
     struct views *views;
-    float *constant; /* (n, 1) ones, for sets without features */
+    float *structural; /* (n, STRUCTURAL_FEATURES) for sets without features, or NULL */
 };
 
 /* The dataset must outlive what is made of it. */
