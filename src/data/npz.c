@@ -7,33 +7,10 @@
 #include <string.h>
 
 /* Labels beyond this are taken for a mistake unless there are as many nodes or class names. */
-enum { FREE_CLASSES = 1 << 12, FREE_STRINGS = 1 << 19 };
+enum { FREE_CLASSES = 1 << 12 };
 
 static const char *const mask_key[] = {"train_masks", "val_masks", "test_masks"};
 static const char *const single_mask_key[] = {"train_mask", "val_mask", "test_mask"};
-
-/* Strings (count), if the archive has them under this key. A few bytes of deflated zeros must not
- * become millions of allocations, so their number is held against the packed size. */
-static consm_status read_names(char ***out, const struct npz_archive *archive, const char *key,
-                               int64_t *count, int64_t expected)
-{
-    consm_status st = CONSM_OK;
-    struct npz_array array = {.label = ""};
-    const struct zip_member *m = npz_find(archive, key);
-    *out = NULL;
-    if (!m)
-        return CONSM_OK;
-    TRY(npz_read(&array, archive, key));
-    TRY(npy_expect(&array.npy, 1, expected, -1));
-    if (array.npy.count > FREE_STRINGS && (uint64_t)array.npy.count - FREE_STRINGS > m->packed)
-        TRY(status_fail(CONSM_ELIMIT, "%s: %lld strings from %llu packed bytes: refused",
-                        array.label, (long long)array.npy.count, (unsigned long long)m->packed));
-    TRY(npy_strings(out, &array.npy));
-    *count = array.npy.count;
-done:
-    npz_array_free(&array);
-    return st;
-}
 
 /* A number of its own, low … high; *out is untouched when the key is missing. */
 static consm_status read_number(int64_t *out, const struct npz_archive *archive, const char *key,
@@ -59,7 +36,7 @@ static consm_status read_labels(struct dataset *d, const struct npz_archive *arc
     struct npz_array array = {.label = ""};
     int64_t classes = -1, names = 0, most;
     TRY(read_number(&classes, archive, "num_classes", 0, INT32_MAX - 1));
-    TRY(read_names(&d->class_name, archive, "class_names", &names, classes));
+    TRY(npz_read_strings(&d->class_name, archive, "class_names", &names, classes));
     if (d->class_name)
         classes = d->classes = (int32_t)names;
     if (npz_find(archive, key)) {
@@ -90,8 +67,8 @@ static consm_status read_extras(struct dataset *d, const struct npz_archive *arc
 {
     consm_status st = CONSM_OK;
     int64_t count, directed = d->directed;
-    TRY(read_names(&d->node_id, archive, "node_ids", &count, d->nodes));
-    TRY(read_names(&d->feature_name, archive, "feature_names", &count, d->features));
+    TRY(npz_read_strings(&d->node_id, archive, "node_ids", &count, d->nodes));
+    TRY(npz_read_strings(&d->feature_name, archive, "feature_names", &count, d->features));
     TRY(read_number(&directed, archive, "directed", 0, 1));
     d->directed = directed;
     if (npz_find(archive, mask_key[0]))

@@ -32,6 +32,10 @@ const struct zip_member *npz_find(const struct npz_archive *archive, const char 
 consm_status npz_read(struct npz_array *out, const struct npz_archive *archive, const char *key);
 void npz_array_free(struct npz_array *array);
 
+/* The strings under a key, NULL if it is missing; expected < 0 leaves their number open. */
+consm_status npz_read_strings(char ***out, const struct npz_archive *archive, const char *key,
+                              int64_t *count, int64_t expected);
+
 /* Streams the (n,f) array of a key into d->sparse, or d->dense when over a third of it is not zero,
  * without ever holding both. d->nodes < 0 takes the number of nodes from the array. */
 consm_status npz_read_features(struct dataset *d, const struct npz_archive *archive,

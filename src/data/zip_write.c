@@ -123,7 +123,7 @@ static uint64_t clipped(uint64_t value)
 static consm_status put_bytes(struct zip_writer *w, const void *bytes, size_t count)
 {
     w->written += count;
-    return file_write(w->file, bytes, count);
+    return count ? file_write(w->file, bytes, count) : CONSM_OK;
 }
 
 /* The local header (directory false) or the directory's entry of a member, name and zip64 field
