@@ -215,7 +215,7 @@ static void file_faults_name_the_line(void **state)
     uint8_t role[6];
     char path[64];
     static const char *const faulty[][2] = {
-        {"", "line 1: expected the header id,role"},
+        {"", "is empty: expected the header id,role"},
         {"node,role\n", "line 1: expected the header id,role"},
         {"id,role\n0,train\n9,val\n", "line 3: small has no node \"9\""},
         {"id,role\n-1,train\n", "line 2: small has no node \"-1\""},

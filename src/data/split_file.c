@@ -206,6 +206,8 @@ consm_status split_read(uint8_t *role, const struct dataset *d, const char *path
     int32_t *order = NULL;
     bool *seen = NULL;
     TRY(file_map(&map, path));
+    if (map.size == 0)
+        TRY(status_fail(CONSM_EFORMAT, "%s: is empty: expected the header id,role", path));
     r.at = map.data;
     r.end = map.data + map.size;
     TRY(ZNEW(seen, d->nodes));

@@ -1,0 +1,145 @@
+/* Memory that runs out while data is made, split, measured or looked for: every call is repeated
+ * with its first, second, third … allocation refused; each time it says so and leaves nothing. */
+#include "check.h"
+
+#include "data/facts.h"
+#include "data/generate.h"
+#include "data/registry.h"
+#include "data/split.h"
+#include "graph/khop.h"
+#include <unistd.h>
+
+static long until_failure, blocks;
+
+static void *counting_alloc(void *ctx, size_t bytes)
+{
+    (void)ctx;
+    if (until_failure-- <= 0)
+        return NULL;
+    blocks++;
+    return aligned_alloc(64, bytes);
+}
+
+static void counting_free(void *ctx, void *block)
+{
+    (void)ctx;
+    blocks--;
+    free(block);
+}
+
+static const struct consm_allocator counting = {counting_alloc, counting_free, NULL};
+
+static struct dataset *karate;
+static struct csr *graph;
+static uint8_t role[34];
+static char file[] = "/tmp/consm-memory-XXXXXX";
+static const struct split_options four = {.per_class = 4};
+
+static consm_status make(const char *name)
+{
+    struct dataset *d;
+    consm_status st = data_open(&d, name, NULL);
+    if (st < 0)
+        assert_null(d);
+    dataset_free(d);
+    return st;
+}
+
+static consm_status make_karate(void)
+{
+    return make("karate");
+}
+
+static consm_status make_csbm(void)
+{
+    return make("csbm:nodes=60,degree=4");
+}
+
+static consm_status make_words(void)
+{
+    return make("csbm:nodes=60,degree=4,words=5,exponent=2.5");
+}
+
+static consm_status split_random(void)
+{
+    return split_make(role, karate, "random", 1, &four);
+}
+
+static consm_status split_pooled(void)
+{
+    const struct split_options o = {.per_class = 4, .pooled = true};
+    return split_make(role, karate, "random", 1, &o);
+}
+
+static consm_status split_to_file_and_back(void)
+{
+    uint8_t back[34];
+    consm_status st = split_write(file, karate, role);
+    return st < 0 ? st : split_make(back, karate, file, 0, NULL);
+}
+
+static consm_status facts(void)
+{
+    struct data_facts f;
+    consm_status st = facts_measure(&f, karate, role);
+    facts_free(&f);
+    return st;
+}
+
+static consm_status two_hops(void)
+{
+    struct csr *two;
+    consm_status st = khop_matrix(&two, graph, NULL, NULL, 34, 2, true);
+    csr_free(two);
+    return st;
+}
+
+/* Not finding a file is the success of this call. */
+static consm_status locate(void)
+{
+    char *path;
+    consm_status st = registry_locate(&path, registry_find("cora"), "/nowhere");
+    return st == CONSM_EIO ? CONSM_OK : st;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    consm_status (*const calls[])(void) = {make_karate,  make_csbm,    make_words,
+                                           split_random, split_pooled, split_to_file_and_back,
+                                           facts,        two_hops,     locate};
+    close(mkstemp(file));
+    unsetenv("CONSM_DATA");
+    setenv("XDG_CACHE_HOME", "/nowhere", 1);
+    OK(generate_karate(&karate));
+    OK(dataset_graph(&graph, karate, NULL));
+    OK(split_random());
+    consm_set_allocator(&counting);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        consm_status status = CONSM_ENOMEM;
+        int refused = 0;
+        for (; status != CONSM_OK && refused < 1000; refused++) {
+            until_failure = refused;
+            status = calls[i]();
+            if (status != CONSM_OK && status != CONSM_ENOMEM)
+                fail_msg("call %zu with allocation %d refused: status %d: %s", i, refused, status,
+                         consm_errmsg());
+            if (blocks != 0)
+                fail_msg("call %zu with allocation %d refused: %ld blocks left", i, refused,
+                         blocks);
+        }
+        assert_true(status == CONSM_OK && refused > 1);
+    }
+    consm_set_allocator(NULL);
+    csr_free(graph);
+    dataset_free(karate);
+    unlink(file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
