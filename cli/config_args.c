@@ -12,6 +12,10 @@ static char names[MOST][32], helps[MOST][320];
 static void describe(char *text, size_t size, const struct config_row *row)
 {
     int used = snprintf(text, size, "%s", row->help);
+    if (row->kind == CONFIG_AUTO) {
+        snprintf(text + used, size - (size_t)used, "\n(auto; or %g to %g)", row->min, row->max);
+        return;
+    }
     if (row->kind != CONFIG_WORD) {
         snprintf(text + used, size - (size_t)used, "\n(%g; %g to %g)", row->value, row->min,
                  row->max);
@@ -26,7 +30,7 @@ static void describe(char *text, size_t size, const struct config_row *row)
 
 const struct flag *config_flags(void)
 {
-    static const char *const value[] = {"N", "X", "WORD"};
+    static const char *const value[] = {"N", "X", "X", "WORD"};
     const struct config_row *row = config_rows();
     for (int i = 0; i < MOST && row[i].name; i++) {
         snprintf(names[i], sizeof names[i], "%s", row[i].name);
@@ -41,8 +45,13 @@ const struct flag *config_flags(void)
 
 int config_args(struct config *c, const struct args *args, const struct model_def *model)
 {
+    const char *profile = args_get(args, "profile");
     model_defaults(model, c);
+    if (profile && config_set(c, "profile", profile) < 0)
+        return args_fail(args, EXIT_USAGE, "--%s", consm_errmsg());
     for (int i = 0; i < args->flags; i++) {
+        if (strcmp(args->flag[i]->name, "profile") == 0)
+            continue;
         if (!config_find(args->flag[i]->name))
             continue;
         consm_status st = config_set(c, args->flag[i]->name, args->value[i]);

@@ -154,6 +154,10 @@ static node c_concat_slice(struct program *p, struct world *w)
 {
     return slice(p, concat(p, w->x, w->y), w->f / 2, w->f);
 }
+static node c_reshape(struct program *p, struct world *w)
+{
+    return square(p, col_sum(p, reshape(p, w->x, w->f, w->n)));
+}
 static node c_col_sum(struct program *p, struct world *w)
 {
     return square(p, col_sum(p, w->x));
@@ -354,6 +358,7 @@ static const struct {
     {"bias relu", c_fused_relu},
     {"spmm fused", c_spmm_fused},
     {"concat slice", c_concat_slice},
+    {"reshape", c_reshape},
     {"col_sum", c_col_sum},
     {"row_sum", c_row_sum},
     {"sum", c_sum},

@@ -60,6 +60,7 @@ const struct backend *cpu_backend(void)
                 [OP_CONCAT] = run_concat,
                 [OP_SLICE] = run_slice,
                 [OP_PAD] = run_pad,
+                [OP_RESHAPE] = run_reshape,
                 [OP_COL_SUM] = run_col_sum,
                 [OP_ROW_SUM] = run_row_sum,
                 [OP_SUM] = run_sum,

@@ -50,6 +50,7 @@ KERNEL(bias_relu_dropout_grad);
 KERNEL(concat);
 KERNEL(slice);
 KERNEL(pad);
+KERNEL(reshape);
 KERNEL(col_sum);
 KERNEL(row_sum);
 KERNEL(sum);

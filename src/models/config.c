@@ -11,11 +11,13 @@
 /* The choices of each word, ended by NULL. */
 #define INT(name, value, min, max, help)
 #define REAL(name, value, min, max, help)
+#define AUTO(name, min, max, help)
 #define WORD(name, value, help, ...) \
     static const char *const choices_##name[] = {__VA_ARGS__, NULL};
 #include "models/config.def"
 #undef INT
 #undef REAL
+#undef AUTO
 #undef WORD
 
 #define NUMBER(n, k, v, lo, hi, h) \
@@ -28,6 +30,7 @@
      .offset = offsetof(struct config, n)},
 #define INT(n, v, lo, hi, h)  NUMBER(n, CONFIG_INT, v, lo, hi, h)
 #define REAL(n, v, lo, hi, h) NUMBER(n, CONFIG_REAL, v, lo, hi, h)
+#define AUTO(n, lo, hi, h)    NUMBER(n, CONFIG_AUTO, NAN, lo, hi, h)
 #define WORD(n, v, h, ...)   \
     {.name = #n,             \
      .help = h,              \
@@ -71,10 +74,10 @@ void config_defaults(struct config *c)
     for (const struct config_row *row = rows; row->name; row++) {
         if (row->kind == CONFIG_INT)
             *(int64_t *)field(c, row) = (int64_t)row->value;
-        else if (row->kind == CONFIG_REAL)
-            *(double *)field(c, row) = row->value;
-        else
+        else if (row->kind == CONFIG_WORD)
             *(const char **)field(c, row) = row->word;
+        else
+            *(double *)field(c, row) = row->value;
     }
 }
 
@@ -106,18 +109,66 @@ static consm_status set_word(struct config *c, const struct config_row *row, con
     return status_fail(CONSM_EINVAL, "%s %s: expected one of %s", row->name, text, list);
 }
 
+/* What the two other profiles of ConSM set; the default profile is the table itself. */
+static const struct {
+    const char *profile, *name, *text;
+} profile_rows[] = {
+    /* The paper's text, sections 4.1.3 to 5.2. */
+    {"paper", "backbone", "gcn"},
+    {"paper", "lr", "0.001"},
+    {"paper", "match_lr", "0.001"},
+    {"paper", "warmup", "0"},
+    {"paper", "rounds", "20"},
+    {"paper", "round_patience", "0"},
+    {"paper", "gnn_steps", "200"},
+    {"paper", "lambda", "0.05"},
+    {"paper", "lambda_per", "sum"},
+    {"paper", "match_join", "concat"},
+    {"paper", "match_error", "l1"},
+    {"paper", "match_layers", "2"},
+    {"paper", "match_refresh", "1"},
+    {"paper", "transport", "exact"},
+    /* The authors' published program, without its faults. */
+    {"authors", "backbone", "gcn"},
+    {"authors", "lr", "0.001"},
+    {"authors", "match_lr", "0.001"},
+    {"authors", "warmup", "0"},
+    {"authors", "rounds", "300"},
+    {"authors", "round_patience", "0"},
+    {"authors", "gnn_steps", "500"},
+    {"authors", "match_refresh", "1"},
+    {"authors", "prune_by", "coefficients"},
+};
+
+static consm_status set_profile(struct config *c, const char *profile)
+{
+    consm_status st = CONSM_OK;
+    for (size_t i = 0; i < sizeof profile_rows / sizeof *profile_rows; i++)
+        if (strcmp(profile_rows[i].profile, profile) == 0)
+            TRY(config_set(c, profile_rows[i].name, profile_rows[i].text));
+done:
+    return st;
+}
+
 consm_status config_set(struct config *c, const char *name, const char *text)
 {
     const struct config_row *row = config_find(name);
     char *end;
     if (!row)
         return unknown_name(name);
-    if (row->kind == CONFIG_WORD)
-        return set_word(c, row, text);
+    if (row->kind == CONFIG_WORD) {
+        consm_status st = set_word(c, row, text);
+        return st == CONSM_OK && strcmp(row->name, "profile") == 0 ? set_profile(c, text) : st;
+    }
+    if (row->kind == CONFIG_AUTO && strcmp(text, "auto") == 0) {
+        *(double *)field(c, row) = NAN;
+        return CONSM_OK;
+    }
     errno = 0;
     double value = row->kind == CONFIG_INT ? (double)strtoll(text, &end, 10) : strtod(text, &end);
     if (errno || end == text || *end || !isfinite(value) || value < row->min || value > row->max)
-        return status_fail(CONSM_EINVAL, "%s %s: expected a %snumber from %g to %g", name, text,
+        return status_fail(CONSM_EINVAL, "%s %s: expected %sa %snumber from %g to %g", name, text,
+                           row->kind == CONFIG_AUTO ? "auto or " : "",
                            row->kind == CONFIG_INT ? "whole " : "", row->min, row->max);
     if (row->kind == CONFIG_INT)
         *(int64_t *)field(c, row) = (int64_t)value;
@@ -136,6 +187,8 @@ const char *config_text(const struct config *c, const struct config_row *row, ch
     }
     /* The shortest text that reads back the same is what a person wants to see. */
     double value = *(double *)field(c, row);
+    if (isnan(value))
+        return "auto";
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(buffer, 32, "%.*g", digits, value);
         if (strtod(buffer, NULL) == value)

@@ -7,14 +7,16 @@
 struct config {
 #define INT(name, value, min, max, help)  int64_t name;
 #define REAL(name, value, min, max, help) double name;
+#define AUTO(name, min, max, help)        double name;
 #define WORD(name, value, help, ...)      const char *name;
 #include "models/config.def"
 #undef INT
 #undef REAL
+#undef AUTO
 #undef WORD
 };
 
-enum config_kind { CONFIG_INT, CONFIG_REAL, CONFIG_WORD };
+enum config_kind { CONFIG_INT, CONFIG_REAL, CONFIG_AUTO, CONFIG_WORD };
 
 /* One row of config.def. */
 struct config_row {
@@ -32,7 +34,8 @@ const struct config_row *config_find(const char *name); /* "-" and "_" are the s
 
 void config_defaults(struct config *c);
 
-/* Sets a parameter from text. CONSM_ENOTFOUND with the nearest name, CONSM_EINVAL with the range.
+/* Sets a parameter from text. Setting "profile" sets all that the profile decides, so it comes
+ * before what overrides it. CONSM_ENOTFOUND with the nearest name, CONSM_EINVAL with the range.
  */
 consm_status config_set(struct config *c, const char *name, const char *text);
 

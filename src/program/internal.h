@@ -101,6 +101,7 @@ void grad_add_bias(struct program *p, node self, node g);
 void grad_bias_relu_dropout(struct program *p, node self, node g);
 void grad_concat(struct program *p, node self, node g);
 void grad_slice(struct program *p, node self, node g);
+void grad_reshape(struct program *p, node self, node g);
 void grad_col_sum(struct program *p, node self, node g);
 void grad_row_sum(struct program *p, node self, node g);
 void grad_sum(struct program *p, node self, node g);

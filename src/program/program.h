@@ -133,6 +133,7 @@ node scale_rows(struct program *p, node x, node factor);
 node add_bias(struct program *p, node x, node bias);
 node concat(struct program *p, node x, node y);
 node slice(struct program *p, node x, int64_t from, int64_t cols);
+node reshape(struct program *p, node x, int64_t rows, int64_t cols);
 node col_sum(struct program *p, node x);
 node row_sum(struct program *p, node x);
 node sum(struct program *p, node x);

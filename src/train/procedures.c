@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-static const struct procedure *const procedures[] = {NULL};
+extern const struct procedure consm_procedure;
+
+static const struct procedure *const procedures[] = {&consm_procedure, NULL};
 
 const struct procedure *procedure_find(const char *model)
 {

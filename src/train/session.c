@@ -140,16 +140,17 @@ consm_status session_new(struct session **out, const struct problem *problem,
         TRY(collect_labelled(s));
         TRY(balance_classes(s));
     }
-    TRY(normalize_features(s));
     s->procedure = procedure_find(options->model->name);
     if (s->procedure && s->procedure->open)
         TRY(s->procedure->open(s));
+    TRY(normalize_features(s));
     TRY(build_programs(s));
     TRY(ZNEW(s->moment1, s->params->size));
     TRY(ZNEW(s->moment2, s->params->size));
     TRY(NEW(s->best, s->params->size));
-    TRY(NEW(s->train_time, options->config.epochs));
-    TRY(NEW(s->eval_time, options->config.epochs));
+    s->time_room = options->config.epochs;
+    TRY(NEW(s->train_time, s->time_room));
+    TRY(NEW(s->eval_time, s->time_room));
     params_init(s->params, options->seed);
     *out = s;
     return CONSM_OK;

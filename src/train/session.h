@@ -25,7 +25,7 @@ struct session {
     int64_t best_epoch;
 
     double *train_time, *eval_time; /* (epochs) seconds */
-    int64_t timed;
+    int64_t timed, time_room;
 
     const struct procedure
         *procedure; /* of models with a training procedure of their own, or NULL */
@@ -57,6 +57,9 @@ consm_status session_step(struct session *s, double *loss);
 
 /* Validation accuracy now; remembers parameters that are better than all before. */
 double session_validate(struct session *s, int64_t epoch);
+
+/* A step, then validation, both timed; fills what progress says of them. */
+consm_status session_epoch(struct session *s, int64_t number, struct progress *progress);
 
 /* Back to the remembered parameters. */
 void session_restore(struct session *s);

@@ -38,8 +38,7 @@ static double median_ms(double *seconds, int64_t count)
     return 1e3 * seconds[count / 2];
 }
 
-/* One epoch: a step, then validation; both timed. */
-static consm_status epoch(struct session *s, int64_t number, struct progress *progress)
+consm_status session_epoch(struct session *s, int64_t number, struct progress *progress)
 {
     double begin = clock_seconds();
     consm_status st = session_step(s, &progress->loss);
@@ -47,8 +46,10 @@ static consm_status epoch(struct session *s, int64_t number, struct progress *pr
         return st;
     double middle = clock_seconds();
     progress->val_acc = session_validate(s, number);
-    s->train_time[s->timed] = middle - begin;
-    s->eval_time[s->timed++] = clock_seconds() - middle;
+    if (s->timed < s->time_room) {
+        s->train_time[s->timed] = middle - begin;
+        s->eval_time[s->timed++] = clock_seconds() - middle;
+    }
     progress->epoch = number;
     progress->best_val = s->best_val;
     return CONSM_OK;
@@ -96,7 +97,7 @@ consm_status session_train(struct session *s, struct train_result *result)
     for (int64_t number = s->steps + 1; number <= c->epochs; number++) {
         if (c->patience > 0 && s->steps - s->best_epoch >= c->patience)
             break;
-        TRY(epoch(s, number, &progress));
+        TRY(session_epoch(s, number, &progress));
         TRY(session_report(s, &progress));
     }
     session_finish(s, result, clock_seconds() - begin);

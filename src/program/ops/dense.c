@@ -238,6 +238,22 @@ void grad_slice(struct program *p, node self, node g)
                     .sources = 1, .attr = {.i = p->node[self].attr.i}));
 }
 
+node reshape(struct program *p, node x, int64_t rows, int64_t cols)
+{
+    if (!node_good(p, x))
+        return POISON;
+    if (rows * cols != ROWS(p, x) * COLS(p, x))
+        return program_fault(p, "reshape of %lld x %lld to %lld x %lld", (long long)ROWS(p, x),
+                             (long long)COLS(p, x), (long long)rows, (long long)cols);
+    return RECORD(p, .op = OP_RESHAPE, .rows = rows, .cols = cols, .src = {x}, .sources = 1);
+}
+
+void grad_reshape(struct program *p, node self, node g)
+{
+    node x = p->node[self].src[0];
+    grad_add(p, x, reshape(p, g, ROWS(p, x), COLS(p, x)));
+}
+
 /* ---- reductions and their opposite
  * --------------------------------------------------------------- */
 

@@ -1,0 +1,44 @@
+/* Listing undirected edges. */
+#include "graph/edges.h"
+
+consm_status edges_new(struct edges **out, const struct csr *graph)
+{
+    consm_status st = CONSM_OK;
+    struct edges *e = NULL;
+    int64_t most = graph->nnz / 2 + 1;
+    *out = NULL;
+    TRY(ZNEW(e, 1));
+    TRY(NEW(e->left, most));
+    TRY(NEW(e->right, most));
+    TRY(NEW(e->entry, most));
+    TRY(NEW(e->back, most));
+    for (int64_t r = 0; r < graph->rows; r++)
+        for (int64_t k = graph->start[r]; k < graph->start[r + 1]; k++) {
+            if (graph->col[k] <= r)
+                continue;
+            int64_t back = csr_find(graph, graph->col[k], (int32_t)r);
+            if (back < 0)
+                TRY(status_fail(CONSM_EINVAL, "the edge from %lld to %d has no way back",
+                                (long long)r, graph->col[k]));
+            e->left[e->count] = (int32_t)r;
+            e->right[e->count] = graph->col[k];
+            e->entry[e->count] = k;
+            e->back[e->count++] = back;
+        }
+    *out = e;
+    e = NULL;
+done:
+    edges_free(e);
+    return st;
+}
+
+void edges_free(struct edges *e)
+{
+    if (!e)
+        return;
+    mem_free(e->left);
+    mem_free(e->right);
+    mem_free(e->entry);
+    mem_free(e->back);
+    mem_free(e);
+}

@@ -1,0 +1,312 @@
+/* Algorithm 1: prune, map, match, update; then the coefficients of all edges. */
+#include "match/matcher_inside.h"
+
+#include "match/prune.h"
+#include "ot/linear_ot.h"
+#include <math.h>
+#include <string.h>
+
+enum { SCORE_BATCH = 4096 };
+
+static bool is(const char *word, const char *value)
+{
+    return strcmp(word, value) == 0;
+}
+
+static int64_t pairs_per_step(const struct matcher *m)
+{
+    if (is(m->config->match_update, "pair"))
+        return 1;
+    int64_t of_one = 2 * m->config->match_pairs;
+    return is(m->config->match_update, "ego") ? of_one : of_one * m->data.labelled;
+}
+
+static consm_status allocate(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    const struct match_data *d = &m->data;
+    m->pairs = pairs_per_step(m);
+    m->score_batch = d->edges->count < SCORE_BATCH ? d->edges->count : SCORE_BATCH;
+    m->score_batch = m->score_batch > 0 ? m->score_batch : 1;
+    TRY(params_new(&m->params));
+    TRY(pooling_new(&m->pooling, d->labelled, d->classes, d->nodes));
+    TRY(NEW(m->keep, d->graph->nnz));
+    TRY(NEW(m->reference_point, d->classes * m->config->hidden));
+    TRY(NEW(m->nearest, d->nodes));
+    TRY(index_new(&m->left, m->pairs, d->labelled));
+    TRY(index_new(&m->right, m->pairs, d->labelled));
+    TRY(index_new(&m->ends, 2 * m->pairs, d->nodes));
+    TRY(NEW(m->target, m->pairs));
+    TRY(NEW(m->weight, m->pairs));
+    TRY(index_new(&m->score_left, m->score_batch, d->nodes));
+    TRY(index_new(&m->score_right, m->score_batch, d->nodes));
+    TRY(matcher_group(m));
+    TRY(matcher_draw_pairs(m));
+done:
+    return st;
+}
+
+consm_status matcher_new(struct matcher **out, const struct match_data *data,
+                         const struct config *config, uint64_t seed, struct team *team)
+{
+    consm_status st = CONSM_OK;
+    struct matcher *m = NULL;
+    *out = NULL;
+    if (data->labelled < 1)
+        return status_fail(CONSM_EINVAL, "matching needs labelled nodes, there are none");
+    TRY(ZNEW(m, 1));
+    m->data = *data;
+    m->config = config;
+    m->seed = seed;
+    m->team = team;
+    TRY(allocate(m));
+    TRY(matcher_record(m));
+    TRY(ZNEW(m->moment1, m->params->size));
+    TRY(ZNEW(m->moment2, m->params->size));
+    params_init(m->params, seed ^ 0x6d61746368u);
+    *out = m;
+    m = NULL;
+done:
+    matcher_free(m);
+    return st;
+}
+
+void matcher_free(struct matcher *m)
+{
+    if (!m)
+        return;
+    program_free(m->train);
+    program_free(m->encode);
+    program_free(m->score);
+    params_free(m->params);
+    subgraphs_free(&m->sets);
+    pooling_free(&m->pooling);
+    index_free(m->left);
+    index_free(m->right);
+    index_free(m->ends);
+    index_free(m->score_left);
+    index_free(m->score_right);
+    mem_free(m->member_reference);
+    mem_free(m->member_plan);
+    mem_free(m->keep);
+    mem_free(m->reference_point);
+    mem_free(m->nearest);
+    mem_free(m->target);
+    mem_free(m->weight);
+    mem_free(m->class_start);
+    mem_free(m->by_class);
+    mem_free(m->pooled);
+    mem_free(m->moment1);
+    mem_free(m->moment2);
+    mem_free(m);
+}
+
+struct params *matcher_params(struct matcher *m)
+{
+    return m->params;
+}
+
+double matcher_zeta(const struct matcher *m)
+{
+    return m->zeta;
+}
+
+const float *matcher_embedding(struct matcher *m)
+{
+    struct step step = {m->seed, (uint64_t)m->steps};
+    program_run(m->encode, m->team, &step);
+    return program_value(m->encode, m->embedding);
+}
+
+/* ---- pruning and mapping
+ * ------------------------------------------------------------------------------ */
+
+/* r: class means of the labelled nodes' embeddings (Algorithm 1, line 3). */
+static const float *update_references(struct matcher *m)
+{
+    const struct match_data *d = &m->data;
+    const float *h = matcher_embedding(m);
+    prune_references(m->reference_point, h, d->train, d->labelled, d->label, d->classes,
+                     m->config->hidden);
+    return h;
+}
+
+static struct consm_ot_options transport_options(const struct config *c)
+{
+    struct consm_ot_options o;
+    consm_ot_defaults(&o);
+    o.method = is(c->transport, "exact")      ? CONSM_OT_EXACT
+               : is(c->transport, "sinkhorn") ? CONSM_OT_SINKHORN
+                                              : CONSM_OT_NEAREST;
+    return o;
+}
+
+/* Maps the members of some subgraphs to references (Eq. our_monge_map, or linear_ot) and fills P.
+ */
+static consm_status map_members(struct matcher *m, struct pooling *pooling,
+                                const struct subgraphs *sets, const float *h)
+{
+    consm_status st = CONSM_OK;
+    const struct config *c = m->config;
+    struct consm_ot_options o = transport_options(c);
+    struct ot_sets list = {sets->count, sets->start, sets->member};
+    int64_t members = sets->start[sets->count], n = m->data.nodes, k = m->data.classes;
+    if (is(c->map, "linear")) {
+        TRY(GROW(m->member_plan, 0, m->plan_capacity, members * k));
+        TRY(ot_plan_weights(m->member_plan, NULL, h, m->reference_point, n, k, c->hidden, &list, &o,
+                            m->team));
+        TRY(pooling_split(pooling, sets, m->member_plan));
+    } else {
+        TRY(GROW(m->member_reference, 0, m->reference_capacity, members));
+        if (is(c->transport, "nearest")) {
+            /* A node's nearest reference does not depend on who looks at it: once for all sets. */
+            pooling_nearest(m->nearest, h, m->reference_point, n, k, c->hidden, m->team);
+            for (int64_t i = 0; i < members; i++)
+                m->member_reference[i] = m->nearest[sets->member[i]];
+        } else {
+            TRY(ot_assign(m->member_reference, NULL, h, m->reference_point, n, k, c->hidden, &list,
+                          &o, m->team));
+        }
+        TRY(pooling_assign(pooling, sets, m->member_reference,
+                           is(c->pool, "sum") ? POOL_SUM : POOL_MEAN));
+    }
+done:
+    return st;
+}
+
+consm_status matcher_prune(struct matcher *m, double zeta, const float *score)
+{
+    consm_status st = CONSM_OK;
+    const struct match_data *d = &m->data;
+    float *similarity = NULL, *own_score = NULL;
+    int32_t *order = NULL;
+    int64_t kept = (int64_t)floor(zeta * (double)d->edges->count);
+    m->zeta = zeta;
+    TRY(NEW(order, d->edges->count));
+    const float *h = update_references(m);
+    if (!score) {
+        TRY(NEW(similarity, d->nodes * d->classes));
+        TRY(NEW(own_score, d->edges->count));
+        prune_similarity(similarity, h, m->reference_point, d->nodes, d->classes, m->config->hidden,
+                         is(m->config->prune_score, "cosine"), m->team);
+        prune_edge_scores(own_score, similarity, d->classes, d->edges, m->team);
+        score = own_score;
+    }
+    prune_top(m->keep, d->graph->nnz, score, d->edges, kept, order);
+    TRY(subgraphs_collect(&m->sets, d->graph, m->keep, d->train, d->labelled,
+                          m->config->two_hop_cap, m->seed));
+    TRY(map_members(m, &m->pooling, &m->sets, h));
+done:
+    mem_free(similarity);
+    mem_free(own_score);
+    mem_free(order);
+    return st;
+}
+
+/* ---- training
+ * ------------------------------------------------------------------------------------------- */
+
+consm_status matcher_train(struct matcher *m, int64_t steps, double *loss)
+{
+    consm_status st = CONSM_OK;
+    const struct config *c = m->config;
+    struct adam_options adam = {c->match_lr, 0.9, 0.999, 1e-8, c->weight_decay};
+    double total = 0;
+    if (steps == 0)
+        steps = m->data.labelled;
+    for (int64_t i = 0; i < steps; i++) {
+        struct step step = {m->seed, (uint64_t)m->steps};
+        if (i > 0 && i % c->match_refresh == 0)
+            TRY(map_members(m, &m->pooling, &m->sets, update_references(m)));
+        TRY(matcher_draw_pairs(m));
+        program_run(m->train, m->team, &step);
+        double now = (double)program_value(m->train, m->loss)[0];
+        m->steps++;
+        if (!isfinite(now))
+            TRY(status_fail(CONSM_ENUMERIC,
+                            "consm: the matching loss is %g at step %lld with learning rate %g",
+                            now, (long long)m->steps, c->match_lr));
+        cpu_adam(m->params, m->moment1, m->moment2, &adam, m->steps, m->team);
+        total += now / (double)steps;
+    }
+    if (loss)
+        *loss = total;
+done:
+    return st;
+}
+
+/* ---- the coefficients of all edges
+ * ------------------------------------------------------------------------ */
+
+/* h' of every node when members go to references set by set: block by block through a small P. */
+static consm_status pool_blocks(struct matcher *m, const float *h)
+{
+    enum { BLOCK = 256 };
+    consm_status st = CONSM_OK;
+    const struct match_data *d = &m->data;
+    int64_t f = m->config->hidden, c = d->classes;
+    struct subgraphs sets = {0};
+    struct pooling pooling = {0};
+    int32_t block[BLOCK];
+    TRY(pooling_new(&pooling, BLOCK, c, d->nodes));
+    for (int64_t first = 0; first < d->nodes; first += BLOCK) {
+        int64_t count = d->nodes - first < BLOCK ? d->nodes - first : BLOCK;
+        for (int64_t i = 0; i < BLOCK; i++)
+            block[i] = (int32_t)(first + (i < count ? i : 0));
+        TRY(subgraphs_collect(&sets, d->graph, m->keep, block, BLOCK, m->config->two_hop_cap,
+                              m->seed));
+        TRY(map_members(m, &pooling, &sets, h));
+        const struct csr *p = pooling.matrix;
+        memset(m->pooled + first * c * f, 0, (size_t)(count * c * f) * sizeof *m->pooled);
+        for (int64_t r = 0; r < count * c; r++)
+            for (int64_t k = p->start[r]; k < p->start[r + 1]; k++)
+                for (int64_t x = 0; x < f; x++)
+                    m->pooled[(first * c + r) * f + x] += p->val[k] * h[p->col[k] * f + x];
+    }
+done:
+    subgraphs_free(&sets);
+    pooling_free(&pooling);
+    return st;
+}
+
+static consm_status pool_every_node(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    const struct match_data *d = &m->data;
+    const struct config *c = m->config;
+    const float *h = update_references(m);
+    if (!m->pooled)
+        TRY(NEW(m->pooled, d->nodes * d->classes * c->hidden));
+    if (!is(c->transport, "nearest") || is(c->map, "linear")) {
+        TRY(pool_blocks(m, h));
+        return CONSM_OK;
+    }
+    pooling_nearest(m->nearest, h, m->reference_point, d->nodes, d->classes, c->hidden, m->team);
+    struct pool_all q = {d->graph,       m->keep,    h,
+                         m->nearest,     d->classes, c->hidden,
+                         c->two_hop_cap, m->seed,    is(c->pool, "sum") ? POOL_SUM : POOL_MEAN};
+    TRY(pooling_all(m->pooled, &q, m->team));
+done:
+    return st;
+}
+
+consm_status matcher_score(struct matcher *m, float *w)
+{
+    consm_status st = CONSM_OK;
+    const struct edges *edges = m->data.edges;
+    struct step step = {m->seed, (uint64_t)m->steps};
+    TRY(pool_every_node(m));
+    program_bind(m->score, m->pooled_input, m->pooled);
+    for (int64_t first = 0; first < edges->count; first += m->score_batch) {
+        /* The last batch begins earlier, so that it is full: a few edges are scored twice. */
+        int64_t begin =
+            edges->count - first < m->score_batch ? edges->count - m->score_batch : first;
+        size_t bytes = (size_t)m->score_batch * sizeof(int32_t);
+        memcpy(m->score_left->row, edges->left + begin, bytes);
+        memcpy(m->score_right->row, edges->right + begin, bytes);
+        program_run(m->score, m->team, &step);
+        memcpy(w + begin, program_value(m->score, m->scores), (size_t)m->score_batch * sizeof *w);
+    }
+done:
+    return st;
+}

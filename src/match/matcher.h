@@ -1,0 +1,53 @@
+/*
+ * The matching module (Algorithm 1): an encoder, a matching function M on pooled subgraphs, a class
+ * head on central nodes, trained on pairs of labelled nodes; then one coefficient per edge.
+ *
+ * The module shares nothing with the GNN it serves. Names follow the paper: h embeddings, r
+ * reference points, S scores against them, h' pooled subgraphs, w edge coefficients.
+ */
+#ifndef MATCH_MATCHER_H
+#define MATCH_MATCHER_H
+
+#include "cpu/backend.h"
+#include "graph/edges.h"
+#include "match/pooling.h"
+#include "models/config.h"
+
+/* What the module works on; nothing is owned. */
+struct match_data {
+    int64_t nodes, features, classes;
+    const struct csr *graph;
+    const struct edges *edges;
+    const struct csr *sparse; /* features, or NULL … */
+    const float *dense;       /* … then these */
+    const int32_t *label;     /* (n) */
+    const int32_t *train;     /* (labelled) the nodes whose labels may be used */
+    int64_t labelled;
+};
+
+struct matcher;
+
+/* Reads from the configuration: hidden, match_hidden, match_layers, match_dropout, match_lr,
+ * weight_decay, match_join, match_error, match_update, match_pairs, match_refresh, transport, map,
+ * pool, prune_score, two_hop_cap. */
+consm_status matcher_new(struct matcher **out, const struct match_data *data,
+                         const struct config *config, uint64_t seed, struct team *team);
+void matcher_free(struct matcher *m);
+
+/* Chooses the kept edges: the top ⌊ζ|E|⌋ by S_i·S_j, or by the given scores (|E|) when not NULL,
+ * and collects the subgraphs of the labelled nodes over them (Algorithm 1, lines 2 to 5). */
+consm_status matcher_prune(struct matcher *m, double zeta, const float *score);
+
+/* steps optimiser steps on L_SM (Eq. sm_loss); 0: one per labelled node. loss (may be NULL)
+ * receives the mean. */
+consm_status matcher_train(struct matcher *m, int64_t steps, double *loss);
+
+/* w (|E|): the coefficient of every edge, in [0, 1] and the same in both directions. */
+consm_status matcher_score(struct matcher *m, float *w);
+
+/* The pieces that tests compare with a reference. */
+struct params *matcher_params(struct matcher *m);
+const float *matcher_embedding(struct matcher *m); /* (n, hidden), dropout off */
+double matcher_zeta(const struct matcher *m);      /* of the last prune */
+
+#endif

@@ -1,0 +1,52 @@
+/* The inside of the matching module, for the files of src/match. */
+#ifndef MATCH_MATCHER_INSIDE_H
+#define MATCH_MATCHER_INSIDE_H
+
+#include "match/matcher.h"
+
+struct matcher {
+    struct match_data data;
+    const struct config *config;
+    uint64_t seed;
+    struct team *team;
+
+    struct params *params;
+    struct program *train, *encode, *score;
+    node loss, embedding;      /* of train, of encode */
+    node pooled_input, scores; /* of score: h' of every node in, coefficients out */
+
+    struct subgraphs sets;     /* of the labelled nodes */
+    struct pooling pooling;    /* their P */
+    int32_t *member_reference; /* (members) */
+    float *member_plan;        /* (members, c), for the linear map */
+    size_t reference_capacity, plan_capacity;
+    uint8_t *keep; /* (nnz) of the graph */
+    double zeta;
+
+    float *reference_point; /* (c, f) */
+    int32_t *nearest;       /* (n) */
+
+    int64_t pairs;              /* per step, half of them positive */
+    struct index *left, *right; /* (pairs) positions among the labelled nodes */
+    struct index *ends;         /* (2·pairs) nodes */
+    float *target, *weight;     /* (pairs) */
+    int64_t *class_start;       /* (c+1) */
+    int32_t *by_class;          /* (labelled) positions, grouped by class */
+    int64_t next_ego, sampled;  /* whose turn it is; pairs drawn so far */
+
+    struct index *score_left, *score_right; /* (SCORE_BATCH) nodes */
+    int64_t score_batch;
+    float *pooled; /* (n, c·f), made when first scored */
+
+    float *moment1, *moment2;
+    int64_t steps;
+};
+
+/* record.c: the three programs over one parameter store. */
+consm_status matcher_record(struct matcher *m);
+
+/* pairs.c: what the next step trains on. */
+consm_status matcher_group(struct matcher *m);
+consm_status matcher_draw_pairs(struct matcher *m);
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * Subgraphs and their pooling: the two-hop set of a node over the kept edges, each member's
+ * reference point, and h'_i, one pooled row per reference (section 4.1.3, "Map and aggregation").
+ *
+ * For training, the pooling of some nodes is a sparse matrix P with (nodes × c) rows, so that
+ * h' = P·h is an operation of a program and can be differentiated with the assignments fixed. For
+ * scoring, h' of every node is computed directly, block by block, and no set is ever stored.
+ */
+#ifndef MATCH_POOLING_H
+#define MATCH_POOLING_H
+
+#include "base/threads.h"
+#include "graph/csr.h"
+
+enum pool { POOL_MEAN, POOL_SUM };
+
+/* Node v's reference is the nearest one (Euclidean; ties to the lower class). reference (n). */
+void pooling_nearest(int32_t *reference, const float *h, const float *r, int64_t n, int64_t c,
+                     int64_t f, struct team *team);
+
+/* The subgraphs of some nodes over the kept edges, sampled where larger than a cap. */
+struct subgraphs {
+    int64_t count;
+    int64_t *start;  /* (count+1) */
+    int32_t *member; /* ascending within a set; a node belongs to its own set */
+    size_t capacity; /* of member */
+    int64_t sampled; /* how many sets were cut down to the cap */
+};
+
+/* Ã[i] = A ∨ A² with i itself, of node[0 … count-1]. cap 0: no limit. Above it, cap members are
+ * drawn by Philox from (seed, node), the node itself always among them. */
+consm_status subgraphs_collect(struct subgraphs *s, const struct csr *graph, const uint8_t *keep,
+                               const int32_t *node, int64_t count, int64_t cap, uint64_t seed);
+void subgraphs_free(struct subgraphs *s);
+
+/* P and its transpose for given subgraphs, with room for splitting every member over c references
+ * when split is set. P keeps its address while sets and assignments change. */
+struct pooling {
+    int64_t nodes, classes;
+    struct csr *matrix; /* (count·c, n), transpose attached */
+    size_t capacity;    /* entries there is room for */
+    int64_t *slot;      /* (n+1) scratch */
+};
+
+consm_status pooling_new(struct pooling *p, int64_t count, int64_t classes, int64_t nodes);
+void pooling_free(struct pooling *p);
+
+/* Member k of set i goes to reference[k] (one entry per member, in the order of s->member). An
+ * empty reference gives a zero row. */
+consm_status pooling_assign(struct pooling *p, const struct subgraphs *s, const int32_t *reference,
+                            enum pool pool);
+
+/* Mass splitting: h' = c·P*·h (Eq. linear_ot). Set i's plan (c, size) begins at weight[c·start[i]];
+ * its rows sum to 1/c, so that the factor c makes each pooled row a mean. */
+consm_status pooling_split(struct pooling *p, const struct subgraphs *s, const float *weight);
+
+/* h' (n, c·f) of every node over the kept edges with the given reference per node. */
+struct pool_all {
+    const struct csr *graph;
+    const uint8_t *keep;      /* (nnz) */
+    const float *h;           /* (n, f) */
+    const int32_t *reference; /* (n) */
+    int64_t c, f, cap;
+    uint64_t seed;
+    enum pool pool;
+};
+consm_status pooling_all(float *pooled, const struct pool_all *q, struct team *team);
+
+#endif

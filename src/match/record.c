@@ -1,0 +1,124 @@
+/* Recording the matching module: the paper's equations as programs. Parameters: w1, b1 (w2, b2) the
+ * encoder; w3 (w3r), b3, w4, b4 the matching function M; w5, b5 the class head f. */
+#include "match/matcher_inside.h"
+#include "nn/layers.h"
+
+#include <string.h>
+
+static bool is(const char *word, const char *value)
+{
+    return strcmp(word, value) == 0;
+}
+
+static node features(const struct matcher *m, struct program *p)
+{
+    const struct match_data *d = &m->data;
+    return d->sparse ? sparse(p, d->sparse) : input(p, d->dense, d->nodes, d->features);
+}
+
+/* h = Encoder(X), an MLP of match_layers layers                               (Eq. embedding)
+ * With one layer its end is a ReLU and dropout; with more the last layer is linear. */
+static node encoder(const struct matcher *m, struct program *p)
+{
+    const struct config *c = m->config;
+    node h = features(m, p);
+    for (int64_t l = 1; l <= c->match_layers; l++) {
+        h = linear(p, layer_name(l), h, c->hidden);
+        if (l < c->match_layers || c->match_layers == 1)
+            h = hidden_step(p, h, c->match_dropout);
+    }
+    return program_name(p, h, "h");
+}
+
+/* w_ij = M(h'_i ⊕ h'_j), M = linear, ReLU, linear, sigmoid                    (Eq. edge_score)
+ * The first layer splits: W(h'_i ⊕ h'_j) = W_l h'_i + W_r h'_j, so that it is applied once per
+ * subgraph and each pair costs one addition. */
+static node match_concat(const struct matcher *m, struct program *p, node pooled,
+                         const struct index *i, const struct index *j)
+{
+    node left = linear(p, "3", pooled, m->config->match_hidden);
+    node right = linear_no_bias(p, "3r", pooled, m->config->match_hidden);
+    node joined = relu(p, add(p, gather(p, left, i), gather(p, right, j)));
+    return sigmoid(p, linear(p, "4", joined, 1));
+}
+
+/* The authors' program: w_ij = M((h'_i - h'_j)²), without the sigmoid. */
+static node match_squared(const struct matcher *m, struct program *p, node pooled,
+                          const struct index *i, const struct index *j)
+{
+    node joined = pair_squared(p, pooled, i, j);
+    return linear(p, "4", relu(p, linear(p, "3", joined, m->config->match_hidden)), 1);
+}
+
+static node match(const struct matcher *m, struct program *p, node pooled, const struct index *i,
+                  const struct index *j)
+{
+    return is(m->config->match_join, "concat") ? match_concat(m, p, pooled, i, j)
+                                               : match_squared(m, p, pooled, i, j);
+}
+
+/* L_SM = Σ |w_ij - [Y_i = Y_j]| + L_nll(f(h_i), Y_i) + L_nll(f(h_j), Y_j), over the number of pairs
+ *                                                                              (Eq. sm_loss) */
+static node matching_loss(const struct matcher *m, struct program *p, node h, node w)
+{
+    node target = input(p, m->target, m->pairs, 1), weight = input(p, m->weight, m->pairs, 1);
+    node error =
+        is(m->config->match_error, "l1") ? l1(p, w, target, weight) : mse(p, w, target, weight);
+    node heads = nll(p, linear(p, "5", h, m->data.classes), m->ends, m->data.label, NULL);
+    return axpby(p, 1, error, 2, heads);
+}
+
+static consm_status record_train(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    TRY(program_new(&m->train, m->params, true));
+    struct program *p = m->train;
+    node h = encoder(m, p);
+    /* h'_i = B(p*_i, h_i) for every labelled node: P·h, c rows each          (Eq. our_monge_map) */
+    node rows = spmm(p, m->pooling.matrix, h);
+    node pooled = reshape(p, rows, m->data.labelled, m->data.classes * m->config->hidden);
+    m->loss = matching_loss(m, p, h, match(m, p, pooled, m->left, m->right));
+    program_minimize(p, program_name(p, m->loss, "L_SM"));
+    TRY(program_compile(p, cpu_backend()));
+done:
+    return st;
+}
+
+static consm_status record_encode(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    TRY(program_new(&m->encode, m->params, false));
+    m->embedding = encoder(m, m->encode);
+    program_keep(m->encode, m->embedding);
+    TRY(program_compile(m->encode, cpu_backend()));
+done:
+    return st;
+}
+
+/* Scores a batch of edges from the pooled subgraphs of all nodes; both directions are averaged
+ * where M does not treat them alike. */
+static consm_status record_score(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    TRY(program_new(&m->score, m->params, false));
+    struct program *p = m->score;
+    m->pooled_input = input(p, NULL, m->data.nodes, m->data.classes * m->config->hidden);
+    node w = match(m, p, m->pooled_input, m->score_left, m->score_right);
+    if (is(m->config->match_join, "concat"))
+        w = axpby(p, 0.5f, w, 0.5f, match(m, p, m->pooled_input, m->score_right, m->score_left));
+    m->scores = clamp(p, w, 0, 1);
+    program_keep(p, m->scores);
+    TRY(program_compile(p, cpu_backend()));
+done:
+    return st;
+}
+
+consm_status matcher_record(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    TRY(record_train(m));
+    TRY(record_encode(m));
+    TRY(record_score(m));
+done:
+    return st;
+}

@@ -1,0 +1,108 @@
+/* Two-hop sets, exact or sampled. */
+#include "match/pooling.h"
+#include "match/walk.h"
+
+#include "base/rng.h"
+#include <stdlib.h>
+#include <string.h>
+
+consm_status walk_new(struct walk *w, int64_t nodes)
+{
+    consm_status st = CONSM_OK;
+    *w = (struct walk){0};
+    TRY(ZNEW(w->mark, nodes));
+    TRY(NEW(w->found, nodes));
+done:
+    if (st < 0)
+        walk_free(w);
+    return st;
+}
+
+void walk_free(struct walk *w)
+{
+    mem_free(w->mark);
+    mem_free(w->found);
+    *w = (struct walk){0};
+}
+
+/* Adds v unless this walk met it already. */
+static void visit(struct walk *w, int32_t v)
+{
+    if (w->mark[v] == w->round)
+        return;
+    w->mark[v] = w->round;
+    w->found[w->count++] = v;
+}
+
+/* Draws cap members by a partial shuffle; the node itself, which comes first, always stays. */
+static void sample(struct walk *w, int64_t cap, uint64_t seed, int32_t node)
+{
+    struct rng r;
+    rng_init(&r, seed, (uint64_t)node);
+    for (int64_t i = 1; i < cap; i++) {
+        int64_t j = i + (int64_t)rng_below(&r, (uint64_t)(w->count - i));
+        int32_t swap = w->found[i];
+        w->found[i] = w->found[j];
+        w->found[j] = swap;
+    }
+    w->count = cap;
+}
+
+bool walk_two_hops(struct walk *w, const struct csr *graph, const uint8_t *keep, int32_t node,
+                   int64_t cap, uint64_t seed)
+{
+    w->round++;
+    w->count = 0;
+    visit(w, node);
+    for (int64_t k = graph->start[node]; k < graph->start[node + 1]; k++)
+        if (keep[k])
+            visit(w, graph->col[k]);
+    int64_t direct = w->count;
+    for (int64_t i = 1; i < direct; i++) {
+        int32_t middle = w->found[i];
+        for (int64_t k = graph->start[middle]; k < graph->start[middle + 1]; k++)
+            if (keep[k])
+                visit(w, graph->col[k]);
+    }
+    if (cap <= 0 || w->count <= cap)
+        return false;
+    sample(w, cap, seed, node);
+    return true;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+consm_status subgraphs_collect(struct subgraphs *s, const struct csr *graph, const uint8_t *keep,
+                               const int32_t *node, int64_t count, int64_t cap, uint64_t seed)
+{
+    consm_status st = CONSM_OK;
+    struct walk walk = {0};
+    int64_t used = 0;
+    if (!s->start)
+        TRY(ZNEW(s->start, count + 1));
+    s->count = count;
+    s->sampled = 0;
+    TRY(walk_new(&walk, graph->rows));
+    for (int64_t i = 0; i < count; i++) {
+        s->sampled += walk_two_hops(&walk, graph, keep, node[i], cap, seed);
+        TRY(GROW(s->member, used, s->capacity, walk.count));
+        memcpy(s->member + used, walk.found, (size_t)walk.count * sizeof *s->member);
+        qsort(s->member + used, (size_t)walk.count, sizeof *s->member, ascending);
+        used += walk.count;
+        s->start[i + 1] = used;
+    }
+done:
+    walk_free(&walk);
+    return st;
+}
+
+void subgraphs_free(struct subgraphs *s)
+{
+    mem_free(s->start);
+    mem_free(s->member);
+    *s = (struct subgraphs){0};
+}

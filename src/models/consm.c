@@ -1,0 +1,24 @@
+/* ConSM: a GNN whose training is guided by edge coefficients from confidence-based subgraph
+ * matching (Choi et al., CIKM 2022). This file records the GNN, which is any other model; the
+ * matching module is src/match, the alternation of the two (Algorithm 2) is src/train/consm.c. */
+#include "models/model.h"
+
+static node consm_build(struct program *p, const struct inputs *in, const struct config *c)
+{
+    const struct model_def *backbone;
+    if (model_find(&backbone, c->backbone) < 0)
+        return program_fault(p, "backbone: %s", consm_errmsg());
+    return backbone->build(p, in, c);
+}
+
+const struct model_def model_consm = {
+    .name = "consm",
+    .title = "Confidence-based subgraph matching with a GNN",
+    .paper = "Choi et al., CIKM 2022",
+    .knobs =
+        "profile backbone zeta rounds round_patience warmup gnn_steps lambda lambda_per alpha_lu "
+        "alpha_uu distance messages match_steps match_update match_pairs match_refresh "
+        "match_hidden match_layers match_dropout match_lr match_join match_error prune_score "
+        "prune_by transport map pool two_hop_cap layers hidden dropout",
+    .build = consm_build,
+};

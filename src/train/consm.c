@@ -1,0 +1,237 @@
+/* Algorithm 2: rounds of matching, scoring all edges, and GNN updates; the best-validation
+ * parameters are kept and loaded back after every round. */
+#include "train/consm.h"
+
+#include "base/clock.h"
+#include "match/prune.h"
+#include <math.h>
+#include <string.h>
+
+static bool is(const char *word, const char *value)
+{
+    return strcmp(word, value) == 0;
+}
+
+/* Whether training or validation may know this node's label. */
+static bool known(const struct problem *problem, int32_t i)
+{
+    uint8_t role = problem->role[i];
+    return problem->label[i] >= 0 && (role == SPLIT_TRAIN || role == SPLIT_VAL);
+}
+
+double consm_estimate_zeta(const struct edges *edges, const struct problem *problem)
+{
+    int64_t same = 1, all = 2;
+    for (int64_t e = 0; e < edges->count; e++) {
+        int32_t i = edges->left[e], j = edges->right[e];
+        if (!known(problem, i) || !known(problem, j))
+            continue;
+        same += problem->label[i] == problem->label[j];
+        all++;
+    }
+    return (double)same / (double)all;
+}
+
+/* ---- L_SUP
+ * ---------------------------------------------------------------------------------------------- */
+
+void consm_propagation(float *slope, float *constant, const float *w, const struct edges *edges,
+                       const uint8_t *role, double zeta, const struct config *c, int32_t *order)
+{
+    int64_t count = edges->count, confident = (int64_t)floor(zeta * (double)count);
+    float threshold = prune_threshold(w, count, confident, order);
+    double share = c->lambda / (is(c->lambda_per, "mean") && count > 0 ? (double)count : 1);
+    double fixed = 0;
+    for (int64_t e = 0; e < count; e++) {
+        int labelled =
+            (role[edges->left[e]] == SPLIT_TRAIN) + (role[edges->right[e]] == SPLIT_TRAIN);
+        double alpha = labelled == 2 ? 0 : labelled == 1 ? c->alpha_lu : c->alpha_uu;
+        bool attract = w[e] >= threshold;
+        slope[e] = (float)(share * alpha * (attract ? -w[e] : 1 - w[e]));
+        fixed += attract ? share * alpha * w[e] : 0;
+    }
+    *constant = (float)fixed;
+}
+
+static node extra_loss(struct session *s, struct program *p, node logits)
+{
+    struct consm *own = s->own;
+    int64_t count = own->edges->count;
+    if (count == 0)
+        return fill(p, 0, 1, 1);
+    node x = is(s->options.config.distance, "probabilities") ? softmax(p, logits) : logits;
+    node cosine = pair_cosine(p, x, own->left, own->right);
+    node pull = dot(p, cosine, input(p, own->slope, count, 1));
+    return add(p, pull, input(p, &own->constant, 1, 1));
+}
+
+/* ---- coefficients in the messages
+ * ----------------------------------------------------------------------- */
+
+static consm_status open_messages(struct session *s, struct consm *own)
+{
+    consm_status st = CONSM_OK;
+    if (is(s->options.config.messages, "none"))
+        return CONSM_OK;
+    TRY(views_new(&own->own_views, s->problem->graph));
+    const struct csr *view = views_get(own->own_views, VIEW_GCN);
+    if (!view)
+        TRY(CONSM_ENOMEM);
+    TRY(NEW(own->plain_value, view->nnz));
+    memcpy(own->plain_value, view->val, (size_t)view->nnz * sizeof *view->val);
+    own->own_problem = *s->problem;
+    own->own_problem.views = own->own_views;
+    s->problem = &own->own_problem;
+done:
+    return st;
+}
+
+/* Every message over edge e counts w_e, or 2·w_e - 1; loops stay as they are. The views are this
+ * session's own, and both directions change alike, so that the matrix stays its own transpose. */
+static void weigh_messages(struct session *s)
+{
+    struct consm *own = s->own;
+    if (!own->own_views)
+        return;
+    const struct csr *view = views_get(own->own_views, VIEW_GCN);
+    bool is_signed = is(s->options.config.messages, "signed");
+    for (int64_t e = 0; e < own->edges->count; e++) {
+        int32_t i = own->edges->left[e], j = own->edges->right[e];
+        float factor = is_signed ? 2 * own->w[e] - 1 : own->w[e];
+        int64_t there = csr_find(view, i, j), back = csr_find(view, j, i);
+        view->val[there] = factor * own->plain_value[there];
+        view->val[back] = factor * own->plain_value[back];
+    }
+}
+
+/* ---- the session's life
+ * ----------------------------------------------------------------------------------- */
+
+static void consm_close(struct session *s)
+{
+    struct consm *own = s->own;
+    if (!own)
+        return;
+    matcher_free(own->matcher);
+    edges_free(own->edges);
+    index_free(own->left);
+    index_free(own->right);
+    views_free(own->own_views);
+    mem_free(own->train);
+    mem_free(own->w);
+    mem_free(own->slope);
+    mem_free(own->order);
+    mem_free(own->plain_value);
+    mem_free(own);
+    s->own = NULL;
+}
+
+static consm_status consm_open(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own;
+    TRY(ZNEW(own, 1));
+    s->own = own;
+    TRY(edges_new(&own->edges, s->problem->graph));
+    int64_t count = own->edges->count;
+    TRY(ZNEW(own->w, count));
+    TRY(ZNEW(own->slope, count));
+    TRY(NEW(own->order, count));
+    TRY(index_new(&own->left, count, s->problem->nodes));
+    TRY(index_new(&own->right, count, s->problem->nodes));
+    TRY(index_set(own->left, own->edges->left));
+    TRY(index_set(own->right, own->edges->right));
+    own->zeta = isnan(s->options.config.zeta) ? consm_estimate_zeta(own->edges, s->problem)
+                                              : s->options.config.zeta;
+    if (is(s->options.config.backbone, "auto"))
+        TRY(consm_choose_backbone(s));
+    TRY(open_messages(s, own));
+done:
+    return st;
+}
+
+static consm_status open_matcher(struct session *s)
+{
+    struct consm *own = s->own;
+    const struct problem *problem = s->problem;
+    struct match_data data = {
+        .nodes = problem->nodes,
+        .features = problem->features,
+        .classes = problem->classes,
+        .graph = problem->graph,
+        .edges = own->edges,
+        .sparse = s->row_normalized ? s->row_normalized : problem->sparse,
+        .dense = s->dense_normalized ? s->dense_normalized : problem->dense,
+        .label = problem->label,
+        .train = s->labelled->row,
+        .labelled = s->labelled->count,
+    };
+    return matcher_new(&own->matcher, &data, &s->options.config, s->options.seed, s->team);
+}
+
+/* Lines 2 to 5: the matching module learns, then every edge gets its coefficient. */
+static consm_status match_round(struct session *s, int64_t round)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    const struct config *c = &s->options.config;
+    bool by_coefficients = is(c->prune_by, "coefficients");
+    double zeta = by_coefficients && round == 1 ? 1 : own->zeta;
+    TRY(matcher_prune(own->matcher, zeta, by_coefficients && round > 1 ? own->w : NULL));
+    TRY(matcher_train(own->matcher, c->match_steps, NULL));
+    TRY(matcher_score(own->matcher, own->w));
+    consm_propagation(own->slope, &own->constant, own->w, own->edges, s->problem->role, own->zeta,
+                      c, own->order);
+    weigh_messages(s);
+done:
+    return st;
+}
+
+/* GNN updates, each followed by validation; the best parameters are remembered (lines 6 to 11). */
+static consm_status update_gnn(struct session *s, int64_t steps, struct progress *progress)
+{
+    consm_status st = CONSM_OK;
+    for (int64_t i = 0; i < steps; i++) {
+        TRY(session_epoch(s, s->steps + 1, progress));
+        if (s->options.progress && s->options.progress(s->options.progress_ctx, progress))
+            TRY(status_fail(CONSM_ECANCEL, "stopped at update %lld", (long long)s->steps));
+    }
+done:
+    return st;
+}
+
+static consm_status consm_fit(struct session *s, struct train_result *result)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    const struct config *c = &s->options.config;
+    struct progress progress = {.seed = s->options.seed,
+                                .epochs = c->warmup + c->rounds * c->gnn_steps};
+    double begin = clock_seconds();
+    int64_t idle = 0;
+    TRY(update_gnn(s, c->warmup, &progress));
+    if (own->edges->count > 0)
+        TRY(open_matcher(s));
+    for (int64_t round = 1; round <= c->rounds; round++) {
+        double before = s->best_val;
+        if (own->matcher)
+            TRY(match_round(s, round));
+        TRY(update_gnn(s, c->gnn_steps, &progress));
+        session_restore(s);
+        idle = s->best_val > before ? 0 : idle + 1;
+        if (c->round_patience > 0 && idle >= c->round_patience)
+            break;
+    }
+    session_finish(s, result, clock_seconds() - begin);
+    result->loss = progress.loss;
+done:
+    return st;
+}
+
+const struct procedure consm_procedure = {
+    .model = "consm",
+    .open = consm_open,
+    .extra_loss = extra_loss,
+    .fit = consm_fit,
+    .close = consm_close,
+};

@@ -1,0 +1,40 @@
+/* ConSM's training: what its parts hand to each other, and the pieces that tests compare. */
+#ifndef TRAIN_CONSM_H
+#define TRAIN_CONSM_H
+
+#include "match/matcher.h"
+#include "train/session.h"
+
+/* What a ConSM session keeps beside the common things. */
+struct consm {
+    struct edges *edges;
+    int32_t *train; /* the labelled nodes */
+    struct matcher *matcher;
+    double zeta;
+
+    struct index *left, *right; /* (|E|) the ends of every edge */
+    float *w;                   /* (|E|) coefficients of the last round */
+    float *slope;               /* (|E|) λ-weighted factors of the cosines in L_SUP */
+    float constant;             /* the part of λ·L_SUP that does not depend on the logits */
+    int32_t *order;             /* (|E|) scratch of selections */
+
+    struct problem own_problem; /* with views whose values follow the coefficients */
+    struct views *own_views;
+    float *plain_value; /* (nnz) of the GCN view, before coefficients */
+};
+
+/* λ·L_SUP = constant + Σ_e slope_e·cos_e (Eq. our_lp, with d = 1 - cos):
+ *   w_e > k:  α·w_e·(1 - cos_e)        w_e ≤ k:  α·(1 - w_e)·cos_e
+ * confident edges are the ⌊ζ|E|⌋ largest w; α is alpha_lu, alpha_uu, or 0 between labelled nodes.
+ */
+void consm_propagation(float *slope, float *constant, const float *w, const struct edges *edges,
+                       const uint8_t *role, double zeta, const struct config *c, int32_t *order);
+
+/* ζ from training and validation labels: the share of edges between nodes with known labels that
+ * join one class, smoothed by one edge of each kind. */
+double consm_estimate_zeta(const struct edges *edges, const struct problem *problem);
+
+/* Fills the session's configuration with the backbone that validates best. */
+consm_status consm_choose_backbone(struct session *s);
+
+#endif

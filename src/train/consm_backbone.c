@@ -1,0 +1,60 @@
+/* Choosing ConSM's backbone: each candidate trains alone for the warm-up's number of epochs; the
+ * one with the best validation accuracy is taken, with the feature preparation and the
+ * regularisation it was tried with. Only training and validation labels are read. */
+#include "train/consm.h"
+
+/* The plain choices (feature normalisation, weight decay, dropout) are open to the same selection
+ * as the models. */
+static const struct candidate {
+    const char *backbone, *normalize_features;
+    double lr, weight_decay, dropout;
+} candidates[] = {
+    {"gcn", "none", 0.005, 5e-4, 0.5},
+    {"gcn", "row", 0.01, 5e-4, 0.5},
+    {"mlp", "row", 0.01, 5e-3, 0.3},
+};
+
+static void apply(struct config *c, const struct candidate *candidate)
+{
+    c->backbone = candidate->backbone;
+    c->normalize_features = candidate->normalize_features;
+    c->lr = candidate->lr;
+    c->weight_decay = candidate->weight_decay;
+    c->dropout = candidate->dropout;
+}
+
+static consm_status try_candidate(double *val, struct session *s, const struct candidate *candidate)
+{
+    consm_status st = CONSM_OK;
+    struct session *trial = NULL;
+    struct train_options options = {.seed = s->options.seed, .config = s->options.config};
+    struct progress progress = {0};
+    apply(&options.config, candidate);
+    options.config.epochs = s->options.config.warmup > 0 ? s->options.config.warmup : 1;
+    TRY(model_find(&options.model, candidate->backbone));
+    TRY(session_new(&trial, s->problem, &options, s->team));
+    for (int64_t number = 1; number <= options.config.epochs; number++)
+        TRY(session_epoch(trial, number, &progress));
+    *val = trial->best_val;
+done:
+    session_free(trial);
+    return st;
+}
+
+consm_status consm_choose_backbone(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    double best = -1;
+    const struct candidate *chosen = &candidates[0];
+    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
+        double val = 0;
+        TRY(try_candidate(&val, s, &candidates[i]));
+        if (val > best) {
+            best = val;
+            chosen = &candidates[i];
+        }
+    }
+    apply(&s->options.config, chosen);
+done:
+    return st;
+}
