@@ -1,5 +1,5 @@
 /* The team of threads: a generation counter wakes them, a counting barrier joins them. Waiting
- * spins briefly (a kernel is microseconds long), then yields, and between runs sleeps. */
+ * spins briefly and then sleeps. */
 #include "base/threads.h"
 
 #include "base/alloc.h"
@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-enum { MAX_THREADS = 1024, SPIN_BARRIER = 4000, SPIN_IDLE = 20000 };
+enum { MAX_THREADS = 1024, SPIN_BARRIER = 10000 };
 
 struct team {
     int size;
@@ -16,10 +16,13 @@ struct team {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     int sleepers;
+    int spins; /* before a waiting thread sleeps; 0 when there are more threads than processors */
     bool leaving;
     _Alignas(64) atomic_uint generation; /* bumped once per team_run */
     _Alignas(64) atomic_int arrived;     /* at the current barrier */
     _Alignas(64) atomic_uint passed;     /* barriers passed so far */
+    atomic_int dozing;                   /* threads that sleep at the barrier */
+    pthread_cond_t opened;
     int started;
     pthread_t thread[];
 };
@@ -41,7 +44,7 @@ static void relax(void)
 /* Waits until the generation differs from the one seen: spin first, then sleep. */
 static void await_generation(struct team *team, unsigned seen)
 {
-    for (int i = 0; i < SPIN_IDLE; i++) {
+    for (int i = 0; i < 2 * team->spins; i++) {
         if (atomic_load_explicit(&team->generation, memory_order_acquire) != seen)
             return;
         relax();
@@ -93,6 +96,8 @@ consm_status team_new(struct team **out, int size)
     team->size = size;
     pthread_mutex_init(&team->lock, NULL);
     pthread_cond_init(&team->wake, NULL);
+    pthread_cond_init(&team->opened, NULL);
+    team->spins = size <= threads_available() ? SPIN_BARRIER : 0;
     for (int id = 1; id < size; id++) {
         struct start *start;
         TRY(NEW(start, 1));
@@ -119,6 +124,7 @@ void team_free(struct team *team)
     for (int id = 1; id <= team->started; id++)
         pthread_join(team->thread[id], NULL);
     pthread_cond_destroy(&team->wake);
+    pthread_cond_destroy(&team->opened);
     pthread_mutex_destroy(&team->lock);
     mem_free(team);
 }
@@ -140,24 +146,39 @@ void team_run(struct team *team, team_fn fn, void *arg)
     team_barrier(me);
 }
 
+/* Waits for the barrier that `before` counts: spins first, because a kernel is microseconds long,
+ * then sleeps, because somebody else may need the processor. */
+static void await_barrier(struct team *team, unsigned before)
+{
+    for (int i = 0; i < team->spins; i++) {
+        if (atomic_load_explicit(&team->passed, memory_order_acquire) != before)
+            return;
+        relax();
+    }
+    pthread_mutex_lock(&team->lock);
+    atomic_fetch_add(&team->dozing, 1);
+    while (atomic_load(&team->passed) == before)
+        pthread_cond_wait(&team->opened, &team->lock);
+    atomic_fetch_sub(&team->dozing, 1);
+    pthread_mutex_unlock(&team->lock);
+}
+
 void team_barrier(struct worker who)
 {
     struct team *team = who.team;
     if (who.size == 1)
         return;
     unsigned before = atomic_load_explicit(&team->passed, memory_order_relaxed);
-    if (atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel) == who.size - 1) {
-        atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
-        atomic_store_explicit(&team->passed, before + 1, memory_order_release);
+    if (atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel) != who.size - 1) {
+        await_barrier(team, before);
         return;
     }
-    for (int spins = 0; atomic_load_explicit(&team->passed, memory_order_acquire) == before;) {
-        if (spins < SPIN_BARRIER) {
-            spins++;
-            relax();
-        } else {
-            sched_yield();
-        }
+    atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
+    atomic_store(&team->passed, before + 1);
+    if (atomic_load(&team->dozing)) {
+        pthread_mutex_lock(&team->lock);
+        pthread_cond_broadcast(&team->opened);
+        pthread_mutex_unlock(&team->lock);
     }
 }
 

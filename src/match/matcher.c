@@ -30,6 +30,13 @@ static consm_status allocate(struct matcher *m)
     m->score_batch = m->score_batch > 0 ? m->score_batch : 1;
     TRY(params_new(&m->params));
     TRY(pooling_new(&m->pooling, d->labelled, d->classes, d->nodes));
+    TRY(ZNEW(m->scratch, team_size(m->team)));
+    for (int i = 0; i < team_size(m->team); i++)
+        TRY(pool_scratch_new(&m->scratch[i], d->nodes, d->classes));
+    TRY(NEW(m->similarity, d->nodes * d->classes));
+    TRY(NEW(m->own_score, d->edges->count));
+    TRY(NEW(m->order, d->edges->count));
+    TRY(NEW(m->pooled, d->nodes * d->classes * m->config->hidden));
     TRY(NEW(m->keep, d->graph->nnz));
     TRY(NEW(m->reference_point, d->classes * m->config->hidden));
     TRY(NEW(m->nearest, d->nodes));
@@ -42,6 +49,26 @@ static consm_status allocate(struct matcher *m)
     TRY(index_new(&m->score_right, m->score_batch, d->nodes));
     TRY(matcher_group(m));
     TRY(matcher_draw_pairs(m));
+done:
+    return st;
+}
+
+/* Makes room for the largest subgraphs there can be, those over all edges, so that no round
+ * allocates. */
+static consm_status reserve(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    const struct match_data *d = &m->data;
+    bool split = is(m->config->map, "linear");
+    memset(m->keep, 1, (size_t)d->graph->nnz);
+    TRY(subgraphs_collect(&m->sets, &m->scratch[0].walk, d->graph, m->keep, d->train, d->labelled,
+                          m->config->two_hop_cap, m->seed));
+    int64_t members = m->sets.start[m->sets.count];
+    TRY(pooling_reserve(&m->pooling, split ? members * d->classes : members));
+    if (split)
+        TRY(GROW(m->member_plan, 0, m->plan_capacity, members * d->classes));
+    else
+        TRY(GROW(m->member_reference, 0, m->reference_capacity, members));
 done:
     return st;
 }
@@ -60,6 +87,7 @@ consm_status matcher_new(struct matcher **out, const struct match_data *data,
     m->seed = seed;
     m->team = team;
     TRY(allocate(m));
+    TRY(reserve(m));
     TRY(matcher_record(m));
     TRY(ZNEW(m->moment1, m->params->size));
     TRY(ZNEW(m->moment2, m->params->size));
@@ -86,6 +114,12 @@ void matcher_free(struct matcher *m)
     index_free(m->ends);
     index_free(m->score_left);
     index_free(m->score_right);
+    for (int i = 0; m->scratch && i < team_size(m->team); i++)
+        pool_scratch_free(&m->scratch[i]);
+    mem_free(m->scratch);
+    mem_free(m->similarity);
+    mem_free(m->own_score);
+    mem_free(m->order);
     mem_free(m->member_reference);
     mem_free(m->member_plan);
     mem_free(m->keep);
@@ -178,28 +212,20 @@ consm_status matcher_prune(struct matcher *m, double zeta, const float *score)
 {
     consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
-    float *similarity = NULL, *own_score = NULL;
-    int32_t *order = NULL;
     int64_t kept = (int64_t)floor(zeta * (double)d->edges->count);
     m->zeta = zeta;
-    TRY(NEW(order, d->edges->count));
     const float *h = update_references(m);
     if (!score) {
-        TRY(NEW(similarity, d->nodes * d->classes));
-        TRY(NEW(own_score, d->edges->count));
-        prune_similarity(similarity, h, m->reference_point, d->nodes, d->classes, m->config->hidden,
-                         is(m->config->prune_score, "cosine"), m->team);
-        prune_edge_scores(own_score, similarity, d->classes, d->edges, m->team);
-        score = own_score;
+        prune_similarity(m->similarity, h, m->reference_point, d->nodes, d->classes,
+                         m->config->hidden, is(m->config->prune_score, "cosine"), m->team);
+        prune_edge_scores(m->own_score, m->similarity, d->classes, d->edges, m->team);
+        score = m->own_score;
     }
-    prune_top(m->keep, d->graph->nnz, score, d->edges, kept, order);
-    TRY(subgraphs_collect(&m->sets, d->graph, m->keep, d->train, d->labelled,
+    prune_top(m->keep, d->graph->nnz, score, d->edges, kept, m->order);
+    TRY(subgraphs_collect(&m->sets, &m->scratch[0].walk, d->graph, m->keep, d->train, d->labelled,
                           m->config->two_hop_cap, m->seed));
     TRY(map_members(m, &m->pooling, &m->sets, h));
 done:
-    mem_free(similarity);
-    mem_free(own_score);
-    mem_free(order);
     return st;
 }
 
@@ -253,8 +279,8 @@ static consm_status pool_blocks(struct matcher *m, const float *h)
         int64_t count = d->nodes - first < BLOCK ? d->nodes - first : BLOCK;
         for (int64_t i = 0; i < BLOCK; i++)
             block[i] = (int32_t)(first + (i < count ? i : 0));
-        TRY(subgraphs_collect(&sets, d->graph, m->keep, block, BLOCK, m->config->two_hop_cap,
-                              m->seed));
+        TRY(subgraphs_collect(&sets, &m->scratch[0].walk, d->graph, m->keep, block, BLOCK,
+                              m->config->two_hop_cap, m->seed));
         TRY(map_members(m, &pooling, &sets, h));
         const struct csr *p = pooling.matrix;
         memset(m->pooled + first * c * f, 0, (size_t)(count * c * f) * sizeof *m->pooled);
@@ -275,8 +301,6 @@ static consm_status pool_every_node(struct matcher *m)
     const struct match_data *d = &m->data;
     const struct config *c = m->config;
     const float *h = update_references(m);
-    if (!m->pooled)
-        TRY(NEW(m->pooled, d->nodes * d->classes * c->hidden));
     if (!is(c->transport, "nearest") || is(c->map, "linear")) {
         TRY(pool_blocks(m, h));
         return CONSM_OK;
@@ -285,7 +309,7 @@ static consm_status pool_every_node(struct matcher *m)
     struct pool_all q = {d->graph,       m->keep,    h,
                          m->nearest,     d->classes, c->hidden,
                          c->two_hop_cap, m->seed,    is(c->pool, "sum") ? POOL_SUM : POOL_MEAN};
-    TRY(pooling_all(m->pooled, &q, m->team));
+    pooling_all(m->pooled, &q, m->scratch, m->team);
 done:
     return st;
 }

@@ -23,6 +23,10 @@ struct matcher {
     uint8_t *keep; /* (nnz) of the graph */
     double zeta;
 
+    struct pool_scratch *scratch;  /* one per thread */
+    float *similarity, *own_score; /* (n, c), (|E|): S and S_i·S_j */
+    int32_t *order;                /* (|E|) of the selection */
+
     float *reference_point; /* (c, f) */
     int32_t *nearest;       /* (n) */
 
@@ -36,7 +40,7 @@ struct matcher {
 
     struct index *score_left, *score_right; /* (SCORE_BATCH) nodes */
     int64_t score_batch;
-    float *pooled; /* (n, c·f), made when first scored */
+    float *pooled; /* (n, c·f) */
 
     float *moment1, *moment2;
     int64_t steps;

@@ -1,6 +1,5 @@
 /* Pooling as a sparse matrix for training, and directly for scoring. */
 #include "match/pooling.h"
-#include "match/walk.h"
 
 #include <string.h>
 
@@ -64,7 +63,7 @@ void pooling_free(struct pooling *p)
     *p = (struct pooling){0};
 }
 
-static consm_status make_room(struct pooling *p, int64_t entries)
+consm_status pooling_reserve(struct pooling *p, int64_t entries)
 {
     consm_status st = CONSM_OK;
     struct csr *both[2] = {p->matrix, p->matrix->t};
@@ -109,7 +108,7 @@ static void transpose(struct pooling *p)
 consm_status pooling_assign(struct pooling *p, const struct subgraphs *s, const int32_t *reference,
                             enum pool pool)
 {
-    consm_status st = make_room(p, s->start[s->count]);
+    consm_status st = pooling_reserve(p, s->start[s->count]);
     struct csr *a = p->matrix;
     int64_t at = 0, c = p->classes;
     if (st < 0)
@@ -131,7 +130,7 @@ consm_status pooling_assign(struct pooling *p, const struct subgraphs *s, const 
 
 consm_status pooling_split(struct pooling *p, const struct subgraphs *s, const float *weight)
 {
-    consm_status st = make_room(p, s->start[s->count] * p->classes);
+    consm_status st = pooling_reserve(p, s->start[s->count] * p->classes);
     struct csr *a = p->matrix;
     int64_t at = 0, c = p->classes;
     if (st < 0)
@@ -156,11 +155,21 @@ consm_status pooling_split(struct pooling *p, const struct subgraphs *s, const f
 /* ---- every node at once
  * ------------------------------------------------------------------------------- */
 
-/* One worker's scratch. */
-struct pool_scratch {
-    struct walk walk;
-    int64_t *size; /* (c) members per reference */
-};
+consm_status pool_scratch_new(struct pool_scratch *s, int64_t nodes, int64_t c)
+{
+    consm_status st = CONSM_OK;
+    TRY(walk_new(&s->walk, nodes));
+    TRY(NEW(s->size, c));
+done:
+    return st;
+}
+
+void pool_scratch_free(struct pool_scratch *s)
+{
+    walk_free(&s->walk);
+    mem_free(s->size);
+    s->size = NULL;
+}
 
 struct pool_run {
     float *pooled;
@@ -204,22 +213,9 @@ static void pool_worker(void *arg, struct worker who)
         }
 }
 
-consm_status pooling_all(float *pooled, const struct pool_all *q, struct team *team)
+void pooling_all(float *pooled, const struct pool_all *q, struct pool_scratch *scratch,
+                 struct team *team)
 {
-    consm_status st = CONSM_OK;
-    struct pool_run run = {pooled, q, NULL};
-    int size = team_size(team);
-    TRY(ZNEW(run.scratch, size));
-    for (int i = 0; i < size; i++) {
-        TRY(walk_new(&run.scratch[i].walk, q->graph->rows));
-        TRY(NEW(run.scratch[i].size, q->c));
-    }
+    struct pool_run run = {pooled, q, scratch};
     team_run(team, pool_worker, &run);
-done:
-    for (int i = 0; run.scratch && i < size; i++) {
-        walk_free(&run.scratch[i].walk);
-        mem_free(run.scratch[i].size);
-    }
-    mem_free(run.scratch);
-    return st;
 }

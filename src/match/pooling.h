@@ -11,6 +11,7 @@
 
 #include "base/threads.h"
 #include "graph/csr.h"
+#include "match/walk.h"
 
 enum pool { POOL_MEAN, POOL_SUM };
 
@@ -28,9 +29,10 @@ struct subgraphs {
 };
 
 /* Ã[i] = A ∨ A² with i itself, of node[0 … count-1]. cap 0: no limit. Above it, cap members are
- * drawn by Philox from (seed, node), the node itself always among them. */
-consm_status subgraphs_collect(struct subgraphs *s, const struct csr *graph, const uint8_t *keep,
-                               const int32_t *node, int64_t count, int64_t cap, uint64_t seed);
+ * drawn by Philox from (seed, node), the node itself always among them. walk is scratch. */
+consm_status subgraphs_collect(struct subgraphs *s, struct walk *walk, const struct csr *graph,
+                               const uint8_t *keep, const int32_t *node, int64_t count, int64_t cap,
+                               uint64_t seed);
 void subgraphs_free(struct subgraphs *s);
 
 /* P and its transpose for given subgraphs, with room for splitting every member over c references
@@ -44,6 +46,9 @@ struct pooling {
 
 consm_status pooling_new(struct pooling *p, int64_t count, int64_t classes, int64_t nodes);
 void pooling_free(struct pooling *p);
+
+/* Room for so many entries; what P held is lost when it grows. */
+consm_status pooling_reserve(struct pooling *p, int64_t entries);
 
 /* Member k of set i goes to reference[k] (one entry per member, in the order of s->member). An
  * empty reference gives a zero row. */
@@ -64,6 +69,16 @@ struct pool_all {
     uint64_t seed;
     enum pool pool;
 };
-consm_status pooling_all(float *pooled, const struct pool_all *q, struct team *team);
+/* One worker's scratch. */
+struct pool_scratch {
+    struct walk walk;
+    int64_t *size; /* (c) members per reference */
+};
+consm_status pool_scratch_new(struct pool_scratch *s, int64_t nodes, int64_t c);
+void pool_scratch_free(struct pool_scratch *s);
+
+/* scratch: one for each thread of the team. */
+void pooling_all(float *pooled, const struct pool_all *q, struct pool_scratch *scratch,
+                 struct team *team);
 
 #endif

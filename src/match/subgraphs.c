@@ -1,6 +1,5 @@
 /* Two-hop sets, exact or sampled. */
 #include "match/pooling.h"
-#include "match/walk.h"
 
 #include "base/rng.h"
 #include <stdlib.h>
@@ -76,27 +75,25 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-consm_status subgraphs_collect(struct subgraphs *s, const struct csr *graph, const uint8_t *keep,
-                               const int32_t *node, int64_t count, int64_t cap, uint64_t seed)
+consm_status subgraphs_collect(struct subgraphs *s, struct walk *walk, const struct csr *graph,
+                               const uint8_t *keep, const int32_t *node, int64_t count, int64_t cap,
+                               uint64_t seed)
 {
     consm_status st = CONSM_OK;
-    struct walk walk = {0};
     int64_t used = 0;
     if (!s->start)
         TRY(ZNEW(s->start, count + 1));
     s->count = count;
     s->sampled = 0;
-    TRY(walk_new(&walk, graph->rows));
     for (int64_t i = 0; i < count; i++) {
-        s->sampled += walk_two_hops(&walk, graph, keep, node[i], cap, seed);
-        TRY(GROW(s->member, used, s->capacity, walk.count));
-        memcpy(s->member + used, walk.found, (size_t)walk.count * sizeof *s->member);
-        qsort(s->member + used, (size_t)walk.count, sizeof *s->member, ascending);
-        used += walk.count;
+        s->sampled += walk_two_hops(walk, graph, keep, node[i], cap, seed);
+        TRY(GROW(s->member, used, s->capacity, walk->count));
+        memcpy(s->member + used, walk->found, (size_t)walk->count * sizeof *s->member);
+        qsort(s->member + used, (size_t)walk->count, sizeof *s->member, ascending);
+        used += walk->count;
         s->start[i + 1] = used;
     }
 done:
-    walk_free(&walk);
     return st;
 }
 

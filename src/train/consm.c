@@ -209,9 +209,9 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
                                 .epochs = c->warmup + c->rounds * c->gnn_steps};
     double begin = clock_seconds();
     int64_t idle = 0;
-    TRY(update_gnn(s, c->warmup, &progress));
     if (own->edges->count > 0)
         TRY(open_matcher(s));
+    TRY(update_gnn(s, c->warmup, &progress));
     for (int64_t round = 1; round <= c->rounds; round++) {
         double before = s->best_val;
         if (own->matcher)
