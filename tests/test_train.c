@@ -48,9 +48,10 @@ static struct train_options options_for(const struct model_def *model, int64_t e
     struct train_options o = {.model = model, .seed = 11};
     model_defaults(model, &o.config);
     o.config.epochs = epochs;
-    o.config.warmup = epochs / 2;
     o.config.rounds = 2;
-    o.config.gnn_steps = epochs - epochs / 2;
+    o.config.round_patience = 0;
+    o.config.gnn_steps = epochs > 3 ? epochs / 3 : 1;
+    o.config.warmup = epochs - 2 * o.config.gnn_steps;
     return o;
 }
 

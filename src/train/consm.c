@@ -130,6 +130,8 @@ static consm_status consm_open(struct session *s)
 {
     consm_status st = CONSM_OK;
     struct consm *own;
+    if (s->options.eval_only)
+        return CONSM_OK;
     TRY(ZNEW(own, 1));
     s->own = own;
     TRY(edges_new(&own->edges, s->problem->graph));
@@ -193,8 +195,7 @@ static consm_status update_gnn(struct session *s, int64_t steps, struct progress
     consm_status st = CONSM_OK;
     for (int64_t i = 0; i < steps; i++) {
         TRY(session_epoch(s, s->steps + 1, progress));
-        if (s->options.progress && s->options.progress(s->options.progress_ctx, progress))
-            TRY(status_fail(CONSM_ECANCEL, "stopped at update %lld", (long long)s->steps));
+        TRY(session_report(s, progress));
     }
 done:
     return st;
