@@ -128,10 +128,9 @@ static void fit_range(struct scale *s, const struct figure_axis *axis, const dou
     }
     double pad = s->low == s->high ? fmax(fabs(s->low) * 0.05, 1e-9) : (s->high - s->low) * 0.03;
     pad = s->low == 0 && s->high == 0 ? 0.5 : pad;
-    if (!(axis->from_zero && s->low == 0))
-        s->low -= pad;
-    if (!(axis->from_zero && s->high == 0))
-        s->high += pad;
+    bool positive = s->low >= 0, negative = s->high <= 0; /* rounding must not cross zero */
+    s->low = positive ? fmax(0, s->low - pad) : s->low - pad;
+    s->high = negative && s->low < 0 ? fmin(0, s->high + pad) : s->high + pad;
     if (round_ends) {
         double step = round_step(s->high - s->low, 6);
         s->low = floor(s->low / step + 1e-6) * step;

@@ -119,6 +119,7 @@ consm_status figure_bar(struct figure **out, const struct bar_chart *c)
     TRY(figure_begin(&f, &top, &c->words, c->low && c->high, "whiskers", wide, FIGURE_HEIGHT));
     TRY(draw_legend(&f->body, &top, c, wide));
     range_add(range, c->value, bars, c->y.log);
+    bool any = range[0] <= range[1];
     range_add(range, c->low, bars, c->y.log);
     range_add(range, c->high, bars, c->y.log);
     range_add(range, c->reference, bars, c->y.log);
@@ -132,6 +133,8 @@ consm_status figure_bar(struct figure **out, const struct bar_chart *c)
     p.y.to = p.top;
     axis_draw_y(&p, &ticks, &c->y);
     draw_groups(&p, c);
+    if (!any)
+        plot_empty(&p);
     axis_draw_label(&f->body, &x, (p.left + p.right) / 2, p.bottom + 35, false);
     TRY(text_status(&f->body));
     *out = f;

@@ -144,6 +144,8 @@ consm_status figure_heat(struct figure **out, const struct heat_map *m)
     for (int r = 0; r < m->rows; r++)
         for (int c = 0; c < m->columns; c++)
             draw_cell(&p, m, range, r, c);
+    if (m->rows == 0 || m->columns == 0)
+        plot_empty(&p);
     draw_names(&p, m);
     draw_colour_bar(&p, m, range);
     TRY(text_status(&f->body));

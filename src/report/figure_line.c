@@ -131,7 +131,8 @@ done:
     return st;
 }
 
-static void measure(struct plot *p, struct ticks *x_ticks, struct ticks *y_ticks,
+/* Returns whether there is anything to draw. */
+static bool measure(struct plot *p, struct ticks *x_ticks, struct ticks *y_ticks,
                     const struct line_chart *chart, double top)
 {
     double x_range[2] = {range_empty[0], range_empty[1]};
@@ -143,6 +144,7 @@ static void measure(struct plot *p, struct ticks *x_ticks, struct ticks *y_ticks
         range_add(y_range, s->low, s->n, chart->y.log);
         range_add(y_range, s->high, s->n, chart->y.log);
     }
+    bool any = x_range[0] <= x_range[1] && y_range[0] <= y_range[1];
     for (int i = 0; i < chart->rules; i++)
         range_add(chart->rule[i].horizontal ? y_range : x_range, &chart->rule[i].at, 1,
                   chart->rule[i].horizontal ? chart->y.log : chart->x.log);
@@ -156,6 +158,7 @@ static void measure(struct plot *p, struct ticks *x_ticks, struct ticks *y_ticks
     p->x.to = p->right;
     p->y.from = p->bottom;
     p->y.to = p->top;
+    return any;
 }
 
 consm_status figure_line(struct figure **out, const struct line_chart *chart)
@@ -170,7 +173,7 @@ consm_status figure_line(struct figure **out, const struct line_chart *chart)
                      FIGURE_HEIGHT));
     TRY(draw_legend(&f->body, &top, chart));
     p.out = &f->body;
-    measure(&p, &x_ticks, &y_ticks, chart, top);
+    bool any = measure(&p, &x_ticks, &y_ticks, chart, top);
     axis_draw_x(&p, &x_ticks, &chart->x);
     axis_draw_y(&p, &y_ticks, &chart->y);
     plot_open(&p);
@@ -186,6 +189,8 @@ consm_status figure_line(struct figure **out, const struct line_chart *chart)
     }
     for (int i = 0; i < chart->rules; i++)
         draw_rule(&p, &chart->rule[i], i, true);
+    if (!any)
+        plot_empty(&p);
     plot_close(&p);
     TRY(text_status(&f->body));
     *out = f;

@@ -136,6 +136,8 @@ consm_status figure_reliability(struct figure **out, const struct reliability_ch
                 p.right, p.top);
     for (int s = 0; s < c->series_count; s++)
         draw_series(&p, c, s);
+    if (c->series_count == 0)
+        plot_empty(&p);
     plot_close(&p);
     draw_counts(&counts, c);
     axis_draw_label(p.out, &x, (p.left + p.right) / 2, HEIGHT - 20, false);

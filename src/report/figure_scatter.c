@@ -39,7 +39,8 @@ static void draw_diagonal(const struct plot *p)
                     scale_at(&p->y, high));
 }
 
-static void measure(struct plot *p, struct ticks *x_ticks, struct ticks *y_ticks,
+/* Returns whether there is anything to draw. */
+static bool measure(struct plot *p, struct ticks *x_ticks, struct ticks *y_ticks,
                     const struct scatter_chart *c, double top)
 {
     double x_range[2] = {range_empty[0], range_empty[1]};
@@ -58,6 +59,7 @@ static void measure(struct plot *p, struct ticks *x_ticks, struct ticks *y_ticks
     p->x.to = p->right;
     p->y.from = p->bottom;
     p->y.to = p->top;
+    return x_range[0] <= x_range[1] && y_range[0] <= y_range[1];
 }
 
 consm_status figure_scatter(struct figure **out, const struct scatter_chart *c)
@@ -76,7 +78,7 @@ consm_status figure_scatter(struct figure **out, const struct scatter_chart *c)
     if (c->series_count > 1)
         top = legend_draw(&f->body, entry, c->series_count, 12, FIGURE_WIDTH - 12, top);
     p.out = &f->body;
-    measure(&p, &x_ticks, &y_ticks, c, top);
+    bool any = measure(&p, &x_ticks, &y_ticks, c, top);
     axis_draw_x(&p, &x_ticks, &c->x);
     axis_draw_y(&p, &y_ticks, &c->y);
     plot_open(&p);
@@ -88,6 +90,8 @@ consm_status figure_scatter(struct figure **out, const struct scatter_chart *c)
             draw_point(&p, c, s, i);
         text_add(p.out, "</g>\n");
     }
+    if (!any)
+        plot_empty(&p);
     plot_close(&p);
     TRY(text_status(&f->body));
     *out = f;

@@ -89,13 +89,14 @@ static consm_status choose(struct sample *s, const struct graph_view *g, int64_t
     int32_t *order = NULL;
     int64_t edges = 0, next = 0;
     TRY(NEW(s->index, g->nodes));
-    s->whole = g->start[g->nodes] / 2 <= most_edges && g->nodes <= most_edges;
+    int64_t most_nodes = most_edges / 5 + 1; /* labels and names take room too */
+    s->whole = g->start[g->nodes] / 2 <= most_edges && g->nodes <= most_nodes;
     for (int64_t i = 0; i < g->nodes; i++)
         s->index[i] = s->whole ? 0 : -1;
     if (!s->whole) {
         TRY(NEW(order, g->nodes));
         int64_t seeds = 64, stride = g->nodes / seeds > 0 ? g->nodes / seeds : 1;
-        for (int64_t seed = 0; seed < g->nodes && s->count < most_edges; seed += stride) {
+        for (int64_t seed = 0; seed < g->nodes && s->count < most_nodes; seed += stride) {
             edges += take_ball(s, order, g, seed);
             if (edges > most_edges)
                 break;

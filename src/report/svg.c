@@ -56,7 +56,10 @@ consm_status figure_begin(struct figure **out, double *y, const struct figure_wo
     TRY(take(&f->caption, &t));
     *y = 12;
     if (*f->title) {
-        svg_text(&f->body, "title", 12, 24, "start", f->title, 66);
+        double room = (width - 24) / fmax(1, svg_words_width(f->title, 14.5));
+        int64_t columns = text_width(f->title);
+        svg_text(&f->body, "title", 12, 24, "start", f->title,
+                 room < 1 ? (int64_t)(room * (double)columns) : columns);
         *y = 40;
     }
     *out = f;
@@ -154,6 +157,12 @@ void plot_open(const struct plot *p)
                 "<svg class=\"plot\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
                 "viewBox=\"%.1f %.1f %.1f %.1f\">\n",
                 x, y, w, h, x, y, w, h);
+}
+
+void plot_empty(const struct plot *p)
+{
+    svg_text(p->out, "tick", (p->left + p->right) / 2, (p->top + p->bottom) / 2, "middle",
+             "no data", 10);
 }
 
 void plot_close(const struct plot *p)

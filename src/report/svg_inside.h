@@ -56,6 +56,7 @@ void axis_draw_label(struct text *out, const struct figure_axis *axis, double x,
 /* What the data lies in: things outside the plot are cut off, with room for a marker's radius. */
 void plot_open(const struct plot *p);
 void plot_close(const struct plot *p);
+void plot_empty(const struct plot *p); /* says "no data" */
 
 /* Rows of entries from `left` to `right`; returns the first free pixel below. No legend when there
  * is only one unnamed entry. */
