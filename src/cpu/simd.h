@@ -276,6 +276,14 @@ struct adam adam_rule(double lr, double beta1, double beta2, double eps, double 
 typedef void adam_fn(float *w, float *m, float *v, const float *g, const struct adam *rule,
                      int64_t from, int64_t to);
 
+/* ---- for benchmarks
+ * ------------------------------------------------------------------------------- */
+
+/* rounds × PEAK_CHAINS independent vector multiply-adds in registers: the most the processor can do
+ * with this instruction set. out keeps the compiler from leaving them out. */
+enum { PEAK_CHAINS = 12 };
+typedef void fma_peak_fn(float *out, int64_t rounds);
+
 /* ---- the table
  * ------------------------------------------------------------------------------------ */
 
@@ -287,7 +295,7 @@ typedef void adam_fn(float *w, float *m, float *v, const float *g, const struct 
     X(row_norm) X(row_normalize_grad) X(copy_cols) X(softmax) X(log_softmax) X(softmax_grad)   \
     X(log_softmax_grad) X(row_argmax) X(col_sum) X(col_var) X(col_combine) X(reduce)           \
     X(reduce_combine) X(reduce_grad) X(nll) X(pair_dot) X(pair_distance) X(pair_grad)          \
-    X(gather) X(segment_max) X(segment_max_grad) X(adam)
+    X(gather) X(segment_max) X(segment_max_grad) X(adam) X(fma_peak)
 /* clang-format on */
 
 typedef softmax_fn log_softmax_fn;

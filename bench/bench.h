@@ -1,0 +1,58 @@
+/*
+ * consm-bench: what this machine can do, and how near to it the kernels come.
+ *
+ * A measurement runs a function on a team of threads again and again for a fraction of a second and
+ * keeps the shortest time: the others tell about other processes. Beside the time stand the rates,
+ * and the share of the ceiling: the time the machine's own copy bandwidth and multiply-add peak,
+ * measured first, would need for the bytes and operations that cannot be avoided.
+ */
+#ifndef BENCH_BENCH_H
+#define BENCH_BENCH_H
+
+#include "base/threads.h"
+#include "cpu/simd.h"
+#include "graph/csr.h"
+
+/* What one run of a kernel moves and computes. */
+struct work {
+    double bytes; /* read and written by instructions, for GB/s */
+    double least; /* bytes that must come from memory when nothing is cached, for the ceiling */
+    double flops; /* a multiply-add counts two */
+};
+
+struct ceiling {
+    double bytes_per_second, flops_per_second;
+};
+
+struct bench {
+    struct team *team;
+    int threads;
+    double seconds;     /* spent on each measurement */
+    const char *filter; /* only lines "kernel shape" that contain it; NULL: all */
+    bool json;
+    struct ceiling ceiling; /* of this team */
+    const struct simd *simd;
+};
+
+/* Runs fn(arg) on the team and prints a line "kernel  shape  time …". Returns the shortest time, or
+ * 0 when the filter leaves it out. */
+double bench_run(struct bench *b, const char *kernel, const char *shape, team_fn fn, void *arg,
+                 struct work work);
+bool bench_wants(const struct bench *b, const char *text); /* the filter is part of text */
+/* The shortest time of one run, without printing. */
+double bench_time(struct bench *b, team_fn fn, void *arg);
+void bench_title(const struct bench *b, const char *title);
+
+/* Copy and triad bandwidth, multiply-add peak; fills b->ceiling. */
+consm_status bench_machine(struct bench *b);
+consm_status bench_sparse(struct bench *b);
+consm_status bench_dense(struct bench *b);
+consm_status bench_gemm(struct bench *b);
+
+/* This worker's rows [*from, *to), shared out by non-zeros. */
+void bench_rows(const struct csr *a, struct worker who, int64_t *from, int64_t *to);
+
+/* count floats in [-1, 1) */
+consm_status bench_floats(float **out, int64_t count);
+
+#endif

@@ -1,0 +1,155 @@
+/* The command line of consm-bench, the clock and the table. */
+#include "bench.h"
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: consm-bench [--threads N] [--seconds S] [--filter TEXT] [--json]\n"
+    "  --threads N    the largest team; measured are 1 and N (default: all processors)\n"
+    "  --seconds S    time spent on each measurement (default 0.2)\n"
+    "  --filter TEXT  only lines whose kernel and shape contain TEXT, as in \"spmm cora\"\n"
+    "  --json         one JSON object per line instead of the table\n";
+
+bool bench_wants(const struct bench *b, const char *text)
+{
+    return !b->filter || strstr(text, b->filter) != NULL;
+}
+
+double bench_time(struct bench *b, team_fn fn, void *arg)
+{
+    double best = 1e30, begin = clock_seconds();
+    for (int runs = 0; runs < 3 || clock_seconds() - begin < b->seconds; runs++) {
+        double start = clock_seconds();
+        team_run(b->team, fn, arg);
+        double taken = clock_seconds() - start;
+        best = taken < best ? taken : best;
+    }
+    return best;
+}
+
+void bench_title(const struct bench *b, const char *title)
+{
+    if (!b->json)
+        printf("\n%-18s %-28s %11s %9s %9s %9s\n", title, "shape", "time", "GB/s", "GFLOP/s",
+               "of ceiling");
+}
+
+/* A time in the unit that reads best. */
+static void time_text(char *text, size_t size, double seconds)
+{
+    if (seconds < 1e-3)
+        snprintf(text, size, "%.2f us", seconds * 1e6);
+    else if (seconds < 1)
+        snprintf(text, size, "%.3f ms", seconds * 1e3);
+    else
+        snprintf(text, size, "%.3f s", seconds);
+}
+
+double bench_run(struct bench *b, const char *kernel, const char *shape, team_fn fn, void *arg,
+                 struct work work)
+{
+    char label[128];
+    snprintf(label, sizeof label, "%s %s", kernel, shape);
+    if (!bench_wants(b, label))
+        return 0;
+    double time = bench_time(b, fn, arg), least = 0, share = 0;
+    if (b->ceiling.bytes_per_second > 0) {
+        double by_bytes = work.least / b->ceiling.bytes_per_second;
+        double by_flops = work.flops / b->ceiling.flops_per_second;
+        least = by_bytes > by_flops ? by_bytes : by_flops;
+        share = least / time;
+    }
+    if (b->json) {
+        printf("{\"kernel\":\"%s\",\"shape\":\"%s\",\"threads\":%d,\"ms\":%.6g,\"gb_per_s\":%.4g,"
+               "\"gflop_per_s\":%.4g,\"of_ceiling\":%.4g,\"simd\":\"%s\"}\n",
+               kernel, shape, b->threads, time * 1e3, work.bytes / time * 1e-9,
+               work.flops / time * 1e-9, share, b->simd->name);
+    } else {
+        char text[32], percent[16] = "";
+        time_text(text, sizeof text, time);
+        if (least > 0)
+            snprintf(percent, sizeof percent, "%.0f %%", share * 100);
+        printf("%-18s %-28s %11s %9.1f %9.1f %9s\n", kernel, shape, text, work.bytes / time * 1e-9,
+               work.flops / time * 1e-9, percent);
+    }
+    fflush(stdout);
+    return time;
+}
+
+void bench_rows(const struct csr *a, struct worker who, int64_t *from, int64_t *to)
+{
+    *from = csr_row_of_entry(a, a->nnz * who.id / who.size);
+    *to = who.id + 1 == who.size ? a->rows : csr_row_of_entry(a, a->nnz * (who.id + 1) / who.size);
+}
+
+consm_status bench_floats(float **out, int64_t count)
+{
+    struct rng r;
+    rng_init(&r, 1, (uint64_t)count);
+    if (NEW(*out, count) < 0)
+        return CONSM_ENOMEM;
+    for (int64_t i = 0; i < count; i++)
+        (*out)[i] = (float)rng_u32(&r) * 0x1p-31f - 1;
+    return CONSM_OK;
+}
+
+static consm_status bench_all(struct bench *b, int threads)
+{
+    consm_status st = CONSM_OK;
+    b->threads = threads;
+    TRY(team_new(&b->team, threads));
+    if (!b->json)
+        printf("\n==== %d thread%s, %s kernels of %d lanes ====\n", threads,
+               threads == 1 ? "" : "s", b->simd->name, b->simd->lanes);
+    TRY(bench_machine(b));
+    TRY(bench_sparse(b));
+    TRY(bench_gemm(b));
+    TRY(bench_dense(b));
+done:
+    team_free(b->team);
+    return st;
+}
+
+static int parse(struct bench *b, int *threads, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (strcmp(argv[i], "--json") == 0) {
+            b->json = true;
+            continue;
+        }
+        if (strcmp(argv[i], "--help") == 0) {
+            fputs(usage, stdout);
+            return 1;
+        }
+        if (strcmp(argv[i], "--filter") == 0 && value)
+            b->filter = value;
+        else if (strcmp(argv[i], "--threads") == 0 && value && atoi(value) > 0)
+            *threads = atoi(value);
+        else if (strcmp(argv[i], "--seconds") == 0 && value && atof(value) > 0)
+            b->seconds = atof(value);
+        else {
+            fprintf(stderr, "consm-bench: %s: unknown option or missing value\n%s", argv[i], usage);
+            return 2;
+        }
+        i++;
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct bench b = {.seconds = 0.2, .simd = simd_best()};
+    int threads = threads_available(), wrong = parse(&b, &threads, argc, argv);
+    if (wrong)
+        return wrong == 1 ? 0 : wrong;
+    if (bench_all(&b, 1) < 0 || (threads > 1 && bench_all(&b, threads) < 0)) {
+        fprintf(stderr, "consm-bench: %s\n", consm_errmsg());
+        return 1;
+    }
+    return 0;
+}
