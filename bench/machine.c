@@ -41,9 +41,9 @@ enum { FMA_ROUNDS = 1 << 14 };
 static void fma_peak(void *arg, struct worker who)
 {
     const struct bench *b = arg;
-    float out = 0.25f;
+    float out[32] = {0.25f, 0.5f};
     (void)who;
-    b->simd->fma_peak(&out, FMA_ROUNDS);
+    b->simd->fma_peak(out, FMA_ROUNDS);
 }
 
 consm_status bench_machine(struct bench *b)
@@ -52,7 +52,7 @@ consm_status bench_machine(struct bench *b)
     struct stream s = {0};
     const char *filter = b->filter;
     const double bytes = (double)STREAM * sizeof(float);
-    double flops = 2.0 * FMA_ROUNDS * PEAK_CHAINS * b->simd->lanes * b->threads, time;
+    double flops = 2.0 * FMA_ROUNDS * b->simd->peak_chains * b->simd->lanes * b->threads, time;
     TRY(NEW(s.a, STREAM));
     TRY(NEW(s.b, STREAM));
     TRY(NEW(s.c, STREAM));

@@ -1,7 +1,8 @@
 /* Which vector kernels this processor runs. The answer depends on the processor and on the
- * environment variable CONSM_SIMD only, so asking again costs next to nothing and needs no lock. */
+ * environment variable CONSM_SIMD only. */
 #include "cpu/simd.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ const struct simd *simd_table(int i)
     return NULL;
 }
 
-const struct simd *simd_best(void)
+static const struct simd *choose(void)
 {
     const char *asked = getenv("CONSM_SIMD");
     const struct simd *best = &simd_table_base, *next;
@@ -33,6 +34,18 @@ const struct simd *simd_best(void)
         best = next;
         if (asked && strcmp(asked, next->name) == 0)
             break;
+    }
+    return best;
+}
+
+/* Threads that ask at the same time for the first time find the same answer. */
+const struct simd *simd_best(void)
+{
+    static _Atomic(const struct simd *) chosen;
+    const struct simd *best = atomic_load_explicit(&chosen, memory_order_relaxed);
+    if (!best) {
+        best = choose();
+        atomic_store_explicit(&chosen, best, memory_order_relaxed);
     }
     return best;
 }

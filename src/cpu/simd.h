@@ -279,9 +279,9 @@ typedef void adam_fn(float *w, float *m, float *v, const float *g, const struct 
 /* ---- for benchmarks
  * ------------------------------------------------------------------------------- */
 
-/* rounds × PEAK_CHAINS independent vector multiply-adds in registers: the most the processor can do
- * with this instruction set. out keeps the compiler from leaving them out. */
-enum { PEAK_CHAINS = 12 };
+/* rounds × peak_chains independent vector multiply-adds in registers: the most the processor can do
+ * with this instruction set. out (32 small numbers) feeds them and keeps them from being left out.
+ */
 typedef void fma_peak_fn(float *out, int64_t rounds);
 
 /* ---- the table
@@ -304,6 +304,7 @@ typedef softmax_grad_fn log_softmax_grad_fn;
 struct simd {
     const char *name; /* of the instruction set */
     int lanes;        /* floats per vector */
+    int peak_chains;  /* of fma_peak */
 #define SIMD_MEMBER(kernel) kernel##_fn *kernel;
     SIMD_KERNELS(SIMD_MEMBER)
 #undef SIMD_MEMBER

@@ -2,19 +2,24 @@
 #include "cpu/simd/repeat.h"
 #include "cpu/simd/vec.h"
 
-/* Twelve chains hide the latency of four cycles on up to three units, and fit sixteen registers. */
-#define PEAK_DECLARE(i) vf a##i = v_set((float)(i));
-#define PEAK_FMA(i)     a##i = v_fma(factor, factor, a##i);
+/* Enough chains to hide the latency on every unit, few enough for the registers there are. */
+#if defined(__x86_64__) && !defined(__AVX512F__)
+#define PEAK_COUNT 12
+#else
+#define PEAK_COUNT 24
+#endif
+#define PEAK_DECLARE(i) vf a##i = v_load(out + (i) % 8);
+#define PEAK_FMA(i)     a##i = v_fma(left, right, a##i);
 #define PEAK_SUM(i)     sum = sum + a##i;
 void SIMD(fma_peak)(float *out, int64_t rounds)
 {
-    const vf factor = v_set(*out);
-    vf sum = factor;
-    REPEAT(12, PEAK_DECLARE)
-    for (int64_t i = 0; i < rounds; i++) {
-        REPEAT(12, PEAK_FMA)
-    }
-    REPEAT(12, PEAK_SUM)
+    const vf left = v_load(out), right = v_load(out + 1);
+    vf sum = left;
+    REPEAT(PEAK_COUNT, PEAK_DECLARE)
+    do {
+        REPEAT(PEAK_COUNT, PEAK_FMA)
+    } while (--rounds != 0);
+    REPEAT(PEAK_COUNT, PEAK_SUM)
     *out = v_sum(sum);
 }
 
@@ -23,5 +28,7 @@ void SIMD(fma_peak)(float *out, int64_t rounds)
 #define SIMD_ENTRY(entry) .entry = SIMD(entry),
 
 extern const struct simd SIMD(table);
-const struct simd SIMD(table) = {
-    .name = SIMD_STRING(SIMD_NAME), .lanes = LANES, SIMD_KERNELS(SIMD_ENTRY)};
+const struct simd SIMD(table) = {.name = SIMD_STRING(SIMD_NAME),
+                                 .lanes = LANES,
+                                 .peak_chains = PEAK_COUNT,
+                                 SIMD_KERNELS(SIMD_ENTRY)};
