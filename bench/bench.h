@@ -29,7 +29,7 @@ struct bench {
     int threads;
     double seconds;     /* spent on each measurement */
     const char *filter; /* only lines "kernel shape" that contain it; NULL: all */
-    bool json;
+    bool json, busy;
     struct ceiling ceiling; /* of this team */
     const struct simd *simd;
 };

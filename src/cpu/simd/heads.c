@@ -110,6 +110,7 @@ void SIMD(spmm_heads)(float *y, const struct sparse *a, const float *x, int64_t 
         SIMD(spmm)(y, a, x, dim, end, from, to);
         return;
     }
+    job.reach = spmm_reach(&job, from, to);
     for (int64_t r = from; r < to && width > 0;) {
         int64_t stop = spmm_group_end(r, to, width, 2048);
         heads_group(&job, heads, dim, r, stop);

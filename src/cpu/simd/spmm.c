@@ -174,6 +174,7 @@ void SIMD(spmm)(float *y, const struct sparse *a, const float *x, int64_t width,
                            .end = end};
     if (width < 1)
         return;
+    job.reach = spmm_reach(&job, from, to);
     for (int64_t r = from; r < to;) {
         int64_t stop = spmm_group_end(r, to, width, 2048);
         SIMD(spmm_strips)(&job, r, stop);

@@ -4,6 +4,13 @@
 
 #include "cpu/simd/vec.h"
 
+/* Entries between a prefetch and its use: into the first-level cache, into the second. */
+enum { SPMM_AHEAD = 12, SPMM_EARLY = 40 };
+
+/* How much of x the rows read: what the first-level cache or a little more holds, what the caches
+ * of a core hold, or more. */
+enum spmm_reach { SPMM_NEAR, SPMM_MIDDLE, SPMM_FAR };
+
 enum spmm_kind { SPMM_ONES, SPMM_VALUES, SPMM_LOOKED_UP };
 
 /* y and x are rows of `stride` floats, of which the first `width` take part. */
@@ -17,8 +24,22 @@ struct spmm_job {
     const int64_t *index;
     int64_t val_stride; /* entry k has its value at val[k·val_stride]; used by SPMM_LOOKED_UP */
     enum spmm_kind kind;
+    enum spmm_reach reach;
     const struct epilogue *end;
 };
+
+/* How far rows [from, to) reach: columns ascend, so the last entries of a few rows tell. Only speed
+ * depends on the answer. */
+INLINE enum spmm_reach spmm_reach(const struct spmm_job *j, int64_t from, int64_t to)
+{
+    int64_t furthest = 0;
+    const int64_t step = (to - from) / 8 + 1;
+    for (int64_t r = from; r < to; r += step)
+        if (j->start[r] < j->start[r + 1] && j->col[j->start[r + 1] - 1] > furthest)
+            furthest = j->col[j->start[r + 1] - 1];
+    const int64_t bytes = furthest * j->stride * (int64_t)sizeof(float);
+    return bytes < 192 << 10 ? SPMM_NEAR : bytes < 8 << 20 ? SPMM_MIDDLE : SPMM_FAR;
+}
 
 /* All columns of rows [from, to), without dropout. */
 void SIMD(spmm_strips)(const struct spmm_job *job, int64_t from, int64_t to);
