@@ -10,27 +10,17 @@
 static const struct flag flags[] = {
     {"to", "FORMAT",
      "write " DATA_SAVE_FORMATS " (by the name of OUT: .npz, .safetensors, else plain)", 0},
-    {"labels", "FILE", "IN is an edge list, and this file has its labels", 0},
-    {"features", "FILE", "IN is an edge list, and this file has its features", 0},
     DATA_FLAGS,
     {0}};
-
-static consm_status open_input(struct dataset **out, const struct args *args)
-{
-    const char *labels = args_get(args, "labels"), *features = args_get(args, "features");
-    struct data_options o = {args_get(args, "data-dir"), args_get(args, "format")};
-    if (labels || features)
-        return data_load_parts(out, args->item[0], o.format, labels, features);
-    return data_open(out, args->item[0], &o);
-}
 
 static int run(struct args *args)
 {
     consm_status st = CONSM_OK;
     struct dataset *d = NULL;
+    struct data_options o = data_args_options(args);
     if (args->count != 2)
         return args_fail(args, EXIT_USAGE, "expected IN and OUT; `consm help convert` explains");
-    TRY(open_input(&d, args));
+    TRY(data_open(&d, args->item[0], &o));
     TRY(safetensors_dataset_verify(d));
     TRY(data_save_path(d, args->item[1], args_get(args, "to")));
     fprintf(stderr, "%s: %lld nodes, %lld edges, %lld features, %d classes\n", args->item[1],

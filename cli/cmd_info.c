@@ -117,7 +117,8 @@ static void print_degrees(const struct dataset *d, const struct data_facts *f)
             snprintf(range, sizeof range, "%lld", low);
         else
             snprintf(range, sizeof range, "%lld-%lld", low, high);
-        printf("    %-14s %12s          ", range, grouped(f->degree_count[b], number));
+        printf("    %-14s %12s%s", range, grouped(f->degree_count[b], number),
+               f->degree_count[b] ? "          " : "");
         print_bar(f->degree_count[b], most);
         putchar('\n');
     }

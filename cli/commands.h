@@ -7,6 +7,7 @@
 extern const struct command cmd_train;
 extern const struct command cmd_models;
 extern const struct command cmd_fetch;
+extern const struct command cmd_generate;
 extern const struct command cmd_info;
 extern const struct command cmd_split;
 extern const struct command cmd_convert;

@@ -1,10 +1,17 @@
 /* Opening the DATASET of a command line, and reading its split flags. */
 #include "data_args.h"
 
+struct data_options data_args_options(const struct args *args)
+{
+    return (struct data_options){.data_dir = args_get(args, "data-dir"),
+                                 .format = args_get(args, "format"),
+                                 .labels = args_get(args, "labels"),
+                                 .features = args_get(args, "features")};
+}
+
 int data_args_open(struct dataset **out, const struct args *args, const char *default_name)
 {
-    struct data_options o = {.data_dir = args_get(args, "data-dir"),
-                             .format = args_get(args, "format")};
+    struct data_options o = data_args_options(args);
     *out = NULL;
     if (args->count > 1)
         return args_fail(args, EXIT_USAGE, "one dataset at a time, not also %s", args->item[1]);

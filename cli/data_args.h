@@ -3,14 +3,17 @@
 #define CLI_DATA_ARGS_H
 
 #include "args.h"
+#include "data/load.h"
 #include "data/registry.h"
 #include "data/split.h"
 
 /* Rows for a verb's table of flags. */
 #define DATA_FLAGS                                                                               \
     {"data-dir", "DIR", "look for data files here first (then $CONSM_DATA, then the cache)", 0}, \
+        {"format", "NAME", "read a path as " DATA_FORMATS, 0},                                   \
+        {"labels", "FILE", "DATASET is an edge list, and this file has its labels", 0},          \
     {                                                                                            \
-        "format", "NAME", "read a path as this format instead of recognising it", 0              \
+        "features", "FILE", "DATASET is an edge list, and this file has its features", 0         \
     }
 #define SPLIT_FLAGS                                                                             \
     {"split", "SPLIT", "paper, public, random, file:I, or a file of `consm split`", 0},         \
@@ -21,6 +24,9 @@
     {                                                                                           \
         "pooled", NULL, "random: draw from all classes together, not class by class", 0         \
     }
+
+/* The flags as options of data_open. */
+struct data_options data_args_options(const struct args *args);
 
 /* Opens args->item[0] (default_name when there is none and it is not NULL). EXIT_DONE, or the exit
  * code with the line printed. */

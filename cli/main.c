@@ -6,12 +6,14 @@
 
 /* In the order in which `consm help` lists them. */
 static const struct command *const commands[] = {
-    &cmd_train,  //
-    &cmd_models, //
-    &cmd_info,   //
-    &cmd_fetch,  //
-    &cmd_split,  //
-    &cmd_convert, NULL,
+    &cmd_train,    //
+    &cmd_models,   //
+    &cmd_info,     //
+    &cmd_fetch,    //
+    &cmd_split,    //
+    &cmd_convert,  //
+    &cmd_generate, //
+    NULL,
 };
 
 static const struct command *find_command(const char *name)

@@ -71,6 +71,28 @@ sed 's/val/vla/' "$work/s.csv" > "$work/bad.csv"
 expect 1 'found the role "vla"' split karate --split "$work/bad.csv"
 expect 1 "cannot write" split karate --per-class 4 -o "$work/no/such/folder/s.csv"
 
+# ---- generate ------------------------------------------------------------------------------------
+expect 0 "csbm:nodes=60,seed=3,homophily=0.5: 60 nodes, 300 edges, 32 features, 4 classes" \
+    generate csbm:nodes=60 --seed 3 --homophily 0.5 -o "$work/g.npz"
+expect 0 '"nodes": 60, "edges": 300' generate csbm:nodes=60,seed=3 --homophily 0.5 --json -o "$work/g"
+expect 0 '"classes": 2' generate karate --json -o "$work/k.safetensors"
+for path in "$work/g.npz" "$work/g" "$work/g/"; do
+    expect 0 '"homophily": {"edge": 0.5,' info "$path" --json
+done
+expect 0 '"name": "Mr. Hi"' info "$work/k.safetensors" --json
+expect 2 "what to generate?" generate cora -o "$work/x.npz"
+expect 2 "where to?" generate csbm
+expect 2 "--nodes is for csbm" generate karate --nodes 5 -o "$work/x.npz"
+expect 2 "homophily=2: expected" generate csbm --homophily 2 -o "$work/x.npz"
+expect 2 "would need" generate csbm --nodes 40 --homophily 1 --degree 20 -o "$work/x.npz"
+expect 1 "cannot write" generate karate -o "$work/no/such/folder/x.npz"
+[ ! -e "$work/x.npz" ] || fault "a failed generate left a file"
+
+# ---- a bare edge list with its labels ----------------------------------------------------------------
+printf '0 1\n1 2\n2 0\n2 3\n' > "$work/edges.txt"
+printf '0 a\n1 a\n2 b\n3 b\n' > "$work/labels.txt"
+expect 0 '"homophily": {"edge": 0.5,' info "$work/edges.txt" --labels "$work/labels.txt" --json
+
 # ---- fetch ---------------------------------------------------------------------------------------
 expect 2 "which sets?" fetch
 expect 2 "did you mean cora?" fetch cora coar
@@ -81,6 +103,7 @@ expect 1 "http://127.0.0.1:1/yandex/texas.npz" fetch texas --mirror http://127.0
 # ---- with the real files, when they are here -------------------------------------------------------
 if [ -n "$real" ]; then
     same info_cora.txt info cora --split paper --data-dir "$real"
+    same info_actor.txt info film --data-dir "$real"
     same info_chameleon.txt info chameleon --split public --data-dir "$real"
     expect 1 "lacks planetoid/ind.pubmed.allx; \`consm fetch pubmed\` gets it" \
         info pubmed --data-dir "$real"

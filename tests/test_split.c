@@ -243,6 +243,7 @@ static void real_sets_split_as_the_paper_does(void **state)
         int64_t train, val, test;
     } sets[] = {{"cora", 140, 1568, 1000},
                 {"citeseer", 120, 2207, 1000},
+                {"actor", 100, 3748, 3752},
                 {"chameleon", 100, 1087, 1090},
                 {"squirrel", 100, 2550, 2551}};
     if (!real_data("the paper's splits"))

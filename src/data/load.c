@@ -268,6 +268,7 @@ consm_status data_save_path(const struct dataset *d, const char *path, const cha
     TRY(dataset_check(d));
     switch (f) {
     case PLAIN: return plain_save(d, path);
+    case NPZ: return npz_save(d, path);
     case SAFETENSORS: return safetensors_dataset_save(d, path);
     default:
         return status_fail(CONSM_EINVAL, "%s cannot be written: expected %s", format,

@@ -1,5 +1,6 @@
 /* From what the user typed to a dataset. */
 #include "data/generate.h"
+#include "data/geom_gcn.h"
 #include "data/load.h"
 #include "data/npz.h"
 #include "data/planetoid.h"
@@ -8,13 +9,18 @@
 
 #include <string.h>
 
-/* path is that of the set's first file; the reader wants their folder. */
-static consm_status open_planetoid(struct dataset **out, const char *path, const char *name)
+/* path is that of the set's first file; two of the readers want the folder it lies in. */
+static consm_status read_set(struct dataset **out, const struct data_set *set, const char *path)
 {
-    char *folder = mem_strndup(path, (size_t)(strrchr(path, '/') - path));
+    consm_status st = CONSM_OK;
+    char *folder = NULL;
+    if (set->reader == READER_NPZ)
+        return npz_load(out, path);
+    folder = mem_strndup(path, (size_t)(strrchr(path, '/') - path));
     if (!folder)
         return CONSM_ENOMEM;
-    consm_status st = planetoid_load(out, folder, name);
+    st = set->reader == READER_PLANETOID ? planetoid_load(out, folder, set->name)
+                                         : geom_gcn_load(out, folder);
     mem_free(folder);
     return st;
 }
@@ -25,12 +31,7 @@ static consm_status open_registered(struct dataset **out, const struct data_set 
     consm_status st = CONSM_OK;
     char *path = NULL, *name = NULL;
     TRY(registry_locate(&path, set, o->data_dir));
-    if (set->reader == READER_NPZ)
-        TRY(npz_load(out, path));
-    else if (set->reader == READER_PLANETOID)
-        TRY(open_planetoid(out, path, set->name));
-    else
-        TRY(status_fail(CONSM_EINVAL, "%s: no reader for %s", set->name, path));
+    TRY(read_set(out, set, path));
     name = mem_strdup(set->name);
     if (!name)
         TRY(CONSM_ENOMEM);
@@ -47,7 +48,7 @@ done:
 
 static consm_status open_path(struct dataset **out, const char *path, const struct data_options *o)
 {
-    return data_load_path(out, path, o->format);
+    return data_load_parts(out, path, o->format, o->labels, o->features);
 }
 
 static consm_status unknown(const char *name)
@@ -55,7 +56,7 @@ static consm_status unknown(const char *name)
     const char *near = registry_nearest(name);
     if (near)
         return status_fail(CONSM_ENOTFOUND, "no dataset or file %s; did you mean %s?", name, near);
-    return status_fail(CONSM_ENOTFOUND, "no dataset or file %s; `consm help info` lists the names",
+    return status_fail(CONSM_ENOTFOUND, "no dataset or file %s; `consm info` lists the names",
                        name);
 }
 
@@ -65,7 +66,7 @@ consm_status data_open(struct dataset **out, const char *name_or_path, const str
     const struct data_set *set = registry_find(name_or_path);
     *out = NULL;
     o = o ? o : &defaults;
-    if (o->format)
+    if (o->format || o->labels || o->features)
         return open_path(out, name_or_path, o);
     if (generate_knows(name_or_path))
         return generate_named(out, name_or_path);

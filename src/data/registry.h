@@ -58,8 +58,9 @@ consm_status registry_locate(char **out, const struct data_set *set, const char 
 
 /* How data_open finds and reads; NULL for the defaults. */
 struct data_options {
-    const char *data_dir; /* where to look first */
-    const char *format;   /* for paths: "npz", "csv", …; NULL: recognised by content */
+    const char *data_dir;          /* where to look first */
+    const char *format;            /* for paths: "npz", "plain", …; NULL: recognised by content */
+    const char *labels, *features; /* files that belong to a path that is a bare edge list */
 };
 
 /* Opens what a user calls DATASET: a built-in name, a registered name, or a path (anything with a
