@@ -5,7 +5,9 @@
 
 #include <stddef.h>
 
-extern const unsigned char asset_figure_css[], asset_report_css[], asset_report_js[];
-extern const size_t asset_figure_css_size, asset_report_css_size, asset_report_js_size;
+extern const unsigned char asset_figure_css[], asset_report_css[], asset_report_js[],
+    asset_picker_js[];
+extern const size_t asset_figure_css_size, asset_report_css_size, asset_report_js_size,
+    asset_picker_js_size;
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * The neighbourhood of one node: itself in the middle, neighbours on a ring from most to least
  * trusted, their other neighbours outside. The layout is radial and has no randomness: every
- * neighbour owns a wedge as wide as its children need. assets/report.js draws the same picture for
+ * neighbour owns a wedge as wide as its children need. assets/picker.js draws the same picture for
  * the node a reader picks.
  */
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The page. Structure only: looks are assets/report.css and assets/figure.css, behaviour is
- * assets/report.js, all built in. A content security policy forbids the page every network access,
- * so that it cannot phone anybody, whatever a name in the data says. */
+ * assets/report.js and assets/picker.js, all built in. A content security policy forbids the page
+ * every network access, so that it cannot phone anybody, whatever a name in the data says. */
 #include "report/html.h"
 
 #include <stdio.h>
@@ -224,6 +224,7 @@ consm_status report_to_html(struct text *out, const struct report *r)
     add_again(out, r);
     text_add(out, "</main>\n<div id=\"tooltip\" role=\"status\" hidden></div>\n<script>\n");
     text_add_bytes(out, (const char *)asset_report_js, asset_report_js_size);
+    text_add_bytes(out, (const char *)asset_picker_js, asset_picker_js_size);
     text_add(out, "</script>\n</body>\n</html>\n");
     TRY(text_status(out));
 done:

@@ -53,7 +53,7 @@ consm_status report_write_files(const struct report *r, const char *folder);
  * Chromium: the first that is there. CONSM_ENOTFOUND when there is none; the message names them. */
 consm_status report_write_png(const char *png_path, const char *svg_path, double scale);
 
-/* The graph as the JSON that assets/report.js reads. */
+/* The graph as the JSON that assets/picker.js reads. */
 consm_status report_graph_json(struct text *out, const struct graph_view *g, int64_t most_edges);
 
 #endif
