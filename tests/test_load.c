@@ -1,0 +1,188 @@
+/* Paths are recognised by what they hold; formats convert into each other without loss. */
+#include "datasets.h"
+
+#include "data/load.h"
+#include "data/plain.h"
+#include <sys/wait.h>
+
+static struct dataset *load(const char *path)
+{
+    struct dataset *d;
+    OK(data_load_path(&d, path, NULL));
+    return d;
+}
+
+static void recognised(void **state)
+{
+    (void)state;
+    static const char market[] = "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n";
+    struct dataset *d;
+    write_text("plain/edges.csv", "a,b\n");
+    write_text("geom/out1_graph_edges.txt", "x\ty\n0\t1\n");
+    write_text("geom/out1_node_feature_label.txt", "n\tf\tl\n0\t0,1\t1\n1\t1,1\t0\n");
+    /* Names say nothing: a Matrix Market file called .csv is still one. */
+    const char *const paths[] = {in_scratch("plain"), in_scratch("plain/"), in_scratch("geom"),
+                                 write_text("m.csv", market), write_text("e.bin", "0 1\n")};
+    const char *const names[] = {"plain", "plain", "geom", "m", "e.bin"};
+    for (int i = 0; i < 5; i++) {
+        d = load(paths[i]);
+        assert_int_equal(d->nodes, 2);
+        assert_int_equal(d->edges, 1);
+        assert_string_equal(d->name, names[i]);
+        OK(data_save_path(d, in_scratch("copy"), "safetensors"));
+        dataset_free(d);
+        d = load(in_scratch("copy"));
+        assert_int_equal(d->edges, 1);
+        assert_string_equal(d->name, names[i]);
+        dataset_free(d);
+    }
+}
+
+static void format_overrides(void **state)
+{
+    (void)state;
+    struct dataset *d;
+    const char *path = write_text("two.csv", "a,b\n");
+    OK(data_load_path(&d, path, "edges"));
+    dataset_free(d);
+    FAILS(data_load_path(&d, path, "mtx"), CONSM_EFORMAT, "");
+    FAILS(data_load_path(&d, path, "safetensors"), CONSM_EFORMAT, "two.csv: 4 bytes");
+    FAILS(data_load_path(&d, path, "npz"), CONSM_EFORMAT, "two.csv");
+    FAILS(data_load_path(&d, path, "xml"), CONSM_EINVAL, "no format xml: expected plain, edges");
+    assert_null(d);
+}
+
+static void not_recognised(void **state)
+{
+    (void)state;
+    struct dataset *d;
+    file_make_folders(in_scratch("empty"));
+    FAILS(data_load_path(&d, in_scratch("empty"), NULL), CONSM_EFORMAT,
+          "looked for edges.csv (plain), out1_graph_edges.txt (geom-gcn), ind.NAME.graph");
+    FAILS(data_load_path(&d, write_text("zero", ""), NULL), CONSM_EFORMAT, "zero: is empty");
+    FAILS(data_load_path(&d, write_bytes("bin", "\0\1\2\3", 4), NULL), CONSM_EFORMAT,
+          "bin: no format known: looked for a zip (npz), a safetensors header, %%MatrixMarket");
+    FAILS(data_load_path(&d, in_scratch("gone"), NULL), CONSM_EIO, "gone: cannot open");
+    FAILS(data_load_path(&d, "/dev/null", NULL), CONSM_EIO, "neither a file nor a folder");
+    write_text("pair/ind.one.x", "x");
+    write_text("pair/ind.two.x", "x");
+    FAILS(data_load_path(&d, in_scratch("pair"), NULL), CONSM_EFORMAT, "several sets");
+    FAILS(data_load_path(&d, in_scratch("pair/ind.one.x"), NULL), CONSM_EIO, "ind.one.");
+    FAILS(data_load_parts(&d, in_scratch("empty"), "plain", "labels", NULL), CONSM_EINVAL,
+          "is no edge list");
+}
+
+static void without_permission(void **state)
+{
+    (void)state;
+    struct dataset *d;
+    if (geteuid() == 0) {
+        printf("SKIPPED: unreadable folders: root reads them all\n");
+        return;
+    }
+    write_text("locked/edges.csv", "a,b\n");
+    chmod(in_scratch("locked"), 0);
+    FAILS(data_load_path(&d, in_scratch("locked"), NULL), CONSM_EIO,
+          "locked: cannot open the folder: Permission denied");
+    chmod(in_scratch("locked"), 0700);
+}
+
+/* plain, npz and safetensors into each other, in every order of two. */
+static void converts_without_loss(void **state)
+{
+    (void)state;
+    static const char *const format[3] = {"plain", "npz", "safetensors"};
+    struct dataset *first, *d;
+    write_text("full/edges.csv", "source,target,weight\n\"a b\",c,0.1\nc,d,3e-7\nd,d,1\n");
+    write_text("full/nodes.csv", "id,label,split_0,split_1\n\"a b\",up,train,test\n"
+                                 "c,\"down, left\",val,train\nd,up,test,val\ne,,,\n");
+    write_text("full/features.svm",
+               "# features: 9, first index: 1\n0 1:0.25 9:7\n0\n0 3:-1e-9\n0\n");
+    write_text("full/dataset.json",
+               "{\"classes\": [\"up\", \"down, left\", \"nobody\"],"
+               " \"features\": [\"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\","
+               " \"h\", \"\u00fc\"]}");
+    first = load(in_scratch("full"));
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3; b++) {
+            char one[32], two[32];
+            snprintf(one, sizeof one, "one-%d-%d", a, b);
+            snprintf(two, sizeof two, "two-%d-%d", a, b);
+            OK(data_save_path(first, in_scratch(one), format[a]));
+            d = load(in_scratch(one));
+            same_dataset(first, d);
+            OK(data_save_path(d, in_scratch(two), format[b]));
+            dataset_free(d);
+            d = load(in_scratch(two));
+            same_dataset(first, d);
+            dataset_free(d);
+        }
+    dataset_free(first);
+}
+
+static int run(const char *arguments)
+{
+    char command[1024];
+    snprintf(command, sizeof command, "%s convert %s 2> %s", CONSM_COMMAND, arguments,
+             in_scratch("stderr"));
+    int code = system(command);
+    return WIFEXITED(code) ? WEXITSTATUS(code) : -1;
+}
+
+static void assert_stderr(const char *text)
+{
+    struct file_map map;
+    char line[1024];
+    OK(file_map(&map, in_scratch("stderr")));
+    snprintf(line, sizeof line, "%.*s", (int)map.size, (const char *)map.data);
+    file_unmap(&map);
+    if (!strstr(line, text))
+        fail_msg("stderr is \"%s\", expected \"%s\"", line, text);
+}
+
+static void the_command(void **state)
+{
+    (void)state;
+    char arguments[512];
+    struct dataset *a, *b;
+    assert_int_equal(run("karate"), 2);
+    assert_stderr("consm convert: expected IN and OUT");
+    snprintf(arguments, sizeof arguments, "karate %s/karate", scratch);
+    assert_int_equal(run(arguments), 0);
+    snprintf(arguments, sizeof arguments, "%s/karate %s/k.safetensors", scratch, scratch);
+    assert_int_equal(run(arguments), 0);
+    a = load(in_scratch("karate"));
+    b = load(in_scratch("k.safetensors"));
+    same_dataset(a, b);
+    assert_string_equal(b->name, "karate");
+    dataset_free(a);
+    dataset_free(b);
+    write_text("list.txt", "0 1\n1 2\n");
+    write_text("labels.txt", "x\ny\nx\n");
+    snprintf(arguments, sizeof arguments, "%s/list.txt %s/o --to npz --labels %s/labels.txt",
+             scratch, scratch, scratch);
+    assert_int_equal(run(arguments), 0);
+    a = load(in_scratch("o"));
+    assert_int_equal(a->classes, 2);
+    dataset_free(a);
+    snprintf(arguments, sizeof arguments, "karate %s/o --to mtx", scratch);
+    assert_int_equal(run(arguments), 2);
+    assert_stderr("mtx cannot be written: expected plain, npz, safetensors");
+    write_text("list.txt", "0 1\n1\n");
+    snprintf(arguments, sizeof arguments, "%s/list.txt %s/x", scratch, scratch);
+    assert_int_equal(run(arguments), 1);
+    assert_stderr("list.txt: line 2: found 1 column, expected 2 as in the first row");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(recognised),
+        cmocka_unit_test(format_overrides),
+        cmocka_unit_test(not_recognised),
+        cmocka_unit_test(without_permission),
+        cmocka_unit_test(converts_without_loss),
+        cmocka_unit_test(the_command),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
