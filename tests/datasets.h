@@ -50,9 +50,9 @@ static inline int scratch_remove(void **state)
 /* scratch/name in one of a few buffers that take turns. */
 static inline const char *in_scratch(const char *name)
 {
-    static char path[8][256];
+    static char path[32][256];
     static int turn;
-    turn = (turn + 1) % 8;
+    turn = (turn + 1) % 32;
     snprintf(path[turn], sizeof path[turn], "%s/%s", scratch, name);
     return path[turn];
 }

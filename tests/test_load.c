@@ -45,7 +45,7 @@ static void format_overrides(void **state)
     const char *path = write_text("two.csv", "a,b\n");
     OK(data_load_path(&d, path, "edges"));
     dataset_free(d);
-    FAILS(data_load_path(&d, path, "mtx"), CONSM_EFORMAT, "");
+    FAILS(data_load_path(&d, path, "mtx"), CONSM_EFORMAT, "two.csv: line 1: expected %%Matrix");
     FAILS(data_load_path(&d, path, "safetensors"), CONSM_EFORMAT, "two.csv: 4 bytes");
     FAILS(data_load_path(&d, path, "npz"), CONSM_EFORMAT, "two.csv");
     FAILS(data_load_path(&d, path, "xml"), CONSM_EINVAL, "no format xml: expected plain, edges");

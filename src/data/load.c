@@ -213,13 +213,29 @@ static consm_status shorten_name(struct dataset *d, const char *path)
     return CONSM_OK;
 }
 
+/* The edge list reader would also take other text. */
+static consm_status check_market(const char *path)
+{
+    struct file_map map;
+    consm_status st = file_map(&map, path);
+    if (st < 0)
+        return st;
+    if (!matrix_market_is(&(struct text_file){path, map.data, map.size}))
+        st = status_fail(CONSM_EFORMAT, "%s: line 1: expected %%%%MatrixMarket", path);
+    file_unmap(&map);
+    return st;
+}
+
 static consm_status load_format(struct dataset **out, const char *path, enum format f,
                                 const char *labels, const char *features)
 {
     switch (f) {
     case PLAIN: return plain_load(out, path);
-    case EDGES:
-    case MARKET: return edge_list_load(out, path, labels, features);
+    case MARKET:
+    case EDGES: {
+        consm_status st = f == MARKET ? check_market(path) : CONSM_OK;
+        return st < 0 ? st : edge_list_load(out, path, labels, features);
+    }
     case NPZ: return npz_load(out, path);
     case SAFETENSORS: return safetensors_dataset_load(out, path);
     case GEOM_GCN: return geom_gcn_load(out, path);
