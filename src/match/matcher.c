@@ -21,15 +21,14 @@ static int64_t pairs_per_step(const struct matcher *m)
     return is(m->config->match_update, "ego") ? of_one : of_one * m->data.labelled;
 }
 
+/* What scoring needs. */
 static consm_status allocate(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
-    m->pairs = pairs_per_step(m);
     m->score_batch = d->edges->count < SCORE_BATCH ? d->edges->count : SCORE_BATCH;
     m->score_batch = m->score_batch > 0 ? m->score_batch : 1;
     TRY(params_new(&m->params));
-    TRY(pooling_new(&m->pooling, d->labelled, d->classes, d->nodes));
     TRY(ZNEW(m->scratch, team_size(m->team)));
     for (int i = 0; i < team_size(m->team); i++)
         TRY(pool_scratch_new(&m->scratch[i], d->nodes, d->classes));
@@ -38,17 +37,9 @@ static consm_status allocate(struct matcher *m)
     TRY(NEW(m->order, d->edges->count));
     TRY(NEW(m->pooled, d->nodes * d->classes * m->config->hidden));
     TRY(NEW(m->keep, d->graph->nnz));
-    TRY(NEW(m->reference_point, d->classes * m->config->hidden));
     TRY(NEW(m->nearest, d->nodes));
-    TRY(index_new(&m->left, m->pairs, d->labelled));
-    TRY(index_new(&m->right, m->pairs, d->labelled));
-    TRY(index_new(&m->ends, 2 * m->pairs, d->nodes));
-    TRY(NEW(m->target, m->pairs));
-    TRY(NEW(m->weight, m->pairs));
     TRY(index_new(&m->score_left, m->score_batch, d->nodes));
     TRY(index_new(&m->score_right, m->score_batch, d->nodes));
-    TRY(matcher_group(m));
-    TRY(matcher_draw_pairs(m));
 done:
     return st;
 }
@@ -73,21 +64,40 @@ done:
     return st;
 }
 
+/* What training needs as well: pairs, and the subgraphs of the labelled nodes. */
+static consm_status allocate_training(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    const struct match_data *d = &m->data;
+    if (d->labelled == 0)
+        return CONSM_OK;
+    m->pairs = pairs_per_step(m);
+    TRY(pooling_new(&m->pooling, d->labelled, d->classes, d->nodes));
+    TRY(index_new(&m->left, m->pairs, d->labelled));
+    TRY(index_new(&m->right, m->pairs, d->labelled));
+    TRY(index_new(&m->ends, 2 * m->pairs, d->nodes));
+    TRY(NEW(m->target, m->pairs));
+    TRY(NEW(m->weight, m->pairs));
+    TRY(matcher_group(m));
+    TRY(matcher_draw_pairs(m));
+    TRY(reserve(m));
+done:
+    return st;
+}
+
 consm_status matcher_new(struct matcher **out, const struct match_data *data,
                          const struct config *config, uint64_t seed, struct team *team)
 {
     consm_status st = CONSM_OK;
     struct matcher *m = NULL;
     *out = NULL;
-    if (data->labelled < 1)
-        return status_fail(CONSM_EINVAL, "matching needs labelled nodes, there are none");
     TRY(ZNEW(m, 1));
     m->data = *data;
     m->config = config;
     m->seed = seed;
     m->team = team;
     TRY(allocate(m));
-    TRY(reserve(m));
+    TRY(allocate_training(m));
     TRY(matcher_record(m));
     TRY(ZNEW(m->moment1, m->params->size));
     TRY(ZNEW(m->moment2, m->params->size));
@@ -123,7 +133,6 @@ void matcher_free(struct matcher *m)
     mem_free(m->member_reference);
     mem_free(m->member_plan);
     mem_free(m->keep);
-    mem_free(m->reference_point);
     mem_free(m->nearest);
     mem_free(m->target);
     mem_free(m->weight);
@@ -155,13 +164,15 @@ const float *matcher_embedding(struct matcher *m)
 /* ---- pruning and mapping
  * ------------------------------------------------------------------------------ */
 
-/* r: class means of the labelled nodes' embeddings (Algorithm 1, line 3). */
+/* r: class means of the labelled nodes' embeddings (Algorithm 1, line 3); a loaded module keeps the
+ * ones it was saved with. */
 static const float *update_references(struct matcher *m)
 {
     const struct match_data *d = &m->data;
     const float *h = matcher_embedding(m);
-    prune_references(m->reference_point, h, d->train, d->labelled, d->label, d->classes,
-                     m->config->hidden);
+    if (d->labelled > 0)
+        prune_references(m->reference_point, h, d->train, d->labelled, d->label, d->classes,
+                         m->config->hidden);
     return h;
 }
 
@@ -222,6 +233,8 @@ consm_status matcher_prune(struct matcher *m, double zeta, const float *score)
         score = m->own_score;
     }
     prune_top(m->keep, d->graph->nnz, score, d->edges, kept, m->order);
+    if (d->labelled == 0)
+        return CONSM_OK;
     TRY(subgraphs_collect(&m->sets, &m->scratch[0].walk, d->graph, m->keep, d->train, d->labelled,
                           m->config->two_hop_cap, m->seed));
     TRY(map_members(m, &m->pooling, &m->sets, h));

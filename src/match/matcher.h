@@ -22,7 +22,7 @@ struct match_data {
     const float *dense;       /* … then these */
     const int32_t *label;     /* (n) */
     const int32_t *train;     /* (labelled) the nodes whose labels may be used */
-    int64_t labelled;
+    int64_t labelled;         /* 0: the module is loaded, not trained, and only scores */
 };
 
 struct matcher;
@@ -45,8 +45,11 @@ consm_status matcher_train(struct matcher *m, int64_t steps, double *loss);
 /* w (|E|): the coefficient of every edge, in [0, 1] and the same in both directions. */
 consm_status matcher_score(struct matcher *m, float *w);
 
-/* The pieces that tests compare with a reference. */
+/* All that scoring needs beside the graph and its features: the networks' weights and, not trained,
+ * "references" (c, hidden). */
 struct params *matcher_params(struct matcher *m);
+
+/* The pieces that tests compare with a reference. */
 const float *matcher_embedding(struct matcher *m); /* (n, hidden), dropout off */
 double matcher_zeta(const struct matcher *m);      /* of the last prune */
 

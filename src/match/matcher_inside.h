@@ -27,7 +27,7 @@ struct matcher {
     float *similarity, *own_score; /* (n, c), (|E|): S and S_i·S_j */
     int32_t *order;                /* (|E|) of the selection */
 
-    float *reference_point; /* (c, f) */
+    float *reference_point; /* (c, f), among the parameters, so that it is saved with them */
     int32_t *nearest;       /* (n) */
 
     int64_t pairs;              /* per step, half of them positive */

@@ -130,7 +130,7 @@ static void select_first(int32_t *order, int64_t count, int64_t k, const float *
     }
 }
 
-static void select_top(int32_t *order, const float *score, int64_t count, int64_t k)
+void prune_first(int32_t *order, const float *score, int64_t count, int64_t k)
 {
     for (int64_t e = 0; e < count; e++)
         order[e] = (int32_t)e;
@@ -142,7 +142,7 @@ void prune_top(uint8_t *keep, int64_t nnz, const float *score, const struct edge
                int32_t *order)
 {
     memset(keep, 0, (size_t)nnz);
-    select_top(order, score, edges->count, k);
+    prune_first(order, score, edges->count, k);
     for (int64_t i = 0; i < k && i < edges->count; i++) {
         keep[edges->entry[order[i]]] = 1;
         keep[edges->back[order[i]]] = 1;
@@ -155,7 +155,7 @@ float prune_threshold(const float *score, int64_t count, int64_t k, int32_t *ord
         return INFINITY;
     if (k > count)
         k = count;
-    select_top(order, score, count, k);
+    prune_first(order, score, count, k);
     float least = INFINITY;
     for (int64_t i = 0; i < k; i++)
         least = score[order[i]] < least ? score[order[i]] : least;

@@ -27,6 +27,10 @@ void prune_edge_scores(float *score, const float *s, int64_t c, const struct edg
 void prune_top(uint8_t *keep, int64_t nnz, const float *score, const struct edges *edges, int64_t k,
                int32_t *order);
 
+/* order (count): numbers of the k edges of largest score first, in any order; ties to the earlier.
+ */
+void prune_first(int32_t *order, const float *score, int64_t count, int64_t k);
+
 /* The k-th largest of count scores, k from 1; the same selection. */
 float prune_threshold(const float *score, int64_t count, int64_t k, int32_t *order);
 

@@ -90,7 +90,6 @@ static consm_status record_encode(struct matcher *m)
     TRY(program_new(&m->encode, m->params, false));
     m->embedding = encoder(m, m->encode);
     program_keep(m->encode, m->embedding);
-    TRY(program_compile(m->encode, cpu_backend()));
 done:
     return st;
 }
@@ -108,7 +107,19 @@ static consm_status record_score(struct matcher *m)
         w = axpby(p, 0.5f, w, 0.5f, match(m, p, m->pooled_input, m->score_right, m->score_left));
     m->scores = clamp(p, w, 0, 1);
     program_keep(p, m->scores);
-    TRY(program_compile(p, cpu_backend()));
+done:
+    return st;
+}
+
+/* The two programs that a loaded module needs as well; all parameters are known before the first
+ * of them is compiled. */
+static consm_status record_both(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    TRY(record_encode(m));
+    TRY(record_score(m));
+    TRY(program_compile(m->encode, cpu_backend()));
+    TRY(program_compile(m->score, cpu_backend()));
 done:
     return st;
 }
@@ -116,9 +127,13 @@ done:
 consm_status matcher_record(struct matcher *m)
 {
     consm_status st = CONSM_OK;
-    TRY(record_train(m));
-    TRY(record_encode(m));
-    TRY(record_score(m));
+    int index;
+    TRY(params_add(m->params, &index, "references", m->data.classes, m->config->hidden, INIT_ZERO,
+                   false));
+    if (m->data.labelled > 0)
+        TRY(record_train(m));
+    TRY(record_both(m));
+    m->reference_point = m->params->value + m->params->item[index].offset;
 done:
     return st;
 }

@@ -1,0 +1,574 @@
+/* The matching module against naive versions on random graphs and against the plain-PyTorch
+ * reference of both profiles; its behaviour at the edges of what can happen. THREADED */
+#include "check.h"
+
+#include "base/rng.h"
+#include "match/matcher_inside.h"
+#include "match/prune.h"
+#include "match/trust.h"
+#include "models/model.h"
+#include "reference.h"
+#include "train/consm.h"
+#include <math.h>
+
+/* ---- a small random world -----------------------------------------------------------------------
+ */
+
+struct world {
+    int64_t n, c, f;
+    struct csr *graph;
+    struct edges *edges;
+    float *x; /* (n, f) */
+    int32_t *label, *train;
+    int64_t labelled;
+};
+
+static void world_make(struct world *w, int64_t n, int64_t c, int64_t m, uint64_t seed)
+{
+    struct rng r;
+    int32_t *from = mem_alloc((size_t)m, sizeof *from), *to = mem_alloc((size_t)m, sizeof *to);
+    rng_init(&r, seed, 77);
+    *w = (struct world){.n = n, .c = c, .f = 6};
+    for (int64_t e = 0; e < m; e++) {
+        from[e] = (int32_t)rng_below(&r, (uint64_t)n);
+        to[e] = (int32_t)rng_below(&r, (uint64_t)n);
+    }
+    OK(csr_from_edges(&w->graph, n, n, m, from, to, NULL, CSR_UNDIRECTED | CSR_DROP_LOOPS, NULL));
+    OK(edges_new(&w->edges, w->graph));
+    w->x = mem_alloc((size_t)(n * w->f), sizeof *w->x);
+    w->label = mem_alloc((size_t)n, sizeof *w->label);
+    w->train = mem_alloc((size_t)n, sizeof *w->train);
+    for (int64_t k = 0; k < n * w->f; k++)
+        w->x[k] = (float)rng_normal(&r);
+    for (int64_t i = 0; i < n; i++) {
+        w->label[i] = (int32_t)(i % c);
+        if (i % 3 == 0 || i < c)
+            w->train[w->labelled++] = (int32_t)i;
+    }
+    mem_free(from);
+    mem_free(to);
+}
+
+static void world_free(struct world *w)
+{
+    csr_free(w->graph);
+    edges_free(w->edges);
+    mem_free(w->x);
+    mem_free(w->label);
+    mem_free(w->train);
+}
+
+static struct match_data data_of(const struct world *w)
+{
+    return (struct match_data){.nodes = w->n,
+                               .features = w->f,
+                               .classes = w->c,
+                               .graph = w->graph,
+                               .edges = w->edges,
+                               .dense = w->x,
+                               .label = w->label,
+                               .train = w->train,
+                               .labelled = w->labelled};
+}
+
+static void config_of(struct config *c)
+{
+    const struct model_def *model;
+    OK(model_find(&model, "consm"));
+    model_defaults(model, c);
+    c->hidden = 8;
+    c->match_hidden = 5;
+    c->match_pairs = 3;
+}
+
+/* ---- naive versions
+ * --------------------------------------------------------------------------------- */
+
+/* Which pairs are adjacent over kept edges; (n, n). */
+static bool *naive_adjacency(const struct world *w, const uint8_t *keep)
+{
+    bool *a = mem_zalloc((size_t)(w->n * w->n), sizeof *a);
+    for (int64_t r = 0; r < w->n; r++)
+        for (int64_t k = w->graph->start[r]; k < w->graph->start[r + 1]; k++)
+            a[r * w->n + w->graph->col[k]] = keep[k];
+    return a;
+}
+
+static bool naive_member(const bool *a, int64_t n, int64_t i, int64_t j)
+{
+    bool member = i == j || a[i * n + j];
+    for (int64_t k = 0; k < n; k++)
+        member = member || (a[i * n + k] && a[k * n + j]);
+    return member;
+}
+
+/* Keeping the top k equals counting how many edges stand before each one. */
+static void pruning_equals_counting(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct world w;
+        struct rng r;
+        world_make(&w, 30, 3, 60, seed);
+        rng_init(&r, seed, 1);
+        int64_t count = w.edges->count;
+        float *score = mem_alloc((size_t)count, sizeof *score);
+        int32_t *order = mem_alloc((size_t)count, sizeof *order);
+        uint8_t *keep = mem_alloc((size_t)w.graph->nnz, 1);
+        for (int64_t e = 0; e < count; e++)
+            score[e] = (float)rng_below(&r, 7); /* many ties */
+        for (int64_t k = 0; k <= count; k += 1 + count / 9) {
+            prune_top(keep, w.graph->nnz, score, w.edges, k, order);
+            float least = INFINITY;
+            for (int64_t e = 0; e < count; e++) {
+                int64_t before = 0;
+                for (int64_t o = 0; o < count; o++)
+                    before += score[o] > score[e] || (score[o] == score[e] && o < e);
+                assert_int_equal(keep[w.edges->entry[e]], before < k);
+                assert_int_equal(keep[w.edges->back[e]], before < k);
+                if (before < k && score[e] < least)
+                    least = score[e];
+            }
+            assert_true(prune_threshold(score, count, k, order) == least);
+        }
+        mem_free(score);
+        mem_free(order);
+        mem_free(keep);
+        world_free(&w);
+    }
+}
+
+/* Scores, subgraphs, assignment and pooling of every node equal a naive O(n²) version. */
+static void pooling_equals_naive(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        struct world w;
+        struct config c;
+        struct matcher *m;
+        struct team *team;
+        world_make(&w, 25, 3, 40, seed);
+        config_of(&c);
+        c.two_hop_cap = 0;
+        struct match_data data = data_of(&w);
+        OK(team_new(&team, 2));
+        OK(matcher_new(&m, &data, &c, seed, team));
+        OK(matcher_prune(m, 0.6, NULL));
+        float *score = mem_alloc((size_t)w.edges->count, sizeof *score);
+        OK(matcher_score(m, score));
+        const float *h = matcher_embedding(m), *r = m->reference_point;
+        bool *a = naive_adjacency(&w, m->keep);
+        int64_t kept = 0, f = c.hidden;
+        for (int64_t k = 0; k < w.graph->nnz; k++)
+            kept += m->keep[k];
+        assert_int_equal(kept, 2 * (int64_t)floor(0.6 * (double)w.edges->count));
+        for (int64_t i = 0; i < w.n; i++)
+            for (int64_t k = 0; k < w.c; k++)
+                for (int64_t d = 0; d < f; d++) {
+                    double sum = 0;
+                    int64_t members = 0;
+                    for (int64_t j = 0; j < w.n; j++) {
+                        double best = INFINITY;
+                        int64_t nearest = 0;
+                        for (int64_t q = 0; q < w.c; q++) {
+                            double gap = 0;
+                            for (int64_t z = 0; z < f; z++)
+                                gap += pow((double)h[j * f + z] - (double)r[q * f + z], 2);
+                            if (gap < best) {
+                                best = gap;
+                                nearest = q;
+                            }
+                        }
+                        if (nearest != k || !naive_member(a, w.n, i, j))
+                            continue;
+                        sum += (double)h[j * f + d];
+                        members++;
+                    }
+                    assert_near((double)m->pooled[(i * w.c + k) * f + d],
+                                members ? sum / (double)members : 0, 1e-5);
+                }
+        mem_free(a);
+        mem_free(score);
+        matcher_free(m);
+        team_free(team);
+        world_free(&w);
+    }
+}
+
+/* ---- the reference of both profiles
+ * ------------------------------------------------------------------ */
+
+static void copy_into(struct params *params, const char *name, const double *value, int64_t count)
+{
+    int index = params_find(params, name);
+    if (index < 0)
+        fail_msg("no parameter %s", name);
+    assert_int_equal(params->item[index].rows * params->item[index].cols, count);
+    for (int64_t k = 0; k < count; k++)
+        params->value[params->item[index].offset + k] = (float)value[k];
+}
+
+static void compare_with(const struct params *params, const float *block, const char *name,
+                         const double *value)
+{
+    int index = params_find(params, name);
+    const struct parameter *item = &params->item[index];
+    for (int64_t k = 0; k < item->rows * item->cols; k++)
+        assert_near((double)block[item->offset + k], value[k], 1e-5);
+}
+
+/* Calls fn for every parameter of the file, the two halves of a concatenation's w3 apart. */
+static void each_tensor(const json_t *tensors, int64_t half,
+                        void (*fn)(void *ctx, const char *name, const double *value, int64_t count),
+                        void *ctx)
+{
+    const char *name;
+    json_t *tensor;
+    json_object_foreach((json_t *)tensors, name, tensor)
+    {
+        struct ref_tensor t = ref_read(tensor);
+        if (half && strcmp(name, "w3") == 0) {
+            fn(ctx, "w3", t.value, half * t.cols);
+            fn(ctx, "w3r", t.value + half * t.cols, half * t.cols);
+        } else {
+            fn(ctx, name, t.value, t.rows * t.cols);
+        }
+        mem_free(t.value);
+    }
+}
+
+static void load_one(void *ctx, const char *name, const double *value, int64_t count)
+{
+    copy_into(ctx, name, value, count);
+}
+
+static void check_one(void *ctx, const char *name, const double *value, int64_t count)
+{
+    struct params *params = ctx;
+    (void)count;
+    compare_with(params, params->grad, name, value);
+}
+
+/* Puts the file's kept edges, references and pairs into a matcher. */
+static void impose(struct matcher *m, const json_t *inputs, const struct ref_graph *g)
+{
+    struct ref_tensor kept = ref_read(ref_get(inputs, "edge_kept"));
+    struct ref_tensor reference = ref_read(ref_get(inputs, "reference"));
+    struct ref_tensor pairs = ref_read(ref_get(inputs, "pairs"));
+    struct ref_tensor target = ref_read(ref_get(inputs, "targets"));
+    const struct match_data *d = &m->data;
+    for (int64_t e = 0; e < g->edges; e++) {
+        m->keep[csr_find(d->graph, g->from[e], g->to[e])] = kept.value[e] > 0;
+        m->keep[csr_find(d->graph, g->to[e], g->from[e])] = kept.value[e] > 0;
+    }
+    OK(subgraphs_collect(&m->sets, &m->scratch[0].walk, d->graph, m->keep, d->train, d->labelled, 0,
+                         0));
+    for (int64_t k = 0; k < m->sets.start[m->sets.count]; k++)
+        m->member_reference[k] = (int32_t)reference.value[m->sets.member[k]];
+    OK(pooling_assign(&m->pooling, &m->sets, m->member_reference, POOL_MEAN));
+    assert_int_equal(pairs.rows, m->pairs);
+    int32_t left[64], right[64], ends[128];
+    for (int64_t k = 0; k < m->pairs; k++) {
+        ends[2 * k] = (int32_t)pairs.value[2 * k];
+        ends[2 * k + 1] = (int32_t)pairs.value[2 * k + 1];
+        for (int64_t i = 0; i < d->labelled; i++) {
+            if (d->train[i] == ends[2 * k])
+                left[k] = (int32_t)i;
+            if (d->train[i] == ends[2 * k + 1])
+                right[k] = (int32_t)i;
+        }
+        m->target[k] = (float)target.value[k];
+        m->weight[k] = 1 / (float)m->pairs;
+    }
+    OK(index_set(m->left, left));
+    OK(index_set(m->right, right));
+    OK(index_set(m->ends, ends));
+    mem_free(kept.value);
+    mem_free(reference.value);
+    mem_free(pairs.value);
+    mem_free(target.value);
+}
+
+static void matching_equals_reference(void **state)
+{
+    (void)state;
+    json_t *file = ref_open("consm");
+    struct ref_graph g = ref_graph_read();
+    struct csr *graph;
+    struct edges *edges;
+    struct team *team;
+    float *x = mem_alloc((size_t)(g.nodes * g.features), sizeof *x);
+    for (int64_t k = 0; k < g.nodes * g.features; k++)
+        x[k] = (float)g.x[k];
+    OK(csr_from_edges(&graph, g.nodes, g.nodes, g.edges, g.from, g.to, NULL, CSR_UNDIRECTED, NULL));
+    OK(edges_new(&edges, graph));
+    OK(team_new(&team, 2));
+    int seen = 0;
+    for (size_t i = 0; i < json_array_size(ref_get(file, "entries")); i++) {
+        const json_t *entry = json_array_get(ref_get(file, "entries"), i);
+        const json_t *config = ref_get(entry, "config");
+        if (strcmp(json_string_value(ref_get(config, "part")), "matching") != 0)
+            continue;
+        struct config c;
+        struct matcher *m;
+        config_of(&c);
+        bool paper = strcmp(json_string_value(ref_get(config, "profile")), "paper") == 0;
+        OK(config_set(&c, "profile", paper ? "paper" : "authors"));
+        OK(config_set(&c, "transport", "nearest"));
+        c.match_dropout = 0;
+        c.two_hop_cap = 0;
+        c.match_hidden = json_integer_value(ref_get(config, "match_hidden"));
+        c.match_pairs = 9;
+        c.match_lr = g.learning_rate;
+        c.weight_decay = g.weight_decay;
+        struct match_data data = {.nodes = g.nodes,
+                                  .features = g.features,
+                                  .classes = g.classes,
+                                  .graph = graph,
+                                  .edges = edges,
+                                  .dense = x,
+                                  .label = g.label,
+                                  .train = g.train,
+                                  .labelled = g.labelled};
+        OK(matcher_new(&m, &data, &c, 1, team));
+        int64_t half = paper ? g.classes * c.hidden : 0;
+        each_tensor(ref_get(entry, "parameters"), half, load_one, m->params);
+        impose(m, ref_get(entry, "inputs"), &g);
+        const json_t *losses = ref_get(entry, "losses");
+        struct adam_options adam = {c.match_lr, 0.9, 0.999, 1e-8, c.weight_decay};
+        for (int64_t step = 0; step <= REF_STEPS; step++) {
+            struct step at = {1, (uint64_t)step};
+            program_run(m->train, team, &at);
+            double loss = (double)program_value(m->train, m->loss)[0];
+            if (step == 0) {
+                assert_near(loss, json_real_value(ref_get(entry, "loss")), 1e-5);
+                each_tensor(ref_get(entry, "gradients"), half, check_one, m->params);
+            } else {
+                assert_near(loss, json_real_value(json_array_get(losses, (size_t)step - 1)), 2e-5);
+            }
+            cpu_adam(m->params, m->moment1, m->moment2, &adam, step + 1, team);
+        }
+        matcher_free(m);
+        seen++;
+    }
+    assert_int_equal(seen, 2);
+    team_free(team);
+    edges_free(edges);
+    csr_free(graph);
+    mem_free(x);
+    ref_graph_free(&g);
+    json_decref(file);
+}
+
+/* ---- determinism, trust, and odd inputs
+ * --------------------------------------------------------------- */
+
+static void train_scores(float *score, const struct world *w, const struct config *c, int threads)
+{
+    struct team *team;
+    struct matcher *m;
+    struct match_data data = data_of(w);
+    OK(team_new(&team, threads));
+    OK(matcher_new(&m, &data, c, 9, team));
+    for (int round = 0; round < 2; round++) {
+        OK(matcher_prune(m, 0.5, NULL));
+        OK(matcher_train(m, 7, NULL));
+    }
+    OK(matcher_score(m, score));
+    matcher_free(m);
+    team_free(team);
+}
+
+static void same_bits_on_any_threads(void **state)
+{
+    (void)state;
+    static const char *const variants[][2] = {
+        {"match_join", "squared"}, {"match_join", "concat"}, {"match_update", "batch"},
+        {"match_update", "pair"},  {"map", "linear"},        {"transport", "sinkhorn"},
+        {"transport", "exact"},    {"pool", "sum"},          {"prune_score", "dot"}};
+    struct world w;
+    world_make(&w, 90, 4, 260, 3);
+    float *one = mem_alloc((size_t)w.edges->count, sizeof *one);
+    float *many = mem_alloc((size_t)w.edges->count, sizeof *many);
+    for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
+        struct config c;
+        config_of(&c);
+        OK(config_set(&c, variants[v][0], variants[v][1]));
+        train_scores(one, &w, &c, 1);
+        for (int64_t e = 0; e < w.edges->count; e++)
+            assert_true(one[e] >= 0 && one[e] <= 1);
+        static const int teams[] = {2, 3, 7};
+        for (int t = 0; t < 3; t++) {
+            train_scores(many, &w, &c, teams[t]);
+            assert_memory_equal(one, many, (size_t)w.edges->count * sizeof *one);
+        }
+    }
+    mem_free(one);
+    mem_free(many);
+    world_free(&w);
+}
+
+/* A cap samples sets, says how many, and keeps the node itself. */
+static void large_sets_are_sampled(void **state)
+{
+    (void)state;
+    struct world w;
+    struct subgraphs sets = {0};
+    struct walk walk;
+    world_make(&w, 60, 3, 400, 2);
+    uint8_t *keep = mem_alloc((size_t)w.graph->nnz, 1);
+    memset(keep, 1, (size_t)w.graph->nnz);
+    OK(walk_new(&walk, w.n));
+    OK(subgraphs_collect(&sets, &walk, w.graph, keep, w.train, w.labelled, 10, 5));
+    assert_true(sets.sampled > 0);
+    for (int64_t i = 0; i < sets.count; i++) {
+        bool self = false;
+        assert_true(sets.start[i + 1] - sets.start[i] <= 10);
+        for (int64_t k = sets.start[i]; k < sets.start[i + 1]; k++) {
+            self = self || sets.member[k] == w.train[i];
+            assert_true(k == sets.start[i] || sets.member[k] > sets.member[k - 1]);
+        }
+        assert_true(self);
+    }
+    walk_free(&walk);
+    subgraphs_free(&sets);
+    mem_free(keep);
+    world_free(&w);
+}
+
+/* One labelled node per class, zero features, ζ 0 and 1, a class nobody is nearest to. */
+static void odd_inputs_behave(void **state)
+{
+    (void)state;
+    struct world w;
+    struct config c;
+    world_make(&w, 20, 3, 30, 6);
+    config_of(&c);
+    w.labelled = 3;
+    float *score = mem_alloc((size_t)w.edges->count, sizeof *score);
+    for (int zero = 0; zero < 2; zero++) {
+        if (zero)
+            memset(w.x, 0, (size_t)(w.n * w.f) * sizeof *w.x);
+        for (double zeta = 0; zeta <= 1; zeta++) {
+            struct team *team;
+            struct matcher *m;
+            struct match_data data = data_of(&w);
+            OK(team_new(&team, 1));
+            OK(matcher_new(&m, &data, &c, 9, team));
+            OK(matcher_prune(m, zeta, NULL));
+            OK(matcher_train(m, 0, NULL));
+            OK(matcher_score(m, score));
+            for (int64_t e = 0; e < w.edges->count; e++)
+                assert_true(isfinite(score[e]));
+            int64_t members = m->sets.start[m->sets.count];
+            assert_true(zeta > 0 ? members > m->sets.count : members == m->sets.count);
+            matcher_free(m);
+            team_free(team);
+        }
+    }
+    mem_free(score);
+    world_free(&w);
+}
+
+/* A witness that tells the truth gets the weight, and the score is calibrated. */
+static void trust_is_calibrated(void **state)
+{
+    (void)state;
+    struct world w;
+    struct rng r;
+    struct trust t;
+    world_make(&w, 400, 2, 4000, 8);
+    rng_init(&r, 4, 4);
+    int64_t count = w.edges->count;
+    float *match = mem_alloc((size_t)count, sizeof *match);
+    float *agreement = mem_alloc((size_t)count, sizeof *agreement);
+    float *score = mem_alloc((size_t)count, sizeof *score);
+    uint8_t *role = mem_alloc((size_t)w.n, 1);
+    for (int64_t i = 0; i < w.n; i++) {
+        w.label[i] = (int32_t)rng_below(&r, 2);
+        role[i] = i % 2 ? SPLIT_VAL : SPLIT_TEST;
+    }
+    for (int64_t e = 0; e < count; e++) {
+        bool same = w.label[w.edges->left[e]] == w.label[w.edges->right[e]];
+        match[e] = (float)(same ? 0.7 : 0.3) + (float)(0.3 * rng_normal(&r));
+        agreement[e] = (float)rng_uniform(&r); /* says nothing */
+    }
+    trust_fit(&t, match, agreement, w.edges, w.label, role);
+    trust_apply(score, &t, match, agreement, count);
+    assert_true(t.by_match > 2 && fabs(t.by_agreement) < 1);
+    double mean[5] = {0}, same[5] = {0}, size[5] = {0};
+    for (int64_t e = 0; e < count; e++) {
+        int bin = score[e] >= 0.999f ? 4 : (int)(score[e] * 5);
+        mean[bin] += (double)score[e];
+        same[bin] += w.label[w.edges->left[e]] == w.label[w.edges->right[e]];
+        size[bin]++;
+    }
+    for (int bin = 0; bin < 5; bin++)
+        if (size[bin] > 100)
+            assert_near(mean[bin] / size[bin], same[bin] / size[bin], 0.08);
+    /* Nothing known: both witnesses count as they are. */
+    memset(role, SPLIT_TEST, (size_t)w.n);
+    trust_fit(&t, match, agreement, w.edges, w.label, role);
+    assert_true(t.by_match == 2 && t.by_agreement == 2);
+    mem_free(match);
+    mem_free(agreement);
+    mem_free(score);
+    mem_free(role);
+    world_free(&w);
+}
+
+/* L_SUP from its slopes equals Eq. our_lp written out, edge by edge. */
+static void propagation_equals_equation(void **state)
+{
+    (void)state;
+    struct world w;
+    struct rng r;
+    struct config c;
+    world_make(&w, 40, 3, 100, 12);
+    config_of(&c);
+    rng_init(&r, 2, 9);
+    int64_t count = w.edges->count;
+    float *coefficient = mem_alloc((size_t)count, sizeof *coefficient), constant;
+    float *slope = mem_alloc((size_t)count, sizeof *slope);
+    int32_t *order = mem_alloc((size_t)count, sizeof *order);
+    uint8_t *role = mem_zalloc((size_t)w.n, 1);
+    for (int64_t i = 0; i < w.labelled; i++)
+        role[w.train[i]] = SPLIT_TRAIN;
+    for (int64_t e = 0; e < count; e++)
+        coefficient[e] = (float)rng_uniform(&r);
+    for (int mean = 0; mean < 2; mean++) {
+        c.lambda = 0.3;
+        c.lambda_per = mean ? "mean" : "sum";
+        consm_propagation(slope, &constant, coefficient, w.edges, role, 0.4, &c, order);
+        int64_t k = (int64_t)floor(0.4 * (double)count);
+        double naive = 0, ours = (double)constant;
+        for (int64_t e = 0; e < count; e++) {
+            double cosine = sin((double)e), d = 1 - cosine, weight = (double)coefficient[e];
+            int64_t larger = 0;
+            for (int64_t o = 0; o < count; o++)
+                larger += coefficient[o] > coefficient[e];
+            int labelled =
+                (role[w.edges->left[e]] == SPLIT_TRAIN) + (role[w.edges->right[e]] == SPLIT_TRAIN);
+            double alpha = labelled == 2 ? 0 : labelled == 1 ? 1.0 : 0.5;
+            naive += alpha * (larger < k ? weight * d : (1 - weight) * (1 - d));
+            ours += (double)slope[e] * cosine;
+        }
+        assert_near(ours, 0.3 * naive / (mean ? (double)count : 1), 1e-5);
+    }
+    mem_free(coefficient);
+    mem_free(slope);
+    mem_free(order);
+    mem_free(role);
+    world_free(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pruning_equals_counting),   cmocka_unit_test(pooling_equals_naive),
+        cmocka_unit_test(matching_equals_reference), cmocka_unit_test(same_bits_on_any_threads),
+        cmocka_unit_test(large_sets_are_sampled),    cmocka_unit_test(odd_inputs_behave),
+        cmocka_unit_test(trust_is_calibrated),       cmocka_unit_test(propagation_equals_equation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
