@@ -2,8 +2,30 @@
  */
 #include "check.h"
 
+#include "data/npy.h"
 #include "data/npz.h"
-#include "store/file.h"
+#include "data/npz_archive.h"
+#include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/consm-npz-XXXXXX", path[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/a.npz", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(folder);
+}
 
 struct figures {
     const char *file;
@@ -25,14 +47,14 @@ static void real_files(void **state)
         {"yandex/squirrel_directed.npz", 5201, 217073, 140, 198353, 2089, 93477, 5, true,
          "3f0436486716cf77"},
     };
-    const char *folder = real_data("npz real_files");
-    for (size_t i = 0; folder && i < sizeof known / sizeof *known; i++) {
+    const char *data = real_data("npz real_files");
+    for (size_t i = 0; data && i < sizeof known / sizeof *known; i++) {
         struct dataset *d;
         struct csr *graph;
         struct edge_facts facts;
-        char *path;
-        OK(file_join(&path, folder, known[i].file));
-        OK(npz_load(&d, path));
+        char *real;
+        OK(file_join(&real, data, known[i].file));
+        OK(npz_load(&d, real));
         OK(dataset_graph(&graph, d, &facts));
         assert_int_equal(d->nodes, known[i].nodes);
         assert_int_equal(d->edges, known[i].edges);
@@ -47,28 +69,686 @@ static void real_files(void **state)
         assert_memory_equal(d->sha256, known[i].sha256, 16);
         csr_free(graph);
         dataset_free(d);
-        mem_free(path);
+        mem_free(real);
     }
 }
 
 static void real_split(void **state)
 {
     (void)state;
-    const char *folder = real_data("npz real_split");
+    const char *data = real_data("npz real_split");
     static uint8_t role[7600];
     int count[4] = {0};
-    char *path;
-    if (!folder)
+    char *real;
+    if (!data)
         return;
-    OK(file_join(&path, folder, "geom-gcn/splits/film_split_0.6_0.2_0.npz"));
-    OK(npz_read_split(role, 7600, path));
+    OK(file_join(&real, data, "geom-gcn/splits/film_split_0.6_0.2_0.npz"));
+    OK(npz_read_split(role, 7600, real));
     for (int i = 0; i < 7600; i++)
         count[role[i]]++;
     assert_int_equal(count[SPLIT_TRAIN], 3648);
     assert_int_equal(count[SPLIT_VAL], 2432);
     assert_int_equal(count[SPLIT_TEST], 1520);
-    FAILS(npz_read_split(role, 7599, path), CONSM_EFORMAT, "expected (7599)");
-    mem_free(path);
+    FAILS(npz_read_split(role, 7599, real), CONSM_EFORMAT, "expected (7599)");
+    mem_free(real);
+}
+
+/* ---- small archives, written here ---------------------------------------------------------- */
+
+/* One array of a small archive. A NULL key ends a list. */
+struct part {
+    const char *key, *type;
+    int rank;
+    int64_t rows, cols;
+    const void *data;
+    size_t bytes;
+};
+
+#define PART(key, type, rank, rows, cols, ctype, ...)              \
+    {                                                              \
+        key, type, rank, rows, cols, (const ctype[]){__VA_ARGS__}, \
+            sizeof((const ctype[]){__VA_ARGS__})                   \
+    }
+
+#define END_PART                     \
+    {                                \
+        NULL, NULL, 0, 0, 0, NULL, 0 \
+    }
+#define WITHOUT(key)                \
+    {                               \
+        key, NULL, 0, 0, 0, NULL, 0 \
+    }
+
+/* Writes base, with parts of the same key taken from change instead; no type leaves a key out. */
+static void write_parts(const struct part *base, const struct part *change, bool deflated)
+{
+    struct zip_writer *w;
+    OK(zip_create(&w, path));
+    for (int list = 0; list < 2; list++)
+        for (const struct part *p = list ? change : base; p && p->key; p++) {
+            const struct part *use = p;
+            for (const struct part *c = change; list == 0 && c && c->key; c++)
+                if (strcmp(c->key, p->key) == 0)
+                    use = NULL;
+            if (!use || !use->type)
+                continue;
+            char name[64], header[NPY_HEADER_BYTES];
+            int64_t shape[2] = {use->rows, use->cols};
+            snprintf(name, sizeof name, "%s.npy", use->key);
+            OK(zip_begin(w, name, deflated));
+            OK(zip_put(w, header, npy_write_header(header, use->type, use->rank, shape)));
+            OK(zip_put(w, use->data, use->bytes));
+            OK(zip_end(w));
+        }
+    OK(zip_commit(w));
+    zip_close(w);
+}
+
+static const struct part yandex[] = {
+    PART("node_features", "<f4", 2, 4, 3, float, 0, 1, 0, 0, 0, 2.5f, 0, 0, 0, 3, 0, 0),
+    PART("node_labels", "<i8", 1, 4, 1, int64_t, 0, 2, 1, -1),
+    PART("edges", "<i8", 2, 3, 2, int64_t, 0, 1, 1, 2, 2, 3),
+    PART("train_masks", "|b1", 2, 2, 4, uint8_t, 1, 0, 0, 0, 0, 1, 0, 0),
+    PART("val_masks", "|b1", 2, 2, 4, uint8_t, 0, 1, 0, 0, 1, 0, 0, 0),
+    PART("test_masks", "|b1", 2, 2, 4, uint8_t, 0, 0, 1, 0, 0, 0, 0, 1),
+    END_PART,
+};
+
+static void check_yandex(const struct dataset *d)
+{
+    static const int32_t label[] = {0, 2, 1, -1}, from[] = {0, 1, 2}, to[] = {1, 2, 3};
+    static const uint8_t role[] = {1, 2, 3, 0, 2, 1, 0, 3};
+    static const int64_t start[] = {0, 1, 2, 2, 3};
+    static const int32_t col[] = {1, 2, 0};
+    static const float val[] = {1, 2.5f, 3};
+    assert_int_equal(d->nodes, 4);
+    assert_int_equal(d->features, 3);
+    assert_int_equal(d->classes, 3);
+    assert_int_equal(d->edges, 3);
+    assert_int_equal(d->splits, 2);
+    assert_false(d->directed);
+    assert_null(d->weight);
+    assert_memory_equal(d->label, label, sizeof label);
+    assert_memory_equal(d->from, from, sizeof from);
+    assert_memory_equal(d->to, to, sizeof to);
+    assert_memory_equal(d->role, role, sizeof role);
+    assert_non_null(d->sparse);
+    assert_memory_equal(d->sparse->start, start, sizeof start);
+    assert_memory_equal(d->sparse->col, col, sizeof col);
+    assert_memory_equal(d->sparse->val, val, sizeof val);
+}
+
+static void yandex_layout(void **state)
+{
+    (void)state;
+    struct dataset *d;
+    for (int deflated = 0; deflated < 2; deflated++) {
+        write_parts(yandex, NULL, deflated);
+        OK(npz_load(&d, path));
+        check_yandex(d);
+        dataset_free(d);
+    }
+}
+
+/* The same graph in other types gives the same dataset. */
+static void other_types(void **state)
+{
+    (void)state;
+    const struct part change[] = {
+        PART("node_features", ">f8", 2, 4, 3, uint64_t, 0, 0xf03f, 0, 0, 0, 0x0440, 0, 0, 0, 0x0840,
+             0, 0),
+        PART("node_labels", "|i1", 1, 4, 1, int8_t, 0, 2, 1, -1),
+        PART("edges", "<u2", 2, 3, 2, uint16_t, 0, 1, 1, 2, 2, 3),
+        PART("train_masks", "<f4", 2, 2, 4, float, 1, 0, 0, 0, 0, 1, 0, 0),
+        PART("val_masks", "<i4", 2, 2, 4, int32_t, 0, 1, 0, 0, 1, 0, 0, 0),
+        END_PART,
+    };
+    struct dataset *d;
+    write_parts(yandex, change, true);
+    OK(npz_load(&d, path));
+    check_yandex(d);
+    dataset_free(d);
+}
+
+/* Column order, as in the mask arrays of the real files, written by hand. */
+static void fortran_order(void **state)
+{
+    (void)state;
+    struct zip_writer *w;
+    struct dataset *d;
+    OK(zip_create(&w, path));
+    for (const struct part *p = yandex; p->key; p++) {
+        char name[64], header[NPY_HEADER_BYTES];
+        uint8_t data[128];
+        int64_t shape[2] = {p->rows, p->cols}, width = (int64_t)p->bytes / (p->rows * p->cols);
+        size_t length = npy_write_header(header, p->type, p->rank, shape);
+        memcpy(strstr(header + 10, "False"), "True ", 5);
+        for (int64_t r = 0; r < p->rows; r++)
+            for (int64_t c = 0; c < p->cols; c++)
+                memcpy(data + (c * p->rows + r) * width,
+                       (const uint8_t *)p->data + (r * p->cols + c) * width, (size_t)width);
+        snprintf(name, sizeof name, "%s.npy", p->key);
+        OK(zip_begin(w, name, true));
+        OK(zip_put(w, header, length));
+        OK(zip_put(w, data, p->bytes));
+        OK(zip_end(w));
+    }
+    OK(zip_commit(w));
+    zip_close(w);
+    OK(npz_load(&d, path));
+    check_yandex(d);
+    dataset_free(d);
+}
+
+/* Elements that fall on the border of two pieces, rows longer than a block, and a matrix that turns
+ * out to be dense only late. */
+static void large_features(void **state)
+{
+    (void)state;
+    enum { ROWS = 40, COLS = 5000 };
+    double *cell = mem_zalloc(ROWS * COLS, sizeof *cell);
+    int64_t *label = mem_zalloc(ROWS, sizeof *label);
+    int64_t edge[2] = {0, 1};
+    for (int dense = 0; dense < 2; dense++) {
+        int64_t nonzero = 0;
+        for (int k = 0; k < ROWS * COLS; k++)
+            cell[k] = k % 1000 == 7 || (dense && k > 100000) ? k : 0;
+        for (int k = 0; k < ROWS * COLS; k++)
+            nonzero += cell[k] != 0;
+        const struct part parts[] = {
+            {"node_features", "<f8", 2, ROWS, COLS, cell, ROWS * COLS * sizeof *cell},
+            {"node_labels", "<i8", 1, ROWS, 1, label, ROWS * sizeof *label},
+            {"edges", "<i8", 2, 1, 2, edge, sizeof edge},
+            END_PART,
+        };
+        for (int deflated = 0; deflated < 2; deflated++) {
+            struct dataset *d;
+            write_parts(parts, NULL, deflated);
+            OK(npz_load(&d, path));
+            assert_int_equal(d->dense != NULL, dense);
+            if (d->sparse)
+                assert_int_equal(d->sparse->nnz, nonzero);
+            for (int k = 0; k < ROWS * COLS; k++) {
+                int64_t at = d->sparse ? csr_find(d->sparse, k / COLS, k % COLS) : 0;
+                float value = d->dense ? d->dense[k] : at >= 0 ? d->sparse->val[at] : 0;
+                if (value != (float)cell[k])
+                    fail_msg("cell %d is %g, expected %g", k, (double)value, cell[k]);
+            }
+            dataset_free(d);
+        }
+    }
+    mem_free(cell);
+    mem_free(label);
+}
+
+static const struct part scipy[] = {
+    PART("adj_data", "<f4", 1, 4, 1, float, 1, 1, 1, 1),
+    PART("adj_indices", "<i4", 1, 4, 1, int32_t, 1, 2, 0, 1),
+    PART("adj_indptr", "<i4", 1, 4, 1, int32_t, 0, 1, 3, 4),
+    PART("adj_shape", "<i8", 1, 2, 1, int64_t, 3, 3),
+    PART("attr_data", "<f8", 1, 4, 1, double, 1, 2, 3, 4),
+    PART("attr_indices", "<i4", 1, 4, 1, int32_t, 4, 3, 0, 3),
+    PART("attr_indptr", "<i4", 1, 4, 1, int32_t, 0, 1, 4, 4),
+    PART("attr_shape", "<i8", 1, 2, 1, int64_t, 3, 5),
+    PART("labels", "|u1", 1, 3, 1, uint8_t, 0, 1, 0),
+    END_PART,
+};
+
+static void scipy_layout(void **state)
+{
+    (void)state;
+    struct dataset *d;
+    write_parts(scipy, NULL, true);
+    OK(npz_load(&d, path));
+    assert_int_equal(d->nodes, 3);
+    assert_int_equal(d->edges, 4);
+    assert_null(d->weight);
+    static const int32_t from[] = {0, 1, 1, 2}, to[] = {1, 2, 0, 1};
+    assert_memory_equal(d->from, from, sizeof from);
+    assert_memory_equal(d->to, to, sizeof to);
+    assert_int_equal(d->classes, 2);
+    /* The second row was 3: 2, 0: 3, 3: 4. */
+    assert_int_equal(d->features, 5);
+    assert_int_equal(d->sparse->nnz, 3);
+    static const int32_t col[] = {4, 0, 3};
+    static const float val[] = {1, 3, 6};
+    assert_memory_equal(d->sparse->col, col, sizeof col);
+    assert_memory_equal(d->sparse->val, val, sizeof val);
+    dataset_free(d);
+
+    const struct part change[] = {
+        PART("adj_data", "<f4", 1, 4, 1, float, 1, 0.5f, 1, 1),
+        WITHOUT("attr_indptr"),
+        PART("attr_matrix", "<f4", 2, 3, 1, float, 1, 2, 3),
+        PART("class_names", "|S2", 1, 3, 1, char, 'a', 0, 'b', 0, 'c', 'd'),
+        END_PART,
+    };
+    write_parts(scipy, change, false);
+    OK(npz_load(&d, path));
+    assert_true(d->weight[1] == 0.5f);
+    assert_int_equal(d->features, 1);
+    assert_true(d->dense[2] == 3);
+    assert_int_equal(d->classes, 3);
+    assert_string_equal(d->class_name[2], "cd");
+    dataset_free(d);
+}
+
+/* ---- round trips --------------------------------------------------------------------------- */
+
+static char **names(int64_t count, const char *format)
+{
+    char **name = mem_alloc((size_t)count, sizeof *name), text[64];
+    for (int64_t i = 0; i < count; i++) {
+        snprintf(text, sizeof text, format, (int)i);
+        name[i] = mem_strdup(text);
+    }
+    return name;
+}
+
+static void same_names(char **a, char **b, int64_t count)
+{
+    assert_int_equal(a == NULL, b == NULL);
+    for (int64_t i = 0; a && i < count; i++)
+        assert_string_equal(a[i], b[i]);
+}
+
+static void same_dataset(const struct dataset *a, const struct dataset *b)
+{
+    size_t n = (size_t)a->nodes, m = (size_t)a->edges;
+    assert_int_equal(a->nodes, b->nodes);
+    assert_int_equal(a->edges, b->edges);
+    assert_int_equal(a->features, b->features);
+    assert_int_equal(a->classes, b->classes);
+    assert_int_equal(a->directed, b->directed);
+    assert_int_equal(a->splits, b->splits);
+    assert_memory_equal(a->from, b->from, m * sizeof *a->from);
+    assert_memory_equal(a->to, b->to, m * sizeof *a->to);
+    assert_memory_equal(a->label, b->label, n * sizeof *a->label);
+    assert_int_equal(a->weight == NULL, b->weight == NULL);
+    if (a->weight)
+        assert_memory_equal(a->weight, b->weight, m * sizeof *a->weight);
+    if (a->splits)
+        assert_memory_equal(a->role, b->role, n * (size_t)a->splits);
+    assert_int_equal(a->dense == NULL, b->dense == NULL);
+    assert_int_equal(a->sparse == NULL, b->sparse == NULL);
+    if (a->dense)
+        assert_memory_equal(a->dense, b->dense, n * (size_t)a->features * sizeof *a->dense);
+    if (a->sparse) {
+        size_t nnz = (size_t)a->sparse->nnz;
+        assert_int_equal(a->sparse->nnz, b->sparse->nnz);
+        assert_memory_equal(a->sparse->start, b->sparse->start, (n + 1) * sizeof(int64_t));
+        assert_memory_equal(a->sparse->col, b->sparse->col, nnz * sizeof(int32_t));
+        for (size_t k = 0; k < nnz; k++)
+            assert_true((a->sparse->val ? a->sparse->val[k] : 1) == b->sparse->val[k]);
+    }
+    same_names(a->node_id, b->node_id, a->nodes);
+    same_names(a->class_name, b->class_name, a->classes);
+    same_names(a->feature_name, b->feature_name, a->features);
+}
+
+/* kind 0: sparse, fits densely; 1: sparse with a stored zero; 2: sparse and very wide; 3: dense;
+ * 4: sparse without values; 5: no features */
+static struct dataset *everything(int kind, bool rich)
+{
+    enum { N = 50, M = 80 };
+    struct dataset *d;
+    OK(dataset_new(&d, "everything"));
+    d->nodes = N;
+    d->edges = M;
+    d->classes = rich ? 7 : 5;
+    OK(NEW(d->label, N));
+    OK(NEW(d->from, M));
+    OK(NEW(d->to, M));
+    for (int i = 0; i < N; i++)
+        d->label[i] = i % 6 - 1;
+    for (int e = 0; e < M; e++) {
+        d->from[e] = e * 7 % N;
+        d->to[e] = e * 11 % N;
+    }
+    d->features = kind == 5 ? 0 : kind == 2 ? 1000000 : 20;
+    if (kind == 3) {
+        OK(NEW(d->dense, N * 20));
+        for (int k = 0; k < N * 20; k++)
+            d->dense[k] = (float)sin(k);
+    } else if (kind != 5) {
+        OK(csr_new(&d->sparse, N, d->features, N, kind != 4));
+        for (int i = 0; i < N; i++) {
+            d->sparse->start[i + 1] = i + 1;
+            d->sparse->col[i] = (int32_t)(i * 7919 % d->features);
+            if (kind != 4)
+                d->sparse->val[i] = kind == 1 && i == 9 ? 0 : (float)(i + 1) / 3;
+        }
+    }
+    if (!rich)
+        return d;
+    d->directed = true;
+    d->splits = 3;
+    OK(NEW(d->role, 3 * N));
+    OK(NEW(d->weight, M));
+    for (int k = 0; k < 3 * N; k++)
+        d->role[k] = (uint8_t)(k % 4);
+    for (int e = 0; e < M; e++)
+        d->weight[e] = (float)e / 7;
+    d->node_id = names(N, "Knoten-%d-é€");
+    d->class_name = names(7, "%d");
+    if (d->features == 20)
+        d->feature_name = names(20, "wort %d");
+    return d;
+}
+
+static void round_trips(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 6; kind++)
+        for (int rich = 0; rich < 2; rich++) {
+            struct dataset *a = everything(kind, rich), *b;
+            OK(dataset_check(a));
+            OK(npz_save(a, path));
+            OK(npz_load(&b, path));
+            same_dataset(a, b);
+            dataset_free(a);
+            dataset_free(b);
+        }
+}
+
+/* Strings that cannot be padded: one of a million bytes, one that is no UTF-8, an empty one. */
+static void odd_names(void **state)
+{
+    (void)state;
+    struct dataset *a = everything(0, true), *b;
+    mem_free(a->node_id[3]);
+    a->node_id[3] = mem_alloc(1000001, 1);
+    memset(a->node_id[3], 'x', 1000000);
+    a->node_id[3][1000000] = 0;
+    mem_free(a->class_name[2]);
+    a->class_name[2] = mem_strdup("caf\xe9");
+    mem_free(a->feature_name[0]);
+    a->feature_name[0] = mem_strdup("");
+    OK(npz_save(a, path));
+    OK(npz_load(&b, path));
+    same_dataset(a, b);
+    dataset_free(a);
+    dataset_free(b);
+}
+
+static void real_round_trip(void **state)
+{
+    (void)state;
+    const char *data = real_data("npz real_round_trip");
+    struct dataset *a, *b;
+    char *real;
+    if (!data)
+        return;
+    OK(file_join(&real, data, "yandex/texas.npz"));
+    OK(npz_load(&a, real));
+    OK(npz_save(a, path));
+    OK(npz_load(&b, path));
+    same_dataset(a, b);
+    dataset_free(a);
+    dataset_free(b);
+    mem_free(real);
+}
+
+/* ---- bad input ----------------------------------------------------------------------------- */
+
+static void refuses(const struct part *base, const struct part *change, consm_status code,
+                    const char *message)
+{
+    struct dataset *d;
+    write_parts(base, change, false);
+    FAILS(npz_load(&d, path), code, message);
+    assert_null(d);
+    assert_non_null(strstr(consm_errmsg(), "a.npz"));
+}
+
+static void bad_yandex(void **state)
+{
+    (void)state;
+    const struct {
+        struct part change[3];
+        consm_status code;
+        const char *message;
+    } bad[] = {
+        {{WITHOUT("edges"), END_PART}, CONSM_EFORMAT, "no array edges: the archive has node_feat"},
+        {{WITHOUT("val_masks"), END_PART}, CONSM_EFORMAT, "no array val_masks"},
+        {{WITHOUT("node_labels"), WITHOUT("node_features"), END_PART},
+         CONSM_EFORMAT,
+         "neither node_labels nor node_features"},
+        {{WITHOUT("node_labels"),
+          {"node_features", "<f4", 2, INT64_C(1) << 60, 0, "", 0},
+          END_PART},
+         CONSM_EFORMAT,
+         "neither node_labels nor node_features"},
+        {{PART("node_labels", "<i8", 1, 3, 1, int64_t, 0, 1, 2), END_PART},
+         CONSM_EFORMAT,
+         "node_features.npy: an array of shape (4, 3): expected (3, any)"},
+        {{PART("node_labels", "<i8", 2, 2, 2, int64_t, 0, 1, 2, 3), END_PART},
+         CONSM_EFORMAT,
+         "node_labels.npy: an array of shape (2, 2): expected (any)"},
+        {{PART("node_labels", "<i8", 1, 4, 1, int64_t, 0, 1, 2, -2), END_PART},
+         CONSM_EFORMAT,
+         "node_labels.npy: element 3 is -2: expected -1 to"},
+        {{PART("node_labels", "<i8", 1, 4, 1, int64_t, 0, 1, 2, 1 << 30), END_PART},
+         CONSM_EFORMAT,
+         "node_labels.npy: element 3 is 1073741824"},
+        {{PART("node_labels", "<f4", 1, 4, 1, float, 0, 1, 2, NAN), END_PART},
+         CONSM_EFORMAT,
+         "node_labels.npy: element 3 is nan"},
+        {{PART("node_labels", "|S1", 1, 4, 1, char, 'a', 'b', 'c', 'd'), END_PART},
+         CONSM_EFORMAT,
+         "an array of strings: expected numbers"},
+        {{PART("node_features", "|S1", 2, 4, 1, char, 'a', 'b', 'c', 'd'), END_PART},
+         CONSM_EFORMAT,
+         "an array of strings: expected numbers"},
+        {{PART("node_features", "<f4", 2, 4, 1, float, 0, 1, NAN, 0), END_PART},
+         CONSM_EFORMAT,
+         "node 2, feature 0 is nan: expected a finite number"},
+        {{PART("node_features", "<f8", 2, 4, 1, double, 0, 1, 2, 1e300), END_PART},
+         CONSM_EFORMAT,
+         "node 3, feature 0 is inf"},
+        {{PART("node_features", "<f4", 1, 4, 1, float, 0, 1, 2, 3), END_PART},
+         CONSM_EFORMAT,
+         "shape (4): expected (4, any)"},
+        {{PART("edges", "<i8", 2, 1, 2, int64_t, 0, 4), END_PART},
+         CONSM_EFORMAT,
+         "edges.npy: element 1 is 4: expected 0 to 3"},
+        {{PART("edges", "<i8", 2, 1, 2, int64_t, -1, 0), END_PART},
+         CONSM_EFORMAT,
+         "edges.npy: element 0 is -1"},
+        {{PART("edges", "<i8", 2, 2, 3, int64_t, 0, 1, 2, 3, 0, 1), END_PART},
+         CONSM_EFORMAT,
+         "edges.npy: an array of shape (2, 3): expected (any, 2)"},
+        {{PART("edges", "<i8", 2, INT64_C(1) << 60, 2, int64_t, 0, 1), END_PART},
+         CONSM_EFORMAT,
+         "1152921504606846976 x 2"},
+        {{PART("edge_weights", "<f4", 1, 2, 1, float, 1, 1), END_PART},
+         CONSM_EFORMAT,
+         "edge_weights.npy: an array of shape (2): expected (3)"},
+        {{PART("edge_weights", "<f4", 1, 3, 1, float, 1, NAN, 1), END_PART},
+         CONSM_EFORMAT,
+         "edge 1 has weight nan"},
+        {{PART("test_masks", "|b1", 2, 2, 4, uint8_t, 1, 0, 0, 0, 0, 0, 0, 1), END_PART},
+         CONSM_EFORMAT,
+         "split 0: node 0 is in two masks"},
+        {{PART("test_masks", "|b1", 2, 1, 4, uint8_t, 1, 0, 0, 0), END_PART},
+         CONSM_EFORMAT,
+         "shape (1, 4): expected (2, 4)"},
+        {{PART("test_masks", "|b1", 1, 4, 1, uint8_t, 1, 0, 0, 0), END_PART},
+         CONSM_EFORMAT,
+         "shape (4): expected (2, 4)"},
+        {{PART("test_masks", "|u1", 2, 2, 4, uint8_t, 0, 0, 7, 0, 0, 0, 0, 1), END_PART},
+         CONSM_EFORMAT,
+         "test_masks.npy: element 2 is 7: expected 0 to 1"},
+        {{PART("class_names", "|S1", 1, 2, 1, char, 'a', 'b'), END_PART},
+         CONSM_EFORMAT,
+         "node_labels.npy: element 1 is 2: expected -1 to 1"},
+        {{PART("node_ids", "|S1", 1, 2, 1, char, 'a', 'b'), END_PART},
+         CONSM_EFORMAT,
+         "node_ids.npy: an array of shape (2): expected (4)"},
+        {{PART("num_classes", "<i8", 0, 1, 1, int64_t, 1 << 30), END_PART},
+         CONSM_EFORMAT,
+         "1073741824 classes for 4 nodes"},
+        {{PART("num_classes", "<i8", 0, 1, 1, int64_t, -3), END_PART}, CONSM_EFORMAT, "is -3"},
+        {{PART("directed", "<i8", 0, 1, 1, int64_t, 2), END_PART}, CONSM_EFORMAT, "is 2"},
+        {{PART("feature_names_ends", "<i8", 1, 3, 1, int64_t, 1, 2, 3),
+          PART("feature_names_utf8", "|u1", 1, 2, 1, char, 'a', 'b'), END_PART},
+         CONSM_EFORMAT,
+         "element 2 is 3: expected 0 to 2"},
+        {{PART("feature_names_ends", "<i8", 1, 3, 1, int64_t, 2, 1, 2),
+          PART("feature_names_utf8", "|u1", 1, 2, 1, char, 'a', 'b'), END_PART},
+         CONSM_EFORMAT,
+         "element 1: no string ends there"},
+        {{PART("feature_names_ends", "<i8", 1, 3, 1, int64_t, 2, 2, 2), END_PART},
+         CONSM_EFORMAT,
+         "no array feature_names_utf8"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        refuses(yandex, bad[i].change, bad[i].code, bad[i].message);
+}
+
+static void bad_scipy(void **state)
+{
+    (void)state;
+    const struct {
+        struct part change[2];
+        consm_status code;
+        const char *message;
+    } bad[] = {
+        {{WITHOUT("adj_data"), END_PART}, CONSM_EFORMAT, "no array adj_data"},
+        {{PART("adj_shape", "<i8", 1, 2, 1, int64_t, 3, 4), END_PART},
+         CONSM_EFORMAT,
+         "3 x 4: expected a square matrix"},
+        {{PART("adj_shape", "<i8", 1, 2, 1, int64_t, INT64_C(1) << 60, 3), END_PART},
+         CONSM_EFORMAT,
+         "adj_shape.npy: element 0 is 1152921504606846976"},
+        {{PART("adj_shape", "<i8", 1, 2, 1, int64_t, 2000000000, 2000000000), END_PART},
+         CONSM_EFORMAT,
+         "adj_indptr.npy: an array of shape (4): expected (2000000001)"},
+        {{PART("adj_shape", "<i8", 1, 3, 1, int64_t, 3, 3, 3), END_PART},
+         CONSM_EFORMAT,
+         "shape (3): expected (2)"},
+        {{PART("adj_indptr", "<i4", 1, 4, 1, int32_t, 0, 3, 1, 4), END_PART},
+         CONSM_EFORMAT,
+         "adj_indptr.npy: element 2 is 1: expected at least the 3 before it"},
+        {{PART("adj_indptr", "<i4", 1, 4, 1, int32_t, 1, 1, 1, 4), END_PART},
+         CONSM_EFORMAT,
+         "element 0 is 1: expected 0"},
+        {{PART("adj_indptr", "<i4", 1, 4, 1, int32_t, 0, 1, 3, 5), END_PART},
+         CONSM_EFORMAT,
+         "element 3 is 5: expected 0 to 4"},
+        {{PART("adj_indices", "<i4", 1, 4, 1, int32_t, 1, 2, 3, 1), END_PART},
+         CONSM_EFORMAT,
+         "adj_indices.npy: element 2 is 3: expected 0 to 2"},
+        {{PART("adj_data", "<f4", 1, 3, 1, float, 1, 1, 1), END_PART},
+         CONSM_EFORMAT,
+         "adj_data.npy: an array of shape (3): expected (4)"},
+        {{PART("adj_data", "<f4", 1, 4, 1, float, 1, 1, INFINITY, 1), END_PART},
+         CONSM_EFORMAT,
+         "edge 2 has weight inf"},
+        {{PART("attr_shape", "<i8", 1, 2, 1, int64_t, 4, 5), END_PART},
+         CONSM_EFORMAT,
+         "attr_shape.npy: element 0 is 4: expected 3 nodes"},
+        {{PART("attr_shape", "<i8", 1, 2, 1, int64_t, 3, 2000000000), END_PART},
+         CONSM_ELIMIT,
+         "2000000000 columns for 4 entries"},
+        {{PART("attr_data", "<f8", 1, 4, 1, double, 1, NAN, 3, 4), END_PART},
+         CONSM_EFORMAT,
+         "node 1, feature 3 is nan"},
+        {{PART("labels", "|u1", 1, 2, 1, uint8_t, 0, 1), END_PART},
+         CONSM_EFORMAT,
+         "labels.npy: an array of shape (2): expected (3)"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        refuses(scipy, bad[i].change, bad[i].code, bad[i].message);
+}
+
+static void bad_files(void **state)
+{
+    (void)state;
+    struct dataset *d;
+    struct file_writer *w;
+    FAILS(npz_load(&d, "/no/such.npz"), CONSM_EIO, "/no/such.npz: cannot open");
+    FAILS(npz_load(&d, folder), CONSM_EIO, "is a folder");
+    OK(file_create(&w, path));
+    OK(file_commit(w));
+    file_close(w);
+    FAILS(npz_load(&d, path), CONSM_EFORMAT, "a.npz: byte 0: the file is empty");
+    if (geteuid() != 0) {
+        chmod(path, 0);
+        FAILS(npz_load(&d, path), CONSM_EIO, "cannot open: Permission denied");
+    }
+    OK(file_create(&w, path));
+    OK(file_printf(w, "id,label\na,1\nb,2\nthis is no archive\n"));
+    OK(file_commit(w));
+    file_close(w);
+    FAILS(npz_load(&d, path), CONSM_EFORMAT, "no zip archive at all");
+    FAILS(npz_read_split(NULL, 1, path), CONSM_EFORMAT, "no zip archive at all");
+    /* Members that are no arrays. */
+    struct zip_writer *z;
+    OK(zip_create(&z, path));
+    OK(zip_begin(z, "edges.npy", true));
+    OK(zip_end(z));
+    OK(zip_begin(z, "node_features.npy", true));
+    OK(zip_end(z));
+    OK(zip_commit(z));
+    zip_close(z);
+    FAILS(npz_load(&d, path), CONSM_EFORMAT, "node_features.npy: the member is empty");
+}
+
+/* 40 million labels, or strings, out of a few kilobytes. */
+static void bombs(void **state)
+{
+    (void)state;
+    struct dataset *d;
+    uint8_t *zeros = mem_zalloc(40 << 20, 1);
+    const struct part labels[] = {{"node_labels", "|i1", 1, 40 << 20, 1, zeros, 40 << 20},
+                                  WITHOUT("node_features"),
+                                  END_PART};
+    write_parts(yandex, labels, true);
+    FAILS(npz_load(&d, path), CONSM_ELIMIT, "node_labels.npy would inflate from");
+    const struct part ids[] = {{"class_names", "|S1", 1, 4 << 20, 1, zeros, 4 << 20}, END_PART};
+    write_parts(yandex, ids, true);
+    FAILS(npz_load(&d, path), CONSM_ELIMIT, "4194304 strings from");
+    mem_free(zeros);
+}
+
+static consm_status load_memory(const uint8_t *bytes, size_t size)
+{
+    struct npz_archive archive;
+    struct dataset *d = NULL;
+    consm_status st = npz_open_memory(&archive, "m.npz", bytes, size);
+    if (st >= 0)
+        st = npz_load_archive(&d, &archive, "m.npz");
+    dataset_free(d);
+    npz_close(&archive);
+    return st;
+}
+
+static void truncated_and_corrupted(void **state)
+{
+    (void)state;
+    static const struct part *const layout[] = {yandex, scipy};
+    for (int which = 0; which < 2; which++) {
+        struct file_map map;
+        write_parts(layout[which], NULL, which == 0);
+        OK(file_map(&map, path));
+        OK(load_memory(map.data, map.size));
+        for (size_t size = 0; size < map.size; size++) {
+            uint8_t *cut = malloc(size ? size : 1);
+            memcpy(cut, map.data, size);
+            assert_int_equal(load_memory(cut, size), CONSM_EFORMAT);
+            free(cut);
+        }
+        uint8_t *copy = malloc(map.size);
+        memcpy(copy, map.data, map.size);
+        for (size_t at = 0; at < map.size; at++) {
+            copy[at] ^= 0x5a;
+            load_memory(copy, map.size);
+            copy[at] ^= 0x5a;
+        }
+        free(copy);
+        file_unmap(&map);
+    }
 }
 
 int main(void)
@@ -76,6 +756,19 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(real_files),
         cmocka_unit_test(real_split),
+        cmocka_unit_test(yandex_layout),
+        cmocka_unit_test(other_types),
+        cmocka_unit_test(fortran_order),
+        cmocka_unit_test(large_features),
+        cmocka_unit_test(scipy_layout),
+        cmocka_unit_test(round_trips),
+        cmocka_unit_test(odd_names),
+        cmocka_unit_test(real_round_trip),
+        cmocka_unit_test(bad_yandex),
+        cmocka_unit_test(bad_scipy),
+        cmocka_unit_test(bad_files),
+        cmocka_unit_test(bombs),
+        cmocka_unit_test(truncated_and_corrupted),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
