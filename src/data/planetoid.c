@@ -8,14 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { X, TX, ALLX, Y, TY, ALLY, GRAPH, TEST_INDEX, FILES, PICKLES = TEST_INDEX };
-static const char *const ending[FILES] = {"x",  "tx",   "allx",  "y",
-                                          "ty", "ally", "graph", "test.index"};
+enum { X, TX, ALLX, Y, TY, ALLY, GRAPH, TEST_INDEX, PICKLES = TEST_INDEX };
+static const char *const ending[PLANETOID_FILES] = {"x",  "tx",   "allx",  "y",
+                                                    "ty", "ally", "graph", "test.index"};
 enum { VALIDATION = 500 };
 
 struct source {
-    char *path[FILES];
-    struct file_map map[FILES];
+    const struct file_map *map; /* (PLANETOID_FILES) */
+    char *const *path;          /* (PLANETOID_FILES) */
     struct pickle *pickle[PICKLES];
     struct csr *matrix[3]; /* x, tx, allx */
     struct npy onehot[3];  /* y, ty, ally */
@@ -23,37 +23,13 @@ struct source {
     int64_t tests;
 };
 
-static void close_source(struct source *s)
+static void free_source(struct source *s)
 {
-    for (int i = 0; i < FILES; i++) {
-        mem_free(s->path[i]);
-        file_unmap(&s->map[i]);
-    }
     for (int i = 0; i < PICKLES; i++)
         pickle_free(s->pickle[i]);
     for (int i = 0; i < 3; i++)
         csr_free(s->matrix[i]);
     mem_free(s->test);
-}
-
-static consm_status map_files(struct source *s, const char *folder, const char *name,
-                              char sha256[65])
-{
-    consm_status st = CONSM_OK;
-    struct sha256 hash;
-    char file[256];
-    sha256_init(&hash);
-    for (int i = 0; i < FILES; i++) {
-        int length = snprintf(file, sizeof file, "ind.%s.%s", name, ending[i]);
-        if (length < 0 || (size_t)length >= sizeof file)
-            TRY(status_fail(CONSM_EINVAL, "\"%.40s…\": a name too long for a dataset", name));
-        TRY(file_join(&s->path[i], folder, file));
-        TRY(file_map(&s->map[i], s->path[i]));
-        sha256_add(&hash, s->map[i].data, s->map[i].size);
-    }
-    sha256_hex(sha256, &hash);
-done:
-    return st;
 }
 
 /* One node per line; each at most once. */
@@ -315,15 +291,26 @@ done:
     return st;
 }
 
-consm_status planetoid_load(struct dataset **out, const char *folder, const char *name)
+static void hash_files(char sha256[65], const struct file_map *map)
+{
+    struct sha256 hash;
+    sha256_init(&hash);
+    for (int i = 0; i < PLANETOID_FILES; i++)
+        sha256_add(&hash, map[i].data, map[i].size);
+    sha256_hex(sha256, &hash);
+}
+
+consm_status planetoid_read(struct dataset **out, const char *name,
+                            const struct file_map file[PLANETOID_FILES],
+                            char *const path[PLANETOID_FILES])
 {
     consm_status st = CONSM_OK;
-    struct source s = {.tests = 0};
+    struct source s = {.map = file, .path = path};
     struct dataset *d = NULL;
     int32_t *row_of = NULL;
     *out = NULL;
     TRY(dataset_new(&d, name));
-    TRY(map_files(&s, folder, name, d->sha256));
+    hash_files(d->sha256, file);
     TRY(read_files(&s));
     TRY(place_nodes(d, &row_of, &s));
     TRY(gather_features(d, &s, row_of));
@@ -335,6 +322,28 @@ consm_status planetoid_load(struct dataset **out, const char *folder, const char
 done:
     mem_free(row_of);
     dataset_free(d);
-    close_source(&s);
+    free_source(&s);
+    return st;
+}
+
+consm_status planetoid_load(struct dataset **out, const char *folder, const char *name)
+{
+    consm_status st = CONSM_OK;
+    struct file_map map[PLANETOID_FILES] = {{NULL, 0}};
+    char *path[PLANETOID_FILES] = {NULL}, file[256];
+    *out = NULL;
+    for (int i = 0; i < PLANETOID_FILES; i++) {
+        int length = snprintf(file, sizeof file, "ind.%s.%s", name, ending[i]);
+        if (length < 0 || (size_t)length >= sizeof file)
+            TRY(status_fail(CONSM_EINVAL, "\"%.40s…\": a name too long for a dataset", name));
+        TRY(file_join(&path[i], folder, file));
+        TRY(file_map(&map[i], path[i]));
+    }
+    TRY(planetoid_read(out, name, map, path));
+done:
+    for (int i = 0; i < PLANETOID_FILES; i++) {
+        mem_free(path[i]);
+        file_unmap(&map[i]);
+    }
     return st;
 }

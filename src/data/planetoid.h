@@ -16,8 +16,16 @@
 #define DATA_PLANETOID_H
 
 #include "data/dataset.h"
+#include "store/file.h"
 
 /* Reads folder/ind.NAME.*; all eight files must be there. */
 consm_status planetoid_load(struct dataset **out, const char *folder, const char *name);
+
+enum { PLANETOID_FILES = 8 };
+
+/* The same from bytes in memory, in the order of the list above; path names them in messages. */
+consm_status planetoid_read(struct dataset **out, const char *name,
+                            const struct file_map file[PLANETOID_FILES],
+                            char *const path[PLANETOID_FILES]);
 
 #endif

@@ -14,6 +14,7 @@ import struct
 import sys
 import types
 import zipfile
+import zlib
 
 here = os.path.dirname(os.path.abspath(__file__))
 corpus = os.path.join(here, "..", "fuzz", "corpus")
@@ -175,7 +176,44 @@ def scipy():
     }
 
 
+def csr(cols, rows):
+    """A matrix from rows of {column: value}."""
+    m = csr_matrix()
+    m._shape = (len(rows), cols)
+    starts, columns, values = [0], [], []
+    for row in rows:
+        columns += sorted(row)
+        values += [row[c] for c in sorted(row)]
+        starts.append(len(columns))
+    m.indptr = array("i4", "<", starts)
+    m.indices = array("i4", "<", columns)
+    m.data = array("f4", "<", values)
+    return m
+
+
+def planetoid():
+    """Six nodes, 0 to 2 in allx; node 4 is missing in test.index, as some are in Citeseer."""
+    known = [{0: 1.0}, {1: 1.0, 3: 1.0}, {}]
+    graph = collections.defaultdict(list, {0: [1, 2, 1], 1: [0], 2: [0, 2, 5], 5: [2], 3: [], 4: []})
+    things = [csr(4, known[:2]), csr(4, [{2: 5.0}, {0: 3.0}]), csr(4, known),
+              array("i4", "<", [1, 0, 0, 1], (2, 2)), array("i4", "<", [0, 1, 1, 0], (2, 2)),
+              array("i4", "<", [1, 0, 0, 1, 0, 1], (3, 2)), graph]
+    return [pickle.dumps(thing, 2) for thing in things] + [b"5\n3\n"]
+
+
+def raw_deflate(data, level, strategy):
+    z = zlib.compressobj(level, zlib.DEFLATED, -15, 8, strategy)
+    return z.compress(data) + z.flush()
+
+
 def main():
+    files = planetoid()
+    write(os.path.join(corpus, "planetoid", "small"),
+          b"".join(struct.pack("<I", len(f)) + f for f in files))
+    text = b"the cat sat on the mat " * 20 + bytes(range(256)) + bytes(1000)
+    for strategy in range(5):
+        write(os.path.join(corpus, "inflate", "strategy%d" % strategy), raw_deflate(text, 9, strategy))
+    write(os.path.join(corpus, "inflate", "stored"), raw_deflate(text, 0, 0))
     things = {"csr": matrix(), "graph": graph(),
               "array": array("i4", ">", [1, 0, 0, 0, 1, 1], (3, 2), fortran=True)}
     for name, thing in things.items():
