@@ -280,6 +280,7 @@ consm_status pickle_load(struct pickle **out, const uint8_t *bytes, size_t size,
     p->size = size;
     if (!(p->label = mem_strdup(label)))
         TRY(CONSM_ENOMEM);
+    TRY(GROW(p->stack, 0, p->stack_capacity, 16)); /* never NULL, even when nothing is pushed */
     TRY(run(p));
     *out = p;
     return CONSM_OK;
