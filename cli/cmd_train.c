@@ -7,7 +7,7 @@
 
 #include "api/prepare.h"
 #include "base/clock.h"
-#include "study/stats.h"
+#include "stats/stats.h"
 #include <jansson.h>
 #include <math.h>
 #include <pthread.h>

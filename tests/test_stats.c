@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "study/stats.h"
+#include "stats/stats.h"
 
 static json_t *reference;
 

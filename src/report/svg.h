@@ -11,7 +11,7 @@
 #define REPORT_SVG_H
 
 #include "report/text.h"
-#include "study/stats.h"
+#include "stats/stats.h"
 
 struct figure {
     char *name; /* a slug: file name and id */

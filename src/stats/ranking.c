@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "study/stats.h"
+#include "stats/stats.h"
 
 struct scored {
     float score;

@@ -1,6 +1,6 @@
 /* Means, Student's t, bootstrap and power laws. The incomplete beta function carries Student's t,
  * so that no table of quantiles is needed. */
-#include "study/stats.h"
+#include "stats/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
