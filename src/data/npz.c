@@ -1,6 +1,7 @@
 /* Reading a graph from an archive: which layout it is, then its parts one by one. */
 #include "data/npz.h"
 
+#include "data/names.h"
 #include "data/npy_csr.h"
 #include "data/npz_archive.h"
 #include <stdio.h>
@@ -11,6 +12,24 @@ enum { FREE_CLASSES = 1 << 12 };
 
 static const char *const mask_key[] = {"train_masks", "val_masks", "test_masks"};
 static const char *const single_mask_key[] = {"train_mask", "val_mask", "test_mask"};
+
+/* No text stands twice among these ids or names. */
+static consm_status check_distinct(const struct dataset *d, const char *key, char *const *text,
+                                   int64_t count)
+{
+    consm_status st = CONSM_OK;
+    struct names seen = {.count = 0};
+    for (int64_t i = 0; text && i < count; i++) {
+        int64_t place;
+        TRY(names_add(&place, &seen, text[i], strlen(text[i])));
+        if (place != i)
+            TRY(status_fail(CONSM_EFORMAT, "%s: %s: elements %lld and %lld are both \"%.40s\"",
+                            d->name, key, (long long)place, (long long)i, text[i]));
+    }
+done:
+    names_free(&seen);
+    return st;
+}
 
 /* A number of its own, low … high; *out is untouched when the key is missing. */
 static consm_status read_number(int64_t *out, const struct npz_archive *archive, const char *key,
@@ -39,6 +58,7 @@ static consm_status read_labels(struct dataset *d, const struct npz_archive *arc
     TRY(npz_read_strings(&d->class_name, archive, "class_names", &names, classes));
     if (d->class_name)
         classes = d->classes = (int32_t)names;
+    TRY(check_distinct(d, "class_names", d->class_name, names));
     if (npz_find(archive, key)) {
         TRY(npz_read(&array, archive, key));
         TRY(npy_expect(&array.npy, 1, d->nodes, -1));
@@ -68,6 +88,7 @@ static consm_status read_extras(struct dataset *d, const struct npz_archive *arc
     consm_status st = CONSM_OK;
     int64_t count, directed = d->directed;
     TRY(npz_read_strings(&d->node_id, archive, "node_ids", &count, d->nodes));
+    TRY(check_distinct(d, "node_ids", d->node_id, d->nodes));
     TRY(npz_read_strings(&d->feature_name, archive, "feature_names", &count, d->features));
     TRY(read_number(&directed, archive, "directed", 0, 1));
     d->directed = directed;
