@@ -12,11 +12,11 @@ const char *layer_name(int64_t number)
     return text;
 }
 
-static node weight(struct program *p, const char *name, int64_t in, int64_t out)
+node linear_from(struct program *p, const char *name, node x, int64_t out, enum init init)
 {
     char full[48];
     snprintf(full, sizeof full, "w%s", name);
-    return param(p, full, in, out, INIT_GLOROT);
+    return matmul(p, x, param(p, full, program_cols(p, x), out, init));
 }
 
 node with_bias(struct program *p, const char *name, node x)
@@ -28,7 +28,7 @@ node with_bias(struct program *p, const char *name, node x)
 
 node linear_no_bias(struct program *p, const char *name, node x, int64_t out)
 {
-    return matmul(p, x, weight(p, name, program_cols(p, x), out));
+    return linear_from(p, name, x, out, INIT_GLOROT);
 }
 
 node linear(struct program *p, const char *name, node x, int64_t out)

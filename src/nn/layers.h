@@ -10,6 +10,9 @@ node linear(struct program *p, const char *name, node x, int64_t out);
 /* x·W, as above without the bias. */
 node linear_no_bias(struct program *p, const char *name, node x, int64_t out);
 
+/* x·W with another start than Glorot's. */
+node linear_from(struct program *p, const char *name, node x, int64_t out, enum init init);
+
 /* x + b in every row, b as above. */
 node with_bias(struct program *p, const char *name, node x);
 
