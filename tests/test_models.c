@@ -8,7 +8,7 @@
 #include "reference.h"
 
 #include "cpu/backend.h"
-#include "models/model.h"
+#include "models/ptdnet.h"
 
 enum { THREADS = 2 };
 static const double TOLERANCE = 1e-5;
@@ -151,7 +151,7 @@ static void trial_begin(struct trial *t)
 static void trial_compile(struct trial *t, const json_t *entry)
 {
     program_keep(t->program, t->logits);
-    program_minimize(t->program, t->loss);
+    t->loss = program_minimize(t->program, t->loss);
     OK(program_compile(t->program, cpu_backend()));
     params_init(t->params, 1);
     set_parameters(t->params, entry);
@@ -228,10 +228,47 @@ static void plain_models_equal_the_reference(void **state)
     }
 }
 
+/* ---- PTDNet: its draws come from the file -------------------------------------------------------
+ */
+
+static void ptdnet_entry(const json_t *entry)
+{
+    struct scene s;
+    struct trial t;
+    const struct model_def *model;
+    struct ref_tensor noise = ref_named(entry, "inputs", "noise");
+    float *floats = ref_floats(noise);
+    node gate;
+    scene_open(&s, NULL);
+    OK(model_find(&model, "ptdnet"));
+    trial_begin(&t);
+    struct config c = entry_config(model, entry);
+    struct inputs in = scene_inputs(&s, t.program);
+    struct ptdnet_draws draws = {.noise = floats, .iterations = 200};
+    t.logits = ptdnet_record(t.program, &in, &c, &draws, &gate);
+    t.loss = nll(t.program, t.logits, s.labelled, s.reference.label, NULL);
+    trial_compile(&t, entry);
+    trial_compare(&t, &s, "ptdnet", entry);
+    trial_end(&t);
+    scene_close(&s);
+    mem_free(floats);
+    mem_free(noise.value);
+}
+
+static void ptdnet_equals_the_reference(void **state)
+{
+    (void)state;
+    json_t *root = ref_open("ptdnet"), *entries = ref_get(root, "entries");
+    for (size_t k = 0; k < json_array_size(entries); k++)
+        ptdnet_entry(json_array_get(entries, k));
+    json_decref(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_models_equal_the_reference),
+        cmocka_unit_test(ptdnet_equals_the_reference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -302,6 +302,10 @@ static node c_batch_norm(struct program *p, struct world *w)
 {
     return batch_norm(p, "bn", w->x);
 }
+static node c_nuclear(struct program *p, struct world *w)
+{
+    return nuclear(p, w->s, p_named(p, "e", w->s->nnz, 1), 2, 500);
+}
 static node c_softmax(struct program *p, struct world *w)
 {
     return softmax(p, w->x);
@@ -394,6 +398,7 @@ static const struct {
     {"pair_cosine", c_pair_cosine},
     {"pair_squared", c_pair_squared},
     {"batch_norm", c_batch_norm},
+    {"nuclear", c_nuclear},
     {"softmax", c_softmax},
     {"log_softmax", c_log_softmax},
     {"nll", c_nll},

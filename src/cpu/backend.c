@@ -47,6 +47,7 @@ const struct backend *cpu_backend(void)
         .run =
             {
                 [OP_FILL] = run_fill,
+                [OP_ANNEAL] = run_anneal,
                 [OP_NOISE] = run_noise,
                 [OP_MATMUL] = run_matmul,
                 [OP_AXPBY] = run_axpby,
@@ -106,6 +107,8 @@ const struct backend *cpu_backend(void)
                 [OP_BATCH_NORM] = run_batch_norm,
                 [OP_BATCH_NORM_GRAD] = run_batch_norm_grad,
                 [OP_BATCH_NORM_XHAT] = run_batch_norm_xhat,
+                [OP_NUCLEAR] = run_nuclear,
+                [OP_NUCLEAR_GRAD] = run_nuclear_grad,
                 [OP_SOFTMAX] = run_softmax,
                 [OP_SOFTMAX_GRAD] = run_softmax_grad,
                 [OP_LOG_SOFTMAX] = run_log_softmax,

@@ -29,6 +29,12 @@ KERNEL(fill)
     simd_best()->fill(in->out, in->attr.a, from, to);
 }
 
+KERNEL(anneal)
+{
+    if (who.id == 0)
+        in->out[0] = (float)(in->attr.a * pow(in->attr.b, (double)step->number));
+}
+
 /* Uniform in (0,1): element e is word e%4 of Philox(seed; e/4, step, stream). */
 KERNEL(noise)
 {

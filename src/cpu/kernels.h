@@ -37,6 +37,7 @@ struct dropout dropout_at(const struct instr *in, const struct step *step);
 
 /* One declaration per operation that computes something. */
 KERNEL(fill);
+KERNEL(anneal);
 KERNEL(noise);
 KERNEL(matmul);
 KERNEL(axpby);
@@ -86,6 +87,8 @@ KERNEL(pair_squared_grad);
 KERNEL(batch_norm);
 KERNEL(batch_norm_grad);
 KERNEL(batch_norm_xhat);
+KERNEL(nuclear);
+KERNEL(nuclear_grad);
 KERNEL(softmax);
 KERNEL(softmax_grad);
 KERNEL(log_softmax);

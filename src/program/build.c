@@ -17,7 +17,7 @@ consm_status program_new(struct program **out, struct params *params, bool train
     TRY(ZNEW(*out, 1));
     (*out)->params = params;
     (*out)->training = training;
-    (*out)->loss = POISON;
+    (*out)->loss = (*out)->penalty = POISON;
 done:
     return st;
 }
@@ -124,13 +124,20 @@ void program_keep(struct program *p, node x)
         p->node[x].keep = true;
 }
 
-void program_minimize(struct program *p, node loss)
+void program_penalty(struct program *p, node term)
+{
+    if (p->training)
+        p->penalty = p->penalty == POISON ? term : add(p, p->penalty, term);
+}
+
+node program_minimize(struct program *p, node loss)
 {
     if (node_good(p, loss) && (ROWS(p, loss) != 1 || COLS(p, loss) != 1))
         program_fault(p, "the loss is %lld x %lld: expected 1 x 1", (long long)ROWS(p, loss),
                       (long long)COLS(p, loss));
-    p->loss = loss;
-    program_keep(p, loss);
+    p->loss = p->penalty == POISON ? loss : add(p, loss, p->penalty);
+    program_keep(p, p->loss);
+    return program_name(p, p->loss, "loss");
 }
 
 const struct csr *program_transpose(struct program *p, const struct csr *s)
@@ -204,6 +211,11 @@ node fill(struct program *p, float value, int64_t rows, int64_t cols)
 node noise(struct program *p, int64_t rows, int64_t cols)
 {
     return RECORD(p, .op = OP_NOISE, .rows = rows, .cols = cols, .attr = {.i = p->streams++});
+}
+
+node anneal(struct program *p, float start, float factor)
+{
+    return RECORD(p, .op = OP_ANNEAL, .rows = 1, .cols = 1, .attr = {.a = start, .b = factor});
 }
 
 /* ---- looking at a program ----------------------------------------------------------------------

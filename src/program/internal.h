@@ -38,8 +38,8 @@ struct program {
     node count, forward; /* nodes; how many of them the recording made, before the gradient */
     size_t capacity;
     struct node_info *node;
-    node loss;
-    int64_t streams; /* random streams handed out */
+    node loss, penalty; /* POISON: none */
+    int64_t streams;    /* random streams handed out */
     consm_status fault;
     char fault_text[512];
 
@@ -125,6 +125,7 @@ void grad_row_normalize(struct program *p, node self, node g);
 void grad_pair_cosine(struct program *p, node self, node g);
 void grad_pair_squared(struct program *p, node self, node g);
 void grad_batch_norm(struct program *p, node self, node g);
+void grad_nuclear(struct program *p, node self, node g);
 void grad_softmax(struct program *p, node self, node g);
 void grad_log_softmax(struct program *p, node self, node g);
 void grad_nll(struct program *p, node self, node g);

@@ -85,8 +85,12 @@ void program_keep(struct program *p, node x);
 node program_fault(struct program *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Declares the scalar to be minimised; compile then also records its gradient. */
-void program_minimize(struct program *p, node loss);
+/* A model's own term of the loss, (1,1), for instance a regulariser; program_minimize adds it. */
+void program_penalty(struct program *p, node term);
+
+/* Declares the scalar to be minimised; compile then also records its gradient. Returns it with the
+ * penalties added. */
+node program_minimize(struct program *p, node loss);
 
 /* Differentiates, drops what nobody reads, fuses, plans the memory. Reports the first fault of the
  * recording. Every kept node, the loss and the parameters' gradients are computed by a run. */
@@ -118,6 +122,8 @@ node input(struct program *p, const float *values, int64_t rows, int64_t cols);
 node sparse(struct program *p, const struct csr *matrix);
 node fill(struct program *p, float value, int64_t rows, int64_t cols);
 node noise(struct program *p, int64_t rows, int64_t cols);
+/* start·factor^step, (1,1), for what changes as training goes on. */
+node anneal(struct program *p, float start, float factor);
 
 /* ---- dense algebra (ops/dense.c) ---------------------------------------------------------------
  */
@@ -179,6 +185,12 @@ node row_normalize(struct program *p, node x);
 node pair_cosine(struct program *p, node x, const struct index *i, const struct index *j);
 node pair_squared(struct program *p, node x, const struct index *i, const struct index *j);
 node batch_norm(struct program *p, const char *name, node x);
+
+/* ---- spectra (ops/spectral.c) ------------------------------------------------------------------
+ */
+/* Sum of the `rank` largest singular values of the matrix with pattern s and values (nnz,1), by at
+ * most `iterations` subspace iterations from where the last run ended. */
+node nuclear(struct program *p, const struct csr *s, node values, int64_t rank, int64_t iterations);
 
 /* ---- losses (ops/loss.c) ------------------------------------------------------------------------
  */

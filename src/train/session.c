@@ -118,7 +118,7 @@ static consm_status build_programs(struct session *s)
     s->loss = nll(s->train, train_logits, s->labelled, s->problem->label, s->row_weight);
     if (s->procedure && s->procedure->extra_loss)
         s->loss = add(s->train, s->loss, s->procedure->extra_loss(s, s->train, train_logits));
-    program_minimize(s->train, program_name(s->train, s->loss, "loss"));
+    s->loss = program_minimize(s->train, s->loss);
     TRY(program_compile(s->train, cpu_backend()));
     TRY(record_eval(s));
 done:

@@ -254,8 +254,8 @@ def dropedge_entries():
 
 def ptdnet_entries():
     entries = []
-    knobs = {"gate_hidden": 5, "temperature": 1.25, "gamma": -0.1, "zeta": 1.1,
-             "sparsity": 0.1, "nuclear": 0.01, "rank": 2}
+    knobs = {"gate_hidden": 5, "temperature": 1.25, "temperature_decay": 1, "gate_low": -0.1,
+             "gate_high": 1.1, "sparsity": 0.1, "low_rank": 0.01, "rank": 2}
     for layers in DEPTHS:
         random = torch.Generator().manual_seed(layers)
         noise = grid(0.05 + 0.9 * torch.rand(layers, len(GRAPH.row), generator=random))
