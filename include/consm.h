@@ -1,11 +1,45 @@
 /*
  * consm: label the rest of your graph, and know which of its edges to trust.
  *
- * This is the only public header. Whatever can fail returns a consm_status: 0, or a negative code
- * with a message for people in consm_errmsg(). Objects come from a call whose first parameter
- * receives them (NULL on failure) and go back through the matching _free, which accepts NULL.
- * The library never prints, exits or aborts; a log callback hears what it has to say. Distinct
- * objects may be used from distinct threads at the same time.
+ * This is the only public header. A whole program:
+ *
+ *     #include <consm.h>
+ *     #include <stdio.h>
+ *
+ *     int main(void)
+ *     {
+ *         struct consm_dataset *data = NULL;      // "karate" needs no file; a path works as well
+ *         struct consm_options *options = NULL;
+ *         struct consm_model *model = NULL;
+ *         struct consm_prediction *guess = NULL;
+ *         char id[24], name[24];
+ *         int failed = consm_dataset_open(&data, "karate", NULL) < 0 ||
+ *                      consm_options_new(&options, "gcn") < 0 ||
+ *                      consm_options_set(options, "split", "random") < 0 ||
+ *                      consm_options_set(options, "per_class", "4") < 0 ||
+ *                      consm_train(&model, data, options) < 0 ||
+ *                      consm_model_save(model, "karate.safetensors") < 0 ||
+ *                      consm_predict(&guess, model, data, 0) < 0;
+ *         if (failed)
+ *             fprintf(stderr, "%s\n", consm_errmsg());
+ *         for (int64_t i = 0; !failed && i < guess->nodes; i++)
+ *             printf("%s,%s,%.3f\n", consm_node_id(data, i, id),
+ *                    consm_model_class(model, guess->label[i], name), guess->confidence[i]);
+ *         consm_prediction_free(guess);
+ *         consm_model_free(model);
+ *         consm_options_free(options);
+ *         consm_dataset_free(data);
+ *         return failed;
+ *     }
+ *
+ * Whatever can fail returns a consm_status: 0, or a negative code with a message for people in
+ * consm_errmsg(). Objects come from a call whose first parameter receives them (NULL on failure)
+ * and go back through the matching _free, which accepts NULL. The library never prints, exits or
+ * aborts; a log callback hears what it has to say.
+ *
+ * Distinct objects may be used from distinct threads at the same time, and one dataset or one model
+ * may be read (trained on, predicted with) by several threads at once. The same seed gives the same
+ * bits on any number of threads.
  */
 #ifndef CONSM_H
 #define CONSM_H
@@ -180,6 +214,297 @@ CONSM_API consm_status consm_ot_barycentres(float *references, const float *poin
                                             const int64_t *start, const int32_t *set_class,
                                             int64_t sets, int64_t c, int64_t support, int64_t f,
                                             uint64_t seed);
+
+/* ---- datasets --------------------------------------------------------------------------------
+ */
+
+struct consm_dataset;
+
+/* Opens a built-in name ("karate", "csbm:nodes=5000,homophily=0.2"), a registered one ("cora") or a
+ * path in any format consm reads. data_dir is where files of registered sets are looked for first;
+ * NULL: $CONSM_DATA, then the user's cache. O(size of the file). */
+CONSM_API consm_status consm_dataset_open(struct consm_dataset **out, const char *name_or_path,
+                                          const char *data_dir);
+
+/* A graph that is in memory already. Everything is copied. Absent parts are NULL. */
+struct consm_arrays {
+    int64_t nodes, edges, features;
+    int32_t classes;                 /* 0: none; labels are 0 … classes-1 */
+    const int32_t *from, *to;        /* (edges) */
+    const float *weight;             /* (edges), or NULL */
+    const float *feature;            /* (nodes, features) row by row, or NULL without features */
+    const int32_t *label;            /* (nodes), -1 unknown; or NULL */
+    const char *const *node_id;      /* (nodes), or NULL: "0", "1", … */
+    const char *const *class_name;   /* (classes), or NULL */
+    const char *const *feature_name; /* (features), or NULL */
+};
+CONSM_API consm_status consm_dataset_from_arrays(struct consm_dataset **out,
+                                                 const struct consm_arrays *arrays);
+CONSM_API void consm_dataset_free(struct consm_dataset *dataset);
+
+struct consm_dataset_info {
+    const char *name;
+    int64_t nodes;
+    int64_t edges;    /* as stored: lines of the edge list */
+    int64_t features; /* 0: none; models then get structural ones */
+    int32_t classes;
+    int64_t labelled; /* nodes whose class is known */
+    bool directed, weighted;
+    const char *sha256; /* of the file's bytes, "" when there was no file */
+};
+/* Strings belong to the dataset. O(nodes). */
+CONSM_API void consm_dataset_info(struct consm_dataset_info *out,
+                                  const struct consm_dataset *dataset);
+
+/* The name of a node or class: its own, or its number written into buffer. */
+CONSM_API const char *consm_node_id(const struct consm_dataset *dataset, int64_t node,
+                                    char buffer[24]);
+CONSM_API const char *consm_class_name(const struct consm_dataset *dataset, int32_t class_index,
+                                       char buffer[24]);
+/* The known class of each node (nodes), -1 where there is none; belongs to the dataset. */
+CONSM_API const int32_t *consm_dataset_labels(const struct consm_dataset *dataset);
+
+/* ---- options ---------------------------------------------------------------------------------
+ */
+
+struct consm_options;
+
+/* Options for a model of `consm models`: "gcn", "mlp", "consm", … */
+CONSM_API consm_status consm_options_new(struct consm_options **out, const char *model);
+CONSM_API void consm_options_free(struct consm_options *options);
+
+/* Sets one option by name, as on the command line: "epochs", "lr", "hidden", "dropout", …, and
+ *   seed                     of parameters, dropout and random splits (0)
+ *   threads                  0: one per processor (0)
+ *   split                    auto, paper, public, random, file:I or a CSV file (auto)
+ *   per_class, train_ratio, val_ratio, pooled     of a random split
+ * auto takes the split that came with the data; else it trains on every label but a fifth, which
+ * validates. CONSM_ENOTFOUND suggests the nearest name, CONSM_EINVAL says what is possible. */
+CONSM_API consm_status consm_options_set(struct consm_options *options, const char *name,
+                                         const char *value);
+
+/* How far a training run is. Returning true stops it with CONSM_ECANCEL. */
+struct consm_progress {
+    uint64_t seed;
+    int64_t epoch, epochs; /* finished, in all */
+    double loss, val_acc, best_val;
+};
+typedef bool (*consm_progress_fn)(void *ctx, const struct consm_progress *progress);
+CONSM_API void consm_options_on_progress(struct consm_options *options, consm_progress_fn fn,
+                                         void *ctx);
+
+/* ---- models ----------------------------------------------------------------------------------
+ */
+
+struct consm_model;
+
+/* Trains on the split's training nodes, keeps the parameters that are best on its validation nodes,
+ * calibrates their confidence there, and reads the test nodes once, at the end. */
+CONSM_API consm_status consm_train(struct consm_model **out, const struct consm_dataset *dataset,
+                                   const struct consm_options *options);
+CONSM_API void consm_model_free(struct consm_model *model);
+
+struct consm_model_info {
+    const char *model, *dataset, *split;
+    const char *version; /* of the library that trained it */
+    const char *data_sha256;
+    uint64_t seed;
+    int32_t classes;
+    int64_t features;
+    bool structural;    /* the features were made from the graph's structure */
+    int64_t parameters; /* trained numbers */
+    int64_t epochs, best_epoch;
+    int64_t trained, validated, tested; /* nodes of each role */
+    int64_t held_out; /* validation nodes taken out of the training labels, 0 when none had to be */
+    double temperature; /* logits are divided by it before the softmax */
+    double ece_before;  /* validation's expected calibration error without temperature */
+};
+/* Strings belong to the model. */
+CONSM_API void consm_model_info(struct consm_model_info *out, const struct consm_model *model);
+
+/* A class's name: its own, or its number written into buffer. */
+CONSM_API const char *consm_model_class(const struct consm_model *model, int32_t class_index,
+                                        char buffer[24]);
+
+struct consm_class_metrics {
+    int64_t support, predicted;   /* nodes that are of the class, that are said to be */
+    double precision, recall, f1; /* 0 where nothing was predicted or is there, as scikit-learn */
+    double roc_auc;               /* this class against the rest; NAN when one side is empty */
+};
+
+struct consm_metrics {
+    int64_t nodes;   /* measured; all figures are NAN when 0 */
+    int32_t classes; /* c */
+    double accuracy;
+    double macro_f1;                /* over the classes that occur, in truth or in prediction */
+    double balanced_accuracy;       /* mean recall of the classes that are there */
+    double roc_auc;                 /* mean over the classes for which it is defined */
+    double nll;                     /* mean of -log p(label) */
+    double ece;                     /* expected calibration error, 15 bins of equal width */
+    struct consm_class_metrics *of; /* (c) */
+    int64_t *confusion;             /* (c, c) true class by predicted class */
+};
+
+enum consm_role { CONSM_TRAIN = 1, CONSM_VALIDATION = 2, CONSM_TEST = 3 };
+
+/* What was measured when the model was trained; belongs to the model. */
+CONSM_API const struct consm_metrics *consm_model_metrics(const struct consm_model *model,
+                                                          enum consm_role role);
+
+/* Model files are safetensors with everything needed to predict. Writing replaces a file in one
+ * step: there is never half a model under that name. */
+CONSM_API consm_status consm_model_save(const struct consm_model *model, const char *path);
+CONSM_API consm_status consm_model_load(struct consm_model **out, const char *path);
+
+/* ---- prediction ------------------------------------------------------------------------------
+ */
+
+struct consm_prediction {
+    int64_t nodes;
+    int32_t classes;
+    int32_t *label;     /* (nodes) most probable class of the model */
+    float *confidence;  /* (nodes) its probability, calibrated */
+    float *probability; /* (nodes, classes) */
+};
+
+/* Predicts every node of a dataset, which may have nodes and edges the model never saw. Features
+ * are matched by name where both sides have names; CONSM_EINVAL names the columns that are missing.
+ * threads 0: one per processor. Predictions on the graph of training are those made at training
+ * time, bit for bit. */
+CONSM_API consm_status consm_predict(struct consm_prediction **out, const struct consm_model *model,
+                                     const struct consm_dataset *dataset, int threads);
+CONSM_API void consm_prediction_free(struct consm_prediction *prediction);
+
+/* ---- models of your own ----------------------------------------------------------------------
+ *
+ * A model is a function that records its equations, once, with the builders below; training,
+ * gradients, validation, saving and prediction then work as for any other. Builders never fail
+ * visibly: an impossible one returns CONSM_POISON, and consm_train() reports the first fault with
+ * the name of its node.
+ */
+
+struct consm_program;
+struct consm_matrix; /* a sparse matrix of the graph */
+typedef int32_t consm_node;
+enum { CONSM_POISON = -1 };
+
+enum consm_view {
+    CONSM_VIEW_ADJACENCY, /* A, weights kept           */
+    CONSM_VIEW_LOOPS,     /* A + I                     */
+    CONSM_VIEW_GCN,       /* D^-1/2 (A+I) D^-1/2       */
+    CONSM_VIEW_SYMMETRIC, /* D^-1/2 A D^-1/2           */
+    CONSM_VIEW_TWO_HOP    /* the same of A² without A and I */
+};
+
+/* What a model may read while it records. */
+struct consm_inputs {
+    consm_node x; /* (nodes, features), dense or sparse; matmul, linear and dropout take both */
+    int64_t nodes, features, classes;
+    const void *inside; /* for the two calls below */
+};
+/* A matrix of the graph, made when first asked for; entries come in the order of its rows. */
+CONSM_API const struct consm_matrix *
+consm_inputs_view(struct consm_program *p, const struct consm_inputs *in, enum consm_view view);
+CONSM_API int64_t consm_matrix_entries(const struct consm_matrix *matrix);
+/* An option that is a number, by name: consm_inputs_option(in, "hidden"); NAN: there is none. */
+CONSM_API double consm_inputs_option(const struct consm_inputs *in, const char *name);
+
+/* Records the model and returns its logits (nodes, classes). It is called on the thread that trains
+ * or predicts, more than once, and must record the same parameters each time. */
+typedef consm_node (*consm_build_fn)(struct consm_program *p, const struct consm_inputs *in,
+                                     void *ctx);
+
+/* Trains this model in place of the one the options were made for. The name goes into the file. */
+CONSM_API consm_status consm_options_build(struct consm_options *options, const char *name,
+                                           consm_build_fn build, void *ctx);
+/* Gives a loaded model of your own its equations back. */
+CONSM_API void consm_model_build(struct consm_model *model, consm_build_fn build, void *ctx);
+
+typedef void (*consm_line_fn)(void *ctx, const char *line);
+/* The program as recorded so far, and the whole program that predicts on a dataset, readably: one
+ * line an operation with shape, sources, bytes and place in memory. */
+CONSM_API void consm_program_dump(const struct consm_program *p, consm_line_fn line, void *ctx);
+CONSM_API consm_status consm_model_dump(const struct consm_model *model,
+                                        const struct consm_dataset *dataset, consm_line_fn line,
+                                        void *ctx);
+
+/* The program that trains has dropout, the one that evaluates does not. */
+CONSM_API bool consm_program_training(const struct consm_program *p);
+CONSM_API consm_node consm_program_name(struct consm_program *p, consm_node x, const char *name);
+CONSM_API int64_t consm_node_rows(const struct consm_program *p, consm_node x);
+CONSM_API int64_t consm_node_cols(const struct consm_program *p, consm_node x);
+
+enum consm_init {
+    CONSM_INIT_ZERO,
+    CONSM_INIT_ONE,
+    CONSM_INIT_GLOROT, /* uniform ±sqrt(6 / (rows + cols)) */
+    CONSM_INIT_LINEAR, /* uniform ±1/sqrt(rows) */
+    CONSM_INIT_NORMAL  /* normal with deviation 0.1 */
+};
+
+/* In the comments f, g are columns and n rows; S is a matrix of the graph with m entries. */
+#define CONSM_OP(name, ...) CONSM_API consm_node consm_##name(struct consm_program *p, __VA_ARGS__)
+
+/* leaves */
+CONSM_OP(param, const char *name, int64_t rows, int64_t cols, enum consm_init init);
+CONSM_OP(input, const float *values, int64_t rows, int64_t cols); /* must outlive the call */
+CONSM_OP(fill, float value, int64_t rows, int64_t cols);
+CONSM_OP(noise, int64_t rows, int64_t cols); /* uniform in (0,1), new at every step */
+
+/* layers: parameters are called w<name> and b<name> */
+CONSM_OP(linear, const char *name, consm_node x, int64_t out); /* x·W + b */
+CONSM_OP(graph_conv, const char *name, const struct consm_matrix *s, consm_node x,
+         int64_t out);                                /* S·(x·W) + b */
+CONSM_OP(batch_norm, const char *name, consm_node x); /* running statistics when evaluating */
+
+/* dense algebra */
+CONSM_OP(matmul, consm_node x, consm_node y);
+CONSM_OP(matmul_t, consm_node x, bool x_transposed, consm_node y, bool y_transposed);
+CONSM_OP(axpby, float a, consm_node x, float b, consm_node y); /* a·x + b·y */
+CONSM_OP(add, consm_node x, consm_node y);
+CONSM_OP(sub, consm_node x, consm_node y);
+CONSM_OP(scale, float a, consm_node x);
+CONSM_OP(mul, consm_node x, consm_node y);             /* element by element */
+CONSM_OP(scale_by, consm_node x, consm_node scalar);   /* scalar (1,1), may be learned */
+CONSM_OP(scale_rows, consm_node x, consm_node factor); /* factor (n,1) */
+CONSM_OP(add_bias, consm_node x, consm_node bias);     /* bias (1,f) */
+CONSM_OP(concat, consm_node x, consm_node y);          /* (n,f), (n,g) to (n,f+g) */
+CONSM_OP(slice, consm_node x, int64_t from, int64_t cols);
+CONSM_OP(col_sum, consm_node x); /* (1,f) */
+CONSM_OP(row_sum, consm_node x); /* (n,1) */
+CONSM_OP(sum, consm_node x);     /* (1,1) */
+CONSM_OP(dot, consm_node x, consm_node y);
+CONSM_OP(expand, consm_node x, int64_t rows, int64_t cols); /* repeats (1,f), (n,1) or (1,1) */
+
+/* element by element */
+CONSM_OP(relu, consm_node x);
+CONSM_OP(leaky_relu, consm_node x, float slope);
+CONSM_OP(elu, consm_node x);
+CONSM_OP(tanh, consm_node x);
+CONSM_OP(sigmoid, consm_node x);
+CONSM_OP(log_sigmoid, consm_node x);
+CONSM_OP(exp, consm_node x);
+CONSM_OP(log, consm_node x, float floor); /* of max(x, floor) */
+CONSM_OP(square, consm_node x);
+CONSM_OP(abs, consm_node x);
+CONSM_OP(clamp, consm_node x, float low, float high);
+CONSM_OP(dropout, consm_node x, float rate);
+
+/* matrices of the graph and their edges; h heads */
+CONSM_OP(spmm, const struct consm_matrix *s, consm_node x);                           /* S·x */
+CONSM_OP(spmm_values, const struct consm_matrix *s, consm_node values, consm_node x); /* (m,h) */
+CONSM_OP(sddmm, const struct consm_matrix *s, consm_node x, consm_node y, int64_t heads);
+CONSM_OP(edge_add, const struct consm_matrix *s, consm_node x, consm_node y); /* x_row + y_col */
+CONSM_OP(edge_sum, const struct consm_matrix *s, consm_node values);          /* of each row */
+CONSM_OP(edge_softmax, const struct consm_matrix *s, consm_node values);      /* of each row */
+CONSM_OP(edge_drop, const struct consm_matrix *s, float rate); /* DropEdge's values of A + I */
+
+/* rows */
+CONSM_OP(row_normalize, consm_node x); /* to length 1 */
+CONSM_OP(softmax, consm_node x);
+CONSM_OP(log_softmax, consm_node x);
+
+#undef CONSM_OP
 
 #ifdef __cplusplus
 }

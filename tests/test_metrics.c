@@ -62,7 +62,7 @@ static void figures_match_scikit_learn(void **state)
     json_array_foreach(root, number, entry)
     {
         struct sample s;
-        struct metrics m;
+        struct consm_metrics m;
         sample_read(&s, entry);
         OK(metrics_measure(&m, &s.p));
         assert_int_equal(m.nodes, s.p.nodes - 2);
@@ -117,7 +117,7 @@ static void nothing_to_measure(void **state)
     int32_t label[2] = {-1, 1};
     uint8_t role[2] = {SPLIT_VAL, SPLIT_TEST};
     struct predicted p = {probability, label, role, SPLIT_VAL, 2, 2};
-    struct metrics m;
+    struct consm_metrics m;
     OK(metrics_measure(&m, &p));
     assert_int_equal(m.nodes, 0);
     assert_true(isnan(m.accuracy) && isnan(m.ece) && isnan(m.roc_auc));
@@ -133,7 +133,7 @@ static void certain_mistakes_stay_finite(void **state)
     int32_t label[2] = {1, 0};
     uint8_t role[2] = {SPLIT_TEST, SPLIT_TEST};
     struct predicted p = {probability, label, role, SPLIT_TEST, 2, 2};
-    struct metrics m;
+    struct consm_metrics m;
     OK(metrics_measure(&m, &p));
     assert_true(isfinite(m.nll) && m.nll > 10);
     assert_near(m.ece, 0.5, 1e-12);

@@ -3,39 +3,49 @@
 
 #include "graph/structural.h"
 
-/* Structural features, drawn from the nodes' ids. */
-static consm_status build_features(struct prepared *p)
+consm_status prepare_structural(float **out, const struct prepared *p)
 {
     consm_status st = CONSM_OK;
     const struct dataset *d = p->data;
     uint64_t *key = NULL;
     char buffer[24];
+    *out = NULL;
     TRY(NEW(key, d->nodes));
-    TRY(NEW(p->structural, d->nodes * STRUCTURAL_FEATURES));
+    TRY(NEW(*out, d->nodes * STRUCTURAL_FEATURES));
     for (int64_t i = 0; i < d->nodes; i++)
         key[i] = structural_key(dataset_node_id(d, i, buffer));
-    TRY(structural_features(p->structural, p->graph, key));
+    TRY(structural_features(*out, p->graph, key));
 done:
     mem_free(key);
+    if (st < 0) {
+        mem_free(*out);
+        *out = NULL;
+    }
     return st;
 }
 
-consm_status prepare(struct prepared *out, const struct dataset *d)
+consm_status prepare_graph(struct prepared *out, const struct dataset *d)
 {
     consm_status st = CONSM_OK;
     *out = (struct prepared){.data = d};
-    if (d->classes < 1)
-        return status_fail(CONSM_EINVAL, "%s has no labels to learn from", d->name);
     TRY(dataset_graph(&out->graph, d, &out->facts));
     TRY(views_new(&out->views, out->graph));
     if (d->sparse)
         TRY(csr_transpose(d->sparse));
     if (d->features == 0)
-        TRY(build_features(out));
+        TRY(prepare_structural(&out->structural, out));
 done:
     if (st < 0)
         prepare_free(out);
     return st;
+}
+
+consm_status prepare(struct prepared *out, const struct dataset *d)
+{
+    *out = (struct prepared){0};
+    if (d->classes < 1)
+        return status_fail(CONSM_EINVAL, "%s has no labels to learn from", d->name);
+    return prepare_graph(out, d);
 }
 
 void prepare_free(struct prepared *p)

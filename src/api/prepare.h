@@ -14,9 +14,15 @@ struct prepared {
     float *structural; /* (n, STRUCTURAL_FEATURES) for sets without features, or NULL */
 };
 
-/* The dataset must outlive what is made of it. */
+/* The dataset must outlive what is made of it. A set without labels is refused. */
 consm_status prepare(struct prepared *out, const struct dataset *d);
+/* The same without asking for labels, for predictions. */
+consm_status prepare_graph(struct prepared *out, const struct dataset *d);
 void prepare_free(struct prepared *p);
+
+/* Structural features of a prepared set, whether or not it has features of its own; (n,
+ * STRUCTURAL_FEATURES), the caller's to free. */
+consm_status prepare_structural(float **out, const struct prepared *p);
 
 /* The problem of one split; role (n) must outlive it. */
 struct problem prepare_problem(const struct prepared *p, const uint8_t *role);

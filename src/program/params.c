@@ -48,12 +48,18 @@ consm_status params_add(struct params *params, int *index, const char *name, int
         return status_fail(CONSM_EPROGRAM, "parameter %s is new after the values were made", name);
     if (strlen(name) >= sizeof params->item->name)
         return status_fail(CONSM_EPROGRAM, "the parameter name %s is too long", name);
+    if (params->limit > 0 && (rows > params->limit || cols > params->limit ||
+                              rows * cols > params->limit - params->numbers))
+        return status_fail(CONSM_EPROGRAM,
+                           "parameter %s is %lld x %lld: there are only %lld numbers in all", name,
+                           (long long)rows, (long long)cols, (long long)params->limit);
     TRY(GROW(params->item, params->count, params->capacity, 1));
     struct parameter *added = &params->item[params->count];
     *added = (struct parameter){.rows = rows, .cols = cols, .init = init, .trained = trained};
     strcpy(added->name, name);
     added->offset = params->size;
     params->size += (rows * cols + ALIGN_FLOATS - 1) / ALIGN_FLOATS * ALIGN_FLOATS;
+    params->numbers += rows * cols;
     if (trained)
         params->trained += rows * cols;
     *index = params->count++;

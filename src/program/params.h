@@ -30,6 +30,8 @@ struct params {
     struct parameter *item;
     int64_t size;    /* floats in each block, padding included */
     int64_t trained; /* trained numbers, padding not counted */
+    int64_t numbers; /* trained or not, padding not counted */
+    int64_t limit;   /* refuse more numbers than this in all; 0: no limit */
     float *value, *grad;
 };
 

@@ -39,7 +39,7 @@ void metrics_softmax(float *probability, const float *logits, double temperature
 /* ---- the confusion matrix and what follows from it ---------------------------------------------
  */
 
-static void count_confusion(struct metrics *m, const struct predicted *p)
+static void count_confusion(struct consm_metrics *m, const struct predicted *p)
 {
     double confidence[BINS] = {0}, right[BINS] = {0};
     for (int64_t i = 0; i < p->nodes; i++) {
@@ -68,12 +68,12 @@ static double ratio(int64_t part, int64_t whole)
     return whole ? (double)part / (double)whole : 0;
 }
 
-static void per_class(struct metrics *m)
+static void per_class(struct consm_metrics *m)
 {
     int64_t right = 0, present = 0, occurring = 0;
     double recall = 0, f1 = 0;
     for (int32_t k = 0; k < m->classes; k++) {
-        struct class_metrics *of = &m->of[k];
+        struct consm_class_metrics *of = &m->of[k];
         int64_t hits = m->confusion[(int64_t)k * m->classes + k];
         for (int32_t j = 0; j < m->classes; j++) {
             of->support += m->confusion[(int64_t)k * m->classes + j];
@@ -126,7 +126,7 @@ static double area(struct scored *item, int64_t count)
     return (ranks - positives * (positives + 1) / 2) / (positives * negatives);
 }
 
-static consm_status areas(struct metrics *m, const struct predicted *p)
+static consm_status areas(struct consm_metrics *m, const struct predicted *p)
 {
     consm_status st = CONSM_OK;
     struct scored *item = NULL;
@@ -151,10 +151,10 @@ done:
     return st;
 }
 
-consm_status metrics_measure(struct metrics *out, const struct predicted *p)
+consm_status metrics_measure(struct consm_metrics *out, const struct predicted *p)
 {
     consm_status st = CONSM_OK;
-    *out = (struct metrics){.classes = p->classes};
+    *out = (struct consm_metrics){.classes = p->classes};
     TRY(ZNEW(out->of, p->classes));
     TRY(ZNEW(out->confusion, (int64_t)p->classes * p->classes));
     count_confusion(out, p);
@@ -171,11 +171,11 @@ done:
     return st;
 }
 
-void metrics_free(struct metrics *m)
+void metrics_free(struct consm_metrics *m)
 {
     mem_free(m->of);
     mem_free(m->confusion);
-    *m = (struct metrics){0};
+    *m = (struct consm_metrics){0};
 }
 
 /* ---- temperature -------------------------------------------------------------------------------

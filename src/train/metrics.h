@@ -17,28 +17,9 @@ struct predicted {
     int32_t classes;
 };
 
-struct class_metrics {
-    int64_t support, predicted;   /* nodes that are of the class, that are said to be */
-    double precision, recall, f1; /* 0 where nothing was predicted or is there, as scikit-learn */
-    double roc_auc;               /* this class against the rest; NAN when one side is empty */
-};
-
-struct metrics {
-    int64_t nodes;   /* measured; all figures are NAN when 0 */
-    int32_t classes; /* c */
-    double accuracy;
-    double macro_f1;          /* over the classes that occur, in truth or in prediction */
-    double balanced_accuracy; /* mean recall of the classes that are there */
-    double roc_auc;           /* mean over the classes for which it is defined */
-    double nll;               /* mean of -log p(label) */
-    double ece;               /* expected calibration error, 15 bins of equal width */
-    struct class_metrics *of; /* (c) */
-    int64_t *confusion;       /* (c, c) true class by predicted class */
-};
-
 /* Time O(n c log n), for the areas under the curves. */
-consm_status metrics_measure(struct metrics *out, const struct predicted *p);
-void metrics_free(struct metrics *m); /* one that was never measured, all zero, is fine */
+consm_status metrics_measure(struct consm_metrics *out, const struct predicted *p);
+void metrics_free(struct consm_metrics *m); /* one that was never measured, all zero, is fine */
 
 /* probability (n, c) = softmax(logits / temperature), row by row. May work in place. */
 void metrics_softmax(float *probability, const float *logits, double temperature, int64_t nodes,

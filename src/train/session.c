@@ -112,6 +112,7 @@ static consm_status build_programs(struct session *s)
     consm_status st = CONSM_OK;
     node train_logits;
     TRY(params_new(&s->params));
+    s->params->limit = s->options.most_params;
     if (s->options.eval_only)
         return record_eval(s);
     TRY(record(s, &s->train, &train_logits, true));
@@ -145,13 +146,17 @@ consm_status session_new(struct session **out, const struct problem *problem,
         TRY(s->procedure->open(s));
     TRY(normalize_features(s));
     TRY(build_programs(s));
+    params_init(s->params, options->seed);
+    if (options->eval_only) {
+        *out = s;
+        return CONSM_OK;
+    }
     TRY(ZNEW(s->moment1, s->params->size));
     TRY(ZNEW(s->moment2, s->params->size));
     TRY(NEW(s->best, s->params->size));
     s->time_room = options->config.epochs;
     TRY(NEW(s->train_time, s->time_room));
     TRY(NEW(s->eval_time, s->time_room));
-    params_init(s->params, options->seed);
     *out = s;
     return CONSM_OK;
 done:

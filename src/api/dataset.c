@@ -1,0 +1,188 @@
+/* Datasets of the public interface: opening, making from arrays, looking. */
+#include "api/objects.h"
+#include "data/registry.h"
+
+#include <string.h>
+
+static consm_status wrap(struct consm_dataset **out, struct dataset *data)
+{
+    consm_status st = CONSM_OK;
+    struct consm_dataset *d;
+    TRY(ZNEW(d, 1));
+    pthread_mutex_init(&d->lock, NULL);
+    d->data = data;
+    *out = d;
+done:
+    if (st < 0)
+        dataset_free(data);
+    return st;
+}
+
+consm_status consm_dataset_open(struct consm_dataset **out, const char *name_or_path,
+                                const char *data_dir)
+{
+    consm_status st = CONSM_OK;
+    struct dataset *data;
+    struct data_options o = {.data_dir = data_dir};
+    *out = NULL;
+    TRY(data_open(&data, name_or_path, &o));
+    TRY(wrap(out, data));
+done:
+    return st;
+}
+
+void consm_dataset_free(struct consm_dataset *dataset)
+{
+    if (!dataset)
+        return;
+    prepare_free(&dataset->prepared);
+    pthread_mutex_destroy(&dataset->lock);
+    dataset_free(dataset->data);
+    mem_free(dataset);
+}
+
+consm_status dataset_prepared(const struct prepared **out, const struct consm_dataset *dataset)
+{
+    /* What is prepared is a cached property: making it changes nothing the caller can see. */
+    struct consm_dataset *d = (struct consm_dataset *)dataset;
+    consm_status st = CONSM_OK;
+    pthread_mutex_lock(&d->lock);
+    if (!d->ready)
+        st = prepare_graph(&d->prepared, d->data);
+    d->ready = st == CONSM_OK;
+    pthread_mutex_unlock(&d->lock);
+    *out = st == CONSM_OK ? &d->prepared : NULL;
+    return st;
+}
+
+/* ---- from arrays -------------------------------------------------------------------------------
+ */
+
+static consm_status copy(void **out, const void *from, int64_t count, size_t size)
+{
+    *out = NULL;
+    if (!from)
+        return CONSM_OK;
+    if (!(*out = mem_alloc((size_t)count, size)))
+        return CONSM_ENOMEM;
+    memcpy(*out, from, (size_t)count * size);
+    return CONSM_OK;
+}
+#define COPY(to, from, count) copy((void **)&(to), from, count, sizeof *(to))
+
+consm_status names_copy(char ***out, char *const *names, int64_t count)
+{
+    consm_status st = CONSM_OK;
+    *out = NULL;
+    if (!names)
+        return CONSM_OK;
+    TRY(ZNEW(*out, count));
+    for (int64_t i = 0; i < count; i++)
+        if (!((*out)[i] = mem_strdup(names[i])))
+            TRY(CONSM_ENOMEM);
+done:
+    if (st < 0) {
+        names_drop(*out, count);
+        *out = NULL;
+    }
+    return st;
+}
+
+void names_drop(char **names, int64_t count)
+{
+    for (int64_t i = 0; names && i < count; i++)
+        mem_free(names[i]);
+    mem_free(names);
+}
+
+static consm_status check_sizes(const struct consm_arrays *a)
+{
+    if (a->nodes < 1 || a->nodes > INT32_MAX)
+        return status_fail(CONSM_EINVAL, "%lld nodes: expected 1 to %d", (long long)a->nodes,
+                           INT32_MAX);
+    if (a->edges < 0 || a->features < 0 || a->classes < 0)
+        return status_fail(CONSM_EINVAL, "a count of edges, features or classes is negative");
+    if (a->edges > 0 && (!a->from || !a->to))
+        return status_fail(CONSM_EINVAL, "%lld edges, but no ends", (long long)a->edges);
+    if (a->features > 0 && !a->feature)
+        return status_fail(CONSM_EINVAL, "%lld features, but no values", (long long)a->features);
+    return CONSM_OK;
+}
+
+static consm_status fill_from(struct dataset *d, const struct consm_arrays *a)
+{
+    consm_status st = CONSM_OK;
+    float *dense = NULL;
+    d->nodes = a->nodes;
+    d->edges = a->edges;
+    d->classes = a->classes;
+    TRY(COPY(d->from, a->from, a->edges));
+    TRY(COPY(d->to, a->to, a->edges));
+    TRY(COPY(d->weight, a->weight, a->edges));
+    TRY(COPY(d->label, a->label, a->nodes));
+    if (!d->label) {
+        TRY(NEW(d->label, a->nodes));
+        memset(d->label, 0xff, (size_t)a->nodes * sizeof *d->label);
+    }
+    TRY(names_copy(&d->node_id, (char *const *)a->node_id, a->nodes));
+    TRY(names_copy(&d->class_name, (char *const *)a->class_name, a->classes));
+    if (a->features > 0) {
+        TRY(COPY(dense, a->feature, a->nodes * a->features));
+        TRY(dataset_set_features(d, dense, a->features));
+        TRY(names_copy(&d->feature_name, (char *const *)a->feature_name, a->features));
+    }
+    TRY(dataset_check(d));
+done:
+    return st;
+}
+
+consm_status consm_dataset_from_arrays(struct consm_dataset **out,
+                                       const struct consm_arrays *arrays)
+{
+    consm_status st = CONSM_OK;
+    struct dataset *data = NULL;
+    *out = NULL;
+    TRY(check_sizes(arrays));
+    TRY(dataset_new(&data, "arrays"));
+    if ((st = fill_from(data, arrays)) < 0) {
+        dataset_free(data);
+        return st;
+    }
+    TRY(wrap(out, data));
+done:
+    return st;
+}
+
+/* ---- looking -----------------------------------------------------------------------------------
+ */
+
+void consm_dataset_info(struct consm_dataset_info *out, const struct consm_dataset *dataset)
+{
+    const struct dataset *d = dataset->data;
+    *out = (struct consm_dataset_info){.name = d->name,
+                                       .nodes = d->nodes,
+                                       .edges = d->edges,
+                                       .features = d->features,
+                                       .classes = d->classes,
+                                       .directed = d->directed,
+                                       .weighted = d->weight != NULL,
+                                       .sha256 = d->sha256};
+    for (int64_t i = 0; i < d->nodes; i++)
+        out->labelled += d->label[i] >= 0;
+}
+
+const char *consm_node_id(const struct consm_dataset *dataset, int64_t number, char buffer[24])
+{
+    return dataset_node_id(dataset->data, number, buffer);
+}
+
+const char *consm_class_name(const struct consm_dataset *dataset, int32_t class_index,
+                             char buffer[24])
+{
+    return dataset_class_name(dataset->data, class_index, buffer);
+}
+
+const int32_t *consm_dataset_labels(const struct consm_dataset *dataset)
+{
+    return dataset->data->label;
+}

@@ -1,0 +1,260 @@
+/* A trained model as an object: made from a session, asked about itself, run on a problem. */
+#include "api/objects.h"
+#include "train/session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void consm_model_free(struct consm_model *model)
+{
+    if (!model)
+        return;
+    for (int64_t i = 0; model->tensor && i < model->tensors; i++)
+        mem_free(model->tensor[i].value);
+    mem_free(model->tensor);
+    names_drop(model->class_name, model->classes);
+    names_drop(model->feature_name, model->features);
+    for (int role = 0; role < 4; role++)
+        metrics_free(&model->metrics[role]);
+    mem_free(model->dataset);
+    mem_free(model->split);
+    mem_free(model->version);
+    mem_free(model);
+}
+
+void consm_model_info(struct consm_model_info *out, const struct consm_model *model)
+{
+    *out = (struct consm_model_info){
+        .model = model->def->name,
+        .dataset = model->dataset,
+        .split = model->split,
+        .version = model->version,
+        .data_sha256 = model->data_sha256,
+        .seed = model->result.seed,
+        .classes = model->classes,
+        .features = model->features,
+        .structural = model->structural,
+        .parameters = model->result.params,
+        .epochs = model->result.epochs,
+        .best_epoch = model->result.best_epoch,
+        .trained = model->count[SPLIT_TRAIN],
+        .validated = model->count[SPLIT_VAL],
+        .tested = model->count[SPLIT_TEST],
+        .held_out = model->held_out,
+        .temperature = model->temperature,
+        .ece_before = model->ece_before,
+    };
+}
+
+const char *consm_model_class(const struct consm_model *model, int32_t class_index, char buffer[24])
+{
+    if (model->class_name && class_index >= 0 && class_index < model->classes)
+        return model->class_name[class_index];
+    snprintf(buffer, 24, "%d", class_index);
+    return buffer;
+}
+
+const struct consm_metrics *consm_model_metrics(const struct consm_model *model,
+                                                enum consm_role role)
+{
+    return &model->metrics[role];
+}
+
+void consm_model_build(struct consm_model *model, consm_build_fn build, void *ctx)
+{
+    model->custom = (struct custom){build, ctx};
+}
+
+/* ---- from a session ----------------------------------------------------------------------------
+ */
+
+static consm_status copy_text(char **out, const char *text)
+{
+    return (*out = mem_strdup(text)) ? CONSM_OK : CONSM_ENOMEM;
+}
+
+static consm_status copy_tensors(struct consm_model *m, const struct params *params)
+{
+    consm_status st = CONSM_OK;
+    TRY(ZNEW(m->tensor, params->count));
+    m->tensors = params->count;
+    for (int i = 0; i < params->count; i++) {
+        const struct parameter *from = &params->item[i];
+        struct model_tensor *to = &m->tensor[i];
+        int64_t count = from->rows * from->cols;
+        memcpy(to->name, from->name, sizeof to->name);
+        to->rows = from->rows;
+        to->cols = from->cols;
+        TRY(NEW(to->value, count));
+        memcpy(to->value, params->value + from->offset, (size_t)count * sizeof *to->value);
+    }
+done:
+    return st;
+}
+
+static consm_status copy_data_facts(struct consm_model *m, const struct training_request *r)
+{
+    consm_status st = CONSM_OK;
+    const struct dataset *d = r->prepared->data;
+    m->structural = d->features == 0;
+    m->classes = d->classes;
+    m->features = prepare_problem(r->prepared, NULL).features;
+    memcpy(m->data_sha256, d->sha256, sizeof m->data_sha256);
+    memcpy(m->count, r->roles->count, sizeof m->count);
+    m->held_out = r->roles->held_out;
+    TRY(copy_text(&m->dataset, d->name));
+    TRY(copy_text(&m->split, r->roles->split));
+    TRY(copy_text(&m->version, consm_version()));
+    TRY(names_copy(&m->class_name, d->class_name, d->classes));
+    TRY(names_copy(&m->feature_name, d->feature_name, d->features));
+done:
+    return st;
+}
+
+/* Calibrates on validation, then measures every role. */
+static consm_status measure(struct consm_model *m, const struct problem *problem,
+                            const float *logits)
+{
+    consm_status st = CONSM_OK;
+    float *probability = NULL;
+    struct consm_metrics raw = {0};
+    struct predicted p = {logits,    problem->label, problem->role,
+                          SPLIT_VAL, problem->nodes, problem->classes};
+    m->temperature = metrics_temperature(&p);
+    TRY(NEW(probability, problem->nodes * problem->classes));
+    p.probability = probability;
+    metrics_softmax(probability, logits, 1, problem->nodes, problem->classes);
+    TRY(metrics_measure(&raw, &p));
+    m->ece_before = raw.ece;
+    metrics_softmax(probability, logits, m->temperature, problem->nodes, problem->classes);
+    for (uint8_t role = SPLIT_TRAIN; role <= SPLIT_TEST; role++) {
+        p.which = role;
+        TRY(metrics_measure(&m->metrics[role], &p));
+    }
+done:
+    metrics_free(&raw);
+    mem_free(probability);
+    return st;
+}
+
+static void set_definition(struct consm_model *m, const struct training_request *r)
+{
+    m->custom = r->custom;
+    m->def = r->options.model;
+    if (!m->custom.build)
+        return;
+    snprintf(m->own_name, sizeof m->own_name, "%s", r->options.model->name);
+    m->own = *r->options.model;
+    m->own.name = m->own_name;
+    m->def = &m->own;
+}
+
+static consm_status from_session(struct consm_model **out, struct session *s,
+                                 const struct train_result *result,
+                                 const struct training_request *r)
+{
+    consm_status st = CONSM_OK;
+    struct consm_model *m;
+    TRY(ZNEW(m, 1));
+    set_definition(m, r);
+    m->config = s->options.config;
+    m->result = *result;
+    TRY(copy_data_facts(m, r));
+    TRY(copy_tensors(m, session_params(s)));
+    TRY(measure(m, s->problem, session_logits(s)));
+    *out = m;
+    return CONSM_OK;
+done:
+    consm_model_free(m);
+    return st;
+}
+
+consm_status model_train(struct consm_model **out, struct consm_prediction **prediction,
+                         const struct training_request *request)
+{
+    consm_status st = CONSM_OK;
+    struct team *team = NULL;
+    struct session *s = NULL;
+    struct train_result result;
+    struct problem problem = prepare_problem(request->prepared, request->roles->role);
+    struct custom before = custom_enter(request->custom);
+    *out = NULL;
+    TRY(team_new(&team, request->threads));
+    TRY(session_new(&s, &problem, &request->options, team));
+    TRY(session_train(s, &result));
+    TRY(from_session(out, s, &result, request));
+    if (prediction)
+        TRY(prediction_new(prediction, session_logits(s), (*out)->temperature, problem.nodes,
+                           problem.classes));
+done:
+    custom_leave(before);
+    session_free(s);
+    team_free(team);
+    if (st < 0) {
+        consm_model_free(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
+/* ---- onto a problem ----------------------------------------------------------------------------
+ */
+
+static const struct model_tensor *find_tensor(const struct consm_model *m, const char *name)
+{
+    for (int64_t i = 0; i < m->tensors; i++)
+        if (strcmp(m->tensor[i].name, name) == 0)
+            return &m->tensor[i];
+    return NULL;
+}
+
+/* Gives the session the model's parameters; every one it asks for must be there in its shape. */
+static consm_status set_parameters(struct session *s, const struct consm_model *m)
+{
+    struct params *params = session_params(s);
+    for (int i = 0; i < params->count; i++) {
+        const struct parameter *to = &params->item[i];
+        const struct model_tensor *from = find_tensor(m, to->name);
+        if (!from)
+            return status_fail(CONSM_EFORMAT, "the model has no parameter %s, which %s needs",
+                               to->name, m->def->name);
+        if (from->rows != to->rows || from->cols != to->cols)
+            return status_fail(CONSM_EFORMAT,
+                               "the model's parameter %s is %lld x %lld: expected %lld x %lld",
+                               to->name, (long long)from->rows, (long long)from->cols,
+                               (long long)to->rows, (long long)to->cols);
+        memcpy(params->value + to->offset, from->value,
+               (size_t)(to->rows * to->cols) * sizeof(float));
+    }
+    return CONSM_OK;
+}
+
+consm_status model_session(struct session **out, const struct consm_model *model,
+                           const struct problem *problem, struct team *team)
+{
+    consm_status st = CONSM_OK;
+    struct train_options options = {.model = model->def,
+                                    .config = model->config,
+                                    .seed = model->result.seed,
+                                    .eval_only = true};
+    /* Room enough for a good message about a wrong shape, not for what a hostile file may claim. */
+    options.most_params = 1 << 20;
+    for (int64_t i = 0; i < model->tensors; i++)
+        options.most_params += 2 * model->tensor[i].rows * model->tensor[i].cols;
+    *out = NULL;
+    if (model->def == &model->own && !model->custom.build)
+        return status_fail(CONSM_EINVAL,
+                           "%s is a model of its maker's own: give consm_model_build() its "
+                           "equations",
+                           model->def->name);
+    struct custom before = custom_enter(model->custom);
+    TRY(session_new(out, problem, &options, team));
+    TRY(set_parameters(*out, model));
+done:
+    custom_leave(before);
+    if (st < 0) {
+        session_free(*out);
+        *out = NULL;
+    }
+    return st;
+}

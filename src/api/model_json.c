@@ -1,0 +1,179 @@
+/* Writing JSON by hand where it is ours, reading it with jansson. */
+#include "api/model_json.h"
+
+#include <math.h>
+
+enum { DIGITS = 17 };
+
+void config_to_json(struct text *t, const struct config *c)
+{
+    char buffer[32];
+    text_add(t, "{");
+    for (const struct config_row *row = config_rows(); row->name; row++) {
+        text_add(t, row == config_rows() ? "" : ", ");
+        text_json(t, row->name);
+        text_add(t, ": ");
+        text_json(t, config_text(c, row, buffer));
+    }
+    text_add(t, "}");
+}
+
+consm_status config_from_json(struct config *c, const json_t *object)
+{
+    consm_status st = CONSM_OK;
+    const char *key;
+    json_t *value;
+    if (!json_is_object(object))
+        return status_fail(CONSM_EFORMAT, "the configuration is no JSON object");
+    json_object_foreach((json_t *)object, key, value)
+    {
+        if (!json_is_string(value))
+            return status_fail(CONSM_EFORMAT, "parameter %s is no text", key);
+        TRY(config_set(c, key, json_string_value(value)));
+    }
+done:
+    return st;
+}
+
+void names_to_json(struct text *t, char *const *names, int64_t count)
+{
+    text_add(t, "[");
+    for (int64_t i = 0; i < count; i++) {
+        text_add(t, i ? ", " : "");
+        text_json(t, names[i]);
+    }
+    text_add(t, "]");
+}
+
+/* ---- metrics -----------------------------------------------------------------------------------
+ */
+
+static void field(struct text *t, const char *name, double value)
+{
+    text_printf(t, ", \"%s\": ", name);
+    text_json_number(t, value, DIGITS);
+}
+
+static void classes_to_json(struct text *t, const struct consm_metrics *m,
+                            const struct consm_model *model)
+{
+    char buffer[24];
+    text_add(t, ", \"classes\": [");
+    for (int32_t k = 0; k < m->classes; k++) {
+        const struct consm_class_metrics *of = &m->of[k];
+        text_add(t, k ? ", {\"name\": " : "{\"name\": ");
+        text_json(t, consm_model_class(model, k, buffer));
+        text_printf(t, ", \"support\": %lld, \"predicted\": %lld", (long long)of->support,
+                    (long long)of->predicted);
+        field(t, "precision", of->precision);
+        field(t, "recall", of->recall);
+        field(t, "f1", of->f1);
+        field(t, "roc_auc", of->roc_auc);
+        text_add(t, "}");
+    }
+    text_add(t, "]");
+}
+
+void metrics_to_json(struct text *t, const struct consm_metrics *m, const struct consm_model *model)
+{
+    text_printf(t, "{\"nodes\": %lld", (long long)m->nodes);
+    field(t, "accuracy", m->accuracy);
+    field(t, "macro_f1", m->macro_f1);
+    field(t, "balanced_accuracy", m->balanced_accuracy);
+    field(t, "roc_auc", m->roc_auc);
+    field(t, "nll", m->nll);
+    field(t, "ece", m->ece);
+    classes_to_json(t, m, model);
+    text_add(t, ", \"confusion\": [");
+    for (int64_t i = 0; i < m->classes; i++) {
+        text_add(t, i ? ", [" : "[");
+        for (int64_t j = 0; j < m->classes; j++)
+            text_printf(t, "%s%lld", j ? ", " : "", (long long)m->confusion[i * m->classes + j]);
+        text_add(t, "]");
+    }
+    text_add(t, "]}");
+}
+
+void model_metrics_to_json(struct text *t, const struct consm_model *model)
+{
+    static const char *const role[] = {"", "train", "validation", "test"};
+    text_add(t, "{\"model\": ");
+    text_json(t, model->def->name);
+    text_add(t, ", \"dataset\": ");
+    text_json(t, model->dataset);
+    text_add(t, ", \"split\": ");
+    text_json(t, model->split);
+    text_printf(t, ", \"seed\": %llu", (unsigned long long)model->result.seed);
+    text_printf(t, ", \"held_out\": %lld", (long long)model->held_out);
+    text_printf(t, ", \"structural_features\": %s", model->structural ? "true" : "false");
+    text_printf(t, ", \"epochs\": %lld, \"best_epoch\": %lld, \"params\": %lld",
+                (long long)model->result.epochs, (long long)model->result.best_epoch,
+                (long long)model->result.params);
+    field(t, "temperature", model->temperature);
+    field(t, "ece_before", model->ece_before);
+    field(t, "ece_after", model->metrics[SPLIT_VAL].ece);
+    for (int r = SPLIT_TRAIN; r <= SPLIT_TEST; r++) {
+        text_printf(t, ",\n\"%s\": ", role[r]);
+        metrics_to_json(t, &model->metrics[r], model);
+    }
+    text_add(t, "}\n");
+}
+
+/* ---- reading back ------------------------------------------------------------------------------
+ */
+
+static double number(const json_t *object, const char *name)
+{
+    const json_t *value = json_object_get(object, name);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+static int64_t whole(const json_t *object, const char *name)
+{
+    return (int64_t)json_integer_value(json_object_get(object, name));
+}
+
+consm_status metrics_from_json(struct consm_metrics *out, const json_t *object, int32_t classes)
+{
+    consm_status st = CONSM_OK;
+    const json_t *of = json_object_get(object, "classes");
+    const json_t *confusion = json_object_get(object, "confusion"), *row;
+    size_t r;
+    *out = (struct consm_metrics){0};
+    /* Sizes first: the file's bytes are what bounds the memory. */
+    bool complete =
+        json_array_size(of) == (size_t)classes && json_array_size(confusion) == (size_t)classes;
+    json_array_foreach((json_t *)confusion, r, row)
+    {
+        complete = complete && json_array_size(row) == (size_t)classes;
+    }
+    if (!complete)
+        return status_fail(CONSM_EFORMAT, "metrics: expected figures of %d classes", classes);
+    *out = (struct consm_metrics){.classes = classes,
+                                  .nodes = whole(object, "nodes"),
+                                  .accuracy = number(object, "accuracy"),
+                                  .macro_f1 = number(object, "macro_f1"),
+                                  .balanced_accuracy = number(object, "balanced_accuracy"),
+                                  .roc_auc = number(object, "roc_auc"),
+                                  .nll = number(object, "nll"),
+                                  .ece = number(object, "ece")};
+    TRY(ZNEW(out->of, classes));
+    TRY(ZNEW(out->confusion, (int64_t)classes * classes));
+    for (int32_t k = 0; k < classes; k++) {
+        row = json_array_get(of, (size_t)k);
+        out->of[k] = (struct consm_class_metrics){.support = whole(row, "support"),
+                                                  .predicted = whole(row, "predicted"),
+                                                  .precision = number(row, "precision"),
+                                                  .recall = number(row, "recall"),
+                                                  .f1 = number(row, "f1"),
+                                                  .roc_auc = number(row, "roc_auc")};
+        const json_t *counts = json_array_get(confusion, (size_t)k);
+        for (int32_t j = 0; j < classes; j++)
+            out->confusion[(int64_t)k * classes + j] =
+                (int64_t)json_integer_value(json_array_get(counts, (size_t)j));
+    }
+done:
+    if (st < 0)
+        metrics_free(out);
+    return st;
+}

@@ -1,0 +1,271 @@
+/* Model files, reading. The file may be anything: every part is checked before it is believed, and
+ * every message names the file. */
+#include "api/model_json.h"
+#include "store/safetensors.h"
+#include "train/session.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The file being read, for messages. */
+struct source {
+    const char *path;
+    struct safetensors *file;
+};
+
+/* The metadata under a key; NULL with a message when it is missing. */
+static const char *need(const struct source *s, const char *key)
+{
+    const char *text = safetensors_metadata(s->file, key);
+    if (!text)
+        status_fail(CONSM_EFORMAT, "%s: the metadata has no \"%s\"", s->path, key);
+    return text;
+}
+
+static consm_status need_number(double *out, const struct source *s, const char *key, double min,
+                                double max)
+{
+    const char *text = need(s, key);
+    char *end;
+    if (!text)
+        return CONSM_EFORMAT;
+    *out = strtod(text, &end);
+    if (end == text || *end || !(*out >= min && *out <= max))
+        return status_fail(CONSM_EFORMAT, "%s: \"%s\" is %.40s: expected a number from %g to %g",
+                           s->path, key, text, min, max);
+    return CONSM_OK;
+}
+
+static consm_status need_copy(char **out, const struct source *s, const char *key)
+{
+    const char *text = need(s, key);
+    if (!text)
+        return CONSM_EFORMAT;
+    return (*out = mem_strdup(text)) ? CONSM_OK : CONSM_ENOMEM;
+}
+
+static consm_status need_json(json_t **out, const struct source *s, const char *key)
+{
+    const char *text = need(s, key);
+    json_error_t error;
+    if (!text)
+        return CONSM_EFORMAT;
+    *out = json_loads(text, JSON_DISABLE_EOF_CHECK, &error);
+    return *out ? CONSM_OK
+                : status_fail(CONSM_EFORMAT, "%s: \"%s\" is no JSON: %s", s->path, key, error.text);
+}
+
+/* A list of texts, or nothing when the key is absent. */
+static consm_status read_names(char ***out, const struct source *s, const char *key, int64_t count)
+{
+    consm_status st = CONSM_OK;
+    json_t *list = NULL;
+    char **names = NULL;
+    *out = NULL;
+    if (!safetensors_metadata(s->file, key))
+        return CONSM_OK;
+    TRY(need_json(&list, s, key));
+    if ((int64_t)json_array_size(list) != count)
+        TRY(status_fail(CONSM_EFORMAT, "%s: \"%s\" holds %zu names: expected %lld", s->path, key,
+                        json_array_size(list), (long long)count));
+    TRY(ZNEW(names, count));
+    for (int64_t i = 0; i < count; i++) {
+        const char *name = json_string_value(json_array_get(list, (size_t)i));
+        if (!name)
+            TRY(status_fail(CONSM_EFORMAT, "%s: \"%s\": entry %lld is no text", s->path, key,
+                            (long long)i));
+        if (!(names[i] = mem_strdup(name)))
+            TRY(CONSM_ENOMEM);
+    }
+    *out = names;
+    names = NULL;
+done:
+    names_drop(names, count);
+    json_decref(list);
+    return st;
+}
+
+/* ---- the parts ---------------------------------------------------------------------------------
+ */
+
+static consm_status check_format(const struct source *s)
+{
+    const char *format = safetensors_metadata(s->file, "format");
+    if (!format || strncmp(format, "consm model ", 12) != 0)
+        return status_fail(CONSM_EFORMAT,
+                           "%s: a safetensors file, but no model of consm: expected \"format\": "
+                           "\"consm model 1\" in its metadata, found %.40s",
+                           s->path, format ? format : "none");
+    if (strcmp(format, "consm model 1") != 0)
+        return status_fail(CONSM_EFORMAT, "%s: %.40s is newer than this consm (%s) understands",
+                           s->path, format, consm_version());
+    return CONSM_OK;
+}
+
+/* A registered model, or one of its maker's own that will need its equations. */
+static consm_status read_definition(struct consm_model *m, const struct source *s)
+{
+    const char *name = need(s, "model");
+    if (!name)
+        return CONSM_EFORMAT;
+    if (model_find(&m->def, name) == CONSM_OK)
+        return CONSM_OK;
+    status_clear();
+    if (strlen(name) >= sizeof m->own_name)
+        return status_fail(CONSM_EFORMAT, "%s: the model's name is too long", s->path);
+    strcpy(m->own_name, name);
+    m->own = (struct model_def){.name = m->own_name,
+                                .title = "a model of its maker's own",
+                                .paper = "",
+                                .knobs = "",
+                                .build = custom_build};
+    m->def = &m->own;
+    return CONSM_OK;
+}
+
+static consm_status read_config(struct consm_model *m, const struct source *s)
+{
+    consm_status st = CONSM_OK;
+    json_t *config = NULL;
+    char message[512];
+    model_defaults(m->def, &m->config);
+    TRY(need_json(&config, s, "config"));
+    if (config_from_json(&m->config, config) < 0) {
+        snprintf(message, sizeof message, "%s", consm_errmsg());
+        TRY(status_fail(CONSM_EFORMAT, "%s: config: %s", s->path, message));
+    }
+done:
+    json_decref(config);
+    return st;
+}
+
+static consm_status read_facts(struct consm_model *m, const struct source *s)
+{
+    consm_status st = CONSM_OK;
+    double classes, features;
+    const char *hash, *structural, *seed;
+    char *end;
+    TRY(need_number(&classes, s, "classes", 1, INT32_MAX));
+    TRY(need_number(&features, s, "features", 1, INT32_MAX));
+    m->classes = (int32_t)classes;
+    TRY(read_names(&m->class_name, s, "class_names", m->classes));
+    m->features = (int64_t)features;
+    TRY(read_names(&m->feature_name, s, "feature_names", m->features));
+    TRY(need_copy(&m->dataset, s, "dataset"));
+    TRY(need_copy(&m->split, s, "split"));
+    TRY(need_copy(&m->version, s, "version"));
+    TRY(need_number(&m->temperature, s, "temperature", 1e-3, 1e3));
+    if (!(hash = need(s, "data_sha256")) || !(structural = need(s, "structural_features")) ||
+        !(seed = need(s, "seed")))
+        TRY(CONSM_EFORMAT);
+    snprintf(m->data_sha256, sizeof m->data_sha256, "%s", hash);
+    m->structural = strcmp(structural, "true") == 0;
+    errno = 0;
+    m->result.seed = strtoull(seed, &end, 10);
+    if (errno || *end || end == seed)
+        TRY(status_fail(CONSM_EFORMAT, "%s: \"seed\" is %.40s", s->path, seed));
+    const char *ece = safetensors_metadata(s->file, "ece_before");
+    m->ece_before = ece ? strtod(ece, NULL) : (double)NAN;
+done:
+    return st;
+}
+
+static int64_t count_of(const json_t *counts, const char *key)
+{
+    return (int64_t)json_integer_value(json_object_get(counts, key));
+}
+
+/* What was measured is for people: absent figures are absent, never an error. */
+static consm_status read_measured(struct consm_model *m, const struct source *s)
+{
+    consm_status st = CONSM_OK;
+    json_t *counts = NULL, *metrics = NULL;
+    TRY(need_json(&counts, s, "counts"));
+    TRY(need_json(&metrics, s, "metrics"));
+    m->count[SPLIT_TRAIN] = count_of(counts, "train");
+    m->count[SPLIT_VAL] = count_of(counts, "validation");
+    m->count[SPLIT_TEST] = count_of(counts, "test");
+    m->held_out = count_of(counts, "held_out");
+    m->result.epochs = count_of(counts, "epochs");
+    m->result.best_epoch = count_of(counts, "best_epoch");
+    m->result.params = count_of(counts, "params");
+    TRY(metrics_from_json(&m->metrics[SPLIT_TRAIN], json_object_get(metrics, "train"), m->classes));
+    TRY(metrics_from_json(&m->metrics[SPLIT_VAL], json_object_get(metrics, "validation"),
+                          m->classes));
+    TRY(metrics_from_json(&m->metrics[SPLIT_TEST], json_object_get(metrics, "test"), m->classes));
+    m->result.val_acc = m->metrics[SPLIT_VAL].accuracy;
+    m->result.test_acc = m->metrics[SPLIT_TEST].accuracy;
+done:
+    json_decref(counts);
+    json_decref(metrics);
+    return st;
+}
+
+static consm_status read_tensor(struct model_tensor *to, const struct source *s,
+                                const struct safetensors_tensor *from)
+{
+    consm_status st = CONSM_OK;
+    if (from->type != SAFETENSORS_F32 || from->rank != 2)
+        return status_fail(CONSM_EFORMAT,
+                           "%s: tensor %.60s is %s of rank %d: expected F32 of rank 2", s->path,
+                           from->name, safetensors_type_name(from->type), from->rank);
+    if (strlen(from->name) >= sizeof to->name)
+        return status_fail(CONSM_EFORMAT, "%s: the tensor name %.60s… is too long", s->path,
+                           from->name);
+    strcpy(to->name, from->name);
+    to->rows = from->shape[0];
+    to->cols = from->shape[1];
+    TRY(NEW(to->value, from->count));
+    memcpy(to->value, from->data, from->bytes);
+    for (int64_t k = 0; k < from->count; k++)
+        if (!isfinite(to->value[k]))
+            TRY(status_fail(CONSM_EFORMAT, "%s: tensor %s holds %g", s->path, to->name,
+                            (double)to->value[k]));
+done:
+    return st;
+}
+
+static consm_status read_tensors(struct consm_model *m, const struct source *s)
+{
+    consm_status st = CONSM_OK;
+    int64_t count = safetensors_count(s->file);
+    TRY(ZNEW(m->tensor, count));
+    for (int64_t i = 0; i < count; i++) {
+        const struct safetensors_tensor *from = safetensors_at(s->file, i);
+        if (strcmp(from->name, "sha256") == 0)
+            continue;
+        TRY(read_tensor(&m->tensor[m->tensors++], s, from));
+    }
+done:
+    return st;
+}
+
+consm_status consm_model_load(struct consm_model **out, const char *path)
+{
+    consm_status st = CONSM_OK;
+    struct source s = {.path = path};
+    struct consm_model *m = NULL;
+    *out = NULL;
+    TRY(safetensors_open(&s.file, path));
+    TRY(check_format(&s));
+    if (safetensors_find(s.file, "sha256") && !safetensors_seal(s.file))
+        TRY(status_fail(CONSM_EFORMAT, "%s: its seal is damaged", path));
+    TRY(safetensors_verify(s.file));
+    TRY(ZNEW(m, 1));
+    TRY(read_definition(m, &s));
+    TRY(read_config(m, &s));
+    TRY(read_facts(m, &s));
+    TRY(read_measured(m, &s));
+    TRY(read_tensors(m, &s));
+    if (m->def != &m->own)
+        TRY(model_check(m, path));
+    *out = m;
+    m = NULL;
+done:
+    safetensors_close(s.file);
+    consm_model_free(m);
+    return st;
+}

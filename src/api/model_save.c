@@ -1,0 +1,120 @@
+/* Model files, writing: the parameters as tensors, everything else in the metadata, the whole
+ * sealed with its SHA-256. The keys are described in docs/formats.md. */
+#include "api/model_json.h"
+#include "base/log.h"
+#include "store/safetensors.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Names longer than this in all would crowd the header; columns are then matched by place. */
+enum { NAMES_LIMIT = 8 << 20 };
+
+static consm_status note_text(struct safetensors_writer *w, const char *key, struct text *t)
+{
+    consm_status st = text_status(t);
+    if (st == CONSM_OK)
+        st = safetensors_note(w, key, text_string(t));
+    text_free(t);
+    return st;
+}
+
+static consm_status note_number(struct safetensors_writer *w, const char *key, double value)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.17g", value);
+    return safetensors_note(w, key, text);
+}
+
+static consm_status note_names(struct safetensors_writer *w, const char *key, char *const *names,
+                               int64_t count)
+{
+    struct text t = {0};
+    if (!names)
+        return CONSM_OK;
+    names_to_json(&t, names, count);
+    if (t.length > NAMES_LIMIT) {
+        log_warn("%s: %zu bytes are too long for a model file; columns will be matched by place",
+                 key, t.length);
+        text_free(&t);
+        return CONSM_OK;
+    }
+    return note_text(w, key, &t);
+}
+
+static consm_status note_counts(struct safetensors_writer *w, const struct consm_model *m)
+{
+    struct text t = {0};
+    const struct train_result *r = &m->result;
+    text_printf(&t,
+                "{\"train\": %lld, \"validation\": %lld, \"test\": %lld, \"held_out\": %lld, "
+                "\"epochs\": %lld, \"best_epoch\": %lld, \"params\": %lld}",
+                (long long)m->count[SPLIT_TRAIN], (long long)m->count[SPLIT_VAL],
+                (long long)m->count[SPLIT_TEST], (long long)m->held_out, (long long)r->epochs,
+                (long long)r->best_epoch, (long long)r->params);
+    return note_text(w, "counts", &t);
+}
+
+static consm_status note_metrics(struct safetensors_writer *w, const struct consm_model *m)
+{
+    struct text t = {0};
+    text_add(&t, "{\"train\": ");
+    metrics_to_json(&t, &m->metrics[SPLIT_TRAIN], m);
+    text_add(&t, ", \"validation\": ");
+    metrics_to_json(&t, &m->metrics[SPLIT_VAL], m);
+    text_add(&t, ", \"test\": ");
+    metrics_to_json(&t, &m->metrics[SPLIT_TEST], m);
+    text_add(&t, "}");
+    return note_text(w, "metrics", &t);
+}
+
+static consm_status note_all(struct safetensors_writer *w, const struct consm_model *m)
+{
+    consm_status st = CONSM_OK;
+    struct text config = {0};
+    char seed[32];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)m->result.seed);
+    TRY(safetensors_note(w, "format", "consm model 1"));
+    TRY(safetensors_note(w, "version", m->version));
+    TRY(safetensors_note(w, "model", m->def->name));
+    config_to_json(&config, &m->config);
+    TRY(note_text(w, "config", &config));
+    TRY(note_number(w, "classes", m->classes));
+    TRY(note_names(w, "class_names", m->class_name, m->classes));
+    TRY(note_number(w, "features", (double)m->features));
+    TRY(note_names(w, "feature_names", m->feature_name, m->features));
+    TRY(safetensors_note(w, "structural_features", m->structural ? "true" : "false"));
+    TRY(safetensors_note(w, "normalize_features", m->config.normalize_features));
+    TRY(safetensors_note(w, "dataset", m->dataset));
+    TRY(safetensors_note(w, "data_sha256", m->data_sha256));
+    TRY(safetensors_note(w, "split", m->split));
+    TRY(safetensors_note(w, "seed", seed));
+    TRY(note_number(w, "temperature", m->temperature));
+    TRY(note_number(w, "ece_before", m->ece_before));
+    TRY(note_counts(w, m));
+    TRY(note_metrics(w, m));
+done:
+    return st;
+}
+
+consm_status consm_model_save(const struct consm_model *model, const char *path)
+{
+    consm_status st = CONSM_OK;
+    struct safetensors_writer *w = NULL;
+    TRY(safetensors_writer_new(&w));
+    for (int64_t i = 0; i < model->tensors; i++) {
+        const struct model_tensor *t = &model->tensor[i];
+        int64_t shape[2] = {t->rows, t->cols};
+        TRY(safetensors_declare(w, t->name, SAFETENSORS_F32, 2, shape));
+    }
+    TRY(note_all(w, model));
+    TRY(safetensors_begin(w, path, true));
+    for (int64_t i = 0; i < model->tensors; i++) {
+        const struct model_tensor *t = &model->tensor[i];
+        TRY(safetensors_write(w, t->value, (size_t)(t->rows * t->cols) * sizeof *t->value));
+    }
+    TRY(safetensors_commit(w));
+done:
+    safetensors_writer_free(w);
+    return st;
+}

@@ -1,0 +1,106 @@
+/* The insides of the public objects, for the files of src/api and for the command. */
+#ifndef API_OBJECTS_H
+#define API_OBJECTS_H
+
+#include <pthread.h>
+
+#include "api/prepare.h"
+#include "api/roles.h"
+#include "train/metrics.h"
+
+struct consm_dataset {
+    struct dataset *data;
+    pthread_mutex_t lock; /* for what follows: made when first needed, then only read */
+    bool ready;
+    struct prepared prepared;
+};
+
+/* The dataset with its graph cleaned; any thread may ask. */
+consm_status dataset_prepared(const struct prepared **out, const struct consm_dataset *dataset);
+
+/* A model of the caller's own: the build function and what it is told. */
+struct custom {
+    consm_build_fn build; /* NULL: a model of the registry */
+    void *ctx;
+};
+
+struct consm_options {
+    const struct model_def *model; /* a registered one, or own */
+    struct model_def own;
+    char own_name[48];
+    struct custom custom;
+    struct config config;
+    uint64_t seed;
+    int threads;
+    char *split;
+    struct split_options split_options;
+    consm_progress_fn progress;
+    void *progress_ctx;
+};
+
+struct model_tensor {
+    char name[48];
+    int64_t rows, cols;
+    float *value; /* (rows, cols) */
+};
+
+struct consm_model {
+    const struct model_def *def; /* a registered one, or own */
+    struct model_def own;
+    char own_name[48];
+    struct custom custom;
+    struct config config; /* as it was in the end, "auto" replaced by what was found */
+
+    char *dataset, *split, *version;
+    char data_sha256[65];
+    int32_t classes;
+    char **class_name; /* (c), or NULL: "0", "1", … */
+    int64_t features;
+    char **feature_name; /* (f), or NULL */
+    bool structural;
+
+    int64_t tensors;
+    struct model_tensor *tensor;
+    double temperature, ece_before;
+    struct train_result result;
+    int64_t count[4], held_out;      /* nodes by role */
+    struct consm_metrics metrics[4]; /* by role; 0 is unused */
+};
+
+/* One training run. */
+struct training_request {
+    const struct prepared *prepared;
+    const struct roles *roles;
+    struct train_options options;
+    struct custom custom;
+    int threads;
+    const char *resume; /* a checkpoint to go on from, or NULL */
+};
+
+/* Trains; prediction (may be NULL) receives what the model says of the same graph. */
+consm_status model_train(struct consm_model **out, struct consm_prediction **prediction,
+                         const struct training_request *request);
+
+/* A session that evaluates the model on a problem. The problem must outlive it. */
+consm_status model_session(struct session **out, const struct consm_model *model,
+                           const struct problem *problem, struct team *team);
+
+/* Labels, confidence and probabilities from logits (n, c). */
+consm_status prediction_new(struct consm_prediction **out, const float *logits, double temperature,
+                            int64_t nodes, int32_t classes);
+
+/* Every float the model's parameters must have, checked against what its equations ask for. */
+consm_status model_check(const struct consm_model *model, const char *path);
+
+/* Makes build functions of custom models reachable while a session records; returns what was set
+ * before, to be put back. */
+struct custom custom_enter(struct custom custom);
+void custom_leave(struct custom before);
+/* The build function of models of the caller's own. */
+node custom_build(struct program *p, const struct inputs *in, const struct config *c);
+
+/* A copy of a list of names; NULL stays NULL. */
+consm_status names_copy(char ***out, char *const *names, int64_t count);
+void names_drop(char **names, int64_t count);
+
+#endif
