@@ -100,7 +100,7 @@ static void print_degrees(const struct dataset *d, const struct data_facts *f)
 {
     char number[32], text[96], range[40];
     int64_t most = 0;
-    int last = 0;
+    int first = 0, last = 0;
     printf("\n  degree           mean %.2f, least %lld, quarter %lld, median %lld, three quarters "
            "%lld,\n                   90 %% %lld, 99 %% %lld, most %lld\n",
            f->mean_degree, (long long)f->degree[0], (long long)f->degree[1],
@@ -111,7 +111,9 @@ static void print_degrees(const struct dataset *d, const struct data_facts *f)
             last = b;
             most = f->degree_count[b] > most ? f->degree_count[b] : most;
         }
-    for (int b = f->degree_count[0] ? 0 : 1; b <= last; b++) {
+    while (first < last && !f->degree_count[first])
+        first++;
+    for (int b = first; b <= last; b++) {
         long long low = b ? 1ll << (b - 1) : 0, high = b ? (1ll << b) - 1 : 0;
         if (low == high)
             snprintf(range, sizeof range, "%lld", low);
@@ -200,8 +202,21 @@ static void print_text(const char *label, const char *text)
     putchar('\n');
 }
 
+/* Whether the files read are the ones everybody has. */
+static void print_files(const struct data_set *set, const struct registry_check *check)
+{
+    if (check->wrong)
+        printf("  files            %s does NOT have its registered SHA-256: other data than the "
+               "published\n",
+               check->wrong->path);
+    else
+        printf("  files            %d of %d have their registered SHA-256\n", check->right,
+               set->files);
+}
+
 static void print_people(const struct dataset *d, const struct data_facts *f,
-                         const struct data_set *set, const char *spec)
+                         const struct data_set *set, const struct registry_check *check,
+                         const char *spec)
 {
     char number[32];
     printf("%s%s%s\n\n", d->name, set ? ": " : "", set ? set->about : "");
@@ -217,6 +232,7 @@ static void print_people(const struct dataset *d, const struct data_facts *f,
     if (d->sha256[0])
         printf("  sha256           %s\n", d->sha256);
     if (set) {
+        print_files(set, check);
         print_text("cite", set->citation);
         print_text("licence", set->licence);
         print_text("prepared", set->preparation);
@@ -245,6 +261,8 @@ static int run(struct args *args)
     struct dataset *d = NULL;
     struct split_options o;
     struct data_facts facts = {0};
+    struct registry_check check = {0};
+    const struct data_set *set = NULL;
     uint8_t *role = NULL;
     int64_t seed = 0;
     const char *spec = args_get(args, "split");
@@ -261,10 +279,14 @@ static int run(struct args *args)
         TRY(split_make(role, d, spec, (uint64_t)seed, &o));
     }
     TRY(facts_measure(&facts, d, role));
+    if (!args_has(args, "format"))
+        set = registry_find(args->item[0]);
+    if (set)
+        TRY(registry_verify(&check, set, args_get(args, "data-dir")));
     if (args_has(args, "json"))
-        info_print_json(d, &facts, registry_find(args->item[0]), spec, seed);
+        info_print_json(d, &facts, set, &check, spec, seed);
     else
-        print_people(d, &facts, registry_find(args->item[0]), spec);
+        print_people(d, &facts, set, &check, spec);
 done:
     facts_free(&facts);
     mem_free(role);

@@ -5,8 +5,9 @@
 #include "data/facts.h"
 #include "data_args.h"
 
-/* One JSON object. set and spec may be NULL. */
+/* One JSON object. set (with its check) and spec may be NULL. */
 void info_print_json(const struct dataset *d, const struct data_facts *f,
-                     const struct data_set *set, const char *spec, int64_t seed);
+                     const struct data_set *set, const struct registry_check *check,
+                     const char *spec, int64_t seed);
 
 #endif

@@ -79,8 +79,13 @@ static json_t *split(const struct data_facts *f, const char *spec, int64_t seed)
     return o;
 }
 
-static void put_registered(json_t *o, const struct data_set *set)
+static void put_registered(json_t *o, const struct data_set *set,
+                           const struct registry_check *check)
 {
+    json_object_set_new(o, "as_registered",
+                        check->wrong                 ? json_false()
+                        : check->right == set->files ? json_true()
+                                                     : json_null());
     json_object_set_new(o, "about", json_string(set->about));
     json_object_set_new(o, "source", json_string(set->base));
     json_object_set_new(o, "citation", json_string(set->citation));
@@ -89,7 +94,8 @@ static void put_registered(json_t *o, const struct data_set *set)
 }
 
 void info_print_json(const struct dataset *d, const struct data_facts *f,
-                     const struct data_set *set, const char *spec, int64_t seed)
+                     const struct data_set *set, const struct registry_check *check,
+                     const char *spec, int64_t seed)
 {
     json_t *o = json_object();
     json_object_set_new(o, "dataset", json_string(d->name));
@@ -125,7 +131,7 @@ void info_print_json(const struct dataset *d, const struct data_facts *f,
     put(o, "gcn_bytes", f->gcn_bytes);
     json_object_set_new(o, "sha256", d->sha256[0] ? json_string(d->sha256) : json_null());
     if (set)
-        put_registered(o, set);
+        put_registered(o, set, check);
     json_dumpf(o, stdout, JSON_REAL_PRECISION(12));
     putchar('\n');
     json_decref(o);

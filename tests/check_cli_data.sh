@@ -109,6 +109,8 @@ if [ -n "$real" ]; then
         info pubmed --data-dir "$real"
     CONSM_DATA=$real expect 0 '"train": 140, "val": 1568, "test": 1000' \
         split cora --split paper --json
+    cp "$real/yandex/cornell.npz" "$work/texas.npz"
+    expect 0 "texas.npz does NOT have its registered SHA-256" info texas --data-dir "$work"
     if command -v python3 > /dev/null; then
         # Python's own server: it knows no ranges, and it is nobody's idea of ours.
         (cd "$real" && exec python3 -u -m http.server 0 --bind 127.0.0.1) \

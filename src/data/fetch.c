@@ -101,7 +101,7 @@ static consm_status fetch_one(struct fetch_report *report, struct names *n,
     consm_status st = CONSM_OK;
     char hash[65];
     if (file_kind(n->path) == FILE_REGULAR) {
-        TRY(fetch_hash(hash, n->path));
+        TRY(registry_hash(hash, n->path));
         if (!n->expected[0]) { /* put there by hand: from now on it must stay what it is */
             TRY(write_record(n->record, hash, n->path));
             report->recorded++;

@@ -45,7 +45,4 @@ consm_status fetch_set(struct fetch_report *report, const struct data_set *set, 
 consm_status fetch_file(char hash[65], const char *url, const char *path, const char *sha256,
                         const struct fetch_options *o, struct fetch_progress *p);
 
-/* SHA-256 of a file's bytes. */
-consm_status fetch_hash(char hash[65], const char *path);
-
 #endif

@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "store/file.h"
-#include "store/sha256.h"
 
 #include <curl/curl.h>
 #include <errno.h>
@@ -35,20 +34,6 @@ struct transfer {
     consm_status status; /* of the last attempt that failed */
     char text[CURL_ERROR_SIZE];
 };
-
-consm_status fetch_hash(char hash[65], const char *path)
-{
-    consm_status st = CONSM_OK;
-    struct file_map map = {0};
-    struct sha256 s;
-    TRY(file_map(&map, path));
-    sha256_init(&s);
-    sha256_add(&s, map.data, map.size);
-    sha256_hex(hash, &s);
-done:
-    file_unmap(&map);
-    return st;
-}
 
 static int64_t part_size(const struct transfer *t)
 {
@@ -192,7 +177,7 @@ static enum outcome check_part(struct transfer *t, char hash[65], const char *sh
         t->status = status_fail(CONSM_EIO, "%s: cannot write: %s", t->part, strerror(errno));
         return GIVE_UP;
     }
-    t->status = fetch_hash(hash, t->part);
+    t->status = registry_hash(hash, t->part);
     if (t->status < 0)
         return GIVE_UP;
     if (sha256 && strcmp(hash, sha256) != 0) {

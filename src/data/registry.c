@@ -4,6 +4,7 @@
 #include "base/nearest.h"
 #include "data/registry_table.h"
 #include "store/file.h"
+#include "store/sha256.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,38 +94,33 @@ done:
     return st;
 }
 
-/* How many of the set's files a folder has; *first and *missing name its first file and the first
- * one it lacks. */
-static consm_status count_files(int *found, char **first, const struct data_file **missing,
-                                const char *folder, const struct data_set *set)
+/* How many of the set's files a folder has; *missing is the first one it lacks. */
+static consm_status count_files(int *found, const struct data_file **missing, const char *folder,
+                                const struct data_set *set)
 {
     consm_status st = CONSM_OK;
     char *path = NULL;
     *found = 0;
-    *first = NULL;
     *missing = NULL;
     for (int i = 0; i < set->files; i++) {
         TRY(registry_file_in(&path, folder, &set->file[i]));
         *found += path != NULL;
         if (!path && !*missing)
             *missing = &set->file[i];
-        if (i == 0)
-            *first = path;
-        else
-            mem_free(path);
+        mem_free(path);
         path = NULL;
     }
 done:
     return st;
 }
 
-consm_status registry_locate(char **out, const struct data_set *set, const char *data_dir)
+/* The first folder with all files of the set, as a new string. */
+static consm_status find_folder(char **out, const struct data_set *set, const char *data_dir)
 {
     consm_status st = CONSM_OK;
     struct data_folders f = {0};
     const struct data_file *missing = NULL, *lacks = NULL;
     const char *partial = NULL;
-    char *first = NULL;
     int found = 0;
     *out = NULL;
     TRY(registry_folders(&f, data_dir));
@@ -132,18 +128,16 @@ consm_status registry_locate(char **out, const struct data_set *set, const char 
     for (int i = 0; i < 3; i++) {
         if (!folder[i])
             continue;
-        TRY(count_files(&found, &first, &missing, folder[i], set));
+        TRY(count_files(&found, &missing, folder[i], set));
         if (found == set->files) {
-            *out = first;
-            first = NULL;
+            *out = mem_strdup(folder[i]);
+            TRY(*out ? CONSM_OK : CONSM_ENOMEM);
             goto done;
         }
         if (found > 0 && !partial) {
             partial = folder[i];
             lacks = missing;
         }
-        mem_free(first);
-        first = NULL;
     }
     if (partial)
         TRY(status_fail(CONSM_EIO, "%s: %s lacks %s; `consm fetch %s` gets it", set->name, partial,
@@ -153,7 +147,60 @@ consm_status registry_locate(char **out, const struct data_set *set, const char 
         set->name, f.given ? " " : "", f.given ? f.given : "", f.environment ? " $CONSM_DATA=" : "",
         f.environment ? f.environment : "", f.cache ? " " : "", f.cache ? f.cache : "", set->name));
 done:
-    mem_free(first);
     registry_folders_free(&f);
+    return st;
+}
+
+consm_status registry_locate(char **out, const struct data_set *set, const char *data_dir)
+{
+    consm_status st = CONSM_OK;
+    char *folder = NULL;
+    *out = NULL;
+    TRY(find_folder(&folder, set, data_dir));
+    TRY(registry_file_in(out, folder, &set->file[0]));
+done:
+    mem_free(folder);
+    return st;
+}
+
+consm_status registry_hash(char hash[65], const char *path)
+{
+    consm_status st = CONSM_OK;
+    struct file_map map = {0};
+    struct sha256 s;
+    TRY(file_map(&map, path));
+    sha256_init(&s);
+    sha256_add(&s, map.data, map.size);
+    sha256_hex(hash, &s);
+done:
+    file_unmap(&map);
+    return st;
+}
+
+consm_status registry_verify(struct registry_check *out, const struct data_set *set,
+                             const char *data_dir)
+{
+    consm_status st = CONSM_OK;
+    char *folder = NULL, *path = NULL, hash[65];
+    *out = (struct registry_check){0};
+    TRY(find_folder(&folder, set, data_dir));
+    for (int i = 0; i < set->files; i++) {
+        const struct data_file *file = &set->file[i];
+        TRY(registry_file_in(&path, folder, file));
+        if (!path)
+            TRY(status_fail(CONSM_EIO, "%s: %s has just lost %s", set->name, folder, file->path));
+        TRY(registry_hash(hash, path));
+        mem_free(path);
+        path = NULL;
+        if (!file->sha256)
+            out->unknown++;
+        else if (strcmp(file->sha256, hash) == 0)
+            out->right++;
+        else if (!out->wrong)
+            out->wrong = file;
+    }
+done:
+    mem_free(path);
+    mem_free(folder);
     return st;
 }

@@ -56,6 +56,17 @@ consm_status registry_file_in(char **out, const char *folder, const struct data_
  * CONSM_EIO and a line that says where it looked, what is missing, and how to get it. */
 consm_status registry_locate(char **out, const struct data_set *set, const char *data_dir);
 
+/* Whether the files that registry_locate finds are the published ones. */
+struct registry_check {
+    int right, unknown;            /* files with their registered hash; without a registered one */
+    const struct data_file *wrong; /* the first with another hash, or NULL */
+};
+consm_status registry_verify(struct registry_check *out, const struct data_set *set,
+                             const char *data_dir);
+
+/* SHA-256 of a file's bytes. */
+consm_status registry_hash(char hash[65], const char *path);
+
 /* How data_open finds and reads; NULL for the defaults. */
 struct data_options {
     const char *data_dir;          /* where to look first */
