@@ -2,8 +2,6 @@
  * 128 random bits serves 128/bits elements. Blocks are computed one per lane. */
 #include "cpu/simd/vec.h"
 
-#include "base/rng.h"
-
 /* ---- random bits -------------------------------------------------------------------------------
  */
 
@@ -37,112 +35,117 @@ INLINE vu mul_wide(vu a, uint32_t m, vu *low)
 #endif
 }
 
-/* Words of blocks block … block+LANES-1, one block after the other. */
-static void philox_blocks(uint32_t word[4 * LANES], const struct dropout *d, uint64_t block)
+/* One round on a vector of blocks. */
+INLINE void philox_round(vu c[4], uint32_t k0, uint32_t k1)
 {
-    vu c0, c1, c2 = (vu)vi_set((int32_t)d->step), c3 = (vu)vi_set((int32_t)d->op);
+    vu low0, low1;
+    const vu high0 = mul_wide(c[0], 0xD2511F53u, &low0), high1 = mul_wide(c[2], 0xCD9E8D57u, &low1);
+    c[0] = high1 ^ c[1] ^ k0;
+    c[2] = high0 ^ c[3] ^ k1;
+    c[1] = low1;
+    c[3] = low0;
+}
+
+/* The vectors needed for SPAN blocks go through the rounds side by side, so that a multiplication
+ * need not wait for the one before. */
+enum { SPAN = 16, SPAN_VECTORS = SPAN / LANES };
+
+/* Words of blocks block … block+SPAN-1, one block after the other. */
+static void philox_span(uint32_t word[4 * SPAN], const struct dropout *d, uint64_t block)
+{
+    vu c[SPAN_VECTORS][4];
     uint32_t k0 = (uint32_t)d->seed, k1 = (uint32_t)(d->seed >> 32);
-    for (int i = 0; i < LANES; i++) {
-        c0[i] = (uint32_t)(block + (uint64_t)i);
-        c1[i] = (uint32_t)((block + (uint64_t)i) >> 32);
+#pragma GCC unroll 4
+    for (int v = 0; v < SPAN_VECTORS; v++) {
+        const uint64_t first = block + (uint64_t)(v * LANES); /* a multiple of LANES: no carry */
+        c[v][0] = (vu)vi_set((int32_t)first) + (vu)vi_iota();
+        c[v][1] = (vu)vi_set((int32_t)(first >> 32));
+        c[v][2] = (vu)vi_set((int32_t)d->step);
+        c[v][3] = (vu)vi_set((int32_t)d->op);
     }
     for (int round = 0; round < 10; round++) {
-        vu low0, low1, high0 = mul_wide(c0, 0xD2511F53u, &low0),
-                       high1 = mul_wide(c2, 0xCD9E8D57u, &low1);
-        c0 = high1 ^ c1 ^ k0;
-        c2 = high0 ^ c3 ^ k1;
-        c1 = low1;
-        c3 = low0;
+#pragma GCC unroll 4
+        for (int v = 0; v < SPAN_VECTORS; v++)
+            philox_round(c[v], k0, k1);
         k0 += 0x9E3779B9u;
         k1 += 0xBB67AE85u;
     }
+#pragma GCC unroll 4
+    for (int v = 0; v < SPAN_VECTORS; v++) {
 #if defined(__aarch64__)
-    uint32x4x4_t all = {{(uint32x4_t)c0, (uint32x4_t)c1, (uint32x4_t)c2, (uint32x4_t)c3}};
-    vst4q_u32(word, all);
+        uint32x4x4_t all = {
+            {(uint32x4_t)c[v][0], (uint32x4_t)c[v][1], (uint32x4_t)c[v][2], (uint32x4_t)c[v][3]}};
+        vst4q_u32(word + 4 * LANES * v, all);
 #else
-    for (int i = 0; i < LANES; i++) {
-        word[4 * i] = c0[i];
-        word[4 * i + 1] = c1[i];
-        word[4 * i + 2] = c2[i];
-        word[4 * i + 3] = c3[i];
-    }
+        for (int i = 0; i < LANES; i++)
+            for (int w = 0; w < 4; w++)
+                word[4 * (LANES * v + i) + w] = c[v][w][i];
 #endif
+    }
 }
 
 /* ---- elements ----------------------------------------------------------------------------------
  */
 
-/* Part of one block's elements, one by one: the ends of ranges that begin or end inside a block. */
-static void drop_part(float *y, const float *x, const struct dropout *d, int64_t from, int64_t to)
+/* Elements [from, to) by single bits, 1: stays; bit e - first of the words is element e's. */
+INLINE void drop_bits(float *y, const float *x, const uint32_t *word, int64_t first, int64_t from,
+                      int64_t to, float scale)
 {
-    const int64_t per_block = 128 / d->bits;
-    while (from < to) {
-        const uint64_t block = (uint64_t)(from / per_block);
-        const uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32), d->step, d->op};
-        const uint32_t key[2] = {(uint32_t)d->seed, (uint32_t)(d->seed >> 32)};
-        uint32_t word[4];
-        philox4x32(word, counter, key);
-        int64_t stop = (int64_t)(block + 1) * per_block;
-        for (stop = stop < to ? stop : to; from < stop; from++) {
-            uint32_t bit = (uint32_t)(from % per_block) * d->bits;
-            uint32_t u = word[bit / 32] >> bit % 32 & ((1u << d->bits) - 1);
-            y[from] = u >= d->threshold ? x[from] * d->scale : 0;
-        }
-    }
-}
-
-/* 32 elements by the bits of one word, bit 1: stays */
-INLINE void drop_word(float *y, const float *x, uint32_t word, vf scale)
-{
-    const vi bits = vi_set((int32_t)word), lane = vi_set(1) << vi_iota();
+    const vi lane = vi_set(1) << vi_iota();
+    const vf factor = v_set(scale);
+    int64_t e = from;
+    for (; e < to && (e - first) % 32 != 0; e++)
+        y[e] = word[(e - first) / 32] >> (e - first) % 32 & 1 ? x[e] * scale : 0;
+    for (; e + 32 <= to; e += 32) {
+        const vi bits = vi_set((int32_t)word[(e - first) / 32]);
 #pragma GCC unroll 8
-    for (int i = 0; i < 32; i += LANES)
-        v_store(y + i, v_and((bits & lane << i) != 0, v_load(x + i) * scale));
+        for (int i = 0; i < 32; i += LANES)
+            v_store(y + e + i, v_and((bits & lane << i) != 0, v_load(x + e + i) * factor));
+    }
+    for (; e < to; e++)
+        y[e] = word[(e - first) / 32] >> (e - first) % 32 & 1 ? x[e] * scale : 0;
 }
 
-/* Elements as the numbers of `bits` bits in count words say. */
-INLINE void drop_numbers(float *y, const float *x, const uint32_t *word, int count, uint32_t bits,
-                         vi threshold, vf scale)
+/* Elements [from, to) by numbers of `bits` bits; number e - first of the words is element e's. */
+INLINE void drop_numbers(float *y, const float *x, const uint32_t *word, uint32_t bits,
+                         const struct dropout *d, int64_t first, int64_t from, int64_t to)
 {
-    uint32_t number[4 * LANES * 16];
+    uint32_t number[SPAN * 128 / 2];
     const int per_word = (int)(32 / bits);
     const uint32_t mask = (1u << bits) - 1;
-    for (int i = 0; i < count; i++)
+    const vi threshold = vi_set((int32_t)d->threshold);
+    for (int i = 0; i < 4 * SPAN; i++)
         for (int j = 0; j < per_word; j++)
             number[i * per_word + j] = word[i] >> (uint32_t)j * bits & mask;
-    for (int i = 0; i < count * per_word; i += LANES) {
-        vi u = *(const vi_any *)(number + i);
-        v_store(y + i, v_and(u >= threshold, v_load(x + i) * scale));
+    int64_t e = from;
+    for (; e + LANES <= to; e += LANES) {
+        const vi u = *(const vi_any *)(number + (e - first));
+        v_store(y + e, v_and(u >= threshold, v_load(x + e) * v_set(d->scale)));
     }
+    for (; e < to; e++)
+        y[e] = number[e - first] >= d->threshold ? x[e] * d->scale : 0;
 }
 
 void SIMD(dropout)(float *y, const float *x, const struct dropout *d, int64_t from, int64_t to)
 {
-    const int64_t per_block = 128 / d->bits, step = per_block * LANES;
-    int64_t e = (from + per_block - 1) / per_block * per_block;
-    const vf scale = v_set(d->scale);
-    const vi threshold = vi_set((int32_t)d->threshold);
-    uint32_t word[4 * LANES];
-    if (e > to)
-        e = to;
-    drop_part(y, x, d, from, e);
-    for (; e + step <= to; e += step) {
-        philox_blocks(word, d, (uint64_t)(e / per_block));
-        if (d->bits == 1 && d->threshold == 1)
-            for (int i = 0; i < 4 * LANES; i++)
-                drop_word(y + e + 32 * i, x + e + 32 * i, word[i], scale);
-        else if (d->bits == 16)
-            drop_numbers(y + e, x + e, word, 4 * LANES, 16, threshold, scale);
-        else if (d->bits == 8)
-            drop_numbers(y + e, x + e, word, 4 * LANES, 8, threshold, scale);
-        else if (d->bits == 4)
-            drop_numbers(y + e, x + e, word, 4 * LANES, 4, threshold, scale);
-        else if (d->bits == 2)
-            drop_numbers(y + e, x + e, word, 4 * LANES, 2, threshold, scale);
-        else
-            drop_part(y, x, d, e, e + step);
+    const int64_t span = SPAN * 128 / d->bits;
+    uint32_t word[4 * SPAN];
+    if (d->threshold == 0) { /* p = 0: everything stays */
+        SIMD(scale)(y, d->scale, x, from, to);
+        return;
     }
-    drop_part(y, x, d, e, to);
+    for (int64_t e = from; e < to;) {
+        const int64_t first = e / span * span, stop = first + span < to ? first + span : to;
+        philox_span(word, d, (uint64_t)(first / span) * SPAN);
+        switch (d->bits) { /* constants, so that the shifts are */
+        case 1: drop_bits(y, x, word, first, e, stop, d->scale); break;
+        case 2: drop_numbers(y, x, word, 2, d, first, e, stop); break;
+        case 4: drop_numbers(y, x, word, 4, d, first, e, stop); break;
+        case 8: drop_numbers(y, x, word, 8, d, first, e, stop); break;
+        default: drop_numbers(y, x, word, 16, d, first, e, stop); break;
+        }
+        e = stop;
+    }
 }
 
 /* gx = y > 0 ? g·scale : 0 */

@@ -112,7 +112,7 @@ void SIMD(spmm_heads)(float *y, const struct sparse *a, const float *x, int64_t 
     }
     job.reach = spmm_reach(&job, from, to);
     for (int64_t r = from; r < to && width > 0;) {
-        int64_t stop = spmm_group_end(r, to, width, 2048);
+        int64_t stop = spmm_group_end(r, to, width);
         heads_group(&job, heads, dim, r, stop);
         if (end && end->drop)
             SIMD(dropout)(y, y, end->drop, r * width, stop * width);

@@ -6,8 +6,9 @@
 #define FOR_VECTORS(c, width) for (; c + LANES <= (width); c += LANES)
 #define FOR_REST(c, width)    for (; c < (width); c++)
 
-static void bias_act_rows(float *y, const float *x, int64_t width, const float *bias, bool relu,
-                          int64_t from, int64_t to)
+/* relu and has_bias are constants where this is inlined */
+INLINE void bias_act_rows(float *y, const float *x, int64_t width, const float *bias, bool has_bias,
+                          bool relu, int64_t from, int64_t to)
 {
     for (int64_t r = from; r < to; r++) {
         const float *xr = x + r * width;
@@ -16,12 +17,12 @@ static void bias_act_rows(float *y, const float *x, int64_t width, const float *
         FOR_VECTORS(c, width)
         {
             vf v = v_load(xr + c);
-            v = bias ? v + v_load(bias + c) : v;
+            v = has_bias ? v + v_load(bias + c) : v;
             v_store(yr + c, relu ? v_relu(v) : v);
         }
         FOR_REST(c, width)
         {
-            float v = bias ? xr[c] + bias[c] : xr[c];
+            float v = has_bias ? xr[c] + bias[c] : xr[c];
             yr[c] = relu ? s_relu(v) : v;
         }
     }
@@ -31,8 +32,13 @@ void SIMD(bias_act)(float *y, const float *x, int64_t width, const struct epilog
                     int64_t from, int64_t to)
 {
     for (int64_t r = from; r < to && width > 0;) {
-        int64_t stop = spmm_group_end(r, to, width, 2048);
-        bias_act_rows(y, x, width, end->bias, end->relu, r, stop);
+        int64_t stop = spmm_group_end(r, to, width);
+        if (end->bias && end->relu)
+            bias_act_rows(y, x, width, end->bias, true, true, r, stop);
+        else if (end->bias)
+            bias_act_rows(y, x, width, end->bias, true, false, r, stop);
+        else
+            bias_act_rows(y, x, width, NULL, false, end->relu, r, stop);
         if (end->drop)
             SIMD(dropout)(y, y, end->drop, r * width, stop * width);
         r = stop;

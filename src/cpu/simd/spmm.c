@@ -176,7 +176,7 @@ void SIMD(spmm)(float *y, const struct sparse *a, const float *x, int64_t width,
         return;
     job.reach = spmm_reach(&job, from, to);
     for (int64_t r = from; r < to;) {
-        int64_t stop = spmm_group_end(r, to, width, 2048);
+        int64_t stop = spmm_group_end(r, to, width);
         SIMD(spmm_strips)(&job, r, stop);
         if (end && end->drop)
             SIMD(dropout)(y, y, end->drop, r * width, stop * width);

@@ -44,12 +44,13 @@ INLINE enum spmm_reach spmm_reach(const struct spmm_job *j, int64_t from, int64_
 /* All columns of rows [from, to), without dropout. */
 void SIMD(spmm_strips)(const struct spmm_job *job, int64_t from, int64_t to);
 
-/* First row behind r whose rows together have at least `work` elements of the given width: groups
- * small enough to still lie in the first-level cache when the next step reads them. */
-INLINE int64_t spmm_group_end(int64_t r, int64_t to, int64_t width, int64_t work)
+/* First row of the next group: groups are small enough to lie in the first-level cache when the
+ * next step reads them, and begin at multiples of 2048 elements where the width allows, as dropout
+ * likes it. */
+INLINE int64_t spmm_group_end(int64_t r, int64_t to, int64_t width)
 {
-    int64_t rows = work / width + 1;
-    return to - r < rows ? to : r + rows;
+    const int64_t rows = width <= 4096 ? 4096 / width : 1, stop = (r / rows + 1) * rows;
+    return stop < to ? stop : to;
 }
 
 #endif

@@ -24,10 +24,14 @@
         const float *ahead = x + col[k + SPMM_AHEAD < all ? k + SPMM_AHEAD : k] * stride; \
         for (int c = 0; c <= ROWS_HEAD * ROWS_LANES; c += 16)                             \
             __builtin_prefetch(ahead + c);                                                \
+        if (stride % 16) /* rows begin anywhere in a cache line and end in one more */    \
+            __builtin_prefetch(ahead + behind + ROWS_LANES - 1);                          \
         if (j->reach == SPMM_FAR) {                                                       \
             ahead = x + col[k + SPMM_EARLY < all ? k + SPMM_EARLY : k] * stride;          \
             for (int c = 0; c <= ROWS_HEAD * ROWS_LANES; c += 16)                         \
                 __builtin_prefetch(ahead + c, 0, 2);                                      \
+            if (stride % 16)                                                              \
+                __builtin_prefetch(ahead + behind + ROWS_LANES - 1, 0, 2);                \
         }                                                                                 \
     }
 
