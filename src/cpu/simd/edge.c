@@ -3,24 +3,54 @@
  */
 #include "cpu/simd/vmath.h"
 
+/* Without branches: the sign of a score is anybody's guess. */
+INLINE float s_leaky(float v, float slope)
+{
+    const float scaled = v * slope;
+    return v < 0 ? scaled : v;
+}
+INLINE v4 v4_leaky(v4 v, float slope)
+{
+    const __typeof__(v < v) below = v < v4_set(0);
+    const v4 scaled = v * v4_set(slope);
+    return (v4)((below & (__typeof__(below))scaled) | (~below & (__typeof__(below))v));
+}
+
+/* One head: four entries at a time. */
+static void edge_add_one(float *e, const int32_t *col, int64_t count, float left,
+                         const float *right, float slope)
+{
+    int64_t k = 0;
+    for (; k + 4 <= count; k += 4) {
+        const v4 b =
+            right ? (v4){right[col[k]], right[col[k + 1]], right[col[k + 2]], right[col[k + 3]]}
+                  : v4_set(0);
+        v4_store(e + k, v4_leaky(v4_set(left) + b, slope));
+    }
+    for (; k < count; k++)
+        e[k] = s_leaky(left + (right ? right[col[k]] : 0), slope);
+}
+
 void SIMD(edge_add)(float *e, const struct sparse *a, const float *left, const float *right,
                     int64_t heads, float slope, int64_t from, int64_t to)
 {
     for (int64_t r = from; r < to; r++) {
         const int64_t first = a->start[r], stop = a->start[r + 1];
+        const float *l = left ? left + r * heads : NULL;
+        if (heads == 1) {
+            edge_add_one(e + first, a->col + first, stop - first, l ? *l : 0, right, slope);
+            continue;
+        }
         for (int64_t k = first; k < stop; k++) {
-            const float *l = left ? left + r * heads : NULL;
             const float *b = right ? right + a->col[k] * heads : NULL;
             float *out = e + k * heads;
             int64_t h = 0;
-            for (; h + LANES <= heads; h += LANES) {
-                vf v = (l ? v_load(l + h) : v_set(0)) + (b ? v_load(b + h) : v_set(0));
-                v_store(out + h, v_select(v < v_set(0), v * v_set(slope), v));
+            for (; h + 4 <= heads; h += 4) {
+                const v4 v = (l ? v4_load(l + h) : v4_set(0)) + (b ? v4_load(b + h) : v4_set(0));
+                v4_store(out + h, v4_leaky(v, slope));
             }
-            for (; h < heads; h++) {
-                float v = (l ? l[h] : 0) + (b ? b[h] : 0);
-                out[h] = v < 0 ? v * slope : v;
-            }
+            for (; h < heads; h++)
+                out[h] = s_leaky((l ? l[h] : 0) + (b ? b[h] : 0), slope);
         }
     }
 }

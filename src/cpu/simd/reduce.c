@@ -17,57 +17,93 @@ INLINE vf column_add(vf sum, const float *x, const float *z, vf mean, enum colum
     return v_fma(d, d, sum);
 }
 
-/* One vector of columns over rows [first, stop): four sums, for rows of equal remainder by four, so
- * that an addition need not wait for the one before. */
-INLINE vf column_vector(const float *x, const float *z, vf mean, int64_t width, int64_t first,
-                        int64_t stop, enum column_term term)
+/* Four vectors of columns (a cache line or more) over rows [first, stop), two sums each, for even
+ * and odd rows, so that an addition need not wait for the one before. */
+INLINE void column_line(float *out, const float *x, const float *z, const float *mean,
+                        int64_t width, int64_t first, int64_t stop, enum column_term term)
 {
+    vf even[4], odd[4], m[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        even[i] = odd[i] = v_set(0);
+        m[i] = mean ? v_load(mean + i * LANES) : v_set(0);
+    }
+    int64_t at = first * width;
+    for (int64_t r = first; r + 2 <= stop; r += 2, at += 2 * width) {
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; i++) {
+            const int64_t e = at + i * LANES, o = e + width;
+            even[i] = column_add(even[i], x + e, z + e, m[i], term);
+            odd[i] = column_add(odd[i], x + o, z + o, m[i], term);
+        }
+    }
+    if ((stop - first) % 2)
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; i++)
+            even[i] = column_add(even[i], x + at + i * LANES, z + at + i * LANES, m[i], term);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++)
+        v_store(out + i * LANES, even[i] + odd[i]);
+}
+
+/* One vector of columns: four sums, for rows of equal remainder by four. */
+INLINE void column_vector(float *out, const float *x, const float *z, const float *mean,
+                          int64_t width, int64_t first, int64_t stop, enum column_term term)
+{
+    const vf m = mean ? v_load(mean) : v_set(0);
     vf a = v_set(0), b = a, c = a, d = a;
     int64_t r = first;
     for (; r + 4 <= stop; r += 4) {
         const int64_t at = r * width;
-        a = column_add(a, x + at, z + at, mean, term);
-        b = column_add(b, x + at + width, z + at + width, mean, term);
-        c = column_add(c, x + at + 2 * width, z + at + 2 * width, mean, term);
-        d = column_add(d, x + at + 3 * width, z + at + 3 * width, mean, term);
+        a = column_add(a, x + at, z + at, m, term);
+        b = column_add(b, x + at + width, z + at + width, m, term);
+        c = column_add(c, x + at + 2 * width, z + at + 2 * width, m, term);
+        d = column_add(d, x + at + 3 * width, z + at + 3 * width, m, term);
     }
     for (; r < stop; r++)
-        a = column_add(a, x + r * width, z + r * width, mean, term);
-    return (a + b) + (c + d);
+        a = column_add(a, x + r * width, z + r * width, m, term);
+    v_store(out, (a + b) + (c + d));
+}
+
+INLINE float column_scalar(const float *x, const float *z, const float *mean, int64_t width,
+                           int64_t first, int64_t stop, enum column_term term)
+{
+    float sum = 0;
+    for (int64_t r = first; r < stop; r++) {
+        const float v = x[r * width];
+        if (term == COLUMN_PLAIN)
+            sum += v;
+        else if (term == COLUMN_PRODUCT)
+            sum = s_fma(v, z[r * width], sum);
+        else
+            sum = s_fma(v - *mean, v - *mean, sum);
+    }
+    return sum;
 }
 
 INLINE void column_blocks(float *partial, const float *x, const float *z, const float *mean,
                           int64_t width, int64_t n, int64_t from_block, int64_t to_block,
                           enum column_term term)
 {
+#define MEAN(c) (mean ? mean + (c) : NULL)
     for (int64_t b = from_block; b < to_block; b++) {
         const int64_t first = b * COL_BLOCK;
         const int64_t stop = first + COL_BLOCK < n ? first + COL_BLOCK : n;
         float *out = partial + b * width;
         int64_t c = 0;
+        for (; c + 4 * LANES <= width; c += 4 * LANES)
+            column_line(out + c, x + c, z + c, MEAN(c), width, first, stop, term);
         for (; c + LANES <= width; c += LANES)
-            v_store(out + c, column_vector(x + c, z + c, mean ? v_load(mean + c) : v_set(0), width,
-                                           first, stop, term));
-        if (c < width && width >= LANES) {
+            column_vector(out + c, x + c, z + c, MEAN(c), width, first, stop, term);
+        if (c < width && width >= LANES) { /* one that ends with the row */
             c = width - LANES;
-            v_store(out + c, column_vector(x + c, z + c, mean ? v_load(mean + c) : v_set(0), width,
-                                           first, stop, term));
+            column_vector(out + c, x + c, z + c, MEAN(c), width, first, stop, term);
             c = width;
         }
-        for (; c < width; c++) {
-            float sum = 0;
-            for (int64_t r = first; r < stop; r++) {
-                const float v = x[r * width + c];
-                if (term == COLUMN_PLAIN)
-                    sum += v;
-                else if (term == COLUMN_PRODUCT)
-                    sum = s_fma(v, z[r * width + c], sum);
-                else
-                    sum = s_fma(v - mean[c], v - mean[c], sum);
-            }
-            out[c] = sum;
-        }
+        for (; c < width; c++)
+            out[c] = column_scalar(x + c, z + c, MEAN(c), width, first, stop, term);
     }
+#undef MEAN
 }
 
 void SIMD(col_sum)(float *partial, const float *x, const float *z, int64_t width, int64_t n,

@@ -178,13 +178,22 @@ INLINE vf v_and(vi mask, vf a)
 {
     return (vf)(mask & (vi)a);
 }
+/* The larger and the smaller; b when either is NaN (either NaN on aarch64) */
 INLINE vf v_max(vf a, vf b)
 {
+#if defined(__aarch64__)
+    return (vf)vmaxq_f32((float32x4_t)a, (float32x4_t)b);
+#else
     return v_select(a > b, a, b);
+#endif
 }
 INLINE vf v_min(vf a, vf b)
 {
+#if defined(__aarch64__)
+    return (vf)vminq_f32((float32x4_t)a, (float32x4_t)b);
+#else
     return v_select(a < b, a, b);
+#endif
 }
 INLINE vf v_abs(vf a)
 {
@@ -193,7 +202,11 @@ INLINE vf v_abs(vf a)
 /* max(a, 0) that lets NaN through */
 INLINE vf v_relu(vf a)
 {
+#if defined(__aarch64__)
+    return v_max(a, v_set(0));
+#else
     return (vf)(~(a <= v_set(0)) & (vi)a);
+#endif
 }
 INLINE v4 v4_relu(v4 a)
 {
@@ -248,10 +261,14 @@ INLINE v4 v4_sums(v4 a, v4 b, v4 c, v4 d)
 }
 INLINE float v_largest(vf a)
 {
+#if defined(__aarch64__)
+    return vmaxvq_f32((float32x4_t)a);
+#else
     float best = a[0];
     for (int i = 1; i < LANES; i++)
         best = a[i] > best ? a[i] : best;
     return best;
+#endif
 }
 
 /* ---- rows that are no multiple of LANES ---------------------------------------------------------

@@ -5,66 +5,61 @@
 
 #include "cpu/simd/vec.h"
 
-/* x = n ln 2 + r, |r| <= ln 2 / 2; n as whole float. Adding 1.5·2^23 rounds to the nearest whole
- * number and leaves it in the low bits. */
+/* x = n ln 2 + r, |r| <= ln 2 / 2, n whole. Adding 1.5·2^23 rounds to the nearest whole number and
+ * leaves it in the low bits: *whole is that sum, (vi)*whole is n in its low 23 bits. */
 #define ROUND_MAGIC 12582912.0f
-INLINE vf vm_reduce(vf x, vf *n)
+INLINE vf vm_reduce(vf x, vf *whole)
 {
-    vf z = v_fma(x, v_set(1.44269504088896341f), v_set(ROUND_MAGIC));
-    *n = z - v_set(ROUND_MAGIC);
-    vf r = v_fma(*n, v_set(-0.693359375f), x);
-    return v_fma(*n, v_set(2.12194440e-4f), r);
+    *whole = v_fma(x, v_set(1.44269504088896341f), v_set(ROUND_MAGIC));
+    const vf n = *whole - v_set(ROUND_MAGIC);
+    const vf r = v_fma(n, v_set(-0.693359375f), x);
+    return v_fma(n, v_set(2.12194440e-4f), r);
 }
 
-/* (e^r - 1 - r) / r² for |r| <= ln 2 / 2: the Taylor series, its end economised (the constants of
- * Cephes' expf, Moshier 1989). */
-INLINE vf vm_exp_tail(vf r)
+/* e^r - 1 for |r| <= ln 2 / 2: the Taylor series, its end economised (the constants of Cephes'
+ * expf, Moshier 1989). */
+INLINE vf vm_exp_small(vf r)
 {
     vf p = v_set(1.9875691500e-4f);
     p = v_fma(p, r, v_set(1.3981999507e-3f));
     p = v_fma(p, r, v_set(8.3334519073e-3f));
     p = v_fma(p, r, v_set(4.1665795894e-2f));
     p = v_fma(p, r, v_set(1.6666665459e-1f));
-    return v_fma(p, r, v_set(5.0000001201e-1f));
-}
-
-/* 2^n for whole -126 <= n <= 127 */
-INLINE vf vm_power2(vf n)
-{
-    vu bits = (vu)(n + v_set(ROUND_MAGIC)) - (vu)v_set(ROUND_MAGIC);
-    return (vf)((bits + 127u) << 23);
+    p = v_fma(p, r, v_set(5.0000001201e-1f));
+    return v_fma(p, r * r, r);
 }
 
 INLINE vf v_exp(vf x)
 {
-    vf n;
+    vf whole;
     x = v_min(v_set(89.0f), x); /* this order keeps NaN: a comparison with it is false */
     x = v_max(v_set(-104.0f), x);
-    vf r = vm_reduce(x, &n);
-    vf e = v_fma(vm_exp_tail(r), r * r, r) + v_set(1);
-    /* In two factors, so that overflow becomes infinity and underflow gradual. */
-    vf half = n * v_set(0.5f) + v_set(ROUND_MAGIC) - v_set(ROUND_MAGIC);
-    return e * vm_power2(half) * vm_power2(n - half);
+    const vf e = vm_exp_small(vm_reduce(x, &whole)) + v_set(1);
+    /* 2^n in two factors, so that overflow becomes infinity and underflow gradual. */
+    const vi n = (vi)((vu)whole - (vu)v_set(ROUND_MAGIC)), half = n >> 1;
+    const vu one = (vu)vi_set(127);
+    return e * (vf)(((vu)half + one) << 23) * (vf)(((vu)n - (vu)half + one) << 23);
 }
 
-/* e^x for x <= 0, results below 2^-126 flushed to 0: softmax needs no more */
+/* e^x for x <= 0, results below 2^-126 flushed to 0: softmax needs no more. There 2^n e^r is e^r
+ * with n added to its exponent. */
 INLINE vf v_exp_negative(vf x)
 {
-    vf n;
-    vi keep = ~(x < v_set(-87.0f));
-    vf r = vm_reduce(v_max(v_set(-87.0f), x), &n);
-    vf e = v_fma(vm_exp_tail(r), r * r, r) + v_set(1);
-    return v_and(keep, e * vm_power2(n));
+    vf whole;
+    const vi keep = ~(x < v_set(-87.0f));
+    const vf e = vm_exp_small(vm_reduce(v_max(v_set(-87.0f), x), &whole)) + v_set(1);
+    return v_and(keep, (vf)((vu)e + ((vu)whole << 23)));
 }
 
 /* e^x - 1 without cancellation: 2^n (e^r - 1) + (2^n - 1) */
 INLINE vf v_expm1(vf x)
 {
-    vf n;
+    vf whole;
     x = v_min(v_set(88.0f), x);
     x = v_max(v_set(-60.0f), x);
-    vf r = vm_reduce(x, &n), power = vm_power2(n);
-    return v_fma(power, v_fma(vm_exp_tail(r), r * r, r), power - v_set(1));
+    const vf small = vm_exp_small(vm_reduce(x, &whole));
+    const vf power = (vf)(((vu)whole << 23) + (vu)v_set(1));
+    return v_fma(power, small, power - v_set(1));
 }
 
 /* log x: x = 2^n m with m in [sqrt(1/2), sqrt 2), then log(1 + f), f = m - 1, by Cephes' logf
