@@ -3,12 +3,17 @@
  * piece is one call of a BLAS that is told to use one thread. */
 #include "cpu/gemm.h"
 
+#include "cpu/simd.h"
 #include <cblas.h>
 
 /* OpenBLAS would start threads of its own; other implementations lack the function. */
 extern void openblas_set_num_threads(int count) __attribute__((weak));
 
 enum { TILE_ROWS = 256, TILE_COLS = 256, INNER_MIN = 512, INNER_BLOCKS = 32, SPLIT_BELOW = 512 };
+
+/* Sides up to this are narrow: the BLAS does badly there, panels of our own do well. A panel of
+ * PANEL_INNER rows lies on the stack. */
+enum { NARROW = PANEL_WIDTH, PANEL_INNER = 512 };
 
 static void gemm_single_thread(void)
 {
@@ -36,6 +41,35 @@ size_t gemm_scratch_bytes(int64_t m, int64_t n, int64_t k, bool ta, bool tb)
     return (size_t)((k + inner - 1) / inner) * (size_t)m * (size_t)n * sizeof(float);
 }
 
+static bool gemm_is_narrow(const struct gemm *g)
+{
+    return g->n <= NARROW || (g->k <= NARROW && !g->ta);
+}
+
+/* What gemm_piece does, by panels of columns and stretches of the inner dimension. */
+static void gemm_panels(const struct gemm *g, float *c, int64_t row, int64_t m, int64_t col,
+                        int64_t n, int64_t first, int64_t k, float beta)
+{
+    const struct simd *simd = simd_best();
+    const int64_t b_inner = g->tb ? 1 : g->n, b_col = g->tb ? g->k : 1;
+    float panel[PANEL_INNER * PANEL_WIDTH]; /* (stretch, up to PANEL_WIDTH columns) */
+    for (int64_t j = 0; j < n; j += PANEL_WIDTH)
+        for (int64_t i = 0; i < k; i += PANEL_INNER) {
+            const int64_t inner = first + i;
+            struct panel p = {.c = c + j,
+                              .c_row = g->n,
+                              .a = g->ta ? g->a + inner * g->m + row : g->a + row * g->k + inner,
+                              .a_row = g->ta ? 1 : g->k,
+                              .a_inner = g->ta ? g->m : 1,
+                              .n = n - j < PANEL_WIDTH ? n - j : PANEL_WIDTH,
+                              .k = k - i < PANEL_INNER ? k - i : PANEL_INNER,
+                              .beta = i == 0 ? beta : 1};
+            simd->panel_pack(panel, g->b + inner * b_inner + (col + j) * b_col, b_inner, b_col, p.n,
+                             p.k, g->alpha);
+            simd->panel_product(&p, panel, 0, m);
+        }
+}
+
 /* c, rows of g->n floats, = the product of rows [row, row+m), columns [col, col+n) and inner
  * indices [first, first+k) */
 static void gemm_piece(const struct gemm *g, float *c, int64_t row, int64_t m, int64_t col,
@@ -44,6 +78,10 @@ static void gemm_piece(const struct gemm *g, float *c, int64_t row, int64_t m, i
     const int64_t a_stride = g->ta ? g->m : g->k, b_stride = g->tb ? g->k : g->n;
     const float *a = g->ta ? g->a + first * a_stride + row : g->a + row * a_stride + first;
     const float *b = g->tb ? g->b + col * b_stride + first : g->b + first * b_stride + col;
+    if (gemm_is_narrow(g)) {
+        gemm_panels(g, c, row, m, col, n, first, k, beta);
+        return;
+    }
     cblas_sgemm(CblasRowMajor, g->ta ? CblasTrans : CblasNoTrans, g->tb ? CblasTrans : CblasNoTrans,
                 (int)m, (int)n, (int)k, g->alpha, a, (int)a_stride, b, (int)b_stride, beta, c,
                 (int)g->n);

@@ -276,6 +276,25 @@ struct adam adam_rule(double lr, double beta1, double beta2, double eps, double 
 typedef void adam_fn(float *w, float *m, float *v, const float *g, const struct adam *rule,
                      int64_t from, int64_t to);
 
+/* ---- narrow dense products, for gemm.c
+ * ----------------------------------------------------------- */
+
+enum { PANEL_WIDTH = 16 };
+
+/* C[r, 0…n) = Σ_i a[r·a_row + i·a_inner] B[i, 0…n) + beta C, n <= PANEL_WIDTH; rows of C are
+ * c_row floats apart. With beta 0, C is not read. */
+struct panel {
+    float *c;
+    const float *a;
+    int64_t c_row, a_row, a_inner, n, k;
+    float beta;
+};
+/* Lays out B[i, j] = alpha b[i·b_inner + j·b_col] for panel_product; panel has k·PANEL_WIDTH
+ * floats. */
+typedef void panel_pack_fn(float *panel, const float *b, int64_t b_inner, int64_t b_col, int64_t n,
+                           int64_t k, float alpha);
+typedef void panel_product_fn(const struct panel *p, const float *panel, int64_t from, int64_t to);
+
 /* ---- for benchmarks
  * ------------------------------------------------------------------------------- */
 
@@ -295,7 +314,8 @@ typedef void fma_peak_fn(float *out, int64_t rounds);
     X(row_norm) X(row_normalize_grad) X(copy_cols) X(softmax) X(log_softmax) X(softmax_grad)   \
     X(log_softmax_grad) X(row_argmax) X(col_sum) X(col_var) X(col_combine) X(reduce)           \
     X(reduce_combine) X(reduce_grad) X(nll) X(pair_dot) X(pair_distance) X(pair_grad)          \
-    X(gather) X(segment_max) X(segment_max_grad) X(adam) X(fma_peak)
+    X(gather) X(segment_max) X(segment_max_grad) X(adam) X(fma_peak)           \
+    X(panel_pack) X(panel_product)
 /* clang-format on */
 
 typedef softmax_fn log_softmax_fn;

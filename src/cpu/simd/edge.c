@@ -160,10 +160,42 @@ static void row_to_sum_one(float *y, int64_t count, int64_t heads)
     }
 }
 
+/* One row, `vectors` vectors of heads at a time: largest, exponentials and their sum, quotient. */
+INLINE void row_softmax_heads(float *y, const float *e, int64_t count, int64_t heads,
+                              const int vectors)
+{
+    vf best[2], sum[2];
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; v++) {
+        best[v] = v_load(e + v * LANES);
+        sum[v] = v_set(0);
+    }
+    for (int64_t k = 1; k < count; k++)
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; v++)
+            best[v] = v_max(v_load(e + k * heads + v * LANES), best[v]);
+    for (int64_t k = 0; k < count; k++)
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; v++) {
+            const vf power = v_exp_negative(v_load(e + k * heads + v * LANES) - best[v]);
+            v_store(y + k * heads + v * LANES, power);
+            sum[v] = sum[v] + power;
+        }
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; v++)
+        sum[v] = v_set(1) / sum[v];
+    for (int64_t k = 0; k < count; k++)
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; v++) {
+            float *out = y + k * heads + v * LANES;
+            v_store(out, v_load(out) * sum[v]);
+        }
+}
+
 /* Groups of rows, so that the exponential runs over long spans whatever the rows' lengths, and the
  * three steps find their data in the first-level cache. */
-void SIMD(edge_softmax)(float *y, const struct sparse *a, const float *e, int64_t heads,
-                        int64_t from, int64_t to)
+static void edge_softmax_groups(float *y, const struct sparse *a, const float *e, int64_t heads,
+                                int64_t from, int64_t to)
 {
     for (int64_t r = from; r < to;) {
         const int64_t first = a->start[r] * heads;
@@ -184,6 +216,25 @@ void SIMD(edge_softmax)(float *y, const struct sparse *a, const float *e, int64_
             if (count > 0)
                 row_to_sum_one(y + at * heads, count, heads);
         }
+    }
+}
+
+void SIMD(edge_softmax)(float *y, const struct sparse *a, const float *e, int64_t heads,
+                        int64_t from, int64_t to)
+{
+    if (heads % LANES != 0) {
+        edge_softmax_groups(y, a, e, heads, from, to);
+        return;
+    }
+    for (int64_t r = from; r < to; r++) {
+        const int64_t at = a->start[r] * heads, count = a->start[r + 1] - a->start[r];
+        int64_t h = 0;
+        if (count == 0)
+            continue;
+        for (; h + 2 * LANES <= heads; h += 2 * LANES)
+            row_softmax_heads(y + at + h, e + at + h, count, heads, 2);
+        for (; h < heads; h += LANES)
+            row_softmax_heads(y + at + h, e + at + h, count, heads, 1);
     }
 }
 

@@ -17,16 +17,16 @@ INLINE vf vm_reduce(vf x, vf *whole)
 }
 
 /* e^r - 1 for |r| <= ln 2 / 2: the Taylor series, its end economised (the constants of Cephes'
- * expf, Moshier 1989). */
+ * expf, Moshier 1989), in pairs of terms, which shortens the chain of multiply-adds that wait for
+ * each other. */
 INLINE vf vm_exp_small(vf r)
 {
-    vf p = v_set(1.9875691500e-4f);
-    p = v_fma(p, r, v_set(1.3981999507e-3f));
-    p = v_fma(p, r, v_set(8.3334519073e-3f));
-    p = v_fma(p, r, v_set(4.1665795894e-2f));
-    p = v_fma(p, r, v_set(1.6666665459e-1f));
-    p = v_fma(p, r, v_set(5.0000001201e-1f));
-    return v_fma(p, r * r, r);
+    const vf square = r * r;
+    const vf low = v_fma(v_set(1.6666665459e-1f), r, v_set(5.0000001201e-1f));
+    const vf middle = v_fma(v_set(8.3334519073e-3f), r, v_set(4.1665795894e-2f));
+    const vf high = v_fma(v_set(1.9875691500e-4f), r, v_set(1.3981999507e-3f));
+    const vf p = v_fma(v_fma(high, square, middle), square, low);
+    return v_fma(p, square, r);
 }
 
 INLINE vf v_exp(vf x)

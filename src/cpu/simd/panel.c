@@ -1,0 +1,138 @@
+/* Products with a narrow side, where a general BLAS spends its time on packing: up to PANEL_WIDTH
+ * columns of C at a time, held in registers for several rows, over a packed panel of B. An
+ * element's sum runs over k in order whatever the rows are grouped into, so any share gives the
+ * same bits. */
+#include "cpu/simd/vec.h"
+
+void SIMD(panel_pack)(float *panel, const float *b, int64_t b_inner, int64_t b_col, int64_t n,
+                      int64_t k, float alpha)
+{
+    const int64_t width = (n + LANES - 1) / LANES * LANES;
+    for (int64_t i = 0; i < k; i++) {
+        int64_t c = 0;
+        for (; c < n; c++)
+            panel[i * width + c] = alpha * b[i * b_inner + c * b_col];
+        for (; c < width; c++)
+            panel[i * width + c] = 0;
+    }
+}
+
+/* How the elements of A are read: one at a time (x86 broadcasts from memory for free), or in
+ * vectors along the inner dimension or along the rows whose lanes are multiplied one by one
+ * (aarch64 multiplies by a lane for free). */
+enum panel_reading { READ_SINGLE, READ_INNER, READ_ROWS };
+
+/* sum[r][v] += w[r] b[v] for the row of the panel at b */
+INLINE void panel_step(vf sum[8][4], const vf w[8], const float *panel, const int rows,
+                       const int vectors)
+{
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++) {
+        const vf b = v_load(panel + v * LANES);
+#pragma GCC unroll 8
+        for (int r = 0; r < rows; r++)
+            sum[r][v] = v_fma(w[r], b, sum[r][v]);
+    }
+}
+
+/* All sums of `rows` rows by `vectors` vectors of columns; these and `reading` are constants where
+ * this is inlined. */
+INLINE void panel_sums(vf sum[8][4], const struct panel *p, const float *panel, int64_t row,
+                       const int rows, const int vectors, const enum panel_reading reading)
+{
+    const float *a = p->a + row * p->a_row;
+    int64_t i = 0;
+    vf w[8], lanes[8];
+    if (reading == READ_INNER)
+        for (; i + LANES <= p->k; i += LANES, a += LANES) {
+#pragma GCC unroll 8
+            for (int r = 0; r < rows; r++)
+                lanes[r] = v_load(a + r * p->a_row);
+#pragma GCC unroll 4
+            for (int l = 0; l < LANES; l++, panel += vectors * LANES) {
+#pragma GCC unroll 8
+                for (int r = 0; r < rows; r++)
+                    w[r] = v_set(lanes[r][l]);
+                panel_step(sum, w, panel, rows, vectors);
+            }
+        }
+    for (; i < p->k; i++, a += p->a_inner, panel += vectors * LANES) {
+        if (reading == READ_ROWS)
+#pragma GCC unroll 2
+            for (int r = 0; r < rows; r += LANES)
+                lanes[r / LANES] = v_load(a + r);
+#pragma GCC unroll 8
+        for (int r = 0; r < rows; r++)
+            w[r] = v_set(reading == READ_ROWS ? lanes[r / LANES][r % LANES] : a[r * p->a_row]);
+        panel_step(sum, w, panel, rows, vectors);
+    }
+}
+
+INLINE void panel_block(const struct panel *p, const float *panel, int64_t row, const int rows,
+                        const int vectors, const enum panel_reading reading)
+{
+    vf sum[8][4];
+#pragma GCC unroll 8
+    for (int r = 0; r < rows; r++)
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++)
+            sum[r][v] = v_set(0);
+    panel_sums(sum, p, panel, row, rows, vectors, reading);
+    const vf beta = v_set(p->beta);
+#pragma GCC unroll 8
+    for (int r = 0; r < rows; r++) {
+        float *c = p->c + (row + r) * p->c_row;
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) {
+            const int64_t left = p->n - v * LANES;
+            vf y = sum[r][v];
+            if (p->beta != 0)
+                y = v_fma(
+                    beta,
+                    left >= LANES ? v_load(c + v * LANES) : v_load_part(c + v * LANES, left, 0), y);
+            if (left >= LANES)
+                v_store(c + v * LANES, y);
+            else
+                v_store_part(c + v * LANES, y, left);
+        }
+    }
+}
+
+/* As many rows at a time as the registers take with so many vectors, then one by one. */
+#define PANEL_ROWS(rows, vectors, reading)                     \
+    do {                                                       \
+        int64_t r = from;                                      \
+        for (; r + (rows) <= to; r += (rows))                  \
+            panel_block(p, panel, r, rows, vectors, reading);  \
+        for (; r < to; r++)                                    \
+            panel_block(p, panel, r, 1, vectors, READ_SINGLE); \
+    } while (0)
+
+#if defined(__aarch64__)
+#define PANEL_VECTORS(rows, vectors)               \
+    do {                                           \
+        if (p->a_inner == 1)                       \
+            PANEL_ROWS(rows, vectors, READ_INNER); \
+        else if (p->a_row == 1)                    \
+            PANEL_ROWS(rows, vectors, READ_ROWS);  \
+        else                                       \
+            PANEL_ROWS(1, vectors, READ_SINGLE);   \
+    } while (0)
+#else
+#define PANEL_VECTORS(rows, vectors) PANEL_ROWS(rows, vectors, READ_SINGLE)
+#endif
+
+void SIMD(panel_product)(const struct panel *p, const float *panel, int64_t from, int64_t to)
+{
+    switch ((p->n + LANES - 1) / LANES) {
+    case 1: PANEL_VECTORS(8, 1); break;
+#if LANES == 4
+    case 2: PANEL_VECTORS(8, 2); break;
+    case 3: PANEL_VECTORS(4, 3); break;
+    case 4: PANEL_VECTORS(4, 4); break;
+#elif LANES == 8
+    case 2: PANEL_VECTORS(6, 2); break;
+#endif
+    default: break;
+    }
+}
