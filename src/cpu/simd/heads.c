@@ -16,6 +16,7 @@ INLINE void heads_rows(const struct spmm_job *j, int64_t column, int64_t head, c
 {
     const struct epilogue *end = j->end;
     const float *x = j->x + column;
+    const int64_t all = j->start[to];
 #define HEADS_DECLARE(i) vf a##i = v_set(0);
 #define HEADS_FMA(i)   \
     if ((i) < vectors) \
@@ -40,6 +41,9 @@ INLINE void heads_rows(const struct spmm_job *j, int64_t column, int64_t head, c
             const int64_t entry = j->index ? j->index[k] : k;
             const float *w = j->val + entry * j->val_stride + head;
             const float *from_x = x + j->col[k] * j->stride;
+            if (j->reach != SPMM_NEAR)
+                v_prefetch(x + j->col[k + SPMM_AHEAD < all ? k + SPMM_AHEAD : k] * j->stride,
+                           vectors * LANES);
             HEADS_EACH(HEADS_FMA)
         }
         HEADS_EACH(HEADS_FINISH)
@@ -137,13 +141,15 @@ INLINE v4 dot_lanes(const float *g, const float *x, int64_t dim)
     return v_fold(a + b);
 }
 
-/* The entries of one row, one head, four entries at a time. */
-static void sddmm_one(float *e, const int32_t *col, int64_t entries, const float *g, const float *x,
-                      int64_t dim, bool accumulate)
+/* The entries of one row, one head, four entries at a time; `all` entries follow in this share. */
+static void sddmm_one(float *e, const int32_t *col, int64_t entries, int64_t all, const float *g,
+                      const float *x, int64_t dim, bool accumulate)
 {
     int64_t k = 0;
     if (dim % LANES == 0)
         for (; k + 4 <= entries; k += 4) {
+            for (int64_t ahead = k + SPMM_AHEAD; ahead < k + SPMM_AHEAD + 4 && ahead < all; ahead++)
+                v_prefetch(x + col[ahead] * dim, dim);
             v4 s = v4_sums(
                 dot_lanes(g, x + col[k] * dim, dim), dot_lanes(g, x + col[k + 1] * dim, dim),
                 dot_lanes(g, x + col[k + 2] * dim, dim), dot_lanes(g, x + col[k + 3] * dim, dim));
@@ -177,20 +183,21 @@ INLINE void sddmm_heads(float *e, const float *g, const float *x, int64_t heads,
 void SIMD(sddmm)(float *e, const struct sparse *a, const float *g, const float *x, int64_t heads,
                  int64_t dim, bool accumulate, int64_t from, int64_t to)
 {
-    const int64_t width = heads * dim;
+    const int64_t width = heads * dim, all = a->start[to];
     for (int64_t r = from; r < to; r++) {
         const int64_t first = a->start[r], stop = a->start[r + 1];
         const float *gr = g + r * width;
         if (heads == 1)
-            sddmm_one(e + first, a->col + first, stop - first, gr, x, dim, accumulate);
-        else if (dim == LANES) /* constants where they matter: the loops unroll */
-            for (int64_t k = first; k < stop; k++)
-                sddmm_heads(e + k * heads, gr, x + a->col[k] * width, heads, LANES, accumulate);
-        else if (dim == 2 * LANES)
-            for (int64_t k = first; k < stop; k++)
-                sddmm_heads(e + k * heads, gr, x + a->col[k] * width, heads, 2 * LANES, accumulate);
-        else
-            for (int64_t k = first; k < stop; k++)
-                sddmm_heads(e + k * heads, gr, x + a->col[k] * width, heads, dim, accumulate);
+            sddmm_one(e + first, a->col + first, stop - first, all - first, gr, x, dim, accumulate);
+        for (int64_t k = first; k < stop && heads > 1; k++) {
+            const float *xc = x + a->col[k] * width;
+            v_prefetch(x + a->col[k + SPMM_AHEAD < all ? k + SPMM_AHEAD : k] * width, width);
+            if (dim == LANES) /* constants where they matter: the loops unroll */
+                sddmm_heads(e + k * heads, gr, xc, heads, LANES, accumulate);
+            else if (dim == 2 * LANES)
+                sddmm_heads(e + k * heads, gr, xc, heads, 2 * LANES, accumulate);
+            else
+                sddmm_heads(e + k * heads, gr, xc, heads, dim, accumulate);
+        }
     }
 }

@@ -1,11 +1,22 @@
 /* Pairs of rows named by index lists, and maxima over segments of rows. */
 #include "cpu/simd/vec.h"
 
+/* The rows of the pair a few places behind k. */
+INLINE void pair_prefetch(const float *x, const float *z, const int32_t *left, const int32_t *right,
+                          int64_t width, int64_t k, int64_t to)
+{
+    if (k + 8 < to) {
+        v_prefetch(x + left[k + 8] * width, width);
+        v_prefetch(z + right[k + 8] * width, width);
+    }
+}
+
 void SIMD(pair_dot)(float *out, const float *x, const float *z, const float *xs, const float *zs,
                     const int32_t *left, const int32_t *right, int64_t width, int64_t from,
                     int64_t to)
 {
     for (int64_t k = from; k < to; k++) {
+        pair_prefetch(x, z, left, right, width, k, to);
         float dot = v_dot(x + left[k] * width, z + right[k] * width, width);
         dot = xs ? dot * xs[left[k]] : dot;
         out[k] = zs ? dot * zs[right[k]] : dot;
@@ -29,8 +40,10 @@ INLINE float squared_distance(const float *x, const float *z, int64_t width)
 void SIMD(pair_distance)(float *out, const float *x, const float *z, const int32_t *left,
                          const int32_t *right, int64_t width, int64_t from, int64_t to)
 {
-    for (int64_t k = from; k < to; k++)
+    for (int64_t k = from; k < to; k++) {
+        pair_prefetch(x, z, left, right, width, k, to);
         out[k] = squared_distance(x + left[k] * width, z + right[k] * width, width);
+    }
 }
 
 /* gx_r (+)= Σ_k w_other[k] z_other(k) + own x_r; columns in strips of four vectors, then one, then

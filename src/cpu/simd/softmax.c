@@ -1,22 +1,87 @@
 /* Softmax of rows, mostly short ones (a class per column), and the negative log likelihood with its
- * gradient. A row of at least LANES columns is read as whole vectors and one that ends with the
- * row; a shorter one is copied into a vector, filled up with -infinity. */
+ * gradient. Up to TILE columns, LANES rows go side by side, one per lane, so that nothing is summed
+ * across lanes; a lane's arithmetic does not depend on its neighbours, so shares may begin
+ * anywhere. Wider rows go one by one, as whole vectors and one that ends with the row. */
 #include "cpu/simd/vmath.h"
 
-/* ---- one row --------------------------------------------------------------------------------- */
+enum { TILE = 32 };
 
-/* max and Σ exp(x - max) of a row */
-struct row_facts {
-    float largest, sum;
+/* ---- narrow rows, one per lane -----------------------------------------------------------------
+ */
+
+/* LANES rows of x; column c of all of them is column[c]. Lanes without a row repeat the last one.
+ */
+struct tile {
+    const float *row[LANES];
+    vf column[TILE];
+    vf largest, sum; /* max_c x, Σ_c exp(x - max) */
 };
 
-INLINE struct row_facts row_facts(const float *x, int64_t width)
+INLINE void tile_read(struct tile *t, int64_t width)
 {
-    if (width < LANES) {
-        vf v = v_load_part(x, width, -INFINITY);
-        float largest = v_largest(v);
-        return (struct row_facts){largest, v_sum(v_exp_negative(v - v_set(largest)))};
+    t->largest = v_set(-INFINITY);
+    for (int64_t c = 0; c < width; c++) {
+        vf v = t->largest;
+        for (int l = 0; l < LANES; l++)
+            v[l] = t->row[l][c];
+        t->column[c] = v;
+        t->largest = v_max(v, t->largest);
     }
+}
+
+/* column becomes exp(x - max) */
+INLINE void tile_exp(struct tile *t, int64_t width)
+{
+    t->sum = v_set(0);
+    for (int64_t c = 0; c < width; c++) {
+        t->column[c] = v_exp_negative(t->column[c] - t->largest);
+        t->sum = t->sum + t->column[c];
+    }
+}
+
+/* column becomes x - max */
+INLINE void tile_sum(struct tile *t, int64_t width)
+{
+    t->sum = v_set(0);
+    for (int64_t c = 0; c < width; c++) {
+        t->column[c] = t->column[c] - t->largest;
+        t->sum = t->sum + v_exp_negative(t->column[c]);
+    }
+}
+
+INLINE void tile_write(float *const *out, int lanes, const struct tile *t, int64_t width, vf factor,
+                       vf shift)
+{
+    for (int64_t c = 0; c < width; c++) {
+        const vf y = t->column[c] * factor - shift;
+        for (int l = 0; l < LANES; l++)
+            if (l < lanes)
+                out[l][c] = y[l];
+    }
+}
+
+/* The rows x_r, x_r+1 … of a matrix, at most LANES and before `to`; returns how many. */
+INLINE int tile_rows(struct tile *t, float **out, float *y, const float *x, int64_t width,
+                     int64_t r, int64_t to)
+{
+    const int lanes = to - r < LANES ? (int)(to - r) : LANES;
+    for (int l = 0; l < LANES; l++) {
+        const int64_t at = (r + (l < lanes ? l : lanes - 1)) * width;
+        t->row[l] = x + at;
+        out[l] = y + at;
+    }
+    return lanes;
+}
+
+/* ---- wide rows, one at a time ------------------------------------------------------------------
+ */
+
+struct row_facts {
+    float largest, sum; /* max_c x, Σ_c exp(x - max) */
+};
+
+static struct row_facts row_facts(const float *x, int64_t width)
+{
     const vf end = v_load(x + width - LANES);
     vf best = end, sum = v_set(0);
     int64_t c = 0;
@@ -31,14 +96,9 @@ INLINE struct row_facts row_facts(const float *x, int64_t width)
 }
 
 /* y = scale·softmax(x) */
-INLINE void row_softmax(float *y, const float *x, int64_t width, struct row_facts f, float scale)
+static void row_softmax(float *y, const float *x, int64_t width, struct row_facts f, float scale)
 {
     const vf shift = v_set(f.largest), factor = v_set(scale / f.sum);
-    if (width < LANES) {
-        vf v = v_load_part(x, width, -INFINITY);
-        v_store_part(y, v_exp_negative(v - shift) * factor, width);
-        return;
-    }
     const vf end = v_load(x + width - LANES); /* before y, which may be x, is written */
     for (int64_t c = 0; c + LANES <= width; c += LANES)
         v_store(y + c, v_exp_negative(v_load(x + c) - shift) * factor);
@@ -50,18 +110,38 @@ INLINE float s_log(float x)
     return v_log(v_set(x))[0];
 }
 
-/* ---- all rows -------------------------------------------------------------------------------- */
+/* ---- all rows ----------------------------------------------------------------------------------
+ */
 
 void SIMD(softmax)(float *y, const float *x, int64_t width, int64_t from, int64_t to)
 {
-    for (int64_t r = from; r < to; r++)
-        row_softmax(y + r * width, x + r * width, width, row_facts(x + r * width, width), 1);
+    struct tile t;
+    float *out[LANES];
+    if (width > TILE) {
+        for (int64_t r = from; r < to; r++)
+            row_softmax(y + r * width, x + r * width, width, row_facts(x + r * width, width), 1);
+        return;
+    }
+    for (int64_t r = from; r < to; r += LANES) {
+        const int lanes = tile_rows(&t, out, y, x, width, r, to);
+        tile_read(&t, width);
+        tile_exp(&t, width);
+        tile_write(out, lanes, &t, width, v_set(1) / t.sum, v_set(0));
+    }
 }
 
 /* log softmax(x) = (x - max) - log Σ exp(x - max) */
 void SIMD(log_softmax)(float *y, const float *x, int64_t width, int64_t from, int64_t to)
 {
-    for (int64_t r = from; r < to; r++) {
+    struct tile t;
+    float *out[LANES];
+    for (int64_t r = from; r < to && width <= TILE; r += LANES) {
+        const int lanes = tile_rows(&t, out, y, x, width, r, to);
+        tile_read(&t, width);
+        tile_sum(&t, width);
+        tile_write(out, lanes, &t, width, v_set(1), v_log(t.sum));
+    }
+    for (int64_t r = from; r < to && width > TILE; r++) {
         const float *xr = x + r * width;
         float *yr = y + r * width;
         const struct row_facts f = row_facts(xr, width);
@@ -124,24 +204,59 @@ void SIMD(row_argmax)(int32_t *best, const float *x, int64_t width, int64_t from
     }
 }
 
+/* LANES listed rows from entry i on: their losses in order, their gradients. */
+INLINE double nll_tile(float *gx, const float *x, int64_t width, const int32_t *row,
+                       const int32_t *label, float scale, int64_t i, int64_t stop, bool loss)
+{
+    const int lanes = stop - i < LANES ? (int)(stop - i) : LANES;
+    struct tile t;
+    float *out[LANES];
+    double sum = 0;
+    for (int l = 0; l < LANES; l++) {
+        const int64_t at = i + (l < lanes ? l : lanes - 1), r = row ? row[at] : at;
+        t.row[l] = x + r * width;
+        out[l] = gx ? gx + r * width : NULL;
+    }
+    tile_read(&t, width);
+    tile_exp(&t, width);
+    if (loss) {
+        const vf log_sum = v_log(t.sum);
+        for (int l = 0; l < lanes; l++) {
+            const int64_t r = row ? row[i + l] : i + l;
+            sum += (double)log_sum[l] + (double)t.largest[l] - (double)t.row[l][label[r]];
+        }
+    }
+    if (gx) {
+        tile_write(out, lanes, &t, width, v_set(scale) / t.sum, v_set(0));
+        for (int l = 0; l < lanes; l++)
+            out[l][label[row ? row[i + l] : i + l]] -= scale;
+    }
+    return sum;
+}
+
+static double nll_row(float *gx, const float *x, int64_t width, int32_t label, float scale)
+{
+    const struct row_facts f = row_facts(x, width);
+    if (gx) {
+        row_softmax(gx, x, width, f, scale);
+        gx[label] -= scale;
+    }
+    return (double)s_log(f.sum) + (double)f.largest - (double)x[label];
+}
+
 void SIMD(nll)(double *partial, float *gx, const float *x, int64_t width, const int32_t *row,
                const int32_t *label, float scale, int64_t count, int64_t from_block,
                int64_t to_block)
 {
     for (int64_t b = from_block; b < to_block; b++) {
-        int64_t stop = (b + 1) * NLL_BLOCK;
+        const int64_t first = b * NLL_BLOCK;
+        const int64_t stop = first + NLL_BLOCK < count ? first + NLL_BLOCK : count;
         double sum = 0;
-        stop = stop < count ? stop : count;
-        for (int64_t i = b * NLL_BLOCK; i < stop; i++) {
+        for (int64_t i = first; i < stop && width <= TILE; i += LANES)
+            sum += nll_tile(gx, x, width, row, label, scale, i, stop, partial != NULL);
+        for (int64_t i = first; i < stop && width > TILE; i++) {
             const int64_t r = row ? row[i] : i;
-            const float *xr = x + r * width;
-            const struct row_facts f = row_facts(xr, width);
-            if (partial)
-                sum += (double)s_log(f.sum) + (double)f.largest - (double)xr[label[r]];
-            if (gx) {
-                row_softmax(gx + r * width, xr, width, f, scale);
-                gx[r * width + label[r]] -= scale;
-            }
+            sum += nll_row(gx ? gx + r * width : NULL, x + r * width, width, label[r], scale);
         }
         if (partial)
             partial[b] = sum;

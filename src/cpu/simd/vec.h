@@ -281,6 +281,13 @@ INLINE vi v_new_lanes(int64_t width)
     return vi_iota() >= vi_set((int32_t)(LANES - width % LANES));
 }
 
+/* Asks for a row some time before it is read. */
+INLINE void v_prefetch(const float *row, int64_t width)
+{
+    for (int64_t c = 0; c < width; c += 16)
+        __builtin_prefetch(row + c);
+}
+
 /* Σ x z over width elements */
 INLINE float v_dot(const float *x, const float *z, int64_t width)
 {
