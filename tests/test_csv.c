@@ -177,9 +177,7 @@ static void rows_and_fields(void **state)
         {"a,b\nc,d", "1:[a][b]2:[c][d]"},
         {"a,b\r\nc,d\r\n", "1:[a][b]2:[c][d]"},
         {"a,b\r", "1:[a][b]"},
-        {"\xef\xbb\xbf"
-         "a,b\n",
-         "1:[a][b]"},
+        {"\357\273\277a,b\n", "1:[a][b]"},
         {"# note\n\na\tb c\n% other\n d \te\n", "3:[a][b c]5:[d][e]"},
         {"a b\n  c  d  \n", "1:[a][b]2:[c][d]"},
         {"a , b\n", "1:[a][b]"},
@@ -284,21 +282,9 @@ static void messages(void **state)
 static void quoting(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"plain",
-                                        "with space",
-                                        "a,b",
-                                        "tab\tbed",
-                                        "\"",
-                                        "a\"b\"",
-                                        "#comment",
-                                        "%market",
-                                        "line\nend",
-                                        "cr\r",
-                                        " lead",
-                                        "caf\u00e9",
-                                        "",
-                                        "\xef\xbb\xbf"
-                                        "bom"};
+    static const char *const texts[] = {"plain",  "with space", "a,b",     "tab\tbed",       "\"",
+                                        "a\"b\"", "#comment",   "%market", "line\nend",      "cr\r",
+                                        " lead",  "caf\u00e9",  "",        "\357\273\277bom"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         for (int first = 0; first < 2; first++) {
             char *line = NULL;

@@ -30,7 +30,7 @@ static char find_delimiter(struct csv *c)
 
 void csv_start(struct csv *c, const struct text_file *file)
 {
-    const char *text = file->data;
+    const char *text = file->size ? file->data : "";
     *c = (struct csv){.name = file->name, .at = text, .end = text + file->size};
     if (file->size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
         c->at += 3;

@@ -21,7 +21,7 @@ struct market {
 /* The first line as five words. */
 static consm_status read_banner(struct market *m, const struct text_file *file)
 {
-    const char *at = file->data, *end = at + file->size;
+    const char *at = file->size ? file->data : "", *end = at + file->size;
     const char *word[5];
     size_t length[5];
     const char *line_end = memchr(at, '\n', file->size);

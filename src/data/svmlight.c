@@ -169,8 +169,9 @@ consm_status svmlight_read(struct csr **out, const struct text_file *file)
     consm_status st = CONSM_OK;
     struct svm_reader r = {.file = file, .features = -1, .first = -1, .largest = -1};
     *out = NULL;
-    r.at = file->data;
+    r.at = file->size ? file->data : "";
     r.end = r.at + file->size;
+    TRY(GROW(r.pair, 0, r.capacity, 1));
     TRY(GROW(r.start, 0, r.start_capacity, 1));
     r.start[0] = 0;
     while (r.at < r.end) {

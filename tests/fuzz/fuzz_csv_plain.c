@@ -1,0 +1,17 @@
+/* Plain folders and edge lists: edges, nodes, labels, features, dataset.json. */
+#include "data/plain.h"
+#include "parts.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct parts p;
+    struct dataset *d;
+    parts_split(&p, data, size);
+    if (p.file[0].data && dataset_new(&d, "fuzz") >= 0) {
+        (void)plain_read(
+            d, &(struct plain_files){p.file[0], p.file[1], p.file[2], p.file[3], p.file[4]});
+        dataset_free(d);
+    }
+    parts_free(&p);
+    return 0;
+}

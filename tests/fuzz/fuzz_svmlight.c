@@ -1,0 +1,10 @@
+/* SVM-light features. */
+#include "data/svmlight.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct csr *a;
+    if (svmlight_read(&a, &(struct text_file){"fuzz", data, size}) >= 0)
+        csr_free(a);
+    return 0;
+}
