@@ -71,6 +71,8 @@ static consm_status read_header(struct table *t)
     for (int i = 0; i < c->fields; i++)
         t->header |= !token_float(&ignored, c->field[i].text, c->field[i].length);
     t->with_ids = t->header && column_is_id(c, 0);
+    if (c->fields == t->with_ids)
+        return csv_fail_columns(c, "at least one of features");
     for (int i = t->with_ids; t->header && i < c->fields; i++) {
         const struct csv_field *f = &c->field[i];
         if (!token_is_utf8(f->text, f->length))
