@@ -1,12 +1,10 @@
 /* The decoder: one 64-bit bit buffer, one table lookup for nearly every symbol, wide copies. */
 #include "data/inflate.h"
 
+#include "data/huffman.h"
 #include <string.h>
 
 enum {
-    MAX_CODE_BITS = 15,
-    LENGTH_SYMBOLS = 288,
-    DISTANCE_SYMBOLS = 32,
     LENGTH_BITS = 11,  /* primary lookup of literals and lengths */
     DISTANCE_BITS = 8, /* primary lookup of distances */
     CODE_BITS = 7,     /* code lengths: all of them */
@@ -15,18 +13,9 @@ enum {
     DISTANCE_TABLE =
         (1 << DISTANCE_BITS) + DISTANCE_SYMBOLS / 2 * (1 << (MAX_CODE_BITS - DISTANCE_BITS)),
     WINDOW = 1 << 15,
-    LONGEST_MATCH = 258,
     WIDE = 16,
     BUFFER = WINDOW + INFLATE_PIECE + LONGEST_MATCH + 2 * WIDE
 };
-
-/* A table entry: bits 0-7 code bits to drop, 8-11 extra bits, 12-14 kind, 16-31 value. */
-enum { LITERAL, MATCH, END, DEEPER, INVALID };
-#define ENTRY(kind, value, extra) ((uint32_t)(value) << 16 | (uint32_t)(kind) << 12 | (extra) << 8)
-#define ENTRY_DROP(e)             ((e)&255)
-#define ENTRY_EXTRA(e)            ((e) >> 8 & 15)
-#define ENTRY_KIND(e)             ((e) >> 12 & 7)
-#define ENTRY_VALUE(e)            ((e) >> 16)
 
 struct inflater {
     const struct inflate_input *in;
@@ -82,68 +71,6 @@ static inline uint32_t take(struct inflater *z, unsigned bits)
     return value;
 }
 
-static uint32_t reversed(uint32_t code, int bits)
-{
-    uint32_t r = 0;
-    for (int i = 0; i < bits; i++)
-        r |= (code >> i & 1) << (bits - 1 - i);
-    return r;
-}
-
-/* The lookup table of a canonical Huffman code (RFC 1951, 3.2.2). symbol_entry[s] is the entry of
- * symbol s without its code bits. Codes longer than `primary` bits go through a second table.
- * Over-subscribed codes are faults; an incomplete one is allowed only as a single one-bit code, and
- * bits it does not use lead to INVALID entries. */
-static const char *build_table(uint32_t *table, size_t capacity, int primary,
-                               const uint8_t *code_length, int symbols,
-                               const uint32_t *symbol_entry, bool single_allowed)
-{
-    int counts[MAX_CODE_BITS + 1] = {0}, longest = 0, left = 1;
-    uint32_t next_code[MAX_CODE_BITS + 2] = {0};
-    size_t used = (size_t)1 << primary;
-    for (int s = 0; s < symbols; s++)
-        counts[code_length[s]]++;
-    counts[0] = 0;
-    for (int b = 1; b <= MAX_CODE_BITS; b++) {
-        left = 2 * left - counts[b];
-        if (left < 0)
-            return "a Huffman code that is over-subscribed";
-        if (counts[b])
-            longest = b;
-        next_code[b + 1] = (next_code[b] + (uint32_t)counts[b]) << 1;
-    }
-    if (left > 0 && longest > 0 && !(single_allowed && longest == 1))
-        return "a Huffman code that is incomplete";
-    for (size_t i = 0; i < used; i++)
-        table[i] = ENTRY(INVALID, 0, 0U);
-    for (int s = 0; s < symbols; s++) {
-        int length = code_length[s];
-        if (length == 0)
-            continue;
-        uint32_t code = reversed(next_code[length]++, length);
-        if (length <= primary) {
-            for (size_t i = code; i < (size_t)1 << primary; i += (size_t)1 << length)
-                table[i] = symbol_entry[s] | (uint32_t)length;
-            continue;
-        }
-        uint32_t *first = &table[code & ((1U << primary) - 1)];
-        int deeper = longest - primary;
-        if (ENTRY_KIND(*first) != DEEPER) {
-            if (used + ((size_t)1 << deeper) > capacity)
-                return "a Huffman code that is too large";
-            *first = ENTRY(DEEPER, used, (uint32_t)deeper) | (uint32_t)primary;
-            for (size_t i = 0; i < (size_t)1 << deeper; i++)
-                table[used + i] = ENTRY(INVALID, 0, 0U);
-            used += (size_t)1 << deeper;
-        }
-        uint32_t *sub = table + ENTRY_VALUE(*first);
-        for (size_t i = code >> primary; i < (size_t)1 << deeper;
-             i += (size_t)1 << (length - primary))
-            sub[i] = symbol_entry[s] | (uint32_t)(length - primary);
-    }
-    return NULL;
-}
-
 /* Looks up and drops the next code. */
 static inline uint32_t decode(struct inflater *z, const uint32_t *table, int primary)
 {
@@ -156,44 +83,17 @@ static inline uint32_t decode(struct inflater *z, const uint32_t *table, int pri
     return e;
 }
 
-/* Entries of all literal/length symbols (RFC 1951, 3.2.5). */
-static void length_entries(uint32_t entry[LENGTH_SYMBOLS])
-{
-    for (uint32_t s = 0; s < 256; s++)
-        entry[s] = ENTRY(LITERAL, s, 0U);
-    entry[256] = ENTRY(END, 0, 0U);
-    uint32_t base = 3;
-    for (uint32_t s = 257; s < 285; s++) {
-        uint32_t extra = s < 265 ? 0 : (s - 261) / 4;
-        entry[s] = ENTRY(MATCH, base, extra);
-        base += 1U << extra;
-    }
-    entry[285] = ENTRY(MATCH, LONGEST_MATCH, 0U);
-    entry[286] = entry[287] = ENTRY(INVALID, 0, 0U);
-}
-
-static void distance_entries(uint32_t entry[DISTANCE_SYMBOLS])
-{
-    uint32_t base = 1;
-    for (uint32_t s = 0; s < 30; s++) {
-        uint32_t extra = s < 4 ? 0 : (s - 2) / 2;
-        entry[s] = ENTRY(MATCH, base, extra);
-        base += 1U << extra;
-    }
-    entry[30] = entry[31] = ENTRY(INVALID, 0, 0U);
-}
-
 static consm_status build_tables(struct inflater *z, const uint8_t *lengths, int length_count,
                                  int distance_count)
 {
     uint32_t length_entry[LENGTH_SYMBOLS], distance_entry[DISTANCE_SYMBOLS];
-    length_entries(length_entry);
-    distance_entries(distance_entry);
-    const char *bad = build_table(z->length, LENGTH_TABLE, LENGTH_BITS, lengths, length_count,
-                                  length_entry, true);
+    huffman_lengths(length_entry);
+    huffman_distances(distance_entry);
+    const char *bad = huffman_table(z->length, LENGTH_TABLE, LENGTH_BITS, lengths, length_count,
+                                    length_entry, true);
     if (!bad)
-        bad = build_table(z->distance, DISTANCE_TABLE, DISTANCE_BITS, lengths + length_count,
-                          distance_count, distance_entry, true);
+        bad = huffman_table(z->distance, DISTANCE_TABLE, DISTANCE_BITS, lengths + length_count,
+                            distance_count, distance_entry, true);
     return bad ? fault(z, bad) : CONSM_OK;
 }
 
@@ -223,7 +123,8 @@ static consm_status read_lengths(struct inflater *z, uint8_t *lengths, int count
     }
     for (uint32_t s = 0; s < 19; s++)
         entry[s] = ENTRY(LITERAL, s, 0U);
-    const char *bad = build_table(table, 1 << CODE_BITS, CODE_BITS, code_length, 19, entry, false);
+    const char *bad =
+        huffman_table(table, 1 << CODE_BITS, CODE_BITS, code_length, 19, entry, false);
     if (bad)
         return fault(z, bad);
     for (int i = 0; i < count;) {
