@@ -18,6 +18,7 @@ struct csr {
     struct csr
         *t; /* the transpose, NULL until csr_transpose(); == this if the pattern is symmetric */
     int64_t *t_entry; /* (nnz) entry k of the transpose is entry t_entry[k] here */
+    bool changes;     /* its entries are rewritten between runs: nothing may be derived from them */
     bool borrowed;    /* start, col, val belong to someone else (a mapped file) */
 };
 

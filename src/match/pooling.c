@@ -48,6 +48,7 @@ consm_status pooling_new(struct pooling *p, int64_t count, int64_t classes, int6
     consm_status st = CONSM_OK;
     *p = (struct pooling){.nodes = nodes, .classes = classes};
     TRY(csr_new(&p->matrix, count * classes, nodes, 0, true));
+    p->matrix->changes = true;
     TRY(csr_new(&p->matrix->t, nodes, count * classes, 0, true));
     TRY(NEW(p->slot, nodes + 1));
 done:

@@ -29,6 +29,7 @@ void program_free(struct program *p)
     for (size_t i = 0; i < p->owned_count; i++)
         p->owned[i].release(p->owned[i].thing);
     mem_free(p->owned);
+    mem_free(p->renamed);
     mem_free(p->node);
     mem_free(p->instr);
     mem_free(p->arena);
@@ -221,18 +222,28 @@ node anneal(struct program *p, float start, float factor)
 /* ---- looking at a program ----------------------------------------------------------------------
  */
 
+node node_now(const struct program *p, node x)
+{
+    if (!p->renamed || x < 0 || x >= p->recorded)
+        return x;
+    return p->renamed[x];
+}
+
 int64_t program_rows(const struct program *p, node x)
 {
+    x = node_now(p, x);
     return node_good(p, x) ? ROWS(p, x) : 0;
 }
 
 int64_t program_cols(const struct program *p, node x)
 {
+    x = node_now(p, x);
     return node_good(p, x) ? COLS(p, x) : 0;
 }
 
 const float *program_value(const struct program *p, node x)
 {
+    x = node_now(p, x);
     return node_good(p, x) ? p->node[x].data : NULL;
 }
 

@@ -10,6 +10,7 @@
 
 struct index {
     int64_t count, targets;
+    bool fixed;     /* neither it nor labels read through it will change: a program may copy them */
     int32_t *row;   /* (count) each in 0 … targets-1 */
     int64_t *start; /* (targets+1) positions that name row r: item[start[r] … start[r+1]-1] */
     int32_t *item;  /* (count) ascending within each row */

@@ -38,8 +38,9 @@ struct program {
     node count, forward; /* nodes; how many of them the recording made, before the gradient */
     size_t capacity;
     struct node_info *node;
-    node loss, penalty; /* POISON: none */
-    int64_t streams;    /* random streams handed out */
+    node loss, penalty;      /* POISON: none */
+    node *renamed, recorded; /* where restrict.c put the nodes that callers know, and how many */
+    int64_t streams;         /* random streams handed out */
     consm_status fault;
     char fault_text[512];
 
@@ -70,6 +71,9 @@ struct op_args {
 node program_record(struct program *p, const struct op_args *args);
 #define RECORD(p, ...) program_record(p, &(struct op_args){__VA_ARGS__})
 
+/* The node that a handle of the caller stands for now; POISON when it was not needed. */
+node node_now(const struct program *p, node x);
+
 /* True when x is a node; false, quietly, when something before it went wrong. */
 bool node_good(const struct program *p, node x);
 #define ROWS(p, x) ((p)->node[x].rows)
@@ -87,6 +91,7 @@ consm_status program_own(struct program *p, void *thing, void (*release)(void *t
 
 /* The passes of program_compile, in this order. */
 consm_status program_fuse(struct program *p);
+consm_status program_restrict(struct program *p);
 consm_status program_differentiate(struct program *p);
 consm_status program_plan(struct program *p);
 

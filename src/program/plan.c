@@ -194,6 +194,7 @@ consm_status program_compile(struct program *p, const struct backend *backend)
     p->backend = backend;
     TRY(check_fault(p));
     TRY(program_fuse(p));
+    TRY(program_restrict(p));
     TRY(program_differentiate(p));
     TRY(check_fault(p));
     TRY(program_plan(p));
@@ -204,6 +205,7 @@ done:
 
 void program_bind(struct program *p, node x, const float *values)
 {
+    x = node_now(p, x);
     if (!node_good(p, x) || p->node[x].op != OP_INPUT)
         return;
     p->node[x].data = (float *)values;

@@ -77,6 +77,7 @@ static consm_status open_messages(struct session *s, struct consm *own)
     const struct csr *view = views_get(own->own_views, VIEW_GCN);
     if (!view)
         TRY(CONSM_ENOMEM);
+    ((struct csr *)view)->changes = true;
     TRY(NEW(own->plain_value, view->nnz));
     memcpy(own->plain_value, view->val, (size_t)view->nnz * sizeof *view->val);
     own->own_problem = *s->problem;

@@ -55,6 +55,7 @@ static consm_status collect_labelled(struct session *s)
         TRY(status_fail(CONSM_EINVAL, "no labelled node to train on"));
     TRY(index_new(&s->labelled, count, problem->nodes));
     TRY(index_set(s->labelled, rows));
+    s->labelled->fixed = true;
 done:
     mem_free(rows);
     return st;

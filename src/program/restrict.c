@@ -1,0 +1,349 @@
+/*
+ * Only what is needed: when the loss reads labelled rows only, the program computes just the rows
+ * in their receptive field. The needs are found from the loss backwards, row by row; then the
+ * recording is rewritten with smaller matrices. The gradients stay the same: the rows that fall
+ * away have none.
+ *
+ * It runs before differentiation, so that the backward pass shrinks too. Kept nodes, operations
+ * that mix rows (batch norm, pairs) and matrices that change between runs need all their rows.
+ */
+#include "program/internal.h"
+
+#include <string.h>
+
+/* Which rows of a node are needed. */
+struct need {
+    bool any, all;
+    int64_t count;
+    uint8_t *row; /* (rows), NULL when all or none */
+};
+
+struct restriction {
+    struct program *p;
+    struct need *need;     /* (nodes) */
+    struct node_info *old; /* the recording */
+    node count;            /* of the recording */
+    node *renamed;         /* (nodes) */
+};
+
+/* How the rows of a source follow from the rows of the result. */
+enum follows { FOLLOW_ALL, FOLLOW_SAME, FOLLOW_COLUMNS, FOLLOW_LABELS };
+
+static enum follows follows(const struct node_info *info, const struct node_info *source, int slot)
+{
+    switch (info->op) {
+    case OP_AXPBY:
+    case OP_MUL:
+    case OP_CONCAT:
+    case OP_SCALE_ROWS: return FOLLOW_SAME;
+    case OP_ADD_BIAS:
+    case OP_BIAS_RELU_DROPOUT:
+    case OP_SCALE_BY: return slot == 0 ? FOLLOW_SAME : FOLLOW_ALL;
+    case OP_MATMUL: return slot == 0 && !(info->attr.i & 1) ? FOLLOW_SAME : FOLLOW_ALL;
+    case OP_SPMM:
+    case OP_SPMM_FUSED: return slot == 0 && !info->attr.csr->changes ? FOLLOW_COLUMNS : FOLLOW_ALL;
+    case OP_EXPAND: return source->rows == info->rows ? FOLLOW_SAME : FOLLOW_ALL;
+    case OP_NLL: return info->attr.index->fixed ? FOLLOW_LABELS : FOLLOW_ALL;
+    case OP_SCALE:
+    case OP_SLICE:
+    case OP_ROW_SUM:
+    case OP_RELU:
+    case OP_LEAKY_RELU:
+    case OP_ELU:
+    case OP_TANH:
+    case OP_SIGMOID:
+    case OP_LOG_SIGMOID:
+    case OP_EXP:
+    case OP_LOG:
+    case OP_SQUARE:
+    case OP_ABS:
+    case OP_CLAMP:
+    case OP_DROPOUT:
+    case OP_ROW_NORMALIZE:
+    case OP_SOFTMAX:
+    case OP_LOG_SOFTMAX: return FOLLOW_SAME;
+    default: return FOLLOW_ALL;
+    }
+}
+
+/* Whether the operation can be computed for some rows only. */
+static bool divisible(const struct node_info *info)
+{
+    if (info->op == OP_FILL || info->op == OP_NOISE || info->op == OP_EXPAND)
+        return true;
+    if (info->op == OP_SPMM || info->op == OP_SPMM_FUSED)
+        return !info->attr.csr->changes;
+    if (info->op == OP_NLL || info->src[0] == POISON)
+        return false;
+    return follows(info, info, 0) == FOLLOW_SAME;
+}
+
+/* ---- backwards: who needs what
+ * ----------------------------------------------------------------------- */
+
+static void need_all(struct need *n, int64_t rows)
+{
+    mem_free(n->row);
+    *n = (struct need){.any = true, .all = true, .count = rows};
+}
+
+static consm_status need_some(struct need *n, int64_t rows)
+{
+    if (n->all || n->row)
+        return CONSM_OK;
+    n->any = true;
+    return ZNEW(n->row, rows);
+}
+
+static void need_row(struct need *n, int64_t row)
+{
+    n->count += !n->row[row];
+    n->row[row] = 1;
+}
+
+/* Adds what one source must provide for the rows its user needs. */
+static consm_status pass_need(struct restriction *r, const struct need *mine,
+                              const struct node_info *info, int slot)
+{
+    consm_status st = CONSM_OK;
+    const struct node_info *source = &r->old[info->src[slot]];
+    struct need *theirs = &r->need[info->src[slot]];
+    enum follows rule = follows(info, source, slot);
+    if (theirs->all)
+        return CONSM_OK;
+    if (rule == FOLLOW_ALL || (rule == FOLLOW_SAME && mine->all)) {
+        need_all(theirs, source->rows);
+        return CONSM_OK;
+    }
+    TRY(need_some(theirs, source->rows));
+    if (rule == FOLLOW_LABELS)
+        for (int64_t k = 0; k < info->attr.index->count; k++)
+            need_row(theirs, info->attr.index->row[k]);
+    for (int64_t i = 0; rule != FOLLOW_LABELS && i < info->rows; i++) {
+        if (!mine->all && !mine->row[i])
+            continue;
+        if (rule == FOLLOW_SAME)
+            need_row(theirs, i);
+        for (int64_t k = info->attr.csr ? info->attr.csr->start[i] : 0;
+             rule == FOLLOW_COLUMNS && k < info->attr.csr->start[i + 1]; k++)
+            need_row(theirs, info->attr.csr->col[k]);
+    }
+done:
+    return st;
+}
+
+static consm_status find_needs(struct restriction *r)
+{
+    consm_status st = CONSM_OK;
+    for (node x = r->count - 1; x >= 0; x--) {
+        const struct node_info *info = &r->old[x];
+        struct need *mine = &r->need[x];
+        if (info->keep)
+            need_all(mine, info->rows);
+        if (!mine->any)
+            continue;
+        /* A tenth saved is not worth the copies. */
+        if (!mine->all && (!divisible(info) || mine->count * 10 > info->rows * 9))
+            need_all(mine, info->rows);
+        for (int slot = 0; slot < NODE_SOURCES; slot++)
+            if (info->src[slot] != POISON)
+                TRY(pass_need(r, mine, info, slot));
+    }
+done:
+    return st;
+}
+
+/* ---- forwards: the smaller recording
+ * ------------------------------------------------------------------- */
+
+static void free_csr(void *thing)
+{
+    csr_free(thing);
+}
+
+static void free_index(void *thing)
+{
+    index_free(thing);
+}
+
+/* The needed rows as a list; NULL for all. */
+static consm_status list_rows(int32_t **out, const struct need *n, int64_t rows)
+{
+    consm_status st = CONSM_OK;
+    int64_t at = 0;
+    *out = NULL;
+    if (n->all)
+        return CONSM_OK;
+    TRY(NEW(*out, n->count));
+    for (int64_t i = 0; i < rows; i++)
+        if (n->row[i])
+            (*out)[at++] = (int32_t)i;
+done:
+    return st;
+}
+
+/* position[i]: where row i stands among the needed ones; only needed rows are filled. */
+static consm_status list_positions(int32_t **out, const struct need *n, int64_t rows)
+{
+    consm_status st = CONSM_OK;
+    int32_t at = 0;
+    TRY(NEW(*out, rows));
+    for (int64_t i = 0; i < rows; i++) {
+        (*out)[i] = at;
+        at += n->all || n->row[i];
+    }
+done:
+    return st;
+}
+
+static bool same_need(const struct need *a, const struct need *b, int64_t rows)
+{
+    if (a->all || b->all)
+        return a->all && b->all;
+    return a->count == b->count && memcmp(a->row, b->row, (size_t)rows) == 0;
+}
+
+/* A gather from the rows that `have` holds to those that `want` needs. */
+static consm_status bridge(node *out, struct restriction *r, node x, const struct need *have,
+                           const struct need *want, int64_t rows)
+{
+    consm_status st = CONSM_OK;
+    struct index *index = NULL;
+    int32_t *position = NULL;
+    int64_t at = 0;
+    TRY(list_positions(&position, have, rows));
+    TRY(index_new(&index, want->count, have->count));
+    for (int64_t i = 0; i < rows; i++)
+        if (want->all || want->row[i])
+            index->row[at++] = position[i];
+    TRY(index_set(index, index->row));
+    TRY(program_own(r->p, index, free_index));
+    *out = gather(r->p, x, index);
+    index = NULL;
+done:
+    mem_free(position);
+    if (st < 0 && index)
+        index_free(index);
+    return st;
+}
+
+/* The sub-matrix for the rows of the result and those the source has. */
+static consm_status shrink_matrix(struct restriction *r, struct node_info *info, node x)
+{
+    consm_status st = CONSM_OK;
+    const struct node_info *old = &r->old[x];
+    const struct need *mine = &r->need[x], *theirs = &r->need[old->src[0]];
+    int32_t *rows = NULL, *cols = NULL;
+    struct csr *sub = NULL;
+    if (mine->all && theirs->all)
+        return CONSM_OK;
+    TRY(list_rows(&rows, mine, old->rows));
+    TRY(list_rows(&cols, theirs, r->old[old->src[0]].rows));
+    TRY(csr_submatrix(&sub, old->attr.csr, rows, mine->count, cols, theirs->count));
+    TRY(program_own(r->p, sub, free_csr));
+    info->attr.csr = sub;
+done:
+    mem_free(rows);
+    mem_free(cols);
+    return st;
+}
+
+/* Labelled rows and labels in the numbering of what is left of the logits. */
+static consm_status shrink_labels(struct restriction *r, struct node_info *info, node x)
+{
+    consm_status st = CONSM_OK;
+    const struct node_info *old = &r->old[x];
+    const struct need *theirs = &r->need[old->src[0]];
+    int64_t rows = r->old[old->src[0]].rows;
+    int32_t *position = NULL, *label;
+    struct index *index = NULL;
+    if (theirs->all)
+        return CONSM_OK;
+    TRY(list_positions(&position, theirs, rows));
+    TRY(NEW(label, theirs->count));
+    TRY(program_own(r->p, label, mem_free));
+    for (int64_t i = 0; i < rows; i++)
+        if (theirs->row[i])
+            label[position[i]] = old->attr.label[i];
+    TRY(index_new(&index, old->attr.index->count, theirs->count));
+    TRY(program_own(r->p, index, free_index));
+    for (int64_t k = 0; k < index->count; k++)
+        index->row[k] = position[old->attr.index->row[k]];
+    TRY(index_set(index, index->row));
+    info->attr.index = index;
+    info->attr.label = label;
+done:
+    mem_free(position);
+    return st;
+}
+
+/* Copies one node with its sources renamed, bridged where they hold more rows than it needs. */
+static consm_status copy_node(struct restriction *r, node x)
+{
+    consm_status st = CONSM_OK;
+    struct program *p = r->p;
+    struct node_info info = r->old[x];
+    const struct need *mine = &r->need[x];
+    if (info.op == OP_SPMM || info.op == OP_SPMM_FUSED)
+        TRY(shrink_matrix(r, &info, x));
+    if (info.op == OP_NLL)
+        TRY(shrink_labels(r, &info, x));
+    for (int slot = 0; slot < NODE_SOURCES; slot++) {
+        node source = r->old[x].src[slot];
+        if (source == POISON)
+            continue;
+        info.src[slot] = r->renamed[source];
+        bool same = follows(&r->old[x], &r->old[source], slot) == FOLLOW_SAME;
+        if (same && !same_need(&r->need[source], mine, info.rows))
+            TRY(bridge(&info.src[slot], r, r->renamed[source], &r->need[source], mine, info.rows));
+    }
+    if (!mine->all)
+        info.rows = mine->count;
+    TRY(GROW(p->node, p->count, p->capacity, 1));
+    p->node[p->count] = info;
+    r->renamed[x] = p->count++;
+done:
+    return st;
+}
+
+static consm_status rewrite(struct restriction *r)
+{
+    consm_status st = CONSM_OK;
+    struct program *p = r->p;
+    p->node = NULL;
+    p->count = 0;
+    p->capacity = 0;
+    for (node x = 0; x < r->count; x++) {
+        r->renamed[x] = POISON;
+        if (r->need[x].any)
+            TRY(copy_node(r, x));
+    }
+    p->loss = r->renamed[p->loss];
+done:
+    return st;
+}
+
+consm_status program_restrict(struct program *p)
+{
+    consm_status st = CONSM_OK;
+    struct restriction r = {.p = p, .old = p->node, .count = p->count};
+    bool smaller = false;
+    if (p->loss == POISON)
+        return CONSM_OK;
+    TRY(ZNEW(r.need, r.count));
+    TRY(find_needs(&r));
+    for (node x = 0; x < r.count; x++)
+        smaller = smaller || (r.need[x].any && !r.need[x].all);
+    if (!smaller)
+        goto done;
+    TRY(NEW(p->renamed, r.count));
+    r.renamed = p->renamed;
+    p->recorded = r.count;
+    st = rewrite(&r);
+    mem_free(r.old);
+done:
+    for (node x = 0; r.need && x < r.count; x++)
+        mem_free(r.need[x].row);
+    mem_free(r.need);
+    return st;
+}

@@ -1,0 +1,141 @@
+/* Computing only the receptive field changes neither loss nor gradients, for every model. */
+#include "check.h"
+
+#include "base/rng.h"
+#include "cpu/backend.h"
+#include "models/model.h"
+#include "program/internal.h"
+#include <math.h>
+
+enum { NODES = 300, FEATURES = 20, CLASSES = 3, LABELLED = 4 };
+
+struct scene {
+    struct csr *graph, *sparse;
+    struct views *views;
+    float x[NODES * FEATURES];
+    int32_t label[NODES];
+    struct index *rows;
+};
+
+static void scene_open(struct scene *s)
+{
+    struct rng r;
+    int32_t from[NODES], to[NODES], labelled[LABELLED] = {3, 50, 120, 299};
+    rng_init(&r, 1, 1);
+    for (int i = 0; i < NODES; i++) {
+        from[i] = (int32_t)rng_below(&r, NODES);
+        to[i] = (int32_t)rng_below(&r, NODES);
+        s->label[i] = i % CLASSES;
+    }
+    for (int k = 0; k < NODES * FEATURES; k++)
+        s->x[k] = rng_u32(&r) % 3 ? 0 : (float)rng_uniform(&r);
+    OK(csr_from_edges(&s->graph, NODES, NODES, NODES, from, to, NULL,
+                      CSR_UNDIRECTED | CSR_DROP_LOOPS, NULL));
+    OK(csr_from_dense(&s->sparse, s->x, NODES, FEATURES));
+    OK(views_new(&s->views, s->graph));
+    OK(index_new(&s->rows, LABELLED, NODES));
+    OK(index_set(s->rows, labelled));
+    s->rows->fixed = true;
+}
+
+static void scene_close(struct scene *s)
+{
+    views_free(s->views);
+    csr_free(s->graph);
+    csr_free(s->sparse);
+    index_free(s->rows);
+}
+
+/* Loss and gradients of a model; keeping the logits asks for all rows. Returns rows computed. */
+static int64_t run_model(float **grad, float *loss, int64_t *size, const struct scene *s,
+                         const struct model_def *model, const struct config *c, bool all,
+                         bool use_sparse)
+{
+    struct params *params;
+    struct program *p;
+    struct team *team;
+    struct step step = {1, 0};
+    OK(params_new(&params));
+    OK(program_new(&p, params, true));
+    OK(team_new(&team, 1));
+    struct inputs in = {.x = use_sparse ? sparse(p, s->sparse) : input(p, s->x, NODES, FEATURES),
+                        .nodes = NODES,
+                        .features = FEATURES,
+                        .classes = CLASSES,
+                        .views = s->views};
+    node logits = model->build(p, &in, c), value = nll(p, logits, s->rows, s->label, NULL);
+    if (all)
+        program_keep(p, logits);
+    program_minimize(p, value);
+    OK(program_compile(p, cpu_backend()));
+    params_init(params, 7);
+    program_run(p, team, &step);
+    *loss = program_value(p, value)[0];
+    *size = params->size;
+    *grad = mem_alloc((size_t)params->size, sizeof **grad);
+    memcpy(*grad, params->grad, (size_t)params->size * sizeof **grad);
+    int64_t rows = 0;
+    for (node x = 0; x < p->count; x++)
+        rows += p->node[x].live && p->node[x].place == PLACE_ARENA ? p->node[x].rows : 0;
+    team_free(team);
+    program_free(p);
+    params_free(params);
+    return rows;
+}
+
+static void gradients_stay_the_same(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s);
+    for (const struct model_def *const *m = model_list(); *m; m++) {
+        struct config c;
+        model_defaults(*m, &c);
+        if (strcmp((*m)->name, "consm") == 0)
+            continue; /* its build is its backbone's */
+        c.hidden = 8;
+        c.heads = 2;
+        c.dropout = c.attention_dropout = c.edge_dropout = 0;
+        for (int variant = 0; variant < 4; variant++) {
+            float *some, *all, loss_some, loss_all;
+            int64_t size;
+            c.layers = variant < 2 ? 2 : 3;
+            run_model(&all, &loss_all, &size, &s, *m, &c, true, variant % 2);
+            run_model(&some, &loss_some, &size, &s, *m, &c, false, variant % 2);
+            assert_near((double)loss_some, (double)loss_all, 1e-6);
+            for (int64_t k = 0; k < size; k++)
+                assert_near((double)some[k], (double)all[k], 2e-6);
+            mem_free(some);
+            mem_free(all);
+        }
+    }
+    scene_close(&s);
+}
+
+static void fewer_rows_are_computed(void **state)
+{
+    (void)state;
+    struct scene s;
+    const struct model_def *model;
+    struct config c;
+    float *grad, loss;
+    int64_t size;
+    scene_open(&s);
+    OK(model_find(&model, "mlp"));
+    model_defaults(model, &c);
+    int64_t all = run_model(&grad, &loss, &size, &s, model, &c, true, true);
+    mem_free(grad);
+    int64_t some = run_model(&grad, &loss, &size, &s, model, &c, false, true);
+    mem_free(grad);
+    assert_true(some * 5 < all);
+    scene_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gradients_stay_the_same),
+        cmocka_unit_test(fewer_rows_are_computed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
