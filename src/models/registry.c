@@ -47,6 +47,6 @@ const struct csr *graph_view(struct program *p, const struct inputs *in, enum vi
 {
     const struct csr *view = views_get(in->views, kind);
     if (!view)
-        program_fault(p, "%s", consm_errmsg());
+        program_failed(p, CONSM_ENOMEM); /* the only way a view of a sound graph can fail */
     return view;
 }

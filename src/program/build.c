@@ -67,6 +67,11 @@ node program_fault(struct program *p, const char *format, ...)
     return remember_fault(p, CONSM_EPROGRAM, text);
 }
 
+node program_failed(struct program *p, consm_status code)
+{
+    return remember_fault(p, code, consm_errmsg());
+}
+
 bool node_good(const struct program *p, node x)
 {
     return x >= 0 && x < p->count;

@@ -88,6 +88,9 @@ node program_fault(struct program *p, const char *format, ...)
 /* A model's own term of the loss, (1,1), for instance a regulariser; program_minimize adds it. */
 void program_penalty(struct program *p, node term);
 
+/* The same for a call that failed while recording: keeps its code and message. */
+node program_failed(struct program *p, consm_status code);
+
 /* Declares the scalar to be minimised; compile then also records its gradient. Returns it with the
  * penalties added. */
 node program_minimize(struct program *p, node loss);

@@ -63,8 +63,9 @@ node nuclear(struct program *p, const struct csr *s, node values, int64_t rank, 
                              (long long)rank, (long long)iterations, SPECTRAL_MAX - SPECTRAL_EXTRA);
     if (!program_transpose(p, s))
         return POISON;
-    if (spectral_new(&basis, s->rows, s->cols, rank) < 0 || program_own(p, basis, release) < 0)
-        return program_fault(p, "nuclear: %s", consm_errmsg());
+    consm_status st = spectral_new(&basis, s->rows, s->cols, rank);
+    if (st < 0 || (st = program_own(p, basis, release)) < 0)
+        return program_failed(p, st);
     return RECORD(p, .op = OP_NUCLEAR, .rows = 1, .cols = 1, .src = {values}, .sources = 1,
                   .attr = {.csr = s, .heads = rank, .i = iterations, .state = basis});
 }
