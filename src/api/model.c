@@ -1,4 +1,5 @@
 /* A trained model as an object: made from a session, asked about itself, run on a problem. */
+#include "api/checkpoint.h"
 #include "api/objects.h"
 #include "train/session.h"
 
@@ -169,6 +170,20 @@ done:
     return st;
 }
 
+/* A request as its session's checkpoint function sees it. */
+static struct checkpoint_run run_of(const struct training_request *r)
+{
+    const struct dataset *d = r->prepared->data;
+    return (struct checkpoint_run){d->name, d->sha256, r->roles->split};
+}
+
+static consm_status write_checkpoint(void *ctx, struct session *s)
+{
+    const struct training_request *r = ctx;
+    struct checkpoint_run run = run_of(r);
+    return checkpoint_save(s, &run, r->checkpoint);
+}
+
 consm_status model_train(struct consm_model **out, struct consm_prediction **prediction,
                          const struct training_request *request)
 {
@@ -177,10 +192,18 @@ consm_status model_train(struct consm_model **out, struct consm_prediction **pre
     struct session *s = NULL;
     struct train_result result;
     struct problem problem = prepare_problem(request->prepared, request->roles->role);
+    struct train_options options = request->options;
+    struct checkpoint_run run = run_of(request);
     struct custom before = custom_enter(request->custom);
     *out = NULL;
+    if (request->checkpoint) {
+        options.checkpoint = write_checkpoint;
+        options.checkpoint_ctx = (void *)request;
+    }
     TRY(team_new(&team, request->threads));
-    TRY(session_new(&s, &problem, &request->options, team));
+    TRY(session_new(&s, &problem, &options, team));
+    if (request->resume)
+        TRY(checkpoint_load(s, &run, request->checkpoint));
     TRY(session_train(s, &result));
     TRY(from_session(out, s, &result, request));
     if (prediction)

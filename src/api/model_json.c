@@ -2,6 +2,7 @@
 #include "api/model_json.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { DIGITS = 17 };
 
@@ -25,11 +26,16 @@ consm_status config_from_json(struct config *c, const json_t *object)
     json_t *value;
     if (!json_is_object(object))
         return status_fail(CONSM_EFORMAT, "the configuration is no JSON object");
+    /* A profile sets other parameters, so it comes first. */
+    const char *profile = json_string_value(json_object_get(object, "profile"));
+    if (profile)
+        TRY(config_set(c, "profile", profile));
     json_object_foreach((json_t *)object, key, value)
     {
         if (!json_is_string(value))
             return status_fail(CONSM_EFORMAT, "parameter %s is no text", key);
-        TRY(config_set(c, key, json_string_value(value)));
+        if (strcmp(key, "profile") != 0)
+            TRY(config_set(c, key, json_string_value(value)));
     }
 done:
     return st;

@@ -74,7 +74,9 @@ struct training_request {
     struct train_options options;
     struct custom custom;
     int threads;
-    const char *resume; /* a checkpoint to go on from, or NULL */
+    const char *checkpoint; /* where the run is written down every options.checkpoint_every epochs
+                             * and when it is cancelled, or NULL */
+    bool resume;            /* go on from there */
 };
 
 /* Trains; prediction (may be NULL) receives what the model says of the same graph. */

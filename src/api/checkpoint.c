@@ -1,0 +1,228 @@
+/* Saving and restoring a session between two epochs. */
+#include "api/checkpoint.h"
+
+#include "api/model_json.h"
+#include "store/safetensors.h"
+#include "train/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+consm_status checkpoint_possible(const struct model_def *model)
+{
+    const struct procedure *procedure = procedure_find(model->name);
+    if (procedure && procedure->fit && !procedure->resumes)
+        return status_fail(CONSM_EINVAL, "training of %s cannot be interrupted and resumed",
+                           model->name);
+    return CONSM_OK;
+}
+
+/* ---- the floats --------------------------------------------------------------------------------
+ */
+
+struct block {
+    const char *name;
+    float *data;
+    int64_t count;
+};
+
+enum { BLOCKS = 4 };
+
+static void list_blocks(struct block block[BLOCKS], struct session *s)
+{
+    int64_t n = s->params->size;
+    block[0] = (struct block){"parameters", s->params->value, n};
+    block[1] = (struct block){"moment1", s->moment1, n};
+    block[2] = (struct block){"moment2", s->moment2, n};
+    block[3] = (struct block){"best", s->best, n};
+}
+
+/* ---- what it belongs to ------------------------------------------------------------------------
+ */
+
+/* Names and shapes of all parameters, in order: "w1 12x64;b1 1x64;…". */
+static void layout(struct text *t, const struct params *params)
+{
+    for (int i = 0; i < params->count; i++)
+        text_printf(t, "%s %lldx%lld;", params->item[i].name, (long long)params->item[i].rows,
+                    (long long)params->item[i].cols);
+}
+
+static consm_status note_text(struct safetensors_writer *w, const char *key, struct text *t)
+{
+    consm_status st = text_status(t);
+    if (st == CONSM_OK)
+        st = safetensors_note(w, key, text_string(t));
+    text_free(t);
+    return st;
+}
+
+static consm_status note_identity(struct safetensors_writer *w, const struct session *s,
+                                  const struct checkpoint_run *run)
+{
+    consm_status st = CONSM_OK;
+    struct text config = {0}, shapes = {0};
+    char seed[32];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options.seed);
+    TRY(safetensors_note(w, "format", "consm checkpoint 1"));
+    TRY(safetensors_note(w, "version", consm_version()));
+    TRY(safetensors_note(w, "model", s->options.model->name));
+    TRY(safetensors_note(w, "dataset", run->dataset));
+    TRY(safetensors_note(w, "data_sha256", run->data_sha256));
+    TRY(safetensors_note(w, "split", run->split));
+    TRY(safetensors_note(w, "seed", seed));
+    config_to_json(&config, &s->options.config);
+    TRY(note_text(w, "config", &config));
+    layout(&shapes, s->params);
+    TRY(note_text(w, "layout", &shapes));
+done:
+    return st;
+}
+
+static consm_status note_place(struct safetensors_writer *w, const struct session *s)
+{
+    consm_status st = CONSM_OK;
+    char text[40];
+    snprintf(text, sizeof text, "%lld", (long long)s->steps);
+    TRY(safetensors_note(w, "steps", text));
+    snprintf(text, sizeof text, "%lld", (long long)s->best_epoch);
+    TRY(safetensors_note(w, "best_epoch", text));
+    snprintf(text, sizeof text, "%.17g", s->best_val);
+    TRY(safetensors_note(w, "best_val", text));
+done:
+    return st;
+}
+
+consm_status checkpoint_save(struct session *s, const struct checkpoint_run *run, const char *path)
+{
+    consm_status st = CONSM_OK;
+    struct safetensors_writer *w = NULL;
+    struct block block[BLOCKS];
+    list_blocks(block, s);
+    TRY(safetensors_writer_new(&w));
+    for (int i = 0; i < BLOCKS; i++)
+        TRY(safetensors_declare(w, block[i].name, SAFETENSORS_F32, 1, &block[i].count));
+    TRY(note_identity(w, s, run));
+    TRY(note_place(w, s));
+    TRY(safetensors_begin(w, path, true));
+    for (int i = 0; i < BLOCKS; i++)
+        TRY(safetensors_write(w, block[i].data, (size_t)block[i].count * sizeof(float)));
+    TRY(safetensors_commit(w));
+done:
+    safetensors_writer_free(w);
+    return st;
+}
+
+/* ---- reading -----------------------------------------------------------------------------------
+ */
+
+struct source {
+    const char *path;
+    struct safetensors *file;
+};
+
+/* The run of the file must be the run at hand. */
+static consm_status same(const struct source *f, const char *key, const char *now)
+{
+    const char *then = safetensors_metadata(f->file, key);
+    if (then && strcmp(then, now) == 0)
+        return CONSM_OK;
+    return status_fail(CONSM_EINVAL, "%s: the interrupted run had %s %.80s, this one has %.80s",
+                       f->path, key, then ? then : "(none)", now);
+}
+
+static consm_status same_config(const struct source *f, const struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const char *text = safetensors_metadata(f->file, "config");
+    json_t *then = text ? json_loads(text, 0, NULL) : NULL;
+    char now[32];
+    if (!json_is_object(then))
+        TRY(status_fail(CONSM_EFORMAT, "%s: no configuration", f->path));
+    for (const struct config_row *row = config_rows(); row->name; row++) {
+        const char *old = json_string_value(json_object_get(then, row->name));
+        const char *new = config_text(&s->options.config, row, now);
+        if (!old || strcmp(old, new) != 0)
+            TRY(status_fail(CONSM_EINVAL,
+                            "%s: the interrupted run had %s %.80s, this one has %.80s", f->path,
+                            row->name, old ? old : "(none)", new));
+    }
+done:
+    json_decref(then);
+    return st;
+}
+
+static consm_status same_run(const struct source *f, const struct session *s,
+                             const struct checkpoint_run *run)
+{
+    consm_status st = CONSM_OK;
+    struct text shapes = {0};
+    char seed[32];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options.seed);
+    TRY(same(f, "format", "consm checkpoint 1"));
+    TRY(same(f, "version", consm_version()));
+    TRY(same(f, "model", s->options.model->name));
+    TRY(same(f, "dataset", run->dataset));
+    TRY(same(f, "data_sha256", run->data_sha256));
+    TRY(same(f, "split", run->split));
+    TRY(same(f, "seed", seed));
+    TRY(same_config(f, s));
+    layout(&shapes, s->params);
+    TRY(text_status(&shapes));
+    TRY(same(f, "layout", text_string(&shapes)));
+done:
+    text_free(&shapes);
+    return st;
+}
+
+static consm_status read_number(double *out, const struct source *f, const char *key, double min,
+                                double max)
+{
+    const char *text = safetensors_metadata(f->file, key);
+    char *end;
+    if (text) {
+        *out = strtod(text, &end);
+        if (end != text && !*end && *out >= min && *out <= max)
+            return CONSM_OK;
+    }
+    return status_fail(CONSM_EFORMAT, "%s: \"%s\" is %.40s: expected a number from %g to %g",
+                       f->path, key, text ? text : "missing", min, max);
+}
+
+static consm_status check_blocks(const struct source *f, const struct block block[BLOCKS])
+{
+    for (int i = 0; i < BLOCKS; i++) {
+        const struct safetensors_tensor *t = safetensors_find(f->file, block[i].name);
+        if (!t || t->type != SAFETENSORS_F32 || t->count != block[i].count)
+            return status_fail(CONSM_EFORMAT, "%s: expected %lld floats of %s", f->path,
+                               (long long)block[i].count, block[i].name);
+    }
+    return CONSM_OK;
+}
+
+consm_status checkpoint_load(struct session *s, const struct checkpoint_run *run, const char *path)
+{
+    consm_status st = CONSM_OK;
+    struct source f = {.path = path};
+    struct block block[BLOCKS];
+    double steps = 0, best_epoch = 0, best_val = 0;
+    list_blocks(block, s);
+    TRY(safetensors_open(&f.file, path));
+    TRY(safetensors_verify(f.file));
+    TRY(same_run(&f, s, run));
+    TRY(read_number(&steps, &f, "steps", 0, 1e15));
+    TRY(read_number(&best_epoch, &f, "best_epoch", 0, steps));
+    TRY(read_number(&best_val, &f, "best_val", -1, 1));
+    TRY(check_blocks(&f, block));
+    for (int i = 0; i < BLOCKS; i++) {
+        const struct safetensors_tensor *t = safetensors_find(f.file, block[i].name);
+        memcpy(block[i].data, t->data, t->bytes);
+    }
+    s->steps = (int64_t)steps;
+    s->best_epoch = (int64_t)best_epoch;
+    s->best_val = best_val;
+done:
+    safetensors_close(f.file);
+    return st;
+}

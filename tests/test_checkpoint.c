@@ -1,0 +1,157 @@
+/* Interrupting training between two epochs and going on: the same bits as without a break, for
+ * every model that can be interrupted; and checkpoints of other runs are refused. */
+#include "check.h"
+
+#include "api/checkpoint.h"
+#include "api/objects.h"
+#include <unistd.h>
+
+static char path[64];
+
+static const char *const small = "csbm:nodes=90,classes=3,degree=4,features=10,homophily=0.7";
+
+static bool stop_at(void *ctx, const struct progress *progress)
+{
+    return progress->epoch == *(int64_t *)ctx;
+}
+
+struct run {
+    struct consm_dataset *data;
+    struct roles roles;
+    struct training_request request;
+};
+
+static void run_open(struct run *r, const char *model)
+{
+    OK(consm_dataset_open(&r->data, small, NULL));
+    OK(roles_make(&r->roles, r->data->data, "random", 0, &(struct split_options){.per_class = 10}));
+    r->request = (struct training_request){.roles = &r->roles, .threads = 1, .checkpoint = path};
+    OK(dataset_prepared(&r->request.prepared, r->data));
+    struct train_options *o = &r->request.options;
+    OK(model_find(&o->model, model));
+    model_defaults(o->model, &o->config);
+    o->config.epochs = 12;
+    o->config.warmup = 4;
+    o->config.rounds = 2;
+    o->config.round_patience = 0;
+    o->config.gnn_steps = 4;
+    o->seed = 5;
+}
+
+static void run_close(struct run *r)
+{
+    roles_free(&r->roles);
+    consm_dataset_free(r->data);
+    unlink(path);
+}
+
+static void assert_same_models(const struct consm_model *a, const struct consm_model *b)
+{
+    assert_int_equal(a->tensors, b->tensors);
+    for (int64_t i = 0; i < a->tensors; i++)
+        assert_memory_equal(a->tensor[i].value, b->tensor[i].value,
+                            (size_t)(a->tensor[i].rows * a->tensor[i].cols) * sizeof(float));
+    assert_int_equal(a->result.best_epoch, b->result.best_epoch);
+    assert_int_equal(a->result.epochs, b->result.epochs);
+    assert_true(a->result.val_acc == b->result.val_acc);
+    assert_true(a->result.test_acc == b->result.test_acc);
+    assert_true(a->temperature == b->temperature);
+}
+
+static void a_break_changes_nothing(void **state)
+{
+    (void)state;
+    for (const struct model_def *const *m = model_list(); *m; m++) {
+        if (checkpoint_possible(*m) < 0)
+            continue;
+        struct run r;
+        struct consm_model *whole, *part;
+        run_open(&r, (*m)->name);
+        OK(model_train(&whole, NULL, &r.request));
+        /* Broken at one epoch, then again at another, the second time by the regular interval. */
+        for (int64_t first = 1; first < 10; first += 4) {
+            int64_t second = first + 2;
+            r.request.resume = false;
+            r.request.options.progress = stop_at;
+            r.request.options.progress_ctx = &first;
+            FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "stopped");
+            r.request.resume = true;
+            r.request.options.progress_ctx = &second;
+            r.request.options.checkpoint_every = 1;
+            FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "stopped");
+            r.request.options.progress = NULL;
+            OK(model_train(&part, NULL, &r.request));
+            assert_same_models(whole, part);
+            consm_model_free(part);
+        }
+        consm_model_free(whole);
+        run_close(&r);
+    }
+}
+
+static void other_runs_are_refused(void **state)
+{
+    (void)state;
+    struct run r;
+    struct consm_model *m;
+    int64_t third = 3;
+    run_open(&r, "gcn");
+    r.request.resume = true;
+    FAILS(model_train(&m, NULL, &r.request), CONSM_EIO, path);
+    r.request.resume = false;
+    r.request.options.progress = stop_at;
+    r.request.options.progress_ctx = &third;
+    FAILS(model_train(&m, NULL, &r.request), CONSM_ECANCEL, "stopped");
+    r.request.resume = true;
+    r.request.options.seed = 6;
+    FAILS(model_train(&m, NULL, &r.request), CONSM_EINVAL, "had seed 5, this one has 6");
+    r.request.options.seed = 5;
+    r.request.options.config.lr = 0.25;
+    FAILS(model_train(&m, NULL, &r.request), CONSM_EINVAL, "this one has 0.25");
+    r.request.options.config.lr = 0.005;
+    strcpy(r.roles.split, "paper");
+    FAILS(model_train(&m, NULL, &r.request), CONSM_EINVAL, "had split random");
+    strcpy(r.roles.split, "random");
+    OK(model_find(&r.request.options.model, "mlp"));
+    FAILS(model_train(&m, NULL, &r.request), CONSM_EINVAL, "had model gcn");
+    run_close(&r);
+}
+
+static void broken_checkpoints_are_refused(void **state)
+{
+    (void)state;
+    struct run r;
+    struct consm_model *m;
+    int64_t third = 3;
+    char bytes[1 << 16];
+    run_open(&r, "mlp");
+    r.request.options.progress = stop_at;
+    r.request.options.progress_ctx = &third;
+    FAILS(model_train(&m, NULL, &r.request), CONSM_ECANCEL, "stopped");
+    r.request.resume = true;
+    FILE *f = fopen(path, "rb");
+    size_t size = fread(bytes, 1, sizeof bytes, f);
+    fclose(f);
+    assert_true(size > 1000 && size < sizeof bytes);
+    for (size_t cut = 0; cut < size; cut += 173) {
+        f = fopen(path, "wb");
+        fwrite(bytes, 1, cut, f);
+        fclose(f);
+        assert_true(model_train(&m, NULL, &r.request) < 0);
+        assert_null(m);
+        assert_non_null(strstr(consm_errmsg(), path));
+    }
+    run_close(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_break_changes_nothing),
+        cmocka_unit_test(other_runs_are_refused),
+        cmocka_unit_test(broken_checkpoints_are_refused),
+    };
+    snprintf(path, sizeof path, "%s/consm-checkpoint-%ld.safetensors",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (long)getpid());
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
