@@ -18,24 +18,46 @@ consm_status checkpoint_possible(const struct model_def *model)
     return CONSM_OK;
 }
 
-/* ---- the floats --------------------------------------------------------------------------------
+/* ---- the memory --------------------------------------------------------------------------------
  */
 
-struct block {
-    const char *name;
-    float *data;
-    int64_t count;
+/* A walk over the session's blocks that keeps the first failure. */
+struct walk {
+    consm_status status;
+    struct safetensors_writer *writer;
+    const char *path;
+    struct safetensors *file;
+    bool copy; /* reading: check the sizes first, then copy */
 };
 
-enum { BLOCKS = 4 };
-
-static void list_blocks(struct block block[BLOCKS], struct session *s)
+static void declare_block(void *ctx, const char *name, void *data, size_t bytes)
 {
-    int64_t n = s->params->size;
-    block[0] = (struct block){"parameters", s->params->value, n};
-    block[1] = (struct block){"moment1", s->moment1, n};
-    block[2] = (struct block){"moment2", s->moment2, n};
-    block[3] = (struct block){"best", s->best, n};
+    struct walk *w = ctx;
+    int64_t count = (int64_t)bytes;
+    (void)data;
+    if (w->status == CONSM_OK)
+        w->status = safetensors_declare(w->writer, name, SAFETENSORS_U8, 1, &count);
+}
+
+static void write_block(void *ctx, const char *name, void *data, size_t bytes)
+{
+    struct walk *w = ctx;
+    (void)name;
+    if (w->status == CONSM_OK)
+        w->status = safetensors_write(w->writer, data, bytes);
+}
+
+static void read_block(void *ctx, const char *name, void *data, size_t bytes)
+{
+    struct walk *w = ctx;
+    const struct safetensors_tensor *t = safetensors_find(w->file, name);
+    if (w->status < 0)
+        return;
+    if (!t || t->type != SAFETENSORS_U8 || t->bytes != bytes)
+        w->status =
+            status_fail(CONSM_EFORMAT, "%s: expected %zu bytes of %s", w->path, bytes, name);
+    else if (w->copy)
+        memcpy(data, t->data, bytes);
 }
 
 /* ---- what it belongs to ------------------------------------------------------------------------
@@ -97,20 +119,18 @@ done:
 consm_status checkpoint_save(struct session *s, const struct checkpoint_run *run, const char *path)
 {
     consm_status st = CONSM_OK;
-    struct safetensors_writer *w = NULL;
-    struct block block[BLOCKS];
-    list_blocks(block, s);
-    TRY(safetensors_writer_new(&w));
-    for (int i = 0; i < BLOCKS; i++)
-        TRY(safetensors_declare(w, block[i].name, SAFETENSORS_F32, 1, &block[i].count));
-    TRY(note_identity(w, s, run));
-    TRY(note_place(w, s));
-    TRY(safetensors_begin(w, path, true));
-    for (int i = 0; i < BLOCKS; i++)
-        TRY(safetensors_write(w, block[i].data, (size_t)block[i].count * sizeof(float)));
-    TRY(safetensors_commit(w));
+    struct walk w = {0};
+    TRY(safetensors_writer_new(&w.writer));
+    session_memory(s, declare_block, &w);
+    TRY(w.status);
+    TRY(note_identity(w.writer, s, run));
+    TRY(note_place(w.writer, s));
+    TRY(safetensors_begin(w.writer, path, true));
+    session_memory(s, write_block, &w);
+    TRY(w.status);
+    TRY(safetensors_commit(w.writer));
 done:
-    safetensors_writer_free(w);
+    safetensors_writer_free(w.writer);
     return st;
 }
 
@@ -190,35 +210,22 @@ static consm_status read_number(double *out, const struct source *f, const char 
                        f->path, key, text ? text : "missing", min, max);
 }
 
-static consm_status check_blocks(const struct source *f, const struct block block[BLOCKS])
-{
-    for (int i = 0; i < BLOCKS; i++) {
-        const struct safetensors_tensor *t = safetensors_find(f->file, block[i].name);
-        if (!t || t->type != SAFETENSORS_F32 || t->count != block[i].count)
-            return status_fail(CONSM_EFORMAT, "%s: expected %lld floats of %s", f->path,
-                               (long long)block[i].count, block[i].name);
-    }
-    return CONSM_OK;
-}
-
 consm_status checkpoint_load(struct session *s, const struct checkpoint_run *run, const char *path)
 {
     consm_status st = CONSM_OK;
     struct source f = {.path = path};
-    struct block block[BLOCKS];
     double steps = 0, best_epoch = 0, best_val = 0;
-    list_blocks(block, s);
     TRY(safetensors_open(&f.file, path));
     TRY(safetensors_verify(f.file));
     TRY(same_run(&f, s, run));
     TRY(read_number(&steps, &f, "steps", 0, 1e15));
     TRY(read_number(&best_epoch, &f, "best_epoch", 0, steps));
     TRY(read_number(&best_val, &f, "best_val", -1, 1));
-    TRY(check_blocks(&f, block));
-    for (int i = 0; i < BLOCKS; i++) {
-        const struct safetensors_tensor *t = safetensors_find(f.file, block[i].name);
-        memcpy(block[i].data, t->data, t->bytes);
-    }
+    struct walk w = {.path = path, .file = f.file};
+    session_memory(s, read_block, &w);
+    TRY(w.status);
+    w.copy = true;
+    session_memory(s, read_block, &w);
     s->steps = (int64_t)steps;
     s->best_epoch = (int64_t)best_epoch;
     s->best_val = best_val;

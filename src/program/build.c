@@ -1,5 +1,6 @@
 /* Recording: making programs, adding nodes, remembering the first fault. */
 #include "program/internal.h"
+#include "program/spectral.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -250,6 +251,18 @@ const float *program_value(const struct program *p, node x)
 {
     x = node_now(p, x);
     return node_good(p, x) ? p->node[x].data : NULL;
+}
+
+void *program_memory(const struct program *p, int index, size_t *bytes)
+{
+    for (node x = 0; x < p->count; x++) {
+        const struct spectral *basis = p->node[x].attr.state;
+        if (p->node[x].op != OP_NUCLEAR || index-- > 0)
+            continue;
+        *bytes = (size_t)(basis->cols * basis->width) * sizeof *basis->v;
+        return basis->v;
+    }
+    return NULL;
 }
 
 size_t program_arena_bytes(const struct program *p)

@@ -110,6 +110,10 @@ int64_t program_cols(const struct program *p, node x);
 /* Points an input at other floats of the same shape. Works before and after compiling. */
 void program_bind(struct program *p, node input, const float *values);
 
+/* What operations remember from one run to the next, for checkpoints: block `index` and its bytes;
+ * NULL behind the last. */
+void *program_memory(const struct program *p, int index, size_t *bytes);
+
 /* Bytes of the arena, once compiled. */
 size_t program_arena_bytes(const struct program *p);
 

@@ -3,6 +3,7 @@
 #include "train/session.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Divides each row by the sum of its absolute values, as citation sets are usually prepared. */
@@ -184,6 +185,27 @@ void session_free(struct session *s)
     mem_free(s->train_time);
     mem_free(s->eval_time);
     mem_free(s);
+}
+
+void session_memory(struct session *s, memory_fn see, void *ctx)
+{
+    size_t floats = (size_t)s->params->size * sizeof(float), bytes;
+    char name[32];
+    void *block;
+    see(ctx, "parameters", s->params->value, floats);
+    see(ctx, "moment1", s->moment1, floats);
+    see(ctx, "moment2", s->moment2, floats);
+    see(ctx, "best", s->best, floats);
+    for (int i = 0; (block = program_memory(s->train, i, &bytes)); i++) {
+        snprintf(name, sizeof name, "train.%d", i);
+        see(ctx, name, block, bytes);
+    }
+    for (int i = 0; (block = program_memory(s->eval, i, &bytes)); i++) {
+        snprintf(name, sizeof name, "eval.%d", i);
+        see(ctx, name, block, bytes);
+    }
+    if (s->procedure && s->procedure->memory)
+        s->procedure->memory(s, see, ctx);
 }
 
 struct params *session_params(struct session *s)

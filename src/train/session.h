@@ -33,14 +33,21 @@ struct session {
 };
 
 /* How a model that is not trained by plain epochs joins a session. Any member may be NULL. */
+typedef void (*memory_fn)(void *ctx, const char *name, void *data, size_t bytes);
+
 struct procedure {
     const char *model;
-    bool resumes;                            /* fit goes on from what a checkpoint restored */
+    bool resumes; /* fit goes on from what a checkpoint restored */
+    void (*memory)(struct session *s, memory_fn see, void *ctx); /* its part of session_memory */
     consm_status (*open)(struct session *s); /* makes s->own, before the programs are recorded */
     node (*extra_loss)(struct session *s, struct program *p, node logits); /* added to the loss */
     consm_status (*fit)(struct session *s, struct train_result *result);   /* instead of epochs */
     void (*close)(struct session *s);                                      /* frees s->own */
 };
+
+/* All memory that training carries from one epoch to the next, beside the numbers in the session
+ * itself: calls see(ctx, name, data, bytes) for every block, in a fixed order. */
+void session_memory(struct session *s, memory_fn see, void *ctx);
 
 /* The procedure of a model, or NULL; the list is in procedures.c. */
 const struct procedure *procedure_find(const char *model);
