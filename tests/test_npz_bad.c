@@ -22,7 +22,9 @@ static void bad_yandex(void **state)
         consm_status code;
         const char *message;
     } bad[] = {
-        {{WITHOUT("edges"), END_PART}, CONSM_EFORMAT, "no array edges: the archive has node_feat"},
+        {{WITHOUT("edges"), END_PART},
+         CONSM_EFORMAT,
+         "no array edges or adj_indptr: the archive has node_feat"},
         {{WITHOUT("val_masks"), END_PART}, CONSM_EFORMAT, "no array val_masks"},
         {{WITHOUT("node_labels"), WITHOUT("node_features"), END_PART},
          CONSM_EFORMAT,
