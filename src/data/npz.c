@@ -236,9 +236,8 @@ done:
 static consm_status load_yandex(struct dataset *d, const struct npz_archive *archive)
 {
     consm_status st = CONSM_OK;
-    struct npz_array missing = {.label = ""};
-    if (!npz_find(archive, "edges")) /* neither layout: say what there is instead */
-        return npz_read(&missing, archive, "edges or adj_indptr");
+    if (!npz_find(archive, "edges"))
+        return npz_missing(archive, "edges or adj_indptr");
     TRY(read_labels(d, archive, "node_labels"));
     if (npz_find(archive, "node_features"))
         TRY(npz_read_features(d, archive, "node_features"));

@@ -62,16 +62,20 @@ static void list_members(char *text, size_t room, const struct zip *z)
     }
 }
 
+consm_status npz_missing(const struct npz_archive *archive, const char *what)
+{
+    char members[300];
+    list_members(members, sizeof members, archive->zip);
+    return status_fail(CONSM_EFORMAT, "%s: no array %s: the archive has %s", archive->zip->file,
+                       what, *members ? members : "no members");
+}
+
 consm_status npz_read(struct npz_array *out, const struct npz_archive *archive, const char *key)
 {
     consm_status st = CONSM_OK;
     const struct zip_member *m = npz_find(archive, key);
-    if (!m) {
-        char members[300];
-        list_members(members, sizeof members, archive->zip);
-        return status_fail(CONSM_EFORMAT, "%s: no array %s: the archive has %s", archive->zip->file,
-                           key, *members ? members : "no members");
-    }
+    if (!m)
+        return npz_missing(archive, key);
     snprintf(out->label, sizeof out->label, "%s: %s", archive->zip->file, m->name);
     TRY(zip_read(&out->bytes, archive->zip, m));
     TRY(npy_parse(&out->npy, out->bytes.data, out->bytes.size, out->label));

@@ -28,7 +28,10 @@ struct npz_array {
 /* The member of a key ("edges" or "edges.npy"), or NULL. */
 const struct zip_member *npz_find(const struct npz_archive *archive, const char *key);
 
-/* Reads the array of a key; a missing one fails with CONSM_EFORMAT and lists the keys there are. */
+/* Fails with CONSM_EFORMAT: no array of that name, and the list of those there are. */
+consm_status npz_missing(const struct npz_archive *archive, const char *what);
+
+/* Reads the array of a key; a missing one fails as above. */
 consm_status npz_read(struct npz_array *out, const struct npz_archive *archive, const char *key);
 void npz_array_free(struct npz_array *array);
 
