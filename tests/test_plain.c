@@ -413,6 +413,45 @@ static void cut_anywhere(void **state)
         }
 }
 
+/* Memory may run out at any moment: each allocation fails once, nothing leaks, nothing breaks. */
+static long until_failure;
+
+static void *failing_alloc(void *ctx, size_t bytes)
+{
+    (void)ctx;
+    return until_failure-- == 0 ? NULL : aligned_alloc(64, bytes);
+}
+
+static void plain_free(void *ctx, void *block)
+{
+    (void)ctx;
+    free(block);
+}
+
+static void out_of_memory(void **state)
+{
+    (void)state;
+    static const char *const edges[] = {"5,7\n7,9\n",
+                                        "source,target,weight\na,b,1\nb,\"c\"\"\",2\n"};
+    static const char *const nodes[] = {NULL, "id,label,split\na,x,train\nb,y,\n\"c\"\"\",,val\n"};
+    static const char *const labels[] = {"7 x\n5 y\n", NULL};
+    static const char *const features[] = {NULL, "id,f,g\na,1,2\nb,0,0\n\"c\"\"\",0,0\n"};
+    const struct consm_allocator failing = {failing_alloc, plain_free, NULL};
+    struct dataset *d;
+    for (int i = 0; i < 2; i++) {
+        consm_status st = CONSM_ENOMEM;
+        for (long n = 0; st != CONSM_OK; n++) {
+            until_failure = n;
+            consm_set_allocator(&failing);
+            st = read_parts(&d, edges[i], nodes[i], labels[i], features[i], "{\"name\":\"s\"}");
+            dataset_free(d);
+            consm_set_allocator(NULL);
+            assert_true(st == CONSM_OK || st == CONSM_ENOMEM);
+            assert_true(n < 1000);
+        }
+    }
+}
+
 /* ---- folders ----------------------------------------------------------------------------------
  */
 
@@ -556,6 +595,7 @@ int main(void)
         cmocka_unit_test(about_the_set),
         cmocka_unit_test(bad_input),
         cmocka_unit_test(cut_anywhere),
+        cmocka_unit_test(out_of_memory),
         cmocka_unit_test(saved_and_loaded),
         cmocka_unit_test(features_from_numpy),
         cmocka_unit_test(folders_that_contradict),
