@@ -1,4 +1,5 @@
 /* `consm fetch`: brings the public files of registered sets into the user's cache. */
+#include "base/clock.h"
 #include "commands.h"
 #include "data/fetch.h"
 #include "data/generate.h"
@@ -20,12 +21,17 @@ static const struct flag flags[] = {
 struct bar {
     const char *set;
     bool shown;
+    double drawn; /* when it was drawn last */
 };
 
 static bool draw_bar(void *ctx, const struct fetch_progress *p)
 {
     enum { CELLS = 24 };
     struct bar *bar = ctx;
+    double now = clock_seconds();
+    if (bar->shown && now - bar->drawn < 0.1 && p->done != p->total)
+        return false;
+    bar->drawn = now;
     int full = p->total > 0 ? (int)(CELLS * p->done / p->total) : 0;
     fprintf(stderr, "\r\033[K%s  %d/%d  ", bar->set, p->index + 1, p->files);
     for (int i = 0; i < CELLS; i++)
