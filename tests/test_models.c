@@ -5,87 +5,14 @@
  */
 #include <math.h>
 
-#include "reference.h"
+#include "reference_scene.h"
 
 #include "cpu/backend.h"
 #include "models/ptdnet.h"
+#include "train/agreement.h"
+#include "train/propagation.h"
 
-enum { THREADS = 2 };
 static const double TOLERANCE = 1e-5;
-
-/* The reference graph as the library holds it. */
-struct scene {
-    struct ref_graph reference;
-    struct csr *graph, *x;
-    struct views *views;
-    struct index *labelled;
-    struct team *team;
-};
-
-/* kept (edges), or NULL: edges with 0 there are left out. */
-static void scene_open(struct scene *s, const double *kept)
-{
-    s->reference = ref_graph_read();
-    struct ref_graph *g = &s->reference;
-    int32_t from[64], to[64];
-    float weight[64], x[24 * 11];
-    int64_t m = 0;
-    for (int64_t e = 0; e < g->edges; e++)
-        if (!kept || kept[e] != 0) {
-            from[m] = g->from[e];
-            to[m] = g->to[e];
-            weight[m++] = (float)g->weight[e];
-        }
-    for (int64_t k = 0; k < g->nodes * g->features; k++)
-        x[k] = (float)g->x[k];
-    OK(csr_from_edges(&s->graph, g->nodes, g->nodes, m, from, to, weight, CSR_UNDIRECTED, NULL));
-    OK(csr_from_dense(&s->x, x, g->nodes, g->features));
-    OK(views_new(&s->views, s->graph));
-    OK(index_new(&s->labelled, g->labelled, g->nodes));
-    OK(index_set(s->labelled, g->train));
-    OK(team_new(&s->team, THREADS));
-}
-
-static void scene_close(struct scene *s)
-{
-    team_free(s->team);
-    index_free(s->labelled);
-    views_free(s->views);
-    csr_free(s->x);
-    csr_free(s->graph);
-    ref_graph_free(&s->reference);
-}
-
-static struct inputs scene_inputs(struct scene *s, struct program *p)
-{
-    return (struct inputs){.x = sparse(p, s->x),
-                           .nodes = s->reference.nodes,
-                           .features = s->reference.features,
-                           .classes = s->reference.classes,
-                           .views = s->views};
-}
-
-/* The entry's configuration on top of the model's defaults, without any dropout. */
-static struct config entry_config(const struct model_def *model, const json_t *entry)
-{
-    struct config c;
-    const char *key;
-    json_t *value;
-    char text[32];
-    model_defaults(model, &c);
-    c.dropout = c.attention_dropout = c.edge_dropout = 0;
-    json_object_foreach(ref_get(entry, "config"), key, value)
-    {
-        const struct config_row *row = config_find(key);
-        if (!row)
-            continue;
-        snprintf(text, sizeof text, "%.17g", json_number_value(value));
-        if (row->kind == CONFIG_WORD)
-            snprintf(text, sizeof text, "%s", json_integer_value(value) ? "yes" : "no");
-        OK(config_set(&c, key, text));
-    }
-    return c;
-}
 
 /* ---- comparing ----------------------------------------------------------------------------------
  */
@@ -102,21 +29,6 @@ static void assert_tensor(const char *what, const float *mine, const json_t *exp
             fail_msg("%s[%lld] is %.9g, expected %.9g (largest %.3g)", what, (long long)k,
                      (double)mine[k], t.value[k], largest);
     mem_free(t.value);
-}
-
-static void set_parameters(struct params *params, const json_t *entry)
-{
-    const json_t *known = ref_get(entry, "parameters");
-    for (int i = 0; i < params->count; i++) {
-        const struct parameter *item = &params->item[i];
-        if (!item->trained)
-            continue;
-        struct ref_tensor t = ref_read(ref_get(known, item->name));
-        assert_int_equal(t.rows * t.cols, item->rows * item->cols);
-        for (int64_t k = 0; k < t.rows * t.cols; k++)
-            params->value[item->offset + k] = (float)t.value[k];
-        mem_free(t.value);
-    }
 }
 
 static void assert_gradients(const char *model, const struct params *params, const json_t *entry)
@@ -264,11 +176,119 @@ static void ptdnet_equals_the_reference(void **state)
     json_decref(root);
 }
 
+/* ---- propagation losses on a GCN, with given weights --------------------------------------------
+ */
+
+static void propagation_entry(const char *what, const json_t *entry)
+{
+    struct scene s;
+    struct trial t;
+    const struct model_def *gcn;
+    struct propagation *own;
+    uint8_t labelled[24] = {0};
+    scene_open(&s, NULL);
+    OK(model_find(&gcn, "gcn"));
+    trial_begin(&t);
+    struct config c = entry_config(gcn, entry);
+    struct inputs in = scene_inputs(&s, t.program);
+    OK(propagation_new(&own, s.graph, c.propagation));
+    for (int64_t k = 0; k < s.reference.labelled; k++)
+        labelled[s.reference.train[k]] = 1;
+    if (own->edges) {
+        struct ref_tensor weights = ref_named(entry, "inputs", "edge_weights");
+        float *w = ref_floats(weights);
+        assert_int_equal(weights.cols, own->edges->count);
+        for (int64_t e = 0; e < own->edges->count; e++) {
+            assert_int_equal(own->edges->left[e], s.reference.from[e]);
+            assert_int_equal(own->edges->right[e], s.reference.to[e]);
+        }
+        propagation_weigh(own, w, labelled, &c);
+        mem_free(w);
+        mem_free(weights.value);
+    }
+    t.logits = gcn->build(t.program, &in, &c);
+    node plain = nll(t.program, t.logits, s.labelled, s.reference.label, NULL);
+    t.loss = add(t.program, plain, propagation_loss(own, t.program, t.logits, &c));
+    trial_compile(&t, entry);
+    trial_compare(&t, &s, what, entry);
+    trial_end(&t);
+    propagation_free(own);
+    scene_close(&s);
+}
+
+static void propagation_equals_the_reference(void **state)
+{
+    (void)state;
+    json_t *root = ref_open("propagation"), *entries = ref_get(root, "entries");
+    for (size_t k = 0; k < json_array_size(entries); k++)
+        propagation_entry("propagation", json_array_get(entries, k));
+    json_decref(root);
+}
+
+/* ---- GAM: the agreement model on given pairs, the classifier on given weights
+ * -------------------- */
+
+static void agreement_entry(const json_t *entry)
+{
+    struct scene s;
+    struct trial t;
+    const struct model_def *gam;
+    struct ref_tensor pairs = ref_named(entry, "inputs", "pairs");
+    struct ref_tensor targets = ref_named(entry, "inputs", "targets");
+    float *target = ref_floats(targets), weight[64];
+    int32_t ends[2][64];
+    struct index *left, *right, *from, *to;
+    scene_open(&s, NULL);
+    OK(model_find(&gam, "gam"));
+    trial_begin(&t);
+    struct config c = entry_config(gam, entry);
+    for (int64_t k = 0; k < pairs.rows; k++) {
+        ends[0][k] = (int32_t)pairs.value[2 * k];
+        ends[1][k] = (int32_t)pairs.value[2 * k + 1];
+        weight[k] = 1.0f / (float)pairs.rows;
+    }
+    OK(index_new(&left, pairs.rows, s.reference.nodes));
+    OK(index_new(&right, pairs.rows, s.reference.nodes));
+    OK(index_new(&from, s.reference.edges, s.reference.nodes));
+    OK(index_new(&to, s.reference.edges, s.reference.nodes));
+    OK(index_set(left, ends[0]));
+    OK(index_set(right, ends[1]));
+    OK(index_set(from, s.reference.from));
+    OK(index_set(to, s.reference.to));
+    node x = sparse(t.program, s.x);
+    t.loss = bce(t.program, agreement_record(t.program, x, left, right, &c),
+                 input(t.program, target, pairs.rows, 1), input(t.program, weight, pairs.rows, 1));
+    t.logits = agreement_record(t.program, x, from, to, &c);
+    trial_compile(&t, entry);
+    trial_compare(&t, &s, "agreement", entry);
+    trial_end(&t);
+    index_free(left);
+    index_free(right);
+    index_free(from);
+    index_free(to);
+    mem_free(target);
+    mem_free(targets.value);
+    mem_free(pairs.value);
+    scene_close(&s);
+}
+
+static void gam_equals_the_reference(void **state)
+{
+    (void)state;
+    json_t *root = ref_open("gam"), *entries = ref_get(root, "entries");
+    agreement_entry(json_array_get(entries, 0));
+    for (size_t k = 1; k < json_array_size(entries); k++)
+        propagation_entry("gam", json_array_get(entries, k));
+    json_decref(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_models_equal_the_reference),
         cmocka_unit_test(ptdnet_equals_the_reference),
+        cmocka_unit_test(propagation_equals_the_reference),
+        cmocka_unit_test(gam_equals_the_reference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,6 +59,8 @@ static node extra_loss(struct session *s, struct program *p, node logits)
     int64_t count = own->edges->count;
     if (count == 0)
         return fill(p, 0, 1, 1);
+    if (is(s->options.config.distance, "squared"))
+        return program_fault(p, "distance squared: consm knows logits and probabilities");
     node x = is(s->options.config.distance, "probabilities") ? softmax(p, logits) : logits;
     node cosine = pair_cosine(p, x, own->left, own->right);
     node pull = dot(p, cosine, input(p, own->slope, count, 1));
@@ -230,10 +232,20 @@ done:
     return st;
 }
 
+static consm_status consm_coefficients(struct session *s, float *w, const struct edges *edges)
+{
+    const struct consm *own = s->own;
+    if (!own)
+        return status_fail(CONSM_EINVAL, "the matching module is not kept with a saved model");
+    memcpy(w, own->w, (size_t)edges->count * sizeof *w);
+    return CONSM_OK;
+}
+
 const struct procedure consm_procedure = {
     .model = "consm",
     .open = consm_open,
     .extra_loss = extra_loss,
     .fit = consm_fit,
     .close = consm_close,
+    .coefficients = consm_coefficients,
 };

@@ -31,7 +31,7 @@ done:
     return st;
 }
 
-static node feature_node(struct session *s, struct program *p)
+node session_features(struct session *s, struct program *p)
 {
     const struct problem *problem = s->problem;
     if (s->row_normalized || problem->sparse)
@@ -83,17 +83,22 @@ done:
     return st;
 }
 
+struct inputs session_inputs(struct session *s, struct program *p)
+{
+    const struct problem *problem = s->problem;
+    return (struct inputs){.x = session_features(s, p),
+                           .nodes = problem->nodes,
+                           .features = problem->features,
+                           .classes = problem->classes,
+                           .views = problem->views};
+}
+
 /* Records one of the two programs; the logits come back. */
 static consm_status record(struct session *s, struct program **out, node *logits, bool training)
 {
     consm_status st = CONSM_OK;
-    const struct problem *problem = s->problem;
     TRY(program_new(out, s->params, training));
-    struct inputs in = {.x = feature_node(s, *out),
-                        .nodes = problem->nodes,
-                        .features = problem->features,
-                        .classes = problem->classes,
-                        .views = problem->views};
+    struct inputs in = session_inputs(s, *out);
     *logits = program_name(*out, s->options.model->build(*out, &in, &s->options.config), "logits");
 done:
     return st;
@@ -118,7 +123,7 @@ static consm_status build_programs(struct session *s)
     if (s->options.eval_only)
         return record_eval(s);
     TRY(record(s, &s->train, &train_logits, true));
-    s->loss = nll(s->train, train_logits, s->labelled, s->problem->label, s->row_weight);
+    s->loss = nll(s->train, train_logits, s->labelled, s->target, s->row_weight);
     if (s->procedure && s->procedure->extra_loss)
         s->loss = add(s->train, s->loss, s->procedure->extra_loss(s, s->train, train_logits));
     s->loss = program_minimize(s->train, s->loss);
@@ -143,7 +148,8 @@ consm_status session_new(struct session **out, const struct problem *problem,
         TRY(collect_labelled(s));
         TRY(balance_classes(s));
     }
-    s->procedure = procedure_find(options->model->name);
+    s->target = problem->label;
+    TRY(procedure_find(&s->procedure, options));
     if (s->procedure && s->procedure->open)
         TRY(s->procedure->open(s));
     TRY(normalize_features(s));

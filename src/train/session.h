@@ -2,6 +2,7 @@
 #ifndef TRAIN_SESSION_H
 #define TRAIN_SESSION_H
 
+#include "graph/edges.h"
 #include "train/train.h"
 
 struct session {
@@ -16,8 +17,9 @@ struct session {
     struct program *train, *eval;
     node loss, logits; /* of train, of eval */
     struct index *labelled;
-    float *row_weight;  /* (labelled) weight of each row in the loss, or NULL */
-    int64_t validation; /* nodes that validate; with none the last epoch counts as the best */
+    float *row_weight;     /* (labelled) weight of each row in the loss, or NULL */
+    const int32_t *target; /* (n) the classes the loss reads: the problem's, or a procedure's own */
+    int64_t validation;    /* nodes that validate; with none the last epoch counts as the best */
 
     float *moment1, *moment2, *best; /* as large as params' blocks */
     int64_t steps;                   /* optimiser steps taken */
@@ -43,14 +45,22 @@ struct procedure {
     node (*extra_loss)(struct session *s, struct program *p, node logits); /* added to the loss */
     consm_status (*fit)(struct session *s, struct train_result *result);   /* instead of epochs */
     void (*close)(struct session *s);                                      /* frees s->own */
+    /* One coefficient per undirected edge after training; NULL: see model_def.coefficients. */
+    consm_status (*coefficients)(struct session *s, float *w, const struct edges *edges);
 };
 
 /* All memory that training carries from one epoch to the next, beside the numbers in the session
  * itself: calls see(ctx, name, data, bytes) for every block, in a fixed order. */
 void session_memory(struct session *s, memory_fn see, void *ctx);
 
-/* The procedure of a model, or NULL; the list is in procedures.c. */
-const struct procedure *procedure_find(const char *model);
+/* The procedure of a model and its kind of propagation, or NULL; the list is in procedures.c. */
+consm_status procedure_find(const struct procedure **out, const struct train_options *options);
+
+/* The features as the configuration wants them, in a program. */
+node session_features(struct session *s, struct program *p);
+
+/* What a model records from. */
+struct inputs session_inputs(struct session *s, struct program *p);
 
 /* Restores the best parameters, reads the test set once and fills the result; every fit ends so. */
 void session_finish(struct session *s, struct train_result *result, double seconds);

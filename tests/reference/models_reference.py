@@ -191,25 +191,23 @@ def edge_kinds():
 
 def propagation(logits, weights, alphas, distance):
     """sum over edges of alpha_kind w_ij d(i, j)                    (ConSM paper, Eq. original_lp)
-    alphas = (LL, LU, UU); d is 1 - cosine of the logits, or the squared difference of the softmax
-    outputs (the agreement model's own paper)."""
+    alphas = (LL, LU, UU); d is 1 - cosine of the logits or of the probabilities, or the squared
+    difference of the probabilities (the agreement model's own paper)."""
     alpha = torch.tensor([alphas[2], alphas[1], alphas[0]])[edge_kinds()]
-    if distance == "cosine":
-        d = 1 - F.cosine_similarity(logits[ENDS[:, 0]], logits[ENDS[:, 1]], dim=1)
-    else:
-        y = torch.softmax(logits, 1)
+    y = logits if distance == "logits" else torch.softmax(logits, 1)
+    if distance == "squared":
         d = ((y[ENDS[:, 0]] - y[ENDS[:, 1]]) ** 2).sum(1)
+    else:
+        d = 1 - F.cosine_similarity(y[ENDS[:, 0]], y[ENDS[:, 1]], dim=1)
     return (alpha * weights * d).sum()
 
 
-def p_reg(logits, phi):
+def p_reg(logits):
     """phi(Z, P Z) / n with P = D^-1 A; a node without neighbours is its own  (Yang et al. 2021, Eq. 3)
-    phi: half the squared error, or the cross-entropy of softmax(Z) and softmax(P Z)."""
+    phi: the cross-entropy of softmax(Z) and softmax(P Z)."""
     a = GRAPH.dense()
     a = a + torch.diag((a.sum(1) == 0).double())
     smoothed = (a / a.sum(1, keepdim=True)) @ logits
-    if phi == "squared":
-        return 0.5 * ((smoothed - logits) ** 2).sum() / NODES
     return -(torch.softmax(logits, 1) * torch.log_softmax(smoothed, 1)).sum() / NODES
 
 
@@ -255,7 +253,8 @@ def dropedge_entries():
 def ptdnet_entries():
     entries = []
     knobs = {"gate_hidden": 5, "temperature": 1.25, "temperature_decay": 1, "gate_low": -0.1,
-             "gate_high": 1.1, "sparsity": 0.1, "low_rank": 0.01, "rank": 2}
+             "gate_high": 1.1, "sparsity": 0.1, "low_rank": 0.01, "rank": 2,
+             "activation": "sigmoid"}
     for layers in DEPTHS:
         random = torch.Generator().manual_seed(layers)
         noise = grid(0.05 + 0.9 * torch.rand(layers, len(GRAPH.row), generator=random))
@@ -264,7 +263,9 @@ def ptdnet_entries():
             logits, sparsity, nuclear, gates = ptdnet(
                 p, layers, HIDDEN, 5, noise, 1.25, -0.1, 1.1, torch.sigmoid)
             loss = nll(logits) + 0.1 * sparsity + 0.01 * nuclear
-            return logits, loss, {"gates": gates, "sparsity": sparsity.reshape(1), "nuclear": nuclear.reshape(1)}
+            still = ptdnet(p, layers, HIDDEN, 5, torch.full_like(noise, 0.5), 1.0, -0.1, 1.1, torch.sigmoid)
+            return logits, loss, {"gates": gates, "sparsity": sparsity.reshape(1),
+                                  "nuclear": nuclear.reshape(1), "edge_coefficients": still[3][-1]}
         entries.append(measure({"layers": layers, "hidden": HIDDEN, **knobs}, run, 300 + layers,
                                {"noise": noise}))
     return entries
@@ -284,16 +285,17 @@ def gam_entries():
         loss = F.binary_cross_entropy_with_logits(agreement(p, HIDDEN, pairs), target)
         scores = agreement(p, HIDDEN, ENDS)
         return scores, loss, {"edge_coefficients": torch.sigmoid(scores)}
-    entries = [measure({"part": "agreement", "layers": 2, "hidden": HIDDEN}, run_agreement, 401,
+    entries = [measure({"part": "agreement", "layers": 2, "hidden": HIDDEN, "match_hidden": HIDDEN}, run_agreement, 401,
                        {"pairs": pairs, "targets": target})]
 
     weights = grid(torch.rand(len(GRAPH.edges), generator=torch.Generator().manual_seed(5)))
     for layers in DEPTHS:
         def run(p, layers=layers):
             logits = gcn(p, layers, HIDDEN)
-            extra = propagation(logits, weights, (0.5, 1.0, 0.5), "cosine")
+            extra = propagation(logits, weights, (0.5, 1.0, 0.5), "logits")
             return logits, nll(logits) + 0.05 * extra, {"propagation": extra.reshape(1)}
         entries.append(measure({"part": "classifier", "layers": layers, "hidden": HIDDEN, "lambda": 0.05,
+                                "propagation": "gam", "distance": "logits", "lambda_per": "sum",
                                 "alpha_ll": 0.5, "alpha_lu": 1.0, "alpha_uu": 0.5}, run, 410 + layers,
                                {"edge_weights": weights}))
     return entries
@@ -303,17 +305,17 @@ def propagation_entries():
     """Each propagation loss on a two-layer GCN."""
     ones = torch.ones(len(GRAPH.edges))
     weights = grid(torch.rand(len(GRAPH.edges), generator=torch.Generator().manual_seed(6)))
-    cases = [("ngm", "cosine", ones), ("ngm", "squared", ones), ("gam", "cosine", weights),
-             ("gam", "squared", weights), ("p-reg", "squared", None), ("p-reg", "cross-entropy", None)]
+    cases = [("ngm", "logits", ones), ("ngm", "probabilities", ones), ("ngm", "squared", ones),
+             ("gam", "logits", weights), ("gam", "squared", weights), ("p-reg", "", None)]
     entries = []
     for kind, distance, w in cases:
         def run(p, kind=kind, distance=distance, w=w):
             logits = gcn(p, 2, HIDDEN)
-            extra = p_reg(logits, distance) if w is None else \
+            extra = p_reg(logits) if w is None else \
                 propagation(logits, w, (0.25, 1.0, 0.5), distance)
             return logits, nll(logits) + 0.25 * extra, {"propagation": extra.reshape(1)}
-        entries.append(measure({"layers": 2, "hidden": HIDDEN, "propagation": kind, "distance": distance,
-                                "lambda": 0.25, "alpha_ll": 0.25, "alpha_lu": 1.0, "alpha_uu": 0.5},
+        entries.append(measure({"layers": 2, "hidden": HIDDEN, "propagation": kind, "distance": distance or "logits",
+                                "lambda": 0.25, "lambda_per": "sum", "alpha_ll": 0.25, "alpha_lu": 1.0, "alpha_uu": 0.5},
                                run, 500, {} if w is None else {"edge_weights": w}))
     return entries
 

@@ -1,0 +1,251 @@
+/* GAM: a classifier and an agreement model teach each other (Stretcu et al. 2019, Algorithm 1).
+ * Each round the agreement model learns from the labelled nodes and weighs every edge, the
+ * classifier learns with the propagation loss those weights give, and its surest predictions join
+ * the labelled nodes, in the proportions the classes had at first. True labels of other nodes are
+ * never read. */
+#include "train/agreement.h"
+#include "train/propagation.h"
+
+#include "base/clock.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct gam {
+    struct propagation *propagation;
+    struct agreement *agreement;
+    int64_t weighed;      /* rounds in which the agreement model weighed the edges */
+    float *w, *best_w;    /* (edges) */
+    uint8_t *labelled;    /* (n) by the split or by prediction */
+    int32_t *label;       /* (n) their classes, 0 elsewhere */
+    int32_t *node;        /* (n) the labelled nodes, the split's first */
+    int64_t count, given; /* of them; how many the split gave */
+    double *quota;        /* (classes) share of each class among the given */
+    struct sure *sure;    /* (n) scratch */
+};
+
+/* A prediction that might join. */
+struct sure {
+    int32_t node, label;
+    float chance;
+};
+
+static void gam_close(struct session *s)
+{
+    struct gam *own = s->own;
+    if (!own)
+        return;
+    agreement_free(own->agreement);
+    propagation_free(own->propagation);
+    mem_free(own->w);
+    mem_free(own->best_w);
+    mem_free(own->labelled);
+    mem_free(own->label);
+    mem_free(own->node);
+    mem_free(own->quota);
+    mem_free(own->sure);
+    mem_free(own);
+    s->own = NULL;
+}
+
+/* The loss will read every node, with weight 0 where no label is known yet, so that the labelled
+ * set can grow without another program. */
+static consm_status open_labels(struct session *s, struct gam *own)
+{
+    consm_status st = CONSM_OK;
+    int64_t n = s->problem->nodes;
+    struct index *all = NULL;
+    int32_t *rows = NULL;
+    float *weight = NULL;
+    TRY(ZNEW(own->labelled, n));
+    TRY(ZNEW(own->label, n));
+    TRY(NEW(own->node, n));
+    TRY(ZNEW(own->quota, s->problem->classes));
+    TRY(NEW(own->sure, n));
+    TRY(ZNEW(weight, n));
+    for (int64_t k = 0; k < s->labelled->count; k++) {
+        int32_t i = s->labelled->row[k];
+        own->node[own->count++] = i;
+        own->labelled[i] = 1;
+        own->label[i] = s->problem->label[i];
+        own->quota[own->label[i]] += 1 / (double)s->labelled->count;
+        weight[i] = s->row_weight ? s->row_weight[k] : 1;
+    }
+    own->given = own->count;
+    TRY(index_new(&all, n, n));
+    TRY(NEW(rows, n));
+    for (int64_t i = 0; i < n; i++)
+        rows[i] = (int32_t)i;
+    TRY(index_set(all, rows));
+    index_free(s->labelled);
+    mem_free(s->row_weight);
+    s->labelled = all;
+    s->row_weight = weight;
+    s->target = own->label;
+    all = NULL;
+    weight = NULL;
+done:
+    index_free(all);
+    mem_free(rows);
+    mem_free(weight);
+    return st;
+}
+
+static consm_status gam_open(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct gam *own;
+    if (s->options.eval_only)
+        return CONSM_OK;
+    TRY(ZNEW(own, 1));
+    s->own = own;
+    TRY(propagation_new(&own->propagation, s->problem->graph, "gam"));
+    TRY(ZNEW(own->w, own->propagation->edges->count));
+    TRY(ZNEW(own->best_w, own->propagation->edges->count));
+    TRY(open_labels(s, own));
+done:
+    return st;
+}
+
+static node extra_loss(struct session *s, struct program *p, node logits)
+{
+    struct gam *own = s->own;
+    return propagation_loss(own->propagation, p, logits, &s->options.config);
+}
+
+/* ---- growing the labelled set -------------------------------------------------------------------
+ */
+
+static int surest_first(const void *a, const void *b)
+{
+    const struct sure *x = a, *y = b;
+    if (x->chance != y->chance)
+        return x->chance < y->chance ? 1 : -1;
+    return x->node < y->node ? -1 : 1;
+}
+
+/* The likeliest class of a row of logits and its probability. */
+static struct sure predict(const float *row, int64_t classes, int32_t i)
+{
+    int64_t best = 0;
+    double sum = 0;
+    for (int64_t k = 1; k < classes; k++)
+        if (row[k] > row[best])
+            best = k;
+    for (int64_t k = 0; k < classes; k++)
+        sum += exp((double)(row[k] - row[best]));
+    return (struct sure){i, (int32_t)best, (float)(1 / sum)};
+}
+
+static consm_status grow(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct gam *own = s->own;
+    const struct config *c = &s->options.config;
+    int64_t n = s->problem->nodes, classes = s->problem->classes, found = 0, *room = NULL;
+    if (c->grow == 0)
+        return CONSM_OK;
+    const float *logits = session_logits(s);
+    for (int64_t i = 0; i < n; i++) {
+        struct sure one = predict(logits + i * classes, classes, (int32_t)i);
+        if (!own->labelled[i] && (double)one.chance >= c->grow_confidence)
+            own->sure[found++] = one;
+    }
+    qsort(own->sure, (size_t)found, sizeof *own->sure, surest_first);
+    TRY(NEW(room, classes));
+    for (int64_t k = 0; k < classes; k++)
+        room[k] = (int64_t)floor(own->quota[k] * (double)c->grow);
+    for (int64_t i = 0; i < found; i++) {
+        const struct sure *one = &own->sure[i];
+        if (room[one->label]-- <= 0)
+            continue;
+        own->labelled[one->node] = 1;
+        own->label[one->node] = one->label;
+        own->node[own->count++] = one->node;
+        s->row_weight[one->node] = 1;
+    }
+done:
+    mem_free(room);
+    return st;
+}
+
+/* ---- the rounds ---------------------------------------------------------------------------------
+ */
+
+static consm_status agree(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct gam *own = s->own;
+    const struct config *c = &s->options.config;
+    int64_t steps = c->match_steps ? c->match_steps : own->given;
+    TRY(agreement_train(own->agreement, own->node, own->count, own->label, steps));
+    TRY(agreement_score(own->agreement, own->w, own->propagation->edges));
+    propagation_weigh(own->propagation, own->w, own->labelled, c);
+    if (!own->weighed++)
+        memcpy(own->best_w, own->w, (size_t)own->propagation->edges->count * sizeof *own->w);
+done:
+    return st;
+}
+
+static consm_status classify(struct session *s, int64_t steps, struct progress *progress)
+{
+    consm_status st = CONSM_OK;
+    struct gam *own = s->own;
+    size_t bytes = (size_t)own->propagation->edges->count * sizeof *own->w;
+    for (int64_t i = 0; i < steps; i++) {
+        double before = s->best_val;
+        TRY(session_epoch(s, s->steps + 1, progress));
+        if (s->best_val > before && own->weighed)
+            memcpy(own->best_w, own->w, bytes);
+        TRY(session_report(s, progress));
+    }
+done:
+    return st;
+}
+
+static consm_status gam_fit(struct session *s, struct train_result *result)
+{
+    consm_status st = CONSM_OK;
+    struct gam *own = s->own;
+    const struct config *c = &s->options.config;
+    struct progress progress = {.seed = s->options.seed,
+                                .epochs = c->warmup + c->rounds * c->gnn_steps};
+    double begin = clock_seconds();
+    int64_t idle = 0;
+    TRY(agreement_new(&own->agreement, s));
+    TRY(classify(s, c->warmup, &progress));
+    for (int64_t round = 1; round <= c->rounds; round++) {
+        double before = s->best_val;
+        if (s->steps > 0) {
+            session_restore(s);
+            TRY(grow(s));
+        }
+        TRY(agree(s));
+        TRY(classify(s, c->gnn_steps, &progress));
+        idle = s->best_val > before ? 0 : idle + 1;
+        if (c->round_patience > 0 && idle >= c->round_patience)
+            break;
+    }
+    session_finish(s, result, clock_seconds() - begin);
+    result->loss = progress.loss;
+done:
+    return st;
+}
+
+static consm_status gam_coefficients(struct session *s, float *w, const struct edges *edges)
+{
+    const struct gam *own = s->own;
+    if (!own)
+        return status_fail(CONSM_EINVAL, "the agreement model is not kept with a saved model");
+    memcpy(w, own->best_w, (size_t)edges->count * sizeof *w);
+    return CONSM_OK;
+}
+
+const struct procedure gam_procedure = {
+    .model = "gam",
+    .open = gam_open,
+    .extra_loss = extra_loss,
+    .fit = gam_fit,
+    .close = gam_close,
+    .coefficients = gam_coefficients,
+};

@@ -1,0 +1,34 @@
+/*
+ * Label propagation as a loss: neighbours are pulled together, on any model.
+ *   λ Σ over edges of α_kind w_ij d(i,j)                              (ConSM paper, Eq.
+ * original_lp) kind: how many ends are labelled (LL, LU, UU). w_ij is 1 (NGM, Bui et al. 2018) or
+ * comes from an agreement model (GAM, Stretcu et al. 2019). P-reg (Yang et al. 2021) compares each
+ * node with the mean of its neighbours instead: λ/n φ(Z, D^-1 A Z), φ the cross-entropy of the two
+ * softmaxes.
+ */
+#ifndef TRAIN_PROPAGATION_H
+#define TRAIN_PROPAGATION_H
+
+#include "graph/edges.h"
+#include "train/train.h"
+
+struct propagation {
+    struct edges *edges;
+    struct index *left, *right; /* (edges) their ends */
+    float *pull;      /* (edges) λ α w of each edge, over their number if so configured */
+    float total;      /* Σ pull */
+    struct csr *mean; /* D^-1 A for P-reg, a node without neighbours being its own */
+};
+
+/* For ngm and gam the edges, for p-reg the matrix. The graph must outlive it. */
+consm_status propagation_new(struct propagation **out, const struct csr *graph, const char *kind);
+void propagation_free(struct propagation *p);
+
+/* Sets pull and total. w (edges), or NULL: all 1; labelled (n): which nodes' labels are known. */
+void propagation_weigh(struct propagation *p, const float *w, const uint8_t *labelled,
+                       const struct config *c);
+
+/* Records the loss of logits z. */
+node propagation_loss(struct propagation *own, struct program *p, node z, const struct config *c);
+
+#endif
