@@ -21,6 +21,7 @@ struct gam {
     int32_t *node;        /* (n) the labelled nodes, the split's first */
     int64_t count, given; /* of them; how many the split gave */
     double *quota;        /* (classes) share of each class among the given */
+    int64_t *room;        /* (classes) how many of each may join this round */
     struct sure *sure;    /* (n) scratch */
 };
 
@@ -43,6 +44,7 @@ static void gam_close(struct session *s)
     mem_free(own->label);
     mem_free(own->node);
     mem_free(own->quota);
+    mem_free(own->room);
     mem_free(own->sure);
     mem_free(own);
     s->own = NULL;
@@ -61,6 +63,7 @@ static consm_status open_labels(struct session *s, struct gam *own)
     TRY(ZNEW(own->label, n));
     TRY(NEW(own->node, n));
     TRY(ZNEW(own->quota, s->problem->classes));
+    TRY(ZNEW(own->room, s->problem->classes));
     TRY(NEW(own->sure, n));
     TRY(ZNEW(weight, n));
     for (int64_t k = 0; k < s->labelled->count; k++) {
@@ -137,14 +140,13 @@ static struct sure predict(const float *row, int64_t classes, int32_t i)
     return (struct sure){i, (int32_t)best, (float)(1 / sum)};
 }
 
-static consm_status grow(struct session *s)
+static void grow(struct session *s)
 {
-    consm_status st = CONSM_OK;
     struct gam *own = s->own;
     const struct config *c = &s->options.config;
-    int64_t n = s->problem->nodes, classes = s->problem->classes, found = 0, *room = NULL;
+    int64_t n = s->problem->nodes, classes = s->problem->classes, found = 0;
     if (c->grow == 0)
-        return CONSM_OK;
+        return;
     const float *logits = session_logits(s);
     for (int64_t i = 0; i < n; i++) {
         struct sure one = predict(logits + i * classes, classes, (int32_t)i);
@@ -152,21 +154,17 @@ static consm_status grow(struct session *s)
             own->sure[found++] = one;
     }
     qsort(own->sure, (size_t)found, sizeof *own->sure, surest_first);
-    TRY(NEW(room, classes));
     for (int64_t k = 0; k < classes; k++)
-        room[k] = (int64_t)floor(own->quota[k] * (double)c->grow);
+        own->room[k] = (int64_t)floor(own->quota[k] * (double)c->grow);
     for (int64_t i = 0; i < found; i++) {
         const struct sure *one = &own->sure[i];
-        if (room[one->label]-- <= 0)
+        if (own->room[one->label]-- <= 0)
             continue;
         own->labelled[one->node] = 1;
         own->label[one->node] = one->label;
         own->node[own->count++] = one->node;
         s->row_weight[one->node] = 1;
     }
-done:
-    mem_free(room);
-    return st;
 }
 
 /* ---- the rounds ---------------------------------------------------------------------------------
@@ -218,7 +216,7 @@ static consm_status gam_fit(struct session *s, struct train_result *result)
         double before = s->best_val;
         if (s->steps > 0) {
             session_restore(s);
-            TRY(grow(s));
+            grow(s);
         }
         TRY(agree(s));
         TRY(classify(s, c->gnn_steps, &progress));
