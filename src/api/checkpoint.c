@@ -9,13 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-consm_status checkpoint_possible(const struct model_def *model)
+consm_status checkpoint_possible(const struct train_options *options)
 {
-    const struct procedure *procedure = procedure_find(model->name);
-    if (procedure && procedure->fit && !procedure->resumes)
+    const struct procedure *procedure;
+    consm_status st = procedure_find(&procedure, options);
+    if (st == CONSM_OK && procedure && procedure->fit && !procedure->resumes)
         return status_fail(CONSM_EINVAL, "training of %s cannot be interrupted and resumed",
-                           model->name);
-    return CONSM_OK;
+                           options->model->name);
+    return st;
 }
 
 /* ---- the memory --------------------------------------------------------------------------------

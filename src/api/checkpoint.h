@@ -14,7 +14,7 @@ struct checkpoint_run {
 };
 
 /* Whether this model's training can be interrupted; CONSM_EINVAL with the reason when not. */
-consm_status checkpoint_possible(const struct model_def *model);
+consm_status checkpoint_possible(const struct train_options *options);
 
 consm_status checkpoint_save(struct session *s, const struct checkpoint_run *run, const char *path);
 
