@@ -62,11 +62,13 @@ static void a_break_changes_nothing(void **state)
 {
     (void)state;
     for (const struct model_def *const *m = model_list(); *m; m++) {
-        if (checkpoint_possible(*m) < 0)
-            continue;
         struct run r;
         struct consm_model *whole, *part;
         run_open(&r, (*m)->name);
+        if (checkpoint_possible(&r.request.options) < 0) {
+            run_close(&r);
+            continue;
+        }
         OK(model_train(&whole, NULL, &r.request));
         /* Broken at one epoch, then again at another, the second time by the regular interval. */
         for (int64_t first = 1; first < 10; first += 4) {

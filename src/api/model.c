@@ -197,6 +197,7 @@ consm_status model_train(struct consm_model **out, struct consm_prediction **pre
     struct custom before = custom_enter(request->custom);
     *out = NULL;
     if (request->checkpoint) {
+        TRY(checkpoint_possible(&options));
         options.checkpoint = write_checkpoint;
         options.checkpoint_ctx = (void *)request;
     }
