@@ -9,7 +9,7 @@
 /* OpenBLAS would start threads of its own; other implementations lack the function. */
 extern void openblas_set_num_threads(int count) __attribute__((weak));
 
-enum { TILE_ROWS = 256, TILE_COLS = 256, INNER_MIN = 512, INNER_BLOCKS = 32, SPLIT_BELOW = 512 };
+enum { TILE_COLS = 256, INNER_MIN = 512, INNER_BLOCKS = 32, SPLIT_BELOW = 512 };
 
 /* Sides up to this are narrow: the BLAS does badly there, panels of our own do well. A panel of
  * PANEL_INNER rows lies on the stack. */
@@ -39,6 +39,13 @@ size_t gemm_scratch_bytes(int64_t m, int64_t n, int64_t k, bool ta, bool tb)
     if (k < 1 || inner == k)
         return 0;
     return (size_t)((k + inner - 1) / inner) * (size_t)m * (size_t)n * sizeof(float);
+}
+
+/* Rows of C in a tile: small enough that a few thousand rows divide well among threads, large
+ * enough that the BLAS's packing of B does not count. */
+static int64_t gemm_tile_rows(const struct gemm *g)
+{
+    return g->m < 8192 ? 128 : 512;
 }
 
 static bool gemm_is_narrow(const struct gemm *g)
@@ -98,14 +105,14 @@ static void gemm_scale(const struct gemm *g, struct worker who)
 
 static void gemm_tiles(const struct gemm *g, struct worker who)
 {
-    const int64_t tile_cols = g->m <= TILE_ROWS ? TILE_COLS : g->n;
-    const int64_t down = (g->m + TILE_ROWS - 1) / TILE_ROWS;
+    const int64_t tile_rows = gemm_tile_rows(g), tile_cols = g->m <= tile_rows ? TILE_COLS : g->n;
+    const int64_t down = (g->m + tile_rows - 1) / tile_rows;
     const int64_t across = (g->n + tile_cols - 1) / tile_cols;
     int64_t from, to;
     team_range(who, down * across, 1, &from, &to);
     for (int64_t t = from; t < to; t++) {
-        const int64_t row = t / across * TILE_ROWS, col = t % across * tile_cols;
-        const int64_t m = g->m - row < TILE_ROWS ? g->m - row : TILE_ROWS;
+        const int64_t row = t / across * tile_rows, col = t % across * tile_cols;
+        const int64_t m = g->m - row < tile_rows ? g->m - row : tile_rows;
         const int64_t n = g->n - col < tile_cols ? g->n - col : tile_cols;
         gemm_piece(g, g->c + row * g->n + col, row, m, col, n, 0, g->k, g->beta);
     }
