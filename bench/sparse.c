@@ -48,6 +48,7 @@ struct sparse_case {
     const struct csr *a;
     float *y, *x, *e, *f;
     int64_t heads, width;
+    const int64_t *index; /* t_entry: values in the order of the transpose */
     struct epilogue *end;
 };
 
@@ -63,7 +64,7 @@ static void run_spmm(void *arg, struct worker who)
 static void run_spmm_heads(void *arg, struct worker who)
 {
     struct sparse_case *c = arg;
-    struct sparse a = {c->a->start, c->a->col, c->e, NULL};
+    struct sparse a = {c->a->start, c->a->col, c->e, c->index};
     int64_t from, to;
     bench_rows(c->a, who, &from, &to);
     c->simd->spmm_heads(c->y, &a, c->x, c->heads, c->width / c->heads, NULL, from, to);
@@ -85,6 +86,15 @@ static void run_edge_add(void *arg, struct worker who)
     int64_t from, to;
     bench_rows(c->a, who, &from, &to);
     c->simd->edge_add(c->e, &a, c->y, c->x, c->heads, 0.2f, from, to);
+}
+
+static void run_edge_row_sum(void *arg, struct worker who)
+{
+    struct sparse_case *c = arg;
+    struct sparse a = {c->a->start, c->a->col, NULL, c->index};
+    int64_t from, to;
+    bench_rows(c->a, who, &from, &to);
+    c->simd->edge_row_sum(c->y, &a, c->e, c->heads, false, from, to);
 }
 
 static void run_edge_softmax(void *arg, struct worker who)
@@ -149,6 +159,14 @@ static void bench_attention(struct bench *b, struct sparse_case *c, const char *
         bench_run(b, "edge_softmax", shape, run_edge_softmax, c, edges);
         snprintf(shape, sizeof shape, "%s %d x %d", graph, (int)c->heads, (int)(64 / c->heads));
         bench_run(b, "spmm_heads", shape, run_spmm_heads, c, product);
+        c->index = c->a->t_entry;
+        snprintf(shape, sizeof shape, "%s %d x %d transposed", graph, (int)c->heads,
+                 (int)(64 / c->heads));
+        bench_run(b, "spmm_heads", shape, run_spmm_heads, c, product);
+        snprintf(shape, sizeof shape, "%s %d heads transposed", graph, (int)c->heads);
+        bench_run(b, "edge_row_sum", shape, run_edge_row_sum, c,
+                  (struct work){.bytes = cells * 4 + m * 8, .least = cells * 4 + m * 8});
+        c->index = NULL;
         edges.bytes = edges.least = cells * 12;
         snprintf(shape, sizeof shape, "%s %d heads", graph, (int)c->heads);
         bench_run(b, "edge_softmax_grad", shape, run_edge_softmax_grad, c, edges);
@@ -158,8 +176,9 @@ static void bench_attention(struct bench *b, struct sparse_case *c, const char *
 /* Whether any line about this graph passes the filter; building a large one takes a second. */
 static bool wants_graph(const struct bench *b, const char *graph)
 {
-    static const char *const kernels[] = {"spmm",     "spmm_heads",   "sddmm",
-                                          "edge_add", "edge_softmax", "edge_softmax_grad"};
+    static const char *const kernels[] = {"spmm",        "spmm_heads",   "sddmm",
+                                          "edge_add",    "edge_softmax", "edge_softmax_grad",
+                                          "edge_row_sum"};
     char label[128];
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         snprintf(label, sizeof label, "%s %s", kernels[i], graph);
@@ -181,6 +200,7 @@ consm_status bench_sparse(struct bench *b)
         if (!wants_graph(b, shapes[i].name))
             continue;
         TRY(shape_graph(&a, &shapes[i]));
+        TRY(csr_transpose(a));
         c.a = a;
         TRY(bench_floats(&c.x, a->cols * 256));
         TRY(bench_floats(&c.y, a->rows * 256));

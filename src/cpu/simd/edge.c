@@ -280,28 +280,50 @@ void SIMD(edge_softmax_grad)(float *gx, const struct sparse *a, const float *y, 
 /* ---- sums per row -------------------------------------------------------------------------------
  */
 
+/* e of entry k of the rows, and a request for one some entries later. */
+INLINE const float *edge_at(const struct sparse *a, const float *e, int64_t heads, int64_t k,
+                            int64_t all)
+{
+    if (!a->index)
+        return e + k * heads;
+    if (k + 16 < all)
+        __builtin_prefetch(e + a->index[k + 16] * heads);
+    return e + a->index[k] * heads;
+}
+
 void SIMD(edge_row_sum)(float *s, const struct sparse *a, const float *e, int64_t heads,
                         bool accumulate, int64_t from, int64_t to)
 {
+    const int64_t all = a->start[to];
     for (int64_t r = from; r < to; r++) {
         const int64_t first = a->start[r], stop = a->start[r + 1];
         float *out = s + r * heads;
         int64_t h = 0;
         if (heads == 1 && !a->index) {
-            float sum = span_sum(e + first, stop - first);
+            const float sum = span_sum(e + first, stop - first);
             *out = accumulate ? *out + sum : sum;
             continue;
+        }
+        for (; h + 8 <= heads; h += 8) {
+            v4 low = v4_set(0), high = low;
+            for (int64_t k = first; k < stop; k++) {
+                const float *from_e = edge_at(a, e, heads, k, all) + h;
+                low = low + v4_load(from_e);
+                high = high + v4_load(from_e + 4);
+            }
+            v4_store(out + h, accumulate ? v4_load(out + h) + low : low);
+            v4_store(out + h + 4, accumulate ? v4_load(out + h + 4) + high : high);
         }
         for (; h + 4 <= heads; h += 4) {
             v4 sum = v4_set(0);
             for (int64_t k = first; k < stop; k++)
-                sum = sum + v4_load(e + (a->index ? a->index[k] : k) * heads + h);
+                sum = sum + v4_load(edge_at(a, e, heads, k, all) + h);
             v4_store(out + h, accumulate ? v4_load(out + h) + sum : sum);
         }
         for (; h < heads; h++) {
             float sum = 0;
             for (int64_t k = first; k < stop; k++)
-                sum += e[(a->index ? a->index[k] : k) * heads + h];
+                sum += edge_at(a, e, heads, k, all)[h];
             out[h] = accumulate ? out[h] + sum : sum;
         }
     }

@@ -41,9 +41,11 @@ INLINE void heads_rows(const struct spmm_job *j, int64_t column, int64_t head, c
             const int64_t entry = j->index ? j->index[k] : k;
             const float *w = j->val + entry * j->val_stride + head;
             const float *from_x = x + j->col[k] * j->stride;
+            const int64_t ahead = k + SPMM_AHEAD < all ? k + SPMM_AHEAD : k;
+            if (j->index) /* a transpose jumps about in the weights too */
+                __builtin_prefetch(j->val + j->index[ahead] * j->val_stride + head);
             if (j->reach != SPMM_NEAR)
-                v_prefetch(x + j->col[k + SPMM_AHEAD < all ? k + SPMM_AHEAD : k] * j->stride,
-                           vectors * LANES);
+                v_prefetch(x + j->col[ahead] * j->stride, vectors * LANES);
             HEADS_EACH(HEADS_FMA)
         }
         HEADS_EACH(HEADS_FINISH)

@@ -66,6 +66,8 @@ static void ROWS_NAME(const struct spmm_job *j, int64_t column, int64_t last, in
             for (int64_t k = j->start[r]; k < stop; k++) {
                 const float *from_x = x + col[k] * stride;
                 const int64_t entry = j->index ? j->index[k] : k;
+                if (j->index && k + SPMM_AHEAD < all) /* the values lie in another order */
+                    __builtin_prefetch(j->val + j->index[k + SPMM_AHEAD] * j->val_stride);
                 const ROWS_V w = ROWS_DO(set)(j->val[entry * j->val_stride]);
                 SPMM_PREFETCH
                 SPMM_EACH(SPMM_FMA)
