@@ -42,8 +42,8 @@ INLINE void heads_rows(const struct spmm_job *j, int64_t column, int64_t head, c
             const float *w = j->val + entry * j->val_stride + head;
             const float *from_x = x + j->col[k] * j->stride;
             const int64_t ahead = k + SPMM_AHEAD < all ? k + SPMM_AHEAD : k;
-            if (j->index) /* a transpose jumps about in the weights too */
-                __builtin_prefetch(j->val + j->index[ahead] * j->val_stride + head);
+            if (j->index && k + SPMM_EARLY < all) /* a transpose jumps about in the weights too */
+                __builtin_prefetch(j->val + j->index[k + SPMM_EARLY] * j->val_stride + head);
             if (j->reach != SPMM_NEAR)
                 v_prefetch(x + j->col[ahead] * j->stride, vectors * LANES);
             HEADS_EACH(HEADS_FMA)
