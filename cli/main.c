@@ -7,6 +7,8 @@
 /* In the order in which `consm help` lists them. */
 static const struct command *const commands[] = {
     &cmd_train,    //
+    &cmd_bench,    //
+    &cmd_report,   //
     &cmd_models,   //
     &cmd_info,     //
     &cmd_fetch,    //

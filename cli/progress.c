@@ -11,7 +11,7 @@ static struct {
     pthread_mutex_t lock;
     const char *what, *unit;
     int64_t total, done;
-    double begin, drawn;
+    double begin, drawn, share; /* share: of the work, or -1: units are alike */
     bool shown;
 } line = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -25,20 +25,37 @@ void progress_begin(const char *what, const char *unit, int64_t total)
     line.done = 0;
     line.begin = clock_seconds();
     line.drawn = 0;
+    line.share = -1;
     line.shown = isatty(STDERR_FILENO);
+}
+
+static void say_left(char text[32], double seconds)
+{
+    long long whole = (long long)seconds;
+    if (whole < 120)
+        snprintf(text, 32, "%lld s", whole);
+    else if (whole < 7200)
+        snprintf(text, 32, "%lld min", whole / 60);
+    else
+        snprintf(text, 32, "%lld h %lld min", whole / 3600, whole / 60 % 60);
 }
 
 static void draw(double now, const char *note)
 {
     char bar[21];
+    double took = now - line.begin + 1e-9, rate = (double)line.done / took;
     double share = line.total ? (double)line.done / (double)line.total : 0;
-    double rate = (double)line.done / (now - line.begin + 1e-9);
-    double left = rate > 0 ? (double)(line.total - line.done) / rate : 0;
+    char left[32], count[64] = "";
+    if (line.share >= 0) {
+        share = line.share;
+        snprintf(count, sizeof count, "%lld/%lld  ", (long long)line.done, (long long)line.total);
+    }
+    say_left(left, share > 0 ? took * (1 - share) / share : 0);
     for (int i = 0; i < 20; i++)
         bar[i] = i < (int)(share * 20) ? '#' : '.';
     bar[20] = 0;
-    fprintf(stderr, "\r\033[K%s [%s] %3.0f%%  %.0f %s/s  %.0f s left  %s", line.what, bar,
-            100 * share, rate, line.unit, left, note ? note : "");
+    fprintf(stderr, "\r\033[K%s [%s] %3.0f%%  %s%.*f %s/s  %s left  %s", line.what, bar,
+            100 * share, count, rate < 10 ? 1 : 0, rate, line.unit, left, note ? note : "");
     fflush(stderr);
     line.drawn = now;
 }
@@ -52,6 +69,17 @@ void progress_add(int64_t units, const char *note)
     double now = clock_seconds();
     if (now - line.drawn > 0.1)
         draw(now, note);
+    pthread_mutex_unlock(&line.lock);
+}
+
+void progress_share(int64_t units, double share, const char *note)
+{
+    if (!line.shown)
+        return;
+    pthread_mutex_lock(&line.lock);
+    line.done += units;
+    line.share = share;
+    draw(clock_seconds(), note);
     pthread_mutex_unlock(&line.lock);
 }
 

@@ -12,6 +12,10 @@ void progress_begin(const char *what, const char *unit, int64_t total);
 /* units more are done; note (may be NULL) stands at the end of the line. */
 void progress_add(int64_t units, const char *note);
 
+/* units more are done, and now this share of all the work, which the time left is told by: for
+ * units of unequal size. */
+void progress_share(int64_t units, double share, const char *note);
+
 /* Wipes the line so that something else can be printed; the next report draws it again. */
 void progress_clear(void);
 

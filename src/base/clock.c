@@ -1,6 +1,7 @@
 /* clock_gettime and getrusage. */
 #include "base/clock.h"
 
+#include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -16,4 +17,13 @@ double clock_peak_rss_mb(void)
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     return (double)usage.ru_maxrss * 1024 / 1e6;
+}
+
+bool clock_reset_peak_rss(void)
+{
+    FILE *file = fopen("/proc/self/clear_refs", "w"); /* Linux only; see proc(5) */
+    if (!file)
+        return false;
+    bool written = fputs("5", file) >= 0;
+    return fclose(file) == 0 && written;
 }

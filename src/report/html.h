@@ -49,6 +49,9 @@ consm_status report_write_html(const struct report *r, const char *path); /* ato
  * made. */
 consm_status report_write_files(const struct report *r, const char *folder);
 
+/* The tables, the claims and the summary as text for a terminal that many columns wide. */
+consm_status report_to_terminal(struct text *out, const struct report *r, int width, bool bold);
+
 /* A PNG of an SVG file, `scale` pixels per unit, by an installed rsvg-convert, Inkscape or
  * Chromium: the first that is there. CONSM_ENOTFOUND when there is none; the message names them. */
 consm_status report_write_png(const char *png_path, const char *svg_path, double scale);

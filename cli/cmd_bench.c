@@ -1,0 +1,96 @@
+/* `consm bench`: any datasets × models × seeds, with a fair random search on request. */
+#include "commands.h"
+#include "config_args.h"
+#include "data_args.h"
+#include "study_run.h"
+
+#include "study/search.h"
+#include <string.h>
+
+static const struct flag flags[] = {
+    STUDY_FLAGS,
+    SPLIT_FLAGS,
+    {"search", "N",
+     "give every model N configurations (its defaults and random ones); validation\n"
+     "chooses",
+     0},
+    {"search-seeds", "K", "runs of each configuration tried (3)", 0},
+    {"space", "FILE", "what may be searched, as YAML (built in: studies/search.yaml)", 0},
+    DATA_FLAGS,
+    {0}};
+
+/* Parameters from flags, for all models; they are checked here, where the flag can be named. */
+static int set_parameters(json_t *options, const struct args *args)
+{
+    struct config c;
+    json_t *set = json_object();
+    int code = config_args(&c, args, model_list()[0]);
+    for (int i = 0; i < args->flags && code == EXIT_DONE; i++)
+        if (config_find(args->flag[i]->name))
+            json_object_set_new(set, args->flag[i]->name, json_string(args->value[i]));
+    json_object_set_new(options, "set", set);
+    return code;
+}
+
+static int set_search(json_t *options, const struct args *args)
+{
+    int64_t search = 0, seeds = 3;
+    json_t *space = NULL;
+    int code;
+    if ((code = args_int(args, "search", 1, 100000, &search)) ||
+        (code = args_int(args, "search-seeds", 1, STUDY_MOST_SEEDS, &seeds)))
+        return code;
+    if (!search)
+        return args_has(args, "space") || args_has(args, "search-seeds")
+                   ? args_fail(args, EXIT_USAGE, "--space and --search-seeds need --search N")
+                   : EXIT_DONE;
+    consm_status st = search_read(&space, args_get(args, "space"));
+    if (st < 0)
+        return args_status(args, st);
+    json_object_set_new(options, "search", json_integer(search));
+    json_object_set_new(options, "search_seeds", json_integer(seeds));
+    json_object_set_new(options, "space", space);
+    return EXIT_DONE;
+}
+
+static int run(struct args *args)
+{
+    static const char *const built_in[] = {"csbm:homophily=0.8", "csbm:homophily=0.1"};
+    json_t *options = json_object(), *datasets = json_array();
+    const char *folder = args_get(args, "output");
+    int code;
+    for (int i = 0; i < args->count; i++)
+        json_array_append_new(datasets, json_string(args->item[i]));
+    for (int i = 0; args->count == 0 && i < 2; i++)
+        json_array_append_new(datasets, json_string(built_in[i]));
+    json_object_set_new(options, "datasets", datasets);
+    json_object_set_new(options, "chosen", json_true());
+    code = study_run_options(options, args, 5);
+    if (!args_has(args, "split"))
+        json_object_set_new(options, "split", json_string("random"));
+    if (code == EXIT_DONE)
+        code = set_parameters(options, args);
+    if (code == EXIT_DONE)
+        code = set_search(options, args);
+    const struct study_def *bench = study_find("bench");
+    if (code == EXIT_DONE)
+        code = study_run(args, &bench, 1, options, folder ? folder : "consm-bench");
+    json_decref(options);
+    return code;
+}
+
+const struct command cmd_bench = {
+    .name = "bench",
+    .summary = "compare models on datasets, with a fair search on request",
+    .usage = "[DATASET…] [--models a,b,c] [--seeds K] [--search N] [-o DIR]",
+    .text =
+        "Trains every model on every dataset with every seed, all cores at once, and prints a\n"
+        "table with tests of the differences. Every finished run is kept in DIR/runs.jsonl:\n"
+        "interrupted, the same command goes on where it stopped. DIR/report.html shows it all.\n\n"
+        "  consm bench csbm karate --models gcn,consm --per-class 4\n"
+        "  consm bench cora chameleon --split paper --seeds 10 -o results\n"
+        "  consm bench cora --search 20 -o tuned     20 configurations for every model\n",
+    .flags = flags,
+    .more_flags = config_flags,
+    .run = run,
+};

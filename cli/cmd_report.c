@@ -1,0 +1,50 @@
+/* `consm report`: the page, tables and figures of a study's folder. */
+#include "commands.h"
+#include "study_run.h"
+
+#include "store/file.h"
+#include <string.h>
+
+static const struct flag flags[] = {
+    {"output", "FILE", "the page (DIR/report.html)", 'o'},
+    {"files", "DIR", "tables as CSV, Markdown and LaTeX, figures as SVG (DIR/files)", 0},
+    {"only", "STUDY", "just this study", 0},
+    {"quiet", NULL, "do not print the tables", 'q'},
+    {0}};
+
+static int run(struct args *args)
+{
+    consm_status st = CONSM_OK;
+    struct study_folder f = {0};
+    char *page = NULL, *files = NULL;
+    int code = EXIT_DONE;
+    const char *only = args_get(args, "only");
+    if (args->count != 1)
+        return args_fail(args, EXIT_USAGE, "which folder? As in `consm report results`");
+    if (only && !study_find(only))
+        return args_fail(args, EXIT_USAGE, "no study %s; `consm help study` lists them", only);
+    TRY(folder_open(&f, args->item[0], RUNS_READ));
+    TRY(file_join(&page, args->item[0], "report.html"));
+    TRY(file_join(&files, args->item[0], "files"));
+    code = study_run_report(
+        args, &f, only, args_has(args, "output") ? args_get(args, "output") : page,
+        args_has(args, "files") ? args_get(args, "files") : files, args_has(args, "quiet"));
+done:
+    mem_free(page);
+    mem_free(files);
+    folder_close(&f);
+    return st < 0 ? args_status(args, st) : code;
+}
+
+const struct command cmd_report = {
+    .name = "report",
+    .summary = "make the page, tables and figures of a study's folder",
+    .usage = "DIR [-o report.html] [--files DIR]",
+    .text =
+        "Reads the runs that `consm study` or `consm bench` left in DIR and writes one page that\n"
+        "needs nothing beside itself, and every table and figure as files. Also works while a\n"
+        "study is running or after it was interrupted: what is missing shows as missing.\n\n"
+        "  consm report results -o report.html\n",
+    .flags = flags,
+    .run = run,
+};

@@ -1,0 +1,35 @@
+/* Running studies and showing what came out: what `consm study`, `consm bench` and `consm report`
+ * share. */
+#ifndef CLI_STUDY_RUN_H
+#define CLI_STUDY_RUN_H
+
+#include "args.h"
+#include "study/study.h"
+
+/* Rows for a verb's table of flags. */
+#define STUDY_FLAGS                                                                               \
+    {"models", "LIST", "a,b,c: which models (all); `consm models` lists them", 'm'},              \
+        {"seeds", "K", "runs of each kind, with seeds 0 … K-1", 0},                               \
+        {"output", "DIR", "where runs, report and files go; the same folder goes on later", 'o'}, \
+        {"jobs", "N", "runs side by side (as many as there are processors)", 'j'},                \
+        {"threads", "N", "threads of one run (the processors shared among the jobs)", 0},         \
+    {                                                                                             \
+        "json", NULL, "one JSON object per finished run and one summary", 0                       \
+    }
+
+/* Puts the flags that say what to run (models, seeds, split, …) into the options. */
+int study_run_options(json_t *options, const struct args *args, int64_t seeds);
+
+/* "a,b" as a JSON array of its parts. */
+json_t *study_run_list(const char *text);
+
+/* Plans, executes, records and reports. study (count) in any order. */
+int study_run(const struct args *args, const struct study_def *const *study, int count,
+              json_t *options, const char *folder);
+
+/* Writes the page to path and tables and figures to files (NULL: not), prints the tables unless
+ * quiet. only may be NULL. */
+int study_run_report(const struct args *args, struct study_folder *f, const char *only,
+                     const char *path, const char *files, bool quiet);
+
+#endif

@@ -1,0 +1,99 @@
+/* Tables 3 and 4 (RQ1): every method on every set. */
+#include "study/grid.h"
+
+#include "study/paper.h"
+#include <math.h>
+#include <string.h>
+
+static consm_status accuracy_run(struct study_run *out, bool *known, const struct study_view *v,
+                                 const char *dataset, const struct model_def *model)
+{
+    *known = true;
+    return options_run(out, v->options, TASK_TRAIN, dataset, model);
+}
+
+static consm_status accuracy_plan(struct plan *plan, const struct study_view *v)
+{
+    consm_status st = CONSM_OK;
+    const struct study_options *o = v->options;
+    for (int s = 0; s < o->datasets; s++)
+        for (int m = 0; m < o->models; m++) {
+            struct study_run run;
+            TRY(options_run(&run, o, TASK_TRAIN, o->dataset[s], o->model[m]));
+            TRY(plan_add_seeds(plan, &run, o->seeds));
+        }
+done:
+    return st;
+}
+
+/* The paper's best on the set, among the models at hand; -1 when it does not use the set. */
+static int paper_best(const struct grid *g, int s)
+{
+    int best = -1;
+    for (int m = 0; m < g->models; m++) {
+        double figure = paper_accuracy(g->dataset[s], g->model[m]->name);
+        if (!isnan(figure) &&
+            (best < 0 || figure > paper_accuracy(g->dataset[s], g->model[best]->name)))
+            best = m;
+    }
+    return best;
+}
+
+static void add_claims(struct report *r, const struct grid *g)
+{
+    struct view_words claim, detail;
+    for (int s = 0; s < g->sets; s++) {
+        int theirs = paper_best(g, s), ours = g->best[s];
+        if (theirs < 0 || ours < 0 || grid_cell(g, s, theirs)->n == 0)
+            continue;
+        double p = g->p[s * g->models + theirs];
+        view_printf(&claim, "%s has the best accuracy on %s (%.1f %%).",
+                    view_model_title(g->model[theirs]), g->title[s],
+                    paper_accuracy(g->dataset[s], g->model[theirs]->name));
+        if (ours == theirs)
+            view_printf(&detail, "Best here too, with %.1f %%.", 100 * grid_cell(g, s, ours)->mean);
+        else
+            view_printf(&detail, "%s reaches %.1f %% here; best is %s with %.1f %%, %s (p = %.3f).",
+                        view_model_title(g->model[theirs]), 100 * grid_cell(g, s, theirs)->mean,
+                        view_model_title(g->model[ours]), 100 * grid_cell(g, s, ours)->mean,
+                        grid_differs(p) ? "a significant difference" : "no significant difference",
+                        p);
+        report_claim(r, claim.text, ours == theirs, detail.text);
+    }
+}
+
+static consm_status accuracy_render(struct report *r, const struct study_view *v)
+{
+    consm_status st = CONSM_OK;
+    const struct study_options *o = v->options;
+    struct view_words words;
+    struct grid g = {0};
+    struct table *t = NULL;
+    struct figure *f = NULL;
+    TRY(grid_fill(&g, v, o->dataset, o->datasets, accuracy_run));
+    report_section(
+        r, "Accuracy (Tables 3 and 4)",
+        view_printf(&words,
+                    "Every method on every set, split “%s”, %d seed%s, the same training "
+                    "budget and default parameters for all.",
+                    o->split, (int)o->seeds, o->seeds == 1 ? "" : "s"));
+    TRY(grid_table(&t, &g, "accuracy", "Test accuracy (%)"));
+    report_table(r, t);
+    TRY(grid_bars(&f, &g, "accuracy", "Test accuracy of all methods"));
+    report_figure(r, f);
+    TRY(grid_details(&t, &g, "accuracy-details", "Intervals and tests behind the accuracies"));
+    report_table(r, t);
+    grid_summary(r, &g);
+    add_claims(r, &g);
+done:
+    grid_free(&g);
+    return st;
+}
+
+const struct study_def study_accuracy = {
+    .name = "accuracy",
+    .title = "Accuracy (Tables 3 and 4)",
+    .about = "every method on every set, with tests against the best (Tables 3, 4)",
+    .plan = accuracy_plan,
+    .render = accuracy_render,
+};

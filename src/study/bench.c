@@ -1,0 +1,217 @@
+/* `consm bench`: any models on any sets, with a random search of equal budget on request. */
+#include "study/grid.h"
+
+#include "study/search.h"
+#include "study/task.h"
+#include <math.h>
+#include <string.h>
+
+static consm_status trial_run(struct study_run *out, const struct study_view *v,
+                              const char *dataset, const struct model_def *model, int64_t k)
+{
+    consm_status st = CONSM_OK;
+    TRY(options_run(out, v->options, TASK_TRAIN, dataset, model));
+    if (v->options->search > 0)
+        TRY(search_draw(&out->config, v->options->space, model, k));
+done:
+    return st;
+}
+
+/* The configuration with the best mean validation accuracy; -1 while a trial is missing. The test
+ * accuracies of trials are never looked at. */
+static consm_status choose(int64_t *best, double *val, const struct study_view *v,
+                           const char *dataset, const struct model_def *model)
+{
+    consm_status st = CONSM_OK;
+    const struct study_options *o = v->options;
+    struct study_cell cell;
+    struct study_run run;
+    *best = -1;
+    *val = -1;
+    for (int64_t k = 0; k < o->search; k++) {
+        TRY(trial_run(&run, v, dataset, model, k));
+        TRY(view_cell(&cell, v, &run, o->search_seeds, "val_acc"));
+        if (cell.n < o->search_seeds) {
+            *best = -1;
+            return CONSM_OK;
+        }
+        if (cell.mean > *val) {
+            *val = cell.mean;
+            *best = k;
+        }
+    }
+done:
+    return st;
+}
+
+static consm_status bench_run(struct study_run *out, bool *known, const struct study_view *v,
+                              const char *dataset, const struct model_def *model)
+{
+    consm_status st = CONSM_OK;
+    int64_t best = 0;
+    double val;
+    if (v->options->search > 0)
+        TRY(choose(&best, &val, v, dataset, model));
+    *known = best >= 0;
+    if (*known)
+        TRY(trial_run(out, v, dataset, model, best));
+done:
+    return st;
+}
+
+static consm_status bench_plan(struct plan *plan, const struct study_view *v)
+{
+    consm_status st = CONSM_OK;
+    const struct study_options *o = v->options;
+    for (int s = 0; s < o->datasets; s++)
+        for (int m = 0; m < o->models; m++) {
+            struct study_run run;
+            bool known;
+            for (int64_t k = 0; k < o->search; k++) {
+                TRY(trial_run(&run, v, o->dataset[s], o->model[m], k));
+                TRY(plan_add_seeds(plan, &run, o->search_seeds));
+            }
+            TRY(bench_run(&run, &known, v, o->dataset[s], o->model[m]));
+            run.keep_graph = strcmp(o->model[m]->name, "consm") == 0;
+            if (known)
+                TRY(plan_add_seeds(plan, &run, o->seeds));
+        }
+done:
+    return st;
+}
+
+/* The table to whoever asked for it; nothing when making it failed. */
+static consm_status hand_over(struct table **out, struct table *t, consm_status st)
+{
+    *out = st < 0 ? NULL : t;
+    if (st < 0)
+        table_free(t);
+    return st;
+}
+
+/* Which parameters the search took where they differ from the model's defaults. */
+static consm_status chosen_table(struct table **out, const struct study_view *v)
+{
+    consm_status st = CONSM_OK;
+    const struct study_options *o = v->options;
+    struct table *t = NULL;
+    TRY(table_new(&t, "search", "What the search chose, by mean validation accuracy"));
+    table_column(t, "Dataset", TABLE_LEFT, NULL);
+    table_column(t, "Model", TABLE_LEFT, NULL);
+    table_column(t, "Validation", TABLE_RIGHT, "mean accuracy in percent over the trial's seeds");
+    table_column(t, "Parameters", TABLE_LEFT, "where they differ from the defaults");
+    for (int s = 0; s < o->datasets; s++)
+        for (int m = 0; m < o->models; m++) {
+            int64_t best;
+            double val;
+            struct study_run run, plain;
+            struct text differ = {0};
+            char title[96], a[32], b[32];
+            TRY(choose(&best, &val, v, o->dataset[s], o->model[m]));
+            if (best < 0)
+                continue;
+            TRY(trial_run(&run, v, o->dataset[s], o->model[m], best));
+            TRY(options_run(&plain, o, TASK_TRAIN, o->dataset[s], o->model[m]));
+            for (const struct config_row *row = config_rows(); row->name; row++) {
+                const char *x = config_text(&run.config, row, a);
+                if (strcmp(x, config_text(&plain.config, row, b)) != 0)
+                    text_printf(&differ, "%s%s %s", differ.length ? ", " : "", row->name, x);
+            }
+            table_row(t);
+            table_text(t, view_dataset_title(o->dataset[s], title));
+            table_text(t, view_model_title(o->model[m]));
+            table_number(t, 100 * val, 1);
+            table_text(t, differ.length ? text_string(&differ) : "the defaults");
+            text_free(&differ);
+        }
+done:
+    return hand_over(out, t, st);
+}
+
+/* F1, AUC and calibration of the trust scores, a line per set and model. */
+static consm_status edge_table(struct table **out, const struct study_view *v)
+{
+    static const char *const field[] = {"trust.f1", "trust.auc_test", "trust.ece"};
+    consm_status st = CONSM_OK;
+    const struct study_options *o = v->options;
+    struct table *t = NULL;
+    TRY(table_new(&t, "bench-edges", "Trust in edges"));
+    table_column(t, "Dataset", TABLE_LEFT, NULL);
+    table_column(t, "Model", TABLE_LEFT, NULL);
+    table_column(t, "Chance", TABLE_RIGHT, "F1 of a random order: the share of edges in a class");
+    table_column(t, "F1", TABLE_RIGHT, "with the true number of edges inside classes trusted");
+    table_column(t, "AUC", TABLE_RIGHT, "on edges with a test node");
+    table_column(t, "ECE", TABLE_RIGHT, "expected calibration error on edges with a test node");
+    for (int s = 0; s < o->datasets; s++)
+        for (int m = 0; m < o->models; m++) {
+            struct study_run run;
+            struct study_cell cell;
+            bool known;
+            char title[96];
+            TRY(bench_run(&run, &known, v, o->dataset[s], o->model[m]));
+            if (!known)
+                continue;
+            TRY(view_cell(&cell, v, &run, o->seeds, "trust.chance"));
+            if (cell.n == 0)
+                continue;
+            table_row(t);
+            table_text(t, view_dataset_title(o->dataset[s], title));
+            table_text(t, view_model_title(o->model[m]));
+            table_number(t, cell.mean, 2);
+            for (int k = 0; k < 3; k++) {
+                TRY(view_cell(&cell, v, &run, o->seeds, field[k]));
+                table_mean(t, cell.mean, cell.std, 3);
+            }
+        }
+    table_remark(t, "Trust: the calibrated chance that both ends share a class, from the agreement "
+                    "of the two predictions and, for ConSM, subgraph matching.");
+done:
+    return hand_over(out, t, st);
+}
+
+static consm_status bench_render(struct report *r, const struct study_view *v)
+{
+    consm_status st = CONSM_OK;
+    const struct study_options *o = v->options;
+    struct view_words words;
+    struct grid g = {0};
+    struct table *t = NULL;
+    struct figure *f = NULL;
+    TRY(grid_fill(&g, v, o->dataset, o->datasets, bench_run));
+    if (o->search > 0)
+        view_printf(&words,
+                    "Split “%s”, %d seeds. Every model had %d configurations, its defaults and "
+                    "random ones, tried with %d seeds each; the best mean validation accuracy "
+                    "decided.",
+                    o->split, (int)o->seeds, (int)o->search, (int)o->search_seeds);
+    else
+        view_printf(&words,
+                    "Split “%s”, %d seed%s, default parameters unless the command says "
+                    "otherwise.",
+                    o->split, (int)o->seeds, o->seeds == 1 ? "" : "s");
+    report_section(r, "Benchmark", words.text);
+    TRY(grid_table(&t, &g, "bench", "Test accuracy (%)"));
+    report_table(r, t);
+    TRY(grid_bars(&f, &g, "bench", "Test accuracy"));
+    report_figure(r, f);
+    TRY(edge_table(&t, v));
+    report_table(r, t);
+    if (o->search > 0) {
+        TRY(chosen_table(&t, v));
+        report_table(r, t);
+    }
+    TRY(grid_details(&t, &g, "bench-details", "Intervals and tests behind the accuracies"));
+    report_table(r, t);
+    grid_summary(r, &g);
+done:
+    grid_free(&g);
+    return st;
+}
+
+const struct study_def study_bench = {
+    .name = "bench",
+    .title = "Benchmark",
+    .about = "any models on any sets",
+    .plan = bench_plan,
+    .render = bench_render,
+};

@@ -1,0 +1,288 @@
+/* The queue of runs and what surrounds one of them. */
+#include "study/execute.h"
+
+#include "base/clock.h"
+#include "data/generate.h"
+#include "report/text.h"
+#include "store/file.h"
+#include "study/task.h"
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+/* A run that has to be done. */
+struct job {
+    struct study_run run;
+    json_t *identity;
+    char key[65];
+    double cost;
+};
+
+struct execution {
+    struct runs *runs;
+    const struct study_sets *sets;
+    const struct execute_options *options;
+    struct job *job; /* (count) costly ones first, those that must be alone behind the others */
+    size_t count, capacity, together;
+    size_t offset; /* of the batch that is running */
+    struct execute_progress progress;
+    pthread_mutex_t lock;
+};
+
+/* ---- the machine ---------------------------------------------------------------------------- */
+
+static void processor_name(char *name, size_t size)
+{
+    char line[256];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    snprintf(name, size, "processor");
+    while (file && fgets(line, sizeof line, file)) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !colon)
+            continue;
+        line[strcspn(line, "\n")] = 0;
+        snprintf(name, size, "%s", colon + 2);
+        break;
+    }
+    if (file)
+        fclose(file);
+}
+
+static char machine[512];
+
+static void describe_machine(void)
+{
+    struct utsname system;
+    char processor[200];
+    processor_name(processor, sizeof processor);
+    if (uname(&system) != 0)
+        memset(&system, 0, sizeof system);
+    snprintf(machine, sizeof machine, "%s, %d cores, %s %s", processor, threads_available(),
+             system.sysname, system.machine);
+}
+
+const char *execute_machine(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, describe_machine);
+    return machine;
+}
+
+/* ---- which runs have to be done ------------------------------------------------------------- */
+
+consm_status execute_find(const json_t **record, struct runs *runs, const struct study_run *run,
+                          const json_t *hashes)
+{
+    consm_status st = CONSM_OK;
+    json_t *identity = NULL;
+    char key[65];
+    *record = NULL;
+    TRY(plan_identity(&identity, run, hashes));
+    TRY(runs_key(key, identity));
+    *record = runs_find(runs, key);
+done:
+    json_decref(identity);
+    return st;
+}
+
+consm_status execute_graph_path(char **out, const char *folder, const struct study_run *run)
+{
+    consm_status st = CONSM_OK;
+    struct text name = {0};
+    *out = NULL;
+    text_add(&name, "graph-");
+    text_slug(&name, run->dataset);
+    text_add(&name, ".json");
+    TRY(text_status(&name));
+    TRY(file_join(out, folder, text_string(&name)));
+done:
+    text_free(&name);
+    return st;
+}
+
+static consm_status graph_is_missing(bool *missing, const struct execution *x,
+                                     const struct study_run *run)
+{
+    consm_status st = CONSM_OK;
+    char *path = NULL;
+    *missing = false;
+    if (!run->keep_graph || !x->options->folder)
+        return CONSM_OK;
+    TRY(execute_graph_path(&path, x->options->folder, run));
+    *missing = file_kind(path) == FILE_MISSING;
+done:
+    mem_free(path);
+    return st;
+}
+
+static double estimate(const struct execution *x, const struct study_run *run)
+{
+    struct csbm_options o = csbm_defaults();
+    const struct study_set *set = sets_find(x->sets, run->dataset);
+    if (set) {
+        const struct dataset *d = set->data;
+        int64_t entries = d->sparse ? d->sparse->nnz : d->nodes * d->features;
+        return plan_cost(run, set->prepared.graph->nnz / 2, entries);
+    }
+    if (strncmp(run->dataset, "csbm:", 5) == 0 && csbm_parse(&o, run->dataset + 5) < 0)
+        status_clear();
+    return plan_cost(run, (int64_t)((double)o.nodes * o.degree / 2), o.nodes * o.features);
+}
+
+/* Adds the run unless it is in the record or in the list. */
+static consm_status add_job(struct execution *x, const struct study_run *run)
+{
+    consm_status st = CONSM_OK;
+    struct job job = {.run = *run};
+    bool missing;
+    TRY(plan_identity(&job.identity, run, x->sets->hashes));
+    TRY(runs_key(job.key, job.identity));
+    TRY(graph_is_missing(&missing, x, run));
+    if (runs_find(x->runs, job.key) && !missing) {
+        x->progress.found++;
+        goto done;
+    }
+    for (size_t i = 0; i < x->count; i++)
+        if (strcmp(x->job[i].key, job.key) == 0) {
+            x->job[i].run.keep_graph |= run->keep_graph;
+            goto done;
+        }
+    TRY(GROW(x->job, x->count, x->capacity, 1));
+    job.cost = estimate(x, run);
+    x->progress.work_total += job.cost;
+    x->job[x->count++] = job;
+    return CONSM_OK;
+done:
+    json_decref(job.identity);
+    return st;
+}
+
+static bool must_be_alone(const struct job *job)
+{
+    return job->run.task == TASK_COST;
+}
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct job *x = a, *y = b;
+    if (must_be_alone(x) != must_be_alone(y))
+        return must_be_alone(x) ? 1 : -1;
+    if (x->cost != y->cost)
+        return x->cost > y->cost ? -1 : 1;
+    return strcmp(x->key, y->key);
+}
+
+/* ---- one run -------------------------------------------------------------------------------- */
+
+static bool on_epoch(void *ctx, const struct progress *progress)
+{
+    struct execution *x = ctx;
+    (void)progress;
+    return x->options->stop && x->options->stop(x->options->ctx);
+}
+
+static consm_status finish(struct execution *x, const struct job *job, json_t *result)
+{
+    consm_status st = CONSM_OK;
+    char when[32];
+    time_t now = time(NULL);
+    struct tm utc;
+    gmtime_r(&now, &utc);
+    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    if (json_object_set_new(result, "machine", json_string(execute_machine())) != 0 ||
+        json_object_set_new(result, "finished", json_string(when)) != 0)
+        return status_fail(CONSM_ENOMEM, "no memory for a result");
+    pthread_mutex_lock(&x->lock);
+    TRY(runs_append(x->runs, job->identity, result));
+    x->progress.finished++;
+    x->progress.work += job->cost;
+    x->progress.run = &job->run;
+    x->progress.result = result;
+    if (x->options->done)
+        x->options->done(x->options->ctx, &x->progress);
+done:
+    pthread_mutex_unlock(&x->lock);
+    return st;
+}
+
+static consm_status run_job(void *ctx, int64_t number, int threads)
+{
+    struct execution *x = ctx;
+    consm_status st = CONSM_OK;
+    const struct job *job = &x->job[x->offset + (size_t)number];
+    const struct study_set *set = sets_find(x->sets, job->run.dataset);
+    struct dataset *own = NULL;
+    struct prepared own_prepared = {0};
+    char *graph_path = NULL;
+    json_t *result = NULL;
+    double begin = clock_seconds();
+    struct task_input in = {.run = &job->run, .threads = threads, .progress_ctx = x};
+    in.progress = on_epoch;
+    if (on_epoch(x, NULL))
+        return status_fail(CONSM_ECANCEL, "stopped");
+    if (!set) {
+        TRY(generate_named(&own, job->run.dataset));
+        TRY(prepare(&own_prepared, own));
+    }
+    in.prepared = set ? &set->prepared : &own_prepared;
+    if (job->run.keep_graph && x->options->folder)
+        TRY(execute_graph_path(&graph_path, x->options->folder, &job->run));
+    in.graph_path = graph_path;
+    TRY(task_run(&result, &in));
+    if (!json_object_get(result, "seconds"))
+        TRY(task_number(result, "seconds", clock_seconds() - begin));
+    TRY(finish(x, job, result));
+done:
+    json_decref(result);
+    mem_free(graph_path);
+    prepare_free(&own_prepared);
+    dataset_free(own);
+    return st;
+}
+
+/* ---- all runs ------------------------------------------------------------------------------- */
+
+/* Runs side by side come first; what cores are left go to each run. */
+static consm_status run_batch(struct execution *x, size_t from, size_t count, int jobs, int threads)
+{
+    int side_by_side = (size_t)jobs < count ? jobs : (int)count;
+    if (threads <= 0 && side_by_side > 0)
+        threads = threads_available() / side_by_side;
+    struct batch batch = {.count = (int64_t)count,
+                          .jobs = jobs,
+                          .threads = threads > 0 ? threads : 1,
+                          .run = run_job,
+                          .ctx = x};
+    x->offset = from;
+    return count > 0 ? train_batch(&batch) : CONSM_OK;
+}
+
+consm_status execute_plan(struct runs *runs, const struct plan *plan, const struct study_sets *sets,
+                          const struct execute_options *o)
+{
+    consm_status st = CONSM_OK;
+    struct execution x = {.runs = runs, .sets = sets, .options = o};
+    int jobs = o->jobs > 0 ? o->jobs : threads_available();
+    pthread_mutex_init(&x.lock, NULL);
+    for (size_t i = 0; i < plan->count; i++)
+        TRY(add_job(&x, &plan->run[i]));
+    if (x.count > 0)
+        qsort(x.job, x.count, sizeof *x.job, by_cost);
+    while (x.together < x.count && !must_be_alone(&x.job[x.together]))
+        x.together++;
+    x.progress.total = (int64_t)x.count;
+    if (o->begin)
+        o->begin(o->ctx, &x.progress);
+    TRY(run_batch(&x, 0, x.together, jobs, o->threads));
+    TRY(run_batch(&x, x.together, x.count - x.together, 1, o->threads));
+done:
+    for (size_t i = 0; i < x.count; i++)
+        json_decref(x.job[i].identity);
+    mem_free(x.job);
+    pthread_mutex_destroy(&x.lock);
+    return st;
+}

@@ -1,0 +1,212 @@
+/* Filling the grid and laying it out as tables and bars. */
+#include "study/grid.h"
+
+#include "study/paper.h"
+#include <math.h>
+#include <stdio.h>
+
+void grid_free(struct grid *g)
+{
+    mem_free(g->cell);
+    mem_free(g->p);
+    *g = (struct grid){0};
+}
+
+/* Every model of the set against the best one, as one family of tests. */
+static consm_status test_against_best(struct grid *g, int set)
+{
+    consm_status st = CONSM_OK;
+    double *p = &g->p[set * g->models];
+    int best = -1;
+    for (int m = 0; m < g->models; m++)
+        if (grid_cell(g, set, m)->n > 0 &&
+            (best < 0 || grid_cell(g, set, m)->mean > grid_cell(g, set, best)->mean))
+            best = m;
+    g->best[set] = best;
+    for (int m = 0; m < g->models; m++) {
+        p[m] = (double)NAN;
+        if (best >= 0 && m != best)
+            TRY(view_compare(&p[m], grid_cell(g, set, m), grid_cell(g, set, best)));
+    }
+    TRY(stats_holm(p, p, g->models));
+done:
+    return st;
+}
+
+consm_status grid_fill(struct grid *g, const struct study_view *v, const char *const *dataset,
+                       int sets, grid_run_fn run_of)
+{
+    consm_status st = CONSM_OK;
+    const struct study_options *o = v->options;
+    *g = (struct grid){.sets = sets, .models = o->models};
+    TRY(ZNEW(g->cell, sets * o->models));
+    TRY(ZNEW(g->p, sets * o->models));
+    for (int m = 0; m < o->models; m++)
+        g->model[m] = o->model[m];
+    for (int s = 0; s < sets; s++) {
+        g->dataset[s] = dataset[s];
+        g->homophily[s] = (double)NAN;
+        view_dataset_title(dataset[s], g->title[s]);
+        for (int m = 0; m < o->models; m++) {
+            struct study_cell *cell = grid_cell(g, s, m), chance;
+            struct study_run run;
+            bool known = true;
+            *cell = (struct study_cell){.seeds = o->seeds, .mean = (double)NAN};
+            TRY(run_of(&run, &known, v, dataset[s], o->model[m]));
+            if (!known)
+                continue;
+            TRY(view_cell(cell, v, &run, o->seeds, "test_acc"));
+            if (isnan(g->homophily[s])) {
+                TRY(view_cell(&chance, v, &run, 1, "trust.chance"));
+                g->homophily[s] = chance.mean;
+            }
+        }
+        TRY(test_against_best(g, s));
+    }
+done:
+    if (st < 0)
+        grid_free(g);
+    return st;
+}
+
+/* Enough of a difference to the paper to be pointed at: 2 points, or 3 of the two spreads. */
+static bool far_from_paper(const struct grid *g, int s, int m)
+{
+    const struct study_cell *c = grid_cell(g, s, m);
+    double paper = paper_accuracy(g->dataset[s], g->model[m]->name);
+    double spread = paper_accuracy_std(g->dataset[s], g->model[m]->name);
+    double std = isnan(c->std) ? 0 : 100 * c->std;
+    return fabs(100 * c->mean - paper) > fmax(2, 3 * sqrt(spread * spread + std * std));
+}
+
+consm_status grid_table(struct table **out, const struct grid *g, const char *name,
+                        const char *caption)
+{
+    consm_status st = CONSM_OK;
+    struct view_words words;
+    struct table *t;
+    bool bracket = false;
+    TRY(table_new(&t, name, caption));
+    *out = t;
+    table_column(t, "Model", TABLE_LEFT, NULL);
+    for (int s = 0; s < g->sets; s++)
+        table_column(t, g->title[s], TABLE_RIGHT,
+                     isnan(g->homophily[s])
+                         ? NULL
+                         : view_printf(&words, "edge homophily %.2f", g->homophily[s]));
+    for (int m = 0; m < g->models; m++) {
+        table_row(t);
+        table_text(t, view_model_title(g->model[m]));
+        for (int s = 0; s < g->sets; s++) {
+            const struct study_cell *c = grid_cell(g, s, m);
+            double paper = paper_accuracy(g->dataset[s], g->model[m]->name);
+            if (c->n == 0) {
+                table_empty(t);
+                continue;
+            }
+            table_mean(t, 100 * c->mean, 100 * c->std, 1);
+            if (m == g->best[s])
+                table_mark(t, TABLE_BEST);
+            else if (c->n >= GRID_ENOUGH && !grid_differs(g->p[s * g->models + m]))
+                table_mark(t, TABLE_TIED);
+            if (!isnan(paper)) {
+                bracket = true;
+                table_reference(t, paper);
+                if (far_from_paper(g, s, m))
+                    table_mark(t, TABLE_DIFFERS);
+            }
+            if (c->n < c->seeds)
+                table_note(t, view_printf(&words, "only %d of %d runs", (int)c->n, (int)c->seeds));
+        }
+    }
+    table_remark(t, "Test accuracy in percent at the best validation accuracy: mean ± unbiased "
+                    "standard deviation over the seeds.");
+    table_remark(t, g->sets && g->cell[0].seeds < GRID_ENOUGH
+                        ? "Too few seeds to test differences."
+                        : "Ties with the best: paired Wilcoxon signed-rank tests over the same "
+                          "seeds, Holm-corrected within a set, p ≥ 0.05.");
+    if (bracket)
+        table_remark(t, "In brackets the figure of Choi et al., CIKM 2022.");
+done:
+    return st;
+}
+
+consm_status grid_details(struct table **out, const struct grid *g, const char *name,
+                          const char *caption)
+{
+    consm_status st = CONSM_OK;
+    struct table *t;
+    TRY(table_new(&t, name, caption));
+    *out = t;
+    table_column(t, "Dataset", TABLE_LEFT, NULL);
+    table_column(t, "Model", TABLE_LEFT, NULL);
+    table_column(t, "Runs", TABLE_RIGHT, NULL);
+    table_column(t, "Mean", TABLE_RIGHT, "test accuracy in percent");
+    table_column(t, "95 % low", TABLE_RIGHT, "Student's t interval of the mean");
+    table_column(t, "95 % high", TABLE_RIGHT, "Student's t interval of the mean");
+    table_column(t, "To best", TABLE_RIGHT, "difference to the best mean of the set");
+    table_column(t, "p", TABLE_RIGHT, "paired Wilcoxon against the best, Holm-corrected");
+    for (int s = 0; s < g->sets; s++)
+        for (int m = 0; m < g->models; m++) {
+            const struct study_cell *c = grid_cell(g, s, m);
+            if (c->n == 0)
+                continue;
+            table_row(t);
+            table_text(t, g->title[s]);
+            table_text(t, view_model_title(g->model[m]));
+            table_number(t, (double)c->n, 0);
+            table_number(t, 100 * c->mean, 2);
+            if (m == g->best[s])
+                table_mark(t, TABLE_BEST);
+            table_number(t, 100 * c->interval.low, 2);
+            table_number(t, 100 * c->interval.high, 2);
+            table_number(t, 100 * (c->mean - grid_cell(g, s, g->best[s])->mean), 2);
+            table_number(t, g->p[s * g->models + m], 3);
+        }
+done:
+    return st;
+}
+
+consm_status grid_bars(struct figure **out, const struct grid *g, const char *name,
+                       const char *title)
+{
+    consm_status st = CONSM_OK;
+    const char *series[STUDY_MOST], *group[STUDY_MOST];
+    int count = g->sets * g->models, references = 0;
+    double *value[4] = {NULL, NULL, NULL, NULL}; /* mean, low, high, the paper's */
+    for (int k = 0; k < 4; k++)
+        TRY(NEW(value[k], count));
+    for (int i = 0; i < count; i++) {
+        const struct study_cell *c = &g->cell[i];
+        value[0][i] = 100 * c->mean;
+        value[1][i] = 100 * c->interval.low;
+        value[2][i] = 100 * c->interval.high;
+        value[3][i] = paper_accuracy(g->dataset[i / g->models], g->model[i % g->models]->name);
+        references += !isnan(value[3][i]);
+        if (c->n == 0)
+            value[0][i] = value[1][i] = value[2][i] = (double)NAN;
+    }
+    for (int m = 0; m < g->models; m++)
+        series[m] = view_model_title(g->model[m]);
+    for (int s = 0; s < g->sets; s++)
+        group[s] = g->title[s];
+    struct bar_chart chart = {
+        .words = {name, title, "Bars: mean test accuracy.",
+                  "95 % confidence interval of the mean over the seeds (Student's t)"},
+        .y = {.label = "Test accuracy", .unit = "%", .from_zero = true},
+        .group_label = "Dataset",
+        .group = group,
+        .series = series,
+        .groups = g->sets,
+        .series_count = g->models,
+        .value = value[0],
+        .low = value[1],
+        .high = value[2],
+        .reference = references ? value[3] : NULL,
+        .reference_name = "the paper"};
+    TRY(figure_bar(out, &chart));
+done:
+    for (int k = 0; k < 4; k++)
+        mem_free(value[k]);
+    return st;
+}

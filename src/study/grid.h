@@ -1,0 +1,56 @@
+/* Test accuracies of models on datasets, and how sure the differences are: what `accuracy`, `bench`
+ * and `homophily` have in common. */
+#ifndef STUDY_GRID_H
+#define STUDY_GRID_H
+
+#include "study/study.h"
+
+/* With fewer pairs the exact two-sided test cannot reach p < 0.05, whatever the differences. */
+enum { GRID_ENOUGH = 6 };
+
+struct grid {
+    int sets, models;
+    char title[STUDY_MOST][96]; /* (sets) */
+    const char *dataset[STUDY_MOST];
+    const struct model_def *model[STUDY_MOST];
+    struct study_cell *cell;      /* (sets, models) test accuracy */
+    double *p;                    /* (sets, models) against the best, Holm-corrected per set */
+    int best[STUDY_MOST];         /* (sets) highest mean, -1 without runs */
+    double homophily[STUDY_MOST]; /* (sets) edge homophily as the runs saw it; NaN unknown */
+};
+
+/* The run behind a cell; *known false when it cannot be told yet (a search that is not over). */
+typedef consm_status (*grid_run_fn)(struct study_run *out, bool *known, const struct study_view *v,
+                                    const char *dataset, const struct model_def *model);
+
+/* Looks all cells up and tests every model against the best of its set. */
+consm_status grid_fill(struct grid *g, const struct study_view *v, const char *const *dataset,
+                       int sets, grid_run_fn run_of);
+void grid_free(struct grid *g);
+
+static inline struct study_cell *grid_cell(const struct grid *g, int set, int model)
+{
+    return &g->cell[set * g->models + model];
+}
+
+/* Models by datasets: mean ± std, the best and its equals marked, the paper's figure in brackets.
+ */
+consm_status grid_table(struct table **out, const struct grid *g, const char *name,
+                        const char *caption);
+/* A line per cell: interval, difference to the best, p. */
+consm_status grid_details(struct table **out, const struct grid *g, const char *name,
+                          const char *caption);
+/* Bars with 95 % intervals and the paper's marks. */
+consm_status grid_bars(struct figure **out, const struct grid *g, const char *name,
+                       const char *title);
+
+/* Sentences and facts: which method on which kind of graph, by how much, how sure. */
+void grid_summary(struct report *r, const struct grid *g);
+
+/* Whether p says that two models differ. */
+static inline bool grid_differs(double p)
+{
+    return p < 0.05; /* false for NaN */
+}
+
+#endif

@@ -1,0 +1,24 @@
+/* The studies by name. */
+#include "study/study.h"
+
+#include <string.h>
+
+extern const struct study_def study_accuracy, study_bench;
+
+static const struct study_def *const studies[] = {
+    &study_accuracy,
+    NULL,
+};
+
+const struct study_def *const *study_list(void)
+{
+    return studies;
+}
+
+const struct study_def *study_find(const char *name)
+{
+    for (int i = 0; studies[i]; i++)
+        if (strcmp(studies[i]->name, name) == 0)
+            return studies[i];
+    return strcmp(name, study_bench.name) == 0 ? &study_bench : NULL;
+}

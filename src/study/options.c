@@ -1,0 +1,131 @@
+/* Reading options, and what studies ask of them. */
+#include "study/options.h"
+
+#include <string.h>
+
+static consm_status read_names(struct study_options *o)
+{
+    const json_t *datasets = json_object_get(o->json, "datasets");
+    const json_t *models = json_object_get(o->json, "models");
+    size_t i;
+    const json_t *value;
+    if (json_array_size(datasets) < 1 || json_array_size(datasets) > STUDY_MOST)
+        return status_fail(CONSM_EINVAL, "a study needs 1 to %d datasets", STUDY_MOST);
+    json_array_foreach((json_t *)datasets, i, value)
+    {
+        if (!json_is_string(value))
+            return status_fail(CONSM_EFORMAT, "study options: a dataset is no text");
+        o->dataset[o->datasets++] = json_string_value(value);
+    }
+    if (!models) {
+        for (; model_list()[o->models] && o->models < STUDY_MOST; o->models++)
+            o->model[o->models] = model_list()[o->models];
+        return CONSM_OK;
+    }
+    if (json_array_size(models) < 1 || json_array_size(models) > STUDY_MOST)
+        return status_fail(CONSM_EINVAL, "a study needs 1 to %d models", STUDY_MOST);
+    json_array_foreach((json_t *)models, i, value)
+    {
+        const char *name = json_string_value(value);
+        consm_status st = model_find(&o->model[o->models++], name ? name : "?");
+        if (st < 0)
+            return st;
+    }
+    return CONSM_OK;
+}
+
+static int64_t whole(const json_t *json, const char *name, int64_t missing)
+{
+    const json_t *value = json_object_get(json, name);
+    return json_is_integer(value) ? json_integer_value(value) : missing;
+}
+
+consm_status options_read(struct study_options *out, json_t *json)
+{
+    consm_status st = CONSM_OK;
+    *out = (struct study_options){.json = json_incref(json), .split_options = split_defaults()};
+    const char *split = json_string_value(json_object_get(json, "split"));
+    out->split = split ? split : "paper";
+    out->chosen = json_is_true(json_object_get(json, "chosen"));
+    out->quick = json_is_true(json_object_get(json, "quick"));
+    out->seeds = whole(json, "seeds", 10);
+    out->split_options.per_class = whole(json, "per_class", out->split_options.per_class);
+    out->split_options.train = json_number_value(json_object_get(json, "train_ratio"));
+    out->split_options.val = json_number_value(json_object_get(json, "val_ratio"));
+    out->split_options.pooled = json_is_true(json_object_get(json, "pooled"));
+    out->set = json_object_get(json, "set");
+    out->search = whole(json, "search", 0);
+    out->search_seeds = whole(json, "search_seeds", 3);
+    out->space = json_object_get(json, "space");
+    if (out->seeds < 1 || out->seeds > STUDY_MOST_SEEDS || out->search_seeds < 1 ||
+        out->search_seeds > STUDY_MOST_SEEDS || out->search < 0 || out->search > 100000)
+        TRY(status_fail(CONSM_EINVAL, "a study needs 1 to %d seeds", STUDY_MOST_SEEDS));
+    TRY(read_names(out));
+done:
+    if (st < 0)
+        options_free(out);
+    return st;
+}
+
+void options_free(struct study_options *o)
+{
+    json_decref(o->json);
+    *o = (struct study_options){0};
+}
+
+consm_status options_apply(struct config *c, const json_t *set)
+{
+    consm_status st = CONSM_OK;
+    const char *name;
+    const json_t *value;
+    /* A profile sets many parameters, so it comes first and what is set by name overrides it. */
+    const char *profile = json_string_value(json_object_get(set, "profile"));
+    if (profile)
+        TRY(config_set(c, "profile", profile));
+    json_object_foreach((json_t *)set, name, value)
+    {
+        char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
+        if (strcmp(name, "profile") != 0)
+            st = config_set(c, name, text ? text : json_string_value(value));
+        free(text);
+        TRY(st);
+    }
+done:
+    return st;
+}
+
+consm_status options_run(struct study_run *out, const struct study_options *o, enum study_task task,
+                         const char *dataset, const struct model_def *model)
+{
+    *out = plan_run(task, dataset, model, o->split);
+    out->split_options = o->split_options;
+    /* The built-in club has 17 members a side: the usual 20 per class cannot be had there. */
+    if (strcmp(dataset, "karate") == 0 && o->split_options.per_class == split_defaults().per_class)
+        out->split_options.per_class = 4;
+    return options_apply(&out->config, o->set);
+}
+
+int options_datasets(const char **out, const struct study_options *o, const char *const *preferred)
+{
+    int count = 0;
+    for (int i = 0; preferred && !o->chosen && preferred[i]; i++)
+        for (int k = 0; k < o->datasets; k++)
+            if (strcmp(o->dataset[k], preferred[i]) == 0)
+                out[count++] = o->dataset[k];
+    for (int k = 0; count == 0 && k < o->datasets; k++)
+        out[k] = o->dataset[k];
+    return count ? count : o->datasets;
+}
+
+const struct model_def *options_model(const struct study_options *o, const char *name)
+{
+    for (int i = 0; i < o->models; i++)
+        if (strcmp(o->model[i]->name, name) == 0)
+            return o->model[i];
+    return NULL;
+}
+
+int64_t options_seeds(const struct study_options *o, int64_t most)
+{
+    return o->seeds < most ? o->seeds : most;
+}

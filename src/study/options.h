@@ -1,0 +1,49 @@
+/* What a study is asked to do, as the command line says it and as study.json keeps it: the report
+ * is made from the same options as the runs were. */
+#ifndef STUDY_OPTIONS_H
+#define STUDY_OPTIONS_H
+
+#include "study/plan.h"
+
+enum { STUDY_MOST = 64, STUDY_MOST_SEEDS = 200 };
+
+struct study_options {
+    json_t *json; /* owned; the strings below lie in it */
+    const char *dataset[STUDY_MOST];
+    int datasets;
+    bool chosen; /* the datasets were named, not just found */
+    const struct model_def *model[STUDY_MOST];
+    int models;
+    int64_t seeds;
+    const char *split; /* "paper" or another that split_make knows */
+    struct split_options split_options;
+    bool quick;
+    const json_t *set; /* parameters set for all models, name → text; or NULL */
+    /* `consm bench --search`: so many configurations per model, tried with so many seeds. */
+    int64_t search, search_seeds;
+    const json_t *space; /* what is searched, as search.h describes it; or NULL */
+};
+
+/* Keys: datasets, models, chosen, seeds, split, per_class, train_ratio, val_ratio, pooled, quick,
+ * set, search, search_seeds, space; all but datasets may be missing. Takes a reference. */
+consm_status options_read(struct study_options *out, json_t *json);
+void options_free(struct study_options *o);
+
+/* A run of the study with its split, parameters as set. */
+consm_status options_run(struct study_run *out, const struct study_options *o, enum study_task task,
+                         const char *dataset, const struct model_def *model);
+
+/* Sets parameters from an object name → text or number. */
+consm_status options_apply(struct config *c, const json_t *set);
+
+/* The datasets a study works on: those that were chosen; else of `preferred` (a list ended by NULL)
+ * those that are there, or all when none is. Returns how many; at most STUDY_MOST. */
+int options_datasets(const char **out, const struct study_options *o, const char *const *preferred);
+
+/* The model of that name if it is among the study's, or NULL. */
+const struct model_def *options_model(const struct study_options *o, const char *name);
+
+/* Seeds, at most so many: for studies whose grids are large. */
+int64_t options_seeds(const struct study_options *o, int64_t most);
+
+#endif

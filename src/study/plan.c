@@ -1,0 +1,180 @@
+/* Lists of runs, and the identity of a run. */
+#include "study/plan.h"
+
+#include "base/alloc.h"
+#include "data/generate.h"
+#include <math.h>
+#include <string.h>
+
+void plan_free(struct plan *p)
+{
+    for (size_t i = 0; i < p->names; i++)
+        mem_free(p->name[i]);
+    mem_free(p->name);
+    mem_free(p->run);
+    *p = (struct plan){0};
+}
+
+/* The plan's own copy of a string; there are few different ones. */
+static consm_status intern(struct plan *p, const char **text)
+{
+    consm_status st = CONSM_OK;
+    if (!*text)
+        return CONSM_OK;
+    for (size_t i = p->names; i-- > 0;)
+        if (strcmp(p->name[i], *text) == 0) {
+            *text = p->name[i];
+            return CONSM_OK;
+        }
+    TRY(GROW(p->name, p->names, p->names_capacity, 1));
+    if (!(p->name[p->names] = mem_strdup(*text)))
+        TRY(CONSM_ENOMEM);
+    *text = p->name[p->names++];
+done:
+    return st;
+}
+
+consm_status plan_add(struct plan *p, const struct study_run *run)
+{
+    consm_status st = CONSM_OK;
+    struct study_run copy = *run;
+    TRY(intern(p, &copy.dataset));
+    TRY(intern(p, &copy.split));
+    TRY(GROW(p->run, p->count, p->capacity, 1));
+    p->run[p->count++] = copy;
+done:
+    return st;
+}
+
+consm_status plan_add_seeds(struct plan *p, const struct study_run *run, int64_t seeds)
+{
+    consm_status st = CONSM_OK;
+    struct study_run copy = *run;
+    for (int64_t seed = 0; seed < seeds; seed++) {
+        copy.seed = (uint64_t)seed;
+        copy.keep_graph = run->keep_graph && seed == 0;
+        TRY(plan_add(p, &copy));
+    }
+done:
+    return st;
+}
+
+struct study_run plan_run(enum study_task task, const char *dataset, const struct model_def *model,
+                          const char *split)
+{
+    struct study_run run = {.task = task,
+                            .dataset = dataset,
+                            .split = split,
+                            .split_options = split_defaults(),
+                            .model = model,
+                            .same_kept = 1,
+                            .other_kept = 1};
+    if (model)
+        model_defaults(model, &run.config);
+    else
+        config_defaults(&run.config);
+    return run;
+}
+
+const char *plan_task_name(enum study_task task)
+{
+    static const char *const name[] = {"train", "curve", "prune", "cost", "facts"};
+    return name[task];
+}
+
+consm_status plan_parameters(json_t **out, const struct config *c)
+{
+    char buffer[32];
+    *out = json_object();
+    if (!*out)
+        return status_fail(CONSM_ENOMEM, "no memory for parameters");
+    for (const struct config_row *row = config_rows(); row->name; row++) {
+        const char *text = config_text(c, row, buffer);
+        const void *field = (const char *)c + row->offset;
+        json_t *value;
+        if (row->kind == CONFIG_INT)
+            value = json_integer(*(const int64_t *)field);
+        else if (row->kind != CONFIG_WORD && !isnan(*(const double *)field))
+            value = json_real(*(const double *)field);
+        else
+            value = json_string(text);
+        if (json_object_set_new(*out, row->name, value) != 0) {
+            json_decref(*out);
+            *out = NULL;
+            return status_fail(CONSM_ENOMEM, "no memory for parameters");
+        }
+    }
+    return CONSM_OK;
+}
+
+static consm_status data_identity(const char **out, const struct study_run *run,
+                                  const json_t *hashes)
+{
+    *out = "generated";
+    if (generate_knows(run->dataset))
+        return CONSM_OK;
+    *out = json_string_value(json_object_get(hashes, run->dataset));
+    return *out ? CONSM_OK
+                : status_fail(CONSM_ENOTFOUND, "%s: its data was never opened", run->dataset);
+}
+
+/* What each kind of run depends on beyond its data. */
+static consm_status add_particulars(json_t *id, const struct study_run *run)
+{
+    consm_status st = CONSM_OK;
+    const struct split_options *o = &run->split_options;
+    json_t *parameters = NULL;
+    int fault = json_object_set_new(id, "split", json_string(run->split)) |
+                json_object_set_new(id, "per_class", json_integer(o->per_class));
+    if (o->train > 0 || o->val > 0)
+        fault |= json_object_set_new(id, "train_ratio", json_real(o->train)) |
+                 json_object_set_new(id, "val_ratio", json_real(o->val));
+    if (o->pooled)
+        fault |= json_object_set_new(id, "pooled", json_true());
+    if (run->task == TASK_PRUNE)
+        fault |= json_object_set_new(id, "same_kept", json_real(run->same_kept)) |
+                 json_object_set_new(id, "other_kept", json_real(run->other_kept));
+    if (run->model) {
+        TRY(plan_parameters(&parameters, &run->config));
+        fault |= json_object_set_new(id, "seed", json_integer((json_int_t)run->seed)) |
+                 json_object_set_new(id, "model", json_string(run->model->name)) |
+                 json_object_set_new(id, "parameters", parameters);
+    }
+    if (fault)
+        TRY(status_fail(CONSM_ENOMEM, "no memory for the identity of a run"));
+done:
+    return st;
+}
+
+consm_status plan_identity(json_t **out, const struct study_run *run, const json_t *hashes)
+{
+    consm_status st = CONSM_OK;
+    const char *data;
+    *out = NULL;
+    TRY(data_identity(&data, run, hashes));
+    *out = json_pack("{s:s, s:s, s:s, s:s}", "task", plan_task_name(run->task), "dataset",
+                     run->dataset, "data", data, "version", consm_version());
+    if (!*out)
+        TRY(status_fail(CONSM_EINVAL, "%s: its name is no UTF-8", run->dataset));
+    TRY(add_particulars(*out, run));
+done:
+    if (st < 0) {
+        json_decref(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
+double plan_cost(const struct study_run *run, int64_t edges, int64_t feature_entries)
+{
+    const struct config *c = &run->config;
+    double step = 2e4 + (double)edges + (double)feature_entries;
+    if (run->task == TASK_FACTS)
+        return step;
+    if (strcmp(run->model->name, "consm") != 0)
+        return step * (double)c->epochs;
+    /* Matching costs a few GNN updates a step, and an automatic backbone three trainings more. */
+    double tried = strcmp(c->backbone, "auto") == 0 ? 3 : 0;
+    double steps = (double)c->warmup * (1 + tried) + (double)(c->rounds * c->gnn_steps);
+    return step * (steps + 200 * (double)c->rounds);
+}

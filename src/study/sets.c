@@ -1,0 +1,65 @@
+/* Opening datasets once. */
+#include "study/sets.h"
+
+#include "base/alloc.h"
+#include "data/generate.h"
+#include "store/file.h"
+#include <string.h>
+
+const struct study_set *sets_find(const struct study_sets *s, const char *name)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (strcmp(s->set[i].name, name) == 0)
+            return &s->set[i];
+    return NULL;
+}
+
+static consm_status open_one(struct study_sets *s, const char *name, const struct data_options *o)
+{
+    consm_status st = CONSM_OK;
+    TRY(GROW(s->set, s->count, s->capacity, 1));
+    struct study_set *set = &s->set[s->count];
+    *set = (struct study_set){0};
+    s->count++;
+    if (!(set->name = mem_strdup(name)))
+        TRY(CONSM_ENOMEM);
+    TRY(data_open(&set->data, name, o));
+    TRY(prepare(&set->prepared, set->data));
+    const char *hash = set->data->sha256[0] ? set->data->sha256 : "unknown";
+    if (json_object_set_new(s->hashes, name, json_string(hash)) != 0)
+        TRY(status_fail(CONSM_EINVAL, "%s: its name is no UTF-8", name));
+done:
+    return st;
+}
+
+consm_status sets_open(struct study_sets *s, const char *name, const struct data_options *o)
+{
+    if (!s->hashes && !(s->hashes = json_object()))
+        return status_fail(CONSM_ENOMEM, "no memory for the data's hashes");
+    return generate_knows(name) || sets_find(s, name) ? CONSM_OK : open_one(s, name, o);
+}
+
+void sets_free(struct study_sets *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        prepare_free(&s->set[i].prepared);
+        dataset_free(s->set[i].data);
+        mem_free(s->set[i].name);
+    }
+    mem_free(s->set);
+    json_decref(s->hashes);
+    *s = (struct study_sets){0};
+}
+
+bool sets_at_hand(const char *name, const char *data_dir)
+{
+    const struct data_set *known = registry_find(name);
+    char *path = NULL;
+    if (generate_knows(name) || !known)
+        return generate_knows(name) || file_kind(name) != FILE_MISSING;
+    consm_status st = registry_locate(&path, known, data_dir);
+    mem_free(path);
+    if (st < 0)
+        status_clear();
+    return st == CONSM_OK;
+}

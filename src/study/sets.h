@@ -1,0 +1,34 @@
+/* The datasets of a plan: those from files are opened once and shared by all runs; generated ones
+ * are made anew by each run that needs them, so that a large one is in memory only while it is
+ * used.
+ */
+#ifndef STUDY_SETS_H
+#define STUDY_SETS_H
+
+#include "api/prepare.h"
+#include "data/registry.h"
+#include "study/plan.h"
+
+struct study_set {
+    char *name; /* as the plan calls it */
+    struct dataset *data;
+    struct prepared prepared;
+};
+
+struct study_sets {
+    struct study_set *set;
+    size_t count, capacity;
+    json_t *hashes; /* name → SHA-256 of its bytes */
+};
+
+/* Opens the set unless it is open already or generated. */
+consm_status sets_open(struct study_sets *s, const char *name, const struct data_options *o);
+void sets_free(struct study_sets *s);
+
+/* The set of that name, or NULL when it is a generated one. */
+const struct study_set *sets_find(const struct study_sets *s, const char *name);
+
+/* Whether a dataset can be opened without the network: built in, a path, or its files are there. */
+bool sets_at_hand(const char *name, const char *data_dir);
+
+#endif

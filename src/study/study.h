@@ -1,0 +1,91 @@
+/*
+ * A study: the runs it needs, and how their results become tables, figures and a verdict on each
+ * of the paper's claims. Both halves walk over the same grid of runs; what is missing in the record
+ * (an interrupted study) shows as missing.
+ */
+#ifndef STUDY_STUDY_H
+#define STUDY_STUDY_H
+
+#include "report/html.h"
+#include "stats/stats.h"
+#include "study/execute.h"
+#include "study/options.h"
+
+struct study_view {
+    const struct study_options *options;
+    struct runs *runs;
+    const json_t *hashes;
+    const char *folder;
+};
+
+struct study_def {
+    const char *name;  /* "accuracy" */
+    const char *title; /* for the report */
+    const char *about; /* one line for the help */
+    /* Adds the runs that are known to be needed. A study whose later runs depend on the results of
+     * earlier ones (a search) adds them when those are there. */
+    consm_status (*plan)(struct plan *plan, const struct study_view *v);
+    /* Adds a section, and facts, sentences and claims, to the report. */
+    consm_status (*render)(struct report *r, const struct study_view *v);
+};
+
+/* All studies in the order of the paper; NULL behind the last. bench is not among them. */
+const struct study_def *const *study_list(void);
+const struct study_def *study_find(const char *name); /* bench too; NULL: none */
+
+/* ---- results (view.c) ----------------------------------------------------------------------- */
+
+/* One figure over the seeds. */
+struct study_cell {
+    int64_t seeds, n;               /* asked for, there */
+    double value[STUDY_MOST_SEEDS]; /* (seeds) NaN where a run is missing */
+    double mean, std;               /* NaN without runs; std NaN with one */
+    struct stats_interval interval; /* 95 % of the mean */
+};
+
+/* The figure `field` ("test_acc", "trust.auc") of the run with seeds 0 … seeds-1. */
+consm_status view_cell(struct study_cell *out, const struct study_view *v,
+                       const struct study_run *run, int64_t seeds, const char *field);
+
+/* A run's whole record, or NULL. */
+consm_status view_record(const json_t **out, const struct study_view *v,
+                         const struct study_run *run);
+
+/* Two-sided paired test over the seeds both have; NaN with fewer than two. */
+consm_status view_compare(double *p, const struct study_cell *a, const struct study_cell *b);
+
+/* A name for people: "GCN", "Chameleon", "csbm, h = 0.1". Never NULL. */
+const char *view_model_title(const struct model_def *model);
+const char *view_dataset_title(const char *name, char buffer[96]);
+
+/* printf into a fixed buffer, for the sentences of reports. */
+struct view_words {
+    char text[512];
+};
+const char *view_printf(struct view_words *w, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- the folder of a study (folder.c) ------------------------------------------------------- */
+
+/* DIR/runs.jsonl, DIR/study.json (what was asked for, and the data's hashes), DIR/graph-*.json. */
+struct study_folder {
+    char *path;
+    struct runs *runs;
+    json_t *about; /* study.json */
+};
+
+consm_status folder_open(struct study_folder *out, const char *path, enum runs_mode mode);
+void folder_close(struct study_folder *f);
+
+/* Says that a study was asked for; an earlier entry of the same name is replaced. */
+consm_status folder_enter(struct study_folder *f, const char *study, json_t *options);
+/* Adds a finished command: how long it took and how many runs it did. */
+consm_status folder_invoked(struct study_folder *f, const char *command, double seconds,
+                            int64_t runs);
+consm_status folder_save(struct study_folder *f);
+
+/* The report of everything in the folder. only (may be NULL): just that study. */
+consm_status folder_report(struct report **out, struct study_folder *f, const char *title,
+                           const char *only);
+
+#endif

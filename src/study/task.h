@@ -1,0 +1,40 @@
+/* What a run does: data in, a JSON object of figures out. One file per kind of task. */
+#ifndef STUDY_TASK_H
+#define STUDY_TASK_H
+
+#include "api/prepare.h"
+#include "study/plan.h"
+
+struct task_input {
+    const struct study_run *run;
+    const struct prepared *prepared;
+    int threads;
+    progress_fn progress; /* may be NULL; returning true stops the run */
+    void *progress_ctx;
+    const char *graph_path; /* where to leave the graph with its edge scores, or NULL */
+};
+
+/* Runs it; *result is a new object. */
+consm_status task_run(json_t **result, const struct task_input *in);
+
+/* The tasks; each adds its figures to the result. */
+consm_status task_train(json_t *result, const struct task_input *in);
+consm_status task_curve(json_t *result, const struct task_input *in);
+consm_status task_prune(json_t *result, const struct task_input *in);
+consm_status task_cost(json_t *result, const struct task_input *in);
+consm_status task_facts(json_t *result, const struct task_input *in);
+
+/* Common steps of those that train. role (n) is the caller's. */
+consm_status task_roles(uint8_t **role, const struct task_input *in);
+struct train_options task_options(const struct task_input *in);
+consm_status task_record(json_t *result, const struct train_result *r);
+
+/* How good a trained session's edge scores are; nothing when the model has none. */
+consm_status task_edges(json_t *result, struct session *s, const struct task_input *in);
+
+/* A figure that may be unknown: null when it is not finite. */
+consm_status task_number(json_t *object, const char *name, double value);
+/* Its way back: NaN when it is missing or null. */
+double task_value(const json_t *object, const char *name);
+
+#endif

@@ -1,0 +1,164 @@
+/*
+ * How good a model's edge scores are: F1 when the ⌊hE⌋ highest scores are called "same class" (the
+ * paper's measure; h is the true homophily, so this is an oracle's number of edges), the area under
+ * the ROC curve, and calibration. Two scores are measured: the model's own coefficients, made
+ * comparable by a logistic curve that is fitted on validation edges, and the trust score, which
+ * also weighs how far the two nodes' predictions agree.
+ *
+ * Ranking is measured on all edges between labelled nodes, as in the paper, and once more on the
+ * edges with a test node at one end at least; calibration on those edges only.
+ */
+#include "study/graph_file.h"
+#include "study/task.h"
+
+#include "base/alloc.h"
+#include "stats/stats.h"
+#include "train/consm.h"
+#include "train/trust.h"
+#include <string.h>
+
+enum { BINS = 10 };
+
+/* The edges that are judged, and room for the scores of some of them. */
+struct judged {
+    const struct edges *edges;
+    const struct problem *problem;
+    uint8_t *same; /* (edges) truth, of those picked */
+    float *score;  /* (edges) likewise */
+};
+
+/* Gathers the labelled edges, or of those the ones with a test end. */
+static int64_t pick(struct judged *j, const float *score, bool test_only)
+{
+    const struct problem *problem = j->problem;
+    int64_t count = 0;
+    for (int64_t e = 0; e < j->edges->count; e++) {
+        int32_t a = j->edges->left[e], b = j->edges->right[e];
+        bool test = problem->role[a] == SPLIT_TEST || problem->role[b] == SPLIT_TEST;
+        if (problem->label[a] < 0 || problem->label[b] < 0 || (test_only && !test))
+            continue;
+        j->same[count] = problem->label[a] == problem->label[b];
+        j->score[count++] = score[e];
+    }
+    return count;
+}
+
+static consm_status add_ranking(json_t *to, struct judged *j, const float *score, bool test_only)
+{
+    consm_status st = CONSM_OK;
+    struct stats_top top;
+    double auc;
+    int64_t count = pick(j, score, test_only), same = 0;
+    for (int64_t e = 0; e < count; e++)
+        same += j->same[e];
+    TRY(stats_auc(&auc, j->score, j->same, count));
+    TRY(stats_top_k(&top, j->score, j->same, count, same));
+    TRY(task_number(to, test_only ? "auc_test" : "auc", auc));
+    TRY(task_number(to, test_only ? "f1_test" : "f1", top.f1));
+    TRY(task_number(to, test_only ? "chance_test" : "chance", (double)same / (double)count));
+done:
+    return st;
+}
+
+static consm_status add_calibration(json_t *to, struct judged *j, const float *probability)
+{
+    consm_status st = CONSM_OK;
+    struct stats_reliability r;
+    json_t *count = json_array(), *predicted = json_array(), *observed = json_array();
+    TRY(stats_reliability(&r, j->score, j->same, pick(j, probability, true), BINS));
+    TRY(task_number(to, "ece", r.ece));
+    TRY(task_number(to, "brier", r.brier));
+    int fault = 0;
+    for (int b = 0; b < BINS; b++) {
+        bool empty = r.count[b] == 0;
+        fault |= json_array_append_new(count, json_integer(r.count[b])) |
+                 json_array_append_new(predicted, empty ? json_null() : json_real(r.predicted[b])) |
+                 json_array_append_new(observed, empty ? json_null() : json_real(r.observed[b]));
+    }
+    if (fault || json_object_set(to, "bin_count", count) != 0 ||
+        json_object_set(to, "bin_predicted", predicted) != 0 ||
+        json_object_set(to, "bin_observed", observed) != 0)
+        TRY(status_fail(CONSM_ENOMEM, "no memory for a result"));
+done:
+    json_decref(count);
+    json_decref(predicted);
+    json_decref(observed);
+    return st;
+}
+
+/* Adds an object of that name: ranking by score, calibration of probability. */
+static consm_status add_judgement(json_t *result, const char *name, struct judged *j,
+                                  const float *score, const float *probability)
+{
+    consm_status st = CONSM_OK;
+    json_t *to = json_object();
+    TRY(add_ranking(to, j, score, false));
+    TRY(add_ranking(to, j, score, true));
+    TRY(add_calibration(to, j, probability));
+    if (json_object_set(result, name, to) != 0)
+        TRY(status_fail(CONSM_ENOMEM, "no memory for a result"));
+done:
+    json_decref(to);
+    return st;
+}
+
+/* P(same) = sigmoid(a + b·coefficient), fitted where labels may be known. */
+static consm_status calibrate(float *probability, const float *coefficient,
+                              const struct edge_trust *t, const struct problem *problem)
+{
+    consm_status st = CONSM_OK;
+    struct trust curve;
+    float *nothing = NULL;
+    TRY(ZNEW(nothing, t->edges->count));
+    trust_fit(&curve, coefficient, nothing, t->edges, problem->label, problem->role);
+    trust_apply(probability, &curve, coefficient, nothing, t->edges->count);
+done:
+    mem_free(nothing);
+    return st;
+}
+
+/* The model's own opinion of each edge; *has is false when it has none. */
+static consm_status own_coefficients(float *coefficient, bool *has, struct session *s,
+                                     const struct edges *edges)
+{
+    const struct consm *own = s->own;
+    *has = s->procedure && strcmp(s->procedure->model, "consm") == 0 && own && own->matcher;
+    if (*has) /* session_trust has just scored all edges */
+        memcpy(coefficient, own->w, (size_t)edges->count * sizeof *coefficient);
+    return CONSM_OK;
+}
+
+consm_status task_edges(json_t *result, struct session *s, const struct task_input *in)
+{
+    consm_status st = CONSM_OK;
+    struct edge_trust t = {0};
+    float *coefficient = NULL, *probability = NULL;
+    const struct problem *problem = s->problem;
+    struct judged j = {.problem = problem};
+    bool has;
+    TRY(session_trust(&t, s));
+    int64_t count = t.edges->count;
+    j.edges = t.edges;
+    TRY(NEW(j.same, count));
+    TRY(NEW(j.score, count));
+    TRY(NEW(coefficient, count));
+    TRY(NEW(probability, count));
+    if (pick(&j, t.score, false) == 0)
+        goto done; /* nothing to judge by */
+    TRY(task_number(result, "zeta", t.zeta));
+    TRY(add_judgement(result, "trust", &j, t.score, t.score));
+    TRY(own_coefficients(coefficient, &has, s, t.edges));
+    if (has) {
+        TRY(calibrate(probability, coefficient, &t, problem));
+        TRY(add_judgement(result, "coefficients", &j, coefficient, probability));
+    }
+    if (in->graph_path)
+        TRY(graph_file_write(in->graph_path, in->prepared->data, &t, problem, session_logits(s)));
+done:
+    mem_free(coefficient);
+    mem_free(probability);
+    mem_free(j.same);
+    mem_free(j.score);
+    edge_trust_free(&t);
+    return st;
+}

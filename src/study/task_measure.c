@@ -1,0 +1,61 @@
+/* The tasks that measure something else than accuracy: what a run costs, what the data is like. */
+#include "study/task.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "data/facts.h"
+#include <math.h>
+
+/* Time and memory of a short training. The peak includes the data, which is in memory already. */
+consm_status task_cost(json_t *result, const struct task_input *in)
+{
+    consm_status st = CONSM_OK;
+    uint8_t *role = NULL;
+    struct train_result trained;
+    struct train_options options = task_options(in);
+    const struct csr *graph = in->prepared->graph;
+    bool fresh = clock_reset_peak_rss();
+    double begin = clock_seconds();
+    TRY(task_roles(&role, in));
+    struct problem problem = prepare_problem(in->prepared, role);
+    TRY(train_once(&trained, &problem, &options, in->threads));
+    double all = clock_seconds() - begin;
+    TRY(task_record(result, &trained));
+    TRY(task_number(result, "all_seconds", all));
+    TRY(task_number(result, "peak_mb", fresh ? clock_peak_rss_mb() : (double)NAN));
+    if (json_object_set_new(result, "edges", json_integer(graph->nnz / 2)) != 0 ||
+        json_object_set_new(result, "nodes", json_integer(graph->rows)) != 0)
+        TRY(status_fail(CONSM_ENOMEM, "no memory for a result"));
+done:
+    mem_free(role);
+    return st;
+}
+
+static int put(json_t *to, const char *name, int64_t value)
+{
+    return json_object_set_new(to, name, json_integer(value));
+}
+
+consm_status task_facts(json_t *result, const struct task_input *in)
+{
+    consm_status st = CONSM_OK;
+    uint8_t *role = NULL;
+    struct data_facts f = {0};
+    const struct dataset *d = in->prepared->data;
+    TRY(task_roles(&role, in));
+    TRY(facts_measure(&f, d, role));
+    if (put(result, "nodes", d->nodes) | put(result, "edges", f.edges) |
+        put(result, "directed_edges", f.directed) | put(result, "features", d->features) |
+        put(result, "classes", d->classes) | put(result, "train", f.split_size[SPLIT_TRAIN]) |
+        put(result, "val", f.split_size[SPLIT_VAL]) |
+        put(result, "test", f.split_size[SPLIT_TEST]) | put(result, "copies", f.copies.nodes) |
+        put(result, "leaked", f.copies.leaked))
+        TRY(status_fail(CONSM_ENOMEM, "no memory for a result"));
+    TRY(task_number(result, "homophily", f.homophily.edge));
+    TRY(task_number(result, "adjusted_homophily", f.homophily.adjusted));
+    TRY(task_number(result, "leaked_share", f.copies.leaked_share));
+done:
+    facts_free(&f);
+    mem_free(role);
+    return st;
+}

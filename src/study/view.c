@@ -1,0 +1,104 @@
+/* Looking results up, and the names people read. */
+#include "study/study.h"
+
+#include "study/task.h"
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+consm_status view_record(const json_t **out, const struct study_view *v,
+                         const struct study_run *run)
+{
+    return execute_find(out, v->runs, run, v->hashes);
+}
+
+/* "trust.auc" is the figure auc of the object trust. */
+static double figure_of(const json_t *record, const char *field)
+{
+    const char *dot = strchr(field, '.');
+    char outer[32];
+    if (!dot)
+        return task_value(record, field);
+    snprintf(outer, sizeof outer, "%.*s", (int)(dot - field), field);
+    return task_value(json_object_get(record, outer), dot + 1);
+}
+
+consm_status view_cell(struct study_cell *out, const struct study_view *v,
+                       const struct study_run *run, int64_t seeds, const char *field)
+{
+    consm_status st = CONSM_OK;
+    struct study_run one = *run;
+    double there[STUDY_MOST_SEEDS];
+    const json_t *record;
+    *out = (struct study_cell){.seeds = seeds};
+    for (int64_t i = 0; i < seeds; i++) {
+        one.seed = (uint64_t)i;
+        TRY(view_record(&record, v, &one));
+        out->value[i] = record ? figure_of(record, field) : (double)NAN;
+        if (!isnan(out->value[i]))
+            there[out->n++] = out->value[i];
+    }
+    out->mean = stats_mean(there, out->n);
+    out->std = stats_std(there, out->n);
+    out->interval = stats_t_interval(there, out->n, 0.95);
+done:
+    return st;
+}
+
+consm_status view_compare(double *p, const struct study_cell *a, const struct study_cell *b)
+{
+    consm_status st = CONSM_OK;
+    double x[STUDY_MOST_SEEDS], y[STUDY_MOST_SEEDS];
+    struct stats_wilcoxon test;
+    int64_t n = 0;
+    for (int64_t i = 0; i < a->seeds && i < b->seeds; i++)
+        if (!isnan(a->value[i]) && !isnan(b->value[i])) {
+            x[n] = a->value[i];
+            y[n++] = b->value[i];
+        }
+    *p = (double)NAN;
+    if (n < 2)
+        goto done;
+    TRY(stats_wilcoxon(&test, x, y, n));
+    *p = test.p;
+done:
+    return st;
+}
+
+const char *view_model_title(const struct model_def *model)
+{
+    static const char *const title[][2] = {
+        {"mlp", "MLP"},     {"gcn", "GCN"},     {"dropedge", "DropEdge"}, {"gat", "GAT"},
+        {"gin", "GIN"},     {"appnp", "APPNP"}, {"gcnii", "GCNII"},       {"gam", "GAM"},
+        {"h2gcn", "H2GCN"}, {"fagcn", "FAGCN"}, {"ptdnet", "PTDNet"},     {"consm", "ConSM"},
+    };
+    for (size_t i = 0; i < sizeof title / sizeof *title; i++)
+        if (strcmp(title[i][0], model->name) == 0)
+            return title[i][1];
+    return model->name;
+}
+
+const char *view_dataset_title(const char *name, char buffer[96])
+{
+    if (registry_find(name)) {
+        snprintf(buffer, 96, "%s", name);
+        buffer[0] = (char)toupper((unsigned char)buffer[0]);
+    } else if (strncmp(name, "csbm:", 5) == 0) {
+        snprintf(buffer, 96, "csbm, %s", name + 5);
+    } else {
+        const char *slash = strrchr(name, '/');
+        snprintf(buffer, 96, "%s", slash && slash[1] ? slash + 1 : name);
+    }
+    return buffer;
+}
+
+const char *view_printf(struct view_words *w, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(w->text, sizeof w->text, format, list);
+    va_end(list);
+    return w->text;
+}

@@ -1,0 +1,215 @@
+/* Plans, options and searches: what a run is known by, what is refused, what is drawn. */
+#include "check.h"
+
+#include <math.h>
+#include <unistd.h>
+
+#include "study/options.h"
+#include "study/paper.h"
+#include "study/runs.h"
+#include "study/search.h"
+
+static const struct model_def *model(const char *name)
+{
+    const struct model_def *found;
+    OK(model_find(&found, name));
+    return found;
+}
+
+static void key_of(char key[65], const struct study_run *run, const json_t *hashes)
+{
+    json_t *identity;
+    OK(plan_identity(&identity, run, hashes));
+    OK(runs_key(key, identity));
+    json_decref(identity);
+}
+
+static void identity_holds_all_that_matters(void **state)
+{
+    (void)state;
+    struct study_run run = plan_run(TASK_TRAIN, "csbm:nodes=50", model("gcn"), "random"), other;
+    char key[65], another[65];
+    key_of(key, &run, NULL);
+    other = run;
+    other.keep_graph = true; /* an extra file changes nothing about the result */
+    key_of(another, &other, NULL);
+    assert_string_equal(key, another);
+    struct study_run changed[8];
+    for (int i = 0; i < 8; i++)
+        changed[i] = run;
+    changed[0].seed = 1;
+    changed[1].split = "paper";
+    changed[2].split_options.per_class = 5;
+    changed[3].config.lr *= 1.0000001;
+    changed[4].model = model("mlp");
+    changed[5].dataset = "csbm:nodes=51";
+    changed[6].task = TASK_CURVE;
+    changed[7].config.normalize_features = "row";
+    for (int i = 0; i < 8; i++) {
+        key_of(another, &changed[i], NULL);
+        if (strcmp(key, another) == 0)
+            fail_msg("change %d is not part of the identity", i);
+    }
+}
+
+static void identity_follows_the_bytes_of_files(void **state)
+{
+    (void)state;
+    struct study_run run = plan_run(TASK_TRAIN, "cora", model("gcn"), "paper");
+    json_t *one = json_pack("{s:s}", "cora", "aa"), *two = json_pack("{s:s}", "cora", "bb");
+    json_t *identity;
+    char key[65], other[65];
+    key_of(key, &run, one);
+    key_of(other, &run, two);
+    assert_string_not_equal(key, other);
+    FAILS(plan_identity(&identity, &run, NULL), CONSM_ENOTFOUND, "cora: its data was never opened");
+    assert_null(identity);
+    json_decref(one);
+    json_decref(two);
+}
+
+static void a_plan_owns_its_names(void **state)
+{
+    (void)state;
+    struct plan plan = {0};
+    char name[32] = "csbm:nodes=60";
+    struct study_run run = plan_run(TASK_PRUNE, name, model("gcn"), "random");
+    run.keep_graph = true;
+    OK(plan_add_seeds(&plan, &run, 3));
+    memset(name, 'x', sizeof name - 1);
+    assert_int_equal(plan.count, 3);
+    assert_int_equal(plan.names, 2);
+    assert_string_equal(plan.run[2].dataset, "csbm:nodes=60");
+    assert_int_equal(plan.run[2].seed, 2);
+    assert_true(plan.run[0].keep_graph && !plan.run[1].keep_graph);
+    plan_free(&plan);
+}
+
+static void options_are_read_and_checked(void **state)
+{
+    (void)state;
+    struct study_options o;
+    struct study_run run;
+    json_t *json = json_pack("{s:[s,s], s:[s,s], s:i, s:s, s:{s:s, s:s}}", "datasets", "karate",
+                             "csbm", "models", "gcn", "consm", "seeds", 4, "split", "random", "set",
+                             "lambda", "2", "profile", "paper");
+    OK(options_read(&o, json));
+    assert_int_equal(o.datasets, 2);
+    assert_int_equal(o.models, 2);
+    OK(options_run(&run, &o, TASK_TRAIN, "csbm", o.model[1]));
+    assert_near(run.config.lambda, 2, 0); /* what is set by name overrides the profile … */
+    assert_string_equal(run.config.match_join, "concat"); /* … whatever their order */
+    assert_int_equal(run.split_options.per_class, 20);
+    OK(options_run(&run, &o, TASK_TRAIN, "karate", o.model[0]));
+    assert_int_equal(run.split_options.per_class, 4);
+    options_free(&o);
+    json_object_set_new(json, "seeds", json_integer(100000));
+    FAILS(options_read(&o, json), CONSM_EINVAL, "1 to 200 seeds");
+    json_object_set_new(json, "seeds", json_integer(1));
+    json_object_set_new(json, "models", json_pack("[s]", "gnc"));
+    FAILS(options_read(&o, json), CONSM_ENOTFOUND, "no model gnc");
+    json_object_set_new(json, "datasets", json_array());
+    FAILS(options_read(&o, json), CONSM_EINVAL, "datasets");
+    json_decref(json);
+}
+
+static void preferred_sets_give_way_to_chosen_ones(void **state)
+{
+    (void)state;
+    static const char *const preferred[] = {"cora", "chameleon", NULL};
+    const char *set[STUDY_MOST];
+    struct study_options o = {.dataset = {"chameleon", "actor", "cora"}, .datasets = 3};
+    assert_int_equal(options_datasets(set, &o, preferred), 2);
+    assert_string_equal(set[0], "cora");
+    o.chosen = true;
+    assert_int_equal(options_datasets(set, &o, preferred), 3);
+    o = (struct study_options){.dataset = {"karate"}, .datasets = 1};
+    assert_int_equal(options_datasets(set, &o, preferred), 1);
+    assert_string_equal(set[0], "karate");
+}
+
+static void the_built_in_space_draws_valid_configurations(void **state)
+{
+    (void)state;
+    json_t *space;
+    OK(search_read(&space, NULL));
+    for (int m = 0; model_list()[m]; m++) {
+        int different = 0;
+        for (int64_t k = 0; k < 12; k++) {
+            struct config a, b, plain;
+            model_defaults(model_list()[m], &a);
+            b = plain = a;
+            OK(search_draw(&a, space, model_list()[m], k));
+            OK(search_draw(&b, space, model_list()[m], k));
+            assert_near(a.weight_decay, b.weight_decay, 0);
+            assert_in_range(a.hidden, 32, 128);
+            assert_true(k == 0 || (a.weight_decay >= 1e-4 && a.weight_decay <= 1e-2));
+            different += a.weight_decay != plain.weight_decay;
+        }
+        assert_int_equal(different, 11); /* number 0 is the defaults */
+    }
+    json_decref(space);
+}
+
+static void bad_spaces_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *yaml, *message;
+    } bad[] = {
+        {"common: [1, 2]\n", "common: expected parameters"},
+        {"gnc:\n  lr: [0.1]\n", "no model gnc"},
+        {"common:\n  learning: [0.1]\n", "no parameter learning"},
+        {"common:\n  lr: [0.1, fast]\n", "lr fast"},
+        {"common:\n  lr: {low: 0.1, high: 0.01}\n", "low <= high"},
+        {"common:\n  lr: {low: 0, high: 0.01, log: yes}\n", "low <= high"},
+        {"common:\n  lr: []\n", "expected a list"},
+        {"common:\n  lr: [0.1]\n  lr: [0.2]\n", "line 3, column 3"},
+        {"common:\n  lr: [0.1\n", "line"},
+        {"common: {lr: [[[[0.1]]]]}\n", "nested too deeply"},
+        {"", "expected sections"},
+        {"common: &a\n  lr: [*a]\n", "nested too deeply"},
+    };
+    char path[64];
+    json_t *space;
+    snprintf(path, sizeof path, "/tmp/consm-space-%ld.yaml", (long)getpid());
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        FILE *file = fopen(path, "w");
+        fputs(bad[i].yaml, file);
+        fclose(file);
+        if (search_read(&space, path) >= 0)
+            fail_msg("accepted: %s", bad[i].yaml);
+        assert_null(space);
+        if (!strstr(consm_errmsg(), bad[i].message))
+            fail_msg("%s: message \"%s\" lacks \"%s\"", bad[i].yaml, consm_errmsg(),
+                     bad[i].message);
+    }
+    unlink(path);
+}
+
+static void the_paper_is_quoted_rightly(void **state)
+{
+    (void)state;
+    assert_near(paper_accuracy("cora", "consm"), 83.6, 0);
+    assert_near(paper_accuracy("actor", "mlp"), 27.9, 0);
+    assert_near(paper_accuracy("squirrel", "gin"), 23.0, 0);
+    assert_near(paper_accuracy_std("chameleon", "gin"), 3.7, 0);
+    assert_true(isnan(paper_accuracy("karate", "gcn")));
+    assert_int_equal(paper_set("squirrel")->edges, 211872);
+    assert_null(paper_set("texas"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(identity_holds_all_that_matters),
+        cmocka_unit_test(identity_follows_the_bytes_of_files),
+        cmocka_unit_test(a_plan_owns_its_names),
+        cmocka_unit_test(options_are_read_and_checked),
+        cmocka_unit_test(preferred_sets_give_way_to_chosen_ones),
+        cmocka_unit_test(the_built_in_space_draws_valid_configurations),
+        cmocka_unit_test(bad_spaces_are_named),
+        cmocka_unit_test(the_paper_is_quoted_rightly),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
