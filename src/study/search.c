@@ -145,11 +145,12 @@ static consm_status check_section(const json_t *section, const char *path, const
         return status_fail(CONSM_EINVAL, "%s: %s: expected parameters", path, where);
     json_object_foreach((json_t *)section, name, choices)
     {
-        size_t count = json_is_array(choices) ? json_array_size(choices) : 2;
+        size_t count = json_array_size(choices); /* of a range, and of no list: both ends */
+        count = count ? count : 2;
         for (size_t i = 0; i < count; i++) {
             double u = ((double)i + 0.5) / (double)count;
             if (!json_is_array(choices))
-                u = i ? 1 : 0; /* both ends of a range */
+                u = i ? 1 : 0;
             if (draw_one(&c, name, choices, u) < 0) {
                 char message[512];
                 snprintf(message, sizeof message, "%s", consm_errmsg());
