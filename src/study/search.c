@@ -78,7 +78,7 @@ static consm_status parse(json_t **out, const unsigned char *text, size_t size, 
     bool loaded = false;
     if (!yaml_parser_initialize(&parser))
         return status_fail(CONSM_ENOMEM, "%s: no memory for a YAML parser", path);
-    yaml_parser_set_input_string(&parser, text, size);
+    yaml_parser_set_input_string(&parser, text ? text : (const unsigned char *)"", size);
     if (!(loaded = yaml_parser_load(&parser, &r.doc)))
         TRY(status_fail(CONSM_EFORMAT, "%s: line %zu, column %zu: %s", path,
                         parser.problem_mark.line + 1, parser.problem_mark.column + 1,
