@@ -5,6 +5,7 @@
 #include "args.h"
 
 extern const struct command cmd_train;
+extern const struct command cmd_predict;
 extern const struct command cmd_models;
 extern const struct command cmd_fetch;
 extern const struct command cmd_generate;

@@ -1,12 +1,14 @@
 /* The command `consm`: finds the verb, reads its flags, runs it. */
 #include "commands.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 /* In the order in which `consm help` lists them. */
 static const struct command *const commands[] = {
     &cmd_train,    //
+    &cmd_predict,  //
     &cmd_bench,    //
     &cmd_report,   //
     &cmd_models,   //
@@ -82,6 +84,7 @@ static int unknown_command(const char *name)
 int main(int argc, char **argv)
 {
     static struct args args;
+    signal(SIGXFSZ, SIG_IGN); /* a file too large is a failed write with a message, not a kill */
     const char *verb = argc > 1 ? argv[1] : "";
     if (argc < 2 || strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 ||
         (strcmp(verb, "help") == 0 && argc == 2)) {

@@ -377,6 +377,34 @@ static void class_weights_balance(void **state)
     scene_close(&scene);
 }
 
+/* What `consm train` tells people about edge weights. */
+static void weights_count_where_it_is_said(void **state)
+{
+    (void)state;
+    struct scene plain, weighted;
+    scene_small(&plain);
+    OK(generate_named(&weighted.data, plain.data->name));
+    weighted.data->weight = mem_alloc((size_t)weighted.data->edges, sizeof(float));
+    for (int64_t e = 0; e < weighted.data->edges; e++)
+        weighted.data->weight[e] = 0.25f + (float)(e % 7);
+    OK(prepare(&weighted.prepared, weighted.data));
+    struct problem problem = prepare_problem(&weighted.prepared, plain.role);
+    for (const struct model_def *const *m = model_list(); *m; m++) {
+        struct train_options options = options_for(*m, 3);
+        struct outcome a, b;
+        train_on(&a, &plain.problem, &options, 1);
+        train_on(&b, &problem, &options, 1);
+        bool differ = memcmp(a.logit, b.logit, (size_t)a.logits * sizeof(float)) != 0;
+        if (differ != model_uses_weights(*m))
+            fail_msg("%s %s weights", (*m)->name, differ ? "uses" : "does not use");
+        outcome_free(&a);
+        outcome_free(&b);
+    }
+    prepare_free(&weighted.prepared);
+    dataset_free(weighted.data);
+    scene_close(&plain);
+}
+
 static void nothing_to_train_on(void **state)
 {
     (void)state;
@@ -403,6 +431,7 @@ int main(void)
         cmocka_unit_test(the_test_set_is_not_read_before_the_end),
         cmocka_unit_test(without_validation_the_last_epoch_stays),
         cmocka_unit_test(class_weights_balance),
+        cmocka_unit_test(weights_count_where_it_is_said),
         cmocka_unit_test(nothing_to_train_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,10 +4,11 @@
 
 #include <string.h>
 
-static consm_status wrap(struct consm_dataset **out, struct dataset *data)
+consm_status dataset_wrap(struct consm_dataset **out, struct dataset *data)
 {
     consm_status st = CONSM_OK;
     struct consm_dataset *d;
+    *out = NULL;
     TRY(ZNEW(d, 1));
     pthread_mutex_init(&d->lock, NULL);
     d->data = data;
@@ -26,7 +27,7 @@ consm_status consm_dataset_open(struct consm_dataset **out, const char *name_or_
     struct data_options o = {.data_dir = data_dir};
     *out = NULL;
     TRY(data_open(&data, name_or_path, &o));
-    TRY(wrap(out, data));
+    TRY(dataset_wrap(out, data));
 done:
     return st;
 }
@@ -148,7 +149,7 @@ consm_status consm_dataset_from_arrays(struct consm_dataset **out,
         dataset_free(data);
         return st;
     }
-    TRY(wrap(out, data));
+    TRY(dataset_wrap(out, data));
 done:
     return st;
 }

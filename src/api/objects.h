@@ -15,6 +15,9 @@ struct consm_dataset {
     struct prepared prepared;
 };
 
+/* A public dataset around one that is open; takes it over, also on failure. */
+consm_status dataset_wrap(struct consm_dataset **out, struct dataset *data);
+
 /* The dataset with its graph cleaned; any thread may ask. */
 consm_status dataset_prepared(const struct prepared **out, const struct consm_dataset *dataset);
 

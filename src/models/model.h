@@ -36,6 +36,9 @@ const struct model_def *const *model_list(void);
 /* CONSM_ENOTFOUND with the nearest name. */
 consm_status model_find(const struct model_def **out, const char *name);
 
+/* Whether edge weights change what the model computes. */
+bool model_uses_weights(const struct model_def *model);
+
 /* The table's defaults, then the model's own. */
 void model_defaults(const struct model_def *model, struct config *c);
 

@@ -86,7 +86,7 @@ done:
 
 struct file_writer {
     FILE *stream;
-    char *path, *temporary; /* temporary is NULL for standard output */
+    char *path, *temporary; /* temporary is NULL for standard output and devices */
     bool failed, committed;
 };
 
@@ -100,6 +100,11 @@ consm_status file_create(struct file_writer **out, const char *path)
         TRY(CONSM_ENOMEM);
     if (strcmp(path, "-") == 0) {
         w->stream = stdout;
+    } else if (file_kind(path) == FILE_OTHER) {
+        /* A device or a pipe is written to, never replaced. */
+        w->stream = fopen(path, "wb");
+        if (!w->stream)
+            TRY(status_fail(CONSM_EIO, "%s: cannot write: %s", path, strerror(errno)));
     } else {
         size_t length = strlen(path) + 32;
         TRY(NEW(w->temporary, length));

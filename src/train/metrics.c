@@ -197,8 +197,12 @@ double metrics_nll(const struct predicted *p, double temperature)
     return rows > 0 ? sum / rows : 0;
 }
 
-/* The likelihood is convex in 1/T, so it has one valley in log T as well: golden section finds it,
- * the same steps every time. */
+static double cost(const struct predicted *p, double log_t, int64_t rows)
+{
+    return metrics_nll(p, exp(log_t)) + log_t * log_t / (2 * (double)rows);
+}
+
+/* Golden section, the same steps every time. */
 double metrics_temperature(const struct predicted *p)
 {
     const double golden = 0.6180339887498949;
@@ -210,19 +214,19 @@ double metrics_temperature(const struct predicted *p)
         return 1;
     a = high - golden * (high - low);
     b = low + golden * (high - low);
-    at_a = metrics_nll(p, exp(a));
-    at_b = metrics_nll(p, exp(b));
+    at_a = cost(p, a, rows);
+    at_b = cost(p, b, rows);
     for (int step = 0; step < 40; step++) {
         if (at_a <= at_b) {
             high = b;
             b = a, at_b = at_a;
             a = high - golden * (high - low);
-            at_a = metrics_nll(p, exp(a));
+            at_a = cost(p, a, rows);
         } else {
             low = a;
             a = b, at_a = at_b;
             b = low + golden * (high - low);
-            at_b = metrics_nll(p, exp(b));
+            at_b = cost(p, b, rows);
         }
     }
     return exp(0.5 * (low + high));

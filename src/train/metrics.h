@@ -29,7 +29,9 @@ void metrics_softmax(float *probability, const float *logits, double temperature
  * holds the logits. */
 double metrics_nll(const struct predicted *p, double temperature);
 
-/* The temperature of least metrics_nll, between 0.05 and 20; 1 when there is nothing to fit. */
+/* The temperature of least metrics_nll + (log T)² / 2n, between 0.05 and 20; 1 when there is
+ * nothing to fit. The second term stands for one vague opinion that T is about 1: without it a
+ * small validation set that is all right would make every prediction certain. */
 double metrics_temperature(const struct predicted *p);
 
 #endif

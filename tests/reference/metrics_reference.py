@@ -45,7 +45,7 @@ def case(n, classes, strength, absent=(), decimals=3, scale=1.0):
         label, said, labels=range(classes), zero_division=0)
     areas = [metrics.roc_auc_score(label == k, p[:, k]) if 0 < (label == k).sum() < n else None
              for k in range(classes)]
-    best = optimize.minimize_scalar(lambda t: nll(logits, label, np.exp(t)),
+    best = optimize.minimize_scalar(lambda t: nll(logits, label, np.exp(t)) + t * t / (2 * n),
                                     bounds=(np.log(0.05), np.log(20)), method="bounded",
                                     options=dict(xatol=1e-10))
     return dict(
@@ -58,7 +58,7 @@ def case(n, classes, strength, absent=(), decimals=3, scale=1.0):
         precision=precision.tolist(), recall=recall.tolist(), f1=f1.tolist(),
         support=support.tolist(), areas=areas,
         confusion=metrics.confusion_matrix(label, said, labels=range(classes)).ravel().tolist(),
-        temperature=float(np.exp(best.x)), nll_after=float(best.fun))
+        temperature=float(np.exp(best.x)), nll_after=float(nll(logits, label, np.exp(best.x))))
 
 
 json.dump([case(60, 4, 1.5), case(40, 2, 1.0), case(50, 3, 2.0, absent=(1,)),

@@ -1,0 +1,220 @@
+/* The output folder of a training run. */
+#include "train_output.h"
+
+#include "api/model_json.h"
+#include "config_file.h"
+#include "store/file.h"
+
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- config.yaml -------------------------------------------------------------------------------
+ */
+
+static void yaml_line(struct text *t, const char *key, const char *value)
+{
+    text_printf(t, "%s: ", key);
+    yaml_scalar(t, value);
+    text_add(t, "\n");
+}
+
+/* A path that exists is written in full, so that the file works from any folder. */
+static void yaml_path(struct text *t, const char *key, const char *value)
+{
+    char full[PATH_MAX];
+    yaml_line(t, key, access(value, F_OK) == 0 && realpath(value, full) ? full : value);
+}
+
+static void yaml_number(struct text *t, const char *key, unsigned long long value)
+{
+    text_printf(t, "%s: %llu\n", key, value);
+}
+
+/* Flags that say how the work is done or shown, not what comes out. */
+static bool is_about_the_machine(const char *flag)
+{
+    static const char *const names[] = {"config", "output", "resume",           "json", "threads",
+                                        "jobs",   "help",   "checkpoint-every", NULL};
+    for (int i = 0; names[i]; i++)
+        if (strcmp(names[i], flag) == 0)
+            return true;
+    return false;
+}
+
+static bool is_written_already(const char *flag)
+{
+    static const char *const names[] = {"model", "split", "seed", "seeds", NULL};
+    for (int i = 0; names[i]; i++)
+        if (strcmp(names[i], flag) == 0)
+            return true;
+    return config_find(flag) != NULL;
+}
+
+/* The flags that are neither parameters nor common: per-class, data-dir, …; of repeated ones the
+ * last counts. */
+static void yaml_other_flags(struct text *t, const struct args *args)
+{
+    for (int i = 0; i < args->flags; i++) {
+        const struct flag *flag = args->flag[i];
+        bool repeated = false;
+        for (int j = i + 1; j < args->flags; j++)
+            repeated = repeated || args->flag[j] == flag;
+        if (repeated || is_about_the_machine(flag->name) || is_written_already(flag->name))
+            continue;
+        if (!flag->value)
+            yaml_line(t, flag->name, "true");
+        else if (strcmp(flag->name, "data-dir") == 0)
+            yaml_path(t, flag->name, args->value[i]);
+        else
+            yaml_line(t, flag->name, args->value[i]);
+    }
+}
+
+static consm_status write_config(const char *path, const struct args *args,
+                                 const struct train_identity *run)
+{
+    struct text t = {0};
+    char buffer[32];
+    text_printf(&t, "# consm %s. `consm train --config` with this file repeats the run exactly.\n",
+                consm_version());
+    if (run->data->sha256[0])
+        text_printf(&t, "# SHA-256 of the data: %s\n", run->data->sha256);
+    yaml_path(&t, "dataset", run->dataset);
+    yaml_line(&t, "model", run->model);
+    yaml_path(&t, "split", run->split);
+    yaml_number(&t, "seed", run->seed);
+    yaml_number(&t, "seeds", (unsigned long long)run->seeds);
+    yaml_other_flags(&t, args);
+    for (const struct config_row *row = config_rows(); row->name; row++)
+        yaml_line(&t, row->name, config_text(run->config, row, buffer));
+    consm_status st = text_save(&t, path);
+    text_free(&t);
+    return st;
+}
+
+/* ---- the folder --------------------------------------------------------------------------------
+ */
+
+/* Removes what killed runs left: files that never got their name. */
+static void sweep(const char *folder)
+{
+    static const char *const names[] = {
+        "checkpoint.safetensors", "model.safetensors", "predictions.csv",
+        "metrics.json",           "config.yaml",       "report.html"};
+    char pattern[PATH_MAX];
+    glob_t found;
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+        snprintf(pattern, sizeof pattern, "%s/%s.[0-9]*.tmp", folder, names[n]);
+        if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
+            continue;
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            unlink(found.gl_pathv[i]);
+        globfree(&found);
+    }
+}
+
+consm_status train_output_open(struct train_output *out, const struct args *args,
+                               const struct train_identity *run)
+{
+    consm_status st = CONSM_OK;
+    char *path = NULL;
+    TRY(file_make_folders(out->folder));
+    TRY(file_join(&out->checkpoint, out->folder, "checkpoint.safetensors"));
+    sweep(out->folder);
+    TRY(file_join(&path, out->folder, "config.yaml"));
+    TRY(write_config(path, args, run));
+done:
+    mem_free(path);
+    return st;
+}
+
+void train_output_close(struct train_output *out)
+{
+    mem_free(out->checkpoint);
+    out->checkpoint = NULL;
+}
+
+/* ---- predictions.csv ---------------------------------------------------------------------------
+ */
+
+static void head(struct text *t, const struct consm_model *model, bool probabilities)
+{
+    char buffer[24], name[300];
+    text_add(t, "id,label,confidence");
+    for (int32_t k = 0; probabilities && k < model->classes; k++) {
+        snprintf(name, sizeof name, "p_%.250s", consm_model_class(model, k, buffer));
+        text_add(t, ",");
+        text_csv(t, name);
+    }
+    text_add(t, "\n");
+}
+
+consm_status predictions_write(const char *path, const struct consm_model *model,
+                               const struct consm_prediction *prediction,
+                               const struct dataset *data, bool probabilities)
+{
+    consm_status st = CONSM_OK;
+    struct file_writer *w = NULL;
+    struct text t = {0};
+    char id[24], name[24];
+    TRY(file_create(&w, path));
+    head(&t, model, probabilities);
+    for (int64_t i = 0; i < prediction->nodes; i++) {
+        text_csv(&t, dataset_node_id(data, i, id));
+        text_add(&t, ",");
+        text_csv(&t, consm_model_class(model, prediction->label[i], name));
+        text_printf(&t, ",%.6f", (double)prediction->confidence[i]);
+        for (int64_t k = 0; probabilities && k < prediction->classes; k++)
+            text_printf(&t, ",%.6f", (double)prediction->probability[i * prediction->classes + k]);
+        text_add(&t, "\n");
+        TRY(text_status(&t));
+        if (t.length < 1 << 16 && i + 1 < prediction->nodes)
+            continue;
+        TRY(file_write(w, t.data, t.length));
+        t.length = 0;
+    }
+    TRY(file_commit(w));
+done:
+    text_free(&t);
+    file_close(w);
+    return st;
+}
+
+/* ---- the rest ----------------------------------------------------------------------------------
+ */
+
+static consm_status write_metrics(const char *path, const struct consm_model *model)
+{
+    struct text t = {0};
+    model_metrics_to_json(&t, model);
+    consm_status st = text_status(&t);
+    if (st == CONSM_OK)
+        st = text_save(&t, path);
+    text_free(&t);
+    return st;
+}
+
+consm_status train_output_write(const struct train_output *out, const struct consm_model *model,
+                                const struct consm_prediction *prediction,
+                                const struct dataset *data, const uint8_t *role)
+{
+    consm_status st = CONSM_OK;
+    char *path[4] = {0};
+    static const char *const name[4] = {"model.safetensors", "predictions.csv", "metrics.json",
+                                        "report.html"};
+    for (int i = 0; i < 4; i++)
+        TRY(file_join(&path[i], out->folder, name[i]));
+    TRY(consm_model_save(model, path[0]));
+    TRY(predictions_write(path[1], model, prediction, data, out->probabilities));
+    TRY(write_metrics(path[2], model));
+    TRY(train_report_write(path[3], model, prediction, data, role));
+    unlink(out->checkpoint);
+done:
+    for (int i = 0; i < 4; i++)
+        mem_free(path[i]);
+    return st;
+}

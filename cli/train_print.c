@@ -1,0 +1,107 @@
+/* What `consm train` prints: aligned for people, JSON for programs. */
+#include "train_print.h"
+
+#include "base/clock.h"
+#include "graph/structural.h"
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+
+static void print_json(json_t *line)
+{
+    json_dumpf(line, stdout, JSON_REAL_PRECISION(10));
+    putchar('\n');
+    json_decref(line);
+}
+
+/* A figure, or null where there is none. */
+static json_t *figure(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+void train_print_run(const struct training *t, const struct train_result *r)
+{
+    if (!t->json) {
+        printf("  %6llu %8.4f ", (unsigned long long)r->seed, r->val_acc);
+        if (t->count[SPLIT_TEST])
+            printf("%8.4f", r->test_acc);
+        else
+            printf("%8s", "-");
+        printf(" %10lld %8lld %9.3f %9.3f\n", (long long)r->best_epoch, (long long)r->epochs,
+               r->train_ms, r->eval_ms);
+        return;
+    }
+    print_json(json_pack(
+        "{s:s, s:s, s:s, s:I, s:f, s:o, s:I, s:I, s:f, s:f, s:f, s:I, s:f, s:I, s:I, s:I, s:I, "
+        "s:b}",
+        "dataset", t->prepared->data->name, "model", t->model->name, "split", t->split, "seed",
+        (json_int_t)r->seed, "val_acc", r->val_acc, "test_acc",
+        figure(t->count[SPLIT_TEST] ? r->test_acc : NAN), "best_epoch", (json_int_t)r->best_epoch,
+        "epochs", (json_int_t)r->epochs, "train_ms", r->train_ms, "eval_ms", r->eval_ms, "seconds",
+        r->seconds, "params", (json_int_t)r->params, "peak_rss_mb", clock_peak_rss_mb(), "trained",
+        (json_int_t)t->count[SPLIT_TRAIN], "validated", (json_int_t)t->count[SPLIT_VAL], "tested",
+        (json_int_t)t->count[SPLIT_TEST], "held_out", (json_int_t)t->held_out,
+        "structural_features", t->prepared->structural != NULL));
+}
+
+void train_print_summary(const struct training *t, double seconds)
+{
+    double test = 0, spread = 0, val = 0, train_ms = 0, eval_ms = 0, n = (double)t->runs;
+    for (int64_t i = 0; i < t->runs; i++) {
+        const struct train_result *r = &t->result[i];
+        test += r->test_acc / n;
+        val += r->val_acc / n;
+        train_ms += r->train_ms / n;
+        eval_ms += r->eval_ms / n;
+    }
+    for (int64_t i = 0; i < t->runs; i++)
+        spread += pow(t->result[i].test_acc - test, 2);
+    spread = t->runs > 1 ? sqrt(spread / (n - 1)) : 0;
+    if (t->json) {
+        bool tested = t->count[SPLIT_TEST] > 0;
+        print_json(json_pack("{s:b, s:s, s:s, s:s, s:I, s:o, s:o, s:f, s:f, s:f, s:f}", "summary",
+                             1, "dataset", t->prepared->data->name, "model", t->model->name,
+                             "split", t->split, "runs", (json_int_t)t->runs, "test_acc_mean",
+                             figure(tested ? test : NAN), "test_acc_std",
+                             figure(tested ? spread : NAN), "val_acc_mean", val, "train_ms",
+                             train_ms, "eval_ms", eval_ms, "seconds", seconds));
+        return;
+    }
+    if (t->count[SPLIT_TEST])
+        printf("\n  test accuracy %.2f ± %.2f %%, validation %.2f %%", 100 * test, 100 * spread,
+               100 * val);
+    else
+        printf("\n  validation accuracy %.2f %% (no test nodes)", 100 * val);
+    printf(" over %lld run%s in %.1f s\n", (long long)t->runs, t->runs == 1 ? "" : "s", seconds);
+}
+
+/* What was done with the data that a person should know. */
+void train_print_notes(const struct training *t)
+{
+    const struct dataset *d = t->prepared->data;
+    if (t->prepared->structural)
+        printf("  no features: %d structural ones were built (degrees, neighbours' degrees, random "
+               "walks)\n",
+               STRUCTURAL_FEATURES);
+    if (t->held_out)
+        printf("  no validation nodes: %lld of %lld labels are held out for it\n",
+               (long long)t->held_out, (long long)(t->held_out + t->count[SPLIT_TRAIN]));
+    if (d->directed)
+        printf("  edges have a direction: %s takes them both ways\n", t->model->name);
+    if (d->weight && !model_uses_weights(t->model))
+        printf("  edges have weights: %s does not use them\n", t->model->name);
+}
+
+void train_print_output(const struct training *t)
+{
+    const struct consm_metrics *m =
+        &t->best->metrics[t->count[SPLIT_TEST] ? SPLIT_TEST : SPLIT_VAL];
+    printf("  macro-F1 %.4f, balanced accuracy %.4f, ROC-AUC %.4f on %s\n"
+           "  confidence: temperature %.3f, calibration error on validation %.4f before, %.4f "
+           "after\n"
+           "  %s/: model.safetensors predictions.csv metrics.json config.yaml report.html\n",
+           m->macro_f1, m->balanced_accuracy, m->roc_auc,
+           t->count[SPLIT_TEST] ? "test" : "validation", t->best->temperature, t->best->ece_before,
+           t->best->metrics[SPLIT_VAL].ece, t->output.folder);
+}

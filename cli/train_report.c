@@ -1,0 +1,226 @@
+/* report.html of one training run: how good, class by class, how calibrated, and the graph with
+ * what was predicted. */
+#include "train_output.h"
+
+#include "report/html.h"
+#include "stats/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const char *const role_name[] = {"", "training", "validation", "test"};
+
+/* The role whose figures come first: test where there is one. */
+static int first_role(const struct consm_model *m)
+{
+    return m->metrics[SPLIT_TEST].nodes ? SPLIT_TEST : SPLIT_VAL;
+}
+
+static void percent(char text[32], double value)
+{
+    snprintf(text, 32, isnan(value) ? "–" : "%.1f %%", 100 * value);
+}
+
+static void add_summary(struct report *r, const struct consm_model *m)
+{
+    const struct consm_metrics *best = &m->metrics[first_role(m)];
+    char text[320], value[32];
+    percent(value, best->accuracy);
+    snprintf(text, sizeof text, "of %lld %s nodes", (long long)best->nodes,
+             role_name[first_role(m)]);
+    report_fact(r, value, "accuracy", text);
+    percent(value, best->macro_f1);
+    report_fact(r, value, "macro-F1", "mean over classes");
+    percent(value, best->balanced_accuracy);
+    report_fact(r, value, "balanced accuracy", "mean recall");
+    snprintf(text, sizeof text,
+             "%s was trained on %lld labelled nodes of %s; %lld validated%s, %lld tested. Of %lld "
+             "epochs, number %lld was best on validation.",
+             m->def->name, (long long)m->count[SPLIT_TRAIN], m->dataset,
+             (long long)m->count[SPLIT_VAL], m->held_out ? " (held out of the labels)" : "",
+             (long long)m->count[SPLIT_TEST], (long long)m->result.epochs,
+             (long long)m->result.best_epoch);
+    report_summary(r, text);
+    if (m->structural)
+        report_summary(r, "The data has no features; structural ones (degrees, neighbours' "
+                          "degrees, random walks) were built.");
+}
+
+static consm_status add_roles(struct report *r, const struct consm_model *m)
+{
+    consm_status st = CONSM_OK;
+    struct table *t;
+    TRY(table_new(&t, "metrics", "Figures by role"));
+    table_column(t, "Nodes", TABLE_LEFT, NULL);
+    table_column(t, "Count", TABLE_RIGHT, NULL);
+    table_column(t, "Accuracy", TABLE_RIGHT, NULL);
+    table_column(t, "Macro-F1", TABLE_RIGHT, "mean F1 over classes");
+    table_column(t, "Balanced", TABLE_RIGHT, "mean recall over classes");
+    table_column(t, "ROC-AUC", TABLE_RIGHT, "one class against the rest, mean");
+    table_column(t, "ECE", TABLE_RIGHT, "expected calibration error, 15 bins");
+    for (int role = SPLIT_TRAIN; role <= SPLIT_TEST; role++) {
+        const struct consm_metrics *x = &m->metrics[role];
+        if (x->nodes == 0)
+            continue;
+        table_row(t);
+        table_text(t, role_name[role]);
+        table_number(t, (double)x->nodes, 0);
+        table_number(t, x->accuracy, 4);
+        table_number(t, x->macro_f1, 4);
+        table_number(t, x->balanced_accuracy, 4);
+        table_number(t, x->roc_auc, 4);
+        table_number(t, x->ece, 4);
+    }
+    report_table(r, t);
+done:
+    return st;
+}
+
+static consm_status add_classes(struct report *r, const struct consm_model *m)
+{
+    consm_status st = CONSM_OK;
+    const struct consm_metrics *x = &m->metrics[first_role(m)];
+    struct table *t;
+    char buffer[24];
+    TRY(table_new(&t, "classes", "Class by class"));
+    table_column(t, "Class", TABLE_LEFT, NULL);
+    table_column(t, "Nodes", TABLE_RIGHT, "that are of the class");
+    table_column(t, "Predicted", TABLE_RIGHT, "that are said to be");
+    table_column(t, "Precision", TABLE_RIGHT, NULL);
+    table_column(t, "Recall", TABLE_RIGHT, NULL);
+    table_column(t, "F1", TABLE_RIGHT, NULL);
+    table_column(t, "ROC-AUC", TABLE_RIGHT, NULL);
+    for (int32_t k = 0; k < m->classes; k++) {
+        table_row(t);
+        table_text(t, consm_model_class(m, k, buffer));
+        table_number(t, (double)x->of[k].support, 0);
+        table_number(t, (double)x->of[k].predicted, 0);
+        table_number(t, x->of[k].precision, 4);
+        table_number(t, x->of[k].recall, 4);
+        table_number(t, x->of[k].f1, 4);
+        table_number(t, x->of[k].roc_auc, 4);
+    }
+    report_table(r, t);
+done:
+    return st;
+}
+
+static consm_status add_confusion(struct report *r, const struct consm_model *m)
+{
+    enum { MOST = 30 };
+    consm_status st = CONSM_OK;
+    const struct consm_metrics *x = &m->metrics[first_role(m)];
+    struct table *t;
+    char buffer[24];
+    if (m->classes > MOST)
+        return CONSM_OK;
+    TRY(table_new(&t, "confusion", "Confusion: true class by row, predicted class by column"));
+    table_column(t, "Class", TABLE_LEFT, NULL);
+    for (int32_t k = 0; k < m->classes; k++)
+        table_column(t, consm_model_class(m, k, buffer), TABLE_RIGHT, NULL);
+    for (int32_t i = 0; i < m->classes; i++) {
+        table_row(t);
+        table_text(t, consm_model_class(m, i, buffer));
+        for (int32_t j = 0; j < m->classes; j++) {
+            table_number(t, (double)x->confusion[(int64_t)i * m->classes + j], 0);
+            table_mark(t, i == j ? TABLE_BEST : 0);
+        }
+    }
+    report_table(r, t);
+done:
+    return st;
+}
+
+static consm_status add_calibration(struct report *r, const struct consm_model *m,
+                                    const struct consm_prediction *p, const struct dataset *d,
+                                    const uint8_t *role)
+{
+    consm_status st = CONSM_OK;
+    static const char *const series[] = {"after temperature scaling"};
+    struct stats_reliability bins;
+    struct figure *f = NULL;
+    float *probability = NULL;
+    uint8_t *right = NULL;
+    char text[256];
+    int64_t n = 0;
+    TRY(NEW(probability, p->nodes));
+    TRY(NEW(right, p->nodes));
+    for (int64_t i = 0; i < p->nodes; i++)
+        if (role[i] == first_role(m) && d->label[i] >= 0) {
+            probability[n] = fminf(p->confidence[i], 1);
+            right[n++] = p->label[i] == d->label[i];
+        }
+    snprintf(text, sizeof text,
+             "Logits are divided by the temperature %.3f, fitted on validation: its expected "
+             "calibration error went from %.4f to %.4f.",
+             m->temperature, m->ece_before, m->metrics[SPLIT_VAL].ece);
+    report_section(r, "Confidence", text);
+    if (n == 0)
+        goto done;
+    TRY(stats_reliability(&bins, probability, right, n, 10));
+    struct reliability_chart chart = {
+        .words = {"reliability", "Confidence against how often it is right",
+                  "On the dotted line confidence means what it says.", NULL},
+        .x_label = "Confidence",
+        .y_label = "Share that is right",
+        .series = series,
+        .bins = &bins,
+        .series_count = 1};
+    TRY(figure_reliability(&f, &chart));
+    report_figure(r, f);
+done:
+    mem_free(probability);
+    mem_free(right);
+    return st;
+}
+
+/* The graph with its labels and predictions, one node's surroundings at a time. */
+static consm_status add_graph(struct report *r, const struct consm_prediction *p,
+                              const struct dataset *d, const uint8_t *role)
+{
+    consm_status st = CONSM_OK;
+    struct csr *graph = NULL;
+    TRY(dataset_graph(&graph, d, NULL));
+    struct graph_view view = {.name = d->name,
+                              .nodes = d->nodes,
+                              .start = graph->start,
+                              .col = graph->col,
+                              .label = d->label,
+                              .predicted = p->label,
+                              .role = role,
+                              .node_name = (const char *const *)d->node_id,
+                              .class_name = (const char *const *)d->class_name,
+                              .classes = d->classes};
+    report_section(r, "The graph", "Choose a node to see its neighbours and their classes.");
+    report_graph(r, &view);
+done:
+    csr_free(graph);
+    return st;
+}
+
+consm_status train_report_write(const char *path, const struct consm_model *model,
+                                const struct consm_prediction *prediction,
+                                const struct dataset *data, const uint8_t *role)
+{
+    consm_status st = CONSM_OK;
+    struct report *r = NULL;
+    char title[300];
+    snprintf(title, sizeof title, "%.100s on %.150s", model->def->name, model->dataset);
+    TRY(report_new(&r, title));
+    report_about(r, "version", model->version);
+    report_about(r, "split", model->split);
+    add_summary(r, model);
+    report_section(r, "How good", NULL);
+    TRY(add_roles(r, model));
+    TRY(add_classes(r, model));
+    TRY(add_confusion(r, model));
+    TRY(add_calibration(r, model, prediction, data, role));
+    TRY(add_graph(r, prediction, data, role));
+    report_command(r, "consm train --config config.yaml");
+    if (model->data_sha256[0])
+        report_hash(r, model->dataset, model->data_sha256);
+    TRY(report_write_html(r, path));
+done:
+    report_free(r);
+    return st;
+}

@@ -1,0 +1,140 @@
+/* Estimates of memory. They count the large arrays: edges, matrices of the graph, features,
+ * parameters with optimiser, activations. */
+#include "api/limits.h"
+
+#include "data/generate.h"
+#include "data/registry.h"
+#include "graph/structural.h"
+#include "store/file.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The number in a one-line file, or INT64_MAX. */
+static int64_t limit_in(const char *path)
+{
+    char line[64];
+    FILE *f = fopen(path, "re");
+    int64_t found = INT64_MAX;
+    if (!f)
+        return INT64_MAX;
+    if (fgets(line, sizeof line, f) && line[0] >= '0' && line[0] <= '9')
+        found = strtoll(line, NULL, 10);
+    fclose(f);
+    return found;
+}
+
+int64_t limits_memory(void)
+{
+    struct rlimit space;
+    int64_t least = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);
+    int64_t group = limit_in("/sys/fs/cgroup/memory.max");
+    int64_t old_group = limit_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
+    least = group < least ? group : least;
+    least = old_group < least ? old_group : least;
+    if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur < (rlim_t)least)
+        least = (int64_t)space.rlim_cur;
+    return least;
+}
+
+/* The sizes that decide. */
+struct sizes {
+    double nodes, edges, features, nonzeros, classes;
+    bool sparse;
+};
+
+/* A run holds, per layer and node, its value, its gradient and what lies between; the best copy,
+ * two moments and the gradient beside every parameter. */
+static double estimate(const struct sizes *s, const struct config *c, double jobs)
+{
+    double hidden = (double)c->hidden, layers = (double)c->layers;
+    double features = s->features > 0 ? s->features : STRUCTURAL_FEATURES;
+    double list = 20 * s->edges, graph = 2 * (24 * s->edges + 8 * s->nodes);
+    double input = s->sparse ? 24 * s->nonzeros : 4 * s->nodes * features;
+    double parameters =
+        20 * (features * hidden + (layers - 1) * hidden * hidden + hidden * s->classes);
+    double activations =
+        4 * s->nodes * (4 * hidden * (layers > 1 ? layers - 1 : 0) + 4 * s->classes);
+    return 1e7 + list + graph + input + jobs * (parameters + activations);
+}
+
+int64_t limits_training(const struct dataset *d, const struct config *c, int64_t jobs)
+{
+    struct sizes s = {.nodes = (double)d->nodes,
+                      .edges = (double)d->edges,
+                      .features = (double)d->features,
+                      .nonzeros = d->sparse ? (double)d->sparse->nnz : 0,
+                      .classes = d->classes,
+                      .sparse = d->sparse != NULL};
+    return (int64_t)fmin(estimate(&s, c, (double)jobs), 9e18);
+}
+
+static consm_status refuse(const char *name, double needed, const char *advice)
+{
+    return status_fail(CONSM_ELIMIT,
+                       "%s: training needs about %.3g GB of memory and this machine has %.3g GB%s",
+                       name, needed / 1e9, (double)limits_memory() / 1e9, advice);
+}
+
+consm_status limits_check(const struct dataset *d, const struct config *c, int64_t jobs)
+{
+    double needed = (double)limits_training(d, c, jobs);
+    if (needed <= (double)limits_memory())
+        return CONSM_OK;
+    if (jobs > 1 && (double)limits_training(d, c, 1) <= (double)limits_memory())
+        return refuse(d->name, needed, "; --jobs 1 would fit");
+    return refuse(d->name, needed, "; a smaller --hidden needs less");
+}
+
+/* Bytes of a file, or of the files right in a folder. */
+static double bytes_at(const char *path)
+{
+    struct stat info;
+    double sum = 0;
+    if (stat(path, &info) != 0)
+        return 0;
+    if (!S_ISDIR(info.st_mode))
+        return (double)info.st_size;
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+    while (folder && (entry = readdir(folder))) {
+        if (fstatat(dirfd(folder), entry->d_name, &info, 0) == 0 && S_ISREG(info.st_mode))
+            sum += (double)info.st_size;
+    }
+    if (folder)
+        closedir(folder);
+    return sum;
+}
+
+consm_status limits_check_name(const char *name_or_path, const struct config *c)
+{
+    consm_status st = CONSM_OK;
+    double memory = (double)limits_memory();
+    if (strncmp(name_or_path, "csbm", 4) == 0 && generate_knows(name_or_path)) {
+        struct csbm_options o = csbm_defaults();
+        if (name_or_path[4] == ':')
+            TRY(csbm_parse(&o, name_or_path + 5));
+        struct sizes s = {.nodes = (double)o.nodes,
+                          .edges = (double)o.nodes * o.degree / 2,
+                          .features = (double)o.features,
+                          .nonzeros = (double)o.nodes * (double)o.words,
+                          .classes = (double)o.classes,
+                          .sparse = o.words > 0};
+        double needed = estimate(&s, c, 1);
+        return needed > memory ? refuse(name_or_path, needed, "") : CONSM_OK;
+    }
+    if (generate_knows(name_or_path) || registry_find(name_or_path))
+        return CONSM_OK;
+    /* An edge of a text file takes about as many bytes there as in memory, and more than once. */
+    double files = bytes_at(name_or_path);
+    if (files > memory)
+        TRY(refuse(name_or_path, 3 * files, ""));
+done:
+    return st;
+}

@@ -1,0 +1,218 @@
+#!/usr/bin/env bash
+# `consm train -o` and `consm predict` as a person types them: from a folder of CSV files to labels,
+# interrupted and resumed, configured by file, refused where it must be.
+# usage: check_cli_train.sh PATH-TO-consm
+set -uo pipefail
+consm=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export XDG_CACHE_HOME=$work/cache
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+faults=0
+
+fault() {
+    echo "FAULT: $*"
+    faults=$((faults + 1))
+}
+
+# expect CODE TEXT consm-arguments…: the exit code, and a text that stdout or stderr contains.
+# A failure prints exactly one line to stderr.
+expect() {
+    local code=$1 text=$2
+    shift 2
+    "$consm" "$@" > "$work/out" 2> "$work/err" < /dev/null
+    local got=$?
+    [ $got = "$code" ] || fault "consm $*: exit $got, expected $code: $(cat "$work/err")"
+    [ -z "$text" ] || cat "$work/out" "$work/err" | grep -qF -- "$text" ||
+        fault "consm $*: expected \"$text\", got: $(cat "$work/out" "$work/err")"
+    [ "$code" = 0 ] || [ "$(wc -l < "$work/err")" = 1 ] ||
+        fault "consm $*: not one line: $(cat "$work/err")"
+}
+
+same() { cmp -s "$1" "$2" || fault "$1 and $2 differ"; }
+absent() { [ ! -e "$1" ] || fault "$1 was written"; }
+no_leftovers() { [ -z "$(find "$1" -name '*.tmp' 2> /dev/null)" ] || fault "half-written files in $1"; }
+
+# ---- one's own graph ------------------------------------------------------------------------------
+# Two circles of twelve people with one bridge; three of each side are known.
+mkdir "$work/my graph"
+{
+    echo source,target,weight
+    for side in a b; do
+        for i in {0..11}; do
+            echo "$side$i,$side$(((i + 1) % 12)),1"
+            echo "$side$i,$side$(((i + 3) % 12)),0.5"
+        done
+    done
+    echo a0,b0,0.1
+} > "$work/my graph/edges.csv"
+{
+    echo id,label
+    for side in a b; do
+        for i in {0..11}; do echo "$side$i,$([ $((i % 3)) = 0 ] && echo "side $side")"; done
+    done
+} > "$work/my graph/nodes.csv"
+expect 0 "structural ones were built" train "$work/my graph" --epochs 60 -o "$work/o"
+grep -q "2 of 8 labels are held out" "$work/out" || fault "the held-out labels are not stated"
+for file in model.safetensors predictions.csv metrics.json config.yaml report.html; do
+    [ -s "$work/o/$file" ] || fault "no $file"
+done
+absent "$work/o/checkpoint.safetensors"
+no_leftovers "$work/o"
+[ "$(head -1 "$work/o/predictions.csv")" = id,label,confidence ] || fault "head of predictions.csv"
+[ "$(wc -l < "$work/o/predictions.csv")" = 25 ] || fault "lines of predictions.csv"
+right=$(grep -cE '^(a[0-9]+,side a|b[0-9]+,side b),' "$work/o/predictions.csv")
+[ "$right" -ge 20 ] || fault "only $right of 24 people are on their side"
+grep -q '"ece_before"' "$work/o/metrics.json" || fault "metrics.json lacks the calibration"
+
+# ---- predicting -----------------------------------------------------------------------------------
+expect 0 "" predict "$work/o/model.safetensors" "$work/my graph" -o "$work/again.csv"
+same "$work/o/predictions.csv" "$work/again.csv"
+"$consm" predict "$work/o/model.safetensors" "$work/my graph" > "$work/again.csv"
+same "$work/o/predictions.csv" "$work/again.csv"
+cp -r "$work/my graph" "$work/next"
+echo b12,b3,1 >> "$work/next/edges.csv"
+echo b12,b7,1 >> "$work/next/edges.csv"
+echo b12, >> "$work/next/nodes.csv"
+expect 0 "b12,side b," predict "$work/o/model.safetensors" "$work/next"
+expect 0 "id,label,confidence,p_side a,p_side b" predict "$work/o/model.safetensors" "$work/next" --probabilities
+expect 2 "expected a model and a graph" predict "$work/o/model.safetensors"
+expect 1 "nothing.safetensors" predict "$work/nothing.safetensors" karate
+"$consm" train karate --per-class 4 --epochs 2 -o "$work/k" > /dev/null || fault "train karate"
+expect 2 "trained on" predict "$work/k/model.safetensors" "$work/next"
+head -c 3000 "$work/o/model.safetensors" > "$work/cut.safetensors"
+expect 1 "cut.safetensors" predict "$work/cut.safetensors" karate
+cp "$work/my graph/edges.csv" "$work/foreign.safetensors"
+expect 1 "foreign.safetensors" predict "$work/foreign.safetensors" karate
+
+# ---- features by name -----------------------------------------------------------------------------
+mkdir "$work/named" "$work/fewer"
+cp "$work/my graph/edges.csv" "$work/named"
+cp "$work/my graph/edges.csv" "$work/fewer"
+awk -F, 'NR == 1 { print $0 ",height,weight in kg" } NR > 1 { print $0 "," NR % 5 "," NR % 7 }' \
+    "$work/my graph/nodes.csv" > "$work/named/nodes.csv"
+awk -F, 'NR == 1 { print $0 ",height" } NR > 1 { print $0 "," NR % 5 }' \
+    "$work/my graph/nodes.csv" > "$work/fewer/nodes.csv"
+"$consm" train "$work/named" --epochs 5 -o "$work/n" > /dev/null || fault "train with named features"
+expect 2 "lacks 1 of the model's 2 feature columns: weight in kg" predict "$work/n/model.safetensors" "$work/fewer"
+
+# ---- configuration --------------------------------------------------------------------------------
+quick="--per-class 4 --epochs 30 --hidden 16"
+# shellcheck disable=SC2086
+"$consm" train karate $quick --model gat --lr 0.02 --seed 3 -o "$work/c1" > /dev/null || fault "c1"
+(cd / && "$consm" train --config "$work/c1/config.yaml" -o "$work/c2" > /dev/null) || fault "c2"
+for file in model.safetensors predictions.csv metrics.json config.yaml; do
+    same "$work/c1/$file" "$work/c2/$file"
+done
+"$consm" train --config "$work/c1/config.yaml" --seed 4 -o "$work/c3" > /dev/null || fault "c3"
+grep -q '^seed: 4$' "$work/c3/config.yaml" || fault "a typed flag does not override the file"
+yaml() { printf -- "$1" > "$work/y.yaml"; }
+yaml 'dataset: karate\nhiden: 3\n'
+expect 2 "y.yaml: line 2, column 1: no key hiden; did you mean hidden?" train --config "$work/y.yaml"
+yaml 'hidden: [3]\n'
+expect 2 "y.yaml: line 1, column 9: expected one plain value" train --config "$work/y.yaml"
+yaml '- a\n'
+expect 2 "expected a mapping" train --config "$work/y.yaml"
+yaml 'hidden: 3\nhidden: 4\n'
+expect 2 "line 2, column 1: a second hidden" train --config "$work/y.yaml"
+yaml 'hidden: 0\n'
+expect 2 "from 1 to 65536" train --config "$work/y.yaml"
+yaml 'a: "b\n'
+expect 2 "y.yaml: line" train --config "$work/y.yaml"
+yaml 'probabilities: maybe\n'
+expect 2 "true or false" train --config "$work/y.yaml"
+yaml ''
+expect 0 "csbm, gcn" train --config "$work/y.yaml" --epochs 2
+yaml 'dataset: karate\nper_class: 4\nepochs: 2\njson: true\n'
+expect 0 '"epochs": 2' train --config "$work/y.yaml"
+expect 1 "none.yaml" train --config "$work/none.yaml"
+
+# ---- imbalance and seeds --------------------------------------------------------------------------
+expect 0 "macro-F1" train karate --per-class 4 --epochs 20 --class-weights balanced -o "$work/w"
+expect 2 "class_weights heavy: expected one of none, balanced" train karate --class-weights heavy
+expect 0 "over 3 runs" train karate --per-class 4 --epochs 10 --seeds 3 -o "$work/s"
+
+# ---- refused before work starts, nothing written --------------------------------------------------
+expect 2 "20 per class are to train" train karate -o "$work/r"
+absent "$work/r"
+expect 1 "exists and is no folder" train karate --per-class 4 -o "$work/y.yaml"
+expect 1 "cannot make the folder" train karate --per-class 4 -o "$work/y.yaml/x"
+expect 1 "GB of memory and this machine has" train csbm:nodes=2000000000,degree=100 -o "$work/r"
+absent "$work/r"
+if [ -z "${ASAN_OPTIONS#*:}" ] || ! grep -qa __asan_init "$consm"; then
+    (faults=0 && ulimit -v 1500000 && expect 1 "GB of memory and this machine has" train csbm:nodes=3000000 &&
+        exit $faults) || fault "memory limit"
+fi
+expect 2 "needs -o FOLDER" train karate --resume
+expect 2 "needs --seeds 1" train karate -o "$work/r" --checkpoint-every 5 --seeds 2
+absent "$work/r"
+
+# ---- a full disk ----------------------------------------------------------------------------------
+(
+    faults=0
+    ulimit -f 4 # 4 blocks of 1024 bytes: config.yaml fits, the model does not
+    "$consm" train karate --per-class 4 --epochs 5 -o "$work/full" > "$work/out" 2> "$work/err"
+    [ $? = 1 ] || fault "a full disk: exit code"
+    grep -q "model.safetensors: writing failed" "$work/err" || fault "a full disk: $(cat "$work/err")"
+    [ "$(wc -l < "$work/err")" = 1 ] || fault "a full disk: not one line"
+    exit $faults
+) || faults=$((faults + 1))
+absent "$work/full/model.safetensors"
+no_leftovers "$work/full"
+expect 1 "writing failed: No space left" predict "$work/k/model.safetensors" karate -o /dev/full
+[ -c /dev/full ] || fault "/dev/full was replaced"
+
+# ---- checkpoints ----------------------------------------------------------------------------------
+long="csbm:nodes=400,features=20,classes=3 --epochs 900 --hidden 16 --threads 1"
+# shellcheck disable=SC2086
+"$consm" train $long -o "$work/whole" > /dev/null || fault "the unbroken run"
+# Ctrl-C: saves, and says how to go on.
+# shellcheck disable=SC2086
+"$consm" train $long -o "$work/int" > /dev/null 2> "$work/err" &
+run=$!
+while [ ! -e "$work/int/config.yaml" ]; do sleep 0.01; done
+sleep 0.05
+kill -INT $run
+if wait $run; then
+    echo "note: the run was finished before Ctrl-C reached it"
+elif grep -q "go on with: consm train --config" "$work/err"; then
+    "$consm" train --config "$work/int/config.yaml" -o "$work/int" --resume > /dev/null || fault "resume"
+else
+    fault "Ctrl-C: $(cat "$work/err")"
+fi
+same "$work/whole/model.safetensors" "$work/int/model.safetensors"
+same "$work/whole/predictions.csv" "$work/int/predictions.csv"
+absent "$work/int/checkpoint.safetensors"
+# kill -9 at random moments, again and again, until a run gets through.
+kills=0
+for _ in {1..40}; do
+    # shellcheck disable=SC2086
+    "$consm" train $long -o "$work/kill" --checkpoint-every 10 --resume > /dev/null 2>&1 &
+    run=$!
+    sleep "0.0$((RANDOM % 9 + 1))"
+    kill -9 $run 2> /dev/null
+    { wait $run; } 2> /dev/null && break
+    kills=$((kills + 1))
+    if [ -e "$work/kill/model.safetensors" ] && [ ! -e "$work/kill/checkpoint.safetensors" ]; then break; fi
+done
+# shellcheck disable=SC2086
+"$consm" train $long -o "$work/kill" --resume > /dev/null 2>&1 || fault "resume after kill -9"
+same "$work/whole/model.safetensors" "$work/kill/model.safetensors"
+same "$work/whole/predictions.csv" "$work/kill/predictions.csv"
+no_leftovers "$work/kill"
+echo "killed $kills times"
+# A checkpoint of another run is refused.
+# shellcheck disable=SC2086
+"$consm" train $long -o "$work/other" > /dev/null 2>&1 &
+run=$!
+while [ ! -e "$work/other/config.yaml" ]; do sleep 0.01; done
+sleep 0.05
+kill -INT $run
+wait $run
+if [ -e "$work/other/checkpoint.safetensors" ]; then
+    # shellcheck disable=SC2086
+    expect 2 "the interrupted run had lr 0.005, this one has 0.1" train $long -o "$work/other" --resume --lr 0.1
+fi
+
+[ $faults = 0 ] && echo "all as expected"
+exit $((faults > 0))
