@@ -5,21 +5,27 @@
  * A1 joins neighbours, A2 nodes at distance exactly two (without weights), both scaled by D^-1/2 on
  * either side, both without self-loops. --layers is K. Concatenating doubles the width each
  * round, which the paper does twice at most; from the third round on the two parts are averaged
- * instead, so that any depth fits into memory. */
+ * instead, so that any depth fits into memory. --reach 1 leaves A2 out. */
 #include "models/model.h"
 #include "nn/layers.h"
 
 enum { CONCATENATED_ROUNDS = 2 };
 
+/* What a round has seen at one and at two hops. */
+static node join(struct program *p, int64_t round, node one, node two)
+{
+    return round <= CONCATENATED_ROUNDS ? concat(p, one, two) : axpby(p, 0.5f, one, 0.5f, two);
+}
+
 static node h2gcn_build(struct program *p, const struct inputs *in, const struct config *c)
 {
     const struct csr *near = graph_view(p, in, VIEW_SYMMETRIC);
-    const struct csr *far = graph_view(p, in, VIEW_TWO_HOP);
+    const struct csr *far = c->reach > 1 ? graph_view(p, in, VIEW_TWO_HOP) : NULL;
     node x = dropout(p, in->x, (float)c->input_dropout);
     node round = relu(p, linear(p, layer_name(1), x, c->hidden)), all = round;
     for (int64_t k = 1; k <= c->layers; k++) {
-        node one = spmm(p, near, round), two = spmm(p, far, round);
-        round = k <= CONCATENATED_ROUNDS ? concat(p, one, two) : axpby(p, 0.5f, one, 0.5f, two);
+        node one = spmm(p, near, round);
+        round = far ? join(p, k, one, spmm(p, far, round)) : one;
         all = concat(p, all, round);
     }
     return linear(p, layer_name(2), dropout(p, all, (float)c->dropout), in->classes);
@@ -29,6 +35,6 @@ const struct model_def model_h2gcn = {
     .name = "h2gcn",
     .title = "Ego, neighbours and two-hop neighbours kept apart",
     .paper = "Zhu et al., NeurIPS 2020",
-    .knobs = "layers hidden dropout input_dropout",
+    .knobs = "reach layers hidden dropout input_dropout",
     .build = h2gcn_build,
 };

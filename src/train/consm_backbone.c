@@ -3,15 +3,17 @@
  * regularisation it was tried with. Only training and validation labels are read. */
 #include "train/consm.h"
 
-/* The plain choices (feature normalisation, weight decay, dropout) are open to the same selection
- * as the models. */
+/* The plain choices (feature normalisation, weight decay, dropout, keeping a node's own embedding
+ * apart) are open to the same selection as the models. Cheap ones only: each is tried once a run.
+ */
 static const struct candidate {
     const char *backbone, *normalize_features;
     double lr, weight_decay, dropout;
+    int64_t reach, layers;
 } candidates[] = {
-    {"gcn", "none", 0.005, 5e-4, 0.5},
-    {"gcn", "row", 0.01, 5e-4, 0.5},
-    {"mlp", "row", 0.01, 5e-3, 0.3},
+    {"gcn", "none", 0.005, 5e-4, 0.5, 2, 2},   {"gcn", "row", 0.01, 5e-4, 0.5, 2, 2},
+    {"appnp", "row", 0.01, 5e-4, 0.5, 2, 2},   {"h2gcn", "row", 0.01, 5e-3, 0.3, 1, 1},
+    {"gcnii", "none", 0.005, 5e-4, 0.5, 2, 2}, {"gat", "none", 0.005, 5e-4, 0.5, 2, 2},
 };
 
 static void apply(struct config *c, const struct candidate *candidate)
@@ -21,6 +23,8 @@ static void apply(struct config *c, const struct candidate *candidate)
     c->lr = candidate->lr;
     c->weight_decay = candidate->weight_decay;
     c->dropout = candidate->dropout;
+    c->reach = candidate->reach;
+    c->layers = candidate->layers;
 }
 
 static consm_status try_candidate(double *val, struct session *s, const struct candidate *candidate)
