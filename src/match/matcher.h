@@ -49,6 +49,15 @@ consm_status matcher_score(struct matcher *m, float *w);
  * "references" (c, hidden). */
 struct params *matcher_params(struct matcher *m);
 
+/* Adds all parameters of a module with that configuration to a store, names behind the prefix, not
+ * trained there: how a model file keeps room for them. */
+consm_status matcher_declare(struct params *store, const char *prefix, const struct config *config,
+                             int64_t features, int64_t classes);
+
+/* Copies values between a module and a store that declares it. */
+void matcher_save(const struct matcher *m, struct params *store, const char *prefix);
+void matcher_load(struct matcher *m, const struct params *store, const char *prefix);
+
 /* The pieces that tests compare with a reference. */
 const float *matcher_embedding(struct matcher *m); /* (n, hidden), dropout off */
 double matcher_zeta(const struct matcher *m);      /* of the last prune */

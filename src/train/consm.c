@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "match/prune.h"
+#include "train/trust.h"
 #include <math.h>
 #include <string.h>
 
@@ -81,7 +82,9 @@ static consm_status open_messages(struct session *s, struct consm *own)
         TRY(CONSM_ENOMEM);
     ((struct csr *)view)->changes = true;
     TRY(NEW(own->plain_value, view->nnz));
+    TRY(NEW(own->best_value, view->nnz));
     memcpy(own->plain_value, view->val, (size_t)view->nnz * sizeof *view->val);
+    memcpy(own->best_value, view->val, (size_t)view->nnz * sizeof *view->val);
     own->own_problem = *s->problem;
     own->own_problem.views = own->own_views;
     s->problem = &own->own_problem;
@@ -107,6 +110,25 @@ static void weigh_messages(struct session *s)
     }
 }
 
+/* The messages belong to the parameters: what was best is remembered and restored with them. */
+static void remember_messages(struct session *s)
+{
+    struct consm *own = s->own;
+    if (own->own_views) {
+        const struct csr *view = views_get(own->own_views, VIEW_GCN);
+        memcpy(own->best_value, view->val, (size_t)view->nnz * sizeof *view->val);
+    }
+}
+
+static void restore_messages(struct session *s)
+{
+    struct consm *own = s->own;
+    if (own->own_views) {
+        const struct csr *view = views_get(own->own_views, VIEW_GCN);
+        memcpy(view->val, own->best_value, (size_t)view->nnz * sizeof *view->val);
+    }
+}
+
 /* ---- the session's life
  * ----------------------------------------------------------------------------------- */
 
@@ -125,18 +147,38 @@ static void consm_close(struct session *s)
     mem_free(own->slope);
     mem_free(own->order);
     mem_free(own->plain_value);
+    mem_free(own->best_value);
     mem_free(own);
     s->own = NULL;
+}
+
+/* The matching module travels with the GNN's parameters, so that a saved model can score edges. */
+static consm_status declare_store(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    int index;
+    TRY(matcher_declare(s->params, CONSM_MATCH_PREFIX, &s->options.config, s->problem->features,
+                        s->problem->classes));
+    TRY(params_add(s->params, &index, CONSM_TRUST, 1, 3, INIT_ZERO, false));
+done:
+    return st;
 }
 
 static consm_status consm_open(struct session *s)
 {
     consm_status st = CONSM_OK;
     struct consm *own;
-    if (s->options.eval_only)
-        return CONSM_OK;
     TRY(ZNEW(own, 1));
     s->own = own;
+    if (s->options.eval_only) {
+        own->zeta = s->options.config.zeta;
+        if (!is(s->options.config.messages, "none"))
+            TRY(status_fail(CONSM_EINVAL,
+                            "a model trained with messages %s holds the coefficients "
+                            "of its own graph only and cannot be applied to another",
+                            s->options.config.messages));
+        return declare_store(s);
+    }
     TRY(edges_new(&own->edges, s->problem->graph));
     int64_t count = own->edges->count;
     TRY(ZNEW(own->w, count));
@@ -148,17 +190,22 @@ static consm_status consm_open(struct session *s)
     TRY(index_set(own->right, own->edges->right));
     own->zeta = isnan(s->options.config.zeta) ? consm_estimate_zeta(own->edges, s->problem)
                                               : s->options.config.zeta;
+    s->options.config.zeta = own->zeta;
     if (is(s->options.config.backbone, "auto"))
         TRY(consm_choose_backbone(s));
     TRY(open_messages(s, own));
+    TRY(declare_store(s));
 done:
     return st;
 }
 
-static consm_status open_matcher(struct session *s)
+consm_status consm_open_matcher(struct session *s)
 {
+    consm_status st = CONSM_OK;
     struct consm *own = s->own;
     const struct problem *problem = s->problem;
+    if (!own->edges)
+        TRY(edges_new(&own->edges, problem->graph));
     struct match_data data = {
         .nodes = problem->nodes,
         .features = problem->features,
@@ -168,10 +215,14 @@ static consm_status open_matcher(struct session *s)
         .sparse = s->row_normalized ? s->row_normalized : problem->sparse,
         .dense = s->dense_normalized ? s->dense_normalized : problem->dense,
         .label = problem->label,
-        .train = s->labelled->row,
-        .labelled = s->labelled->count,
+        .train = s->labelled ? s->labelled->row : NULL,
+        .labelled = s->labelled ? s->labelled->count : 0,
     };
-    return matcher_new(&own->matcher, &data, &s->options.config, s->options.seed, s->team);
+    TRY(matcher_new(&own->matcher, &data, &s->options.config, s->options.seed, s->team));
+    if (s->options.eval_only)
+        matcher_load(own->matcher, s->params, CONSM_MATCH_PREFIX);
+done:
+    return st;
 }
 
 /* Lines 2 to 5: the matching module learns, then every edge gets its coefficient. */
@@ -214,20 +265,26 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
     double begin = clock_seconds();
     int64_t idle = 0;
     if (own->edges->count > 0)
-        TRY(open_matcher(s));
+        TRY(consm_open_matcher(s));
+    s->without_extra = true;
     TRY(update_gnn(s, c->warmup, &progress));
+    s->without_extra = false;
     for (int64_t round = 1; round <= c->rounds; round++) {
         double before = s->best_val;
         if (own->matcher)
             TRY(match_round(s, round));
         TRY(update_gnn(s, c->gnn_steps, &progress));
+        if (s->best_val > before)
+            remember_messages(s);
         session_restore(s);
+        restore_messages(s);
         idle = s->best_val > before ? 0 : idle + 1;
         if (c->round_patience > 0 && idle >= c->round_patience)
             break;
     }
     session_finish(s, result, clock_seconds() - begin);
     result->loss = progress.loss;
+    TRY(session_keep_trust(s));
 done:
     return st;
 }
@@ -245,6 +302,7 @@ const struct procedure consm_procedure = {
     .model = "consm",
     .open = consm_open,
     .extra_loss = extra_loss,
+    .plain_phase = true,
     .fit = consm_fit,
     .close = consm_close,
     .coefficients = consm_coefficients,

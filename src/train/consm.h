@@ -20,7 +20,8 @@ struct consm {
 
     struct problem own_problem; /* with views whose values follow the coefficients */
     struct views *own_views;
-    float *plain_value; /* (nnz) of the GCN view, before coefficients */
+    float *plain_value; /* (nnz) of the GCN view, before coefficients … */
+    float *best_value;  /* … and when validation was best */
 };
 
 /* λ·L_SUP = constant + Σ_e slope_e·cos_e (Eq. our_lp, with d = 1 - cos):
@@ -33,6 +34,14 @@ void consm_propagation(float *slope, float *constant, const float *w, const stru
 /* ζ from training and validation labels: the share of edges between nodes with known labels that
  * join one class, smoothed by one edge of each kind. */
 double consm_estimate_zeta(const struct edges *edges, const struct problem *problem);
+
+/* The store's entries: the matching module behind "match.", and "trust" (1, 3). */
+#define CONSM_MATCH_PREFIX "match."
+#define CONSM_TRUST        "match.trust"
+
+/* Makes the matching module of a session; in an evaluation it is filled from the session's store.
+ */
+consm_status consm_open_matcher(struct session *s);
 
 /* Fills the session's configuration with the backbone that validates best. */
 consm_status consm_choose_backbone(struct session *s);

@@ -8,12 +8,12 @@
  */
 static const struct candidate {
     const char *backbone, *normalize_features;
-    double lr, weight_decay, dropout;
+    double lr, weight_decay, dropout, input_dropout;
     int64_t reach, layers;
 } candidates[] = {
-    {"gcn", "none", 0.005, 5e-4, 0.5, 2, 2},   {"gcn", "row", 0.01, 5e-4, 0.5, 2, 2},
-    {"appnp", "row", 0.01, 5e-4, 0.5, 2, 2},   {"h2gcn", "row", 0.01, 5e-3, 0.3, 1, 1},
-    {"gcnii", "none", 0.005, 5e-4, 0.5, 2, 2}, {"gat", "none", 0.005, 5e-4, 0.5, 2, 2},
+    {"gcn", "none", 0.005, 5e-4, 0.5, 0, 2, 2},   {"gcn", "row", 0.01, 5e-4, 0.5, 0.5, 2, 2},
+    {"appnp", "row", 0.01, 5e-4, 0.5, 0.5, 2, 2}, {"h2gcn", "row", 0.01, 5e-3, 0.3, 0, 1, 1},
+    {"gcnii", "none", 0.005, 5e-4, 0.5, 0, 2, 2}, {"gat", "none", 0.005, 5e-4, 0.5, 0, 2, 2},
 };
 
 static void apply(struct config *c, const struct candidate *candidate)
@@ -23,6 +23,7 @@ static void apply(struct config *c, const struct candidate *candidate)
     c->lr = candidate->lr;
     c->weight_decay = candidate->weight_decay;
     c->dropout = candidate->dropout;
+    c->input_dropout = candidate->input_dropout;
     c->reach = candidate->reach;
     c->layers = candidate->layers;
 }

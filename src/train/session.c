@@ -56,7 +56,6 @@ static consm_status collect_labelled(struct session *s)
         TRY(status_fail(CONSM_EINVAL, "no labelled node to train on"));
     TRY(index_new(&s->labelled, count, problem->nodes));
     TRY(index_set(s->labelled, rows));
-    s->labelled->fixed = true;
 done:
     mem_free(rows);
     return st;
@@ -114,20 +113,31 @@ done:
     return st;
 }
 
+/* A training program with or without the procedure's extra loss. */
+static consm_status record_train(struct session *s, struct program **out, node *loss, bool extra)
+{
+    consm_status st = CONSM_OK;
+    node logits;
+    TRY(record(s, out, &logits, true));
+    *loss = nll(*out, logits, s->labelled, s->target, s->row_weight);
+    if (extra)
+        *loss = add(*out, *loss, s->procedure->extra_loss(s, *out, logits));
+    *loss = program_minimize(*out, *loss);
+    TRY(program_compile(*out, cpu_backend()));
+done:
+    return st;
+}
+
 static consm_status build_programs(struct session *s)
 {
     consm_status st = CONSM_OK;
-    node train_logits;
-    TRY(params_new(&s->params));
+    bool extra = s->procedure && s->procedure->extra_loss;
     s->params->limit = s->options.most_params;
     if (s->options.eval_only)
         return record_eval(s);
-    TRY(record(s, &s->train, &train_logits, true));
-    s->loss = nll(s->train, train_logits, s->labelled, s->target, s->row_weight);
-    if (s->procedure && s->procedure->extra_loss)
-        s->loss = add(s->train, s->loss, s->procedure->extra_loss(s, s->train, train_logits));
-    s->loss = program_minimize(s->train, s->loss);
-    TRY(program_compile(s->train, cpu_backend()));
+    TRY(record_train(s, &s->train, &s->loss, extra));
+    if (extra && s->procedure->plain_phase)
+        TRY(record_train(s, &s->plain, &s->plain_loss, false));
     TRY(record_eval(s));
 done:
     return st;
@@ -149,10 +159,13 @@ consm_status session_new(struct session **out, const struct problem *problem,
         TRY(balance_classes(s));
     }
     s->target = problem->label;
+    TRY(params_new(&s->params));
     TRY(procedure_find(&s->procedure, options));
     if (s->procedure && s->procedure->open)
         TRY(s->procedure->open(s));
     TRY(normalize_features(s));
+    if (s->labelled)
+        s->labelled->fixed = s->target == problem->label;
     TRY(build_programs(s));
     params_init(s->params, options->seed);
     if (options->eval_only) {
@@ -179,6 +192,7 @@ void session_free(struct session *s)
     if (s->procedure && s->procedure->close)
         s->procedure->close(s);
     program_free(s->train);
+    program_free(s->plain);
     program_free(s->eval);
     params_free(s->params);
     index_free(s->labelled);
@@ -231,8 +245,9 @@ consm_status session_step(struct session *s, double *loss)
     const struct config *c = &s->options.config;
     struct adam_options adam = {c->lr, 0.9, 0.999, 1e-8, c->weight_decay};
     struct step step = {s->options.seed, (uint64_t)s->steps};
-    program_run(s->train, s->team, &step);
-    *loss = (double)program_value(s->train, s->loss)[0];
+    struct program *program = s->without_extra ? s->plain : s->train;
+    program_run(program, s->team, &step);
+    *loss = (double)program_value(program, s->without_extra ? s->plain_loss : s->loss)[0];
     s->steps++;
     if (!isfinite(*loss))
         return status_fail(CONSM_ENUMERIC,

@@ -14,8 +14,9 @@ struct session {
     float *dense_normalized;
 
     struct params *params;
-    struct program *train, *eval;
-    node loss, logits; /* of train, of eval */
+    struct program *train, *eval, *plain; /* plain: train without the procedure's extra loss */
+    node loss, logits, plain_loss;        /* of train, of eval, of plain */
+    bool without_extra;                   /* steps run plain */
     struct index *labelled;
     float *row_weight;     /* (labelled) weight of each row in the loss, or NULL */
     const int32_t *target; /* (n) the classes the loss reads: the problem's, or a procedure's own */
@@ -43,8 +44,9 @@ struct procedure {
     void (*memory)(struct session *s, memory_fn see, void *ctx); /* its part of session_memory */
     consm_status (*open)(struct session *s); /* makes s->own, before the programs are recorded */
     node (*extra_loss)(struct session *s, struct program *p, node logits); /* added to the loss */
-    consm_status (*fit)(struct session *s, struct train_result *result);   /* instead of epochs */
-    void (*close)(struct session *s);                                      /* frees s->own */
+    bool plain_phase; /* some steps go without the extra loss (s->without_extra) */
+    consm_status (*fit)(struct session *s, struct train_result *result); /* instead of epochs */
+    void (*close)(struct session *s);                                    /* frees s->own */
     /* One coefficient per undirected edge after training; NULL: see model_def.coefficients. */
     consm_status (*coefficients)(struct session *s, float *w, const struct edges *edges);
 };

@@ -6,47 +6,99 @@
 #include <math.h>
 #include <string.h>
 
-/* The matching coefficients with the module as it is in the end; NULL when the model has none. */
-static consm_status final_coefficients(const float **w, struct session *s)
+static bool has_matching(const struct session *s)
+{
+    return s->procedure && strcmp(s->procedure->model, "consm") == 0 && s->own;
+}
+
+/* w of every edge with the module as it is in the end: pruned by its own references once more, so
+ * that a loaded module gives the same numbers. */
+static consm_status final_coefficients(struct session *s)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
-    *w = NULL;
-    if (!s->procedure || strcmp(s->procedure->model, "consm") != 0 || !own || !own->matcher)
-        return CONSM_OK;
+    if (!own->matcher)
+        TRY(consm_open_matcher(s));
+    if (!own->w)
+        TRY(NEW(own->w, own->edges->count));
     TRY(matcher_prune(own->matcher, own->zeta, NULL));
     TRY(matcher_score(own->matcher, own->w));
-    *w = own->w;
 done:
     return st;
+}
+
+static float *stored_weights(struct session *s)
+{
+    return s->params->value + s->params->item[params_find(s->params, CONSM_TRUST)].offset;
+}
+
+consm_status session_keep_trust(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    struct trust trust;
+    float *agreement = NULL, *kept = stored_weights(s);
+    TRY(final_coefficients(s));
+    TRY(NEW(agreement, own->edges->count));
+    trust_agreement(agreement, session_logits(s), s->problem->classes, own->edges);
+    trust_fit(&trust, own->w, agreement, own->edges, s->problem->label, s->problem->role);
+    matcher_save(own->matcher, s->params, CONSM_MATCH_PREFIX);
+    kept[0] = (float)trust.bias;
+    kept[1] = (float)trust.by_match;
+    kept[2] = (float)trust.by_agreement;
+done:
+    mem_free(agreement);
+    return st;
+}
+
+/* The kept edges: the best by score, or those above a half. */
+static consm_status choose_kept(struct edge_trust *out, double zeta)
+{
+    consm_status st = CONSM_OK;
+    int32_t *order = NULL;
+    int64_t count = out->edges->count, kept = (int64_t)floor(zeta * (double)count);
+    out->zeta = zeta;
+    TRY(NEW(order, count));
+    prune_first(order, out->score, count, kept);
+    for (int64_t i = 0; i < kept && i < count; i++)
+        out->kept[order[i]] = 1;
+done:
+    mem_free(order);
+    return st;
+}
+
+static double share_above_half(const float *score, int64_t count)
+{
+    int64_t above = 0;
+    for (int64_t e = 0; e < count; e++)
+        above += score[e] >= 0.5f;
+    return count > 0 ? (double)above / (double)count : 0;
 }
 
 consm_status session_trust(struct edge_trust *out, struct session *s)
 {
     consm_status st = CONSM_OK;
-    const struct problem *problem = s->problem;
-    const float *w;
     float *agreement = NULL;
-    int32_t *order = NULL;
     *out = (struct edge_trust){0};
-    TRY(edges_new(&out->edges, problem->graph));
+    TRY(edges_new(&out->edges, s->problem->graph));
     int64_t count = out->edges->count;
     TRY(NEW(out->score, count));
     TRY(ZNEW(out->kept, count));
     TRY(NEW(agreement, count));
-    TRY(NEW(order, count));
-    TRY(final_coefficients(&w, s));
-    trust_agreement(agreement, session_logits(s), problem->classes, out->edges);
-    trust_fit(&out->weigh, w, agreement, out->edges, problem->label, problem->role);
-    trust_apply(out->score, &out->weigh, w, agreement, count);
-    out->zeta = w ? ((struct consm *)s->own)->zeta : consm_estimate_zeta(out->edges, problem);
-    int64_t kept = (int64_t)floor(out->zeta * (double)count);
-    prune_first(order, out->score, count, kept);
-    for (int64_t i = 0; i < kept; i++)
-        out->kept[order[i]] = 1;
+    trust_agreement(agreement, session_logits(s), s->problem->classes, out->edges);
+    if (has_matching(s)) {
+        struct consm *own = s->own;
+        const float *kept = stored_weights(s);
+        TRY(final_coefficients(s));
+        out->weigh = (struct trust){kept[0], kept[1], kept[2]};
+        trust_apply(out->score, &out->weigh, own->w, agreement, count);
+        TRY(choose_kept(out, own->zeta));
+    } else {
+        memcpy(out->score, agreement, (size_t)count * sizeof *agreement);
+        TRY(choose_kept(out, share_above_half(agreement, count)));
+    }
 done:
     mem_free(agreement);
-    mem_free(order);
     if (st < 0)
         edge_trust_free(out);
     return st;
