@@ -12,8 +12,8 @@ static const struct candidate {
     int64_t reach, layers;
 } candidates[] = {
     {"gcn", "none", 0.005, 5e-4, 0.5, 0, 2, 2},   {"gcn", "row", 0.01, 5e-4, 0.5, 0.5, 2, 2},
-    {"appnp", "row", 0.01, 5e-4, 0.5, 0.5, 2, 2}, {"h2gcn", "row", 0.01, 5e-3, 0.3, 0, 1, 1},
-    {"gcnii", "none", 0.005, 5e-4, 0.5, 0, 2, 2}, {"gat", "none", 0.005, 5e-4, 0.5, 0, 2, 2},
+    {"appnp", "row", 0.01, 5e-4, 0.8, 0.8, 2, 2}, {"h2gcn", "row", 0.01, 5e-3, 0.3, 0, 1, 1},
+    {"gcnii", "none", 0.005, 5e-4, 0.5, 0, 2, 2},
 };
 
 static void apply(struct config *c, const struct candidate *candidate)
