@@ -1,0 +1,37 @@
+# What `make install` and `cpack` put where: command, header, both libraries, and what pkg-config and
+# find_package(consm) need to find them.
+install(TARGETS consm_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS consm_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(NOT CONSM_SANITIZE)
+    install(FILES ${CMAKE_BINARY_DIR}/libconsm.a DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+install(FILES include/consm.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# The file finds its prefix from where it lies, so that an installed tree can be moved.
+file(RELATIVE_PATH CONSM_PC_PREFIX /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
+configure_file(cmake/consm.pc.in consm.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/consm.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+include(CMakePackageConfigHelpers)
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/consm)
+configure_package_config_file(cmake/consm-config.cmake.in consm-config.cmake
+    INSTALL_DESTINATION ${package_folder}
+    PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
+write_basic_package_version_file(consm-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/consm-config.cmake ${CMAKE_BINARY_DIR}/consm-config-version.cmake
+        DESTINATION ${package_folder})
+
+set(CPACK_GENERATOR "DEB;TGZ")
+set(CPACK_PACKAGE_NAME consm)
+set(CPACK_PACKAGE_VENDOR consm)
+set(CPACK_PACKAGE_CONTACT "the consm authors")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
+set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_SOURCE_DIR}/LICENSE)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_VERBATIM_VARIABLES ON)
+include(CPack)

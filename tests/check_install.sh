@@ -1,0 +1,147 @@
+#!/usr/bin/env bash
+# What is installed: the files, the names they export, and that a project outside the tree finds and
+# uses them by pkg-config and by find_package, shared and static; the packages of cpack; the examples.
+# usage: BUILD_DIR=… check_install.sh PATH-TO-consm
+set -uo pipefail
+consm=$1
+build=${BUILD_DIR:-$(dirname "$consm")}
+source=$PWD
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+if grep -qaE '__asan_init|__tsan_init' "$consm"; then
+    echo "SKIPPED: a build with sanitizers is not for installing"
+    exit 0
+fi
+faults=0
+fault() {
+    echo "FAULT: $*"
+    faults=$((faults + 1))
+}
+must() { "$@" > "$work/log" 2>&1 || { fault "$*"; tail -20 "$work/log"; }; }
+
+prefix=$work/prefix
+must cmake --install "$build" --prefix "$prefix"
+libdir=$(dirname "$(find "$prefix" -name libconsm.a)")
+for file in bin/consm include/consm.h; do
+    [ -e "$prefix/$file" ] || fault "no $file"
+done
+for file in libconsm.so libconsm.so.0 libconsm.a pkgconfig/consm.pc cmake/consm/consm-config.cmake; do
+    [ -e "$libdir/$file" ] || fault "no $file"
+done
+must "$prefix/bin/consm" --version
+
+# ---- names ----------------------------------------------------------------------------------------
+nm -D --defined-only "$libdir/libconsm.so" | awk '{ print $3 }' > "$work/shared"
+grep -vE '^(consm_[a-z0-9_]+@@CONSM_0\.1|CONSM_0\.1)$' "$work/shared" && fault "foreign names in libconsm.so"
+nm -g --defined-only "$libdir/libconsm.a" | awk 'NF == 3 { print $3 }' > "$work/static"
+grep -v '^consm_' "$work/static" && fault "foreign names in libconsm.a"
+sed 's/@.*//; /^CONSM/d' "$work/shared" | sort > "$work/a"
+sort "$work/static" > "$work/b"
+diff "$work/a" "$work/b" || fault "the two libraries export different names"
+# Every name of the header is there, and every name there is in the header.
+{
+    grep -oE 'consm_[a-z0-9_]+\(' "$source/include/consm.h" | tr -d '('
+    grep -oE '^CONSM_OP\([a-z0-9_]+' "$source/include/consm.h" | sed 's/CONSM_OP(/consm_/'
+} | sort -u > "$work/declared"
+for name in $(cat "$work/a"); do
+    grep -qx "$name" "$work/declared" || fault "$name is exported but not declared"
+done
+for name in $(grep -vx consm_ "$work/declared"); do
+    grep -qx "$name" "$work/a" || fault "$name is declared but not exported"
+done
+objdump -p "$libdir/libconsm.so" | grep -q 'SONAME.*libconsm.so.0' || fault "soname"
+
+# ---- a project outside the tree -------------------------------------------------------------------
+mkdir "$work/project"
+cat > "$work/project/main.c" <<'C'
+#include <consm.h>
+#include <stdio.h>
+/* Generic names of the program's own, which the library must not disturb. */
+int sum(int a, int b);
+int sum(int a, int b) { return a + b; }
+int main(void)
+{
+    struct consm_dataset *data;
+    struct consm_dataset_info info;
+    if (consm_dataset_open(&data, "karate", NULL) < 0)
+        return 1;
+    consm_dataset_info(&info, data);
+    printf("%s %s %d\n", consm_version(), info.name, sum((int)info.nodes, 1));
+    consm_dataset_free(data);
+    return 0;
+}
+C
+cat > "$work/project/CMakeLists.txt" <<'C'
+cmake_minimum_required(VERSION 3.22)
+project(outside LANGUAGES C)
+find_package(consm 0.1 REQUIRED)
+add_executable(shared main.c)
+target_link_libraries(shared PRIVATE consm::consm)
+add_executable(static main.c)
+target_link_libraries(static PRIVATE consm::static)
+C
+says() {
+    local out
+    out=$("$@") || fault "$* failed"
+    [ "$out" = "$("$consm" --version | sed 's/consm //') karate 35" ] || fault "$*: $out"
+}
+must cmake -S "$work/project" -B "$work/project/build" -DCMAKE_PREFIX_PATH="$prefix"
+must cmake --build "$work/project/build"
+says "$work/project/build/shared"
+says "$work/project/build/static"
+ldd "$work/project/build/static" | grep -q libconsm && fault "the static program needs libconsm.so"
+export PKG_CONFIG_PATH=$libdir/pkgconfig
+pc() { pkg-config "$@" consm; }
+# shellcheck disable=SC2046
+must cc -o "$work/by-pc" "$work/project/main.c" $(pc --cflags --libs) -Wl,-rpath,"$libdir"
+says "$work/by-pc"
+# shellcheck disable=SC2046
+must cc -o "$work/by-pc-static" "$work/project/main.c" $(pc --cflags) "$libdir/libconsm.a" \
+    $(pkg-config --libs $(pc --print-requires-private)) -lm -lpthread
+says "$work/by-pc-static"
+
+# The header alone, in C11 and in C++.
+echo '#include <consm.h>' > "$work/h.c"
+must cc -std=c11 -Wall -Wextra -Wpedantic -Werror -I"$prefix/include" -fsyntax-only "$work/h.c"
+if command -v c++ > /dev/null; then
+    must c++ -x c++ -Wall -Wextra -Werror -I"$prefix/include" -fsyntax-only "$work/h.c"
+fi
+# The example at the top of the header is a whole program.
+sed -n '/^ \*     #include <consm.h>/,/^ \*     }$/p' "$source/include/consm.h" | sed 's/^ \* \{0,5\}//' > "$work/top.c"
+# shellcheck disable=SC2046
+must cc -std=c11 -Wall -Wextra -Werror -o "$work/top" "$work/top.c" $(pc --cflags --libs) -Wl,-rpath,"$libdir"
+(cd "$work" && ./top > top.out) || fault "the header's example fails"
+[ "$(wc -l < "$work/top.out")" = 34 ] || fault "the header's example prints $(wc -l < "$work/top.out") lines"
+
+# ---- examples, against what is installed -----------------------------------------------------------
+for example in train_csv service custom_model; do
+    # shellcheck disable=SC2046
+    must cc -std=c11 -Wall -Wextra -Werror -o "$work/$example" "$source/examples/$example.c" \
+        $(pc --cflags --libs) -Wl,-rpath,"$libdir"
+done
+"$work/train_csv" "$source/examples/friends" "$work/friends.safetensors" > "$work/out" 2> "$work/log" ||
+    fault "train_csv: $(cat "$work/log")"
+[ "$(grep -cE '^[A-Z][a-z]+,(chess|choir),[01]\.[0-9]+$' "$work/out")" = 22 ] || fault "train_csv: $(cat "$work/out")"
+printf '%s\nnowhere\n%s\n' "$source/examples/friends" "$source/examples/friends" |
+    "$work/service" "$work/friends.safetensors" > "$work/out" || fault service
+[ "$(grep -c '"nodes": 30' "$work/out")" = 2 ] && grep -q '"error": "no dataset' "$work/out" ||
+    fault "service: $(cat "$work/out")"
+"$work/service" "$work/h.c" < /dev/null 2> "$work/log" && fault "service takes any file for a model"
+"$work/custom_model" > "$work/out" || fault custom_model
+awk '/^test accuracy/ { exit !($4 + 0 > $6 + 0.1) }' "$work/out" || fault "custom_model: $(tail -1 "$work/out")"
+
+# ---- packages -------------------------------------------------------------------------------------
+(cd "$work" && cpack --config "$build/CPackConfig.cmake" -B "$work/packages" > "$work/log" 2>&1) ||
+    { fault cpack; tail -20 "$work/log"; }
+tar tzf "$work"/packages/consm-*.tar.gz > "$work/list" || fault "no .tar.gz"
+for file in bin/consm include/consm.h libconsm.so.0 libconsm.a consm.pc consm-config.cmake; do
+    grep -qF "$file" "$work/list" || fault "no $file in the .tar.gz"
+done
+if command -v dpkg-deb > /dev/null; then
+    dpkg-deb -c "$work"/packages/consm_*.deb > "$work/list" || fault "no .deb"
+    grep -q usr/bin/consm "$work/list" || fault "no usr/bin/consm in the .deb"
+    dpkg-deb -f "$work"/packages/consm_*.deb Depends | grep -q libopenblas || fault "the .deb lacks its needs"
+fi
+
+[ $faults = 0 ] && echo "all as expected"
+exit $((faults > 0))
