@@ -195,6 +195,18 @@ static const char *default_split(const char *name)
     return registry_find(name) || generate_knows(name) ? "random" : "auto";
 }
 
+/* What differs for people's own graphs: columns of their tables come in all units, and few labels
+ * validate, so that many epochs are equally right. */
+static void default_config(struct training *t, const struct dataset *d, const char *name)
+{
+    if (registry_find(name) || generate_knows(name))
+        return;
+    if (d->dense && !args_has(t->args, "normalize-features"))
+        t->config.normalize_features = "standard";
+    if (!args_has(t->args, "ties"))
+        t->config.ties = "loss";
+}
+
 /* The split of the first seed: what is wrong with it is found before anything is written. */
 static consm_status look_at_split(struct training *t, const struct dataset *d)
 {
@@ -284,6 +296,7 @@ static int run(struct args *args)
     if ((code = data_args_open(&d, args, "csbm")))
         goto out;
     t.split = t.split ? t.split : default_split(name);
+    default_config(&t, d, name);
     TRY(limits_check(d, &t.config, batch.jobs));
     TRY(look_at_split(&t, d));
     TRY(open_output(&t, d, name));
@@ -319,7 +332,9 @@ const struct command cmd_train = {
             "  consm train csbm:homophily=0.1 --model gcn --layers 4 --lr 0.01\n"
             "  consm train --config out/config.yaml -o again/    the same run once more\n\n"
             "Your own graph (a path) trains on every label it has: those that came with a split\n"
-            "keep it, and where nobody validates a fifth of the labels is held out. Known sets\n"
+            "keep it, and where nobody validates a fifth of the labels is held out; columns of a "
+            "dense\n"
+            "table are standardised, and ties on validation go by its loss. Known sets\n"
             "default to --split random. The folder of -o receives model.safetensors,\n"
             "predictions.csv, metrics.json, config.yaml and report.html.\n\n"
             "Ctrl-C stops; with -o the run can then go on with --resume, to the same bits.\n"

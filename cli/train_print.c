@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static void print_json(json_t *line)
 {
@@ -84,6 +85,8 @@ void train_print_notes(const struct training *t)
         printf("  no features: %d structural ones were built (degrees, neighbours' degrees, random "
                "walks)\n",
                STRUCTURAL_FEATURES);
+    if (strcmp(t->config.normalize_features, "standard") == 0)
+        printf("  feature columns are brought to mean 0 and deviation 1\n");
     if (t->held_out)
         printf("  no validation nodes: %lld of %lld labels are held out for it\n",
                (long long)t->held_out, (long long)(t->held_out + t->count[SPLIT_TRAIN]));

@@ -383,6 +383,54 @@ static void features_are_matched_by_name(void **state)
 }
 
 /* New nodes, new edges, no labels at all: welcome. */
+/* Standardised columns: the scale of a column does not matter, and a model keeps the measure it was
+ * trained with. */
+static void standard_features_keep_their_measure(void **state)
+{
+    (void)state;
+    struct toy plain, scaled;
+    struct consm_dataset *d, *e;
+    struct consm_options *o;
+    struct consm_model *m, *n, *loaded;
+    struct consm_prediction *p, *q;
+    toy_make(&plain, 12, 3, NULL);
+    toy_make(&scaled, 12, 3, NULL);
+    for (int i = 0; i < 12; i++)
+        scaled.feature[i * 3 + 1] = 1024 * scaled.feature[i * 3 + 1];
+    OK(consm_dataset_from_arrays(&d, &plain.arrays));
+    OK(consm_dataset_from_arrays(&e, &scaled.arrays));
+    OK(consm_options_new(&o, "gcn"));
+    OK(consm_options_set(o, "epochs", "5"));
+    OK(consm_options_set(o, "normalize_features", "standard"));
+    OK(consm_train(&m, d, o));
+    OK(consm_train(&n, e, o));
+    OK(consm_predict(&p, m, d, 1));
+    OK(consm_predict(&q, n, e, 1));
+    for (int i = 0; i < 12; i++)
+        assert_near(p->confidence[i], q->confidence[i], 1e-4);
+    consm_prediction_free(q);
+    /* The scaled graph through the plain one's eyes looks different, from a file as well. */
+    OK(consm_model_save(m, scratch("s.safetensors")));
+    OK(consm_model_load(&loaded, scratch("s.safetensors")));
+    OK(consm_predict(&q, loaded, d, 1));
+    assert_same_prediction(p, q);
+    consm_prediction_free(q);
+    OK(consm_predict(&q, loaded, e, 1));
+    assert_memory_not_equal(p->confidence, q->confidence, 12 * sizeof(float));
+    consm_prediction_free(p);
+    consm_prediction_free(q);
+    consm_model_free(m);
+    consm_model_free(n);
+    consm_model_free(loaded);
+    consm_dataset_free(d);
+    consm_dataset_free(e);
+    OK(consm_dataset_open(&d, "csbm:nodes=60,classes=2,features=60,words=3", NULL));
+    FAILS(consm_train(&m, d, o), CONSM_EINVAL, "row keeps them sparse");
+    consm_dataset_free(d);
+    consm_options_free(o);
+    scratch_remove("s.safetensors");
+}
+
 static void unseen_nodes_are_welcome(void **state)
 {
     (void)state;
@@ -635,6 +683,7 @@ int main(void)
         cmocka_unit_test(predictions_come_back_bit_for_bit),
         cmocka_unit_test(files_remember_everything),
         cmocka_unit_test(features_are_matched_by_name),
+        cmocka_unit_test(standard_features_keep_their_measure),
         cmocka_unit_test(unseen_nodes_are_welcome),
         cmocka_unit_test(broken_files_are_refused),
         cmocka_unit_test(unfitting_models_are_refused),

@@ -65,6 +65,7 @@ static void a_break_changes_nothing(void **state)
         struct run r;
         struct consm_model *whole, *part;
         run_open(&r, (*m)->name);
+        r.request.options.config.ties = "loss";
         if (checkpoint_possible(&r.request.options) < 0) {
             run_close(&r);
             continue;

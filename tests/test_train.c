@@ -257,6 +257,26 @@ static void validation_selects(void **state)
     scene_close(&scene);
 }
 
+/* On request, equal epochs are told apart by the loss on validation. */
+static void ties_can_go_by_loss(void **state)
+{
+    (void)state;
+    struct scene scene;
+    const struct model_def *gcn;
+    struct outcome first, loss;
+    OK(model_find(&gcn, "gcn"));
+    scene_small(&scene);
+    struct train_options options = options_for(gcn, 60);
+    train_on(&first, &scene.problem, &options, 1);
+    options.config.ties = "loss";
+    train_on(&loss, &scene.problem, &options, 1);
+    assert_true(loss.result.val_acc == first.result.val_acc);
+    assert_true(loss.result.best_epoch > first.result.best_epoch);
+    outcome_free(&first);
+    outcome_free(&loss);
+    scene_close(&scene);
+}
+
 static void patience_ends_a_run(void **state)
 {
     (void)state;
@@ -425,6 +445,7 @@ int main(void)
         cmocka_unit_test(a_failed_job_is_reported),
         cmocka_unit_test(no_allocation_after_the_first_epoch),
         cmocka_unit_test(validation_selects),
+        cmocka_unit_test(ties_can_go_by_loss),
         cmocka_unit_test(patience_ends_a_run),
         cmocka_unit_test(progress_cancels),
         cmocka_unit_test(a_loss_that_is_not_finite_is_named),

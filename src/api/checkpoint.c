@@ -113,6 +113,8 @@ static consm_status note_place(struct safetensors_writer *w, const struct sessio
     TRY(safetensors_note(w, "best_epoch", text));
     snprintf(text, sizeof text, "%.17g", s->best_val);
     TRY(safetensors_note(w, "best_val", text));
+    snprintf(text, sizeof text, "%.17g", s->best_loss);
+    TRY(safetensors_note(w, "best_loss", text));
 done:
     return st;
 }
@@ -215,13 +217,14 @@ consm_status checkpoint_load(struct session *s, const struct checkpoint_run *run
 {
     consm_status st = CONSM_OK;
     struct source f = {.path = path};
-    double steps = 0, best_epoch = 0, best_val = 0;
+    double steps = 0, best_epoch = 0, best_val = 0, best_loss = 0;
     TRY(safetensors_open(&f.file, path));
     TRY(safetensors_verify(f.file));
     TRY(same_run(&f, s, run));
     TRY(read_number(&steps, &f, "steps", 0, 1e15));
     TRY(read_number(&best_epoch, &f, "best_epoch", 0, steps));
     TRY(read_number(&best_val, &f, "best_val", -1, 1));
+    TRY(read_number(&best_loss, &f, "best_loss", 0, 1e300));
     struct walk w = {.path = path, .file = f.file};
     session_memory(s, read_block, &w);
     TRY(w.status);
@@ -230,6 +233,7 @@ consm_status checkpoint_load(struct session *s, const struct checkpoint_run *run
     s->steps = (int64_t)steps;
     s->best_epoch = (int64_t)best_epoch;
     s->best_val = best_val;
+    s->best_loss = best_loss;
 done:
     safetensors_close(f.file);
     return st;

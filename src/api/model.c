@@ -74,20 +74,33 @@ static consm_status copy_text(char **out, const char *text)
     return (*out = mem_strdup(text)) ? CONSM_OK : CONSM_ENOMEM;
 }
 
-static consm_status copy_tensors(struct consm_model *m, const struct params *params)
+static consm_status copy_tensor(struct consm_model *m, const char *name, int64_t rows, int64_t cols,
+                                const float *value)
 {
     consm_status st = CONSM_OK;
-    TRY(ZNEW(m->tensor, params->count));
-    m->tensors = params->count;
+    struct model_tensor *to = &m->tensor[m->tensors++];
+    snprintf(to->name, sizeof to->name, "%s", name);
+    to->rows = rows;
+    to->cols = cols;
+    TRY(NEW(to->value, rows * cols));
+    memcpy(to->value, value, (size_t)(rows * cols) * sizeof *value);
+done:
+    return st;
+}
+
+/* The parameters, and what standardised columns were divided by. */
+static consm_status copy_tensors(struct consm_model *m, const struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const struct params *params = s->params;
+    TRY(ZNEW(m->tensor, params->count + 2));
     for (int i = 0; i < params->count; i++) {
-        const struct parameter *from = &params->item[i];
-        struct model_tensor *to = &m->tensor[i];
-        int64_t count = from->rows * from->cols;
-        memcpy(to->name, from->name, sizeof to->name);
-        to->rows = from->rows;
-        to->cols = from->cols;
-        TRY(NEW(to->value, count));
-        memcpy(to->value, params->value + from->offset, (size_t)count * sizeof *to->value);
+        const struct parameter *item = &params->item[i];
+        TRY(copy_tensor(m, item->name, item->rows, item->cols, params->value + item->offset));
+    }
+    if (s->shift) {
+        TRY(copy_tensor(m, "feature_shift", 1, m->features, s->shift));
+        TRY(copy_tensor(m, "feature_scale", 1, m->features, s->scale));
     }
 done:
     return st;
@@ -161,7 +174,7 @@ static consm_status from_session(struct consm_model **out, struct session *s,
     m->config = s->options.config;
     m->result = *result;
     TRY(copy_data_facts(m, r));
-    TRY(copy_tensors(m, session_params(s)));
+    TRY(copy_tensors(m, s));
     TRY(measure(m, s->problem, session_logits(s)));
     *out = m;
     return CONSM_OK;
@@ -253,6 +266,23 @@ static consm_status set_parameters(struct session *s, const struct consm_model *
     return CONSM_OK;
 }
 
+/* The columns' shift and scale for a session on another graph. */
+static consm_status set_standard(struct train_options *o, const struct consm_model *m)
+{
+    const struct model_tensor *shift = find_tensor(m, "feature_shift");
+    const struct model_tensor *scale = find_tensor(m, "feature_scale");
+    if (strcmp(m->config.normalize_features, "standard") != 0)
+        return CONSM_OK;
+    if (!shift || !scale || shift->rows * shift->cols != m->features ||
+        scale->rows * scale->cols != m->features)
+        return status_fail(CONSM_EFORMAT,
+                           "the model standardises %lld features, but does not say how",
+                           (long long)m->features);
+    o->shift = shift->value;
+    o->scale = scale->value;
+    return CONSM_OK;
+}
+
 consm_status model_session(struct session **out, const struct consm_model *model,
                            const struct problem *problem, struct team *team)
 {
@@ -272,6 +302,7 @@ consm_status model_session(struct session **out, const struct consm_model *model
                            "equations",
                            model->def->name);
     struct custom before = custom_enter(model->custom);
+    TRY(set_standard(&options, model));
     TRY(session_new(out, problem, &options, team));
     TRY(set_parameters(*out, model));
 done:

@@ -3,6 +3,8 @@
  * regularisation it was tried with. Only training and validation labels are read. */
 #include "train/consm.h"
 
+#include <string.h>
+
 /* The plain choices (feature normalisation, weight decay, dropout, keeping a node's own embedding
  * apart) are open to the same selection as the models. Cheap ones only: each is tried once a run.
  */
@@ -19,7 +21,8 @@ static const struct candidate {
 static void apply(struct config *c, const struct candidate *candidate)
 {
     c->backbone = candidate->backbone;
-    c->normalize_features = candidate->normalize_features;
+    if (strcmp(c->normalize_features, "standard") != 0) /* the user's word about the columns */
+        c->normalize_features = candidate->normalize_features;
     c->lr = candidate->lr;
     c->weight_decay = candidate->weight_decay;
     c->dropout = candidate->dropout;

@@ -1,44 +1,10 @@
-/* Building a session: features as the configuration wants them, two programs over one parameter
- * store, the optimiser's memory. */
+/* Building a session: two programs over one parameter store, the optimiser's memory. */
 #include "train/session.h"
+#include "train/metrics.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Divides each row by the sum of its absolute values, as citation sets are usually prepared. */
-static consm_status normalize_features(struct session *s)
-{
-    consm_status st = CONSM_OK;
-    const struct problem *problem = s->problem;
-    if (strcmp(s->options.config.normalize_features, "row") != 0)
-        return CONSM_OK;
-    if (problem->sparse) {
-        TRY(csr_row_normalize(&s->row_normalized, problem->sparse));
-        return csr_transpose(s->row_normalized);
-    }
-    TRY(NEW(s->dense_normalized, problem->nodes * problem->features));
-    for (int64_t r = 0; r < problem->nodes; r++) {
-        const float *from = problem->dense + r * problem->features;
-        float *to = s->dense_normalized + r * problem->features;
-        double sum = 0;
-        for (int64_t c = 0; c < problem->features; c++)
-            sum += fabs((double)from[c]);
-        for (int64_t c = 0; c < problem->features; c++)
-            to[c] = sum > 0 ? (float)(from[c] / sum) : 0;
-    }
-done:
-    return st;
-}
-
-node session_features(struct session *s, struct program *p)
-{
-    const struct problem *problem = s->problem;
-    if (s->row_normalized || problem->sparse)
-        return sparse(p, s->row_normalized ? s->row_normalized : problem->sparse);
-    return input(p, s->dense_normalized ? s->dense_normalized : problem->dense, problem->nodes,
-                 problem->features);
-}
 
 static consm_status collect_labelled(struct session *s)
 {
@@ -163,7 +129,7 @@ consm_status session_new(struct session **out, const struct problem *problem,
     TRY(procedure_find(&s->procedure, options));
     if (s->procedure && s->procedure->open)
         TRY(s->procedure->open(s));
-    TRY(normalize_features(s));
+    TRY(session_prepare_features(s));
     if (s->labelled)
         s->labelled->fixed = s->target == problem->label;
     TRY(build_programs(s));
@@ -199,6 +165,8 @@ void session_free(struct session *s)
     mem_free(s->row_weight);
     csr_free(s->row_normalized);
     mem_free(s->dense_normalized);
+    mem_free(s->shift);
+    mem_free(s->scale);
     mem_free(s->moment1);
     mem_free(s->moment2);
     mem_free(s->best);
@@ -258,11 +226,24 @@ consm_status session_step(struct session *s, double *loss)
     return CONSM_OK;
 }
 
+/* Mean of -log p on validation when it decides between equal epochs, else 0. Procedures with rounds
+ * of their own look at the accuracy alone. */
+static double tie_loss(const struct session *s, const float *logits)
+{
+    const struct problem *p = s->problem;
+    struct predicted val = {logits, p->label, p->role, SPLIT_VAL, p->nodes, p->classes};
+    if (strcmp(s->options.config.ties, "loss") != 0 || (s->procedure && s->procedure->fit))
+        return 0;
+    return metrics_nll(&val, 1);
+}
+
 double session_validate(struct session *s, int64_t epoch)
 {
-    double val = accuracy(session_logits(s), s->problem, SPLIT_VAL);
-    if (val > s->best_val || s->validation == 0) {
+    const float *logits = session_logits(s);
+    double val = accuracy(logits, s->problem, SPLIT_VAL), loss = tie_loss(s, logits);
+    if (val > s->best_val || (val == s->best_val && loss < s->best_loss) || s->validation == 0) {
         s->best_val = val;
+        s->best_loss = loss;
         s->best_epoch = epoch;
         memcpy(s->best, s->params->value, (size_t)s->params->size * sizeof *s->best);
     }

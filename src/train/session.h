@@ -12,6 +12,7 @@ struct session {
 
     struct csr *row_normalized; /* own copies of normalised features, or NULL */
     float *dense_normalized;
+    float *shift, *scale; /* (f) of standardised columns, or NULL */
 
     struct params *params;
     struct program *train, *eval, *plain; /* plain: train without the procedure's extra loss */
@@ -24,7 +25,7 @@ struct session {
 
     float *moment1, *moment2, *best; /* as large as params' blocks */
     int64_t steps;                   /* optimiser steps taken */
-    double best_val;
+    double best_val, best_loss;      /* the loss counts when ties go by it, else it is 0 */
     int64_t best_epoch;
 
     double *train_time, *eval_time; /* (epochs) seconds */
@@ -57,6 +58,9 @@ void session_memory(struct session *s, memory_fn see, void *ctx);
 
 /* The procedure of a model and its kind of propagation, or NULL; the list is in procedures.c. */
 consm_status procedure_find(const struct procedure **out, const struct train_options *options);
+
+/* Makes them (features.c), once, before the programs. */
+consm_status session_prepare_features(struct session *s);
 
 /* The features as the configuration wants them, in a program. */
 node session_features(struct session *s, struct program *p);

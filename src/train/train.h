@@ -42,9 +42,10 @@ struct train_options {
     progress_fn progress; /* may be NULL */
     void *progress_ctx;
     bool eval_only; /* the session will only be asked for logits: no labels, no training program */
-    int64_t most_params;      /* fail when the model wants more numbers; 0: no limit */
-    int64_t checkpoint_every; /* epochs between two checkpoints; 0: only when cancelled */
-    checkpoint_fn checkpoint; /* may be NULL */
+    const float *shift, *scale; /* (f) for standardised features as a trained model knows them */
+    int64_t most_params;        /* fail when the model wants more numbers; 0: no limit */
+    int64_t checkpoint_every;   /* epochs between two checkpoints; 0: only when cancelled */
+    checkpoint_fn checkpoint;   /* may be NULL */
     void *checkpoint_ctx;
 };
 
