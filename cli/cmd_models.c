@@ -76,7 +76,9 @@ const struct command cmd_models = {
     .summary = "list the models, their papers and their parameters",
     .usage = "[--json]",
     .text = "Each model with its defaults. All take the training parameters too: --epochs, --lr,\n"
-            "--weight-decay, --patience, --normalize-features.\n",
+            "--weight-decay, --patience, --normalize-features.\n\n"
+            "  consm models\n"
+            "  consm models --json\n",
     .flags = flags,
     .run = run,
 };

@@ -1,5 +1,6 @@
 /* The command `consm`: finds the verb, reads its flags, runs it. */
 #include "commands.h"
+#include "help.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -81,6 +82,22 @@ static int unknown_command(const char *name)
     return EXIT_USAGE;
 }
 
+/* `consm help --man [VERB]`, `consm help --completion SHELL`: the tables for other readers. */
+static int print_for_others(int argc, char **argv)
+{
+    bool man = strcmp(argv[2], "--man") == 0;
+    const struct command *verb = man && argc > 3 ? find_command(argv[3]) : NULL;
+    if (man && argc > 3 && !verb)
+        return unknown_command(argv[3]);
+    if (man)
+        help_man(commands, verb);
+    else if (strcmp(argv[2], "--completion") == 0)
+        return help_completion(commands, argc > 3 ? argv[3] : "");
+    else
+        return unknown_command(argv[2]);
+    return EXIT_DONE;
+}
+
 int main(int argc, char **argv)
 {
     static struct args args;
@@ -96,6 +113,8 @@ int main(int argc, char **argv)
         return EXIT_DONE;
     }
     bool help = strcmp(verb, "help") == 0;
+    if (help && argv[2][0] == '-')
+        return print_for_others(argc, argv);
     const struct command *command = find_command(help ? argv[2] : verb);
     if (!command)
         return unknown_command(help ? argv[2] : verb);

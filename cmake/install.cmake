@@ -9,6 +9,36 @@ install(FILES include/consm.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+# Manual pages and completion come from the command's own tables.
+file(GLOB verb_sources RELATIVE ${CMAKE_SOURCE_DIR}/cli ${CMAKE_SOURCE_DIR}/cli/cmd_*.c)
+set(man_files ${CMAKE_BINARY_DIR}/help/consm.1)
+set(help_commands COMMAND $<TARGET_FILE:consm_command> help --man > help/consm.1)
+foreach(source ${verb_sources})
+    string(REGEX REPLACE "cmd_(.*)\\.c" "\\1" verb ${source})
+    file(STRINGS cli/commands.h known REGEX "cmd_${verb};")
+    if(known)
+        list(APPEND man_files ${CMAKE_BINARY_DIR}/help/consm-${verb}.1)
+        list(APPEND help_commands COMMAND $<TARGET_FILE:consm_command> help --man ${verb}
+                                  > help/consm-${verb}.1)
+    endif()
+endforeach()
+foreach(shell bash zsh fish)
+    list(APPEND help_commands COMMAND $<TARGET_FILE:consm_command> help --completion ${shell}
+                              > help/consm.${shell})
+endforeach()
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/help/done
+    COMMAND ${CMAKE_COMMAND} -E make_directory help ${help_commands}
+    COMMAND ${CMAKE_COMMAND} -E touch help/done
+    DEPENDS consm_command WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
+add_custom_target(consm_help ALL DEPENDS ${CMAKE_BINARY_DIR}/help/done)
+install(FILES ${man_files} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${CMAKE_BINARY_DIR}/help/consm.bash RENAME consm
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${CMAKE_BINARY_DIR}/help/consm.zsh RENAME _consm
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${CMAKE_BINARY_DIR}/help/consm.fish
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
 # The file finds its prefix from where it lies, so that an installed tree can be moved.
 file(RELATIVE_PATH CONSM_PC_PREFIX /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 configure_file(cmake/consm.pc.in consm.pc @ONLY)

@@ -29,6 +29,10 @@ for file in libconsm.so libconsm.so.0 libconsm.a pkgconfig/consm.pc cmake/consm/
     [ -e "$libdir/$file" ] || fault "no $file"
 done
 must "$prefix/bin/consm" --version
+for file in man/man1/consm.1 man/man1/consm-train.1 bash-completion/completions/consm \
+    zsh/site-functions/_consm fish/vendor_completions.d/consm.fish; do
+    [ -s "$prefix/share/$file" ] || fault "no share/$file"
+done
 
 # ---- names ----------------------------------------------------------------------------------------
 nm -D --defined-only "$libdir/libconsm.so" | awk '{ print $3 }' > "$work/shared"

@@ -1,0 +1,17 @@
+/* Help for other readers than the terminal, from the same tables: manual pages, and completion for
+ * bash, zsh and fish. */
+#ifndef CLI_HELP_H
+#define CLI_HELP_H
+
+#include "args.h"
+
+/* The page consm(1), or of one verb, consm-VERB(1), in man macros. */
+void help_man(const struct command *const *commands, const struct command *verb);
+
+/* The script for a shell; EXIT_USAGE with a line when the shell is not known. */
+int help_completion(const struct command *const *commands, const char *shell);
+
+/* Flag `index` of a verb, its own and those of its other table; NULL behind the last. */
+const struct flag *help_flag(const struct command *command, int index);
+
+#endif

@@ -1,0 +1,212 @@
+/* Completion scripts. A flag's value is completed from the words it may be, or as a file name. */
+#include "help.h"
+
+#include "data/registry.h"
+#include "models/model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- what a flag may be ------------------------------------------------------------------------
+ */
+
+/* Prints the words a flag's value may be, with blanks between; false when it may be anything. */
+static bool print_choices(const char *flag)
+{
+    const struct config_row *row = config_find(flag);
+    if (strcmp(flag, "model") == 0) {
+        for (const struct model_def *const *m = model_list(); *m; m++)
+            printf("%s%s", m == model_list() ? "" : " ", (*m)->name);
+        return true;
+    }
+    if (strcmp(flag, "split") == 0) {
+        fputs("auto paper public random", stdout);
+        return true;
+    }
+    if (!row || row->kind != CONFIG_WORD)
+        return false;
+    for (int i = 0; row->choices[i]; i++)
+        printf("%s%s", i ? " " : "", row->choices[i]);
+    return true;
+}
+
+static bool has_choices(const char *flag)
+{
+    const struct config_row *row = config_find(flag);
+    return strcmp(flag, "model") == 0 || strcmp(flag, "split") == 0 ||
+           (row && row->kind == CONFIG_WORD);
+}
+
+static bool wants_file(const struct flag *f)
+{
+    return f->value && (strstr(f->value, "FILE") || strstr(f->value, "FOLDER") ||
+                        strstr(f->value, "DIR") || strstr(f->value, "PATH"));
+}
+
+static void print_datasets(void)
+{
+    const struct data_set *set;
+    fputs("karate csbm", stdout);
+    for (int i = 0; (set = registry_get(i)); i++)
+        printf(" %s", set->name);
+}
+
+static void print_verbs(const struct command *const *commands)
+{
+    for (int i = 0; commands[i]; i++)
+        printf("%s ", commands[i]->name);
+    fputs("help", stdout);
+}
+
+/* The first line of a help text, without what the shells' quoting would choke on. */
+static void print_plain(const char *text)
+{
+    for (const char *c = text; *c && *c != '\n'; c++)
+        if (!strchr("'\"`$[]\\:", *c))
+            putchar(*c);
+}
+
+/* ---- bash --------------------------------------------------------------------------------------
+ */
+
+static void bash(const struct command *const *commands)
+{
+    const struct flag *f;
+    fputs("# bash completion for consm; made by `consm help --completion bash`\n"
+          "_consm() {\n"
+          "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
+          "    local verb=${COMP_WORDS[1]} flags= words=\n"
+          "    COMPREPLY=()\n"
+          "    if [ \"$COMP_CWORD\" = 1 ] || { [ \"$COMP_CWORD\" = 2 ] && [ \"$verb\" = help ]; }; "
+          "then\n        COMPREPLY=($(compgen -W '",
+          stdout);
+    print_verbs(commands);
+    fputs("' -- \"$word\"))\n        return\n    fi\n    case $before in\n", stdout);
+    for (int i = 0; commands[i]; i++)
+        for (int k = 0; (f = help_flag(commands[i], k)); k++) {
+            /* A flag of several verbs means the same in all of them; the first case serves. */
+            if (!f->value || !has_choices(f->name))
+                continue;
+            printf("    --%s", f->name);
+            if (f->letter)
+                printf(" | -%c", f->letter);
+            fputs(") words='", stdout);
+            print_choices(f->name);
+            fputs("' ;;\n", stdout);
+        }
+    fputs("    esac\n    if [ -n \"$words\" ]; then\n"
+          "        COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n        return\n    fi\n"
+          "    case $verb in\n",
+          stdout);
+    for (int i = 0; commands[i]; i++) {
+        printf("    %s) flags='", commands[i]->name);
+        for (int k = 0; (f = help_flag(commands[i], k)); k++)
+            printf("--%s ", f->name);
+        fputs("--help' ;;\n", stdout);
+    }
+    fputs("    esac\n    case $word in\n    -*) COMPREPLY=($(compgen -W \"$flags\" -- \"$word\")) "
+          ";;\n    *) COMPREPLY=($(compgen -f -- \"$word\") $(compgen -W '",
+          stdout);
+    print_datasets();
+    fputs("' -- \"$word\")) ;;\n    esac\n}\ncomplete -o filenames -F _consm consm\n", stdout);
+}
+
+/* ---- zsh ---------------------------------------------------------------------------------------
+ */
+
+static void zsh_flag(const struct flag *f)
+{
+    printf("            '--%s%s[", f->name, f->value ? "=" : "");
+    print_plain(f->help);
+    putchar(']');
+    if (f->value) {
+        printf(":%s:", f->value);
+        if (has_choices(f->name)) {
+            putchar('(');
+            print_choices(f->name);
+            putchar(')');
+        } else if (wants_file(f)) {
+            fputs("_files", stdout);
+        }
+    }
+    fputs("' \\\n", stdout);
+}
+
+static void zsh(const struct command *const *commands)
+{
+    const struct flag *f;
+    fputs("#compdef consm\n# zsh completion for consm; made by `consm help --completion zsh`\n"
+          "_consm() {\n    local -a verbs\n    verbs=(\n",
+          stdout);
+    for (int i = 0; commands[i]; i++) {
+        printf("        '%s:", commands[i]->name);
+        print_plain(commands[i]->summary);
+        fputs("'\n", stdout);
+    }
+    fputs(
+        "        'help:what a verb does'\n    )\n    if (( CURRENT == 2 )) || [[ $words[2] == help "
+        "]]; then\n        _describe verb verbs\n        return\n    fi\n    case $words[2] in\n",
+        stdout);
+    for (int i = 0; commands[i]; i++) {
+        printf("    %s)\n        _arguments \\\n", commands[i]->name);
+        for (int k = 0; (f = help_flag(commands[i], k)); k++)
+            zsh_flag(f);
+        fputs("            '*:dataset:_files' ;;\n", stdout);
+    }
+    fputs("    esac\n}\n_consm \"$@\"\n", stdout);
+}
+
+/* ---- fish --------------------------------------------------------------------------------------
+ */
+
+static void fish_flag(const char *verb, const struct flag *f)
+{
+    printf("complete -c consm -n '__fish_seen_subcommand_from %s' -l %s", verb, f->name);
+    if (f->letter)
+        printf(" -s %c", f->letter);
+    if (f->value && has_choices(f->name)) {
+        fputs(" -x -a '", stdout);
+        print_choices(f->name);
+        putchar('\'');
+    } else if (f->value) {
+        fputs(wants_file(f) ? " -r" : " -x", stdout);
+    }
+    fputs(" -d '", stdout);
+    print_plain(f->help);
+    fputs("'\n", stdout);
+}
+
+static void fish(const struct command *const *commands)
+{
+    const struct flag *f;
+    fputs("# fish completion for consm; made by `consm help --completion fish`\n", stdout);
+    for (int i = 0; commands[i]; i++) {
+        printf("complete -c consm -n __fish_use_subcommand -f -a %s -d '", commands[i]->name);
+        print_plain(commands[i]->summary);
+        fputs("'\n", stdout);
+    }
+    fputs("complete -c consm -n '__fish_seen_subcommand_from help' -f -a '", stdout);
+    print_verbs(commands);
+    fputs("'\n", stdout);
+    for (int i = 0; commands[i]; i++)
+        for (int k = 0; (f = help_flag(commands[i], k)); k++)
+            fish_flag(commands[i]->name, f);
+    fputs("complete -c consm -n 'not __fish_use_subcommand' -a '", stdout);
+    print_datasets();
+    fputs("'\n", stdout);
+}
+
+int help_completion(const struct command *const *commands, const char *shell)
+{
+    if (strcmp(shell, "bash") == 0) {
+        bash(commands);
+    } else if (strcmp(shell, "zsh") == 0) {
+        zsh(commands);
+    } else if (strcmp(shell, "fish") == 0) {
+        fish(commands);
+    } else {
+        fprintf(stderr, "consm: no completion for %s: expected bash, zsh or fish\n", shell);
+        return EXIT_USAGE;
+    }
+    return EXIT_DONE;
+}
