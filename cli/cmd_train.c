@@ -302,6 +302,8 @@ static int run(struct args *args)
     TRY(open_output(&t, d, name));
     TRY(prepare(&prepared, d));
     t.prepared = &prepared;
+    if (!args_has(args, "threads") && prepare_is_small(&prepared, &t.config))
+        batch.threads = 1;
     TRY(train_all(&t, &batch));
 done:
     code = finish(&t, st);

@@ -218,6 +218,8 @@ static consm_status with_session(const struct consm_model *model,
     TRY(dataset_prepared(&prepared, dataset));
     TRY(match_features(&features, model, prepared));
     struct problem problem = problem_of(model, prepared, &features);
+    if (threads == 0 && prepare_is_small(prepared, &model->config))
+        threads = 1;
     TRY(team_new(&team, threads));
     TRY(model_session(&s, model, &problem, team));
     TRY(use(ctx, s));

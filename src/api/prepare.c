@@ -56,6 +56,15 @@ void prepare_free(struct prepared *p)
     *p = (struct prepared){0};
 }
 
+bool prepare_is_small(const struct prepared *p, const struct config *c)
+{
+    const struct dataset *d = p->data;
+    struct problem problem = prepare_problem(p, NULL);
+    double inputs =
+        d->sparse ? (double)d->sparse->nnz : (double)problem.nodes * (double)problem.features;
+    return (inputs + (double)p->graph->nnz) * (double)c->hidden < 1e6;
+}
+
 struct problem prepare_problem(const struct prepared *p, const uint8_t *role)
 {
     const struct dataset *d = p->data;

@@ -24,6 +24,9 @@ void prepare_free(struct prepared *p);
  * STRUCTURAL_FEATURES), the caller's to free. */
 consm_status prepare_structural(float **out, const struct prepared *p);
 
+/* Whether an epoch is so little work that threads would spend it waiting for each other. */
+bool prepare_is_small(const struct prepared *p, const struct config *c);
+
 /* The problem of one split; role (n) must outlive it. */
 struct problem prepare_problem(const struct prepared *p, const uint8_t *role);
 

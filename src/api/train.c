@@ -42,6 +42,8 @@ consm_status consm_train(struct consm_model **out, const struct consm_dataset *d
     TRY(dataset_prepared(&request.prepared, dataset));
     TRY(roles_make(&roles, d, options->split ? options->split : "auto", options->seed,
                    &options->split_options));
+    if (request.threads == 0 && prepare_is_small(request.prepared, &options->config))
+        request.threads = 1;
     TRY(model_train(out, NULL, &request));
 done:
     roles_free(&roles);
