@@ -213,17 +213,14 @@ static consm_status bridge(node *out, struct restriction *r, node x, const struc
     int64_t at = 0;
     TRY(list_positions(&position, have, rows));
     TRY(index_new(&index, want->count, have->count));
+    TRY(program_own(r->p, index, free_index));
     for (int64_t i = 0; i < rows; i++)
         if (want->all || want->row[i])
             index->row[at++] = position[i];
     TRY(index_set(index, index->row));
-    TRY(program_own(r->p, index, free_index));
     *out = gather(r->p, x, index);
-    index = NULL;
 done:
     mem_free(position);
-    if (st < 0 && index)
-        index_free(index);
     return st;
 }
 
