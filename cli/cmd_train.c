@@ -259,7 +259,7 @@ static consm_status train_all(struct training *t, const struct batch *batch)
     TRY(st);
     train_print_summary(t, clock_seconds() - begin);
     if (t->best) {
-        TRY(train_output_write(&t->output, t->best, t->best_prediction, t->prepared->data,
+        TRY(train_output_write(&t->output, t->best, t->best_prediction, t->prepared,
                                t->best_roles.role));
         if (!t->json)
             train_print_output(t);

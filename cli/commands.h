@@ -6,6 +6,7 @@
 
 extern const struct command cmd_train;
 extern const struct command cmd_predict;
+extern const struct command cmd_edges;
 extern const struct command cmd_models;
 extern const struct command cmd_fetch;
 extern const struct command cmd_generate;

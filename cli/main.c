@@ -10,6 +10,7 @@
 static const struct command *const commands[] = {
     &cmd_train,    //
     &cmd_predict,  //
+    &cmd_edges,    //
     &cmd_bench,    //
     &cmd_report,   //
     &cmd_models,   //

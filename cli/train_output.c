@@ -3,6 +3,7 @@
 
 #include "api/model_json.h"
 #include "config_file.h"
+#include "edges_output.h"
 #include "store/file.h"
 
 #include <glob.h>
@@ -102,9 +103,13 @@ static consm_status write_config(const char *path, const struct args *args,
 /* Removes what killed runs left: files that never got their name. */
 static void sweep(const char *folder)
 {
-    static const char *const names[] = {
-        "checkpoint.safetensors", "model.safetensors", "predictions.csv",
-        "metrics.json",           "config.yaml",       "report.html"};
+    static const char *const names[] = {"checkpoint.safetensors",
+                                        "model.safetensors",
+                                        "predictions.csv",
+                                        "metrics.json",
+                                        "config.yaml",
+                                        "report.html",
+                                        "edges.csv"};
     char pattern[PATH_MAX];
     glob_t found;
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
@@ -198,23 +203,42 @@ static consm_status write_metrics(const char *path, const struct consm_model *mo
     return st;
 }
 
-consm_status train_output_write(const struct train_output *out, const struct consm_model *model,
-                                const struct consm_prediction *prediction,
-                                const struct dataset *data, const uint8_t *role)
+/* edges.csv: the trained model scores the edges of its own graph, which is prepared already. */
+static consm_status write_edges(const char *path, const struct consm_model *model,
+                                const struct prepared *prepared)
 {
     consm_status st = CONSM_OK;
-    char *path[4] = {0};
-    static const char *const name[4] = {"model.safetensors", "predictions.csv", "metrics.json",
-                                        "report.html"};
-    for (int i = 0; i < 4; i++)
+    struct consm_edge_scores *scores = NULL;
+    struct consm_dataset view = {.data = (struct dataset *)prepared->data,
+                                 .lock = PTHREAD_MUTEX_INITIALIZER,
+                                 .ready = true,
+                                 .prepared = *prepared};
+    TRY(consm_score_edges(&scores, model, &view, 0));
+    TRY(edges_write(path, scores, prepared->data));
+done:
+    consm_edge_scores_free(scores);
+    return st;
+}
+
+consm_status train_output_write(const struct train_output *out, const struct consm_model *model,
+                                const struct consm_prediction *prediction,
+                                const struct prepared *prepared, const uint8_t *role)
+{
+    consm_status st = CONSM_OK;
+    const struct dataset *data = prepared->data;
+    char *path[5] = {0};
+    static const char *const name[5] = {"model.safetensors", "predictions.csv", "metrics.json",
+                                        "report.html", "edges.csv"};
+    for (int i = 0; i < 5; i++)
         TRY(file_join(&path[i], out->folder, name[i]));
     TRY(consm_model_save(model, path[0]));
     TRY(predictions_write(path[1], model, prediction, data, out->probabilities));
     TRY(write_metrics(path[2], model));
+    TRY(write_edges(path[4], model, prepared));
     TRY(train_report_write(path[3], model, prediction, data, role));
     unlink(out->checkpoint);
 done:
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         mem_free(path[i]);
     return st;
 }

@@ -31,7 +31,7 @@ void train_output_close(struct train_output *out);
 /* Writes the rest and removes the checkpoint. */
 consm_status train_output_write(const struct train_output *out, const struct consm_model *model,
                                 const struct consm_prediction *prediction,
-                                const struct dataset *data, const uint8_t *role);
+                                const struct prepared *prepared, const uint8_t *role);
 
 /* The CSV of train and of predict; "-" is standard output. */
 consm_status predictions_write(const char *path, const struct consm_model *model,

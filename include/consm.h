@@ -375,6 +375,23 @@ CONSM_API consm_status consm_predict(struct consm_prediction **out, const struct
                                      const struct consm_dataset *dataset, int threads);
 CONSM_API void consm_prediction_free(struct consm_prediction *prediction);
 
+/* Which edges to trust: one score per undirected edge of the cleaned graph, each edge once. */
+struct consm_edge_scores {
+    int64_t edges;
+    int32_t *from, *to; /* (edges) node numbers, from < to */
+    float *score;       /* (edges) the chance that both ends share a class, in [0, 1] */
+    uint8_t *kept; /* (edges) 1: trusted; ConSM keeps the zeta·edges best, others those >= 0.5 */
+    double zeta;   /* the share of edges kept */
+};
+
+/* Scores the edges of a dataset, which may be another graph than the one of training. ConSM weighs
+ * its subgraph matching and the agreement of its predictions, calibrated on training and validation
+ * labels; other models offer the agreement of their predictions. */
+CONSM_API consm_status consm_score_edges(struct consm_edge_scores **out,
+                                         const struct consm_model *model,
+                                         const struct consm_dataset *dataset, int threads);
+CONSM_API void consm_edge_scores_free(struct consm_edge_scores *scores);
+
 /* ---- models of your own ----------------------------------------------------------------------
  *
  * A model is a function that records its equations, once, with the builders below; training,

@@ -90,6 +90,11 @@ consm_status model_train(struct consm_model **out, struct consm_prediction **pre
 consm_status model_session(struct session **out, const struct consm_model *model,
                            const struct problem *problem, struct team *team);
 
+/* Builds the session that evaluates the model on a dataset, then lets use() have it. */
+consm_status model_with_session(const struct consm_model *model,
+                                const struct consm_dataset *dataset, int threads,
+                                consm_status (*use)(void *ctx, struct session *s), void *ctx);
+
 /* Labels, confidence and probabilities from logits (n, c). */
 consm_status prediction_new(struct consm_prediction **out, const float *logits, double temperature,
                             int64_t nodes, int32_t classes);

@@ -205,10 +205,9 @@ static struct problem problem_of(const struct consm_model *m, const struct prepa
 /* ---- the calls ---------------------------------------------------------------------------------
  */
 
-/* Builds the session that evaluates the model on a dataset, then lets use() have it. */
-static consm_status with_session(const struct consm_model *model,
-                                 const struct consm_dataset *dataset, int threads,
-                                 consm_status (*use)(void *ctx, struct session *s), void *ctx)
+consm_status model_with_session(const struct consm_model *model,
+                                const struct consm_dataset *dataset, int threads,
+                                consm_status (*use)(void *ctx, struct session *s), void *ctx)
 {
     consm_status st = CONSM_OK;
     const struct prepared *prepared;
@@ -247,7 +246,7 @@ consm_status consm_predict(struct consm_prediction **out, const struct consm_mod
 {
     struct wanted wanted = {out, model->temperature};
     *out = NULL;
-    return with_session(model, dataset, threads, read_logits, &wanted);
+    return model_with_session(model, dataset, threads, read_logits, &wanted);
 }
 
 struct lines {
@@ -266,7 +265,7 @@ consm_status consm_model_dump(const struct consm_model *model, const struct cons
                               consm_line_fn line, void *ctx)
 {
     struct lines lines = {line, ctx};
-    return with_session(model, dataset, 1, dump_program, &lines);
+    return model_with_session(model, dataset, 1, dump_program, &lines);
 }
 
 /* The equations on a graph of one lone node ask for the same parameters as on any other. */

@@ -1,0 +1,97 @@
+/* `consm edges`: scores every edge of a graph with a trained model, and says how good the scores
+ * are where labels allow. */
+#include "commands.h"
+#include "data_args.h"
+#include "edges_output.h"
+#include "train_output.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+
+static const struct flag flags[] = {{"output", "FILE", "where the CSV goes (standard output)", 'o'},
+                                    {"threads", "N", "threads (one per processor)", 0},
+                                    {"json", NULL, "print the quality as JSON (with -o)", 0},
+                                    DATA_FLAGS,
+                                    {0}};
+
+static json_t *number_or_null(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+static void print_quality(FILE *out, const struct consm_edge_scores *scores,
+                          const struct edges_quality *q, bool json)
+{
+    int64_t kept = 0;
+    for (int64_t e = 0; e < scores->edges; e++)
+        kept += scores->kept[e];
+    if (json) {
+        json_t *o = json_pack("{s:I, s:I, s:f, s:I, s:o, s:o, s:o, s:o}", "edges",
+                              (json_int_t)scores->edges, "kept", (json_int_t)kept, "zeta",
+                              scores->zeta, "judged", (json_int_t)q->edges, "homophily",
+                              number_or_null(q->homophily), "f1", number_or_null(q->f1), "auc",
+                              number_or_null(q->auc), "ece", number_or_null(q->ece));
+        json_dumpf(o, out, JSON_REAL_PRECISION(6));
+        fputc('\n', out);
+        json_decref(o);
+        return;
+    }
+    fprintf(out, "%lld edges, %lld kept (ratio %.3f)\n", (long long)scores->edges, (long long)kept,
+            scores->zeta);
+    if (isfinite(q->f1))
+        fprintf(out,
+                "against the labels of %lld edges: F1 %.3f at the homophily's k (chance %.3f), "
+                "AUC %.3f, calibration error %.3f\n",
+                (long long)q->edges, q->f1, q->homophily, q->auc, q->ece);
+}
+
+static int run(struct args *args)
+{
+    consm_status st = CONSM_OK;
+    struct consm_model *model = NULL;
+    struct consm_dataset *data = NULL;
+    struct consm_edge_scores *scores = NULL;
+    struct edges_quality quality;
+    struct dataset *opened = NULL;
+    const char *output = args_get(args, "output");
+    int64_t threads = 0;
+    int code = args_int(args, "threads", 1, 1024, &threads);
+    if (code)
+        return code;
+    if (args->count != 2)
+        return args_fail(args, EXIT_USAGE,
+                         "expected a model and a graph, as in `consm edges out/model.safetensors "
+                         "./mygraph -o trust.csv`");
+    TRY(consm_model_load(&model, args->item[0]));
+    args->item[0] = args->item[1];
+    args->count = 1;
+    if ((code = data_args_open(&opened, args, NULL))) {
+        consm_model_free(model);
+        return code;
+    }
+    TRY(dataset_wrap(&data, opened));
+    TRY(consm_score_edges(&scores, model, data, (int)threads));
+    TRY(edges_judge(&quality, scores, opened));
+    TRY(edges_write(output ? output : "-", scores, opened));
+    print_quality(output ? stdout : stderr, scores, &quality, output && args_has(args, "json"));
+done:
+    consm_edge_scores_free(scores);
+    consm_dataset_free(data);
+    consm_model_free(model);
+    return st < 0 ? args_status(args, st) : EXIT_DONE;
+}
+
+const struct command cmd_edges = {
+    .name = "edges",
+    .summary = "say which edges of a graph to trust",
+    .usage = "MODEL GRAPH [-o FILE]",
+    .text = "Writes source,target,score,kept for every undirected edge of GRAPH. The score is the\n"
+            "chance that both ends belong to one class; kept marks the share of edges the model\n"
+            "trusts. Where labels are known, the scores' quality follows: F1 when as many edges\n"
+            "are kept as join one class, AUC, and the calibration error.\n\n"
+            "  consm train ./mygraph --model consm -o out/\n"
+            "  consm edges out/model.safetensors ./mygraph -o trust.csv\n",
+    .flags = flags,
+    .run = run,
+};

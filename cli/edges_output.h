@@ -1,0 +1,22 @@
+/* Trust scores as a file, and how good they are where labels allow to tell. */
+#ifndef CLI_EDGES_OUTPUT_H
+#define CLI_EDGES_OUTPUT_H
+
+#include "consm.h"
+#include "data/dataset.h"
+
+/* source,target,score,kept with the dataset's own ids; "-" is standard output. */
+consm_status edges_write(const char *path, const struct consm_edge_scores *scores,
+                         const struct dataset *data);
+
+/* Against the labels of edges whose two ends have one. */
+struct edges_quality {
+    int64_t edges;    /* such edges */
+    double homophily; /* the share of them that joins one class: chance for f1 */
+    double f1;        /* at the ⌊h·edges⌋ best scores */
+    double auc, ece;  /* NAN when there is one kind of edge only */
+};
+consm_status edges_judge(struct edges_quality *q, const struct consm_edge_scores *scores,
+                         const struct dataset *data);
+
+#endif
