@@ -11,6 +11,7 @@ static const struct command *const commands[] = {
     &cmd_train,    //
     &cmd_predict,  //
     &cmd_edges,    //
+    &cmd_study,    //
     &cmd_bench,    //
     &cmd_report,   //
     &cmd_models,   //

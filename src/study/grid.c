@@ -158,8 +158,8 @@ consm_status grid_details(struct table **out, const struct grid *g, const char *
             table_number(t, 100 * c->mean, 2);
             if (m == g->best[s])
                 table_mark(t, TABLE_BEST);
-            table_number(t, 100 * c->interval.low, 2);
-            table_number(t, 100 * c->interval.high, 2);
+            table_number(t, fmax(0, 100 * c->interval.low), 2);
+            table_number(t, fmin(100, 100 * c->interval.high), 2);
             table_number(t, 100 * (c->mean - grid_cell(g, s, g->best[s])->mean), 2);
             table_number(t, g->p[s * g->models + m], 3);
         }
@@ -179,12 +179,12 @@ consm_status grid_bars(struct figure **out, const struct grid *g, const char *na
     for (int i = 0; i < count; i++) {
         const struct study_cell *c = &g->cell[i];
         value[0][i] = 100 * c->mean;
-        value[1][i] = 100 * c->interval.low;
-        value[2][i] = 100 * c->interval.high;
+        value[1][i] = fmax(0, 100 * c->interval.low); /* a share cannot leave 0 … 100 % */
+        value[2][i] = fmin(100, 100 * c->interval.high);
         value[3][i] = paper_accuracy(g->dataset[i / g->models], g->model[i % g->models]->name);
         references += !isnan(value[3][i]);
-        if (c->n == 0)
-            value[0][i] = value[1][i] = value[2][i] = (double)NAN;
+        if (c->n < 2)
+            value[1][i] = value[2][i] = (double)NAN;
     }
     for (int m = 0; m < g->models; m++)
         series[m] = view_model_title(g->model[m]);

@@ -81,7 +81,8 @@ static int64_t telling_node(const struct graph_view *g)
     return best;
 }
 
-static consm_status add_graph(struct report *r, const struct graph_view *g)
+/* The page draws any node; the first graph also gets a figure that can be printed. */
+static consm_status add_graph(struct report *r, const struct graph_view *g, bool first)
 {
     consm_status st = CONSM_OK;
     struct figure *f = NULL;
@@ -93,8 +94,10 @@ static consm_status add_graph(struct report *r, const struct graph_view *g)
     struct figure_words words = {
         name.text, title.text, "Edges coloured by trust: the chance that both ends share a class.",
         NULL};
-    TRY(figure_neighbourhood(&f, &words, g, telling_node(g)));
-    report_figure(r, f);
+    if (first) {
+        TRY(figure_neighbourhood(&f, &words, g, telling_node(g)));
+        report_figure(r, f);
+    }
     report_graph(r, g);
 done:
     return st;
@@ -115,12 +118,12 @@ static consm_status add_graphs(struct report *r, const struct study_view *v)
             TRY(graph_file_read(&file, path));
             const struct graph_view *g = graph_file_view(file);
             if (g->start[g->nodes] / 2 <= MOST_GRAPH_EDGES) {
-                if (shown++ == 0)
+                if (shown == 0)
                     report_section(
                         r, "Which edges to trust",
                         "Choose a node and see its neighbourhood: ConSM's trust in every "
                         "edge, the true class and the predicted one.");
-                TRY(add_graph(r, g));
+                TRY(add_graph(r, g, shown++ == 0));
             }
             graph_file_free(file);
             file = NULL;

@@ -29,7 +29,7 @@ struct study_def {
     consm_status (*render)(struct report *r, const struct study_view *v);
 };
 
-/* All studies in the order of the paper; NULL behind the last. bench is not among them. */
+/* All studies in the order of the report; NULL behind the last. bench is not among them. */
 const struct study_def *const *study_list(void);
 const struct study_def *study_find(const char *name); /* bench too; NULL: none */
 

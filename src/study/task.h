@@ -32,6 +32,9 @@ consm_status task_record(json_t *result, const struct train_result *r);
 /* How good a trained session's edge scores are; nothing when the model has none. */
 consm_status task_edges(json_t *result, struct session *s, const struct task_input *in);
 
+/* Whether a model has an opinion of its own about edges: coefficients. */
+bool task_has_coefficients(const struct model_def *model);
+
 /* A figure that may be unknown: null when it is not finite. */
 consm_status task_number(json_t *object, const char *name, double value);
 /* Its way back: NaN when it is missing or null. */

@@ -13,9 +13,9 @@
 
 #include "base/alloc.h"
 #include "stats/stats.h"
-#include "train/consm.h"
+#include "train/coefficients.h"
+#include "train/session.h"
 #include "train/trust.h"
-#include <string.h>
 
 enum { BINS = 10 };
 
@@ -117,15 +117,14 @@ done:
     return st;
 }
 
-/* The model's own opinion of each edge; *has is false when it has none. */
-static consm_status own_coefficients(float *coefficient, bool *has, struct session *s,
-                                     const struct edges *edges)
+bool task_has_coefficients(const struct model_def *model)
 {
-    const struct consm *own = s->own;
-    *has = s->procedure && strcmp(s->procedure->model, "consm") == 0 && own && own->matcher;
-    if (*has) /* session_trust has just scored all edges */
-        memcpy(coefficient, own->w, (size_t)edges->count * sizeof *coefficient);
-    return CONSM_OK;
+    struct train_options options = {.model = model};
+    const struct procedure *procedure = NULL;
+    model_defaults(model, &options.config);
+    if (procedure_find(&procedure, &options) < 0)
+        status_clear();
+    return model->coefficients || (procedure && procedure->coefficients);
 }
 
 consm_status task_edges(json_t *result, struct session *s, const struct task_input *in)
@@ -135,7 +134,6 @@ consm_status task_edges(json_t *result, struct session *s, const struct task_inp
     float *coefficient = NULL, *probability = NULL;
     const struct problem *problem = s->problem;
     struct judged j = {.problem = problem};
-    bool has;
     TRY(session_trust(&t, s));
     int64_t count = t.edges->count;
     j.edges = t.edges;
@@ -147,8 +145,8 @@ consm_status task_edges(json_t *result, struct session *s, const struct task_inp
         goto done; /* nothing to judge by */
     TRY(task_number(result, "zeta", t.zeta));
     TRY(add_judgement(result, "trust", &j, t.score, t.score));
-    TRY(own_coefficients(coefficient, &has, s, t.edges));
-    if (has) {
+    if ((s->procedure && s->procedure->coefficients) || s->options.model->coefficients) {
+        TRY(session_coefficients(s, coefficient, t.edges));
         TRY(calibrate(probability, coefficient, &t, problem));
         TRY(add_judgement(result, "coefficients", &j, coefficient, probability));
     }
