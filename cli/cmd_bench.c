@@ -19,19 +19,6 @@ static const struct flag flags[] = {
     DATA_FLAGS,
     {0}};
 
-/* Parameters from flags, for all models; they are checked here, where the flag can be named. */
-static int set_parameters(json_t *options, const struct args *args)
-{
-    struct config c;
-    json_t *set = json_object();
-    int code = config_args(&c, args, model_list()[0]);
-    for (int i = 0; i < args->flags && code == EXIT_DONE; i++)
-        if (config_find(args->flag[i]->name))
-            json_object_set_new(set, args->flag[i]->name, json_string(args->value[i]));
-    json_object_set_new(options, "set", set);
-    return code;
-}
-
 static int set_search(json_t *options, const struct args *args)
 {
     int64_t search = 0, seeds = 3;
@@ -68,8 +55,6 @@ static int run(struct args *args)
     code = study_run_options(options, args, 5);
     if (!args_has(args, "split"))
         json_object_set_new(options, "split", json_string("random"));
-    if (code == EXIT_DONE)
-        code = set_parameters(options, args);
     if (code == EXIT_DONE)
         code = set_search(options, args);
     const struct study_def *bench = study_find("bench");

@@ -1,5 +1,6 @@
 /* `consm study`: the paper's evaluation, or a part of it, done again. */
 #include "commands.h"
+#include "config_args.h"
 #include "data_args.h"
 #include "study_run.h"
 
@@ -24,13 +25,18 @@ static int find_datasets(json_t *options, const struct args *args)
 {
     const char *named = args_get(args, "datasets");
     json_t *list = named ? study_run_list(named) : json_array();
+    char missing[128] = "";
     for (int i = 0; !named && known_sets[i]; i++) {
+        size_t used = strlen(missing);
         if (sets_at_hand(known_sets[i], args_get(args, "data-dir")))
             json_array_append_new(list, json_string(known_sets[i]));
         else
-            fprintf(stderr, "%s is not there and is left out; `consm fetch %s` gets it\n",
-                    known_sets[i], known_sets[i]);
+            snprintf(missing + used, sizeof missing - used, "%s%s", used ? ", " : "",
+                     known_sets[i]);
     }
+    if (missing[0])
+        fprintf(stderr, "left out, because it is not here: %s; `consm fetch NAME` gets it\n",
+                missing);
     for (int i = 0; json_array_size(list) == 0 && built_in[i]; i++)
         json_array_append_new(list, json_string(built_in[i]));
     json_object_set_new(options, "datasets", list);
@@ -109,5 +115,6 @@ const struct command cmd_study = {
         "  consm study all --quick -o quick\n"
         "  consm study accuracy edges --datasets cora,chameleon --split random -o results\n",
     .flags = flags,
+    .more_flags = config_flags,
     .run = run,
 };

@@ -36,6 +36,19 @@ json_t *study_run_list(const char *text)
     return list;
 }
 
+/* Parameters from flags, for all models; they are checked here, where the flag can be named. */
+static int set_parameters(json_t *options, const struct args *args)
+{
+    struct config c;
+    json_t *set = json_object();
+    int code = config_args(&c, args, model_list()[0]);
+    for (int i = 0; i < args->flags && code == EXIT_DONE; i++)
+        if (config_find(args->flag[i]->name))
+            json_object_set_new(set, args->flag[i]->name, json_string(args->value[i]));
+    json_object_set_new(options, "set", set);
+    return code;
+}
+
 int study_run_options(json_t *options, const struct args *args, int64_t seeds)
 {
     struct split_options split;
@@ -55,7 +68,7 @@ int study_run_options(json_t *options, const struct args *args, int64_t seeds)
         json_object_set_new(options, "pooled", json_true());
     if (models)
         json_object_set_new(options, "models", study_run_list(models));
-    return EXIT_DONE;
+    return set_parameters(options, args);
 }
 
 /* The command as it could be typed again. */

@@ -79,7 +79,7 @@ static consm_status accuracy_render(struct report *r, const struct study_view *v
                     o->split, (int)o->seeds, o->seeds == 1 ? "" : "s"));
     TRY(grid_table(&t, &g, "accuracy", "Test accuracy (%)"));
     report_table(r, t);
-    TRY(grid_bars(&f, &g, "accuracy", "Test accuracy of all methods"));
+    TRY(grid_bars(&f, &g, "accuracy-bars", "Test accuracy of all methods"));
     report_figure(r, f);
     TRY(grid_details(&t, &g, "accuracy-details", "Intervals and tests behind the accuracies"));
     report_table(r, t);

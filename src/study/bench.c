@@ -192,7 +192,7 @@ static consm_status bench_render(struct report *r, const struct study_view *v)
     report_section(r, "Benchmark", words.text);
     TRY(grid_table(&t, &g, "bench", "Test accuracy (%)"));
     report_table(r, t);
-    TRY(grid_bars(&f, &g, "bench", "Test accuracy"));
+    TRY(grid_bars(&f, &g, "bench-bars", "Test accuracy"));
     report_figure(r, f);
     TRY(edge_table(&t, v));
     report_table(r, t);

@@ -151,7 +151,7 @@ static consm_status add_bars(struct report *r, const struct study_view *v)
     for (int s = 0; s < o->datasets; s++)
         group[s] = view_dataset_title(o->dataset[s], title[s]);
     struct bar_chart chart = {
-        .words = {"edges-f1", "Edge F1 of all judges",
+        .words = {"edges-f1-bars", "Edge F1 of all judges",
                   "With the true number of edges inside classes called trusted (⌊hE⌋).",
                   "95 % confidence interval of the mean over the seeds (Student's t)"},
         .y = {.label = "Edge F1", .from_zero = true},

@@ -20,6 +20,7 @@ struct job {
     json_t *identity;
     char key[65];
     double cost;
+    bool found; /* it is in the record already */
 };
 
 struct execution {
@@ -133,7 +134,7 @@ static double estimate(const struct execution *x, const struct study_run *run)
     return plan_cost(run, (int64_t)((double)o.nodes * o.degree / 2), o.nodes * o.features);
 }
 
-/* Adds the run unless it is in the record or in the list. */
+/* Adds the run unless it is in the list. */
 static consm_status add_job(struct execution *x, const struct study_run *run)
 {
     consm_status st = CONSM_OK;
@@ -142,23 +143,36 @@ static consm_status add_job(struct execution *x, const struct study_run *run)
     TRY(plan_identity(&job.identity, run, x->sets->hashes));
     TRY(runs_key(job.key, job.identity));
     TRY(graph_is_missing(&missing, x, run));
-    if (runs_find(x->runs, job.key) && !missing) {
-        x->progress.found++;
-        goto done;
-    }
+    job.found = runs_find(x->runs, job.key) && !missing;
     for (size_t i = 0; i < x->count; i++)
         if (strcmp(x->job[i].key, job.key) == 0) {
             x->job[i].run.keep_graph |= run->keep_graph;
+            x->job[i].found = x->job[i].found && job.found;
             goto done;
         }
     TRY(GROW(x->job, x->count, x->capacity, 1));
-    job.cost = estimate(x, run);
-    x->progress.work_total += job.cost;
     x->job[x->count++] = job;
     return CONSM_OK;
 done:
     json_decref(job.identity);
     return st;
+}
+
+/* Drops the jobs whose results are in the record. */
+static void keep_missing(struct execution *x)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < x->count; i++) {
+        if (x->job[i].found) {
+            x->progress.found++;
+            json_decref(x->job[i].identity);
+            continue;
+        }
+        x->job[i].cost = estimate(x, &x->job[i].run);
+        x->progress.work_total += x->job[i].cost;
+        x->job[kept++] = x->job[i];
+    }
+    x->count = kept;
 }
 
 static bool must_be_alone(const struct job *job)
@@ -270,6 +284,7 @@ consm_status execute_plan(struct runs *runs, const struct plan *plan, const stru
     pthread_mutex_init(&x.lock, NULL);
     for (size_t i = 0; i < plan->count; i++)
         TRY(add_job(&x, &plan->run[i]));
+    keep_missing(&x);
     if (x.count > 0)
         qsort(x.job, x.count, sizeof *x.job, by_cost);
     while (x.together < x.count && !must_be_alone(&x.job[x.together]))

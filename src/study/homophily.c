@@ -118,7 +118,7 @@ static consm_status homophily_render(struct report *r, const struct study_view *
         "Every method on a generated graph (1,000 nodes, 4 classes, 10 neighbours) whose "
         "share of edges inside classes is the only thing that changes. At 0.25 edges say "
         "nothing about classes; below, they say who is different.");
-    struct line_chart chart = {.words = {"homophily", "Accuracy against homophily (csbm)",
+    struct line_chart chart = {.words = {"homophily-lines", "Accuracy against homophily (csbm)",
                                          "Labels and features stay the same; only edges change.",
                                          NULL},
                                .x = {.label = "Edge homophily", .fixed = true, .low = 0, .high = 1},

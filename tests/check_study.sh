@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Every study end to end on small built-in graphs, then its report in a real browser.
+# usage: check_study.sh CONSM_COMMAND
+set -euo pipefail
+cd "$(dirname "$0")/.."
+consm=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+fail() { echo "check_study: $1"; exit 1; }
+short=(--epochs 20 --warmup 10 --rounds 2 --gnn-steps 5 --match-steps 4 --hidden 8)
+study=("$consm" study datasets accuracy edges zeta depth pruning convergence transport homophily
+    --quick --seeds 2 --split random --datasets csbm:nodes=120,homophily=0.8,features=8,karate
+    --models mlp,gcn,gat,consm "${short[@]}" -o "$folder/out")
+
+"${study[@]}" > "$folder/text" 2> "$folder/err" || { cat "$folder/err"; fail "the study failed"; }
+for name in datasets accuracy accuracy-details homophily edges-f1 edges-auc edges-calibration zeta \
+    depth transport; do
+    for form in csv md tex; do
+        [ -s "$folder/out/files/$name.$form" ] || fail "$name.$form is missing"
+    done
+done
+for figure in accuracy-bars edges-f1-bars homophily-lines zeta-f1-karate zeta-accuracy-karate depth-karate \
+    pruning-karate convergence-karate calibration-karate; do
+    [ -s "$folder/out/files/$figure.svg" ] || fail "$figure.svg is missing: $(ls "$folder/out/files")"
+done
+[ "$(cut -d, -f1 "$folder/out/files/accuracy.csv" | tail -n +2 | tr '\n' ' ')" = "MLP GCN GAT ConSM " ] ||
+    fail "accuracy.csv does not list the models"
+if grep -qi "nan" "$folder/text"; then fail "a table shows nan"; fi
+
+# Nothing is done twice, and another study that needs the same runs finds them.
+before=$(wc -l < "$folder/out/runs.jsonl")
+"${study[@]}" > "$folder/again" 2> "$folder/err"
+[ "$(wc -l < "$folder/out/runs.jsonl")" = "$before" ] || fail "a finished study did runs again"
+cmp "$folder/text" "$folder/again" || fail "the same runs give another table"
+grep -q "$before runs found finished, 0 to do" "$folder/err" || fail "$(cat "$folder/err")"
+
+# Wrong words are told.
+for wrong in "study acuracy" "study accuracy --models gnc" "study accuracy --datasets nowhere" \
+    "study" "bench karate --search 0" "bench karate --space x" "report"; do
+    # shellcheck disable=SC2086
+    if "$consm" $wrong -o "$folder/wrong" > /dev/null 2> "$folder/err"; then fail "accepted: $wrong"; fi
+    [ "$(grep -c "^consm " "$folder/err")" = 1 ] || fail "$wrong: $(cat "$folder/err")"
+done
+
+# A search gives every model the same number of configurations, and its choice reads no test label.
+"$consm" bench karate --models mlp,gcn --search 4 --search-seeds 2 --seeds 3 --epochs 20 \
+    -o "$folder/search" > "$folder/text"
+[ "$(wc -l < "$folder/search/runs.jsonl")" = $((2 * (4 * 2 + 1))) ] ||
+    fail "a search of 2 models × (4 × 2 trials + 1 more seed) made $(wc -l < "$folder/search/runs.jsonl") runs"
+grep -q "What the search chose" "$folder/text" || fail "the search does not say what it chose"
+echo "  every study, end to end: ok ($before runs)"
+
+for browser in chromium chromium-browser google-chrome ""; do
+    if [ -n "$browser" ] && command -v "$browser" > /dev/null; then break; fi
+done
+if [ -z "$browser" ] || ! command -v python3 > /dev/null; then
+    echo "SKIPPED: looking at the study's report needs chromium and python3"
+    exit 0
+fi
+timeout 120 python3 tests/browser_study.py "$browser" "$folder/out/report.html" \
+    ${CONSM_SCREENSHOTS:+"$CONSM_SCREENSHOTS/study.png"}
