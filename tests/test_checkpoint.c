@@ -92,6 +92,32 @@ static void a_break_changes_nothing(void **state)
     }
 }
 
+/* ConSM with its coefficients in the messages carries more from epoch to epoch. */
+static void consm_goes_on_with_its_messages(void **state)
+{
+    (void)state;
+    struct run r;
+    struct consm_model *whole, *part;
+    run_open(&r, "consm");
+    OK(checkpoint_possible(&r.request.options));
+    r.request.options.config.backbone = "gcn";
+    r.request.options.config.messages = "signed";
+    OK(model_train(&whole, NULL, &r.request));
+    for (int64_t stop = 2; stop < 12; stop += 3) {
+        r.request.resume = false;
+        r.request.options.progress = stop_at;
+        r.request.options.progress_ctx = &stop;
+        FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "stopped");
+        r.request.resume = true;
+        r.request.options.progress = NULL;
+        OK(model_train(&part, NULL, &r.request));
+        assert_same_models(whole, part);
+        consm_model_free(part);
+    }
+    consm_model_free(whole);
+    run_close(&r);
+}
+
 static void other_runs_are_refused(void **state)
 {
     (void)state;
@@ -151,6 +177,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_break_changes_nothing),
+        cmocka_unit_test(consm_goes_on_with_its_messages),
         cmocka_unit_test(other_runs_are_refused),
         cmocka_unit_test(broken_checkpoints_are_refused),
     };

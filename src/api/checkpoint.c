@@ -230,6 +230,8 @@ consm_status checkpoint_load(struct session *s, const struct checkpoint_run *run
     TRY(w.status);
     w.copy = true;
     session_memory(s, read_block, &w);
+    if (s->procedure && s->procedure->sound && !s->procedure->sound(s))
+        TRY(status_fail(CONSM_EFORMAT, "%s: holds impossible values", path));
     s->steps = (int64_t)steps;
     s->best_epoch = (int64_t)best_epoch;
     s->best_val = best_val;

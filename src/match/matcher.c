@@ -144,6 +144,23 @@ void matcher_free(struct matcher *m)
     mem_free(m);
 }
 
+void matcher_memory(struct matcher *m,
+                    void (*see)(void *ctx, const char *name, void *data, size_t bytes), void *ctx)
+{
+    size_t floats = (size_t)m->params->size * sizeof(float);
+    see(ctx, "match.parameters", m->params->value, floats);
+    see(ctx, "match.moment1", m->moment1, floats);
+    see(ctx, "match.moment2", m->moment2, floats);
+    see(ctx, "match.steps", &m->steps, sizeof m->steps);
+    see(ctx, "match.next_ego", &m->next_ego, sizeof m->next_ego);
+    see(ctx, "match.sampled", &m->sampled, sizeof m->sampled);
+}
+
+bool matcher_sound(const struct matcher *m)
+{
+    return m->steps >= 0 && m->sampled >= 0 && m->next_ego >= 0 && m->next_ego < m->data.labelled;
+}
+
 struct params *matcher_params(struct matcher *m)
 {
     return m->params;

@@ -58,6 +58,14 @@ consm_status matcher_declare(struct params *store, const char *prefix, const str
 void matcher_save(const struct matcher *m, struct params *store, const char *prefix);
 void matcher_load(struct matcher *m, const struct params *store, const char *prefix);
 
+/* What training carries from round to round, for checkpoints: see(ctx, name, data, bytes) for each
+ * block. */
+void matcher_memory(struct matcher *m,
+                    void (*see)(void *ctx, const char *name, void *data, size_t bytes), void *ctx);
+
+/* Whether such memory, read from a file, is possible. */
+bool matcher_sound(const struct matcher *m);
+
 /* The pieces that tests compare with a reference. */
 const float *matcher_embedding(struct matcher *m); /* (n, hidden), dropout off */
 double matcher_zeta(const struct matcher *m);      /* of the last prune */

@@ -175,3 +175,18 @@ consm_status agreement_score(struct agreement *a, float *w, const struct edges *
 done:
     return st;
 }
+
+void agreement_memory(struct agreement *a, memory_fn see, void *ctx)
+{
+    size_t floats = (size_t)a->params->size * sizeof(float);
+    see(ctx, "agreement.parameters", a->params->value, floats);
+    see(ctx, "agreement.moment1", a->moment1, floats);
+    see(ctx, "agreement.moment2", a->moment2, floats);
+    see(ctx, "agreement.steps", &a->steps, sizeof a->steps);
+    see(ctx, "agreement.random", &a->random, sizeof a->random);
+}
+
+bool agreement_sound(const struct agreement *a)
+{
+    return a && a->steps >= 0 && a->random.used >= 0 && a->random.used <= 4;
+}

@@ -23,6 +23,11 @@ consm_status agreement_train(struct agreement *a, const int32_t *known, int64_t 
 /* w (edges): the chance for every edge. */
 consm_status agreement_score(struct agreement *a, float *w, const struct edges *edges);
 
+/* What it carries from round to round, for checkpoints. */
+void agreement_memory(struct agreement *a, memory_fn see, void *ctx);
+
+bool agreement_sound(const struct agreement *a);
+
 /* Records the model for the pairs (i, j) and returns its values before the sigmoid, (pairs, 1). */
 node agreement_record(struct program *p, node x, const struct index *i, const struct index *j,
                       const struct config *c);

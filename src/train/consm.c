@@ -244,49 +244,98 @@ done:
 }
 
 /* GNN updates, each followed by validation; the best parameters are remembered (lines 6 to 11). */
-static consm_status update_gnn(struct session *s, int64_t steps, struct progress *progress)
+static consm_status update_gnn(struct session *s, struct progress *progress)
 {
     consm_status st = CONSM_OK;
-    for (int64_t i = 0; i < steps; i++) {
+    struct consm_place *at = &((struct consm *)s->own)->place;
+    s->without_extra = at->round == 0;
+    while (at->left > 0) {
         TRY(session_epoch(s, s->steps + 1, progress));
+        at->left--;
         TRY(session_report(s, progress));
     }
 done:
     return st;
 }
 
+static void finish_round(struct session *s, struct consm_place *at)
+{
+    if (s->best_val > at->before)
+        remember_messages(s);
+    session_restore(s);
+    restore_messages(s);
+    at->idle = s->best_val > at->before ? 0 : at->idle + 1;
+}
+
+static consm_status begin_round(struct session *s, struct consm_place *at)
+{
+    at->round++;
+    at->before = s->best_val;
+    at->left = s->options.config.gnn_steps;
+    return ((struct consm *)s->own)->matcher ? match_round(s, at->round) : CONSM_OK;
+}
+
 static consm_status consm_fit(struct session *s, struct train_result *result)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
+    struct consm_place *at = &own->place;
     const struct config *c = &s->options.config;
     struct progress progress = {.seed = s->options.seed,
                                 .epochs = c->warmup + c->rounds * c->gnn_steps};
     double begin = clock_seconds();
-    int64_t idle = 0;
-    if (own->edges->count > 0)
+    if (own->fault < 0)
+        TRY(status_fail(own->fault, "out of memory for the matching module of a checkpoint"));
+    if (own->edges->count > 0 && !own->matcher)
         TRY(consm_open_matcher(s));
-    s->without_extra = true;
-    TRY(update_gnn(s, c->warmup, &progress));
-    s->without_extra = false;
-    for (int64_t round = 1; round <= c->rounds; round++) {
-        double before = s->best_val;
-        if (own->matcher)
-            TRY(match_round(s, round));
-        TRY(update_gnn(s, c->gnn_steps, &progress));
-        if (s->best_val > before)
-            remember_messages(s);
-        session_restore(s);
-        restore_messages(s);
-        idle = s->best_val > before ? 0 : idle + 1;
-        if (c->round_patience > 0 && idle >= c->round_patience)
+    if (!at->begun)
+        *at = (struct consm_place){.begun = 1, .left = c->warmup};
+    for (;;) {
+        TRY(update_gnn(s, &progress));
+        if (at->round > 0)
+            finish_round(s, at);
+        if (at->round == c->rounds || (c->round_patience > 0 && at->idle >= c->round_patience))
             break;
+        TRY(begin_round(s, at));
     }
     session_finish(s, result, clock_seconds() - begin);
     result->loss = progress.loss;
     TRY(session_keep_trust(s));
 done:
     return st;
+}
+
+/* What a checkpoint must hold beside the GNN: the place, the coefficients and what follows from
+ * them, the matching module. Subgraphs are collected anew when a round begins. */
+static void consm_memory(struct session *s, memory_fn see, void *ctx)
+{
+    struct consm *own = s->own;
+    size_t bytes = (size_t)own->edges->count * sizeof(float);
+    see(ctx, "consm.place", &own->place, sizeof own->place);
+    if (own->edges->count == 0)
+        return;
+    if (!own->matcher && (own->fault = consm_open_matcher(s)) < 0)
+        return;
+    see(ctx, "consm.w", own->w, bytes);
+    see(ctx, "consm.slope", own->slope, bytes);
+    see(ctx, "consm.constant", &own->constant, sizeof own->constant);
+    if (own->own_views) {
+        const struct csr *view = views_get(own->own_views, VIEW_GCN);
+        bytes = (size_t)view->nnz * sizeof *view->val;
+        see(ctx, "consm.messages", view->val, bytes);
+        see(ctx, "consm.best_messages", own->best_value, bytes);
+    }
+    matcher_memory(own->matcher, see, ctx);
+}
+
+static bool consm_sound(const struct session *s)
+{
+    const struct consm *own = s->own;
+    const struct config *c = &s->options.config;
+    const struct consm_place *at = &own->place;
+    return at->round >= 0 && at->round <= c->rounds && at->left >= 0 &&
+           at->left <= (at->round ? c->gnn_steps : c->warmup) && at->idle >= 0 &&
+           (!own->matcher || matcher_sound(own->matcher));
 }
 
 static consm_status consm_coefficients(struct session *s, float *w, const struct edges *edges)
@@ -304,6 +353,9 @@ const struct procedure consm_procedure = {
     .extra_loss = extra_loss,
     .plain_phase = true,
     .fit = consm_fit,
+    .resumes = true,
+    .memory = consm_memory,
+    .sound = consm_sound,
     .close = consm_close,
     .coefficients = consm_coefficients,
 };

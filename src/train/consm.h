@@ -5,8 +5,19 @@
 #include "match/matcher.h"
 #include "train/session.h"
 
+/* Where Algorithm 2 is, so that an interrupted run can go on. */
+struct consm_place {
+    int64_t begun;
+    int64_t round; /* 0: the warm-up */
+    int64_t left;  /* GNN updates still to do in it */
+    int64_t idle;  /* rounds without a better validation */
+    double before; /* the best validation when the round began */
+};
+
 /* What a ConSM session keeps beside the common things. */
 struct consm {
+    struct consm_place place;
+    consm_status fault; /* of making the matcher for a checkpoint */
     struct edges *edges;
     int32_t *train; /* the labelled nodes */
     struct matcher *matcher;

@@ -11,7 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Where the rounds are, so that an interrupted run can go on. */
+struct gam_place {
+    int64_t begun;
+    int64_t round, left, idle; /* 0: the warm-up; updates still to do; rounds without gain */
+    double before;             /* the best validation when the round began */
+};
+
 struct gam {
+    struct gam_place place;
+    consm_status fault; /* of making the agreement model for a checkpoint */
     struct propagation *propagation;
     struct agreement *agreement;
     int64_t weighed;      /* rounds in which the agreement model weighed the edges */
@@ -185,14 +194,15 @@ done:
     return st;
 }
 
-static consm_status classify(struct session *s, int64_t steps, struct progress *progress)
+static consm_status classify(struct session *s, struct progress *progress)
 {
     consm_status st = CONSM_OK;
     struct gam *own = s->own;
     size_t bytes = (size_t)own->propagation->edges->count * sizeof *own->w;
-    for (int64_t i = 0; i < steps; i++) {
+    while (own->place.left > 0) {
         double before = s->best_val;
         TRY(session_epoch(s, s->steps + 1, progress));
+        own->place.left--;
         if (s->best_val > before && own->weighed)
             memcpy(own->best_w, own->w, bytes);
         TRY(session_report(s, progress));
@@ -201,33 +211,85 @@ done:
     return st;
 }
 
+static consm_status begin_round(struct session *s, struct gam_place *at)
+{
+    at->round++;
+    at->before = s->best_val;
+    at->left = s->options.config.gnn_steps;
+    if (s->steps > 0) {
+        session_restore(s);
+        grow(s);
+    }
+    return agree(s);
+}
+
 static consm_status gam_fit(struct session *s, struct train_result *result)
 {
     consm_status st = CONSM_OK;
     struct gam *own = s->own;
+    struct gam_place *at = &own->place;
     const struct config *c = &s->options.config;
     struct progress progress = {.seed = s->options.seed,
                                 .epochs = c->warmup + c->rounds * c->gnn_steps};
     double begin = clock_seconds();
-    int64_t idle = 0;
-    TRY(agreement_new(&own->agreement, s));
-    TRY(classify(s, c->warmup, &progress));
-    for (int64_t round = 1; round <= c->rounds; round++) {
-        double before = s->best_val;
-        if (s->steps > 0) {
-            session_restore(s);
-            grow(s);
-        }
-        TRY(agree(s));
-        TRY(classify(s, c->gnn_steps, &progress));
-        idle = s->best_val > before ? 0 : idle + 1;
-        if (c->round_patience > 0 && idle >= c->round_patience)
+    if (own->fault < 0)
+        TRY(status_fail(own->fault, "out of memory for the agreement model of a checkpoint"));
+    if (!own->agreement)
+        TRY(agreement_new(&own->agreement, s));
+    if (!at->begun)
+        *at = (struct gam_place){.begun = 1, .left = c->warmup};
+    for (;;) {
+        TRY(classify(s, &progress));
+        if (at->round > 0)
+            at->idle = s->best_val > at->before ? 0 : at->idle + 1;
+        if (at->round == c->rounds || (c->round_patience > 0 && at->idle >= c->round_patience))
             break;
+        TRY(begin_round(s, at));
     }
     session_finish(s, result, clock_seconds() - begin);
     result->loss = progress.loss;
 done:
     return st;
+}
+
+/* What a checkpoint must hold beside the classifier. */
+static void gam_memory(struct session *s, memory_fn see, void *ctx)
+{
+    struct gam *own = s->own;
+    size_t n = (size_t)s->problem->nodes;
+    size_t bytes = (size_t)own->propagation->edges->count * sizeof(float);
+    see(ctx, "gam.place", &own->place, sizeof own->place);
+    see(ctx, "gam.weighed", &own->weighed, sizeof own->weighed);
+    see(ctx, "gam.count", &own->count, sizeof own->count);
+    see(ctx, "gam.labelled", own->labelled, n * sizeof *own->labelled);
+    see(ctx, "gam.label", own->label, n * sizeof *own->label);
+    see(ctx, "gam.node", own->node, n * sizeof *own->node);
+    see(ctx, "gam.row_weight", s->row_weight, n * sizeof *s->row_weight);
+    see(ctx, "gam.total", &own->propagation->total, sizeof own->propagation->total);
+    if (bytes > 0) {
+        see(ctx, "gam.w", own->w, bytes);
+        see(ctx, "gam.best_w", own->best_w, bytes);
+        see(ctx, "gam.pull", own->propagation->pull, bytes);
+    }
+    if (!own->agreement && (own->fault = agreement_new(&own->agreement, s)) < 0)
+        return;
+    agreement_memory(own->agreement, see, ctx);
+}
+
+static bool gam_sound(const struct session *s)
+{
+    const struct gam *own = s->own;
+    const struct config *c = &s->options.config;
+    const struct gam_place *at = &own->place;
+    int64_t n = s->problem->nodes;
+    bool sound = at->round >= 0 && at->round <= c->rounds && at->left >= 0 && at->idle >= 0 &&
+                 at->left <= (at->round ? c->gnn_steps : c->warmup) && own->weighed >= 0 &&
+                 own->count >= own->given && own->count <= n;
+    for (int64_t i = 0; i < n; i++)
+        sound = sound && own->label[i] >= 0 && own->label[i] < s->problem->classes;
+    for (int64_t k = 0; sound && k < own->count; k++)
+        sound = own->node[k] >= 0 && own->node[k] < n;
+    return sound && agreement_sound(own->agreement);
 }
 
 static consm_status gam_coefficients(struct session *s, float *w, const struct edges *edges)
@@ -244,6 +306,9 @@ const struct procedure gam_procedure = {
     .open = gam_open,
     .extra_loss = extra_loss,
     .fit = gam_fit,
+    .resumes = true,
+    .memory = gam_memory,
+    .sound = gam_sound,
     .close = gam_close,
     .coefficients = gam_coefficients,
 };

@@ -43,6 +43,7 @@ struct procedure {
     const char *model;
     bool resumes; /* fit goes on from what a checkpoint restored */
     void (*memory)(struct session *s, memory_fn see, void *ctx); /* its part of session_memory */
+    bool (*sound)(const struct session *s);  /* whether memory read from a file is possible */
     consm_status (*open)(struct session *s); /* makes s->own, before the programs are recorded */
     node (*extra_loss)(struct session *s, struct program *p, node logits); /* added to the loss */
     bool plain_phase; /* some steps go without the extra loss (s->without_extra) */
