@@ -1,6 +1,6 @@
 /* PTDNet: a GCN whose layers close edges that do not help. For a layer and an entry (u, v) of A
  *                                                            (Luo et al. 2021, Eqs. 3 to 9)
- *   log α = v_n·relu(W_n h_u + b_n) + v_s·relu(W_s h_v + b_s) + c
+ *   log α = v_n·relu(W_n h_u + b_n) + v_s·relu(W_s h_v + b_s) + c + c0
  *   s = σ((log ε - log(1-ε) + log α)/τ),  ε uniform,   z = clip(s(ζ-γ) + γ, 0, 1)
  *   H' = act(D^-1/2 (A_z + I) D^-1/2 H W + b),  A_z with z_uv w_uv on its entries, D its row sums
  * The loss gets a share of P(z > 0) = σ(log α - τ log(-γ/ζ)), mean over entries, and of the largest
@@ -93,7 +93,8 @@ static node layer_step(struct program *p, const struct csr *a, node h, int64_t l
 {
     node log_alpha =
         edge_add(p, a, gate_side(p, "nb", layer, h, c), gate_side(p, "self", layer, h, c));
-    log_alpha = add_bias(p, log_alpha, named(p, "gate_c", layer, 1, 1, INIT_ZERO));
+    node constant = named(p, "gate_c", layer, 1, 1, INIT_ZERO);
+    log_alpha = add_bias(p, log_alpha, add(p, constant, fill(p, (float)c->gate_open, 1, 1)));
     node s = sigmoid(p, disturb(p, log_alpha, layer, c, draws));
     node stretched = add_bias(p, scale(p, GATE_HIGH - GATE_LOW, s), fill(p, GATE_LOW, 1, 1));
     node values = *gate = clamp(p, stretched, 0, 1);
@@ -136,7 +137,7 @@ const struct model_def model_ptdnet = {
     .name = "ptdnet",
     .title = "GCN that learns which edges to close",
     .paper = "Luo et al., WSDM 2021",
-    .knobs = "gate_hidden temperature temperature_decay sparsity low_rank rank activation layers "
+    .knobs = "gate_hidden gate_open temperature temperature_decay sparsity low_rank rank activation layers "
              "hidden dropout input_dropout",
     .build = ptdnet_build,
     .coefficients = ptdnet_coefficients,

@@ -252,7 +252,8 @@ def dropedge_entries():
 
 def ptdnet_entries():
     entries = []
-    knobs = {"gate_hidden": 5, "temperature": 1.25, "temperature_decay": 1, "gate_low": -0.1,
+    knobs = {"gate_hidden": 5, "gate_open": 0, "temperature": 1.25, "temperature_decay": 1,
+             "gate_low": -0.1,
              "gate_high": 1.1, "sparsity": 0.1, "low_rank": 0.01, "rank": 2,
              "activation": "sigmoid"}
     for layers in DEPTHS:
