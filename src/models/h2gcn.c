@@ -3,38 +3,70 @@
  *   R_0 = relu(X W1 + b1),  R_k = [A1 R_k-1, A2 R_k-1],  Z = [R_0, …, R_K] W2 + b2
  *                                                              (Zhu et al. 2020, Eqs. 5 to 7)
  * A1 joins neighbours, A2 nodes at distance exactly two (without weights), both scaled by D^-1/2 on
- * either side, both without self-loops. --layers is K. Concatenating doubles the width each
- * round, which the paper does twice at most; from the third round on the two parts are averaged
- * instead, so that any depth fits into memory. --reach 1 leaves A2 out. */
+ * either side, both without self-loops. --layers is K. Concatenating doubles the width each round,
+ * which the paper does twice at most; from the third round on the two parts are averaged instead,
+ * so that any depth fits into memory.
+ *
+ * Nothing stands between the rounds and the classifier but products, so the classifier comes first:
+ *   Z = R_0 V_0 + A1(R_0 V_1 + A1 R_0 V_3 + A2 R_0 V_5) + A2(R_0 V_2 + A1 R_0 V_4 + A2 R_0 V_6)
+ * with W2 cut into blocks V of `classes` columns. The two-hop matrix, by far the largest thing
+ * here, then meets as many columns as there are classes, not `hidden` and its multiples; dropout
+ * falls on R_0, once, instead of on every round. */
 #include "models/model.h"
 #include "nn/layers.h"
 
-enum { CONCATENATED_ROUNDS = 2 };
+struct hops {
+    const struct csr *near, *far;
+};
 
-/* What a round has seen at one and at two hops. */
-static node join(struct program *p, int64_t round, node one, node two)
+static node both(struct program *p, const struct hops *s, node one, node two)
 {
-    return round <= CONCATENATED_ROUNDS ? concat(p, one, two) : axpby(p, 0.5f, one, 0.5f, two);
+    return add(p, spmm(p, s->near, one), spmm(p, s->far, two));
+}
+
+/* Columns of `count` blocks, from block `first` on. */
+static node blocks(struct program *p, node y, int64_t first, int64_t count, int64_t classes)
+{
+    return slice(p, y, first * classes, count * classes);
+}
+
+/* A1 u_left + A2 u_right for u (n, 2·classes) */
+static node outer(struct program *p, const struct hops *s, node u, int64_t classes)
+{
+    return both(p, s, blocks(p, u, 0, 1, classes), blocks(p, u, 1, 1, classes));
+}
+
+/* (n, 2·classes): A1 y_0,1 + A2 y_2,3 of the four blocks that begin at `first`: what a second round
+ * hands to the first */
+static node inner(struct program *p, const struct hops *s, node y, int64_t first, int64_t classes)
+{
+    return both(p, s, blocks(p, y, first, 2, classes), blocks(p, y, first + 2, 2, classes));
 }
 
 static node h2gcn_build(struct program *p, const struct inputs *in, const struct config *c)
 {
-    const struct csr *near = graph_view(p, in, VIEW_SYMMETRIC);
-    const struct csr *far = c->reach > 1 ? graph_view(p, in, VIEW_TWO_HOP) : NULL;
+    struct hops s = {graph_view(p, in, VIEW_SYMMETRIC), graph_view(p, in, VIEW_TWO_HOP)};
+    int64_t k = in->classes, count = c->layers == 1 ? 3 : 7 + 4 * (c->layers - 2);
     node x = dropout(p, in->x, (float)c->input_dropout);
-    node round = relu(p, linear(p, layer_name(1), x, c->hidden)), all = round;
-    for (int64_t k = 1; k <= c->layers; k++) {
-        node one = spmm(p, near, round);
-        round = far ? join(p, k, one, spmm(p, far, round)) : one;
-        all = concat(p, all, round);
+    node ego = hidden_step(p, linear(p, layer_name(1), x, c->hidden), c->dropout);
+    node y = linear_from(p, layer_name(2), ego, count * k, INIT_LINEAR);
+    node late = POISON, u = blocks(p, y, 1, 2, k);
+    /* Σ over rounds r > 2 of B^(r-2) R_2 V_r with B = (A1 + A2)/2, the innermost first */
+    for (int64_t r = c->layers; r > 2; r--) {
+        node part = outer(p, &s, inner(p, &s, y, 7 + 4 * (r - 3), k), k);
+        part = late == POISON ? part : add(p, part, late);
+        late = scale(p, 0.5f, both(p, &s, part, part));
     }
-    return linear(p, layer_name(2), dropout(p, all, (float)c->dropout), in->classes);
+    if (c->layers > 1)
+        u = add(p, u, inner(p, &s, y, 3, k));
+    node z = add(p, blocks(p, y, 0, 1, k), outer(p, &s, u, k));
+    return with_bias(p, layer_name(2), late == POISON ? z : add(p, z, late));
 }
 
 const struct model_def model_h2gcn = {
     .name = "h2gcn",
     .title = "Ego, neighbours and two-hop neighbours kept apart",
     .paper = "Zhu et al., NeurIPS 2020",
-    .knobs = "reach layers hidden dropout input_dropout",
+    .knobs = "layers hidden dropout input_dropout",
     .build = h2gcn_build,
 };

@@ -122,16 +122,22 @@ def h2gcn(p, layers, hidden):
     A1 joins neighbours, A2 (without weights) nodes at distance exactly two; both without self-loops,
     scaled by D^-1/2 on both sides. `layers` is the number of rounds K. From the third round on the
     two parts are averaged instead of concatenated: the paper stops at two, where width explodes.
+    w2 holds the blocks of W_2 side by side, one a round's part, in the order of `parts`.
     """
     one = (GRAPH.dense() > 0).double()
     two = ((one @ one > 0) & (one == 0)).double()
     two.fill_diagonal_(0)
     a1, a2 = gcn_norm(GRAPH.dense(), loops=False), gcn_norm(two, loops=False)
-    rounds = [F.relu(p.linear(1, X, hidden))]
-    for k in range(1, layers + 1):
-        near, far = a1 @ rounds[-1], a2 @ rounds[-1]
-        rounds.append(torch.cat([near, far], 1) if k <= 2 else (near + far) / 2)
-    return p.linear(2, torch.cat(rounds, 1), CLASSES)
+    r0 = F.relu(p.linear(1, X, hidden))
+    parts = [r0, a1 @ r0, a2 @ r0]
+    if layers > 1:
+        second = [a1 @ a1 @ r0, a2 @ a1 @ r0, a1 @ a2 @ r0, a2 @ a2 @ r0]
+        parts += second
+        for _ in range(3, layers + 1):
+            second = [(a1 @ r + a2 @ r) / 2 for r in second]
+            parts += second
+    w2 = p.matrix("w2", hidden, len(parts) * CLASSES).view(hidden, len(parts), CLASSES)
+    return torch.einsum("bnh,hbc->nc", torch.stack(parts), w2) + p.vector("b2", CLASSES)
 
 
 def fagcn(p, layers, hidden, eps, self_loops):
