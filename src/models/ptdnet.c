@@ -97,7 +97,8 @@ static node layer_step(struct program *p, const struct csr *a, node h, int64_t l
     log_alpha = add_bias(p, log_alpha, add(p, constant, fill(p, (float)c->gate_open, 1, 1)));
     node s = sigmoid(p, disturb(p, log_alpha, layer, c, draws));
     node stretched = add_bias(p, scale(p, GATE_HIGH - GATE_LOW, s), fill(p, GATE_LOW, 1, 1));
-    node values = *gate = clamp(p, stretched, 0, 1);
+    node values = clamp(p, stretched, 0, 1);
+    *gate = s;
     if (a->val)
         values = mul(p, values, input(p, a->val, a->nnz, 1));
     penalize(p, a, log_alpha, values, c, draws);
@@ -126,6 +127,7 @@ static node ptdnet_build(struct program *p, const struct inputs *in, const struc
     return ptdnet_record(p, in, c, &(struct ptdnet_draws){0}, &gate);
 }
 
+/* s rather than z: most gates are open to the stop, which would leave edges without an order. */
 static node ptdnet_coefficients(struct program *p, const struct inputs *in, const struct config *c)
 {
     node gate = POISON;

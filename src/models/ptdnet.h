@@ -10,7 +10,7 @@ struct ptdnet_draws {
     int64_t iterations; /* of the singular values; 0: the usual number */
 };
 
-/* Records the model; *gate becomes the last layer's gates (nnz, 1), on the entries of A. */
+/* Records the model; *gate becomes the last layer's s (nnz, 1), on the entries of A. */
 node ptdnet_record(struct program *p, const struct inputs *in, const struct config *c,
                    const struct ptdnet_draws *draws, node *gate);
 

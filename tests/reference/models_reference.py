@@ -179,7 +179,7 @@ def ptdnet(p, layers, hidden, gate_hidden, noise, temperature, gamma, zeta, acti
         nuclear = nuclear + torch.linalg.svdvals(a)[:2].sum()
         h = gcn_norm(a) @ (h @ p.matrix(f"w{l}", h.shape[1], width)) + p.vector(f"b{l}", width)
         h = activation(h) if l < layers else h
-        gates.append(z)
+        gates.append(s)
     return h, sparsity, nuclear, torch.stack(gates)
 
 
