@@ -3,6 +3,7 @@
 
 #include "graph/roles.h"
 #include <math.h>
+#include <string.h>
 
 enum { ENOUGH = 50, STEPS = 50 };
 
@@ -84,8 +85,67 @@ struct sample {
     const struct edges *edges;
     const int32_t *label;
     const uint8_t *role;
-    int least; /* what usable() must reach */
+    int least;                 /* what usable() must reach */
+    double mean[3], spread[3]; /* of the witnesses, so that the ridge treats them alike */
 };
+
+/* The witnesses of an edge, standardised, behind a constant. */
+static void witnesses(double x[3], const struct sample *s, int64_t e)
+{
+    double raw[3] = {1, s->w ? (double)s->w[e] : 0, (double)s->agreement[e]};
+    for (int i = 0; i < 3; i++)
+        x[i] = (raw[i] - s->mean[i]) / s->spread[i];
+}
+
+/* Fills mean and spread; a witness that is always the same counts as it is. */
+static void standardise(struct sample *s)
+{
+    double sum[3] = {0}, squares[3] = {0}, count = 0;
+    for (int i = 0; i < 3; i++) {
+        s->mean[i] = 0;
+        s->spread[i] = 1;
+    }
+    for (int64_t e = 0; e < s->edges->count; e++) {
+        double x[3];
+        if (usable(s->edges, e, s->label, s->role) < s->least)
+            continue;
+        witnesses(x, s, e);
+        count++;
+        for (int i = 1; i < 3; i++) {
+            sum[i] += x[i];
+            squares[i] += x[i] * x[i];
+        }
+    }
+    for (int i = 1; i < 3; i++) {
+        double mean = sum[i] / count, variance = squares[i] / count - mean * mean;
+        if (variance > 1e-12) {
+            s->mean[i] = mean;
+            s->spread[i] = sqrt(variance);
+        }
+    }
+}
+
+static const double RIDGE = 1e-2;
+
+/* The negative log likelihood at beta, with the ridge. */
+static double objective(const struct sample *s, const double beta[3])
+{
+    double total = 0;
+    for (int i = 0; i < 3; i++)
+        total += RIDGE / 2 * beta[i] * beta[i];
+    for (int64_t e = 0; e < s->edges->count; e++) {
+        if (usable(s->edges, e, s->label, s->role) < s->least)
+            continue;
+        double x[3];
+        witnesses(x, s, e);
+        double z = beta[0] * x[0] + beta[1] * x[1] + beta[2] * x[2];
+        bool same = s->label[s->edges->left[e]] == s->label[s->edges->right[e]];
+        /* log(1 + exp(-z)) for an edge of one class, log(1 + exp(z)) for the others */
+        double wrong = same ? -z : z;
+        total += (wrong > 0 ? wrong : 0) + log1p(exp(-fabs(wrong)));
+    }
+    return total;
+}
 
 /* Adds the gradient and the Hessian of the negative log likelihood at beta. */
 static void accumulate(double gradient[3], double hessian[3][3], const struct sample *s,
@@ -94,7 +154,8 @@ static void accumulate(double gradient[3], double hessian[3][3], const struct sa
     for (int64_t e = 0; e < s->edges->count; e++) {
         if (usable(s->edges, e, s->label, s->role) < s->least)
             continue;
-        double x[3] = {1, s->w ? (double)s->w[e] : 0, (double)s->agreement[e]};
+        double x[3];
+        witnesses(x, s, e);
         double p = sigmoid_of(beta[0] * x[0] + beta[1] * x[1] + beta[2] * x[2]);
         double same = s->label[s->edges->left[e]] == s->label[s->edges->right[e]];
         for (int i = 0; i < 3; i++) {
@@ -108,35 +169,41 @@ static void accumulate(double gradient[3], double hessian[3][3], const struct sa
 void trust_fit(struct trust *t, const float *w, const float *agreement, const struct edges *edges,
                const int32_t *label, const uint8_t *role)
 {
-    const double ridge = 1e-2;
     int64_t count[3] = {0};
     double beta[3] = {0};
     for (int64_t e = 0; e < edges->count; e++)
         count[usable(edges, e, label, role)]++;
-    struct sample s = {w, agreement, edges, label, role, count[2] >= ENOUGH ? 2 : 1};
+    struct sample s = {w, agreement, edges, label, role, count[2] >= ENOUGH ? 2 : 1, {0}, {0}};
     if (count[1] + count[2] == 0) {
         /* Witnesses in [0, 1] on the logistic scale: 0 → 0.12, 1/2 → 1/2, 1 → 0.88. */
         *t = w ? (struct trust){-2, 2, 2} : (struct trust){-2, 0, 4};
         return;
     }
+    standardise(&s);
+    double now = objective(&s, beta);
     for (int step = 0; step < STEPS; step++) {
-        double gradient[3], hessian[3][3] = {{0}}, move[3], size = 0;
+        double gradient[3], hessian[3][3] = {{0}}, move[3], next[3], then = INFINITY, share = 2;
         for (int i = 0; i < 3; i++) {
-            gradient[i] = ridge * beta[i];
-            hessian[i][i] = ridge;
+            gradient[i] = RIDGE * beta[i];
+            hessian[i][i] = RIDGE;
         }
         accumulate(gradient, hessian, &s, beta);
         solve3(move, hessian, gradient);
-        for (int i = 0; i < 3; i++) {
-            /* Steps are bounded, because far from the optimum the Hessian promises too much. */
-            move[i] = fmin(fmax(move[i], -5), 5);
-            beta[i] -= move[i];
-            size += fabs(move[i]);
+        /* Far from the optimum a whole step may overshoot: halve it until it helps. */
+        while (then > now && share > 1e-6) {
+            share /= 2;
+            for (int i = 0; i < 3; i++)
+                next[i] = beta[i] - share * move[i];
+            then = objective(&s, next);
         }
-        if (size < 1e-10)
+        if (then > now - 1e-9 * (1 + now))
             break;
+        memcpy(beta, next, sizeof beta);
+        now = then;
     }
-    *t = (struct trust){beta[0], beta[1], beta[2]};
+    t->by_match = beta[1] / s.spread[1];
+    t->by_agreement = beta[2] / s.spread[2];
+    t->bias = beta[0] - t->by_match * s.mean[1] - t->by_agreement * s.mean[2];
 }
 
 void trust_apply(float *score, const struct trust *t, const float *w, const float *agreement,
