@@ -13,6 +13,7 @@
 #include "data/generate.h"
 #include "data/registry.h"
 #include "store/file.h"
+#include "train/session.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -102,6 +103,17 @@ done:
     return st;
 }
 
+/* Epochs of one run, as far as they are known before it. */
+static int64_t expected_epochs(const struct training *t)
+{
+    struct train_options options = {.model = t->model, .config = t->config};
+    const struct procedure *procedure;
+    const struct config *c = &t->config;
+    if (procedure_find(&procedure, &options) < 0 || !procedure || !procedure->fit)
+        return c->epochs;
+    return c->warmup + c->rounds * c->gnn_steps;
+}
+
 static consm_status train_run(void *ctx, int64_t number, int threads)
 {
     struct training *t = ctx;
@@ -118,7 +130,7 @@ static consm_status train_run(void *ctx, int64_t number, int threads)
         struct problem problem = prepare_problem(t->prepared, roles.role);
         TRY(train_once(&t->result[number], &problem, &options, threads));
     }
-    progress_add(t->config.epochs - t->result[number].epochs, NULL);
+    progress_add(expected_epochs(t) - t->result[number].epochs, NULL);
     print_finished(t, number);
 done:
     roles_free(&roles);
@@ -253,7 +265,7 @@ static consm_status train_all(struct training *t, const struct batch *batch)
         fflush(stdout);
     }
     progress_catch_interrupt();
-    progress_begin(t->model->name, "epochs", t->runs * t->config.epochs);
+    progress_begin(t->model->name, "epochs", t->runs * expected_epochs(t));
     st = train_batch(batch);
     progress_end();
     TRY(st);

@@ -243,29 +243,49 @@ done:
     return st;
 }
 
+/* Closes the file. */
+static consm_status read_model(struct consm_model **out, struct source *s)
+{
+    consm_status st = CONSM_OK;
+    struct consm_model *m = NULL;
+    TRY(check_format(s));
+    if (safetensors_find(s->file, "sha256") && !safetensors_seal(s->file))
+        TRY(status_fail(CONSM_EFORMAT, "%s: its seal is damaged", s->path));
+    TRY(safetensors_verify(s->file));
+    TRY(ZNEW(m, 1));
+    TRY(read_definition(m, s));
+    TRY(read_config(m, s));
+    TRY(read_facts(m, s));
+    TRY(read_measured(m, s));
+    TRY(read_tensors(m, s));
+    if (m->def != &m->own)
+        TRY(model_check(m, s->path));
+    *out = m;
+    m = NULL;
+done:
+    safetensors_close(s->file);
+    consm_model_free(m);
+    return st;
+}
+
 consm_status consm_model_load(struct consm_model **out, const char *path)
 {
     consm_status st = CONSM_OK;
     struct source s = {.path = path};
-    struct consm_model *m = NULL;
     *out = NULL;
     TRY(safetensors_open(&s.file, path));
-    TRY(check_format(&s));
-    if (safetensors_find(s.file, "sha256") && !safetensors_seal(s.file))
-        TRY(status_fail(CONSM_EFORMAT, "%s: its seal is damaged", path));
-    TRY(safetensors_verify(s.file));
-    TRY(ZNEW(m, 1));
-    TRY(read_definition(m, &s));
-    TRY(read_config(m, &s));
-    TRY(read_facts(m, &s));
-    TRY(read_measured(m, &s));
-    TRY(read_tensors(m, &s));
-    if (m->def != &m->own)
-        TRY(model_check(m, path));
-    *out = m;
-    m = NULL;
+    TRY(read_model(out, &s));
 done:
-    safetensors_close(s.file);
-    consm_model_free(m);
+    return st;
+}
+
+consm_status model_read(struct consm_model **out, const char *name, const void *data, size_t size)
+{
+    consm_status st = CONSM_OK;
+    struct source s = {.path = name};
+    *out = NULL;
+    TRY(safetensors_read(&s.file, name, data, size));
+    TRY(read_model(out, &s));
+done:
     return st;
 }

@@ -99,6 +99,9 @@ consm_status model_with_session(const struct consm_model *model,
 consm_status prediction_new(struct consm_prediction **out, const float *logits, double temperature,
                             int64_t nodes, int32_t classes);
 
+/* A model file in memory; name is for messages. */
+consm_status model_read(struct consm_model **out, const char *name, const void *data, size_t size);
+
 /* Every float the model's parameters must have, checked against what its equations ask for. */
 consm_status model_check(const struct consm_model *model, const char *path);
 
