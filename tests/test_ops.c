@@ -262,6 +262,15 @@ static node c_edge_add(struct program *p, struct world *w)
 {
     return square(p, edge_add(p, w->s, w->x, w->y));
 }
+static node c_edge_leaky(struct program *p, struct world *w)
+{
+    return square(p, leaky_relu(p, edge_add(p, w->s, w->x, w->y), 0.2f));
+}
+static node c_spmm_add(struct program *p, struct world *w)
+{
+    node left = axpby(p, 0.7f, spmm(p, w->s, w->x), -0.3f, w->y);
+    return square(p, axpby(p, 1, left, 0.4f, spmm(p, w->s, left)));
+}
 static node c_edge_sum(struct program *p, struct world *w)
 {
     return square(p, edge_sum(p, w->s, p_named(p, "e", w->s->nnz, 2)));
@@ -388,6 +397,8 @@ static const struct {
     {"sddmm heads", c_sddmm_heads},
     {"head_dot", c_head_dot},
     {"edge_add", c_edge_add},
+    {"edge_leaky", c_edge_leaky},
+    {"spmm_add", c_spmm_add},
     {"edge_sum", c_edge_sum},
     {"edge_softmax", c_edge_softmax},
     {"gather", c_gather},

@@ -82,6 +82,7 @@ const struct backend *cpu_backend(void)
                 [OP_DROPOUT] = run_dropout,
                 [OP_SPMM] = run_spmm,
                 [OP_SPMM_FUSED] = run_spmm_fused,
+                [OP_SPMM_ADD] = run_spmm_add,
                 [OP_SPMM_VALUES] = run_spmm_values,
                 [OP_SDDMM] = run_sddmm,
                 [OP_HEAD_DOT] = run_head_dot,

@@ -18,10 +18,14 @@ KERNEL(head_dot)
     for (int64_t r = from; r < to; r++)
         for (int64_t h = 0; h < heads; h++) {
             const float *restrict x = in->src[0] + (r * heads + h) * d;
-            float sum = 0;
-            for (int64_t k = 0; k < d; k++)
-                sum += x[k] * a[h * d + k];
-            in->out[r * heads + h] = sum;
+            float part[4] = {0};
+            int64_t k = 0;
+            for (; k + 4 <= d; k += 4)
+                for (int lane = 0; lane < 4; lane++)
+                    part[lane] += x[k + lane] * a[h * d + k + lane];
+            for (; k < d; k++)
+                part[0] += x[k] * a[h * d + k];
+            in->out[r * heads + h] = (part[0] + part[1]) + (part[2] + part[3]);
         }
 }
 

@@ -62,6 +62,7 @@ KERNEL(unary_grad);
 KERNEL(dropout);
 KERNEL(spmm);
 KERNEL(spmm_fused);
+KERNEL(spmm_add);
 KERNEL(spmm_values);
 KERNEL(sddmm);
 KERNEL(head_dot);

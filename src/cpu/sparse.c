@@ -45,6 +45,17 @@ KERNEL(spmm_fused)
     simd_best()->spmm(in->out, &rows, in->src[0], in->cols, &end, from, to);
 }
 
+KERNEL(spmm_add)
+{
+    int64_t from, to;
+    const struct csr *a = pattern(in);
+    struct sparse rows = own_values(a);
+    struct epilogue end = {.scale = in->attr.a, .add = in->src[1], .add_scale = in->attr.b};
+    (void)step;
+    share_entries(a->start, a->rows, who, &from, &to);
+    simd_best()->spmm(in->out, &rows, in->src[0], in->cols, &end, from, to);
+}
+
 KERNEL(spmm_values)
 {
     int64_t from, to, heads = in->attr.heads;
@@ -77,7 +88,7 @@ KERNEL(edge_add)
     struct sparse rows = own_values(a);
     (void)step;
     share_entries(a->start, a->rows, who, &from, &to);
-    simd_best()->edge_add(in->out, &rows, in->src[0], in->src[1], in->cols, 1, from, to);
+    simd_best()->edge_add(in->out, &rows, in->src[0], in->src[1], in->cols, in->attr.a, from, to);
 }
 
 KERNEL(edge_sum)

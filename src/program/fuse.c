@@ -1,5 +1,6 @@
 /* Fusion, before differentiation: a bias, ReLU and dropout that follow each other become one pass
- * over memory, and when a sparse product comes right before them they become its last step. Only
+ * over memory, and when a sparse product comes right before them they become its last step. So does
+ * a sum with a sparse product, and a leaky ReLU right behind the sum of an edge's two ends. Only
  * intermediate results that nobody else reads disappear. */
 #include "program/internal.h"
 
@@ -32,6 +33,35 @@ static void fuse_at(struct program *p, const int *uses, node last)
     }
 }
 
+/* Rewrites a·S·x + b·y into one operation, whichever of the two is the product. */
+static void fuse_sum(struct program *p, const int *uses, node x)
+{
+    struct node_info *info = &p->node[x];
+    int side = absorbable(p, uses, info->src[0], OP_SPMM) ? 0 : 1;
+    if (!absorbable(p, uses, info->src[side], OP_SPMM))
+        return;
+    const struct node_info *product = &p->node[info->src[side]];
+    float a = side ? info->attr.b : info->attr.a, b = side ? info->attr.a : info->attr.b;
+    info->op = OP_SPMM_ADD;
+    info->src[1] = info->src[1 - side];
+    info->src[0] = product->src[0];
+    info->attr = (struct attr){.csr = product->attr.csr, .a = a, .b = b};
+}
+
+/* Rewrites leaky_relu(x_row + y_col) into one operation. */
+static void fuse_leaky(struct program *p, const int *uses, node x)
+{
+    struct node_info *info = &p->node[x];
+    if (!absorbable(p, uses, info->src[0], OP_EDGE_ADD) || info->attr.a <= 0)
+        return;
+    const struct node_info *ends = &p->node[info->src[0]];
+    float slope = info->attr.a;
+    info->op = OP_EDGE_ADD;
+    info->src[1] = ends->src[1];
+    info->attr = (struct attr){.csr = ends->attr.csr, .a = slope};
+    info->src[0] = ends->src[0];
+}
+
 consm_status program_fuse(struct program *p)
 {
     consm_status st = CONSM_OK;
@@ -51,6 +81,10 @@ consm_status program_fuse(struct program *p)
             if (p->node[x].op != op && op == OP_DROPOUT)
                 uses[inner] = 0;
         }
+        if (op == OP_AXPBY && !absorbed)
+            fuse_sum(p, uses, x);
+        if (op == OP_LEAKY_RELU && !absorbed)
+            fuse_leaky(p, uses, x);
     }
 done:
     mem_free(uses);

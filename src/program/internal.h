@@ -116,6 +116,7 @@ void grad_unary(struct program *p, node self, node g);
 void grad_dropout(struct program *p, node self, node g);
 void grad_spmm(struct program *p, node self, node g);
 void grad_spmm_fused(struct program *p, node self, node g);
+void grad_spmm_add(struct program *p, node self, node g);
 void grad_spmm_values(struct program *p, node self, node g);
 void grad_sddmm(struct program *p, node self, node g);
 void grad_head_dot(struct program *p, node self, node g);

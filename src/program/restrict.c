@@ -42,6 +42,10 @@ static enum follows follows(const struct node_info *info, const struct node_info
     case OP_MATMUL: return slot == 0 && !(info->attr.i & 1) ? FOLLOW_SAME : FOLLOW_ALL;
     case OP_SPMM:
     case OP_SPMM_FUSED: return slot == 0 && !info->attr.csr->changes ? FOLLOW_COLUMNS : FOLLOW_ALL;
+    case OP_SPMM_ADD:
+        if (slot == 1)
+            return FOLLOW_SAME;
+        return info->attr.csr->changes ? FOLLOW_ALL : FOLLOW_COLUMNS;
     case OP_EXPAND: return source->rows == info->rows ? FOLLOW_SAME : FOLLOW_ALL;
     case OP_NLL: return info->attr.index->fixed ? FOLLOW_LABELS : FOLLOW_ALL;
     case OP_SCALE:
@@ -71,7 +75,7 @@ static bool divisible(const struct node_info *info)
 {
     if (info->op == OP_FILL || info->op == OP_NOISE || info->op == OP_EXPAND)
         return true;
-    if (info->op == OP_SPMM || info->op == OP_SPMM_FUSED)
+    if (info->op == OP_SPMM || info->op == OP_SPMM_FUSED || info->op == OP_SPMM_ADD)
         return !info->attr.csr->changes;
     if (info->op == OP_NLL || info->src[0] == POISON)
         return false;
@@ -281,7 +285,7 @@ static consm_status copy_node(struct restriction *r, node x)
     struct program *p = r->p;
     struct node_info info = r->old[x];
     const struct need *mine = &r->need[x];
-    if (info.op == OP_SPMM || info.op == OP_SPMM_FUSED)
+    if (info.op == OP_SPMM || info.op == OP_SPMM_FUSED || info.op == OP_SPMM_ADD)
         TRY(shrink_matrix(r, &info, x));
     if (info.op == OP_NLL)
         TRY(shrink_labels(r, &info, x));

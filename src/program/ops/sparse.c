@@ -59,6 +59,20 @@ void grad_spmm_fused(struct program *p, node self, node g)
                         .sources = 1, .attr = {.csr = info.attr.csr, .i = TRANSPOSED}));
 }
 
+/* Z = a·S·X + b·Y:  X̄ += a·Sᵀ·G,  Ȳ += b·G */
+void grad_spmm_add(struct program *p, node self, node g)
+{
+    struct node_info info = p->node[self];
+    node x = info.src[0], y = info.src[1];
+    if (grad_wanted(p, x) && program_transpose(p, info.attr.csr))
+        grad_add(p, x,
+                 RECORD(p, .op = OP_SPMM_ADD, .rows = ROWS(p, x), .cols = COLS(p, x), .src = {g},
+                        .sources = 1,
+                        .attr = {.csr = info.attr.csr, .i = TRANSPOSED, .a = info.attr.a}));
+    if (grad_wanted(p, y))
+        grad_add(p, y, info.attr.b == 1 ? g : scale(p, info.attr.b, g));
+}
+
 /* ---- S·x with learned values
  * ---------------------------------------------------------------------- */
 
@@ -160,7 +174,7 @@ node edge_add(struct program *p, const struct csr *s, node x, node y)
         return program_fault(p, "edge_add of %lld and %lld columns", (long long)COLS(p, x),
                              (long long)COLS(p, y));
     return RECORD(p, .op = OP_EDGE_ADD, .rows = s->nnz, .cols = COLS(p, x), .src = {x, y},
-                  .sources = 2, .attr = {.csr = s});
+                  .sources = 2, .attr = {.csr = s, .a = 1});
 }
 
 static node edge_sum_along(struct program *p, const struct csr *s, node values, int64_t transposed)
@@ -170,10 +184,15 @@ static node edge_sum_along(struct program *p, const struct csr *s, node values, 
                   .attr = {.csr = s, .i = transposed});
 }
 
-/* X̄_i += sum of G over row i,  Ȳ_j += sum of G over column j */
+/* T = G, times a where the result is below zero:  X̄_i += sum of T over row i,  Ȳ_j += sum of G over
+ * column j */
 void grad_edge_add(struct program *p, node self, node g)
 {
     struct node_info info = p->node[self];
+    if (g != POISON && info.attr.a != 1)
+        g = RECORD(p, .op = OP_UNARY_GRAD, .rows = info.rows, .cols = info.cols,
+                   .src = {g, self, self}, .sources = 3,
+                   .attr = {.a = info.attr.a, .i = OP_LEAKY_RELU});
     if (g == POISON)
         return;
     if (grad_wanted(p, info.src[0]))
