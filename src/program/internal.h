@@ -89,6 +89,9 @@ const struct csr *program_transpose(struct program *p, const struct csr *s);
 /* Hands a thing to the program, which frees it in the end (also when this call fails). */
 consm_status program_own(struct program *p, void *thing, void (*release)(void *thing));
 
+/* Whether x may be written over a source that it is the last to read. */
+bool program_in_place(const struct program *p, node x, node source);
+
 /* The passes of program_compile, in this order. */
 consm_status program_fuse(struct program *p);
 consm_status program_restrict(struct program *p);

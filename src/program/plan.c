@@ -1,6 +1,7 @@
 /* Compiling: which nodes anybody needs, how long each value lives, and where it lies in the arena.
  * Values whose lifetimes do not meet share memory; the largest are placed first, each at the lowest
- * place that is free for all its life. */
+ * place that is free for all its life. An operation that works element by element writes over a
+ * source that nobody reads afterwards. */
 #include "program/internal.h"
 
 #include <stdlib.h>
@@ -88,13 +89,99 @@ static size_t collect_spans(struct program *p, struct span *spans)
     return count;
 }
 
+/* Whether element k of the result needs nothing of that source but its element k. */
+static bool elementwise(enum op op, int slot)
+{
+    switch (op) {
+    case OP_AXPBY:
+    case OP_MUL:
+    case OP_BIAS_RELU_DROPOUT_GRAD:
+    case OP_UNARY_GRAD: return true;
+    case OP_SCALE:
+    case OP_SCALE_BY:
+    case OP_SCALE_ROWS:
+    case OP_ADD_BIAS:
+    case OP_BIAS_RELU_DROPOUT:
+    case OP_RELU:
+    case OP_LEAKY_RELU:
+    case OP_ELU:
+    case OP_TANH:
+    case OP_SIGMOID:
+    case OP_LOG_SIGMOID:
+    case OP_EXP:
+    case OP_LOG:
+    case OP_SQUARE:
+    case OP_ABS:
+    case OP_CLAMP:
+    case OP_DROPOUT:
+    case OP_EDGE_SOFTMAX:
+    case OP_EDGE_SOFTMAX_GRAD: return slot == 0;
+    default: return false;
+    }
+}
+
+bool program_in_place(const struct program *p, node x, node source)
+{
+    const struct node_info *info = &p->node[x];
+    bool reads = false;
+    for (int i = 0; i < NODE_SOURCES; i++) {
+        if (info->src[i] != source)
+            continue;
+        if (!elementwise(info->op, i))
+            return false;
+        reads = true;
+    }
+    return reads;
+}
+
+/* The source whose place x takes over, because x is its last reader; POISON: none. */
+static node overwritten(const struct program *p, const struct span *spans, node x)
+{
+    const struct node_info *info = &p->node[x];
+    for (int i = 0; i < NODE_SOURCES; i++) {
+        node source = info->src[i];
+        if (source != POISON && p->node[source].instr >= 0 && !p->node[source].keep &&
+            ROWS(p, source) == info->rows && COLS(p, source) == info->cols &&
+            spans[p->node[source].instr].dies == x && program_in_place(p, x, source))
+            return source;
+    }
+    return POISON;
+}
+
+/* Joins the spans of values that lie in the same place; owner[x] is the first of them. Returns how
+ * many spans are left. */
+static size_t join_spans(struct program *p, struct span *spans, size_t count, node *owner)
+{
+    size_t left = 0;
+    for (node x = 0; x < p->count; x++) {
+        struct node_info *info = &p->node[x];
+        owner[x] = x;
+        if (!info->live || info->place != PLACE_ARENA)
+            continue;
+        node source = overwritten(p, spans, x);
+        if (source == POISON)
+            continue;
+        struct span *mine = &spans[info->instr], *theirs = &spans[p->node[source].instr];
+        owner[x] = owner[source];
+        theirs->dies = mine->dies;
+        info->instr = p->node[source].instr;
+        mine->x = POISON;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (spans[i].x != POISON)
+            spans[left++] = spans[i];
+    return left;
+}
+
 static consm_status place_values(struct program *p)
 {
     consm_status st = CONSM_OK;
     struct span *spans = NULL, **meeting = NULL;
+    node *owner = NULL;
     TRY(NEW(spans, p->count));
     TRY(NEW(meeting, p->count));
-    size_t count = collect_spans(p, spans);
+    TRY(NEW(owner, p->count));
+    size_t count = join_spans(p, spans, collect_spans(p, spans), owner);
     qsort(spans, count, sizeof *spans, larger_first);
     for (size_t i = 0; i < count; i++) {
         spans[i].offset = find_place(&spans[i], spans, i, meeting);
@@ -103,10 +190,13 @@ static consm_status place_values(struct program *p)
         if (end > p->arena_floats)
             p->arena_floats = end;
     }
+    for (node x = 0; x < p->count; x++)
+        p->node[x].offset = p->node[owner[x]].offset;
     TRY(ZNEW(p->arena, p->arena_floats + SLACK_FLOATS));
 done:
     mem_free(spans);
     mem_free(meeting);
+    mem_free(owner);
     return st;
 }
 
