@@ -116,13 +116,14 @@ def gcnii(p, layers, hidden, alpha, theta):
     return p.linear(layers + 2, h, CLASSES)
 
 
-def h2gcn(p, layers, hidden):
+def h2gcn(p, layers, hidden, reach):
     """R_0 = relu(X W_1 + b_1), R_k = [A1 R_k-1, A2 R_k-1], logits = [R_0, ..., R_K] W_2 + b_2
                                                               (Zhu et al. 2020, Eqs. 5 to 7)
     A1 joins neighbours, A2 (without weights) nodes at distance exactly two; both without self-loops,
     scaled by D^-1/2 on both sides. `layers` is the number of rounds K. From the third round on the
     two parts are averaged instead of concatenated: the paper stops at two, where width explodes.
-    w2 holds the blocks of W_2 side by side, one a round's part, in the order of `parts`.
+    w2 holds the blocks of W_2 side by side, one a round's part, in the order of `parts`. With reach 1
+    there is no A2: R_k = A1 R_k-1.
     """
     one = (GRAPH.dense() > 0).double()
     two = ((one @ one > 0) & (one == 0)).double()
@@ -130,7 +131,11 @@ def h2gcn(p, layers, hidden):
     a1, a2 = gcn_norm(GRAPH.dense(), loops=False), gcn_norm(two, loops=False)
     r0 = F.relu(p.linear(1, X, hidden))
     parts = [r0, a1 @ r0, a2 @ r0]
-    if layers > 1:
+    if reach == 1:
+        parts = [r0]
+        for _ in range(layers):
+            parts.append(a1 @ parts[-1])
+    elif layers > 1:
         second = [a1 @ a1 @ r0, a2 @ a1 @ r0, a1 @ a2 @ r0, a2 @ a2 @ r0]
         parts += second
         for _ in range(3, layers + 1):
@@ -342,7 +347,7 @@ def main():
         "appnp": simple(appnp, hops=10, alpha=0.1),
         "gcnii": simple(gcnii, alpha=0.1, theta=0.5),
         "gam": gam_entries(),
-        "h2gcn": simple(h2gcn),
+        "h2gcn": simple(h2gcn, reach=2) + simple(h2gcn, reach=1),
         "fagcn": simple(fagcn, eps=0.1, self_loops=0) + simple(fagcn, eps=0.1, self_loops=1)[1:2],
         "ptdnet": ptdnet_entries(),
         "propagation": propagation_entries(),
