@@ -350,7 +350,7 @@ const struct command cmd_train = {
             "dense\n"
             "table are standardised, and ties on validation go by its loss. Known sets\n"
             "default to --split random. The folder of -o receives model.safetensors,\n"
-            "predictions.csv, metrics.json, config.yaml and report.html.\n\n"
+            "predictions.csv, edges.csv, metrics.json, config.yaml and report.html.\n\n"
             "Ctrl-C stops; with -o the run can then go on with --resume, to the same bits.\n"
             "The same seed gives the same bits with any --threads and --jobs.\n",
     .flags = flags,

@@ -100,11 +100,12 @@ void train_print_output(const struct training *t)
 {
     const struct consm_metrics *m =
         &t->best->metrics[t->count[SPLIT_TEST] ? SPLIT_TEST : SPLIT_VAL];
-    printf("  macro-F1 %.4f, balanced accuracy %.4f, ROC-AUC %.4f on %s\n"
-           "  confidence: temperature %.3f, calibration error on validation %.4f before, %.4f "
-           "after\n"
-           "  %s/: model.safetensors predictions.csv metrics.json config.yaml report.html\n",
-           m->macro_f1, m->balanced_accuracy, m->roc_auc,
-           t->count[SPLIT_TEST] ? "test" : "validation", t->best->temperature, t->best->ece_before,
-           t->best->metrics[SPLIT_VAL].ece, t->output.folder);
+    printf(
+        "  macro-F1 %.4f, balanced accuracy %.4f, ROC-AUC %.4f on %s\n"
+        "  confidence: temperature %.3f, calibration error on validation %.4f before, %.4f "
+        "after\n"
+        "  %s/: model.safetensors predictions.csv edges.csv metrics.json config.yaml report.html\n",
+        m->macro_f1, m->balanced_accuracy, m->roc_auc, t->count[SPLIT_TEST] ? "test" : "validation",
+        t->best->temperature, t->best->ece_before, t->best->metrics[SPLIT_VAL].ece,
+        t->output.folder);
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ENOUGH = 50, STEPS = 50 };
+enum { ENOUGH = 50, FEW = 3, STEPS = 50 };
 
 static double largest(const float *x, int64_t c)
 {
@@ -169,12 +169,16 @@ static void accumulate(double gradient[3], double hessian[3][3], const struct sa
 void trust_fit(struct trust *t, const float *w, const float *agreement, const struct edges *edges,
                const int32_t *label, const uint8_t *role)
 {
-    int64_t count[3] = {0};
+    int64_t count[3] = {0}, kind[2] = {0};
     double beta[3] = {0};
-    for (int64_t e = 0; e < edges->count; e++)
-        count[usable(edges, e, label, role)]++;
+    for (int64_t e = 0; e < edges->count; e++) {
+        int use = usable(edges, e, label, role);
+        count[use]++;
+        if (use > 0)
+            kind[label[edges->left[e]] == label[edges->right[e]]]++;
+    }
     struct sample s = {w, agreement, edges, label, role, count[2] >= ENOUGH ? 2 : 1, {0}, {0}};
-    if (count[1] + count[2] == 0) {
+    if (kind[0] < FEW || kind[1] < FEW) {
         /* Witnesses in [0, 1] on the logistic scale: 0 → 0.12, 1/2 → 1/2, 1 → 0.88. */
         *t = w ? (struct trust){-2, 2, 2} : (struct trust){-2, 0, 4};
         return;

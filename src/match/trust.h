@@ -18,9 +18,10 @@ struct trust {
 void trust_agreement(float *agreement, const float *logits, int64_t c, const struct edges *edges);
 
 /* Fits on the edges between two validation nodes; when there are fewer than 50, on all edges whose
- * ends are known (training or validation); without any, trust is the mean of the two witnesses as
- * they are. w may be NULL (no matching module): agreement alone. Newton's method with a small
- * ridge; deterministic. */
+ * ends are known (training or validation); with fewer than three that join one class, or three that
+ * do not, there is nothing to learn from and trust is the mean of the two witnesses as they are. w
+ * may be NULL (no matching module): agreement alone. Newton's method with a small ridge;
+ * deterministic. */
 void trust_fit(struct trust *t, const float *w, const float *agreement, const struct edges *edges,
                const int32_t *label, const uint8_t *role);
 

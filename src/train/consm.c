@@ -260,17 +260,18 @@ done:
 
 static void finish_round(struct session *s, struct consm_place *at)
 {
-    if (s->best_val > at->before)
+    bool better = s->best_epoch != at->before;
+    if (better)
         remember_messages(s);
     session_restore(s);
     restore_messages(s);
-    at->idle = s->best_val > at->before ? 0 : at->idle + 1;
+    at->idle = better ? 0 : at->idle + 1;
 }
 
 static consm_status begin_round(struct session *s, struct consm_place *at)
 {
     at->round++;
-    at->before = s->best_val;
+    at->before = s->best_epoch;
     at->left = s->options.config.gnn_steps;
     return ((struct consm *)s->own)->matcher ? match_round(s, at->round) : CONSM_OK;
 }

@@ -8,10 +8,10 @@
 /* Where Algorithm 2 is, so that an interrupted run can go on. */
 struct consm_place {
     int64_t begun;
-    int64_t round; /* 0: the warm-up */
-    int64_t left;  /* GNN updates still to do in it */
-    int64_t idle;  /* rounds without a better validation */
-    double before; /* the best validation when the round began */
+    int64_t round;  /* 0: the warm-up */
+    int64_t left;   /* GNN updates still to do in it */
+    int64_t idle;   /* rounds without a better validation */
+    int64_t before; /* the best epoch when the round began */
 };
 
 /* What a ConSM session keeps beside the common things. */

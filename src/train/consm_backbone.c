@@ -31,7 +31,9 @@ static void apply(struct config *c, const struct candidate *candidate)
     c->layers = candidate->layers;
 }
 
-static consm_status try_candidate(double *val, struct session *s, const struct candidate *candidate)
+/* loss is 0 unless ties on validation go by it. */
+static consm_status try_candidate(double *val, double *loss, struct session *s,
+                                  const struct candidate *candidate)
 {
     consm_status st = CONSM_OK;
     struct session *trial = NULL;
@@ -44,6 +46,7 @@ static consm_status try_candidate(double *val, struct session *s, const struct c
     for (int64_t number = 1; number <= options.config.epochs; number++)
         TRY(session_epoch(trial, number, &progress));
     *val = trial->best_val;
+    *loss = trial->best_loss;
 done:
     session_free(trial);
     return st;
@@ -52,13 +55,14 @@ done:
 consm_status consm_choose_backbone(struct session *s)
 {
     consm_status st = CONSM_OK;
-    double best = -1;
+    double best = -1, best_loss = 0;
     const struct candidate *chosen = &candidates[0];
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
-        double val = 0;
-        TRY(try_candidate(&val, s, &candidates[i]));
-        if (val > best) {
+        double val = 0, loss = 0;
+        TRY(try_candidate(&val, &loss, s, &candidates[i]));
+        if (val > best || (val == best && loss < best_loss)) {
             best = val;
+            best_loss = loss;
             chosen = &candidates[i];
         }
     }

@@ -15,7 +15,7 @@
 struct gam_place {
     int64_t begun;
     int64_t round, left, idle; /* 0: the warm-up; updates still to do; rounds without gain */
-    double before;             /* the best validation when the round began */
+    int64_t before;            /* the best epoch when the round began */
 };
 
 struct gam {
@@ -200,10 +200,10 @@ static consm_status classify(struct session *s, struct progress *progress)
     struct gam *own = s->own;
     size_t bytes = (size_t)own->propagation->edges->count * sizeof *own->w;
     while (own->place.left > 0) {
-        double before = s->best_val;
+        int64_t before = s->best_epoch;
         TRY(session_epoch(s, s->steps + 1, progress));
         own->place.left--;
-        if (s->best_val > before && own->weighed)
+        if (s->best_epoch != before && own->weighed)
             memcpy(own->best_w, own->w, bytes);
         TRY(session_report(s, progress));
     }
@@ -214,7 +214,7 @@ done:
 static consm_status begin_round(struct session *s, struct gam_place *at)
 {
     at->round++;
-    at->before = s->best_val;
+    at->before = s->best_epoch;
     at->left = s->options.config.gnn_steps;
     if (s->steps > 0) {
         session_restore(s);
@@ -241,7 +241,7 @@ static consm_status gam_fit(struct session *s, struct train_result *result)
     for (;;) {
         TRY(classify(s, &progress));
         if (at->round > 0)
-            at->idle = s->best_val > at->before ? 0 : at->idle + 1;
+            at->idle = s->best_epoch != at->before ? 0 : at->idle + 1;
         if (at->round == c->rounds || (c->round_patience > 0 && at->idle >= c->round_patience))
             break;
         TRY(begin_round(s, at));

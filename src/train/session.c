@@ -226,13 +226,12 @@ consm_status session_step(struct session *s, double *loss)
     return CONSM_OK;
 }
 
-/* Mean of -log p on validation when it decides between equal epochs, else 0. Procedures with rounds
- * of their own look at the accuracy alone. */
+/* Mean of -log p on validation when it decides between equal epochs, else 0. */
 static double tie_loss(const struct session *s, const float *logits)
 {
     const struct problem *p = s->problem;
     struct predicted val = {logits, p->label, p->role, SPLIT_VAL, p->nodes, p->classes};
-    if (strcmp(s->options.config.ties, "loss") != 0 || (s->procedure && s->procedure->fit))
+    if (strcmp(s->options.config.ties, "loss") != 0)
         return 0;
     return metrics_nll(&val, 1);
 }
