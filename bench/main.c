@@ -120,6 +120,7 @@ static consm_status bench_all(struct bench *b, int threads)
     TRY(bench_gemm(b));
     TRY(bench_dense(b));
     TRY(bench_reading(b));
+    TRY(bench_models(b));
 done:
     team_free(b->team);
     return st;
