@@ -44,21 +44,45 @@ done:
     return st;
 }
 
+/* The two-hop graph of a symmetric graph is symmetric: it is its own transpose, and finding that
+ * out the usual way would triple the memory of the largest matrix there is. It has no t_entry then,
+ * so it serves products with its own values only. */
+static consm_status two_hop_view(struct csr **out, const struct csr *a)
+{
+    consm_status st = CONSM_OK;
+    struct csr *near = NULL, *far = NULL;
+    *out = NULL;
+    TRY(borrow(&near, a));
+    TRY(csr_transpose(near));
+    TRY(csr_strict_two_hop(&far, a));
+    TRY(csr_gcn_normalize(out, far, false));
+    if (near->t == near)
+        (*out)->t = *out;
+    else
+        TRY(csr_transpose(*out));
+done:
+    csr_free(near);
+    csr_free(far);
+    if (st < 0) {
+        csr_free(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
 static consm_status build(struct csr **out, const struct csr *a, enum view kind)
 {
     consm_status st = CONSM_OK;
-    struct csr *two_hop = NULL;
     *out = NULL;
     switch (kind) {
     case VIEW_ADJACENCY: TRY(borrow(out, a)); break;
     case VIEW_LOOPS: TRY(csr_add_loops(out, a)); break;
     case VIEW_GCN: TRY(csr_gcn_normalize(out, a, true)); break;
     case VIEW_SYMMETRIC: TRY(csr_gcn_normalize(out, a, false)); break;
-    default: TRY(csr_strict_two_hop(&two_hop, a)); TRY(csr_gcn_normalize(out, two_hop, false));
+    default: return two_hop_view(out, a);
     }
     TRY(csr_transpose(*out));
 done:
-    csr_free(two_hop);
     if (st < 0) {
         csr_free(*out);
         *out = NULL;

@@ -1,0 +1,155 @@
+/*
+ * Propagation losses in training: they change what is learned, on any model, alike on any number of
+ * threads; GAM's growing set of labels never looks at labels it must not know. THREADED
+ */
+#include "check.h"
+
+#include "api/prepare.h"
+#include "data/generate.h"
+#include "data/split.h"
+#include "train/session.h"
+
+struct scene {
+    struct dataset *data;
+    struct prepared prepared;
+    uint8_t role[150];
+    struct problem problem;
+};
+
+static void scene_open(struct scene *s)
+{
+    struct split_options o = split_defaults();
+    o.per_class = 8;
+    OK(generate_named(&s->data, "csbm:nodes=150,classes=3,degree=5,features=14,seed=9"));
+    OK(prepare(&s->prepared, s->data));
+    OK(split_make(s->role, s->data, "random", 2, &o));
+    s->problem = prepare_problem(&s->prepared, s->role);
+}
+
+static void scene_close(struct scene *s)
+{
+    prepare_free(&s->prepared);
+    dataset_free(s->data);
+}
+
+static struct train_options options_for(const char *model, const char *propagation)
+{
+    struct train_options o = {.seed = 4};
+    OK(model_find(&o.model, model));
+    model_defaults(o.model, &o.config);
+    OK(config_set(&o.config, "propagation", propagation));
+    o.config.epochs = 8;
+    o.config.warmup = o.config.gnn_steps = 5;
+    o.config.rounds = 3;
+    o.config.round_patience = 0;
+    o.config.match_steps = 4;
+    o.config.grow = 12;
+    o.config.grow_confidence = 0;
+    return o;
+}
+
+/* Trains and returns a copy of the parameters, followed by the last loss. */
+static float *train(const struct problem *problem, const struct train_options *o, int threads,
+                    int64_t *count)
+{
+    struct team *team;
+    struct session *s;
+    struct train_result result;
+    float *copy;
+    OK(team_new(&team, threads));
+    OK(session_new(&s, problem, o, team));
+    OK(session_train(s, &result));
+    *count = session_params(s)->size + 1;
+    OK(NEW(copy, *count));
+    memcpy(copy, session_params(s)->value, (size_t)(*count - 1) * sizeof *copy);
+    copy[*count - 1] = (float)result.loss;
+    session_free(s);
+    team_free(team);
+    return copy;
+}
+
+static bool same(const struct problem *a, const struct train_options *oa, int threads_a,
+                 const struct problem *b, const struct train_options *ob, int threads_b)
+{
+    int64_t na, nb;
+    float *x = train(a, oa, threads_a, &na), *y = train(b, ob, threads_b, &nb);
+    bool equal = na == nb && memcmp(x, y, (size_t)na * sizeof *x) == 0;
+    mem_free(x);
+    mem_free(y);
+    return equal;
+}
+
+static void every_kind_works_on_any_model(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"ngm", "p-reg", "gam"};
+    static const char *const models[] = {"mlp", "gat", "ptdnet"};
+    struct scene s;
+    scene_open(&s);
+    for (size_t m = 0; m < 3; m++)
+        for (size_t k = 0; k < 3; k++) {
+            struct train_options plain = options_for(models[m], "none");
+            struct train_options with = options_for(models[m], kinds[k]);
+            assert_false(same(&s.problem, &plain, 1, &s.problem, &with, 1));
+            assert_true(same(&s.problem, &with, 1, &s.problem, &with, 3));
+        }
+    scene_close(&s);
+}
+
+static void distances_differ(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s);
+    struct train_options logits = options_for("gcn", "ngm"), squared = logits, mean = logits;
+    OK(config_set(&squared.config, "distance", "squared"));
+    OK(config_set(&mean.config, "lambda_per", "sum"));
+    assert_false(same(&s.problem, &logits, 1, &s.problem, &squared, 1));
+    assert_false(same(&s.problem, &logits, 1, &s.problem, &mean, 1));
+    scene_close(&s);
+}
+
+/* Nodes that join the labelled set do so with their prediction: other labels of test nodes change
+ * nothing. */
+static void growing_reads_no_hidden_label(void **state)
+{
+    (void)state;
+    struct scene s;
+    int32_t label[150];
+    scene_open(&s);
+    struct problem other = s.problem;
+    for (int64_t i = 0; i < s.problem.nodes; i++)
+        label[i] = s.role[i] == SPLIT_TEST ? (s.problem.label[i] + 1) % 3 : s.problem.label[i];
+    other.label = label;
+    struct train_options grow = options_for("gam", "gam"), stay = grow;
+    stay.config.grow = 0;
+    assert_true(same(&s.problem, &grow, 1, &other, &grow, 1));
+    assert_false(same(&s.problem, &grow, 1, &s.problem, &stay, 1));
+    scene_close(&s);
+}
+
+static void consm_brings_its_own(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct team *team;
+    struct session *session;
+    scene_open(&s);
+    struct train_options o = options_for("consm", "ngm");
+    OK(team_new(&team, 1));
+    FAILS(session_new(&session, &s.problem, &o, team), CONSM_EINVAL, "consm brings its own");
+    assert_null(session);
+    team_free(team);
+    scene_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_works_on_any_model),
+        cmocka_unit_test(distances_differ),
+        cmocka_unit_test(growing_reads_no_hidden_label),
+        cmocka_unit_test(consm_brings_its_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
