@@ -26,7 +26,7 @@ expect() {
     "$consm" "$@" > "$work/out" 2> "$work/err" < /dev/null
     local got=$?
     [ $got = "$code" ] || fault "consm $*: exit $got, expected $code: $(cat "$work/err")"
-    cat "$work/out" "$work/err" | grep -qF -- "$text" ||
+    cat "$work/out" "$work/err" | grep -F -- "$text" > /dev/null ||
         fault "consm $*: expected \"$text\", got: $(cat "$work/out" "$work/err")"
     if [ "$code" != 0 ]; then
         [ "$(wc -l < "$work/err")" = 1 ] || fault "consm $*: more than one line: $(cat "$work/err")"

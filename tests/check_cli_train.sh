@@ -23,7 +23,7 @@ expect() {
     "$consm" "$@" > "$work/out" 2> "$work/err" < /dev/null
     local got=$?
     [ $got = "$code" ] || fault "consm $*: exit $got, expected $code: $(cat "$work/err")"
-    [ -z "$text" ] || cat "$work/out" "$work/err" | grep -qF -- "$text" ||
+    [ -z "$text" ] || cat "$work/out" "$work/err" | grep -F -- "$text" > /dev/null ||
         fault "consm $*: expected \"$text\", got: $(cat "$work/out" "$work/err")"
     [ "$code" = 0 ] || [ "$(wc -l < "$work/err")" = 1 ] ||
         fault "consm $*: not one line: $(cat "$work/err")"

@@ -53,7 +53,7 @@ done
 for name in $(grep -vx consm_ "$work/declared"); do
     grep -qx "$name" "$work/a" || fault "$name is declared but not exported"
 done
-objdump -p "$libdir/libconsm.so" | grep -q 'SONAME.*libconsm.so.0' || fault "soname"
+objdump -p "$libdir/libconsm.so" | grep 'SONAME.*libconsm.so.0' > /dev/null || fault "soname"
 
 # ---- a project outside the tree -------------------------------------------------------------------
 mkdir "$work/project"
@@ -93,7 +93,7 @@ must cmake -S "$work/project" -B "$work/project/build" -DCMAKE_PREFIX_PATH="$pre
 must cmake --build "$work/project/build"
 says "$work/project/build/shared"
 says "$work/project/build/static"
-ldd "$work/project/build/static" | grep -q libconsm && fault "the static program needs libconsm.so"
+ldd "$work/project/build/static" | grep libconsm > /dev/null && fault "the static program needs libconsm.so"
 export PKG_CONFIG_PATH=$libdir/pkgconfig
 pc() { pkg-config "$@" consm; }
 # shellcheck disable=SC2046
@@ -144,7 +144,7 @@ done
 if command -v dpkg-deb > /dev/null; then
     dpkg-deb -c "$work"/packages/consm_*.deb > "$work/list" || fault "no .deb"
     grep -q usr/bin/consm "$work/list" || fault "no usr/bin/consm in the .deb"
-    dpkg-deb -f "$work"/packages/consm_*.deb Depends | grep -q libopenblas || fault "the .deb lacks its needs"
+    dpkg-deb -f "$work"/packages/consm_*.deb Depends | grep libopenblas > /dev/null || fault "the .deb lacks its needs"
 fi
 
 [ $faults = 0 ] && echo "all as expected"
