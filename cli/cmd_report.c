@@ -7,7 +7,7 @@
 
 static const struct flag flags[] = {
     {"output", "FILE", "the page (DIR/report.html)", 'o'},
-    {"files", "DIR", "tables as CSV, Markdown and LaTeX, figures as SVG (DIR/files)", 0},
+    {"files", "DIR", "tables as CSV, Markdown and LaTeX, figures as SVG and PNG (DIR/files)", 0},
     {"only", "STUDY", "just this study", 0},
     {"quiet", NULL, "do not print the tables", 'q'},
     {0}};
@@ -43,7 +43,8 @@ const struct command cmd_report = {
     .text =
         "Reads the runs that `consm study` or `consm bench` left in DIR and writes one page that\n"
         "needs nothing beside itself, and every table and figure as files. Also works while a\n"
-        "study is running or after it was interrupted: what is missing shows as missing.\n\n"
+        "study is running or after it was interrupted: what is missing shows as missing.\n"
+        "PNG figures need rsvg-convert (package librsvg2-bin), Inkscape or Chromium.\n\n"
         "  consm report results -o report.html\n",
     .flags = flags,
     .run = run,

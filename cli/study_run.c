@@ -236,6 +236,8 @@ int study_run_report(const struct args *args, struct study_folder *f, const char
     TRY(report_write_html(r, path));
     if (files)
         TRY(report_write_files(r, files));
+    if (files && report_write_pngs(r, files) < 0)
+        fprintf(stderr, "PNG figures left out: %s\n", consm_errmsg());
     if (!quiet) {
         TRY(report_to_terminal(&text, r, terminal_width(), isatty(STDOUT_FILENO)));
         fputs(text_string(&text), stdout);

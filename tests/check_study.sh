@@ -23,6 +23,19 @@ for figure in accuracy-bars edges-f1-bars homophily-lines zeta-f1-karate zeta-ac
     pruning-karate convergence-karate calibration-karate; do
     [ -s "$folder/out/files/$figure.svg" ] || fail "$figure.svg is missing: $(ls "$folder/out/files")"
 done
+
+# A picture beside every drawing, where something is installed that can make one; else it is said.
+if command -v rsvg-convert > /dev/null; then
+    for figure in "$folder"/out/files/*.svg; do
+        [ "$(head -c 4 "${figure%.svg}.png" | tail -c 3)" = PNG ] || fail "${figure%.svg}.png is no picture"
+    done
+else
+    echo "SKIPPED: PNG figures need rsvg-convert (librsvg2-bin)"
+fi
+PATH=/nowhere "$consm" report "$folder/out" --quiet 2> "$folder/err" || fail "no report without a converter"
+grep -q "^PNG figures left out: .*librsvg2-bin" "$folder/err" || fail "PNGs are left out silently"
+if ls "$folder"/out/files/*.png > /dev/null 2>&1; then fail "an old PNG stays beside a new SVG"; fi
+
 [ "$(cut -d, -f1 "$folder/out/files/accuracy.csv" | tail -n +2 | tr '\n' ' ')" = "MLP GCN GAT ConSM " ] ||
     fail "accuracy.csv does not list the models"
 if grep -qi "nan" "$folder/text"; then fail "a table shows nan"; fi

@@ -136,6 +136,9 @@ static void fit_range(struct scale *s, const struct figure_axis *axis, const dou
         s->low = floor(s->low / step + 1e-6) * step;
         s->high = ceil(s->high / step - 1e-6) * step;
     }
+    for (double whole = 1; positive && whole <= 100; whole *= 100) /* shares and percentages */
+        if (range[1] <= whole && s->high > whole)
+            s->high = whole;
 }
 
 void axis_fit(struct scale *scale, struct ticks *ticks, const struct figure_axis *axis,

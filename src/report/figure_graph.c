@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/svg_inside.h"
 
@@ -240,12 +241,18 @@ static double draw_legend(struct text *out, const struct picture *p, double top)
 {
     const struct graph_view *g = p->g;
     struct legend_entry entry[FIGURE_COLOURS];
-    char number[FIGURE_COLOURS][24];
+    char words[FIGURE_COLOURS][24];
     int count = g->classes < FIGURE_COLOURS ? g->classes : FIGURE_COLOURS;
     for (int i = 0; i < count; i++) {
-        snprintf(number[i], sizeof number[i], "class %d", i);
-        entry[i] =
-            (struct legend_entry){g->class_name ? g->class_name[i] : number[i], i, LEGEND_BOX};
+        const char *name = g->class_name ? g->class_name[i] : NULL;
+        if (!name || (strlen(name) < 12 && name[strspn(name, "0123456789")] == '\0')) {
+            if (name)
+                snprintf(words[i], sizeof words[i], "class %s", name);
+            else
+                snprintf(words[i], sizeof words[i], "class %d", i);
+            name = words[i];
+        }
+        entry[i] = (struct legend_entry){name, i, LEGEND_BOX};
     }
     return legend_draw(out, entry, count, 12, FIGURE_WIDTH - 12, top);
 }

@@ -43,24 +43,28 @@ static void draw_series(const struct plot *p, const struct reliability_chart *c,
     text_add(p->out, "</g>\n");
 }
 
+static double scores_in(const struct stats_reliability *b)
+{
+    double total = 0;
+    for (int i = 0; i < b->bins; i++)
+        total += (double)b->count[i];
+    return total;
+}
+
 /* The share of scores per bin, as small bars side by side, below the diagram. */
 static void draw_counts(const struct plot *p, const struct reliability_chart *c)
 {
     double most = 0;
     struct figure_axis axis = {.label = "share", .unit = "%"};
     for (int s = 0; s < c->series_count; s++) {
-        double total = 0;
-        for (int i = 0; i < c->bins[s].bins; i++)
-            total += (double)c->bins[s].count[i];
+        double total = scores_in(&c->bins[s]);
         for (int i = 0; i < c->bins[s].bins && total > 0; i++)
             most = fmax(most, (double)c->bins[s].count[i] / total);
     }
     for (int s = 0; s < c->series_count && most > 0; s++) {
         const struct stats_reliability *b = &c->bins[s];
-        double total = 0, slot = (p->right - p->left) / b->bins;
+        double total = scores_in(b), slot = (p->right - p->left) / b->bins;
         double width = slot * 0.86 / c->series_count;
-        for (int i = 0; i < b->bins; i++)
-            total += (double)b->count[i];
         for (int i = 0; i < b->bins; i++) {
             double part = total > 0 ? (double)b->count[i] / total : 0;
             double height = part / most * (p->bottom - p->top);
@@ -93,7 +97,8 @@ static consm_status draw_legend(struct text *out, double *y, const struct reliab
     for (int s = 0; s < c->series_count; s++) {
         char *cut = NULL;
         TRY(text_clip(&cut, c->series[s], 13));
-        snprintf(name[s], sizeof name[s], "%s, ECE %.3f", cut, c->bins[s].ece);
+        snprintf(name[s], sizeof name[s],
+                 scores_in(&c->bins[s]) > 0 ? "%s, ECE %.3f" : "%s, no data", cut, c->bins[s].ece);
         mem_free(cut);
         entry[s] = (struct legend_entry){name[s], s, LEGEND_LINE};
     }

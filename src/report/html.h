@@ -49,6 +49,10 @@ consm_status report_write_html(const struct report *r, const char *path); /* ato
  * made. */
 consm_status report_write_files(const struct report *r, const char *folder);
 
+/* A NAME.png beside every NAME.svg that report_write_files made. Tries every figure; returns the
+ * first failure, CONSM_ENOTFOUND where no converter is installed. */
+consm_status report_write_pngs(const struct report *r, const char *folder);
+
 /* The tables, the claims and the summary as text for a terminal that many columns wide. */
 consm_status report_to_terminal(struct text *out, const struct report *r, int width, bool bold);
 

@@ -1,5 +1,6 @@
-/* PNG through a converter that is installed; a rasteriser of our own would be larger than all the
- * rest of the report. No shell is involved, so that paths need no quoting. */
+/* PNG through a converter that is installed, looked for when it is needed: a rasteriser of our own
+ * would be larger than all the rest of the report, and a library to link would be one more thing to
+ * have before anything builds. No shell is involved, so that paths need no quoting. */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -31,7 +32,7 @@ static bool installed(const char *program)
 }
 
 /* Runs it quietly to its end. */
-static consm_status run(char *const *arguments)
+static consm_status run(char *const *arguments, const char *svg)
 {
     posix_spawn_file_actions_t quiet;
     pid_t child;
@@ -46,7 +47,7 @@ static consm_status run(char *const *arguments)
     while (waitpid(child, &result, 0) < 0 && errno == EINTR)
         continue;
     if (!WIFEXITED(result) || WEXITSTATUS(result) != 0)
-        return status_fail(CONSM_EIO, "%s: failed on %s", arguments[0], arguments[1]);
+        return status_fail(CONSM_EIO, "%s failed on %s", arguments[0], svg);
     return CONSM_OK;
 }
 
@@ -83,7 +84,8 @@ static consm_status by_chromium(const char *browser, const char *png, const char
     /* Chromium's sandbox refuses to work for root, as in containers. */
     TRY(run((char *[]){(char *)browser, shot.data, "--headless",
                        geteuid() == 0 ? "--no-sandbox" : "--disable-gpu", "--hide-scrollbars",
-                       size.data, factor.data, address.data, NULL}));
+                       size.data, factor.data, address.data, NULL},
+            svg));
 done:
     free(full);
     text_free(&shot);
@@ -93,23 +95,38 @@ done:
     return st;
 }
 
-consm_status report_write_png(const char *png_path, const char *svg_path, double scale)
+static consm_status convert(const char *png, const char *svg, double scale)
 {
     static const char *const browser[] = {"chromium", "chromium-browser", "google-chrome"};
     char zoom[32], dpi[32];
     snprintf(zoom, sizeof zoom, "%g", scale);
     snprintf(dpi, sizeof dpi, "%g", 96 * scale);
     if (installed("rsvg-convert"))
-        return run(
-            (char *[]){"rsvg-convert", "-z", zoom, "-o", (char *)png_path, (char *)svg_path, NULL});
+        return run((char *[]){"rsvg-convert", "-z", zoom, "-o", (char *)png, (char *)svg, NULL},
+                   svg);
     if (installed("inkscape"))
-        return run(
-            (char *[]){"inkscape", (char *)svg_path, "-o", (char *)png_path, "-d", dpi, NULL});
+        return run((char *[]){"inkscape", (char *)svg, "-o", (char *)png, "-d", dpi, NULL}, svg);
     for (size_t i = 0; i < sizeof browser / sizeof *browser; i++)
         if (installed(browser[i]))
-            return by_chromium(browser[i], png_path, svg_path, scale);
+            return by_chromium(browser[i], png, svg, scale);
     return status_fail(CONSM_ENOTFOUND,
-                       "%s: no converter for PNG: install rsvg-convert (librsvg2-bin), Inkscape or "
-                       "Chromium",
-                       png_path);
+                       "no converter is here; install rsvg-convert (librsvg2-bin), Inkscape or "
+                       "Chromium");
+}
+
+consm_status report_write_png(const char *png_path, const char *svg_path, double scale)
+{
+    consm_status st = CONSM_OK;
+    struct text part = {0};
+    unlink(png_path); /* what cannot be made anew must not stay as it was */
+    text_printf(&part, "%s.part.png", png_path); /* the ending tells Inkscape what to write */
+    TRY(text_status(&part));
+    TRY(convert(part.data, svg_path, scale));
+    if (rename(part.data, png_path) != 0)
+        TRY(status_fail(CONSM_EIO, "%s: %s", png_path, strerror(errno)));
+done:
+    if (st < 0 && part.data)
+        unlink(part.data);
+    text_free(&part);
+    return st;
 }

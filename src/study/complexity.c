@@ -92,8 +92,8 @@ static consm_status add_chart(struct report *r, const struct costs *c, bool memo
     for (int m = 0; m < METHODS; m++) {
         const double *y = memory ? c->memory[m] : c->seconds[m];
         struct stats_power_fit fit = stats_fit_power(c->edges, y, c->n);
-        view_printf(&label[m], "%s: exponent %.2f", memory ? (m ? "ConSM" : "GCN") : what[m],
-                    fit.exponent);
+        view_printf(&label[m], isnan(fit.exponent) ? "%s" : "%s: exponent %.2f",
+                    memory ? (m ? "ConSM" : "GCN") : what[m], fit.exponent);
         series[m] =
             (struct figure_series){label[m].text, c->edges, y, NULL, NULL, c->n, m == 1, false};
     }
