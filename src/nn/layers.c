@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+enum { CONSTANT_WIDTH = 4 }; /* columns of constant features per column of the layer */
+
 const char *layer_name(int64_t number)
 {
     static _Thread_local char ring[8][24];
@@ -38,6 +40,10 @@ node linear(struct program *p, const char *name, node x, int64_t out)
 
 node graph_conv(struct program *p, const char *name, const struct csr *s, node x, int64_t out)
 {
+    /* (S·X)·W with constant X needs no sparse product after the first epoch, forwards or backwards,
+     * and one hop fewer of the graph. It costs memory for S·X, hence not when X is very wide. */
+    if (program_is_constant(p, x) && s && !s->changes && program_cols(p, x) <= CONSTANT_WIDTH * out)
+        return with_bias(p, name, linear_no_bias(p, name, spmm(p, s, x), out));
     return with_bias(p, name, spmm(p, s, linear_no_bias(p, name, x, out)));
 }
 

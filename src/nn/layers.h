@@ -16,7 +16,8 @@ node linear_from(struct program *p, const char *name, node x, int64_t out, enum 
 /* x + b in every row, b as above. */
 node with_bias(struct program *p, const char *name, node x);
 
-/* S·(x·W) + b: the graph convolution with a constant matrix. The narrow product comes first. */
+/* S·x·W + b: the graph convolution with a constant matrix. The narrow product comes first, except
+ * where S·x is the same in every epoch. */
 node graph_conv(struct program *p, const char *name, const struct csr *s, node x, int64_t out);
 
 /* dropout(relu(x)), what stands between two layers. */

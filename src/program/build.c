@@ -199,6 +199,19 @@ node input(struct program *p, const float *values, int64_t rows, int64_t cols)
     return x;
 }
 
+node constant(struct program *p, const float *values, int64_t rows, int64_t cols)
+{
+    node x = input(p, values, rows, cols);
+    if (x != POISON)
+        p->node[x].constant = true;
+    return x;
+}
+
+bool program_is_constant(const struct program *p, node x)
+{
+    return node_good(p, x) && p->node[x].constant;
+}
+
 node sparse(struct program *p, const struct csr *matrix)
 {
     if (!matrix)

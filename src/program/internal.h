@@ -20,6 +20,7 @@ struct node_info {
     char name[32];
     int parameter; /* of a PARAM, or of the parameter whose gradient this is (PLACE_GRAD) */
     bool needs_grad, keep, live;
+    bool constant; /* the same in every run */
     enum place place;
     size_t offset; /* into its block, in floats */
     float *data;
@@ -35,6 +36,7 @@ struct owned {
 struct program {
     struct params *params;
     bool training, compiled;
+    bool settled;        /* a run has computed what is constant */
     node count, forward; /* nodes; how many of them the recording made, before the gradient */
     size_t capacity;
     struct node_info *node;

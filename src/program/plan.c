@@ -21,6 +21,16 @@ static void mark_live(struct program *p)
     }
 }
 
+/* A fixed matrix times a constant is constant too. */
+static void mark_constant(struct program *p)
+{
+    for (node x = 0; x < p->count; x++) {
+        struct node_info *info = &p->node[x];
+        if (info->op == OP_SPMM && !info->attr.csr->changes)
+            info->constant = p->node[info->src[0]].constant;
+    }
+}
+
 static bool is_leaf(enum op op)
 {
     return op == OP_PARAM || op == OP_INPUT || op == OP_SPARSE;
@@ -75,7 +85,9 @@ static size_t collect_spans(struct program *p, struct span *spans)
         if (!info->live || info->place != PLACE_ARENA)
             continue;
         int64_t floats = (info->rows * info->cols + ALIGN_FLOATS - 1) / ALIGN_FLOATS * ALIGN_FLOATS;
-        spans[count] = (struct span){x, x, info->keep ? p->count : x, (size_t)floats, 0};
+        bool stays = info->keep || info->constant; /* what is constant also survives the next run */
+        spans[count] =
+            (struct span){x, info->constant ? 0 : x, stays ? p->count : x, (size_t)floats, 0};
         info->instr = (int32_t)count++;
     }
     for (node x = 0; x < p->count; x++)
@@ -223,7 +235,8 @@ static struct instr make_instr(const struct program *p, node x)
                        .rows = info->rows,
                        .cols = info->cols,
                        .out = info->data,
-                       .attr = info->attr};
+                       .attr = info->attr,
+                       .once = info->constant};
     for (int i = 0; i < NODE_SOURCES; i++)
         if (info->src[i] != POISON) {
             in.src[i] = p->node[info->src[i]].data;
@@ -265,6 +278,7 @@ consm_status program_plan(struct program *p)
 {
     consm_status st = CONSM_OK;
     mark_live(p);
+    mark_constant(p);
     TRY(params_allocate(p->params));
     TRY(place_values(p));
     resolve(p);
@@ -299,6 +313,7 @@ void program_bind(struct program *p, node x, const float *values)
     if (!node_good(p, x) || p->node[x].op != OP_INPUT)
         return;
     p->node[x].data = (float *)values;
+    p->settled = false;
     for (node y = 0; p->compiled && y < p->count; y++)
         for (int i = 0; p->node[y].instr >= 0 && i < NODE_SOURCES; i++)
             if (p->node[y].src[i] == x)

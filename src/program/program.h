@@ -47,6 +47,7 @@ struct instr {
     const float *src[NODE_SOURCES];
     int64_t src_rows[NODE_SOURCES], src_cols[NODE_SOURCES];
     struct attr attr;
+    bool once;      /* its result never changes: only the first run computes it */
     float *scratch; /* as large as the backend asked for; shared by all operations */
 };
 
@@ -99,7 +100,7 @@ node program_minimize(struct program *p, node loss);
  * recording. Every kept node, the loss and the parameters' gradients are computed by a run. */
 consm_status program_compile(struct program *p, const struct backend *backend);
 
-/* Runs every operation once. */
+/* Runs every operation once; those on constants alone in the first run only. */
 void program_run(struct program *p, struct team *team, const struct step *step);
 
 /* The value of a kept node or of the loss, after a run. */
@@ -126,6 +127,9 @@ node param(struct program *p, const char *name, int64_t rows, int64_t cols, enum
 /* Like param, but not trained: running statistics and the like. */
 node state(struct program *p, const char *name, int64_t rows, int64_t cols, enum init init);
 node input(struct program *p, const float *values, int64_t rows, int64_t cols);
+/* Like input, but the floats stay as they are, so that its sparse products are computed once. */
+node constant(struct program *p, const float *values, int64_t rows, int64_t cols);
+bool program_is_constant(const struct program *p, node x);
 node sparse(struct program *p, const struct csr *matrix);
 node fill(struct program *p, float value, int64_t rows, int64_t cols);
 node noise(struct program *p, int64_t rows, int64_t cols);

@@ -104,6 +104,6 @@ node session_features(struct session *s, struct program *p)
     const struct problem *problem = s->problem;
     if (s->row_normalized || problem->sparse)
         return sparse(p, s->row_normalized ? s->row_normalized : problem->sparse);
-    return input(p, s->dense_normalized ? s->dense_normalized : problem->dense, problem->nodes,
-                 problem->features);
+    return constant(p, s->dense_normalized ? s->dense_normalized : problem->dense, problem->nodes,
+                    problem->features);
 }
