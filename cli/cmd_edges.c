@@ -3,7 +3,7 @@
 #include "commands.h"
 #include "data_args.h"
 #include "edges_output.h"
-#include "train_output.h"
+#include "model_args.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -49,36 +49,20 @@ static void print_quality(FILE *out, const struct consm_edge_scores *scores,
 static int run(struct args *args)
 {
     consm_status st = CONSM_OK;
-    struct consm_model *model = NULL;
-    struct consm_dataset *data = NULL;
+    struct model_args m;
     struct consm_edge_scores *scores = NULL;
     struct edges_quality quality;
-    struct dataset *opened = NULL;
-    const char *output = args_get(args, "output");
-    int64_t threads = 0;
-    int code = args_int(args, "threads", 1, 1024, &threads);
+    bool to_file = args_has(args, "output");
+    int code = model_args_open(&m, args, "trust.csv");
     if (code)
         return code;
-    if (args->count != 2)
-        return args_fail(args, EXIT_USAGE,
-                         "expected a model and a graph, as in `consm edges out/model.safetensors "
-                         "./mygraph -o trust.csv`");
-    TRY(consm_model_load(&model, args->item[0]));
-    args->item[0] = args->item[1];
-    args->count = 1;
-    if ((code = data_args_open(&opened, args, NULL))) {
-        consm_model_free(model);
-        return code;
-    }
-    TRY(dataset_wrap(&data, opened));
-    TRY(consm_score_edges(&scores, model, data, (int)threads));
-    TRY(edges_judge(&quality, scores, opened));
-    TRY(edges_write(output ? output : "-", scores, opened));
-    print_quality(output ? stdout : stderr, scores, &quality, output && args_has(args, "json"));
+    TRY(consm_score_edges(&scores, m.model, m.data, m.threads));
+    TRY(edges_judge(&quality, scores, m.graph));
+    TRY(edges_write(m.output, scores, m.graph));
+    print_quality(to_file ? stdout : stderr, scores, &quality, to_file && args_has(args, "json"));
 done:
     consm_edge_scores_free(scores);
-    consm_dataset_free(data);
-    consm_model_free(model);
+    model_args_close(&m);
     return st < 0 ? args_status(args, st) : EXIT_DONE;
 }
 

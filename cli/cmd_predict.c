@@ -1,10 +1,8 @@
 /* `consm predict`: labels every node of a graph with a trained model. */
 #include "commands.h"
 #include "data_args.h"
+#include "model_args.h"
 #include "train_output.h"
-
-#include <stdio.h>
-#include <string.h>
 
 static const struct flag flags[] = {{"output", "FILE", "where the CSV goes (standard output)", 'o'},
                                     {"probabilities", NULL, "a column per class as well", 0},
@@ -15,34 +13,16 @@ static const struct flag flags[] = {{"output", "FILE", "where the CSV goes (stan
 static int run(struct args *args)
 {
     consm_status st = CONSM_OK;
-    struct consm_model *model = NULL;
-    struct consm_dataset *data = NULL;
+    struct model_args m;
     struct consm_prediction *prediction = NULL;
-    struct dataset *opened = NULL;
-    const char *output = args_get(args, "output");
-    int64_t threads = 0;
-    int code = args_int(args, "threads", 1, 1024, &threads);
+    int code = model_args_open(&m, args, "labels.csv");
     if (code)
         return code;
-    if (args->count != 2)
-        return args_fail(args, EXIT_USAGE,
-                         "expected a model and a graph, as in `consm predict out/model.safetensors "
-                         "./mygraph -o labels.csv`");
-    TRY(consm_model_load(&model, args->item[0]));
-    args->item[0] = args->item[1];
-    args->count = 1;
-    if ((code = data_args_open(&opened, args, NULL))) {
-        consm_model_free(model);
-        return code;
-    }
-    TRY(dataset_wrap(&data, opened));
-    TRY(consm_predict(&prediction, model, data, (int)threads));
-    TRY(predictions_write(output ? output : "-", model, prediction, opened,
-                          args_has(args, "probabilities")));
+    TRY(consm_predict(&prediction, m.model, m.data, m.threads));
+    TRY(predictions_write(m.output, m.model, prediction, m.graph, args_has(args, "probabilities")));
 done:
     consm_prediction_free(prediction);
-    consm_dataset_free(data);
-    consm_model_free(model);
+    model_args_close(&m);
     return st < 0 ? args_status(args, st) : EXIT_DONE;
 }
 

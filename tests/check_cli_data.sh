@@ -4,37 +4,10 @@
 set -uo pipefail
 consm=$1
 golden=$(dirname "$0")/golden
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/faults.sh
+. "$(dirname "$0")/faults.sh"
 real=${CONSM_DATA:-}
 unset CONSM_DATA
-export XDG_CACHE_HOME=$work/cache
-# Under AddressSanitizer the search for leaks can take seconds at every exit; the unit tests make it.
-export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
-faults=0
-
-fault() {
-    echo "FAULT: $*"
-    faults=$((faults + 1))
-}
-
-# expect CODE TEXT consm-arguments…: the exit code, and a text that stdout or stderr contains.
-# A failure prints exactly one line, to stderr, and nothing to stdout.
-expect() {
-    local code=$1 text=$2
-    shift 2
-    "$consm" "$@" > "$work/out" 2> "$work/err" < /dev/null
-    local got=$?
-    [ $got = "$code" ] || fault "consm $*: exit $got, expected $code: $(cat "$work/err")"
-    cat "$work/out" "$work/err" | grep -F -- "$text" > /dev/null ||
-        fault "consm $*: expected \"$text\", got: $(cat "$work/out" "$work/err")"
-    if [ "$code" != 0 ]; then
-        [ "$(wc -l < "$work/err")" = 1 ] || fault "consm $*: more than one line: $(cat "$work/err")"
-        [ ! -s "$work/out" ] || fault "consm $*: a failure printed to stdout: $(cat "$work/out")"
-    elif [ -s "$work/err" ]; then
-        fault "consm $*: noise without a terminal: $(cat "$work/err")"
-    fi
-}
 
 # same FILE consm-arguments…: stdout is tests/golden/FILE.
 same() {
@@ -134,5 +107,4 @@ else
     echo "SKIPPED: the verbs on public sets need real data; set CONSM_DATA"
 fi
 
-[ $faults = 0 ] && echo "all as expected"
-exit $((faults > 0))
+verdict

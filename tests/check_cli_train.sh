@@ -4,30 +4,8 @@
 # usage: check_cli_train.sh PATH-TO-consm
 set -uo pipefail
 consm=$1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export XDG_CACHE_HOME=$work/cache
-export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
-faults=0
-
-fault() {
-    echo "FAULT: $*"
-    faults=$((faults + 1))
-}
-
-# expect CODE TEXT consm-arguments…: the exit code, and a text that stdout or stderr contains.
-# A failure prints exactly one line to stderr.
-expect() {
-    local code=$1 text=$2
-    shift 2
-    "$consm" "$@" > "$work/out" 2> "$work/err" < /dev/null
-    local got=$?
-    [ $got = "$code" ] || fault "consm $*: exit $got, expected $code: $(cat "$work/err")"
-    [ -z "$text" ] || cat "$work/out" "$work/err" | grep -F -- "$text" > /dev/null ||
-        fault "consm $*: expected \"$text\", got: $(cat "$work/out" "$work/err")"
-    [ "$code" = 0 ] || [ "$(wc -l < "$work/err")" = 1 ] ||
-        fault "consm $*: not one line: $(cat "$work/err")"
-}
+# shellcheck source=tests/faults.sh
+. "$(dirname "$0")/faults.sh"
 
 same() { cmp -s "$1" "$2" || fault "$1 and $2 differ"; }
 absent() { [ ! -e "$1" ] || fault "$1 was written"; }
@@ -149,8 +127,7 @@ absent "$work/r"
 
 # ---- a full disk ----------------------------------------------------------------------------------
 (
-    faults=0
-    ulimit -f 4 # 4 blocks of 1024 bytes: config.yaml fits, the model does not
+        ulimit -f 4 # 4 blocks of 1024 bytes: config.yaml fits, the model does not
     "$consm" train karate --per-class 4 --epochs 5 -o "$work/full" > "$work/out" 2> "$work/err"
     [ $? = 1 ] || fault "a full disk: exit code"
     grep -q "model.safetensors: writing failed" "$work/err" || fault "a full disk: $(cat "$work/err")"
@@ -214,5 +191,4 @@ if [ -e "$work/other/checkpoint.safetensors" ]; then
     expect 2 "the interrupted run had lr 0.005, this one has 0.1" train $long -o "$work/other" --resume --lr 0.1
 fi
 
-[ $faults = 0 ] && echo "all as expected"
-exit $((faults > 0))
+verdict

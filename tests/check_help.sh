@@ -4,14 +4,8 @@
 # usage: check_help.sh PATH-TO-consm
 set -uo pipefail
 consm=$1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
-faults=0
-fault() {
-    echo "FAULT: $*"
-    faults=$((faults + 1))
-}
+# shellcheck source=tests/faults.sh
+. "$(dirname "$0")/faults.sh"
 verbs=$("$consm" help | awk '/^  [a-z]/ { print $1 }')
 [ "$(wc -w <<< "$verbs")" -ge 8 ] || fault "few verbs: $verbs"
 lint=$(command -v mandoc || true)
@@ -61,5 +55,4 @@ grep -q "bash, zsh or fish" "$work/err" || fault "$(cat "$work/err")"
 if command -v python3 > /dev/null; then
     python3 scripts/api-reference --check || fault "docs/api.md"
 fi
-[ $faults = 0 ] && echo "all as expected"
-exit $((faults > 0))
+verdict

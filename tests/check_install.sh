@@ -6,17 +6,12 @@ set -uo pipefail
 consm=$1
 build=${BUILD_DIR:-$(dirname "$consm")}
 source=$PWD
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/faults.sh
+. "$(dirname "$0")/faults.sh"
 if grep -qaE '__asan_init|__tsan_init' "$consm"; then
     echo "SKIPPED: a build with sanitizers is not for installing"
     exit 0
 fi
-faults=0
-fault() {
-    echo "FAULT: $*"
-    faults=$((faults + 1))
-}
 must() { "$@" > "$work/log" 2>&1 || { fault "$*"; tail -20 "$work/log"; }; }
 
 prefix=$work/prefix
@@ -147,5 +142,4 @@ if command -v dpkg-deb > /dev/null; then
     dpkg-deb -f "$work"/packages/consm_*.deb Depends | grep libopenblas > /dev/null || fault "the .deb lacks its needs"
 fi
 
-[ $faults = 0 ] && echo "all as expected"
-exit $((faults > 0))
+verdict

@@ -1,6 +1,6 @@
 /* Memory that runs out while data is made, split, measured or looked for: every call is repeated
  * with its first, second, third … allocation refused; each time it says so and leaves nothing. */
-#include "check.h"
+#include "failing_memory.h"
 
 #include "data/facts.h"
 #include "data/generate.h"
@@ -8,26 +8,6 @@
 #include "data/split.h"
 #include "graph/khop.h"
 #include <unistd.h>
-
-static long until_failure, blocks;
-
-static void *counting_alloc(void *ctx, size_t bytes)
-{
-    (void)ctx;
-    if (until_failure-- <= 0)
-        return NULL;
-    blocks++;
-    return aligned_alloc(64, bytes);
-}
-
-static void counting_free(void *ctx, void *block)
-{
-    (void)ctx;
-    blocks--;
-    free(block);
-}
-
-static const struct consm_allocator counting = {counting_alloc, counting_free, NULL};
 
 static struct dataset *karate;
 static struct csr *graph;
@@ -114,23 +94,7 @@ static void every_allocation_may_fail(void **state)
     OK(generate_karate(&karate));
     OK(dataset_graph(&graph, karate, NULL));
     OK(split_random());
-    consm_set_allocator(&counting);
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        consm_status status = CONSM_ENOMEM;
-        int refused = 0;
-        for (; status != CONSM_OK && refused < 1000; refused++) {
-            until_failure = refused;
-            status = calls[i]();
-            if (status != CONSM_OK && status != CONSM_ENOMEM)
-                fail_msg("call %zu with allocation %d refused: status %d: %s", i, refused, status,
-                         consm_errmsg());
-            if (blocks != 0)
-                fail_msg("call %zu with allocation %d refused: %ld blocks left", i, refused,
-                         blocks);
-        }
-        assert_true(status == CONSM_OK && refused > 1);
-    }
-    consm_set_allocator(NULL);
+    memory_runs_out(calls, sizeof calls / sizeof *calls, 1);
     csr_free(graph);
     dataset_free(karate);
     unlink(file);

@@ -1,30 +1,7 @@
 /* Memory that runs out: every public transport call is repeated with its first, second, third …
  * allocation refused; each time it fails cleanly and leaves nothing behind. THREADED */
+#include "failing_memory.h"
 #include "ot_cases.h"
-
-#include <stdatomic.h>
-
-static struct {
-    atomic_llong until_failure, blocks;
-} memory;
-
-static void *counting_alloc(void *ctx, size_t bytes)
-{
-    (void)ctx;
-    if (atomic_fetch_sub(&memory.until_failure, 1) <= 0)
-        return NULL;
-    atomic_fetch_add(&memory.blocks, 1);
-    return aligned_alloc(64, bytes);
-}
-
-static void counting_free(void *ctx, void *block)
-{
-    (void)ctx;
-    atomic_fetch_sub(&memory.blocks, 1);
-    free(block);
-}
-
-static const struct consm_allocator counting = {counting_alloc, counting_free, NULL};
 
 static struct problem p;
 static struct consm_ot_result results[4];
@@ -98,21 +75,7 @@ static void every_allocation_may_fail(void **state)
     consm_status (*const calls[])(void) = {exact,  sinkhorn, batch, assign_exact, assign_sinkhorn,
                                            linear, project,  monge, kmeans,       barycentres};
     random_problem(&p, 4, 20, 3, 1);
-    consm_set_allocator(&counting);
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        consm_status status = CONSM_ENOMEM;
-        int refused = 0;
-        for (; status != CONSM_OK && refused < 1000; refused++) {
-            atomic_store(&memory.until_failure, refused);
-            status = calls[i]();
-            if (status != CONSM_OK && status != CONSM_ENOMEM)
-                fail_msg("call %zu with allocation %d refused: status %d", i, refused, status);
-            if (atomic_load(&memory.blocks) != 0)
-                fail_msg("call %zu with allocation %d refused: blocks left", i, refused);
-        }
-        assert_true(status == CONSM_OK && refused > 1);
-    }
-    consm_set_allocator(NULL);
+    memory_runs_out(calls, sizeof calls / sizeof *calls, 1);
 }
 
 int main(void)

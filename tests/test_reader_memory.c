@@ -1,30 +1,11 @@
 /* Memory that runs out while a binary file is read or written: every call is repeated with its
  * first, second, third … allocation refused; each time it says so and leaves nothing. */
-#include "check.h"
+#include "failing_memory.h"
 
 #include "data/npz.h"
 #include "data/planetoid.h"
 #include <unistd.h>
 
-static long until_failure, blocks;
-
-static void *counting_alloc(void *ctx, size_t bytes)
-{
-    (void)ctx;
-    if (until_failure-- <= 0)
-        return NULL;
-    blocks++;
-    return aligned_alloc(64, bytes);
-}
-
-static void counting_free(void *ctx, void *block)
-{
-    (void)ctx;
-    blocks--;
-    free(block);
-}
-
-static const struct consm_allocator counting = {counting_alloc, counting_free, NULL};
 static char written[] = "/tmp/consm-reader-XXXXXX";
 static struct file_map planetoid;
 static struct dataset *rich;
@@ -82,23 +63,7 @@ static void every_allocation_may_fail(void **state)
     close(mkstemp(written));
     OK(npz_load(&rich, TESTS_DIR "/fuzz/corpus/zip_npz/extras.stored"));
     OK(file_map(&planetoid, TESTS_DIR "/fuzz/corpus/planetoid/small"));
-    consm_set_allocator(&counting);
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        consm_status status = CONSM_ENOMEM;
-        int refused = 0;
-        for (; status != CONSM_OK && refused < 2000; refused++) {
-            until_failure = refused;
-            status = calls[i]();
-            if (status != CONSM_OK && status != CONSM_ENOMEM)
-                fail_msg("call %zu with allocation %d refused: status %d: %s", i, refused, status,
-                         consm_errmsg());
-            if (blocks != 0)
-                fail_msg("call %zu with allocation %d refused: %ld blocks left", i, refused,
-                         blocks);
-        }
-        assert_true(status == CONSM_OK && refused > 10);
-    }
-    consm_set_allocator(NULL);
+    memory_runs_out(calls, sizeof calls / sizeof *calls, 10);
     file_unmap(&planetoid);
     dataset_free(rich);
     unlink(written);

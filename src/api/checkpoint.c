@@ -72,15 +72,6 @@ static void layout(struct text *t, const struct params *params)
                     (long long)params->item[i].cols);
 }
 
-static consm_status note_text(struct safetensors_writer *w, const char *key, struct text *t)
-{
-    consm_status st = text_status(t);
-    if (st == CONSM_OK)
-        st = safetensors_note(w, key, text_string(t));
-    text_free(t);
-    return st;
-}
-
 static consm_status note_identity(struct safetensors_writer *w, const struct session *s,
                                   const struct checkpoint_run *run)
 {
@@ -96,9 +87,9 @@ static consm_status note_identity(struct safetensors_writer *w, const struct ses
     TRY(safetensors_note(w, "split", run->split));
     TRY(safetensors_note(w, "seed", seed));
     config_to_json(&config, &s->options.config);
-    TRY(note_text(w, "config", &config));
+    TRY(json_note(w, "config", &config));
     layout(&shapes, s->params);
-    TRY(note_text(w, "layout", &shapes));
+    TRY(json_note(w, "layout", &shapes));
 done:
     return st;
 }

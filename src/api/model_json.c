@@ -183,3 +183,12 @@ done:
         metrics_free(out);
     return st;
 }
+
+consm_status json_note(struct safetensors_writer *w, const char *key, struct text *t)
+{
+    consm_status st = text_status(t);
+    if (st == CONSM_OK)
+        st = safetensors_note(w, key, text_string(t));
+    text_free(t);
+    return st;
+}

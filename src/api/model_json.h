@@ -6,6 +6,7 @@
 
 #include "api/objects.h"
 #include "report/text.h"
+#include "store/safetensors.h"
 
 /* {"epochs":"300", …}: every parameter as the text config_set reads. */
 void config_to_json(struct text *t, const struct config *c);
@@ -18,6 +19,9 @@ void metrics_to_json(struct text *t, const struct consm_metrics *m,
 consm_status metrics_from_json(struct consm_metrics *out, const json_t *object, int32_t classes);
 
 void names_to_json(struct text *t, char *const *names, int64_t count);
+
+/* Notes the text in a file's metadata and frees it. */
+consm_status json_note(struct safetensors_writer *w, const char *key, struct text *t);
 
 /* The whole of metrics.json. */
 void model_metrics_to_json(struct text *t, const struct consm_model *model);

@@ -10,15 +10,6 @@
 /* Names longer than this in all would crowd the header; columns are then matched by place. */
 enum { NAMES_LIMIT = 8 << 20 };
 
-static consm_status note_text(struct safetensors_writer *w, const char *key, struct text *t)
-{
-    consm_status st = text_status(t);
-    if (st == CONSM_OK)
-        st = safetensors_note(w, key, text_string(t));
-    text_free(t);
-    return st;
-}
-
 static consm_status note_number(struct safetensors_writer *w, const char *key, double value)
 {
     char text[40];
@@ -39,7 +30,7 @@ static consm_status note_names(struct safetensors_writer *w, const char *key, ch
         text_free(&t);
         return CONSM_OK;
     }
-    return note_text(w, key, &t);
+    return json_note(w, key, &t);
 }
 
 static consm_status note_counts(struct safetensors_writer *w, const struct consm_model *m)
@@ -52,7 +43,7 @@ static consm_status note_counts(struct safetensors_writer *w, const struct consm
                 (long long)m->count[SPLIT_TRAIN], (long long)m->count[SPLIT_VAL],
                 (long long)m->count[SPLIT_TEST], (long long)m->held_out, (long long)r->epochs,
                 (long long)r->best_epoch, (long long)r->params);
-    return note_text(w, "counts", &t);
+    return json_note(w, "counts", &t);
 }
 
 static consm_status note_metrics(struct safetensors_writer *w, const struct consm_model *m)
@@ -65,7 +56,7 @@ static consm_status note_metrics(struct safetensors_writer *w, const struct cons
     text_add(&t, ", \"test\": ");
     metrics_to_json(&t, &m->metrics[SPLIT_TEST], m);
     text_add(&t, "}");
-    return note_text(w, "metrics", &t);
+    return json_note(w, "metrics", &t);
 }
 
 static consm_status note_all(struct safetensors_writer *w, const struct consm_model *m)
@@ -78,7 +69,7 @@ static consm_status note_all(struct safetensors_writer *w, const struct consm_mo
     TRY(safetensors_note(w, "version", m->version));
     TRY(safetensors_note(w, "model", m->def->name));
     config_to_json(&config, &m->config);
-    TRY(note_text(w, "config", &config));
+    TRY(json_note(w, "config", &config));
     TRY(note_number(w, "classes", m->classes));
     TRY(note_names(w, "class_names", m->class_name, m->classes));
     TRY(note_number(w, "features", (double)m->features));

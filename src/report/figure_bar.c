@@ -125,12 +125,7 @@ consm_status figure_bar(struct figure **out, const struct bar_chart *c)
     range_add(range, c->reference, bars, c->y.log);
     axis_fit(&p.y, &ticks, &c->y, range, true);
     p.out = &f->body;
-    p.left = axis_y_room(&ticks);
-    p.right = wide - 16;
-    p.top = top + 6;
-    p.bottom = FIGURE_HEIGHT - 46;
-    p.y.from = p.bottom;
-    p.y.to = p.top;
+    plot_place(&p, &ticks, wide, top);
     axis_draw_y(&p, &ticks, &c->y);
     draw_groups(&p, c);
     if (!any)

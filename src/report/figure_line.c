@@ -150,14 +150,7 @@ static bool measure(struct plot *p, struct ticks *x_ticks, struct ticks *y_ticks
                   chart->rule[i].horizontal ? chart->y.log : chart->x.log);
     axis_fit(&p->x, x_ticks, &chart->x, x_range, false);
     axis_fit(&p->y, y_ticks, &chart->y, y_range, true);
-    p->left = axis_y_room(y_ticks);
-    p->right = FIGURE_WIDTH - 16;
-    p->top = top + 6;
-    p->bottom = FIGURE_HEIGHT - 46;
-    p->x.from = p->left;
-    p->x.to = p->right;
-    p->y.from = p->bottom;
-    p->y.to = p->top;
+    plot_place(p, y_ticks, FIGURE_WIDTH, top);
     return any;
 }
 

@@ -51,14 +51,7 @@ static bool measure(struct plot *p, struct ticks *x_ticks, struct ticks *y_ticks
     }
     axis_fit(&p->x, x_ticks, &c->x, x_range, true);
     axis_fit(&p->y, y_ticks, &c->y, y_range, true);
-    p->left = axis_y_room(y_ticks);
-    p->right = FIGURE_WIDTH - 16;
-    p->top = top + 6;
-    p->bottom = FIGURE_HEIGHT - 46;
-    p->x.from = p->left;
-    p->x.to = p->right;
-    p->y.from = p->bottom;
-    p->y.to = p->top;
+    plot_place(p, y_ticks, FIGURE_WIDTH, top);
     return x_range[0] <= x_range[1] && y_range[0] <= y_range[1];
 }
 

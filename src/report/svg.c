@@ -149,6 +149,14 @@ void svg_value(struct text *out, double value)
         text_printf(out, "%.4g", value);
 }
 
+void plot_place(struct plot *p, const struct ticks *y_ticks, int width, double top)
+{
+    p->left = p->x.from = axis_y_room(y_ticks);
+    p->right = p->x.to = width - 16;
+    p->top = p->y.to = top + 6;
+    p->bottom = p->y.from = FIGURE_HEIGHT - 46;
+}
+
 void plot_open(const struct plot *p)
 {
     double x = p->left - 8, y = p->top - 8, w = p->right - p->left + 16,

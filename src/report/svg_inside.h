@@ -53,6 +53,9 @@ double axis_y_room(const struct ticks *ticks); /* for labels, tick marks and the
 void axis_draw_label(struct text *out, const struct figure_axis *axis, double x, double y,
                      bool upright);
 
+/* The usual place of a plot in a figure that wide: below `top`, beside the labels of the y axis. */
+void plot_place(struct plot *p, const struct ticks *y_ticks, int width, double top);
+
 /* What the data lies in: things outside the plot are cut off, with room for a marker's radius. */
 void plot_open(const struct plot *p);
 void plot_close(const struct plot *p);

@@ -98,27 +98,19 @@ static void add_head(struct text *out, const struct table *t)
 
 static void add_below(struct text *out, const struct table *t)
 {
-    static const char *const signs[] = {"<strong>bold</strong>", "<u>underlined</u>", "!", "†"};
+    static const struct table_below how = {
+        .sign = {"<strong>bold</strong>", "<u>underlined</u>", "!", "†"},
+        .signs_open = "<p>",
+        .signs_close = ".</p>",
+        .note_open = "<p><sup>",
+        .note_number_close = "</sup> ",
+        .remark_open = "<p>",
+        .close = "</p>",
+        .escape = text_xml};
     if (!(t->marks & ~(unsigned)TABLE_MUTED) && t->notes == 0 && t->remarks == 0)
         return;
     text_add(out, "<div class=\"below\">");
-    bool any = false;
-    for (int i = 0; i < 4; i++)
-        if (t->marks & table_signs[i].mark) {
-            text_printf(out, "%s%s: %s", any ? "; " : "<p>", signs[i], table_signs[i].meaning);
-            any = true;
-        }
-    text_add(out, any ? ".</p>" : "");
-    for (size_t i = 0; i < t->notes; i++) {
-        text_printf(out, "<p><sup>%zu</sup> ", i + 1);
-        text_xml(out, t->note[i]);
-        text_add(out, "</p>");
-    }
-    for (size_t i = 0; i < t->remarks; i++) {
-        text_add(out, "<p>");
-        text_xml(out, t->remark[i]);
-        text_add(out, "</p>");
-    }
+    table_add_below(out, t, &how);
     text_add(out, "</div>\n");
 }
 

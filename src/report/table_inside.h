@@ -48,4 +48,14 @@ struct table_sign {
 };
 extern const struct table_sign table_signs[5];
 
+/* How a format says what stands below a table: marks explained, footnotes, remarks. */
+struct table_below {
+    const char *sign[4]; /* as table_signs, in the format's words */
+    const char *signs_open, *signs_close;
+    const char *note_open, *note_number_close, *remark_open; /* open, 1, number_close, words */
+    const char *close;
+    void (*escape)(struct text *out, const char *words);
+};
+void table_add_below(struct text *out, const struct table *t, const struct table_below *how);
+
 #endif

@@ -35,30 +35,36 @@ static void markdown_cell(struct text *out, const struct table_cell *cell)
     text_free(&shown);
 }
 
-static void markdown_below(struct text *out, const struct table *t)
+void table_add_below(struct text *out, const struct table *t, const struct table_below *how)
 {
-    static const struct table_sign signs[] = {{TABLE_BEST, "**bold**", NULL},
-                                              {TABLE_TIED, "*italic*", NULL},
-                                              {TABLE_DIFFERS, "\\!", NULL},
-                                              {TABLE_ORACLE, "†", NULL}};
     bool any = false;
     for (int i = 0; i < 4; i++)
-        if (t->marks & signs[i].mark) {
-            text_printf(out, "%s%s: %s", any ? "; " : "\n", signs[i].sign, table_signs[i].meaning);
+        if (t->marks & table_signs[i].mark) {
+            text_printf(out, "%s%s: %s", any ? "; " : how->signs_open, how->sign[i],
+                        table_signs[i].meaning);
             any = true;
         }
-    text_add(out, any ? ".\n" : "");
+    text_add(out, any ? how->signs_close : "");
     for (size_t i = 0; i < t->notes; i++) {
-        text_printf(out, "\n<sup>%zu</sup> ", i + 1);
-        text_markdown(out, t->note[i]);
-        text_add(out, "\n");
+        text_printf(out, "%s%zu%s", how->note_open, i + 1, how->note_number_close);
+        how->escape(out, t->note[i]);
+        text_add(out, how->close);
     }
     for (size_t i = 0; i < t->remarks; i++) {
-        text_add(out, "\n");
-        text_markdown(out, t->remark[i]);
-        text_add(out, "\n");
+        text_add(out, how->remark_open);
+        how->escape(out, t->remark[i]);
+        text_add(out, how->close);
     }
 }
+
+static const struct table_below markdown_below = {.sign = {"**bold**", "*italic*", "\\!", "†"},
+                                                  .signs_open = "\n",
+                                                  .signs_close = ".\n",
+                                                  .note_open = "\n<sup>",
+                                                  .note_number_close = "</sup> ",
+                                                  .remark_open = "\n",
+                                                  .close = "\n",
+                                                  .escape = text_markdown};
 
 consm_status table_to_markdown(struct text *out, const struct table *t)
 {
@@ -84,7 +90,7 @@ consm_status table_to_markdown(struct text *out, const struct table *t)
         }
         text_add(out, " |\n");
     }
-    markdown_below(out, t);
+    table_add_below(out, t, &markdown_below);
     return text_status(out);
 }
 
@@ -190,29 +196,15 @@ static void latex_row(struct text *out, const struct table *t, int64_t row)
     text_add(out, " \\\\\n");
 }
 
-static void latex_below(struct text *out, const struct table *t)
-{
-    static const char *const signs[] = {"\\textbf{bold}", "\\underline{underlined}", "$^{!}$",
-                                        "$^{\\dagger}$"};
-    bool any = false;
-    for (int i = 0; i < 4; i++)
-        if (t->marks & table_signs[i].mark) {
-            text_printf(out, "%s%s: %s", any ? "; " : "\n\\par\\footnotesize ", signs[i],
-                        table_signs[i].meaning);
-            any = true;
-        }
-    text_add(out, any ? ".\n" : "");
-    for (size_t i = 0; i < t->notes; i++) {
-        text_printf(out, "\\par\\footnotesize \\textsuperscript{%zu} ", i + 1);
-        text_latex(out, t->note[i]);
-        text_add(out, "\n");
-    }
-    for (size_t i = 0; i < t->remarks; i++) {
-        text_add(out, "\\par\\footnotesize ");
-        text_latex(out, t->remark[i]);
-        text_add(out, "\n");
-    }
-}
+static const struct table_below latex_below = {
+    .sign = {"\\textbf{bold}", "\\underline{underlined}", "$^{!}$", "$^{\\dagger}$"},
+    .signs_open = "\n\\par\\footnotesize ",
+    .signs_close = ".\n",
+    .note_open = "\\par\\footnotesize \\textsuperscript{",
+    .note_number_close = "} ",
+    .remark_open = "\\par\\footnotesize ",
+    .close = "\n",
+    .escape = text_latex};
 
 consm_status table_to_latex(struct text *out, const struct table *t)
 {
@@ -230,7 +222,7 @@ consm_status table_to_latex(struct text *out, const struct table *t)
     for (int64_t r = 0; r < t->rows; r++)
         latex_row(out, t, r);
     text_add(out, "\\bottomrule\n\\end{tabular}\n");
-    latex_below(out, t);
+    table_add_below(out, t, &latex_below);
     text_add(out, "\\end{table}\n");
     return text_status(out);
 }

@@ -1,0 +1,38 @@
+# shellcheck shell=bash
+# What the checks of the command share (sourced, not run): $work, a folder that goes away at the end;
+# faults that are counted, so that one run shows all of them; the verdict.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# Under AddressSanitizer the search for leaks can take seconds at every exit; the unit tests make it.
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+export XDG_CACHE_HOME=$work/cache
+faults=0
+
+fault() {
+    echo "FAULT: $*"
+    faults=$((faults + 1))
+}
+
+# expect CODE TEXT consm-arguments…: the exit code, and a text that stdout or stderr contains. A
+# failure prints exactly one line, to stderr; a success nothing to stderr, because it is no terminal.
+# What was printed stays in $work/out and $work/err.
+expect() {
+    local code=$1 text=$2 got
+    shift 2
+    "$consm" "$@" > "$work/out" 2> "$work/err" < /dev/null
+    got=$?
+    [ $got = "$code" ] || fault "consm $*: exit $got, expected $code: $(cat "$work/err")"
+    [ -z "$text" ] || cat "$work/out" "$work/err" | grep -F -- "$text" > /dev/null ||
+        fault "consm $*: expected \"$text\", got: $(cat "$work/out" "$work/err")"
+    if [ "$code" != 0 ]; then
+        [ "$(wc -l < "$work/err")" = 1 ] || fault "consm $*: not one line: $(cat "$work/err")"
+        [ ! -s "$work/out" ] || fault "consm $*: a failure printed to stdout: $(cat "$work/out")"
+    elif [ -s "$work/err" ]; then
+        fault "consm $*: noise without a terminal: $(cat "$work/err")"
+    fi
+}
+
+verdict() {
+    [ $faults = 0 ] && echo "all as expected"
+    exit $((faults > 0))
+}
