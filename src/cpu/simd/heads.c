@@ -117,6 +117,7 @@ void SIMD(spmm_heads)(float *y, const struct sparse *a, const float *x, int64_t 
         return;
     }
     job.reach = spmm_reach(&job, from, to);
+    job.limit = job.start[to];
     for (int64_t r = from; r < to && width > 0;) {
         int64_t stop = spmm_group_end(r, to, width);
         heads_group(&job, heads, dim, r, stop);

@@ -117,7 +117,7 @@ INLINE float s_set(float s)
 #define ROWS_HEAD 2
 #include "cpu/simd/spmm_rows.h"
 
-typedef void strip_fn(const struct spmm_job *, int64_t, int64_t, int64_t, int64_t);
+typedef void strip_fn(const struct spmm_job *, int64_t, int64_t, int64_t, int64_t, int64_t);
 static strip_fn *const full_strips[] = {
     strip_1, strip_2,  strip_3,  strip_4,  strip_5,  strip_6,  strip_7,  strip_8,
 #if STRIP == 16
@@ -133,12 +133,12 @@ void SIMD(spmm_strips)(const struct spmm_job *job, int64_t from, int64_t to)
 {
     const int64_t width = job->width;
     if (width < 4) {
-        scalar_strips[width - 1](job, 0, width - 1, from, to);
+        scalar_strips[width - 1](job, 0, width - 1, 0, from, to);
         return;
     }
 #if LANES > 4
     if (width < LANES) {
-        four_strips[(width + 3) / 4 - 1](job, 0, width - 4, from, to);
+        four_strips[(width + 3) / 4 - 1](job, 0, width - 4, 0, from, to);
         return;
     }
 #endif
@@ -150,7 +150,8 @@ void SIMD(spmm_strips)(const struct spmm_job *job, int64_t from, int64_t to)
         int64_t last = (stop - 1) * LANES;
         if (last > width - LANES)
             last = width - LANES;
-        full_strips[stop - first - 1](job, first * LANES, last, from, to);
+        const int64_t then = s + 1 < strips ? stop * LANES : 0;
+        full_strips[stop - first - 1](job, first * LANES, last, then, from, to);
     }
 }
 
@@ -175,6 +176,7 @@ void SIMD(spmm)(float *y, const struct sparse *a, const float *x, int64_t width,
     if (width < 1)
         return;
     job.reach = spmm_reach(&job, from, to);
+    job.limit = job.start[to];
     for (int64_t r = from; r < to;) {
         int64_t stop = spmm_group_end(r, to, width);
         SIMD(spmm_strips)(&job, r, stop);

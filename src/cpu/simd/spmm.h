@@ -25,6 +25,7 @@ struct spmm_job {
     int64_t val_stride; /* entry k has its value at val[k·val_stride]; used by SPMM_LOOKED_UP */
     enum spmm_kind kind;
     enum spmm_reach reach;
+    int64_t limit; /* entries behind this one belong to others: not even prefetched */
     const struct epilogue *end;
 };
 

@@ -2,6 +2,7 @@
  *   ROWS_NAME  the function to define
  *   ROWS_HEAD  N - 1; vectors 0 … N-2 lie side by side from the strip's first column,
  *   ROWS_V, ROWS_LANES, ROWS_DO(f)  the vector type, its lanes, and the prefix of its operations.
+ * `then` is the first column of the strip that the same rows come to next, 0 when the next rows do.
  * The last vector begins at `last`, so that it ends with the matrix row and may overlap its
  * predecessor: both compute the same bits, and no width needs a slow tail. */
 
@@ -16,33 +17,43 @@
 #define SPMM_EACH(M)    REPEAT(ROWS_HEAD, M)
 
 /* The rows of x come in no order a processor could guess: asking for them a few entries ahead makes
- * products two to three times as fast. When x is far larger than the caches, asking the
- * second-level cache still earlier does it once more: it can wait for more lines at a time than the
- * first. */
-#define SPMM_PREFETCH                                                                     \
-    if (j->reach != SPMM_NEAR) {                                                          \
-        const float *ahead = x + col[k + SPMM_AHEAD < all ? k + SPMM_AHEAD : k] * stride; \
-        for (int c = 0; c <= ROWS_HEAD * ROWS_LANES; c += 16)                             \
-            __builtin_prefetch(ahead + c);                                                \
-        if (stride % 16) /* rows begin anywhere in a cache line and end in one more */    \
-            __builtin_prefetch(ahead + behind + ROWS_LANES - 1);                          \
-        if (j->reach == SPMM_FAR) {                                                       \
-            ahead = x + col[k + SPMM_EARLY < all ? k + SPMM_EARLY : k] * stride;          \
-            for (int c = 0; c <= ROWS_HEAD * ROWS_LANES; c += 16)                         \
-                __builtin_prefetch(ahead + c, 0, 2);                                      \
-            if (stride % 16)                                                              \
-                __builtin_prefetch(ahead + behind + ROWS_LANES - 1, 0, 2);                \
-        }                                                                                 \
+ * products two to three times as fast. */
+#define SPMM_FETCH(row, level)                                                     \
+    for (int c = 0; c <= ROWS_HEAD * ROWS_LANES; c += 16)                          \
+        __builtin_prefetch((row) + c, 0, level);                                   \
+    if (stride % 16) /* rows begin anywhere in a cache line and end in one more */ \
+        __builtin_prefetch((row) + behind + ROWS_LANES - 1, 0, level);
+
+/* When x is far larger than the caches, asking the second-level cache still earlier does it once
+ * more: it can wait for more lines at a time than the first. There every miss counts, so behind the
+ * last entry the strip or group that follows is asked for. */
+#define SPMM_FAR_ROW(distance)                                                        \
+    (k + (distance) < all             ? x + col[k + (distance)] * stride              \
+     : k + (distance) + shift < limit ? then_x + col[k + (distance) + shift] * stride \
+                                      : x)
+#define SPMM_PREFETCH                                                                         \
+    if (reach != SPMM_NEAR) {                                                                 \
+        if (reach == SPMM_FAR) {                                                              \
+            const float *ahead = SPMM_FAR_ROW(SPMM_AHEAD), *early = SPMM_FAR_ROW(SPMM_EARLY); \
+            SPMM_FETCH(ahead, 3)                                                              \
+            SPMM_FETCH(early, 2)                                                              \
+        } else {                                                                              \
+            const float *ahead = x + col[k + SPMM_AHEAD < all ? k + SPMM_AHEAD : k] * stride; \
+            SPMM_FETCH(ahead, 3)                                                              \
+        }                                                                                     \
     }
 
-static void ROWS_NAME(const struct spmm_job *j, int64_t column, int64_t last, int64_t from,
-                      int64_t to)
+static void ROWS_NAME(const struct spmm_job *j, int64_t column, int64_t last, int64_t then,
+                      int64_t from, int64_t to)
 {
     const ROWS_V zero = ROWS_DO(set)(0);
     const struct epilogue *end = j->end;
+    const enum spmm_reach reach = j->reach;
     const int32_t *col = j->col;
     const float *x = j->x + column;
     const int64_t stride = j->stride, behind = last - column, all = j->start[to];
+    const float *then_x = j->x + then;
+    const int64_t shift = then ? j->start[from] - all : 0, limit = j->limit;
     for (int64_t r = from; r < to; r++) {
         const int64_t stop = j->start[r + 1];
         SPMM_EACH(SPMM_DECLARE)
@@ -111,6 +122,8 @@ static void ROWS_NAME(const struct spmm_job *j, int64_t column, int64_t last, in
 #undef SPMM_RELU
 #undef SPMM_STORE
 #undef SPMM_EACH
+#undef SPMM_FETCH
+#undef SPMM_FAR_ROW
 #undef SPMM_PREFETCH
 #undef ROWS_NAME
 #undef ROWS_HEAD
