@@ -35,9 +35,9 @@ static int find_datasets(json_t *options, const struct args *args)
                      known_sets[i]);
     }
     if (missing[0])
-        fprintf(stderr, "left out, because it is not here: %s; `consm fetch NAME` gets it\n",
-                missing);
-    for (int i = 0; json_array_size(list) == 0 && built_in[i]; i++)
+        fprintf(stderr, "not here, so left out: %s; `consm fetch NAME` gets a set\n", missing);
+    bool none = json_array_size(list) == 0;
+    for (int i = 0; none && built_in[i]; i++)
         json_array_append_new(list, json_string(built_in[i]));
     json_object_set_new(options, "datasets", list);
     if (named)

@@ -21,24 +21,36 @@ static json_t *figure(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+/* An accuracy of that role's nodes, unknown where there are none. */
+static double known(const struct training *t, int role, double accuracy)
+{
+    return t->count[role] ? accuracy : NAN;
+}
+
+static void print_column(double value)
+{
+    if (isfinite(value))
+        printf(" %8.4f", value);
+    else
+        printf(" %8s", "-");
+}
+
 void train_print_run(const struct training *t, const struct train_result *r)
 {
     if (!t->json) {
-        printf("  %6llu %8.4f ", (unsigned long long)r->seed, r->val_acc);
-        if (t->count[SPLIT_TEST])
-            printf("%8.4f", r->test_acc);
-        else
-            printf("%8s", "-");
+        printf("  %6llu", (unsigned long long)r->seed);
+        print_column(known(t, SPLIT_VAL, r->val_acc));
+        print_column(known(t, SPLIT_TEST, r->test_acc));
         printf(" %10lld %8lld %9.3f %9.3f\n", (long long)r->best_epoch, (long long)r->epochs,
                r->train_ms, r->eval_ms);
         return;
     }
     print_json(json_pack(
-        "{s:s, s:s, s:s, s:I, s:f, s:o, s:I, s:I, s:f, s:f, s:f, s:I, s:f, s:I, s:I, s:I, s:I, "
+        "{s:s, s:s, s:s, s:I, s:o, s:o, s:I, s:I, s:f, s:f, s:f, s:I, s:f, s:I, s:I, s:I, s:I, "
         "s:b}",
         "dataset", t->prepared->data->name, "model", t->model->name, "split", t->split, "seed",
-        (json_int_t)r->seed, "val_acc", r->val_acc, "test_acc",
-        figure(t->count[SPLIT_TEST] ? r->test_acc : NAN), "best_epoch", (json_int_t)r->best_epoch,
+        (json_int_t)r->seed, "val_acc", figure(known(t, SPLIT_VAL, r->val_acc)), "test_acc",
+        figure(known(t, SPLIT_TEST, r->test_acc)), "best_epoch", (json_int_t)r->best_epoch,
         "epochs", (json_int_t)r->epochs, "train_ms", r->train_ms, "eval_ms", r->eval_ms, "seconds",
         r->seconds, "params", (json_int_t)r->params, "peak_rss_mb", clock_peak_rss_mb(), "trained",
         (json_int_t)t->count[SPLIT_TRAIN], "validated", (json_int_t)t->count[SPLIT_VAL], "tested",
@@ -60,20 +72,24 @@ void train_print_summary(const struct training *t, double seconds)
         spread += pow(t->result[i].test_acc - test, 2);
     spread = t->runs > 1 ? sqrt(spread / (n - 1)) : 0;
     if (t->json) {
-        bool tested = t->count[SPLIT_TEST] > 0;
-        print_json(json_pack("{s:b, s:s, s:s, s:s, s:I, s:o, s:o, s:f, s:f, s:f, s:f}", "summary",
+        print_json(json_pack("{s:b, s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:f, s:f, s:f}", "summary",
                              1, "dataset", t->prepared->data->name, "model", t->model->name,
                              "split", t->split, "runs", (json_int_t)t->runs, "test_acc_mean",
-                             figure(tested ? test : NAN), "test_acc_std",
-                             figure(tested ? spread : NAN), "val_acc_mean", val, "train_ms",
-                             train_ms, "eval_ms", eval_ms, "seconds", seconds));
+                             figure(known(t, SPLIT_TEST, test)), "test_acc_std",
+                             figure(known(t, SPLIT_TEST, spread)), "val_acc_mean",
+                             figure(known(t, SPLIT_VAL, val)), "train_ms", train_ms, "eval_ms",
+                             eval_ms, "seconds", seconds));
         return;
     }
+    printf("\n  ");
     if (t->count[SPLIT_TEST])
-        printf("\n  test accuracy %.2f ± %.2f %%, validation %.2f %%", 100 * test, 100 * spread,
+        printf("test accuracy %.2f ± %.2f %%", 100 * test, 100 * spread);
+    if (t->count[SPLIT_VAL])
+        printf(t->count[SPLIT_TEST] ? ", validation %.2f %%"
+                                    : "validation accuracy %.2f %% (no test nodes)",
                100 * val);
-    else
-        printf("\n  validation accuracy %.2f %% (no test nodes)", 100 * val);
+    if (!t->count[SPLIT_TEST] && !t->count[SPLIT_VAL])
+        printf("no accuracy (no validation and no test nodes)");
     printf(" over %lld run%s in %.1f s\n", (long long)t->runs, t->runs == 1 ? "" : "s", seconds);
 }
 
@@ -90,6 +106,9 @@ void train_print_notes(const struct training *t)
     if (t->held_out)
         printf("  no validation nodes: %lld of %lld labels are held out for it\n",
                (long long)t->held_out, (long long)(t->held_out + t->count[SPLIT_TRAIN]));
+    else if (t->count[SPLIT_VAL] == 0)
+        printf(
+            "  no validation nodes, and too few labels to hold any out: the last epoch is kept\n");
     if (d->directed)
         printf("  edges have a direction: %s takes them both ways\n", t->model->name);
     if (d->weight && !model_uses_weights(t->model))
@@ -100,12 +119,16 @@ void train_print_output(const struct training *t)
 {
     const struct consm_metrics *m =
         &t->best->metrics[t->count[SPLIT_TEST] ? SPLIT_TEST : SPLIT_VAL];
+    if (t->count[SPLIT_TEST] || t->count[SPLIT_VAL])
+        printf("  macro-F1 %.4f, balanced accuracy %.4f, ROC-AUC %.4f on %s\n", m->macro_f1,
+               m->balanced_accuracy, m->roc_auc, t->count[SPLIT_TEST] ? "test" : "validation");
+    if (t->count[SPLIT_VAL])
+        printf("  confidence: temperature %.3f, calibration error on validation %.4f before, %.4f "
+               "after\n",
+               t->best->temperature, t->best->ece_before, t->best->metrics[SPLIT_VAL].ece);
+    else
+        printf("  confidence: not calibrated, for want of validation nodes\n");
     printf(
-        "  macro-F1 %.4f, balanced accuracy %.4f, ROC-AUC %.4f on %s\n"
-        "  confidence: temperature %.3f, calibration error on validation %.4f before, %.4f "
-        "after\n"
         "  %s/: model.safetensors predictions.csv edges.csv metrics.json config.yaml report.html\n",
-        m->macro_f1, m->balanced_accuracy, m->roc_auc, t->count[SPLIT_TEST] ? "test" : "validation",
-        t->best->temperature, t->best->ece_before, t->best->metrics[SPLIT_VAL].ece,
         t->output.folder);
 }

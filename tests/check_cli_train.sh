@@ -6,6 +6,7 @@ set -uo pipefail
 consm=$1
 # shellcheck source=tests/faults.sh
 . "$(dirname "$0")/faults.sh"
+begun_output_is_fine=yes
 
 same() { cmp -s "$1" "$2" || fault "$1 and $2 differ"; }
 absent() { [ ! -e "$1" ] || fault "$1 was written"; }
@@ -42,6 +43,14 @@ no_leftovers "$work/o"
 right=$(grep -cE '^(a[0-9]+,side a|b[0-9]+,side b),' "$work/o/predictions.csv")
 [ "$right" -ge 20 ] || fault "only $right of 24 people are on their side"
 grep -q '"ece_before"' "$work/o/metrics.json" || fault "metrics.json lacks the calibration"
+
+mkdir "$work/few"
+cp "$work/my graph/edges.csv" "$work/few"
+printf 'id,label\na0,side a\nb0,side b\n' > "$work/few/nodes.csv"
+for side in a b; do for i in {1..11}; do echo "$side$i,"; done; done >> "$work/few/nodes.csv"
+expect 0 "too few labels to hold any out" train "$work/few" --epochs 5 -o "$work/f"
+if grep -q "nan" "$work/out"; then fault "a training without validation nodes prints nan"; fi
+expect 0 '"val_acc": null, "test_acc": null' train "$work/few" --epochs 5 --json
 
 # ---- predicting -----------------------------------------------------------------------------------
 expect 0 "" predict "$work/o/model.safetensors" "$work/my graph" -o "$work/again.csv"

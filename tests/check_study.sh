@@ -47,6 +47,10 @@ before=$(wc -l < "$folder/out/runs.jsonl")
 cmp "$folder/text" "$folder/again" || fail "the same runs give another table"
 grep -q "$before runs found finished, 0 to do" "$folder/err" || fail "$(cat "$folder/err")"
 
+# Where no set is at hand, two generated graphs show what can be shown.
+CONSM_DATA='' XDG_CACHE_HOME="$folder" "$consm" study datasets -o "$folder/none" > "$folder/text" 2> /dev/null
+[ "$(grep -c "^csbm, homophily=0.[18]" "$folder/text")" = 2 ] || fail "not two graphs without data: $(cat "$folder/text")"
+
 # Wrong words are told.
 for wrong in "study acuracy" "study accuracy --models gnc" "study accuracy --datasets nowhere" \
     "study" "bench karate --search 0" "bench karate --space x" "report"; do
