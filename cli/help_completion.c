@@ -1,8 +1,10 @@
-/* Completion scripts. A flag's value is completed from the words it may be, or as a file name. */
+/* Completion scripts. A flag's value is completed from the words it may be, or as a file name; what
+ * a verb works on from the names of studies or of datasets, and as a file name. */
 #include "help.h"
 
 #include "data/registry.h"
 #include "models/model.h"
+#include "study/study.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -43,11 +45,21 @@ static bool wants_file(const struct flag *f)
                         strstr(f->value, "DIR") || strstr(f->value, "PATH"));
 }
 
-static void print_datasets(void)
+/* The names a verb's arguments may be, with blanks between; files may be meant as well. */
+static void print_items(const struct command *command)
 {
+    const char *verb = command->name;
     const struct data_set *set;
+    if (strcmp(verb, "models") == 0 || strcmp(verb, "report") == 0)
+        return;
+    if (strcmp(verb, "study") == 0) {
+        for (int i = 0; study_list()[i]; i++)
+            printf("%s ", study_list()[i]->name);
+        fputs("all", stdout);
+        return;
+    }
     fputs("karate csbm", stdout);
-    for (int i = 0; (set = registry_get(i)); i++)
+    for (int i = 0; strcmp(verb, "generate") != 0 && (set = registry_get(i)); i++)
         printf(" %s", set->name);
 }
 
@@ -58,12 +70,19 @@ static void print_verbs(const struct command *const *commands)
     fputs("help", stdout);
 }
 
-/* The first line of a help text, without what the shells' quoting would choke on. */
-static void print_plain(const char *text)
+/* The first line of a help text inside single quotes: `quote` is what stands for one of these, and
+ * a backslash goes before any of `special`. */
+static void print_quoted(const char *text, const char *quote, const char *special)
 {
-    for (const char *c = text; *c && *c != '\n'; c++)
-        if (!strchr("'\"`$[]\\:", *c))
-            putchar(*c);
+    for (const char *c = text; *c && *c != '\n'; c++) {
+        if (*c == '\'') {
+            fputs(quote, stdout);
+            continue;
+        }
+        if (strchr(special, *c))
+            putchar('\\');
+        putchar(*c);
+    }
 }
 
 /* ---- bash --------------------------------------------------------------------------------------
@@ -75,7 +94,7 @@ static void bash(const struct command *const *commands)
     fputs("# bash completion for consm; made by `consm help --completion bash`\n"
           "_consm() {\n"
           "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
-          "    local verb=${COMP_WORDS[1]} flags= words=\n"
+          "    local verb=${COMP_WORDS[1]} flags= words= items=\n"
           "    COMPREPLY=()\n"
           "    if [ \"$COMP_CWORD\" = 1 ] || { [ \"$COMP_CWORD\" = 2 ] && [ \"$verb\" = help ]; }; "
           "then\n        COMPREPLY=($(compgen -W '",
@@ -102,13 +121,15 @@ static void bash(const struct command *const *commands)
         printf("    %s) flags='", commands[i]->name);
         for (int k = 0; (f = help_flag(commands[i], k)); k++)
             printf("--%s ", f->name);
-        fputs("--help' ;;\n", stdout);
+        fputs("--help' items='", stdout);
+        print_items(commands[i]);
+        fputs("' ;;\n", stdout);
     }
     fputs("    esac\n    case $word in\n    -*) COMPREPLY=($(compgen -W \"$flags\" -- \"$word\")) "
-          ";;\n    *) COMPREPLY=($(compgen -f -- \"$word\") $(compgen -W '",
+          ";;\n    *) COMPREPLY=($(compgen -f -- \"$word\") $(compgen -W \"$items\" -- \"$word\")) "
+          ";;\n"
+          "    esac\n}\ncomplete -o filenames -F _consm consm\n",
           stdout);
-    print_datasets();
-    fputs("' -- \"$word\")) ;;\n    esac\n}\ncomplete -o filenames -F _consm consm\n", stdout);
 }
 
 /* ---- zsh ---------------------------------------------------------------------------------------
@@ -116,8 +137,13 @@ static void bash(const struct command *const *commands)
 
 static void zsh_flag(const struct flag *f)
 {
-    printf("            '--%s%s[", f->name, f->value ? "=" : "");
-    print_plain(f->help);
+    const char *equals = f->value ? "=" : "";
+    if (f->letter)
+        printf("            '(-%c --%s)'{-%c,--%s%s}'[", f->letter, f->name, f->letter, f->name,
+               equals);
+    else
+        printf("            '--%s%s[", f->name, equals);
+    print_quoted(f->help, "'\\''", "[]\\");
     putchar(']');
     if (f->value) {
         printf(":%s:", f->value);
@@ -132,15 +158,17 @@ static void zsh_flag(const struct flag *f)
     fputs("' \\\n", stdout);
 }
 
+/* Found in the function path the file is called at the first <tab>; sourced it makes itself known.
+ */
 static void zsh(const struct command *const *commands)
 {
     const struct flag *f;
     fputs("#compdef consm\n# zsh completion for consm; made by `consm help --completion zsh`\n"
-          "_consm() {\n    local -a verbs\n    verbs=(\n",
+          "_consm() {\n    local -a verbs items\n    verbs=(\n",
           stdout);
     for (int i = 0; commands[i]; i++) {
         printf("        '%s:", commands[i]->name);
-        print_plain(commands[i]->summary);
+        print_quoted(commands[i]->summary, "'\\''", "");
         fputs("'\n", stdout);
     }
     fputs(
@@ -148,12 +176,20 @@ static void zsh(const struct command *const *commands)
         "]]; then\n        _describe verb verbs\n        return\n    fi\n    case $words[2] in\n",
         stdout);
     for (int i = 0; commands[i]; i++) {
-        printf("    %s)\n        _arguments \\\n", commands[i]->name);
+        printf("    %s)\n        items=(", commands[i]->name);
+        print_items(commands[i]);
+        fputs(")\n        _arguments \\\n", stdout);
         for (int k = 0; (f = help_flag(commands[i], k)); k++)
             zsh_flag(f);
-        fputs("            '*:dataset:_files' ;;\n", stdout);
+        fputs("            '*:name or path:_consm_items' ;;\n", stdout);
     }
-    fputs("    esac\n}\n_consm \"$@\"\n", stdout);
+    fputs("    esac\n}\n"
+          "_consm_items() {\n"
+          "    _alternative \"names:name:($items)\" 'files:path:_files'\n"
+          "}\n"
+          "if [[ $funcstack[1] == _consm ]]; then\n    _consm \"$@\"\nelse\n"
+          "    compdef _consm consm\nfi\n",
+          stdout);
 }
 
 /* ---- fish --------------------------------------------------------------------------------------
@@ -172,7 +208,7 @@ static void fish_flag(const char *verb, const struct flag *f)
         fputs(wants_file(f) ? " -r" : " -x", stdout);
     }
     fputs(" -d '", stdout);
-    print_plain(f->help);
+    print_quoted(f->help, "\\'", "\\");
     fputs("'\n", stdout);
 }
 
@@ -182,18 +218,21 @@ static void fish(const struct command *const *commands)
     fputs("# fish completion for consm; made by `consm help --completion fish`\n", stdout);
     for (int i = 0; commands[i]; i++) {
         printf("complete -c consm -n __fish_use_subcommand -f -a %s -d '", commands[i]->name);
-        print_plain(commands[i]->summary);
+        print_quoted(commands[i]->summary, "\\'", "\\");
         fputs("'\n", stdout);
     }
-    fputs("complete -c consm -n '__fish_seen_subcommand_from help' -f -a '", stdout);
+    fputs("complete -c consm -n __fish_use_subcommand -f -a help -d 'what a verb does'\n"
+          "complete -c consm -n '__fish_seen_subcommand_from help' -f -a '",
+          stdout);
     print_verbs(commands);
     fputs("'\n", stdout);
-    for (int i = 0; commands[i]; i++)
+    for (int i = 0; commands[i]; i++) {
         for (int k = 0; (f = help_flag(commands[i], k)); k++)
             fish_flag(commands[i]->name, f);
-    fputs("complete -c consm -n 'not __fish_use_subcommand' -a '", stdout);
-    print_datasets();
-    fputs("'\n", stdout);
+        printf("complete -c consm -n '__fish_seen_subcommand_from %s' -a '", commands[i]->name);
+        print_items(commands[i]);
+        fputs("'\n", stdout);
+    }
 }
 
 int help_completion(const struct command *const *commands, const char *shell)
