@@ -47,10 +47,6 @@ before=$(wc -l < "$folder/out/runs.jsonl")
 cmp "$folder/text" "$folder/again" || fail "the same runs give another table"
 grep -q "$before runs found finished, 0 to do" "$folder/err" || fail "$(cat "$folder/err")"
 
-# Where no set is at hand, two generated graphs show what can be shown.
-CONSM_DATA='' XDG_CACHE_HOME="$folder" "$consm" study datasets -o "$folder/none" > "$folder/text" 2> /dev/null
-[ "$(grep -c "^csbm, homophily=0.[18]" "$folder/text")" = 2 ] || fail "not two graphs without data: $(cat "$folder/text")"
-
 # Wrong words are told.
 for wrong in "study acuracy" "study accuracy --models gnc" "study accuracy --datasets nowhere" \
     "study" "bench karate --search 0" "bench karate --space x" "report"; do
@@ -58,6 +54,10 @@ for wrong in "study acuracy" "study accuracy --models gnc" "study accuracy --dat
     if "$consm" $wrong -o "$folder/wrong" > /dev/null 2> "$folder/err"; then fail "accepted: $wrong"; fi
     [ "$(grep -c "^consm " "$folder/err")" = 1 ] || fail "$wrong: $(cat "$folder/err")"
 done
+
+# Where no set is at hand, two generated graphs show what can be shown.
+CONSM_DATA='' XDG_CACHE_HOME="$folder" "$consm" study datasets -o "$folder/none" > "$folder/text" 2> /dev/null
+[ "$(grep -c "^csbm, homophily=0.[18]" "$folder/text")" = 2 ] || fail "not two graphs without data: $(cat "$folder/text")"
 
 # A search gives every model the same number of configurations, and its choice reads no test label.
 "$consm" bench karate --models mlp,gcn --search 4 --search-seeds 2 --seeds 3 --epochs 20 \
