@@ -121,6 +121,7 @@ static consm_status bench_all(struct bench *b, int threads)
     TRY(bench_dense(b));
     TRY(bench_reading(b));
     TRY(bench_models(b));
+    TRY(bench_large(b));
 done:
     team_free(b->team);
     return st;

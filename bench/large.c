@@ -1,0 +1,192 @@
+/* A training epoch of GCN on graphs that no cache holds, beside what its bytes cost at the
+ * machine's copy bandwidth.
+ *
+ * Counted is what each operation reads and writes: every matrix once, and the rows that a sparse
+ * product gathers as often as it gathers them, because they come from memory in no order. Two sums
+ * are given. "Written out" is the epoch as its equations say it, Â·(X·W) in every layer. "As run"
+ * leaves out the first layer's sparse products, which the program computes once, in the first
+ * epoch; what is left is mostly dense products, so its ceiling counts multiply-adds too. */
+#include "bench.h"
+
+#include "api/prepare.h"
+#include "base/clock.h"
+#include "base/rng.h"
+#include "data/generate.h"
+#include "program/internal.h"
+#include "train/session.h"
+#include <stdio.h>
+
+struct large_shape {
+    const char *name, *csbm; /* in the words of the command */
+    int64_t layers, hidden;
+    double trained; /* share of labelled nodes */
+};
+
+static bool is_product(enum op op)
+{
+    return op == OP_SPMM || op == OP_SPMM_FUSED || op == OP_SPMM_ADD;
+}
+
+/* A sparse product with m entries, n rows out, w columns. */
+static struct work product_work(double m, double n, double w)
+{
+    return (struct work){.bytes = m * (8 + 4 * w) + n * (8 + 4 * w), .flops = 2 * m * w};
+}
+
+static struct work instr_work(const struct instr *in)
+{
+    struct work work = {.bytes = 4.0 * (double)(in->rows * in->cols)};
+    if (is_product(in->op))
+        return product_work((double)in->attr.csr->nnz, (double)in->rows, (double)in->cols);
+    for (int i = 0; i < NODE_SOURCES; i++)
+        work.bytes += 4.0 * (double)(in->src_rows[i] * in->src_cols[i]);
+    if (in->op == OP_MATMUL)
+        work.flops = 2.0 * (double)(in->rows * in->cols) *
+                     (double)(in->attr.i & 1 ? in->src_rows[0] : in->src_cols[0]);
+    return work;
+}
+
+struct alone {
+    const struct backend *backend;
+    const struct instr *in;
+};
+
+static void run_alone(void *arg, struct worker who)
+{
+    const struct alone *one = arg;
+    one->backend->run[one->in->op](one->in, &(struct step){1, 1}, who);
+}
+
+/* Sums up the program; the bytes written out put the first layer's products back, forwards and
+ * backwards, and take away the pass for its activation, which they would do in passing. */
+static void add_up(const struct bench *b, const struct program *p, int64_t hidden, double *run,
+                   double *written, double *flops, double *least)
+{
+    *run = *written = *flops = *least = 0;
+    for (int32_t i = 0; i < p->instrs; i++) {
+        const struct instr *in = &p->instr[i];
+        struct work work = instr_work(in);
+        if (in->once) {
+            work = product_work((double)in->attr.csr->nnz, (double)in->rows, (double)hidden);
+            *written += 2 * work.bytes - 8.0 * (double)(in->rows * hidden);
+            continue;
+        }
+        double by_bytes = work.bytes / b->ceiling.bytes_per_second;
+        double by_flops = work.flops / b->ceiling.flops_per_second;
+        *run += work.bytes;
+        *flops += work.flops;
+        *least += by_bytes > by_flops ? by_bytes : by_flops;
+    }
+    *written += *run;
+}
+
+static void print_epoch(const struct bench *b, const struct large_shape *shape, double time,
+                        const struct program *p)
+{
+    double run, written, flops, least;
+    add_up(b, p, shape->hidden, &run, &written, &flops, &least);
+    double copied = written / b->ceiling.bytes_per_second;
+    if (b->json)
+        printf("{\"epoch\": \"%s\", \"threads\": %d, \"ms\": %.4f, \"gb_written_out\": %.4g, "
+               "\"copy_ms\": %.4f, \"of_copy\": %.4g, \"gb_run\": %.4g, \"gflop_run\": %.4g, "
+               "\"ceiling_ms\": %.4f, \"of_ceiling\": %.4g}\n",
+               shape->name, b->threads, 1e3 * time, written * 1e-9, 1e3 * copied, time / copied,
+               run * 1e-9, flops * 1e-9, 1e3 * least, time / least);
+    else
+        printf(
+            "%-18s %8.1f ms\n"
+            "  written out: %6.2f GB, %7.1f ms at copy bandwidth; the epoch takes %.2f x that\n"
+            "  as run:      %6.2f GB, %.1f GFLOP, at least %.1f ms; the epoch takes %.2f x that\n",
+            shape->name, 1e3 * time, written * 1e-9, 1e3 * copied, time / copied, run * 1e-9,
+            flops * 1e-9, 1e3 * least, time / least);
+    fflush(stdout);
+}
+
+/* The operations that take more than a fiftieth of the epoch, each alone. */
+static void print_operations(struct bench *b, const struct program *p, double epoch)
+{
+    const char *filter = b->filter;
+    char shape[64];
+    b->filter = NULL;
+    bench_title(b, "operation");
+    for (int32_t i = 0; i < p->instrs; i++) {
+        struct alone one = {p->backend, &p->instr[i]};
+        struct work work = instr_work(one.in);
+        work.least = work.bytes;
+        if (one.in->once || bench_time(b, run_alone, &one) < 0.02 * epoch)
+            continue;
+        snprintf(shape, sizeof shape, "%lld x %lld from %lld x %lld", (long long)one.in->rows,
+                 (long long)one.in->cols, (long long)one.in->src_rows[0],
+                 (long long)one.in->src_cols[0]);
+        bench_run(b, op_table[one.in->op].name, shape, run_alone, &one, work);
+    }
+    b->filter = filter;
+}
+
+static consm_status time_epochs(struct bench *b, const struct large_shape *shape,
+                                const struct problem *problem)
+{
+    consm_status st = CONSM_OK;
+    struct session *s = NULL;
+    struct train_options options = {.seed = 1};
+    double best = 1e9, loss, begin;
+    TRY(model_find(&options.model, "gcn"));
+    model_defaults(options.model, &options.config);
+    options.config.layers = shape->layers;
+    options.config.hidden = shape->hidden;
+    TRY(session_new(&s, problem, &options, b->team));
+    TRY(session_step(s, &loss));
+    begin = clock_seconds();
+    for (int i = 0; i < 5 || clock_seconds() - begin < 10 * b->seconds; i++) {
+        double first = clock_seconds();
+        TRY(session_step(s, &loss));
+        double taken = clock_seconds() - first;
+        best = taken < best ? taken : best;
+    }
+    print_epoch(b, shape, best, s->train);
+    print_operations(b, s->train, best);
+done:
+    session_free(s);
+    return st;
+}
+
+static consm_status bench_shape(struct bench *b, const struct large_shape *shape)
+{
+    consm_status st = CONSM_OK;
+    struct dataset *d = NULL;
+    struct prepared prepared = {0};
+    uint8_t *role = NULL;
+    struct rng r;
+    TRY(generate_named(&d, shape->csbm));
+    TRY(prepare(&prepared, d));
+    TRY(NEW(role, d->nodes));
+    rng_init(&r, 1, 2);
+    for (int64_t i = 0; i < d->nodes; i++)
+        role[i] = rng_uniform(&r) < shape->trained ? SPLIT_TRAIN : SPLIT_TEST;
+    struct problem problem = prepare_problem(&prepared, role);
+    TRY(time_epochs(b, shape, &problem));
+done:
+    mem_free(role);
+    prepare_free(&prepared);
+    dataset_free(d);
+    return st;
+}
+
+consm_status bench_large(struct bench *b)
+{
+    static const struct large_shape shapes[] = {
+        {"large epoch 1M/20M", "csbm:nodes=1000000,degree=20,features=64,homophily=0.8", 2, 64,
+         0.6},
+        {"large epoch arxiv",
+         "csbm:nodes=169343,degree=13.7,features=128,classes=40,homophily=0.65", 3, 256, 0.54}};
+    consm_status st = CONSM_OK;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        if (!bench_wants(b, shapes[i].name))
+            continue;
+        if (!b->json)
+            printf("\n");
+        TRY(bench_shape(b, &shapes[i]));
+    }
+done:
+    return st;
+}
