@@ -94,6 +94,18 @@ static void test_shapes(void **state)
         }
 }
 
+/* Weight gradients of a large graph, which are not copied first; the odd row count goes the usual
+ * way. */
+static void test_long_inner(void **state)
+{
+    (void)state;
+    struct rng r;
+    rng_init(&r, 4, 0);
+    check_shape(&r, 8, 32, 135000, true, false, 1, 0);
+    check_shape(&r, 4, 48, 135001, true, false, 1, 0.5f);
+    check_shape(&r, 5, 32, 135000, true, false, 1, 0);
+}
+
 static void test_nothing(void **state)
 {
     (void)state;
@@ -113,6 +125,7 @@ static void test_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes),
+                                       cmocka_unit_test(test_long_inner),
                                        cmocka_unit_test(test_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,11 +6,9 @@
 #include "cpu/backend.h"
 #include "data/generate.h"
 #include "data/split.h"
-#include "nn/layers.h"
 #include "program/internal.h"
 #include "train/session.h"
 #include <math.h>
-#include <string.h>
 
 /* ---- the arena ---------------------------------------------------------------------------------
  */
@@ -252,103 +250,6 @@ static void inputs_can_be_pointed_elsewhere(void **state)
     team_free(team);
 }
 
-/* ---- constants ---------------------------------------------------------------------------------
- */
-
-/* A path of four nodes, each with its neighbour before it. */
-static struct csr *small_chain(void)
-{
-    static const int32_t row[4] = {0, 1, 2, 3}, col[4] = {0, 0, 1, 2};
-    struct csr *s;
-    OK(csr_from_edges(&s, 4, 4, 4, row, col, NULL, CSR_DIRECTED, NULL));
-    return s;
-}
-
-/* The product of a constant is computed by the first run and survives what the next one does with
- * its memory: the squares come first and would fit into the same place. */
-static void products_of_constants_are_computed_once(void **state)
-{
-    (void)state;
-    struct params *params;
-    struct program *p;
-    struct team *team;
-    struct csr *s = small_chain();
-    float fixed[4] = {1, 2, 3, 4}, moving[4] = {1, 1, 1, 1}, other[4] = {10, 20, 30, 40};
-    OK(team_new(&team, 1));
-    OK(params_new(&params));
-    OK(program_new(&p, params, false));
-    node y = input(p, moving, 4, 1), squares = sum(p, mul(p, y, y));
-    node x = constant(p, fixed, 4, 1), total = add(p, squares, dot(p, spmm(p, s, x), y));
-    assert_true(program_is_constant(p, x));
-    assert_false(program_is_constant(p, y));
-    program_keep(p, total);
-    OK(program_compile(p, cpu_backend()));
-    check_arena(p, "constants");
-    program_run(p, team, &(struct step){0, 0});
-    assert_near(program_value(p, total)[0], 4 + (1 + 1 + 2 + 3), 1e-6);
-    for (int i = 0; i < 4; i++)
-        moving[i] = 2;
-    fixed[0] = 100; /* against the promise: nobody looks again */
-    program_run(p, team, &(struct step){0, 1});
-    assert_near(program_value(p, total)[0], 16 + 2 * (1 + 1 + 2 + 3), 1e-6);
-    program_bind(p, x, other);
-    program_run(p, team, &(struct step){0, 2});
-    assert_near(program_value(p, total)[0], 16 + 2 * (10 + 10 + 20 + 30), 1e-6);
-    s->changes = true; /* a matrix that changes has no constant products */
-    program_free(p);
-    OK(program_new(&p, params, false));
-    node product = spmm(p, s, constant(p, fixed, 4, 1));
-    program_keep(p, product);
-    OK(program_compile(p, cpu_backend()));
-    program_run(p, team, &(struct step){0, 0});
-    fixed[0] = 7;
-    program_run(p, team, &(struct step){0, 1});
-    assert_near(program_value(p, product)[0], 7, 1e-6);
-    program_free(p);
-    params_free(params);
-    team_free(team);
-    csr_free(s);
-}
-
-/* Both orders of S·X·W give the same layer and the same gradients. */
-static void convolving_constants_changes_no_result(void **state)
-{
-    (void)state;
-    struct team *team;
-    struct csr *s = small_chain();
-    static const float x[8] = {1, -2, 3, 0.5f, -1, 4, 0.25f, 2};
-    float out[2][4 * 3], grad[2][2 * 3 + 3];
-    OK(team_new(&team, 2));
-    for (int way = 0; way < 2; way++) {
-        struct params *params;
-        struct program *p;
-        OK(params_new(&params));
-        OK(program_new(&p, params, true));
-        node features = way ? constant(p, x, 4, 2) : input(p, x, 4, 2);
-        node y = graph_conv(p, "1", s, features, 3);
-        program_keep(p, y);
-        program_minimize(p, sum(p, square(p, y)));
-        OK(program_compile(p, cpu_backend()));
-        params_init(params, 3);
-        for (uint64_t run = 0; run < 2; run++)
-            program_run(p, team, &(struct step){0, run});
-        memcpy(out[way], program_value(p, y), sizeof out[way]);
-        for (int i = 0, at = 0; i < params->count; i++) {
-            const struct parameter *item = &params->item[i];
-            for (int64_t k = 0; k < item->rows * item->cols; k++)
-                grad[way][at++] = params->grad[item->offset + k];
-        }
-        program_free(p);
-        params_free(params);
-    }
-    for (int i = 0; i < 12; i++)
-        assert_near(out[0][i], out[1][i], 1e-5);
-    for (int i = 0; i < 9; i++)
-        assert_near(grad[0][i], grad[1][i], 1e-5 * (1 + fabsf(grad[0][i])));
-    csr_free(s);
-    team_free(team);
-}
-
 /* ---- indices -----------------------------------------------------------------------------------
  */
 
@@ -436,8 +337,6 @@ int main(void)
         cmocka_unit_test(dropout_draws_what_it_should),
         cmocka_unit_test(dropout_vanishes_in_evaluation),
         cmocka_unit_test(inputs_can_be_pointed_elsewhere),
-        cmocka_unit_test(products_of_constants_are_computed_once),
-        cmocka_unit_test(convolving_constants_changes_no_result),
         cmocka_unit_test(indices_check_their_rows),
         cmocka_unit_test(parameter_conflicts_are_named),
         cmocka_unit_test(parameters_start_by_name),

@@ -295,6 +295,13 @@ typedef void panel_pack_fn(float *panel, const float *b, int64_t b_inner, int64_
                            int64_t k, float alpha);
 typedef void panel_product_fn(const struct panel *p, const float *panel, int64_t from, int64_t to);
 
+enum { TALL_ROWS = 4, TALL_COLS = 16 };
+
+/* C(m, n) += Aᵀ(m, k) B(k, n), each row of A, B and C right behind the one before; m is a multiple
+ * of TALL_ROWS, n of TALL_COLS. */
+typedef void tall_product_fn(float *c, const float *a, const float *b, int64_t m, int64_t n,
+                             int64_t k);
+
 /* ---- for benchmarks
  * ------------------------------------------------------------------------------- */
 
@@ -315,7 +322,7 @@ typedef void fma_peak_fn(float *out, int64_t rounds);
     X(log_softmax_grad) X(row_argmax) X(col_sum) X(col_var) X(col_combine) X(reduce)           \
     X(reduce_combine) X(reduce_grad) X(nll) X(pair_dot) X(pair_distance) X(pair_grad)          \
     X(gather) X(segment_max) X(segment_max_grad) X(adam) X(fma_peak)           \
-    X(panel_pack) X(panel_product)
+    X(panel_pack) X(panel_product) X(tall_product)
 /* clang-format on */
 
 typedef softmax_fn log_softmax_fn;

@@ -68,16 +68,10 @@ INLINE void panel_sums(vf sum[8][4], const struct panel *p, const float *panel, 
     }
 }
 
-INLINE void panel_block(const struct panel *p, const float *panel, int64_t row, const int rows,
-                        const int vectors, const enum panel_reading reading)
+/* C of `rows` rows = sum + beta C */
+INLINE void panel_finish(const struct panel *p, vf sum[8][4], int64_t row, const int rows,
+                         const int vectors)
 {
-    vf sum[8][4];
-#pragma GCC unroll 8
-    for (int r = 0; r < rows; r++)
-#pragma GCC unroll 4
-        for (int v = 0; v < vectors; v++)
-            sum[r][v] = v_set(0);
-    panel_sums(sum, p, panel, row, rows, vectors, reading);
     const vf beta = v_set(p->beta);
 #pragma GCC unroll 8
     for (int r = 0; r < rows; r++) {
@@ -98,14 +92,59 @@ INLINE void panel_block(const struct panel *p, const float *panel, int64_t row, 
     }
 }
 
+/* Copies sums; a loop over constants, so that they stay in registers. */
+INLINE void panel_copy(vf to[8][4], vf from[8][4], const int rows, const int vectors)
+{
+#pragma GCC unroll 8
+    for (int r = 0; r < rows; r++)
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++)
+            to[r][v] = from ? from[r][v] : v_set(0);
+}
+
+INLINE void panel_block(const struct panel *p, const float *panel, int64_t row, const int rows,
+                        const int vectors, const enum panel_reading reading)
+{
+    vf sum[8][4];
+    panel_copy(sum, NULL, rows, vectors);
+    panel_sums(sum, p, panel, row, rows, vectors, reading);
+    panel_finish(p, sum, row, rows, vectors);
+}
+
+/* Where the rows of C are columns of A, a block of them would read a little of every row of A, and
+ * memory likes to be read in order. So all blocks of a group go through a few rows of A together,
+ * their sums kept aside: the same additions in the same order. */
+enum { GROUP_BLOCKS = 8, GROUP_INNER = 16 };
+INLINE void panel_group(const struct panel *p, const float *panel, int64_t row, const int rows,
+                        const int vectors)
+{
+    vf kept[GROUP_BLOCKS][8][4], sum[8][4];
+    struct panel part = *p;
+    for (int64_t i = 0; i < p->k || i == 0; i += GROUP_INNER) {
+        part.a = p->a + i * p->a_inner;
+        part.k = p->k - i < GROUP_INNER ? p->k - i : GROUP_INNER;
+        for (int b = 0; b < GROUP_BLOCKS; b++) {
+            panel_copy(sum, i ? kept[b] : NULL, rows, vectors);
+            panel_sums(sum, &part, panel + i * vectors * LANES, row + b * rows, rows, vectors,
+                       READ_ROWS);
+            panel_copy(kept[b], sum, rows, vectors);
+        }
+    }
+    for (int b = 0; b < GROUP_BLOCKS; b++)
+        panel_finish(p, kept[b], row + b * rows, rows, vectors);
+}
+
 /* As many rows at a time as the registers take with so many vectors, then one by one. */
-#define PANEL_ROWS(rows, vectors, reading)                     \
-    do {                                                       \
-        int64_t r = from;                                      \
-        for (; r + (rows) <= to; r += (rows))                  \
-            panel_block(p, panel, r, rows, vectors, reading);  \
-        for (; r < to; r++)                                    \
-            panel_block(p, panel, r, 1, vectors, READ_SINGLE); \
+#define PANEL_ROWS(rows, vectors, reading)                                \
+    do {                                                                  \
+        int64_t r = from;                                                 \
+        for (; (reading) == READ_ROWS && r + GROUP_BLOCKS * (rows) <= to; \
+             r += GROUP_BLOCKS * (rows))                                  \
+            panel_group(p, panel, r, rows, vectors);                      \
+        for (; r + (rows) <= to; r += (rows))                             \
+            panel_block(p, panel, r, rows, vectors, reading);             \
+        for (; r < to; r++)                                               \
+            panel_block(p, panel, r, 1, vectors, READ_SINGLE);            \
     } while (0)
 
 #if defined(__aarch64__)

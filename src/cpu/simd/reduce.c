@@ -17,15 +17,23 @@ INLINE vf column_add(vf sum, const float *x, const float *z, vf mean, enum colum
     return v_fma(d, d, sum);
 }
 
-/* Four vectors of columns (a cache line or more) over rows [first, stop), two sums each, for even
- * and odd rows, so that an addition need not wait for the one before. */
-INLINE void column_line(float *out, const float *x, const float *z, const float *mean,
-                        int64_t width, int64_t first, int64_t stop, enum column_term term)
+/* Sums of a group of columns while the rows go by: of even and of odd rows, so that an addition
+ * need not wait for the one before. */
+enum { COLUMN_GROUP = 256, COLUMN_ROWS = 4 };
+struct column_sums {
+    float even[COLUMN_GROUP], odd[COLUMN_GROUP];
+};
+
+/* Adds rows [first, stop), an even number but for a block's last, to four vectors of columns. */
+INLINE void column_line(float *even_sums, float *odd_sums, const float *x, const float *z,
+                        const float *mean, int64_t width, int64_t first, int64_t stop,
+                        enum column_term term)
 {
     vf even[4], odd[4], m[4];
 #pragma GCC unroll 4
     for (int i = 0; i < 4; i++) {
-        even[i] = odd[i] = v_set(0);
+        even[i] = v_load(even_sums + i * LANES);
+        odd[i] = v_load(odd_sums + i * LANES);
         m[i] = mean ? v_load(mean + i * LANES) : v_set(0);
     }
     int64_t at = first * width;
@@ -42,8 +50,27 @@ INLINE void column_line(float *out, const float *x, const float *z, const float 
         for (int i = 0; i < 4; i++)
             even[i] = column_add(even[i], x + at + i * LANES, z + at + i * LANES, m[i], term);
 #pragma GCC unroll 4
-    for (int i = 0; i < 4; i++)
-        v_store(out + i * LANES, even[i] + odd[i]);
+    for (int i = 0; i < 4; i++) {
+        v_store(even_sums + i * LANES, even[i]);
+        v_store(odd_sums + i * LANES, odd[i]);
+    }
+}
+
+/* Up to COLUMN_GROUP columns, a multiple of four vectors, over rows [first, stop). A few rows at a
+ * time, because memory likes to be read in order. */
+INLINE void column_group(float *out, const float *x, const float *z, const float *mean,
+                         int64_t cols, int64_t width, int64_t first, int64_t stop,
+                         enum column_term term)
+{
+    struct column_sums sums = {{0}, {0}};
+    for (int64_t r = first; r < stop; r += COLUMN_ROWS) {
+        const int64_t end = r + COLUMN_ROWS < stop ? r + COLUMN_ROWS : stop;
+        for (int64_t c = 0; c < cols; c += 4 * LANES)
+            column_line(sums.even + c, sums.odd + c, x + c, z + c, mean ? mean + c : NULL, width, r,
+                        end, term);
+    }
+    for (int64_t c = 0; c < cols; c += LANES)
+        v_store(out + c, v_load(sums.even + c) + v_load(sums.odd + c));
 }
 
 /* One vector of columns: four sums, for rows of equal remainder by four. */
@@ -91,8 +118,10 @@ INLINE void column_blocks(float *partial, const float *x, const float *z, const 
         const int64_t stop = first + COL_BLOCK < n ? first + COL_BLOCK : n;
         float *out = partial + b * width;
         int64_t c = 0;
-        for (; c + 4 * LANES <= width; c += 4 * LANES)
-            column_line(out + c, x + c, z + c, MEAN(c), width, first, stop, term);
+        for (int64_t cols; (cols = (width - c) / (4 * LANES) * (4 * LANES)) > 0; c += cols) {
+            cols = cols < COLUMN_GROUP ? cols : COLUMN_GROUP;
+            column_group(out + c, x + c, z + c, MEAN(c), cols, width, first, stop, term);
+        }
         for (; c + LANES <= width; c += LANES)
             column_vector(out + c, x + c, z + c, MEAN(c), width, first, stop, term);
         if (c < width && width >= LANES) { /* one that ends with the row */

@@ -25,8 +25,9 @@
         __builtin_prefetch((row) + behind + ROWS_LANES - 1, 0, level);
 
 /* When x is far larger than the caches, asking the second-level cache still earlier does it once
- * more: it can wait for more lines at a time than the first. There every miss counts, so behind the
- * last entry the strip or group that follows is asked for. */
+ * more: it can wait for more lines at a time than the first. (For a row of one line it is enough.)
+ * There every miss counts, so behind the last entry the strip or group that follows is asked for.
+ */
 #define SPMM_FAR_ROW(distance)                                                        \
     (k + (distance) < all             ? x + col[k + (distance)] * stride              \
      : k + (distance) + shift < limit ? then_x + col[k + (distance) + shift] * stride \
@@ -34,9 +35,12 @@
 #define SPMM_PREFETCH                                                                         \
     if (reach != SPMM_NEAR) {                                                                 \
         if (reach == SPMM_FAR) {                                                              \
-            const float *ahead = SPMM_FAR_ROW(SPMM_AHEAD), *early = SPMM_FAR_ROW(SPMM_EARLY); \
-            SPMM_FETCH(ahead, 3)                                                              \
+            const float *early = SPMM_FAR_ROW(SPMM_EARLY);                                    \
             SPMM_FETCH(early, 2)                                                              \
+            if (ROWS_HEAD * ROWS_LANES >= 16) {                                               \
+                const float *ahead = SPMM_FAR_ROW(SPMM_AHEAD);                                \
+                SPMM_FETCH(ahead, 3)                                                          \
+            }                                                                                 \
         } else {                                                                              \
             const float *ahead = x + col[k + SPMM_AHEAD < all ? k + SPMM_AHEAD : k] * stride; \
             SPMM_FETCH(ahead, 3)                                                              \
