@@ -16,6 +16,7 @@
 #include "train/coefficients.h"
 #include "train/session.h"
 #include "train/trust.h"
+#include <stdio.h>
 
 enum { BINS = 10 };
 
@@ -27,15 +28,20 @@ struct judged {
     float *score;  /* (edges) likewise */
 };
 
-/* Gathers the labelled edges, or of those the ones with a test end. */
-static int64_t pick(struct judged *j, const float *score, bool test_only)
+/* Which edges between labelled nodes are looked at: all; those with a test end; those without, whose
+ * labels a run may know, so that settings can be compared by them. */
+enum which { EVERY, TEST_END, KNOWN };
+static const char *const suffix[] = {"", "_test", "_known"};
+
+static int64_t pick(struct judged *j, const float *score, enum which which)
 {
     const struct problem *problem = j->problem;
     int64_t count = 0;
     for (int64_t e = 0; e < j->edges->count; e++) {
         int32_t a = j->edges->left[e], b = j->edges->right[e];
         bool test = problem->role[a] == SPLIT_TEST || problem->role[b] == SPLIT_TEST;
-        if (problem->label[a] < 0 || problem->label[b] < 0 || (test_only && !test))
+        if (problem->label[a] < 0 || problem->label[b] < 0 || (which == TEST_END && !test) ||
+            (which == KNOWN && test))
             continue;
         j->same[count] = problem->label[a] == problem->label[b];
         j->score[count++] = score[e];
@@ -43,19 +49,26 @@ static int64_t pick(struct judged *j, const float *score, bool test_only)
     return count;
 }
 
-static consm_status add_ranking(json_t *to, struct judged *j, const float *score, bool test_only)
+static consm_status add_figure(json_t *to, const char *name, enum which which, double value)
+{
+    char key[32];
+    snprintf(key, sizeof key, "%s%s", name, suffix[which]);
+    return task_number(to, key, value);
+}
+
+static consm_status add_ranking(json_t *to, struct judged *j, const float *score, enum which which)
 {
     consm_status st = CONSM_OK;
     struct stats_top top;
     double auc;
-    int64_t count = pick(j, score, test_only), same = 0;
+    int64_t count = pick(j, score, which), same = 0;
     for (int64_t e = 0; e < count; e++)
         same += j->same[e];
     TRY(stats_auc(&auc, j->score, j->same, count));
     TRY(stats_top_k(&top, j->score, j->same, count, same));
-    TRY(task_number(to, test_only ? "auc_test" : "auc", auc));
-    TRY(task_number(to, test_only ? "f1_test" : "f1", top.f1));
-    TRY(task_number(to, test_only ? "chance_test" : "chance", (double)same / (double)count));
+    TRY(add_figure(to, "auc", which, auc));
+    TRY(add_figure(to, "f1", which, top.f1));
+    TRY(add_figure(to, "chance", which, (double)same / (double)count));
 done:
     return st;
 }
@@ -65,7 +78,7 @@ static consm_status add_calibration(json_t *to, struct judged *j, const float *p
     consm_status st = CONSM_OK;
     struct stats_reliability r;
     json_t *count = json_array(), *predicted = json_array(), *observed = json_array();
-    TRY(stats_reliability(&r, j->score, j->same, pick(j, probability, true), BINS));
+    TRY(stats_reliability(&r, j->score, j->same, pick(j, probability, TEST_END), BINS));
     TRY(task_number(to, "ece", r.ece));
     TRY(task_number(to, "brier", r.brier));
     int fault = 0;
@@ -92,8 +105,8 @@ static consm_status add_judgement(json_t *result, const char *name, struct judge
 {
     consm_status st = CONSM_OK;
     json_t *to = json_object();
-    TRY(add_ranking(to, j, score, false));
-    TRY(add_ranking(to, j, score, true));
+    for (enum which w = EVERY; w <= KNOWN; w++)
+        TRY(add_ranking(to, j, score, w));
     TRY(add_calibration(to, j, probability));
     if (json_object_set(result, name, to) != 0)
         TRY(status_fail(CONSM_ENOMEM, "no memory for a result"));
@@ -141,7 +154,7 @@ consm_status task_edges(json_t *result, struct session *s, const struct task_inp
     TRY(NEW(j.score, count));
     TRY(NEW(coefficient, count));
     TRY(NEW(probability, count));
-    if (pick(&j, t.score, false) == 0)
+    if (pick(&j, t.score, EVERY) == 0)
         goto done; /* nothing to judge by */
     TRY(task_number(result, "zeta", t.zeta));
     TRY(add_judgement(result, "trust", &j, t.score, t.score));
