@@ -53,8 +53,8 @@ static int run(struct args *args)
     json_object_set_new(options, "datasets", datasets);
     json_object_set_new(options, "chosen", json_true());
     code = study_run_options(options, args, 5);
-    if (!args_has(args, "split"))
-        json_object_set_new(options, "split", json_string("random"));
+    const char *split = args_get(args, "split");
+    json_object_set_new(options, "split", json_string(split ? split : "random"));
     if (code == EXIT_DONE)
         code = set_search(options, args);
     const struct study_def *bench = study_find("bench");

@@ -49,7 +49,7 @@ done:
     return st;
 }
 
-/* Seconds per epoch of GCN or per round of ConSM, and the peak of memory, by size. */
+/* Seconds per epoch of GCN or per round of ConSM, and the memory it takes, by size. */
 struct costs {
     double edges[SIZES], seconds[METHODS][SIZES], memory[METHODS][SIZES];
     int n;
@@ -75,7 +75,7 @@ static consm_status look_up(struct costs *c, const struct study_view *v)
                 TRY(view_cell(&cell, v, &run, 1, "seconds"));
                 c->seconds[m][k] = cell.mean;
             }
-            TRY(view_cell(&cell, v, &run, 1, "peak_mb"));
+            TRY(view_cell(&cell, v, &run, 1, "train_mb"));
             c->memory[m][k] = cell.mean;
         }
 done:
@@ -99,12 +99,12 @@ static consm_status add_chart(struct report *r, const struct costs *c, bool memo
     }
     struct line_chart chart = {
         .words = {memory ? "complexity-memory" : "complexity-time",
-                  memory ? "Peak memory against edges" : "Time against edges",
-                  memory ? "Largest resident size while training, data included."
+                  memory ? "Memory against edges" : "Time against edges",
+                  memory ? "Growth of the resident size while training; the data comes on top."
                          : "Wall-clock time on all cores, nothing beside it.",
                   NULL},
         .x = {.label = "Edges", .log = true},
-        .y = {.label = memory ? "Peak memory" : "Time", .unit = memory ? "MB" : "s", .log = true},
+        .y = {.label = memory ? "Memory" : "Time", .unit = memory ? "MB" : "s", .log = true},
         .series = series,
         .series_count = METHODS};
     TRY(figure_line(&f, &chart));
@@ -147,8 +147,8 @@ static consm_status complexity_render(struct report *r, const struct study_view 
     table_column(t, "Edges", TABLE_RIGHT, NULL);
     table_column(t, "GCN s/epoch", TABLE_RIGHT, NULL);
     table_column(t, "ConSM s/round", TABLE_RIGHT, NULL);
-    table_column(t, "GCN MB", TABLE_RIGHT, "peak resident size, data included");
-    table_column(t, "ConSM MB", TABLE_RIGHT, "peak resident size, data included");
+    table_column(t, "GCN MB", TABLE_RIGHT, "growth of the resident size while training");
+    table_column(t, "ConSM MB", TABLE_RIGHT, "growth of the resident size while training");
     for (int k = 0; k < c.n; k++) {
         table_row(t);
         table_number(t, c.edges[k], 0);

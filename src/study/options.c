@@ -40,12 +40,25 @@ static int64_t whole(const json_t *json, const char *name, int64_t missing)
     return json_is_integer(value) ? json_integer_value(value) : missing;
 }
 
+static consm_status read_splits(struct study_options *o, const json_t *split)
+{
+    size_t count = json_is_array(split) ? json_array_size(split) : 1;
+    if (count < 1 || count > STUDY_MOST_SPLITS)
+        return status_fail(CONSM_EINVAL, "a study has 1 to %d splits", STUDY_MOST_SPLITS);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *one = json_is_array(split) ? json_array_get(split, i) : split;
+        const char *name = json_string_value(one);
+        o->splits[o->split_count++] = name ? name : "paper";
+    }
+    o->split = o->splits[0];
+    return CONSM_OK;
+}
+
 consm_status options_read(struct study_options *out, json_t *json)
 {
     consm_status st = CONSM_OK;
     *out = (struct study_options){.json = json_incref(json), .split_options = split_defaults()};
-    const char *split = json_string_value(json_object_get(json, "split"));
-    out->split = split ? split : "paper";
+    TRY(read_splits(out, json_object_get(json, "split")));
     out->chosen = json_is_true(json_object_get(json, "chosen"));
     out->quick = json_is_true(json_object_get(json, "quick"));
     out->seeds = whole(json, "seeds", 10);
@@ -102,6 +115,10 @@ consm_status options_run(struct study_run *out, const struct study_options *o, e
     /* The built-in club has 17 members a side: the usual 20 per class cannot be had there. */
     if (strcmp(dataset, "karate") == 0 && o->split_options.per_class == split_defaults().per_class)
         out->split_options.per_class = 4;
+    if (o->quick) {
+        out->config.epochs /= 2;
+        out->config.warmup /= 2;
+    }
     return options_apply(&out->config, o->set);
 }
 

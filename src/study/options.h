@@ -5,7 +5,7 @@
 
 #include "study/plan.h"
 
-enum { STUDY_MOST = 64, STUDY_MOST_SEEDS = 200 };
+enum { STUDY_MOST = 64, STUDY_MOST_SEEDS = 200, STUDY_MOST_SPLITS = 4 };
 
 struct study_options {
     json_t *json; /* owned; the strings below lie in it */
@@ -15,17 +15,20 @@ struct study_options {
     const struct model_def *model[STUDY_MOST];
     int models;
     int64_t seeds;
-    const char *split; /* "paper" or another that split_make knows */
+    const char *split; /* "paper" or another that split_make knows: the first of … */
+    const char *splits[STUDY_MOST_SPLITS];
+    int split_count;
     struct split_options split_options;
-    bool quick;
+    bool quick;        /* smaller grids, half the epochs */
     const json_t *set; /* parameters set for all models, name → text; or NULL */
     /* `consm bench --search`: so many configurations per model, tried with so many seeds. */
     int64_t search, search_seeds;
     const json_t *space; /* what is searched, as search.h describes it; or NULL */
 };
 
-/* Keys: datasets, models, chosen, seeds, split, per_class, train_ratio, val_ratio, pooled, quick,
- * set, search, search_seeds, space; all but datasets may be missing. Takes a reference. */
+/* Keys: datasets, models, chosen, seeds, split (a name or a list of them), per_class, train_ratio,
+ * val_ratio, pooled, quick, set, search, search_seeds, space; all but datasets may be missing.
+ * Takes a reference. */
 consm_status options_read(struct study_options *out, json_t *json);
 void options_free(struct study_options *o);
 

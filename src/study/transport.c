@@ -7,6 +7,13 @@
 #include <string.h>
 
 static const char *const preferred[] = {"cora", "chameleon", NULL};
+static const char *const quick_preferred[] = {"cora", NULL};
+
+static int sets_of(const char **set, const struct study_options *o)
+{
+    return options_datasets(set, o, o->quick ? quick_preferred : preferred);
+}
+
 enum { MOST_SEEDS = 5, WAYS = 5 };
 
 static const struct {
@@ -38,7 +45,7 @@ static consm_status transport_plan(struct plan *plan, const struct study_view *v
 {
     consm_status st = CONSM_OK;
     const char *set[STUDY_MOST];
-    int sets = options_datasets(set, v->options, preferred);
+    int sets = sets_of(set, v->options);
     struct study_run run;
     for (int s = 0; s < sets; s++)
         for (int w = 0; w < WAYS; w++) {
@@ -106,7 +113,7 @@ static consm_status transport_render(struct report *r, const struct study_view *
 {
     consm_status st = CONSM_OK;
     const char *set[STUDY_MOST];
-    int sets = options_datasets(set, v->options, preferred);
+    int sets = sets_of(set, v->options);
     struct table *t = NULL;
     report_section(r, "Transport (section 4.1)",
                    "How the nodes of a subgraph go to reference points: to the nearest, by an "
