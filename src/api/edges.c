@@ -1,6 +1,6 @@
 /* Trust scores through the public interface. */
 #include "api/objects.h"
-#include "train/trust.h"
+#include "train/edge_trust.h"
 
 #include <string.h>
 

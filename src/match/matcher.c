@@ -178,6 +178,12 @@ const float *matcher_embedding(struct matcher *m)
     return program_value(m->encode, m->embedding);
 }
 
+const float *matcher_head(struct matcher *m)
+{
+    matcher_embedding(m);
+    return program_value(m->encode, m->head);
+}
+
 /* ---- pruning and mapping
  * ------------------------------------------------------------------------------ */
 
@@ -200,6 +206,7 @@ static struct consm_ot_options transport_options(const struct config *c)
     o.method = is(c->transport, "exact")      ? CONSM_OT_EXACT
                : is(c->transport, "sinkhorn") ? CONSM_OT_SINKHORN
                                               : CONSM_OT_NEAREST;
+    o.tolerance = 1e-3; /* far finer than the assignments that are read off the plan */
     return o;
 }
 

@@ -66,6 +66,9 @@ void matcher_memory(struct matcher *m,
 /* Whether such memory, read from a file, is possible. */
 bool matcher_sound(const struct matcher *m);
 
+/* (n, classes) the class head's logits f(h) of every node, dropout off. */
+const float *matcher_head(struct matcher *m);
+
 /* The pieces that tests compare with a reference. */
 const float *matcher_embedding(struct matcher *m); /* (n, hidden), dropout off */
 double matcher_zeta(const struct matcher *m);      /* of the last prune */

@@ -12,7 +12,8 @@ struct matcher {
 
     struct params *params;
     struct program *train, *encode, *score;
-    node loss, embedding;      /* of train, of encode */
+    node loss;                 /* of train */
+    node embedding, head;      /* of encode: h and f(h) */
     node pooled_input, scores; /* of score: h' of every node in, coefficients out */
 
     struct subgraphs sets;     /* of the labelled nodes */

@@ -57,6 +57,12 @@ static node match(const struct matcher *m, struct program *p, node pooled, const
                                                : match_squared(m, p, pooled, i, j);
 }
 
+/* f(h), on the central node alone */
+static node class_head(const struct matcher *m, struct program *p, node h)
+{
+    return linear(p, "5", h, m->data.classes);
+}
+
 /* L_SM = Σ |w_ij - [Y_i = Y_j]| + L_nll(f(h_i), Y_i) + L_nll(f(h_j), Y_j), over the number of pairs
  *                                                                              (Eq. sm_loss) */
 static node matching_loss(const struct matcher *m, struct program *p, node h, node w)
@@ -64,7 +70,7 @@ static node matching_loss(const struct matcher *m, struct program *p, node h, no
     node target = input(p, m->target, m->pairs, 1), weight = input(p, m->weight, m->pairs, 1);
     node error =
         is(m->config->match_error, "l1") ? l1(p, w, target, weight) : mse(p, w, target, weight);
-    node heads = nll(p, linear(p, "5", h, m->data.classes), m->ends, m->data.label, NULL);
+    node heads = nll(p, class_head(m, p, h), m->ends, m->data.label, NULL);
     return axpby(p, 1, error, 2, heads);
 }
 
@@ -89,7 +95,9 @@ static consm_status record_encode(struct matcher *m)
     consm_status st = CONSM_OK;
     TRY(program_new(&m->encode, m->params, false));
     m->embedding = encoder(m, m->encode);
+    m->head = class_head(m, m->encode, m->embedding);
     program_keep(m->encode, m->embedding);
+    program_keep(m->encode, m->head);
 done:
     return st;
 }

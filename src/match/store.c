@@ -31,8 +31,10 @@ static int list_shapes(struct shape shape[MOST], const struct config *c, int64_t
                                  {"b3", 1, c->match_hidden},
                                  {"w4", c->match_hidden, 1},
                                  {"b4", 1, 1},
+                                 {"w5", c->hidden, classes},
+                                 {"b5", 1, classes},
                                  {"w3r", pooled, c->match_hidden}};
-    int more = strcmp(c->match_join, "concat") == 0 ? 6 : 5;
+    int more = strcmp(c->match_join, "concat") == 0 ? 8 : 7;
     memcpy(shape + count, rest, (size_t)more * sizeof *shape);
     return count + more;
 }

@@ -1,31 +1,58 @@
 /*
- * Trust scores: the chance that an edge joins two nodes of one class, from two witnesses: the
- * matching coefficient w and the agreement p_i·p_j of the two nodes' predicted class probabilities.
- * A logistic regression weighs them; it is fitted on edges whose two labels training or validation
+ * Trust scores: the chance that an edge joins two nodes of one class, from several witnesses. A
+ * logistic regression weighs them; it is fitted on edges whose two labels training or validation
  * may know, so that the score is calibrated without looking at test labels.
  */
 #ifndef MATCH_TRUST_H
 #define MATCH_TRUST_H
 
+#include "base/threads.h"
 #include "graph/edges.h"
 
-/* trust = sigmoid(bias + by_match·w + by_agreement·agreement) */
-struct trust {
-    double bias, by_match, by_agreement;
+/* What speaks for an edge. The first four come from the trained model, the others from the data as
+ * it is; each is the same in both directions. */
+enum witness {
+    WITNESS_MATCH,      /* the matching coefficient w */
+    WITNESS_AGREEMENT,  /* Σ_k p_ik p_jk of the predicted class probabilities */
+    WITNESS_HEAD,       /* the same of the matching module's class head, which sees no neighbours */
+    WITNESS_CONFIDENCE, /* min over both ends of the largest probability */
+    WITNESS_FEATURES,   /* cosine of the two feature rows */
+    WITNESS_MASS, /* -|log(1+‖x_i‖₁) - log(1+‖x_j‖₁)|: as much is said of one as of the other */
+    WITNESS_NEIGHBOURS, /* shared neighbours among all neighbours of the two (Jaccard) */
+    WITNESS_DEGREE,     /* -|log(1+d_i) - log(1+d_j)| */
+    WITNESSES
 };
 
-/* agreement_e = Σ_k p_ik p_jk with p = softmax of the logits (n, c); in [0, 1]. */
-void trust_agreement(float *agreement, const float *logits, int64_t c, const struct edges *edges);
+/* What all edges' witnesses are computed from; nothing is owned. */
+struct witness_data {
+    const struct edges *edges;
+    const struct csr *graph;
+    const struct csr *sparse; /* (n, f) features as stored, or NULL … */
+    const float *dense;       /* … then these */
+    int64_t features, classes;
+    const float *logits; /* (n, classes) of the model */
+    const float *head;   /* (n, classes) of the matching module's class head */
+    const float *w;      /* (|E|) matching coefficients */
+};
+
+/* x (|E|, WITNESSES) */
+consm_status witness_all(float *x, const struct witness_data *data, struct team *team);
+
+/* agreement (|E|) alone, for models without a matching module. */
+void witness_agreement(float *agreement, const float *logits, int64_t c, const struct edges *edges);
+
+/* trust = sigmoid(bias + Σ by_k·x_k) */
+struct trust {
+    double bias, by[WITNESSES];
+};
 
 /* Fits on the edges between two validation nodes; when there are fewer than 50, on all edges whose
  * ends are known (training or validation); with fewer than three that join one class, or three that
- * do not, there is nothing to learn from and trust is the mean of the two witnesses as they are. w
- * may be NULL (no matching module): agreement alone. Newton's method with a small ridge;
- * deterministic. */
-void trust_fit(struct trust *t, const float *w, const float *agreement, const struct edges *edges,
-               const int32_t *label, const uint8_t *role);
+ * do not, there is nothing to learn from, and trust is the mean of coefficient and agreement as
+ * they are. Newton's method with a small ridge; deterministic. */
+consm_status trust_fit(struct trust *t, const float *x, const struct edges *edges,
+                       const int32_t *label, const uint8_t *role);
 
-void trust_apply(float *score, const struct trust *t, const float *w, const float *agreement,
-                 int64_t count);
+void trust_apply(float *score, const struct trust *t, const float *x, int64_t count);
 
 #endif

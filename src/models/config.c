@@ -128,6 +128,9 @@ static const struct {
     {"paper", "match_layers", "2"},
     {"paper", "match_refresh", "1"},
     {"paper", "transport", "exact"},
+    {"paper", "match_update", "ego"},
+    {"paper", "match_steps", "0"},
+    {"paper", "prune_by", "references"},
     /* The authors' published program, without its faults. */
     {"authors", "backbone", "gcn"},
     {"authors", "lr", "0.001"},
@@ -138,6 +141,10 @@ static const struct {
     {"authors", "gnn_steps", "500"},
     {"authors", "match_refresh", "1"},
     {"authors", "prune_by", "coefficients"},
+    {"authors", "match_update", "ego"},
+    {"authors", "match_steps", "0"},
+    {"authors", "match_join", "squared"},
+    {"authors", "transport", "nearest"},
 };
 
 static consm_status set_profile(struct config *c, const char *profile)

@@ -5,7 +5,7 @@
 
 #include "data/dataset.h"
 #include "report/svg.h"
-#include "train/trust.h"
+#include "train/edge_trust.h"
 
 consm_status graph_file_write(const char *path, const struct dataset *d, const struct edge_trust *t,
                               const struct problem *problem, const float *logits);

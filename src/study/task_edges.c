@@ -14,8 +14,8 @@
 #include "base/alloc.h"
 #include "stats/stats.h"
 #include "train/coefficients.h"
+#include "train/edge_trust.h"
 #include "train/session.h"
-#include "train/trust.h"
 #include <stdio.h>
 
 enum { BINS = 10 };
@@ -28,8 +28,8 @@ struct judged {
     float *score;  /* (edges) likewise */
 };
 
-/* Which edges between labelled nodes are looked at: all; those with a test end; those without, whose
- * labels a run may know, so that settings can be compared by them. */
+/* Which edges between labelled nodes are looked at: all; those with a test end; those without,
+ * whose labels a run may know, so that settings can be compared by them. */
 enum which { EVERY, TEST_END, KNOWN };
 static const char *const suffix[] = {"", "_test", "_known"};
 
@@ -121,12 +121,15 @@ static consm_status calibrate(float *probability, const float *coefficient,
 {
     consm_status st = CONSM_OK;
     struct trust curve;
-    float *nothing = NULL;
-    TRY(ZNEW(nothing, t->edges->count));
-    trust_fit(&curve, coefficient, nothing, t->edges, problem->label, problem->role);
-    trust_apply(probability, &curve, coefficient, nothing, t->edges->count);
+    float *x = NULL;
+    int64_t count = t->edges->count;
+    TRY(ZNEW(x, count * WITNESSES));
+    for (int64_t e = 0; e < count; e++)
+        x[e * WITNESSES + WITNESS_MATCH] = coefficient[e];
+    TRY(trust_fit(&curve, x, t->edges, problem->label, problem->role));
+    trust_apply(probability, &curve, x, count);
 done:
-    mem_free(nothing);
+    mem_free(x);
     return st;
 }
 

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "match/prune.h"
-#include "train/trust.h"
+#include "train/edge_trust.h"
 #include <math.h>
 #include <string.h>
 
@@ -159,7 +159,7 @@ static consm_status declare_store(struct session *s)
     int index;
     TRY(matcher_declare(s->params, CONSM_MATCH_PREFIX, &s->options.config, s->problem->features,
                         s->problem->classes));
-    TRY(params_add(s->params, &index, CONSM_TRUST, 1, 3, INIT_ZERO, false));
+    TRY(params_add(s->params, &index, CONSM_TRUST, 1, 1 + WITNESSES, INIT_ZERO, false));
 done:
     return st;
 }
@@ -206,14 +206,17 @@ consm_status consm_open_matcher(struct session *s)
     const struct problem *problem = s->problem;
     if (!own->edges)
         TRY(edges_new(&own->edges, problem->graph));
+    /* Features as stored: matching gains nothing from what suits the backbone, except where the
+     * user says that the columns have no common scale. */
+    bool standard = is(s->options.config.normalize_features, "standard");
     struct match_data data = {
         .nodes = problem->nodes,
         .features = problem->features,
         .classes = problem->classes,
         .graph = problem->graph,
         .edges = own->edges,
-        .sparse = s->row_normalized ? s->row_normalized : problem->sparse,
-        .dense = s->dense_normalized ? s->dense_normalized : problem->dense,
+        .sparse = standard && s->dense_normalized ? NULL : problem->sparse,
+        .dense = standard && s->dense_normalized ? s->dense_normalized : problem->dense,
         .label = problem->label,
         .train = s->labelled ? s->labelled->row : NULL,
         .labelled = s->labelled ? s->labelled->count : 0,
@@ -225,6 +228,12 @@ done:
     return st;
 }
 
+double consm_kept_share(const struct session *s)
+{
+    const struct consm *own = s->own;
+    return is(s->options.config.prune_by, "none") ? 1 : own->zeta;
+}
+
 /* Lines 2 to 5: the matching module learns, then every edge gets its coefficient. */
 static consm_status match_round(struct session *s, int64_t round)
 {
@@ -232,7 +241,7 @@ static consm_status match_round(struct session *s, int64_t round)
     struct consm *own = s->own;
     const struct config *c = &s->options.config;
     bool by_coefficients = is(c->prune_by, "coefficients");
-    double zeta = by_coefficients && round == 1 ? 1 : own->zeta;
+    double zeta = by_coefficients && round == 1 ? 1 : consm_kept_share(s);
     TRY(matcher_prune(own->matcher, zeta, by_coefficients && round > 1 ? own->w : NULL));
     TRY(matcher_train(own->matcher, c->match_steps, NULL));
     TRY(matcher_score(own->matcher, own->w));

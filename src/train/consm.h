@@ -46,7 +46,10 @@ void consm_propagation(float *slope, float *constant, const float *w, const stru
  * join one class, smoothed by one edge of each kind. */
 double consm_estimate_zeta(const struct edges *edges, const struct problem *problem);
 
-/* The store's entries: the matching module behind "match.", and "trust" (1, 3). */
+/* The share of edges over which subgraphs are matched: ζ, or all when nothing is pruned. */
+double consm_kept_share(const struct session *s);
+
+/* The store's entries: the matching module behind "match.", and "trust" (1, 1 + WITNESSES). */
 #define CONSM_MATCH_PREFIX "match."
 #define CONSM_TRUST        "match.trust"
 

@@ -1,6 +1,6 @@
 /* Trust scores of a trained session: one number in [0, 1] per undirected edge of its graph. */
-#ifndef TRAIN_TRUST_H
-#define TRAIN_TRUST_H
+#ifndef TRAIN_EDGE_TRUST_H
+#define TRAIN_EDGE_TRUST_H
 
 #include "match/trust.h"
 #include "train/train.h"

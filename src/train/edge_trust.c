@@ -1,5 +1,5 @@
 /* Gathering the witnesses of a session and weighing them. */
-#include "train/trust.h"
+#include "train/edge_trust.h"
 
 #include "match/prune.h"
 #include "train/consm.h"
@@ -21,7 +21,7 @@ static consm_status final_coefficients(struct session *s)
         TRY(consm_open_matcher(s));
     if (!own->w)
         TRY(NEW(own->w, own->edges->count));
-    TRY(matcher_prune(own->matcher, own->zeta, NULL));
+    TRY(matcher_prune(own->matcher, consm_kept_share(s), NULL));
     TRY(matcher_score(own->matcher, own->w));
 done:
     return st;
@@ -32,22 +32,45 @@ static float *stored_weights(struct session *s)
     return s->params->value + s->params->item[params_find(s->params, CONSM_TRUST)].offset;
 }
 
+/* x (edges, WITNESSES) with the matching module as it is in the end. */
+static consm_status call_witnesses(float **x, struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const struct problem *problem = s->problem;
+    struct consm *own = s->own;
+    *x = NULL;
+    TRY(final_coefficients(s));
+    struct witness_data data = {
+        .edges = own->edges,
+        .graph = problem->graph,
+        .sparse = problem->sparse,
+        .dense = problem->dense,
+        .features = problem->features,
+        .classes = problem->classes,
+        .logits = session_logits(s),
+        .head = matcher_head(own->matcher),
+        .w = own->w,
+    };
+    TRY(NEW(*x, own->edges->count * WITNESSES));
+    TRY(witness_all(*x, &data, s->team));
+done:
+    return st;
+}
+
 consm_status session_keep_trust(struct session *s)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     struct trust trust;
-    float *agreement = NULL, *kept = stored_weights(s);
-    TRY(final_coefficients(s));
-    TRY(NEW(agreement, own->edges->count));
-    trust_agreement(agreement, session_logits(s), s->problem->classes, own->edges);
-    trust_fit(&trust, own->w, agreement, own->edges, s->problem->label, s->problem->role);
+    float *x = NULL, *kept = stored_weights(s);
+    TRY(call_witnesses(&x, s));
+    TRY(trust_fit(&trust, x, own->edges, s->problem->label, s->problem->role));
     matcher_save(own->matcher, s->params, CONSM_MATCH_PREFIX);
     kept[0] = (float)trust.bias;
-    kept[1] = (float)trust.by_match;
-    kept[2] = (float)trust.by_agreement;
+    for (int k = 0; k < WITNESSES; k++)
+        kept[1 + k] = (float)trust.by[k];
 done:
-    mem_free(agreement);
+    mem_free(x);
     return st;
 }
 
@@ -78,27 +101,26 @@ static double share_above_half(const float *score, int64_t count)
 consm_status session_trust(struct edge_trust *out, struct session *s)
 {
     consm_status st = CONSM_OK;
-    float *agreement = NULL;
+    float *x = NULL;
     *out = (struct edge_trust){0};
     TRY(edges_new(&out->edges, s->problem->graph));
     int64_t count = out->edges->count;
     TRY(NEW(out->score, count));
     TRY(ZNEW(out->kept, count));
-    TRY(NEW(agreement, count));
-    trust_agreement(agreement, session_logits(s), s->problem->classes, out->edges);
     if (has_matching(s)) {
-        struct consm *own = s->own;
         const float *kept = stored_weights(s);
-        TRY(final_coefficients(s));
-        out->weigh = (struct trust){kept[0], kept[1], kept[2]};
-        trust_apply(out->score, &out->weigh, own->w, agreement, count);
-        TRY(choose_kept(out, own->zeta));
+        TRY(call_witnesses(&x, s));
+        out->weigh.bias = kept[0];
+        for (int k = 0; k < WITNESSES; k++)
+            out->weigh.by[k] = kept[1 + k];
+        trust_apply(out->score, &out->weigh, x, count);
+        TRY(choose_kept(out, ((struct consm *)s->own)->zeta));
     } else {
-        memcpy(out->score, agreement, (size_t)count * sizeof *agreement);
-        TRY(choose_kept(out, share_above_half(agreement, count)));
+        witness_agreement(out->score, session_logits(s), s->problem->classes, out->edges);
+        TRY(choose_kept(out, share_above_half(out->score, count)));
     }
 done:
-    mem_free(agreement);
+    mem_free(x);
     if (st < 0)
         edge_trust_free(out);
     return st;

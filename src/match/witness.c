@@ -1,0 +1,161 @@
+/* What speaks for each edge, computed once all is trained. */
+#include "match/trust.h"
+
+#include "base/alloc.h"
+#include <math.h>
+
+static double largest(const float *x, int64_t c)
+{
+    float top = x[0];
+    for (int64_t k = 1; k < c; k++)
+        top = x[k] > top ? x[k] : top;
+    return (double)top;
+}
+
+/* p_i·p_j with p = softmax of the logits: in [0, 1]. */
+static float agreement_of(const float *x, const float *y, int64_t c)
+{
+    double top_x = largest(x, c), top_y = largest(y, c), sum_x = 0, sum_y = 0, both = 0;
+    for (int64_t k = 0; k < c; k++) {
+        double a = exp((double)x[k] - top_x), b = exp((double)y[k] - top_y);
+        sum_x += a;
+        sum_y += b;
+        both += a * b;
+    }
+    return (float)(both / (sum_x * sum_y));
+}
+
+/* max_k p_k */
+static float confidence_of(const float *x, int64_t c)
+{
+    double top = largest(x, c), sum = 0;
+    for (int64_t k = 0; k < c; k++)
+        sum += exp((double)x[k] - top);
+    return (float)(1 / sum);
+}
+
+void witness_agreement(float *agreement, const float *logits, int64_t c, const struct edges *edges)
+{
+    for (int64_t e = 0; e < edges->count; e++)
+        agreement[e] = agreement_of(logits + edges->left[e] * c, logits + edges->right[e] * c, c);
+}
+
+struct witnessing {
+    float *x;
+    const struct witness_data *d;
+    float *length, *mass; /* (n) Euclidean length and log(1 + ‖x‖₁) of the feature rows */
+};
+
+static void measure_row(struct witnessing *q, int64_t i)
+{
+    const struct witness_data *d = q->d;
+    const struct csr *s = d->sparse;
+    const float *value = s ? s->val : d->dense;
+    int64_t from = s ? s->start[i] : i * d->features;
+    int64_t to = s ? s->start[i + 1] : from + d->features;
+    double squares = 0, sum = 0;
+    for (int64_t k = from; k < to; k++) {
+        double v = value ? (double)value[k] : 1;
+        squares += v * v;
+        sum += fabs(v);
+    }
+    q->length[i] = (float)sqrt(squares);
+    q->mass[i] = (float)log1p(sum);
+}
+
+static void measure_worker(void *arg, struct worker who)
+{
+    struct witnessing *q = arg;
+    int64_t from, to;
+    team_range(who, q->d->graph->rows, 16, &from, &to);
+    for (int64_t i = from; i < to; i++)
+        measure_row(q, i);
+}
+
+static double dense_product(const float *a, const float *b, int64_t f)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < f; k++)
+        sum += (double)a[k] * (double)b[k];
+    return sum;
+}
+
+static double sparse_product(const struct csr *s, int64_t i, int64_t j)
+{
+    double sum = 0;
+    int64_t a = s->start[i], b = s->start[j];
+    while (a < s->start[i + 1] && b < s->start[j + 1]) {
+        if (s->col[a] == s->col[b])
+            sum += s->val ? (double)s->val[a] * (double)s->val[b] : 1;
+        int32_t at_a = s->col[a], at_b = s->col[b];
+        a += at_a <= at_b;
+        b += at_b <= at_a;
+    }
+    return sum;
+}
+
+static float cosine(const struct witnessing *q, int64_t i, int64_t j)
+{
+    const struct witness_data *d = q->d;
+    double lengths = (double)q->length[i] * (double)q->length[j];
+    if (lengths == 0)
+        return 0;
+    double product = d->sparse ? sparse_product(d->sparse, i, j)
+                               : dense_product(d->dense + i * d->features,
+                                               d->dense + j * d->features, d->features);
+    return (float)(product / lengths);
+}
+
+/* |N(i) ∩ N(j)| / |N(i) ∪ N(j)|; the shorter list is looked up in the longer one, so that a hub
+ * costs no more than its neighbours have neighbours. */
+static float overlap(const struct csr *g, int64_t i, int64_t j)
+{
+    int64_t size_i = g->start[i + 1] - g->start[i], size_j = g->start[j + 1] - g->start[j];
+    int64_t small = size_i < size_j ? i : j, large = small == i ? j : i, shared = 0;
+    for (int64_t k = g->start[small]; k < g->start[small + 1]; k++)
+        shared += csr_find(g, large, g->col[k]) >= 0;
+    return (float)shared / (float)(size_i + size_j - shared);
+}
+
+static float degree_of(const struct csr *g, int64_t i)
+{
+    return (float)log1p((double)(g->start[i + 1] - g->start[i]));
+}
+
+static void witness_worker(void *arg, struct worker who)
+{
+    const struct witnessing *q = arg;
+    const struct witness_data *d = q->d;
+    int64_t c = d->classes;
+    /* Small interleaved blocks, because the edges of a hub stand together. */
+    enum { BLOCK = 256 };
+    for (int64_t begin = (int64_t)who.id * BLOCK; begin < d->edges->count;
+         begin += (int64_t)who.size * BLOCK)
+        for (int64_t e = begin; e < begin + BLOCK && e < d->edges->count; e++) {
+            int32_t i = d->edges->left[e], j = d->edges->right[e];
+            float *x = q->x + e * WITNESSES;
+            x[WITNESS_MATCH] = d->w[e];
+            x[WITNESS_AGREEMENT] = agreement_of(d->logits + i * c, d->logits + j * c, c);
+            x[WITNESS_HEAD] = agreement_of(d->head + i * c, d->head + j * c, c);
+            x[WITNESS_CONFIDENCE] =
+                fminf(confidence_of(d->logits + i * c, c), confidence_of(d->logits + j * c, c));
+            x[WITNESS_FEATURES] = cosine(q, i, j);
+            x[WITNESS_MASS] = -fabsf(q->mass[i] - q->mass[j]);
+            x[WITNESS_NEIGHBOURS] = overlap(d->graph, i, j);
+            x[WITNESS_DEGREE] = -fabsf(degree_of(d->graph, i) - degree_of(d->graph, j));
+        }
+}
+
+consm_status witness_all(float *x, const struct witness_data *data, struct team *team)
+{
+    consm_status st = CONSM_OK;
+    struct witnessing q = {.x = x, .d = data};
+    TRY(NEW(q.length, data->graph->rows));
+    TRY(NEW(q.mass, data->graph->rows));
+    team_run(team, measure_worker, &q);
+    team_run(team, witness_worker, &q);
+done:
+    mem_free(q.length);
+    mem_free(q.mass);
+    return st;
+}
