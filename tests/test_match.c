@@ -480,22 +480,29 @@ static void trust_is_calibrated(void **state)
     world_make(&w, 400, 2, 4000, 8);
     rng_init(&r, 4, 4);
     int64_t count = w.edges->count;
-    float *match = mem_alloc((size_t)count, sizeof *match);
-    float *agreement = mem_alloc((size_t)count, sizeof *agreement);
+    float *x = mem_alloc((size_t)count * WITNESSES, sizeof *x);
     float *score = mem_alloc((size_t)count, sizeof *score);
     uint8_t *role = mem_alloc((size_t)w.n, 1);
+    struct trust_sample *sample;
     for (int64_t i = 0; i < w.n; i++) {
         w.label[i] = (int32_t)rng_below(&r, 2);
         role[i] = i % 2 ? SPLIT_VAL : SPLIT_TEST;
     }
     for (int64_t e = 0; e < count; e++) {
         bool same = w.label[w.edges->left[e]] == w.label[w.edges->right[e]];
-        match[e] = (float)(same ? 0.7 : 0.3) + (float)(0.3 * rng_normal(&r));
-        agreement[e] = (float)rng_uniform(&r); /* says nothing */
+        for (int k = 0; k < WITNESSES; k++)
+            x[e * WITNESSES + k] = (float)rng_uniform(&r); /* says nothing */
+        x[e * WITNESSES + WITNESS_MATCH] =
+            (float)(same ? 0.7 : 0.3) + (float)(0.3 * rng_normal(&r));
+        x[e * WITNESSES + WITNESS_DEGREE] = 0; /* always the same */
     }
-    trust_fit(&t, match, agreement, w.edges, w.label, role);
-    trust_apply(score, &t, match, agreement, count);
-    assert_true(t.by_match > 2 && fabs(t.by_agreement) < 1);
+    OK(trust_sample_new(&sample, w.edges, w.label, role));
+    trust_fit(&t, sample, x);
+    trust_apply(score, &t, x, count);
+    trust_sample_free(sample);
+    assert_true(t.by[WITNESS_MATCH] > 2);
+    for (int k = WITNESS_MATCH + 1; k < WITNESSES; k++)
+        assert_true(fabs(t.by[k]) < 1);
     double mean[5] = {0}, same[5] = {0}, size[5] = {0};
     for (int64_t e = 0; e < count; e++) {
         int bin = score[e] >= 0.999f ? 4 : (int)(score[e] * 5);
@@ -508,10 +515,11 @@ static void trust_is_calibrated(void **state)
             assert_near(mean[bin] / size[bin], same[bin] / size[bin], 0.08);
     /* Nothing known: both witnesses count as they are. */
     memset(role, SPLIT_TEST, (size_t)w.n);
-    trust_fit(&t, match, agreement, w.edges, w.label, role);
-    assert_true(t.by_match == 2 && t.by_agreement == 2);
-    mem_free(match);
-    mem_free(agreement);
+    OK(trust_sample_new(&sample, w.edges, w.label, role));
+    trust_fit(&t, sample, x);
+    trust_sample_free(sample);
+    assert_true(t.by[WITNESS_MATCH] == 2 && t.by[WITNESS_AGREEMENT] == 2);
+    mem_free(x);
     mem_free(score);
     mem_free(role);
     world_free(&w);

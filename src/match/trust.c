@@ -24,59 +24,73 @@ static int usable(const struct edges *edges, int64_t e, const int32_t *label, co
     return validation == 2 ? 2 : 1;
 }
 
-/* The edges of the fit: a constant and the standardised witnesses, and the truth. */
-struct sample {
+struct trust_sample {
     int64_t count;
-    double *x;                                 /* (count, TERMS) */
-    uint8_t *same;                             /* (count) */
+    int64_t *edge;                             /* (count) */
+    uint8_t *same;                             /* (count) the truth */
+    double *x;                                 /* (count, TERMS) 1 and the standardised witnesses */
     double mean[WITNESSES], spread[WITNESSES]; /* so that the ridge treats all witnesses alike */
+    bool both_kinds;                           /* enough of each to learn from */
 };
 
-static void sample_free(struct sample *s)
+void trust_sample_free(struct trust_sample *s)
 {
-    mem_free(s->x);
+    if (!s)
+        return;
+    mem_free(s->edge);
     mem_free(s->same);
+    mem_free(s->x);
+    mem_free(s);
 }
 
-/* Fills mean and spread and standardises; a witness that is always the same counts as it is. */
-static void standardise(struct sample *s)
-{
-    for (int k = 0; k < WITNESSES; k++) {
-        double sum = 0, squares = 0, count = (double)s->count;
-        for (int64_t e = 0; e < s->count; e++) {
-            double v = s->x[e * TERMS + k + 1];
-            sum += v;
-            squares += v * v;
-        }
-        double mean = sum / count, variance = squares / count - mean * mean;
-        s->mean[k] = variance > 1e-12 ? mean : 0;
-        s->spread[k] = variance > 1e-12 ? sqrt(variance) : 1;
-        for (int64_t e = 0; e < s->count; e++) {
-            double *v = &s->x[e * TERMS + k + 1];
-            *v = (*v - s->mean[k]) / s->spread[k];
-        }
-    }
-}
-
-static consm_status sample_new(struct sample *s, const float *x, const struct edges *edges,
-                               const int32_t *label, const uint8_t *role, int least, int64_t count)
+consm_status trust_sample_new(struct trust_sample **out, const struct edges *edges,
+                              const int32_t *label, const uint8_t *role)
 {
     consm_status st = CONSM_OK;
-    int64_t at = 0;
-    *s = (struct sample){.count = count};
-    TRY(NEW(s->x, count * TERMS));
-    TRY(NEW(s->same, count));
+    struct trust_sample *s = NULL;
+    int64_t count[3] = {0}, kind[2] = {0}, at = 0;
+    *out = NULL;
+    TRY(ZNEW(s, 1));
     for (int64_t e = 0; e < edges->count; e++) {
-        if (usable(edges, e, label, role) < least)
-            continue;
-        s->x[at * TERMS] = 1;
-        for (int k = 0; k < WITNESSES; k++)
-            s->x[at * TERMS + k + 1] = (double)x[e * WITNESSES + k];
-        s->same[at++] = label[edges->left[e]] == label[edges->right[e]];
+        int use = usable(edges, e, label, role);
+        count[use]++;
+        if (use > 0)
+            kind[label[edges->left[e]] == label[edges->right[e]]]++;
     }
-    standardise(s);
+    int least = count[2] >= ENOUGH ? 2 : 1;
+    s->both_kinds = kind[0] >= FEW && kind[1] >= FEW;
+    s->count = least == 2 ? count[2] : count[1] + count[2];
+    TRY(NEW(s->edge, s->count));
+    TRY(NEW(s->same, s->count));
+    TRY(NEW(s->x, s->count * TERMS));
+    for (int64_t e = 0; e < edges->count; e++)
+        if (usable(edges, e, label, role) >= least) {
+            s->same[at] = label[edges->left[e]] == label[edges->right[e]];
+            s->edge[at++] = e;
+        }
+    *out = s;
+    s = NULL;
 done:
+    trust_sample_free(s);
     return st;
+}
+
+/* Column k of the sample, with mean 0 and deviation 1; a witness that is always the same counts as
+ * it is. */
+static void standardise(struct trust_sample *s, const float *x, int k)
+{
+    double sum = 0, squares = 0, count = (double)s->count;
+    for (int64_t i = 0; i < s->count; i++) {
+        double v = (double)x[s->edge[i] * WITNESSES + k];
+        sum += v;
+        squares += v * v;
+    }
+    double mean = sum / count, variance = squares / count - mean * mean;
+    s->mean[k] = variance > 1e-12 ? mean : 0;
+    s->spread[k] = variance > 1e-12 ? sqrt(variance) : 1;
+    for (int64_t i = 0; i < s->count; i++)
+        s->x[i * TERMS + k + 1] =
+            ((double)x[s->edge[i] * WITNESSES + k] - s->mean[k]) / s->spread[k];
 }
 
 /* Solves a·x = b by elimination with pivoting; a stays positive definite through the ridge. */
@@ -123,7 +137,7 @@ static double log_odds(const double *x, const double beta[TERMS])
 }
 
 /* The negative log likelihood at beta, with the ridge. */
-static double objective(const struct sample *s, const double beta[TERMS])
+static double objective(const struct trust_sample *s, const double beta[TERMS])
 {
     double total = 0;
     for (int i = 0; i < TERMS; i++)
@@ -138,8 +152,8 @@ static double objective(const struct sample *s, const double beta[TERMS])
 }
 
 /* The gradient and the Hessian of the objective at beta. */
-static void derive(double gradient[TERMS], double hessian[TERMS][TERMS], const struct sample *s,
-                   const double beta[TERMS])
+static void derive(double gradient[TERMS], double hessian[TERMS][TERMS],
+                   const struct trust_sample *s, const double beta[TERMS])
 {
     memset(hessian, 0, sizeof(double[TERMS][TERMS]));
     for (int i = 0; i < TERMS; i++) {
@@ -157,7 +171,7 @@ static void derive(double gradient[TERMS], double hessian[TERMS][TERMS], const s
     }
 }
 
-static void newton(double beta[TERMS], const struct sample *s)
+static void newton(double beta[TERMS], const struct trust_sample *s)
 {
     double now = objective(s, beta);
     for (int step = 0; step < STEPS; step++) {
@@ -179,35 +193,23 @@ static void newton(double beta[TERMS], const struct sample *s)
     }
 }
 
-consm_status trust_fit(struct trust *t, const float *x, const struct edges *edges,
-                       const int32_t *label, const uint8_t *role)
+void trust_fit(struct trust *t, struct trust_sample *s, const float *x)
 {
-    consm_status st = CONSM_OK;
-    struct sample s = {0};
-    int64_t count[3] = {0}, kind[2] = {0};
     double beta[TERMS] = {0};
-    for (int64_t e = 0; e < edges->count; e++) {
-        int use = usable(edges, e, label, role);
-        count[use]++;
-        if (use > 0)
-            kind[label[edges->left[e]] == label[edges->right[e]]]++;
-    }
     /* Witnesses in [0, 1] on the logistic scale: 0 → 0.12, 1/2 → 1/2, 1 → 0.88. */
     *t = (struct trust){.bias = -2, .by[WITNESS_MATCH] = 2, .by[WITNESS_AGREEMENT] = 2};
-    if (kind[0] < FEW || kind[1] < FEW)
-        return CONSM_OK;
-    bool plenty = count[2] >= ENOUGH;
-    TRY(sample_new(&s, x, edges, label, role, plenty ? 2 : 1,
-                   plenty ? count[2] : count[1] + count[2]));
-    newton(beta, &s);
+    if (!s->both_kinds)
+        return;
+    for (int64_t i = 0; i < s->count; i++)
+        s->x[i * TERMS] = 1;
+    for (int k = 0; k < WITNESSES; k++)
+        standardise(s, x, k);
+    newton(beta, s);
     t->bias = beta[0];
     for (int k = 0; k < WITNESSES; k++) {
-        t->by[k] = beta[k + 1] / s.spread[k];
-        t->bias -= t->by[k] * s.mean[k];
+        t->by[k] = beta[k + 1] / s->spread[k];
+        t->bias -= t->by[k] * s->mean[k];
     }
-done:
-    sample_free(&s);
-    return st;
 }
 
 void trust_apply(float *score, const struct trust *t, const float *x, int64_t count)

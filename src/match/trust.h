@@ -23,20 +23,21 @@ enum witness {
     WITNESSES
 };
 
-/* What all edges' witnesses are computed from; nothing is owned. */
+/* What the witnesses are computed from; nothing is owned. */
 struct witness_data {
     const struct edges *edges;
     const struct csr *graph;
     const struct csr *sparse; /* (n, f) features as stored, or NULL … */
     const float *dense;       /* … then these */
     int64_t features, classes;
-    const float *logits; /* (n, classes) of the model */
-    const float *head;   /* (n, classes) of the matching module's class head */
-    const float *w;      /* (|E|) matching coefficients */
 };
 
-/* x (|E|, WITNESSES) */
-consm_status witness_all(float *x, const struct witness_data *data, struct team *team);
+/* x (|E|, WITNESSES), row by row. What only the data says is computed here, once. */
+consm_status witness_data_only(float *x, const struct witness_data *data, struct team *team);
+
+/* The model's own witnesses: logits and head (n, classes), w (|E|). */
+void witness_model(float *x, const struct witness_data *data, const float *logits,
+                   const float *head, const float *w, struct team *team);
 
 /* agreement (|E|) alone, for models without a matching module. */
 void witness_agreement(float *agreement, const float *logits, int64_t c, const struct edges *edges);
@@ -46,12 +47,17 @@ struct trust {
     double bias, by[WITNESSES];
 };
 
-/* Fits on the edges between two validation nodes; when there are fewer than 50, on all edges whose
- * ends are known (training or validation); with fewer than three that join one class, or three that
- * do not, there is nothing to learn from, and trust is the mean of coefficient and agreement as
- * they are. Newton's method with a small ridge; deterministic. */
-consm_status trust_fit(struct trust *t, const float *x, const struct edges *edges,
-                       const int32_t *label, const uint8_t *role);
+/* The edges that a fit may use: those between two validation nodes; when there are fewer than 50,
+ * all whose ends are known (training or validation). */
+struct trust_sample;
+consm_status trust_sample_new(struct trust_sample **out, const struct edges *edges,
+                              const int32_t *label, const uint8_t *role);
+void trust_sample_free(struct trust_sample *s);
+
+/* With fewer than three edges that join one class, or three that do not, there is nothing to learn
+ * from, and trust is the mean of coefficient and agreement as they are. Newton's method with a
+ * small ridge; deterministic, and allocates nothing. */
+void trust_fit(struct trust *t, struct trust_sample *s, const float *x);
 
 void trust_apply(float *score, const struct trust *t, const float *x, int64_t count);
 

@@ -122,23 +122,18 @@ static float degree_of(const struct csr *g, int64_t i)
     return (float)log1p((double)(g->start[i + 1] - g->start[i]));
 }
 
-static void witness_worker(void *arg, struct worker who)
+/* Small interleaved blocks of edges, because those of a hub stand together. */
+enum { BLOCK = 256 };
+
+static void data_worker(void *arg, struct worker who)
 {
     const struct witnessing *q = arg;
     const struct witness_data *d = q->d;
-    int64_t c = d->classes;
-    /* Small interleaved blocks, because the edges of a hub stand together. */
-    enum { BLOCK = 256 };
     for (int64_t begin = (int64_t)who.id * BLOCK; begin < d->edges->count;
          begin += (int64_t)who.size * BLOCK)
         for (int64_t e = begin; e < begin + BLOCK && e < d->edges->count; e++) {
             int32_t i = d->edges->left[e], j = d->edges->right[e];
             float *x = q->x + e * WITNESSES;
-            x[WITNESS_MATCH] = d->w[e];
-            x[WITNESS_AGREEMENT] = agreement_of(d->logits + i * c, d->logits + j * c, c);
-            x[WITNESS_HEAD] = agreement_of(d->head + i * c, d->head + j * c, c);
-            x[WITNESS_CONFIDENCE] =
-                fminf(confidence_of(d->logits + i * c, c), confidence_of(d->logits + j * c, c));
             x[WITNESS_FEATURES] = cosine(q, i, j);
             x[WITNESS_MASS] = -fabsf(q->mass[i] - q->mass[j]);
             x[WITNESS_NEIGHBOURS] = overlap(d->graph, i, j);
@@ -146,16 +141,45 @@ static void witness_worker(void *arg, struct worker who)
         }
 }
 
-consm_status witness_all(float *x, const struct witness_data *data, struct team *team)
+consm_status witness_data_only(float *x, const struct witness_data *data, struct team *team)
 {
     consm_status st = CONSM_OK;
     struct witnessing q = {.x = x, .d = data};
     TRY(NEW(q.length, data->graph->rows));
     TRY(NEW(q.mass, data->graph->rows));
     team_run(team, measure_worker, &q);
-    team_run(team, witness_worker, &q);
+    team_run(team, data_worker, &q);
 done:
     mem_free(q.length);
     mem_free(q.mass);
     return st;
+}
+
+struct model_witness {
+    float *x;
+    const struct witness_data *d;
+    const float *logits, *head, *w;
+};
+
+static void model_worker(void *arg, struct worker who)
+{
+    const struct model_witness *q = arg;
+    int64_t from, to, c = q->d->classes;
+    team_range(who, q->d->edges->count, BLOCK, &from, &to);
+    for (int64_t e = from; e < to; e++) {
+        int64_t i = q->d->edges->left[e] * c, j = q->d->edges->right[e] * c;
+        float *x = q->x + e * WITNESSES;
+        x[WITNESS_MATCH] = q->w[e];
+        x[WITNESS_AGREEMENT] = agreement_of(q->logits + i, q->logits + j, c);
+        x[WITNESS_HEAD] = agreement_of(q->head + i, q->head + j, c);
+        x[WITNESS_CONFIDENCE] =
+            fminf(confidence_of(q->logits + i, c), confidence_of(q->logits + j, c));
+    }
+}
+
+void witness_model(float *x, const struct witness_data *data, const float *logits,
+                   const float *head, const float *w, struct team *team)
+{
+    struct model_witness q = {x, data, logits, head, w};
+    team_run(team, model_worker, &q);
 }

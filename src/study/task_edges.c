@@ -121,14 +121,17 @@ static consm_status calibrate(float *probability, const float *coefficient,
 {
     consm_status st = CONSM_OK;
     struct trust curve;
+    struct trust_sample *sample = NULL;
     float *x = NULL;
     int64_t count = t->edges->count;
     TRY(ZNEW(x, count * WITNESSES));
     for (int64_t e = 0; e < count; e++)
         x[e * WITNESSES + WITNESS_MATCH] = coefficient[e];
-    TRY(trust_fit(&curve, x, t->edges, problem->label, problem->role));
+    TRY(trust_sample_new(&sample, t->edges, problem->label, problem->role));
+    trust_fit(&curve, sample, x);
     trust_apply(probability, &curve, x, count);
 done:
+    trust_sample_free(sample);
     mem_free(x);
     return st;
 }

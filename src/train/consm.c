@@ -146,6 +146,8 @@ static void consm_close(struct session *s)
     mem_free(own->w);
     mem_free(own->slope);
     mem_free(own->order);
+    mem_free(own->witness);
+    trust_sample_free(own->sample);
     mem_free(own->plain_value);
     mem_free(own->best_value);
     mem_free(own);
@@ -215,7 +217,7 @@ consm_status consm_open_matcher(struct session *s)
         .classes = problem->classes,
         .graph = problem->graph,
         .edges = own->edges,
-        .sparse = standard && s->dense_normalized ? NULL : problem->sparse,
+        .sparse = problem->sparse,
         .dense = standard && s->dense_normalized ? s->dense_normalized : problem->dense,
         .label = problem->label,
         .train = s->labelled ? s->labelled->row : NULL,
@@ -245,6 +247,11 @@ static consm_status match_round(struct session *s, int64_t round)
     TRY(matcher_prune(own->matcher, zeta, by_coefficients && round > 1 ? own->w : NULL));
     TRY(matcher_train(own->matcher, c->match_steps, NULL));
     TRY(matcher_score(own->matcher, own->w));
+    if (is(c->coefficients, "trust")) {
+        struct trust trust;
+        TRY(consm_weigh_witnesses(&trust, s));
+        trust_apply(own->w, &trust, own->witness, own->edges->count);
+    }
     consm_propagation(own->slope, &own->constant, own->w, own->edges, s->problem->role, own->zeta,
                       c, own->order);
     weigh_messages(s);

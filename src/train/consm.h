@@ -3,6 +3,7 @@
 #define TRAIN_CONSM_H
 
 #include "match/matcher.h"
+#include "match/trust.h"
 #include "train/session.h"
 
 /* Where Algorithm 2 is, so that an interrupted run can go on. */
@@ -29,6 +30,9 @@ struct consm {
     float constant;             /* the part of λ·L_SUP that does not depend on the logits */
     int32_t *order;             /* (|E|) scratch of selections */
 
+    float *witness;              /* (|E|, WITNESSES) what speaks for each edge; NULL until asked */
+    struct trust_sample *sample; /* the edges that may be learned from */
+
     struct problem own_problem; /* with views whose values follow the coefficients */
     struct views *own_views;
     float *plain_value; /* (nnz) of the GCN view, before coefficients … */
@@ -48,6 +52,12 @@ double consm_estimate_zeta(const struct edges *edges, const struct problem *prob
 
 /* The share of edges over which subgraphs are matched: ζ, or all when nothing is pruned. */
 double consm_kept_share(const struct session *s);
+
+/* Fills own->witness from the model as it is now; own->w holds the matching coefficients. */
+consm_status consm_call_witnesses(struct session *s);
+
+/* The same, and how validation would weigh them. */
+consm_status consm_weigh_witnesses(struct trust *trust, struct session *s);
 
 /* The store's entries: the matching module behind "match.", and "trust" (1, 1 + WITNESSES). */
 #define CONSM_MATCH_PREFIX "match."

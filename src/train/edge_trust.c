@@ -32,14 +32,11 @@ static float *stored_weights(struct session *s)
     return s->params->value + s->params->item[params_find(s->params, CONSM_TRUST)].offset;
 }
 
-/* x (edges, WITNESSES) with the matching module as it is in the end. */
-static consm_status call_witnesses(float **x, struct session *s)
+consm_status consm_call_witnesses(struct session *s)
 {
     consm_status st = CONSM_OK;
     const struct problem *problem = s->problem;
     struct consm *own = s->own;
-    *x = NULL;
-    TRY(final_coefficients(s));
     struct witness_data data = {
         .edges = own->edges,
         .graph = problem->graph,
@@ -47,12 +44,25 @@ static consm_status call_witnesses(float **x, struct session *s)
         .dense = problem->dense,
         .features = problem->features,
         .classes = problem->classes,
-        .logits = session_logits(s),
-        .head = matcher_head(own->matcher),
-        .w = own->w,
     };
-    TRY(NEW(*x, own->edges->count * WITNESSES));
-    TRY(witness_all(*x, &data, s->team));
+    if (!own->witness) {
+        TRY(NEW(own->witness, own->edges->count * WITNESSES));
+        TRY(witness_data_only(own->witness, &data, s->team));
+    }
+    witness_model(own->witness, &data, session_logits(s), matcher_head(own->matcher), own->w,
+                  s->team);
+done:
+    return st;
+}
+
+consm_status consm_weigh_witnesses(struct trust *trust, struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    TRY(consm_call_witnesses(s));
+    if (!own->sample)
+        TRY(trust_sample_new(&own->sample, own->edges, s->problem->label, s->problem->role));
+    trust_fit(trust, own->sample, own->witness);
 done:
     return st;
 }
@@ -62,15 +72,14 @@ consm_status session_keep_trust(struct session *s)
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     struct trust trust;
-    float *x = NULL, *kept = stored_weights(s);
-    TRY(call_witnesses(&x, s));
-    TRY(trust_fit(&trust, x, own->edges, s->problem->label, s->problem->role));
+    float *kept = stored_weights(s);
+    TRY(final_coefficients(s));
+    TRY(consm_weigh_witnesses(&trust, s));
     matcher_save(own->matcher, s->params, CONSM_MATCH_PREFIX);
     kept[0] = (float)trust.bias;
     for (int k = 0; k < WITNESSES; k++)
         kept[1 + k] = (float)trust.by[k];
 done:
-    mem_free(x);
     return st;
 }
 
@@ -101,7 +110,6 @@ static double share_above_half(const float *score, int64_t count)
 consm_status session_trust(struct edge_trust *out, struct session *s)
 {
     consm_status st = CONSM_OK;
-    float *x = NULL;
     *out = (struct edge_trust){0};
     TRY(edges_new(&out->edges, s->problem->graph));
     int64_t count = out->edges->count;
@@ -109,18 +117,19 @@ consm_status session_trust(struct edge_trust *out, struct session *s)
     TRY(ZNEW(out->kept, count));
     if (has_matching(s)) {
         const float *kept = stored_weights(s);
-        TRY(call_witnesses(&x, s));
+        const struct consm *own = s->own;
+        TRY(final_coefficients(s));
+        TRY(consm_call_witnesses(s));
         out->weigh.bias = kept[0];
         for (int k = 0; k < WITNESSES; k++)
             out->weigh.by[k] = kept[1 + k];
-        trust_apply(out->score, &out->weigh, x, count);
-        TRY(choose_kept(out, ((struct consm *)s->own)->zeta));
+        trust_apply(out->score, &out->weigh, own->witness, count);
+        TRY(choose_kept(out, own->zeta));
     } else {
         witness_agreement(out->score, session_logits(s), s->problem->classes, out->edges);
         TRY(choose_kept(out, share_above_half(out->score, count)));
     }
 done:
-    mem_free(x);
     if (st < 0)
         edge_trust_free(out);
     return st;
