@@ -142,13 +142,17 @@ static void pruning_equals_counting(void **state)
 static void pooling_equals_naive(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 10; seed++) {
+    static const char *const pools[] = {"mean", "sum", "max"};
+    for (uint64_t seed = 0; seed < 12; seed++) {
         struct world w;
         struct config c;
         struct matcher *m;
         struct team *team;
+        const char *pool = pools[seed % 3];
         world_make(&w, 25, 3, 40, seed);
         config_of(&c);
+        OK(config_set(&c, "transport", "nearest"));
+        OK(config_set(&c, "pool", pool));
         c.two_hop_cap = 0;
         struct match_data data = data_of(&w);
         OK(team_new(&team, 2));
@@ -165,7 +169,7 @@ static void pooling_equals_naive(void **state)
         for (int64_t i = 0; i < w.n; i++)
             for (int64_t k = 0; k < w.c; k++)
                 for (int64_t d = 0; d < f; d++) {
-                    double sum = 0;
+                    double sum = 0, most = -INFINITY;
                     int64_t members = 0;
                     for (int64_t j = 0; j < w.n; j++) {
                         double best = INFINITY;
@@ -182,10 +186,14 @@ static void pooling_equals_naive(void **state)
                         if (nearest != k || !naive_member(a, w.n, i, j))
                             continue;
                         sum += (double)h[j * f + d];
+                        most = fmax(most, (double)h[j * f + d]);
                         members++;
                     }
-                    assert_near((double)m->pooled[(i * w.c + k) * f + d],
-                                members ? sum / (double)members : 0, 1e-5);
+                    double wanted = pool[0] == 's'   ? sum
+                                    : pool[1] == 'a' ? most
+                                                     : sum / (double)members;
+                    assert_near((double)m->pooled[(i * w.c + k) * f + d], members ? wanted : 0,
+                                1e-5);
                 }
         mem_free(a);
         mem_free(score);
@@ -385,7 +393,8 @@ static void same_bits_on_any_threads(void **state)
     static const char *const variants[][2] = {
         {"match_join", "squared"}, {"match_join", "concat"}, {"match_update", "batch"},
         {"match_update", "pair"},  {"map", "linear"},        {"transport", "sinkhorn"},
-        {"transport", "exact"},    {"pool", "sum"},          {"prune_score", "dot"}};
+        {"transport", "exact"},    {"pool", "sum"},          {"prune_score", "dot"},
+        {"transport", "nearest"},  {"pool", "max"},          {"match_update", "ego"}};
     struct world w;
     world_make(&w, 90, 4, 260, 3);
     float *one = mem_alloc((size_t)w.edges->count, sizeof *one);

@@ -13,6 +13,11 @@ static bool is(const char *word, const char *value)
     return strcmp(word, value) == 0;
 }
 
+static enum pool pool_of(const struct config *c)
+{
+    return is(c->pool, "sum") ? POOL_SUM : is(c->pool, "max") ? POOL_MAX : POOL_MEAN;
+}
+
 static int64_t pairs_per_step(const struct matcher *m)
 {
     if (is(m->config->match_update, "pair"))
@@ -21,23 +26,37 @@ static int64_t pairs_per_step(const struct matcher *m)
     return is(m->config->match_update, "ego") ? of_one : of_one * m->data.labelled;
 }
 
+static struct consm_ot_options transport_options(const struct config *c)
+{
+    struct consm_ot_options o;
+    consm_ot_defaults(&o);
+    o.method = is(c->transport, "exact")      ? CONSM_OT_EXACT
+               : is(c->transport, "sinkhorn") ? CONSM_OT_SINKHORN
+                                              : CONSM_OT_NEAREST;
+    o.tolerance = 1e-3; /* far finer than the assignments that are read off the plan */
+    return o;
+}
+
 /* What scoring needs. */
 static consm_status allocate(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
+    struct consm_ot_options transport = transport_options(m->config);
+    int64_t cap = m->config->two_hop_cap, largest = cap > 0 && cap < d->nodes ? cap : d->nodes;
     m->score_batch = d->edges->count < SCORE_BATCH ? d->edges->count : SCORE_BATCH;
     m->score_batch = m->score_batch > 0 ? m->score_batch : 1;
     TRY(params_new(&m->params));
     TRY(ZNEW(m->scratch, team_size(m->team)));
     for (int i = 0; i < team_size(m->team); i++)
-        TRY(pool_scratch_new(&m->scratch[i], d->nodes, d->classes));
+        TRY(pool_scratch_new(&m->scratch[i], d->nodes, d->classes, largest,
+                             is(m->config->map, "linear")));
+    TRY(ot_plans_new(&m->plans, d->nodes, d->classes, largest, &transport, team_size(m->team)));
     TRY(NEW(m->similarity, d->nodes * d->classes));
     TRY(NEW(m->own_score, d->edges->count));
     TRY(NEW(m->order, d->edges->count));
     TRY(NEW(m->pooled, d->nodes * d->classes * m->config->hidden));
     TRY(NEW(m->keep, d->graph->nnz));
-    TRY(NEW(m->nearest, d->nodes));
     TRY(index_new(&m->score_left, m->score_batch, d->nodes));
     TRY(index_new(&m->score_right, m->score_batch, d->nodes));
 done:
@@ -60,6 +79,15 @@ static consm_status reserve(struct matcher *m)
         TRY(GROW(m->member_plan, 0, m->plan_capacity, members * d->classes));
     else
         TRY(GROW(m->member_reference, 0, m->reference_capacity, members));
+    if (!split && pool_of(m->config) == POOL_MAX) {
+        int64_t rows = d->labelled * d->classes;
+        TRY(index_new(&m->member, members, d->nodes));
+        TRY(index_new(&m->member_row, members, rows + 1));
+        TRY(index_new(&m->pooled_row, rows, rows + 1));
+        for (int64_t r = 0; r < rows; r++)
+            m->pooled_row->row[r] = (int32_t)r;
+        TRY(index_set(m->pooled_row, m->pooled_row->row));
+    }
 done:
     return st;
 }
@@ -122,6 +150,9 @@ void matcher_free(struct matcher *m)
     index_free(m->left);
     index_free(m->right);
     index_free(m->ends);
+    index_free(m->member);
+    index_free(m->member_row);
+    index_free(m->pooled_row);
     index_free(m->score_left);
     index_free(m->score_right);
     for (int i = 0; m->scratch && i < team_size(m->team); i++)
@@ -133,7 +164,7 @@ void matcher_free(struct matcher *m)
     mem_free(m->member_reference);
     mem_free(m->member_plan);
     mem_free(m->keep);
-    mem_free(m->nearest);
+    ot_plans_free(m->plans);
     mem_free(m->target);
     mem_free(m->weight);
     mem_free(m->class_start);
@@ -199,45 +230,26 @@ static const float *update_references(struct matcher *m)
     return h;
 }
 
-static struct consm_ot_options transport_options(const struct config *c)
-{
-    struct consm_ot_options o;
-    consm_ot_defaults(&o);
-    o.method = is(c->transport, "exact")      ? CONSM_OT_EXACT
-               : is(c->transport, "sinkhorn") ? CONSM_OT_SINKHORN
-                                              : CONSM_OT_NEAREST;
-    o.tolerance = 1e-3; /* far finer than the assignments that are read off the plan */
-    return o;
-}
-
-/* Maps the members of some subgraphs to references (Eq. our_monge_map, or linear_ot) and fills P.
- */
-static consm_status map_members(struct matcher *m, struct pooling *pooling,
-                                const struct subgraphs *sets, const float *h)
+/* Maps the members of the labelled nodes' subgraphs to references (Eq. our_monge_map, or linear_ot)
+ * and prepares their pooling. */
+static consm_status map_members(struct matcher *m, const float *h)
 {
     consm_status st = CONSM_OK;
     const struct config *c = m->config;
-    struct consm_ot_options o = transport_options(c);
-    struct ot_sets list = {sets->count, sets->start, sets->member};
-    int64_t members = sets->start[sets->count], n = m->data.nodes, k = m->data.classes;
+    const struct subgraphs *sets = &m->sets;
+    int64_t members = sets->start[sets->count], k = m->data.classes;
+    ot_plans_costs(m->plans, h, m->reference_point, c->hidden, m->team);
     if (is(c->map, "linear")) {
         TRY(GROW(m->member_plan, 0, m->plan_capacity, members * k));
-        TRY(ot_plan_weights(m->member_plan, NULL, h, m->reference_point, n, k, c->hidden, &list, &o,
-                            m->team));
-        TRY(pooling_split(pooling, sets, m->member_plan));
+        pooling_map(NULL, m->member_plan, sets, k, m->plans, m->team);
+        TRY(pooling_split(&m->pooling, sets, m->member_plan));
     } else {
         TRY(GROW(m->member_reference, 0, m->reference_capacity, members));
-        if (is(c->transport, "nearest")) {
-            /* A node's nearest reference does not depend on who looks at it: once for all sets. */
-            pooling_nearest(m->nearest, h, m->reference_point, n, k, c->hidden, m->team);
-            for (int64_t i = 0; i < members; i++)
-                m->member_reference[i] = m->nearest[sets->member[i]];
-        } else {
-            TRY(ot_assign(m->member_reference, NULL, h, m->reference_point, n, k, c->hidden, &list,
-                          &o, m->team));
-        }
-        TRY(pooling_assign(pooling, sets, m->member_reference,
-                           is(c->pool, "sum") ? POOL_SUM : POOL_MEAN));
+        pooling_map(m->member_reference, NULL, sets, k, m->plans, m->team);
+        if (m->member)
+            TRY(pooling_list(m->member, m->member_row, sets, m->member_reference, k));
+        else
+            TRY(pooling_assign(&m->pooling, sets, m->member_reference, pool_of(c)));
     }
 done:
     return st;
@@ -261,7 +273,7 @@ consm_status matcher_prune(struct matcher *m, double zeta, const float *score)
         return CONSM_OK;
     TRY(subgraphs_collect(&m->sets, &m->scratch[0].walk, d->graph, m->keep, d->train, d->labelled,
                           m->config->two_hop_cap, m->seed));
-    TRY(map_members(m, &m->pooling, &m->sets, h));
+    TRY(map_members(m, h));
 done:
     return st;
 }
@@ -280,7 +292,7 @@ consm_status matcher_train(struct matcher *m, int64_t steps, double *loss)
     for (int64_t i = 0; i < steps; i++) {
         struct step step = {m->seed, (uint64_t)m->steps};
         if (i > 0 && i % c->match_refresh == 0)
-            TRY(map_members(m, &m->pooling, &m->sets, update_references(m)));
+            TRY(map_members(m, update_references(m)));
         TRY(matcher_draw_pairs(m));
         program_run(m->train, m->team, &step);
         double now = (double)program_value(m->train, m->loss)[0];
@@ -301,62 +313,30 @@ done:
 /* ---- the coefficients of all edges
  * ------------------------------------------------------------------------ */
 
-/* h' of every node when members go to references set by set: block by block through a small P. */
-static consm_status pool_blocks(struct matcher *m, const float *h)
+static void pool_every_node(struct matcher *m)
 {
-    enum { BLOCK = 256 };
-    consm_status st = CONSM_OK;
-    const struct match_data *d = &m->data;
-    int64_t f = m->config->hidden, c = d->classes;
-    struct subgraphs sets = {0};
-    struct pooling pooling = {0};
-    int32_t block[BLOCK];
-    TRY(pooling_new(&pooling, BLOCK, c, d->nodes));
-    for (int64_t first = 0; first < d->nodes; first += BLOCK) {
-        int64_t count = d->nodes - first < BLOCK ? d->nodes - first : BLOCK;
-        for (int64_t i = 0; i < BLOCK; i++)
-            block[i] = (int32_t)(first + (i < count ? i : 0));
-        TRY(subgraphs_collect(&sets, &m->scratch[0].walk, d->graph, m->keep, block, BLOCK,
-                              m->config->two_hop_cap, m->seed));
-        TRY(map_members(m, &pooling, &sets, h));
-        const struct csr *p = pooling.matrix;
-        memset(m->pooled + first * c * f, 0, (size_t)(count * c * f) * sizeof *m->pooled);
-        for (int64_t r = 0; r < count * c; r++)
-            for (int64_t k = p->start[r]; k < p->start[r + 1]; k++)
-                for (int64_t x = 0; x < f; x++)
-                    m->pooled[(first * c + r) * f + x] += p->val[k] * h[p->col[k] * f + x];
-    }
-done:
-    subgraphs_free(&sets);
-    pooling_free(&pooling);
-    return st;
-}
-
-static consm_status pool_every_node(struct matcher *m)
-{
-    consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
     const struct config *c = m->config;
     const float *h = update_references(m);
-    if (!is(c->transport, "nearest") || is(c->map, "linear")) {
-        TRY(pool_blocks(m, h));
-        return CONSM_OK;
-    }
-    pooling_nearest(m->nearest, h, m->reference_point, d->nodes, d->classes, c->hidden, m->team);
-    struct pool_all q = {d->graph,       m->keep,    h,
-                         m->nearest,     d->classes, c->hidden,
-                         c->two_hop_cap, m->seed,    is(c->pool, "sum") ? POOL_SUM : POOL_MEAN};
+    struct pool_all q = {.graph = d->graph,
+                         .keep = m->keep,
+                         .h = h,
+                         .plans = m->plans,
+                         .c = d->classes,
+                         .f = c->hidden,
+                         .cap = c->two_hop_cap,
+                         .seed = m->seed,
+                         .pool = pool_of(c),
+                         .split = is(c->map, "linear")};
+    ot_plans_costs(m->plans, h, m->reference_point, c->hidden, m->team);
     pooling_all(m->pooled, &q, m->scratch, m->team);
-done:
-    return st;
 }
 
 consm_status matcher_score(struct matcher *m, float *w)
 {
-    consm_status st = CONSM_OK;
     const struct edges *edges = m->data.edges;
     struct step step = {m->seed, (uint64_t)m->steps};
-    TRY(pool_every_node(m));
+    pool_every_node(m);
     program_bind(m->score, m->pooled_input, m->pooled);
     for (int64_t first = 0; first < edges->count; first += m->score_batch) {
         /* The last batch begins earlier, so that it is full: a few edges are scored twice. */
@@ -368,6 +348,5 @@ consm_status matcher_score(struct matcher *m, float *w)
         program_run(m->score, m->team, &step);
         memcpy(w + begin, program_value(m->score, m->scores), (size_t)m->score_batch * sizeof *w);
     }
-done:
-    return st;
+    return CONSM_OK;
 }

@@ -16,10 +16,12 @@ struct matcher {
     node embedding, head;      /* of encode: h and f(h) */
     node pooled_input, scores; /* of score: h' of every node in, coefficients out */
 
-    struct subgraphs sets;     /* of the labelled nodes */
-    struct pooling pooling;    /* their P */
-    int32_t *member_reference; /* (members) */
-    float *member_plan;        /* (members, c), for the linear map */
+    struct subgraphs sets;             /* of the labelled nodes */
+    struct pooling pooling;            /* their P */
+    struct index *member, *member_row; /* (members) instead of P when pooling takes the largest … */
+    struct index *pooled_row;          /* (labelled·c) … and the rows of h' among its results */
+    int32_t *member_reference;         /* (members) */
+    float *member_plan;                /* (members, c), for the linear map */
     size_t reference_capacity, plan_capacity;
     uint8_t *keep; /* (nnz) of the graph */
     double zeta;
@@ -29,7 +31,7 @@ struct matcher {
     int32_t *order;                /* (|E|) of the selection */
 
     float *reference_point; /* (c, f), among the parameters, so that it is saved with them */
-    int32_t *nearest;       /* (n) */
+    struct ot_plans *plans; /* from nodes to reference points */
 
     int64_t pairs;              /* per step, half of them positive */
     struct index *left, *right; /* (pairs) positions among the labelled nodes */

@@ -1,44 +1,8 @@
 /* Pooling as a sparse matrix for training, and directly for scoring. */
 #include "match/pooling.h"
 
+#include <stdatomic.h>
 #include <string.h>
-
-/* ---- nearest reference
- * ------------------------------------------------------------------------------ */
-
-struct nearest {
-    int32_t *reference;
-    const float *h, *r;
-    int64_t n, c, f;
-};
-
-static void nearest_worker(void *arg, struct worker who)
-{
-    const struct nearest *q = arg;
-    int64_t from, to;
-    team_range(who, q->n, 16, &from, &to);
-    for (int64_t i = from; i < to; i++) {
-        float least = 0;
-        for (int64_t k = 0; k < q->c; k++) {
-            float distance = 0;
-            for (int64_t d = 0; d < q->f; d++) {
-                float gap = q->h[i * q->f + d] - q->r[k * q->f + d];
-                distance += gap * gap;
-            }
-            if (k == 0 || distance < least) {
-                least = distance;
-                q->reference[i] = (int32_t)k;
-            }
-        }
-    }
-}
-
-void pooling_nearest(int32_t *reference, const float *h, const float *r, int64_t n, int64_t c,
-                     int64_t f, struct team *team)
-{
-    struct nearest q = {reference, h, r, n, c, f};
-    team_run(team, nearest_worker, &q);
-}
 
 /* ---- the matrix P
  * ------------------------------------------------------------------------------------ */
@@ -129,6 +93,26 @@ consm_status pooling_assign(struct pooling *p, const struct subgraphs *s, const 
     return CONSM_OK;
 }
 
+consm_status pooling_list(struct index *member, struct index *row, const struct subgraphs *s,
+                          const int32_t *reference, int64_t classes)
+{
+    consm_status st = CONSM_OK;
+    int64_t at = 0;
+    for (int64_t i = 0; i < s->count; i++)
+        for (int64_t k = s->start[i]; k < s->start[i + 1]; k++, at++) {
+            member->row[at] = s->member[k];
+            row->row[at] = (int32_t)(i * classes + reference[k]);
+        }
+    for (; at < member->count; at++) {
+        member->row[at] = 0;
+        row->row[at] = (int32_t)(s->count * classes);
+    }
+    TRY(index_set(member, member->row));
+    TRY(index_set(row, row->row));
+done:
+    return st;
+}
+
 consm_status pooling_split(struct pooling *p, const struct subgraphs *s, const float *weight)
 {
     consm_status st = pooling_reserve(p, s->start[s->count] * p->classes);
@@ -153,14 +137,52 @@ consm_status pooling_split(struct pooling *p, const struct subgraphs *s, const f
     return CONSM_OK;
 }
 
+/* ---- mapping
+ * ------------------------------------------------------------------------------------------ */
+
+struct mapping {
+    int32_t *reference;
+    float *weight;
+    const struct subgraphs *s;
+    struct ot_plans *plans;
+    int64_t classes;
+    atomic_int_fast64_t next;
+};
+
+/* Sets are handed out one by one, so that a large one delays nobody. */
+static void map_worker(void *arg, struct worker who)
+{
+    struct mapping *q = arg;
+    int64_t i;
+    while ((i = atomic_fetch_add(&q->next, 1)) < q->s->count) {
+        int64_t first = q->s->start[i], size = q->s->start[i + 1] - first;
+        const int32_t *member = q->s->member + first;
+        if (q->weight)
+            ot_plans_weigh(q->plans, who.id, q->weight + q->classes * first, member, size);
+        else
+            ot_plans_assign(q->plans, who.id, q->reference + first, member, size);
+    }
+}
+
+void pooling_map(int32_t *reference, float *weight, const struct subgraphs *s, int64_t classes,
+                 struct ot_plans *plans, struct team *team)
+{
+    struct mapping q = {reference, weight, s, plans, classes, 0};
+    team_run(team, map_worker, &q);
+}
+
 /* ---- every node at once
  * ------------------------------------------------------------------------------- */
 
-consm_status pool_scratch_new(struct pool_scratch *s, int64_t nodes, int64_t c)
+consm_status pool_scratch_new(struct pool_scratch *s, int64_t nodes, int64_t c, int64_t largest,
+                              bool split)
 {
     consm_status st = CONSM_OK;
     TRY(walk_new(&s->walk, nodes));
     TRY(NEW(s->size, c));
+    TRY(NEW(s->reference, largest));
+    if (split)
+        TRY(NEW(s->weight, c * largest));
 done:
     return st;
 }
@@ -169,7 +191,9 @@ void pool_scratch_free(struct pool_scratch *s)
 {
     walk_free(&s->walk);
     mem_free(s->size);
-    s->size = NULL;
+    mem_free(s->reference);
+    mem_free(s->weight);
+    *s = (struct pool_scratch){0};
 }
 
 struct pool_run {
@@ -178,19 +202,31 @@ struct pool_run {
     struct pool_scratch *scratch; /* one per worker */
 };
 
-/* Sums the members of one set by reference, then divides. */
-static void pool_node(float *out, const struct pool_all *q, struct pool_scratch *s)
+static void add_row(float *to, float share, const float *h, int64_t f)
+{
+    for (int64_t d = 0; d < f; d++)
+        to[d] += share * h[d];
+}
+
+static void raise_row(float *to, const float *h, int64_t f)
+{
+    for (int64_t d = 0; d < f; d++)
+        to[d] = h[d] > to[d] ? h[d] : to[d];
+}
+
+/* Adds the members of one set up by reference, or takes their largest values; then divides. */
+static void pool_assigned(float *out, const struct pool_all *q, struct pool_scratch *s)
 {
     int64_t c = q->c, f = q->f;
-    memset(out, 0, (size_t)(c * f) * sizeof *out);
     memset(s->size, 0, (size_t)c * sizeof *s->size);
     for (int64_t i = 0; i < s->walk.count; i++) {
-        int32_t v = s->walk.found[i], r = q->reference[v];
-        float *sum = out + r * f;
-        const float *h = q->h + v * f;
+        int32_t r = s->reference[i];
+        const float *h = q->h + s->walk.found[i] * f;
+        if (q->pool == POOL_MAX && s->size[r] > 0)
+            raise_row(out + r * f, h, f);
+        else
+            add_row(out + r * f, 1, h, f);
         s->size[r]++;
-        for (int64_t d = 0; d < f; d++)
-            sum[d] += h[d];
     }
     for (int64_t r = 0; q->pool == POOL_MEAN && r < c; r++) {
         float share = s->size[r] > 1 ? 1 / (float)s->size[r] : 1;
@@ -199,18 +235,38 @@ static void pool_node(float *out, const struct pool_all *q, struct pool_scratch 
     }
 }
 
+/* h' = c·P*·h, as in pooling_split(). */
+static void pool_split(float *out, const struct pool_all *q, struct pool_scratch *s)
+{
+    int64_t c = q->c, size = s->walk.count;
+    for (int64_t r = 0; r < c; r++)
+        for (int64_t i = 0; i < size; i++)
+            if (s->weight[r * size + i] != 0)
+                add_row(out + r * q->f, (float)c * s->weight[r * size + i],
+                        q->h + s->walk.found[i] * q->f, q->f);
+}
+
 static void pool_worker(void *arg, struct worker who)
 {
     const struct pool_run *run = arg;
     const struct pool_all *q = run->q;
     struct pool_scratch *s = &run->scratch[who.id];
+    struct walk *walk = &s->walk;
     /* Small interleaved blocks, because hubs and their neighbours often stand together. */
     enum { BLOCK = 64 };
     for (int64_t begin = (int64_t)who.id * BLOCK; begin < q->graph->rows;
          begin += (int64_t)who.size * BLOCK)
         for (int64_t i = begin; i < begin + BLOCK && i < q->graph->rows; i++) {
-            walk_two_hops(&s->walk, q->graph, q->keep, (int32_t)i, q->cap, q->seed);
-            pool_node(run->pooled + i * q->c * q->f, q, s);
+            float *out = run->pooled + i * q->c * q->f;
+            memset(out, 0, (size_t)(q->c * q->f) * sizeof *out);
+            walk_two_hops(walk, q->graph, q->keep, (int32_t)i, q->cap, q->seed);
+            if (q->split) {
+                ot_plans_weigh(q->plans, who.id, s->weight, walk->found, walk->count);
+                pool_split(out, q, s);
+            } else {
+                ot_plans_assign(q->plans, who.id, s->reference, walk->found, walk->count);
+                pool_assigned(out, q, s);
+            }
         }
 }
 

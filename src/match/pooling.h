@@ -12,12 +12,10 @@
 #include "base/threads.h"
 #include "graph/csr.h"
 #include "match/walk.h"
+#include "ot/linear_ot.h"
+#include "program/index.h"
 
-enum pool { POOL_MEAN, POOL_SUM };
-
-/* Node v's reference is the nearest one (Euclidean; ties to the lower class). reference (n). */
-void pooling_nearest(int32_t *reference, const float *h, const float *r, int64_t n, int64_t c,
-                     int64_t f, struct team *team);
+enum pool { POOL_MEAN, POOL_SUM, POOL_MAX };
 
 /* The subgraphs of some nodes over the kept edges, sampled where larger than a cap. */
 struct subgraphs {
@@ -55,29 +53,45 @@ consm_status pooling_reserve(struct pooling *p, int64_t entries);
 consm_status pooling_assign(struct pooling *p, const struct subgraphs *s, const int32_t *reference,
                             enum pool pool);
 
+/* The same as two lists for gather and segment_max: entry k is a member and the row of h' it
+ * belongs to. Both are as long as the largest subgraphs; what is left over goes to the row behind
+ * the last.
+ */
+consm_status pooling_list(struct index *member, struct index *row, const struct subgraphs *s,
+                          const int32_t *reference, int64_t classes);
+
 /* Mass splitting: h' = c·P*·h (Eq. linear_ot). Set i's plan (c, size) begins at weight[c·start[i]];
  * its rows sum to 1/c, so that the factor c makes each pooled row a mean. */
 consm_status pooling_split(struct pooling *p, const struct subgraphs *s, const float *weight);
 
-/* h' (n, c·f) of every node over the kept edges with the given reference per node. */
+/* Maps the members of every set: reference (members), or the plans' weights (c·members) for
+ * pooling_split(). plans hold the costs of the present h. */
+void pooling_map(int32_t *reference, float *weight, const struct subgraphs *s, int64_t classes,
+                 struct ot_plans *plans, struct team *team);
+
+/* h' (n, c·f) of every node over the kept edges. */
 struct pool_all {
     const struct csr *graph;
-    const uint8_t *keep;      /* (nnz) */
-    const float *h;           /* (n, f) */
-    const int32_t *reference; /* (n) */
+    const uint8_t *keep; /* (nnz) */
+    const float *h;      /* (n, f) */
+    struct ot_plans *plans;
     int64_t c, f, cap;
     uint64_t seed;
     enum pool pool;
+    bool split; /* a member's mass goes to several references (linear map) */
 };
-/* One worker's scratch. */
+/* One worker's scratch, for sets of up to `largest` members. */
 struct pool_scratch {
     struct walk walk;
-    int64_t *size; /* (c) members per reference */
+    int64_t *size;      /* (c) members per reference */
+    int32_t *reference; /* (largest) */
+    float *weight;      /* (c·largest), when masses split */
 };
-consm_status pool_scratch_new(struct pool_scratch *s, int64_t nodes, int64_t c);
+consm_status pool_scratch_new(struct pool_scratch *s, int64_t nodes, int64_t c, int64_t largest,
+                              bool split);
 void pool_scratch_free(struct pool_scratch *s);
 
-/* scratch: one for each thread of the team. */
+/* scratch: one for each thread of the team. No set is ever stored. */
 void pooling_all(float *pooled, const struct pool_all *q, struct pool_scratch *scratch,
                  struct team *team);
 

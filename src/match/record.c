@@ -81,7 +81,9 @@ static consm_status record_train(struct matcher *m)
     struct program *p = m->train;
     node h = encoder(m, p);
     /* h'_i = B(p*_i, h_i) for every labelled node: P·h, c rows each          (Eq. our_monge_map) */
-    node rows = spmm(p, m->pooling.matrix, h);
+    node rows =
+        m->member ? gather(p, segment_max(p, gather(p, h, m->member), m->member_row), m->pooled_row)
+                  : spmm(p, m->pooling.matrix, h);
     node pooled = reshape(p, rows, m->data.labelled, m->data.classes * m->config->hidden);
     m->loss = matching_loss(m, p, h, match(m, p, pooled, m->left, m->right));
     program_minimize(p, program_name(p, m->loss, "L_SM"));

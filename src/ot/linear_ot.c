@@ -37,7 +37,7 @@ void ot_linear(float *image, double *sums, const double *plan, const float *h, i
     }
 }
 
-/* ---- many sets ---------------------------------------------------------------------------------
+/* ---- sets one by one ---------------------------------------------------------------------------
  */
 
 /* What one thread needs for one set. */
@@ -48,6 +48,162 @@ struct seat {
     int64_t unconverged;
 };
 
+struct ot_plans {
+    int64_t n, c;
+    struct consm_ot_options options;
+    double *node_cost;     /* (n, c) */
+    int32_t *node_nearest; /* (n) */
+    int seats;
+    struct seat *seat;
+};
+
+static consm_status prepare_seat(struct seat *seat, enum consm_ot_method method, int64_t c,
+                                 int64_t largest)
+{
+    consm_status st = CONSM_OK;
+    if (method == CONSM_OT_NEAREST)
+        return CONSM_OK;
+    TRY(NEW(seat->cost, c * largest));
+    TRY(NEW(seat->plan, c * largest));
+    if (method == CONSM_OT_EXACT)
+        TRY(ot_exact_work_new(&seat->exact, c, largest));
+    else
+        TRY(ot_sinkhorn_work_new(&seat->sinkhorn, c, largest));
+done:
+    return st;
+}
+
+consm_status ot_plans_new(struct ot_plans **out, int64_t n, int64_t c, int64_t largest,
+                          const struct consm_ot_options *options, int threads)
+{
+    consm_status st = CONSM_OK;
+    struct ot_plans *p = NULL;
+    *out = NULL;
+    TRY(ot_check_sizes(c, n));
+    TRY(ot_check_options(options));
+    TRY(ZNEW(p, 1));
+    p->n = n;
+    p->c = c;
+    p->options = *options;
+    TRY(NEW(p->node_cost, n * c));
+    TRY(NEW(p->node_nearest, n));
+    TRY(ZNEW(p->seat, threads));
+    p->seats = threads;
+    for (int t = 0; t < threads; t++)
+        TRY(prepare_seat(&p->seat[t], options->method, c, largest));
+    *out = p;
+    p = NULL;
+done:
+    ot_plans_free(p);
+    return st;
+}
+
+void ot_plans_free(struct ot_plans *p)
+{
+    if (!p)
+        return;
+    for (int t = 0; t < p->seats; t++) {
+        mem_free(p->seat[t].cost);
+        mem_free(p->seat[t].plan);
+        ot_exact_work_free(p->seat[t].exact);
+        ot_sinkhorn_work_free(p->seat[t].sinkhorn);
+    }
+    mem_free(p->seat);
+    mem_free(p->node_cost);
+    mem_free(p->node_nearest);
+    mem_free(p);
+}
+
+struct costing {
+    struct ot_plans *p;
+    const float *h, *r;
+    int64_t f;
+};
+
+/* Costs of this thread's nodes: a node's row is one column of its own small problem. */
+static void node_costs(void *arg, struct worker who)
+{
+    const struct costing *q = arg;
+    struct ot_plans *p = q->p;
+    int64_t from, to, c = p->c;
+    team_range(who, p->n, 16, &from, &to);
+    for (int64_t i = from; i < to; i++) {
+        ot_cost_matrix(p->node_cost + i * c, q->r, q->h + i * q->f, c, 1, q->f, p->options.metric);
+        ot_nearest(p->node_nearest + i, p->node_cost + i * c, c, 1);
+    }
+}
+
+static void run(struct team *team, team_fn fn, void *arg)
+{
+    if (team)
+        team_run(team, fn, arg);
+    else
+        fn(arg, (struct worker){0, 1, NULL});
+}
+
+void ot_plans_costs(struct ot_plans *p, const float *h, const float *r, int64_t f,
+                    struct team *team)
+{
+    struct costing q = {p, h, r, f};
+    run(team, node_costs, &q);
+}
+
+static int64_t point_of(const int32_t *point, int64_t l)
+{
+    return point ? point[l] : l;
+}
+
+static void solve_set(struct ot_plans *p, struct seat *seat, const int32_t *point, int64_t size)
+{
+    int64_t c = p->c;
+    struct consm_ot_result result;
+    for (int64_t l = 0; l < size; l++) {
+        const double *cost = p->node_cost + point_of(point, l) * c;
+        for (int64_t k = 0; k < c; k++)
+            seat->cost[k * size + l] = cost[k];
+    }
+    if (p->options.method == CONSM_OT_EXACT)
+        ot_exact_solve(seat->exact, seat->plan, NULL, NULL, &result, seat->cost, NULL, NULL, c,
+                       size);
+    else
+        ot_sinkhorn_solve(seat->sinkhorn, seat->plan, &result, seat->cost, NULL, NULL, c, size,
+                          &p->options);
+    seat->unconverged += !result.converged;
+}
+
+void ot_plans_assign(struct ot_plans *p, int seat, int32_t *reference, const int32_t *point,
+                     int64_t size)
+{
+    if (size == 0)
+        return;
+    if (p->options.method == CONSM_OT_NEAREST) {
+        for (int64_t l = 0; l < size; l++)
+            reference[l] = p->node_nearest[point_of(point, l)];
+    } else {
+        solve_set(p, &p->seat[seat], point, size);
+        ot_monge_assign(reference, p->seat[seat].plan, p->c, size);
+    }
+}
+
+void ot_plans_weigh(struct ot_plans *p, int seat, float *weight, const int32_t *point, int64_t size)
+{
+    if (size == 0)
+        return;
+    if (p->options.method == CONSM_OT_NEAREST) {
+        for (int64_t k = 0; k < p->c; k++)
+            for (int64_t l = 0; l < size; l++)
+                weight[k * size + l] =
+                    p->node_nearest[point_of(point, l)] == k ? 1 / (float)size : 0;
+    } else {
+        solve_set(p, &p->seat[seat], point, size);
+        for (int64_t i = 0; i < p->c * size; i++)
+            weight[i] = (float)p->seat[seat].plan[i];
+    }
+}
+
+/* ---- many sets ---------------------------------------------------------------------------------
+ */
+
 struct job {
     int32_t *reference; /* one of the two outputs is NULL */
     float *weight;
@@ -55,15 +211,16 @@ struct job {
     int64_t n, c, f;
     const struct ot_sets *sets;
     const struct consm_ot_options *options;
-    double *node_cost;     /* (n, c) */
-    int32_t *node_nearest; /* (n) */
-    struct seat *seat;     /* one per thread */
+    struct ot_plans *plans;
     atomic_int_fast64_t next;
 };
 
 static consm_status check_sets(const struct ot_sets *sets, int64_t n, int64_t *largest)
 {
     *largest = 1;
+    if (!sets->point && sets->count > 1)
+        return status_fail(CONSM_EINVAL, "transport: %lld sets without their points",
+                           (long long)sets->count);
     if (sets->count < 0 || sets->start[0] != 0)
         return status_fail(CONSM_EINVAL, "transport: %lld sets from entry %lld, expected from 0",
                            (long long)sets->count, (long long)sets->start[0]);
@@ -85,92 +242,19 @@ static consm_status check_sets(const struct ot_sets *sets, int64_t n, int64_t *l
     return CONSM_OK;
 }
 
-static int64_t point_of(const struct ot_sets *sets, int64_t entry)
-{
-    return sets->point ? sets->point[entry] : entry;
-}
-
-/* Costs of this thread's nodes: a node's row is one column of its own small problem. */
-static void node_costs(void *arg, struct worker who)
-{
-    struct job *job = arg;
-    int64_t from, to, c = job->c;
-    team_range(who, job->n, 16, &from, &to);
-    for (int64_t i = from; i < to; i++) {
-        ot_cost_matrix(job->node_cost + i * c, job->r, job->h + i * job->f, c, 1, job->f,
-                       job->options->metric);
-        ot_nearest(job->node_nearest + i, job->node_cost + i * c, c, 1);
-    }
-}
-
-static void nearest_set(struct job *job, int64_t first, int64_t size)
-{
-    for (int64_t l = 0; l < size; l++) {
-        int32_t k = job->node_nearest[point_of(job->sets, first + l)];
-        if (job->reference)
-            job->reference[first + l] = k;
-        for (int64_t i = 0; job->weight && i < job->c; i++)
-            job->weight[job->c * first + i * size + l] = i == k ? 1 / (float)size : 0;
-    }
-}
-
-static void plan_set(struct job *job, struct seat *seat, int64_t first, int64_t size)
-{
-    int64_t c = job->c;
-    struct consm_ot_result result;
-    for (int64_t l = 0; l < size; l++) {
-        const double *cost = job->node_cost + point_of(job->sets, first + l) * c;
-        for (int64_t k = 0; k < c; k++)
-            seat->cost[k * size + l] = cost[k];
-    }
-    if (job->options->method == CONSM_OT_EXACT)
-        ot_exact_solve(seat->exact, seat->plan, NULL, NULL, &result, seat->cost, NULL, NULL, c,
-                       size);
-    else
-        ot_sinkhorn_solve(seat->sinkhorn, seat->plan, &result, seat->cost, NULL, NULL, c, size,
-                          job->options);
-    seat->unconverged += !result.converged;
-    if (job->reference)
-        ot_monge_assign(job->reference + first, seat->plan, c, size);
-    for (int64_t i = 0; job->weight && i < c * size; i++)
-        job->weight[c * first + i] = (float)seat->plan[i];
-}
-
 static void solve_sets(void *arg, struct worker who)
 {
     struct job *job = arg;
+    const struct ot_sets *sets = job->sets;
     int64_t i;
-    while ((i = atomic_fetch_add(&job->next, 1)) < job->sets->count) {
-        int64_t first = job->sets->start[i], size = job->sets->start[i + 1] - first;
-        if (job->options->method == CONSM_OT_NEAREST)
-            nearest_set(job, first, size);
-        else if (size > 0)
-            plan_set(job, &job->seat[who.id], first, size);
+    while ((i = atomic_fetch_add(&job->next, 1)) < sets->count) {
+        int64_t first = sets->start[i], size = sets->start[i + 1] - first;
+        const int32_t *point = sets->point ? sets->point + first : NULL;
+        if (job->reference)
+            ot_plans_assign(job->plans, who.id, job->reference + first, point, size);
+        else
+            ot_plans_weigh(job->plans, who.id, job->weight + job->c * first, point, size);
     }
-}
-
-static void run(struct team *team, team_fn fn, struct job *job)
-{
-    if (team)
-        team_run(team, fn, job);
-    else
-        fn(job, (struct worker){0, 1, NULL});
-}
-
-static consm_status prepare_seat(struct seat *seat, enum consm_ot_method method, int64_t c,
-                                 int64_t largest)
-{
-    consm_status st = CONSM_OK;
-    if (method == CONSM_OT_NEAREST)
-        return CONSM_OK;
-    TRY(NEW(seat->cost, c * largest));
-    TRY(NEW(seat->plan, c * largest));
-    if (method == CONSM_OT_EXACT)
-        TRY(ot_exact_work_new(&seat->exact, c, largest));
-    else
-        TRY(ot_sinkhorn_work_new(&seat->sinkhorn, c, largest));
-done:
-    return st;
 }
 
 static consm_status solve_job(struct job *job, int64_t *unconverged, struct team *team)
@@ -183,27 +267,15 @@ static consm_status solve_job(struct job *job, int64_t *unconverged, struct team
     TRY(ot_check_points(job->h, job->n, job->f, "point"));
     TRY(ot_check_options(job->options));
     TRY(check_sets(job->sets, job->n, &largest));
-    TRY(NEW(job->node_cost, job->n * job->c));
-    TRY(NEW(job->node_nearest, job->n));
-    TRY(ZNEW(job->seat, threads));
-    for (int t = 0; t < threads; t++)
-        TRY(prepare_seat(&job->seat[t], job->options->method, job->c, largest));
-    run(team, node_costs, job);
+    TRY(ot_plans_new(&job->plans, job->n, job->c, largest, job->options, threads));
+    ot_plans_costs(job->plans, job->h, job->r, job->f, team);
     run(team, solve_sets, job);
     for (int t = 0; t < threads; t++)
-        unfinished += job->seat[t].unconverged;
+        unfinished += job->plans->seat[t].unconverged;
     if (unconverged)
         *unconverged = unfinished;
 done:
-    for (int t = 0; job->seat && t < threads; t++) {
-        mem_free(job->seat[t].cost);
-        mem_free(job->seat[t].plan);
-        ot_exact_work_free(job->seat[t].exact);
-        ot_sinkhorn_work_free(job->seat[t].sinkhorn);
-    }
-    mem_free(job->seat);
-    mem_free(job->node_cost);
-    mem_free(job->node_nearest);
+    ot_plans_free(job->plans);
     return st;
 }
 

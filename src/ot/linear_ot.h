@@ -13,8 +13,8 @@
 #include "base/status.h"
 #include "base/threads.h"
 
-/* Set i holds the rows point[start[i]] … point[start[i + 1] - 1] of h; point NULL: the rows
- * start[i] … start[i + 1] - 1 themselves. Sets may be empty and may share points. */
+/* Set i holds the rows point[start[i]] … point[start[i + 1] - 1] of h; point NULL: a single set, of
+ * the first rows. Sets may be empty and may share points. */
 struct ot_sets {
     int64_t count;
     const int64_t *start; /* (count + 1), from 0, not falling */
@@ -44,5 +44,23 @@ consm_status ot_assign(int32_t *reference, int64_t *unconverged, const float *h,
 consm_status ot_plan_weights(float *weight, int64_t *unconverged, const float *h, const float *r,
                              int64_t n, int64_t c, int64_t f, const struct ot_sets *sets,
                              const struct consm_ot_options *options, struct team *team);
+
+/*
+ * The same for sets that come one by one, with all memory made beforehand: costs of every node, and
+ * one seat per thread to solve at. Points of a set are rows of h; largest bounds a set's size.
+ */
+struct ot_plans;
+consm_status ot_plans_new(struct ot_plans **out, int64_t n, int64_t c, int64_t largest,
+                          const struct consm_ot_options *options, int threads);
+void ot_plans_free(struct ot_plans *p);
+void ot_plans_costs(struct ot_plans *p, const float *h, const float *r, int64_t f,
+                    struct team *team);
+
+/* reference (size), or weight (c, size) with columns that sum to 1 / size; point NULL: rows 0, 1 …
+ * Two threads never share a seat. */
+void ot_plans_assign(struct ot_plans *p, int seat, int32_t *reference, const int32_t *point,
+                     int64_t size);
+void ot_plans_weigh(struct ot_plans *p, int seat, float *weight, const int32_t *point,
+                    int64_t size);
 
 #endif

@@ -249,7 +249,7 @@ static consm_status match_round(struct session *s, int64_t round)
     TRY(matcher_score(own->matcher, own->w));
     if (is(c->coefficients, "trust")) {
         struct trust trust;
-        TRY(consm_weigh_witnesses(&trust, s));
+        consm_weigh_witnesses(&trust, s);
         trust_apply(own->w, &trust, own->witness, own->edges->count);
     }
     consm_propagation(own->slope, &own->constant, own->w, own->edges, s->problem->role, own->zeta,
@@ -305,6 +305,8 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
         TRY(status_fail(own->fault, "out of memory for the matching module of a checkpoint"));
     if (own->edges->count > 0 && !own->matcher)
         TRY(consm_open_matcher(s));
+    if (own->matcher && is(c->coefficients, "trust"))
+        TRY(consm_open_witnesses(s));
     if (!at->begun)
         *at = (struct consm_place){.begun = 1, .left = c->warmup};
     for (;;) {

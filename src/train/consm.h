@@ -53,11 +53,11 @@ double consm_estimate_zeta(const struct edges *edges, const struct problem *prob
 /* The share of edges over which subgraphs are matched: ζ, or all when nothing is pruned. */
 double consm_kept_share(const struct session *s);
 
-/* Fills own->witness from the model as it is now; own->w holds the matching coefficients. */
-consm_status consm_call_witnesses(struct session *s);
+/* Makes room for the witnesses, with what the data says already in place. */
+consm_status consm_open_witnesses(struct session *s);
 
-/* The same, and how validation would weigh them. */
-consm_status consm_weigh_witnesses(struct trust *trust, struct session *s);
+/* Calls all witnesses, with own->w as the matching coefficients, and weighs them by validation. */
+void consm_weigh_witnesses(struct trust *trust, struct session *s);
 
 /* The store's entries: the matching module behind "match.", and "trust" (1, 1 + WITNESSES). */
 #define CONSM_MATCH_PREFIX "match."

@@ -32,12 +32,11 @@ static float *stored_weights(struct session *s)
     return s->params->value + s->params->item[params_find(s->params, CONSM_TRUST)].offset;
 }
 
-consm_status consm_call_witnesses(struct session *s)
+static struct witness_data witness_data_of(const struct session *s)
 {
-    consm_status st = CONSM_OK;
     const struct problem *problem = s->problem;
-    struct consm *own = s->own;
-    struct witness_data data = {
+    const struct consm *own = s->own;
+    return (struct witness_data){
         .edges = own->edges,
         .graph = problem->graph,
         .sparse = problem->sparse,
@@ -45,26 +44,37 @@ consm_status consm_call_witnesses(struct session *s)
         .features = problem->features,
         .classes = problem->classes,
     };
+}
+
+consm_status consm_open_witnesses(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    struct witness_data data = witness_data_of(s);
     if (!own->witness) {
         TRY(NEW(own->witness, own->edges->count * WITNESSES));
         TRY(witness_data_only(own->witness, &data, s->team));
     }
-    witness_model(own->witness, &data, session_logits(s), matcher_head(own->matcher), own->w,
-                  s->team);
+    if (!own->sample && !s->options.eval_only)
+        TRY(trust_sample_new(&own->sample, own->edges, s->problem->label, s->problem->role));
 done:
     return st;
 }
 
-consm_status consm_weigh_witnesses(struct trust *trust, struct session *s)
+/* What the model says now; own->w holds the matching coefficients. */
+static void call_witnesses(struct session *s)
 {
-    consm_status st = CONSM_OK;
     struct consm *own = s->own;
-    TRY(consm_call_witnesses(s));
-    if (!own->sample)
-        TRY(trust_sample_new(&own->sample, own->edges, s->problem->label, s->problem->role));
+    struct witness_data data = witness_data_of(s);
+    witness_model(own->witness, &data, session_logits(s), matcher_head(own->matcher), own->w,
+                  s->team);
+}
+
+void consm_weigh_witnesses(struct trust *trust, struct session *s)
+{
+    struct consm *own = s->own;
+    call_witnesses(s);
     trust_fit(trust, own->sample, own->witness);
-done:
-    return st;
 }
 
 consm_status session_keep_trust(struct session *s)
@@ -74,7 +84,8 @@ consm_status session_keep_trust(struct session *s)
     struct trust trust;
     float *kept = stored_weights(s);
     TRY(final_coefficients(s));
-    TRY(consm_weigh_witnesses(&trust, s));
+    TRY(consm_open_witnesses(s));
+    consm_weigh_witnesses(&trust, s);
     matcher_save(own->matcher, s->params, CONSM_MATCH_PREFIX);
     kept[0] = (float)trust.bias;
     for (int k = 0; k < WITNESSES; k++)
@@ -119,7 +130,8 @@ consm_status session_trust(struct edge_trust *out, struct session *s)
         const float *kept = stored_weights(s);
         const struct consm *own = s->own;
         TRY(final_coefficients(s));
-        TRY(consm_call_witnesses(s));
+        TRY(consm_open_witnesses(s));
+        call_witnesses(s);
         out->weigh.bias = kept[0];
         for (int k = 0; k < WITNESSES; k++)
             out->weigh.by[k] = kept[1 + k];
