@@ -19,7 +19,7 @@
 #include <string.h>
 
 static const struct flag flags[] = {
-    {"model", "NAME", "what to train (gcn); `consm models` lists them", 'm'},
+    {"model", "NAME", "what to train (consm); `consm models` lists them", 'm'},
     {"output", "FOLDER", "write model, predictions, metrics, report and configuration there", 'o'},
     {"probabilities", NULL, "predictions.csv gets a column per class", 0},
     {"config", "FILE", "flags from a YAML file; those typed win", 0},
@@ -111,7 +111,8 @@ static int64_t expected_epochs(const struct training *t)
     const struct config *c = &t->config;
     if (procedure_find(&procedure, &options) < 0 || !procedure || !procedure->fit)
         return c->epochs;
-    return c->warmup + c->rounds * c->gnn_steps;
+    int64_t planned = c->warmup + c->rounds * c->gnn_steps;
+    return procedure->bounded && c->epochs < planned ? c->epochs : planned;
 }
 
 static consm_status train_run(void *ctx, int64_t number, int threads)
@@ -187,7 +188,7 @@ static int read_args(struct training *t, struct args *args, struct batch *batch)
     t->args = args;
     t->split = args_get(args, "split");
     t->json = args_has(args, "json");
-    consm_status st = model_find(&t->model, model ? model : "gcn");
+    consm_status st = model_find(&t->model, model ? model : "consm");
     if (st < 0)
         return args_status(args, st);
     if ((code = config_args(&t->config, args, t->model)) ||
@@ -339,8 +340,8 @@ const struct command cmd_train = {
     .text = "Trains on the split's training nodes, keeps the parameters that were best on its\n"
             "validation nodes, and then reads the test nodes once. DATASET is a name (`csbm`, the\n"
             "default, and `karate` need no file) or a path.\n\n"
-            "  consm train                                a GCN on a generated graph\n"
-            "  consm train ./mygraph --model consm -o out/\n"
+            "  consm train                                ConSM on a generated graph\n"
+            "  consm train ./mygraph -o out/\n"
             "  consm train karate --per-class 4 --model mlp\n"
             "  consm train cora --split paper --seeds 10 --json\n"
             "  consm train csbm:homophily=0.1 --model gcn --layers 4 --lr 0.01\n"

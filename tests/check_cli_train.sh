@@ -109,7 +109,7 @@ expect 2 "y.yaml: line" train --config "$work/y.yaml"
 yaml 'probabilities: maybe\n'
 expect 2 "true or false" train --config "$work/y.yaml"
 yaml ''
-expect 0 "csbm, gcn" train --config "$work/y.yaml" --epochs 2
+expect 0 "csbm, consm" train --config "$work/y.yaml" --epochs 2
 yaml 'dataset: karate\nper_class: 4\nepochs: 2\njson: true\n'
 expect 0 '"epochs": 2' train --config "$work/y.yaml"
 expect 1 "none.yaml" train --config "$work/none.yaml"
@@ -149,7 +149,7 @@ expect 1 "writing failed: No space left" predict "$work/k/model.safetensors" kar
 [ -c /dev/full ] || fault "/dev/full was replaced"
 
 # ---- checkpoints ----------------------------------------------------------------------------------
-long="csbm:nodes=400,features=20,classes=3 --epochs 900 --hidden 16 --threads 1"
+long="csbm:nodes=400,features=20,classes=3 --model gcn --epochs 900 --hidden 16 --threads 1"
 # shellcheck disable=SC2086
 "$consm" train $long -o "$work/whole" > /dev/null || fault "the unbroken run"
 # Ctrl-C: saves, and says how to go on.

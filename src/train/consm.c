@@ -265,7 +265,7 @@ static consm_status update_gnn(struct session *s, struct progress *progress)
     consm_status st = CONSM_OK;
     struct consm_place *at = &((struct consm *)s->own)->place;
     s->without_extra = at->round == 0;
-    while (at->left > 0) {
+    while (at->left > 0 && s->steps < s->options.config.epochs) {
         TRY(session_epoch(s, s->steps + 1, progress));
         at->left--;
         TRY(session_report(s, progress));
@@ -300,6 +300,7 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
     const struct config *c = &s->options.config;
     struct progress progress = {.seed = s->options.seed,
                                 .epochs = c->warmup + c->rounds * c->gnn_steps};
+    progress.epochs = progress.epochs < c->epochs ? progress.epochs : c->epochs;
     double begin = clock_seconds();
     if (own->fault < 0)
         TRY(status_fail(own->fault, "out of memory for the matching module of a checkpoint"));
@@ -313,7 +314,8 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
         TRY(update_gnn(s, &progress));
         if (at->round > 0)
             finish_round(s, at);
-        if (at->round == c->rounds || (c->round_patience > 0 && at->idle >= c->round_patience))
+        if (s->steps >= c->epochs || at->round == c->rounds ||
+            (c->round_patience > 0 && at->idle >= c->round_patience))
             break;
         TRY(begin_round(s, at));
     }
@@ -373,6 +375,7 @@ const struct procedure consm_procedure = {
     .plain_phase = true,
     .fit = consm_fit,
     .resumes = true,
+    .bounded = true,
     .memory = consm_memory,
     .sound = consm_sound,
     .close = consm_close,

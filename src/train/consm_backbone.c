@@ -44,7 +44,8 @@ static consm_status try_candidate(double *val, double *loss, struct session *s,
     struct train_options options = {.seed = s->options.seed, .config = s->options.config};
     struct progress progress = {0};
     apply(&options.config, candidate);
-    options.config.epochs = s->options.config.warmup > 0 ? s->options.config.warmup : 1;
+    if (options.config.epochs > options.config.warmup)
+        options.config.epochs = options.config.warmup > 0 ? options.config.warmup : 1;
     TRY(model_find(&options.model, candidate->backbone));
     TRY(session_new(&trial, s->problem, &options, s->team));
     for (int64_t number = 1; number <= options.config.epochs; number++)
