@@ -51,6 +51,7 @@ consm_status bench_gemm(struct bench *b);
 consm_status bench_reading(struct bench *b);
 consm_status bench_models(struct bench *b);
 consm_status bench_large(struct bench *b);
+consm_status bench_peers(struct bench *b);
 
 /* This worker's rows [*from, *to), shared out by non-zeros. */
 void bench_rows(const struct csr *a, struct worker who, int64_t *from, int64_t *to);

@@ -122,6 +122,7 @@ static consm_status bench_all(struct bench *b, int threads)
     TRY(bench_reading(b));
     TRY(bench_models(b));
     TRY(bench_large(b));
+    TRY(bench_peers(b));
 done:
     team_free(b->team);
     return st;

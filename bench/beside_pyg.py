@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Training epochs of consm and of PyTorch Geometric, measured on one machine in one run.
+
+    python bench/beside_pyg.py [--consm build/release/consm] [--sets cora,actor] [--threads 2]
+
+Needs torch and torch_geometric. Data is what `consm convert` gives. For each model and set PyG runs
+with edge_index and with a sparse adjacency (torch CSR), with dense and with sparse features, and
+the fastest counts ("best"); "default" is edge_index with dense features, as its examples use it.
+Every case is a process of its own, whose peak memory is printed too. Two layers, hidden width 64,
+dropout 0.5, Adam with weight decay: the same as consm's defaults. Times are medians.
+"""
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+MODELS = ["mlp", "gcn", "gat", "appnp", "gcnii", "gin"]
+HIDDEN = 64
+
+
+def peer(model, path, threads, adjacency, features, seconds):
+    """One case in this process: prints train_ms, eval_ms, peak_mb as JSON."""
+    import numpy
+    import torch
+    import torch.nn.functional as F
+    from torch_geometric import nn as gnn
+    from torch_geometric.utils import to_torch_csr_tensor
+
+    torch.set_num_threads(threads)
+    data = numpy.load(path)
+    x = torch.tensor(data["node_features"], dtype=torch.float32)
+    y = torch.tensor(data["node_labels"], dtype=torch.long)
+    pairs = torch.tensor(data["edges"], dtype=torch.long).t()
+    pairs = torch.cat([pairs, pairs.flip(0)], 1)
+    pairs = torch.unique(pairs[:, pairs[0] != pairs[1]], dim=1)
+    classes = int(y.max()) + 1
+    train = torch.cat([(y == c).nonzero()[:20, 0] for c in range(classes)])
+    edges = pairs if adjacency == "index" else to_torch_csr_tensor(pairs, size=(len(y), len(y)))
+
+    class SparseLinear(torch.nn.Linear):
+        def forward(self, value):
+            out = torch.sparse.mm(value, self.weight.t())
+            return out if self.bias is None else out + self.bias
+
+    def first(linear):
+        if features == "dense":
+            return linear
+        return SparseLinear(linear.in_channels if hasattr(linear, "in_channels") else
+                            linear.in_features, HIDDEN, bias=linear.bias is not None)
+
+    drop = lambda net, value: F.dropout(value, 0.5, net.training)
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            width = x.shape[1]
+            if model == "gcn":
+                self.one, self.two = gnn.GCNConv(width, HIDDEN, cached=True), gnn.GCNConv(
+                    HIDDEN, classes, cached=True)
+                self.one.lin = first(self.one.lin)
+            elif model == "gat":
+                self.one = gnn.GATConv(width, HIDDEN // 8, heads=8, dropout=0.5)
+                self.two = gnn.GATConv(HIDDEN, classes, heads=1, dropout=0.5)
+                self.one.lin = first(self.one.lin)
+            elif model == "gin":
+                mlp = lambda a: torch.nn.Sequential(torch.nn.Linear(a, HIDDEN), torch.nn.ReLU(),
+                                                    torch.nn.Linear(HIDDEN, HIDDEN))
+                self.one = gnn.GINConv(mlp(width), train_eps=True)
+                self.two = gnn.GINConv(mlp(HIDDEN), train_eps=True)
+                self.three, self.four = torch.nn.Linear(HIDDEN, HIDDEN), torch.nn.Linear(
+                    HIDDEN, classes)
+            else:
+                self.one = first(torch.nn.Linear(width, HIDDEN))
+                self.two = torch.nn.Linear(HIDDEN, classes)
+                if model == "appnp":
+                    self.walk = gnn.APPNP(10, 0.1, cached=True)
+                if model == "gcnii":
+                    self.deep = torch.nn.ModuleList(
+                        gnn.GCN2Conv(HIDDEN, 0.1, 0.5, i + 1, cached=True) for i in range(2))
+
+        def forward(self):
+            if model == "gcn" or model == "gat":
+                act = F.relu if model == "gcn" else F.elu
+                return self.two(drop(self, act(self.one(x, edges))), edges)
+            if model == "gin":
+                h = F.relu(self.two(F.relu(self.one(x, edges)), edges))
+                return self.four(drop(self, F.relu(self.three(h))))
+            h = F.relu(self.one(x))
+            if model == "gcnii":
+                start = h
+                for layer in self.deep:
+                    h = F.relu(layer(drop(self, h), start, edges))
+            h = self.two(drop(self, h))
+            return self.walk(h, edges) if model == "appnp" else h
+
+    if features == "sparse":
+        x = x.to_sparse_csr()
+    net = Net()
+    adam = torch.optim.Adam(net.parameters(), lr=0.005, weight_decay=5e-4)
+    steps, looks, begin = [], [], time.perf_counter()
+    while len(steps) < 6 or time.perf_counter() - begin < seconds:
+        start = time.perf_counter()
+        net.train()
+        adam.zero_grad()
+        F.cross_entropy(net()[train], y[train]).backward()
+        adam.step()
+        middle = time.perf_counter()
+        net.eval()
+        with torch.no_grad():
+            net()
+        steps.append(middle - start)
+        looks.append(time.perf_counter() - middle)
+    print(json.dumps({"train_ms": 1e3 * statistics.median(steps[1:]),
+                      "eval_ms": 1e3 * statistics.median(looks[1:]),
+                      "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3}))
+
+
+def ours(consm, model, name, threads):
+    out = subprocess.run([consm, "train", name, "--model", model, "--split", "paper", "--epochs",
+                          "200", "--threads", str(threads), "--json"], capture_output=True,
+                         text=True, check=True).stdout.splitlines()[0]
+    run = json.loads(out)
+    return {"train_ms": run["train_ms"], "eval_ms": run["eval_ms"], "peak_mb": run["peak_rss_mb"]}
+
+
+def main():
+    ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    ask.add_argument("--consm", default="build/release/consm")
+    ask.add_argument("--sets", default="cora,citeseer,chameleon,squirrel,actor")
+    ask.add_argument("--models", default=",".join(MODELS))
+    ask.add_argument("--threads", type=int, default=2)
+    ask.add_argument("--seconds", type=float, default=3, help="spent on each case of PyG")
+    ask.add_argument("--case", nargs=4, help=argparse.SUPPRESS)
+    given = ask.parse_args()
+    if given.case:
+        model, path, adjacency, features = given.case
+        peer(model, path, given.threads, adjacency, features, given.seconds)
+        return
+    print(f"{'model':8}{'set':12}{'consm ms':>9}{'MB':>7}{'PyG best':>10}{'default':>9}{'MB':>8}"
+          f"{'time':>8}{'memory':>8}")
+    with tempfile.TemporaryDirectory() as folder:
+        for name in given.sets.split(","):
+            path = os.path.join(folder, name + ".npz")
+            subprocess.run([given.consm, "convert", name, path], check=True, capture_output=True)
+            for model in given.models.split(","):
+                mine = ours(given.consm, model, name, given.threads)
+                cases = {}
+                for adjacency in ("index", "csr"):
+                    for features in ("dense", "sparse"):
+                        if (model == "mlp" and adjacency == "csr") or (model == "gin" and
+                                                                      features == "sparse"):
+                            continue
+                        run = subprocess.run(
+                            [sys.executable, __file__, "--threads", str(given.threads), "--seconds",
+                             str(given.seconds), "--case", model, path, adjacency, features],
+                            capture_output=True, text=True)
+                        if run.returncode == 0:
+                            cases[adjacency, features] = json.loads(run.stdout.splitlines()[-1])
+                        else:
+                            print(f"{model} on {name}, {adjacency}, {features}: "
+                                  f"{run.stderr.splitlines()[-1]}", file=sys.stderr)
+                best = min(cases.values(), key=lambda c: c["train_ms"])
+                usual = cases["index", "dense"]
+                print(f"{model:8}{name:12}{mine['train_ms']:9.3f}{mine['peak_mb']:7.0f}"
+                      f"{best['train_ms']:10.2f}{usual['train_ms']:9.2f}{best['peak_mb']:8.0f}"
+                      f"{best['train_ms'] / mine['train_ms']:7.1f}x"
+                      f"{best['peak_mb'] / mine['peak_mb']:7.1f}x", flush=True)
+
+
+if __name__ == "__main__":
+    main()

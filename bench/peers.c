@@ -1,0 +1,140 @@
+/* Epochs on the public sets beside PyTorch Geometric's. Its times and memory below were measured on
+ * a 2-core Neoverse-V1 with 2 threads (torch 1.13.1, PyTorch Geometric 2.9; two layers, hidden
+ * width 64; the fastest of edge_index or SparseTensor with dense or sparse features), so the ratios
+ * mean something on such a machine only; bench/beside_pyg.py measures both in one run. Every case
+ * is a process of its own, so that its peak memory is its own. */
+#include "bench.h"
+
+#include "api/prepare.h"
+#include "base/clock.h"
+#include "data/registry.h"
+#include "data/split.h"
+#include "study/sets.h"
+#include "train/session.h"
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SETS = 5, MODELS = 6 };
+
+static const char *const sets[SETS] = {"cora", "citeseer", "chameleon", "squirrel", "actor"};
+
+static const struct peer {
+    const char *model;
+    double ms[SETS];
+} peers[MODELS] = {
+    {"mlp", {7.4, 12.2, 6.0, 13.2, 12.2}},     {"gcn", {8.9, 13.9, 11.0, 67.1, 17.3}},
+    {"gat", {23.8, 28.8, 64.7, 467, 72.5}},    {"appnp", {11.3, 16.0, 14.0, 68.6, 20.6}},
+    {"gcnii", {17.9, 23.8, 22.1, 84.8, 40.6}}, {"gin", {40.8, 95, 112, 548, 85.8}},
+};
+
+struct outcome {
+    double train, eval; /* seconds, the shortest */
+    double peak_mb;
+};
+
+static consm_status measure(struct outcome *out, const struct bench *b, const char *set,
+                            const char *name)
+{
+    consm_status st = CONSM_OK;
+    struct dataset *d = NULL;
+    struct prepared prepared = {0};
+    struct session *s = NULL;
+    struct team *team = NULL;
+    uint8_t *role = NULL;
+    struct train_options options = {.seed = 1};
+    double loss, begin = clock_seconds();
+    *out = (struct outcome){1e9, 1e9, 0};
+    TRY(model_find(&options.model, name));
+    TRY(data_open(&d, set, NULL));
+    TRY(prepare(&prepared, d));
+    TRY(NEW(role, d->nodes));
+    TRY(split_make(role, d, "paper", 0, NULL));
+    struct problem problem = prepare_problem(&prepared, role);
+    model_defaults(options.model, &options.config);
+    TRY(team_new(&team, b->threads));
+    TRY(session_new(&s, &problem, &options, team));
+    for (int i = 0; i < 5 || clock_seconds() - begin < 3 * b->seconds; i++) {
+        double first = clock_seconds();
+        TRY(session_step(s, &loss));
+        double middle = clock_seconds();
+        session_logits(s);
+        double last = clock_seconds();
+        out->train = middle - first < out->train ? middle - first : out->train;
+        out->eval = last - middle < out->eval ? last - middle : out->eval;
+    }
+done:
+    session_free(s);
+    team_free(team);
+    mem_free(role);
+    prepare_free(&prepared);
+    dataset_free(d);
+    return st;
+}
+
+/* The same in a child process, whose peak memory the system tells when it has ended. */
+static consm_status measure_apart(struct outcome *out, const struct bench *b, const char *set,
+                                  const char *model)
+{
+    int ends[2], status = 0;
+    struct rusage usage = {0};
+    if (pipe(ends) != 0)
+        return status_fail(CONSM_EIO, "no pipe to a child process");
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        consm_status st = measure(out, b, set, model);
+        if (st < 0)
+            fprintf(stderr, "consm-bench: %s\n", consm_errmsg());
+        _exit(st == CONSM_OK && write(ends[1], out, sizeof *out) == (ssize_t)sizeof *out ? 0 : 1);
+    }
+    close(ends[1]);
+    bool heard = child > 0 && read(ends[0], out, sizeof *out) == (ssize_t)sizeof *out;
+    close(ends[0]);
+    if (child < 0 || wait4(child, &status, 0, &usage) < 0 || status != 0 || !heard)
+        return status_fail(CONSM_EIO, "the measurement of %s on %s failed", model, set);
+    out->peak_mb = (double)usage.ru_maxrss / 1e3;
+    return CONSM_OK;
+}
+
+static void print_line(const struct bench *b, const char *set, const char *model,
+                       const struct outcome *o, double peer)
+{
+    double ms = 1e3 * o->train;
+    if (b->json)
+        printf("{\"model\": \"%s\", \"dataset\": \"%s\", \"threads\": %d, \"train_ms\": %.4f, "
+               "\"eval_ms\": %.4f, \"peak_mb\": %.1f, \"pyg_ms\": %g, \"ratio\": %.3g}\n",
+               model, set, b->threads, ms, 1e3 * o->eval, o->peak_mb, peer, peer / ms);
+    else
+        printf("%-8s %-10s %10.3f %10.3f %9.1f %9.1f %7.1fx\n", model, set, ms, 1e3 * o->eval,
+               o->peak_mb, peer, peer / ms);
+    fflush(stdout);
+}
+
+consm_status bench_peers(struct bench *b)
+{
+    consm_status st = CONSM_OK;
+    bool titled = b->json;
+    for (int m = 0; m < MODELS; m++)
+        for (int k = 0; k < SETS; k++) {
+            struct outcome o;
+            char label[64];
+            snprintf(label, sizeof label, "peers %s %s", peers[m].model, sets[k]);
+            if (b->threads != 2 || !bench_wants(b, label))
+                continue;
+            if (!sets_at_hand(sets[k], NULL)) {
+                if (m == 0)
+                    fprintf(stderr, "not here, so not timed: %s\n", sets[k]);
+                continue;
+            }
+            if (!titled)
+                printf("\n%-8s %-10s %10s %10s %9s %9s %8s   PyG's best, as measured elsewhere\n",
+                       "model", "set", "train ms", "eval ms", "peak MB", "PyG ms", "ratio");
+            titled = true;
+            TRY(measure_apart(&o, b, sets[k], peers[m].model));
+            print_line(b, sets[k], peers[m].model, &o, peers[m].ms[k]);
+        }
+done:
+    return st;
+}
