@@ -173,6 +173,7 @@ static void curves_have_a_point_per_round(void **state)
     (void)state;
     json_t *result;
     struct study_run run = small(TASK_CURVE, "consm");
+    run.config.epochs = 1000; /* the rounds end it */
     run.config.round_patience = 0;
     OK(run_one(&result, &run, NULL));
     const json_t *val = json_object_get(result, "curve_val");
