@@ -49,6 +49,9 @@ consm_status bench_sparse(struct bench *b);
 consm_status bench_dense(struct bench *b);
 consm_status bench_gemm(struct bench *b);
 consm_status bench_reading(struct bench *b);
+/* The shortest training step and the shortest evaluation within the measuring time, in seconds. */
+struct session;
+consm_status bench_epochs(const struct bench *b, struct session *s, double *train, double *eval);
 consm_status bench_models(struct bench *b);
 consm_status bench_large(struct bench *b);
 consm_status bench_peers(struct bench *b);

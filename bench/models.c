@@ -61,26 +61,35 @@ static void print_line(const struct bench *b, const char *model, double train, d
     fflush(stdout);
 }
 
-/* The shortest step and the shortest evaluation within the measuring time. */
-static consm_status time_model(struct bench *b, const struct problem *problem,
-                               const struct model_def *model)
+consm_status bench_epochs(const struct bench *b, struct session *s, double *train, double *eval)
 {
     consm_status st = CONSM_OK;
-    struct session *s = NULL;
-    struct train_options options = {.model = model, .seed = 1};
-    double train = 1e9, eval = 1e9, loss, begin = clock_seconds();
-    model_defaults(model, &options.config);
-    options.config.backbone = "gcn"; /* ConSM: the cost of a step with the propagation loss */
-    TRY(session_new(&s, problem, &options, b->team));
+    double loss, begin = clock_seconds();
+    *train = *eval = 1e9;
     for (int i = 0; i < 5 || clock_seconds() - begin < 3 * b->seconds; i++) {
         double first = clock_seconds();
         TRY(session_step(s, &loss));
         double middle = clock_seconds();
         session_logits(s);
         double last = clock_seconds();
-        train = middle - first < train ? middle - first : train;
-        eval = last - middle < eval ? last - middle : eval;
+        *train = middle - first < *train ? middle - first : *train;
+        *eval = last - middle < *eval ? last - middle : *eval;
     }
+done:
+    return st;
+}
+
+static consm_status time_model(struct bench *b, const struct problem *problem,
+                               const struct model_def *model)
+{
+    consm_status st = CONSM_OK;
+    struct session *s = NULL;
+    struct train_options options = {.model = model, .seed = 1};
+    double train, eval;
+    model_defaults(model, &options.config);
+    options.config.backbone = "gcn"; /* ConSM: the cost of a step with the propagation loss */
+    TRY(session_new(&s, problem, &options, b->team));
+    TRY(bench_epochs(b, s, &train, &eval));
     print_line(b, model->name, train, eval);
 done:
     session_free(s);

@@ -6,7 +6,6 @@
 #include "bench.h"
 
 #include "api/prepare.h"
-#include "base/clock.h"
 #include "data/registry.h"
 #include "data/split.h"
 #include "study/sets.h"
@@ -44,8 +43,7 @@ static consm_status measure(struct outcome *out, const struct bench *b, const ch
     struct team *team = NULL;
     uint8_t *role = NULL;
     struct train_options options = {.seed = 1};
-    double loss, begin = clock_seconds();
-    *out = (struct outcome){1e9, 1e9, 0};
+    *out = (struct outcome){0};
     TRY(model_find(&options.model, name));
     TRY(data_open(&d, set, NULL));
     TRY(prepare(&prepared, d));
@@ -55,15 +53,7 @@ static consm_status measure(struct outcome *out, const struct bench *b, const ch
     model_defaults(options.model, &options.config);
     TRY(team_new(&team, b->threads));
     TRY(session_new(&s, &problem, &options, team));
-    for (int i = 0; i < 5 || clock_seconds() - begin < 3 * b->seconds; i++) {
-        double first = clock_seconds();
-        TRY(session_step(s, &loss));
-        double middle = clock_seconds();
-        session_logits(s);
-        double last = clock_seconds();
-        out->train = middle - first < out->train ? middle - first : out->train;
-        out->eval = last - middle < out->eval ? last - middle : out->eval;
-    }
+    TRY(bench_epochs(b, s, &out->train, &out->eval));
 done:
     session_free(s);
     team_free(team);
