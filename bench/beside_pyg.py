@@ -68,12 +68,10 @@ def peer(model, path, threads, adjacency, features, seconds):
                 self.two = gnn.GATConv(HIDDEN, classes, heads=1, dropout=0.5)
                 self.one.lin = first(self.one.lin)
             elif model == "gin":
-                mlp = lambda a: torch.nn.Sequential(torch.nn.Linear(a, HIDDEN), torch.nn.ReLU(),
-                                                    torch.nn.Linear(HIDDEN, HIDDEN))
-                self.one = gnn.GINConv(mlp(width), train_eps=True)
-                self.two = gnn.GINConv(mlp(HIDDEN), train_eps=True)
-                self.three, self.four = torch.nn.Linear(HIDDEN, HIDDEN), torch.nn.Linear(
-                    HIDDEN, classes)
+                mlp = lambda a, b: torch.nn.Sequential(torch.nn.Linear(a, HIDDEN), torch.nn.ReLU(),
+                                                       torch.nn.Linear(HIDDEN, b))
+                self.one = gnn.GINConv(mlp(width, HIDDEN), train_eps=True)
+                self.two = gnn.GINConv(mlp(HIDDEN, classes), train_eps=True)
             else:
                 self.one = first(torch.nn.Linear(width, HIDDEN))
                 self.two = torch.nn.Linear(HIDDEN, classes)
@@ -84,12 +82,9 @@ def peer(model, path, threads, adjacency, features, seconds):
                         gnn.GCN2Conv(HIDDEN, 0.1, 0.5, i + 1, cached=True) for i in range(2))
 
         def forward(self):
-            if model == "gcn" or model == "gat":
-                act = F.relu if model == "gcn" else F.elu
+            if model in ("gcn", "gat", "gin"):
+                act = F.elu if model == "gat" else F.relu
                 return self.two(drop(self, act(self.one(x, edges))), edges)
-            if model == "gin":
-                h = F.relu(self.two(F.relu(self.one(x, edges)), edges))
-                return self.four(drop(self, F.relu(self.three(h))))
             h = F.relu(self.one(x))
             if model == "gcnii":
                 start = h

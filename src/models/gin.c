@@ -1,7 +1,8 @@
 /* GIN: sums over neighbours, which keeps apart neighbourhoods that an average confuses.
  *   h_i' = relu(MLP((1 + ε) h_i + Σ_j w_ij h_j)),  ε trained            (Xu et al. 2019, Eq. 4.1)
- * An MLP is linear, relu, linear; two fully connected layers classify. The sum and the MLP's first
- * product change places, so that the wide features are multiplied once and stay sparse:
+ * An MLP is linear, relu, linear; that of the last layer, without a relu behind it, classifies. The
+ * sum and the MLP's first product change places, so that the wide features are multiplied once and
+ * stay sparse:
  *   ((1 + ε) H + A H) W = (A + I)(H W) + ε H W */
 #include "models/model.h"
 #include "nn/layers.h"
@@ -16,7 +17,8 @@ static node product(struct program *p, int64_t number, node x, int64_t out)
     return linear_from(p, layer_name(number), x, out, INIT_LINEAR);
 }
 
-static node convolve(struct program *p, const struct csr *loops, node h, int64_t layer,
+/* out columns, before the outer relu */
+static node convolve(struct program *p, const struct csr *loops, node h, int64_t layer, int64_t out,
                      const struct config *c)
 {
     char name[32];
@@ -28,20 +30,20 @@ static node convolve(struct program *p, const struct csr *loops, node h, int64_t
     snprintf(name, sizeof name, "bn%lld", (long long)layer);
     if (strcmp(c->batch_norm, "yes") == 0)
         mixed = batch_norm(p, name, mixed);
-    h = product(p, first + 1, relu(p, mixed), c->hidden);
-    return relu(p, with_bias(p, layer_name(first + 1), h));
+    h = product(p, first + 1, relu(p, mixed), out);
+    return with_bias(p, layer_name(first + 1), h);
 }
 
 static node gin_build(struct program *p, const struct inputs *in, const struct config *c)
 {
     const struct csr *loops = graph_view(p, in, VIEW_LOOPS);
     node h = dropout(p, in->x, (float)c->input_dropout);
-    for (int64_t l = 1; l <= c->layers; l++)
-        h = convolve(p, loops, h, l, c);
-    int64_t last = 2 * c->layers + 2;
-    h = with_bias(p, layer_name(last - 1), product(p, last - 1, h, c->hidden));
-    h = product(p, last, hidden_step(p, h, c->dropout), in->classes);
-    return with_bias(p, layer_name(last), h);
+    for (int64_t l = 1; l < c->layers; l++) {
+        bool last_hidden = l + 1 == c->layers;
+        h = convolve(p, loops, h, l, c->hidden, c);
+        h = hidden_step(p, h, last_hidden ? c->dropout : 0);
+    }
+    return convolve(p, loops, h, c->layers, in->classes, c);
 }
 
 const struct model_def model_gin = {

@@ -79,17 +79,17 @@ def batch_norm(p, number, x):
 def gin(p, layers, hidden, batch_norm_on):
     """h_i' = relu(MLP((1 + eps) h_i + sum_j w_ij h_j)), MLP = linear, relu, linear
                                                                      (Xu et al. 2019, Eq. 4.1)
-    then two fully connected layers classify. The optional batch norm stands between the first
-    linear map of an MLP and its relu, as in the authors' code.
+    the last layer's MLP classifies and has no relu behind it. The optional batch norm stands
+    between the first linear map of an MLP and its relu, as in the authors' code.
     """
-    h, k = X, 1
+    h = X
     for l in range(1, layers + 1):
         eps = p.vector(f"eps{l}", 1)
-        h = p.linear(k, (1 + eps) * h + GRAPH.dense() @ h, hidden)
+        h = p.linear(2 * l - 1, (1 + eps) * h + GRAPH.dense() @ h, hidden)
         h = F.relu(batch_norm(p, l, h) if batch_norm_on else h)
-        h = F.relu(p.linear(k + 1, h, hidden))
-        k += 2
-    return p.linear(k + 1, F.relu(p.linear(k, h, hidden)), CLASSES)
+        if l == layers:
+            return p.linear(2 * l, h, CLASSES)
+        h = F.relu(p.linear(2 * l, h, hidden))
 
 
 def appnp(p, layers, hidden, hops, alpha):
