@@ -10,28 +10,21 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Sums over a hub's neighbours are large: the smaller start of torch.nn.Linear keeps training calm.
- */
-static node product(struct program *p, int64_t number, node x, int64_t out)
-{
-    return linear_from(p, layer_name(number), x, out, INIT_LINEAR);
-}
-
 /* out columns, before the outer relu */
 static node convolve(struct program *p, const struct csr *loops, node h, int64_t layer, int64_t out,
                      const struct config *c)
 {
     char name[32];
     int64_t first = 2 * layer - 1;
-    node z = product(p, first, h, c->hidden);
+    /* Sums over a hub's neighbours are large: the smaller start keeps training calm. */
+    node z = linear_from(p, layer_name(first), h, c->hidden, INIT_LINEAR);
     snprintf(name, sizeof name, "eps%lld", (long long)layer);
     node mixed = add(p, spmm(p, loops, z), scale_by(p, z, param(p, name, 1, 1, INIT_ZERO)));
     mixed = with_bias(p, layer_name(first), mixed);
     snprintf(name, sizeof name, "bn%lld", (long long)layer);
     if (strcmp(c->batch_norm, "yes") == 0)
         mixed = batch_norm(p, name, mixed);
-    h = product(p, first + 1, relu(p, mixed), out);
-    return with_bias(p, layer_name(first + 1), h);
+    return fully_connected(p, layer_name(first + 1), relu(p, mixed), out);
 }
 
 static node gin_build(struct program *p, const struct inputs *in, const struct config *c)

@@ -38,6 +38,11 @@ node linear(struct program *p, const char *name, node x, int64_t out)
     return with_bias(p, name, linear_no_bias(p, name, x, out));
 }
 
+node fully_connected(struct program *p, const char *name, node x, int64_t out)
+{
+    return with_bias(p, name, linear_from(p, name, x, out, INIT_LINEAR));
+}
+
 node graph_conv(struct program *p, const char *name, const struct csr *s, node x, int64_t out)
 {
     /* (S·X)·W with constant X needs no sparse product after the first epoch, forwards or backwards,

@@ -16,6 +16,9 @@ node linear_from(struct program *p, const char *name, node x, int64_t out, enum 
 /* x + b in every row, b as above. */
 node with_bias(struct program *p, const char *name, node x);
 
+/* x·W + b from the smaller start of torch.nn.Linear, for models whose references use it. */
+node fully_connected(struct program *p, const char *name, node x, int64_t out);
+
 /* S·x·W + b: the graph convolution with a constant matrix. The narrow product comes first, except
  * where S·x is the same in every epoch. */
 node graph_conv(struct program *p, const char *name, const struct csr *s, node x, int64_t out);
