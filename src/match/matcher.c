@@ -143,6 +143,7 @@ void matcher_free(struct matcher *m)
         return;
     program_free(m->train);
     program_free(m->encode);
+    program_free(m->project);
     program_free(m->score);
     params_free(m->params);
     subgraphs_free(&m->sets);
@@ -337,7 +338,14 @@ consm_status matcher_score(struct matcher *m, float *w)
     const struct edges *edges = m->data.edges;
     struct step step = {m->seed, (uint64_t)m->steps};
     pool_every_node(m);
-    program_bind(m->score, m->pooled_input, m->pooled);
+    if (m->project) {
+        program_bind(m->project, m->pooled_input, m->pooled);
+        program_run(m->project, m->team, &step);
+        program_bind(m->score, m->left_input, program_value(m->project, m->left_part));
+        program_bind(m->score, m->right_input, program_value(m->project, m->right_part));
+    } else {
+        program_bind(m->score, m->pooled_input, m->pooled);
+    }
     for (int64_t first = 0; first < edges->count; first += m->score_batch) {
         /* The last batch begins earlier, so that it is full: a few edges are scored twice. */
         int64_t begin =

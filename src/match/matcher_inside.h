@@ -11,10 +11,12 @@ struct matcher {
     struct team *team;
 
     struct params *params;
-    struct program *train, *encode, *score;
-    node loss;                 /* of train */
-    node embedding, head;      /* of encode: h and f(h) */
-    node pooled_input, scores; /* of score: h' of every node in, coefficients out */
+    struct program *train, *encode, *project, *score; /* project: only where M concatenates */
+    node loss;                                        /* of train */
+    node embedding, head;                             /* of encode: h and f(h) */
+    node pooled_input; /* of project, or of score: h' of every node */
+    node left_part, right_part, left_input, right_input; /* from project to score */
+    node scores;
 
     struct subgraphs sets;             /* of the labelled nodes */
     struct pooling pooling;            /* their P */

@@ -33,11 +33,19 @@ static node encoder(const struct matcher *m, struct program *p)
 /* w_ij = M(h'_i ⊕ h'_j), M = linear, ReLU, linear, sigmoid                    (Eq. edge_score)
  * The first layer splits: W(h'_i ⊕ h'_j) = W_l h'_i + W_r h'_j, so that it is applied once per
  * subgraph and each pair costs one addition. */
-static node match_concat(const struct matcher *m, struct program *p, node pooled,
-                         const struct index *i, const struct index *j)
+static node left_part(const struct matcher *m, struct program *p, node pooled)
 {
-    node left = linear(p, "3", pooled, m->config->match_hidden);
-    node right = linear_no_bias(p, "3r", pooled, m->config->match_hidden);
+    return linear(p, "3", pooled, m->config->match_hidden);
+}
+
+static node right_part(const struct matcher *m, struct program *p, node pooled)
+{
+    return linear_no_bias(p, "3r", pooled, m->config->match_hidden);
+}
+
+static node match_parts(struct program *p, node left, node right, const struct index *i,
+                        const struct index *j)
+{
     node joined = relu(p, add(p, gather(p, left, i), gather(p, right, j)));
     return sigmoid(p, linear(p, "4", joined, 1));
 }
@@ -53,8 +61,9 @@ static node match_squared(const struct matcher *m, struct program *p, node poole
 static node match(const struct matcher *m, struct program *p, node pooled, const struct index *i,
                   const struct index *j)
 {
-    return is(m->config->match_join, "concat") ? match_concat(m, p, pooled, i, j)
-                                               : match_squared(m, p, pooled, i, j);
+    if (!is(m->config->match_join, "concat"))
+        return match_squared(m, p, pooled, i, j);
+    return match_parts(p, left_part(m, p, pooled), right_part(m, p, pooled), i, j);
 }
 
 /* f(h), on the central node alone */
@@ -104,31 +113,58 @@ done:
     return st;
 }
 
-/* Scores a batch of edges from the pooled subgraphs of all nodes; both directions are averaged
- * where M does not treat them alike. */
+/* The first layer of M on the pooled subgraphs of all nodes, once for all batches of edges. */
+static consm_status record_project(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    if (!is(m->config->match_join, "concat"))
+        return CONSM_OK;
+    TRY(program_new(&m->project, m->params, false));
+    struct program *p = m->project;
+    m->pooled_input = input(p, NULL, m->data.nodes, m->data.classes * m->config->hidden);
+    m->left_part = left_part(m, p, m->pooled_input);
+    m->right_part = right_part(m, p, m->pooled_input);
+    program_keep(p, m->left_part);
+    program_keep(p, m->right_part);
+done:
+    return st;
+}
+
+/* Scores a batch of edges; both directions are averaged where M does not treat them alike. */
 static consm_status record_score(struct matcher *m)
 {
     consm_status st = CONSM_OK;
+    const struct index *i = m->score_left, *j = m->score_right;
+    int64_t n = m->data.nodes, width = m->config->match_hidden;
+    node w;
     TRY(program_new(&m->score, m->params, false));
     struct program *p = m->score;
-    m->pooled_input = input(p, NULL, m->data.nodes, m->data.classes * m->config->hidden);
-    node w = match(m, p, m->pooled_input, m->score_left, m->score_right);
-    if (is(m->config->match_join, "concat"))
-        w = axpby(p, 0.5f, w, 0.5f, match(m, p, m->pooled_input, m->score_right, m->score_left));
+    if (m->project) {
+        node left = m->left_input = input(p, NULL, n, width);
+        node right = m->right_input = input(p, NULL, n, width);
+        w = axpby(p, 0.5f, match_parts(p, left, right, i, j), 0.5f,
+                  match_parts(p, left, right, j, i));
+    } else {
+        m->pooled_input = input(p, NULL, n, m->data.classes * m->config->hidden);
+        w = match_squared(m, p, m->pooled_input, i, j);
+    }
     m->scores = clamp(p, w, 0, 1);
     program_keep(p, m->scores);
 done:
     return st;
 }
 
-/* The two programs that a loaded module needs as well; all parameters are known before the first
+/* The programs that a loaded module needs as well; all parameters are known before the first
  * of them is compiled. */
 static consm_status record_both(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     TRY(record_encode(m));
+    TRY(record_project(m));
     TRY(record_score(m));
     TRY(program_compile(m->encode, cpu_backend()));
+    if (m->project)
+        TRY(program_compile(m->project, cpu_backend()));
     TRY(program_compile(m->score, cpu_backend()));
 done:
     return st;

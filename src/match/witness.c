@@ -44,6 +44,7 @@ struct witnessing {
     float *x;
     const struct witness_data *d;
     float *length, *mass; /* (n) Euclidean length and log(1 + ‖x‖₁) of the feature rows */
+    int32_t *mark;        /* (threads, n) whose neighbour a node was found to be last */
 };
 
 static void measure_row(struct witnessing *q, int64_t i)
@@ -106,15 +107,29 @@ static float cosine(const struct witnessing *q, int64_t i, int64_t j)
     return (float)(product / lengths);
 }
 
-/* |N(i) ∩ N(j)| / |N(i) ∪ N(j)|; the shorter list is looked up in the longer one, so that a hub
- * costs no more than its neighbours have neighbours. */
-static float overlap(const struct csr *g, int64_t i, int64_t j)
+/* Small interleaved blocks of edges, because those of a hub stand together; how many steps of a
+ * list one lookup is worth. */
+enum { BLOCK = 256, LOOKUP = 8 };
+
+/* |N(i) ∩ N(j)| / |N(i) ∪ N(j)|. mark[v] == i says that v is a neighbour of i, so j's list is read
+ * straight through; unless it is so much longer that looking i's neighbours up in it is cheaper. */
+static float overlap(const struct csr *g, int32_t i, int32_t j, const int32_t *mark)
 {
     int64_t size_i = g->start[i + 1] - g->start[i], size_j = g->start[j + 1] - g->start[j];
-    int64_t small = size_i < size_j ? i : j, large = small == i ? j : i, shared = 0;
-    for (int64_t k = g->start[small]; k < g->start[small + 1]; k++)
-        shared += csr_find(g, large, g->col[k]) >= 0;
+    int64_t shared = 0;
+    if (size_j <= LOOKUP * size_i)
+        for (int64_t k = g->start[j]; k < g->start[j + 1]; k++)
+            shared += mark[g->col[k]] == i;
+    else
+        for (int64_t k = g->start[i]; k < g->start[i + 1]; k++)
+            shared += csr_find(g, j, g->col[k]) >= 0;
     return (float)shared / (float)(size_i + size_j - shared);
+}
+
+static void mark_neighbours(int32_t *mark, const struct csr *g, int32_t i)
+{
+    for (int64_t k = g->start[i]; k < g->start[i + 1]; k++)
+        mark[g->col[k]] = i;
 }
 
 static float degree_of(const struct csr *g, int64_t i)
@@ -122,13 +137,13 @@ static float degree_of(const struct csr *g, int64_t i)
     return (float)log1p((double)(g->start[i + 1] - g->start[i]));
 }
 
-/* Small interleaved blocks of edges, because those of a hub stand together. */
-enum { BLOCK = 256 };
-
 static void data_worker(void *arg, struct worker who)
 {
     const struct witnessing *q = arg;
     const struct witness_data *d = q->d;
+    int32_t *mark = q->mark + who.id * d->graph->rows, marked = -1;
+    for (int64_t i = 0; i < d->graph->rows; i++)
+        mark[i] = -1;
     for (int64_t begin = (int64_t)who.id * BLOCK; begin < d->edges->count;
          begin += (int64_t)who.size * BLOCK)
         for (int64_t e = begin; e < begin + BLOCK && e < d->edges->count; e++) {
@@ -136,7 +151,9 @@ static void data_worker(void *arg, struct worker who)
             float *x = q->x + e * WITNESSES;
             x[WITNESS_FEATURES] = cosine(q, i, j);
             x[WITNESS_MASS] = -fabsf(q->mass[i] - q->mass[j]);
-            x[WITNESS_NEIGHBOURS] = overlap(d->graph, i, j);
+            if (i != marked)
+                mark_neighbours(mark, d->graph, marked = i);
+            x[WITNESS_NEIGHBOURS] = overlap(d->graph, i, j, mark);
             x[WITNESS_DEGREE] = -fabsf(degree_of(d->graph, i) - degree_of(d->graph, j));
         }
 }
@@ -147,11 +164,13 @@ consm_status witness_data_only(float *x, const struct witness_data *data, struct
     struct witnessing q = {.x = x, .d = data};
     TRY(NEW(q.length, data->graph->rows));
     TRY(NEW(q.mass, data->graph->rows));
+    TRY(NEW(q.mark, data->graph->rows * team_size(team)));
     team_run(team, measure_worker, &q);
     team_run(team, data_worker, &q);
 done:
     mem_free(q.length);
     mem_free(q.mass);
+    mem_free(q.mark);
     return st;
 }
 
