@@ -261,15 +261,19 @@ consm_status matcher_prune(struct matcher *m, double zeta, const float *score)
     consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
     int64_t kept = (int64_t)floor(zeta * (double)d->edges->count);
+    bool all = kept >= d->edges->count;
     m->zeta = zeta;
     const float *h = update_references(m);
-    if (!score) {
+    if (!score && !all) {
         prune_similarity(m->similarity, h, m->reference_point, d->nodes, d->classes,
                          m->config->hidden, is(m->config->prune_score, "cosine"), m->team);
         prune_edge_scores(m->own_score, m->similarity, d->classes, d->edges, m->team);
         score = m->own_score;
     }
-    prune_top(m->keep, d->graph->nnz, score, d->edges, kept, m->order);
+    if (all)
+        memset(m->keep, 1, (size_t)d->graph->nnz);
+    else
+        prune_top(m->keep, d->graph->nnz, score, d->edges, kept, m->order);
     if (d->labelled == 0)
         return CONSM_OK;
     TRY(subgraphs_collect(&m->sets, &m->scratch[0].walk, d->graph, m->keep, d->train, d->labelled,

@@ -52,7 +52,7 @@ static int rows_of(struct judge *row, const struct study_options *o)
         row[rows++] = (struct judge){model[m], "coefficients", view_model_title(model[m])};
     if (options_model(o, "consm"))
         row[rows++] =
-            (struct judge){options_model(o, "consm"), "trust", "ConSM, trust (with agreement)"};
+            (struct judge){options_model(o, "consm"), "trust", "ConSM, trust (all witnesses)"};
     return rows;
 }
 
