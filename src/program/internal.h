@@ -91,6 +91,9 @@ const struct csr *program_transpose(struct program *p, const struct csr *s);
 /* Hands a thing to the program, which frees it in the end (also when this call fails). */
 consm_status program_own(struct program *p, void *thing, void (*release)(void *thing));
 
+/* One source, each value of the result from the value at its place (plan.c). */
+bool op_value_by_value(enum op op);
+
 /* Whether x may be written over a source that it is the last to read. */
 bool program_in_place(const struct program *p, node x, node source);
 

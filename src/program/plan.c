@@ -101,19 +101,10 @@ static size_t collect_spans(struct program *p, struct span *spans)
     return count;
 }
 
-/* Whether element k of the result needs nothing of that source but its element k. */
-static bool elementwise(enum op op, int slot)
+bool op_value_by_value(enum op op)
 {
     switch (op) {
-    case OP_AXPBY:
-    case OP_MUL:
-    case OP_BIAS_RELU_DROPOUT_GRAD:
-    case OP_UNARY_GRAD: return true;
     case OP_SCALE:
-    case OP_SCALE_BY:
-    case OP_SCALE_ROWS:
-    case OP_ADD_BIAS:
-    case OP_BIAS_RELU_DROPOUT:
     case OP_RELU:
     case OP_LEAKY_RELU:
     case OP_ELU:
@@ -125,10 +116,26 @@ static bool elementwise(enum op op, int slot)
     case OP_SQUARE:
     case OP_ABS:
     case OP_CLAMP:
-    case OP_DROPOUT:
+    case OP_DROPOUT: return true;
+    default: return false;
+    }
+}
+
+/* Whether element k of the result needs nothing of that source but its element k. */
+static bool elementwise(enum op op, int slot)
+{
+    switch (op) {
+    case OP_AXPBY:
+    case OP_MUL:
+    case OP_BIAS_RELU_DROPOUT_GRAD:
+    case OP_UNARY_GRAD: return true;
+    case OP_SCALE_BY:
+    case OP_SCALE_ROWS:
+    case OP_ADD_BIAS:
+    case OP_BIAS_RELU_DROPOUT:
     case OP_EDGE_SOFTMAX:
     case OP_EDGE_SOFTMAX_GRAD: return slot == 0;
-    default: return false;
+    default: return slot == 0 && op_value_by_value(op);
     }
 }
 

@@ -48,25 +48,12 @@ static enum follows follows(const struct node_info *info, const struct node_info
         return info->attr.csr->changes ? FOLLOW_ALL : FOLLOW_COLUMNS;
     case OP_EXPAND: return source->rows == info->rows ? FOLLOW_SAME : FOLLOW_ALL;
     case OP_NLL: return info->attr.index->fixed ? FOLLOW_LABELS : FOLLOW_ALL;
-    case OP_SCALE:
     case OP_SLICE:
     case OP_ROW_SUM:
-    case OP_RELU:
-    case OP_LEAKY_RELU:
-    case OP_ELU:
-    case OP_TANH:
-    case OP_SIGMOID:
-    case OP_LOG_SIGMOID:
-    case OP_EXP:
-    case OP_LOG:
-    case OP_SQUARE:
-    case OP_ABS:
-    case OP_CLAMP:
-    case OP_DROPOUT:
     case OP_ROW_NORMALIZE:
     case OP_SOFTMAX:
     case OP_LOG_SOFTMAX: return FOLLOW_SAME;
-    default: return FOLLOW_ALL;
+    default: return op_value_by_value(info->op) ? FOLLOW_SAME : FOLLOW_ALL;
     }
 }
 
