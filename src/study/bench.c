@@ -163,8 +163,9 @@ static consm_status edge_table(struct table **out, const struct study_view *v)
                 table_mean(t, cell.mean, cell.std, 3);
             }
         }
-    table_remark(t, "Trust: the calibrated chance that both ends share a class, from the agreement "
-                    "of the two predictions and, for ConSM, subgraph matching.");
+    table_remark(t, "Trust: the chance that both ends share a class; for ConSM several witnesses, "
+                    "subgraph matching among them, weighed on validation edges, for the others the "
+                    "agreement of the two predictions.");
 done:
     return hand_over(out, t, st);
 }

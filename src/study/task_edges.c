@@ -3,7 +3,7 @@
  * paper's measure; h is the true homophily, so this is an oracle's number of edges), the area under
  * the ROC curve, and calibration. Two scores are measured: the model's own coefficients, made
  * comparable by a logistic curve that is fitted on validation edges, and the trust score, which
- * also weighs how far the two nodes' predictions agree.
+ * for ConSM weighs all witnesses of match/trust.h and for others is the agreement of predictions.
  *
  * Ranking is measured on all edges between labelled nodes, as in the paper, and once more on the
  * edges with a test node at one end at least; calibration on those edges only.

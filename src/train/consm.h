@@ -25,10 +25,10 @@ struct consm {
     double zeta;
 
     struct index *left, *right; /* (|E|) the ends of every edge */
-    float *w;                   /* (|E|) coefficients of the last round */
-    float *slope;               /* (|E|) λ-weighted factors of the cosines in L_SUP */
-    float constant;             /* the part of λ·L_SUP that does not depend on the logits */
-    int32_t *order;             /* (|E|) scratch of selections */
+    float *w;       /* (|E|) what the last round trusted each edge; matching alone at the end */
+    float *slope;   /* (|E|) λ-weighted factors of the cosines in L_SUP */
+    float constant; /* the part of λ·L_SUP that does not depend on the logits */
+    int32_t *order; /* (|E|) scratch of selections */
 
     float *witness;              /* (|E|, WITNESSES) what speaks for each edge; NULL until asked */
     struct trust_sample *sample; /* the edges that may be learned from */

@@ -13,11 +13,10 @@ struct edge_trust {
     struct trust weigh; /* how the witnesses were weighed */
 };
 
-/* From a session after session_train, or an evaluation of a saved model. ConSM: its matching
- * coefficients and the agreement of its predictions, weighed as fitted in training; kept are the
- * ⌊ζ·edges⌋ best. Other models: the agreement Σ_k p_ik p_jk itself, which is the chance of one
- * class if the two predictions are right and independent; kept are those above a half, ζ is their
- * share. */
+/* From a session after session_train, or an evaluation of a saved model. ConSM: the
+ * witnesses of match/trust.h, weighed as fitted in training; kept are the ⌊ζ·edges⌋ best. Other
+ * models: the agreement Σ_k p_ik p_jk itself, which is the chance of one class if the two
+ * predictions are right and independent; kept are those above a half, ζ is their share. */
 consm_status session_trust(struct edge_trust *out, struct session *s);
 
 /* At the end of ConSM's training: fits the weights and keeps them and the matching module in the
