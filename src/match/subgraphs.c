@@ -10,7 +10,7 @@ consm_status walk_new(struct walk *w, int64_t nodes)
     consm_status st = CONSM_OK;
     *w = (struct walk){0};
     TRY(ZNEW(w->mark, nodes));
-    TRY(NEW(w->found, nodes));
+    TRY(NEW(w->found, nodes + 1));
 done:
     if (st < 0)
         walk_free(w);
@@ -24,13 +24,22 @@ void walk_free(struct walk *w)
     *w = (struct walk){0};
 }
 
-/* Adds v unless this walk met it already. */
-static void visit(struct walk *w, int32_t v)
+/* Adds the kept neighbours that this walk has not met: each is written and only counted if so,
+ * because no processor can guess which. */
+static void visit_neighbours(struct walk *w, const struct csr *graph, const uint8_t *keep,
+                             int32_t node)
 {
-    if (w->mark[v] == w->round)
-        return;
-    w->mark[v] = w->round;
-    w->found[w->count++] = v;
+    int64_t count = w->count, round = w->round, *mark = w->mark;
+    int32_t *found = w->found;
+    const int32_t *col = graph->col;
+    for (int64_t k = graph->start[node], end = graph->start[node + 1]; k < end; k++) {
+        int32_t v = col[k];
+        int64_t before = mark[v];
+        found[count] = v;
+        count += keep[k] & (before != round);
+        mark[v] = keep[k] ? round : before;
+    }
+    w->count = count;
 }
 
 /* Draws cap members by a partial shuffle; the node itself, which comes first, always stays. */
@@ -50,19 +59,13 @@ static void sample(struct walk *w, int64_t cap, uint64_t seed, int32_t node)
 bool walk_two_hops(struct walk *w, const struct csr *graph, const uint8_t *keep, int32_t node,
                    int64_t cap, uint64_t seed)
 {
-    w->round++;
-    w->count = 0;
-    visit(w, node);
-    for (int64_t k = graph->start[node]; k < graph->start[node + 1]; k++)
-        if (keep[k])
-            visit(w, graph->col[k]);
+    w->mark[node] = ++w->round;
+    w->found[0] = node;
+    w->count = 1;
+    visit_neighbours(w, graph, keep, node);
     int64_t direct = w->count;
-    for (int64_t i = 1; i < direct; i++) {
-        int32_t middle = w->found[i];
-        for (int64_t k = graph->start[middle]; k < graph->start[middle + 1]; k++)
-            if (keep[k])
-                visit(w, graph->col[k]);
-    }
+    for (int64_t i = 1; i < direct; i++)
+        visit_neighbours(w, graph, keep, w->found[i]);
     if (cap <= 0 || w->count <= cap)
         return false;
     sample(w, cap, seed, node);

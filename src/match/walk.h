@@ -7,7 +7,7 @@
 struct walk {
     int64_t round, count;
     int64_t *mark;  /* (n) the walk that met the node last */
-    int32_t *found; /* (n) the nodes of the current walk, the start first */
+    int32_t *found; /* (n + 1) the nodes of the current walk, the start first */
 };
 
 consm_status walk_new(struct walk *w, int64_t nodes);

@@ -7,6 +7,7 @@
 #include "ot/cost.h"
 #include "ot/exact.h"
 #include "ot/monge.h"
+#include "ot/scaling.h"
 #include "ot/sinkhorn.h"
 #include <math.h>
 #include <stdatomic.h>
@@ -44,15 +45,20 @@ void ot_linear(float *image, double *sums, const double *plan, const float *h, i
 struct seat {
     double *cost, *plan; /* (c, largest set) */
     struct ot_exact_work *exact;
+    struct ot_scaling *scaling; /* Sinkhorn: tried first */
     struct ot_sinkhorn_work *sinkhorn;
     int64_t unconverged;
 };
 
 struct ot_plans {
     int64_t n, c;
+    int64_t largest; /* set */
     struct consm_ot_options options;
     double *node_cost;     /* (n, c) */
     int32_t *node_nearest; /* (n) */
+    double *node_kernel;   /* (n, c) for Sinkhorn, as the next two */
+    double *potential;     /* (c) of a sample of all nodes */
+    double epsilon;        /* one for all sets */
     int seats;
     struct seat *seat;
 };
@@ -67,8 +73,10 @@ static consm_status prepare_seat(struct seat *seat, enum consm_ot_method method,
     TRY(NEW(seat->plan, c * largest));
     if (method == CONSM_OT_EXACT)
         TRY(ot_exact_work_new(&seat->exact, c, largest));
-    else
+    if (method == CONSM_OT_SINKHORN) {
+        TRY(ot_scaling_new(&seat->scaling, c, largest));
         TRY(ot_sinkhorn_work_new(&seat->sinkhorn, c, largest));
+    }
 done:
     return st;
 }
@@ -84,9 +92,14 @@ consm_status ot_plans_new(struct ot_plans **out, int64_t n, int64_t c, int64_t l
     TRY(ZNEW(p, 1));
     p->n = n;
     p->c = c;
+    p->largest = largest;
     p->options = *options;
     TRY(NEW(p->node_cost, n * c));
     TRY(NEW(p->node_nearest, n));
+    if (options->method == CONSM_OT_SINKHORN) {
+        TRY(NEW(p->node_kernel, n * c));
+        TRY(NEW(p->potential, c));
+    }
     TRY(ZNEW(p->seat, threads));
     p->seats = threads;
     for (int t = 0; t < threads; t++)
@@ -106,11 +119,14 @@ void ot_plans_free(struct ot_plans *p)
         mem_free(p->seat[t].cost);
         mem_free(p->seat[t].plan);
         ot_exact_work_free(p->seat[t].exact);
+        ot_scaling_free(p->seat[t].scaling);
         ot_sinkhorn_work_free(p->seat[t].sinkhorn);
     }
     mem_free(p->seat);
     mem_free(p->node_cost);
     mem_free(p->node_nearest);
+    mem_free(p->node_kernel);
+    mem_free(p->potential);
     mem_free(p);
 }
 
@@ -141,34 +157,77 @@ static void run(struct team *team, team_fn fn, void *arg)
         fn(arg, (struct worker){0, 1, NULL});
 }
 
-void ot_plans_costs(struct ot_plans *p, const float *h, const float *r, int64_t f,
-                    struct team *team)
-{
-    struct costing q = {p, h, r, f};
-    run(team, node_costs, &q);
-}
-
 static int64_t point_of(const int32_t *point, int64_t l)
 {
     return point ? point[l] : l;
 }
 
-static void solve_set(struct ot_plans *p, struct seat *seat, const int32_t *point, int64_t size)
+static void gather_costs(struct ot_plans *p, struct seat *seat, const int32_t *point, int64_t size)
 {
-    int64_t c = p->c;
-    struct consm_ot_result result;
     for (int64_t l = 0; l < size; l++) {
-        const double *cost = p->node_cost + point_of(point, l) * c;
-        for (int64_t k = 0; k < c; k++)
+        const double *cost = p->node_cost + point_of(point, l) * p->c;
+        for (int64_t k = 0; k < p->c; k++)
             seat->cost[k * size + l] = cost[k];
     }
+}
+
+/* The plan of the set whose costs the seat holds. */
+static void solve_set(struct ot_plans *p, struct seat *seat, int64_t size)
+{
+    struct consm_ot_result result;
+    struct consm_ot_options options = p->options;
+    options.epsilon = p->epsilon;
+    options.relative = false;
     if (p->options.method == CONSM_OT_EXACT)
-        ot_exact_solve(seat->exact, seat->plan, NULL, NULL, &result, seat->cost, NULL, NULL, c,
+        ot_exact_solve(seat->exact, seat->plan, NULL, NULL, &result, seat->cost, NULL, NULL, p->c,
                        size);
     else
-        ot_sinkhorn_solve(seat->sinkhorn, seat->plan, &result, seat->cost, NULL, NULL, c, size,
-                          &p->options);
+        ot_sinkhorn_solve(seat->sinkhorn, seat->plan, &result, seat->cost, NULL, NULL, p->c, size,
+                          &options);
     seat->unconverged += !result.converged;
+}
+
+/* ε and the potentials that the kernel starts from: those of evenly spaced nodes, as many as a set
+ * may have. */
+static void solve_sample(struct ot_plans *p)
+{
+    struct seat *seat = &p->seat[0];
+    int64_t size = p->largest < p->n ? p->largest : p->n, c = p->c, unconverged = seat->unconverged;
+    p->epsilon = ot_epsilon(p->node_cost, c, p->n, &p->options);
+    for (int64_t l = 0; l < size; l++)
+        for (int64_t k = 0; k < c; k++)
+            seat->cost[k * size + l] = p->node_cost[l * p->n / size * c + k];
+    solve_set(p, seat, size);
+    seat->unconverged = unconverged; /* counts the caller's sets only */
+    ot_sinkhorn_potentials(seat->sinkhorn, p->potential);
+}
+
+static void node_kernels(void *arg, struct worker who)
+{
+    struct ot_plans *p = arg;
+    int64_t from, to, c = p->c;
+    team_range(who, p->n, 16, &from, &to);
+    for (int64_t i = from; i < to; i++)
+        ot_scaling_kernel(p->node_kernel + i * c, p->node_cost + i * c, p->potential, p->epsilon,
+                          c);
+}
+
+void ot_plans_costs(struct ot_plans *p, const float *h, const float *r, int64_t f,
+                    struct team *team)
+{
+    struct costing q = {p, h, r, f};
+    run(team, node_costs, &q);
+    if (p->options.method == CONSM_OT_SINKHORN) {
+        solve_sample(p);
+        run(team, node_kernels, p);
+    }
+}
+
+/* Whether u and the shared kernel give the set's plan; otherwise solve_set() must. */
+static bool scale_set(struct ot_plans *p, struct seat *seat, const int32_t *point, int64_t size)
+{
+    return p->options.method == CONSM_OT_SINKHORN &&
+           ot_scaling_solve(seat->scaling, p->node_kernel, point, size, p->options.tolerance);
 }
 
 void ot_plans_assign(struct ot_plans *p, int seat, int32_t *reference, const int32_t *point,
@@ -179,8 +238,11 @@ void ot_plans_assign(struct ot_plans *p, int seat, int32_t *reference, const int
     if (p->options.method == CONSM_OT_NEAREST) {
         for (int64_t l = 0; l < size; l++)
             reference[l] = p->node_nearest[point_of(point, l)];
+    } else if (scale_set(p, &p->seat[seat], point, size)) {
+        ot_scaling_assign(p->seat[seat].scaling, reference);
     } else {
-        solve_set(p, &p->seat[seat], point, size);
+        gather_costs(p, &p->seat[seat], point, size);
+        solve_set(p, &p->seat[seat], size);
         ot_monge_assign(reference, p->seat[seat].plan, p->c, size);
     }
 }
@@ -194,8 +256,11 @@ void ot_plans_weigh(struct ot_plans *p, int seat, float *weight, const int32_t *
             for (int64_t l = 0; l < size; l++)
                 weight[k * size + l] =
                     p->node_nearest[point_of(point, l)] == k ? 1 / (float)size : 0;
+    } else if (scale_set(p, &p->seat[seat], point, size)) {
+        ot_scaling_plan(p->seat[seat].scaling, weight);
     } else {
-        solve_set(p, &p->seat[seat], point, size);
+        gather_costs(p, &p->seat[seat], point, size);
+        solve_set(p, &p->seat[seat], size);
         for (int64_t i = 0; i < p->c * size; i++)
             weight[i] = (float)p->seat[seat].plan[i];
     }

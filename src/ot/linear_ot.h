@@ -5,7 +5,8 @@
  *
  * A set is a list of rows of h: a subgraph's nodes. What a node costs at a reference does not
  * depend on the set it is seen in, so the cost matrix is made once for all n nodes and each set
- * only gathers its columns.
+ * only gathers its columns. Sinkhorn's ε is one for all sets, too (relative: in units of the mean
+ * cost of all n nodes), which lets them share a kernel: ot/scaling.h.
  */
 #ifndef OT_LINEAR_OT_H
 #define OT_LINEAR_OT_H

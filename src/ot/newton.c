@@ -7,6 +7,19 @@
 
 static const double RIDGE = 1e-14; /* of the largest diagonal entry, for rows without mass */
 
+/* Σ_l x_l y_l, in four fixed lanes. */
+static double plain_dot(const double *x, const double *y, int64_t n)
+{
+    double lane[4] = {0};
+    int64_t l = 0;
+    for (; l + 4 <= n; l += 4)
+        for (int i = 0; i < 4; i++)
+            lane[i] += x[l + i] * y[l + i];
+    for (int i = 0; l + i < n; i++)
+        lane[i] += x[l + i] * y[l + i];
+    return (lane[0] + lane[2]) + (lane[1] + lane[3]);
+}
+
 /* Σ_l x_l y_l / b_l over the points that have mass, in four fixed lanes. */
 static double weighted_dot(const double *x, const double *y, const double *b, int64_t n)
 {
@@ -59,7 +72,8 @@ bool ot_newton_step(double *step, double *hessian, const double *plan, const dou
         hessian[k * c + k] = 0;
     for (int64_t k = 0; k < c; k++)
         for (int64_t l = 0; l < k; l++) {
-            double shared = weighted_dot(plan + k * stride, plan + l * stride, b, n);
+            const double *x = plan + k * stride, *y = plan + l * stride;
+            double shared = b ? weighted_dot(x, y, b, n) : plain_dot(x, y, n);
             hessian[k * c + l] = -shared;
             hessian[k * c + k] += shared;
             hessian[l * c + l] += shared;

@@ -360,3 +360,9 @@ void ot_sinkhorn_solve(struct ot_sinkhorn_work *w, double *plan, struct consm_ot
         }
     result->cost = total;
 }
+
+void ot_sinkhorn_potentials(const struct ot_sinkhorn_work *w, double *f)
+{
+    for (int64_t k = 0; k < w->c; k++)
+        f[k] = w->f[k] + w->epsilon * log(w->u[k]);
+}

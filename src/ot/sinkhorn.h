@@ -24,6 +24,9 @@ void ot_sinkhorn_solve(struct ot_sinkhorn_work *work, double *plan, struct consm
                        const double *cost, const double *a, const double *b, int64_t c, int64_t n,
                        const struct consm_ot_options *options);
 
+/* The potentials (c) of the references in the problem solved last. */
+void ot_sinkhorn_potentials(const struct ot_sinkhorn_work *work, double *f);
+
 /* Problems side by side, uniform masses; layout as in consm_ot_sinkhorn_batch. team NULL: the
  * calling thread alone. Each problem is solved by one thread: same bits for any team. */
 consm_status ot_sinkhorn_batch(double *plans, struct consm_ot_result *results, const double *costs,
