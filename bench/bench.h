@@ -30,6 +30,7 @@ struct bench {
     double seconds;     /* spent on each measurement */
     const char *filter; /* only lines "kernel shape" that contain it; NULL: all */
     bool json, busy;
+    const char *title;      /* of the section, until printed */
     struct ceiling ceiling; /* of this team */
     const struct simd *simd;
 };
@@ -41,7 +42,8 @@ double bench_run(struct bench *b, const char *kernel, const char *shape, team_fn
 bool bench_wants(const struct bench *b, const char *text); /* the filter is part of text */
 /* The shortest time of one run, without printing. */
 double bench_time(struct bench *b, team_fn fn, void *arg);
-void bench_title(const struct bench *b, const char *title);
+/* Names the section that begins; printed when one of its lines is. */
+void bench_title(struct bench *b, const char *title);
 
 /* Copy and triad bandwidth, multiply-add peak; fills b->ceiling. */
 consm_status bench_machine(struct bench *b);
@@ -55,6 +57,12 @@ consm_status bench_epochs(const struct bench *b, struct session *s, double *trai
 consm_status bench_models(struct bench *b);
 consm_status bench_large(struct bench *b);
 consm_status bench_peers(struct bench *b);
+consm_status bench_consm(struct bench *b);
+
+/* Calls measure(out, arg) in a child process and brings back the bytes of out and the child's peak
+ * of memory. */
+consm_status bench_apart(consm_status (*measure)(void *out, void *arg), void *out, size_t bytes,
+                         void *arg, double *peak_mb);
 
 /* This worker's rows [*from, *to), shared out by non-zeros. */
 void bench_rows(const struct csr *a, struct worker who, int64_t *from, int64_t *to);

@@ -41,11 +41,18 @@ double bench_time(struct bench *b, team_fn fn, void *arg)
     return best;
 }
 
-void bench_title(const struct bench *b, const char *title)
+void bench_title(struct bench *b, const char *title)
 {
-    if (!b->json)
-        printf("\n%-18s %-28s %11s %9s %9s %9s\n", title, "shape", "time", "GB/s", "GFLOP/s",
+    b->title = title;
+}
+
+/* The head of a section, above its first line. */
+static void print_title(struct bench *b)
+{
+    if (b->title && !b->json)
+        printf("\n%-18s %-28s %11s %9s %9s %9s\n", b->title, "shape", "time", "GB/s", "GFLOP/s",
                "of ceiling");
+    b->title = NULL;
 }
 
 /* A time in the unit that reads best. */
@@ -67,6 +74,7 @@ double bench_run(struct bench *b, const char *kernel, const char *shape, team_fn
     if (!bench_wants(b, label))
         return 0;
     double time = bench_time(b, fn, arg), least = 0, share = 0;
+    print_title(b);
     if (b->ceiling.bytes_per_second > 0) {
         double by_bytes = work.least / b->ceiling.bytes_per_second;
         double by_flops = work.flops / b->ceiling.flops_per_second;
@@ -123,6 +131,7 @@ static consm_status bench_all(struct bench *b, int threads)
     TRY(bench_models(b));
     TRY(bench_large(b));
     TRY(bench_peers(b));
+    TRY(bench_consm(b));
 done:
     team_free(b->team);
     return st;

@@ -11,9 +11,6 @@
 #include "study/sets.h"
 #include "train/session.h"
 #include <stdio.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { SETS = 5, MODELS = 6 };
 
@@ -33,10 +30,16 @@ struct outcome {
     double peak_mb;
 };
 
-static consm_status measure(struct outcome *out, const struct bench *b, const char *set,
-                            const char *name)
+struct job {
+    const struct bench *bench;
+    const char *set, *model;
+};
+
+static consm_status measure(void *result, void *arg)
 {
     consm_status st = CONSM_OK;
+    struct outcome *out = result;
+    const struct job *job = arg;
     struct dataset *d = NULL;
     struct prepared prepared = {0};
     struct session *s = NULL;
@@ -44,16 +47,16 @@ static consm_status measure(struct outcome *out, const struct bench *b, const ch
     uint8_t *role = NULL;
     struct train_options options = {.seed = 1};
     *out = (struct outcome){0};
-    TRY(model_find(&options.model, name));
-    TRY(data_open(&d, set, NULL));
+    TRY(model_find(&options.model, job->model));
+    TRY(data_open(&d, job->set, NULL));
     TRY(prepare(&prepared, d));
     TRY(NEW(role, d->nodes));
     TRY(split_make(role, d, "paper", 0, NULL));
     struct problem problem = prepare_problem(&prepared, role);
     model_defaults(options.model, &options.config);
-    TRY(team_new(&team, b->threads));
+    TRY(team_new(&team, job->bench->threads));
     TRY(session_new(&s, &problem, &options, team));
-    TRY(bench_epochs(b, s, &out->train, &out->eval));
+    TRY(bench_epochs(job->bench, s, &out->train, &out->eval));
 done:
     session_free(s);
     team_free(team);
@@ -61,31 +64,6 @@ done:
     prepare_free(&prepared);
     dataset_free(d);
     return st;
-}
-
-/* The same in a child process, whose peak memory the system tells when it has ended. */
-static consm_status measure_apart(struct outcome *out, const struct bench *b, const char *set,
-                                  const char *model)
-{
-    int ends[2], status = 0;
-    struct rusage usage = {0};
-    if (pipe(ends) != 0)
-        return status_fail(CONSM_EIO, "no pipe to a child process");
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        consm_status st = measure(out, b, set, model);
-        if (st < 0)
-            fprintf(stderr, "consm-bench: %s\n", consm_errmsg());
-        _exit(st == CONSM_OK && write(ends[1], out, sizeof *out) == (ssize_t)sizeof *out ? 0 : 1);
-    }
-    close(ends[1]);
-    bool heard = child > 0 && read(ends[0], out, sizeof *out) == (ssize_t)sizeof *out;
-    close(ends[0]);
-    if (child < 0 || wait4(child, &status, 0, &usage) < 0 || status != 0 || !heard)
-        return status_fail(CONSM_EIO, "the measurement of %s on %s failed", model, set);
-    out->peak_mb = (double)usage.ru_maxrss / 1e3;
-    return CONSM_OK;
 }
 
 static void print_line(const struct bench *b, const char *set, const char *model,
@@ -109,6 +87,7 @@ consm_status bench_peers(struct bench *b)
     for (int m = 0; m < MODELS; m++)
         for (int k = 0; k < SETS; k++) {
             struct outcome o;
+            double peak_mb;
             char label[64];
             snprintf(label, sizeof label, "peers %s %s", peers[m].model, sets[k]);
             if (b->threads != 2 || !bench_wants(b, label))
@@ -122,7 +101,9 @@ consm_status bench_peers(struct bench *b)
                 printf("\n%-8s %-10s %10s %10s %9s %9s %8s   PyG's best, as measured elsewhere\n",
                        "model", "set", "train ms", "eval ms", "peak MB", "PyG ms", "ratio");
             titled = true;
-            TRY(measure_apart(&o, b, sets[k], peers[m].model));
+            TRY(bench_apart(measure, &o, sizeof o, &(struct job){b, sets[k], peers[m].model},
+                            &peak_mb));
+            o.peak_mb = peak_mb;
             print_line(b, sets[k], peers[m].model, &o, peers[m].ms[k]);
         }
 done:

@@ -271,6 +271,56 @@ static void predictions_come_back_bit_for_bit(void **state)
     scratch_remove("m.safetensors");
 }
 
+/* Coefficients in the messages travel as the module that makes them: a file serves its own graph,
+ * with the same bits, and any other. Without a round that helped, messages are plain. */
+static void messages_travel(void **state)
+{
+    (void)state;
+    const char *const kinds[] = {"weighted", "signed"};
+    struct consm_dataset *d, *other;
+    OK(consm_dataset_open(&d, small, NULL));
+    OK(consm_dataset_open(&other,
+                          "csbm:nodes=90,classes=3,degree=4,features=12,signal=1.5,homophily=0.8,"
+                          "seed=5",
+                          NULL));
+    for (int rounds = 0; rounds < 2; rounds++)
+        for (int k = 0; k < 2; k++) {
+            struct consm_options *o = quick("consm");
+            struct consm_model *m, *loaded;
+            struct consm_prediction *first, *later, *there, *plain;
+            struct roles roles;
+            struct training_request r = {.roles = &roles, .threads = 2};
+            OK(consm_options_set(o, "backbone", "gcn"));
+            OK(consm_options_set(o, "messages", kinds[k]));
+            OK(consm_options_set(o, "warmup", rounds ? "0" : "6")); /* 6 are all the epochs */
+            OK(dataset_prepared(&r.prepared, d));
+            OK(roles_make(&roles, d->data, "auto", 1, NULL));
+            r.options = (struct train_options){.model = o->model, .config = o->config, .seed = 1};
+            OK(model_train(&m, &first, &r));
+            assert_string_equal(m->config.messages, rounds ? kinds[k] : "none");
+            OK(consm_model_save(m, scratch("m.safetensors")));
+            OK(consm_model_load(&loaded, scratch("m.safetensors")));
+            OK(consm_predict(&later, loaded, d, 2));
+            assert_same_prediction(first, later);
+            OK(consm_predict(&there, loaded, other, 1));
+            loaded->config.messages = "none";
+            OK(consm_predict(&plain, loaded, other, 1));
+            size_t bytes = (size_t)(there->nodes * there->classes) * sizeof *there->probability;
+            assert_int_equal(memcmp(there->probability, plain->probability, bytes) != 0, rounds);
+            consm_prediction_free(first);
+            consm_prediction_free(later);
+            consm_prediction_free(there);
+            consm_prediction_free(plain);
+            consm_model_free(m);
+            consm_model_free(loaded);
+            consm_options_free(o);
+            roles_free(&roles);
+        }
+    consm_dataset_free(other);
+    consm_dataset_free(d);
+    scratch_remove("m.safetensors");
+}
+
 static void files_remember_everything(void **state)
 {
     (void)state;
@@ -681,6 +731,7 @@ int main(void)
         cmocka_unit_test(training_reports_and_stops),
         cmocka_unit_test(validation_is_held_out),
         cmocka_unit_test(predictions_come_back_bit_for_bit),
+        cmocka_unit_test(messages_travel),
         cmocka_unit_test(files_remember_everything),
         cmocka_unit_test(features_are_matched_by_name),
         cmocka_unit_test(standard_features_keep_their_measure),

@@ -305,6 +305,7 @@ consm_status model_session(struct session **out, const struct consm_model *model
     TRY(set_standard(&options, model));
     TRY(session_new(out, problem, &options, team));
     TRY(set_parameters(*out, model));
+    TRY(session_loaded(*out));
 done:
     custom_leave(before);
     if (st < 0) {

@@ -68,67 +68,6 @@ static node extra_loss(struct session *s, struct program *p, node logits)
     return add(p, pull, input(p, &own->constant, 1, 1));
 }
 
-/* ---- coefficients in the messages
- * ----------------------------------------------------------------------- */
-
-static consm_status open_messages(struct session *s, struct consm *own)
-{
-    consm_status st = CONSM_OK;
-    if (is(s->options.config.messages, "none"))
-        return CONSM_OK;
-    TRY(views_new(&own->own_views, s->problem->graph));
-    const struct csr *view = views_get(own->own_views, VIEW_GCN);
-    if (!view)
-        TRY(CONSM_ENOMEM);
-    ((struct csr *)view)->changes = true;
-    TRY(NEW(own->plain_value, view->nnz));
-    TRY(NEW(own->best_value, view->nnz));
-    memcpy(own->plain_value, view->val, (size_t)view->nnz * sizeof *view->val);
-    memcpy(own->best_value, view->val, (size_t)view->nnz * sizeof *view->val);
-    own->own_problem = *s->problem;
-    own->own_problem.views = own->own_views;
-    s->problem = &own->own_problem;
-done:
-    return st;
-}
-
-/* Every message over edge e counts w_e, or 2·w_e - 1; loops stay as they are. The views are this
- * session's own, and both directions change alike, so that the matrix stays its own transpose. */
-static void weigh_messages(struct session *s)
-{
-    struct consm *own = s->own;
-    if (!own->own_views)
-        return;
-    const struct csr *view = views_get(own->own_views, VIEW_GCN);
-    bool is_signed = is(s->options.config.messages, "signed");
-    for (int64_t e = 0; e < own->edges->count; e++) {
-        int32_t i = own->edges->left[e], j = own->edges->right[e];
-        float factor = is_signed ? 2 * own->w[e] - 1 : own->w[e];
-        int64_t there = csr_find(view, i, j), back = csr_find(view, j, i);
-        view->val[there] = factor * own->plain_value[there];
-        view->val[back] = factor * own->plain_value[back];
-    }
-}
-
-/* The messages belong to the parameters: what was best is remembered and restored with them. */
-static void remember_messages(struct session *s)
-{
-    struct consm *own = s->own;
-    if (own->own_views) {
-        const struct csr *view = views_get(own->own_views, VIEW_GCN);
-        memcpy(own->best_value, view->val, (size_t)view->nnz * sizeof *view->val);
-    }
-}
-
-static void restore_messages(struct session *s)
-{
-    struct consm *own = s->own;
-    if (own->own_views) {
-        const struct csr *view = views_get(own->own_views, VIEW_GCN);
-        memcpy(view->val, own->best_value, (size_t)view->nnz * sizeof *view->val);
-    }
-}
-
 /* ---- the session's life
  * ----------------------------------------------------------------------------------- */
 
@@ -150,6 +89,7 @@ static void consm_close(struct session *s)
     trust_sample_free(own->sample);
     mem_free(own->plain_value);
     mem_free(own->best_value);
+    mem_free(own->best_match);
     mem_free(own);
     s->own = NULL;
 }
@@ -172,16 +112,12 @@ static consm_status consm_open(struct session *s)
     struct consm *own;
     TRY(ZNEW(own, 1));
     s->own = own;
+    TRY(edges_new(&own->edges, s->problem->graph));
     if (s->options.eval_only) {
         own->zeta = s->options.config.zeta;
-        if (!is(s->options.config.messages, "none"))
-            TRY(status_fail(CONSM_EINVAL,
-                            "a model trained with messages %s holds the coefficients "
-                            "of its own graph only and cannot be applied to another",
-                            s->options.config.messages));
+        TRY(consm_open_messages(s));
         return declare_store(s);
     }
-    TRY(edges_new(&own->edges, s->problem->graph));
     int64_t count = own->edges->count;
     TRY(ZNEW(own->w, count));
     TRY(ZNEW(own->slope, count));
@@ -195,7 +131,7 @@ static consm_status consm_open(struct session *s)
     s->options.config.zeta = own->zeta;
     if (is(s->options.config.backbone, "auto"))
         TRY(consm_choose_backbone(s));
-    TRY(open_messages(s, own));
+    TRY(consm_open_messages(s));
     TRY(declare_store(s));
 done:
     return st;
@@ -206,8 +142,6 @@ consm_status consm_open_matcher(struct session *s)
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     const struct problem *problem = s->problem;
-    if (!own->edges)
-        TRY(edges_new(&own->edges, problem->graph));
     /* Features as stored: matching gains nothing from what suits the backbone, except where the
      * user says that the columns have no common scale. */
     bool standard = is(s->options.config.normalize_features, "standard");
@@ -224,6 +158,8 @@ consm_status consm_open_matcher(struct session *s)
         .labelled = s->labelled ? s->labelled->count : 0,
     };
     TRY(matcher_new(&own->matcher, &data, &s->options.config, s->options.seed, s->team));
+    if (own->own_views)
+        TRY(ZNEW(own->best_match, matcher_params(own->matcher)->size));
     if (s->options.eval_only)
         matcher_load(own->matcher, s->params, CONSM_MATCH_PREFIX);
 done:
@@ -247,14 +183,15 @@ static consm_status match_round(struct session *s, int64_t round)
     TRY(matcher_prune(own->matcher, zeta, by_coefficients && round > 1 ? own->w : NULL));
     TRY(matcher_train(own->matcher, c->match_steps, NULL));
     TRY(matcher_score(own->matcher, own->w));
-    if (is(c->coefficients, "trust")) {
-        struct trust trust;
-        consm_weigh_witnesses(&trust, s);
+    struct trust trust;
+    bool by_trust = is(c->coefficients, "trust");
+    if (by_trust)
+        consm_weigh_witnesses(&trust, s); /* of the predictions with the messages as they were */
+    consm_weigh_messages(s);
+    if (by_trust)
         trust_apply(own->w, &trust, own->witness, own->edges->count);
-    }
     consm_propagation(own->slope, &own->constant, own->w, own->edges, s->problem->role, own->zeta,
                       c, own->order);
-    weigh_messages(s);
 done:
     return st;
 }
@@ -278,9 +215,9 @@ static void finish_round(struct session *s, struct consm_place *at)
 {
     bool better = s->best_epoch != at->before;
     if (better)
-        remember_messages(s);
+        consm_remember_messages(s);
     session_restore(s);
-    restore_messages(s);
+    consm_restore_messages(s);
     at->idle = better ? 0 : at->idle + 1;
 }
 
@@ -319,6 +256,7 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
             break;
         TRY(begin_round(s, at));
     }
+    TRY(consm_settle_messages(s));
     session_finish(s, result, clock_seconds() - begin);
     result->loss = progress.loss;
     TRY(session_keep_trust(s));
@@ -340,12 +278,7 @@ static void consm_memory(struct session *s, memory_fn see, void *ctx)
     see(ctx, "consm.w", own->w, bytes);
     see(ctx, "consm.slope", own->slope, bytes);
     see(ctx, "consm.constant", &own->constant, sizeof own->constant);
-    if (own->own_views) {
-        const struct csr *view = views_get(own->own_views, VIEW_GCN);
-        bytes = (size_t)view->nnz * sizeof *view->val;
-        see(ctx, "consm.messages", view->val, bytes);
-        see(ctx, "consm.best_messages", own->best_value, bytes);
-    }
+    consm_message_memory(s, see, ctx);
     matcher_memory(own->matcher, see, ctx);
 }
 
@@ -354,7 +287,8 @@ static bool consm_sound(const struct session *s)
     const struct consm *own = s->own;
     const struct config *c = &s->options.config;
     const struct consm_place *at = &own->place;
-    return at->round >= 0 && at->round <= c->rounds && at->left >= 0 &&
+    return at->round >= 0 && at->round <= c->rounds && at->best_round >= 0 &&
+           at->best_round <= at->round && at->left >= 0 &&
            at->left <= (at->round ? c->gnn_steps : c->warmup) && at->idle >= 0 &&
            (!own->matcher || matcher_sound(own->matcher));
 }
@@ -371,6 +305,7 @@ static consm_status consm_coefficients(struct session *s, float *w, const struct
 const struct procedure consm_procedure = {
     .model = "consm",
     .open = consm_open,
+    .loaded = consm_apply_messages,
     .extra_loss = extra_loss,
     .plain_phase = true,
     .fit = consm_fit,

@@ -9,10 +9,11 @@
 /* Where Algorithm 2 is, so that an interrupted run can go on. */
 struct consm_place {
     int64_t begun;
-    int64_t round;  /* 0: the warm-up */
-    int64_t left;   /* GNN updates still to do in it */
-    int64_t idle;   /* rounds without a better validation */
-    int64_t before; /* the best epoch when the round began */
+    int64_t round;      /* 0: the warm-up */
+    int64_t left;       /* GNN updates still to do in it */
+    int64_t idle;       /* rounds without a better validation */
+    int64_t before;     /* the best epoch when the round began */
+    int64_t best_round; /* that validation chose; 0: the warm-up */
 };
 
 /* What a ConSM session keeps beside the common things. */
@@ -31,12 +32,15 @@ struct consm {
     int32_t *order; /* (|E|) scratch of selections */
 
     float *witness;              /* (|E|, WITNESSES) what speaks for each edge; NULL until asked */
+    bool heard;                  /* … by the finished model */
     struct trust_sample *sample; /* the edges that may be learned from */
 
-    struct problem own_problem; /* with views whose values follow the coefficients */
+    const struct problem *plain_problem; /* as the session got it */
+    struct problem own_problem;          /* with views whose values follow the coefficients */
     struct views *own_views;
     float *plain_value; /* (nnz) of the GCN view, before coefficients … */
-    float *best_value;  /* … and when validation was best */
+    float *best_value;  /* … and when validation was best … */
+    float *best_match;  /* … by the matching module with these parameters */
 };
 
 /* λ·L_SUP = constant + Σ_e slope_e·cos_e (Eq. our_lp, with d = 1 - cos):
@@ -58,6 +62,31 @@ consm_status consm_open_witnesses(struct session *s);
 
 /* Calls all witnesses, with own->w as the matching coefficients, and weighs them by validation. */
 void consm_weigh_witnesses(struct trust *trust, struct session *s);
+
+/* ---- consm_messages.c: coefficients in the propagation itself (--messages). All but the first do
+ * nothing when there are none. ---- */
+
+/* Gives the session views of its own whose values can follow the coefficients. */
+consm_status consm_open_messages(struct session *s);
+
+/* Every message over edge e counts w_e, or 2·w_e - 1; own->w holds the matching coefficients. */
+void consm_weigh_messages(struct session *s);
+
+/* The messages belong to the parameters: what was best is remembered and restored with them. */
+void consm_remember_messages(struct session *s);
+void consm_restore_messages(struct session *s);
+void consm_message_memory(struct session *s, memory_fn see, void *ctx);
+
+/* When training ends: the module of the best round stays, so that it can weigh the messages of any
+ * graph; without such a round messages go plain, and the configuration says so. */
+consm_status consm_settle_messages(struct session *s);
+
+/* The matching module of the session's store weighs the messages of the graph at hand. */
+consm_status consm_apply_messages(struct session *s);
+
+/* w of every edge with the module as it is: pruned by its own references, so that a loaded module
+ * gives the same numbers. Makes the module and own->w when they are missing. */
+consm_status consm_final_coefficients(struct session *s);
 
 /* The store's entries: the matching module behind "match.", and "trust" (1, 1 + WITNESSES). */
 #define CONSM_MATCH_PREFIX "match."

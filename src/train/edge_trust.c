@@ -11,9 +11,7 @@ static bool has_matching(const struct session *s)
     return s->procedure && strcmp(s->procedure->model, "consm") == 0 && s->own;
 }
 
-/* w of every edge with the module as it is in the end: pruned by its own references once more, so
- * that a loaded module gives the same numbers. */
-static consm_status final_coefficients(struct session *s)
+consm_status consm_final_coefficients(struct session *s)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
@@ -83,13 +81,14 @@ consm_status session_keep_trust(struct session *s)
     struct consm *own = s->own;
     struct trust trust;
     float *kept = stored_weights(s);
-    TRY(final_coefficients(s));
+    TRY(consm_final_coefficients(s));
     TRY(consm_open_witnesses(s));
     consm_weigh_witnesses(&trust, s);
     matcher_save(own->matcher, s->params, CONSM_MATCH_PREFIX);
     kept[0] = (float)trust.bias;
     for (int k = 0; k < WITNESSES; k++)
         kept[1 + k] = (float)trust.by[k];
+    own->heard = true;
 done:
     return st;
 }
@@ -129,9 +128,11 @@ consm_status session_trust(struct edge_trust *out, struct session *s)
     if (has_matching(s)) {
         const float *kept = stored_weights(s);
         const struct consm *own = s->own;
-        TRY(final_coefficients(s));
-        TRY(consm_open_witnesses(s));
-        call_witnesses(s);
+        if (!own->heard) {
+            TRY(consm_final_coefficients(s));
+            TRY(consm_open_witnesses(s));
+            call_witnesses(s);
+        }
         out->weigh.bias = kept[0];
         for (int k = 0; k < WITNESSES; k++)
             out->weigh.by[k] = kept[1 + k];

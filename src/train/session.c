@@ -69,9 +69,11 @@ done:
     return st;
 }
 
-static consm_status record_eval(struct session *s)
+consm_status session_record_eval(struct session *s)
 {
     consm_status st = CONSM_OK;
+    program_free(s->eval);
+    s->eval = NULL;
     TRY(record(s, &s->eval, &s->logits, false));
     program_keep(s->eval, s->logits);
     TRY(program_compile(s->eval, cpu_backend()));
@@ -100,11 +102,11 @@ static consm_status build_programs(struct session *s)
     bool extra = s->procedure && s->procedure->extra_loss;
     s->params->limit = s->options.most_params;
     if (s->options.eval_only)
-        return record_eval(s);
+        return session_record_eval(s);
     TRY(record_train(s, &s->train, &s->loss, extra));
     if (extra && s->procedure->plain_phase)
         TRY(record_train(s, &s->plain, &s->plain_loss, false));
-    TRY(record_eval(s));
+    TRY(session_record_eval(s));
 done:
     return st;
 }
@@ -194,6 +196,11 @@ void session_memory(struct session *s, memory_fn see, void *ctx)
     }
     if (s->procedure && s->procedure->memory)
         s->procedure->memory(s, see, ctx);
+}
+
+consm_status session_loaded(struct session *s)
+{
+    return s->procedure && s->procedure->loaded ? s->procedure->loaded(s) : CONSM_OK;
 }
 
 struct params *session_params(struct session *s)

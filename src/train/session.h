@@ -44,8 +44,9 @@ struct procedure {
     bool resumes; /* fit goes on from what a checkpoint restored */
     bool bounded; /* fit() ends after config.epochs updates at the latest */
     void (*memory)(struct session *s, memory_fn see, void *ctx); /* its part of session_memory */
-    bool (*sound)(const struct session *s);  /* whether memory read from a file is possible */
-    consm_status (*open)(struct session *s); /* makes s->own, before the programs are recorded */
+    bool (*sound)(const struct session *s);    /* whether memory read from a file is possible */
+    consm_status (*open)(struct session *s);   /* makes s->own, before the programs are recorded */
+    consm_status (*loaded)(struct session *s); /* after a saved model's parameters came in */
     node (*extra_loss)(struct session *s, struct program *p, node logits); /* added to the loss */
     bool plain_phase; /* some steps go without the extra loss (s->without_extra) */
     consm_status (*fit)(struct session *s, struct train_result *result); /* instead of epochs */
@@ -69,6 +70,9 @@ node session_features(struct session *s, struct program *p);
 
 /* What a model records from. */
 struct inputs session_inputs(struct session *s, struct program *p);
+
+/* Records the evaluation program, in place of the one there is; the logits move. */
+consm_status session_record_eval(struct session *s);
 
 /* Restores the best parameters, reads the test set once and fills the result; every fit ends so. */
 void session_finish(struct session *s, struct train_result *result, double seconds);

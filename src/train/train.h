@@ -65,6 +65,9 @@ consm_status session_new(struct session **out, const struct problem *problem,
                          const struct train_options *options, struct team *team);
 void session_free(struct session *s);
 
+/* To be called after a saved model's parameters were put in place of the drawn ones. */
+consm_status session_loaded(struct session *s);
+
 /* Trains, restores the best parameters, reads the test set once. */
 consm_status session_train(struct session *s, struct train_result *result);
 
