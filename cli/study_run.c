@@ -259,6 +259,12 @@ int study_run(const struct args *args, const struct study_def *const *study, int
     TRY(folder_open(&f, folder, RUNS_APPEND));
     if (runs_torn(f.runs) > 0)
         fprintf(stderr, "a torn last line of runs.jsonl was cut off; its run is done again\n");
+    int64_t others = folder_other_builds(&f);
+    if (others > 0)
+        fprintf(stderr,
+                "%lld of %lld runs in %s were made by another build of consm and stay as they "
+                "are; without its runs.jsonl all are made anew\n",
+                (long long)others, (long long)runs_count(f.runs), folder);
     TRY(run_studies(&f, args, study, count, options));
     TRY(file_join(&page, folder, "report.html"));
     TRY(file_join(&files, folder, "files"));

@@ -5,6 +5,7 @@
 #include "data/generate.h"
 #include "report/text.h"
 #include "store/file.h"
+#include "study/study.h"
 #include "study/task.h"
 #include <math.h>
 #include <pthread.h>
@@ -207,7 +208,8 @@ static consm_status finish(struct execution *x, const struct job *job, json_t *r
     struct tm utc;
     gmtime_r(&now, &utc);
     strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    if (json_object_set_new(result, "machine", json_string(execute_machine())) != 0 ||
+    if (json_object_set_new(result, "build", json_string(study_build())) != 0 ||
+        json_object_set_new(result, "machine", json_string(execute_machine())) != 0 ||
         json_object_set_new(result, "finished", json_string(when)) != 0)
         return status_fail(CONSM_ENOMEM, "no memory for a result");
     pthread_mutex_lock(&x->lock);

@@ -77,6 +77,10 @@ struct study_folder {
 consm_status folder_open(struct study_folder *out, const char *path, enum runs_mode mode);
 void folder_close(struct study_folder *f);
 
+/* A fingerprint of the sources, kept with every run; how many runs bear another. */
+const char *study_build(void);
+int64_t folder_other_builds(const struct study_folder *f);
+
 /* Says that a study was asked for; an earlier entry of the same name is replaced. */
 consm_status folder_enter(struct study_folder *f, const char *study, json_t *options);
 /* Adds a finished command: how long it took and how many runs it did. */

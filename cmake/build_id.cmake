@@ -1,0 +1,11 @@
+# A fingerprint of the library's sources: cmake -DOUT=build_id.h -DFOLDER=src -P build_id.cmake
+file(GLOB_RECURSE files ${FOLDER}/*.c ${FOLDER}/*.h)
+list(SORT files)
+set(sums "")
+foreach(file ${files})
+    file(SHA256 ${file} sum)
+    string(APPEND sums ${sum})
+endforeach()
+string(SHA256 id "${sums}")
+string(SUBSTRING ${id} 0 12 id)
+file(CONFIGURE OUTPUT ${OUT} CONTENT "#define CONSM_BUILD \"${id}\"\n")
