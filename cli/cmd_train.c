@@ -39,7 +39,9 @@ static bool on_epoch(void *ctx, const struct progress *progress)
 {
     char note[64];
     (void)ctx;
-    snprintf(note, sizeof note, "loss %.3f  val %.3f", progress->loss, progress->best_val);
+    snprintf(note, sizeof note, "%sloss %.3f  val %.3f",
+             progress->epoch == 0 ? "choosing a backbone  " : "", progress->loss,
+             progress->best_val);
     progress_add(1, note);
     return progress_stopped();
 }
@@ -103,18 +105,6 @@ done:
     return st;
 }
 
-/* Epochs of one run, as far as they are known before it. */
-static int64_t expected_epochs(const struct training *t)
-{
-    struct train_options options = {.model = t->model, .config = t->config};
-    const struct procedure *procedure;
-    const struct config *c = &t->config;
-    if (procedure_find(&procedure, &options) < 0 || !procedure || !procedure->fit)
-        return c->epochs;
-    int64_t planned = c->warmup + c->rounds * c->gnn_steps;
-    return procedure->bounded && c->epochs < planned ? c->epochs : planned;
-}
-
 static consm_status train_run(void *ctx, int64_t number, int threads)
 {
     struct training *t = ctx;
@@ -131,7 +121,8 @@ static consm_status train_run(void *ctx, int64_t number, int threads)
         struct problem problem = prepare_problem(t->prepared, roles.role);
         TRY(train_once(&t->result[number], &problem, &options, threads));
     }
-    progress_add(expected_epochs(t) - t->result[number].epochs, NULL);
+    int64_t trials, planned = train_planned(&options, &trials);
+    progress_add(planned - trials - t->result[number].epochs, NULL);
     print_finished(t, number);
 done:
     roles_free(&roles);
@@ -266,7 +257,8 @@ static consm_status train_all(struct training *t, const struct batch *batch)
         fflush(stdout);
     }
     progress_catch_interrupt();
-    progress_begin(t->model->name, "epochs", t->runs * expected_epochs(t));
+    struct train_options planned = {.model = t->model, .config = t->config};
+    progress_begin(t->model->name, "epochs", t->runs * train_planned(&planned, &(int64_t){0}));
     st = train_batch(batch);
     progress_end();
     TRY(st);

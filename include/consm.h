@@ -283,7 +283,8 @@ CONSM_API void consm_options_free(struct consm_options *options);
 CONSM_API consm_status consm_options_set(struct consm_options *options, const char *name,
                                          const char *value);
 
-/* How far a training run is. Returning true stops it with CONSM_ECANCEL. */
+/* How far a training run is. Returning true stops it with CONSM_ECANCEL. While ConSM chooses its
+ * backbone, epoch is 0 and epochs is 0, and the rest speaks of the candidate. */
 struct consm_progress {
     uint64_t seed;
     int64_t epoch, epochs; /* finished, in all */

@@ -160,12 +160,14 @@ static void arrays_become_datasets(void **state)
 
 struct heard {
     int64_t calls, stop_at;
+    int64_t before; /* calls before the first epoch */
 };
 
 static bool listen_to(void *ctx, const struct consm_progress *progress)
 {
     struct heard *heard = ctx;
-    assert_int_equal(progress->epochs, 6);
+    assert_int_equal(progress->epochs, progress->epoch == 0 ? 0 : 6);
+    heard->before += progress->epoch == 0;
     return ++heard->calls == heard->stop_at;
 }
 
@@ -195,6 +197,19 @@ static void training_reports_and_stops(void **state)
     heard = (struct heard){.stop_at = 2};
     FAILS(consm_train(&m, d, o), CONSM_ECANCEL, "epoch 2");
     assert_null(m);
+    consm_options_free(o);
+
+    /* ConSM is heard, and stops, while it chooses its backbone. */
+    o = quick("consm");
+    consm_options_on_progress(o, listen_to, &heard);
+    heard = (struct heard){.stop_at = 7};
+    FAILS(consm_train(&m, d, o), CONSM_ECANCEL, "backbone was being chosen");
+    assert_int_equal(heard.before, 7);
+    heard = (struct heard){0};
+    OK(consm_train(&m, d, o));
+    assert_int_equal(heard.before, 6 * 4); /* candidates, and the warm-up's epochs of each */
+    assert_int_equal(heard.calls, 6 * 4 + 6);
+    consm_model_free(m);
     consm_options_free(o);
     consm_dataset_free(d);
 }

@@ -311,6 +311,7 @@ const struct procedure consm_procedure = {
     .fit = consm_fit,
     .resumes = true,
     .bounded = true,
+    .trials = consm_choice_updates,
     .memory = consm_memory,
     .sound = consm_sound,
     .close = consm_close,

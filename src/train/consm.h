@@ -98,5 +98,6 @@ consm_status consm_open_matcher(struct session *s);
 
 /* Fills the session's configuration with the backbone that validates best. */
 consm_status consm_choose_backbone(struct session *s);
+int64_t consm_choice_updates(const struct config *c); /* that it takes; 0 when there is no choice */
 
 #endif

@@ -35,6 +35,19 @@ static void apply(struct config *c, const struct candidate *candidate)
     c->layers = candidate->layers;
 }
 
+/* A candidate has the warm-up's number of updates, and one at least. */
+static int64_t trial_epochs(const struct config *c)
+{
+    int64_t warmup = c->warmup > 0 ? c->warmup : 1;
+    return c->epochs < warmup ? c->epochs : warmup;
+}
+
+int64_t consm_choice_updates(const struct config *c)
+{
+    bool chooses = strcmp(c->backbone, "auto") == 0;
+    return chooses ? trial_epochs(c) * (int64_t)(sizeof candidates / sizeof *candidates) : 0;
+}
+
 /* loss is 0 unless ties on validation go by it. */
 static consm_status try_candidate(double *val, double *loss, struct session *s,
                                   const struct candidate *candidate)
@@ -42,14 +55,19 @@ static consm_status try_candidate(double *val, double *loss, struct session *s,
     consm_status st = CONSM_OK;
     struct session *trial = NULL;
     struct train_options options = {.seed = s->options.seed, .config = s->options.config};
-    struct progress progress = {0};
+    struct progress progress = {0}, heard = {.seed = s->options.seed};
+    options.config.epochs = trial_epochs(&s->options.config);
     apply(&options.config, candidate);
-    if (options.config.epochs > options.config.warmup)
-        options.config.epochs = options.config.warmup > 0 ? options.config.warmup : 1;
     TRY(model_find(&options.model, candidate->backbone));
     TRY(session_new(&trial, s->problem, &options, s->team));
-    for (int64_t number = 1; number <= options.config.epochs; number++)
+    for (int64_t number = 1; number <= options.config.epochs; number++) {
         TRY(session_epoch(trial, number, &progress));
+        heard.loss = progress.loss;
+        heard.val_acc = progress.val_acc;
+        heard.best_val = progress.best_val;
+        if (s->options.progress && s->options.progress(s->options.progress_ctx, &heard))
+            TRY(status_fail(CONSM_ECANCEL, "stopped while the backbone was being chosen"));
+    }
     *val = trial->best_val;
     *loss = trial->best_loss;
 done:

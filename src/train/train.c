@@ -106,6 +106,19 @@ done:
     return st;
 }
 
+int64_t train_planned(const struct train_options *options, int64_t *trials)
+{
+    const struct procedure *procedure = NULL;
+    const struct config *c = &options->config;
+    *trials = 0;
+    if (procedure_find(&procedure, options) < 0 || !procedure)
+        return c->epochs;
+    if (procedure->trials)
+        *trials = procedure->trials(c);
+    int64_t planned = procedure->fit ? c->warmup + c->rounds * c->gnn_steps : c->epochs;
+    return *trials + (procedure->bounded && c->epochs < planned ? c->epochs : planned);
+}
+
 consm_status train_once(struct train_result *result, const struct problem *problem,
                         const struct train_options *options, int threads)
 {

@@ -25,7 +25,7 @@ struct problem {
 /* How far a run is; returning true asks it to stop with CONSM_ECANCEL. */
 struct progress {
     uint64_t seed;
-    int64_t epoch, epochs; /* finished, in all */
+    int64_t epoch, epochs; /* finished, in all; epoch 0: an update of a candidate backbone */
     double loss, val_acc, best_val;
 };
 typedef bool (*progress_fn)(void *ctx, const struct progress *progress);
@@ -75,6 +75,10 @@ consm_status session_train(struct session *s, struct train_result *result);
  * run. */
 const float *session_logits(struct session *s);
 struct params *session_params(struct session *s);
+
+/* How many updates a run will take at most, as far as that is known before it, and how many of them
+ * go to candidates that are tried before the first epoch. */
+int64_t train_planned(const struct train_options *options, int64_t *trials);
 
 /* One run on a team of threads. */
 consm_status train_once(struct train_result *result, const struct problem *problem,
