@@ -116,9 +116,12 @@ static consm_status accuracy_render(struct report *r, const struct study_view *v
     struct view_words words;
     report_section(r, "Accuracy (Tables 3 and 4)",
                    view_printf(&words,
-                               "Every method on every set, %d seed%s, the same training budget and "
-                               "default parameters for all. “paper” is the one fixed split of the "
-                               "paper; “random” draws 20 nodes per class anew for every seed.",
+                               "Every method on every set, %d seed%s, default parameters. Budgets "
+                               "differ: ConSM by default tries six backbones and keeps what "
+                               "validates best, the others have one configuration each (`consm "
+                               "bench --search` gives all the same number). “paper” is the one "
+                               "fixed split of the paper; “random” draws 20 nodes per class anew "
+                               "for every seed.",
                                (int)o->seeds, o->seeds == 1 ? "" : "s"));
     for (int k = 0; k < splits_of(o); k++) {
         struct study_options one = with_split(o, k);
