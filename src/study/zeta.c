@@ -133,7 +133,9 @@ static void add_row_and_claim(struct report *r, struct table *t, const struct ze
     if (by_f1 < 0 || by_accuracy < 0)
         return;
     const struct paper_set *paper = paper_set(dataset);
-    double best = z->f1.x[by_f1];
+    double best = z->f1.x[by_f1], lowest = z->f1.y[by_f1];
+    for (int64_t i = 0; i < z->f1.n; i++)
+        lowest = fmin(lowest, z->f1.y[i]);
     table_row(t);
     table_text(t, view_dataset_title(dataset, title));
     table_number(t, z->homophily, 2);
@@ -153,7 +155,7 @@ static void add_row_and_claim(struct report *r, struct table *t, const struct ze
     view_printf(&claim, "The ζ with the best edge F1 on %s is near its homophily %.2f.", title,
                 paper->homophily);
     view_printf(&detail, "Best at ζ = %.2f here (F1 %.3f; the whole line spans %.3f).", best,
-                z->f1.y[by_f1], z->f1.y[by_f1] - fmin(z->f1.y[0], z->f1.y[z->f1.n - 1]));
+                z->f1.y[by_f1], z->f1.y[by_f1] - lowest);
     report_claim(r, claim.text, fabs(best - z->homophily) <= 0.15, detail.text);
 }
 
