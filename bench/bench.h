@@ -26,9 +26,9 @@ struct ceiling {
 
 struct bench {
     struct team *team;
-    int threads;
-    double seconds;     /* spent on each measurement */
-    const char *filter; /* only lines "kernel shape" that contain it; NULL: all */
+    int threads, most_threads; /* of this pass, of the last */
+    double seconds;            /* spent on each measurement */
+    const char *filter;        /* only lines "kernel shape" that contain it; NULL: all */
     bool json, busy;
     const char *title;      /* of the section, until printed */
     struct ceiling ceiling; /* of this team */

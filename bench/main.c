@@ -172,6 +172,7 @@ int main(int argc, char **argv)
         return wrong == 1 ? 0 : wrong;
     if (b.busy)
         threads = 1;
+    b.most_threads = threads;
     if (bench_all(&b, 1) < 0 || (threads > 1 && bench_all(&b, threads) < 0)) {
         fprintf(stderr, "consm-bench: %s\n", consm_errmsg());
         return 1;
