@@ -1,20 +1,12 @@
-/* Cost matrices and input checks. Distances are summed in double over eight fixed lanes: the same
- * bits everywhere, and the compiler can keep the lanes in vector registers. */
+/* Cost matrices and input checks. Distances are summed in double over fixed lanes. */
 #include "ot/cost.h"
 
+#include "ot/lanes.h"
 #include <float.h>
 #include <math.h>
 
-enum { LANES = 8 };
-
 static const double LARGEST_COST = 1e150;    /* sums of a few thousand stay far from overflow */
 static const double TOTALS_TOLERANCE = 1e-6; /* totals typed or summed in float still match */
-
-static double sum_lanes(const double *lane)
-{
-    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
-           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
-}
 
 double ot_squared_distance(const float *x, const float *y, int64_t f)
 {

@@ -3,11 +3,12 @@
 #include "ot/scaling.h"
 
 #include "base/alloc.h"
+#include "ot/lanes.h"
 #include "ot/newton.h"
 #include <math.h>
 #include <string.h>
 
-enum { LANES = 8, PLAIN_FIRST = 2, MOST_PASSES = 100, NEWTON_REFERENCES = 64 };
+enum { PLAIN_FIRST = 2, MOST_PASSES = 100, NEWTON_REFERENCES = 64 };
 
 static const double DRIFT = 1e100;       /* of u; K below 1 / DRIFT would begin to count */
 static const double NEWTON_SHRINK = 0.9; /* of the error is a success */
@@ -34,11 +35,6 @@ void ot_scaling_free(struct ot_scaling *s)
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         mem_free(blocks[i]);
     mem_free(s);
-}
-
-static int64_t whole_lanes(int64_t n)
-{
-    return (n + LANES - 1) / LANES * LANES;
 }
 
 consm_status ot_scaling_new(struct ot_scaling **out, int64_t c, int64_t n)
@@ -121,10 +117,7 @@ static double pass(struct ot_scaling *s)
                 s->lane[k * LANES + i] += s->kernel[k * stride + l + i] * v[i];
     }
     for (int64_t k = 0; k < c; k++) {
-        const double *part = s->lane + k * LANES;
-        double sum = ((part[0] + part[4]) + (part[2] + part[6])) +
-                     ((part[1] + part[5]) + (part[3] + part[7]));
-        s->row[k] = s->u[k] * sum;
+        s->row[k] = s->u[k] * sum_lanes(s->lane + k * LANES);
         error += fabs(s->row[k] - s->a[k]);
     }
     return error / (double)s->n;

@@ -13,11 +13,12 @@
 
 #include "base/alloc.h"
 #include "ot/cost.h"
+#include "ot/lanes.h"
 #include "ot/newton.h"
 #include <math.h>
 #include <string.h>
 
-enum { LANES = 8, STAGE_FACTOR = 4, STAGE_ITERATIONS = 100 };
+enum { STAGE_FACTOR = 4, STAGE_ITERATIONS = 100 };
 enum { NEWTON_REFERENCES = 64, NEWTON_AFTER = 10, NEWTON_TRIES = 6 };
 
 static const double DRIFT = 1e100, TINY_ROW = 1e-200;
@@ -50,11 +51,6 @@ void ot_sinkhorn_work_free(struct ot_sinkhorn_work *w)
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         mem_free(blocks[i]);
     mem_free(w);
-}
-
-static int64_t whole_lanes(int64_t n)
-{
-    return (n + LANES - 1) / LANES * LANES;
 }
 
 consm_status ot_sinkhorn_work_new(struct ot_sinkhorn_work **out, int64_t c, int64_t n)
@@ -129,9 +125,7 @@ static void scale_columns(struct ot_sinkhorn_work *w)
                 w->row[k * LANES + i] += w->kernel[k * stride + l + i] * v[i];
     }
     for (int64_t k = 0; k < c; k++) {
-        const double *part = w->row + k * LANES;
-        w->row[k] = ((part[0] + part[4]) + (part[2] + part[6])) +
-                    ((part[1] + part[5]) + (part[3] + part[7]));
+        w->row[k] = sum_lanes(w->row + k * LANES);
     }
 }
 
