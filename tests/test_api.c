@@ -286,6 +286,36 @@ static void predictions_come_back_bit_for_bit(void **state)
     scratch_remove("m.safetensors");
 }
 
+/* What ConSM chooses by validation for a given backbone; nobody else chooses. */
+static void features_can_be_chosen(void **state)
+{
+    (void)state;
+    struct consm_dataset *d;
+    struct consm_model *m, *given;
+    struct heard heard = {0};
+    OK(consm_dataset_open(&d, "csbm:nodes=120,features=60,words=6,classes=3", NULL));
+    struct consm_options *o = quick("consm");
+    OK(consm_options_set(o, "backbone", "gcn"));
+    OK(consm_options_set(o, "normalize_features", "auto"));
+    consm_options_on_progress(o, listen_to, &heard);
+    OK(consm_train(&m, d, o));
+    assert_int_equal(heard.before, 2 * 4); /* two ways, and the warm-up's epochs of each */
+    assert_string_equal(m->config.backbone, "gcn");
+    assert_true(strcmp(m->config.normalize_features, "none") == 0 ||
+                strcmp(m->config.normalize_features, "row") == 0);
+    OK(consm_options_set(o, "normalize_features", m->config.normalize_features));
+    OK(consm_train(&given, d, o));
+    assert_true(m->result.val_acc == given->result.val_acc);
+    consm_model_free(given);
+    consm_model_free(m);
+    consm_options_free(o);
+    o = quick("gcn");
+    OK(consm_options_set(o, "normalize_features", "auto"));
+    FAILS(consm_train(&m, d, o), CONSM_EINVAL, "gcn takes none, row or standard");
+    consm_options_free(o);
+    consm_dataset_free(d);
+}
+
 /* Coefficients in the messages travel as the module that makes them: a file serves its own graph,
  * with the same bits, and any other. Without a round that helped, messages are plain. */
 static void messages_travel(void **state)
@@ -746,6 +776,7 @@ int main(void)
         cmocka_unit_test(training_reports_and_stops),
         cmocka_unit_test(validation_is_held_out),
         cmocka_unit_test(predictions_come_back_bit_for_bit),
+        cmocka_unit_test(features_can_be_chosen),
         cmocka_unit_test(messages_travel),
         cmocka_unit_test(files_remember_everything),
         cmocka_unit_test(features_are_matched_by_name),

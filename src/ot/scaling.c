@@ -21,9 +21,10 @@ struct ot_scaling {
     double *u, *row;      /* (c) factors, and Σ_l u_k K_kl v_l */
     double *a;            /* (c) what row should be: n / c */
     double *lane;         /* (c, LANES) partial sums of row */
-    double *plan;         /* (c, stride) for Newton, as the next three */
+    double *plan;         /* (c, stride) for Newton, as the next two */
     double *hessian;      /* (c, c) */
-    double *step, *old;   /* (c) of log u, and u before it */
+    double *step;         /* (c) of log u */
+    double *old;          /* (c) u before a step */
 };
 
 void ot_scaling_free(struct ot_scaling *s)

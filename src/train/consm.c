@@ -129,8 +129,7 @@ static consm_status consm_open(struct session *s)
     own->zeta = isnan(s->options.config.zeta) ? consm_estimate_zeta(own->edges, s->problem)
                                               : s->options.config.zeta;
     s->options.config.zeta = own->zeta;
-    if (is(s->options.config.backbone, "auto"))
-        TRY(consm_choose_backbone(s));
+    TRY(consm_choose_backbone(s));
     TRY(consm_open_messages(s));
     TRY(declare_store(s));
 done:

@@ -96,7 +96,8 @@ consm_status consm_final_coefficients(struct session *s);
  */
 consm_status consm_open_matcher(struct session *s);
 
-/* Fills the session's configuration with the backbone that validates best. */
+/* Fills the session's configuration with the backbone, or the features of a given one, that
+ * validate best; does nothing where neither is auto. */
 consm_status consm_choose_backbone(struct session *s);
 int64_t consm_choice_updates(const struct config *c); /* that it takes; 0 when there is no choice */
 

@@ -1,6 +1,7 @@
-/* Choosing ConSM's backbone: each candidate trains alone for the warm-up's number of epochs; the
- * one with the best validation accuracy is taken, with the feature preparation and the
- * regularisation it was tried with. Only training and validation labels are read. */
+/* Choosing ConSM's backbone, or only the features of a given one: each candidate trains alone for
+ * the warm-up's number of epochs; the one with the best validation accuracy is taken, with the
+ * feature preparation and the regularisation it was tried with. Only training and validation labels
+ * are read. */
 #include "train/consm.h"
 
 #include <string.h>
@@ -42,23 +43,38 @@ static int64_t trial_epochs(const struct config *c)
     return c->epochs < warmup ? c->epochs : warmup;
 }
 
+/* How many configurations there are to choose from; 0 when all is given. */
+static int64_t choices(const struct config *c)
+{
+    if (strcmp(c->backbone, "auto") == 0)
+        return sizeof candidates / sizeof *candidates;
+    return strcmp(c->normalize_features, "auto") == 0 ? 2 : 0;
+}
+
+/* The i-th of them: a candidate, or the given backbone on features as they are, then row by row. */
+static void choose(struct config *c, int64_t i)
+{
+    if (strcmp(c->backbone, "auto") == 0)
+        apply(c, &candidates[i]);
+    else
+        c->normalize_features = i == 0 ? "none" : "row";
+}
+
 int64_t consm_choice_updates(const struct config *c)
 {
-    bool chooses = strcmp(c->backbone, "auto") == 0;
-    return chooses ? trial_epochs(c) * (int64_t)(sizeof candidates / sizeof *candidates) : 0;
+    return trial_epochs(c) * choices(c);
 }
 
 /* loss is 0 unless ties on validation go by it. */
-static consm_status try_candidate(double *val, double *loss, struct session *s,
-                                  const struct candidate *candidate)
+static consm_status try_choice(double *val, double *loss, struct session *s, int64_t i)
 {
     consm_status st = CONSM_OK;
     struct session *trial = NULL;
     struct train_options options = {.seed = s->options.seed, .config = s->options.config};
     struct progress progress = {0}, heard = {.seed = s->options.seed};
     options.config.epochs = trial_epochs(&s->options.config);
-    apply(&options.config, candidate);
-    TRY(model_find(&options.model, candidate->backbone));
+    choose(&options.config, i);
+    TRY(model_find(&options.model, options.config.backbone));
     TRY(session_new(&trial, s->problem, &options, s->team));
     for (int64_t number = 1; number <= options.config.epochs; number++) {
         TRY(session_epoch(trial, number, &progress));
@@ -79,17 +95,18 @@ consm_status consm_choose_backbone(struct session *s)
 {
     consm_status st = CONSM_OK;
     double best = -1, best_loss = 0;
-    const struct candidate *chosen = &candidates[0];
-    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
+    int64_t chosen = 0, count = choices(&s->options.config);
+    for (int64_t i = 0; i < count; i++) {
         double val = 0, loss = 0;
-        TRY(try_candidate(&val, &loss, s, &candidates[i]));
+        TRY(try_choice(&val, &loss, s, i));
         if (val > best || (val == best && loss < best_loss)) {
             best = val;
             best_loss = loss;
-            chosen = &candidates[i];
+            chosen = i;
         }
     }
-    apply(&s->options.config, chosen);
+    if (count > 0)
+        choose(&s->options.config, chosen);
 done:
     return st;
 }

@@ -87,6 +87,11 @@ consm_status session_prepare_features(struct session *s)
     const struct problem *problem = s->problem;
     if (wants(s, "standard"))
         return standardize(s);
+    if (wants(s, "auto"))
+        return status_fail(CONSM_EINVAL,
+                           "normalize_features auto: only training consm chooses; %s takes none, "
+                           "row or standard",
+                           s->options.model->name);
     if (!wants(s, "row"))
         return CONSM_OK;
     if (problem->sparse) {
