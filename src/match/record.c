@@ -156,7 +156,7 @@ done:
 
 /* The programs that a loaded module needs as well; all parameters are known before the first
  * of them is compiled. */
-static consm_status record_both(struct matcher *m)
+static consm_status record_scoring(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     TRY(record_encode(m));
@@ -178,7 +178,7 @@ consm_status matcher_record(struct matcher *m)
                    false));
     if (m->data.labelled > 0)
         TRY(record_train(m));
-    TRY(record_both(m));
+    TRY(record_scoring(m));
     m->reference_point = m->params->value + m->params->item[index].offset;
 done:
     return st;

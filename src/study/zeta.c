@@ -5,7 +5,6 @@
 
 #include "study/paper.h"
 #include <math.h>
-#include <string.h>
 
 enum { MOST_SEEDS = 5 };
 
@@ -32,7 +31,7 @@ static consm_status zeta_run(struct study_run *run, const struct study_options *
     TRY(model_find(&consm, "consm"));
     TRY(options_run(run, o, TASK_TRAIN, dataset, consm));
     TRY(config_set(&run->config, "backbone", "gcn"));
-    if (strcmp(run->config.prune_by, "none") == 0)
+    if (!json_object_get(o->set, "prune_by"))
         TRY(config_set(&run->config, "prune_by", "references"));
     if (step >= 0)
         run->config.zeta = (double)step / (steps_of(o) - 1);

@@ -112,12 +112,12 @@ static consm_status consm_open(struct session *s)
     struct consm *own;
     TRY(ZNEW(own, 1));
     s->own = own;
-    TRY(edges_new(&own->edges, s->problem->graph));
     if (s->options.eval_only) {
         own->zeta = s->options.config.zeta;
         TRY(consm_open_messages(s));
         return declare_store(s);
     }
+    TRY(edges_new(&own->edges, s->problem->graph));
     int64_t count = own->edges->count;
     TRY(ZNEW(own->w, count));
     TRY(ZNEW(own->slope, count));
@@ -141,6 +141,8 @@ consm_status consm_open_matcher(struct session *s)
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     const struct problem *problem = s->problem;
+    if (!own->edges)
+        TRY(edges_new(&own->edges, problem->graph));
     /* Features as stored: matching gains nothing from what suits the backbone, except where the
      * user says that the columns have no common scale. */
     bool standard = is(s->options.config.normalize_features, "standard");

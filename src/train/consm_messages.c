@@ -104,7 +104,7 @@ consm_status consm_apply_messages(struct session *s)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
-    if (!own->own_views || own->edges->count == 0)
+    if (!own->own_views || s->problem->graph->nnz == 0)
         return CONSM_OK;
     TRY(consm_final_coefficients(s));
     consm_weigh_messages(s);
