@@ -80,8 +80,11 @@ if [ -n "$real" ]; then
     same info_cora.txt info cora --split paper --data-dir "$real"
     same info_actor.txt info film --data-dir "$real"
     same info_chameleon.txt info chameleon --split public --data-dir "$real"
+    mkdir -p "$work/partial/planetoid"
+    cp "$real"/planetoid/ind.pubmed.* "$work/partial/planetoid"
+    rm "$work/partial/planetoid/ind.pubmed.allx"
     expect 1 "lacks planetoid/ind.pubmed.allx; \`consm fetch pubmed\` gets it" \
-        info pubmed --data-dir "$real"
+        info pubmed --data-dir "$work/partial"
     CONSM_DATA=$real expect 0 '"train": 140, "val": 1568, "test": 1000' \
         split cora --split paper --json
     cp "$real/yandex/cornell.npz" "$work/texas.npz"
