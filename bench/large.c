@@ -11,7 +11,7 @@
 #include "api/prepare.h"
 #include "base/clock.h"
 #include "base/rng.h"
-#include "data/generate.h"
+#include "data/generate/generate.h"
 #include "program/internal.h"
 #include "train/session.h"
 #include <stdio.h>

@@ -7,8 +7,8 @@
 
 #include "base/rng.h"
 #include "data/load.h"
-#include "data/registry.h"
-#include "store/file.h"
+#include "data/registry/registry.h"
+#include "io/file.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "data/load.h"
-#include "data/safetensors_dataset.h"
+#include "data/readers/safetensors.h"
 
 static const struct flag flags[] = {
     {"to", "FORMAT",

@@ -1,8 +1,8 @@
 /* `consm fetch`: brings the public files of registered sets into the user's cache. */
 #include "base/clock.h"
 #include "commands.h"
-#include "data/fetch.h"
-#include "data/generate.h"
+#include "data/generate/generate.h"
+#include "data/registry/fetch.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* `consm generate`: makes a built-in graph and writes it where other programs can read it. */
 #include "commands.h"
-#include "data/generate.h"
+#include "data/generate/generate.h"
 #include "data/load.h"
 
 #include <jansson.h>

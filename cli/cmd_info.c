@@ -2,7 +2,7 @@
  */
 #include "cmd_info.h"
 #include "commands.h"
-#include "data/generate.h"
+#include "data/generate/generate.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "commands.h"
 #include "study_run.h"
 
-#include "store/file.h"
+#include "io/file.h"
 #include <string.h>
 
 static const struct flag flags[] = {

@@ -10,9 +10,9 @@
 #include "api/checkpoint.h"
 #include "api/limits.h"
 #include "base/clock.h"
-#include "data/generate.h"
-#include "data/registry.h"
-#include "store/file.h"
+#include "data/generate/generate.h"
+#include "data/registry/registry.h"
+#include "io/file.h"
 #include "train/session.h"
 #include <pthread.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 
 #include "base/alloc.h"
 #include "base/nearest.h"
+#include "io/file.h"
 #include "report/text.h"
-#include "store/file.h"
 
 #include <stdio.h>
 #include <string.h>

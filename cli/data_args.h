@@ -4,7 +4,7 @@
 
 #include "args.h"
 #include "data/load.h"
-#include "data/registry.h"
+#include "data/registry/registry.h"
 #include "data/split.h"
 
 /* Rows for a verb's table of flags. */

@@ -1,9 +1,9 @@
 /* Writing and judging trust scores. */
 #include "edges_output.h"
 
+#include "io/file.h"
 #include "report/text.h"
 #include "stats/stats.h"
-#include "store/file.h"
 #include <math.h>
 
 consm_status edges_write(const char *path, const struct consm_edge_scores *scores,

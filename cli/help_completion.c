@@ -2,7 +2,7 @@
  * a verb works on from the names of studies or of datasets, and as a file name. */
 #include "help.h"
 
-#include "data/registry.h"
+#include "data/registry/registry.h"
 #include "models/model.h"
 #include "study/study.h"
 

@@ -6,7 +6,7 @@
 #include "progress.h"
 
 #include "base/clock.h"
-#include "store/file.h"
+#include "io/file.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

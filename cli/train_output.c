@@ -4,7 +4,7 @@
 #include "api/model_json.h"
 #include "config_file.h"
 #include "edges_output.h"
-#include "store/file.h"
+#include "io/file.h"
 
 #include <glob.h>
 #include <limits.h>

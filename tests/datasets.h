@@ -5,7 +5,7 @@
 #include "check.h"
 
 #include "data/dataset.h"
-#include "store/file.h"
+#include "io/file.h"
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -5,9 +5,9 @@
 
 #include "check.h"
 
-#include "data/npy.h"
-#include "data/npz.h"
-#include "data/npz_archive.h"
+#include "data/readers/npz.h"
+#include "data/readers/npz_archive.h"
+#include "io/npy.h"
 #include <unistd.h>
 
 static char folder[] = "/tmp/consm-npz-XXXXXX", path[64];

@@ -7,7 +7,7 @@
 #include "reference_scene.h"
 
 #include "api/prepare.h"
-#include "data/generate.h"
+#include "data/generate/generate.h"
 #include "data/split.h"
 #include "train/coefficients.h"
 

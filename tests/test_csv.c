@@ -2,9 +2,9 @@
  */
 #include "check.h"
 
-#include "data/csv.h"
 #include "data/names.h"
-#include "data/node_ids.h"
+#include "data/readers/node_ids.h"
+#include "io/csv.h"
 #include <math.h>
 
 /* ---- tokens -----------------------------------------------------------------------------------

@@ -3,8 +3,8 @@
 #include "failing_memory.h"
 
 #include "data/facts.h"
-#include "data/generate.h"
-#include "data/registry.h"
+#include "data/generate/generate.h"
+#include "data/registry/registry.h"
 #include "data/split.h"
 #include "graph/khop.h"
 #include <unistd.h>

@@ -2,8 +2,8 @@
 #include "check.h"
 
 #include "data/facts.h"
-#include "data/generate.h"
-#include "data/registry.h"
+#include "data/generate/generate.h"
+#include "data/registry/registry.h"
 #include "data/split.h"
 #include "graph/twins.h"
 #include <math.h>

@@ -3,9 +3,9 @@
 #include "check.h"
 
 #include "base/rng.h"
-#include "data/fetch.h"
-#include "store/file.h"
-#include "store/sha256.h"
+#include "data/registry/fetch.h"
+#include "io/file.h"
+#include "io/sha256.h"
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <pthread.h>

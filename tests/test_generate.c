@@ -1,7 +1,7 @@
 /* Built-in data: the karate club as published, and csbm's knobs doing what they say. */
 #include "check.h"
 
-#include "data/generate.h"
+#include "data/generate/generate.h"
 #include <math.h>
 
 static struct csr *clean(const struct dataset *d, struct edge_facts *facts)

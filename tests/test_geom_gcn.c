@@ -1,7 +1,7 @@
 /* Geom-GCN text: both feature styles, ids in any order, and the film set with its known figures. */
 #include "datasets.h"
 
-#include "data/geom_gcn.h"
+#include "data/readers/geom_gcn.h"
 
 static const char header[] = "node_id\tfeature\tlabel\n";
 

@@ -2,7 +2,7 @@
 #include "datasets.h"
 
 #include "data/load.h"
-#include "data/plain.h"
+#include "data/readers/plain.h"
 #include <sys/wait.h>
 
 static struct dataset *load(const char *path)

@@ -1,8 +1,8 @@
 /* Matrix Market adjacency: the kinds that are graphs are read, the others refused by name. */
 #include "datasets.h"
 
-#include "data/matrix_market.h"
-#include "data/plain.h"
+#include "data/readers/matrix_market.h"
+#include "data/readers/plain.h"
 
 static consm_status read_text(struct dataset **out, const char *text, size_t size)
 {

@@ -1,7 +1,7 @@
 /* Arrays: every type, both byte orders, both memory orders; headers that lie. */
 #include "check.h"
 
-#include "data/npy.h"
+#include "io/npy.h"
 #include <math.h>
 
 /* A .npy file of the given header text and data; *size becomes its length. */

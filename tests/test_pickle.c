@@ -1,8 +1,9 @@
 /* Pickles: those of every protocol come out right; everything else is refused by name and place. */
 #include "check.h"
 
-#include "data/pickle.h"
-#include "store/file.h"
+#include "data/readers/npy_csr.h"
+#include "io/file.h"
+#include "io/pickle/pickle.h"
 
 static void open_fixture(struct file_map *map, const char *name, int protocol)
 {

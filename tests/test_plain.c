@@ -2,9 +2,9 @@
  * them; one line for whatever is wrong; nothing lost on the way out and in again. */
 #include "datasets.h"
 
-#include "data/npy.h"
-#include "data/plain.h"
-#include "data/zip.h"
+#include "data/readers/plain.h"
+#include "io/npy.h"
+#include "io/zip.h"
 
 /* Reads parts given as text; NULL for those that are not there. */
 static consm_status read_parts(struct dataset **out, const char *edges, const char *nodes,

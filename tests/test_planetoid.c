@@ -2,7 +2,7 @@
  * people meet. */
 #include "check.h"
 
-#include "data/planetoid.h"
+#include "data/readers/planetoid.h"
 #include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 
 #include "api/prepare.h"
 #include "cpu/backend.h"
-#include "data/generate.h"
+#include "data/generate/generate.h"
 #include "data/split.h"
 #include "program/internal.h"
 #include "train/session.h"

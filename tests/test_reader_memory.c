@@ -2,8 +2,8 @@
  * first, second, third … allocation refused; each time it says so and leaves nothing. */
 #include "failing_memory.h"
 
-#include "data/npz.h"
-#include "data/planetoid.h"
+#include "data/readers/npz.h"
+#include "data/readers/planetoid.h"
 #include <unistd.h>
 
 static char written[] = "/tmp/consm-reader-XXXXXX";

@@ -1,8 +1,8 @@
 /* The table of public sets, and where their files are looked for. */
 #include "check.h"
 
-#include "data/registry.h"
-#include "store/file.h"
+#include "data/registry/registry.h"
+#include "io/file.h"
 #include <ctype.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
  * one line that says why. */
 #include "check.h"
 
-#include "store/safetensors.h"
+#include "io/safetensors.h"
 #include <unistd.h>
 
 static char folder[] = "/tmp/consm-safetensors-XXXXXX";

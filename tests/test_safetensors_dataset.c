@@ -2,8 +2,8 @@
  * numbers claim is checked before anything is indexed with it. */
 #include "datasets.h"
 
-#include "data/plain.h"
-#include "data/safetensors_dataset.h"
+#include "data/readers/plain.h"
+#include "data/readers/safetensors.h"
 #include <math.h>
 
 static struct dataset *sample(const char *features)

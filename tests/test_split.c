@@ -1,8 +1,8 @@
 /* Splits: the protocol's definitions on small hand-made data, the file format, the faults. */
 #include "check.h"
 
-#include "data/generate.h"
-#include "data/registry.h"
+#include "data/generate/generate.h"
+#include "data/registry/registry.h"
 #include "data/split.h"
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* SVM-light features: both index bases, any order, and what is refused. */
 #include "datasets.h"
 
-#include "data/svmlight.h"
+#include "data/readers/svmlight.h"
 
 static consm_status read_text(struct csr **out, const char *text)
 {

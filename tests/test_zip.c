@@ -1,7 +1,7 @@
 /* Archives: what we write and what others write comes back; what lies is refused. */
 #include "check.h"
 
-#include "data/zip.h"
+#include "io/zip.h"
 #include <unistd.h>
 #include <zlib.h>
 

@@ -5,7 +5,7 @@
 #include "check.h"
 
 #include "api/prepare.h"
-#include "data/generate.h"
+#include "data/generate/generate.h"
 #include "data/split.h"
 #include "train/session.h"
 

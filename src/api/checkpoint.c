@@ -2,7 +2,7 @@
 #include "api/checkpoint.h"
 
 #include "api/model_json.h"
-#include "store/safetensors.h"
+#include "io/safetensors.h"
 #include "train/session.h"
 
 #include <stdio.h>

@@ -2,10 +2,10 @@
  * parameters with optimiser, activations. */
 #include "api/limits.h"
 
-#include "data/generate.h"
-#include "data/registry.h"
+#include "data/generate/generate.h"
+#include "data/registry/registry.h"
 #include "graph/structural.h"
-#include "store/file.h"
+#include "io/file.h"
 
 #include <dirent.h>
 #include <math.h>

@@ -5,8 +5,8 @@
 #include <jansson.h>
 
 #include "api/objects.h"
+#include "io/safetensors.h"
 #include "report/text.h"
-#include "store/safetensors.h"
 
 /* {"epochs":"300", …}: every parameter as the text config_set reads. */
 void config_to_json(struct text *t, const struct config *c);

@@ -1,7 +1,7 @@
 /* Model files, reading. The file may be anything: every part is checked before it is believed, and
  * every message names the file. */
 #include "api/model_json.h"
-#include "store/safetensors.h"
+#include "io/safetensors.h"
 #include "train/session.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
  * sealed with its SHA-256. The keys are described in docs/formats.md. */
 #include "api/model_json.h"
 #include "base/log.h"
-#include "store/safetensors.h"
+#include "io/safetensors.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "data/geom_gcn.h"
-#include "data/matrix_market.h"
-#include "data/npz.h"
-#include "data/plain.h"
-#include "data/planetoid.h"
-#include "data/safetensors_dataset.h"
-#include "store/file.h"
+#include "data/readers/geom_gcn.h"
+#include "data/readers/matrix_market.h"
+#include "data/readers/npz.h"
+#include "data/readers/plain.h"
+#include "data/readers/planetoid.h"
+#include "data/readers/safetensors.h"
+#include "io/file.h"
 
 enum format { UNKNOWN, PLAIN, EDGES, NPZ, SAFETENSORS, MARKET, GEOM_GCN, PLANETOID };
 

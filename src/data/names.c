@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
-#include "data/token.h"
+#include "io/token.h"
 
 void names_free(struct names *n)
 {

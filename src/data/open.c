@@ -1,11 +1,11 @@
 /* From what the user typed to a dataset. */
-#include "data/generate.h"
-#include "data/geom_gcn.h"
+#include "data/generate/generate.h"
 #include "data/load.h"
-#include "data/npz.h"
-#include "data/planetoid.h"
-#include "data/registry.h"
-#include "store/file.h"
+#include "data/readers/geom_gcn.h"
+#include "data/readers/npz.h"
+#include "data/readers/planetoid.h"
+#include "data/registry/registry.h"
+#include "io/file.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/nearest.h"
 #include "base/rng.h"
-#include "store/file.h"
+#include "io/file.h"
 
 #include <errno.h>
 #include <math.h>

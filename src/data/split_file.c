@@ -3,7 +3,7 @@
  * test or none. Ids that hold commas, quotes or line ends are quoted as CSV quotes them.
  */
 #include "data/split.h"
-#include "store/file.h"
+#include "io/file.h"
 
 #include <errno.h>
 #include <stdlib.h>

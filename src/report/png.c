@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "io/file.h"
 #include "report/html.h"
-#include "store/file.h"
 
 extern char **environ;
 

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/file.h"
 #include "report/report_inside.h"
 #include "report/table_inside.h"
-#include "store/file.h"
 
 static char *copy(struct report *r, const char *s)
 {

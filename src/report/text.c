@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/file.h"
+#include "io/file.h"
 
 void text_free(struct text *t)
 {

@@ -2,9 +2,9 @@
 #include "study/execute.h"
 
 #include "base/clock.h"
-#include "data/generate.h"
+#include "data/generate/generate.h"
+#include "io/file.h"
 #include "report/text.h"
-#include "store/file.h"
 #include "study/study.h"
 #include "study/task.h"
 #include <math.h>

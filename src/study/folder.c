@@ -1,7 +1,7 @@
 /* A study's folder: opening it, and saying in study.json what it holds. */
 #include "study/study.h"
 
-#include "store/file.h"
+#include "io/file.h"
 #include <stdlib.h>
 #include <string.h>
 

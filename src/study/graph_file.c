@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/file.h"
+#include "io/file.h"
 
 /* ---- writing -------------------------------------------------------------------------------- */
 

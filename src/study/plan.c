@@ -2,7 +2,7 @@
 #include "study/plan.h"
 
 #include "base/alloc.h"
-#include "data/generate.h"
+#include "data/generate/generate.h"
 #include <math.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * again. */
 #include "study/study.h"
 
-#include "store/file.h"
+#include "io/file.h"
 #include "study/graph_file.h"
 #include <math.h>
 #include <stdio.h>

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/file.h"
-#include "store/sha256.h"
+#include "io/file.h"
+#include "io/sha256.h"
 
 struct runs {
     char *path;

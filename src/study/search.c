@@ -3,8 +3,8 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "io/file.h"
 #include "report/assets.h"
-#include "store/file.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include "study/sets.h"
 
 #include "base/alloc.h"
-#include "data/generate.h"
-#include "store/file.h"
+#include "data/generate/generate.h"
+#include "io/file.h"
 #include <string.h>
 
 const struct study_set *sets_find(const struct study_sets *s, const char *name)

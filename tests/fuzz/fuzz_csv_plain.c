@@ -1,5 +1,5 @@
 /* Plain folders and edge lists: edges, nodes, labels, features, dataset.json. */
-#include "data/plain.h"
+#include "data/readers/plain.h"
 #include "parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,5 +1,5 @@
 /* Geom-GCN text: edges, then nodes. */
-#include "data/geom_gcn.h"
+#include "data/readers/geom_gcn.h"
 #include "parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

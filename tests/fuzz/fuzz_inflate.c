@@ -1,5 +1,5 @@
 /* Our inflater against zlib's: the same bytes out, or a fault in both. */
-#include "data/inflate.h"
+#include "io/inflate.h"
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>

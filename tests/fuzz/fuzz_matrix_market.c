@@ -1,5 +1,5 @@
 /* Matrix Market adjacency. */
-#include "data/matrix_market.h"
+#include "data/readers/matrix_market.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

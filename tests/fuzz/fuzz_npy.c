@@ -1,5 +1,5 @@
 /* Arrays: header, then every conversion. */
-#include "data/npy.h"
+#include "io/npy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

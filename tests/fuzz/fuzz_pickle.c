@@ -1,5 +1,6 @@
 /* Pickles: whatever they hold is looked at as each of the things we accept. */
-#include "data/pickle.h"
+#include "data/readers/npy_csr.h"
+#include "io/pickle/pickle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,5 +1,5 @@
 /* Planetoid sets: the eight files one behind the other, each after its length in four bytes. */
-#include "data/planetoid.h"
+#include "data/readers/planetoid.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/safetensors_dataset.h"
+#include "data/readers/safetensors.h"
 
 static volatile int64_t sink;
 

@@ -1,5 +1,5 @@
 /* Any bytes as a split file: refused with a message or read, never more. */
-#include "data/generate.h"
+#include "data/generate/generate.h"
 #include "data/split.h"
 
 #include <stdio.h>

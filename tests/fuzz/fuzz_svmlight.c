@@ -1,5 +1,5 @@
 /* SVM-light features. */
-#include "data/svmlight.h"
+#include "data/readers/svmlight.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,6 +1,6 @@
 /* Archives: every member is read, then the whole is taken for a graph. Checksums are not compared
  * in this build. */
-#include "data/npz_archive.h"
+#include "data/readers/npz_archive.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

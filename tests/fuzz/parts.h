@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/token.h"
+#include "io/token.h"
 
 enum { MAX_PARTS = 5 };
 

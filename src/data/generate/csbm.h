@@ -1,0 +1,13 @@
+/* The two halves of the contextual stochastic block model: its graph, and its features. */
+#ifndef DATA_GENERATE_CSBM_H
+#define DATA_GENERATE_CSBM_H
+
+#include "data/generate/generate.h"
+
+/* Independent streams of random numbers under one seed. */
+enum { STREAM_LABELS = 1, STREAM_WEIGHTS, STREAM_EDGES, STREAM_MEANS, STREAM_ROWS = 16 };
+
+/* Draws the features of nodes whose labels are there. */
+consm_status csbm_draw_features(struct dataset *d, const struct csbm_options *o);
+
+#endif

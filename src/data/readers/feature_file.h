@@ -1,0 +1,12 @@
+/* A file of features in any of the formats known, told apart by its first bytes. */
+#ifndef DATA_READERS_FEATURE_FILE_H
+#define DATA_READERS_FEATURE_FILE_H
+
+#include "data/readers/node_ids.h"
+
+/* Gives d its features. Rows are in node order (or carry ids, in CSV); when ids is not known yet,
+ * the rows make the nodes. */
+consm_status feature_file_read(struct dataset *d, struct node_ids *ids,
+                               const struct text_file *file);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * What text files say about nodes: nodes.csv with ids, labels, splits and feature columns; a file
+ * of labels alone. Class names are sorted (numbers by value, other texts
+ * by their bytes), so that the order of the rows does not matter.
+ */
+#ifndef DATA_READERS_NODE_TEXT_H
+#define DATA_READERS_NODE_TEXT_H
+
+#include "data/readers/node_ids.h"
+#include "io/csv.h"
+
+/* The classes met so far, or the fixed list of a dataset.json. All zero is empty. */
+struct classes {
+    struct names names;
+    bool fixed;
+};
+
+/* The place in the list of the label in that column of the current row, -1 for an empty one. */
+consm_status classes_read(int32_t *out, struct classes *classes, const struct csv *c, int column);
+
+/* Sorts the classes, unless fixed, and gives d its classes, class_name and final labels; until then
+ * d->label holds places in the list. */
+consm_status classes_settle(struct dataset *d, const struct classes *classes);
+
+/* nodes.csv: fills ids (complete), d->nodes, label (places in classes), role, and features if it
+ * has columns for them. */
+consm_status node_text_read(struct dataset *d, struct node_ids *ids, struct classes *classes,
+                            const struct text_file *file);
+
+/* How the rows of a file name their nodes. */
+enum row_naming { ROWS_IN_ORDER, ROWS_WITH_IDS };
+
+/* Labels alone: "id label" rows, or one label a line in node order (a blank line: unknown). */
+consm_status label_text_naming(enum row_naming *out, const struct text_file *file);
+/* Adds the ids of a file of ROWS_WITH_IDS to ids->names. */
+consm_status label_text_ids(struct node_ids *ids, const struct text_file *file);
+/* The rows of a file of ROWS_IN_ORDER. */
+consm_status label_text_rows(int64_t *rows, const struct text_file *file);
+/* Fills d->label (which exists) for the nodes of ids. */
+consm_status label_text_read(struct dataset *d, const struct node_ids *ids, struct classes *classes,
+                             const struct text_file *file);
+
+#endif

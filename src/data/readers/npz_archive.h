@@ -1,0 +1,55 @@
+/* The arrays of an opened .npz, by key; shared by the files of the NPZ reader. */
+#ifndef DATA_READERS_NPZ_ARCHIVE_H
+#define DATA_READERS_NPZ_ARCHIVE_H
+
+#include "data/dataset.h"
+#include "io/npy.h"
+#include "io/zip.h"
+
+struct npz_archive {
+    struct file_map map;
+    struct zip *zip;
+    char sha256[65];
+};
+
+consm_status npz_open(struct npz_archive *out, const char *path);
+/* The same on bytes in memory, which stay the caller's. */
+consm_status npz_open_memory(struct npz_archive *out, const char *name, const uint8_t *bytes,
+                             size_t size);
+void npz_close(struct npz_archive *archive);
+
+/* An array and what it lies in. Begin with {0}; free with npz_array_free. */
+struct npz_array {
+    struct npy npy;
+    struct zip_bytes bytes;
+    char label[300];
+};
+
+/* The member of a key ("edges" or "edges.npy"), or NULL. */
+const struct zip_member *npz_find(const struct npz_archive *archive, const char *key);
+
+/* Fails with CONSM_EFORMAT: no array of that name, and the list of those there are. */
+consm_status npz_missing(const struct npz_archive *archive, const char *what);
+
+/* Reads the array of a key; a missing one fails as above. */
+consm_status npz_read(struct npz_array *out, const struct npz_archive *archive, const char *key);
+void npz_array_free(struct npz_array *array);
+
+/* The strings under a key, NULL if it is missing; expected < 0 leaves their number open. */
+consm_status npz_read_strings(char ***out, const struct npz_archive *archive, const char *key,
+                              int64_t *count, int64_t expected);
+
+/* Streams the (n,f) array of a key into d->sparse, or d->dense when over a third of it is not zero,
+ * without ever holding both. d->nodes < 0 takes the number of nodes from the array. */
+consm_status npz_read_features(struct dataset *d, const struct npz_archive *archive,
+                               const char *key);
+
+/* Reads the SciPy matrix under the keys at+"data", at+"indices", … into d->sparse; d->nodes as
+ * above. */
+consm_status npz_read_sparse(struct dataset *d, const struct npz_archive *archive, const char *at);
+
+/* The dataset of an opened archive, unchecked hash and directed hint aside. */
+consm_status npz_load_archive(struct dataset **out, const struct npz_archive *archive,
+                              const char *name);
+
+#endif

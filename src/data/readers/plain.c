@@ -1,0 +1,221 @@
+/*
+ * Putting the parts of a set together. The order matters: first whatever fixes the list of nodes,
+ * then what refers to it.
+ */
+#include "data/readers/plain.h"
+
+#include <string.h>
+
+#include "data/readers/edge_text.h"
+#include "data/readers/feature_file.h"
+#include "data/readers/matrix_market.h"
+#include "data/readers/node_text.h"
+#include "data/readers/plain_about.h"
+#include "io/file.h"
+#include "io/sha256.h"
+
+/* A Matrix Market file counts its nodes from 1. */
+static consm_status read_market(struct dataset *d, struct node_ids *ids,
+                                const struct text_file *file)
+{
+    consm_status st = CONSM_OK;
+    TRY(matrix_market_read(d, file));
+    if (!ids->expected) {
+        ids->expected = "a row of the matrix, from 1 on";
+        TRY(node_ids_rows(ids, 1, d->nodes));
+    } else if (d->nodes != ids->count) {
+        TRY(status_fail(CONSM_EFORMAT, "%s: found %lld nodes, expected %lld", file->name,
+                        (long long)d->nodes, (long long)ids->count));
+    }
+done:
+    return st;
+}
+
+static consm_status read_features(struct dataset *d, struct node_ids *ids,
+                                  const struct text_file *file)
+{
+    if (d->features > 0)
+        return status_fail(CONSM_EFORMAT,
+                           "%s: nodes.csv has feature columns too: expected one of them",
+                           file->name);
+    return feature_file_read(d, ids, file);
+}
+
+/* Labels may fix the number of nodes, or bring ids of their own. */
+static consm_status prepare_labels(struct node_ids *ids, const struct text_file *file)
+{
+    consm_status st = CONSM_OK;
+    enum row_naming naming;
+    int64_t rows;
+    TRY(label_text_naming(&naming, file));
+    if (ids->expected)
+        return CONSM_OK;
+    if (naming == ROWS_IN_ORDER) {
+        TRY(label_text_rows(&rows, file));
+        TRY(node_ids_rows(ids, 0, rows));
+        ids->expected = "the number of a row of the labels, from 0 on";
+    } else {
+        TRY(label_text_ids(ids, file));
+    }
+done:
+    return st;
+}
+
+static consm_status read_parts(struct dataset *d, const struct plain_files *f, struct node_ids *ids,
+                               struct classes *classes)
+{
+    consm_status st = CONSM_OK;
+    bool market = matrix_market_is(&f->edges);
+    if (f->nodes.data)
+        TRY(node_text_read(d, ids, classes, &f->nodes));
+    if (market)
+        TRY(read_market(d, ids, &f->edges));
+    if (f->features.data)
+        TRY(read_features(d, ids, &f->features));
+    if (f->labels.data)
+        TRY(prepare_labels(ids, &f->labels));
+    if (!market)
+        TRY(edge_text_read(d, ids, &f->edges));
+    if (!ids->expected)
+        ids->expected = "a node of the edges";
+    TRY(node_ids_give(d, ids));
+    if (!d->label) {
+        TRY(NEW(d->label, d->nodes));
+        memset(d->label, 0xff, (size_t)d->nodes * sizeof *d->label); /* all -1 */
+    }
+    if (f->labels.data)
+        TRY(label_text_read(d, ids, classes, &f->labels));
+    TRY(classes_settle(d, classes));
+done:
+    return st;
+}
+
+consm_status plain_read(struct dataset *d, const struct plain_files *files)
+{
+    consm_status st = CONSM_OK;
+    struct node_ids ids = {0};
+    struct classes classes = {0};
+    struct plain_about about = {0};
+    if (files->about.data)
+        TRY(plain_about_read(&about, &classes, &files->about));
+    TRY(read_parts(d, files, &ids, &classes));
+    if (files->about.data)
+        TRY(plain_about_give(d, &about, &files->about));
+    TRY(dataset_check(d));
+done:
+    node_ids_free(&ids);
+    names_free(&classes.names);
+    plain_about_free(&about);
+    return st;
+}
+
+/* ---- files ------------------------------------------------------------------------------------
+ */
+
+enum { PARTS = 5 };
+
+struct opened {
+    char *path[PARTS];
+    struct file_map map[PARTS];
+};
+
+static void close_parts(struct opened *o)
+{
+    for (int i = 0; i < PARTS; i++) {
+        file_unmap(&o->map[i]);
+        mem_free(o->path[i]);
+    }
+}
+
+/* Maps the parts that have a path, in the order of struct plain_files, and reads them. */
+static consm_status load_parts(struct dataset **out, const char *name, struct opened *o)
+{
+    consm_status st = CONSM_OK;
+    struct dataset *d = NULL;
+    struct text_file part[PARTS] = {{0}};
+    struct sha256 sum;
+    sha256_init(&sum);
+    for (int i = 0; i < PARTS; i++) {
+        if (!o->path[i])
+            continue;
+        TRY(file_map(&o->map[i], o->path[i]));
+        /* An empty file is there all the same. */
+        part[i] = (struct text_file){o->path[i], o->map[i].size ? (const void *)o->map[i].data : "",
+                                     o->map[i].size};
+        sha256_add(&sum, o->map[i].data, o->map[i].size);
+    }
+    TRY(dataset_new(&d, name));
+    TRY(plain_read(d, &(struct plain_files){part[0], part[1], part[2], part[3], part[4]}));
+    sha256_hex(d->sha256, &sum);
+    *out = d;
+    d = NULL;
+done:
+    dataset_free(d);
+    return st;
+}
+
+/* The one of these names that the folder has; two that contradict each other are an error. */
+static consm_status find_part(char **out, const char *folder, const char *const *names)
+{
+    consm_status st = CONSM_OK;
+    char *path = NULL;
+    *out = NULL;
+    for (int i = 0; names[i]; i++) {
+        TRY(file_join(&path, folder, names[i]));
+        if (file_kind(path) != FILE_MISSING) {
+            if (*out)
+                TRY(status_fail(CONSM_EFORMAT, "%s: stands beside %s: expected one of them", path,
+                                *out));
+            *out = path;
+            path = NULL;
+        }
+        mem_free(path);
+        path = NULL;
+    }
+done:
+    mem_free(path);
+    return st;
+}
+
+consm_status plain_find_edges(char **edges, const char *folder)
+{
+    static const char *const names[] = {"edges.csv", "edges.tsv", "edges.txt", NULL};
+    return find_part(edges, folder, names);
+}
+
+consm_status plain_load(struct dataset **out, const char *folder)
+{
+    consm_status st = CONSM_OK;
+    static const char *const nodes[] = {"nodes.csv", "nodes.tsv", "nodes.txt", NULL};
+    static const char *const features[] = {"features.csv", "features.tsv", "features.svm",
+                                           "features.npy", "features.npz", NULL};
+    static const char *const about[] = {"dataset.json", NULL};
+    struct opened o = {0};
+    *out = NULL;
+    TRY(plain_find_edges(&o.path[0], folder));
+    if (!o.path[0])
+        TRY(status_fail(CONSM_EIO, "%s: no edges.csv in it", folder));
+    TRY(find_part(&o.path[1], folder, nodes));
+    TRY(find_part(&o.path[3], folder, features));
+    TRY(find_part(&o.path[4], folder, about));
+    TRY(load_parts(out, folder, &o));
+done:
+    close_parts(&o);
+    return st;
+}
+
+consm_status edge_list_load(struct dataset **out, const char *edges, const char *labels,
+                            const char *features)
+{
+    consm_status st = CONSM_OK;
+    const char *path[PARTS] = {edges, NULL, labels, features, NULL};
+    struct opened o = {0};
+    *out = NULL;
+    for (int i = 0; i < PARTS; i++)
+        if (path[i] && !(o.path[i] = mem_strdup(path[i])))
+            TRY(CONSM_ENOMEM);
+    TRY(load_parts(out, edges, &o));
+done:
+    close_parts(&o);
+    return st;
+}

@@ -1,0 +1,35 @@
+/*
+ * Graphs as people keep them: a folder with edges.csv, and beside it, where there is more to say,
+ * nodes.csv, features.{csv,svm,npy,npz} and dataset.json; or a bare edge list with files of labels
+ * and features given by hand. docs/formats.md has the rules with examples.
+ */
+#ifndef DATA_READERS_PLAIN_H
+#define DATA_READERS_PLAIN_H
+
+#include "data/dataset.h"
+#include "io/token.h"
+
+/* The files of a set; those that are not there have no data. edges may also be Matrix Market. */
+struct plain_files {
+    struct text_file edges, nodes, labels, features, about;
+};
+
+/* Reads files in memory into an empty dataset and checks it. */
+consm_status plain_read(struct dataset *d, const struct plain_files *files);
+
+/* SHA-256 over the files in the order of struct plain_files. */
+consm_status plain_load(struct dataset **out, const char *folder);
+
+/* Labels and features may be NULL. */
+consm_status edge_list_load(struct dataset **out, const char *edges, const char *labels,
+                            const char *features);
+
+/* Writes edges.csv, nodes.csv, features.csv or features.svm, and dataset.json, so that plain_load
+ * gives everything back but the hash. Other files of the folder are left alone, except that feature
+ * files of an earlier set, which would contradict, are an error. */
+consm_status plain_save(const struct dataset *d, const char *folder);
+
+/* Which of the folder's files hold the parts of a set: *edges is NULL when it is no such folder. */
+consm_status plain_find_edges(char **edges, const char *folder);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * dataset.json, what a plain folder's tables have no place for:
+ * {"name": "cora", "directed": false, "classes": ["A", "B"], "features": ["word1", …]}
+ * Every key is optional. classes fixes their order and may list ones no node has.
+ */
+#ifndef DATA_READERS_PLAIN_ABOUT_H
+#define DATA_READERS_PLAIN_ABOUT_H
+
+#include <jansson.h>
+
+#include "data/readers/node_text.h"
+#include "io/file.h"
+
+/* All zero is empty. */
+struct plain_about {
+    json_t *root;
+};
+
+/* Reads it and fills the fixed list of classes, if it has one. */
+consm_status plain_about_read(struct plain_about *a, struct classes *classes,
+                              const struct text_file *file);
+/* Gives d its name, direction and feature names. */
+consm_status plain_about_give(struct dataset *d, const struct plain_about *a,
+                              const struct text_file *file);
+void plain_about_free(struct plain_about *a);
+
+/* Writes it for d. */
+consm_status plain_about_save(const struct dataset *d, const char *path);
+
+#endif

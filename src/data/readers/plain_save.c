@@ -1,0 +1,202 @@
+/* Writing a plain folder. Each file is replaced in one step; dataset.json comes last. */
+#include "data/readers/plain.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "data/readers/plain_about.h"
+#include "data/readers/svmlight.h"
+#include "io/csv.h"
+
+/* A growing line. */
+struct line {
+    char *text;
+    size_t used, capacity;
+};
+
+static consm_status add_text(struct line *l, const char *text, size_t length)
+{
+    consm_status st = GROW(l->text, l->used, l->capacity, length);
+    if (st < 0)
+        return st;
+    memcpy(l->text + l->used, text, length);
+    l->used += length;
+    return CONSM_OK;
+}
+
+static consm_status add_quoted(struct line *l, const char *text)
+{
+    return csv_quote(&l->text, &l->used, &l->capacity, text);
+}
+
+static consm_status add_float(struct line *l, float value)
+{
+    char number[32];
+    int length = token_write_float(number, value);
+    return add_text(l, number, (size_t)length);
+}
+
+static consm_status end_line(struct line *l, struct file_writer *w)
+{
+    consm_status st = add_text(l, "\n", 1);
+    if (st >= 0)
+        st = file_write(w, l->text, l->used);
+    l->used = 0;
+    return st;
+}
+
+static consm_status add_id(struct line *l, const struct dataset *d, int64_t node)
+{
+    char number[24];
+    return add_quoted(l, dataset_node_id(d, node, number));
+}
+
+static consm_status write_edges(struct file_writer *w, const struct dataset *d, struct line *l)
+{
+    consm_status st = CONSM_OK;
+    TRY(file_printf(w, "source,target%s\n", d->weight ? ",weight" : ""));
+    for (int64_t e = 0; e < d->edges; e++) {
+        TRY(add_id(l, d, d->from[e]));
+        TRY(add_text(l, ",", 1));
+        TRY(add_id(l, d, d->to[e]));
+        if (d->weight) {
+            TRY(add_text(l, ",", 1));
+            TRY(add_float(l, d->weight[e]));
+        }
+        TRY(end_line(l, w));
+    }
+done:
+    return st;
+}
+
+/* Always with both columns, so that a row is never blank and the separator is seen. */
+static consm_status write_nodes(struct file_writer *w, const struct dataset *d, struct line *l)
+{
+    consm_status st = CONSM_OK;
+    static const char *const role_name[4] = {"", "train", "val", "test"};
+    char number[24];
+    TRY(file_printf(w, "id,label"));
+    for (int64_t s = 0; s < d->splits; s++)
+        TRY(d->splits == 1 ? file_printf(w, ",split")
+                           : file_printf(w, ",split_%lld", (long long)s));
+    TRY(file_printf(w, "\n"));
+    for (int64_t i = 0; i < d->nodes; i++) {
+        TRY(add_id(l, d, i));
+        TRY(add_text(l, ",", 1));
+        if (d->label[i] >= 0)
+            TRY(add_quoted(l, dataset_class_name(d, d->label[i], number)));
+        for (int64_t s = 0; s < d->splits; s++) {
+            const char *role = role_name[d->role[s * d->nodes + i]];
+            TRY(add_text(l, ",", 1));
+            TRY(add_text(l, role, strlen(role)));
+        }
+        TRY(end_line(l, w));
+    }
+done:
+    return st;
+}
+
+/* With names: a header, and then ids, because a header of numbers could not be told from a row. */
+static consm_status write_dense(struct file_writer *w, const struct dataset *d, struct line *l)
+{
+    consm_status st = CONSM_OK;
+    if (d->feature_name) {
+        TRY(add_text(l, "id", 2));
+        for (int64_t k = 0; k < d->features; k++) {
+            TRY(add_text(l, ",", 1));
+            TRY(add_quoted(l, d->feature_name[k]));
+        }
+        TRY(end_line(l, w));
+    }
+    for (int64_t i = 0; i < d->nodes; i++) {
+        if (d->feature_name)
+            TRY(add_id(l, d, i));
+        for (int64_t k = 0; k < d->features; k++) {
+            if (k > 0 || d->feature_name)
+                TRY(add_text(l, ",", 1));
+            TRY(add_float(l, d->dense[i * d->features + k]));
+        }
+        TRY(end_line(l, w));
+    }
+done:
+    return st;
+}
+
+static consm_status write_sparse(struct file_writer *w, const struct dataset *d, struct line *l)
+{
+    (void)l;
+    return svmlight_write(w, d->sparse, d->label);
+}
+
+typedef consm_status (*part_writer)(struct file_writer *w, const struct dataset *d, struct line *l);
+
+static consm_status save_part(const struct dataset *d, const char *folder, const char *name,
+                              part_writer write)
+{
+    consm_status st = CONSM_OK;
+    struct file_writer *w = NULL;
+    struct line l = {0};
+    char *path = NULL;
+    TRY(file_join(&path, folder, name));
+    TRY(file_create(&w, path));
+    TRY(write(w, d, &l));
+    TRY(file_commit(w));
+done:
+    file_close(w);
+    mem_free(l.text);
+    mem_free(path);
+    return st;
+}
+
+/* What would make the folder contradict itself once our files are in it. */
+static consm_status check_folder(const struct dataset *d, const char *folder)
+{
+    consm_status st = CONSM_OK;
+    static const char *const others[] = {"edges.tsv",    "edges.txt",    "nodes.tsv",
+                                         "nodes.txt",    "features.csv", "features.tsv",
+                                         "features.svm", "features.npy", "features.npz"};
+    const char *own = d->features == 0 ? "" : d->sparse ? "features.svm" : "features.csv";
+    char *path = NULL;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        TRY(file_join(&path, folder, others[i]));
+        if (strcmp(others[i], own) != 0 && file_kind(path) != FILE_MISSING)
+            TRY(status_fail(CONSM_EIO, "%s: is already there: expected a new folder", path));
+        mem_free(path);
+        path = NULL;
+    }
+done:
+    mem_free(path);
+    return st;
+}
+
+/* Texts that a table cannot hold, or would read back as something else. */
+static consm_status check_names(char *const *names, int64_t count, const char *what)
+{
+    for (int64_t i = 0; names && i < count; i++)
+        if (!*names[i] || !token_is_utf8(names[i], strlen(names[i])))
+            return status_fail(CONSM_EINVAL, "%s %lld is empty or not UTF-8 text", what,
+                               (long long)i);
+    return CONSM_OK;
+}
+
+consm_status plain_save(const struct dataset *d, const char *folder)
+{
+    consm_status st = CONSM_OK;
+    char *about = NULL;
+    TRY(dataset_check(d));
+    TRY(check_names(d->node_id, d->nodes, "the id of node"));
+    TRY(check_names(d->class_name, d->classes, "the name of class"));
+    TRY(check_names(d->feature_name, d->features, "the name of feature"));
+    TRY(file_make_folders(folder));
+    TRY(check_folder(d, folder));
+    TRY(save_part(d, folder, "edges.csv", write_edges));
+    TRY(save_part(d, folder, "nodes.csv", write_nodes));
+    if (d->features > 0)
+        TRY(d->sparse ? save_part(d, folder, "features.svm", write_sparse)
+                      : save_part(d, folder, "features.csv", write_dense));
+    TRY(file_join(&about, folder, "dataset.json"));
+    TRY(plain_about_save(d, about));
+done:
+    mem_free(about);
+    return st;
+}

@@ -1,0 +1,21 @@
+/*
+ * Sparse features in the text format of SVM-light (Joachims 1999): a line a node, an optional
+ * target, then index:value pairs. Targets and qid pairs are passed over: labels come from
+ * elsewhere.
+ */
+#ifndef DATA_READERS_SVMLIGHT_H
+#define DATA_READERS_SVMLIGHT_H
+
+#include "graph/csr.h"
+#include "io/csv.h"
+#include "io/file.h"
+
+/* (rows, features) as the file holds it. Indices count from 1 unless an index 0 occurs or a first
+ * line "# features: F, first index: I" says otherwise; it also says how many columns there are. */
+consm_status svmlight_read(struct csr **out, const struct text_file *file);
+
+/* Writes that line, and one line a row with target[r] (NULL: 0) in front. */
+consm_status svmlight_write(struct file_writer *w, const struct csr *features,
+                            const int32_t *target);
+
+#endif

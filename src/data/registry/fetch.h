@@ -1,0 +1,48 @@
+/*
+ * Downloads of registered sets. A file arrives as NAME.part, is resumed when the line breaks, must
+ * have the registered SHA-256, and only then gets its name, in one step: what bears the name is
+ * whole. Where no hash is registered, the server must say how long the file is, and the hash of the
+ * first download is recorded beside it as NAME.sha256 and holds from then on.
+ */
+#ifndef DATA_REGISTRY_FETCH_H
+#define DATA_REGISTRY_FETCH_H
+
+#include "data/registry/registry.h"
+
+/* Where a download is; total is 0 while unknown. Return true to stop (CONSM_ECANCEL). */
+struct fetch_progress {
+    const char *file; /* path in the data folder */
+    int index, files;
+    int64_t done, total; /* bytes */
+    int attempt;         /* from 1 */
+};
+typedef bool (*fetch_progress_fn)(void *ctx, const struct fetch_progress *p);
+
+struct fetch_options {
+    const char *mirror;   /* NULL, or the URL of a data folder: MIRROR/planetoid/ind.cora.x … */
+    int attempts;         /* of each file, before giving up */
+    double first_wait;    /* seconds before the second attempt; doubles each time */
+    double stall_seconds; /* a line that is silent for so long counts as broken */
+    fetch_progress_fn progress;
+    void *ctx;
+};
+
+struct fetch_options fetch_defaults(void);
+
+/* What came of it. */
+struct fetch_report {
+    int fetched;   /* files downloaded */
+    int present;   /* files that were there already, with the right hash */
+    int recorded;  /* files whose hash was unknown and is now recorded */
+    int64_t bytes; /* downloaded, resumed ones counted whole */
+};
+
+/* Brings all files of a set into a data folder. On failure the files that are whole stay. */
+consm_status fetch_set(struct fetch_report *report, const struct data_set *set, const char *folder,
+                       const struct fetch_options *o);
+
+/* One file to path; its folder exists. sha256 NULL: not known. hash receives what came. */
+consm_status fetch_file(char hash[65], const char *url, const char *path, const char *sha256,
+                        const struct fetch_options *o, struct fetch_progress *p);
+
+#endif

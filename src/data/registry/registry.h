@@ -1,0 +1,82 @@
+/*
+ * The sets consm knows by name: where their public files live (pinned to a commit), what bytes they
+ * hold, who made them, and which reader opens them. Files lie in a data folder as
+ * planetoid/ind.cora.x, yandex/texas.npz, geom-gcn/film/…; the user's cache is laid out the same.
+ */
+#ifndef DATA_REGISTRY_REGISTRY_H
+#define DATA_REGISTRY_REGISTRY_H
+
+#include "data/dataset.h"
+
+enum data_reader { READER_PLANETOID, READER_NPZ, READER_GEOM_GCN };
+
+/* One public file. */
+struct data_file {
+    const char *path;   /* in a data folder */
+    const char *url;    /* behind the set's base */
+    const char *sha256; /* NULL: not known for certain; the first download records it */
+};
+
+struct data_set {
+    const char *name, *alias; /* alias may be NULL */
+    enum data_reader reader;
+    const char *base; /* URL its files stand under */
+    const struct data_file *file;
+    int files;
+    const char *about;    /* nodes, edges, classes in a few words */
+    const char *citation; /* the paper to cite */
+    const char *licence;
+    const char *preparation; /* what was done to the original data before publication */
+};
+
+/* Number index of the registered sets, or NULL behind the last. */
+const struct data_set *registry_get(int index);
+
+/* By name or alias; "_" counts as "-". NULL when there is none. */
+const struct data_set *registry_find(const char *name);
+
+/* The name (built-in ones too) nearest to a misspelt one, or NULL. */
+const char *registry_nearest(const char *name);
+
+/* Where a set's files are looked for, in this order; any may be NULL. */
+struct data_folders {
+    const char *given;       /* --data-dir */
+    const char *environment; /* $CONSM_DATA */
+    char *cache;             /* $XDG_CACHE_HOME/consm or ~/.cache/consm; owned */
+};
+
+consm_status registry_folders(struct data_folders *out, const char *data_dir);
+void registry_folders_free(struct data_folders *f);
+
+/* The path of a set's file in a folder, whether it lies in its sub-folder ("planetoid/…") or right
+ * there; *out is NULL when the folder does not have it. */
+consm_status registry_file_in(char **out, const char *folder, const struct data_file *file);
+
+/* The path of the set's first file in the first folder that holds all its files. Fails with
+ * CONSM_EIO and a line that says where it looked, what is missing, and how to get it. */
+consm_status registry_locate(char **out, const struct data_set *set, const char *data_dir);
+
+/* Whether the files that registry_locate finds are the published ones. */
+struct registry_check {
+    int right, unknown;            /* files with their registered hash; without a registered one */
+    const struct data_file *wrong; /* the first with another hash, or NULL */
+};
+consm_status registry_verify(struct registry_check *out, const struct data_set *set,
+                             const char *data_dir);
+
+/* SHA-256 of a file's bytes. */
+consm_status registry_hash(char hash[65], const char *path);
+
+/* How data_open finds and reads; NULL for the defaults. */
+struct data_options {
+    const char *data_dir;          /* where to look first */
+    const char *format;            /* for paths: "npz", "plain", …; NULL: recognised by content */
+    const char *labels, *features; /* files that belong to a path that is a bare edge list */
+};
+
+/* Opens what a user calls DATASET: a built-in name, a registered name, or a path (anything with a
+ * "/" in it, and any other existing file or folder whose name is not registered). */
+consm_status data_open(struct dataset **out, const char *name_or_path,
+                       const struct data_options *o);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * Files, safely. Reading maps the whole file and knows its true size before anything is allocated.
+ * Writing goes to a temporary name beside the target, is synced, and replaces the target in one
+ * step, so that a crash, a full disk or Ctrl-C never leaves half a file under the real name.
+ */
+#ifndef IO_FILE_H
+#define IO_FILE_H
+
+#include "base/alloc.h"
+
+/* The bytes of a file; data stays valid until file_unmap. An empty file has size 0. */
+struct file_map {
+    const uint8_t *data;
+    size_t size;
+};
+
+/* Directories, missing and unreadable files fail with CONSM_EIO and a message naming the path. */
+consm_status file_map(struct file_map *out, const char *path);
+void file_unmap(struct file_map *map);
+
+enum file_kind { FILE_MISSING, FILE_REGULAR, FILE_FOLDER, FILE_OTHER };
+enum file_kind file_kind(const char *path);
+
+/* "folder/name" as a new string. */
+consm_status file_join(char **out, const char *folder, const char *name);
+
+/* Creates a folder and its parents. */
+consm_status file_make_folders(const char *path);
+
+struct file_writer;
+
+/* Begins a file; "-" writes to standard output. Nothing is visible under path before commit. */
+consm_status file_create(struct file_writer **out, const char *path);
+consm_status file_write(struct file_writer *w, const void *bytes, size_t count);
+consm_status file_printf(struct file_writer *w, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Flushes, syncs, renames. After it, whatever it returned, the writer is only good for closing. */
+consm_status file_commit(struct file_writer *w);
+/* Frees the writer; a file that was not committed is removed. NULL is fine. */
+void file_close(struct file_writer *w);
+
+#endif
