@@ -235,6 +235,37 @@ static void scipy_layout(void **state)
     dataset_free(d);
 }
 
+/* What scipy.sparse.save_npz writes: the matrix alone. */
+static void a_bare_matrix_is_a_graph(void **state)
+{
+    (void)state;
+    const struct part bare[] = {
+        PART("indices", "<i4", 1, 4, 1, int32_t, 1, 2, 0, 1),
+        PART("indptr", "<i4", 1, 4, 1, int32_t, 0, 1, 3, 4),
+        PART("format", "|S3", 0, 1, 1, char, 'c', 's', 'r'),
+        PART("shape", "<i8", 1, 2, 1, int64_t, 3, 3),
+        PART("data", "<f4", 1, 4, 1, float, 1, 1, 1, 1),
+        END_PART,
+    };
+    const struct part columns[] = {PART("format", "|S3", 0, 1, 1, char, 'c', 's', 'c'), END_PART};
+    const struct part list[] = {PART("format", "|S3", 1, 1, 1, char, 'c', 's', 'r'), END_PART};
+    struct dataset *d;
+    write_parts(bare, NULL, true);
+    OK(npz_load(&d, path));
+    assert_int_equal(d->nodes, 3);
+    assert_int_equal(d->edges, 4);
+    assert_int_equal(d->from[1], 1);
+    assert_int_equal(d->to[1], 2);
+    assert_null(d->weight);
+    assert_int_equal(d->features + d->classes, 0);
+    assert_int_equal(d->label[2], -1);
+    dataset_free(d);
+    write_parts(bare, columns, false);
+    FAILS(npz_load(&d, path), CONSM_EFORMAT, "format.npy: \"csc\": expected \"csr\"");
+    write_parts(bare, list, false);
+    FAILS(npz_load(&d, path), CONSM_EFORMAT, "format.npy");
+}
+
 /* ---- round trips --------------------------------------------------------------------------- */
 
 static char **names(int64_t count, const char *format)
@@ -394,11 +425,12 @@ static void real_round_trip(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(real_files),    cmocka_unit_test(real_split),
-        cmocka_unit_test(yandex_layout), cmocka_unit_test(other_types),
-        cmocka_unit_test(fortran_order), cmocka_unit_test(large_features),
-        cmocka_unit_test(scipy_layout),  cmocka_unit_test(round_trips),
-        cmocka_unit_test(odd_names),     cmocka_unit_test(real_round_trip),
+        cmocka_unit_test(real_files),      cmocka_unit_test(real_split),
+        cmocka_unit_test(yandex_layout),   cmocka_unit_test(other_types),
+        cmocka_unit_test(fortran_order),   cmocka_unit_test(large_features),
+        cmocka_unit_test(scipy_layout),    cmocka_unit_test(a_bare_matrix_is_a_graph),
+        cmocka_unit_test(round_trips),     cmocka_unit_test(odd_names),
+        cmocka_unit_test(real_round_trip),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -305,6 +305,27 @@ done:
     return st;
 }
 
+/* What scipy.sparse.save_npz writes says how the matrix is compressed; by rows is what we read. */
+static consm_status check_compressed_rows(const struct npz_archive *archive)
+{
+    consm_status st = CONSM_OK;
+    struct npz_array array = {.label = ""};
+    char **text = NULL;
+    if (!npz_find(archive, "format"))
+        return CONSM_OK;
+    TRY(npz_read(&array, archive, "format"));
+    TRY(npy_expect(&array.npy, 0, -1, -1));
+    TRY(npy_strings(&text, &array.npy));
+    if (strcmp(text[0], "csr") != 0)
+        TRY(status_fail(CONSM_EFORMAT, "%s: \"%.20s\": expected \"csr\"", array.label, text[0]));
+done:
+    if (text)
+        mem_free(text[0]);
+    mem_free(text);
+    npz_array_free(&array);
+    return st;
+}
+
 consm_status npz_load_archive(struct dataset **out, const struct npz_archive *archive,
                               const char *name)
 {
@@ -317,7 +338,10 @@ consm_status npz_load_archive(struct dataset **out, const struct npz_archive *ar
         TRY(load_scipy(d, archive, "adj_"));
     else if (npz_find(archive, "adj_matrix.indptr"))
         TRY(load_scipy(d, archive, "adj_matrix."));
-    else
+    else if (npz_find(archive, "indptr")) {
+        TRY(check_compressed_rows(archive));
+        TRY(load_scipy(d, archive, ""));
+    } else
         TRY(load_yandex(d, archive));
     memcpy(d->sha256, archive->sha256, sizeof d->sha256);
     TRY(dataset_check(d));

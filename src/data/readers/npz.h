@@ -3,7 +3,8 @@
  *
  *   Yandex     node_features (n,f)  node_labels (n)  edges (e,2)  train_/val_/test_masks (s,n)
  *   SciPy CSR  adj_data adj_indices adj_indptr adj_shape, attr_… likewise or attr_matrix (n,f),
- *              labels (n); also with the prefixes adj_matrix. and attr_matrix.
+ *              labels (n); also with the prefixes adj_matrix. and attr_matrix., or with none:
+ *              what scipy.sparse.save_npz writes is a graph without features and labels
  *
  * We write the first one, with keys of our own for what it has no place for (docs/formats.md):
  * edge_weights, node_ids, class_names, feature_names, num_classes, directed, and for wide sparse
