@@ -5,7 +5,7 @@
 #include "cpu/gemm.h"
 #include <stdio.h>
 
-/* ---- products ---- */
+/* ---- products ------------------------------------------------------------ */
 
 struct gemm_case {
     struct gemm g;
@@ -69,7 +69,7 @@ done:
     return st;
 }
 
-/* ---- elements and rows ---- */
+/* ---- elements and rows --------------------------------------------------- */
 
 struct dense_case {
     const struct simd *simd;

@@ -59,8 +59,7 @@ static void print_finished(struct training *t, int64_t number)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* ---- one run -----------------------------------------------------------------------------------
- */
+/* ---- one run ------------------------------------------------------------- */
 
 /* Keeps the run that is best on validation, of equal ones the first seed's. Takes all over. */
 static void keep_best(struct training *t, int64_t number, struct consm_model *model,
@@ -129,8 +128,7 @@ done:
     return st;
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command --------------------------------------------------------- */
 
 /* Runs side by side come first; what processors are left go to each run. */
 static int parallelism(const struct args *args, int64_t runs, struct batch *batch)

@@ -9,8 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what a flag may be ------------------------------------------------------------------------
- */
+/* ---- what a flag may be -------------------------------------------------- */
 
 /* Prints the words a flag's value may be, with blanks between; false when it may be anything. */
 static bool print_choices(const char *flag)
@@ -85,8 +84,7 @@ static void print_quoted(const char *text, const char *quote, const char *specia
     }
 }
 
-/* ---- bash --------------------------------------------------------------------------------------
- */
+/* ---- bash ---------------------------------------------------------------- */
 
 static void bash(const struct command *const *commands)
 {
@@ -132,8 +130,7 @@ static void bash(const struct command *const *commands)
           stdout);
 }
 
-/* ---- zsh ---------------------------------------------------------------------------------------
- */
+/* ---- zsh ----------------------------------------------------------------- */
 
 static void zsh_flag(const struct flag *f)
 {
@@ -192,8 +189,7 @@ static void zsh(const struct command *const *commands)
           stdout);
 }
 
-/* ---- fish --------------------------------------------------------------------------------------
- */
+/* ---- fish ---------------------------------------------------------------- */
 
 static void fish_flag(const char *verb, const struct flag *f)
 {

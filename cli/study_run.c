@@ -13,7 +13,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* ---- options -------------------------------------------------------------------------------- */
+/* ---- options ------------------------------------------------------------- */
 
 json_t *study_run_list(const char *text)
 {
@@ -86,7 +86,7 @@ static consm_status command_line(struct text *out, const struct args *args)
     return text_status(out);
 }
 
-/* ---- telling how far it is ------------------------------------------------------------------ */
+/* ---- telling how far it is ----------------------------------------------- */
 
 struct display {
     bool json, begun;
@@ -133,7 +133,7 @@ static bool wants_stop(void *ctx)
     return progress_stopped();
 }
 
-/* ---- running -------------------------------------------------------------------------------- */
+/* ---- running ------------------------------------------------------------- */
 
 /* Plans and executes until there is nothing new to do: a search's second half is known only when
  * its first half is done. */
@@ -216,7 +216,7 @@ done:
     return st;
 }
 
-/* ---- reporting ------------------------------------------------------------------------------ */
+/* ---- reporting ----------------------------------------------------------- */
 
 static int terminal_width(void)
 {

@@ -13,8 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- config.yaml -------------------------------------------------------------------------------
- */
+/* ---- config.yaml --------------------------------------------------------- */
 
 static void yaml_line(struct text *t, const char *key, const char *value)
 {
@@ -97,8 +96,7 @@ static consm_status write_config(const char *path, const struct args *args,
     return st;
 }
 
-/* ---- the folder --------------------------------------------------------------------------------
- */
+/* ---- the folder ---------------------------------------------------------- */
 
 /* Removes what killed runs left: files that never got their name. */
 static void sweep(const char *folder)
@@ -143,8 +141,7 @@ void train_output_close(struct train_output *out)
     out->checkpoint = NULL;
 }
 
-/* ---- predictions.csv ---------------------------------------------------------------------------
- */
+/* ---- predictions.csv ----------------------------------------------------- */
 
 static void head(struct text *t, const struct consm_model *model, bool probabilities)
 {
@@ -189,8 +186,7 @@ done:
     return st;
 }
 
-/* ---- the rest ----------------------------------------------------------------------------------
- */
+/* ---- the rest ------------------------------------------------------------ */
 
 static consm_status write_metrics(const char *path, const struct consm_model *model)
 {

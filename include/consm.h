@@ -58,7 +58,7 @@ extern "C" {
 #define CONSM_API
 #endif
 
-/* ---- status ---------------------------------------------------------------------------------- */
+/* ---- status -------------------------------------------------------------- */
 
 typedef int consm_status;
 
@@ -81,7 +81,7 @@ CONSM_API const char *consm_errmsg(void);
 /* "0.1.0" */
 CONSM_API const char *consm_version(void);
 
-/* ---- memory ---------------------------------------------------------------------------------- */
+/* ---- memory -------------------------------------------------------------- */
 
 /* All memory of the library comes from here. alloc returns a block aligned to 64 bytes or NULL. */
 struct consm_allocator {
@@ -97,7 +97,7 @@ CONSM_API void consm_set_allocator(const struct consm_allocator *allocator);
  */
 CONSM_API uint64_t consm_alloc_count(void);
 
-/* ---- log ------------------------------------------------------------------------------------- */
+/* ---- log ----------------------------------------------------------------- */
 
 enum consm_log_level { CONSM_LOG_INFO = 0, CONSM_LOG_WARN = 1 };
 
@@ -106,7 +106,7 @@ typedef void (*consm_log_fn)(void *ctx, enum consm_log_level level, const char *
 /* Sends the library's messages to fn (NULL: nowhere, the default). */
 CONSM_API void consm_set_log(consm_log_fn fn, void *ctx);
 
-/* ---- optimal transport ----------------------------------------------------------------------- */
+/* ---- optimal transport --------------------------------------------------- */
 
 /*
  * Moving the mass of n points onto c reference points (docs/transport.md). Matrices are row-major:
@@ -215,8 +215,7 @@ CONSM_API consm_status consm_ot_barycentres(float *references, const float *poin
                                             int64_t sets, int64_t c, int64_t support, int64_t f,
                                             uint64_t seed);
 
-/* ---- datasets --------------------------------------------------------------------------------
- */
+/* ---- datasets ------------------------------------------------------------ */
 
 struct consm_dataset;
 
@@ -264,8 +263,7 @@ CONSM_API const char *consm_class_name(const struct consm_dataset *dataset, int3
 /* The known class of each node (nodes), -1 where there is none; belongs to the dataset. */
 CONSM_API const int32_t *consm_dataset_labels(const struct consm_dataset *dataset);
 
-/* ---- options ---------------------------------------------------------------------------------
- */
+/* ---- options ------------------------------------------------------------- */
 
 struct consm_options;
 
@@ -294,8 +292,7 @@ typedef bool (*consm_progress_fn)(void *ctx, const struct consm_progress *progre
 CONSM_API void consm_options_on_progress(struct consm_options *options, consm_progress_fn fn,
                                          void *ctx);
 
-/* ---- models ----------------------------------------------------------------------------------
- */
+/* ---- models -------------------------------------------------------------- */
 
 struct consm_model;
 
@@ -357,8 +354,7 @@ CONSM_API const struct consm_metrics *consm_model_metrics(const struct consm_mod
 CONSM_API consm_status consm_model_save(const struct consm_model *model, const char *path);
 CONSM_API consm_status consm_model_load(struct consm_model **out, const char *path);
 
-/* ---- prediction ------------------------------------------------------------------------------
- */
+/* ---- prediction ---------------------------------------------------------- */
 
 struct consm_prediction {
     int64_t nodes;
@@ -393,13 +389,12 @@ CONSM_API consm_status consm_score_edges(struct consm_edge_scores **out,
                                          const struct consm_dataset *dataset, int threads);
 CONSM_API void consm_edge_scores_free(struct consm_edge_scores *scores);
 
-/* ---- models of your own ----------------------------------------------------------------------
- *
- * A model is a function that records its equations, once, with the builders below; training,
+/* ---- models of your own -------------------------------------------------- */
+
+/* A model is a function that records its equations, once, with the builders below; training,
  * gradients, validation, saving and prediction then work as for any other. Builders never fail
  * visibly: an impossible one returns CONSM_POISON, and consm_train() reports the first fault with
- * the name of its node.
- */
+ * the name of its node. */
 
 struct consm_program;
 struct consm_matrix; /* a sparse matrix of the graph */

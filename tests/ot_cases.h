@@ -69,8 +69,7 @@ static inline void assert_marginals(const double *plan, const double *a, const d
     }
 }
 
-/* ---- tests/reference/ot.json -------------------------------------------------------------------
- */
+/* ---- tests/reference/ot.json --------------------------------------------- */
 
 static inline json_t *reference_file(const char *key)
 {

@@ -72,8 +72,7 @@ static void assert_same_prediction(const struct consm_prediction *a,
                         (size_t)(a->nodes * a->classes) * sizeof *a->probability);
 }
 
-/* ---- options -----------------------------------------------------------------------------------
- */
+/* ---- options ------------------------------------------------------------- */
 
 static void options_are_checked(void **state)
 {
@@ -96,8 +95,7 @@ static void options_are_checked(void **state)
     consm_options_free(NULL);
 }
 
-/* ---- datasets ----------------------------------------------------------------------------------
- */
+/* ---- datasets ------------------------------------------------------------ */
 
 static void datasets_open_and_answer(void **state)
 {
@@ -155,8 +153,7 @@ static void arrays_become_datasets(void **state)
     FAILS(consm_dataset_from_arrays(&d, &a), CONSM_EINVAL, "0 nodes");
 }
 
-/* ---- training and predicting -------------------------------------------------------------------
- */
+/* ---- training and predicting --------------------------------------------- */
 
 struct heard {
     int64_t calls, stop_at;
@@ -400,8 +397,7 @@ static void files_remember_everything(void **state)
     scratch_remove("m.safetensors");
 }
 
-/* ---- other graphs ------------------------------------------------------------------------------
- */
+/* ---- other graphs -------------------------------------------------------- */
 
 /* Twelve nodes in two groups, features named a, b, c. */
 struct toy {
@@ -562,8 +558,7 @@ static void unseen_nodes_are_welcome(void **state)
     }
 }
 
-/* ---- broken files ------------------------------------------------------------------------------
- */
+/* ---- broken files -------------------------------------------------------- */
 
 static char *read_all(const char *path, size_t *size)
 {
@@ -650,8 +645,7 @@ static void unfitting_models_are_refused(void **state)
     scratch_remove("m.safetensors");
 }
 
-/* ---- a model of one's own ----------------------------------------------------------------------
- */
+/* ---- a model of one's own ------------------------------------------------ */
 
 static int64_t lines;
 
@@ -718,8 +712,7 @@ static void own_models_train_and_load(void **state)
     scratch_remove("own.safetensors");
 }
 
-/* ---- threads -----------------------------------------------------------------------------------
- */
+/* ---- threads ------------------------------------------------------------- */
 
 struct shared {
     const struct consm_dataset *dataset;

@@ -48,8 +48,7 @@ static consm_status options(struct consm_options **o)
     return st;
 }
 
-/* ---- the sequences: each frees all it made and returns its first failure
- * ----------------------- */
+/* ---- the sequences: each frees all it made and returns its first failure ---- */
 
 static consm_status open_dataset(void)
 {

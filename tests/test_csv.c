@@ -7,8 +7,7 @@
 #include "io/csv.h"
 #include <math.h>
 
-/* ---- tokens -----------------------------------------------------------------------------------
- */
+/* ---- tokens -------------------------------------------------------------- */
 
 static void whole_numbers(void **state)
 {
@@ -91,8 +90,7 @@ static void utf8(void **state)
         assert_false(token_is_utf8(bad[i], strlen(bad[i])));
 }
 
-/* ---- names ------------------------------------------------------------------------------------
- */
+/* ---- names --------------------------------------------------------------- */
 
 static void names_are_found(void **state)
 {
@@ -140,8 +138,7 @@ static void names_sort_by_value_or_bytes(void **state)
     names_free(&n);
 }
 
-/* ---- tables -----------------------------------------------------------------------------------
- */
+/* ---- tables -------------------------------------------------------------- */
 
 /* All rows as text: fields in [], rows separated by their line numbers. */
 static consm_status show(char *out, const char *text, size_t length, bool keep_blank)
@@ -304,8 +301,7 @@ static void quoting(void **state)
         }
 }
 
-/* ---- ids --------------------------------------------------------------------------------------
- */
+/* ---- ids ----------------------------------------------------------------- */
 
 static void ids_by_number(void **state)
 {

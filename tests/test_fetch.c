@@ -17,8 +17,7 @@ enum { SIZE = 300000 };
 static uint8_t body[SIZE];
 static char body_hash[65];
 
-/* ---- the server -------------------------------------------------------------------------------
- */
+/* ---- the server ---------------------------------------------------------- */
 
 static int listener, port;
 static pthread_t server;
@@ -129,8 +128,7 @@ static void *serve(void *arg)
     }
 }
 
-/* ---- the client's side ------------------------------------------------------------------------
- */
+/* ---- the client's side --------------------------------------------------- */
 
 static char folder[] = "/tmp/consm-fetch-XXXXXX";
 static char base[64], path[96], part[104], record[104];

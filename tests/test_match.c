@@ -11,8 +11,7 @@
 #include "train/consm.h"
 #include <math.h>
 
-/* ---- a small random world -----------------------------------------------------------------------
- */
+/* ---- a small random world ------------------------------------------------ */
 
 struct world {
     int64_t n, c, f;
@@ -81,8 +80,7 @@ static void config_of(struct config *c)
     c->match_pairs = 3;
 }
 
-/* ---- naive versions
- * --------------------------------------------------------------------------------- */
+/* ---- naive versions ------------------------------------------------------ */
 
 /* Which pairs are adjacent over kept edges; (n, n). */
 static bool *naive_adjacency(const struct world *w, const uint8_t *keep)
@@ -203,8 +201,7 @@ static void pooling_equals_naive(void **state)
     }
 }
 
-/* ---- the reference of both profiles
- * ------------------------------------------------------------------ */
+/* ---- the reference of both profiles -------------------------------------- */
 
 static void copy_into(struct params *params, const char *name, const double *value, int64_t count)
 {
@@ -368,8 +365,7 @@ static void matching_equals_reference(void **state)
     json_decref(file);
 }
 
-/* ---- determinism, trust, and odd inputs
- * --------------------------------------------------------------- */
+/* ---- determinism, trust, and odd inputs ---------------------------------- */
 
 static void train_scores(float *score, const struct world *w, const struct config *c, int threads)
 {

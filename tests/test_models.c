@@ -14,8 +14,7 @@
 
 static const double TOLERANCE = 1e-5;
 
-/* ---- comparing ----------------------------------------------------------------------------------
- */
+/* ---- comparing ----------------------------------------------------------- */
 
 /* Every difference is small beside the largest number of the tensor. */
 static void assert_tensor(const char *what, const float *mine, const json_t *expected)
@@ -102,8 +101,7 @@ static void trial_compare(struct trial *t, struct scene *s, const char *model, c
     mem_free(v);
 }
 
-/* ---- models with the plain loss -----------------------------------------------------------------
- */
+/* ---- models with the plain loss ------------------------------------------ */
 
 static void plain_entry(const struct model_def *model, const json_t *entry)
 {
@@ -140,8 +138,7 @@ static void plain_models_equal_the_reference(void **state)
     }
 }
 
-/* ---- PTDNet: its draws come from the file -------------------------------------------------------
- */
+/* ---- PTDNet: its draws come from the file -------------------------------- */
 
 static void ptdnet_entry(const json_t *entry)
 {
@@ -176,8 +173,7 @@ static void ptdnet_equals_the_reference(void **state)
     json_decref(root);
 }
 
-/* ---- propagation losses on a GCN, with given weights --------------------------------------------
- */
+/* ---- propagation losses on a GCN, with given weights --------------------- */
 
 static void propagation_entry(const char *what, const json_t *entry)
 {
@@ -225,8 +221,7 @@ static void propagation_equals_the_reference(void **state)
     json_decref(root);
 }
 
-/* ---- GAM: the agreement model on given pairs, the classifier on given weights
- * -------------------- */
+/* ---- GAM: the agreement model on given pairs, the classifier on given weights ---- */
 
 static void agreement_entry(const json_t *entry)
 {

@@ -266,7 +266,7 @@ static void a_bare_matrix_is_a_graph(void **state)
     FAILS(npz_load(&d, path), CONSM_EFORMAT, "format.npy");
 }
 
-/* ---- round trips --------------------------------------------------------------------------- */
+/* ---- round trips --------------------------------------------------------- */
 
 static char **names(int64_t count, const char *format)
 {

@@ -89,8 +89,7 @@ static node p_named(struct program *p, const char *name, int64_t rows, int64_t c
     return param(p, name, rows, cols, INIT_NORMAL);
 }
 
-/* ---- the cases: each returns any node that depends on parameters
- * ---------------------------------- */
+/* ---- the cases: each returns any node that depends on parameters --------- */
 
 static node c_matmul(struct program *p, struct world *w)
 {

@@ -143,8 +143,7 @@ static void assignment_follows_the_method(void **state)
     assert_memory_equal(nearest, sinkhorn, sizeof nearest);
 }
 
-/* ---- many sets ---------------------------------------------------------------------------------
- */
+/* ---- many sets ----------------------------------------------------------- */
 
 enum { NODES = 120, SETS = 40, CLASSES = 5, WIDTH = 6, ENTRIES = SETS * 30 };
 
@@ -286,8 +285,7 @@ static void sets_refuse_nonsense(void **state)
     FAILS(ASSIGN(), CONSM_EINVAL, "method 9");
 }
 
-/* ---- references --------------------------------------------------------------------------------
- */
+/* ---- references ---------------------------------------------------------- */
 
 static double spread(const float *r, const float *h, int64_t c, int64_t n, int64_t f)
 {

@@ -452,8 +452,7 @@ static void out_of_memory(void **state)
     }
 }
 
-/* ---- folders ----------------------------------------------------------------------------------
- */
+/* ---- folders ------------------------------------------------------------- */
 
 static void round_trip(struct dataset *d, const char *name)
 {

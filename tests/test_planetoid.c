@@ -84,7 +84,7 @@ static void real_figures(void **state)
     mem_free(real);
 }
 
-/* ---- small sets, pickled here as Python 2 and protocol 2 do ---------------------------------- */
+/* ---- small sets, pickled here as Python 2 and protocol 2 do -------------- */
 
 enum { X, TX, ALLX, Y, TY, ALLY, GRAPH, TEST };
 static const char *const ending[] = {"x", "tx", "allx", "y", "ty", "ally", "graph", "test.index"};

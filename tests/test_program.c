@@ -10,8 +10,7 @@
 #include "train/session.h"
 #include <math.h>
 
-/* ---- the arena ---------------------------------------------------------------------------------
- */
+/* ---- the arena ----------------------------------------------------------- */
 
 /* The last operation that reads x; behind all of them when x is kept. Found afresh, without the
  * planner's own notes. */
@@ -138,8 +137,7 @@ static void unread_values_are_dropped(void **state)
     params_free(params);
 }
 
-/* ---- dropout -----------------------------------------------------------------------------------
- */
+/* ---- dropout ------------------------------------------------------------- */
 
 enum { ROWS_DROPPED = 500, COLS_DROPPED = 37, DROPPED = ROWS_DROPPED * COLS_DROPPED };
 
@@ -220,8 +218,7 @@ static void dropout_vanishes_in_evaluation(void **state)
     params_free(params);
 }
 
-/* ---- inputs that move --------------------------------------------------------------------------
- */
+/* ---- inputs that move ---------------------------------------------------- */
 
 static void inputs_can_be_pointed_elsewhere(void **state)
 {
@@ -250,8 +247,7 @@ static void inputs_can_be_pointed_elsewhere(void **state)
     team_free(team);
 }
 
-/* ---- indices -----------------------------------------------------------------------------------
- */
+/* ---- indices ------------------------------------------------------------- */
 
 static void indices_check_their_rows(void **state)
 {
@@ -277,8 +273,7 @@ static void indices_check_their_rows(void **state)
     index_free(index);
 }
 
-/* ---- parameters --------------------------------------------------------------------------------
- */
+/* ---- parameters ---------------------------------------------------------- */
 
 static void parameter_conflicts_are_named(void **state)
 {

@@ -118,8 +118,7 @@ static void files_are_consistent(void **state)
     }
 }
 
-/* ---- the naive recomputation --------------------------------------------------------------------
- */
+/* ---- the naive recomputation --------------------------------------------- */
 
 /* D^-1/2 (A + I) D^-1/2 as a dense (n,n) matrix; kept (edges) may be NULL. */
 static double *dense_gcn_matrix(const double *kept)

@@ -85,8 +85,7 @@ static void foreign_files(void **state)
     dataset_free(d);
 }
 
-/* ---- bad input --------------------------------------------------------------------------------
- */
+/* ---- bad input ----------------------------------------------------------- */
 
 /* What a hostile file may say: each field replaces one part of a sound little dataset. */
 struct forgery {

@@ -46,7 +46,7 @@ static int64_t next_cut(int way, int64_t at, int64_t n)
          from = to, to = next_cut(way, to, n))
 enum { WAYS = 4 };
 
-/* ---- spmm ------------------------------------------------------------------------------------ */
+/* ---- spmm ---------------------------------------------------------------- */
 
 static void spmm_expected(double *y, const struct sparse *a, const float *x, int64_t heads,
                           int64_t dim, const struct epilogue *end, int64_t rows)
@@ -163,8 +163,7 @@ static void test_spmm_heads(void **state)
             check_width(v, &p, &r, shape[s][0], shape[s][1]);
 }
 
-/* ---- edges -------------------------------------------------------------------------------------
- */
+/* ---- edges --------------------------------------------------------------- */
 
 static void check_sddmm(const struct simd *v, const struct pattern *p, struct rng *r, int64_t heads,
                         int64_t dim)
@@ -290,8 +289,7 @@ static void test_edges(void **state)
             check_edges(v, &p, &r, heads);
 }
 
-/* ---- segments
- * ------------------------------------------------------------------------------------ */
+/* ---- segments ------------------------------------------------------------ */
 
 static void check_segment_max(const struct simd *v, const struct pattern *p, struct rng *r,
                               int64_t width)

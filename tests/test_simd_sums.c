@@ -4,7 +4,7 @@
 
 enum { N = 43 };
 
-/* ---- softmax ---- */
+/* ---- softmax ------------------------------------------------------------- */
 
 static void check_softmax(const struct simd *v, struct rng *r, int64_t w)
 {
@@ -78,8 +78,7 @@ static void test_softmax(void **state)
         check_softmax(v, &r, w);
 }
 
-/* ---- sums
- * ---------------------------------------------------------------------------------------- */
+/* ---- sums ---------------------------------------------------------------- */
 
 static void check_columns(const struct simd *v, struct rng *r, int64_t n, int64_t w)
 {
@@ -171,8 +170,7 @@ static void test_reduce(void **state)
     }
 }
 
-/* ---- pairs
- * ---------------------------------------------------------------------------------------- */
+/* ---- pairs --------------------------------------------------------------- */
 
 static void check_pairs(const struct simd *v, struct rng *r, int64_t w)
 {

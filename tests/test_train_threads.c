@@ -34,8 +34,7 @@ static void same_bits_on_any_threads(void **state)
     scene_close(&scene);
 }
 
-/* ---- side by side ------------------------------------------------------------------------------
- */
+/* ---- side by side -------------------------------------------------------- */
 
 struct side {
     struct scene *scene;

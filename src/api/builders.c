@@ -15,8 +15,7 @@ static const struct csr *matrix(const struct consm_matrix *m)
     return (const struct csr *)m;
 }
 
-/* ---- build functions of the caller -------------------------------------------------------------
- */
+/* ---- build functions of the caller --------------------------------------- */
 
 /* Whose equations the session being recorded on this thread wants. A build function has no room for
  * a context of its own, and recording happens wholly inside session_new. */
@@ -100,8 +99,7 @@ int64_t consm_node_cols(const struct consm_program *p, consm_node x)
     return program_cols((const struct program *)p, x);
 }
 
-/* ---- builders ----------------------------------------------------------------------------------
- */
+/* ---- builders ------------------------------------------------------------ */
 
 consm_node consm_param(struct consm_program *p, const char *name, int64_t rows, int64_t cols,
                        enum consm_init init)

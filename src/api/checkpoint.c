@@ -19,8 +19,7 @@ consm_status checkpoint_possible(const struct train_options *options)
     return st;
 }
 
-/* ---- the memory --------------------------------------------------------------------------------
- */
+/* ---- the memory ---------------------------------------------------------- */
 
 /* A walk over the session's blocks that keeps the first failure. */
 struct walk {
@@ -61,8 +60,7 @@ static void read_block(void *ctx, const char *name, void *data, size_t bytes)
         memcpy(data, t->data, bytes);
 }
 
-/* ---- what it belongs to ------------------------------------------------------------------------
- */
+/* ---- what it belongs to -------------------------------------------------- */
 
 /* Names and shapes of all parameters, in order: "w1 12x64;b1 1x64;…". */
 static void layout(struct text *t, const struct params *params)
@@ -128,8 +126,7 @@ done:
     return st;
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading ------------------------------------------------------------- */
 
 struct source {
     const char *path;

@@ -56,8 +56,7 @@ consm_status dataset_prepared(const struct prepared **out, const struct consm_da
     return st;
 }
 
-/* ---- from arrays -------------------------------------------------------------------------------
- */
+/* ---- from arrays --------------------------------------------------------- */
 
 static consm_status copy(void **out, const void *from, int64_t count, size_t size)
 {
@@ -154,8 +153,7 @@ done:
     return st;
 }
 
-/* ---- looking -----------------------------------------------------------------------------------
- */
+/* ---- looking ------------------------------------------------------------- */
 
 void consm_dataset_info(struct consm_dataset_info *out, const struct consm_dataset *dataset)
 {

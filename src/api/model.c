@@ -66,8 +66,7 @@ void consm_model_build(struct consm_model *model, consm_build_fn build, void *ct
     model->custom = (struct custom){build, ctx};
 }
 
-/* ---- from a session ----------------------------------------------------------------------------
- */
+/* ---- from a session ------------------------------------------------------ */
 
 static consm_status copy_text(char **out, const char *text)
 {
@@ -234,8 +233,7 @@ done:
     return st;
 }
 
-/* ---- onto a problem ----------------------------------------------------------------------------
- */
+/* ---- onto a problem ------------------------------------------------------ */
 
 static const struct model_tensor *find_tensor(const struct consm_model *m, const char *name)
 {

@@ -51,8 +51,7 @@ void names_to_json(struct text *t, char *const *names, int64_t count)
     text_add(t, "]");
 }
 
-/* ---- metrics -----------------------------------------------------------------------------------
- */
+/* ---- metrics ------------------------------------------------------------- */
 
 static void field(struct text *t, const char *name, double value)
 {
@@ -125,8 +124,7 @@ void model_metrics_to_json(struct text *t, const struct consm_model *model)
     text_add(t, "}\n");
 }
 
-/* ---- reading back ------------------------------------------------------------------------------
- */
+/* ---- reading back -------------------------------------------------------- */
 
 static double number(const json_t *object, const char *name)
 {

@@ -53,8 +53,7 @@ consm_status consm_options_build(struct consm_options *options, const char *name
     return CONSM_OK;
 }
 
-/* ---- setting by name ---------------------------------------------------------------------------
- */
+/* ---- setting by name ----------------------------------------------------- */
 
 /* The options that are not in config.def. */
 static const char *const run_option[] = {"seed",        "threads",   "split",  "per_class",

@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- results -----------------------------------------------------------------------------------
- */
+/* ---- results ------------------------------------------------------------- */
 
 consm_status prediction_new(struct consm_prediction **out, const float *logits, double temperature,
                             int64_t nodes, int32_t classes)
@@ -49,8 +48,7 @@ void consm_prediction_free(struct consm_prediction *prediction)
     mem_free(prediction);
 }
 
-/* ---- features as the model knows them ----------------------------------------------------------
- */
+/* ---- features as the model knows them ------------------------------------ */
 
 /* Features brought into the model's order, when they were not in it already. */
 struct matched {
@@ -202,8 +200,7 @@ static struct problem problem_of(const struct consm_model *m, const struct prepa
     return problem;
 }
 
-/* ---- the calls ---------------------------------------------------------------------------------
- */
+/* ---- the calls ----------------------------------------------------------- */
 
 consm_status model_with_session(const struct consm_model *model,
                                 const struct consm_dataset *dataset, int threads,

@@ -228,8 +228,7 @@ KERNEL(expand)
     }
 }
 
-/* ---- element by element
- * --------------------------------------------------------------------------- */
+/* ---- element by element -------------------------------------------------- */
 
 /* The vector kernel of an operation; -1 for the two that have none. */
 static int unary_of(enum op op)

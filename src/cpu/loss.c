@@ -32,8 +32,7 @@ ROWWISE(log_softmax, in->src[0])
 ROWWISE(softmax_grad, in->src[0], in->src[1])
 ROWWISE(log_softmax_grad, in->src[0], in->src[1])
 
-/* ---- negative log likelihood of labelled rows
- * ------------------------------------------------------- */
+/* ---- negative log likelihood of labelled rows ---------------------------- */
 
 static float row_maximum(const float *x, int64_t c)
 {
@@ -108,8 +107,7 @@ KERNEL(nll_grad)
     }
 }
 
-/* ---- values against targets, weighted
- * --------------------------------------------------------------- */
+/* ---- values against targets, weighted ------------------------------------ */
 
 /* max(x,0) - x·t + log(1 + exp(-|x|)): cross-entropy of sigmoid(x) without overflow */
 static float bce_term(float x, float t)

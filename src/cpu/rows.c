@@ -113,8 +113,7 @@ KERNEL(segment_max_grad)
         }
 }
 
-/* ---- rows to length one
- * ----------------------------------------------------------------------------- */
+/* ---- rows to length one -------------------------------------------------- */
 
 KERNEL(row_normalize)
 {
@@ -135,8 +134,7 @@ KERNEL(row_normalize_grad)
                                     NORM_FLOOR, from, to);
 }
 
-/* ---- pairs of rows
- * ------------------------------------------------------------------------------------ */
+/* ---- pairs of rows ------------------------------------------------------- */
 
 /* cos(x_i, x_j) = ⟨x_i, x_j⟩ / (|x_i| |x_j|) */
 KERNEL(pair_cosine)
@@ -216,8 +214,7 @@ KERNEL(pair_squared_grad)
     }
 }
 
-/* ---- batch norm
- * ----------------------------------------------------------------------------------------- */
+/* ---- batch norm ---------------------------------------------------------- */
 
 /* Column means and 1/sqrt(variance + floor) of x (n, f), known to all workers afterwards. */
 static void column_statistics(float *mean, float *inverse, float *partial, const float *x,

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ---- dropout: which elements stay ------------------------------------------------------------ */
+/* ---- dropout: which elements stay ---------------------------------------- */
 
 /* Element e stays when its `bits` random bits, read as a number, are at least `threshold`. They
  * are bits [e·bits, (e+1)·bits) of the stream Philox(key = seed; counter = block, step, op): a
@@ -31,7 +31,7 @@ struct dropout {
 /* The rule for probability p in [0, 1). */
 struct dropout dropout_rule(float p, uint64_t seed, uint32_t step, uint32_t op);
 
-/* ---- sparse matrices ------------------------------------------------------------------------- */
+/* ---- sparse matrices ----------------------------------------------------- */
 
 /* Rows of a sparse matrix as kernels see them. Entry k is 1 (val NULL), val[k], or val[index[k]]
  * (a transpose whose values live with the original: index = t_entry). Lists of items per segment
@@ -59,8 +59,7 @@ struct epilogue {
 typedef void spmm_fn(float *y, const struct sparse *a, const float *x, int64_t width,
                      const struct epilogue *end, int64_t from, int64_t to);
 
-/* ---- attention: several weights (heads) per entry ---------------------------------------------
- */
+/* ---- attention: several weights (heads) per entry ------------------------ */
 
 /* y[r, h·dim+d] = Σ_k val[k·heads+h] x[col[k], h·dim+d]; a->val is (nnz, heads). end as in spmm. */
 typedef void spmm_heads_fn(float *y, const struct sparse *a, const float *x, int64_t heads,
@@ -88,8 +87,7 @@ typedef void edge_softmax_grad_fn(float *gx, const struct sparse *a, const float
 typedef void edge_row_sum_fn(float *s, const struct sparse *a, const float *e, int64_t heads,
                              bool accumulate, int64_t from, int64_t to);
 
-/* ---- elementwise on elements [from, to); all in place -----------------------------------------
- */
+/* ---- elementwise on elements [from, to); all in place -------------------- */
 
 enum unary {
     UNARY_RELU,
@@ -141,8 +139,7 @@ typedef void dropout_fn(float *y, const float *x, const struct dropout *drop, in
 typedef void relu_grad_fn(float *gx, const float *g, const float *y, float scale, int64_t from,
                           int64_t to);
 
-/* ---- rows and columns of an (n, width) matrix, rows [from, to); in place -----------------------
- */
+/* ---- rows and columns of an (n, width) matrix, rows [from, to); in place ---- */
 
 /* y = drop(relu(x + bias)); of end, only bias, relu and drop are read. */
 typedef void bias_act_fn(float *y, const float *x, int64_t width, const struct epilogue *end,
@@ -175,8 +172,7 @@ typedef void softmax_grad_fn(float *gx, const float *g, const float *y, int64_t 
 /* best[r] = the first column with the largest value */
 typedef void row_argmax_fn(int32_t *best, const float *x, int64_t width, int64_t from, int64_t to);
 
-/* ---- reductions: fixed blocks, then one fixed sum over the blocks ------------------------------
- */
+/* ---- reductions: fixed blocks, then one fixed sum over the blocks -------- */
 
 enum { COL_BLOCK = 1024, REDUCE_BLOCK = 4096, NLL_BLOCK = 256 };
 
@@ -224,8 +220,7 @@ typedef void nll_fn(double *partial, float *gx, const float *x, int64_t width, c
                     const int32_t *label, float scale, int64_t count, int64_t from_block,
                     int64_t to_block);
 
-/* ---- pairs of rows -----------------------------------------------------------------------------
- */
+/* ---- pairs of rows ------------------------------------------------------- */
 
 /* out[k] = <x_i, z_j> xs[i] zs[j], i = left[k], j = right[k]; xs, zs NULL: 1. With the inverse
  * norms of row_norm it is the cosine. Pairs [from, to). */
@@ -245,8 +240,7 @@ typedef void pair_grad_fn(float *gx, const float *x, const float *z, const float
                           const int32_t *pair, const int32_t *other, int64_t width, bool accumulate,
                           int64_t from, int64_t to);
 
-/* ---- gather and segments ------------------------------------------------------------------------
- */
+/* ---- gather and segments ------------------------------------------------- */
 
 /* y[i] = x[row[i]] for i in [from, to) */
 typedef void gather_fn(float *y, const float *x, const int32_t *row, int64_t width, int64_t from,
@@ -260,8 +254,7 @@ typedef void segment_max_fn(float *y, int32_t *arg, const struct sparse *a, cons
 typedef void segment_max_grad_fn(float *gx, const struct sparse *t, const float *g,
                                  const int32_t *arg, int64_t width, int64_t from, int64_t to);
 
-/* ---- Adam
- * ---------------------------------------------------------------------------------------- */
+/* ---- Adam ---------------------------------------------------------------- */
 
 /* torch.optim.Adam with L2 weight decay; adam_rule() fills it for step t = 1, 2, …
  *   g += wd w;  m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g²
@@ -276,8 +269,7 @@ struct adam adam_rule(double lr, double beta1, double beta2, double eps, double 
 typedef void adam_fn(float *w, float *m, float *v, const float *g, const struct adam *rule,
                      int64_t from, int64_t to);
 
-/* ---- narrow dense products, for gemm.c
- * ----------------------------------------------------------- */
+/* ---- narrow dense products, for gemm.c ----------------------------------- */
 
 enum { PANEL_WIDTH = 16 };
 
@@ -302,16 +294,14 @@ enum { TALL_ROWS = 4, TALL_COLS = 16 };
 typedef void tall_product_fn(float *c, const float *a, const float *b, int64_t m, int64_t n,
                              int64_t k);
 
-/* ---- for benchmarks
- * ------------------------------------------------------------------------------- */
+/* ---- for benchmarks ------------------------------------------------------ */
 
 /* rounds × peak_chains independent vector multiply-adds in registers: the most the processor can do
  * with this instruction set. out (32 small numbers) feeds them and keeps them from being left out.
  */
 typedef void fma_peak_fn(float *out, int64_t rounds);
 
-/* ---- the table
- * ------------------------------------------------------------------------------------ */
+/* ---- the table ----------------------------------------------------------- */
 
 /* clang-format off */
 #define SIMD_KERNELS(X)                                                                        \

@@ -50,8 +50,7 @@ static const char *planetoid_name(const char *path, size_t *length)
     return base + 4;
 }
 
-/* ---- folders ----------------------------------------------------------------------------------
- */
+/* ---- folders ------------------------------------------------------------- */
 
 struct folder_facts {
     bool edges, geom_gcn;
@@ -99,8 +98,7 @@ done:
     return st;
 }
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files --------------------------------------------------------------- */
 
 /* Text of some kind: no zero byte at its beginning. */
 static bool looks_like_text(const struct file_map *map)
@@ -149,8 +147,7 @@ static consm_status recognise(enum format *out, const char *path)
     }
 }
 
-/* ---- loading ----------------------------------------------------------------------------------
- */
+/* ---- loading ------------------------------------------------------------- */
 
 /* The folder with its only set, or one of the set's files. */
 static consm_status load_planetoid(struct dataset **out, const char *path)

@@ -216,8 +216,7 @@ const float *matcher_head(struct matcher *m)
     return program_value(m->encode, m->head);
 }
 
-/* ---- pruning and mapping
- * ------------------------------------------------------------------------------ */
+/* ---- pruning and mapping ------------------------------------------------- */
 
 /* r: class means of the labelled nodes' embeddings (Algorithm 1, line 3); a loaded module keeps the
  * ones it was saved with. */
@@ -283,8 +282,7 @@ done:
     return st;
 }
 
-/* ---- training
- * ------------------------------------------------------------------------------------------- */
+/* ---- training ------------------------------------------------------------ */
 
 consm_status matcher_train(struct matcher *m, int64_t steps, double *loss)
 {
@@ -315,8 +313,7 @@ done:
     return st;
 }
 
-/* ---- the coefficients of all edges
- * ------------------------------------------------------------------------ */
+/* ---- the coefficients of all edges --------------------------------------- */
 
 static void pool_every_node(struct matcher *m)
 {

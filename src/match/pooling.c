@@ -4,8 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* ---- the matrix P
- * ------------------------------------------------------------------------------------ */
+/* ---- the matrix P -------------------------------------------------------- */
 
 consm_status pooling_new(struct pooling *p, int64_t count, int64_t classes, int64_t nodes)
 {
@@ -137,8 +136,7 @@ consm_status pooling_split(struct pooling *p, const struct subgraphs *s, const f
     return CONSM_OK;
 }
 
-/* ---- mapping
- * ------------------------------------------------------------------------------------------ */
+/* ---- mapping ------------------------------------------------------------- */
 
 struct mapping {
     int32_t *reference;
@@ -171,8 +169,7 @@ void pooling_map(int32_t *reference, float *weight, const struct subgraphs *s, i
     team_run(team, map_worker, &q);
 }
 
-/* ---- every node at once
- * ------------------------------------------------------------------------------- */
+/* ---- every node at once -------------------------------------------------- */
 
 consm_status pool_scratch_new(struct pool_scratch *s, int64_t nodes, int64_t c, int64_t largest,
                               bool split)

@@ -101,8 +101,7 @@ void ot_exact_quick_limit(struct ot_exact_work *work, int64_t limit)
     work->quick_limit = limit;
 }
 
-/* ---- the heaps: which point of k goes to l most cheaply ----------------------------------------
- */
+/* ---- the heaps: which point of k goes to l most cheaply ------------------ */
 
 /* Order of heap (k, l): by the cost of moving, ties to the lower point. */
 static bool moves_before(const struct ot_exact_work *w, int32_t x, int32_t y, int64_t k, int64_t l)
@@ -193,8 +192,7 @@ static int32_t cheapest_move(struct ot_exact_work *w, int64_t k, int64_t l)
     return -1;
 }
 
-/* ---- one augmentation --------------------------------------------------------------------------
- */
+/* ---- one augmentation ---------------------------------------------------- */
 
 /* Dijkstra from point j over the references with reduced costs cost - u, until the nearest one
  * with at least delta of room is settled; it exists. Returns that reference. */
@@ -267,8 +265,7 @@ static void augment(struct ot_exact_work *w, int64_t j, int64_t delta)
     move_mass(w, (int32_t)j, l, amount);
 }
 
-/* ---- passes ------------------------------------------------------------------------------------
- */
+/* ---- passes -------------------------------------------------------------- */
 
 static bool any_room(const struct ot_exact_work *w, int64_t delta)
 {

@@ -38,8 +38,7 @@ void ot_linear(float *image, double *sums, const double *plan, const float *h, i
     }
 }
 
-/* ---- sets one by one ---------------------------------------------------------------------------
- */
+/* ---- sets one by one ----------------------------------------------------- */
 
 /* What one thread needs for one set. */
 struct seat {
@@ -266,8 +265,7 @@ void ot_plans_weigh(struct ot_plans *p, int seat, float *weight, const int32_t *
     }
 }
 
-/* ---- many sets ---------------------------------------------------------------------------------
- */
+/* ---- many sets ----------------------------------------------------------- */
 
 struct job {
     int32_t *reference; /* one of the two outputs is NULL */

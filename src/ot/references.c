@@ -142,8 +142,7 @@ consm_status ot_class_means(float *r, int64_t *count, const float *h, const int3
     return ot_pool(r, NULL, label, h, c, n, f, CONSM_OT_MEAN);
 }
 
-/* ---- barycentres -------------------------------------------------------------------------------
- */
+/* ---- barycentres --------------------------------------------------------- */
 
 struct barycentre {
     const float *h;

@@ -158,7 +158,7 @@ const struct csr *program_transpose(struct program *p, const struct csr *s)
     return s->t;
 }
 
-/* ---- leaves ---------------------------------------------------------------------------------- */
+/* ---- leaves -------------------------------------------------------------- */
 
 static node parameter_node(struct program *p, const char *name, int64_t rows, int64_t cols,
                            enum init init, bool trained)
@@ -238,8 +238,7 @@ node anneal(struct program *p, float start, float factor)
     return RECORD(p, .op = OP_ANNEAL, .rows = 1, .cols = 1, .attr = {.a = start, .b = factor});
 }
 
-/* ---- looking at a program ----------------------------------------------------------------------
- */
+/* ---- looking at a program ------------------------------------------------ */
 
 node node_now(const struct program *p, node x)
 {

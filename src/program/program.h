@@ -122,7 +122,7 @@ size_t program_arena_bytes(const struct program *p);
  * arena offset), through the given function. */
 void program_dump(const struct program *p, void (*line)(void *ctx, const char *text), void *ctx);
 
-/* ---- leaves ---------------------------------------------------------------------------------- */
+/* ---- leaves -------------------------------------------------------------- */
 node param(struct program *p, const char *name, int64_t rows, int64_t cols, enum init init);
 /* Like param, but not trained: running statistics and the like. */
 node state(struct program *p, const char *name, int64_t rows, int64_t cols, enum init init);
@@ -136,8 +136,7 @@ node noise(struct program *p, int64_t rows, int64_t cols);
 /* start·factor^step, (1,1), for what changes as training goes on. */
 node anneal(struct program *p, float start, float factor);
 
-/* ---- dense algebra (ops/dense.c) ---------------------------------------------------------------
- */
+/* ---- dense algebra (ops/dense.c) ----------------------------------------- */
 node matmul(struct program *p, node x, node y); /* x may be sparse */
 node matmul_t(struct program *p, node x, bool x_transposed, node y, bool y_transposed);
 node axpby(struct program *p, float a, node x, float b, node y);
@@ -157,8 +156,7 @@ node sum(struct program *p, node x);
 node dot(struct program *p, node x, node y);
 node expand(struct program *p, node x, int64_t rows, int64_t cols);
 
-/* ---- element by element (ops/elementwise.c) ----------------------------------------------------
- */
+/* ---- element by element (ops/elementwise.c) ------------------------------ */
 node relu(struct program *p, node x);
 node leaky_relu(struct program *p, node x, float slope);
 node elu(struct program *p, node x);
@@ -172,8 +170,7 @@ node abs_(struct program *p, node x);
 node clamp(struct program *p, node x, float low, float high);
 node dropout(struct program *p, node x, float rate); /* x may be sparse */
 
-/* ---- sparse matrices and edges (ops/sparse.c) --------------------------------------------------
- */
+/* ---- sparse matrices and edges (ops/sparse.c) ---------------------------- */
 node spmm(struct program *p, const struct csr *s, node x);
 node spmm_values(struct program *p, const struct csr *s, node values, node x);
 node sddmm(struct program *p, const struct csr *s, node x, node y, int64_t heads);
@@ -186,8 +183,7 @@ node edge_softmax(struct program *p, const struct csr *s, node values);
  * of an edge together (Rong et al. 2020). s is the pattern of A + I, weights included. */
 node edge_drop(struct program *p, const struct csr *s, float rate);
 
-/* ---- rows by index (ops/rows.c) -----------------------------------------------------------------
- */
+/* ---- rows by index (ops/rows.c) ------------------------------------------ */
 node gather(struct program *p, node x, const struct index *index);
 node segment_sum(struct program *p, node x, const struct index *index);
 node segment_mean(struct program *p, node x, const struct index *index);
@@ -197,14 +193,12 @@ node pair_cosine(struct program *p, node x, const struct index *i, const struct 
 node pair_squared(struct program *p, node x, const struct index *i, const struct index *j);
 node batch_norm(struct program *p, const char *name, node x);
 
-/* ---- spectra (ops/spectral.c) ------------------------------------------------------------------
- */
+/* ---- spectra (ops/spectral.c) -------------------------------------------- */
 /* Sum of the `rank` largest singular values of the matrix with pattern s and values (nnz,1), by at
  * most `iterations` subspace iterations from where the last run ended. */
 node nuclear(struct program *p, const struct csr *s, node values, int64_t rank, int64_t iterations);
 
-/* ---- losses (ops/loss.c) ------------------------------------------------------------------------
- */
+/* ---- losses (ops/loss.c) ------------------------------------------------- */
 node softmax(struct program *p, node x);
 node log_softmax(struct program *p, node x);
 /* Mean (weighted by weight (count), if given) over r in rows of -log softmax(x_r)[label[r]]. */

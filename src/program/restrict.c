@@ -69,8 +69,7 @@ static bool divisible(const struct node_info *info)
     return follows(info, info, 0) == FOLLOW_SAME;
 }
 
-/* ---- backwards: who needs what
- * ----------------------------------------------------------------------- */
+/* ---- backwards: who needs what ------------------------------------------- */
 
 static void need_all(struct need *n, int64_t rows)
 {
@@ -144,8 +143,7 @@ done:
     return st;
 }
 
-/* ---- forwards: the smaller recording
- * ------------------------------------------------------------------- */
+/* ---- forwards: the smaller recording ------------------------------------- */
 
 static void free_csr(void *thing)
 {

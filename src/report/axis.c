@@ -159,7 +159,7 @@ void axis_fit(struct scale *scale, struct ticks *ticks, const struct figure_axis
         axis_ticks(ticks, scale->low, scale->high, scale->log, 6);
 }
 
-/* ---- drawing ----------------------------------------------------------------------------------*/
+/* ---- drawing ------------------------------------------------------------- */
 
 void axis_draw_label(struct text *out, const struct figure_axis *axis, double x, double y,
                      bool upright)

@@ -18,7 +18,7 @@ struct sample {
     bool whole;
 };
 
-/* ---- base64 -----------------------------------------------------------------------------------*/
+/* ---- base64 -------------------------------------------------------------- */
 
 struct coder {
     struct text *out;
@@ -53,7 +53,7 @@ static void put_number(struct coder *c, uint64_t value)
     put_byte(c, (unsigned)value);
 }
 
-/* ---- which nodes ------------------------------------------------------------------------------*/
+/* ---- which nodes --------------------------------------------------------- */
 
 /* Walks breadth first from a seed and takes up to BALL_NODES nodes; returns the edges that came
  * with them. order has room for all nodes. */
@@ -111,7 +111,7 @@ done:
     return st;
 }
 
-/* ---- writing ----------------------------------------------------------------------------------*/
+/* ---- writing ------------------------------------------------------------- */
 
 static void add_edges(struct text *out, const struct graph_view *g, const struct sample *s)
 {

@@ -198,7 +198,7 @@ void report_graph(struct report *r, const struct graph_view *g)
     item->text = json.data; /* handed over */
 }
 
-/* ---- files ------------------------------------------------------------------------------------*/
+/* ---- files --------------------------------------------------------------- */
 
 static consm_status save(const char *folder, const char *name, const char *ending,
                          const struct text *content)

@@ -70,7 +70,7 @@ done:
     return st;
 }
 
-/* ---- pieces -----------------------------------------------------------------------------------*/
+/* ---- pieces -------------------------------------------------------------- */
 
 double svg_words_width(const char *words, double size)
 {
@@ -178,7 +178,7 @@ void plot_close(const struct plot *p)
     text_add(p->out, "</svg>\n");
 }
 
-/* ---- legend -----------------------------------------------------------------------------------*/
+/* ---- legend -------------------------------------------------------------- */
 
 static void legend_key(struct text *out, const struct legend_entry *e, double x, double y)
 {
@@ -227,7 +227,7 @@ double legend_draw(struct text *out, const struct legend_entry *entry, int count
     return any ? y + 14 : top;
 }
 
-/* ---- writing ----------------------------------------------------------------------------------*/
+/* ---- writing ------------------------------------------------------------- */
 
 static void open_svg(struct text *out, const struct figure *f, int height)
 {

@@ -15,7 +15,7 @@ static void add_head(struct text *out, const char *name,
     mem_free(clipped);
 }
 
-/* ---- Markdown ---------------------------------------------------------------------------------*/
+/* ---- Markdown ------------------------------------------------------------ */
 
 static void markdown_cell(struct text *out, const struct table_cell *cell)
 {
@@ -94,7 +94,7 @@ consm_status table_to_markdown(struct text *out, const struct table *t)
     return text_status(out);
 }
 
-/* ---- CSV --------------------------------------------------------------------------------------*/
+/* ---- CSV ----------------------------------------------------------------- */
 
 enum extra { EXTRA_NONE, EXTRA_STD, EXTRA_REFERENCE, EXTRA_NOTE, EXTRAS };
 
@@ -165,7 +165,7 @@ consm_status table_to_csv(struct text *out, const struct table *t)
     return text_status(out);
 }
 
-/* ---- LaTeX ------------------------------------------------------------------------------------*/
+/* ---- LaTeX --------------------------------------------------------------- */
 
 static void latex_cell(struct text *out, const struct table_cell *cell)
 {

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 
-/* ---- means and how sure they are (stats.c) ----------------------------------------------------*/
+/* ---- means and how sure they are (stats.c) ------------------------------- */
 
 struct stats_interval {
     double low, high;
@@ -47,7 +47,7 @@ struct stats_power_fit {
 };
 struct stats_power_fit stats_fit_power(const double *x, const double *y, int64_t n);
 
-/* ---- do two methods differ (wilcoxon.c) -------------------------------------------------------*/
+/* ---- do two methods differ (wilcoxon.c) ---------------------------------- */
 
 /*
  * Wilcoxon's signed-rank test of paired samples, two-sided. Zero differences are dropped
@@ -70,7 +70,7 @@ consm_status stats_wilcoxon(struct stats_wilcoxon *out, const double *a, const d
  * of the family and stay NaN. adjusted may be p. */
 consm_status stats_holm(double *adjusted, const double *p, int64_t n);
 
-/* ---- how good scores are (ranking.c) ----------------------------------------------------------*/
+/* ---- how good scores are (ranking.c) ------------------------------------- */
 
 /* P(score of a positive > score of a negative), ties count half. NaN when a class is missing;
  * a NaN score is an error. O(n log n). */

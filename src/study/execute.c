@@ -35,7 +35,7 @@ struct execution {
     pthread_mutex_t lock;
 };
 
-/* ---- the machine ---------------------------------------------------------------------------- */
+/* ---- the machine --------------------------------------------------------- */
 
 static void processor_name(char *name, size_t size)
 {
@@ -74,7 +74,7 @@ const char *execute_machine(void)
     return machine;
 }
 
-/* ---- which runs have to be done ------------------------------------------------------------- */
+/* ---- which runs have to be done ------------------------------------------ */
 
 consm_status execute_find(const json_t **record, struct runs *runs, const struct study_run *run,
                           const json_t *hashes)
@@ -191,7 +191,7 @@ static int by_cost(const void *a, const void *b)
     return strcmp(x->key, y->key);
 }
 
-/* ---- one run -------------------------------------------------------------------------------- */
+/* ---- one run ------------------------------------------------------------- */
 
 static bool on_epoch(void *ctx, const struct progress *progress)
 {
@@ -260,7 +260,7 @@ done:
     return st;
 }
 
-/* ---- all runs ------------------------------------------------------------------------------- */
+/* ---- all runs ------------------------------------------------------------ */
 
 /* Runs side by side come first; what cores are left go to each run. */
 static consm_status run_batch(struct execution *x, size_t from, size_t count, int jobs, int threads)

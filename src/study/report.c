@@ -60,7 +60,7 @@ static void add_origins(struct report *r, const struct study_folder *f)
         report_hash(r, name, json_string_value(value));
 }
 
-/* ---- graphs --------------------------------------------------------------------------------- */
+/* ---- graphs -------------------------------------------------------------- */
 
 enum { MOST_GRAPHS = 3, MOST_GRAPH_EDGES = 60000 };
 
@@ -137,7 +137,7 @@ done:
     return st;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- all of it ----------------------------------------------------------- */
 
 static consm_status add_study(struct report *r, struct study_folder *f,
                               const struct study_def *study, json_t *options)

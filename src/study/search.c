@@ -14,7 +14,7 @@
 /* File, section, parameter, choices; and more values than any sensible space has. */
 enum { DEEPEST = 4, MOST_VALUES = 10000 };
 
-/* ---- reading -------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------- */
 
 static consm_status fault(const char *path, const yaml_node_t *at, const char *found)
 {
@@ -95,7 +95,7 @@ done:
     return st;
 }
 
-/* ---- ranges and lists ----------------------------------------------------------------------- */
+/* ---- ranges and lists ---------------------------------------------------- */
 
 static double bound(const json_t *range, const char *name)
 {

@@ -33,7 +33,7 @@ struct study_def {
 const struct study_def *const *study_list(void);
 const struct study_def *study_find(const char *name); /* bench too; NULL: none */
 
-/* ---- results (view.c) ----------------------------------------------------------------------- */
+/* ---- results (view.c) ---------------------------------------------------- */
 
 /* One figure over the seeds. */
 struct study_cell {
@@ -65,7 +65,7 @@ struct view_words {
 const char *view_printf(struct view_words *w, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* ---- the folder of a study (folder.c) ------------------------------------------------------- */
+/* ---- the folder of a study (folder.c) ------------------------------------ */
 
 /* DIR/runs.jsonl, DIR/study.json (what was asked for, and the data's hashes), DIR/graph-*.json. */
 struct study_folder {

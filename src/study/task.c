@@ -55,7 +55,7 @@ done:
     return st;
 }
 
-/* ---- training ------------------------------------------------------------------------------- */
+/* ---- training ------------------------------------------------------------ */
 
 consm_status task_train(json_t *result, const struct task_input *in)
 {
@@ -79,7 +79,7 @@ done:
     return st;
 }
 
-/* ---- training with a curve ------------------------------------------------------------------ */
+/* ---- training with a curve ----------------------------------------------- */
 
 /* Test accuracy along the way is read for drawing only: nothing the run does depends on it. */
 struct curve {
@@ -148,7 +148,7 @@ done:
     return st;
 }
 
-/* ---- which task ----------------------------------------------------------------------------- */
+/* ---- which task ---------------------------------------------------------- */
 
 consm_status task_run(json_t **result, const struct task_input *in)
 {

@@ -33,8 +33,7 @@ double consm_estimate_zeta(const struct edges *edges, const struct problem *prob
     return (double)same / (double)all;
 }
 
-/* ---- L_SUP
- * ---------------------------------------------------------------------------------------------- */
+/* ---- L_SUP --------------------------------------------------------------- */
 
 void consm_propagation(float *slope, float *constant, const float *w, const struct edges *edges,
                        const uint8_t *role, double zeta, const struct config *c, int32_t *order)
@@ -68,8 +67,7 @@ static node extra_loss(struct session *s, struct program *p, node logits)
     return add(p, pull, input(p, &own->constant, 1, 1));
 }
 
-/* ---- the session's life
- * ----------------------------------------------------------------------------------- */
+/* ---- the session's life -------------------------------------------------- */
 
 static void consm_close(struct session *s)
 {

@@ -63,8 +63,8 @@ consm_status consm_open_witnesses(struct session *s);
 /* Calls all witnesses, with own->w as the matching coefficients, and weighs them by validation. */
 void consm_weigh_witnesses(struct trust *trust, struct session *s);
 
-/* ---- consm_messages.c: coefficients in the propagation itself (--messages). All but the first do
- * nothing when there are none. ---- */
+/* ---- consm_messages.c: coefficients in the propagation itself (--messages) ---- */
+/* All but the first do nothing when there are none. */
 
 /* Gives the session views of its own whose values can follow the coefficients. */
 consm_status consm_open_messages(struct session *s);

@@ -125,8 +125,7 @@ static node extra_loss(struct session *s, struct program *p, node logits)
     return propagation_loss(own->propagation, p, logits, &s->options.config);
 }
 
-/* ---- growing the labelled set -------------------------------------------------------------------
- */
+/* ---- growing the labelled set -------------------------------------------- */
 
 static int surest_first(const void *a, const void *b)
 {
@@ -176,8 +175,7 @@ static void grow(struct session *s)
     }
 }
 
-/* ---- the rounds ---------------------------------------------------------------------------------
- */
+/* ---- the rounds ---------------------------------------------------------- */
 
 static consm_status agree(struct session *s)
 {

@@ -36,8 +36,7 @@ void metrics_softmax(float *probability, const float *logits, double temperature
     }
 }
 
-/* ---- the confusion matrix and what follows from it ---------------------------------------------
- */
+/* ---- the confusion matrix and what follows from it ----------------------- */
 
 static void count_confusion(struct consm_metrics *m, const struct predicted *p)
 {
@@ -93,8 +92,7 @@ static void per_class(struct consm_metrics *m)
     m->macro_f1 = f1 / (double)occurring;
 }
 
-/* ---- areas under the curves --------------------------------------------------------------------
- */
+/* ---- areas under the curves ---------------------------------------------- */
 
 struct scored {
     float score;
@@ -178,8 +176,7 @@ void metrics_free(struct consm_metrics *m)
     *m = (struct consm_metrics){0};
 }
 
-/* ---- temperature -------------------------------------------------------------------------------
- */
+/* ---- temperature --------------------------------------------------------- */
 
 double metrics_nll(const struct predicted *p, double temperature)
 {

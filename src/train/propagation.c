@@ -117,8 +117,7 @@ node propagation_loss(struct propagation *own, struct program *p, node z, const 
     return sub(p, input(p, &own->total, 1, 1), alike);
 }
 
-/* ---- NGM and P-reg: the loss alone, plain epochs ------------------------------------------------
- */
+/* ---- NGM and P-reg: the loss alone, plain epochs ------------------------- */
 
 static consm_status propagation_open(struct session *s)
 {

@@ -2,8 +2,7 @@
  * 128 random bits serves 128/bits elements. Blocks are computed one per lane. */
 #include "cpu/simd/vec.h"
 
-/* ---- random bits -------------------------------------------------------------------------------
- */
+/* ---- random bits --------------------------------------------------------- */
 
 /* High and low halves of the products of the lanes of a with m. */
 INLINE vu mul_wide(vu a, uint32_t m, vu *low)
@@ -84,8 +83,7 @@ static void philox_span(uint32_t word[4 * SPAN], const struct dropout *d, uint64
     }
 }
 
-/* ---- elements ----------------------------------------------------------------------------------
- */
+/* ---- elements ------------------------------------------------------------ */
 
 /* Elements [from, to) by single bits, 1: stays; bit e - first of the words is element e's. */
 INLINE void drop_bits(float *y, const float *x, const uint32_t *word, int64_t first, int64_t from,

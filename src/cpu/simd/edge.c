@@ -55,8 +55,7 @@ void SIMD(edge_add)(float *e, const struct sparse *a, const float *left, const f
     }
 }
 
-/* ---- softmax over the entries of a row
- * ------------------------------------------------------------ */
+/* ---- softmax over the entries of a row ----------------------------------- */
 
 /* Long rows of one head in vectors, short ones one by one. */
 INLINE float span_largest(const float *e, int64_t count)
@@ -277,8 +276,7 @@ void SIMD(edge_softmax_grad)(float *gx, const struct sparse *a, const float *y, 
     }
 }
 
-/* ---- sums per row -------------------------------------------------------------------------------
- */
+/* ---- sums per row -------------------------------------------------------- */
 
 /* e of entry k of the rows, and a request for one some entries later. */
 INLINE const float *edge_at(const struct sparse *a, const float *e, int64_t heads, int64_t k,

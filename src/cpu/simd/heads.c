@@ -2,8 +2,7 @@
  * gradient to those weights, the dot products of rows sampled at the entries. */
 #include "cpu/simd/spmm.h"
 
-/* ---- spmm_heads --------------------------------------------------------------------------------
- */
+/* ---- spmm_heads ---------------------------------------------------------- */
 
 /* A strip of `vectors` vectors holds whole heads of `per_head` vectors each; both are constants
  * where this is inlined, so the sums stay in registers. */
@@ -127,8 +126,7 @@ void SIMD(spmm_heads)(float *y, const struct sparse *a, const float *x, int64_t 
     }
 }
 
-/* ---- sddmm
- * --------------------------------------------------------------------------------------- */
+/* ---- sddmm --------------------------------------------------------------- */
 
 /* Lanes of <g, x> over dim columns, a multiple of LANES, before they are summed. */
 INLINE v4 dot_lanes(const float *g, const float *x, int64_t dim)

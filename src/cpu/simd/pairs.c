@@ -108,8 +108,7 @@ void SIMD(pair_grad)(float *gx, const float *x, const float *z, const float *w_o
     }
 }
 
-/* ---- maxima over segments -----------------------------------------------------------------------
- */
+/* ---- maxima over segments ------------------------------------------------ */
 
 void SIMD(segment_max)(float *y, int32_t *arg, const struct sparse *a, const float *x,
                        int64_t width, int64_t from, int64_t to)

@@ -2,8 +2,7 @@
  * order; the blocks are then added in order, so the threads that did the work leave no trace. */
 #include "cpu/simd/vmath.h"
 
-/* ---- columns ----------------------------------------------------------------------------------
- */
+/* ---- columns ------------------------------------------------------------- */
 
 enum column_term { COLUMN_PLAIN, COLUMN_PRODUCT, COLUMN_CENTRED };
 
@@ -162,8 +161,7 @@ void SIMD(col_combine)(float *out, const float *partial, int64_t blocks, int64_t
     }
 }
 
-/* ---- everything to one number ------------------------------------------------------------------
- */
+/* ---- everything to one number -------------------------------------------- */
 
 /* -(z log x + (1-z) log(1-x)), logarithms not below -100 */
 INLINE vf bce(vf x, vf z)

@@ -6,8 +6,7 @@
 
 enum { TILE = 32 };
 
-/* ---- narrow rows, one per lane -----------------------------------------------------------------
- */
+/* ---- narrow rows, one per lane ------------------------------------------- */
 
 /* LANES rows of x; column c of all of them is column[c]. Lanes without a row repeat the last one.
  */
@@ -73,8 +72,7 @@ INLINE int tile_rows(struct tile *t, float **out, float *y, const float *x, int6
     return lanes;
 }
 
-/* ---- wide rows, one at a time ------------------------------------------------------------------
- */
+/* ---- wide rows, one at a time -------------------------------------------- */
 
 struct row_facts {
     float largest, sum; /* max_c x, Σ_c exp(x - max) */
@@ -110,8 +108,7 @@ INLINE float s_log(float x)
     return v_log(v_set(x))[0];
 }
 
-/* ---- all rows ----------------------------------------------------------------------------------
- */
+/* ---- all rows ------------------------------------------------------------ */
 
 void SIMD(softmax)(float *y, const float *x, int64_t width, int64_t from, int64_t to)
 {

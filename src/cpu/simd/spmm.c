@@ -6,7 +6,7 @@
 
 #include "cpu/simd/repeat.h"
 
-/* ---- strips of full vectors ---- */
+/* ---- strips of full vectors ---------------------------------------------- */
 #define ROWS_V     vf
 #define ROWS_LANES LANES
 #define ROWS_DO(f) v_##f
@@ -69,7 +69,7 @@
 #undef ROWS_LANES
 #undef ROWS_DO
 
-/* ---- vectors of four, for 4 … LANES-1 columns ---- */
+/* ---- vectors of four, for 4 … LANES-1 columns ---------------------------- */
 #if LANES > 4
 #define ROWS_V     v4
 #define ROWS_LANES 4
@@ -91,7 +91,7 @@
 #undef ROWS_DO
 #endif
 
-/* ---- scalars, for 1 … 3 columns ---- */
+/* ---- scalars, for 1 … 3 columns ------------------------------------------ */
 INLINE float s_load(const float *p)
 {
     return *p;

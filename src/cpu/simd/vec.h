@@ -56,8 +56,7 @@ typedef float vf_any __attribute__((vector_size(4 * LANES), aligned(4), may_alia
 typedef int32_t vi_any __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 typedef float v4_any __attribute__((vector_size(16), aligned(4), may_alias));
 
-/* ---- moving ------------------------------------------------------------------------------------
- */
+/* ---- moving -------------------------------------------------------------- */
 
 INLINE vf v_load(const float *p)
 {
@@ -114,8 +113,7 @@ INLINE void v_store_part(float *p, vf v, int64_t count)
             p[i] = v[i];
 }
 
-/* ---- arithmetic --------------------------------------------------------------------------------
- */
+/* ---- arithmetic ---------------------------------------------------------- */
 
 /* a b + c, rounded once where the instruction set can */
 INLINE vf v_fma(vf a, vf b, vf c)
@@ -217,8 +215,7 @@ INLINE float s_relu(float a)
     return a <= 0 ? 0 : a;
 }
 
-/* ---- across lanes: always the same tree --------------------------------------------------------
- */
+/* ---- across lanes: always the same tree ---------------------------------- */
 
 /* The upper lanes added onto the lower ones until four are left. */
 INLINE v4 v_fold(vf a)
@@ -271,8 +268,7 @@ INLINE float v_largest(vf a)
 #endif
 }
 
-/* ---- rows that are no multiple of LANES ---------------------------------------------------------
- */
+/* ---- rows that are no multiple of LANES ---------------------------------- */
 
 /* A row of width >= LANES is its whole vectors, then (if something is left) one vector that ends
  * with the row and overlaps its predecessor. These are that vector's lanes not seen before. */

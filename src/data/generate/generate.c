@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Zachary's karate club --------------------------------------------------------------------
- */
+/* ---- Zachary's karate club ----------------------------------------------- */
 
 /* W. W. Zachary, "An information flow model for conflict and fission in small groups", Journal of
  * Anthropological Research 33 (1977). Who met whom outside the club; row by row, each once. */
@@ -67,8 +66,7 @@ done:
     return st;
 }
 
-/* ---- csbm's knobs -----------------------------------------------------------------------------
- */
+/* ---- csbm's knobs -------------------------------------------------------- */
 
 struct csbm_options csbm_defaults(void)
 {
@@ -175,8 +173,7 @@ consm_status csbm_parse(struct csbm_options *o, const char *text)
     return CONSM_OK;
 }
 
-/* ---- by name ----------------------------------------------------------------------------------
- */
+/* ---- by name ------------------------------------------------------------- */
 
 bool generate_knows(const char *name)
 {

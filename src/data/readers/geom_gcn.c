@@ -210,8 +210,7 @@ done:
     return st;
 }
 
-/* ---- the folder -------------------------------------------------------------------------------
- */
+/* ---- the folder ---------------------------------------------------------- */
 
 /* FOLDER/WHERE/NAME_split_0.6_0.2_I.npz, or NULL when it is not there. */
 static consm_status find_split(char **out, const char *folder, const char *where, const char *name,

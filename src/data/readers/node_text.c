@@ -70,8 +70,7 @@ done:
     return st;
 }
 
-/* ---- nodes.csv --------------------------------------------------------------------------------
- */
+/* ---- nodes.csv ----------------------------------------------------------- */
 
 struct node_table {
     struct csv csv;
@@ -244,8 +243,7 @@ done:
     return st;
 }
 
-/* ---- labels alone -----------------------------------------------------------------------------
- */
+/* ---- labels alone -------------------------------------------------------- */
 
 /* Begins a file of labels: behind its header, if it has one. */
 static consm_status start_labels(struct csv *c, enum row_naming *naming,

@@ -53,8 +53,7 @@ const char *registry_nearest(const char *name)
     return nearest_word(name, known_name, NULL);
 }
 
-/* ---- folders ----------------------------------------------------------------------------------
- */
+/* ---- folders ------------------------------------------------------------- */
 
 consm_status registry_folders(struct data_folders *out, const char *data_dir)
 {

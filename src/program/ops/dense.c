@@ -14,8 +14,7 @@ static bool same_shape(struct program *p, const char *op, node x, node y)
     return false;
 }
 
-/* ---- matmul: op(x)·op(y) -----------------------------------------------------------------------
- */
+/* ---- matmul: op(x)·op(y) ------------------------------------------------- */
 
 node matmul_t(struct program *p, node x, bool tx, node y, bool ty)
 {
@@ -55,8 +54,7 @@ void grad_matmul(struct program *p, node self, node g)
         grad_add(p, y, ty ? matmul_t(p, g, true, x, tx) : matmul_t(p, x, !tx, g, false));
 }
 
-/* ---- sums and products -------------------------------------------------------------------------
- */
+/* ---- sums and products --------------------------------------------------- */
 
 node axpby(struct program *p, float a, node x, float b, node y)
 {
@@ -161,8 +159,7 @@ void grad_scale_rows(struct program *p, node self, node g)
         grad_add(p, v, row_sum(p, mul(p, g, x)));
 }
 
-/* ---- bias, alone and with what usually follows it -----------------------------------------------
- */
+/* ---- bias, alone and with what usually follows it ------------------------ */
 
 node add_bias(struct program *p, node x, node bias)
 {
@@ -196,8 +193,7 @@ void grad_bias_relu_dropout(struct program *p, node self, node g)
         grad_add(p, info.src[1], col_sum(p, through));
 }
 
-/* ---- columns ------------------------------------------------------------------------------------
- */
+/* ---- columns ------------------------------------------------------------- */
 
 node concat(struct program *p, node x, node y)
 {
@@ -254,8 +250,7 @@ void grad_reshape(struct program *p, node self, node g)
     grad_add(p, x, reshape(p, g, ROWS(p, x), COLS(p, x)));
 }
 
-/* ---- reductions and their opposite
- * --------------------------------------------------------------- */
+/* ---- reductions and their opposite --------------------------------------- */
 
 node col_sum(struct program *p, node x)
 {

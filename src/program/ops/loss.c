@@ -64,8 +64,7 @@ void grad_nll(struct program *p, node self, node g)
                     .sources = 2, .attr = info.attr));
 }
 
-/* ---- losses of elements against targets, with weights
- * ----------------------------------------------- */
+/* ---- losses of elements against targets, with weights -------------------- */
 
 static node weighted(struct program *p, enum op op, const char *name, node x, node target,
                      node weight)

@@ -13,8 +13,7 @@ static bool index_fits(struct program *p, const char *op, const struct index *in
     return false;
 }
 
-/* ---- gather and its opposite
- * ---------------------------------------------------------------------- */
+/* ---- gather and its opposite --------------------------------------------- */
 
 node gather(struct program *p, node x, const struct index *index)
 {
@@ -82,8 +81,7 @@ void grad_segment_max(struct program *p, node self, node g)
                     .src = {g, x, self}, .sources = 3, .attr = info.attr));
 }
 
-/* ---- rows to length one
- * --------------------------------------------------------------------------- */
+/* ---- rows to length one -------------------------------------------------- */
 
 node row_normalize(struct program *p, node x)
 {
@@ -102,8 +100,7 @@ void grad_row_normalize(struct program *p, node self, node g)
                     .src = {g, info.src[0], self}, .sources = 3));
 }
 
-/* ---- pairs of rows
- * --------------------------------------------------------------------------------- */
+/* ---- pairs of rows ------------------------------------------------------- */
 
 static node pair(struct program *p, enum op op, const char *name, node x, int64_t cols,
                  const struct index *i, const struct index *j)
@@ -147,8 +144,7 @@ void grad_pair_squared(struct program *p, node self, node g)
     grad_pair(p, OP_PAIR_SQUARED_GRAD, self, g);
 }
 
-/* ---- batch norm
- * -------------------------------------------------------------------------------------- */
+/* ---- batch norm ---------------------------------------------------------- */
 
 /* y = γ (x - mean)/sqrt(variance + 1e-5) + β. Training uses the batch's statistics and moves the
  * running ones by a tenth; otherwise the running ones serve (attr.i = 1). */

@@ -20,8 +20,7 @@ static bool fits(struct program *p, const char *op, const struct csr *s, node x,
     return false;
 }
 
-/* ---- S·x with constant values
- * -------------------------------------------------------------------- */
+/* ---- S·x with constant values -------------------------------------------- */
 
 node spmm(struct program *p, const struct csr *s, node x)
 {
@@ -73,8 +72,7 @@ void grad_spmm_add(struct program *p, node self, node g)
         grad_add(p, y, info.attr.b == 1 ? g : scale(p, info.attr.b, g));
 }
 
-/* ---- S·x with learned values
- * ---------------------------------------------------------------------- */
+/* ---- S·x with learned values --------------------------------------------- */
 
 node spmm_values(struct program *p, const struct csr *s, node values, node x)
 {
@@ -103,8 +101,7 @@ void grad_spmm_values(struct program *p, node self, node g)
                         .attr = {.csr = info.attr.csr, .heads = info.attr.heads, .i = TRANSPOSED}));
 }
 
-/* ---- sampled dense-dense product: ⟨x_i, y_j⟩ on the edges
- * ------------------------------------------ */
+/* ---- sampled dense-dense product: ⟨x_i, y_j⟩ on the edges ---------------- */
 
 node sddmm(struct program *p, const struct csr *s, node x, node y, int64_t heads)
 {
@@ -131,7 +128,7 @@ void grad_sddmm(struct program *p, node self, node g)
                         .attr = {.csr = info.attr.csr, .heads = info.attr.heads, .i = TRANSPOSED}));
 }
 
-/* ---- one vector per head --------------------------------------------------------------------- */
+/* ---- one vector per head ------------------------------------------------- */
 
 node head_dot(struct program *p, node x, node a)
 {
@@ -163,8 +160,7 @@ void grad_head_dot(struct program *p, node self, node g)
                         .src = {g, x}, .sources = 2, .attr = {.heads = ROWS(p, a)}));
 }
 
-/* ---- sums between rows and edges
- * ------------------------------------------------------------------- */
+/* ---- sums between rows and edges ----------------------------------------- */
 
 node edge_add(struct program *p, const struct csr *s, node x, node y)
 {
@@ -216,8 +212,7 @@ void grad_edge_sum(struct program *p, node self, node g)
              edge_add(p, info.attr.csr, g, fill(p, 0, info.attr.csr->cols, info.cols)));
 }
 
-/* ---- softmax over each row's edges
- * ------------------------------------------------------------------ */
+/* ---- softmax over each row's edges --------------------------------------- */
 
 node edge_softmax(struct program *p, const struct csr *s, node values)
 {
@@ -236,8 +231,7 @@ void grad_edge_softmax(struct program *p, node self, node g)
                     .src = {g, self}, .sources = 2, .attr = info.attr));
 }
 
-/* ---- DropEdge
- * ----------------------------------------------------------------------------------------- */
+/* ---- DropEdge ------------------------------------------------------------ */
 
 node edge_drop(struct program *p, const struct csr *s, float rate)
 {
