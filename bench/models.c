@@ -8,7 +8,6 @@
 #include "base/rng.h"
 #include "train/session.h"
 #include <stdio.h>
-#include <string.h>
 
 enum { NODES = 2708, EDGES = 5278, FEATURES = 1433, NONZEROS = 49216, CLASSES = 7, PER_CLASS = 20 };
 
@@ -87,7 +86,8 @@ static consm_status time_model(struct bench *b, const struct problem *problem,
     struct train_options options = {.model = model, .seed = 1};
     double train, eval;
     model_defaults(model, &options.config);
-    options.config.backbone = "gcn"; /* ConSM: the cost of a step with the propagation loss */
+    options.config.backbone =
+        BACKBONE_GCN; /* ConSM: the cost of a step with the propagation loss */
     TRY(session_new(&s, problem, &options, b->team));
     TRY(bench_epochs(b, s, &train, &eval));
     print_line(b, model->name, train, eval);

@@ -204,9 +204,9 @@ static void default_config(struct training *t, const struct dataset *d, const ch
     if (registry_find(name) || generate_knows(name))
         return;
     if (d->dense && !args_has(t->args, "normalize-features"))
-        t->config.normalize_features = "standard";
+        t->config.normalize_features = FEATURES_STANDARD;
     if (!args_has(t->args, "ties"))
-        t->config.ties = "loss";
+        t->config.ties = TIES_LOSS;
 }
 
 /* The split of the first seed: what is wrong with it is found before anything is written. */

@@ -21,7 +21,8 @@ static void describe(char *text, size_t size, const struct config_row *row)
                  row->max);
         return;
     }
-    used += snprintf(text + used, size - (size_t)used, "\n(%s; one of", row->word);
+    used +=
+        snprintf(text + used, size - (size_t)used, "\n(%s; one of", row->choices[(int)row->value]);
     for (int i = 0; row->choices[i] && (size_t)used < size; i++)
         used += snprintf(text + used, size - (size_t)used, "%s %s", i ? "," : "", row->choices[i]);
     if ((size_t)used < size)

@@ -6,7 +6,6 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static void print_json(json_t *line)
 {
@@ -101,7 +100,7 @@ void train_print_notes(const struct training *t)
         printf("  no features: %d structural ones were built (degrees, neighbours' degrees, random "
                "walks)\n",
                STRUCTURAL_FEATURES);
-    if (strcmp(t->config.normalize_features, "standard") == 0)
+    if (t->config.normalize_features == FEATURES_STANDARD)
         printf("  feature columns are brought to mean 0 and deviation 1\n");
     if (t->held_out)
         printf("  no validation nodes: %lld of %lld labels are held out for it\n",
@@ -111,7 +110,7 @@ void train_print_notes(const struct training *t)
             "  no validation nodes, and too few labels to hold any out: the last epoch is kept\n");
     if (d->directed)
         printf("  edges have a direction: %s takes them both ways\n", t->model->name);
-    if (d->weight && !model_uses_weights(t->model))
+    if (d->weight && t->model->unweighted)
         printf("  edges have weights: %s does not use them\n", t->model->name);
 }
 

@@ -87,6 +87,8 @@ static void options_are_checked(void **state)
     FAILS(consm_options_set(o, "seed", "-1"), CONSM_EINVAL, "whole number");
     FAILS(consm_options_set(o, "per_class", "2.5"), CONSM_EINVAL, "whole number");
     FAILS(consm_options_set(o, "train_ratio", "1.5"), CONSM_EINVAL, "from 0 to 1");
+    FAILS(consm_options_set(o, "class_weights", "balansed"), CONSM_EINVAL,
+          "did you mean balanced?");
     OK(consm_options_set(o, "weight-decay", "0.001"));
     OK(consm_options_set(o, "seed", "18446744073709551615"));
     OK(consm_options_set(o, "split", "public"));
@@ -297,10 +299,11 @@ static void features_can_be_chosen(void **state)
     consm_options_on_progress(o, listen_to, &heard);
     OK(consm_train(&m, d, o));
     assert_int_equal(heard.before, 2 * 4); /* two ways, and the warm-up's epochs of each */
-    assert_string_equal(m->config.backbone, "gcn");
-    assert_true(strcmp(m->config.normalize_features, "none") == 0 ||
-                strcmp(m->config.normalize_features, "row") == 0);
-    OK(consm_options_set(o, "normalize_features", m->config.normalize_features));
+    assert_int_equal(m->config.backbone, BACKBONE_GCN);
+    assert_true(m->config.normalize_features == FEATURES_NONE ||
+                m->config.normalize_features == FEATURES_ROW);
+    OK(consm_options_set(o, "normalize_features",
+                         config_names_normalize_features[m->config.normalize_features]));
     OK(consm_train(&given, d, o));
     assert_true(m->result.val_acc == given->result.val_acc);
     consm_model_free(given);
@@ -339,13 +342,14 @@ static void messages_travel(void **state)
             OK(roles_make(&roles, d->data, "auto", 1, NULL));
             r.options = (struct train_options){.model = o->model, .config = o->config, .seed = 1};
             OK(model_train(&m, &first, &r));
-            assert_string_equal(m->config.messages, rounds ? kinds[k] : "none");
+            assert_string_equal(config_names_messages[m->config.messages],
+                                rounds ? kinds[k] : "none");
             OK(consm_model_save(m, scratch("m.safetensors")));
             OK(consm_model_load(&loaded, scratch("m.safetensors")));
             OK(consm_predict(&later, loaded, d, 2));
             assert_same_prediction(first, later);
             OK(consm_predict(&there, loaded, other, 1));
-            loaded->config.messages = "none";
+            loaded->config.messages = MESSAGES_NONE;
             OK(consm_predict(&plain, loaded, other, 1));
             size_t bytes = (size_t)(there->nodes * there->classes) * sizeof *there->probability;
             assert_int_equal(memcmp(there->probability, plain->probability, bytes) != 0, rounds);

@@ -65,7 +65,7 @@ static void a_break_changes_nothing(void **state)
         struct run r;
         struct consm_model *whole, *part;
         run_open(&r, (*m)->name);
-        r.request.options.config.ties = "loss";
+        r.request.options.config.ties = TIES_LOSS;
         if (checkpoint_possible(&r.request.options) < 0) {
             run_close(&r);
             continue;
@@ -100,8 +100,8 @@ static void consm_goes_on_with_its_messages(void **state)
     struct consm_model *whole, *part;
     run_open(&r, "consm");
     OK(checkpoint_possible(&r.request.options));
-    r.request.options.config.backbone = "gcn";
-    r.request.options.config.messages = "signed";
+    r.request.options.config.backbone = BACKBONE_GCN;
+    r.request.options.config.messages = MESSAGES_SIGNED;
     OK(model_train(&whole, NULL, &r.request));
     for (int64_t stop = 2; stop < 12; stop += 3) {
         r.request.resume = false;

@@ -44,7 +44,7 @@ static void identity_holds_all_that_matters(void **state)
     changed[4].model = model("mlp");
     changed[5].dataset = "csbm:nodes=51";
     changed[6].task = TASK_CURVE;
-    changed[7].config.normalize_features = "row";
+    changed[7].config.normalize_features = FEATURES_ROW;
     for (int i = 0; i < 8; i++) {
         key_of(another, &changed[i], NULL);
         if (strcmp(key, another) == 0)
@@ -98,7 +98,7 @@ static void options_are_read_and_checked(void **state)
     assert_int_equal(o.models, 2);
     OK(options_run(&run, &o, TASK_TRAIN, "csbm", o.model[1]));
     assert_near(run.config.lambda, 2, 0); /* what is set by name overrides the profile … */
-    assert_string_equal(run.config.match_join, "concat"); /* … whatever their order */
+    assert_int_equal(run.config.match_join, MATCH_JOIN_CONCAT); /* … whatever their order */
     assert_int_equal(run.split_options.per_class, 20);
     OK(options_run(&run, &o, TASK_TRAIN, "karate", o.model[0]));
     assert_int_equal(run.split_options.per_class, 4);

@@ -51,7 +51,7 @@ static void ties_can_go_by_loss(void **state)
     scene_small(&scene);
     struct train_options options = options_for(gcn, 60);
     train_on(&first, &scene.problem, &options, 1);
-    options.config.ties = "loss";
+    options.config.ties = TIES_LOSS;
     train_on(&loss, &scene.problem, &options, 1);
     assert_true(loss.result.val_acc == first.result.val_acc);
     assert_true(loss.result.best_epoch > first.result.best_epoch);
@@ -165,7 +165,7 @@ static void class_weights_balance(void **state)
     for (int round = 0; round < 2; round++) {
         struct train_options options = options_for(model_list()[0], 4);
         train_on(&plain, &scene.problem, &options, 1);
-        options.config.class_weights = "balanced";
+        options.config.class_weights = CLASS_WEIGHTS_BALANCED;
         train_on(&balanced, &scene.problem, &options, 1);
         if (round == 0)
             assert_near(plain.result.loss, balanced.result.loss, 1e-6);
@@ -198,7 +198,7 @@ static void weights_count_where_it_is_said(void **state)
         train_on(&a, &plain.problem, &options, 1);
         train_on(&b, &problem, &options, 1);
         bool differ = memcmp(a.logit, b.logit, (size_t)a.logits * sizeof(float)) != 0;
-        if (differ != model_uses_weights(*m))
+        if (differ == (*m)->unweighted)
             fail_msg("%s %s weights", (*m)->name, differ ? "uses" : "does not use");
         outcome_free(&a);
         outcome_free(&b);

@@ -269,7 +269,7 @@ static consm_status set_standard(struct train_options *o, const struct consm_mod
 {
     const struct model_tensor *shift = find_tensor(m, "feature_shift");
     const struct model_tensor *scale = find_tensor(m, "feature_scale");
-    if (strcmp(m->config.normalize_features, "standard") != 0)
+    if (m->config.normalize_features != FEATURES_STANDARD)
         return CONSM_OK;
     if (!shift || !scale || shift->rows * shift->cols != m->features ||
         scale->rows * scale->cols != m->features)

@@ -75,7 +75,8 @@ static consm_status note_all(struct safetensors_writer *w, const struct consm_mo
     TRY(note_number(w, "features", (double)m->features));
     TRY(note_names(w, "feature_names", m->feature_name, m->features));
     TRY(safetensors_note(w, "structural_features", m->structural ? "true" : "false"));
-    TRY(safetensors_note(w, "normalize_features", m->config.normalize_features));
+    TRY(safetensors_note(w, "normalize_features",
+                         config_names_normalize_features[m->config.normalize_features]));
     TRY(safetensors_note(w, "dataset", m->dataset));
     TRY(safetensors_note(w, "data_sha256", m->data_sha256));
     TRY(safetensors_note(w, "split", m->split));

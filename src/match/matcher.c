@@ -8,31 +8,21 @@
 
 enum { SCORE_BATCH = 4096 };
 
-static bool is(const char *word, const char *value)
-{
-    return strcmp(word, value) == 0;
-}
-
-static enum pool pool_of(const struct config *c)
-{
-    return is(c->pool, "sum") ? POOL_SUM : is(c->pool, "max") ? POOL_MAX : POOL_MEAN;
-}
-
 static int64_t pairs_per_step(const struct matcher *m)
 {
-    if (is(m->config->match_update, "pair"))
+    if (m->config->match_update == MATCH_UPDATE_PAIR)
         return 1;
     int64_t of_one = 2 * m->config->match_pairs;
-    return is(m->config->match_update, "ego") ? of_one : of_one * m->data.labelled;
+    return m->config->match_update == MATCH_UPDATE_EGO ? of_one : of_one * m->data.labelled;
 }
 
 static struct consm_ot_options transport_options(const struct config *c)
 {
     struct consm_ot_options o;
     consm_ot_defaults(&o);
-    o.method = is(c->transport, "exact")      ? CONSM_OT_EXACT
-               : is(c->transport, "sinkhorn") ? CONSM_OT_SINKHORN
-                                              : CONSM_OT_NEAREST;
+    o.method = c->transport == TRANSPORT_EXACT      ? CONSM_OT_EXACT
+               : c->transport == TRANSPORT_SINKHORN ? CONSM_OT_SINKHORN
+                                                    : CONSM_OT_NEAREST;
     o.tolerance = 1e-3; /* far finer than the assignments that are read off the plan */
     return o;
 }
@@ -50,7 +40,7 @@ static consm_status allocate(struct matcher *m)
     TRY(ZNEW(m->scratch, team_size(m->team)));
     for (int i = 0; i < team_size(m->team); i++)
         TRY(pool_scratch_new(&m->scratch[i], d->nodes, d->classes, largest,
-                             is(m->config->map, "linear")));
+                             m->config->map == MAP_LINEAR));
     TRY(ot_plans_new(&m->plans, d->nodes, d->classes, largest, &transport, team_size(m->team)));
     TRY(NEW(m->similarity, d->nodes * d->classes));
     TRY(NEW(m->own_score, d->edges->count));
@@ -69,7 +59,7 @@ static consm_status reserve(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
-    bool split = is(m->config->map, "linear");
+    bool split = m->config->map == MAP_LINEAR;
     memset(m->keep, 1, (size_t)d->graph->nnz);
     TRY(subgraphs_collect(&m->sets, &m->scratch[0].walk, d->graph, m->keep, d->train, d->labelled,
                           m->config->two_hop_cap, m->seed));
@@ -79,7 +69,7 @@ static consm_status reserve(struct matcher *m)
         TRY(GROW(m->member_plan, 0, m->plan_capacity, members * d->classes));
     else
         TRY(GROW(m->member_reference, 0, m->reference_capacity, members));
-    if (!split && pool_of(m->config) == POOL_MAX) {
+    if (!split && m->config->pool == POOL_MAX) {
         int64_t rows = d->labelled * d->classes;
         TRY(index_new(&m->member, members, d->nodes));
         TRY(index_new(&m->member_row, members, rows + 1));
@@ -239,7 +229,7 @@ static consm_status map_members(struct matcher *m, const float *h)
     const struct subgraphs *sets = &m->sets;
     int64_t members = sets->start[sets->count], k = m->data.classes;
     ot_plans_costs(m->plans, h, m->reference_point, c->hidden, m->team);
-    if (is(c->map, "linear")) {
+    if (c->map == MAP_LINEAR) {
         TRY(GROW(m->member_plan, 0, m->plan_capacity, members * k));
         pooling_map(NULL, m->member_plan, sets, k, m->plans, m->team);
         TRY(pooling_split(&m->pooling, sets, m->member_plan));
@@ -249,7 +239,7 @@ static consm_status map_members(struct matcher *m, const float *h)
         if (m->member)
             TRY(pooling_list(m->member, m->member_row, sets, m->member_reference, k));
         else
-            TRY(pooling_assign(&m->pooling, sets, m->member_reference, pool_of(c)));
+            TRY(pooling_assign(&m->pooling, sets, m->member_reference, c->pool));
     }
 done:
     return st;
@@ -265,7 +255,7 @@ consm_status matcher_prune(struct matcher *m, double zeta, const float *score)
     const float *h = update_references(m);
     if (!score && !all) {
         prune_similarity(m->similarity, h, m->reference_point, d->nodes, d->classes,
-                         m->config->hidden, is(m->config->prune_score, "cosine"), m->team);
+                         m->config->hidden, m->config->prune_score == PRUNE_SCORE_COSINE, m->team);
         prune_edge_scores(m->own_score, m->similarity, d->classes, d->edges, m->team);
         score = m->own_score;
     }
@@ -328,8 +318,8 @@ static void pool_every_node(struct matcher *m)
                          .f = c->hidden,
                          .cap = c->two_hop_cap,
                          .seed = m->seed,
-                         .pool = pool_of(c),
-                         .split = is(c->map, "linear")};
+                         .pool = c->pool,
+                         .split = c->map == MAP_LINEAR};
     ot_plans_costs(m->plans, h, m->reference_point, c->hidden, m->team);
     pooling_all(m->pooled, &q, m->scratch, m->team);
 }

@@ -7,7 +7,6 @@
 #include "match/matcher_inside.h"
 
 #include "base/rng.h"
-#include <string.h>
 
 consm_status matcher_group(struct matcher *m)
 {
@@ -58,7 +57,7 @@ consm_status matcher_draw_pairs(struct matcher *m)
     int32_t *left = m->left->row, *right = m->right->row, *ends = m->ends->row;
     int64_t per_ego = m->pairs;
     struct rng r;
-    if (strcmp(m->config->match_update, "batch") == 0)
+    if (m->config->match_update == MATCH_UPDATE_BATCH)
         per_ego = m->pairs / d->labelled;
     rng_init(&r, m->seed, 0x70616972u + (uint64_t)m->sampled++);
     for (int64_t k = 0; k < m->pairs; k++) {

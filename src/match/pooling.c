@@ -70,7 +70,7 @@ static void transpose(struct pooling *p)
 }
 
 consm_status pooling_assign(struct pooling *p, const struct subgraphs *s, const int32_t *reference,
-                            enum pool pool)
+                            enum config_pool pool)
 {
     consm_status st = pooling_reserve(p, s->start[s->count]);
     struct csr *a = p->matrix;

@@ -12,10 +12,9 @@
 #include "base/threads.h"
 #include "graph/csr.h"
 #include "match/walk.h"
+#include "models/config.h"
 #include "ot/linear_ot.h"
 #include "program/index.h"
-
-enum pool { POOL_MEAN, POOL_SUM, POOL_MAX };
 
 /* The subgraphs of some nodes over the kept edges, sampled where larger than a cap. */
 struct subgraphs {
@@ -51,7 +50,7 @@ consm_status pooling_reserve(struct pooling *p, int64_t entries);
 /* Member k of set i goes to reference[k] (one entry per member, in the order of s->member). An
  * empty reference gives a zero row. */
 consm_status pooling_assign(struct pooling *p, const struct subgraphs *s, const int32_t *reference,
-                            enum pool pool);
+                            enum config_pool pool);
 
 /* The same as two lists for gather and segment_max: entry k is a member and the row of h' it
  * belongs to. Both are as long as the largest subgraphs; what is left over goes to the row behind
@@ -77,7 +76,7 @@ struct pool_all {
     struct ot_plans *plans;
     int64_t c, f, cap;
     uint64_t seed;
-    enum pool pool;
+    enum config_pool pool;
     bool split; /* a member's mass goes to several references (linear map) */
 };
 /* One worker's scratch, for sets of up to `largest` members. */

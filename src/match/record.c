@@ -3,13 +3,6 @@
 #include "match/matcher_inside.h"
 #include "nn/layers.h"
 
-#include <string.h>
-
-static bool is(const char *word, const char *value)
-{
-    return strcmp(word, value) == 0;
-}
-
 static node features(const struct matcher *m, struct program *p)
 {
     const struct match_data *d = &m->data;
@@ -61,7 +54,7 @@ static node match_squared(const struct matcher *m, struct program *p, node poole
 static node match(const struct matcher *m, struct program *p, node pooled, const struct index *i,
                   const struct index *j)
 {
-    if (!is(m->config->match_join, "concat"))
+    if (m->config->match_join != MATCH_JOIN_CONCAT)
         return match_squared(m, p, pooled, i, j);
     return match_parts(p, left_part(m, p, pooled), right_part(m, p, pooled), i, j);
 }
@@ -77,8 +70,8 @@ static node class_head(const struct matcher *m, struct program *p, node h)
 static node matching_loss(const struct matcher *m, struct program *p, node h, node w)
 {
     node target = input(p, m->target, m->pairs, 1), weight = input(p, m->weight, m->pairs, 1);
-    node error =
-        is(m->config->match_error, "l1") ? l1(p, w, target, weight) : mse(p, w, target, weight);
+    node error = m->config->match_error == MATCH_ERROR_L1 ? l1(p, w, target, weight)
+                                                          : mse(p, w, target, weight);
     node heads = nll(p, class_head(m, p, h), m->ends, m->data.label, NULL);
     return axpby(p, 1, error, 2, heads);
 }
@@ -117,7 +110,7 @@ done:
 static consm_status record_project(struct matcher *m)
 {
     consm_status st = CONSM_OK;
-    if (!is(m->config->match_join, "concat"))
+    if (m->config->match_join != MATCH_JOIN_CONCAT)
         return CONSM_OK;
     TRY(program_new(&m->project, m->params, false));
     struct program *p = m->project;

@@ -34,7 +34,7 @@ static int list_shapes(struct shape shape[MOST], const struct config *c, int64_t
                                  {"w5", c->hidden, classes},
                                  {"b5", 1, classes},
                                  {"w3r", pooled, c->match_hidden}};
-    int more = strcmp(c->match_join, "concat") == 0 ? 8 : 7;
+    int more = c->match_join == MATCH_JOIN_CONCAT ? 8 : 7;
     memcpy(shape + count, rest, (size_t)more * sizeof *shape);
     return count + more;
 }

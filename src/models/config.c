@@ -8,16 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The choices of each word, ended by NULL. */
+/* The choices of each word, ended by NULL. Its field is read and written as an int. */
 #define INT(name, value, min, max, help)
 #define REAL(name, value, min, max, help)
 #define AUTO(name, min, max, help)
-#define WORD(name, value, help, ...) \
-    static const char *const choices_##name[] = {__VA_ARGS__, NULL};
+#define CHOICE(constant, word) word
+#define WORD(name, value, help, ...)                               \
+    const char *const config_names_##name[] = {__VA_ARGS__, NULL}; \
+    _Static_assert(sizeof(enum config_##name) == sizeof(int), "an enum is as wide as an int");
 #include "models/config.def"
 #undef INT
 #undef REAL
 #undef AUTO
+#undef CHOICE
 #undef WORD
 
 #define NUMBER(n, k, v, lo, hi, h) \
@@ -31,12 +34,12 @@
 #define INT(n, v, lo, hi, h)  NUMBER(n, CONFIG_INT, v, lo, hi, h)
 #define REAL(n, v, lo, hi, h) NUMBER(n, CONFIG_REAL, v, lo, hi, h)
 #define AUTO(n, lo, hi, h)    NUMBER(n, CONFIG_AUTO, NAN, lo, hi, h)
-#define WORD(n, v, h, ...)   \
-    {.name = #n,             \
-     .help = h,              \
-     .kind = CONFIG_WORD,    \
-     .word = v,              \
-     .choices = choices_##n, \
+#define WORD(n, v, h, ...)        \
+    {.name = #n,                  \
+     .help = h,                   \
+     .kind = CONFIG_WORD,         \
+     .value = v,                  \
+     .choices = config_names_##n, \
      .offset = offsetof(struct config, n)},
 
 static const struct config_row rows[] = {
@@ -75,7 +78,7 @@ void config_defaults(struct config *c)
         if (row->kind == CONFIG_INT)
             *(int64_t *)field(c, row) = (int64_t)row->value;
         else if (row->kind == CONFIG_WORD)
-            *(const char **)field(c, row) = row->word;
+            *(int *)field(c, row) = (int)row->value;
         else
             *(double *)field(c, row) = row->value;
     }
@@ -95,65 +98,76 @@ static consm_status unknown_name(const char *name)
     return status_fail(CONSM_ENOTFOUND, "no parameter %s", name);
 }
 
+static const char *choice_name(void *ctx, int index)
+{
+    return ((const struct config_row *)ctx)->choices[index];
+}
+
 static consm_status set_word(struct config *c, const struct config_row *row, const char *text)
 {
     char list[256] = "";
     for (int i = 0; row->choices[i]; i++) {
         if (strcmp(row->choices[i], text) == 0) {
-            *(const char **)field(c, row) = row->choices[i];
+            *(int *)field(c, row) = i;
             return CONSM_OK;
         }
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "",
                  row->choices[i]);
     }
+    const char *near = nearest_word(text, choice_name, (void *)row);
+    if (near)
+        return status_fail(CONSM_EINVAL, "%s %s: expected one of %s; did you mean %s?", row->name,
+                           text, list, near);
     return status_fail(CONSM_EINVAL, "%s %s: expected one of %s", row->name, text, list);
 }
 
 /* What the two other profiles of ConSM set; the default profile is the table itself. */
 static const struct {
-    const char *profile, *name, *text;
+    enum config_profile profile;
+    const char *name, *text;
 } profile_rows[] = {
     /* The paper's text, sections 4.1.3 to 5.2. */
-    {"paper", "backbone", "gcn"},
-    {"paper", "lr", "0.001"},
-    {"paper", "match_lr", "0.001"},
-    {"paper", "warmup", "0"},
-    {"paper", "rounds", "20"},
-    {"paper", "round_patience", "0"},
-    {"paper", "gnn_steps", "200"},
-    {"paper", "lambda", "0.05"},
-    {"paper", "lambda_per", "sum"},
-    {"paper", "match_join", "concat"},
-    {"paper", "match_error", "l1"},
-    {"paper", "match_layers", "2"},
-    {"paper", "match_refresh", "1"},
-    {"paper", "transport", "exact"},
-    {"paper", "coefficients", "match"},
-    {"paper", "match_update", "ego"},
-    {"paper", "match_steps", "0"},
-    {"paper", "prune_by", "references"},
+    {PROFILE_PAPER, "backbone", "gcn"},
+    {PROFILE_PAPER, "lr", "0.001"},
+    {PROFILE_PAPER, "match_lr", "0.001"},
+    {PROFILE_PAPER, "warmup", "0"},
+    {PROFILE_PAPER, "rounds", "20"},
+    {PROFILE_PAPER, "round_patience", "0"},
+    {PROFILE_PAPER, "gnn_steps", "200"},
+    {PROFILE_PAPER, "lambda", "0.05"},
+    {PROFILE_PAPER, "lambda_per", "sum"},
+    {PROFILE_PAPER, "match_join", "concat"},
+    {PROFILE_PAPER, "match_error", "l1"},
+    {PROFILE_PAPER, "match_layers", "2"},
+    {PROFILE_PAPER, "match_refresh", "1"},
+    {PROFILE_PAPER, "transport", "exact"},
+    {PROFILE_PAPER, "coefficients", "match"},
+    {PROFILE_PAPER, "match_update", "ego"},
+    {PROFILE_PAPER, "match_steps", "0"},
+    {PROFILE_PAPER, "prune_by", "references"},
     /* The authors' published program, without its faults. */
-    {"authors", "backbone", "gcn"},
-    {"authors", "lr", "0.001"},
-    {"authors", "match_lr", "0.001"},
-    {"authors", "warmup", "0"},
-    {"authors", "rounds", "300"},
-    {"authors", "round_patience", "0"},
-    {"authors", "gnn_steps", "500"},
-    {"authors", "match_refresh", "1"},
-    {"authors", "prune_by", "coefficients"},
-    {"authors", "coefficients", "match"},
-    {"authors", "match_update", "ego"},
-    {"authors", "match_steps", "0"},
-    {"authors", "match_join", "squared"},
-    {"authors", "transport", "nearest"},
+    {PROFILE_AUTHORS, "backbone", "gcn"},
+    {PROFILE_AUTHORS, "lr", "0.001"},
+    {PROFILE_AUTHORS, "match_lr", "0.001"},
+    {PROFILE_AUTHORS, "warmup", "0"},
+    {PROFILE_AUTHORS, "rounds", "300"},
+    {PROFILE_AUTHORS, "round_patience", "0"},
+    {PROFILE_AUTHORS, "gnn_steps", "500"},
+    {PROFILE_AUTHORS, "match_refresh", "1"},
+    {PROFILE_AUTHORS, "prune_by", "coefficients"},
+    {PROFILE_AUTHORS, "coefficients", "match"},
+    {PROFILE_AUTHORS, "match_update", "ego"},
+    {PROFILE_AUTHORS, "match_steps", "0"},
+    {PROFILE_AUTHORS, "match_join", "squared"},
+    {PROFILE_AUTHORS, "transport", "nearest"},
 };
 
-static consm_status set_profile(struct config *c, const char *profile)
+static consm_status set_profile(struct config *c)
 {
     consm_status st = CONSM_OK;
+    enum config_profile profile = c->profile;
     for (size_t i = 0; i < sizeof profile_rows / sizeof *profile_rows; i++)
-        if (strcmp(profile_rows[i].profile, profile) == 0)
+        if (profile_rows[i].profile == profile)
             TRY(config_set(c, profile_rows[i].name, profile_rows[i].text));
 done:
     return st;
@@ -167,7 +181,7 @@ consm_status config_set(struct config *c, const char *name, const char *text)
         return unknown_name(name);
     if (row->kind == CONFIG_WORD) {
         consm_status st = set_word(c, row, text);
-        return st == CONSM_OK && strcmp(row->name, "profile") == 0 ? set_profile(c, text) : st;
+        return st == CONSM_OK && row->choices == config_names_profile ? set_profile(c) : st;
     }
     if (row->kind == CONFIG_AUTO && strcmp(text, "auto") == 0) {
         *(double *)field(c, row) = NAN;
@@ -189,7 +203,7 @@ consm_status config_set(struct config *c, const char *name, const char *text)
 const char *config_text(const struct config *c, const struct config_row *row, char buffer[32])
 {
     if (row->kind == CONFIG_WORD)
-        return *(const char *const *)field(c, row);
+        return row->choices[*(const int *)field(c, row)];
     if (row->kind == CONFIG_INT) {
         snprintf(buffer, 32, "%lld", (long long)*(int64_t *)field(c, row));
         return buffer;

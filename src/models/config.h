@@ -4,11 +4,27 @@
 
 #include "base/status.h"
 
+/* The words: enum config_ties { TIES_FIRST, TIES_LOSS }, and config_names_ties[TIES_FIRST] is
+ * "first"; behind the last name stands NULL. */
+#define INT(name, value, min, max, help)
+#define REAL(name, value, min, max, help)
+#define AUTO(name, min, max, help)
+#define CHOICE(constant, word) constant
+#define WORD(name, value, help, ...) \
+    enum config_##name{__VA_ARGS__}; \
+    extern const char *const config_names_##name[];
+#include "models/config.def"
+#undef INT
+#undef REAL
+#undef AUTO
+#undef CHOICE
+#undef WORD
+
 struct config {
 #define INT(name, value, min, max, help)  int64_t name;
 #define REAL(name, value, min, max, help) double name;
 #define AUTO(name, min, max, help)        double name;
-#define WORD(name, value, help, ...)      const char *name;
+#define WORD(name, value, help, ...)      enum config_##name name;
 #include "models/config.def"
 #undef INT
 #undef REAL
@@ -22,9 +38,9 @@ enum config_kind { CONFIG_INT, CONFIG_REAL, CONFIG_AUTO, CONFIG_WORD };
 struct config_row {
     const char *name, *help;
     enum config_kind kind;
-    double value, min, max;     /* numbers */
-    const char *word;           /* words: the default … */
-    const char *const *choices; /* … and what it may be, NULL behind the last */
+    double value;               /* the default; of a word its place in choices */
+    double min, max;            /* numbers */
+    const char *const *choices; /* words: what it may be, NULL behind the last */
     size_t offset;
 };
 

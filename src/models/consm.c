@@ -6,7 +6,7 @@
 static node consm_build(struct program *p, const struct inputs *in, const struct config *c)
 {
     const struct model_def *backbone;
-    if (model_find(&backbone, c->backbone) < 0)
+    if (model_find(&backbone, config_names_backbone[c->backbone]) < 0)
         return program_fault(p, "backbone: %s", consm_errmsg());
     return backbone->build(p, in, c);
 }

@@ -8,7 +8,6 @@
 #include "nn/layers.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static node gate_half(struct program *p, const char *kind, int64_t layer, node h)
 {
@@ -20,7 +19,7 @@ static node gate_half(struct program *p, const char *kind, int64_t layer, node h
 static const struct csr *normalized(struct program *p, const struct inputs *in,
                                     const struct config *c)
 {
-    bool loops = strcmp(c->self_loops, "yes") == 0;
+    bool loops = c->self_loops == SELF_LOOPS_YES;
     return graph_view(p, in, loops ? VIEW_GCN : VIEW_SYMMETRIC);
 }
 

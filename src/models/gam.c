@@ -13,7 +13,7 @@ static node gam_build(struct program *p, const struct inputs *in, const struct c
 
 static void gam_defaults(struct config *c)
 {
-    c->propagation = "gam";
+    c->propagation = PROPAGATION_GAM;
 }
 
 const struct model_def model_gam = {

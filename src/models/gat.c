@@ -59,6 +59,7 @@ const struct model_def model_gat = {
     .title = "Graph attention network",
     .paper = "Veličković et al., ICLR 2018",
     .knobs = "heads attention_dropout layers hidden dropout input_dropout",
+    .unweighted = true,
     .build = gat_build,
     .coefficients = gat_coefficients,
 };

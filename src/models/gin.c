@@ -8,7 +8,6 @@
 #include "nn/layers.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* out columns, before the outer relu */
 static node convolve(struct program *p, const struct csr *loops, node h, int64_t layer, int64_t out,
@@ -22,7 +21,7 @@ static node convolve(struct program *p, const struct csr *loops, node h, int64_t
     node mixed = add(p, spmm(p, loops, z), scale_by(p, z, param(p, name, 1, 1, INIT_ZERO)));
     mixed = with_bias(p, layer_name(first), mixed);
     snprintf(name, sizeof name, "bn%lld", (long long)layer);
-    if (strcmp(c->batch_norm, "yes") == 0)
+    if (c->batch_norm == BATCH_NORM_YES)
         mixed = batch_norm(p, name, mixed);
     return fully_connected(p, layer_name(first + 1), relu(p, mixed), out);
 }

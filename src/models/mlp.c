@@ -16,5 +16,6 @@ const struct model_def model_mlp = {
     .title = "Multi-layer perceptron, features only",
     .paper = "Popescu et al., WSEAS 2009",
     .knobs = "layers hidden dropout input_dropout",
+    .unweighted = true,
     .build = mlp_build,
 };

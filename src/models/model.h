@@ -21,7 +21,8 @@ struct model_def {
     const char *title; /* "Graph convolutional network" */
     const char *paper; /* "Kipf and Welling, ICLR 2017" */
     const char
-        *knobs; /* the parameters it reads beyond those of training: "layers hidden dropout" */
+        *knobs;      /* the parameters it reads beyond those of training: "layers hidden dropout" */
+    bool unweighted; /* edge weights do not change what it computes */
     void (*defaults)(struct config *c); /* may be NULL */
     /* Records the model and returns its logits (n, classes). */
     node (*build)(struct program *p, const struct inputs *in, const struct config *c);
@@ -35,9 +36,6 @@ const struct model_def *const *model_list(void);
 
 /* CONSM_ENOTFOUND with the nearest name. */
 consm_status model_find(const struct model_def **out, const char *name);
-
-/* Whether edge weights change what the model computes. */
-bool model_uses_weights(const struct model_def *model);
 
 /* The table's defaults, then the model's own. */
 void model_defaults(const struct model_def *model, struct config *c);

@@ -10,7 +10,6 @@
 #include "nn/layers.h"
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Ends of the stretched gate, as Louizos et al. (2018) chose them. */
 static const float GATE_LOW = -0.1f, GATE_HIGH = 1.1f;
@@ -110,7 +109,7 @@ node ptdnet_record(struct program *p, const struct inputs *in, const struct conf
                    const struct ptdnet_draws *draws, node *gate)
 {
     const struct csr *a = graph_view(p, in, VIEW_ADJACENCY);
-    bool smooth = strcmp(c->activation, "sigmoid") == 0;
+    bool smooth = c->activation == ACTIVATION_SIGMOID;
     node h = dropout(p, in->x, (float)c->input_dropout);
     if (!a)
         return POISON;

@@ -37,15 +37,6 @@ consm_status model_find(const struct model_def **out, const char *name)
     return status_fail(CONSM_ENOTFOUND, "no model %s; `consm models` lists them", name);
 }
 
-bool model_uses_weights(const struct model_def *model)
-{
-    static const char *const without[] = {"mlp", "gat", NULL};
-    for (int i = 0; without[i]; i++)
-        if (strcmp(without[i], model->name) == 0)
-            return false;
-    return true;
-}
-
 void model_defaults(const struct model_def *model, struct config *c)
 {
     config_defaults(c);

@@ -174,7 +174,7 @@ double plan_cost(const struct study_run *run, int64_t edges, int64_t feature_ent
     if (strcmp(run->model->name, "consm") != 0)
         return step * (double)c->epochs;
     /* Matching costs a few GNN updates a step, and an automatic backbone three trainings more. */
-    double tried = strcmp(c->backbone, "auto") == 0 ? 3 : 0;
+    double tried = c->backbone == BACKBONE_AUTO ? 3 : 0;
     double steps = (double)c->warmup * (1 + tried) + (double)(c->rounds * c->gnn_steps);
     return step * (steps + 200 * (double)c->rounds);
 }

@@ -8,11 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-static bool is(const char *word, const char *value)
-{
-    return strcmp(word, value) == 0;
-}
-
 /* Whether training or validation may know this node's label. */
 static bool known(const struct problem *problem, int32_t i)
 {
@@ -40,7 +35,7 @@ void consm_propagation(float *slope, float *constant, const float *w, const stru
 {
     int64_t count = edges->count, confident = (int64_t)floor(zeta * (double)count);
     float threshold = prune_threshold(w, count, confident, order);
-    double share = c->lambda / (is(c->lambda_per, "mean") && count > 0 ? (double)count : 1);
+    double share = c->lambda / (c->lambda_per == LAMBDA_PER_MEAN && count > 0 ? (double)count : 1);
     double fixed = 0;
     for (int64_t e = 0; e < count; e++) {
         int labelled =
@@ -59,9 +54,9 @@ static node extra_loss(struct session *s, struct program *p, node logits)
     int64_t count = own->edges->count;
     if (count == 0)
         return fill(p, 0, 1, 1);
-    if (is(s->options.config.distance, "squared"))
+    if (s->options.config.distance == DISTANCE_SQUARED)
         return program_fault(p, "distance squared: consm knows logits and probabilities");
-    node x = is(s->options.config.distance, "probabilities") ? softmax(p, logits) : logits;
+    node x = s->options.config.distance == DISTANCE_PROBABILITIES ? softmax(p, logits) : logits;
     node cosine = pair_cosine(p, x, own->left, own->right);
     node pull = dot(p, cosine, input(p, own->slope, count, 1));
     return add(p, pull, input(p, &own->constant, 1, 1));
@@ -143,7 +138,7 @@ consm_status consm_open_matcher(struct session *s)
         TRY(edges_new(&own->edges, problem->graph));
     /* Features as stored: matching gains nothing from what suits the backbone, except where the
      * user says that the columns have no common scale. */
-    bool standard = is(s->options.config.normalize_features, "standard");
+    bool standard = s->options.config.normalize_features == FEATURES_STANDARD;
     struct match_data data = {
         .nodes = problem->nodes,
         .features = problem->features,
@@ -168,7 +163,7 @@ done:
 double consm_kept_share(const struct session *s)
 {
     const struct consm *own = s->own;
-    return is(s->options.config.prune_by, "none") ? 1 : own->zeta;
+    return s->options.config.prune_by == PRUNE_BY_NONE ? 1 : own->zeta;
 }
 
 /* Lines 2 to 5: the matching module learns, then every edge gets its coefficient. */
@@ -177,13 +172,13 @@ static consm_status match_round(struct session *s, int64_t round)
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     const struct config *c = &s->options.config;
-    bool by_coefficients = is(c->prune_by, "coefficients");
+    bool by_coefficients = c->prune_by == PRUNE_BY_COEFFICIENTS;
     double zeta = by_coefficients && round == 1 ? 1 : consm_kept_share(s);
     TRY(matcher_prune(own->matcher, zeta, by_coefficients && round > 1 ? own->w : NULL));
     TRY(matcher_train(own->matcher, c->match_steps, NULL));
     TRY(matcher_score(own->matcher, own->w));
     struct trust trust;
-    bool by_trust = is(c->coefficients, "trust");
+    bool by_trust = c->coefficients == COEFFICIENTS_TRUST;
     if (by_trust)
         consm_weigh_witnesses(&trust, s); /* of the predictions with the messages as they were */
     consm_weigh_messages(s);
@@ -242,7 +237,7 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
         TRY(status_fail(own->fault, "out of memory for the matching module of a checkpoint"));
     if (own->edges->count > 0 && !own->matcher)
         TRY(consm_open_matcher(s));
-    if (own->matcher && is(c->coefficients, "trust"))
+    if (own->matcher && c->coefficients == COEFFICIENTS_TRUST)
         TRY(consm_open_witnesses(s));
     if (!at->begun)
         *at = (struct consm_place){.begun = 1, .left = c->warmup};

@@ -4,28 +4,27 @@
  * are read. */
 #include "train/consm.h"
 
-#include <string.h>
-
 /* The plain choices (feature normalisation, weight decay, dropout, keeping a node's own embedding
  * apart) are open to the same selection as the models. Cheap ones only: each is tried once a run.
  * GAT drops what its authors drop, 0.6 everywhere but in the bag of words. */
 static const struct candidate {
-    const char *backbone, *normalize_features;
+    enum config_backbone backbone;
+    enum config_normalize_features normalize_features;
     double lr, weight_decay, dropout, input_dropout, attention_dropout;
     int64_t reach, layers;
 } candidates[] = {
-    {"gcn", "none", 0.005, 5e-4, 0.5, 0, 0.5, 2, 2},
-    {"gcn", "row", 0.01, 5e-4, 0.5, 0.5, 0.5, 2, 2},
-    {"appnp", "row", 0.01, 5e-4, 0.8, 0.8, 0.5, 2, 2},
-    {"h2gcn", "row", 0.01, 5e-3, 0.3, 0, 0.5, 1, 1},
-    {"gcnii", "none", 0.005, 5e-4, 0.5, 0, 0.5, 2, 2},
-    {"gat", "none", 0.005, 5e-4, 0.6, 0, 0.6, 2, 2},
+    {BACKBONE_GCN, FEATURES_NONE, 0.005, 5e-4, 0.5, 0, 0.5, 2, 2},
+    {BACKBONE_GCN, FEATURES_ROW, 0.01, 5e-4, 0.5, 0.5, 0.5, 2, 2},
+    {BACKBONE_APPNP, FEATURES_ROW, 0.01, 5e-4, 0.8, 0.8, 0.5, 2, 2},
+    {BACKBONE_H2GCN, FEATURES_ROW, 0.01, 5e-3, 0.3, 0, 0.5, 1, 1},
+    {BACKBONE_GCNII, FEATURES_NONE, 0.005, 5e-4, 0.5, 0, 0.5, 2, 2},
+    {BACKBONE_GAT, FEATURES_NONE, 0.005, 5e-4, 0.6, 0, 0.6, 2, 2},
 };
 
 static void apply(struct config *c, const struct candidate *candidate)
 {
     c->backbone = candidate->backbone;
-    if (strcmp(c->normalize_features, "standard") != 0) /* the user's word about the columns */
+    if (c->normalize_features != FEATURES_STANDARD) /* the user's word about the columns */
         c->normalize_features = candidate->normalize_features;
     c->lr = candidate->lr;
     c->weight_decay = candidate->weight_decay;
@@ -46,18 +45,18 @@ static int64_t trial_epochs(const struct config *c)
 /* How many configurations there are to choose from; 0 when all is given. */
 static int64_t choices(const struct config *c)
 {
-    if (strcmp(c->backbone, "auto") == 0)
+    if (c->backbone == BACKBONE_AUTO)
         return sizeof candidates / sizeof *candidates;
-    return strcmp(c->normalize_features, "auto") == 0 ? 2 : 0;
+    return c->normalize_features == FEATURES_AUTO ? 2 : 0;
 }
 
 /* The i-th of them: a candidate, or the given backbone on features as they are, then row by row. */
 static void choose(struct config *c, int64_t i)
 {
-    if (strcmp(c->backbone, "auto") == 0)
+    if (c->backbone == BACKBONE_AUTO)
         apply(c, &candidates[i]);
     else
-        c->normalize_features = i == 0 ? "none" : "row";
+        c->normalize_features = i == 0 ? FEATURES_NONE : FEATURES_ROW;
 }
 
 int64_t consm_choice_updates(const struct config *c)
@@ -74,7 +73,7 @@ static consm_status try_choice(double *val, double *loss, struct session *s, int
     struct progress progress = {0}, heard = {.seed = s->options.seed};
     options.config.epochs = trial_epochs(&s->options.config);
     choose(&options.config, i);
-    TRY(model_find(&options.model, options.config.backbone));
+    TRY(model_find(&options.model, config_names_backbone[options.config.backbone]));
     TRY(session_new(&trial, s->problem, &options, s->team));
     for (int64_t number = 1; number <= options.config.epochs; number++) {
         TRY(session_epoch(trial, number, &progress));

@@ -18,7 +18,7 @@ consm_status consm_open_messages(struct session *s)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
-    if (strcmp(s->options.config.messages, "none") == 0)
+    if (s->options.config.messages == MESSAGES_NONE)
         return CONSM_OK;
     TRY(views_new(&own->own_views, s->problem->graph));
     const struct csr *view = weighed_view(own);
@@ -44,7 +44,7 @@ void consm_weigh_messages(struct session *s)
     if (!own->own_views)
         return;
     const struct csr *view = weighed_view(own);
-    bool is_signed = strcmp(s->options.config.messages, "signed") == 0;
+    bool is_signed = s->options.config.messages == MESSAGES_SIGNED;
     for (int64_t e = 0; e < own->edges->count; e++) {
         int32_t i = own->edges->left[e], j = own->edges->right[e];
         float factor = is_signed ? 2 * own->w[e] - 1 : own->w[e];
@@ -92,7 +92,7 @@ consm_status consm_settle_messages(struct session *s)
     if (!own->own_views)
         return CONSM_OK;
     if (own->place.best_round == 0) {
-        s->options.config.messages = "none";
+        s->options.config.messages = MESSAGES_NONE;
         s->problem = own->plain_problem;
         return session_record_eval(s); /* as a saved model's session will, to the last bit */
     }

@@ -6,11 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static bool wants(const struct session *s, const char *way)
-{
-    return strcmp(s->options.config.normalize_features, way) == 0;
-}
-
 /* Divides each row by the sum of its absolute values, as citation sets are usually prepared. */
 static void normalize_rows(float *out, const struct problem *problem)
 {
@@ -85,14 +80,15 @@ consm_status session_prepare_features(struct session *s)
 {
     consm_status st = CONSM_OK;
     const struct problem *problem = s->problem;
-    if (wants(s, "standard"))
+    enum config_normalize_features way = s->options.config.normalize_features;
+    if (way == FEATURES_STANDARD)
         return standardize(s);
-    if (wants(s, "auto"))
+    if (way == FEATURES_AUTO)
         return status_fail(CONSM_EINVAL,
                            "normalize_features auto: only training consm chooses; %s takes none, "
                            "row or standard",
                            s->options.model->name);
-    if (!wants(s, "row"))
+    if (way != FEATURES_ROW)
         return CONSM_OK;
     if (problem->sparse) {
         TRY(csr_row_normalize(&s->row_normalized, problem->sparse));

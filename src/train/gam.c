@@ -111,7 +111,7 @@ static consm_status gam_open(struct session *s)
         return CONSM_OK;
     TRY(ZNEW(own, 1));
     s->own = own;
-    TRY(propagation_new(&own->propagation, s->problem->graph, "gam"));
+    TRY(propagation_new(&own->propagation, s->problem->graph, PROPAGATION_GAM));
     TRY(ZNEW(own->w, own->propagation->edges->count));
     TRY(ZNEW(own->best_w, own->propagation->edges->count));
     TRY(open_labels(s, own));

@@ -8,17 +8,16 @@ extern const struct procedure consm_procedure, gam_procedure, propagation_proced
 
 consm_status procedure_find(const struct procedure **out, const struct train_options *options)
 {
-    const char *kind = options->config.propagation, *model = options->model->name;
-    bool none = strcmp(kind, "none") == 0;
+    enum config_propagation kind = options->config.propagation;
     *out = NULL;
-    if (strcmp(model, consm_procedure.model) == 0) {
+    if (strcmp(options->model->name, consm_procedure.model) == 0) {
         *out = &consm_procedure;
-        if (!none)
+        if (kind != PROPAGATION_NONE)
             return status_fail(CONSM_EINVAL, "propagation %s: consm brings its own, expected none",
-                               kind);
-    } else if (strcmp(kind, "gam") == 0) {
+                               config_names_propagation[kind]);
+    } else if (kind == PROPAGATION_GAM) {
         *out = &gam_procedure;
-    } else if (!none) {
+    } else if (kind != PROPAGATION_NONE) {
         *out = &propagation_procedure;
     }
     return CONSM_OK;

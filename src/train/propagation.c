@@ -2,12 +2,6 @@
 #include "train/propagation.h"
 
 #include "train/session.h"
-#include <string.h>
-
-static bool is(const char *word, const char *value)
-{
-    return strcmp(word, value) == 0;
-}
 
 /* D^-1 A; the row of a node without neighbours gets a 1 on the diagonal. */
 static consm_status neighbour_mean(struct csr **out, const struct csr *a)
@@ -48,13 +42,14 @@ done:
     return st;
 }
 
-consm_status propagation_new(struct propagation **out, const struct csr *graph, const char *kind)
+consm_status propagation_new(struct propagation **out, const struct csr *graph,
+                             enum config_propagation kind)
 {
     consm_status st = CONSM_OK;
     struct propagation *p;
     *out = NULL;
     TRY(ZNEW(p, 1));
-    st = is(kind, "p-reg") ? neighbour_mean(&p->mean, graph) : collect_edges(p, graph);
+    st = kind == PROPAGATION_P_REG ? neighbour_mean(&p->mean, graph) : collect_edges(p, graph);
     if (st < 0) {
         propagation_free(p);
         return st;
@@ -81,7 +76,7 @@ void propagation_weigh(struct propagation *p, const float *w, const uint8_t *lab
 {
     int64_t count = p->edges->count;
     const double alpha[3] = {c->alpha_uu, c->alpha_lu, c->alpha_ll};
-    double share = c->lambda / (is(c->lambda_per, "mean") && count > 0 ? (double)count : 1);
+    double share = c->lambda / (c->lambda_per == LAMBDA_PER_MEAN && count > 0 ? (double)count : 1);
     double total = 0;
     for (int64_t e = 0; e < count; e++) {
         int known = labelled[p->edges->left[e]] + labelled[p->edges->right[e]];
@@ -107,12 +102,12 @@ node propagation_loss(struct propagation *own, struct program *p, node z, const 
         return fill(p, 0, 1, 1);
     node pull = input(p, own->pull, count, 1);
     /* d = |y_i - y_j|² of the probabilities */
-    if (is(c->distance, "squared")) {
+    if (c->distance == DISTANCE_SQUARED) {
         node apart = pair_squared(p, softmax(p, z), own->left, own->right);
         return dot(p, row_sum(p, apart), pull);
     }
     /* Σ pull·(1 - cos) = Σ pull - Σ pull·cos */
-    node x = is(c->distance, "probabilities") ? softmax(p, z) : z;
+    node x = c->distance == DISTANCE_PROBABILITIES ? softmax(p, z) : z;
     node alike = dot(p, pair_cosine(p, x, own->left, own->right), pull);
     return sub(p, input(p, &own->total, 1, 1), alike);
 }

@@ -21,7 +21,8 @@ struct propagation {
 };
 
 /* For ngm and gam the edges, for p-reg the matrix. The graph must outlive it. */
-consm_status propagation_new(struct propagation **out, const struct csr *graph, const char *kind);
+consm_status propagation_new(struct propagation **out, const struct csr *graph,
+                             enum config_propagation kind);
 void propagation_free(struct propagation *p);
 
 /* Sets pull and total. w (edges), or NULL: all 1; labelled (n): which nodes' labels are known. */

@@ -34,7 +34,7 @@ static consm_status balance_classes(struct session *s)
     const struct index *rows = s->labelled;
     const int32_t *label = s->problem->label;
     int64_t *count = NULL, present = 0;
-    if (strcmp(s->options.config.class_weights, "balanced") != 0)
+    if (s->options.config.class_weights != CLASS_WEIGHTS_BALANCED)
         return CONSM_OK;
     TRY(ZNEW(count, s->problem->classes));
     TRY(NEW(s->row_weight, rows->count));
@@ -238,7 +238,7 @@ static double tie_loss(const struct session *s, const float *logits)
 {
     const struct problem *p = s->problem;
     struct predicted val = {logits, p->label, p->role, SPLIT_VAL, p->nodes, p->classes};
-    if (strcmp(s->options.config.ties, "loss") != 0)
+    if (s->options.config.ties != TIES_LOSS)
         return 0;
     return metrics_nll(&val, 1);
 }
