@@ -276,12 +276,47 @@ done:
     return st;
 }
 
+/* The entries of a transpose that is there already, in its order: columns, then rows. */
+static consm_status make_entries(struct csr *a)
+{
+    consm_status st = CONSM_OK;
+    int64_t *slot = NULL, *entry = NULL;
+    if (a->changes)
+        return status_fail(CONSM_EPROGRAM, "values on a matrix whose entries change");
+    TRY(NEW(entry, a->nnz));
+    TRY(NEW(slot, a->cols));
+    memcpy(slot, a->t->start, (size_t)a->cols * sizeof *slot);
+    for (int64_t k = 0; k < a->nnz; k++)
+        entry[slot[a->col[k]]++] = k;
+    a->t_entry = entry;
+    entry = NULL;
+done:
+    mem_free(slot);
+    mem_free(entry);
+    return st;
+}
+
+/* Matrices are shared by parallel runs: one thread at a time adds what is missing. */
+static pthread_mutex_t transpose_lock = PTHREAD_MUTEX_INITIALIZER;
+
 consm_status csr_transpose(struct csr *a)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&transpose_lock);
     consm_status st = a->t ? CONSM_OK : make_transpose(a);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&transpose_lock);
+    return st;
+}
+
+consm_status csr_transpose_entries(struct csr *a)
+{
+    consm_status st = CONSM_OK;
+    pthread_mutex_lock(&transpose_lock);
+    if (!a->t)
+        TRY(make_transpose(a));
+    if (!a->t_entry)
+        TRY(make_entries(a));
+done:
+    pthread_mutex_unlock(&transpose_lock);
     return st;
 }
 

@@ -17,7 +17,8 @@ struct csr {
     float *val;     /* (nnz), or NULL: every entry is 1 */
     struct csr
         *t; /* the transpose, NULL until csr_transpose(); == this if the pattern is symmetric */
-    int64_t *t_entry; /* (nnz) entry k of the transpose is entry t_entry[k] here */
+    int64_t *t_entry; /* (nnz) entry k of the transpose is entry t_entry[k] here; may be NULL where
+                         t was known without looking, see csr_transpose_entries() */
     bool changes;     /* its entries are rewritten between runs: nothing may be derived from them */
     bool borrowed;    /* start, col, val belong to someone else (a mapped file) */
 };
@@ -55,6 +56,10 @@ void csr_free(struct csr *a);
 /* Computes and caches a->t and a->t_entry; nothing to do when they are there. O(rows + cols +
  * nnz).*/
 consm_status csr_transpose(struct csr *a);
+
+/* The same where the transpose may be there alone: also makes t_entry, which values that live
+ * outside the matrix are read through. A matrix that changes has none. */
+consm_status csr_transpose_entries(struct csr *a);
 
 /* Forgets the cached transpose, for matrices whose entries were rewritten. */
 void csr_drop_transpose(struct csr *a);

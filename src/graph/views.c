@@ -45,8 +45,8 @@ done:
 }
 
 /* The two-hop graph of a symmetric graph is symmetric: it is its own transpose, and finding that
- * out the usual way would triple the memory of the largest matrix there is. It has no t_entry then,
- * so it serves products with its own values only. */
+ * out the usual way would triple the memory of the largest matrix there is. Who brings values of
+ * their own to it asks for csr_transpose_entries(). */
 static consm_status two_hop_view(struct csr **out, const struct csr *a)
 {
     consm_status st = CONSM_OK;

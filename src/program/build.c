@@ -147,15 +147,22 @@ node program_minimize(struct program *p, node loss)
     return program_name(p, p->loss, "loss");
 }
 
+/* The transpose is a cached property of the matrix: making it changes no entry. */
+static const struct csr *transposed(struct program *p, const struct csr *s, consm_status st)
+{
+    if (st < 0)
+        remember_fault(p, st, consm_errmsg());
+    return st < 0 ? NULL : s->t;
+}
+
 const struct csr *program_transpose(struct program *p, const struct csr *s)
 {
-    /* The transpose is a cached property of the matrix: making it changes no entry. */
-    consm_status st = csr_transpose((struct csr *)s);
-    if (st < 0) {
-        remember_fault(p, st, consm_errmsg());
-        return NULL;
-    }
-    return s->t;
+    return transposed(p, s, csr_transpose((struct csr *)s));
+}
+
+const struct csr *program_transpose_entries(struct program *p, const struct csr *s)
+{
+    return transposed(p, s, csr_transpose_entries((struct csr *)s));
 }
 
 /* ---- leaves -------------------------------------------------------------- */

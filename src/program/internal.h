@@ -88,6 +88,9 @@ bool grad_wanted(const struct program *p, node x);
 /* The transpose of a constant matrix, made when first asked for; poisons when it can't be. */
 const struct csr *program_transpose(struct program *p, const struct csr *s);
 
+/* The same for values that are nodes: its entries are known by their place in s as well. */
+const struct csr *program_transpose_entries(struct program *p, const struct csr *s);
+
 /* Hands a thing to the program, which frees it in the end (also when this call fails). */
 consm_status program_own(struct program *p, void *thing, void (*release)(void *thing));
 

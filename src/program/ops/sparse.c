@@ -94,7 +94,7 @@ void grad_spmm_values(struct program *p, node self, node g)
     node values = info.src[0], x = info.src[1];
     if (grad_wanted(p, values))
         grad_add(p, values, sddmm(p, info.attr.csr, g, x, info.attr.heads));
-    if (grad_wanted(p, x) && program_transpose(p, info.attr.csr))
+    if (grad_wanted(p, x) && program_transpose_entries(p, info.attr.csr))
         grad_add(p, x,
                  RECORD(p, .op = OP_SPMM_VALUES, .rows = ROWS(p, x), .cols = COLS(p, x),
                         .src = {values, g}, .sources = 2,
@@ -121,7 +121,7 @@ void grad_sddmm(struct program *p, node self, node g)
     node x = info.src[0], y = info.src[1];
     if (grad_wanted(p, x))
         grad_add(p, x, spmm_values(p, info.attr.csr, g, y));
-    if (grad_wanted(p, y) && program_transpose(p, info.attr.csr))
+    if (grad_wanted(p, y) && program_transpose_entries(p, info.attr.csr))
         grad_add(p, y,
                  RECORD(p, .op = OP_SPMM_VALUES, .rows = ROWS(p, y), .cols = COLS(p, y),
                         .src = {g, x}, .sources = 2,
@@ -193,7 +193,7 @@ void grad_edge_add(struct program *p, node self, node g)
         return;
     if (grad_wanted(p, info.src[0]))
         grad_add(p, info.src[0], edge_sum_along(p, info.attr.csr, g, 0));
-    if (grad_wanted(p, info.src[1]) && program_transpose(p, info.attr.csr))
+    if (grad_wanted(p, info.src[1]) && program_transpose_entries(p, info.attr.csr))
         grad_add(p, info.src[1], edge_sum_along(p, info.attr.csr, g, TRANSPOSED));
 }
 

@@ -61,7 +61,7 @@ node nuclear(struct program *p, const struct csr *s, node values, int64_t rank, 
                              "nuclear: rank %lld in %lld iterations: expected 1 to %d in 1 or "
                              "more",
                              (long long)rank, (long long)iterations, SPECTRAL_MAX - SPECTRAL_EXTRA);
-    if (!program_transpose(p, s))
+    if (!program_transpose_entries(p, s))
         return POISON;
     consm_status st = spectral_new(&basis, s->rows, s->cols, rank);
     if (st < 0 || (st = program_own(p, basis, release)) < 0)

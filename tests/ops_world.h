@@ -1,0 +1,146 @@
+/*
+ * What the operations are tried on: values, targets, indices and one sparse pattern. The pattern is
+ * a view (graph/views.h) of one of several graphs, so that every operation meets weighted and
+ * directed edges, edges that weigh more one way than the other, a hub, loops, isolated nodes and no
+ * edge at all.
+ */
+#ifndef TESTS_OPS_WORLD_H
+#define TESTS_OPS_WORLD_H
+
+#include "check.h"
+
+#include "base/rng.h"
+#include "graph/views.h"
+#include "program/program.h"
+
+enum graph_kind {
+    GRAPH_DIRECTED, /* a chain and a fan, weighted, one way only; the last node stands alone    */
+    GRAPH_PLAIN,    /* the same both ways, without weights                                      */
+    GRAPH_WEIGHTED, /* the same both ways, one weight an edge                                   */
+    GRAPH_LOPSIDED, /* both ways, but each way has its own weight: the pattern is symmetric, the
+                       matrix is not                                                            */
+    GRAPH_HUB,      /* all edges meet in node 0, both ways, with a loop there                   */
+    GRAPH_EMPTY,    /* no edge                                                                  */
+    GRAPH_KINDS
+};
+
+static const char *const graph_name[GRAPH_KINDS] = {"directed", "plain", "weighted",
+                                                    "lopsided", "hub",   "empty"};
+static const char *const view_name[VIEW_COUNT] = {"adjacency", "loops", "gcn", "symmetric",
+                                                  "two-hop"};
+
+/* Which world: n nodes, f columns, a view of a graph. */
+struct place {
+    int64_t n, f;
+    enum graph_kind graph;
+    enum view view;
+};
+
+struct world {
+    int64_t n, f;
+    struct csr *graph;
+    struct views *views;
+    const struct csr *s; /* (n, n) */
+    struct index *index, *other, *groups, *labelled;
+    int32_t *label;
+    float *target, *weight, *row_weight;
+    node x, y; /* parameters (n, f) */
+};
+
+static inline float random_in(struct rng *r, double low, double high)
+{
+    return (float)(low + (high - low) * rng_uniform(r));
+}
+
+/* A chain, and a fan from node 0; the last node stands alone. A hub is the fan to everybody. */
+static inline void world_graph(struct world *w, enum graph_kind kind, struct rng *r)
+{
+    enum { MOST = 256 };
+    int32_t from[MOST], to[MOST];
+    float weight[MOST];
+    int64_t m = 0;
+    assert_true(4 * w->n <= MOST);
+    for (int64_t i = 0; kind != GRAPH_HUB && kind != GRAPH_EMPTY && i + 1 < w->n - 1; i++) {
+        from[m] = (int32_t)i, to[m++] = (int32_t)(i + 1);
+        from[m] = 0, to[m++] = (int32_t)(i + 1);
+    }
+    for (int64_t i = 0; kind == GRAPH_HUB && i < w->n; i++)
+        from[m] = 0, to[m++] = (int32_t)i;
+    for (int64_t k = m; kind == GRAPH_LOPSIDED && k > 0; k--)
+        from[m] = to[k - 1], to[m++] = from[k - 1];
+    for (int64_t k = 0; k < m; k++)
+        weight[k] = random_in(r, 0.5, 2);
+    bool both_ways = kind == GRAPH_PLAIN || kind == GRAPH_WEIGHTED || kind == GRAPH_HUB;
+    OK(csr_from_edges(&w->graph, w->n, w->n, m, from, to, kind == GRAPH_PLAIN ? NULL : weight,
+                      both_ways ? CSR_UNDIRECTED : CSR_DIRECTED, NULL));
+}
+
+static inline void world_index(struct index **out, int64_t count, int64_t targets, int64_t used,
+                               struct rng *r)
+{
+    OK(index_new(out, count, targets));
+    for (int64_t k = 0; k < count; k++)
+        (*out)->row[k] = (int32_t)rng_below(r, (uint64_t)used);
+    OK(index_set(*out, (*out)->row));
+}
+
+static inline void world_make(struct world *w, struct place at)
+{
+    struct rng r;
+    int64_t n = at.n, f = at.f, labelled = n > 2 ? n / 2 : 1;
+    *w = (struct world){.n = n, .f = f};
+    rng_init(&r, 5, (uint64_t)(n * 100 + f));
+    world_graph(w, at.graph, &r);
+    OK(views_new(&w->views, w->graph));
+    w->s = views_get(w->views, at.view);
+    assert_non_null(w->s);
+    world_index(&w->index, 2 * n + 1, n, n, &r);
+    world_index(&w->other, 2 * n + 1, n, n, &r);
+    world_index(&w->groups, n, 4, 3, &r); /* the last group stays empty */
+    OK(index_new(&w->labelled, labelled, n));
+    for (int64_t k = 0; k < labelled; k++)
+        w->labelled->row[k] = (int32_t)(n - 1 - k);
+    OK(index_set(w->labelled, w->labelled->row));
+    OK(NEW(w->label, n));
+    OK(NEW(w->target, n * f));
+    OK(NEW(w->weight, n * f));
+    OK(NEW(w->row_weight, labelled));
+    for (int64_t i = 0; i < n; i++)
+        w->label[i] = (int32_t)rng_below(&r, (uint64_t)f);
+    for (int64_t k = 0; k < n * f; k++) {
+        w->target[k] = random_in(&r, 0, 1);
+        w->weight[k] = random_in(&r, 0.2, 2);
+    }
+    for (int64_t k = 0; k < labelled; k++)
+        w->row_weight[k] = random_in(&r, 0.5, 2);
+}
+
+static inline void world_free(struct world *w)
+{
+    views_free(w->views);
+    csr_free(w->graph);
+    index_free(w->index);
+    index_free(w->other);
+    index_free(w->groups);
+    index_free(w->labelled);
+    mem_free(w->label);
+    mem_free(w->target);
+    mem_free(w->weight);
+    mem_free(w->row_weight);
+}
+
+/* Values a little away from the kinks of relu, abs and clamp, where differences mean nothing. */
+static inline void spread_values(struct params *params)
+{
+    struct rng r;
+    rng_init(&r, 11, 0);
+    for (int i = 0; i < params->count; i++)
+        for (int64_t k = 0; k < params->item[i].rows * params->item[i].cols; k++) {
+            float *value = &params->value[params->item[i].offset + k];
+            *value = random_in(&r, 0.1, 1.2) * (rng_u32(&r) & 1 ? 1.0f : -1.0f);
+            if ((*value > -0.55f && *value < -0.45f) || (*value > 0.65f && *value < 0.75f))
+                *value = random_in(&r, 0.8, 1.2);
+        }
+}
+
+#endif
