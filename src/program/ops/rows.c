@@ -146,8 +146,12 @@ void grad_pair_squared(struct program *p, node self, node g)
 
 /* ---- batch norm ---------------------------------------------------------- */
 
-/* y = γ (x - mean)/sqrt(variance + 1e-5) + β. Training uses the batch's statistics and moves the
- * running ones by a tenth; otherwise the running ones serve (attr.i = 1). */
+/* y = γ (x - m)/sqrt(v + 1e-5) + β, column by column. In training m and v are the batch's,
+ *   m = Σ x / n,  v = Σ (x - m)² / n,
+ * and the running ones, from 0 and 1, move towards them by a tenth:
+ *   M += (m - M)/10,  V += (v·n/(n-1) - V)/10      (v itself where n is 1)
+ * so that V estimates the variance of what the rows are drawn from, as PyTorch's does. Evaluation
+ * (attr.i = 1) takes M and V for m and v. */
 node batch_norm(struct program *p, const char *name, node x)
 {
     char text[48];
