@@ -151,6 +151,7 @@ static void pooling_equals_naive(void **state)
         config_of(&c);
         OK(config_set(&c, "transport", "nearest"));
         OK(config_set(&c, "pool", pool));
+        c.match_layers = seed % 2 ? 1 : 2; /* with two, h has negative values */
         c.two_hop_cap = 0;
         struct match_data data = data_of(&w);
         OK(team_new(&team, 2));
@@ -160,7 +161,10 @@ static void pooling_equals_naive(void **state)
         OK(matcher_score(m, score));
         const float *h = matcher_embedding(m), *r = m->reference_point;
         bool *a = naive_adjacency(&w, m->keep);
-        int64_t kept = 0, f = c.hidden;
+        int64_t kept = 0, f = c.hidden, negative = 0;
+        for (int64_t k = 0; k < w.n * f; k++)
+            negative += h[k] < 0;
+        assert_true(c.match_layers == 1 || negative > 0);
         for (int64_t k = 0; k < w.graph->nnz; k++)
             kept += m->keep[k];
         assert_int_equal(kept, 2 * (int64_t)floor(0.6 * (double)w.edges->count));

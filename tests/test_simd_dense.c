@@ -215,10 +215,34 @@ static void test_rows(void **state)
     }
 }
 
+/* C += AᵀB over few and many rows, the last stretch of them being shorter. */
+static void test_tall(void **state)
+{
+    (void)state;
+    static const int64_t shape[][3] = {{4, 16, 1}, {8, 32, 63}, {4, 48, 64}, {12, 16, 131}};
+    const struct simd *v;
+    struct rng r;
+    rng_init(&r, 6, 0);
+    FOR_ALL_SETS(v)
+    for (size_t s = 0; s < sizeof shape / sizeof *shape; s++) {
+        int64_t m = shape[s][0], n = shape[s][1], k = shape[s][2];
+        float *a = floats(&r, k * m), *b = floats(&r, k * n), *before = floats(&r, m * n);
+        float *c = copy(before, m * n);
+        v->tall_product(c, a, b, m, n, k);
+        for (int64_t i = 0; i < m * n; i++) {
+            double sum = before[i];
+            for (int64_t q = 0; q < k; q++)
+                sum += (double)a[q * m + i / n] * b[q * n + i % n];
+            assert_near(c[i], sum, 1e-5);
+        }
+        RELEASE(a, b, before, c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_elementwise),
                                        cmocka_unit_test(test_dropout), cmocka_unit_test(test_adam),
-                                       cmocka_unit_test(test_rows)};
+                                       cmocka_unit_test(test_rows), cmocka_unit_test(test_tall)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
