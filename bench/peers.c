@@ -6,7 +6,7 @@
 #include "bench.h"
 
 #include "api/prepare.h"
-#include "data/registry/registry.h"
+#include "data/open.h"
 #include "data/split.h"
 #include "study/sets.h"
 #include "train/session.h"

@@ -7,7 +7,7 @@
 
 #include "base/rng.h"
 #include "data/load.h"
-#include "data/registry/registry.h"
+#include "data/open.h"
 #include "io/file.h"
 #include <stdio.h>
 #include <stdlib.h>

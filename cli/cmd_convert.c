@@ -9,17 +9,19 @@
 
 static const struct flag flags[] = {
     {"to", "FORMAT",
-     "write " DATA_SAVE_FORMATS " (by the name of OUT: .npz, .safetensors, else plain)", 0},
+     "write " READER_SAVED_NAMES " (by the name of OUT: .npz, .safetensors, else plain)", 0},
     DATA_FLAGS,
     {0}};
 
 static int run(struct args *args)
 {
     consm_status st = CONSM_OK;
+    const struct reader *writer;
     struct dataset *d = NULL;
     struct data_options o = data_args_options(args);
     if (args->count != 2)
         return args_fail(args, EXIT_USAGE, "expected IN and OUT; `consm help convert` explains");
+    TRY(data_writer(&writer, args->item[1], args_get(args, "to"))); /* before the work */
     TRY(data_open(&d, args->item[0], &o));
     TRY(safetensors_dataset_verify(d));
     TRY(data_save_path(d, args->item[1], args_get(args, "to")));
@@ -34,12 +36,13 @@ const struct command cmd_convert = {
     .name = "convert",
     .summary = "write a dataset in another format, without loss",
     .usage = "IN OUT [--to FORMAT] [--labels FILE] [--features FILE]",
-    .text = "  IN is a dataset's name or a path; its format (" DATA_FORMATS ")\n"
-            "  is recognised by what is in it, and --format overrides. OUT is a plain folder, a\n"
-            "  NumPy archive or a safetensors file, which opens at once however large it is.\n\n"
-            "  consm convert my-graph/ my-graph.safetensors\n"
-            "  consm convert karate karate/\n"
-            "  consm convert edges.txt out/ --labels labels.txt --features features.svm\n",
+    .text =
+        "  IN is a dataset's name or a path; its format is recognised by what is in it, and\n"
+        "  --format overrides (`consm help formats` lists them). OUT is a plain folder, a NumPy\n"
+        "  archive or a safetensors file, which opens at once however large it is.\n\n"
+        "  consm convert my-graph/ my-graph.safetensors\n"
+        "  consm convert karate karate/\n"
+        "  consm convert edges.txt out/ --labels labels.txt --features features.svm\n",
     .flags = flags,
     .run = run,
 };

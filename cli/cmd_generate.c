@@ -9,7 +9,7 @@
 
 static const struct flag flags[] = {
     {"output", "PATH", "NAME.npz, NAME.safetensors, or a folder of CSV files", 'o'},
-    {"format", "NAME", "write this format whatever the name: " DATA_SAVE_FORMATS, 0},
+    {"format", "NAME", "write this format whatever the name: " READER_SAVED_NAMES, 0},
     {"nodes", "N", "csbm: how many nodes (1000)", 0},
     {"classes", "N", "csbm: in how many equal classes (4)", 0},
     {"degree", "D", "csbm: average number of neighbours (10)", 0},
@@ -59,6 +59,7 @@ static int run(struct args *args)
     char name[1024];
     struct dataset *d = NULL;
     const char *path = args_get(args, "output");
+    const struct reader *writer;
     consm_status st = CONSM_OK;
     int code;
     if (args->count != 1 || !generate_knows(args->item[0]) || strlen(args->item[0]) > 800)
@@ -70,6 +71,7 @@ static int run(struct args *args)
     strcpy(name, args->item[0]);
     if ((code = add_knobs(name, sizeof name, args)))
         return code;
+    TRY(data_writer(&writer, path, args_get(args, "format"))); /* before the work, not after it */
     TRY(generate_named(&d, name));
     TRY(data_save_path(d, path, args_get(args, "format")));
     report(args, d, path);

@@ -3,6 +3,7 @@
 #define CLI_CMD_INFO_H
 
 #include "data/facts.h"
+#include "data/registry/registry.h"
 #include "data_args.h"
 
 /* One JSON object. set (with its check) and spec may be NULL. */

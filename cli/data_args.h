@@ -3,14 +3,14 @@
 #define CLI_DATA_ARGS_H
 
 #include "args.h"
-#include "data/load.h"
-#include "data/registry/registry.h"
+#include "data/open.h"
+#include "data/readers/reader.h"
 #include "data/split.h"
 
 /* Rows for a verb's table of flags. */
 #define DATA_FLAGS                                                                               \
     {"data-dir", "DIR", "look for data files here first (then $CONSM_DATA, then the cache)", 0}, \
-        {"format", "NAME", "read a path as " DATA_FORMATS, 0},                                   \
+        {"format", "NAME", "read a path as " READER_NAMES, 0},                                   \
         {"labels", "FILE", "DATASET is an edge list, and this file has its labels", 0},          \
     {                                                                                            \
         "features", "FILE", "DATASET is an edge list, and this file has its features", 0         \

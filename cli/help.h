@@ -11,6 +11,9 @@ void help_man(const struct command *const *commands, const struct command *verb)
 /* The script for a shell; EXIT_USAGE with a line when the shell is not known. */
 int help_completion(const struct command *const *commands, const char *shell);
 
+/* `consm help formats`: the table of data/readers. */
+void help_formats(void);
+
 /* Flag `index` of a verb, its own and those of its other table; NULL behind the last. */
 const struct flag *help_flag(const struct command *command, int index);
 

@@ -2,6 +2,7 @@
  * a verb works on from the names of studies or of datasets, and as a file name. */
 #include "help.h"
 
+#include "data/readers/reader.h"
 #include "data/registry/registry.h"
 #include "models/model.h"
 #include "study/study.h"
@@ -11,10 +12,17 @@
 
 /* ---- what a flag may be -------------------------------------------------- */
 
+/* Of a dataset: --format reads (and in `consm generate` writes) it, --to writes it. */
+static bool names_format(const char *flag)
+{
+    return strcmp(flag, "format") == 0 || strcmp(flag, "to") == 0;
+}
+
 /* Prints the words a flag's value may be, with blanks between; false when it may be anything. */
 static bool print_choices(const char *flag)
 {
     const struct config_row *row = config_find(flag);
+    const struct reader *r;
     if (strcmp(flag, "model") == 0) {
         for (const struct model_def *const *m = model_list(); *m; m++)
             printf("%s%s", m == model_list() ? "" : " ", (*m)->name);
@@ -22,6 +30,12 @@ static bool print_choices(const char *flag)
     }
     if (strcmp(flag, "split") == 0) {
         fputs("auto paper public random", stdout);
+        return true;
+    }
+    if (names_format(flag)) {
+        for (int i = 0, printed = 0; (r = reader_get(i)) != NULL; i++)
+            if (r->save || strcmp(flag, "format") == 0)
+                printf("%s%s", printed++ ? " " : "", r->name);
         return true;
     }
     if (!row || row->kind != CONFIG_WORD)
@@ -34,7 +48,7 @@ static bool print_choices(const char *flag)
 static bool has_choices(const char *flag)
 {
     const struct config_row *row = config_find(flag);
-    return strcmp(flag, "model") == 0 || strcmp(flag, "split") == 0 ||
+    return strcmp(flag, "model") == 0 || strcmp(flag, "split") == 0 || names_format(flag) ||
            (row && row->kind == CONFIG_WORD);
 }
 

@@ -39,9 +39,10 @@ static const char *command_name(void *ctx, int index)
 
 static void print_overview(FILE *out)
 {
-    fputs("consm: label the rest of your graph, and know which of its edges to trust\n\n"
-          "usage: consm VERB …      consm help VERB      consm --version\n\n",
-          out);
+    fputs(
+        "consm: label the rest of your graph, and know which of its edges to trust\n\n"
+        "usage: consm VERB …      consm help VERB      consm help formats      consm --version\n\n",
+        out);
     for (int i = 0; commands[i]; i++)
         fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
 }
@@ -117,6 +118,10 @@ int main(int argc, char **argv)
     bool help = strcmp(verb, "help") == 0;
     if (help && argv[2][0] == '-')
         return print_for_others(argc, argv);
+    if (help && strcmp(argv[2], "formats") == 0) {
+        help_formats();
+        return EXIT_DONE;
+    }
     const struct command *command = find_command(help ? argv[2] : verb);
     if (!command)
         return unknown_command(help ? argv[2] : verb);

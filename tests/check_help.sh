@@ -35,8 +35,8 @@ complete_words() {
 }
 # What is typed, and what it becomes with <tab>; all three shells are asked the same.
 typed=("tr" "help pre" "train --hid" "train --model gcni" "train -m gcni" "train --class-weights b"
-    "train kar" "study acc" "generate cs")
-becomes=(train predict --hidden gcnii gcnii balanced karate accuracy csbm)
+    "train kar" "study acc" "generate cs" "convert --to np" "info --format geo")
+becomes=(train predict --hidden gcnii gcnii balanced karate accuracy csbm npz geom-gcn)
 for i in "${!typed[@]}"; do
     # shellcheck disable=SC2086 # words of a command line
     complete_words consm ${typed[i]} | grep -x -- "${becomes[i]}" > /dev/null ||

@@ -4,6 +4,7 @@
 
 #include "data/facts.h"
 #include "data/generate/generate.h"
+#include "data/open.h"
 #include "data/registry/registry.h"
 #include "data/split.h"
 #include "graph/khop.h"

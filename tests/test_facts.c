@@ -3,7 +3,7 @@
 
 #include "data/facts.h"
 #include "data/generate/generate.h"
-#include "data/registry/registry.h"
+#include "data/open.h"
 #include "data/split.h"
 #include "graph/twins.h"
 #include <math.h>

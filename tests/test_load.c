@@ -3,6 +3,7 @@
 
 #include "data/load.h"
 #include "data/readers/plain.h"
+#include <ctype.h>
 #include <sys/wait.h>
 
 static struct dataset *load(const char *path)
@@ -58,10 +59,10 @@ static void not_recognised(void **state)
     struct dataset *d;
     file_make_folders(in_scratch("empty"));
     FAILS(data_load_path(&d, in_scratch("empty"), NULL), CONSM_EFORMAT,
-          "looked for edges.csv (plain), out1_graph_edges.txt (geom-gcn), ind.NAME.graph");
+          "empty: no format known: looked for a folder with edges.csv (or .tsv, .txt) (plain), ");
     FAILS(data_load_path(&d, write_text("zero", ""), NULL), CONSM_EFORMAT, "zero: is empty");
     FAILS(data_load_path(&d, write_bytes("bin", "\0\1\2\3", 4), NULL), CONSM_EFORMAT,
-          "bin: no format known: looked for a zip (npz), a safetensors header, %%MatrixMarket");
+          "%%MatrixMarket (mtx), a zip file (npz), a file with a safetensors header (safetensors)");
     FAILS(data_load_path(&d, in_scratch("gone"), NULL), CONSM_EIO, "gone: cannot open");
     FAILS(data_load_path(&d, "/dev/null", NULL), CONSM_EIO, "neither a file nor a folder");
     write_text("pair/ind.one.x", "x");
@@ -70,6 +71,78 @@ static void not_recognised(void **state)
     FAILS(data_load_path(&d, in_scratch("pair/ind.one.x"), NULL), CONSM_EIO, "ind.one.");
     FAILS(data_load_parts(&d, in_scratch("empty"), "plain", "labels", NULL), CONSM_EINVAL,
           "is no edge list");
+}
+
+/* What has no format of that suffix is refused before anything is made. */
+static void writers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *format, *writer;
+    } good[] = {
+        {"x.npz", NULL, "npz"},
+        {"x.NPZ", NULL, "npz"},
+        {"a/x.safetensors", NULL, "safetensors"},
+        {"x", NULL, "plain"},
+        {"x.graphml/", NULL, "plain"},
+        {"x.graphml", "npz", "npz"},
+        {"x.npz", "plain", "plain"},
+        {"a.b/x-1.2", NULL, "plain"},
+        {"a.npz/.x", NULL, "plain"},
+        {"x.csv", "csv", "plain"},
+    };
+    const struct reader *r;
+    struct dataset *d;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        OK(data_writer(&r, good[i].path, good[i].format));
+        assert_string_equal(r->name, good[i].writer);
+    }
+    FAILS(data_writer(&r, "x.graphml", NULL), CONSM_EINVAL,
+          "x.graphml: no format is written to .graphml files: expected .npz, .safetensors, or the");
+    FAILS(data_writer(&r, "x.mtx", NULL), CONSM_EINVAL, "to .mtx files: expected .npz");
+    FAILS(data_writer(&r, "x", "mtx"), CONSM_EINVAL,
+          "mtx cannot be written: expected plain, npz, safetensors");
+    OK(data_load_path(&d, write_text("w/edges.csv", "a,b\n"), NULL));
+    FAILS(data_save_path(d, in_scratch("w.graphml"), NULL), CONSM_EINVAL, "w.graphml: no format");
+    assert_int_equal(file_kind(in_scratch("w.graphml")), FILE_MISSING);
+    /* A folder that is there may have any name. */
+    OK(file_make_folders(in_scratch("w.graphml")));
+    OK(data_save_path(d, in_scratch("w.graphml"), NULL));
+    assert_int_equal(file_kind(in_scratch("w.graphml/edges.csv")), FILE_REGULAR);
+    dataset_free(d);
+}
+
+/* docs/formats.md, and the names that help and messages list, say what the table says. */
+static void told_as_they_are(void **state)
+{
+    (void)state;
+    struct file_map map;
+    const struct reader *r;
+    char all[256] = "", saved[256] = "", row[512], anchor[64];
+    OK(file_map(&map, TESTS_DIR "/../docs/formats.md"));
+    for (int i = 0; (r = reader_get(i)) != NULL; i++) {
+        int length = 0;
+        for (const char *c = r->title; *c; c++)
+            anchor[length++] = *c == ' ' ? '-' : (char)tolower(*c);
+        anchor[length] = 0;
+        snprintf(row, sizeof row, "\n| %s | [%s](#%s) | `%s` | %s |\n", r->shows, r->title, anchor,
+                 r->name,
+                 !r->save       ? ""
+                 : r->suffix[0] ? r->suffix[0]
+                                : "a folder");
+        if (!memmem(map.data, map.size, row, strlen(row)))
+            fail_msg("docs/formats.md has no row%s", row);
+        snprintf(row, sizeof row, "\n## %c%s\n", toupper(*r->title), r->title + 1);
+        if (!memmem(map.data, map.size, row, strlen(row)))
+            fail_msg("docs/formats.md has no section%s", row);
+        sprintf(all + strlen(all), "%s%s", *all ? ", " : "", r->name);
+        if (r->save)
+            sprintf(saved + strlen(saved), "%s%s", *saved ? ", " : "", r->name);
+        assert_true(r->sniff && !r->load == !!r->load_with);
+    }
+    assert_string_equal(all, READER_NAMES);
+    assert_string_equal(saved, READER_SAVED_NAMES);
+    file_unmap(&map);
 }
 
 static void without_permission(void **state)
@@ -169,6 +242,10 @@ static void the_command(void **state)
     snprintf(arguments, sizeof arguments, "karate %s/o --to mtx", scratch);
     assert_int_equal(run(arguments), 2);
     assert_stderr("mtx cannot be written: expected plain, npz, safetensors");
+    snprintf(arguments, sizeof arguments, "karate %s/out.graphml", scratch);
+    assert_int_equal(run(arguments), 2);
+    assert_stderr("no format is written to .graphml files: expected .npz, .safetensors, or the");
+    assert_int_equal(file_kind(in_scratch("out.graphml")), FILE_MISSING);
     write_text("list.txt", "0 1\n1\n");
     snprintf(arguments, sizeof arguments, "%s/list.txt %s/x", scratch, scratch);
     assert_int_equal(run(arguments), 1);
@@ -181,6 +258,8 @@ int main(void)
         cmocka_unit_test(recognised),
         cmocka_unit_test(format_overrides),
         cmocka_unit_test(not_recognised),
+        cmocka_unit_test(writers),
+        cmocka_unit_test(told_as_they_are),
         cmocka_unit_test(without_permission),
         cmocka_unit_test(converts_without_loss),
         cmocka_unit_test(the_command),

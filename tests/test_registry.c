@@ -1,6 +1,7 @@
 /* The table of public sets, and where their files are looked for. */
 #include "check.h"
 
+#include "data/open.h"
 #include "data/registry/registry.h"
 #include "io/file.h"
 #include <ctype.h>

@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "data/generate/generate.h"
-#include "data/registry/registry.h"
+#include "data/open.h"
 #include "data/split.h"
 #include <unistd.h>
 

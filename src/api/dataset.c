@@ -1,6 +1,6 @@
 /* Datasets of the public interface: opening, making from arrays, looking. */
 #include "api/objects.h"
-#include "data/registry/registry.h"
+#include "data/open.h"
 
 #include <string.h>
 

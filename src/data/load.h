@@ -1,15 +1,11 @@
 /*
  * A path, to a file or to a folder, as a dataset: which format it is shows in what it holds. And
- * the way back, for `consm convert`.
+ * the way back, for `consm convert`. The formats are rows of data/readers/table.c.
  */
 #ifndef DATA_LOAD_H
 #define DATA_LOAD_H
 
-#include "data/dataset.h"
-
-/* The names of the formats, for messages and help. */
-#define DATA_FORMATS      "plain, edges, npz, safetensors, mtx, geom-gcn, planetoid"
-#define DATA_SAVE_FORMATS "plain, npz, safetensors"
+#include "data/readers/reader.h"
 
 /* format NULL: recognised by content. A path that is nothing known gets a line that lists what was
  * looked for. */
@@ -20,7 +16,12 @@ consm_status data_load_path(struct dataset **out, const char *path, const char *
 consm_status data_load_parts(struct dataset **out, const char *path, const char *format,
                              const char *labels, const char *features);
 
-/* format NULL: .npz and .safetensors by their names, else a plain folder. */
+/* Which format a new file or folder of that name would have: the one named, or by the path's
+ * suffix; without suffix, and for a folder that is there, the one that writes folders. An unknown
+ * suffix, or one of a format that is only read, is CONSM_EINVAL. */
+consm_status data_writer(const struct reader **out, const char *path, const char *format);
+
+/* Writes in the format that data_writer finds. */
 consm_status data_save_path(const struct dataset *d, const char *path, const char *format);
 
 #endif

@@ -1,29 +1,11 @@
 /* From what the user typed to a dataset. */
+#include "data/open.h"
+
 #include "data/generate/generate.h"
 #include "data/load.h"
-#include "data/readers/geom_gcn.h"
-#include "data/readers/npz.h"
-#include "data/readers/planetoid.h"
 #include "data/registry/registry.h"
-#include "io/file.h"
 
 #include <string.h>
-
-/* path is that of the set's first file; two of the readers want the folder it lies in. */
-static consm_status read_set(struct dataset **out, const struct data_set *set, const char *path)
-{
-    consm_status st = CONSM_OK;
-    char *folder = NULL;
-    if (set->reader == READER_NPZ)
-        return npz_load(out, path);
-    folder = mem_strndup(path, (size_t)(strrchr(path, '/') - path));
-    if (!folder)
-        return CONSM_ENOMEM;
-    st = set->reader == READER_PLANETOID ? planetoid_load(out, folder, set->name)
-                                         : geom_gcn_load(out, folder);
-    mem_free(folder);
-    return st;
-}
 
 static consm_status open_registered(struct dataset **out, const struct data_set *set,
                                     const struct data_options *o)
@@ -31,7 +13,7 @@ static consm_status open_registered(struct dataset **out, const struct data_set 
     consm_status st = CONSM_OK;
     char *path = NULL, *name = NULL;
     TRY(registry_locate(&path, set, o->data_dir));
-    TRY(read_set(out, set, path));
+    TRY(data_load_path(out, path, set->format));
     name = mem_strdup(set->name);
     if (!name)
         TRY(CONSM_ENOMEM);

@@ -60,6 +60,15 @@ consm_status file_join(char **out, const char *folder, const char *name)
     return CONSM_OK;
 }
 
+consm_status file_folder(char **out, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    *out = !slash          ? mem_strdup(".")
+           : slash == path ? mem_strdup("/")
+                           : mem_strndup(path, (size_t)(slash - path));
+    return *out ? CONSM_OK : CONSM_ENOMEM;
+}
+
 consm_status file_make_folders(const char *path)
 {
     consm_status st = CONSM_OK;
@@ -143,9 +152,10 @@ consm_status file_printf(struct file_writer *w, const char *format, ...)
 /* Makes the rename itself durable; a file system that cannot is not an error. */
 static void sync_parent(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? mem_strndup(path, (size_t)(slash - path) + 1) : mem_strdup(".");
-    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    char *folder;
+    int fd = file_folder(&folder, path) == CONSM_OK
+                 ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                 : -1;
     if (fd >= 0) {
         fsync(fd);
         close(fd);

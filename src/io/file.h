@@ -24,6 +24,9 @@ enum file_kind file_kind(const char *path);
 /* "folder/name" as a new string. */
 consm_status file_join(char **out, const char *folder, const char *name);
 
+/* The folder a path lies in, as a new string: "." for a bare name. */
+consm_status file_folder(char **out, const char *path);
+
 /* Creates a folder and its parents. */
 consm_status file_make_folders(const char *path);
 

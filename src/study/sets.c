@@ -1,6 +1,8 @@
 /* Opening datasets once. */
 #include "study/sets.h"
 
+#include "data/registry/registry.h"
+
 #include "base/alloc.h"
 #include "data/generate/generate.h"
 #include "io/file.h"

@@ -6,7 +6,7 @@
 #define STUDY_SETS_H
 
 #include "api/prepare.h"
-#include "data/registry/registry.h"
+#include "data/open.h"
 #include "study/plan.h"
 
 struct study_set {

@@ -1,6 +1,7 @@
 /* Looking results up, and the names people read. */
 #include "study/study.h"
 
+#include "data/registry/registry.h"
 #include "study/task.h"
 #include <ctype.h>
 #include <math.h>

@@ -266,10 +266,16 @@ done:
     return st;
 }
 
-consm_status geom_gcn_load(struct dataset **out, const char *folder)
+static const char *const file_names[2] = {"out1_graph_edges.txt", "out1_node_feature_label.txt"};
+
+enum sniffed geom_gcn_sniff(const struct probe *p)
+{
+    return probe_has(p, file_names[0]) ? SNIFF_YES : SNIFF_NO;
+}
+
+static consm_status load_folder(struct dataset **out, const char *folder)
 {
     consm_status st = CONSM_OK;
-    static const char *const name[2] = {"out1_graph_edges.txt", "out1_node_feature_label.txt"};
     char *path[2] = {NULL, NULL};
     struct file_map map[2] = {{0}, {0}};
     struct text_file file[2];
@@ -278,7 +284,7 @@ consm_status geom_gcn_load(struct dataset **out, const char *folder)
     *out = NULL;
     sha256_init(&sum);
     for (int i = 0; i < 2; i++) {
-        TRY(file_join(&path[i], folder, name[i]));
+        TRY(file_join(&path[i], folder, file_names[i]));
         TRY(file_map(&map[i], path[i]));
         file[i] = (struct text_file){path[i], map[i].data, map[i].size};
         sha256_add(&sum, map[i].data, map[i].size);
@@ -296,5 +302,19 @@ done:
         mem_free(path[i]);
     }
     dataset_free(d);
+    return st;
+}
+
+consm_status geom_gcn_load(struct dataset **out, const char *path)
+{
+    consm_status st = CONSM_OK;
+    char *folder = NULL;
+    *out = NULL;
+    if (file_kind(path) != FILE_REGULAR)
+        return load_folder(out, path);
+    TRY(file_folder(&folder, path));
+    TRY(load_folder(out, folder));
+done:
+    mem_free(folder);
     return st;
 }

@@ -7,14 +7,16 @@
 #ifndef DATA_READERS_GEOM_GCN_H
 #define DATA_READERS_GEOM_GCN_H
 
-#include "data/dataset.h"
-#include "io/token.h"
+#include "data/readers/reader.h"
 
 /* Node k is the one with id k; ids are 0 … n-1 in any order. */
 consm_status geom_gcn_read(struct dataset *d, const struct text_file *edges,
                            const struct text_file *nodes);
 
-/* A folder with both files; SHA-256 over edges, nodes, then the splits found, in their order. */
-consm_status geom_gcn_load(struct dataset **out, const char *folder);
+enum sniffed geom_gcn_sniff(const struct probe *p);
+
+/* A folder with both files, or one of them; SHA-256 over edges, nodes, then the splits found, in
+ * their order. */
+consm_status geom_gcn_load(struct dataset **out, const char *path);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "data/readers/plain.h"
 #include "io/csv.h"
 
 static const char banner[] = "%%MatrixMarket";
@@ -146,5 +147,26 @@ consm_status matrix_market_read(struct dataset *d, const struct text_file *file)
     TRY(read_entries(d, &m, &c));
 done:
     csv_free(&c);
+    return st;
+}
+
+enum sniffed matrix_market_sniff(const struct probe *p)
+{
+    return !p->folder && matrix_market_is(&p->file) ? SNIFF_YES : SNIFF_NO;
+}
+
+consm_status matrix_market_load(struct dataset **out, const char *path, const char *labels,
+                                const char *features)
+{
+    consm_status st = CONSM_OK;
+    struct file_map map = {0};
+    *out = NULL;
+    TRY(file_map(&map, path));
+    /* The reader of edge lists, which takes it from here, would take other text too. */
+    if (!matrix_market_is(&(struct text_file){path, map.data, map.size}))
+        TRY(status_fail(CONSM_EFORMAT, "%s: line 1: expected %%%%MatrixMarket", path));
+    TRY(edge_list_load(out, path, labels, features));
+done:
+    file_unmap(&map);
     return st;
 }

@@ -6,8 +6,7 @@
 #ifndef DATA_READERS_MATRIX_MARKET_H
 #define DATA_READERS_MATRIX_MARKET_H
 
-#include "data/dataset.h"
-#include "io/token.h"
+#include "data/readers/reader.h"
 
 /* Does it begin like such a file? */
 bool matrix_market_is(const struct text_file *file);
@@ -15,5 +14,11 @@ bool matrix_market_is(const struct text_file *file);
 /* Fills d->nodes, edges, from, to, weight (none for pattern) and directed (general). An entry of a
  * symmetric file is one edge. */
 consm_status matrix_market_read(struct dataset *d, const struct text_file *file);
+
+enum sniffed matrix_market_sniff(const struct probe *p);
+
+/* The file's matrix as the edges of a set; labels and features may be NULL, as for an edge list. */
+consm_status matrix_market_load(struct dataset **out, const char *path, const char *labels,
+                                const char *features);
 
 #endif

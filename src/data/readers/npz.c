@@ -352,6 +352,11 @@ done:
     return st;
 }
 
+enum sniffed npz_sniff(const struct probe *p)
+{
+    return p->file.size >= 4 && memcmp(p->file.data, "PK\3\4", 4) == 0 ? SNIFF_YES : SNIFF_NO;
+}
+
 consm_status npz_load(struct dataset **out, const char *path)
 {
     consm_status st = CONSM_OK;

@@ -13,7 +13,9 @@
 #ifndef DATA_READERS_NPZ_H
 #define DATA_READERS_NPZ_H
 
-#include "data/dataset.h"
+#include "data/readers/reader.h"
+
+enum sniffed npz_sniff(const struct probe *p);
 
 /* Reads either layout. A file called …_directed.npz sets the directed hint. */
 consm_status npz_load(struct dataset **out, const char *path);

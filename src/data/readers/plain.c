@@ -11,7 +11,6 @@
 #include "data/readers/matrix_market.h"
 #include "data/readers/node_text.h"
 #include "data/readers/plain_about.h"
-#include "io/file.h"
 #include "io/sha256.h"
 
 /* A Matrix Market file counts its nodes from 1. */
@@ -176,10 +175,14 @@ done:
     return st;
 }
 
-consm_status plain_find_edges(char **edges, const char *folder)
+static const char *const edge_names[] = {"edges.csv", "edges.tsv", "edges.txt", NULL};
+
+enum sniffed plain_sniff(const struct probe *p)
 {
-    static const char *const names[] = {"edges.csv", "edges.tsv", "edges.txt", NULL};
-    return find_part(edges, folder, names);
+    for (int i = 0; edge_names[i]; i++)
+        if (probe_has(p, edge_names[i]))
+            return SNIFF_YES;
+    return SNIFF_NO;
 }
 
 consm_status plain_load(struct dataset **out, const char *folder)
@@ -191,7 +194,7 @@ consm_status plain_load(struct dataset **out, const char *folder)
     static const char *const about[] = {"dataset.json", NULL};
     struct opened o = {0};
     *out = NULL;
-    TRY(plain_find_edges(&o.path[0], folder));
+    TRY(find_part(&o.path[0], folder, edge_names));
     if (!o.path[0])
         TRY(status_fail(CONSM_EIO, "%s: no edges.csv in it", folder));
     TRY(find_part(&o.path[1], folder, nodes));
@@ -201,6 +204,12 @@ consm_status plain_load(struct dataset **out, const char *folder)
 done:
     close_parts(&o);
     return st;
+}
+
+enum sniffed edge_list_sniff(const struct probe *p)
+{
+    size_t length = p->file.size < 4096 ? p->file.size : 4096;
+    return length > 0 && !memchr(p->file.data, 0, length) ? SNIFF_PERHAPS : SNIFF_NO;
 }
 
 consm_status edge_list_load(struct dataset **out, const char *edges, const char *labels,

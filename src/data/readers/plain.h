@@ -6,8 +6,7 @@
 #ifndef DATA_READERS_PLAIN_H
 #define DATA_READERS_PLAIN_H
 
-#include "data/dataset.h"
-#include "io/token.h"
+#include "data/readers/reader.h"
 
 /* The files of a set; those that are not there have no data. edges may also be Matrix Market. */
 struct plain_files {
@@ -17,8 +16,13 @@ struct plain_files {
 /* Reads files in memory into an empty dataset and checks it. */
 consm_status plain_read(struct dataset *d, const struct plain_files *files);
 
+enum sniffed plain_sniff(const struct probe *p);
+
 /* SHA-256 over the files in the order of struct plain_files. */
 consm_status plain_load(struct dataset **out, const char *folder);
+
+/* A table of text is anything without a zero byte at its beginning: it may be an edge list. */
+enum sniffed edge_list_sniff(const struct probe *p);
 
 /* Labels and features may be NULL. */
 consm_status edge_list_load(struct dataset **out, const char *edges, const char *labels,
@@ -28,8 +32,5 @@ consm_status edge_list_load(struct dataset **out, const char *edges, const char 
  * gives everything back but the hash. Other files of the folder are left alone, except that feature
  * files of an earlier set, which would contradict, are an error. */
 consm_status plain_save(const struct dataset *d, const char *folder);
-
-/* Which of the folder's files hold the parts of a set: *edges is NULL when it is no such folder. */
-consm_status plain_find_edges(char **edges, const char *folder);
 
 #endif

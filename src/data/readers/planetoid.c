@@ -348,3 +348,77 @@ done:
     }
     return st;
 }
+
+/* ---- paths --------------------------------------------------------------- */
+
+/* The set of a file: "cora" for …/ind.cora.graph; length 0 for any other name. */
+static const char *set_of(const char *path, size_t *length)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *dot = strncmp(base, "ind.", 4) == 0 ? strchr(base + 4, '.') : NULL;
+    *length = dot ? (size_t)(dot - base) - 4 : 0;
+    return base + 4;
+}
+
+enum sniffed planetoid_sniff(const struct probe *p)
+{
+    size_t length = 0;
+    if (!p->folder)
+        set_of(p->path, &length);
+    for (int64_t i = 0; i < p->names.count && length == 0; i++)
+        set_of(names_at(&p->names, i), &length);
+    return length > 0 ? SNIFF_YES : SNIFF_NO;
+}
+
+/* The set whose files lie in the folder, as the name of one of them; several are an error. */
+static consm_status only_set(const char **out, const struct probe *p)
+{
+    size_t length = 0, other;
+    const char *set = "";
+    for (int64_t i = 0; i < p->names.count; i++) {
+        const char *found = set_of(names_at(&p->names, i), &other);
+        if (other == 0)
+            continue;
+        if (length > 0 && (other != length || memcmp(found, set, length) != 0))
+            return status_fail(CONSM_EFORMAT,
+                               "%s: several sets in this folder: expected the path of one, such as "
+                               "%s/ind.%.*s.graph",
+                               p->path, p->path, (int)length, set);
+        set = found;
+        length = other;
+    }
+    if (length == 0)
+        return status_fail(CONSM_EFORMAT, "%s: no ind.NAME.graph in this folder", p->path);
+    *out = set - 4;
+    return CONSM_OK;
+}
+
+consm_status planetoid_load_path(struct dataset **out, const char *path)
+{
+    consm_status st = CONSM_OK;
+    struct probe p = {0};
+    const char *file = path;
+    char *folder = NULL, *name = NULL;
+    size_t length;
+    *out = NULL;
+    if (file_kind(path) == FILE_FOLDER) {
+        TRY(probe_open(&p, path));
+        TRY(only_set(&file, &p));
+        folder = mem_strdup(path);
+    } else {
+        TRY(file_folder(&folder, path));
+    }
+    file = set_of(file, &length);
+    if (length == 0)
+        TRY(status_fail(CONSM_EFORMAT, "%s: expected a folder of Planetoid files, or one of them",
+                        path));
+    name = mem_strndup(file, length);
+    if (!name || !folder)
+        TRY(CONSM_ENOMEM);
+    TRY(planetoid_load(out, folder, name));
+done:
+    probe_close(&p);
+    mem_free(name);
+    mem_free(folder);
+    return st;
+}

@@ -15,8 +15,12 @@
 #ifndef DATA_READERS_PLANETOID_H
 #define DATA_READERS_PLANETOID_H
 
-#include "data/dataset.h"
-#include "io/file.h"
+#include "data/readers/reader.h"
+
+enum sniffed planetoid_sniff(const struct probe *p);
+
+/* A folder with one set, or one of a set's files. */
+consm_status planetoid_load_path(struct dataset **out, const char *path);
 
 /* Reads folder/ind.NAME.*; all eight files must be there. */
 consm_status planetoid_load(struct dataset **out, const char *folder, const char *name);

@@ -352,6 +352,12 @@ done:
     return st;
 }
 
+enum sniffed safetensors_dataset_sniff(const struct probe *p)
+{
+    const uint8_t *bytes = p->file.data; /* 8 bytes of length, then JSON */
+    return p->file.size >= 9 && bytes[8] == '{' && bytes[7] == 0 ? SNIFF_YES : SNIFF_NO;
+}
+
 consm_status safetensors_dataset_load(struct dataset **out, const char *path)
 {
     consm_status st = CONSM_OK;

@@ -10,8 +10,10 @@
 #ifndef DATA_READERS_SAFETENSORS_H
 #define DATA_READERS_SAFETENSORS_H
 
-#include "data/dataset.h"
+#include "data/readers/reader.h"
 #include "io/safetensors.h"
+
+enum sniffed safetensors_dataset_sniff(const struct probe *p);
 
 /* The hash of a file that we wrote is its seal; it is believed here, and recomputed only by
  * safetensors_dataset_verify. The hash of any other file is computed over its bytes. */

@@ -64,10 +64,10 @@ done:
 static consm_status make_folder_of(const char *path)
 {
     consm_status st = CONSM_OK;
-    char *folder = mem_strndup(path, (size_t)(strrchr(path, '/') - path));
-    if (!folder)
-        return CONSM_ENOMEM;
-    st = file_make_folders(folder);
+    char *folder = NULL;
+    TRY(file_folder(&folder, path));
+    TRY(file_make_folders(folder));
+done:
     mem_free(folder);
     return st;
 }

@@ -8,8 +8,6 @@
 
 #include "data/dataset.h"
 
-enum data_reader { READER_PLANETOID, READER_NPZ, READER_GEOM_GCN };
-
 /* One public file. */
 struct data_file {
     const char *path;   /* in a data folder */
@@ -19,8 +17,8 @@ struct data_file {
 
 struct data_set {
     const char *name, *alias; /* alias may be NULL */
-    enum data_reader reader;
-    const char *base; /* URL its files stand under */
+    const char *format;       /* the reader of its files: a name of data/readers/table.c */
+    const char *base;         /* URL its files stand under */
     const struct data_file *file;
     int files;
     const char *about;    /* nodes, edges, classes in a few words */
@@ -66,17 +64,5 @@ consm_status registry_verify(struct registry_check *out, const struct data_set *
 
 /* SHA-256 of a file's bytes. */
 consm_status registry_hash(char hash[65], const char *path);
-
-/* How data_open finds and reads; NULL for the defaults. */
-struct data_options {
-    const char *data_dir;          /* where to look first */
-    const char *format;            /* for paths: "npz", "plain", …; NULL: recognised by content */
-    const char *labels, *features; /* files that belong to a path that is a bare edge list */
-};
-
-/* Opens what a user calls DATASET: a built-in name, a registered name, or a path (anything with a
- * "/" in it, and any other existing file or folder whose name is not registered). */
-consm_status data_open(struct dataset **out, const char *name_or_path,
-                       const struct data_options *o);
 
 #endif

@@ -1,0 +1,22 @@
+/*
+ * Where a dataset enters the house: what a user calls DATASET, a name or a path, becomes a struct
+ * dataset. open.c asks generate/, registry/ and load.c in turn; load.c asks the table of readers.
+ */
+#ifndef DATA_OPEN_H
+#define DATA_OPEN_H
+
+#include "data/dataset.h"
+
+/* How data_open finds and reads; NULL for the defaults. */
+struct data_options {
+    const char *data_dir;          /* where to look first */
+    const char *format;            /* for paths: "npz", "plain", …; NULL: recognised by content */
+    const char *labels, *features; /* files that belong to a path that is a bare edge list */
+};
+
+/* Opens what a user calls DATASET: a built-in name, a registered name, or a path (anything with a
+ * "/" in it, and any other existing file or folder whose name is not registered). */
+consm_status data_open(struct dataset **out, const char *name_or_path,
+                       const struct data_options *o);
+
+#endif
