@@ -8,10 +8,9 @@
 #include "train_print.h"
 
 #include "api/checkpoint.h"
+#include "api/defaults.h"
 #include "api/limits.h"
 #include "base/clock.h"
-#include "data/generate/generate.h"
-#include "data/registry/registry.h"
 #include "io/file.h"
 #include "train/session.h"
 #include <pthread.h>
@@ -180,7 +179,7 @@ static int read_args(struct training *t, struct args *args, struct batch *batch)
     consm_status st = model_find(&t->model, model ? model : "consm");
     if (st < 0)
         return args_status(args, st);
-    if ((code = config_args(&t->config, args, t->model)) ||
+    if ((code = config_args(&t->config, t->given, args, t->model)) ||
         (code = data_args_split(&t->split_options, args)) ||
         (code = args_int(args, "seed", 0, INT64_MAX / 2, &seed)) ||
         (code = args_int(args, "seeds", 1, 100000, &seeds)) ||
@@ -189,24 +188,6 @@ static int read_args(struct training *t, struct args *args, struct batch *batch)
     t->first_seed = (uint64_t)seed;
     t->runs = batch->count = seeds;
     return read_output_args(t);
-}
-
-/* People's own graphs train on all labels they have; known sets are for comparing. */
-static const char *default_split(const char *name)
-{
-    return registry_find(name) || generate_knows(name) ? "random" : "auto";
-}
-
-/* What differs for people's own graphs: columns of their tables come in all units, and few labels
- * validate, so that many epochs are equally right. */
-static void default_config(struct training *t, const struct dataset *d, const char *name)
-{
-    if (registry_find(name) || generate_knows(name))
-        return;
-    if (d->dense && !args_has(t->args, "normalize-features"))
-        t->config.normalize_features = FEATURES_STANDARD;
-    if (!args_has(t->args, "ties"))
-        t->config.ties = TIES_LOSS;
 }
 
 /* The split of the first seed: what is wrong with it is found before anything is written. */
@@ -298,8 +279,9 @@ static int run(struct args *args)
     TRY(limits_check_name(name, &t.config));
     if ((code = data_args_open(&d, args, "csbm")))
         goto out;
-    t.split = t.split ? t.split : default_split(name);
-    default_config(&t, d, name);
+    bool known = defaults_known(name);
+    t.split = t.split ? t.split : defaults_split(known);
+    defaults_config(&t.config, d, known, t.given);
     TRY(limits_check(d, &t.config, batch.jobs));
     TRY(look_at_split(&t, d));
     TRY(open_output(&t, d, name));

@@ -44,17 +44,21 @@ const struct flag *config_flags(void)
     return flags;
 }
 
-int config_args(struct config *c, const struct args *args, const struct model_def *model)
+int config_args(struct config *c, bool given[CONFIG_ROWS], const struct args *args,
+                const struct model_def *model)
 {
     const char *profile = args_get(args, "profile");
     model_defaults(model, c);
+    memset(given, 0, CONFIG_ROWS * sizeof *given);
     if (profile && config_set(c, "profile", profile) < 0)
         return args_fail(args, EXIT_USAGE, "--%s", consm_errmsg());
     for (int i = 0; i < args->flags; i++) {
         if (strcmp(args->flag[i]->name, "profile") == 0)
             continue;
-        if (!config_find(args->flag[i]->name))
+        const struct config_row *row = config_find(args->flag[i]->name);
+        if (!row)
             continue;
+        given[row - config_rows()] = true;
         consm_status st = config_set(c, args->flag[i]->name, args->value[i]);
         if (st < 0)
             return args_fail(args, EXIT_USAGE, "--%s", consm_errmsg());

@@ -8,7 +8,9 @@
 /* A flag per parameter, for command.more_flags. */
 const struct flag *config_flags(void);
 
-/* The model's defaults, then what the flags say. 0, or EXIT_USAGE with the line printed. */
-int config_args(struct config *c, const struct args *args, const struct model_def *model);
+/* The model's defaults, then what the flags say; given tells which they were. 0, or EXIT_USAGE with
+ * the line printed. */
+int config_args(struct config *c, bool given[CONFIG_ROWS], const struct args *args,
+                const struct model_def *model);
 
 #endif

@@ -41,7 +41,8 @@ static int set_parameters(json_t *options, const struct args *args)
 {
     struct config c;
     json_t *set = json_object();
-    int code = config_args(&c, args, model_list()[0]);
+    bool given[CONFIG_ROWS];
+    int code = config_args(&c, given, args, model_list()[0]);
     for (int i = 0; i < args->flags && code == EXIT_DONE; i++)
         if (config_find(args->flag[i]->name))
             json_object_set_new(set, args->flag[i]->name, json_string(args->value[i]));

@@ -12,6 +12,7 @@ struct training {
     const char *split;
     struct split_options split_options;
     struct config config;
+    bool given[CONFIG_ROWS]; /* the parameters that flags set */
     uint64_t first_seed;
     int64_t runs, checkpoint_every;
     struct train_result *result; /* (runs) */

@@ -274,10 +274,13 @@ CONSM_API void consm_options_free(struct consm_options *options);
 /* Sets one option by name, as on the command line: "epochs", "lr", "hidden", "dropout", …, and
  *   seed                     of parameters, dropout and random splits (0)
  *   threads                  0: one per processor (0)
- *   split                    auto, paper, public, random, file:I or a CSV file (auto)
+ *   split                    auto, paper, public, random, file:I or a CSV file
  *   per_class, train_ratio, val_ratio, pooled     of a random split
- * auto takes the split that came with the data; else it trains on every label but a fifth, which
- * validates. CONSM_ENOTFOUND suggests the nearest name, CONSM_EINVAL says what is possible. */
+ * Split auto takes the split that came with the data; else it trains on every label but a fifth,
+ * which validates. What is not set is as in `consm train`: the split is random for sets known by
+ * name and auto for graphs of one's own, whose dense columns are standardised and whose ties on
+ * validation go by its loss (normalize_features, ties). CONSM_ENOTFOUND suggests the nearest name,
+ * CONSM_EINVAL says what is possible. */
 CONSM_API consm_status consm_options_set(struct consm_options *options, const char *name,
                                          const char *value);
 

@@ -229,6 +229,7 @@ static void validation_is_held_out(void **state)
             label[i] = -1; /* 10 of class 0, 11 of class 1, 1 of class 2 */
     OK(consm_options_new(&o, "gcn"));
     OK(consm_options_set(o, "epochs", "3"));
+    OK(consm_options_set(o, "split", "auto"));
     OK(consm_train(&m, d, o));
     consm_model_info(&info, m);
     assert_string_equal(info.split, "labels");

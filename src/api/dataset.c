@@ -1,4 +1,5 @@
 /* Datasets of the public interface: opening, making from arrays, looking. */
+#include "api/defaults.h"
 #include "api/objects.h"
 #include "data/open.h"
 
@@ -28,6 +29,7 @@ consm_status consm_dataset_open(struct consm_dataset **out, const char *name_or_
     *out = NULL;
     TRY(data_open(&data, name_or_path, &o));
     TRY(dataset_wrap(out, data));
+    (*out)->known = defaults_known(name_or_path);
 done:
     return st;
 }

@@ -10,6 +10,7 @@
 
 struct consm_dataset {
     struct dataset *data;
+    bool known;           /* by name; else it is somebody's own (api/defaults.h) */
     pthread_mutex_t lock; /* for what follows: made when first needed, then only read */
     bool ready;
     struct prepared prepared;
@@ -33,6 +34,7 @@ struct consm_options {
     char own_name[48];
     struct custom custom;
     struct config config;
+    bool given[CONFIG_ROWS]; /* the parameters that were set by name */
     uint64_t seed;
     int threads;
     char *split;

@@ -114,8 +114,12 @@ consm_status consm_options_set(struct consm_options *options, const char *name, 
     consm_status st = CONSM_OK;
     struct split_options *s = &options->split_options;
     double found;
-    if (config_find(name))
-        return config_set(&options->config, name, value);
+    const struct config_row *row = config_find(name);
+    if (row) {
+        TRY(config_set(&options->config, name, value));
+        options->given[row - config_rows()] = true;
+        return CONSM_OK;
+    }
     if (same(name, "seed"))
         return set_seed(options, value);
     if (same(name, "split"))

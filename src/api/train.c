@@ -1,4 +1,5 @@
 /* Training through the public interface. */
+#include "api/defaults.h"
 #include "api/objects.h"
 
 /* The caller's progress function behind ours. */
@@ -40,8 +41,9 @@ consm_status consm_train(struct consm_model **out, const struct consm_dataset *d
     if (d->classes < 1)
         TRY(status_fail(CONSM_EINVAL, "%s has no labels to learn from", d->name));
     TRY(dataset_prepared(&request.prepared, dataset));
-    TRY(roles_make(&roles, d, options->split ? options->split : "auto", options->seed,
-                   &options->split_options));
+    TRY(roles_make(&roles, d, options->split ? options->split : defaults_split(dataset->known),
+                   options->seed, &options->split_options));
+    defaults_config(&request.options.config, d, dataset->known, options->given);
     if (request.threads == 0 && prepare_is_small(request.prepared, &options->config))
         request.threads = 1;
     TRY(model_train(out, NULL, &request));

@@ -32,6 +32,20 @@ struct config {
 #undef WORD
 };
 
+/* The number of each row in config_rows(), and how many there are. */
+enum {
+#define INT(name, value, min, max, help)  CONFIG_ROW_##name,
+#define REAL(name, value, min, max, help) CONFIG_ROW_##name,
+#define AUTO(name, min, max, help)        CONFIG_ROW_##name,
+#define WORD(name, value, help, ...)      CONFIG_ROW_##name,
+#include "models/config.def"
+#undef INT
+#undef REAL
+#undef AUTO
+#undef WORD
+    CONFIG_ROWS
+};
+
 enum config_kind { CONFIG_INT, CONFIG_REAL, CONFIG_AUTO, CONFIG_WORD };
 
 /* One row of config.def. */
