@@ -107,6 +107,7 @@ const struct command cmd_study = {
         "  accuracy      every method on every set, with tests against the best (Tables 3, 4)\n"
         "  homophily     every method on generated graphs of any homophily (ours)\n"
         "  edges         F1, AUC and calibration of edge scores (RQ2)\n"
+        "  planted       who finds edges that were put in, and what dropping them saves (ours)\n"
         "  zeta          edge F1 and accuracy against the confidence ratio (RQ3)\n"
         "  depth         GCN, GAM and ConSM with 1 to 16 layers (RQ4)\n"
         "  pruning       GCN while edges inside and between classes are removed (Fig. 1)\n"

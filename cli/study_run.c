@@ -162,6 +162,7 @@ done:
 }
 
 static consm_status open_sets(struct study_sets *sets, struct study_folder *f,
+                              const struct study_def *const *study, int count,
                               const struct study_options *o, const struct args *args)
 {
     consm_status st = CONSM_OK;
@@ -171,6 +172,9 @@ static consm_status open_sets(struct study_sets *sets, struct study_folder *f,
                                .format = args_get(args, "format")};
     for (int i = 0; i < o->datasets; i++)
         TRY(sets_open(sets, o->dataset[i], &how));
+    for (int i = 0; i < count; i++)
+        if (study[i]->open)
+            TRY(study[i]->open(sets, o, &how));
     json_object_foreach(sets->hashes, name, hash) if (json_object_set(data, name, hash) != 0)
         TRY(status_fail(CONSM_ENOMEM, "no memory for study.json"));
 done:
@@ -194,7 +198,7 @@ static consm_status run_studies(struct study_folder *f, const struct args *args,
     how.jobs = (int)jobs;
     how.threads = (int)threads;
     TRY(options_read(&o, options));
-    TRY(open_sets(&sets, f, &o, args));
+    TRY(open_sets(&sets, f, study, count, &o, args));
     for (int i = 0; i < count; i++)
         TRY(folder_enter(f, study[i]->name, options));
     TRY(folder_save(f));

@@ -245,6 +245,8 @@ static consm_status run_job(void *ctx, int64_t number, int threads)
         TRY(prepare(&own_prepared, own));
     }
     in.prepared = set ? &set->prepared : &own_prepared;
+    if (job->run.attack)
+        TRY(sets_graph(&in.attack, x->sets, job->run.attack));
     if (job->run.keep_graph && x->options->folder)
         TRY(execute_graph_path(&graph_path, x->options->folder, &job->run));
     in.graph_path = graph_path;

@@ -40,6 +40,7 @@ consm_status plan_add(struct plan *p, const struct study_run *run)
     struct study_run copy = *run;
     TRY(intern(p, &copy.dataset));
     TRY(intern(p, &copy.split));
+    TRY(intern(p, &copy.attack));
     TRY(GROW(p->run, p->count, p->capacity, 1));
     p->run[p->count++] = copy;
 done:
@@ -78,8 +79,14 @@ struct study_run plan_run(enum study_task task, const char *dataset, const struc
 
 const char *plan_task_name(enum study_task task)
 {
-    static const char *const name[] = {"train", "curve", "prune", "cost", "facts"};
+    static const char *const name[] = {"train", "curve", "prune", "cost", "facts", "plant"};
     return name[task];
+}
+
+const char *plan_plant_name(enum study_plant plant)
+{
+    static const char *const name[] = {"random", "between", "metattack"};
+    return name[plant];
 }
 
 consm_status plan_parameters(json_t **out, const struct config *c)
@@ -107,15 +114,31 @@ consm_status plan_parameters(json_t **out, const struct config *c)
     return CONSM_OK;
 }
 
-static consm_status data_identity(const char **out, const struct study_run *run,
-                                  const json_t *hashes)
+static consm_status data_identity(const char **out, const char *name, const json_t *hashes)
 {
     *out = "generated";
-    if (generate_knows(run->dataset))
+    if (generate_knows(name))
         return CONSM_OK;
-    *out = json_string_value(json_object_get(hashes, run->dataset));
-    return *out ? CONSM_OK
-                : status_fail(CONSM_ENOTFOUND, "%s: its data was never opened", run->dataset);
+    *out = json_string_value(json_object_get(hashes, name));
+    return *out ? CONSM_OK : status_fail(CONSM_ENOTFOUND, "%s: its data was never opened", name);
+}
+
+/* What is planted, and what is trained once the distrusted edges are gone. */
+static consm_status add_planted(json_t *id, const struct study_run *run, const json_t *hashes)
+{
+    consm_status st = CONSM_OK;
+    json_t *again = NULL;
+    const char *bytes = NULL;
+    if (run->attack)
+        TRY(data_identity(&bytes, run->attack, hashes));
+    TRY(plan_parameters(&again, &run->again));
+    if (json_object_set_new(id, "again", again) |
+        json_object_set_new(id, "plant", json_string(plan_plant_name(run->plant))) |
+        json_object_set_new(id, "rate", json_real(run->rate)) |
+        (bytes ? json_object_set_new(id, "attack", json_string(bytes)) : 0))
+        TRY(status_fail(CONSM_ENOMEM, "no memory for the identity of a run"));
+done:
+    return st;
 }
 
 /* What each kind of run depends on beyond its data. */
@@ -151,12 +174,14 @@ consm_status plan_identity(json_t **out, const struct study_run *run, const json
     consm_status st = CONSM_OK;
     const char *data;
     *out = NULL;
-    TRY(data_identity(&data, run, hashes));
+    TRY(data_identity(&data, run->dataset, hashes));
     *out = json_pack("{s:s, s:s, s:s, s:s}", "task", plan_task_name(run->task), "dataset",
                      run->dataset, "data", data, "version", consm_version());
     if (!*out)
         TRY(status_fail(CONSM_EINVAL, "%s: its name is no UTF-8", run->dataset));
     TRY(add_particulars(*out, run));
+    if (run->task == TASK_PLANT)
+        TRY(add_planted(*out, run, hashes));
 done:
     if (st < 0) {
         json_decref(*out);
@@ -168,13 +193,15 @@ done:
 double plan_cost(const struct study_run *run, int64_t edges, int64_t feature_entries)
 {
     const struct config *c = &run->config;
-    double step = 2e4 + (double)edges + (double)feature_entries;
+    double step = 2e4 + (double)edges + (double)feature_entries, more = 0;
     if (run->task == TASK_FACTS)
         return step;
+    if (run->task == TASK_PLANT) /* a GCN for each way to drop edges: two a score */
+        more = step * 4 * (double)run->again.epochs;
     if (strcmp(run->model->name, "consm") != 0)
-        return step * (double)c->epochs;
+        return step * (double)c->epochs + more;
     /* Matching costs a few GNN updates a step, and an automatic backbone three trainings more. */
     double tried = c->backbone == BACKBONE_AUTO ? 3 : 0;
     double steps = (double)c->warmup * (1 + tried) + (double)(c->rounds * c->gnn_steps);
-    return step * (steps + 200 * (double)c->rounds);
+    return step * (steps + 200 * (double)c->rounds) + more;
 }

@@ -17,7 +17,12 @@ enum study_task {
     TASK_PRUNE, /* train on a graph from which shares of both kinds of edges were removed     */
     TASK_COST,  /* a few epochs with nothing beside them: time and memory                     */
     TASK_FACTS, /* no training: what the data is like                                         */
+    TASK_PLANT, /* train on a graph with edges put in; find them, drop them, train again      */
 };
+
+/* Where planted edges come from: any two nodes, two nodes of different classes, or a published
+ * graph that was attacked (Zügner and Günnemann, ICLR 2019). */
+enum study_plant { PLANT_RANDOM, PLANT_BETWEEN, PLANT_METATTACK };
 
 struct study_run {
     enum study_task task;
@@ -28,6 +33,10 @@ struct study_run {
     const struct model_def *model; /* NULL for facts */
     struct config config;
     double same_kept, other_kept; /* TASK_PRUNE: shares of edges inside and between classes */
+    enum study_plant plant;       /* TASK_PLANT: what is put in, … */
+    double rate;                  /* … how many edges for one of the graph's own, … */
+    const char *attack;           /* … the published graph's name, or NULL … */
+    struct config again;          /* … and the GCN that is trained on what is left */
     bool keep_graph; /* leave the graph with its edge scores as a file; not part of the identity */
 };
 
@@ -58,6 +67,7 @@ consm_status plan_identity(json_t **out, const struct study_run *run, const json
 consm_status plan_parameters(json_t **out, const struct config *c);
 
 const char *plan_task_name(enum study_task task);
+const char *plan_plant_name(enum study_plant plant);
 
 /* How much work a run is, in arbitrary units, for the time left: edges and features times epochs.
  */

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "data/generate/generate.h"
 #include "io/file.h"
+#include <stdio.h>
 #include <string.h>
 
 const struct study_set *sets_find(const struct study_sets *s, const char *name)
@@ -32,6 +33,55 @@ static consm_status open_one(struct study_sets *s, const char *name, const struc
         TRY(status_fail(CONSM_EINVAL, "%s: its name is no UTF-8", name));
 done:
     return st;
+}
+
+/* The path of the file in the first folder that has it; NULL when none does. */
+static consm_status find_graph(char **out, const char *name, const char *data_dir)
+{
+    consm_status st = CONSM_OK;
+    char inside[256];
+    struct data_folders f = {0};
+    struct data_file file = {.path = inside};
+    *out = NULL;
+    snprintf(inside, sizeof inside, "attacked/%s", name);
+    TRY(registry_folders(&f, data_dir));
+    const char *folder[] = {f.given, f.environment, f.cache};
+    for (int i = 0; i < 3 && !*out; i++)
+        if (folder[i])
+            TRY(registry_file_in(out, folder[i], &file));
+done:
+    registry_folders_free(&f);
+    return st;
+}
+
+consm_status sets_open_graph(struct study_sets *s, const char *name, const struct data_options *o)
+{
+    consm_status st = CONSM_OK;
+    char *path = NULL;
+    if (sets_find(s, name))
+        return CONSM_OK;
+    TRY(find_graph(&path, name, o->data_dir));
+    if (!path)
+        return CONSM_OK;
+    TRY(GROW(s->set, s->count, s->capacity, 1));
+    struct study_set *set = &s->set[s->count++];
+    *set = (struct study_set){0};
+    if (!(set->name = mem_strdup(name)))
+        TRY(CONSM_ENOMEM);
+    TRY(data_open(&set->data, path, NULL));
+    TRY(dataset_graph(&set->prepared.graph, set->data, NULL));
+    if (json_object_set_new(s->hashes, name, json_string(set->data->sha256)) != 0)
+        TRY(status_fail(CONSM_ENOMEM, "no memory for the data's hashes"));
+done:
+    mem_free(path);
+    return st;
+}
+
+consm_status sets_graph(const struct csr **out, const struct study_sets *s, const char *name)
+{
+    const struct study_set *set = sets_find(s, name);
+    *out = set ? set->prepared.graph : NULL;
+    return set ? CONSM_OK : status_fail(CONSM_ENOTFOUND, "%s was never opened", name);
 }
 
 consm_status sets_open(struct study_sets *s, const char *name, const struct data_options *o)

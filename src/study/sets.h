@@ -28,6 +28,12 @@ void sets_free(struct study_sets *s);
 /* The set of that name, or NULL when it is a generated one. */
 const struct study_set *sets_find(const struct study_sets *s, const char *name);
 
+/* Opens a published graph of a set's nodes, a file "attacked/NAME" in one of the data folders; its
+ * hash goes to the others. Nothing happens when no folder has it. */
+consm_status sets_open_graph(struct study_sets *s, const char *name, const struct data_options *o);
+/* That graph, cleaned; CONSM_ENOTFOUND when it was not there. */
+consm_status sets_graph(const struct csr **out, const struct study_sets *s, const char *name);
+
 /* Whether a dataset can be opened without the network: built in, a path, or its files are there. */
 bool sets_at_hand(const char *name, const char *data_dir);
 

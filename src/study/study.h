@@ -22,6 +22,9 @@ struct study_def {
     const char *name;  /* "accuracy" */
     const char *title; /* for the report */
     const char *about; /* one line for the help */
+    /* Opens what it needs beside the datasets; NULL: nothing. */
+    consm_status (*open)(struct study_sets *sets, const struct study_options *o,
+                         const struct data_options *how);
     /* Adds the runs that are known to be needed. A study whose later runs depend on the results of
      * earlier ones (a search) adds them when those are there. */
     consm_status (*plan)(struct plan *plan, const struct study_view *v);

@@ -11,7 +11,8 @@ struct task_input {
     int threads;
     progress_fn progress; /* may be NULL; returning true stops the run */
     void *progress_ctx;
-    const char *graph_path; /* where to leave the graph with its edge scores, or NULL */
+    const struct csr *attack; /* the published graph of a run that plants one, or NULL */
+    const char *graph_path;   /* where to leave the graph with its edge scores, or NULL */
 };
 
 /* Runs it; *result is a new object. */
@@ -23,6 +24,7 @@ consm_status task_curve(json_t *result, const struct task_input *in);
 consm_status task_prune(json_t *result, const struct task_input *in);
 consm_status task_cost(json_t *result, const struct task_input *in);
 consm_status task_facts(json_t *result, const struct task_input *in);
+consm_status task_plant(json_t *result, const struct task_input *in);
 
 /* Common steps of those that train. role (n) is the caller's. */
 consm_status task_roles(uint8_t **role, const struct task_input *in);

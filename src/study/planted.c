@@ -1,0 +1,156 @@
+/* Edges that were put in, each known: which score finds them, and what accuracy is left when what
+ * it distrusts is dropped. Drawn edges on every set, and Metattack's on Pubmed. */
+#include "study/planted.h"
+#include "study/grid.h"
+
+#include <math.h>
+#include <string.h>
+
+static consm_status planted_open(struct study_sets *sets, const struct study_options *o,
+                                 const struct data_options *how)
+{
+    consm_status st = CONSM_OK;
+    const double *rate;
+    char name[64];
+    int rates = planted_rates(&rate, o, PLANT_METATTACK);
+    for (int s = 0; s < o->datasets; s++)
+        for (int k = 0; k < rates && strcmp(o->dataset[s], "pubmed") == 0; k++)
+            TRY(sets_open_graph(sets, planted_attack(name, rate[k]), how));
+done:
+    return st;
+}
+
+static consm_status planted_plan(struct plan *plan, const struct study_view *v)
+{
+    consm_status st = CONSM_OK;
+    const struct study_options *o = v->options;
+    const struct score *row[PLANTED_ROWS];
+    struct column column[PLANTED_COLUMNS];
+    struct study_run run;
+    char attack[64];
+    int rows = planted_scores(row, o);
+    for (int s = 0; s < o->datasets; s++) {
+        TRY(planted_clean_run(&run, o, o->dataset[s]));
+        TRY(plan_add_seeds(plan, &run, o->seeds));
+    }
+    for (enum study_plant plant = PLANT_RANDOM; plant <= PLANT_METATTACK; plant++) {
+        int columns = planted_columns(column, v, plant, true);
+        for (int i = 0; i < columns * rows; i++) {
+            const struct score *score = row[i % rows];
+            if (i % rows > 0 && strcmp(row[i % rows - 1]->model, score->model) == 0)
+                continue; /* the same run has several scores */
+            TRY(planted_run(&run, attack, o, &column[i / rows], score->model));
+            TRY(plan_add_seeds(plan, &run, o->seeds));
+        }
+    }
+done:
+    return st;
+}
+
+/* Areas under the curve, edges between classes. */
+static consm_status add_bars(struct report *r, const struct study_view *v)
+{
+    consm_status st = CONSM_OK;
+    struct findings f;
+    struct figure *figure = NULL;
+    const char *series[PLANTED_ROWS], *group[PLANTED_COLUMNS];
+    char title[PLANTED_COLUMNS][96];
+    double *value[3] = {NULL, NULL, NULL}; /* mean, low, high */
+    TRY(findings_fill(&f, v, PLANT_BETWEEN, "auc"));
+    int count = f.columns * f.rows;
+    for (int k = 0; k < 3; k++)
+        TRY(NEW(value[k], count));
+    for (int i = 0; i < count; i++) {
+        const struct study_cell *cell = &f.cell[i];
+        value[0][i] = cell->mean;
+        value[1][i] = cell->n < 2 ? (double)NAN : fmax(0, cell->interval.low);
+        value[2][i] = cell->n < 2 ? (double)NAN : fmin(1, cell->interval.high);
+    }
+    for (int k = 0; k < f.rows; k++)
+        series[k] = f.row[k]->title;
+    for (int c = 0; c < f.columns; c++)
+        group[c] = planted_title(title[c], &f.column[c]);
+    struct bar_chart chart = {
+        .words = {"planted-auc-bars", "Who finds edges planted between classes",
+                  "Area under the ROC curve on all edges; one half is chance.",
+                  "95 % confidence interval of the mean over the seeds (Student's t)"},
+        .y = {.label = "AUC", .fixed = true, .low = 0, .high = 1},
+        .group_label = "Dataset",
+        .group = group,
+        .series = series,
+        .groups = f.columns,
+        .series_count = f.rows,
+        .value = value[0],
+        .low = value[1],
+        .high = value[2]};
+    TRY(figure_bar(&figure, &chart));
+    report_figure(r, figure);
+done:
+    for (int k = 0; k < 3; k++)
+        mem_free(value[k]);
+    findings_free(&f);
+    return st;
+}
+
+/* On how many columns no score is better than ConSM's trust, which stands in the first row. */
+static consm_status add_sentence(struct report *r, const struct study_view *v,
+                                 enum study_plant plant)
+{
+    static const char *const what[] = {"edges planted between any two nodes",
+                                       "edges planted between classes", "Metattack's edges"};
+    consm_status st = CONSM_OK;
+    struct findings f;
+    struct view_words words;
+    int first = 0, tied = 0, all = 0;
+    TRY(findings_fill(&f, v, plant, "auc"));
+    for (int c = 0; c < f.columns && f.rows > 1; c++) {
+        if (f.cell[c * f.rows].n < GRID_ENOUGH)
+            continue;
+        all++;
+        first += f.best[c] == 0;
+        tied += f.best[c] != 0 && !grid_differs(f.p[c * f.rows]);
+    }
+    if (all > 0 && options_model(v->options, "consm"))
+        report_summary(r, view_printf(&words,
+                                      "ConSM's trust finds %s best on %d of %d graphs, and on %d "
+                                      "more no score is significantly better (AUC, paired "
+                                      "Wilcoxon tests with Holm's correction).",
+                                      what[plant], first, all, tied));
+done:
+    findings_free(&f);
+    return st;
+}
+
+static consm_status planted_render(struct report *r, const struct study_view *v)
+{
+    consm_status st = CONSM_OK;
+    struct column column[PLANTED_COLUMNS];
+    report_section(r, "Planted edges",
+                   "Edges are put into each graph, and every score is asked for them. They join "
+                   "any two nodes, or two nodes of different classes (drawn with true labels: an "
+                   "oracle's attack); Metattack's are the published graphs of Pubmed (Zügner and "
+                   "Günnemann, ICLR 2019; files of Jin et al., KDD 2020), attacked for another "
+                   "split. GNNGuard's weights (Zhang and Zitnik, NeurIPS 2020) are the cosines of "
+                   "features and of a trained GCN's hidden layer, 0 below 0.1, normalised over "
+                   "each node's neighbours; mean of both directions and layers.");
+    for (enum study_plant plant = PLANT_RANDOM; plant <= PLANT_METATTACK; plant++) {
+        if (planted_columns(column, v, plant, false) == 0)
+            continue;
+        TRY(planted_tables(r, v, plant));
+        if (plant == PLANT_BETWEEN)
+            TRY(add_bars(r, v));
+        TRY(add_sentence(r, v, plant));
+    }
+    TRY(planted_details(r, v));
+done:
+    return st;
+}
+
+const struct study_def study_planted = {
+    .name = "planted",
+    .title = "Planted edges",
+    .about = "who finds edges that were put in, and what dropping them saves",
+    .open = planted_open,
+    .plan = planted_plan,
+    .render = planted_render,
+};

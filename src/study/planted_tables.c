@@ -1,0 +1,187 @@
+/* The tables of planted edges. */
+#include "study/grid.h"
+#include "study/planted.h"
+
+#include <stdio.h>
+
+/* A row of plain accuracies: what a GCN has on the clean graph, a model on the planted one. */
+static consm_status add_reference(struct table *t, const struct study_view *v,
+                                  const struct findings *f, const char *title, const char *model)
+{
+    consm_status st = CONSM_OK;
+    struct study_cell cell;
+    struct study_run run;
+    char attack[64];
+    table_row(t);
+    table_text(t, title);
+    for (int c = 0; c < f->columns; c++) {
+        if (model)
+            TRY(planted_run(&run, attack, v->options, &f->column[c], model));
+        else
+            TRY(planted_clean_run(&run, v->options, f->column[c].dataset));
+        TRY(view_cell(&cell, v, &run, v->options->seeds, "test_acc"));
+        if (cell.n == 0)
+            table_empty(t);
+        else
+            table_mean(t, 100 * cell.mean, 100 * cell.std, 1);
+        table_mark(t, TABLE_MUTED);
+    }
+done:
+    return st;
+}
+
+static consm_status add_references(struct table *t, const struct study_view *v,
+                                   const struct findings *f)
+{
+    consm_status st = CONSM_OK;
+    TRY(add_reference(t, v, f, "GCN, clean graph", NULL));
+    if (options_model(v->options, "gcn"))
+        TRY(add_reference(t, v, f, "GCN, planted graph as it is", "gcn"));
+    if (options_model(v->options, "consm"))
+        TRY(add_reference(t, v, f, "ConSM, planted graph as it is", "consm"));
+done:
+    return st;
+}
+
+/* What a table shows of the scores. */
+struct measure {
+    const char *figure, *name, *caption, *remark;
+    bool accuracy; /* in percent, beside the accuracies without dropping */
+    bool oracle;   /* as many edges as were planted: nobody knows that number */
+};
+
+static const struct measure measures[] = {
+    {"auc", "auc", "Area under the ROC curve, planted against own edges, all edges of the graph",
+     "0.5 is chance; an own edge should score above a planted one.", false, false},
+    {"precision", "precision", "Share of planted edges among as many lowest scores",
+     "As many scores are looked at as edges were planted: an oracle's number.", false, true},
+    {"dropped_acc", "accuracy",
+     "Test accuracy (%) of a GCN without the lowest scores, as many as were planted",
+     "As many edges are dropped as were planted: an oracle's number.", true, true},
+    {"rule_acc", "rule", "Test accuracy (%) of a GCN without what each score's own rule distrusts",
+     "Rules: ConSM keeps the share ζ that it estimates from labels; GAM, PTDNet and agreement what "
+     "has 1/2 or more; FAGCN what is not negative; Jaccard what shares a feature; GNNGuard what no "
+     "layer prunes. GAT and the cosine have none.",
+     true, false},
+};
+
+static void fill_row(struct table *t, const struct findings *f, int k, const struct measure *m)
+{
+    struct view_words words;
+    double scale = m->accuracy ? 100 : 1;
+    table_row(t);
+    table_text(t, f->row[k]->title);
+    for (int c = 0; c < f->columns; c++) {
+        const struct study_cell *cell = &f->cell[c * f->rows + k];
+        if (cell->n == 0) {
+            table_empty(t);
+            continue;
+        }
+        table_mean(t, scale * cell->mean, scale * cell->std, m->accuracy ? 1 : 3);
+        if (k == f->best[c])
+            table_mark(t, TABLE_BEST);
+        else if (cell->n >= GRID_ENOUGH && !grid_differs(f->p[c * f->rows + k]))
+            table_mark(t, TABLE_TIED);
+        if (m->oracle)
+            table_mark(t, TABLE_ORACLE);
+        if (cell->n < cell->seeds)
+            table_note(t,
+                       view_printf(&words, "only %d of %d runs", (int)cell->n, (int)cell->seeds));
+    }
+}
+
+static consm_status add_table(struct report *r, const struct study_view *v, enum study_plant plant,
+                              const struct measure *m)
+{
+    static const char *const what[] = {"edges between any two nodes", "edges between classes",
+                                       "Metattack on Pubmed"};
+    consm_status st = CONSM_OK;
+    struct findings f;
+    struct table *t = NULL;
+    struct view_words name, caption;
+    char title[96], share[32] = "";
+    TRY(findings_fill(&f, v, plant, m->figure));
+    if (plant != PLANT_METATTACK && f.columns > 0)
+        snprintf(share, sizeof share, ", %g %%", 100 * f.column[0].rate);
+    view_printf(&name, "planted-%s-%s", m->name, plan_plant_name(plant));
+    view_printf(&caption, "%s: %s%s", m->caption, what[plant], share);
+    TRY(table_new(&t, name.text, caption.text));
+    table_column(t, "Scores", TABLE_LEFT, NULL);
+    for (int c = 0; c < f.columns; c++)
+        table_column(t, planted_title(title, &f.column[c]), TABLE_RIGHT, NULL);
+    if (m->accuracy)
+        TRY(add_references(t, v, &f));
+    for (int k = 0; k < f.rows; k++)
+        fill_row(t, &f, k, m);
+    table_remark(t, m->remark);
+    table_remark(t, v->options->seeds < GRID_ENOUGH
+                        ? "Too few seeds to test differences."
+                        : "Ties with the best: paired Wilcoxon tests over the same seeds, "
+                          "Holm-corrected within a column, p ≥ 0.05.");
+    report_table(r, t);
+    t = NULL;
+done:
+    table_free(t);
+    findings_free(&f);
+    return st;
+}
+
+consm_status planted_tables(struct report *r, const struct study_view *v, enum study_plant plant)
+{
+    consm_status st = CONSM_OK;
+    for (size_t m = 0; m < sizeof measures / sizeof *measures; m++)
+        TRY(add_table(r, v, plant, &measures[m]));
+done:
+    return st;
+}
+
+consm_status planted_details(struct report *r, const struct study_view *v)
+{
+    static const char *const figure[] = {"auc",      "precision", "dropped_acc",
+                                         "rule_acc", "rule_kept", "rule_found"};
+    static const char *const head[] = {"AUC",         "Precision", "Dropped",
+                                       "By own rule", "Kept",      "Found"};
+    consm_status st = CONSM_OK;
+    const struct score *row[PLANTED_ROWS];
+    struct column column[PLANTED_COLUMNS];
+    struct study_cell cell;
+    struct table *t = NULL;
+    char title[96];
+    int rows = planted_scores(row, v->options);
+    TRY(table_new(&t, "planted-details", "All planted graphs and scores"));
+    table_column(t, "Dataset", TABLE_LEFT, NULL);
+    table_column(t, "Planted", TABLE_LEFT, NULL);
+    table_column(t, "Rate", TABLE_RIGHT, "planted edges for one of the graph's own");
+    table_column(t, "Scores", TABLE_LEFT, NULL);
+    for (int i = 0; i < 6; i++)
+        table_column(t, head[i], TABLE_RIGHT, NULL);
+    for (enum study_plant plant = PLANT_RANDOM; plant <= PLANT_METATTACK; plant++) {
+        int columns = planted_columns(column, v, plant, true);
+        for (int i = 0; i < columns * rows; i++) {
+            const struct column *c = &column[i / rows];
+            TRY(planted_cell(&cell, v, c, row[i % rows], "auc"));
+            if (cell.n == 0)
+                continue;
+            table_row(t);
+            table_text(t, view_dataset_title(c->dataset, title));
+            table_text(t, plan_plant_name(plant));
+            table_number(t, c->rate, 2);
+            table_text(t, row[i % rows]->title);
+            for (int k = 0; k < 6; k++) {
+                TRY(planted_cell(&cell, v, c, row[i % rows], figure[k]));
+                if (cell.n == 0)
+                    table_empty(t);
+                else
+                    table_number(t, cell.mean, 3);
+            }
+        }
+    }
+    table_remark(t, "Means over the seeds, shares of 1. Dropped, by own rule: test accuracy of a "
+                    "GCN without those edges; kept: the share of edges the rule trusts; found: of "
+                    "the planted edges, the share it distrusts.");
+    report_table(r, t);
+    t = NULL;
+done:
+    table_free(t);
+    return st;
+}

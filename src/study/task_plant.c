@@ -1,0 +1,286 @@
+/*
+ * Training on a graph with planted edges. Every score of edges that the model (or the data) offers
+ * is judged by them: the area under the curve (a true edge should score above a planted one), and
+ * how many of the lowest scores, as many as were planted, are planted. Then a GCN is trained again
+ * twice: without the lowest scores, as many as were planted (an oracle's number), and without what
+ * the score's own rule distrusts.
+ */
+#include "study/plant.h"
+
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "nn/layers.h"
+#include "stats/stats.h"
+#include "train/coefficients.h"
+#include "train/edge_trust.h"
+#include "train/session.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STREAM_TIES = 91 };
+
+struct planting {
+    const struct task_input *in;
+    struct planted planted;
+    uint8_t *role;
+    struct session *s;
+    struct team *team;
+    json_t *result;
+    float *score;    /* (edges) the score at hand */
+    uint8_t *kept;   /* (edges) what its own rule trusts */
+    float *negative; /* (edges) scratch */
+    struct ranked *ranked;
+};
+
+/* ---- ways to choose edges -------------------------------------------------------------------- */
+
+/* An edge in the order of scores; ties go by the draw, not by where the edge stands. */
+struct ranked {
+    float score;
+    uint32_t draw;
+    int32_t edge;
+};
+
+static int by_score(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->score != y->score)
+        return x->score < y->score ? -1 : 1;
+    return x->draw < y->draw ? -1 : x->draw > y->draw;
+}
+
+/* kept = all edges but the `fewer` with the lowest scores. */
+static void drop_lowest(uint8_t *kept, struct planting *t, const float *score, int64_t fewer)
+{
+    int64_t count = t->planted.edges->count;
+    struct rng rng;
+    rng_init(&rng, t->in->run->seed, STREAM_TIES);
+    for (int64_t e = 0; e < count; e++)
+        t->ranked[e] = (struct ranked){score[e], rng_u32(&rng), (int32_t)e};
+    qsort(t->ranked, (size_t)count, sizeof *t->ranked, by_score);
+    for (int64_t i = 0; i < count; i++)
+        kept[t->ranked[i].edge] = i >= fewer;
+}
+
+static void keep_from(struct planting *t, float least)
+{
+    for (int64_t e = 0; e < t->planted.edges->count; e++)
+        t->kept[e] = t->score[e] >= least;
+}
+
+/* ---- judging a score ------------------------------------------------------------------------- */
+
+/* Test accuracy of a GCN on the edges that are kept. */
+static consm_status train_again(double *accuracy, struct planting *t, const uint8_t *kept)
+{
+    consm_status st = CONSM_OK;
+    struct prepared left = {0};
+    struct train_result trained;
+    struct train_options options = task_options(t->in);
+    options.config = t->in->run->again;
+    TRY(model_find(&options.model, "gcn"));
+    TRY(planted_left(&left, &t->planted, kept));
+    struct problem problem = prepare_problem(&left, t->role);
+    TRY(train_once(&trained, &problem, &options, t->in->threads));
+    *accuracy = trained.test_acc;
+done:
+    prepare_free(&left);
+    return st;
+}
+
+static consm_status add_finding(json_t *to, struct planting *t)
+{
+    consm_status st = CONSM_OK;
+    const struct planted *p = &t->planted;
+    struct stats_top top;
+    double auc;
+    for (int64_t e = 0; e < p->edges->count; e++)
+        t->negative[e] = -t->score[e];
+    TRY(stats_auc(&auc, t->negative, p->injected, p->edges->count));
+    TRY(stats_top_k(&top, t->negative, p->injected, p->edges->count, p->count));
+    TRY(task_number(to, "auc", auc));
+    TRY(task_number(to, "precision", top.precision));
+done:
+    return st;
+}
+
+/* What the rule in t->kept leaves, how many planted edges it finds, and what a GCN makes of it. */
+static consm_status add_rule(json_t *to, struct planting *t)
+{
+    consm_status st = CONSM_OK;
+    const struct planted *p = &t->planted;
+    int64_t kept = 0, found = 0;
+    double accuracy;
+    for (int64_t e = 0; e < p->edges->count; e++) {
+        kept += t->kept[e];
+        found += !t->kept[e] && p->injected[e];
+    }
+    TRY(train_again(&accuracy, t, t->kept));
+    TRY(task_number(to, "rule_acc", accuracy));
+    TRY(task_number(to, "rule_kept", (double)kept / (double)p->edges->count));
+    TRY(task_number(to, "rule_found", (double)found / (double)p->count));
+done:
+    return st;
+}
+
+/* Adds an object of that name for the score in t->score; has_rule: t->kept is its own rule's. */
+static consm_status judge(struct planting *t, const char *name, bool has_rule)
+{
+    consm_status st = CONSM_OK;
+    double accuracy;
+    json_t *to = json_object();
+    TRY(add_finding(to, t));
+    if (has_rule)
+        TRY(add_rule(to, t));
+    drop_lowest(t->kept, t, t->score, t->planted.count);
+    TRY(train_again(&accuracy, t, t->kept));
+    TRY(task_number(to, "dropped_acc", accuracy));
+    if (json_object_set(t->result, name, to) != 0)
+        TRY(status_fail(CONSM_ENOMEM, "no memory for a result"));
+done:
+    json_decref(to);
+    return st;
+}
+
+/* ---- the scores ------------------------------------------------------------------------------ */
+
+/* The rule of a model's coefficients: GAM's and PTDNet's are chances (1/2), FAGCN's are signed (0),
+ * GAT's have no border of their own. */
+static bool coefficient_rule(struct planting *t, const char *model)
+{
+    bool chance = strcmp(model, "gam") == 0 || strcmp(model, "ptdnet") == 0;
+    bool sign = strcmp(model, "fagcn") == 0;
+    if (chance || sign)
+        keep_from(t, chance ? 0.5f : 0);
+    return chance || sign;
+}
+
+static consm_status judge_consm(struct planting *t)
+{
+    consm_status st = CONSM_OK;
+    struct edge_trust trust = {0};
+    int64_t count = t->planted.edges->count;
+    TRY(session_trust(&trust, t->s));
+    TRY(task_number(t->result, "zeta", trust.zeta));
+    memcpy(t->score, trust.score, (size_t)count * sizeof *t->score);
+    memcpy(t->kept, trust.kept, (size_t)count);
+    TRY(judge(t, "trust", true));
+    TRY(session_coefficients(t->s, t->score, t->planted.edges));
+    drop_lowest(t->kept, t, t->score, count - (int64_t)floor(trust.zeta * (double)count));
+    TRY(judge(t, "coefficients", true));
+done:
+    edge_trust_free(&trust);
+    return st;
+}
+
+static consm_status judge_agreement(struct planting *t)
+{
+    witness_agreement(t->score, session_logits(t->s), t->s->problem->classes, t->planted.edges);
+    keep_from(t, 0.5f);
+    return judge(t, "agreement", true);
+}
+
+/* H¹ = relu(Â X W + b) of the trained GCN; h (n, hidden). */
+static consm_status first_layer(float *h, struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct program *p = NULL;
+    struct step step = {s->options.seed, (uint64_t)s->steps};
+    int64_t hidden = s->options.config.hidden;
+    TRY(program_new(&p, s->params, false));
+    struct inputs in = session_inputs(s, p);
+    node found = relu(p, graph_conv(p, layer_name(1), graph_view(p, &in, VIEW_GCN), in.x, hidden));
+    program_keep(p, found);
+    TRY(program_compile(p, cpu_backend()));
+    program_run(p, s->team, &step);
+    memcpy(h, program_value(p, found), (size_t)(s->problem->nodes * hidden) * sizeof *h);
+done:
+    program_free(p);
+    return st;
+}
+
+/* GNNGuard reads the features for its first layer and a hidden layer for its second, here that of
+ * the GCN that was trained on the planted graph. */
+static consm_status judge_similarity(struct planting *t)
+{
+    consm_status st = CONSM_OK;
+    const struct problem *problem = t->s->problem;
+    const struct edges *edges = t->planted.edges;
+    int64_t hidden = t->s->options.config.hidden;
+    int layers = t->s->options.config.layers > 1 ? 2 : 1;
+    float *cosine = NULL, *h = NULL;
+    TRY(NEW(cosine, 2 * edges->count));
+    TRY(NEW(h, problem->nodes * hidden));
+    similarity_jaccard(t->score, edges, problem);
+    for (int64_t e = 0; e < edges->count; e++)
+        t->kept[e] = t->score[e] > 0;
+    TRY(judge(t, "jaccard", true));
+    TRY(similarity_cosine(cosine, edges, problem, NULL, 0, t->team));
+    memcpy(t->score, cosine, (size_t)edges->count * sizeof *cosine);
+    TRY(judge(t, "cosine", false));
+    if (layers == 2) {
+        TRY(first_layer(h, t->s));
+        TRY(similarity_cosine(cosine + edges->count, edges, problem, h, hidden, t->team));
+    }
+    TRY(similarity_guard(t->score, t->kept, cosine, layers, edges, problem->nodes));
+    for (int64_t e = 0; e < edges->count; e++)
+        t->kept[e] = !t->kept[e];
+    TRY(judge(t, "gnnguard", true));
+done:
+    mem_free(cosine);
+    mem_free(h);
+    return st;
+}
+
+static consm_status judge_all(struct planting *t)
+{
+    consm_status st = CONSM_OK;
+    const char *model = t->in->run->model->name;
+    if (strcmp(model, "consm") == 0) {
+        TRY(judge_consm(t));
+    } else if (task_has_coefficients(t->in->run->model)) {
+        TRY(session_coefficients(t->s, t->score, t->planted.edges));
+        TRY(judge(t, "coefficients", coefficient_rule(t, model)));
+    }
+    TRY(judge_agreement(t));
+    if (strcmp(model, "gcn") == 0)
+        TRY(judge_similarity(t));
+done:
+    return st;
+}
+
+consm_status task_plant(json_t *result, const struct task_input *in)
+{
+    consm_status st = CONSM_OK;
+    struct planting t = {.in = in, .result = result};
+    struct train_result trained;
+    struct train_options options = task_options(in);
+    TRY(task_roles(&t.role, in));
+    TRY(planted_new(&t.planted, in));
+    int64_t count = t.planted.edges->count;
+    if (t.planted.count == 0)
+        TRY(status_fail(CONSM_EINVAL, "%s: no edge was planted", in->run->dataset));
+    TRY(NEW(t.score, count));
+    TRY(NEW(t.kept, count));
+    TRY(NEW(t.negative, count));
+    TRY(NEW(t.ranked, count));
+    struct problem problem = prepare_problem(&t.planted.prepared, t.role);
+    TRY(team_new(&t.team, in->threads));
+    TRY(session_new(&t.s, &problem, &options, t.team));
+    TRY(session_train(t.s, &trained));
+    TRY(task_record(result, &trained));
+    TRY(task_number(result, "edges", (double)count));
+    TRY(task_number(result, "injected", (double)t.planted.count));
+    TRY(judge_all(&t));
+done:
+    session_free(t.s);
+    team_free(t.team);
+    planted_free(&t.planted);
+    mem_free(t.score);
+    mem_free(t.kept);
+    mem_free(t.negative);
+    mem_free(t.ranked);
+    mem_free(t.role);
+    return st;
+}
