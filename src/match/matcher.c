@@ -94,6 +94,8 @@ static consm_status allocate_training(struct matcher *m)
     TRY(index_new(&m->left, m->pairs, d->labelled));
     TRY(index_new(&m->right, m->pairs, d->labelled));
     TRY(index_new(&m->ends, 2 * m->pairs, d->nodes));
+    TRY(index_new(&m->ego, d->labelled, d->nodes));
+    TRY(index_set(m->ego, d->train));
     TRY(NEW(m->target, m->pairs));
     TRY(NEW(m->weight, m->pairs));
     TRY(matcher_group(m));
@@ -141,6 +143,7 @@ void matcher_free(struct matcher *m)
     index_free(m->left);
     index_free(m->right);
     index_free(m->ends);
+    index_free(m->ego);
     index_free(m->member);
     index_free(m->member_row);
     index_free(m->pooled_row);
@@ -278,7 +281,7 @@ consm_status matcher_train(struct matcher *m, int64_t steps, double *loss)
 {
     consm_status st = CONSM_OK;
     const struct config *c = m->config;
-    struct adam_options adam = {c->match_lr, 0.9, 0.999, 1e-8, c->weight_decay};
+    struct adam_options adam = {c->match_lr, 0.9, 0.999, 1e-8, c->match_weight_decay};
     double total = 0;
     if (steps == 0)
         steps = m->data.labelled;
@@ -331,9 +334,11 @@ consm_status matcher_score(struct matcher *m, float *w)
     pool_every_node(m);
     if (m->project) {
         program_bind(m->project, m->pooled_input, m->pooled);
+        program_bind(m->project, m->ego_input, program_value(m->encode, m->embedding));
         program_run(m->project, m->team, &step);
         program_bind(m->score, m->left_input, program_value(m->project, m->left_part));
         program_bind(m->score, m->right_input, program_value(m->project, m->right_part));
+        program_bind(m->score, m->head_input, program_value(m->encode, m->head));
     } else {
         program_bind(m->score, m->pooled_input, m->pooled);
     }

@@ -28,8 +28,8 @@ struct match_data {
 struct matcher;
 
 /* Reads from the configuration: hidden, match_hidden, match_layers, match_dropout, match_lr,
- * weight_decay, match_join, match_error, match_update, match_pairs, match_refresh, transport, map,
- * pool, prune_score, two_hop_cap. */
+ * match_weight_decay, match_slope, match_ego, match_join, match_error, match_update, match_pairs,
+ * match_refresh, transport, map, pool, prune_score, two_hop_cap. */
 consm_status matcher_new(struct matcher **out, const struct match_data *data,
                          const struct config *config, uint64_t seed, struct team *team);
 void matcher_free(struct matcher *m);

@@ -15,7 +15,9 @@ struct matcher {
     node loss;                                        /* of train */
     node embedding, head;                             /* of encode: h and f(h) */
     node pooled_input; /* of project, or of score: h' of every node */
+    node ego_input;    /* of project: h of every node */
     node left_part, right_part, left_input, right_input; /* from project to score */
+    node head_input;                                     /* of score: f(h) of every node */
     node scores;
 
     struct subgraphs sets;             /* of the labelled nodes */
@@ -38,6 +40,7 @@ struct matcher {
     int64_t pairs;              /* per step, half of them positive */
     struct index *left, *right; /* (pairs) positions among the labelled nodes */
     struct index *ends;         /* (2·pairs) nodes */
+    struct index *ego;          /* (labelled) the labelled nodes */
     float *target, *weight;     /* (pairs) */
     int64_t *class_start;       /* (c+1) */
     int32_t *by_class;          /* (labelled) positions, grouped by class */

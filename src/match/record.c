@@ -1,5 +1,5 @@
 /* Recording the matching module: the paper's equations as programs. Parameters: w1, b1 (w2, b2) the
- * encoder; w3 (w3r), b3, w4, b4 the matching function M; w5, b5 the class head f. */
+ * encoder; w3 (w3r), b3, w6, w6r, w4, b4 the matching function M; w5, b5 the class head f. */
 #include "match/matcher_inside.h"
 #include "nn/layers.h"
 
@@ -23,24 +23,59 @@ static node encoder(const struct matcher *m, struct program *p)
     return program_name(p, h, "h");
 }
 
-/* w_ij = M(h'_i ⊕ h'_j), M = linear, ReLU, linear, sigmoid                    (Eq. edge_score)
+/* f(h), on the central node alone */
+static node class_head(const struct matcher *m, struct program *p, node h)
+{
+    return linear(p, "5", h, m->data.classes);
+}
+
+/* w_ij = M(h'_i ⊕ h'_j), M = linear, activation, linear, sigmoid               (Eq. edge_score)
  * The first layer splits: W(h'_i ⊕ h'_j) = W_l h'_i + W_r h'_j, so that it is applied once per
- * subgraph and each pair costs one addition. */
-static node left_part(const struct matcher *m, struct program *p, node pooled)
+ * subgraph and each pair costs one addition. With match_ego the central nodes' own embeddings stand
+ * beside the subgraphs, W_l h'_i + V_l h_i: a mean over two hops drowns the node itself where its
+ * neighbours are unlike it. */
+static node part(const struct matcher *m, struct program *p, node subgraph, const char *ego_name,
+                 node ego)
 {
-    return linear(p, "3", pooled, m->config->match_hidden);
+    if (!m->config->match_ego)
+        return subgraph;
+    return add(p, subgraph, linear_no_bias(p, ego_name, ego, m->config->match_hidden));
 }
 
-static node right_part(const struct matcher *m, struct program *p, node pooled)
+static node left_part(const struct matcher *m, struct program *p, node pooled, node ego)
 {
-    return linear_no_bias(p, "3r", pooled, m->config->match_hidden);
+    return part(m, p, linear(p, "3", pooled, m->config->match_hidden), "6", ego);
 }
 
-static node match_parts(struct program *p, node left, node right, const struct index *i,
-                        const struct index *j)
+static node right_part(const struct matcher *m, struct program *p, node pooled, node ego)
 {
-    node joined = relu(p, add(p, gather(p, left, i), gather(p, right, j)));
-    return sigmoid(p, linear(p, "4", joined, 1));
+    return part(m, p, linear_no_bias(p, "3r", pooled, m->config->match_hidden), "6r", ego);
+}
+
+/* A ReLU whose units all fall below zero never learns again; a slope there keeps them alive. */
+static node activation(const struct matcher *m, struct program *p, node x)
+{
+    float slope = (float)m->config->match_slope;
+    return slope > 0 ? leaky_relu(p, x, slope) : relu(p, x);
+}
+
+/* What two central nodes say of each other that a sum of two parts cannot: u·(q_i ∘ q_j) with the
+ * class probabilities q = softmax(f(h)), one learned weight a class. It starts at 1: from a larger
+ * start M leans on it alone, from a smaller one it learns it late. */
+static node agreement(struct program *p, node q, const struct index *i, const struct index *j)
+{
+    return linear_from(p, "7", mul(p, gather(p, q, i), gather(p, q, j)), 1, INIT_ONE);
+}
+
+/* q: class probabilities of the central nodes, read where M sees them. */
+static node match_parts(const struct matcher *m, struct program *p, node left, node right, node q,
+                        const struct index *i, const struct index *j)
+{
+    node joined = activation(m, p, add(p, gather(p, left, i), gather(p, right, j)));
+    node score = linear(p, "4", joined, 1);
+    if (m->config->match_ego)
+        score = add(p, score, agreement(p, q, i, j));
+    return sigmoid(p, score);
 }
 
 /* The authors' program: w_ij = M((h'_i - h'_j)²), without the sigmoid. */
@@ -48,21 +83,17 @@ static node match_squared(const struct matcher *m, struct program *p, node poole
                           const struct index *i, const struct index *j)
 {
     node joined = pair_squared(p, pooled, i, j);
-    return linear(p, "4", relu(p, linear(p, "3", joined, m->config->match_hidden)), 1);
+    return linear(p, "4", activation(m, p, linear(p, "3", joined, m->config->match_hidden)), 1);
 }
 
-static node match(const struct matcher *m, struct program *p, node pooled, const struct index *i,
-                  const struct index *j)
+/* h: embeddings of all nodes, of which the labelled ones are the egos. */
+static node match(const struct matcher *m, struct program *p, node pooled, node h)
 {
     if (m->config->match_join != MATCH_JOIN_CONCAT)
-        return match_squared(m, p, pooled, i, j);
-    return match_parts(p, left_part(m, p, pooled), right_part(m, p, pooled), i, j);
-}
-
-/* f(h), on the central node alone */
-static node class_head(const struct matcher *m, struct program *p, node h)
-{
-    return linear(p, "5", h, m->data.classes);
+        return match_squared(m, p, pooled, m->left, m->right);
+    node ego = gather(p, h, m->ego);
+    return match_parts(m, p, left_part(m, p, pooled, ego), right_part(m, p, pooled, ego),
+                       softmax(p, class_head(m, p, ego)), m->left, m->right);
 }
 
 /* L_SM = Σ |w_ij - [Y_i = Y_j]| + L_nll(f(h_i), Y_i) + L_nll(f(h_j), Y_j), over the number of pairs
@@ -87,7 +118,7 @@ static consm_status record_train(struct matcher *m)
         m->member ? gather(p, segment_max(p, gather(p, h, m->member), m->member_row), m->pooled_row)
                   : spmm(p, m->pooling.matrix, h);
     node pooled = reshape(p, rows, m->data.labelled, m->data.classes * m->config->hidden);
-    m->loss = matching_loss(m, p, h, match(m, p, pooled, m->left, m->right));
+    m->loss = matching_loss(m, p, h, match(m, p, pooled, h));
     program_minimize(p, program_name(p, m->loss, "L_SM"));
     TRY(program_compile(p, cpu_backend()));
 done:
@@ -115,8 +146,9 @@ static consm_status record_project(struct matcher *m)
     TRY(program_new(&m->project, m->params, false));
     struct program *p = m->project;
     m->pooled_input = input(p, NULL, m->data.nodes, m->data.classes * m->config->hidden);
-    m->left_part = left_part(m, p, m->pooled_input);
-    m->right_part = right_part(m, p, m->pooled_input);
+    m->ego_input = input(p, NULL, m->data.nodes, m->config->hidden);
+    m->left_part = left_part(m, p, m->pooled_input, m->ego_input);
+    m->right_part = right_part(m, p, m->pooled_input, m->ego_input);
     program_keep(p, m->left_part);
     program_keep(p, m->right_part);
 done:
@@ -135,8 +167,9 @@ static consm_status record_score(struct matcher *m)
     if (m->project) {
         node left = m->left_input = input(p, NULL, n, width);
         node right = m->right_input = input(p, NULL, n, width);
-        w = axpby(p, 0.5f, match_parts(p, left, right, i, j), 0.5f,
-                  match_parts(p, left, right, j, i));
+        node q = softmax(p, m->head_input = input(p, NULL, n, m->data.classes));
+        w = axpby(p, 0.5f, match_parts(m, p, left, right, q, i, j), 0.5f,
+                  match_parts(m, p, left, right, q, j, i));
     } else {
         m->pooled_input = input(p, NULL, n, m->data.classes * m->config->hidden);
         w = match_squared(m, p, m->pooled_input, i, j);

@@ -33,8 +33,11 @@ static int list_shapes(struct shape shape[MOST], const struct config *c, int64_t
                                  {"b4", 1, 1},
                                  {"w5", c->hidden, classes},
                                  {"b5", 1, classes},
-                                 {"w3r", pooled, c->match_hidden}};
-    int more = c->match_join == MATCH_JOIN_CONCAT ? 8 : 7;
+                                 {"w3r", pooled, c->match_hidden},
+                                 {"w6", c->hidden, c->match_hidden},
+                                 {"w6r", c->hidden, c->match_hidden},
+                                 {"w7", classes, 1}};
+    int more = c->match_join != MATCH_JOIN_CONCAT ? 7 : c->match_ego ? 11 : 8;
     memcpy(shape + count, rest, (size_t)more * sizeof *shape);
     return count + more;
 }

@@ -145,6 +145,9 @@ static const struct {
     {PROFILE_PAPER, "match_update", "ego"},
     {PROFILE_PAPER, "match_steps", "0"},
     {PROFILE_PAPER, "prune_by", "references"},
+    {PROFILE_PAPER, "match_slope", "0"},
+    {PROFILE_PAPER, "match_ego", "no"},
+    {PROFILE_PAPER, "match_pairs", "19"},
     /* The authors' published program, without its faults. */
     {PROFILE_AUTHORS, "backbone", "gcn"},
     {PROFILE_AUTHORS, "lr", "0.001"},
@@ -158,6 +161,9 @@ static const struct {
     {PROFILE_AUTHORS, "coefficients", "match"},
     {PROFILE_AUTHORS, "match_update", "ego"},
     {PROFILE_AUTHORS, "match_steps", "0"},
+    {PROFILE_AUTHORS, "match_slope", "0"},
+    {PROFILE_AUTHORS, "match_ego", "no"},
+    {PROFILE_AUTHORS, "match_pairs", "19"},
     {PROFILE_AUTHORS, "match_join", "squared"},
     {PROFILE_AUTHORS, "transport", "nearest"},
 };

@@ -163,7 +163,8 @@ done:
 double consm_kept_share(const struct session *s)
 {
     const struct consm *own = s->own;
-    return s->options.config.prune_by == PRUNE_BY_NONE ? 1 : own->zeta;
+    enum config_prune_by by = s->options.config.prune_by;
+    return by == PRUNE_BY_NONE ? 1 : by == PRUNE_BY_EGO ? 0 : own->zeta;
 }
 
 /* Lines 2 to 5: the matching module learns, then every edge gets its coefficient. */
