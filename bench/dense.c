@@ -77,7 +77,6 @@ struct dense_case {
     int64_t count, width;
     struct dropout drop;
     struct adam rule;
-    int32_t *label;
 };
 
 #define DENSE(kernel, grain, call)                                       \
@@ -104,16 +103,6 @@ DENSE(bias_act, 0,
       v->bias_act(c->y, c->x, c->width,
                   &(struct epilogue){.bias = c->z, .relu = true, .drop = &c->drop}, from, to))
 DENSE(log_softmax, 0, v->log_softmax(c->y, c->x, c->width, from, to))
-
-static void run_nll(void *arg, struct worker who)
-{
-    const struct dense_case *c = arg;
-    const int64_t rows = c->count / c->width;
-    int64_t from, to;
-    team_range(who, block_count(rows, NLL_BLOCK), 1, &from, &to);
-    c->simd->nll((double *)(void *)c->partial, c->y, c->x, c->width, NULL, c->label, 1, rows, from,
-                 to);
-}
 
 static void run_col_sum(void *arg, struct worker who)
 {
@@ -149,7 +138,6 @@ static void bench_dense_size(struct bench *b, struct dense_case *c)
     RUN(col_sum, " rows of 64", 1, 1);
     c->width = 7;
     RUN(log_softmax, " rows of 7", 2, 0);
-    RUN(nll, " rows of 7", 2, 0);
     c->width = 64;
 #undef RUN
 }
@@ -167,7 +155,6 @@ consm_status bench_dense(struct bench *b)
         TRY(bench_floats(&c.y, c.count));
         TRY(bench_floats(&c.z, c.count));
         TRY(bench_floats(&c.partial, c.count));
-        TRY(ZNEW(c.label, c.count));
         for (int64_t k = 0; k < c.count; k++) /* Adam's second moment is no negative number */
             c.y[k] = c.y[k] * c.y[k];
         bench_title(b, "dense");
@@ -177,7 +164,6 @@ consm_status bench_dense(struct bench *b)
         mem_free(c.y);
         mem_free(c.z);
         mem_free(c.partial);
-        mem_free(c.label);
         c = (struct dense_case){.simd = b->simd, .width = 64};
     }
 done:
@@ -186,6 +172,5 @@ done:
     mem_free(c.y);
     mem_free(c.z);
     mem_free(c.partial);
-    mem_free(c.label);
     return st;
 }

@@ -289,62 +289,10 @@ static void test_edges(void **state)
             check_edges(v, &p, &r, heads);
 }
 
-/* ---- segments ------------------------------------------------------------ */
-
-static void check_segment_max(const struct simd *v, const struct pattern *p, struct rng *r,
-                              int64_t width)
-{
-    struct sparse a = {p->start, p->col, NULL, NULL}, t = {p->t_start, p->t_col, NULL, NULL};
-    float *x = floats(r, COLS * width), *g = floats(r, ROWS * width);
-    float *y = floats(NULL, ROWS * width), *gx = floats(NULL, COLS * width);
-    int32_t *arg = malloc(sizeof(int32_t) * (size_t)(ROWS * width));
-    assert_non_null(arg);
-    for (int64_t c = 0; c < width; c++)
-        x[c] = x[width + c]; /* a tie: the first one counts */
-    SHARES(2, ROWS)
-    v->segment_max(y, arg, &a, x, width, from, to);
-    SHARES(3, COLS)
-    v->segment_max_grad(gx, &t, g, arg, width, from, to);
-    for (int64_t c = 0; c < width; c++) {
-        double expected[COLS] = {0};
-        for (int64_t i = 0; i < ROWS; i++) {
-            int32_t best = -1;
-            for (int64_t k = p->start[i]; k < p->start[i + 1]; k++)
-                if (best < 0 || x[p->col[k] * width + c] > x[best * width + c])
-                    best = p->col[k];
-            assert_int_equal(arg[i * width + c], best);
-            assert_true(y[i * width + c] == (best < 0 ? 0 : x[best * width + c]));
-            if (best >= 0)
-                expected[best] += g[i * width + c];
-        }
-        for (int64_t j = 0; j < COLS; j++)
-            assert_near(gx[j * width + c], expected[j], 1e-6);
-    }
-    free(x);
-    free(g);
-    free(y);
-    free(gx);
-    free(arg);
-}
-
-static void test_segment_max(void **state)
-{
-    (void)state;
-    const struct simd *v;
-    struct pattern p;
-    struct rng r;
-    rng_init(&r, 6, 0);
-    pattern_fill(&p, &r);
-    for (int i = 0; (v = simd_table(i)) != NULL; i++)
-        for (int64_t width = 1; width <= 40; width++)
-            check_segment_max(v, &p, &r, width);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_spmm),
                                        cmocka_unit_test(test_spmm_heads),
-                                       cmocka_unit_test(test_sddmm), cmocka_unit_test(test_edges),
-                                       cmocka_unit_test(test_segment_max)};
+                                       cmocka_unit_test(test_sddmm), cmocka_unit_test(test_edges)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,9 +26,6 @@ static void test_elementwise(void **state)
         v->mul(out, x, z, true, 0, COUNT);
         for (int i = 0; i < COUNT; i++)
             assert_near(out[i], 2 * (double)x[i] * z[i], 1e-6);
-        WHOLE_AND_SHARED(COUNT, out, again, COUNT, v->div(y, x, z, from, to));
-        for (int i = 0; i < COUNT; i++)
-            assert_true(out[i] == x[i] / z[i]);
         WHOLE_AND_SHARED(COUNT, out, again, COUNT, v->scale(y, 3, x, from, to));
         for (int i = 0; i < COUNT; i++)
             assert_true(out[i] == 3 * x[i]);

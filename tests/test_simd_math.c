@@ -37,11 +37,8 @@ static double exact(enum unary op, double x, double p)
     case UNARY_SIGMOID: return 1 / (1 + exp(-x));
     case UNARY_LOG_SIGMOID: return log_sigmoid(x);
     case UNARY_EXP: return exp(x);
-    case UNARY_LOG: return log(x);
     case UNARY_ABS: return fabs(x);
     case UNARY_SQUARE: return x * x;
-    case UNARY_SQRT: return sqrt(x);
-    case UNARY_RECIPROCAL: return 1 / x;
     }
     return 0;
 }
@@ -98,12 +95,8 @@ static void test_accuracy(void **state)
         check_accuracy(v, UNARY_LOG_SIGMOID, 3, 0, 2.6);
         check_accuracy(v, UNARY_EXP, 105, 0, 1.6);
         check_accuracy(v, UNARY_EXP, 1, 0, 1.6);
-        check_accuracy(v, UNARY_LOG, 100, 0, 1.6);
-        check_accuracy(v, UNARY_LOG, 1.5, 0, 1.6);
         check_accuracy(v, UNARY_ABS, 5, 0, 0);
         check_accuracy(v, UNARY_SQUARE, 5, 0, 0.5);
-        check_accuracy(v, UNARY_SQRT, 5, 0, 0.5);
-        check_accuracy(v, UNARY_RECIPROCAL, 5, 0, 0.5);
     }
 }
 
@@ -117,12 +110,10 @@ static void test_gradients(void **state)
     struct rng r;
     rng_init(&r, 8, 0);
     for (int t = 0; (v = simd_table(t)) != NULL; t++)
-        for (enum unary op = UNARY_RELU; op <= UNARY_RECIPROCAL; op++) {
+        for (enum unary op = UNARY_RELU; op <= UNARY_SQUARE; op++) {
             float p = 0.3f;
             for (int i = 0; i < N; i++) {
                 x[i] = (float)(rng_uniform(&r) * 4 - 2);
-                if (op == UNARY_LOG || op == UNARY_SQRT || op == UNARY_RECIPROCAL)
-                    x[i] = fabsf(x[i]) + 0.1f;
                 if (fabsf(x[i]) < 0.01f)
                     x[i] = 0.5f;
                 g[i] = (float)(rng_uniform(&r) * 2 - 1);

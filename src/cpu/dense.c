@@ -188,28 +188,29 @@ KERNEL(row_sum)
     simd_best()->row_dot(in->out, in->src[0], NULL, in->src_cols[0], from, to);
 }
 
-static void reduce_all(const struct instr *in, struct worker who, enum reduce op)
+/* Σ x, or Σ x∘y where there is a second source */
+static void reduce_all(const struct instr *in, struct worker who)
 {
     int64_t from, to, count = in->src_rows[0] * in->src_cols[0];
     int64_t blocks = block_count(count, REDUCE_BLOCK);
     double *partial = (double *)in->scratch;
     team_range(who, blocks, 1, &from, &to);
-    simd_best()->reduce(op, partial, in->src[0], in->src[1], count, from, to);
+    simd_best()->reduce(partial, in->src[0], in->src[1], count, from, to);
     team_barrier(who);
     if (who.id == 0)
-        simd_best()->reduce_combine(op, in->out, partial, blocks, 1);
+        simd_best()->reduce_combine(in->out, partial, blocks);
 }
 
 KERNEL(sum)
 {
     (void)step;
-    reduce_all(in, who, REDUCE_SUM);
+    reduce_all(in, who);
 }
 
 KERNEL(dot)
 {
     (void)step;
-    reduce_all(in, who, REDUCE_DOT);
+    reduce_all(in, who);
 }
 
 KERNEL(expand)

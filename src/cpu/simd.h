@@ -97,18 +97,15 @@ enum unary {
     UNARY_SIGMOID,
     UNARY_LOG_SIGMOID,
     UNARY_EXP,
-    UNARY_LOG,
     UNARY_ABS,
-    UNARY_SQUARE,
-    UNARY_SQRT,
-    UNARY_RECIPROCAL
+    UNARY_SQUARE
 };
 
-/* Which array unary_grad wants beside g: the op's input x for LOG_SIGMOID, LOG, ABS and SQUARE,
+/* Which array unary_grad wants beside g: the op's input x for LOG_SIGMOID, ABS and SQUARE,
  * its output y for the others. */
 static inline bool unary_grad_takes_input(enum unary op)
 {
-    return op == UNARY_LOG_SIGMOID || op == UNARY_LOG || op == UNARY_ABS || op == UNARY_SQUARE;
+    return op == UNARY_LOG_SIGMOID || op == UNARY_ABS || op == UNARY_SQUARE;
 }
 
 /* y = op(x) */
@@ -126,8 +123,6 @@ typedef void axpby_fn(float *y, float a, const float *x, float b, const float *z
 /* y = x z, or y += x z */
 typedef void mul_fn(float *y, const float *x, const float *z, bool accumulate, int64_t from,
                     int64_t to);
-/* y = x / z */
-typedef void div_fn(float *y, const float *x, const float *z, int64_t from, int64_t to);
 /* y = (x - z)² */
 typedef void square_diff_fn(float *y, const float *x, const float *z, int64_t from, int64_t to);
 
@@ -169,12 +164,10 @@ typedef void copy_cols_fn(float *y, int64_t y_stride, const float *x, int64_t x_
 typedef void softmax_fn(float *y, const float *x, int64_t width, int64_t from, int64_t to);
 typedef void softmax_grad_fn(float *gx, const float *g, const float *y, int64_t width, int64_t from,
                              int64_t to);
-/* best[r] = the first column with the largest value */
-typedef void row_argmax_fn(int32_t *best, const float *x, int64_t width, int64_t from, int64_t to);
 
 /* ---- reductions: fixed blocks, then one fixed sum over the blocks -------- */
 
-enum { COL_BLOCK = 1024, REDUCE_BLOCK = 4096, NLL_BLOCK = 256 };
+enum { COL_BLOCK = 1024, REDUCE_BLOCK = 4096 };
 
 static inline int64_t block_count(int64_t count, int64_t block)
 {
@@ -191,34 +184,11 @@ typedef void col_var_fn(float *partial, const float *x, const float *mean, int64
 typedef void col_combine_fn(float *out, const float *partial, int64_t blocks, int64_t width,
                             float scale, bool accumulate, int64_t from, int64_t to);
 
-enum reduce {
-    REDUCE_SUM,        /* x */
-    REDUCE_DOT,        /* x z */
-    REDUCE_L1,         /* |x - z|; z may be NULL: 0 */
-    REDUCE_SQUARED,    /* (x - z)²; z may be NULL: 0 */
-    REDUCE_BCE,        /* -(z log x + (1-z) log(1-x)), logs not below -100 as in torch */
-    REDUCE_BCE_LOGITS, /* the same with x = sigmoid(logit), from the logit */
-    REDUCE_MAX_ABS     /* the largest |x|; combine takes the maximum too */
-};
-
-/* partial[b] over REDUCE_BLOCK elements each */
-typedef void reduce_fn(enum reduce op, double *partial, const float *x, const float *z,
-                       int64_t count, int64_t from_block, int64_t to_block);
-/* *out = scale · (all partials in order); by one thread */
-typedef void reduce_combine_fn(enum reduce op, float *out, const double *partial, int64_t blocks,
-                               double scale);
-/* gx = scale · d term / d x on elements [from, to); SUM, DOT, L1, SQUARED, BCE, BCE_LOGITS */
-typedef void reduce_grad_fn(enum reduce op, float *gx, const float *x, const float *z, float scale,
-                            int64_t from, int64_t to);
-
-/* Negative log likelihood of logits x(n, width) on the rows row[0…count) (row NULL: 0…count):
- *   partial[b] = Σ_i -log softmax(x_r)[label[r]],  r = row[i], over NLL_BLOCK rows a block
- *   gx[r, c]   = scale (softmax(x_r)[c] - [c == label[r]])
- * gx NULL: the loss only; partial NULL: the gradient only. Rows of gx that are not listed are not
- * touched. Rows are distinct. */
-typedef void nll_fn(double *partial, float *gx, const float *x, int64_t width, const int32_t *row,
-                    const int32_t *label, float scale, int64_t count, int64_t from_block,
-                    int64_t to_block);
+/* partial[b] = Σ x, times z if z, over REDUCE_BLOCK elements each */
+typedef void reduce_fn(double *partial, const float *x, const float *z, int64_t count,
+                       int64_t from_block, int64_t to_block);
+/* *out = the sum of all partials in order; by one thread */
+typedef void reduce_combine_fn(float *out, const double *partial, int64_t blocks);
 
 /* ---- pairs of rows ------------------------------------------------------- */
 
@@ -227,33 +197,21 @@ typedef void nll_fn(double *partial, float *gx, const float *x, int64_t width, c
 typedef void pair_dot_fn(float *out, const float *x, const float *z, const float *xs,
                          const float *zs, const int32_t *left, const int32_t *right, int64_t width,
                          int64_t from, int64_t to);
-/* out[k] = |x_i - z_j|² */
-typedef void pair_distance_fn(float *out, const float *x, const float *z, const int32_t *left,
-                              const int32_t *right, int64_t width, int64_t from, int64_t to);
-/* The gradient of both to the rows [from, to) of one side. pair[start[r] … start[r+1]) are the
+/* Its gradient to the rows [from, to) of one side. pair[start[r] … start[r+1]) are the
  * pairs that name row r on this side, other[k] is the row pair k names on the other side:
  *   gx_r (+)= Σ_k w_other[k] z_other(k) + s[r] (Σ_k w_self[k]) x_r
- * s NULL: 1; w_self NULL: no second term. Distance: w_other = -2g, w_self = 2g. Cosine: w_other =
- * g/(|x_i||z_j|), w_self = -g cos, s = 1/|x_r|². */
+ * s NULL: 1; w_self NULL: no second term. Cosine: w_other = g/(|x_i||z_j|), w_self = -g cos,
+ * s = 1/|x_r|². */
 typedef void pair_grad_fn(float *gx, const float *x, const float *z, const float *w_other,
                           const float *w_self, const float *s, const int64_t *start,
                           const int32_t *pair, const int32_t *other, int64_t width, bool accumulate,
                           int64_t from, int64_t to);
 
-/* ---- gather and segments ------------------------------------------------- */
+/* ---- gather ------------------------------------------------- */
 
 /* y[i] = x[row[i]] for i in [from, to) */
 typedef void gather_fn(float *y, const float *x, const int32_t *row, int64_t width, int64_t from,
                        int64_t to);
-/* y[r,c] = max over the items of segment r of x[item,c]; arg[r,c] the first item that has it. Empty
- * segments: 0 and -1. a holds start and col. */
-typedef void segment_max_fn(float *y, int32_t *arg, const struct sparse *a, const float *x,
-                            int64_t width, int64_t from, int64_t to);
-/* gx[i,c] = Σ over segments r holding item i with arg[r,c] == i of g[r,c]; t is the transpose of
- * the segments (items → segments), rows [from, to) are items. */
-typedef void segment_max_grad_fn(float *gx, const struct sparse *t, const float *g,
-                                 const int32_t *arg, int64_t width, int64_t from, int64_t to);
-
 /* ---- Adam ---------------------------------------------------------------- */
 
 /* torch.optim.Adam with L2 weight decay; adam_rule() fills it for step t = 1, 2, …
@@ -306,13 +264,12 @@ typedef void fma_peak_fn(float *out, int64_t rounds);
 /* clang-format off */
 #define SIMD_KERNELS(X)                                                                        \
     X(spmm) X(spmm_heads) X(sddmm) X(edge_add) X(edge_softmax) X(edge_softmax_grad)            \
-    X(edge_row_sum) X(unary) X(unary_grad) X(fill) X(scale) X(axpby) X(mul) X(div)             \
-    X(square_diff) X(dropout) X(relu_grad) X(bias_act) X(col_affine) X(row_scale) X(row_dot)   \
-    X(row_norm) X(row_normalize_grad) X(copy_cols) X(softmax) X(log_softmax) X(softmax_grad)   \
-    X(log_softmax_grad) X(row_argmax) X(col_sum) X(col_var) X(col_combine) X(reduce)           \
-    X(reduce_combine) X(reduce_grad) X(nll) X(pair_dot) X(pair_distance) X(pair_grad)          \
-    X(gather) X(segment_max) X(segment_max_grad) X(adam) X(fma_peak)           \
-    X(panel_pack) X(panel_product) X(tall_product)
+    X(edge_row_sum) X(unary) X(unary_grad) X(fill) X(scale) X(axpby) X(mul) X(square_diff)     \
+    X(dropout) X(relu_grad) X(bias_act) X(col_affine) X(row_scale) X(row_dot) X(row_norm)      \
+    X(row_normalize_grad) X(copy_cols) X(softmax) X(log_softmax) X(softmax_grad)               \
+    X(log_softmax_grad) X(col_sum) X(col_var) X(col_combine) X(reduce) X(reduce_combine)       \
+    X(pair_dot) X(pair_grad) X(gather) X(adam) X(fma_peak) X(panel_pack) X(panel_product)      \
+    X(tall_product)
 /* clang-format on */
 
 typedef softmax_fn log_softmax_fn;

@@ -62,11 +62,6 @@ void SIMD(mul)(float *y, const float *x, const float *z, bool accumulate, int64_
         y[i] = s_fma(x[i], z[i], y[i]);
 }
 
-void SIMD(div)(float *y, const float *x, const float *z, int64_t from, int64_t to)
-{
-    MAP2(y, x, z, a / b);
-}
-
 void SIMD(square_diff)(float *y, const float *x, const float *z, int64_t from, int64_t to)
 {
     MAP2(y, x, z, (a - b) * (a - b));
@@ -74,7 +69,7 @@ void SIMD(square_diff)(float *y, const float *x, const float *z, int64_t from, i
 
 void SIMD(unary)(enum unary op, float *y, const float *x, float param, int64_t from, int64_t to)
 {
-    const vf p = v_set(param), zero = v_set(0), one = v_set(1);
+    const vf p = v_set(param), zero = v_set(0);
     switch (op) {
     case UNARY_RELU: MAP1(y, x, v_relu(a)); break;
     case UNARY_LEAKY_RELU: MAP1(y, x, v_select(a < zero, p * a, a)); break;
@@ -83,11 +78,8 @@ void SIMD(unary)(enum unary op, float *y, const float *x, float param, int64_t f
     case UNARY_SIGMOID: MAP1(y, x, v_sigmoid(a)); break;
     case UNARY_LOG_SIGMOID: MAP1(y, x, v_log_sigmoid(a)); break;
     case UNARY_EXP: MAP1(y, x, v_exp(a)); break;
-    case UNARY_LOG: MAP1(y, x, v_log(a)); break;
     case UNARY_ABS: MAP1(y, x, v_abs(a)); break;
     case UNARY_SQUARE: MAP1(y, x, a * a); break;
-    case UNARY_SQRT: MAP1(y, x, v_sqrt(a)); break;
-    case UNARY_RECIPROCAL: MAP1(y, x, one / a); break;
     }
 }
 
@@ -105,38 +97,8 @@ void SIMD(unary_grad)(enum unary op, float *gx, const float *g, const float *sav
     case UNARY_SIGMOID: MAP2(gx, g, saved, a * (b * (one - b))); break;
     case UNARY_LOG_SIGMOID: MAP2(gx, g, saved, a * v_sigmoid(-b)); break;
     case UNARY_EXP: MAP2(gx, g, saved, a * b); break;
-    case UNARY_LOG: MAP2(gx, g, saved, a / b); break;
     case UNARY_ABS: MAP2(gx, g, saved, v_select(b > zero, a, v_and(b < zero, -a))); break;
     case UNARY_SQUARE: MAP2(gx, g, saved, a * (b + b)); break;
-    case UNARY_SQRT: MAP2(gx, g, saved, a / (b + b)); break;
-    case UNARY_RECIPROCAL: MAP2(gx, g, saved, -a * (b * b)); break;
-    }
-}
-
-/* gx = scale · derivative of the loss term; a is x, b is z */
-void SIMD(reduce_grad)(enum reduce op, float *gx, const float *x, const float *z, float scale,
-                       int64_t from, int64_t to)
-{
-    const vf s = v_set(scale), zero = v_set(0), one = v_set(1), tiny = v_set(1e-12f);
-    switch (op) {
-    case REDUCE_SUM: SIMD(fill)(gx, scale, from, to); break;
-    case REDUCE_DOT: SIMD(scale)(gx, scale, z, from, to); break;
-    case REDUCE_L1:
-        if (z)
-            MAP2(gx, x, z, v_select(a > b, s, v_and(a < b, -s)));
-        else
-            MAP1(gx, x, v_select(a > zero, s, v_and(a < zero, -s)));
-        break;
-    case REDUCE_SQUARED:
-        if (z)
-            MAP2(gx, x, z, (s + s) * (a - b));
-        else
-            MAP1(gx, x, (s + s) * a);
-        break;
-    /* (x - z) / (x (1-x)), the denominator at least 1e-12 as in torch */
-    case REDUCE_BCE: MAP2(gx, x, z, s * (a - b) / v_max(tiny, a * (one - a))); break;
-    case REDUCE_BCE_LOGITS: MAP2(gx, x, z, s * (v_sigmoid(a) - b)); break;
-    case REDUCE_MAX_ABS: SIMD(fill)(gx, 0, from, to); break;
     }
 }
 

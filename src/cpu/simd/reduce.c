@@ -1,6 +1,6 @@
 /* Sums over many rows or elements. A block has a fixed size and is summed by one thread in a fixed
  * order; the blocks are then added in order, so the threads that did the work leave no trace. */
-#include "cpu/simd/vmath.h"
+#include "cpu/simd/vec.h"
 
 /* ---- columns ------------------------------------------------------------- */
 
@@ -163,100 +163,41 @@ void SIMD(col_combine)(float *out, const float *partial, int64_t blocks, int64_t
 
 /* ---- everything to one number -------------------------------------------- */
 
-/* -(z log x + (1-z) log(1-x)), logarithms not below -100 */
-INLINE vf bce(vf x, vf z)
-{
-    const vf one = v_set(1), floor = v_set(-100);
-    vf yes = v_max(floor, v_log(x)), no = v_max(floor, v_log(one - x));
-    return -v_fma(z, yes, (one - z) * no);
-}
-
-/* max(x,0) - x z + log(1 + e^-|x|) */
-INLINE vf bce_logits(vf x, vf z)
-{
-    return v_relu(x) - x * z + v_log1p_unit(v_exp(-v_abs(x)));
-}
-
-INLINE vf reduce_term(enum reduce op, vf x, vf z)
-{
-    switch (op) {
-    case REDUCE_SUM: return x;
-    case REDUCE_DOT: return x * z;
-    case REDUCE_L1: return v_abs(x - z);
-    case REDUCE_SQUARED: return (x - z) * (x - z);
-    case REDUCE_BCE: return bce(x, z);
-    case REDUCE_BCE_LOGITS: return bce_logits(x, z);
-    case REDUCE_MAX_ABS: break;
-    }
-    return v_abs(x);
-}
-
-INLINE vf reduce_add(enum reduce op, vf sum, vf term)
-{
-    return op == REDUCE_MAX_ABS ? v_max(sum, term) : sum + term;
-}
-
 /* One block; lanes add up in float over REDUCE_BLOCK / LANES terms at most, then in double. */
-INLINE double reduce_block(enum reduce op, const float *x, const float *z, int64_t first,
-                           int64_t stop)
+INLINE double reduce_block(const float *x, const float *z, int64_t first, int64_t stop)
 {
     vf sum[2] = {v_set(0), v_set(0)};
     int64_t i = first;
-    for (; i + 2 * LANES <= stop; i += 2 * LANES) {
-        const int64_t k = i + LANES;
-        sum[0] =
-            reduce_add(op, sum[0], reduce_term(op, v_load(x + i), z ? v_load(z + i) : v_set(0)));
-        sum[1] =
-            reduce_add(op, sum[1], reduce_term(op, v_load(x + k), z ? v_load(z + k) : v_set(0)));
-    }
+    for (; i + 2 * LANES <= stop; i += 2 * LANES)
+        for (int k = 0; k < 2; k++) {
+            const int64_t at = i + k * LANES;
+            sum[k] = sum[k] + (z ? v_load(x + at) * v_load(z + at) : v_load(x + at));
+        }
     for (; i < stop; i += LANES) {
         const int64_t left = stop - i < LANES ? stop - i : LANES;
-        vf term = reduce_term(op, v_load_part(x + i, left, 0),
-                              z ? v_load_part(z + i, left, 0) : v_set(0));
-        sum[0] = reduce_add(op, sum[0], v_and(vi_iota() < vi_set((int32_t)left), term));
+        const vf term = v_load_part(x + i, left, 0);
+        sum[0] = sum[0] + (z ? term * v_load_part(z + i, left, 0) : term);
     }
     double total = 0;
     for (int k = 0; k < 2; k++)
-        for (int lane = 0; lane < LANES; lane++) {
-            const double s = (double)sum[k][lane];
-            if (op != REDUCE_MAX_ABS)
-                total += s;
-            else if (s > total)
-                total = s;
-        }
+        for (int lane = 0; lane < LANES; lane++)
+            total += (double)sum[k][lane];
     return total;
 }
 
-#define REDUCE_CASE(op)                                                              \
-    case op:                                                                         \
-        for (int64_t b = from_block; b < to_block; b++) {                            \
-            const int64_t first = b * REDUCE_BLOCK, stop = first + REDUCE_BLOCK;     \
-            partial[b] = reduce_block(op, x, z, first, stop < count ? stop : count); \
-        }                                                                            \
-        break;
-
-void SIMD(reduce)(enum reduce op, double *partial, const float *x, const float *z, int64_t count,
+void SIMD(reduce)(double *partial, const float *x, const float *z, int64_t count,
                   int64_t from_block, int64_t to_block)
 {
-    switch (op) {
-        REDUCE_CASE(REDUCE_SUM)
-        REDUCE_CASE(REDUCE_DOT)
-        REDUCE_CASE(REDUCE_L1)
-        REDUCE_CASE(REDUCE_SQUARED)
-        REDUCE_CASE(REDUCE_BCE)
-        REDUCE_CASE(REDUCE_BCE_LOGITS)
-        REDUCE_CASE(REDUCE_MAX_ABS)
+    for (int64_t b = from_block; b < to_block; b++) {
+        const int64_t first = b * REDUCE_BLOCK, stop = first + REDUCE_BLOCK;
+        partial[b] = reduce_block(x, z, first, stop < count ? stop : count);
     }
 }
 
-void SIMD(reduce_combine)(enum reduce op, float *out, const double *partial, int64_t blocks,
-                          double scale)
+void SIMD(reduce_combine)(float *out, const double *partial, int64_t blocks)
 {
     double total = 0;
     for (int64_t b = 0; b < blocks; b++)
-        if (op != REDUCE_MAX_ABS)
-            total += partial[b];
-        else if (partial[b] > total)
-            total = partial[b];
-    *out = (float)(total * scale);
+        total += partial[b];
+    *out = (float)total;
 }

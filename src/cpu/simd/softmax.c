@@ -1,7 +1,7 @@
-/* Softmax of rows, mostly short ones (a class per column), and the negative log likelihood with its
- * gradient. Up to TILE columns, LANES rows go side by side, one per lane, so that nothing is summed
- * across lanes; a lane's arithmetic does not depend on its neighbours, so shares may begin
- * anywhere. Wider rows go one by one, as whole vectors and one that ends with the row. */
+/* Softmax of rows, mostly short ones (a class per column). Up to TILE columns, LANES rows go side
+ * by side, one per lane, so that nothing is summed across lanes; a lane's arithmetic does not
+ * depend on its neighbours, so shares may begin anywhere. Wider rows go one by one, as whole
+ * vectors and one that ends with the row. */
 #include "cpu/simd/vmath.h"
 
 enum { TILE = 32 };
@@ -187,75 +187,5 @@ void SIMD(log_softmax_grad)(float *gx, const float *g, const float *y, int64_t w
             vf e = v_exp(v_load_part(yr + c, width - c, 0));
             v_store_part(out + c, v_fma(e, total, v_load_part(gr + c, width - c, 0)), width - c);
         }
-    }
-}
-
-void SIMD(row_argmax)(int32_t *best, const float *x, int64_t width, int64_t from, int64_t to)
-{
-    for (int64_t r = from; r < to; r++) {
-        const float *xr = x + r * width;
-        int64_t at = 0;
-        for (int64_t c = 1; c < width; c++)
-            at = xr[c] > xr[at] ? c : at;
-        best[r] = (int32_t)at;
-    }
-}
-
-/* LANES listed rows from entry i on: their losses in order, their gradients. */
-INLINE double nll_tile(float *gx, const float *x, int64_t width, const int32_t *row,
-                       const int32_t *label, float scale, int64_t i, int64_t stop, bool loss)
-{
-    const int lanes = stop - i < LANES ? (int)(stop - i) : LANES;
-    struct tile t;
-    float *out[LANES];
-    double sum = 0;
-    for (int l = 0; l < LANES; l++) {
-        const int64_t at = i + (l < lanes ? l : lanes - 1), r = row ? row[at] : at;
-        t.row[l] = x + r * width;
-        out[l] = gx ? gx + r * width : NULL;
-    }
-    tile_read(&t, width);
-    tile_exp(&t, width);
-    if (loss) {
-        const vf log_sum = v_log(t.sum);
-        for (int l = 0; l < lanes; l++) {
-            const int64_t r = row ? row[i + l] : i + l;
-            sum += (double)log_sum[l] + (double)t.largest[l] - (double)t.row[l][label[r]];
-        }
-    }
-    if (gx) {
-        tile_write(out, lanes, &t, width, v_set(scale) / t.sum, v_set(0));
-        for (int l = 0; l < lanes; l++)
-            out[l][label[row ? row[i + l] : i + l]] -= scale;
-    }
-    return sum;
-}
-
-static double nll_row(float *gx, const float *x, int64_t width, int32_t label, float scale)
-{
-    const struct row_facts f = row_facts(x, width);
-    if (gx) {
-        row_softmax(gx, x, width, f, scale);
-        gx[label] -= scale;
-    }
-    return (double)s_log(f.sum) + (double)f.largest - (double)x[label];
-}
-
-void SIMD(nll)(double *partial, float *gx, const float *x, int64_t width, const int32_t *row,
-               const int32_t *label, float scale, int64_t count, int64_t from_block,
-               int64_t to_block)
-{
-    for (int64_t b = from_block; b < to_block; b++) {
-        const int64_t first = b * NLL_BLOCK;
-        const int64_t stop = first + NLL_BLOCK < count ? first + NLL_BLOCK : count;
-        double sum = 0;
-        for (int64_t i = first; i < stop && width <= TILE; i += LANES)
-            sum += nll_tile(gx, x, width, row, label, scale, i, stop, partial != NULL);
-        for (int64_t i = first; i < stop && width > TILE; i++) {
-            const int64_t r = row ? row[i] : i;
-            sum += nll_row(gx ? gx + r * width : NULL, x + r * width, width, label[r], scale);
-        }
-        if (partial)
-            partial[b] = sum;
     }
 }
