@@ -1,13 +1,17 @@
 /* The team of threads: a generation counter wakes them, a counting barrier joins them. Waiting
- * spins briefly and then sleeps. */
+ * spins for a while that is measured in time, not in turns, because a turn costs ten times as much
+ * on one processor as on another, and then sleeps. How long it pays to spin is learned: a partner
+ * who came late (another process has its processor) halves the patience, one in time restores it.
+ */
 #include "base/threads.h"
 
 #include "base/alloc.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <time.h>
 
-enum { MAX_THREADS = 1024, SPIN_BARRIER = 10000 };
+enum { MAX_THREADS = 1024, MOST_PATIENCE = 100000, LEAST_PATIENCE = 1000 }; /* nanoseconds */
 
 struct team {
     int size;
@@ -16,7 +20,7 @@ struct team {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     int sleepers;
-    int spins; /* before a waiting thread sleeps; 0 when there are more threads than processors */
+    atomic_int patience; /* ns to spin before sleeping; 0: more threads than processors */
     bool leaving;
     _Alignas(64) atomic_uint generation; /* bumped once per team_run */
     _Alignas(64) atomic_int arrived;     /* at the current barrier */
@@ -41,14 +45,41 @@ static void relax(void)
 #endif
 }
 
+static int64_t nanoseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Spins until the counter differs from the value seen, as long as that is likely to end soon. */
+static bool spin(struct team *team, atomic_uint *counter, unsigned seen)
+{
+    enum { TURNS = 32 }; /* between two looks at the clock */
+    int patience = atomic_load_explicit(&team->patience, memory_order_relaxed);
+    if (patience == 0)
+        return false;
+    for (int64_t begin = nanoseconds(); nanoseconds() - begin < patience;)
+        for (int i = 0; i < TURNS; i++) {
+            if (atomic_load_explicit(counter, memory_order_acquire) != seen) {
+                int more = patience + patience / 4;
+                atomic_store_explicit(&team->patience, more < MOST_PATIENCE ? more : MOST_PATIENCE,
+                                      memory_order_relaxed);
+                return true;
+            }
+            relax();
+        }
+    int less = patience / 2;
+    atomic_store_explicit(&team->patience, less > LEAST_PATIENCE ? less : LEAST_PATIENCE,
+                          memory_order_relaxed);
+    return false;
+}
+
 /* Waits until the generation differs from the one seen: spin first, then sleep. */
 static void await_generation(struct team *team, unsigned seen)
 {
-    for (int i = 0; i < 2 * team->spins; i++) {
-        if (atomic_load_explicit(&team->generation, memory_order_acquire) != seen)
-            return;
-        relax();
-    }
+    if (spin(team, &team->generation, seen))
+        return;
     pthread_mutex_lock(&team->lock);
     team->sleepers++;
     while (atomic_load(&team->generation) == seen)
@@ -97,7 +128,7 @@ consm_status team_new(struct team **out, int size)
     pthread_mutex_init(&team->lock, NULL);
     pthread_cond_init(&team->wake, NULL);
     pthread_cond_init(&team->opened, NULL);
-    team->spins = size <= threads_available() ? SPIN_BARRIER : 0;
+    atomic_init(&team->patience, size <= threads_available() ? MOST_PATIENCE : 0);
     for (int id = 1; id < size; id++) {
         struct start *start;
         TRY(NEW(start, 1));
@@ -150,11 +181,8 @@ void team_run(struct team *team, team_fn fn, void *arg)
  * then sleeps, because somebody else may need the processor. */
 static void await_barrier(struct team *team, unsigned before)
 {
-    for (int i = 0; i < team->spins; i++) {
-        if (atomic_load_explicit(&team->passed, memory_order_acquire) != before)
-            return;
-        relax();
-    }
+    if (spin(team, &team->passed, before))
+        return;
     pthread_mutex_lock(&team->lock);
     atomic_fetch_add(&team->dozing, 1);
     while (atomic_load(&team->passed) == before)
