@@ -2,11 +2,11 @@
  * Layout and numbers follow PKWARE's APPNOTE 6.3. */
 #include "io/zip.h"
 
-#include "io/crc32.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 enum {
     LOCAL_SIGNATURE = 0x04034b50,
@@ -301,7 +301,7 @@ struct checked_sink {
 static consm_status checked_push(void *ctx, const uint8_t *bytes, size_t count)
 {
     struct checked_sink *c = ctx;
-    c->crc = crc32_add(c->crc, bytes, count);
+    c->crc = (uint32_t)crc32_z(c->crc, bytes, count);
     return c->sink(c->ctx, bytes, count);
 }
 

@@ -3,9 +3,8 @@
  * where a figure does not fit 32 bits, as other programs expect. */
 #include "io/zip.h"
 
-#include "io/crc32.h"
+#include "io/zlib_memory.h"
 #include <string.h>
-#include <zlib.h>
 
 enum { VERSION = 20, VERSION64 = 45, DATE_1980 = 0x21, GATHER = 1 << 16 };
 
@@ -34,18 +33,6 @@ done:
     return st;
 }
 
-static void *deflate_alloc(void *ctx, uInt count, uInt size)
-{
-    (void)ctx;
-    return mem_alloc(count, size);
-}
-
-static void deflate_free(void *ctx, void *block)
-{
-    (void)ctx;
-    mem_free(block);
-}
-
 consm_status zip_begin(struct zip_writer *w, const char *name, bool deflated)
 {
     consm_status st = CONSM_OK;
@@ -57,7 +44,7 @@ consm_status zip_begin(struct zip_writer *w, const char *name, bool deflated)
     w->count++;
     w->used = 0;
     if (deflated) {
-        w->deflate = (z_stream){.zalloc = deflate_alloc, .zfree = deflate_free};
+        w->deflate = (z_stream){.zalloc = zlib_alloc, .zfree = zlib_free};
         if (deflateInit2(&w->deflate, 6, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK)
             TRY(CONSM_ENOMEM);
         w->open = true;
@@ -91,7 +78,7 @@ consm_status zip_put(struct zip_writer *w, const void *bytes, size_t count)
     m->size += count;
     while (count > 0) {
         size_t part = count < GATHER ? count : GATHER; /* zlib counts in 32 bits */
-        m->crc = crc32_add(m->crc, from, part);
+        m->crc = (uint32_t)crc32_z(m->crc, from, part);
         if (m->deflated) {
             w->deflate.next_in = (Bytef *)from;
             w->deflate.avail_in = (uInt)part;

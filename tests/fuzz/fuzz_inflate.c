@@ -1,4 +1,5 @@
-/* Our inflater against zlib's: the same bytes out, or a fault in both. */
+/* A stream in pieces, of declared size, against zlib in one go: the same bytes, or a fault in both.
+ */
 #include "io/inflate.h"
 #include <stdlib.h>
 #include <string.h>
