@@ -68,7 +68,7 @@ static inline struct config entry_config(const struct model_def *model, const js
     json_t *value;
     char text[32];
     model_defaults(model, &c);
-    c.dropout = c.attention_dropout = c.edge_dropout = c.match_dropout = 0;
+    c.dropout = c.input_dropout = c.attention_dropout = c.edge_dropout = c.match_dropout = 0;
     json_object_foreach(ref_get(entry, "config"), key, value)
     {
         const struct config_row *row = config_find(key);

@@ -8,9 +8,11 @@
 #include "reference_scene.h"
 
 #include "cpu/backend.h"
+#include "models/grand.h"
 #include "models/ptdnet.h"
 #include "train/agreement.h"
 #include "train/propagation.h"
+#include "train/supervised.h"
 
 static const double TOLERANCE = 1e-5;
 
@@ -173,6 +175,58 @@ static void ptdnet_equals_the_reference(void **state)
     json_decref(root);
 }
 
+/* ---- GRAND: the dropped nodes come from the file ------------------------- */
+
+/* Without training: the same parameters, nothing dropped. */
+static void grand_evaluation(struct scene *s, struct trial *t, const struct config *c,
+                             const json_t *entry)
+{
+    struct program *p;
+    struct step step = {1, 0};
+    OK(program_new(&p, t->params, false));
+    struct inputs in = scene_inputs(s, p);
+    node logits = grand_record(p, &in, c, NULL);
+    program_keep(p, logits);
+    OK(program_compile(p, cpu_backend()));
+    program_run(p, s->team, &step);
+    assert_tensor("grand: evaluation", program_value(p, logits),
+                  ref_get(ref_get(entry, "outputs"), "evaluation"));
+    program_free(p);
+}
+
+static void grand_entry(const json_t *entry)
+{
+    struct scene s;
+    struct trial t;
+    const struct model_def *model;
+    struct ref_tensor kept = ref_named(entry, "inputs", "kept");
+    float *floats = ref_floats(kept);
+    scene_open(&s, NULL);
+    OK(model_find(&model, "grand"));
+    trial_begin(&t);
+    struct config c = entry_config(model, entry);
+    struct inputs in = scene_inputs(&s, t.program);
+    t.logits = grand_record(t.program, &in, &c, floats);
+    t.loss = supervised_loss(t.program, t.logits, in.classes, s.labelled, s.reference.label, NULL);
+    trial_compile(&t, entry);
+    if (json_object_size(ref_get(entry, "outputs")) > 0)
+        grand_evaluation(&s, &t, &c, entry);
+    trial_compare(&t, &s, "grand", entry);
+    trial_end(&t);
+    scene_close(&s);
+    mem_free(floats);
+    mem_free(kept.value);
+}
+
+static void grand_equals_the_reference(void **state)
+{
+    (void)state;
+    json_t *root = ref_open("grand"), *entries = ref_get(root, "entries");
+    for (size_t k = 0; k < json_array_size(entries); k++)
+        grand_entry(json_array_get(entries, k));
+    json_decref(root);
+}
+
 /* ---- propagation losses on a GCN, with given weights --------------------- */
 
 static void propagation_entry(const char *what, const json_t *entry)
@@ -282,6 +336,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_models_equal_the_reference),
         cmocka_unit_test(ptdnet_equals_the_reference),
+        cmocka_unit_test(grand_equals_the_reference),
         cmocka_unit_test(propagation_equals_the_reference),
         cmocka_unit_test(gam_equals_the_reference),
     };

@@ -65,6 +65,8 @@ static const struct {
     {"h2gcn", "h2gcn", {{0}}},
     {"fagcn", "fagcn", {{0}}},
     {"ptdnet", "ptdnet", {{0}}},
+    {"grand", "grand", {{0}}},
+    {"grand-norm", "grand", {{"batch_norm", "yes"}}},
     {"consm", "consm", {{0}}},
     {"consm-paper", "consm", {{"profile", "paper"}}},
     {"consm-authors", "consm", {{"profile", "authors"}}},

@@ -5,12 +5,13 @@
 #include <string.h>
 
 extern const struct model_def model_mlp, model_gcn, model_dropedge, model_gat, model_gin,
-    model_appnp, model_gcnii, model_h2gcn, model_fagcn, model_ptdnet, model_gam, model_consm;
+    model_appnp, model_gcnii, model_h2gcn, model_fagcn, model_ptdnet, model_gam, model_grand,
+    model_consm;
 
 static const struct model_def *const models[] = {
-    &model_mlp,   &model_gcn, &model_dropedge, &model_gat,   &model_gin,    &model_appnp,
-    &model_gcnii, &model_gam, &model_h2gcn,    &model_fagcn, &model_ptdnet, &model_consm,
-    NULL};
+    &model_mlp,    &model_gcn,   &model_dropedge, &model_gat,   &model_gin,
+    &model_appnp,  &model_gcnii, &model_gam,      &model_h2gcn, &model_fagcn,
+    &model_ptdnet, &model_grand, &model_consm,    NULL};
 
 const struct model_def *const *model_list(void)
 {

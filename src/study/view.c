@@ -73,7 +73,8 @@ const char *view_model_title(const struct model_def *model)
     static const char *const title[][2] = {
         {"mlp", "MLP"},     {"gcn", "GCN"},     {"dropedge", "DropEdge"}, {"gat", "GAT"},
         {"gin", "GIN"},     {"appnp", "APPNP"}, {"gcnii", "GCNII"},       {"gam", "GAM"},
-        {"h2gcn", "H2GCN"}, {"fagcn", "FAGCN"}, {"ptdnet", "PTDNet"},     {"consm", "ConSM"},
+        {"h2gcn", "H2GCN"}, {"fagcn", "FAGCN"}, {"ptdnet", "PTDNet"},     {"grand", "GRAND"},
+        {"consm", "ConSM"},
     };
     for (size_t i = 0; i < sizeof title / sizeof *title; i++)
         if (strcmp(title[i][0], model->name) == 0)

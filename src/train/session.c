@@ -1,6 +1,7 @@
 /* Building a session: two programs over one parameter store, the optimiser's memory. */
 #include "train/session.h"
 #include "train/metrics.h"
+#include "train/supervised.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -87,9 +88,12 @@ static consm_status record_train(struct session *s, struct program **out, node *
     consm_status st = CONSM_OK;
     node logits;
     TRY(record(s, out, &logits, true));
-    *loss = nll(*out, logits, s->labelled, s->target, s->row_weight);
-    if (extra)
-        *loss = add(*out, *loss, s->procedure->extra_loss(s, *out, logits));
+    *loss =
+        supervised_loss(*out, logits, s->problem->classes, s->labelled, s->target, s->row_weight);
+    if (extra) {
+        node mean = mean_prediction(*out, logits, s->problem->classes);
+        *loss = add(*out, *loss, s->procedure->extra_loss(s, *out, mean));
+    }
     *loss = program_minimize(*out, *loss);
     TRY(program_compile(*out, cpu_backend()));
 done:

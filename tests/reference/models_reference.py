@@ -188,6 +188,42 @@ def ptdnet(p, layers, hidden, gate_hidden, noise, temperature, gamma, zeta, acti
     return h, sparsity, nuclear, torch.stack(gates)
 
 
+# ---- GRAND ----------------------------------------------------------------------------------------
+
+def grand(p, layers, hidden, hops, kept, batch_norm_on):
+    """X_s = kept_s X, Xbar_s = 1/(K+1) sum_k A_hat^k X_s, Z_s = MLP(Xbar_s)
+                                                              (Feng et al. 2020, Eqs. 1, 2, 3)
+    kept (samples, nodes) holds 0 or 1/(1 - delta). The optional batch norm follows the relu, with
+    the statistics of all samples together. Gives Z (samples, nodes, classes).
+    """
+    h = []
+    for mask in kept:
+        x = mask[:, None] * X
+        total = x
+        for _ in range(hops):
+            x = A_HAT @ x
+            total = total + x
+        h.append(total / (hops + 1))
+    h = torch.stack(h)
+    for l, width in enumerate(widths(layers, hidden), 1):
+        h = h @ p.matrix(f"w{l}", h.shape[2], width) + p.vector(f"b{l}", width)
+        if l < layers:
+            h = F.relu(h)
+            if batch_norm_on:
+                h = batch_norm(p, l, h.reshape(-1, width)).reshape(h.shape)
+    return h
+
+
+def grand_loss(z, consistency, sharpening):
+    """mean_s nll(Z_s) + lambda / (S n) sum_s ||P' - P_s||^2, P' the sharpened mean of the softmax P_s,
+    without a gradient of its own                                 (Feng et al. 2020, Eqs. 4 to 6)"""
+    probabilities = torch.softmax(z, 2)
+    power = probabilities.mean(0) ** (1 / sharpening)
+    target = (power / power.sum(1, keepdim=True)).detach()
+    supervised = torch.stack([nll(sample) for sample in z]).mean()
+    return supervised + consistency * ((probabilities - target) ** 2).sum() / (len(z) * NODES)
+
+
 # ---- label propagation, agreement -----------------------------------------------------------------
 
 ENDS = torch.tensor(GRAPH.edges)                                    # (edges, 2), u < v
@@ -283,6 +319,25 @@ def ptdnet_entries():
     return entries
 
 
+def grand_entries():
+    entries = []
+    knobs = {"hops": 3, "samples": 4, "node_dropout": 0.5, "consistency": 0.75, "sharpening": 0.5}
+    cases = [(layers, 0) for layers in DEPTHS] + [(2, 1)]
+    for layers, normal in cases:
+        random = torch.Generator().manual_seed(layers)
+        kept = 2.0 * (torch.rand(knobs["samples"], NODES, generator=random) >= 0.5)
+
+        def run(p, layers=layers, normal=normal, kept=kept):
+            z = grand(p, layers, HIDDEN, knobs["hops"], kept, normal)
+            still = grand(p, layers, HIDDEN, knobs["hops"], torch.ones(1, NODES), 0)[0]
+            side_by_side = z.permute(1, 0, 2).reshape(NODES, -1)
+            outputs = {} if normal else {"evaluation": still}
+            return side_by_side, grand_loss(z, knobs["consistency"], knobs["sharpening"]), outputs
+        entries.append(measure({"layers": layers, "hidden": HIDDEN, "batch_norm": normal, **knobs}, run,
+                               350 + layers, {"kept": kept}))
+    return entries
+
+
 def gam_entries():
     """part "agreement": the agreement model alone, on a fixed balanced list of labelled pairs;
     part "classifier": a GCN with the propagation loss, agreement weights given."""
@@ -350,6 +405,7 @@ def main():
         "h2gcn": simple(h2gcn, reach=2) + simple(h2gcn, reach=1),
         "fagcn": simple(fagcn, eps=0.1, self_loops=0) + simple(fagcn, eps=0.1, self_loops=1)[1:2],
         "ptdnet": ptdnet_entries(),
+        "grand": grand_entries(),
         "propagation": propagation_entries(),
     }
     for name, entries in dumps.items():
