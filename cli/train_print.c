@@ -117,14 +117,15 @@ void train_print_notes(const struct training *t)
 void train_print_output(const struct training *t)
 {
     const struct consm_metrics *m =
-        &t->best->metrics[t->count[SPLIT_TEST] ? SPLIT_TEST : SPLIT_VAL];
+        consm_model_metrics(t->best, t->count[SPLIT_TEST] ? CONSM_TEST : CONSM_VALIDATION);
     if (t->count[SPLIT_TEST] || t->count[SPLIT_VAL])
         printf("  macro-F1 %.4f, balanced accuracy %.4f, ROC-AUC %.4f on %s\n", m->macro_f1,
                m->balanced_accuracy, m->roc_auc, t->count[SPLIT_TEST] ? "test" : "validation");
     if (t->count[SPLIT_VAL])
         printf("  confidence: temperature %.3f, calibration error on validation %.4f before, %.4f "
                "after\n",
-               t->best->temperature, t->best->ece_before, t->best->metrics[SPLIT_VAL].ece);
+               t->best->temperature, t->best->ece_before,
+               consm_model_metrics(t->best, CONSM_VALIDATION)->ece);
     else
         printf("  confidence: not calibrated, for want of validation nodes\n");
     printf(

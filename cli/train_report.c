@@ -11,9 +11,14 @@
 static const char *const role_name[] = {"", "training", "validation", "test"};
 
 /* The role whose figures come first: test where there is one. */
-static int first_role(const struct consm_model *m)
+static enum consm_role first_role(const struct consm_model *m)
 {
-    return m->metrics[SPLIT_TEST].nodes ? SPLIT_TEST : SPLIT_VAL;
+    return consm_model_metrics(m, CONSM_TEST)->nodes ? CONSM_TEST : CONSM_VALIDATION;
+}
+
+static const struct consm_metrics *first_metrics(const struct consm_model *m)
+{
+    return consm_model_metrics(m, first_role(m));
 }
 
 static void percent(char text[32], double value)
@@ -23,7 +28,7 @@ static void percent(char text[32], double value)
 
 static void add_summary(struct report *r, const struct consm_model *m)
 {
-    const struct consm_metrics *best = &m->metrics[first_role(m)];
+    const struct consm_metrics *best = first_metrics(m);
     char text[320], value[32];
     percent(value, best->accuracy);
     snprintf(text, sizeof text, "of %lld %s nodes", (long long)best->nodes,
@@ -58,8 +63,8 @@ static consm_status add_roles(struct report *r, const struct consm_model *m)
     table_column(t, "Balanced", TABLE_RIGHT, "mean recall over classes");
     table_column(t, "ROC-AUC", TABLE_RIGHT, "one class against the rest, mean");
     table_column(t, "ECE", TABLE_RIGHT, "expected calibration error, 15 bins");
-    for (int role = SPLIT_TRAIN; role <= SPLIT_TEST; role++) {
-        const struct consm_metrics *x = &m->metrics[role];
+    for (enum consm_role role = CONSM_TRAIN; role <= CONSM_TEST; role++) {
+        const struct consm_metrics *x = consm_model_metrics(m, role);
         if (x->nodes == 0)
             continue;
         table_row(t);
@@ -79,7 +84,7 @@ done:
 static consm_status add_classes(struct report *r, const struct consm_model *m)
 {
     consm_status st = CONSM_OK;
-    const struct consm_metrics *x = &m->metrics[first_role(m)];
+    const struct consm_metrics *x = first_metrics(m);
     struct table *t;
     char buffer[24];
     TRY(table_new(&t, "classes", "Class by class"));
@@ -91,14 +96,15 @@ static consm_status add_classes(struct report *r, const struct consm_model *m)
     table_column(t, "F1", TABLE_RIGHT, NULL);
     table_column(t, "ROC-AUC", TABLE_RIGHT, NULL);
     for (int32_t k = 0; k < m->classes; k++) {
+        const struct consm_class_metrics *of = consm_metrics_class(x, k);
         table_row(t);
         table_text(t, consm_model_class(m, k, buffer));
-        table_number(t, (double)x->of[k].support, 0);
-        table_number(t, (double)x->of[k].predicted, 0);
-        table_number(t, x->of[k].precision, 4);
-        table_number(t, x->of[k].recall, 4);
-        table_number(t, x->of[k].f1, 4);
-        table_number(t, x->of[k].roc_auc, 4);
+        table_number(t, (double)of->support, 0);
+        table_number(t, (double)of->predicted, 0);
+        table_number(t, of->precision, 4);
+        table_number(t, of->recall, 4);
+        table_number(t, of->f1, 4);
+        table_number(t, of->roc_auc, 4);
     }
     report_table(r, t);
 done:
@@ -109,11 +115,12 @@ static consm_status add_confusion(struct report *r, const struct consm_model *m)
 {
     enum { MOST = 30 };
     consm_status st = CONSM_OK;
-    const struct consm_metrics *x = &m->metrics[first_role(m)];
+    int64_t count[MOST * MOST];
     struct table *t;
     char buffer[24];
     if (m->classes > MOST)
         return CONSM_OK;
+    consm_metrics_confusion(count, first_metrics(m));
     TRY(table_new(&t, "confusion", "Confusion: true class by row, predicted class by column"));
     table_column(t, "Class", TABLE_LEFT, NULL);
     for (int32_t k = 0; k < m->classes; k++)
@@ -122,7 +129,7 @@ static consm_status add_confusion(struct report *r, const struct consm_model *m)
         table_row(t);
         table_text(t, consm_model_class(m, i, buffer));
         for (int32_t j = 0; j < m->classes; j++) {
-            table_number(t, (double)x->confusion[(int64_t)i * m->classes + j], 0);
+            table_number(t, (double)count[i * m->classes + j], 0);
             table_mark(t, i == j ? TABLE_BEST : 0);
         }
     }
@@ -153,7 +160,7 @@ static consm_status add_calibration(struct report *r, const struct consm_model *
     snprintf(text, sizeof text,
              "Logits are divided by the temperature %.3f, fitted on validation: its expected "
              "calibration error went from %.4f to %.4f.",
-             m->temperature, m->ece_before, m->metrics[SPLIT_VAL].ece);
+             m->temperature, m->ece_before, consm_model_metrics(m, CONSM_VALIDATION)->ece);
     report_section(r, "Confidence", text);
     if (n == 0)
         goto done;

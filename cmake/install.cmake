@@ -1,11 +1,11 @@
-# What `make install` and `cpack` put where: command, header, both libraries, and what pkg-config and
+# What `make install` and `cpack` put where: command, headers, both libraries, and what pkg-config and
 # find_package(consm) need to find them.
 install(TARGETS consm_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS consm_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(NOT CONSM_SANITIZE)
     install(FILES ${CMAKE_BINARY_DIR}/libconsm.a DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
-install(FILES include/consm.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES include/consm.h include/consm_ot.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

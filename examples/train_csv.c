@@ -50,7 +50,7 @@ int main(int argc, char **argv)
         (st = consm_predict(&guess, model, data, 0)) < 0)
         goto done;
 
-    struct consm_model_info info;
+    struct consm_model_info info = {.size = sizeof info};
     consm_model_info(&info, model);
     fprintf(stderr, "%lld people train, %lld validate: accuracy %.2f, temperature %.2f\n",
             (long long)info.trained, (long long)info.validated,

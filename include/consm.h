@@ -1,7 +1,7 @@
 /*
  * consm: label the rest of your graph, and know which of its edges to trust.
  *
- * This is the only public header. A whole program:
+ * This is the public header; consm_ot.h adds optimal transport. A whole program:
  *
  *     #include <consm.h>
  *     #include <stdio.h>
@@ -37,6 +37,11 @@
  * and go back through the matching _free, which accepts NULL. The library never prints, exits or
  * aborts; a log callback hears what it has to say.
  *
+ * The interface grows without breaking programs that are built already. A struct that you make
+ * begins with its size: write `struct consm_model_info info = {.size = sizeof info};` before the
+ * call that fills or reads it. A struct that the library makes and lends you may grow at its end;
+ * so do not copy it or keep arrays of it. Enumerations may get new values.
+ *
  * Distinct objects may be used from distinct threads at the same time, and one dataset or one model
  * may be read (trained on, predicted with) by several threads at once. The same seed gives the same
  * bits on any number of threads.
@@ -58,6 +63,21 @@ extern "C" {
 #define CONSM_API
 #endif
 
+/* ---- version ------------------------------------------------------------- */
+
+/* Of this header. */
+#define CONSM_VERSION_MAJOR 0
+#define CONSM_VERSION_MINOR 1
+#define CONSM_VERSION_PATCH 0
+
+/* 1002003 for version 1.2.3, to compare with. */
+#define CONSM_VERSION_NUMBER \
+    (CONSM_VERSION_MAJOR * 1000000 + CONSM_VERSION_MINOR * 1000 + CONSM_VERSION_PATCH)
+
+/* Of the library in use: "0.1.0", and its CONSM_VERSION_NUMBER. */
+CONSM_API const char *consm_version(void);
+CONSM_API int consm_version_number(void);
+
 /* ---- status -------------------------------------------------------------- */
 
 typedef int consm_status;
@@ -77,9 +97,6 @@ enum {
 
 /* The message of the last failure on this thread; "" when there was none. */
 CONSM_API const char *consm_errmsg(void);
-
-/* "0.1.0" */
-CONSM_API const char *consm_version(void);
 
 /* ---- memory -------------------------------------------------------------- */
 
@@ -105,115 +122,6 @@ typedef void (*consm_log_fn)(void *ctx, enum consm_log_level level, const char *
 
 /* Sends the library's messages to fn (NULL: nowhere, the default). */
 CONSM_API void consm_set_log(consm_log_fn fn, void *ctx);
-
-/* ---- optimal transport --------------------------------------------------- */
-
-/*
- * Moving the mass of n points onto c reference points (docs/transport.md). Matrices are row-major:
- * references (c, f), points (n, f), costs and plans (c, n). Masses a (c) of the references and
- * b (n) of the points may be NULL: uniform, of total 1. Outputs marked "or NULL" may be left out.
- */
-enum consm_ot_metric { CONSM_OT_SQUARED_EUCLIDEAN = 0, CONSM_OT_COSINE = 1 };
-
-enum consm_ot_method {
-    CONSM_OT_NEAREST = 0,  /* each point to its nearest reference, whatever the masses say  */
-    CONSM_OT_SINKHORN = 1, /* entropy-regularised plan                                      */
-    CONSM_OT_EXACT = 2,    /* the optimal plan                                              */
-};
-
-enum consm_ot_pooling { CONSM_OT_MEAN = 0, CONSM_OT_SUM = 1, CONSM_OT_MAX = 2 };
-
-enum consm_ot_scale {
-    CONSM_OT_SCALE_NONE = 0, /* P h, as the paper writes it                                 */
-    CONSM_OT_SCALE_SQRT = 1, /* sqrt(c) P h (Mialon et al. 2020)                            */
-    CONSM_OT_SCALE_MASS = 2, /* c P h: with uniform masses each row is a weighted mean      */
-};
-
-struct consm_ot_options {
-    enum consm_ot_method method; /* read by consm_ot_assign                                 */
-    enum consm_ot_metric metric; /* read by consm_ot_assign                                 */
-    double epsilon;              /* Sinkhorn's regulariser, > 0                             */
-    bool relative;               /* epsilon counts in units of the problem's mean cost      */
-    double tolerance;            /* Sinkhorn: sum of |row sum - a| over the total mass      */
-    int max_iterations;          /* Sinkhorn: over all stages of its epsilon scaling        */
-};
-
-/* Exact, squared Euclidean, epsilon 0.05 of the mean cost, tolerance 1e-6, 10000 iterations. */
-CONSM_API void consm_ot_defaults(struct consm_ot_options *options);
-
-struct consm_ot_result {
-    double cost;           /* sum of plan times cost                                        */
-    double marginal_error; /* as under tolerance                                            */
-    int64_t iterations;
-    bool converged; /* false: the plan is finite and its column sums are b, its row sums not a */
-};
-
-CONSM_API consm_status consm_ot_cost_matrix(double *cost, const float *references,
-                                            const float *points, int64_t c, int64_t n, int64_t f,
-                                            enum consm_ot_metric metric);
-
-/* The optimal plan. dual_r (c) and dual_h (n), or both NULL, prove it: dual_r[k] + dual_h[l] is at
- * most cost[k, l], and equal where the plan is positive, to rounding. Memory O(min(c,n)² max(c,n)).
- */
-CONSM_API consm_status consm_ot_exact(double *plan, double *dual_r, double *dual_h,
-                                      struct consm_ot_result *result, const double *cost,
-                                      const double *a, const double *b, int64_t c, int64_t n);
-
-/* The entropy-regularised plan, in the log domain: no epsilon and no cost makes it underflow. A
- * problem that reaches max_iterations is no error; result->converged says so. O(c n) an iteration.
- */
-CONSM_API consm_status consm_ot_sinkhorn(double *plan, struct consm_ot_result *result,
-                                         const double *cost, const double *a, const double *b,
-                                         int64_t c, int64_t n,
-                                         const struct consm_ot_options *options);
-
-/* The same for `count` problems with c references each and uniform masses, shared out to `threads`
- * threads (0: all), same bits for any number. Problem i has the points start[i] … start[i + 1]-1;
- * its (c, points) cost and plan begin at element c * start[i]. results (count). */
-CONSM_API consm_status consm_ot_sinkhorn_batch(double *plans, struct consm_ot_result *results,
-                                               const double *costs, const int64_t *start,
-                                               int64_t count, int64_t c,
-                                               const struct consm_ot_options *options, int threads);
-
-/* One reference per point, by options->method: the nearest, or the one that takes most of the
- * point's mass under a plan with uniform masses. Ties go to the lower index. assignment (n). */
-CONSM_API consm_status consm_ot_assign(int32_t *assignment, const float *references,
-                                       const float *points, int64_t c, int64_t n, int64_t f,
-                                       const struct consm_ot_options *options);
-
-/* Linear map (mass may split): image (c, f) = scale · plan · points. */
-CONSM_API consm_status consm_ot_linear(float *image, const double *plan, const float *points,
-                                       int64_t c, int64_t n, int64_t f, enum consm_ot_scale scale);
-
-/* Barycentric projection: image[k] (c, f) is the mean of the points under row k of the plan; zero,
- * and empty[k] = 1 (c, or NULL), where the row has no mass. */
-CONSM_API consm_status consm_ot_project(float *image, uint8_t *empty, const double *plan,
-                                        const float *points, int64_t c, int64_t n, int64_t f);
-
-/* Monge map (mass does not split): every point goes to the reference that takes most of its mass
- * (assignment (n) or NULL; -1 for a point without mass), and a reference's image (c, f) is pooled
- * from its points; zero, and empty[k] = 1 (c, or NULL), where there is none. */
-CONSM_API consm_status consm_ot_monge(float *image, int32_t *assignment, uint8_t *empty,
-                                      const double *plan, const float *points, int64_t c, int64_t n,
-                                      int64_t f, enum consm_ot_pooling pooling);
-
-/* References (c, f) as the centres of k-means on the points; the seed decides the start. */
-CONSM_API consm_status consm_ot_kmeans(float *references, const float *points, int64_t c, int64_t n,
-                                       int64_t f, uint64_t seed);
-
-/* References (c, f) as class means; label (n) in [0, c) or negative: not used. A class without a
- * point gets zeros; count (c, or NULL) tells. */
-CONSM_API consm_status consm_ot_class_means(float *references, int64_t *count, const float *points,
-                                            const int32_t *label, int64_t c, int64_t n, int64_t f);
-
-/* References (c * support, f): for each class the free-support Wasserstein barycentre, `support`
- * points of equal mass, of its sets. Set i has the points start[i] … start[i + 1]-1, with equal
- * masses, and set_class[i] (sets) in [0, c) or negative: not used. One set per class: the measure
- * of `support` equal masses closest to it. A class without a set is an error. */
-CONSM_API consm_status consm_ot_barycentres(float *references, const float *points,
-                                            const int64_t *start, const int32_t *set_class,
-                                            int64_t sets, int64_t c, int64_t support, int64_t f,
-                                            uint64_t seed);
 
 /* ---- datasets ------------------------------------------------------------ */
 
@@ -242,6 +150,7 @@ CONSM_API consm_status consm_dataset_from_arrays(struct consm_dataset **out,
 CONSM_API void consm_dataset_free(struct consm_dataset *dataset);
 
 struct consm_dataset_info {
+    size_t size; /* set by you */
     const char *name;
     int64_t nodes;
     int64_t edges;    /* as stored: lines of the edge list */
@@ -252,8 +161,8 @@ struct consm_dataset_info {
     const char *sha256; /* of the file's bytes, "" when there was no file */
 };
 /* Strings belong to the dataset. O(nodes). */
-CONSM_API void consm_dataset_info(struct consm_dataset_info *out,
-                                  const struct consm_dataset *dataset);
+CONSM_API consm_status consm_dataset_info(struct consm_dataset_info *out,
+                                          const struct consm_dataset *dataset);
 
 /* The name of a node or class: its own, or its number written into buffer. */
 CONSM_API const char *consm_node_id(const struct consm_dataset *dataset, int64_t node,
@@ -287,6 +196,7 @@ CONSM_API consm_status consm_options_set(struct consm_options *options, const ch
 /* How far a training run is. Returning true stops it with CONSM_ECANCEL. While ConSM chooses its
  * backbone, epoch is 0 and epochs is 0, and the rest speaks of the candidate. */
 struct consm_progress {
+    size_t size;
     uint64_t seed;
     int64_t epoch, epochs; /* finished, in all */
     double loss, val_acc, best_val;
@@ -306,6 +216,7 @@ CONSM_API consm_status consm_train(struct consm_model **out, const struct consm_
 CONSM_API void consm_model_free(struct consm_model *model);
 
 struct consm_model_info {
+    size_t size; /* set by you */
     const char *model, *dataset, *split;
     const char *version; /* of the library that trained it */
     const char *data_sha256;
@@ -319,9 +230,11 @@ struct consm_model_info {
     int64_t held_out; /* validation nodes taken out of the training labels, 0 when none had to be */
     double temperature; /* logits are divided by it before the softmax */
     double ece_before;  /* validation's expected calibration error without temperature */
+    double seconds, train_ms, eval_ms; /* of training, of its median epoch; 0 in a loaded model */
 };
 /* Strings belong to the model. */
-CONSM_API void consm_model_info(struct consm_model_info *out, const struct consm_model *model);
+CONSM_API consm_status consm_model_info(struct consm_model_info *out,
+                                        const struct consm_model *model);
 
 /* A class's name: its own, or its number written into buffer. */
 CONSM_API const char *consm_model_class(const struct consm_model *model, int32_t class_index,
@@ -334,23 +247,28 @@ struct consm_class_metrics {
 };
 
 struct consm_metrics {
+    size_t size;
     int64_t nodes;   /* measured; all figures are NAN when 0 */
     int32_t classes; /* c */
     double accuracy;
-    double macro_f1;                /* over the classes that occur, in truth or in prediction */
-    double balanced_accuracy;       /* mean recall of the classes that are there */
-    double roc_auc;                 /* mean over the classes for which it is defined */
-    double nll;                     /* mean of -log p(label) */
-    double ece;                     /* expected calibration error, 15 bins of equal width */
-    struct consm_class_metrics *of; /* (c) */
-    int64_t *confusion;             /* (c, c) true class by predicted class */
+    double macro_f1;          /* over the classes that occur, in truth or in prediction */
+    double balanced_accuracy; /* mean recall of the classes that are there */
+    double roc_auc;           /* mean over the classes for which it is defined */
+    double nll;               /* mean of -log p(label) */
+    double ece;               /* expected calibration error, 15 bins of equal width */
 };
 
 enum consm_role { CONSM_TRAIN = 1, CONSM_VALIDATION = 2, CONSM_TEST = 3 };
 
-/* What was measured when the model was trained; belongs to the model. */
+/* What was measured when the model was trained; belongs to the model. NULL: there is no such role.
+ */
 CONSM_API const struct consm_metrics *consm_model_metrics(const struct consm_model *model,
                                                           enum consm_role role);
+/* One class's share of it; NULL: there is no such class. */
+CONSM_API const struct consm_class_metrics *consm_metrics_class(const struct consm_metrics *metrics,
+                                                                int32_t class_index);
+/* counts (c, c): true class by row, predicted class by column. */
+CONSM_API void consm_metrics_confusion(int64_t *counts, const struct consm_metrics *metrics);
 
 /* Model files are safetensors with everything needed to predict. Writing replaces a file in one
  * step: there is never half a model under that name. */

@@ -17,7 +17,7 @@ must() { "$@" > "$work/log" 2>&1 || { fault "$*"; tail -20 "$work/log"; }; }
 prefix=$work/prefix
 must cmake --install "$build" --prefix "$prefix"
 libdir=$(dirname "$(find "$prefix" -name libconsm.a)")
-for file in bin/consm include/consm.h; do
+for file in bin/consm include/consm.h include/consm_ot.h; do
     [ -e "$prefix/$file" ] || fault "no $file"
 done
 for file in libconsm.so libconsm.so.0 libconsm.a pkgconfig/consm.pc cmake/consm/consm-config.cmake; do
@@ -39,8 +39,8 @@ sort "$work/static" > "$work/b"
 diff "$work/a" "$work/b" || fault "the two libraries export different names"
 # Every name of the header is there, and every name there is in the header.
 {
-    grep -oE 'consm_[a-z0-9_]+\(' "$source/include/consm.h" | tr -d '('
-    grep -oE '^CONSM_OP\([a-z0-9_]+' "$source/include/consm.h" | sed 's/CONSM_OP(/consm_/'
+    grep -ohE 'consm_[a-z0-9_]+\(' "$source"/include/*.h | tr -d '('
+    grep -ohE '^CONSM_OP\([a-z0-9_]+' "$source"/include/*.h | sed 's/CONSM_OP(/consm_/'
 } | sort -u > "$work/declared"
 for name in $(cat "$work/a"); do
     grep -qx "$name" "$work/declared" || fault "$name is exported but not declared"
@@ -61,7 +61,7 @@ int sum(int a, int b) { return a + b; }
 int main(void)
 {
     struct consm_dataset *data;
-    struct consm_dataset_info info;
+    struct consm_dataset_info info = {.size = sizeof info};
     if (consm_dataset_open(&data, "karate", NULL) < 0)
         return 1;
     consm_dataset_info(&info, data);
@@ -99,18 +99,22 @@ must cc -o "$work/by-pc-static" "$work/project/main.c" $(pc --cflags) "$libdir/l
     $(pkg-config --libs $(pc --print-requires-private)) -lm -lpthread
 says "$work/by-pc-static"
 
-# The header alone, in C11 and in C++.
-echo '#include <consm.h>' > "$work/h.c"
-must cc -std=c11 -Wall -Wextra -Wpedantic -Werror -I"$prefix/include" -fsyntax-only "$work/h.c"
-if command -v c++ > /dev/null; then
-    must c++ -x c++ -Wall -Wextra -Werror -I"$prefix/include" -fsyntax-only "$work/h.c"
-fi
-# The example at the top of the header is a whole program.
-sed -n '/^ \*     #include <consm.h>/,/^ \*     }$/p' "$source/include/consm.h" | sed 's/^ \* \{0,5\}//' > "$work/top.c"
-# shellcheck disable=SC2046
-must cc -std=c11 -Wall -Wextra -Werror -o "$work/top" "$work/top.c" $(pc --cflags --libs) -Wl,-rpath,"$libdir"
-(cd "$work" && ./top > top.out) || fault "the header's example fails"
-[ "$(wc -l < "$work/top.out")" = 34 ] || fault "the header's example prints $(wc -l < "$work/top.out") lines"
+# Each header alone, in C11 and in C++. The example at its top is a whole program.
+for header in consm consm_ot; do
+    echo "#include <$header.h>" > "$work/h.c"
+    must cc -std=c11 -Wall -Wextra -Wpedantic -Werror -I"$prefix/include" -fsyntax-only "$work/h.c"
+    if command -v c++ > /dev/null; then
+        must c++ -x c++ -Wall -Wextra -Werror -I"$prefix/include" -fsyntax-only "$work/h.c"
+    fi
+    sed -n "/^ \*     #include <$header.h>/,/^ \*     }\$/p" "$source/include/$header.h" |
+        sed 's/^ \* \{0,5\}//' > "$work/top.c"
+    # shellcheck disable=SC2046
+    must cc -std=c11 -Wall -Wextra -Werror -o "$work/$header" "$work/top.c" $(pc --cflags --libs) \
+        -Wl,-rpath,"$libdir"
+    (cd "$work" && "./$header" > "$header.out") || fault "the example of $header.h fails"
+done
+[ "$(wc -l < "$work/consm.out")" = 34 ] || fault "the header's example prints $(wc -l < "$work/consm.out") lines"
+grep -qE '^1(\.0+[0-9]*)? in [1-9][0-9]* iterations$' "$work/consm_ot.out" || fault "consm_ot.h: $(cat "$work/consm_ot.out")"
 
 # ---- examples, against what is installed -----------------------------------------------------------
 for example in train_csv service custom_model; do
@@ -133,7 +137,7 @@ awk '/^test accuracy/ { exit !($4 + 0 > $6 + 0.1) }' "$work/out" || fault "custo
 (cd "$work" && cpack --config "$build/CPackConfig.cmake" -B "$work/packages" > "$work/log" 2>&1) ||
     { fault cpack; tail -20 "$work/log"; }
 tar tzf "$work"/packages/consm-*.tar.gz > "$work/list" || fault "no .tar.gz"
-for file in bin/consm include/consm.h libconsm.so.0 libconsm.a consm.pc consm-config.cmake; do
+for file in bin/consm include/consm.h include/consm_ot.h libconsm.so.0 libconsm.a consm.pc consm-config.cmake; do
     grep -qF "$file" "$work/list" || fault "no $file in the .tar.gz"
 done
 if command -v dpkg-deb > /dev/null; then

@@ -5,6 +5,7 @@
 #include "check.h"
 
 #include "base/rng.h"
+#include "consm_ot.h"
 #include <jansson.h>
 #include <math.h>
 

@@ -103,7 +103,7 @@ static void datasets_open_and_answer(void **state)
 {
     (void)state;
     struct consm_dataset *d;
-    struct consm_dataset_info info;
+    struct consm_dataset_info info = {.size = sizeof info};
     char buffer[24];
     OK(consm_dataset_open(&d, "karate", NULL));
     consm_dataset_info(&info, d);
@@ -112,6 +112,8 @@ static void datasets_open_and_answer(void **state)
     assert_int_equal(info.edges, 78);
     assert_int_equal(info.classes, 2);
     assert_int_equal(info.labelled, 34);
+    struct consm_dataset_info forgotten = {0};
+    FAILS(consm_dataset_info(&forgotten, d), CONSM_EINVAL, "set its size member");
     assert_non_null(consm_node_id(d, 0, buffer));
     assert_non_null(consm_class_name(d, 1, buffer));
     assert_in_range(consm_dataset_labels(d)[33], 0, 1);
@@ -124,7 +126,7 @@ static void arrays_become_datasets(void **state)
 {
     (void)state;
     struct consm_dataset *d;
-    struct consm_dataset_info info;
+    struct consm_dataset_info info = {.size = sizeof info};
     int32_t from[3] = {0, 1, 2}, to[3] = {1, 2, 0}, label[3] = {1, -1, 0}, wild[3] = {1, 2, 7};
     float feature[6] = {1, 2, 3, 4, 5, 6};
     const char *id[3] = {"ann", "bob", "eve"}, *name[2] = {"no", "yes"};
@@ -175,7 +177,7 @@ static void training_reports_and_stops(void **state)
     (void)state;
     struct consm_dataset *d;
     struct consm_model *m;
-    struct consm_model_info info;
+    struct consm_model_info info = {.size = sizeof info};
     struct heard heard = {0};
     OK(consm_dataset_open(&d, small, NULL));
     struct consm_options *o = quick("mlp");
@@ -190,8 +192,13 @@ static void training_reports_and_stops(void **state)
     assert_int_equal(info.held_out, 0);
     assert_true(info.temperature > 0);
     const struct consm_metrics *test = consm_model_metrics(m, CONSM_TEST);
+    assert_null(consm_model_metrics(m, (enum consm_role)4));
+    assert_null(consm_metrics_class(test, 3));
+    assert_int_equal(test->size, sizeof *test);
     assert_int_equal(test->nodes, info.tested);
-    assert_int_equal(test->of[0].support + test->of[1].support + test->of[2].support, test->nodes);
+    assert_int_equal(consm_metrics_class(test, 0)->support + consm_metrics_class(test, 1)->support +
+                         consm_metrics_class(test, 2)->support,
+                     test->nodes);
     consm_model_free(m);
     heard = (struct heard){.stop_at = 2};
     FAILS(consm_train(&m, d, o), CONSM_ECANCEL, "epoch 2");
@@ -220,7 +227,7 @@ static void validation_is_held_out(void **state)
     struct consm_dataset *d;
     struct consm_options *o;
     struct consm_model *m, *same;
-    struct consm_model_info info;
+    struct consm_model_info info = {.size = sizeof info};
     OK(consm_dataset_open(&d, small, NULL));
     int32_t *label = (int32_t *)consm_dataset_labels(d);
     int64_t known[3] = {0};
@@ -373,7 +380,7 @@ static void files_remember_everything(void **state)
     (void)state;
     struct consm_dataset *d;
     struct consm_model *loaded;
-    struct consm_model_info a, b;
+    struct consm_model_info a = {.size = sizeof a}, b = {.size = sizeof b};
     OK(consm_dataset_open(&d, small, NULL));
     struct consm_model *m = trained(d, "gcn");
     OK(consm_model_save(m, scratch("m.safetensors")));
@@ -389,12 +396,18 @@ static void files_remember_everything(void **state)
     assert_int_equal(a.best_epoch, b.best_epoch);
     assert_int_equal(a.validated, b.validated);
     assert_true(a.temperature == b.temperature && a.ece_before == b.ece_before);
-    assert_memory_equal(&m->config, &loaded->config, sizeof m->config);
+    for (const struct config_row *row = config_rows(); row->name; row++) {
+        char x[32], y[32];
+        assert_string_equal(config_text(&m->config, row, x), config_text(&loaded->config, row, y));
+    }
     for (int role = CONSM_TRAIN; role <= CONSM_TEST; role++) {
         const struct consm_metrics *x = consm_model_metrics(m, role);
         const struct consm_metrics *y = consm_model_metrics(loaded, role);
         assert_true(x->macro_f1 == y->macro_f1 && x->ece == y->ece && x->roc_auc == y->roc_auc);
-        assert_memory_equal(x->confusion, y->confusion, 9 * sizeof *x->confusion);
+        int64_t of_x[9], of_y[9];
+        consm_metrics_confusion(of_x, x);
+        consm_metrics_confusion(of_y, y);
+        assert_memory_equal(of_x, of_y, sizeof of_x);
     }
     consm_model_free(m);
     consm_model_free(loaded);
@@ -686,7 +699,7 @@ static void own_models_train_and_load(void **state)
     struct consm_dataset *d;
     struct consm_model *m, *loaded;
     struct consm_prediction *p, *q;
-    struct consm_model_info info;
+    struct consm_model_info info = {.size = sizeof info};
     int built = 0;
     OK(consm_dataset_open(&d, small, NULL));
     struct consm_options *o = quick("gcn");

@@ -62,17 +62,17 @@ static void figures_match_scikit_learn(void **state)
     json_array_foreach(root, number, entry)
     {
         struct sample s;
-        struct consm_metrics m;
+        struct metrics m;
         sample_read(&s, entry);
         OK(metrics_measure(&m, &s.p));
-        assert_int_equal(m.nodes, s.p.nodes - 2);
-        assert_near(m.accuracy, value(entry, "accuracy"), 1e-12);
-        assert_near(m.macro_f1, value(entry, "macro_f1"), 1e-12);
-        assert_near(m.balanced_accuracy, value(entry, "balanced_accuracy"), 1e-12);
-        assert_near(m.roc_auc, value(entry, "roc_auc"), 1e-12);
-        assert_near(m.nll, value(entry, "nll"), 1e-6);
-        assert_near(m.ece, value(entry, "ece"), 1e-6);
-        for (int32_t k = 0; k < m.classes; k++) {
+        assert_int_equal(m.all.nodes, s.p.nodes - 2);
+        assert_near(m.all.accuracy, value(entry, "accuracy"), 1e-12);
+        assert_near(m.all.macro_f1, value(entry, "macro_f1"), 1e-12);
+        assert_near(m.all.balanced_accuracy, value(entry, "balanced_accuracy"), 1e-12);
+        assert_near(m.all.roc_auc, value(entry, "roc_auc"), 1e-12);
+        assert_near(m.all.nll, value(entry, "nll"), 1e-6);
+        assert_near(m.all.ece, value(entry, "ece"), 1e-6);
+        for (int32_t k = 0; k < m.all.classes; k++) {
             assert_near(m.of[k].precision, item(entry, "precision", (size_t)k), 1e-12);
             assert_near(m.of[k].recall, item(entry, "recall", (size_t)k), 1e-12);
             assert_near(m.of[k].f1, item(entry, "f1", (size_t)k), 1e-12);
@@ -82,7 +82,7 @@ static void figures_match_scikit_learn(void **state)
             else
                 assert_near(m.of[k].roc_auc, item(entry, "areas", (size_t)k), 1e-12);
         }
-        for (size_t k = 0; k < (size_t)(m.classes * m.classes); k++)
+        for (size_t k = 0; k < (size_t)(m.all.classes * m.all.classes); k++)
             assert_int_equal(m.confusion[k], item(entry, "confusion", k));
         metrics_free(&m);
         sample_free(&s);
@@ -129,10 +129,10 @@ static void nothing_to_measure(void **state)
     int32_t label[2] = {-1, 1};
     uint8_t role[2] = {SPLIT_VAL, SPLIT_TEST};
     struct predicted p = {probability, label, role, SPLIT_VAL, 2, 2};
-    struct consm_metrics m;
+    struct metrics m;
     OK(metrics_measure(&m, &p));
-    assert_int_equal(m.nodes, 0);
-    assert_true(isnan(m.accuracy) && isnan(m.ece) && isnan(m.roc_auc));
+    assert_int_equal(m.all.nodes, 0);
+    assert_true(isnan(m.all.accuracy) && isnan(m.all.ece) && isnan(m.all.roc_auc));
     assert_true(metrics_temperature(&p) == 1);
     metrics_free(&m);
 }
@@ -145,11 +145,11 @@ static void certain_mistakes_stay_finite(void **state)
     int32_t label[2] = {1, 0};
     uint8_t role[2] = {SPLIT_TEST, SPLIT_TEST};
     struct predicted p = {probability, label, role, SPLIT_TEST, 2, 2};
-    struct consm_metrics m;
+    struct metrics m;
     OK(metrics_measure(&m, &p));
-    assert_true(isfinite(m.nll) && m.nll > 10);
-    assert_near(m.ece, 0.5, 1e-12);
-    assert_near(m.roc_auc, 0.5, 1e-12); /* all tied */
+    assert_true(isfinite(m.all.nll) && m.all.nll > 10);
+    assert_near(m.all.ece, 0.5, 1e-12);
+    assert_near(m.all.roc_auc, 0.5, 1e-12); /* all tied */
     metrics_free(&m);
 }
 

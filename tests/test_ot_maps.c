@@ -118,7 +118,7 @@ static void nearest_with_ties(void **state)
 static void assignment_follows_the_method(void **state)
 {
     (void)state;
-    struct consm_ot_options options;
+    struct consm_ot_options options = {.size = sizeof options};
     int32_t nearest[40], exact[40], sinkhorn[40];
     int load[8] = {0};
     random_problem(&p, 8, 40, 2, 3);
@@ -228,7 +228,7 @@ static void sets_equal_singles_at_any_thread_count(void **state)
                  {CONSM_OT_SINKHORN, 0.05},
                  {CONSM_OT_SINKHORN, 1e-4}};
     struct ot_sets sets = {SETS, start, point};
-    struct consm_ot_options options;
+    struct consm_ot_options options = {.size = sizeof options};
     make_sets();
     size_t entries = (size_t)start[SETS];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -266,7 +266,7 @@ static void sets_refuse_nonsense(void **state)
     int32_t reference[4], bad_point[] = {0, 1, 7, 2};
     int64_t bounds[] = {0, 2, 4}, falling[] = {0, 3, 2};
     struct ot_sets sets = {2, bounds, bad_point};
-    struct consm_ot_options options;
+    struct consm_ot_options options = {.size = sizeof options};
     float x[8] = {0};
     consm_ot_defaults(&options);
 #define ASSIGN() ot_assign(reference, NULL, x, x, 4, 2, 2, &sets, &options, NULL)

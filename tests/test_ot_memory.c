@@ -17,28 +17,28 @@ static consm_status exact(void)
 
 static consm_status sinkhorn(void)
 {
-    struct consm_ot_options options;
+    struct consm_ot_options options = {.size = sizeof options};
     consm_ot_defaults(&options);
     return consm_ot_sinkhorn(p.plan, results, p.cost, p.a, p.b, p.c, p.n, &options);
 }
 
 static consm_status batch(void)
 {
-    struct consm_ot_options options;
+    struct consm_ot_options options = {.size = sizeof options};
     consm_ot_defaults(&options);
     return consm_ot_sinkhorn_batch(p.plan, results, p.cost, starts, 4, p.c, &options, 3);
 }
 
 static consm_status assign_exact(void)
 {
-    struct consm_ot_options options;
+    struct consm_ot_options options = {.size = sizeof options};
     consm_ot_defaults(&options);
     return consm_ot_assign(assignment, p.r, p.h, p.c, p.n, p.f, &options);
 }
 
 static consm_status assign_sinkhorn(void)
 {
-    struct consm_ot_options options;
+    struct consm_ot_options options = {.size = sizeof options};
     consm_ot_defaults(&options);
     options.method = CONSM_OT_SINKHORN;
     return consm_ot_assign(assignment, p.r, p.h, p.c, p.n, p.f, &options);

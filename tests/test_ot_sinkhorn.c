@@ -6,7 +6,7 @@ static struct problem p;
 
 static struct consm_ot_options at(double epsilon, double tolerance, int iterations)
 {
-    struct consm_ot_options options;
+    struct consm_ot_options options = {.size = sizeof options};
     consm_ot_defaults(&options);
     options.epsilon = epsilon;
     options.relative = false;
@@ -152,7 +152,7 @@ static void degenerate_problems(void **state)
     assert_true(solve(p.a, p.b, at(0.2, 1e-9, 10000)).converged);
     assert_marginals(p.plan, p.a, p.b, 4, 9, 1e-8);
     memset(p.cost, 0, sizeof p.cost); /* zero costs: the product of the masses, at any ε */
-    struct consm_ot_options options;
+    struct consm_ot_options options = {.size = sizeof options};
     consm_ot_defaults(&options);
     solve(p.a, p.b, options);
     for (int k = 0; k < 4; k++)
@@ -235,7 +235,7 @@ static void batch_equals_singles_at_any_thread_count(void **state)
     static double costs[REFERENCES * TOTAL], plans[REFERENCES * TOTAL], single[REFERENCES * TOTAL];
     static int64_t start[PROBLEMS + 1];
     struct consm_ot_result results[PROBLEMS], one[PROBLEMS];
-    struct consm_ot_options options;
+    struct consm_ot_options options = {.size = sizeof options};
     const int threads[] = {1, 2, 3, 7};
     int64_t total = make_batch(start, costs);
     assert_true(total <= TOTAL);

@@ -45,7 +45,7 @@ static void assert_same_bits(const struct consm_model *a, const struct consm_mod
                              const struct consm_dataset *d)
 {
     struct consm_prediction *x, *y;
-    struct consm_model_info left, right;
+    struct consm_model_info left = {.size = sizeof left}, right = {.size = sizeof right};
     consm_model_info(&left, a);
     consm_model_info(&right, b);
     assert_int_equal(left.best_epoch, right.best_epoch);
@@ -98,7 +98,7 @@ static void defaults_of_own_graphs_matter(void **state)
 {
     struct consm_dataset *d;
     struct consm_model *m, *plain;
-    struct consm_model_info info, plain_info;
+    struct consm_model_info info = {.size = sizeof info}, plain_info = {.size = sizeof plain_info};
     (void)state;
     OK(consm_dataset_open(&d, friends, NULL));
     m = train_by_library(&(struct run){friends, "gcn", {{0}}}, d);

@@ -1,6 +1,7 @@
 /* Datasets of the public interface: opening, making from arrays, looking. */
 #include "api/defaults.h"
 #include "api/objects.h"
+#include "base/sized.h"
 #include "data/open.h"
 
 #include <string.h>
@@ -157,19 +158,20 @@ done:
 
 /* ---- looking ------------------------------------------------------------- */
 
-void consm_dataset_info(struct consm_dataset_info *out, const struct consm_dataset *dataset)
+consm_status consm_dataset_info(struct consm_dataset_info *out, const struct consm_dataset *dataset)
 {
     const struct dataset *d = dataset->data;
-    *out = (struct consm_dataset_info){.name = d->name,
-                                       .nodes = d->nodes,
-                                       .edges = d->edges,
-                                       .features = d->features,
-                                       .classes = d->classes,
-                                       .directed = d->directed,
-                                       .weighted = d->weight != NULL,
-                                       .sha256 = d->sha256};
+    struct consm_dataset_info info = {.name = d->name,
+                                      .nodes = d->nodes,
+                                      .edges = d->edges,
+                                      .features = d->features,
+                                      .classes = d->classes,
+                                      .directed = d->directed,
+                                      .weighted = d->weight != NULL,
+                                      .sha256 = d->sha256};
     for (int64_t i = 0; i < d->nodes; i++)
-        out->labelled += d->label[i] >= 0;
+        info.labelled += d->label[i] >= 0;
+    return sized_give(out, &info, sizeof info, SIZED_UP_TO(struct consm_dataset_info, sha256));
 }
 
 const char *consm_node_id(const struct consm_dataset *dataset, int64_t number, char buffer[24])

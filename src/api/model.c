@@ -1,6 +1,7 @@
 /* A trained model as an object: made from a session, asked about itself, run on a problem. */
 #include "api/checkpoint.h"
 #include "api/objects.h"
+#include "base/sized.h"
 #include "train/session.h"
 
 #include <stdio.h>
@@ -23,9 +24,9 @@ void consm_model_free(struct consm_model *model)
     mem_free(model);
 }
 
-void consm_model_info(struct consm_model_info *out, const struct consm_model *model)
+consm_status consm_model_info(struct consm_model_info *out, const struct consm_model *model)
 {
-    *out = (struct consm_model_info){
+    struct consm_model_info info = {
         .model = model->def->name,
         .dataset = model->dataset,
         .split = model->split,
@@ -44,7 +45,11 @@ void consm_model_info(struct consm_model_info *out, const struct consm_model *mo
         .held_out = model->held_out,
         .temperature = model->temperature,
         .ece_before = model->ece_before,
+        .seconds = model->result.seconds,
+        .train_ms = model->result.train_ms,
+        .eval_ms = model->result.eval_ms,
     };
+    return sized_give(out, &info, sizeof info, SIZED_UP_TO(struct consm_model_info, eval_ms));
 }
 
 const char *consm_model_class(const struct consm_model *model, int32_t class_index, char buffer[24])
@@ -58,7 +63,21 @@ const char *consm_model_class(const struct consm_model *model, int32_t class_ind
 const struct consm_metrics *consm_model_metrics(const struct consm_model *model,
                                                 enum consm_role role)
 {
-    return &model->metrics[role];
+    return role >= CONSM_TRAIN && role <= CONSM_TEST ? &model->metrics[role].all : NULL;
+}
+
+const struct consm_class_metrics *consm_metrics_class(const struct consm_metrics *metrics,
+                                                      int32_t class_index)
+{
+    const struct metrics *m = (const struct metrics *)metrics;
+    return class_index >= 0 && class_index < metrics->classes ? &m->of[class_index] : NULL;
+}
+
+void consm_metrics_confusion(int64_t *counts, const struct consm_metrics *metrics)
+{
+    const struct metrics *m = (const struct metrics *)metrics;
+    size_t count = (size_t)metrics->classes * (size_t)metrics->classes;
+    memcpy(counts, m->confusion, count * sizeof *counts);
 }
 
 void consm_model_build(struct consm_model *model, consm_build_fn build, void *ctx)
@@ -130,7 +149,7 @@ static consm_status measure(struct consm_model *m, const struct problem *problem
 {
     consm_status st = CONSM_OK;
     float *probability = NULL;
-    struct consm_metrics raw = {0};
+    struct metrics raw = {0};
     struct predicted p = {logits,    problem->label, problem->role,
                           SPLIT_VAL, problem->nodes, problem->classes};
     m->temperature = metrics_temperature(&p);
@@ -138,7 +157,7 @@ static consm_status measure(struct consm_model *m, const struct problem *problem
     p.probability = probability;
     metrics_softmax(probability, logits, 1, problem->nodes, problem->classes);
     TRY(metrics_measure(&raw, &p));
-    m->ece_before = raw.ece;
+    m->ece_before = raw.all.ece;
     metrics_softmax(probability, logits, m->temperature, problem->nodes, problem->classes);
     for (uint8_t role = SPLIT_TRAIN; role <= SPLIT_TEST; role++) {
         p.which = role;

@@ -59,12 +59,12 @@ static void field(struct text *t, const char *name, double value)
     text_json_number(t, value, DIGITS);
 }
 
-static void classes_to_json(struct text *t, const struct consm_metrics *m,
+static void classes_to_json(struct text *t, const struct metrics *m,
                             const struct consm_model *model)
 {
     char buffer[24];
     text_add(t, ", \"classes\": [");
-    for (int32_t k = 0; k < m->classes; k++) {
+    for (int32_t k = 0; k < m->all.classes; k++) {
         const struct consm_class_metrics *of = &m->of[k];
         text_add(t, k ? ", {\"name\": " : "{\"name\": ");
         text_json(t, consm_model_class(model, k, buffer));
@@ -79,21 +79,22 @@ static void classes_to_json(struct text *t, const struct consm_metrics *m,
     text_add(t, "]");
 }
 
-void metrics_to_json(struct text *t, const struct consm_metrics *m, const struct consm_model *model)
+void metrics_to_json(struct text *t, const struct metrics *m, const struct consm_model *model)
 {
-    text_printf(t, "{\"nodes\": %lld", (long long)m->nodes);
-    field(t, "accuracy", m->accuracy);
-    field(t, "macro_f1", m->macro_f1);
-    field(t, "balanced_accuracy", m->balanced_accuracy);
-    field(t, "roc_auc", m->roc_auc);
-    field(t, "nll", m->nll);
-    field(t, "ece", m->ece);
+    text_printf(t, "{\"nodes\": %lld", (long long)m->all.nodes);
+    field(t, "accuracy", m->all.accuracy);
+    field(t, "macro_f1", m->all.macro_f1);
+    field(t, "balanced_accuracy", m->all.balanced_accuracy);
+    field(t, "roc_auc", m->all.roc_auc);
+    field(t, "nll", m->all.nll);
+    field(t, "ece", m->all.ece);
     classes_to_json(t, m, model);
     text_add(t, ", \"confusion\": [");
-    for (int64_t i = 0; i < m->classes; i++) {
+    for (int64_t i = 0; i < m->all.classes; i++) {
         text_add(t, i ? ", [" : "[");
-        for (int64_t j = 0; j < m->classes; j++)
-            text_printf(t, "%s%lld", j ? ", " : "", (long long)m->confusion[i * m->classes + j]);
+        for (int64_t j = 0; j < m->all.classes; j++)
+            text_printf(t, "%s%lld", j ? ", " : "",
+                        (long long)m->confusion[i * m->all.classes + j]);
         text_add(t, "]");
     }
     text_add(t, "]}");
@@ -116,7 +117,7 @@ void model_metrics_to_json(struct text *t, const struct consm_model *model)
                 (long long)model->result.params);
     field(t, "temperature", model->temperature);
     field(t, "ece_before", model->ece_before);
-    field(t, "ece_after", model->metrics[SPLIT_VAL].ece);
+    field(t, "ece_after", model->metrics[SPLIT_VAL].all.ece);
     for (int r = SPLIT_TRAIN; r <= SPLIT_TEST; r++) {
         text_printf(t, ",\n\"%s\": ", role[r]);
         metrics_to_json(t, &model->metrics[r], model);
@@ -137,13 +138,13 @@ static int64_t whole(const json_t *object, const char *name)
     return (int64_t)json_integer_value(json_object_get(object, name));
 }
 
-consm_status metrics_from_json(struct consm_metrics *out, const json_t *object, int32_t classes)
+consm_status metrics_from_json(struct metrics *out, const json_t *object, int32_t classes)
 {
     consm_status st = CONSM_OK;
     const json_t *of = json_object_get(object, "classes");
     const json_t *confusion = json_object_get(object, "confusion"), *row;
     size_t r;
-    *out = (struct consm_metrics){0};
+    *out = (struct metrics){0};
     /* Sizes first: the file's bytes are what bounds the memory. */
     bool complete =
         json_array_size(of) == (size_t)classes && json_array_size(confusion) == (size_t)classes;
@@ -153,14 +154,15 @@ consm_status metrics_from_json(struct consm_metrics *out, const json_t *object, 
     }
     if (!complete)
         return status_fail(CONSM_EFORMAT, "metrics: expected figures of %d classes", classes);
-    *out = (struct consm_metrics){.classes = classes,
-                                  .nodes = whole(object, "nodes"),
-                                  .accuracy = number(object, "accuracy"),
-                                  .macro_f1 = number(object, "macro_f1"),
-                                  .balanced_accuracy = number(object, "balanced_accuracy"),
-                                  .roc_auc = number(object, "roc_auc"),
-                                  .nll = number(object, "nll"),
-                                  .ece = number(object, "ece")};
+    out->all = (struct consm_metrics){.size = sizeof out->all,
+                                      .classes = classes,
+                                      .nodes = whole(object, "nodes"),
+                                      .accuracy = number(object, "accuracy"),
+                                      .macro_f1 = number(object, "macro_f1"),
+                                      .balanced_accuracy = number(object, "balanced_accuracy"),
+                                      .roc_auc = number(object, "roc_auc"),
+                                      .nll = number(object, "nll"),
+                                      .ece = number(object, "ece")};
     TRY(ZNEW(out->of, classes));
     TRY(ZNEW(out->confusion, (int64_t)classes * classes));
     for (int32_t k = 0; k < classes; k++) {

@@ -14,9 +14,8 @@ void config_to_json(struct text *t, const struct config *c);
 consm_status config_from_json(struct config *c, const json_t *object);
 
 /* One role's figures, with classes by name and the confusion matrix. */
-void metrics_to_json(struct text *t, const struct consm_metrics *m,
-                     const struct consm_model *model);
-consm_status metrics_from_json(struct consm_metrics *out, const json_t *object, int32_t classes);
+void metrics_to_json(struct text *t, const struct metrics *m, const struct consm_model *model);
+consm_status metrics_from_json(struct metrics *out, const json_t *object, int32_t classes);
 
 void names_to_json(struct text *t, char *const *names, int64_t count);
 

@@ -195,8 +195,8 @@ static consm_status read_measured(struct consm_model *m, const struct source *s)
     TRY(metrics_from_json(&m->metrics[SPLIT_VAL], json_object_get(metrics, "validation"),
                           m->classes));
     TRY(metrics_from_json(&m->metrics[SPLIT_TEST], json_object_get(metrics, "test"), m->classes));
-    m->result.val_acc = m->metrics[SPLIT_VAL].accuracy;
-    m->result.test_acc = m->metrics[SPLIT_TEST].accuracy;
+    m->result.val_acc = m->metrics[SPLIT_VAL].all.accuracy;
+    m->result.test_acc = m->metrics[SPLIT_TEST].all.accuracy;
 done:
     json_decref(counts);
     json_decref(metrics);

@@ -68,8 +68,8 @@ struct consm_model {
     struct model_tensor *tensor;
     double temperature, ece_before;
     struct train_result result;
-    int64_t count[4], held_out;      /* nodes by role */
-    struct consm_metrics metrics[4]; /* by role; 0 is unused */
+    int64_t count[4], held_out; /* nodes by role */
+    struct metrics metrics[4];  /* by role; 0 is unused */
 };
 
 /* One training run. */

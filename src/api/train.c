@@ -11,7 +11,8 @@ struct listener {
 static bool tell(void *ctx, const struct progress *p)
 {
     const struct listener *listener = ctx;
-    struct consm_progress progress = {.seed = p->seed,
+    struct consm_progress progress = {.size = sizeof progress,
+                                      .seed = p->seed,
                                       .epoch = p->epoch,
                                       .epochs = p->epochs,
                                       .loss = p->loss,

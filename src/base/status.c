@@ -6,6 +6,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#define QUOTED(x) #x
+#define TEXT(x)   QUOTED(x)
+
 static _Thread_local char message[1024];
 
 consm_status status_fail(consm_status code, const char *format, ...)
@@ -32,5 +35,10 @@ const char *consm_errmsg(void)
 
 const char *consm_version(void)
 {
-    return CONSM_VERSION;
+    return TEXT(CONSM_VERSION_MAJOR) "." TEXT(CONSM_VERSION_MINOR) "." TEXT(CONSM_VERSION_PATCH);
+}
+
+int consm_version_number(void)
+{
+    return CONSM_VERSION_NUMBER;
 }

@@ -18,7 +18,7 @@ static int64_t pairs_per_step(const struct matcher *m)
 
 static struct consm_ot_options transport_options(const struct config *c)
 {
-    struct consm_ot_options o;
+    struct consm_ot_options o = {.size = sizeof o};
     consm_ot_defaults(&o);
     o.method = c->transport == TRANSPORT_EXACT      ? CONSM_OT_EXACT
                : c->transport == TRANSPORT_SINKHORN ? CONSM_OT_SINKHORN

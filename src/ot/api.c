@@ -1,5 +1,6 @@
 /* The public face of optimal transport: checks what strangers pass in, then calls the solvers. */
 #include "base/alloc.h"
+#include "base/sized.h"
 #include "ot/cost.h"
 #include "ot/exact.h"
 #include "ot/linear_ot.h"
@@ -7,9 +8,10 @@
 #include "ot/references.h"
 #include "ot/sinkhorn.h"
 
-void consm_ot_defaults(struct consm_ot_options *options)
+static struct consm_ot_options defaults(void)
 {
-    *options = (struct consm_ot_options){
+    return (struct consm_ot_options){
+        .size = sizeof(struct consm_ot_options),
         .method = CONSM_OT_EXACT,
         .metric = CONSM_OT_SQUARED_EUCLIDEAN,
         .epsilon = 0.05,
@@ -19,12 +21,31 @@ void consm_ot_defaults(struct consm_ot_options *options)
     };
 }
 
+enum { LEAST_OPTIONS = SIZED_UP_TO(struct consm_ot_options, max_iterations) };
+
+consm_status consm_ot_defaults(struct consm_ot_options *options)
+{
+    struct consm_ot_options whole = defaults();
+    return sized_give(options, &whole, sizeof whole, LEAST_OPTIONS);
+}
+
+/* The caller's options, or the defaults; checked. */
+static consm_status read_options(struct consm_ot_options *out, const struct consm_ot_options *in)
+{
+    consm_status st = CONSM_OK;
+    *out = defaults();
+    if (in)
+        TRY(sized_take(out, sizeof *out, in, LEAST_OPTIONS));
+    TRY(ot_check_options(out));
+done:
+    return st;
+}
+
 consm_status consm_ot_cost_matrix(double *cost, const float *references, const float *points,
                                   int64_t c, int64_t n, int64_t f, enum consm_ot_metric metric)
 {
     consm_status st = CONSM_OK;
-    struct consm_ot_options options;
-    consm_ot_defaults(&options);
+    struct consm_ot_options options = defaults();
     options.metric = metric;
     TRY(ot_check_options(&options));
     TRY(ot_check_sizes(c, n));
@@ -55,10 +76,11 @@ consm_status consm_ot_sinkhorn(double *plan, struct consm_ot_result *result, con
 {
     consm_status st = CONSM_OK;
     struct ot_sinkhorn_work *work = NULL;
-    TRY(ot_check_options(options));
+    struct consm_ot_options whole;
+    TRY(read_options(&whole, options));
     TRY(ot_check_problem(cost, a, b, c, n));
     TRY(ot_sinkhorn_work_new(&work, c, n));
-    ot_sinkhorn_solve(work, plan, result, cost, a, b, c, n, options);
+    ot_sinkhorn_solve(work, plan, result, cost, a, b, c, n, &whole);
 done:
     ot_sinkhorn_work_free(work);
     return st;
@@ -70,7 +92,8 @@ consm_status consm_ot_sinkhorn_batch(double *plans, struct consm_ot_result *resu
 {
     consm_status st = CONSM_OK;
     struct team *team = NULL;
-    TRY(ot_check_options(options));
+    struct consm_ot_options whole;
+    TRY(read_options(&whole, options));
     if (count < 0 || (count > 0 && start[0] != 0))
         TRY(status_fail(CONSM_EINVAL, "transport: %lld problems from point %lld, expected from 0",
                         (long long)count, (long long)(count > 0 ? start[0] : 0)));
@@ -82,7 +105,7 @@ consm_status consm_ot_sinkhorn_batch(double *plans, struct consm_ot_result *resu
             TRY(ot_check_problem(costs + c * start[i], NULL, NULL, c, start[i + 1] - start[i]));
     }
     TRY(team_new(&team, threads));
-    TRY(ot_sinkhorn_batch(plans, results, costs, start, count, c, options, team));
+    TRY(ot_sinkhorn_batch(plans, results, costs, start, count, c, &whole, team));
 done:
     team_free(team);
     return st;
@@ -92,9 +115,14 @@ consm_status consm_ot_assign(int32_t *assignment, const float *references, const
                              int64_t c, int64_t n, int64_t f,
                              const struct consm_ot_options *options)
 {
+    consm_status st = CONSM_OK;
     int64_t start[2] = {0, n};
     struct ot_sets all = {1, start, NULL};
-    return ot_assign(assignment, NULL, points, references, n, c, f, &all, options, NULL);
+    struct consm_ot_options whole;
+    TRY(read_options(&whole, options));
+    TRY(ot_assign(assignment, NULL, points, references, n, c, f, &all, &whole, NULL));
+done:
+    return st;
 }
 
 /* What the maps below ask of their input: sizes, points, a plan of finite numbers from 0. */

@@ -4,6 +4,7 @@
 #define OT_COST_H
 
 #include "base/status.h"
+#include "consm_ot.h"
 
 /* Σ (x_d - y_d)² and Σ x_d y_d over f features: the pieces of both metrics. */
 double ot_squared_distance(const float *x, const float *y, int64_t f);

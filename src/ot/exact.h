@@ -13,6 +13,7 @@
 #define OT_EXACT_H
 
 #include "base/status.h"
+#include "consm_ot.h"
 
 /* Scratch for problems of up to c × n; used by one thread at a time. */
 struct ot_exact_work;

@@ -13,6 +13,7 @@
 
 #include "base/status.h"
 #include "base/threads.h"
+#include "consm_ot.h"
 
 /* Set i holds the rows point[start[i]] … point[start[i + 1] - 1] of h; point NULL: a single set, of
  * the first rows. Sets may be empty and may share points. */

@@ -9,6 +9,7 @@
 #define OT_MONGE_H
 
 #include "base/status.h"
+#include "consm_ot.h"
 
 /* reference[l] (n) = argmin_k cost[k, l] of cost (c, n); ties to the lower index. */
 void ot_nearest(int32_t *reference, const double *cost, int64_t c, int64_t n);

@@ -4,6 +4,7 @@
 #define OT_REFERENCES_H
 
 #include "base/status.h"
+#include "consm_ot.h"
 
 /* Centres r (c, f) of the points h (n, f): k-means++ start, then Lloyd until no point changes or
  * 100 rounds. A centre that loses all points moves to the point farthest from its own. */

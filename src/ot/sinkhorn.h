@@ -12,6 +12,7 @@
 
 #include "base/status.h"
 #include "base/threads.h"
+#include "consm_ot.h"
 
 /* Scratch for problems of up to c × n; used by one thread at a time. */
 struct ot_sinkhorn_work;

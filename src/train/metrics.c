@@ -38,7 +38,7 @@ void metrics_softmax(float *probability, const float *logits, double temperature
 
 /* ---- the confusion matrix and what follows from it ----------------------- */
 
-static void count_confusion(struct consm_metrics *m, const struct predicted *p)
+static void count_confusion(struct metrics *m, const struct predicted *p)
 {
     double confidence[BINS] = {0}, right[BINS] = {0};
     for (int64_t i = 0; i < p->nodes; i++) {
@@ -50,16 +50,16 @@ static void count_confusion(struct consm_metrics *m, const struct predicted *p)
         int bin = (int)ceil(sure * BINS) - 1; /* bins are open below, closed above */
         bin = bin < 0 ? 0 : bin >= BINS ? BINS - 1 : bin;
         m->confusion[(int64_t)p->label[i] * p->classes + said]++;
-        m->nodes++;
-        m->nll -= log(fmax((double)row[p->label[i]], 1e-45));
+        m->all.nodes++;
+        m->all.nll -= log(fmax((double)row[p->label[i]], 1e-45));
         confidence[bin] += sure;
         right[bin] += said == p->label[i];
     }
     /* ECE = Σ_b |B_b|/n · |accuracy(B_b) - confidence(B_b)| */
     for (int b = 0; b < BINS; b++)
-        m->ece += fabs(right[b] - confidence[b]);
-    m->nll /= (double)m->nodes;
-    m->ece /= (double)m->nodes;
+        m->all.ece += fabs(right[b] - confidence[b]);
+    m->all.nll /= (double)m->all.nodes;
+    m->all.ece /= (double)m->all.nodes;
 }
 
 static double ratio(int64_t part, int64_t whole)
@@ -67,16 +67,16 @@ static double ratio(int64_t part, int64_t whole)
     return whole ? (double)part / (double)whole : 0;
 }
 
-static void per_class(struct consm_metrics *m)
+static void per_class(struct metrics *m)
 {
     int64_t right = 0, present = 0, occurring = 0;
     double recall = 0, f1 = 0;
-    for (int32_t k = 0; k < m->classes; k++) {
+    for (int32_t k = 0; k < m->all.classes; k++) {
         struct consm_class_metrics *of = &m->of[k];
-        int64_t hits = m->confusion[(int64_t)k * m->classes + k];
-        for (int32_t j = 0; j < m->classes; j++) {
-            of->support += m->confusion[(int64_t)k * m->classes + j];
-            of->predicted += m->confusion[(int64_t)j * m->classes + k];
+        int64_t hits = m->confusion[(int64_t)k * m->all.classes + k];
+        for (int32_t j = 0; j < m->all.classes; j++) {
+            of->support += m->confusion[(int64_t)k * m->all.classes + j];
+            of->predicted += m->confusion[(int64_t)j * m->all.classes + k];
         }
         of->precision = ratio(hits, of->predicted);
         of->recall = ratio(hits, of->support);
@@ -87,9 +87,9 @@ static void per_class(struct consm_metrics *m)
         present += of->support > 0;
         occurring += of->support > 0 || of->predicted > 0;
     }
-    m->accuracy = (double)right / (double)m->nodes;
-    m->balanced_accuracy = recall / (double)present;
-    m->macro_f1 = f1 / (double)occurring;
+    m->all.accuracy = (double)right / (double)m->all.nodes;
+    m->all.balanced_accuracy = recall / (double)present;
+    m->all.macro_f1 = f1 / (double)occurring;
 }
 
 /* ---- areas under the curves ---------------------------------------------- */
@@ -124,14 +124,14 @@ static double area(struct scored *item, int64_t count)
     return (ranks - positives * (positives + 1) / 2) / (positives * negatives);
 }
 
-static consm_status areas(struct consm_metrics *m, const struct predicted *p)
+static consm_status areas(struct metrics *m, const struct predicted *p)
 {
     consm_status st = CONSM_OK;
     struct scored *item = NULL;
     int64_t defined = 0;
     double sum = 0;
-    TRY(NEW(item, m->nodes));
-    for (int32_t k = 0; k < m->classes; k++) {
+    TRY(NEW(item, m->all.nodes));
+    for (int32_t k = 0; k < m->all.classes; k++) {
         int64_t count = 0;
         for (int64_t i = 0; i < p->nodes; i++)
             if (counts(p, i))
@@ -143,22 +143,22 @@ static consm_status areas(struct consm_metrics *m, const struct predicted *p)
             defined++;
         }
     }
-    m->roc_auc = defined ? sum / (double)defined : NAN;
+    m->all.roc_auc = defined ? sum / (double)defined : NAN;
 done:
     mem_free(item);
     return st;
 }
 
-consm_status metrics_measure(struct consm_metrics *out, const struct predicted *p)
+consm_status metrics_measure(struct metrics *out, const struct predicted *p)
 {
     consm_status st = CONSM_OK;
-    *out = (struct consm_metrics){.classes = p->classes};
+    *out = (struct metrics){.all = {.size = sizeof out->all, .classes = p->classes}};
     TRY(ZNEW(out->of, p->classes));
     TRY(ZNEW(out->confusion, (int64_t)p->classes * p->classes));
     count_confusion(out, p);
-    if (out->nodes == 0) {
-        out->accuracy = out->macro_f1 = out->balanced_accuracy = NAN;
-        out->roc_auc = out->nll = out->ece = NAN;
+    if (out->all.nodes == 0) {
+        out->all.accuracy = out->all.macro_f1 = out->all.balanced_accuracy = NAN;
+        out->all.roc_auc = out->all.nll = out->all.ece = NAN;
         return CONSM_OK;
     }
     per_class(out);
@@ -169,11 +169,11 @@ done:
     return st;
 }
 
-void metrics_free(struct consm_metrics *m)
+void metrics_free(struct metrics *m)
 {
     mem_free(m->of);
     mem_free(m->confusion);
-    *m = (struct consm_metrics){0};
+    *m = (struct metrics){0};
 }
 
 /* ---- temperature --------------------------------------------------------- */

@@ -17,9 +17,16 @@ struct predicted {
     int32_t classes;
 };
 
+/* What was measured; callers of the library see the first member. */
+struct metrics {
+    struct consm_metrics all;
+    struct consm_class_metrics *of; /* (c) */
+    int64_t *confusion;             /* (c, c) true class by predicted class */
+};
+
 /* Time O(n c log n), for the areas under the curves. */
-consm_status metrics_measure(struct consm_metrics *out, const struct predicted *p);
-void metrics_free(struct consm_metrics *m); /* one that was never measured, all zero, is fine */
+consm_status metrics_measure(struct metrics *out, const struct predicted *p);
+void metrics_free(struct metrics *m); /* one that was never measured, all zero, is fine */
 
 /* probability (n, c) = softmax(logits / temperature), row by row. May work in place. */
 void metrics_softmax(float *probability, const float *logits, double temperature, int64_t nodes,

@@ -6,7 +6,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct consm_model *model;
     struct consm_dataset *graph;
     struct consm_prediction *prediction;
-    struct consm_model_info info;
+    struct consm_model_info info = {.size = sizeof info};
     char buffer[24];
     if (model_read(&model, "fuzz", data, size) < 0)
         return 0;
