@@ -16,7 +16,7 @@ study=("$consm" study datasets accuracy edges planted zeta depth pruning converg
     fail "the study of homophily failed"
 first=$(wc -l < "$folder/out/runs.jsonl")
 "${study[@]}" > "$folder/text" 2> "$folder/err" || { cat "$folder/err"; fail "the study failed"; }
-for name in datasets accuracy accuracy-details homophily edges-f1 edges-auc edges-calibration planted-auc-random planted-rule-between planted-details zeta \
+for name in datasets accuracy accuracy-details homophily accuracy-controls accuracy-controls-tests edges-f1 edges-auc edges-auc-known edges-calibration planted-auc-random planted-rule-between planted-details zeta \
     depth transport; do
     for form in csv md tex; do
         [ -s "$folder/out/files/$name.$form" ] || fail "$name.$form is missing"
@@ -39,7 +39,8 @@ PATH=/nowhere "$consm" report "$folder/out" --quiet 2> "$folder/err" || fail "no
 grep -q "^PNG figures left out: .*librsvg2-bin" "$folder/err" || fail "PNGs are left out silently"
 if ls "$folder"/out/files/*.png > /dev/null 2>&1; then fail "an old PNG stays beside a new SVG"; fi
 
-[ "$(cut -d, -f1 "$folder/out/files/accuracy.csv" | tail -n +2 | tr '\n' ' ')" = "MLP GCN GAT ConSM " ] ||
+[ "$(cut -d, -f1 "$folder/out/files/accuracy.csv" | tail -n +2 | tr '\n' ' ')" = \
+    "MLP GCN GAT ConSM ConSM (paper's text) ConSM (authors' program) " ] ||
     fail "accuracy.csv does not list the models"
 if grep -qi "nan" "$folder/text"; then fail "a table shows nan"; fi
 

@@ -143,11 +143,45 @@ static void the_built_in_space_draws_valid_configurations(void **state)
             OK(search_draw(&b, space, model_list()[m], k));
             assert_near(a.weight_decay, b.weight_decay, 0);
             assert_in_range(a.hidden, 32, 128);
-            assert_true(k == 0 || (a.weight_decay >= 1e-4 && a.weight_decay <= 1e-2));
+            assert_true(k == 0 || (a.weight_decay >= 5e-5 && a.weight_decay <= 5e-2));
             different += a.weight_decay != plain.weight_decay;
         }
         assert_int_equal(different, 11); /* number 0 is the defaults */
     }
+    json_decref(space);
+}
+
+static bool offers(const json_t *space, const char *section, const char *name, const char *value)
+{
+    const json_t *list = json_object_get(json_object_get(space, section), name);
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (strcmp(json_string_value(json_array_get(list, i)), value) == 0)
+            return true;
+    return false;
+}
+
+/* A search can find what ConSM's own candidates are made of. */
+static void the_space_reaches_consms_candidates(void **state)
+{
+    (void)state;
+    static const char *const needed[][3] = {{"common", "lr", "0.005"},
+                                            {"common", "lr", "0.01"},
+                                            {"common", "dropout", "0.3"},
+                                            {"common", "dropout", "0.6"},
+                                            {"common", "dropout", "0.8"},
+                                            {"common", "dropout", "0.9"},
+                                            {"common", "input_dropout", "0"},
+                                            {"common", "input_dropout", "0.5"},
+                                            {"common", "input_dropout", "0.8"},
+                                            {"common", "normalize_features", "row"},
+                                            {"h2gcn", "reach", "1"},
+                                            {"h2gcn", "layers", "1"},
+                                            {"gat", "attention_dropout", "0.6"}};
+    json_t *space;
+    OK(search_read(&space, NULL));
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (!offers(space, needed[i][0], needed[i][1], needed[i][2]))
+            fail_msg("%s: no %s %s", needed[i][0], needed[i][1], needed[i][2]);
     json_decref(space);
 }
 
@@ -208,6 +242,7 @@ int main(void)
         cmocka_unit_test(options_are_read_and_checked),
         cmocka_unit_test(preferred_sets_give_way_to_chosen_ones),
         cmocka_unit_test(the_built_in_space_draws_valid_configurations),
+        cmocka_unit_test(the_space_reaches_consms_candidates),
         cmocka_unit_test(bad_spaces_are_named),
         cmocka_unit_test(the_paper_is_quoted_rightly),
     };

@@ -4,6 +4,7 @@
 #include "study/search.h"
 #include "study/task.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static consm_status trial_run(struct study_run *out, const struct study_view *v,
@@ -45,16 +46,16 @@ done:
 }
 
 static consm_status bench_run(struct study_run *out, bool *known, const struct study_view *v,
-                              const char *dataset, const struct model_def *model)
+                              const char *dataset, const struct grid_row *row)
 {
     consm_status st = CONSM_OK;
     int64_t best = 0;
     double val;
     if (v->options->search > 0)
-        TRY(choose(&best, &val, v, dataset, model));
+        TRY(choose(&best, &val, v, dataset, row->model));
     *known = best >= 0;
     if (*known)
-        TRY(trial_run(out, v, dataset, model, best));
+        TRY(trial_run(out, v, dataset, row->model, best));
 done:
     return st;
 }
@@ -66,12 +67,13 @@ static consm_status bench_plan(struct plan *plan, const struct study_view *v)
     for (int s = 0; s < o->datasets; s++)
         for (int m = 0; m < o->models; m++) {
             struct study_run run;
+            struct grid_row row = {.model = o->model[m]};
             bool known;
             for (int64_t k = 0; k < o->search; k++) {
                 TRY(trial_run(&run, v, o->dataset[s], o->model[m], k));
                 TRY(plan_add_seeds(plan, &run, o->search_seeds));
             }
-            TRY(bench_run(&run, &known, v, o->dataset[s], o->model[m]));
+            TRY(bench_run(&run, &known, v, o->dataset[s], &row));
             run.keep_graph = strcmp(o->model[m]->name, "consm") == 0;
             if (known)
                 TRY(plan_add_seeds(plan, &run, o->seeds));
@@ -131,7 +133,7 @@ done:
 /* F1, AUC and calibration of the trust scores, a line per set and model. */
 static consm_status edge_table(struct table **out, const struct study_view *v)
 {
-    static const char *const field[] = {"trust.f1", "trust.auc_test", "trust.ece"};
+    static const char *const figure[] = {"f1", "auc_test", "ece"};
     consm_status st = CONSM_OK;
     const struct study_options *o = v->options;
     struct table *t = NULL;
@@ -139,18 +141,23 @@ static consm_status edge_table(struct table **out, const struct study_view *v)
     table_column(t, "Dataset", TABLE_LEFT, NULL);
     table_column(t, "Model", TABLE_LEFT, NULL);
     table_column(t, "Chance", TABLE_RIGHT, "F1 of a random order: the share of edges in a class");
-    table_column(t, "F1", TABLE_RIGHT, "with the true number of edges inside classes trusted");
-    table_column(t, "AUC", TABLE_RIGHT, "on edges with a test node");
-    table_column(t, "ECE", TABLE_RIGHT, "expected calibration error on edges with a test node");
+    table_column(t, "F1, all edges", TABLE_RIGHT,
+                 "with the true number of edges inside classes trusted");
+    table_column(t, "AUC, test edges", TABLE_RIGHT, "on edges with a test node");
+    table_column(t, "ECE, test edges", TABLE_RIGHT,
+                 "expected calibration error on edges with a test node");
     for (int s = 0; s < o->datasets; s++)
         for (int m = 0; m < o->models; m++) {
             struct study_run run;
             struct study_cell cell;
+            struct grid_row row = {.model = o->model[m]};
             bool known;
             char title[96];
-            TRY(bench_run(&run, &known, v, o->dataset[s], o->model[m]));
+            TRY(bench_run(&run, &known, v, o->dataset[s], &row));
             if (!known)
                 continue;
+            bool trust = strcmp(o->model[m]->name, "consm") == 0;
+            char field[32];
             TRY(view_cell(&cell, v, &run, o->seeds, "trust.chance"));
             if (cell.n == 0)
                 continue;
@@ -159,13 +166,14 @@ static consm_status edge_table(struct table **out, const struct study_view *v)
             table_text(t, view_model_title(o->model[m]));
             table_number(t, cell.mean, 2);
             for (int k = 0; k < 3; k++) {
-                TRY(view_cell(&cell, v, &run, o->seeds, field[k]));
+                snprintf(field, sizeof field, "%s.%s", trust ? "trust" : "agreement", figure[k]);
+                TRY(view_cell(&cell, v, &run, o->seeds, field));
                 table_mean(t, cell.mean, cell.std, 3);
             }
         }
     table_remark(t, "Trust: the chance that both ends share a class; for ConSM several witnesses, "
-                    "subgraph matching among them, weighed on validation edges, for the others the "
-                    "agreement of the two predictions.");
+                    "subgraph matching among them, for the others the agreement of the two "
+                    "predictions; both fitted on the same validation edges.");
 done:
     return hand_over(out, t, st);
 }
@@ -178,7 +186,7 @@ static consm_status bench_render(struct report *r, const struct study_view *v)
     struct grid g = {0};
     struct table *t = NULL;
     struct figure *f = NULL;
-    TRY(grid_fill(&g, v, o->dataset, o->datasets, bench_run));
+    TRY(grid_fill(&g, v, o->dataset, o->datasets, bench_run, false));
     if (o->search > 0)
         view_printf(&words,
                     "Split “%s”, %d seeds. Every model had %d configurations, its defaults and "

@@ -1,16 +1,15 @@
 /* RQ2: how well models tell edges inside a class from edges between classes. The runs are those of
  * `accuracy`. */
-#include "study/study.h"
+#include "study/edges.h"
 
+#include "study/grid.h"
 #include "study/paper.h"
 #include "study/task.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { BINS = 10 };
-
-/* The models with an opinion about edges, in the study's order. */
+/* The models with an opinion of their own about edges, in the study's order. */
 static int judges(const struct model_def **out, const struct study_options *o)
 {
     int count = 0;
@@ -24,40 +23,40 @@ static consm_status edges_plan(struct plan *plan, const struct study_view *v)
 {
     consm_status st = CONSM_OK;
     const struct study_options *o = v->options;
-    const struct model_def *model[STUDY_MOST];
-    int models = judges(model, o);
     struct study_run run;
-    for (int s = 0; s < o->datasets; s++)
-        for (int m = 0; m < models; m++) {
-            TRY(options_run(&run, o, TASK_TRAIN, o->dataset[s], model[m]));
-            run.keep_graph = strcmp(model[m]->name, "consm") == 0;
-            TRY(plan_add_seeds(plan, &run, o->seeds));
-        }
+    for (int i = 0; i < o->datasets * o->models; i++) {
+        const struct model_def *model = o->model[i % o->models];
+        TRY(options_run(&run, o, TASK_TRAIN, o->dataset[i / o->models], model));
+        run.keep_graph = strcmp(model->name, "consm") == 0;
+        TRY(plan_add_seeds(plan, &run, o->seeds));
+    }
 done:
     return st;
 }
 
-/* Rows of the tables: every judge by its coefficients, then ConSM's trust score. */
-struct judge {
-    const struct model_def *model;
-    const char *source; /* "coefficients" or "trust" */
-    const char *title;
-};
+static void add_row(struct judge *row, int *rows, const struct model_def *model, const char *source,
+                    const char *words)
+{
+    row[*rows] = (struct judge){.model = model, .source = source};
+    snprintf(row[*rows].title, sizeof row->title, "%s%s", view_model_title(model), words);
+    ++*rows;
+}
 
-static int rows_of(struct judge *row, const struct study_options *o)
+int edges_rows(struct judge *row, const struct study_options *o, bool agreement)
 {
     const struct model_def *model[STUDY_MOST];
     int count = judges(model, o), rows = 0;
     for (int m = 0; m < count; m++)
-        row[rows++] = (struct judge){model[m], "coefficients", view_model_title(model[m])};
+        add_row(row, &rows, model[m], "coefficients", "");
     if (options_model(o, "consm"))
-        row[rows++] =
-            (struct judge){options_model(o, "consm"), "trust", "ConSM, trust (all witnesses)"};
+        add_row(row, &rows, options_model(o, "consm"), "trust", ", trust (all witnesses)");
+    for (int m = 0; m < o->models && agreement; m++)
+        add_row(row, &rows, o->model[m], "agreement", ", agreement of predictions");
     return rows;
 }
 
-static consm_status judge_cell(struct study_cell *out, const struct study_view *v,
-                               const struct judge *j, const char *dataset, const char *figure)
+consm_status edges_cell(struct study_cell *out, const struct study_view *v, const struct judge *j,
+                        const char *dataset, const char *figure)
 {
     consm_status st = CONSM_OK;
     struct study_run run;
@@ -69,218 +68,151 @@ done:
     return st;
 }
 
-/* Judges by datasets: one figure of each. The best of a column is marked; small is good for ECE. */
-static consm_status add_table(struct report *r, const struct study_view *v, const char *name,
-                              const char *caption, const char *figure, bool small)
+/* A line of chances, for figures that have one. */
+static consm_status add_chance(struct table *t, const struct study_view *v,
+                               const struct judge *judge)
+{
+    consm_status st = CONSM_OK;
+    struct study_cell cell;
+    table_row(t);
+    table_text(t, "chance");
+    table_mark(t, TABLE_MUTED);
+    for (int s = 0; s < v->options->datasets; s++) {
+        TRY(edges_cell(&cell, v, judge, v->options->dataset[s], "chance"));
+        table_number(t, cell.mean, 3);
+        table_mark(t, TABLE_MUTED);
+    }
+done:
+    return st;
+}
+
+/* A figure of every judge on every set; small is good for ECE. */
+struct measure {
+    const char *name, *caption, *figure;
+    bool small;
+};
+
+static const struct measure measures[] = {
+    {"edges-f1", "Edge F1 at ⌊hE⌋, all edges between labelled nodes", "f1", false},
+    {"edges-auc", "Area under the ROC curve, edges with a test node", "auc_test", false},
+    {"edges-auc-known", "Area under the ROC curve, edges between training and validation nodes",
+     "auc_known", false},
+    {"edges-calibration",
+     "Expected calibration error on edges with a test node, after a logistic fit on validation "
+     "edges",
+     "ece", true},
+};
+
+static consm_status add_table(struct report *r, const struct study_view *v,
+                              const struct measure *measure)
 {
     consm_status st = CONSM_OK;
     const struct study_options *o = v->options;
-    struct judge row[STUDY_MOST + 1];
-    struct study_cell cell;
+    struct judge row[EDGES_ROWS];
+    struct study_cell *cell = NULL; /* (datasets, rows) */
     struct table *t = NULL;
-    double best[STUDY_MOST];
+    double *p = NULL; /* likewise */
+    int best[STUDY_MOST], rows = edges_rows(row, o, true);
     char title[96];
-    int rows = rows_of(row, o);
-    TRY(table_new(&t, name, caption));
+    TRY(ZNEW(cell, o->datasets * rows));
+    TRY(NEW(p, o->datasets * rows));
+    TRY(table_new(&t, measure->name, measure->caption));
     table_column(t, "Scores", TABLE_LEFT, NULL);
     for (int s = 0; s < o->datasets; s++) {
         table_column(t, view_dataset_title(o->dataset[s], title), TABLE_RIGHT, NULL);
-        best[s] = (double)NAN;
-        for (int k = 0; k < rows; k++) {
-            TRY(judge_cell(&cell, v, &row[k], o->dataset[s], figure));
-            best[s] = small ? fmin(best[s], cell.mean) : fmax(best[s], cell.mean);
-        }
+        for (int k = 0; k < rows; k++)
+            TRY(edges_cell(&cell[s * rows + k], v, &row[k], o->dataset[s], measure->figure));
+        TRY(view_against_best(&best[s], &p[s * rows], &cell[s * rows], rows, measure->small));
     }
-    if (strcmp(figure, "f1") == 0) {
-        table_row(t);
-        table_text(t, "chance");
-        table_mark(t, TABLE_MUTED);
-        for (int s = 0; s < o->datasets; s++) {
-            TRY(judge_cell(&cell, v, &row[rows - 1], o->dataset[s], "chance"));
-            table_number(t, cell.mean, 3);
-            table_mark(t, TABLE_MUTED);
-        }
-    }
+    if (strcmp(measure->figure, "f1") == 0)
+        TRY(add_chance(t, v, &row[rows - 1]));
     for (int k = 0; k < rows; k++) {
         table_row(t);
         table_text(t, row[k].title);
         for (int s = 0; s < o->datasets; s++) {
-            TRY(judge_cell(&cell, v, &row[k], o->dataset[s], figure));
-            if (cell.n == 0) {
+            const struct study_cell *c = &cell[s * rows + k];
+            if (c->n == 0) {
                 table_empty(t);
                 continue;
             }
-            table_mean(t, cell.mean, cell.std, 3);
-            if (cell.mean == best[s])
+            table_mean(t, c->mean, c->std, 3);
+            if (k == best[s])
                 table_mark(t, TABLE_BEST);
+            else if (c->n >= GRID_ENOUGH && !grid_differs(p[s * rows + k]))
+                table_mark(t, TABLE_TIED);
         }
     }
+    table_remark(t, "Agreement: Σ p_ik p_jk of the predicted probabilities; like coefficients "
+                    "calibrated by one logistic curve on the validation edges that trust is "
+                    "fitted on.");
     report_table(r, t);
     t = NULL;
 done:
     table_free(t);
+    mem_free(cell);
+    mem_free(p);
     return st;
 }
 
-static consm_status add_bars(struct report *r, const struct study_view *v)
-{
-    consm_status st = CONSM_OK;
-    const struct study_options *o = v->options;
-    struct judge row[STUDY_MOST + 1];
-    struct study_cell cell;
-    struct figure *f = NULL;
-    int rows = rows_of(row, o), count = rows * o->datasets;
-    const char *series[STUDY_MOST + 1], *group[STUDY_MOST];
-    char title[STUDY_MOST][96];
-    double *value[4] = {NULL, NULL, NULL, NULL}; /* mean, low, high, chance */
-    for (int k = 0; k < 4; k++)
-        TRY(NEW(value[k], count));
-    for (int i = 0; i < count; i++) {
-        const char *dataset = o->dataset[i / rows];
-        TRY(judge_cell(&cell, v, &row[i % rows], dataset, "f1"));
-        value[0][i] = cell.mean;
-        value[1][i] = fmax(0, cell.interval.low);
-        value[2][i] = fmin(1, cell.interval.high);
-        if (cell.n < 2)
-            value[1][i] = value[2][i] = (double)NAN;
-        TRY(judge_cell(&cell, v, &row[i % rows], dataset, "chance"));
-        value[3][i] = cell.mean;
-    }
-    for (int k = 0; k < rows; k++)
-        series[k] = row[k].title;
-    for (int s = 0; s < o->datasets; s++)
-        group[s] = view_dataset_title(o->dataset[s], title[s]);
-    struct bar_chart chart = {
-        .words = {"edges-f1-bars", "Edge F1 of all judges",
-                  "With the true number of edges inside classes called trusted (⌊hE⌋).",
-                  "95 % confidence interval of the mean over the seeds (Student's t)"},
-        .y = {.label = "Edge F1", .from_zero = true},
-        .group_label = "Dataset",
-        .group = group,
-        .series = series,
-        .groups = o->datasets,
-        .series_count = rows,
-        .value = value[0],
-        .low = value[1],
-        .high = value[2],
-        .reference = value[3],
-        .reference_name = "chance"};
-    TRY(figure_bar(&f, &chart));
-    report_figure(r, f);
-done:
-    for (int k = 0; k < 4; k++)
-        mem_free(value[k]);
-    return st;
-}
-
-/* The bins of all seeds together. */
-static consm_status pool_bins(struct stats_reliability *out, const struct study_view *v,
-                              const struct judge *j, const char *dataset)
-{
-    consm_status st = CONSM_OK;
-    struct study_run run;
-    const json_t *record;
-    *out = (struct stats_reliability){.bins = BINS};
-    TRY(options_run(&run, v->options, TASK_TRAIN, dataset, j->model));
-    for (int64_t seed = 0; seed < v->options->seeds; seed++) {
-        run.seed = (uint64_t)seed;
-        TRY(view_record(&record, v, &run));
-        const json_t *part = json_object_get(record, j->source);
-        const json_t *count = json_object_get(part, "bin_count");
-        for (size_t b = 0; b < BINS; b++) {
-            int64_t n = json_integer_value(json_array_get(count, b));
-            const json_t *p = json_array_get(json_object_get(part, "bin_predicted"), b);
-            const json_t *s = json_array_get(json_object_get(part, "bin_observed"), b);
-            out->count[b] += n;
-            out->predicted[b] += (double)n * json_number_value(p);
-            out->observed[b] += (double)n * json_number_value(s);
-        }
-    }
-    double all = 0;
-    for (int b = 0; b < BINS; b++)
-        all += (double)out->count[b];
-    for (int b = 0; b < BINS; b++) {
-        double n = out->count[b] ? (double)out->count[b] : (double)NAN;
-        out->predicted[b] /= n;
-        out->observed[b] /= n;
-        if (out->count[b])
-            out->ece += n / all * fabs(out->observed[b] - out->predicted[b]);
-    }
-done:
-    return st;
-}
-
-static consm_status add_reliability(struct report *r, const struct study_view *v,
-                                    const char *dataset)
-{
-    consm_status st = CONSM_OK;
-    struct judge row[STUDY_MOST + 1];
-    struct stats_reliability *bins = NULL;
-    const char *series[STUDY_MOST + 1];
-    struct view_words name, head;
-    struct figure *f = NULL;
-    char title[96];
-    int rows = rows_of(row, v->options), shown = 0;
-    TRY(ZNEW(bins, rows));
-    for (int k = 0; k < rows; k++)
-        if (strcmp(row[k].model->name, "consm") == 0) { /* one reads two lines, not six */
-            series[shown] = strcmp(row[k].source, "trust") == 0 ? "trust" : "coefficients";
-            TRY(pool_bins(&bins[shown++], v, &row[k], dataset));
-        }
-    view_printf(&name, "calibration-%s", dataset);
-    view_printf(&head, "%s: calibration of ConSM's edge scores",
-                view_dataset_title(dataset, title));
-    struct reliability_chart chart = {
-        .words = {name.text, head.text,
-                  "Edges with a test node at one end at least, all seeds "
-                  "together; calibrated on validation edges.",
-                  NULL},
-        .x_label = "Predicted chance of one class",
-        .y_label = "Share that is",
-        .series = series,
-        .bins = bins,
-        .series_count = shown};
-    if (shown > 0) {
-        TRY(figure_reliability(&f, &chart));
-        report_figure(r, f);
-    }
-done:
-    mem_free(bins);
-    return st;
-}
-
+/* The paper's claim is about coefficients. It holds where paired tests put ConSM's ahead of all
+ * others. */
 static consm_status add_claims(struct report *r, const struct study_view *v)
 {
     consm_status st = CONSM_OK;
     const struct study_options *o = v->options;
     struct view_words claim, detail;
-    struct judge row[STUDY_MOST + 1];
-    struct study_cell cell;
+    struct judge row[EDGES_ROWS];
+    struct study_cell *cell = NULL, chance;
+    double *p = NULL;
     char title[96];
-    int rows = rows_of(row, o) - 1; /* coefficients only, as in the paper */
+    int rows = edges_rows(row, o, false) - 1, ours = -1; /* trust is ours, not the paper's */
     if (!options_model(o, "consm") || rows < 2)
         return CONSM_OK;
+    TRY(ZNEW(cell, rows));
+    TRY(NEW(p, rows));
+    for (int k = 0; k < rows; k++)
+        ours = strcmp(row[k].model->name, "consm") == 0 ? k : ours;
     for (int s = 0; s < o->datasets; s++) {
-        double ours = (double)NAN, best = (double)NAN, chance;
-        const char *rival = NULL;
-        TRY(judge_cell(&cell, v, &row[rows - 1], o->dataset[s], "chance"));
-        chance = cell.mean;
+        int best, rival = -1;
         for (int k = 0; k < rows; k++) {
-            TRY(judge_cell(&cell, v, &row[k], o->dataset[s], "f1"));
-            if (strcmp(row[k].model->name, "consm") == 0) {
-                ours = cell.mean;
-            } else if (cell.n > 0 && !(cell.mean <= best)) {
-                best = cell.mean;
-                rival = row[k].title;
-            }
+            TRY(edges_cell(&cell[k], v, &row[k], o->dataset[s], "f1"));
+            if (k != ours && cell[k].n > 0 && (rival < 0 || cell[k].mean > cell[rival].mean))
+                rival = k;
         }
-        if (isnan(ours) || !rival || !paper_set(o->dataset[s]))
+        TRY(view_against_best(&best, p, cell, rows, false));
+        TRY(edges_cell(&chance, v, &row[ours], o->dataset[s], "chance"));
+        if (cell[ours].n == 0 || rival < 0 || !paper_set(o->dataset[s]))
             continue;
         view_printf(&claim, "ConSM's coefficients find edges inside classes best on %s.",
                     view_dataset_title(o->dataset[s], title));
-        view_printf(&detail, "F1 %.3f; %s is best of the others with %.3f; chance is %.3f.", ours,
-                    rival, best, chance);
-        report_claim(r, claim.text, ours > best, detail.text);
+        view_printf(&detail,
+                    "F1 %.3f; %s is best of the others with %.3f (p = %.3f); chance is %.3f.",
+                    cell[ours].mean, row[rival].title, cell[rival].mean,
+                    best == ours ? p[rival] : p[ours], chance.mean);
+        report_claim(r, claim.text, best == ours && view_ahead_of_all(p, best, rows), detail.text);
+    }
+done:
+    mem_free(cell);
+    mem_free(p);
+    return st;
+}
+
+/* The first set's F1 of trust, for the top of the report. */
+static consm_status add_fact(struct report *r, const struct study_view *v)
+{
+    consm_status st = CONSM_OK;
+    const struct study_options *o = v->options;
+    struct judge row[EDGES_ROWS];
+    struct study_cell cell, chance;
+    struct view_words words, label, detail;
+    char title[96];
+    int rows = edges_rows(row, o, false);
+    TRY(edges_cell(&cell, v, &row[rows - 1], o->dataset[0], "f1"));
+    TRY(edges_cell(&chance, v, &row[rows - 1], o->dataset[0], "chance"));
+    if (cell.n > 0) {
+        view_printf(&label, "Edge F1 on %s", view_dataset_title(o->dataset[0], title));
+        view_printf(&words, "%.2f", cell.mean);
+        report_fact(r, words.text, label.text, view_printf(&detail, "chance is %.2f", chance.mean));
     }
 done:
     return st;
@@ -290,35 +222,22 @@ static consm_status edges_render(struct report *r, const struct study_view *v)
 {
     consm_status st = CONSM_OK;
     const struct study_options *o = v->options;
-    struct judge row[STUDY_MOST + 1];
-    struct study_cell cell, chance;
-    struct view_words words, label;
-    char title[96];
-    int rows = rows_of(row, o);
+    struct judge row[EDGES_ROWS];
     report_section(r, "Edges (RQ2)",
                    "Can a model tell edges inside a class from edges between classes? F1 calls the "
-                   "true number of edges trusted, as the paper does: an oracle's number. AUC and "
-                   "calibration (ECE) are measured on edges with a test node.");
-    if (rows == 0)
+                   "true number of edges trusted, as the paper does: an oracle's number. Every "
+                   "table says on which edges its figures were taken.");
+    if (edges_rows(row, o, false) == 0)
         return CONSM_OK;
-    TRY(add_table(r, v, "edges-f1", "Edge F1 at ⌊hE⌋, all edges", "f1", false));
-    TRY(add_bars(r, v));
-    TRY(add_table(r, v, "edges-auc", "Area under the ROC curve, edges with a test node", "auc_test",
-                  false));
-    TRY(add_table(r, v, "edges-calibration",
-                  "Expected calibration error after a logistic fit on validation edges", "ece",
-                  true));
-    for (int s = 0; s < o->datasets; s++)
-        TRY(add_reliability(r, v, o->dataset[s]));
-    TRY(add_claims(r, v));
-    TRY(judge_cell(&cell, v, &row[rows - 1], o->dataset[0], "f1"));
-    TRY(judge_cell(&chance, v, &row[rows - 1], o->dataset[0], "chance"));
-    if (cell.n > 0) {
-        view_printf(&label, "Edge F1 on %s", view_dataset_title(o->dataset[0], title));
-        view_printf(&words, "%.2f", cell.mean);
-        struct view_words detail;
-        report_fact(r, words.text, label.text, view_printf(&detail, "chance is %.2f", chance.mean));
+    for (size_t m = 0; m < sizeof measures / sizeof *measures; m++) {
+        TRY(add_table(r, v, &measures[m]));
+        if (m == 0)
+            TRY(edges_bars(r, v));
     }
+    for (int s = 0; s < o->datasets; s++)
+        TRY(edges_reliability(r, v, o->dataset[s]));
+    TRY(add_claims(r, v));
+    TRY(add_fact(r, v));
 done:
     return st;
 }

@@ -4,6 +4,7 @@
 #include "study/paper.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 void grid_free(struct grid *g)
 {
@@ -12,47 +13,39 @@ void grid_free(struct grid *g)
     *g = (struct grid){0};
 }
 
-/* Every model of the set against the best one, as one family of tests. */
-static consm_status test_against_best(struct grid *g, int set)
+int grid_rows(struct grid_row *row, const struct study_options *o, bool profiles)
 {
-    consm_status st = CONSM_OK;
-    double *p = &g->p[set * g->models];
-    int best = -1;
-    for (int m = 0; m < g->models; m++)
-        if (grid_cell(g, set, m)->n > 0 &&
-            (best < 0 || grid_cell(g, set, m)->mean > grid_cell(g, set, best)->mean))
-            best = m;
-    g->best[set] = best;
-    for (int m = 0; m < g->models; m++) {
-        p[m] = (double)NAN;
-        if (best >= 0 && m != best)
-            TRY(view_compare(&p[m], grid_cell(g, set, m), grid_cell(g, set, best)));
+    int count = 0;
+    for (int m = 0; m < o->models; m++) {
+        row[count++] = (struct grid_row){o->model[m], NULL, view_model_title(o->model[m])};
+        if (profiles && strcmp(o->model[m]->name, "consm") == 0) {
+            row[count++] = (struct grid_row){o->model[m], "paper", "ConSM (paper's text)"};
+            row[count++] = (struct grid_row){o->model[m], "authors", "ConSM (authors' program)"};
+            profiles = false;
+        }
     }
-    TRY(stats_holm(p, p, g->models));
-done:
-    return st;
+    return count;
 }
 
 consm_status grid_fill(struct grid *g, const struct study_view *v, const char *const *dataset,
-                       int sets, grid_run_fn run_of)
+                       int sets, grid_run_fn run_of, bool profiles)
 {
     consm_status st = CONSM_OK;
     const struct study_options *o = v->options;
-    *g = (struct grid){.sets = sets, .models = o->models};
-    TRY(ZNEW(g->cell, sets * o->models));
-    TRY(ZNEW(g->p, sets * o->models));
-    for (int m = 0; m < o->models; m++)
-        g->model[m] = o->model[m];
+    *g = (struct grid){.sets = sets};
+    g->models = grid_rows(g->row, o, profiles);
+    TRY(ZNEW(g->cell, sets * g->models));
+    TRY(ZNEW(g->p, sets * g->models));
     for (int s = 0; s < sets; s++) {
         g->dataset[s] = dataset[s];
         g->homophily[s] = (double)NAN;
         view_dataset_title(dataset[s], g->title[s]);
-        for (int m = 0; m < o->models; m++) {
+        for (int m = 0; m < g->models; m++) {
             struct study_cell *cell = grid_cell(g, s, m), chance;
             struct study_run run;
             bool known = true;
             *cell = (struct study_cell){.seeds = o->seeds, .mean = (double)NAN};
-            TRY(run_of(&run, &known, v, dataset[s], o->model[m]));
+            TRY(run_of(&run, &known, v, dataset[s], &g->row[m]));
             if (!known)
                 continue;
             TRY(view_cell(cell, v, &run, o->seeds, "test_acc"));
@@ -61,7 +54,8 @@ consm_status grid_fill(struct grid *g, const struct study_view *v, const char *c
                 g->homophily[s] = chance.mean;
             }
         }
-        TRY(test_against_best(g, s));
+        TRY(view_against_best(&g->best[s], &g->p[s * g->models], grid_cell(g, s, 0), g->models,
+                              false));
     }
 done:
     if (st < 0)
@@ -73,8 +67,8 @@ done:
 static bool far_from_paper(const struct grid *g, int s, int m)
 {
     const struct study_cell *c = grid_cell(g, s, m);
-    double paper = paper_accuracy(g->dataset[s], g->model[m]->name);
-    double spread = paper_accuracy_std(g->dataset[s], g->model[m]->name);
+    double paper = paper_accuracy(g->dataset[s], g->row[m].model->name);
+    double spread = paper_accuracy_std(g->dataset[s], g->row[m].model->name);
     double std = isnan(c->std) ? 0 : 100 * c->std;
     return fabs(100 * c->mean - paper) > fmax(2, 3 * sqrt(spread * spread + std * std));
 }
@@ -96,10 +90,10 @@ consm_status grid_table(struct table **out, const struct grid *g, const char *na
                          : view_printf(&words, "edge homophily %.2f", g->homophily[s]));
     for (int m = 0; m < g->models; m++) {
         table_row(t);
-        table_text(t, view_model_title(g->model[m]));
+        table_text(t, g->row[m].title);
         for (int s = 0; s < g->sets; s++) {
             const struct study_cell *c = grid_cell(g, s, m);
-            double paper = paper_accuracy(g->dataset[s], g->model[m]->name);
+            double paper = paper_accuracy(g->dataset[s], g->row[m].model->name);
             if (c->n == 0) {
                 table_empty(t);
                 continue;
@@ -153,7 +147,7 @@ consm_status grid_details(struct table **out, const struct grid *g, const char *
                 continue;
             table_row(t);
             table_text(t, g->title[s]);
-            table_text(t, view_model_title(g->model[m]));
+            table_text(t, g->row[m].title);
             table_number(t, (double)c->n, 0);
             table_number(t, 100 * c->mean, 2);
             if (m == g->best[s])
@@ -171,7 +165,7 @@ consm_status grid_bars(struct figure **out, const struct grid *g, const char *na
                        const char *title)
 {
     consm_status st = CONSM_OK;
-    const char *series[STUDY_MOST], *group[STUDY_MOST];
+    const char *series[STUDY_MOST + 2], *group[STUDY_MOST];
     int count = g->sets * g->models, references = 0;
     double *value[4] = {NULL, NULL, NULL, NULL}; /* mean, low, high, the paper's */
     for (int k = 0; k < 4; k++)
@@ -181,13 +175,13 @@ consm_status grid_bars(struct figure **out, const struct grid *g, const char *na
         value[0][i] = 100 * c->mean;
         value[1][i] = fmax(0, 100 * c->interval.low); /* a share cannot leave 0 … 100 % */
         value[2][i] = fmin(100, 100 * c->interval.high);
-        value[3][i] = paper_accuracy(g->dataset[i / g->models], g->model[i % g->models]->name);
+        value[3][i] = paper_accuracy(g->dataset[i / g->models], g->row[i % g->models].model->name);
         references += !isnan(value[3][i]);
         if (c->n < 2)
             value[1][i] = value[2][i] = (double)NAN;
     }
     for (int m = 0; m < g->models; m++)
-        series[m] = view_model_title(g->model[m]);
+        series[m] = g->row[m].title;
     for (int s = 0; s < g->sets; s++)
         group[s] = g->title[s];
     struct bar_chart chart = {

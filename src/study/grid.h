@@ -8,12 +8,19 @@
 /* With fewer pairs the exact two-sided test cannot reach p < 0.05, whatever the differences. */
 enum { GRID_ENOUGH = 6 };
 
+/* A row: a model, or ConSM as another of its profiles says. */
+struct grid_row {
+    const struct model_def *model;
+    const char *profile; /* "paper", "authors", or NULL */
+    const char *title;
+};
+
 struct grid {
     int sets, models;
     char title[STUDY_MOST][96]; /* (sets) */
     const char *dataset[STUDY_MOST];
-    const struct model_def *model[STUDY_MOST];
-    struct study_cell *cell;      /* (sets, models) test accuracy */
+    struct grid_row row[STUDY_MOST + 2]; /* (models) */
+    struct study_cell *cell;             /* (sets, models) test accuracy */
     double *p;                    /* (sets, models) against the best, Holm-corrected per set */
     int best[STUDY_MOST];         /* (sets) highest mean, -1 without runs */
     double homophily[STUDY_MOST]; /* (sets) edge homophily as the runs saw it; NaN unknown */
@@ -21,11 +28,15 @@ struct grid {
 
 /* The run behind a cell; *known false when it cannot be told yet (a search that is not over). */
 typedef consm_status (*grid_run_fn)(struct study_run *out, bool *known, const struct study_view *v,
-                                    const char *dataset, const struct model_def *model);
+                                    const char *dataset, const struct grid_row *row);
 
-/* Looks all cells up and tests every model against the best of its set. */
+/* The study's models; profiles: ConSM's two others behind it, if it is among them. Returns how
+ * many; row (STUDY_MOST + 2). */
+int grid_rows(struct grid_row *row, const struct study_options *o, bool profiles);
+
+/* Looks all cells up and tests every row against the best of its set. */
 consm_status grid_fill(struct grid *g, const struct study_view *v, const char *const *dataset,
-                       int sets, grid_run_fn run_of);
+                       int sets, grid_run_fn run_of, bool profiles);
 void grid_free(struct grid *g);
 
 static inline struct study_cell *grid_cell(const struct grid *g, int set, int model)

@@ -33,7 +33,7 @@ static int best_of(const struct grid *g, const bool *in, int but)
 static int model_named(const struct grid *g, const char *name)
 {
     for (int m = 0; m < g->models; m++)
-        if (strcmp(g->model[m]->name, name) == 0)
+        if (strcmp(g->row[m].model->name, name) == 0)
             return m;
     return -1;
 }
@@ -72,7 +72,7 @@ static void describe_kind(struct report *r, const struct grid *g, const bool *in
     if (count == 0 || best < 0)
         return;
     int next = best_of(g, in, best);
-    const char *name = view_model_title(g->model[best]);
+    const char *name = g->row[best].title;
     list_sets(sets, sizeof sets, g, in);
     if (gcn >= 0 && gcn != best && !isnan(mean_over(g, in, gcn)))
         snprintf(against, sizeof against, ", %+.1f points over GCN (significant on %d of %d set%s)",
@@ -83,8 +83,7 @@ static void describe_kind(struct report *r, const struct grid *g, const bool *in
     size_t used = strlen(words.text);
     if (next >= 0)
         snprintf(words.text + used, sizeof words.text - used,
-                 "; next is %s, %.1f points behind (significant on %d of %d).",
-                 view_model_title(g->model[next]),
+                 "; next is %s, %.1f points behind (significant on %d of %d).", g->row[next].title,
                  100 * (mean_over(g, in, best) - mean_over(g, in, next)), wins(g, in, best, next),
                  count);
     else
@@ -93,8 +92,7 @@ static void describe_kind(struct report *r, const struct grid *g, const bool *in
     view_printf(&label, "Best on %s graphs", kind);
     if (next >= 0)
         view_printf(&words, "%.1f %%, %.1f points over %s", 100 * mean_over(g, in, best),
-                    100 * (mean_over(g, in, best) - mean_over(g, in, next)),
-                    view_model_title(g->model[next]));
+                    100 * (mean_over(g, in, best) - mean_over(g, in, next)), g->row[next].title);
     else
         view_printf(&words, "%.1f %%", 100 * mean_over(g, in, best));
     report_fact(r, name, label.text, words.text);

@@ -25,9 +25,9 @@ static void name_of(char name[64], const struct study_options *o, int step)
 }
 
 static consm_status homophily_run(struct study_run *out, bool *known, const struct study_view *v,
-                                  const char *dataset, const struct model_def *model)
+                                  const char *dataset, const struct grid_row *row)
 {
-    consm_status st = options_run(out, v->options, TASK_TRAIN, dataset, model);
+    consm_status st = options_run(out, v->options, TASK_TRAIN, dataset, row->model);
     *known = true;
     out->split = "random"; /* a generated graph has no split of its own */
     return st;
@@ -43,7 +43,8 @@ static consm_status homophily_plan(struct plan *plan, const struct study_view *v
     for (int k = 0; k < steps_of(o); k++)
         for (int m = 0; m < o->models; m++) {
             name_of(name, o, k);
-            TRY(homophily_run(&run, &known, v, name, o->model[m]));
+            struct grid_row row = {.model = o->model[m]};
+            TRY(homophily_run(&run, &known, v, name, &row));
             TRY(plan_add_seeds(plan, &run, o->seeds));
         }
 done:
@@ -65,19 +66,19 @@ static void summarise(struct report *r, const struct grid *g, const struct study
             best_worst = least;
             best = m;
         }
-        mlp = strcmp(g->model[m]->name, "mlp") == 0 ? m : mlp;
-        gcn = strcmp(g->model[m]->name, "gcn") == 0 ? m : gcn;
+        mlp = strcmp(g->row[m].model->name, "mlp") == 0 ? m : mlp;
+        gcn = strcmp(g->row[m].model->name, "gcn") == 0 ? m : gcn;
     }
     for (int s = 0; best >= 0 && s < g->sets; s++)
         if (worst < 0 || grid_cell(g, s, best)->mean < grid_cell(g, worst, best)->mean)
             worst = s;
     if (best < 0 || best_worst < 0)
         return;
-    report_summary(
-        r, view_printf(&words,
-                       "On generated graphs of any homophily %s is the safest choice: it "
-                       "never falls below %.1f %% (at homophily %.2f).",
-                       view_model_title(g->model[best]), 100 * best_worst, homophily_at(o, worst)));
+    report_summary(r,
+                   view_printf(&words,
+                               "On generated graphs of any homophily %s is the safest choice: it "
+                               "never falls below %.1f %% (at homophily %.2f).",
+                               g->row[best].title, 100 * best_worst, homophily_at(o, worst)));
     for (int s = 0; mlp >= 0 && gcn >= 0 && s < g->sets && isnan(crossing); s++)
         if (grid_cell(g, s, gcn)->mean > grid_cell(g, s, mlp)->mean)
             crossing = homophily_at(o, s);
@@ -103,7 +104,7 @@ static consm_status homophily_render(struct report *r, const struct study_view *
         name_of(name[k], o, k);
         set[k] = name[k];
     }
-    TRY(grid_fill(&g, v, set, steps, homophily_run));
+    TRY(grid_fill(&g, v, set, steps, homophily_run, false));
     for (int k = 0; k < steps; k++)
         snprintf(g.title[k], sizeof g.title[k], "%.2f", homophily_at(o, k));
     TRY(ZNEW(line, o->models));

@@ -127,25 +127,6 @@ void findings_free(struct findings *f)
     *f = (struct findings){0};
 }
 
-static consm_status compare(struct findings *f, int c)
-{
-    consm_status st = CONSM_OK;
-    const struct study_cell *cell = &f->cell[c * f->rows];
-    double *p = &f->p[c * f->rows];
-    f->best[c] = -1;
-    for (int k = 0; k < f->rows; k++)
-        if (cell[k].n > 0 && (f->best[c] < 0 || cell[k].mean > cell[f->best[c]].mean))
-            f->best[c] = k;
-    for (int k = 0; k < f->rows; k++) {
-        p[k] = (double)NAN;
-        if (f->best[c] >= 0 && k != f->best[c])
-            TRY(view_compare(&p[k], &cell[k], &cell[f->best[c]]));
-    }
-    TRY(stats_holm(p, p, f->rows));
-done:
-    return st;
-}
-
 consm_status findings_fill(struct findings *f, const struct study_view *v, enum study_plant plant,
                            const char *figure)
 {
@@ -158,7 +139,8 @@ consm_status findings_fill(struct findings *f, const struct study_view *v, enum 
     for (int c = 0; c < f->columns; c++) {
         for (int k = 0; k < f->rows; k++)
             TRY(planted_cell(&f->cell[c * f->rows + k], v, &f->column[c], f->row[k], figure));
-        TRY(compare(f, c));
+        TRY(view_against_best(&f->best[c], &f->p[c * f->rows], &f->cell[c * f->rows], f->rows,
+                              false));
     }
 done:
     if (st < 0)

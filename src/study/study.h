@@ -50,12 +50,26 @@ struct study_cell {
 consm_status view_cell(struct study_cell *out, const struct study_view *v,
                        const struct study_run *run, int64_t seeds, const char *field);
 
+/* Counts the values that are there and fills mean, std and interval from them. */
+void view_summarise(struct study_cell *cell);
+
 /* A run's whole record, or NULL. */
 consm_status view_record(const json_t **out, const struct study_view *v,
                          const struct study_run *run);
 
 /* Two-sided paired test over the seeds both have; NaN with fewer than two. */
 consm_status view_compare(double *p, const struct study_cell *a, const struct study_cell *b);
+/* Whether that test, at 0.05, says that a is the larger. */
+consm_status view_above(bool *above, double *p, const struct study_cell *a,
+                        const struct study_cell *b);
+
+/* The best mean of several (the lowest when small is good), -1 without runs; p (count): every other
+ * against it, as one family of tests with Holm's correction, NaN for the best and what is missing.
+ */
+consm_status view_against_best(int *best, double *p, const struct study_cell *cell, int count,
+                               bool small);
+/* Whether those tests put the best ahead of every other. */
+bool view_ahead_of_all(const double *p, int best, int count);
 
 /* A name for people: "GCN", "Chameleon", "csbm, h = 0.1". Never NULL. */
 const char *view_model_title(const struct model_def *model);
@@ -63,7 +77,7 @@ const char *view_dataset_title(const char *name, char buffer[96]);
 
 /* printf into a fixed buffer, for the sentences of reports. */
 struct view_words {
-    char text[512];
+    char text[1024];
 };
 const char *view_printf(struct view_words *w, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -57,6 +57,20 @@ done:
 
 /* ---- training ------------------------------------------------------------ */
 
+/* What a run that chooses for itself ended up with, so that controls can be given the same. */
+static consm_status record_choice(json_t *result, const struct session *s)
+{
+    consm_status st = CONSM_OK;
+    json_t *chosen = NULL;
+    if (strcmp(s->options.model->name, "consm") != 0)
+        return CONSM_OK;
+    TRY(plan_parameters(&chosen, &s->options.config));
+    if (json_object_set_new(result, "chosen", chosen) != 0)
+        TRY(status_fail(CONSM_ENOMEM, "no memory for a result"));
+done:
+    return st;
+}
+
 consm_status task_train(json_t *result, const struct task_input *in)
 {
     consm_status st = CONSM_OK;
@@ -71,6 +85,7 @@ consm_status task_train(json_t *result, const struct task_input *in)
     TRY(session_new(&s, &problem, &options, team));
     TRY(session_train(s, &trained));
     TRY(task_record(result, &trained));
+    TRY(record_choice(result, s));
     TRY(task_edges(result, s, in));
 done:
     session_free(s);

@@ -1,9 +1,10 @@
 /*
  * How good a model's edge scores are: F1 when the ⌊hE⌋ highest scores are called "same class" (the
  * paper's measure; h is the true homophily, so this is an oracle's number of edges), the area under
- * the ROC curve, and calibration. Two scores are measured: the model's own coefficients, made
- * comparable by a logistic curve that is fitted on validation edges, and the trust score, which
- * for ConSM weighs all witnesses of match/trust.h and for others is the agreement of predictions.
+ * the ROC curve, and calibration. Three scores are measured: the model's own coefficients, made
+ * comparable by a logistic curve that is fitted on validation edges, the agreement of the model's
+ * predictions, by a curve fitted on the same edges, and the trust score, which for ConSM weighs all
+ * witnesses of match/trust.h and for others is that agreement as it is.
  *
  * Ranking is measured on all edges between labelled nodes, as in the paper, and once more on the
  * edges with a test node at one end at least; calibration on those edges only.
@@ -169,6 +170,9 @@ consm_status task_edges(json_t *result, struct session *s, const struct task_inp
         TRY(calibrate(probability, coefficient, &t, problem));
         TRY(add_judgement(result, "coefficients", &j, coefficient, probability));
     }
+    witness_agreement(coefficient, session_logits(s), problem->classes, t.edges);
+    TRY(calibrate(probability, coefficient, &t, problem));
+    TRY(add_judgement(result, "agreement", &j, coefficient, probability));
     if (in->graph_path)
         TRY(graph_file_write(in->graph_path, in->prepared->data, &t, problem, session_logits(s)));
 done:

@@ -26,24 +26,31 @@ static double figure_of(const json_t *record, const char *field)
     return task_value(json_object_get(record, outer), dot + 1);
 }
 
+void view_summarise(struct study_cell *cell)
+{
+    double there[STUDY_MOST_SEEDS];
+    cell->n = 0;
+    for (int64_t i = 0; i < cell->seeds; i++)
+        if (!isnan(cell->value[i]))
+            there[cell->n++] = cell->value[i];
+    cell->mean = stats_mean(there, cell->n);
+    cell->std = stats_std(there, cell->n);
+    cell->interval = stats_t_interval(there, cell->n, 0.95);
+}
+
 consm_status view_cell(struct study_cell *out, const struct study_view *v,
                        const struct study_run *run, int64_t seeds, const char *field)
 {
     consm_status st = CONSM_OK;
     struct study_run one = *run;
-    double there[STUDY_MOST_SEEDS];
     const json_t *record;
     *out = (struct study_cell){.seeds = seeds};
     for (int64_t i = 0; i < seeds; i++) {
         one.seed = (uint64_t)i;
         TRY(view_record(&record, v, &one));
         out->value[i] = record ? figure_of(record, field) : (double)NAN;
-        if (!isnan(out->value[i]))
-            there[out->n++] = out->value[i];
     }
-    out->mean = stats_mean(there, out->n);
-    out->std = stats_std(there, out->n);
-    out->interval = stats_t_interval(there, out->n, 0.95);
+    view_summarise(out);
 done:
     return st;
 }
@@ -66,6 +73,46 @@ consm_status view_compare(double *p, const struct study_cell *a, const struct st
     *p = test.p;
 done:
     return st;
+}
+
+consm_status view_above(bool *above, double *p, const struct study_cell *a,
+                        const struct study_cell *b)
+{
+    consm_status st = view_compare(p, a, b);
+    *above = st == CONSM_OK && *p < 0.05 && a->mean > b->mean;
+    return st;
+}
+
+consm_status view_against_best(int *best, double *p, const struct study_cell *cell, int count,
+                               bool small)
+{
+    consm_status st = CONSM_OK;
+    *best = -1;
+    for (int k = 0; k < count; k++)
+        if (cell[k].n > 0 && (*best < 0 || (small ? cell[k].mean < cell[*best].mean
+                                                  : cell[k].mean > cell[*best].mean)))
+            *best = k;
+    for (int k = 0; k < count; k++) {
+        p[k] = (double)NAN;
+        if (*best >= 0 && k != *best)
+            TRY(view_compare(&p[k], &cell[k], &cell[*best]));
+    }
+    TRY(stats_holm(p, p, count));
+done:
+    return st;
+}
+
+bool view_ahead_of_all(const double *p, int best, int count)
+{
+    int tested = 0;
+    for (int k = 0; k < count; k++) {
+        if (k == best || isnan(p[k]))
+            continue;
+        if (p[k] >= 0.05)
+            return false;
+        tested++;
+    }
+    return tested > 0;
 }
 
 const char *view_model_title(const struct model_def *model)

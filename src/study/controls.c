@@ -1,0 +1,320 @@
+/* Controls on ConSM's backbone: their runs, and paired tests against them. */
+#include "study/controls.h"
+
+#include "study/grid.h"
+#include "study/task.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const weights[] = {"1", "5", "20"}; /* λ */
+enum { WEIGHTS = sizeof weights / sizeof *weights };
+
+static const struct {
+    const char *title, *propagation;
+} controls[CONTROLS] = {
+    [CONTROL_NONE] = {"without its loss (λ = 0)", NULL},
+    [CONTROL_NGM] = {"NGM on its backbone", "ngm"},
+    [CONTROL_P_REG] = {"P-reg on its backbone", "p-reg"},
+    [CONTROL_GAM] = {"GAM on its backbone", "gam"},
+};
+
+const char *control_title(enum control control)
+{
+    return controls[control].title;
+}
+
+/* ---- runs ---------------------------------------------------------------- */
+
+static consm_status consm_run(struct study_run *out, const struct study_view *v,
+                              const char *dataset, uint64_t seed)
+{
+    consm_status st = CONSM_OK;
+    const struct model_def *consm;
+    TRY(model_find(&consm, "consm"));
+    TRY(options_run(out, v->options, TASK_TRAIN, dataset, consm));
+    out->seed = seed;
+done:
+    return st;
+}
+
+static int weights_of(enum control control)
+{
+    return control == CONTROL_NONE ? 1 : WEIGHTS;
+}
+
+/* The control with its k-th weight; *known false while the ConSM run of that seed is missing. */
+static consm_status control_run(struct study_run *out, bool *known, const struct study_view *v,
+                                const char *dataset, enum control control, int k, uint64_t seed)
+{
+    consm_status st = CONSM_OK;
+    const json_t *record, *chosen;
+    TRY(consm_run(out, v, dataset, seed));
+    TRY(view_record(&record, v, out));
+    chosen = json_object_get(record, "chosen");
+    *known = chosen != NULL;
+    if (!*known)
+        goto done;
+    struct config *c = &out->config;
+    TRY(options_apply(c, chosen));
+    if (control == CONTROL_NONE) {
+        TRY(config_set(c, "lambda", "0"));
+        goto done;
+    }
+    TRY(model_find(&out->model, config_names_backbone[c->backbone]));
+    TRY(config_set(c, "propagation", controls[control].propagation));
+    TRY(config_set(c, "lambda", weights[k]));
+    int64_t updates = c->warmup + c->rounds * c->gnn_steps;
+    c->epochs = updates < c->epochs ? updates : c->epochs;
+done:
+    return st;
+}
+
+consm_status controls_plan(struct plan *plan, const struct study_view *v)
+{
+    consm_status st = CONSM_OK;
+    const struct study_options *o = v->options;
+    struct study_run run;
+    bool known;
+    for (int s = 0; s < o->datasets && options_model(o, "consm"); s++)
+        for (int64_t seed = 0; seed < o->seeds; seed++)
+            for (enum control c = 0; c < CONTROLS; c++)
+                for (int k = 0; k < weights_of(c); k++) {
+                    TRY(control_run(&run, &known, v, o->dataset[s], c, k, (uint64_t)seed));
+                    if (known)
+                        TRY(plan_add(plan, &run));
+                }
+done:
+    return st;
+}
+
+/* The test accuracy of the weight that validates best, the smallest such; NaN until all are there.
+ */
+static consm_status control_value(double *test, const struct study_view *v, const char *dataset,
+                                  enum control control, uint64_t seed)
+{
+    consm_status st = CONSM_OK;
+    double best = -1;
+    *test = (double)NAN;
+    for (int k = 0; k < weights_of(control); k++) {
+        struct study_run run;
+        const json_t *record = NULL;
+        bool known;
+        TRY(control_run(&run, &known, v, dataset, control, k, seed));
+        if (known)
+            TRY(view_record(&record, v, &run));
+        if (!record) {
+            *test = (double)NAN;
+            break;
+        }
+        if (task_value(record, "val_acc") > best) {
+            best = task_value(record, "val_acc");
+            *test = task_value(record, "test_acc");
+        }
+    }
+done:
+    return st;
+}
+
+consm_status controls_cell(struct study_cell *out, const struct study_view *v, const char *dataset,
+                           enum control control)
+{
+    consm_status st = CONSM_OK;
+    *out = (struct study_cell){.seeds = v->options->seeds};
+    for (int64_t seed = 0; seed < out->seeds; seed++)
+        TRY(control_value(&out->value[seed], v, dataset, control, (uint64_t)seed));
+    view_summarise(out);
+done:
+    return st;
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+/* ConSM and its controls on one set. */
+struct duel {
+    struct study_cell consm, control[CONTROLS], difference[CONTROLS];
+    double p[CONTROLS]; /* Holm-corrected over the controls */
+};
+
+static consm_status duel_fill(struct duel *d, const struct study_view *v, const char *dataset)
+{
+    consm_status st = CONSM_OK;
+    struct study_run run;
+    TRY(consm_run(&run, v, dataset, 0));
+    TRY(view_cell(&d->consm, v, &run, v->options->seeds, "test_acc"));
+    for (enum control c = 0; c < CONTROLS; c++) {
+        TRY(controls_cell(&d->control[c], v, dataset, c));
+        d->difference[c] = (struct study_cell){.seeds = d->consm.seeds};
+        for (int64_t i = 0; i < d->consm.seeds; i++)
+            d->difference[c].value[i] = d->consm.value[i] - d->control[c].value[i];
+        view_summarise(&d->difference[c]);
+        TRY(view_compare(&d->p[c], &d->consm, &d->control[c]));
+    }
+    TRY(stats_holm(d->p, d->p, CONTROLS));
+done:
+    return st;
+}
+
+static const char *verdict(const struct duel *d, enum control c)
+{
+    if (d->difference[c].n < GRID_ENOUGH)
+        return "too few seeds";
+    if (!grid_differs(d->p[c]))
+        return "no difference shown";
+    return d->difference[c].mean > 0 ? "ConSM ahead" : "ConSM behind";
+}
+
+/* "appnp 8, gcn 2": what ConSM chose over the seeds. */
+static consm_status backbones(char *text, size_t size, const struct study_view *v,
+                              const char *dataset)
+{
+    consm_status st = CONSM_OK;
+    int count[64] = {0};
+    size_t used = 0;
+    struct config c;
+    text[0] = 0;
+    for (int64_t seed = 0; seed < v->options->seeds; seed++) {
+        struct study_run run;
+        const json_t *record;
+        TRY(consm_run(&run, v, dataset, (uint64_t)seed));
+        TRY(view_record(&record, v, &run));
+        const char *name =
+            json_string_value(json_object_get(json_object_get(record, "chosen"), "backbone"));
+        config_defaults(&c);
+        if (name && config_set(&c, "backbone", name) == CONSM_OK)
+            count[c.backbone]++;
+    }
+    for (int i = 0; config_names_backbone[i] && used < size; i++)
+        if (count[i] > 0)
+            used += (size_t)snprintf(text + used, size - used, "%s%s %d", used ? ", " : "",
+                                     config_names_backbone[i], count[i]);
+done:
+    return st;
+}
+
+static void add_accuracy(struct table *t, const struct study_cell *cell)
+{
+    struct view_words words;
+    if (cell->n == 0) {
+        table_empty(t);
+        return;
+    }
+    table_mean(t, 100 * cell->mean, 100 * cell->std, 1);
+    if (cell->n < cell->seeds)
+        table_note(t, view_printf(&words, "only %d of %d runs", (int)cell->n, (int)cell->seeds));
+}
+
+static consm_status add_means(struct report *r, const struct study_view *v, const struct duel *duel)
+{
+    consm_status st = CONSM_OK;
+    const struct study_options *o = v->options;
+    struct table *t = NULL;
+    char text[200], title[96];
+    TRY(table_new(&t, "accuracy-controls",
+                  "Test accuracy (%) of ConSM and of other losses on the backbone it chose"));
+    table_column(t, "Loss", TABLE_LEFT, NULL);
+    for (int s = 0; s < o->datasets; s++)
+        table_column(t, view_dataset_title(o->dataset[s], title), TABLE_RIGHT, NULL);
+    table_row(t);
+    table_text(t, "backbone, of how many runs");
+    for (int s = 0; s < o->datasets; s++) {
+        TRY(backbones(text, sizeof text, v, o->dataset[s]));
+        table_text(t, text);
+    }
+    table_row(t);
+    table_text(t, "ConSM");
+    for (int s = 0; s < o->datasets; s++)
+        add_accuracy(t, &duel[s].consm);
+    for (enum control c = 0; c < CONTROLS; c++) {
+        table_row(t);
+        table_text(t, control_title(c));
+        for (int s = 0; s < o->datasets; s++)
+            add_accuracy(t, &duel[s].control[c]);
+    }
+    table_remark(t, "A control has backbone, features, learning rate, weight decay, dropout, "
+                    "layers and number of updates of the ConSM run of the same seed. λ = 0 is "
+                    "that run without its loss; the other losses have their λ from 1, 5, 20 by "
+                    "validation, seed by seed.");
+    report_table(r, t);
+    t = NULL;
+done:
+    table_free(t);
+    return st;
+}
+
+static consm_status add_tests(struct report *r, const struct study_view *v, const struct duel *duel)
+{
+    consm_status st = CONSM_OK;
+    const struct study_options *o = v->options;
+    struct table *t = NULL;
+    char title[96];
+    TRY(table_new(&t, "accuracy-controls-tests", "ConSM against its controls, seed by seed"));
+    table_column(t, "Dataset", TABLE_LEFT, NULL);
+    table_column(t, "Control", TABLE_LEFT, NULL);
+    table_column(t, "Pairs", TABLE_RIGHT, NULL);
+    table_column(t, "Difference", TABLE_RIGHT, "mean of ConSM less the control, points");
+    table_column(t, "95 % low", TABLE_RIGHT, "Student's t interval of the mean difference");
+    table_column(t, "95 % high", TABLE_RIGHT, "Student's t interval of the mean difference");
+    table_column(t, "p", TABLE_RIGHT, "paired Wilcoxon, Holm-corrected over the four controls");
+    table_column(t, "Verdict", TABLE_LEFT, NULL);
+    for (int s = 0; s < o->datasets; s++)
+        for (enum control c = 0; c < CONTROLS; c++) {
+            const struct study_cell *d = &duel[s].difference[c];
+            if (d->n == 0)
+                continue;
+            table_row(t);
+            table_text(t, view_dataset_title(o->dataset[s], title));
+            table_text(t, control_title(c));
+            table_number(t, (double)d->n, 0);
+            table_number(t, 100 * d->mean, 2);
+            table_number(t, 100 * d->interval.low, 2);
+            table_number(t, 100 * d->interval.high, 2);
+            table_number(t, duel[s].p[c], 3);
+            table_text(t, verdict(&duel[s], c));
+        }
+    report_table(r, t);
+    t = NULL;
+done:
+    table_free(t);
+    return st;
+}
+
+static void add_sentence(struct report *r, const struct study_options *o, const struct duel *duel,
+                         enum control c)
+{
+    struct view_words words;
+    int ahead = 0, behind = 0, all = 0;
+    for (int s = 0; s < o->datasets; s++) {
+        if (duel[s].difference[c].n < GRID_ENOUGH)
+            continue;
+        all++;
+        ahead += strcmp(verdict(&duel[s], c), "ConSM ahead") == 0;
+        behind += strcmp(verdict(&duel[s], c), "ConSM behind") == 0;
+    }
+    if (all > 0)
+        report_summary(r, view_printf(&words,
+                                      "Against %s ConSM is significantly ahead on %d and behind on "
+                                      "%d of %d sets (paired Wilcoxon, Holm).",
+                                      c == CONTROL_NONE ? "itself without its loss (λ = 0)"
+                                                        : "GAM on the same backbone",
+                                      ahead, behind, all));
+}
+
+consm_status controls_render(struct report *r, const struct study_view *v)
+{
+    consm_status st = CONSM_OK;
+    const struct study_options *o = v->options;
+    struct duel *duel = NULL;
+    if (!options_model(o, "consm"))
+        return CONSM_OK;
+    TRY(ZNEW(duel, o->datasets));
+    for (int s = 0; s < o->datasets; s++)
+        TRY(duel_fill(&duel[s], v, o->dataset[s]));
+    TRY(add_means(r, v, duel));
+    TRY(add_tests(r, v, duel));
+    add_sentence(r, o, duel, CONTROL_NONE);
+    add_sentence(r, o, duel, CONTROL_GAM);
+done:
+    mem_free(duel);
+    return st;
+}

@@ -1,0 +1,133 @@
+/* Bars of edge F1, and how well ConSM's scores are calibrated. */
+#include "study/edges.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BINS = 10 };
+
+consm_status edges_bars(struct report *r, const struct study_view *v)
+{
+    consm_status st = CONSM_OK;
+    const struct study_options *o = v->options;
+    struct judge row[EDGES_ROWS];
+    struct study_cell cell;
+    struct figure *f = NULL;
+    int rows = edges_rows(row, o, false), count = rows * o->datasets;
+    const char *series[EDGES_ROWS], *group[STUDY_MOST];
+    char title[STUDY_MOST][96];
+    double *value[4] = {NULL, NULL, NULL, NULL}; /* mean, low, high, chance */
+    for (int k = 0; k < 4; k++)
+        TRY(NEW(value[k], count));
+    for (int i = 0; i < count; i++) {
+        const char *dataset = o->dataset[i / rows];
+        TRY(edges_cell(&cell, v, &row[i % rows], dataset, "f1"));
+        value[0][i] = cell.mean;
+        value[1][i] = fmax(0, cell.interval.low);
+        value[2][i] = fmin(1, cell.interval.high);
+        if (cell.n < 2)
+            value[1][i] = value[2][i] = (double)NAN;
+        TRY(edges_cell(&cell, v, &row[i % rows], dataset, "chance"));
+        value[3][i] = cell.mean;
+    }
+    for (int k = 0; k < rows; k++)
+        series[k] = row[k].title;
+    for (int s = 0; s < o->datasets; s++)
+        group[s] = view_dataset_title(o->dataset[s], title[s]);
+    struct bar_chart chart = {
+        .words = {"edges-f1-bars", "Edge F1 of all judges",
+                  "With the true number of edges inside classes called trusted (⌊hE⌋).",
+                  "95 % confidence interval of the mean over the seeds (Student's t)"},
+        .y = {.label = "Edge F1", .from_zero = true},
+        .group_label = "Dataset",
+        .group = group,
+        .series = series,
+        .groups = o->datasets,
+        .series_count = rows,
+        .value = value[0],
+        .low = value[1],
+        .high = value[2],
+        .reference = value[3],
+        .reference_name = "chance"};
+    TRY(figure_bar(&f, &chart));
+    report_figure(r, f);
+done:
+    for (int k = 0; k < 4; k++)
+        mem_free(value[k]);
+    return st;
+}
+
+/* The bins of all seeds together. */
+static consm_status pool_bins(struct stats_reliability *out, const struct study_view *v,
+                              const struct judge *j, const char *dataset)
+{
+    consm_status st = CONSM_OK;
+    struct study_run run;
+    const json_t *record;
+    *out = (struct stats_reliability){.bins = BINS};
+    TRY(options_run(&run, v->options, TASK_TRAIN, dataset, j->model));
+    for (int64_t seed = 0; seed < v->options->seeds; seed++) {
+        run.seed = (uint64_t)seed;
+        TRY(view_record(&record, v, &run));
+        const json_t *part = json_object_get(record, j->source);
+        const json_t *count = json_object_get(part, "bin_count");
+        for (size_t b = 0; b < BINS; b++) {
+            int64_t n = json_integer_value(json_array_get(count, b));
+            const json_t *p = json_array_get(json_object_get(part, "bin_predicted"), b);
+            const json_t *s = json_array_get(json_object_get(part, "bin_observed"), b);
+            out->count[b] += n;
+            out->predicted[b] += (double)n * json_number_value(p);
+            out->observed[b] += (double)n * json_number_value(s);
+        }
+    }
+    double all = 0;
+    for (int b = 0; b < BINS; b++)
+        all += (double)out->count[b];
+    for (int b = 0; b < BINS; b++) {
+        double n = out->count[b] ? (double)out->count[b] : (double)NAN;
+        out->predicted[b] /= n;
+        out->observed[b] /= n;
+        if (out->count[b])
+            out->ece += n / all * fabs(out->observed[b] - out->predicted[b]);
+    }
+done:
+    return st;
+}
+
+consm_status edges_reliability(struct report *r, const struct study_view *v, const char *dataset)
+{
+    consm_status st = CONSM_OK;
+    struct judge row[EDGES_ROWS];
+    struct stats_reliability *bins = NULL;
+    const char *series[EDGES_ROWS];
+    struct view_words name, head;
+    struct figure *f = NULL;
+    char title[96];
+    int rows = edges_rows(row, v->options, true), shown = 0;
+    TRY(ZNEW(bins, rows));
+    for (int k = 0; k < rows; k++)
+        if (strcmp(row[k].model->name, "consm") == 0) { /* one reads three lines, not six */
+            series[shown] = row[k].source;
+            TRY(pool_bins(&bins[shown++], v, &row[k], dataset));
+        }
+    view_printf(&name, "calibration-%s", dataset);
+    view_printf(&head, "%s: calibration of ConSM's edge scores",
+                view_dataset_title(dataset, title));
+    struct reliability_chart chart = {
+        .words = {name.text, head.text,
+                  "Edges with a test node at one end at least, all seeds "
+                  "together; calibrated on validation edges.",
+                  NULL},
+        .x_label = "Predicted chance of one class",
+        .y_label = "Share that is",
+        .series = series,
+        .bins = bins,
+        .series_count = shown};
+    if (shown > 0) {
+        TRY(figure_reliability(&f, &chart));
+        report_figure(r, f);
+    }
+done:
+    mem_free(bins);
+    return st;
+}

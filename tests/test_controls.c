@@ -1,0 +1,128 @@
+/* Controls of ConSM: they follow its run, get what it chose, differ in the loss alone, and wait for
+ * what is missing; and what verdicts are made of. THREADED */
+#include "check.h"
+
+#include <math.h>
+#include <unistd.h>
+
+#include "study/controls.h"
+#include "study/grid.h"
+#include "study/task.h"
+
+static char path[64];
+
+static struct study_options small_study(json_t **json, int64_t seeds)
+{
+    struct study_options o;
+    *json = json_pack("{s:[s], s:[s,s], s:i, s:s, s:i, s:{s:s, s:s, s:s, s:s, s:s}}", "datasets",
+                      "csbm:nodes=120,features=8,homophily=0.8", "models", "gcn", "consm", "seeds",
+                      (int)seeds, "split", "random", "per_class", 6, "set", "warmup", "6", "rounds",
+                      "2", "gnn_steps", "4", "match_steps", "2", "hidden", "8");
+    OK(options_read(&o, *json));
+    return o;
+}
+
+static int64_t plan_and_run(const struct study_view *v)
+{
+    struct plan plan = {0};
+    struct study_sets sets = {0};
+    int64_t before = runs_count(v->runs);
+    OK(study_find("accuracy")->plan(&plan, v));
+    OK(execute_plan(v->runs, &plan, &sets, &(struct execute_options){.jobs = 2, .threads = 1}));
+    plan_free(&plan);
+    sets_free(&sets);
+    return runs_count(v->runs) - before;
+}
+
+static void they_get_what_consm_chose(void **state)
+{
+    (void)state;
+    json_t *json;
+    struct study_options o = small_study(&json, 2);
+    struct study_view v = {.options = &o};
+    struct study_cell cell;
+    int consm = 0, same = 0, losses = 0;
+    OK(runs_open(&v.runs, path, RUNS_APPEND));
+    OK(controls_cell(&cell, &v, o.dataset[0], CONTROL_GAM));
+    assert_int_equal(cell.n, 0);                /* nothing to follow yet */
+    assert_int_equal(plan_and_run(&v), 2 * 4);  /* GCN, ConSM and its two profiles */
+    assert_int_equal(plan_and_run(&v), 2 * 10); /* λ = 0, and three λ for each of three losses */
+    assert_int_equal(plan_and_run(&v), 0);
+    for (int64_t i = 0; i < runs_count(v.runs); i++) {
+        const json_t *run = runs_get(v.runs, i), *id = json_object_get(run, "config");
+        const json_t *parameters = json_object_get(id, "parameters");
+        const char *model = json_string_value(json_object_get(id, "model"));
+        const char *loss = json_string_value(json_object_get(parameters, "propagation"));
+        consm += json_object_get(run, "chosen") != NULL;
+        if (json_object_get(run, "chosen"))
+            assert_string_not_equal(
+                json_string_value(json_object_get(json_object_get(run, "chosen"), "backbone")),
+                "auto");
+        if (strcmp(model, "consm") == 0)
+            same += task_value(parameters, "lambda") == 0;
+        else if (strcmp(loss, "none") != 0) {
+            losses++; /* of its backbone's name, with as many updates */
+            assert_string_equal(json_string_value(json_object_get(parameters, "backbone")), model);
+            assert_near(task_value(parameters, "epochs"), 6 + 2 * 4, 0);
+        }
+    }
+    assert_int_equal(consm, 2 * 3 + 2); /* λ = 0 is a ConSM run, too */
+    assert_int_equal(same, 2);
+    assert_int_equal(losses, 18);
+    for (enum control c = 0; c < CONTROLS; c++) {
+        OK(controls_cell(&cell, &v, o.dataset[0], c));
+        assert_int_equal(cell.n, 2);
+        assert_true(cell.mean > 0 && cell.mean <= 1);
+    }
+    runs_close(v.runs);
+    options_free(&o);
+    json_decref(json);
+    unlink(path);
+}
+
+static struct study_cell cell_of(int64_t n, double base, double step)
+{
+    struct study_cell cell = {.seeds = n};
+    for (int64_t i = 0; i < n; i++)
+        cell.value[i] = base + step * (double)(i * i);
+    view_summarise(&cell);
+    return cell;
+}
+
+static void verdicts_are_paired_tests(void **state)
+{
+    (void)state;
+    struct study_cell low = cell_of(10, 0.5, 0.001), high = cell_of(10, 0.51, 0.0011);
+    struct study_cell few[2] = {cell_of(4, 0.5, 0.001), cell_of(4, 0.9, 0.0011)};
+    struct study_cell three[3] = {low, high, low};
+    double p, family[3];
+    bool above;
+    int best;
+    OK(view_above(&above, &p, &high, &low));
+    assert_true(above && p < 0.01);
+    OK(view_above(&above, &p, &low, &high));
+    assert_false(above); /* differs, but it is the smaller */
+    OK(view_above(&above, &p, &few[1], &few[0]));
+    assert_false(above); /* forty points, but four pairs show nothing */
+    assert_near(p, 0.125, 1e-12);
+    OK(view_against_best(&best, family, three, 3, false));
+    assert_int_equal(best, 1);
+    assert_near(family[0], 2 * (2.0 / 1024), 1e-12); /* two tests, Holm */
+    assert_true(isnan(family[1]) && view_ahead_of_all(family, best, 3));
+    OK(view_against_best(&best, family, three, 3, true));
+    assert_int_equal(best, 0);
+    assert_false(view_ahead_of_all(family, best, 3)); /* the third is its equal */
+    three[1].value[0] = (double)NAN;
+    view_summarise(&three[1]);
+    assert_int_equal(three[1].n, 9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(they_get_what_consm_chose),
+        cmocka_unit_test(verdicts_are_paired_tests),
+    };
+    snprintf(path, sizeof path, "/tmp/consm-controls-%ld", (long)getpid());
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
