@@ -9,7 +9,7 @@
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
-#include "base/threads.h"
+#include "backends/open.h"
 #include "cpu/simd.h"
 #include "graph/csr.h"
 
@@ -25,7 +25,8 @@ struct ceiling {
 };
 
 struct bench {
-    struct team *team;
+    struct backend *backend;
+    struct team *team;         /* its threads */
     int threads, most_threads; /* of this pass, of the last */
     double seconds;            /* spent on each measurement */
     const char *filter;        /* only lines "kernel shape" that contain it; NULL: all */
@@ -39,6 +40,9 @@ struct bench {
  * 0 when the filter leaves it out. */
 double bench_run(struct bench *b, const char *kernel, const char *shape, team_fn fn, void *arg,
                  struct work work);
+/* Prints such a line for a time that was taken elsewhere. */
+void bench_line(struct bench *b, const char *kernel, const char *shape, double time,
+                struct work work);
 bool bench_wants(const struct bench *b, const char *text); /* the filter is part of text */
 /* The shortest time of one run, without printing. */
 double bench_time(struct bench *b, team_fn fn, void *arg);

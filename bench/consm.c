@@ -55,15 +55,15 @@ static consm_status time_scores(struct outcome *out, const struct consm_model *m
                                 const struct prepared *prepared, const struct bench *b)
 {
     consm_status st = CONSM_OK;
-    struct team *team = NULL;
+    struct backend *backend = NULL;
     struct session *s = NULL;
     struct edge_trust trust = {0};
     struct problem problem = prepare_problem(prepared, NULL);
-    TRY(team_new(&team, b->threads));
+    TRY(backend_open(&backend, NULL, b->threads));
     out->seconds = 1e9;
     for (int i = 0; i < 5; i++) {
         double begin = clock_seconds();
-        TRY(model_session(&s, model, &problem, team));
+        TRY(model_session(&s, model, &problem, backend));
         TRY(session_trust(&trust, s));
         double taken = clock_seconds() - begin;
         out->seconds = taken < out->seconds ? taken : out->seconds;
@@ -73,7 +73,7 @@ static consm_status time_scores(struct outcome *out, const struct consm_model *m
     }
 done:
     session_free(s);
-    team_free(team);
+    backend_close(backend);
     return st;
 }
 

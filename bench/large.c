@@ -42,19 +42,32 @@ static struct work instr_work(const struct instr *in)
         work.bytes += 4.0 * (double)(in->src_rows[i] * in->src_cols[i]);
     if (in->op == OP_MATMUL)
         work.flops = 2.0 * (double)(in->rows * in->cols) *
-                     (double)(in->attr.i & 1 ? in->src_rows[0] : in->src_cols[0]);
+                     (double)(in->attr.transposed ? in->src_rows[0] : in->src_cols[0]);
     return work;
 }
 
-struct alone {
-    const struct backend *backend;
-    const struct instr *in;
-};
-
-static void run_alone(void *arg, struct worker who)
+/* The shortest time of one operation as a program of its own; the places it reads hold what the
+ * last epoch left there. */
+static consm_status time_alone(double *best, const struct bench *b, const struct program *p,
+                               const struct instr *in)
 {
-    const struct alone *one = arg;
-    one->backend->run[one->in->op](one->in, &(struct step){1, 1}, who);
+    consm_status st = CONSM_OK;
+    struct planned one = p->plan;
+    struct compiled *ready = NULL;
+    double begin = clock_seconds();
+    one.instr = in;
+    one.instrs = 1;
+    *best = 1e9;
+    TRY(b->backend->kind->compile(b->backend, &ready, &one));
+    for (int runs = 0; runs < 3 || clock_seconds() - begin < b->seconds; runs++) {
+        double start = clock_seconds();
+        TRY(b->backend->kind->run(ready, &(struct step){1, 1}, 1));
+        double taken = clock_seconds() - start;
+        *best = taken < *best ? taken : *best;
+    }
+done:
+    b->backend->kind->discard(ready);
+    return st;
 }
 
 /* Sums up the program; the bytes written out put the first layer's products back, forwards and
@@ -63,8 +76,8 @@ static void add_up(const struct bench *b, const struct program *p, int64_t hidde
                    double *written, double *flops, double *least)
 {
     *run = *written = *flops = *least = 0;
-    for (int32_t i = 0; i < p->instrs; i++) {
-        const struct instr *in = &p->instr[i];
+    for (int32_t i = 0; i < p->plan.instrs; i++) {
+        const struct instr *in = &p->plan.instr[i];
         struct work work = instr_work(in);
         if (in->once) {
             work = product_work((double)in->attr.csr->nnz, (double)in->rows, (double)hidden);
@@ -103,24 +116,27 @@ static void print_epoch(const struct bench *b, const struct large_shape *shape, 
 }
 
 /* The operations that take more than a fiftieth of the epoch, each alone. */
-static void print_operations(struct bench *b, const struct program *p, double epoch)
+static consm_status print_operations(struct bench *b, const struct program *p, double epoch)
 {
-    const char *filter = b->filter;
+    consm_status st = CONSM_OK;
     char shape[64];
-    b->filter = NULL;
+    double time;
     bench_title(b, "operation");
-    for (int32_t i = 0; i < p->instrs; i++) {
-        struct alone one = {p->backend, &p->instr[i]};
-        struct work work = instr_work(one.in);
+    for (int32_t i = 0; i < p->plan.instrs; i++) {
+        const struct instr *in = &p->plan.instr[i];
+        struct work work = instr_work(in);
         work.least = work.bytes;
-        if (one.in->once || bench_time(b, run_alone, &one) < 0.02 * epoch)
+        if (in->once)
             continue;
-        snprintf(shape, sizeof shape, "%lld x %lld from %lld x %lld", (long long)one.in->rows,
-                 (long long)one.in->cols, (long long)one.in->src_rows[0],
-                 (long long)one.in->src_cols[0]);
-        bench_run(b, op_table[one.in->op].name, shape, run_alone, &one, work);
+        TRY(time_alone(&time, b, p, in));
+        if (time < 0.02 * epoch)
+            continue;
+        snprintf(shape, sizeof shape, "%lld x %lld from %lld x %lld", (long long)in->rows,
+                 (long long)in->cols, (long long)in->src_rows[0], (long long)in->src_cols[0]);
+        bench_line(b, op_name(in->op), shape, time, work);
     }
-    b->filter = filter;
+done:
+    return st;
 }
 
 static consm_status time_epochs(struct bench *b, const struct large_shape *shape,
@@ -134,7 +150,7 @@ static consm_status time_epochs(struct bench *b, const struct large_shape *shape
     model_defaults(options.model, &options.config);
     options.config.layers = shape->layers;
     options.config.hidden = shape->hidden;
-    TRY(session_new(&s, problem, &options, b->team));
+    TRY(session_new(&s, problem, &options, b->backend));
     TRY(session_step(s, &loss));
     begin = clock_seconds();
     for (int i = 0; i < 5 || clock_seconds() - begin < 10 * b->seconds; i++) {
@@ -144,7 +160,7 @@ static consm_status time_epochs(struct bench *b, const struct large_shape *shape
         best = taken < best ? taken : best;
     }
     print_epoch(b, shape, best, s->train);
-    print_operations(b, s->train, best);
+    TRY(print_operations(b, s->train, best));
 done:
     session_free(s);
     return st;

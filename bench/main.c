@@ -66,14 +66,10 @@ static void time_text(char *text, size_t size, double seconds)
         snprintf(text, size, "%.3f s", seconds);
 }
 
-double bench_run(struct bench *b, const char *kernel, const char *shape, team_fn fn, void *arg,
-                 struct work work)
+void bench_line(struct bench *b, const char *kernel, const char *shape, double time,
+                struct work work)
 {
-    char label[128];
-    snprintf(label, sizeof label, "%s %s", kernel, shape);
-    if (!bench_wants(b, label))
-        return 0;
-    double time = bench_time(b, fn, arg), least = 0, share = 0;
+    double least = 0, share = 0;
     print_title(b);
     if (b->ceiling.bytes_per_second > 0) {
         double by_bytes = work.least / b->ceiling.bytes_per_second;
@@ -95,6 +91,17 @@ double bench_run(struct bench *b, const char *kernel, const char *shape, team_fn
                work.flops / time * 1e-9, percent);
     }
     fflush(stdout);
+}
+
+double bench_run(struct bench *b, const char *kernel, const char *shape, team_fn fn, void *arg,
+                 struct work work)
+{
+    char label[128];
+    snprintf(label, sizeof label, "%s %s", kernel, shape);
+    if (!bench_wants(b, label))
+        return 0;
+    double time = bench_time(b, fn, arg);
+    bench_line(b, kernel, shape, time, work);
     return time;
 }
 
@@ -119,7 +126,8 @@ static consm_status bench_all(struct bench *b, int threads)
 {
     consm_status st = CONSM_OK;
     b->threads = threads;
-    TRY(team_new(&b->team, threads));
+    TRY(backend_open(&b->backend, NULL, threads));
+    b->team = b->backend->host;
     if (!b->json)
         printf("\n==== %d thread%s, %s kernels of %d lanes ====\n", threads,
                threads == 1 ? "" : "s", b->simd->name, b->simd->lanes);
@@ -133,7 +141,7 @@ static consm_status bench_all(struct bench *b, int threads)
     TRY(bench_peers(b));
     TRY(bench_consm(b));
 done:
-    team_free(b->team);
+    backend_close(b->backend);
     return st;
 }
 

@@ -64,12 +64,13 @@ consm_status bench_epochs(const struct bench *b, struct session *s, double *trai
 {
     consm_status st = CONSM_OK;
     double loss, begin = clock_seconds();
+    const float *logits;
     *train = *eval = 1e9;
     for (int i = 0; i < 5 || clock_seconds() - begin < 3 * b->seconds; i++) {
         double first = clock_seconds();
         TRY(session_step(s, &loss));
         double middle = clock_seconds();
-        session_logits(s);
+        TRY(session_logits(&logits, s));
         double last = clock_seconds();
         *train = middle - first < *train ? middle - first : *train;
         *eval = last - middle < *eval ? last - middle : *eval;
@@ -88,7 +89,7 @@ static consm_status time_model(struct bench *b, const struct problem *problem,
     model_defaults(model, &options.config);
     options.config.backbone =
         BACKBONE_GCN; /* ConSM: the cost of a step with the propagation loss */
-    TRY(session_new(&s, problem, &options, b->team));
+    TRY(session_new(&s, problem, &options, b->backend));
     TRY(bench_epochs(b, s, &train, &eval));
     print_line(b, model->name, train, eval);
 done:

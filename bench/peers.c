@@ -43,7 +43,7 @@ static consm_status measure(void *result, void *arg)
     struct dataset *d = NULL;
     struct prepared prepared = {0};
     struct session *s = NULL;
-    struct team *team = NULL;
+    struct backend *backend = NULL;
     uint8_t *role = NULL;
     struct train_options options = {.seed = 1};
     *out = (struct outcome){0};
@@ -54,12 +54,12 @@ static consm_status measure(void *result, void *arg)
     TRY(split_make(role, d, "paper", 0, NULL));
     struct problem problem = prepare_problem(&prepared, role);
     model_defaults(options.model, &options.config);
-    TRY(team_new(&team, job->bench->threads));
-    TRY(session_new(&s, &problem, &options, team));
+    TRY(backend_open(&backend, NULL, job->bench->threads));
+    TRY(session_new(&s, &problem, &options, backend));
     TRY(bench_epochs(job->bench, s, &out->train, &out->eval));
 done:
     session_free(s);
-    team_free(team);
+    backend_close(backend);
     mem_free(role);
     prepare_free(&prepared);
     dataset_free(d);

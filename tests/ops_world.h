@@ -7,11 +7,10 @@
 #ifndef TESTS_OPS_WORLD_H
 #define TESTS_OPS_WORLD_H
 
-#include "check.h"
+#include "programs.h"
 
 #include "base/rng.h"
 #include "graph/views.h"
-#include "program/program.h"
 
 enum graph_kind {
     GRAPH_DIRECTED, /* a chain and a fan, weighted, one way only; the last node stands alone    */
@@ -30,7 +29,7 @@ static const char *const view_name[VIEW_COUNT] = {"adjacency", "loops", "gcn", "
                                                   "two-hop"};
 
 /* Which world: n nodes, f columns, a view of a graph. */
-struct place {
+struct spot {
     int64_t n, f;
     enum graph_kind graph;
     enum view view;
@@ -84,7 +83,7 @@ static inline void world_index(struct index **out, int64_t count, int64_t target
     OK(index_set(*out, (*out)->row));
 }
 
-static inline void world_make(struct world *w, struct place at)
+static inline void world_make(struct world *w, struct spot at)
 {
     struct rng r;
     int64_t n = at.n, f = at.f, labelled = n > 2 ? n / 2 : 1;
@@ -134,9 +133,10 @@ static inline void spread_values(struct params *params)
 {
     struct rng r;
     rng_init(&r, 11, 0);
+    float *values = param_values(params);
     for (int i = 0; i < params->count; i++)
         for (int64_t k = 0; k < params->item[i].rows * params->item[i].cols; k++) {
-            float *value = &params->value[params->item[i].offset + k];
+            float *value = &values[params->item[i].offset + k];
             *value = random_in(&r, 0.1, 1.2) * (rng_u32(&r) & 1 ? 1.0f : -1.0f);
             if ((*value > -0.55f && *value < -0.45f) || (*value > 0.65f && *value < 0.75f))
                 *value = random_in(&r, 0.8, 1.2);

@@ -3,6 +3,7 @@
 #ifndef TESTS_REFERENCE_SCENE_H
 #define TESTS_REFERENCE_SCENE_H
 
+#include "programs.h"
 #include "reference.h"
 
 #include "models/model.h"
@@ -14,7 +15,7 @@ struct scene {
     struct csr *graph, *x;
     struct views *views;
     struct index *labelled;
-    struct team *team;
+    struct backend *backend;
 };
 
 /* kept (edges), or NULL: edges with 0 there are left out. */
@@ -38,12 +39,12 @@ static inline void scene_open(struct scene *s, const double *kept)
     OK(views_new(&s->views, s->graph));
     OK(index_new(&s->labelled, g->labelled, g->nodes));
     OK(index_set(s->labelled, g->train));
-    OK(team_new(&s->team, REF_THREADS));
+    OK(backend_open(&s->backend, NULL, REF_THREADS));
 }
 
 static inline void scene_close(struct scene *s)
 {
-    team_free(s->team);
+    backend_close(s->backend);
     index_free(s->labelled);
     views_free(s->views);
     csr_free(s->x);
@@ -87,6 +88,7 @@ static inline struct config entry_config(const struct model_def *model, const js
 static inline void set_parameters(struct params *params, const json_t *entry)
 {
     const json_t *known = ref_get(entry, "parameters");
+    float *values = param_values(params);
     for (int i = 0; i < params->count; i++) {
         const struct parameter *item = &params->item[i];
         if (!item->trained)
@@ -94,7 +96,7 @@ static inline void set_parameters(struct params *params, const json_t *entry)
         struct ref_tensor t = ref_read(ref_get(known, item->name));
         assert_int_equal(t.rows * t.cols, item->rows * item->cols);
         for (int64_t k = 0; k < t.rows * t.cols; k++)
-            params->value[item->offset + k] = (float)t.value[k];
+            values[item->offset + k] = (float)t.value[k];
         mem_free(t.value);
     }
 }

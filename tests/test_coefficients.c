@@ -30,7 +30,7 @@ static float *coefficients_of(struct scene *s, const struct model_def *model, co
     for (int64_t k = 0; k < s->reference.labelled; k++)
         role[s->reference.train[k]] = SPLIT_TRAIN;
     OK(csr_transpose(s->x));
-    OK(session_new(&session, &problem, &options, s->team));
+    OK(session_new(&session, &problem, &options, s->backend));
     set_parameters(session_params(session), entry);
     OK(edges_new(edges, s->graph));
     OK(NEW(w, (*edges)->count));
@@ -77,7 +77,7 @@ static consm_status ask(const char *name, float *low, float *high)
     struct dataset *data;
     struct prepared prepared;
     struct split_options split = split_defaults();
-    struct team *team;
+    struct backend *backend;
     struct session *session;
     struct train_options options = {.seed = 3};
     struct train_result result;
@@ -94,8 +94,8 @@ static consm_status ask(const char *name, float *low, float *high)
     options.config.epochs = options.config.warmup = options.config.gnn_steps = 4;
     options.config.rounds = 2;
     options.config.match_steps = 3;
-    OK(team_new(&team, REF_THREADS));
-    OK(session_new(&session, &problem, &options, team));
+    OK(backend_open(&backend, NULL, REF_THREADS));
+    OK(session_new(&session, &problem, &options, backend));
     OK(session_train(session, &result));
     OK(edges_new(&edges, prepared.graph));
     OK(NEW(w, edges->count));
@@ -110,7 +110,7 @@ static consm_status ask(const char *name, float *low, float *high)
     mem_free(w);
     edges_free(edges);
     session_free(session);
-    team_free(team);
+    backend_close(backend);
     prepare_free(&prepared);
     dataset_free(data);
     return st;

@@ -1,11 +1,9 @@
 /* What the random operations draw: DropEdge keeps loops, drops the two directions of an edge
  * together and at the asked-for rate, and renormalises what is left; another step draws anew. */
-#include "check.h"
+#include "programs.h"
 
 #include "base/rng.h"
-#include "cpu/backend.h"
 #include "graph/views.h"
-#include "program/program.h"
 #include <math.h>
 
 enum { NODES = 120, EDGES = 700 };
@@ -56,20 +54,20 @@ static void edges_drop_but_loops_stay(void **state)
     struct views *views;
     struct params *params;
     struct program *p;
-    struct team *team;
+    struct backend *backend;
     make_graph(&graph, &views);
     const struct csr *a = views_get(views, VIEW_LOOPS);
     assert_non_null(a);
-    OK(team_new(&team, 2));
+    OK(backend_open(&backend, NULL, 2));
     OK(params_new(&params));
     OK(program_new(&p, params, true));
     node values = edge_drop(p, a, rate);
     program_keep(p, values);
-    OK(program_compile(p, cpu_backend()));
+    OK(program_compile(p, backend));
     int64_t edges = graph->nnz / 2, gone = 0, steps = 20, last = -1, repeats = 0;
     for (int64_t k = 0; k < steps; k++) {
-        program_run(p, team, &(struct step){9, (uint64_t)k});
-        int64_t now = check_step(a, program_value(p, values));
+        OK(program_run(p, &(struct step){9, (uint64_t)k}));
+        int64_t now = check_step(a, value_of(p, values));
         repeats += now == last;
         gone += last = now;
     }
@@ -79,7 +77,7 @@ static void edges_drop_but_loops_stay(void **state)
     assert_true(repeats < steps / 2);
     program_free(p);
     params_free(params);
-    team_free(team);
+    backend_close(backend);
     views_free(views);
     csr_free(graph);
 }

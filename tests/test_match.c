@@ -1,6 +1,6 @@
 /* The matching module against naive versions on random graphs and against the plain-PyTorch
  * reference of both profiles; its behaviour at the edges of what can happen. THREADED */
-#include "check.h"
+#include "programs.h"
 
 #include "base/rng.h"
 #include "match/matcher_inside.h"
@@ -145,7 +145,7 @@ static void pooling_equals_naive(void **state)
         struct world w;
         struct config c;
         struct matcher *m;
-        struct team *team;
+        struct backend *backend;
         const char *pool = pools[seed % 3];
         world_make(&w, 25, 3, 40, seed);
         config_of(&c);
@@ -154,12 +154,13 @@ static void pooling_equals_naive(void **state)
         c.match_layers = seed % 2 ? 1 : 2; /* with two, h has negative values */
         c.two_hop_cap = 0;
         struct match_data data = data_of(&w);
-        OK(team_new(&team, 2));
-        OK(matcher_new(&m, &data, &c, seed, team));
+        OK(backend_open(&backend, NULL, 2));
+        OK(matcher_new(&m, &data, &c, seed, backend));
         OK(matcher_prune(m, 0.6, NULL));
         float *score = mem_alloc((size_t)w.edges->count, sizeof *score);
         OK(matcher_score(m, score));
-        const float *h = matcher_embedding(m), *r = m->reference_point;
+        const float *h, *r = m->reference_point;
+        OK(matcher_embedding(&h, m));
         bool *a = naive_adjacency(&w, m->keep);
         int64_t kept = 0, f = c.hidden, negative = 0;
         for (int64_t k = 0; k < w.n * f; k++)
@@ -200,7 +201,7 @@ static void pooling_equals_naive(void **state)
         mem_free(a);
         mem_free(score);
         matcher_free(m);
-        team_free(team);
+        backend_close(backend);
         world_free(&w);
     }
 }
@@ -214,7 +215,7 @@ static void copy_into(struct params *params, const char *name, const double *val
         fail_msg("no parameter %s", name);
     assert_int_equal(params->item[index].rows * params->item[index].cols, count);
     for (int64_t k = 0; k < count; k++)
-        params->value[params->item[index].offset + k] = (float)value[k];
+        param_values(params)[params->item[index].offset + k] = (float)value[k];
 }
 
 static void compare_with(const struct params *params, const float *block, const char *name,
@@ -255,7 +256,7 @@ static void check_one(void *ctx, const char *name, const double *value, int64_t 
 {
     struct params *params = ctx;
     (void)count;
-    compare_with(params, params->grad, name, value);
+    compare_with(params, param_grads(params), name, value);
 }
 
 /* Puts the file's kept edges, references and pairs into a matcher. */
@@ -305,13 +306,13 @@ static void matching_equals_reference(void **state)
     struct ref_graph g = ref_graph_read();
     struct csr *graph;
     struct edges *edges;
-    struct team *team;
+    struct backend *backend;
     float *x = mem_alloc((size_t)(g.nodes * g.features), sizeof *x);
     for (int64_t k = 0; k < g.nodes * g.features; k++)
         x[k] = (float)g.x[k];
     OK(csr_from_edges(&graph, g.nodes, g.nodes, g.edges, g.from, g.to, NULL, CSR_UNDIRECTED, NULL));
     OK(edges_new(&edges, graph));
-    OK(team_new(&team, 2));
+    OK(backend_open(&backend, NULL, 2));
     int seen = 0;
     for (size_t i = 0; i < json_array_size(ref_get(file, "entries")); i++) {
         const json_t *entry = json_array_get(ref_get(file, "entries"), i);
@@ -339,29 +340,27 @@ static void matching_equals_reference(void **state)
                                   .label = g.label,
                                   .train = g.train,
                                   .labelled = g.labelled};
-        OK(matcher_new(&m, &data, &c, 1, team));
+        OK(matcher_new(&m, &data, &c, 1, backend));
         int64_t half = paper ? g.classes * c.hidden : 0;
         each_tensor(ref_get(entry, "parameters"), half, load_one, m->params);
         impose(m, ref_get(entry, "inputs"), &g);
         const json_t *losses = ref_get(entry, "losses");
-        struct adam_options adam = {c.match_lr, 0.9, 0.999, 1e-8, c.weight_decay};
         for (int64_t step = 0; step <= REF_STEPS; step++) {
             struct step at = {1, (uint64_t)step};
-            program_run(m->train, team, &at);
-            double loss = (double)program_value(m->train, m->loss)[0];
+            OK(program_run(m->train, &at));
+            double loss = (double)value_of(m->train, m->loss)[0];
             if (step == 0) {
                 assert_near(loss, json_real_value(ref_get(entry, "loss")), 1e-5);
                 each_tensor(ref_get(entry, "gradients"), half, check_one, m->params);
             } else {
                 assert_near(loss, json_real_value(json_array_get(losses, (size_t)step - 1)), 2e-5);
             }
-            cpu_adam(m->params, m->moment1, m->moment2, &adam, step + 1, team);
         }
         matcher_free(m);
         seen++;
     }
     assert_int_equal(seen, 2);
-    team_free(team);
+    backend_close(backend);
     edges_free(edges);
     csr_free(graph);
     mem_free(x);
@@ -373,18 +372,18 @@ static void matching_equals_reference(void **state)
 
 static void train_scores(float *score, const struct world *w, const struct config *c, int threads)
 {
-    struct team *team;
+    struct backend *backend;
     struct matcher *m;
     struct match_data data = data_of(w);
-    OK(team_new(&team, threads));
-    OK(matcher_new(&m, &data, c, 9, team));
+    OK(backend_open(&backend, NULL, threads));
+    OK(matcher_new(&m, &data, c, 9, backend));
     for (int round = 0; round < 2; round++) {
         OK(matcher_prune(m, 0.5, NULL));
         OK(matcher_train(m, 7, NULL));
     }
     OK(matcher_score(m, score));
     matcher_free(m);
-    team_free(team);
+    backend_close(backend);
 }
 
 static void same_bits_on_any_threads(void **state)
@@ -459,11 +458,11 @@ static void odd_inputs_behave(void **state)
         if (zero)
             memset(w.x, 0, (size_t)(w.n * w.f) * sizeof *w.x);
         for (double zeta = 0; zeta <= 1; zeta++) {
-            struct team *team;
+            struct backend *backend;
             struct matcher *m;
             struct match_data data = data_of(&w);
-            OK(team_new(&team, 1));
-            OK(matcher_new(&m, &data, &c, 9, team));
+            OK(backend_open(&backend, NULL, 1));
+            OK(matcher_new(&m, &data, &c, 9, backend));
             OK(matcher_prune(m, zeta, NULL));
             OK(matcher_train(m, 0, NULL));
             OK(matcher_score(m, score));
@@ -472,7 +471,7 @@ static void odd_inputs_behave(void **state)
             int64_t members = m->sets.start[m->sets.count];
             assert_true(zeta > 0 ? members > m->sets.count : members == m->sets.count);
             matcher_free(m);
-            team_free(team);
+            backend_close(backend);
         }
     }
     mem_free(score);

@@ -7,7 +7,6 @@
 
 #include "reference_scene.h"
 
-#include "cpu/backend.h"
 #include "models/grand.h"
 #include "models/ptdnet.h"
 #include "train/agreement.h"
@@ -32,7 +31,7 @@ static void assert_tensor(const char *what, const float *mine, const json_t *exp
     mem_free(t.value);
 }
 
-static void assert_gradients(const char *model, const struct params *params, const json_t *entry)
+static void assert_gradients(const char *model, struct params *params, const json_t *entry)
 {
     const json_t *known = ref_get(entry, "gradients");
     int compared = 0;
@@ -42,7 +41,7 @@ static void assert_gradients(const char *model, const struct params *params, con
         if (!item->trained)
             continue;
         snprintf(what, sizeof what, "%s: gradient of %s", model, item->name);
-        assert_tensor(what, params->grad + item->offset, ref_get(known, item->name));
+        assert_tensor(what, param_grads(params) + item->offset, ref_get(known, item->name));
         compared++;
     }
     assert_int_equal(compared, json_object_size(known));
@@ -61,12 +60,12 @@ static void trial_begin(struct trial *t)
     OK(program_new(&t->program, t->params, true));
 }
 
-static void trial_compile(struct trial *t, const json_t *entry)
+static void trial_compile(struct trial *t, struct scene *s, const json_t *entry)
 {
     program_keep(t->program, t->logits);
     t->loss = program_minimize(t->program, t->loss);
-    OK(program_compile(t->program, cpu_backend()));
-    params_init(t->params, 1);
+    OK(program_compile(t->program, s->backend));
+    OK(params_init(t->params, 1));
     set_parameters(t->params, entry);
 }
 
@@ -79,28 +78,28 @@ static void trial_end(struct trial *t)
 /* Logits, loss, gradients, then ten steps of Adam. */
 static void trial_compare(struct trial *t, struct scene *s, const char *model, const json_t *entry)
 {
-    float *m, *v;
+    struct program *optimiser;
     struct step step = {1, 0};
     struct adam_options adam = {s->reference.learning_rate, 0.9, 0.999, 1e-8,
                                 s->reference.weight_decay};
-    OK(ZNEW(m, t->params->size));
-    OK(ZNEW(v, t->params->size));
-    program_run(t->program, s->team, &step);
-    assert_tensor(model, program_value(t->program, t->logits), ref_get(entry, "logits"));
-    assert_near(program_value(t->program, t->loss)[0], json_number_value(ref_get(entry, "loss")),
+    OK(program_new(&optimiser, t->params, true));
+    program_optimize(optimiser, &adam);
+    OK(program_compile(optimiser, s->backend));
+    OK(program_run(t->program, &step));
+    assert_tensor(model, value_of(t->program, t->logits), ref_get(entry, "logits"));
+    assert_near(value_of(t->program, t->loss)[0], json_number_value(ref_get(entry, "loss")),
                 TOLERANCE);
     assert_gradients(model, t->params, entry);
     for (int64_t k = 1; k <= REF_STEPS; k++) {
-        cpu_adam(t->params, m, v, &adam, k, s->team);
-        program_run(t->program, s->team, &step);
+        OK(program_run(optimiser, &(struct step){1, (uint64_t)k - 1}));
+        OK(program_run(t->program, &step));
         double expected =
             json_number_value(json_array_get(ref_get(entry, "losses"), (size_t)k - 1));
-        if (fabs(program_value(t->program, t->loss)[0] - expected) > TOLERANCE * expected)
+        if (fabs(value_of(t->program, t->loss)[0] - expected) > TOLERANCE * expected)
             fail_msg("%s: loss %.9g after step %lld, expected %.9g", model,
-                     (double)program_value(t->program, t->loss)[0], (long long)k, expected);
+                     (double)value_of(t->program, t->loss)[0], (long long)k, expected);
     }
-    mem_free(m);
-    mem_free(v);
+    program_free(optimiser);
 }
 
 /* ---- models with the plain loss ------------------------------------------ */
@@ -118,7 +117,7 @@ static void plain_entry(const struct model_def *model, const json_t *entry)
     struct inputs in = scene_inputs(&s, t.program);
     t.logits = model->build(t.program, &in, &c);
     t.loss = nll(t.program, t.logits, s.labelled, s.reference.label, NULL);
-    trial_compile(&t, entry);
+    trial_compile(&t, &s, entry);
     trial_compare(&t, &s, model->name, entry);
     trial_end(&t);
     scene_close(&s);
@@ -158,7 +157,7 @@ static void ptdnet_entry(const json_t *entry)
     struct ptdnet_draws draws = {.noise = floats, .iterations = 200};
     t.logits = ptdnet_record(t.program, &in, &c, &draws, &gate);
     t.loss = nll(t.program, t.logits, s.labelled, s.reference.label, NULL);
-    trial_compile(&t, entry);
+    trial_compile(&t, &s, entry);
     trial_compare(&t, &s, "ptdnet", entry);
     trial_end(&t);
     scene_close(&s);
@@ -187,9 +186,9 @@ static void grand_evaluation(struct scene *s, struct trial *t, const struct conf
     struct inputs in = scene_inputs(s, p);
     node logits = grand_record(p, &in, c, NULL);
     program_keep(p, logits);
-    OK(program_compile(p, cpu_backend()));
-    program_run(p, s->team, &step);
-    assert_tensor("grand: evaluation", program_value(p, logits),
+    OK(program_compile(p, s->backend));
+    OK(program_run(p, &step));
+    assert_tensor("grand: evaluation", value_of(p, logits),
                   ref_get(ref_get(entry, "outputs"), "evaluation"));
     program_free(p);
 }
@@ -208,7 +207,7 @@ static void grand_entry(const json_t *entry)
     struct inputs in = scene_inputs(&s, t.program);
     t.logits = grand_record(t.program, &in, &c, floats);
     t.loss = supervised_loss(t.program, t.logits, in.classes, s.labelled, s.reference.label, NULL);
-    trial_compile(&t, entry);
+    trial_compile(&t, &s, entry);
     if (json_object_size(ref_get(entry, "outputs")) > 0)
         grand_evaluation(&s, &t, &c, entry);
     trial_compare(&t, &s, "grand", entry);
@@ -259,7 +258,7 @@ static void propagation_entry(const char *what, const json_t *entry)
     t.logits = gcn->build(t.program, &in, &c);
     node plain = nll(t.program, t.logits, s.labelled, s.reference.label, NULL);
     t.loss = add(t.program, plain, propagation_loss(own, t.program, t.logits, &c));
-    trial_compile(&t, entry);
+    trial_compile(&t, &s, entry);
     trial_compare(&t, &s, what, entry);
     trial_end(&t);
     propagation_free(own);
@@ -308,7 +307,7 @@ static void agreement_entry(const json_t *entry)
     t.loss = bce(t.program, agreement_record(t.program, x, left, right, &c),
                  input(t.program, target, pairs.rows, 1), input(t.program, weight, pairs.rows, 1));
     t.logits = agreement_record(t.program, x, from, to, &c);
-    trial_compile(&t, entry);
+    trial_compile(&t, &s, entry);
     trial_compare(&t, &s, "agreement", entry);
     trial_end(&t);
     index_free(left);

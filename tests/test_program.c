@@ -1,9 +1,8 @@
 /* The program machinery beside the operations themselves: where values lie in the arena, what
  * dropout draws, pointing inputs elsewhere, and the faults of indices and parameter stores. */
-#include "check.h"
+#include "programs.h"
 
 #include "api/prepare.h"
-#include "cpu/backend.h"
 #include "data/generate/generate.h"
 #include "data/split.h"
 #include "program/internal.h"
@@ -64,10 +63,10 @@ static void living_values_never_overlap(void **state)
     (void)state;
     struct dataset *d;
     struct prepared prepared;
-    struct team *team;
+    struct backend *backend;
     OK(generate_named(&d, "csbm:nodes=90,classes=3,degree=4,features=10"));
     OK(prepare(&prepared, d));
-    OK(team_new(&team, 1));
+    OK(backend_open(&backend, NULL, 1));
     uint8_t *role = mem_alloc((size_t)d->nodes, 1);
     OK(split_make(role, d, "random", 0, NULL));
     struct problem problem = prepare_problem(&prepared, role);
@@ -78,13 +77,13 @@ static void living_values_never_overlap(void **state)
             model_defaults(*m, &o.config);
             o.config.epochs = 2;
             o.config.layers = layers;
-            OK(session_new(&s, &problem, &o, team));
+            OK(session_new(&s, &problem, &o, backend));
             check_arena(s->train, (*m)->name);
             check_arena(s->eval, (*m)->name);
             session_free(s);
         }
     mem_free(role);
-    team_free(team);
+    backend_close(backend);
     prepare_free(&prepared);
     dataset_free(d);
 }
@@ -94,16 +93,18 @@ static void living_values_never_overlap(void **state)
 static void a_chain_reuses_its_memory(void **state)
 {
     (void)state;
+    struct backend *backend;
     struct params *params;
     struct program *p;
     float values[64 * 32] = {0};
+    OK(backend_open(&backend, NULL, 1));
     OK(params_new(&params));
     OK(program_new(&p, params, false));
     node x = input(p, values, 64, 32);
     for (int i = 0; i < 50; i++)
         x = tanh_(p, x);
     program_keep(p, x);
-    OK(program_compile(p, cpu_backend()));
+    OK(program_compile(p, backend));
     check_arena(p, "chain");
     assert_int_equal(program_arena_bytes(p), sizeof values);
     program_free(p);
@@ -112,29 +113,33 @@ static void a_chain_reuses_its_memory(void **state)
     for (int i = 0; i < 50; i++)
         x = row_normalize(p, x);
     program_keep(p, x);
-    OK(program_compile(p, cpu_backend()));
+    OK(program_compile(p, backend));
     check_arena(p, "chain");
     assert_int_equal(program_arena_bytes(p), 2 * sizeof values);
     program_free(p);
     params_free(params);
+    backend_close(backend);
 }
 
 /* What nobody reads is neither planned nor run. */
 static void unread_values_are_dropped(void **state)
 {
     (void)state;
+    struct backend *backend;
     struct params *params;
     struct program *p;
     float values[12] = {0};
+    OK(backend_open(&backend, NULL, 1));
     OK(params_new(&params));
     OK(program_new(&p, params, false));
     node x = input(p, values, 4, 3), kept = square(p, x);
     exp_(p, x);
     program_keep(p, kept);
-    OK(program_compile(p, cpu_backend()));
-    assert_int_equal(p->instrs, 1);
+    OK(program_compile(p, backend));
+    assert_int_equal(p->plan.instrs, 1);
     program_free(p);
     params_free(params);
+    backend_close(backend);
 }
 
 /* ---- dropout ------------------------------------------------------------- */
@@ -158,37 +163,37 @@ static void dropout_draws_what_it_should(void **state)
     (void)state;
     struct params *params;
     struct program *p;
-    struct team *team;
+    struct backend *backend;
     float rate = 0.3f, *first = mem_alloc(DROPPED, sizeof(float));
-    OK(team_new(&team, 1));
+    OK(backend_open(&backend, NULL, 1));
     OK(params_new(&params));
     OK(program_new(&p, params, true));
     node one = fill(p, 1, ROWS_DROPPED, COLS_DROPPED);
     node a = dropout(p, one, rate), b = dropout(p, one, rate);
     program_keep(p, a);
     program_keep(p, b);
-    OK(program_compile(p, cpu_backend()));
-    program_run(p, team, &(struct step){7, 1});
-    memcpy(first, program_value(p, a), DROPPED * sizeof(float));
+    OK(program_compile(p, backend));
+    OK(program_run(p, &(struct step){7, 1}));
+    memcpy(first, value_of(p, a), DROPPED * sizeof(float));
 
     /* 18,500 draws: five standard deviations are 312 */
     double expected = DROPPED * (double)rate, five = 5 * sqrt(expected * (1 - (double)rate));
     assert_true(fabs((double)zeros(first, rate) - expected) < five);
 
     /* The same step draws the same; another step, seed or dropout draws independently. */
-    program_run(p, team, &(struct step){7, 1});
-    assert_memory_equal(first, program_value(p, a), DROPPED * sizeof(float));
+    OK(program_run(p, &(struct step){7, 1}));
+    assert_memory_equal(first, value_of(p, a), DROPPED * sizeof(float));
     const float *others[3];
     float *step = mem_alloc(DROPPED, sizeof(float)), *seed = mem_alloc(DROPPED, sizeof(float));
-    others[0] = program_value(p, b);
+    others[0] = value_of(p, b);
     for (int which = 0; which < 3; which++) {
         int64_t both = 0;
         if (which == 1) {
-            program_run(p, team, &(struct step){7, 2});
-            others[1] = memcpy(step, program_value(p, a), DROPPED * sizeof(float));
+            OK(program_run(p, &(struct step){7, 2}));
+            others[1] = memcpy(step, value_of(p, a), DROPPED * sizeof(float));
         } else if (which == 2) {
-            program_run(p, team, &(struct step){8, 1});
-            others[2] = memcpy(seed, program_value(p, a), DROPPED * sizeof(float));
+            OK(program_run(p, &(struct step){8, 1}));
+            others[2] = memcpy(seed, value_of(p, a), DROPPED * sizeof(float));
         }
         for (int64_t k = 0; k < DROPPED; k++)
             both += first[k] == 0 && others[which][k] == 0;
@@ -200,7 +205,7 @@ static void dropout_draws_what_it_should(void **state)
     mem_free(seed);
     program_free(p);
     params_free(params);
-    team_free(team);
+    backend_close(backend);
 }
 
 static void dropout_vanishes_in_evaluation(void **state)
@@ -225,26 +230,27 @@ static void inputs_can_be_pointed_elsewhere(void **state)
     (void)state;
     struct params *params;
     struct program *p;
-    struct team *team;
+    struct backend *backend;
     float a[3] = {1, 2, 3}, b[3] = {4, 5, 6}, c[3] = {-1, 0, 2};
-    OK(team_new(&team, 1));
+    OK(backend_open(&backend, NULL, 1));
     OK(params_new(&params));
     OK(program_new(&p, params, false));
     node x = input(p, a, 1, 3), twice = mul(p, x, x), total = sum(p, add(p, twice, x));
     program_keep(p, total);
     program_bind(p, x, b);
-    OK(program_compile(p, cpu_backend()));
-    program_run(p, team, &(struct step){0, 0});
-    assert_near(program_value(p, total)[0], 77 + 15, 1e-6);
+    OK(program_compile(p, backend));
+    OK(program_run(p, &(struct step){0, 0}));
+    assert_near(value_of(p, total)[0], 77 + 15, 1e-6);
     program_bind(p, x, c);
-    program_run(p, team, &(struct step){0, 0});
-    assert_near(program_value(p, total)[0], 5 + 1, 1e-6);
+    OK(program_run(p, &(struct step){0, 0}));
+    assert_near(value_of(p, total)[0], 5 + 1, 1e-6);
     c[0] = 3; /* floats behind the pointer may change as well */
-    program_run(p, team, &(struct step){0, 0});
-    assert_near(program_value(p, total)[0], 13 + 5, 1e-6);
+    program_touch(p, c);
+    OK(program_run(p, &(struct step){0, 0}));
+    assert_near(value_of(p, total)[0], 13 + 5, 1e-6);
     program_free(p);
     params_free(params);
-    team_free(team);
+    backend_close(backend);
 }
 
 /* ---- indices ------------------------------------------------------------- */
@@ -278,9 +284,11 @@ static void indices_check_their_rows(void **state)
 static void parameter_conflicts_are_named(void **state)
 {
     (void)state;
+    struct backend *backend;
     struct params *params;
     int index;
     char name[80];
+    OK(backend_open(&backend, NULL, 1));
     OK(params_new(&params));
     OK(params_add(params, &index, "w1", 3, 4, INIT_ONE, true));
     OK(params_add(params, &index, "b1", 1, 4, INIT_ZERO, true));
@@ -292,35 +300,39 @@ static void parameter_conflicts_are_named(void **state)
     memset(name, 'w', sizeof name);
     name[sizeof name - 1] = 0;
     FAILS(params_add(params, &index, name, 1, 1, INIT_ONE, true), CONSM_EPROGRAM, "too long");
-    OK(params_allocate(params));
+    OK(params_allocate(params, backend, PLACE_VALUE));
     FAILS(params_add(params, &index, "w2", 4, 3, INIT_ONE, true), CONSM_EPROGRAM,
           "w2 is new after the values were made");
     assert_int_equal(params_find(params, "w2"), -1);
     assert_int_equal(params->trained, 16);
     params_free(params);
+    backend_close(backend);
 }
 
 /* A parameter's start depends on seed and name, not on its neighbours. */
 static void parameters_start_by_name(void **state)
 {
     (void)state;
+    struct backend *backend;
     struct params *few, *many;
     int index;
+    OK(backend_open(&backend, NULL, 1));
     OK(params_new(&few));
     OK(params_new(&many));
     OK(params_add(many, &index, "extra", 5, 5, INIT_NORMAL, true));
     OK(params_add(many, &index, "w", 6, 3, INIT_GLOROT, true));
     OK(params_add(few, &index, "w", 6, 3, INIT_GLOROT, true));
-    OK(params_allocate(few));
-    OK(params_allocate(many));
-    params_init(few, 9);
-    params_init(many, 9);
-    const float *a = few->value, *b = many->value + many->item[1].offset;
+    OK(params_allocate(few, backend, PLACE_VALUE));
+    OK(params_allocate(many, backend, PLACE_VALUE));
+    OK(params_init(few, 9));
+    OK(params_init(many, 9));
+    const float *a = param_values(few), *b = param_values(many) + many->item[1].offset;
     assert_memory_equal(a, b, 18 * sizeof(float));
-    params_init(few, 10);
+    OK(params_init(few, 10));
     assert_memory_not_equal(a, b, 18 * sizeof(float));
     params_free(few);
     params_free(many);
+    backend_close(backend);
 }
 
 int main(void)

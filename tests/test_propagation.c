@@ -2,7 +2,7 @@
  * Propagation losses in training: they change what is learned, on any model, alike on any number of
  * threads; GAM's growing set of labels never looks at labels it must not know. THREADED
  */
-#include "check.h"
+#include "programs.h"
 
 #include "api/prepare.h"
 #include "data/generate/generate.h"
@@ -52,19 +52,19 @@ static struct train_options options_for(const char *model, const char *propagati
 static float *train(const struct problem *problem, const struct train_options *o, int threads,
                     int64_t *count)
 {
-    struct team *team;
+    struct backend *backend;
     struct session *s;
     struct train_result result;
     float *copy;
-    OK(team_new(&team, threads));
-    OK(session_new(&s, problem, o, team));
+    OK(backend_open(&backend, NULL, threads));
+    OK(session_new(&s, problem, o, backend));
     OK(session_train(s, &result));
     *count = session_params(s)->size + 1;
     OK(NEW(copy, *count));
-    memcpy(copy, session_params(s)->value, (size_t)(*count - 1) * sizeof *copy);
+    memcpy(copy, param_values(session_params(s)), (size_t)(*count - 1) * sizeof *copy);
     copy[*count - 1] = (float)result.loss;
     session_free(s);
-    team_free(team);
+    backend_close(backend);
     return copy;
 }
 
@@ -132,14 +132,14 @@ static void consm_brings_its_own(void **state)
 {
     (void)state;
     struct scene s;
-    struct team *team;
+    struct backend *backend;
     struct session *session;
     scene_open(&s);
     struct train_options o = options_for("consm", "ngm");
-    OK(team_new(&team, 1));
-    FAILS(session_new(&session, &s.problem, &o, team), CONSM_EINVAL, "consm brings its own");
+    OK(backend_open(&backend, NULL, 1));
+    FAILS(session_new(&session, &s.problem, &o, backend), CONSM_EINVAL, "consm brings its own");
     assert_null(session);
-    team_free(team);
+    backend_close(backend);
     scene_close(&s);
 }
 

@@ -2,7 +2,7 @@
 #ifndef TESTS_TRAINING_H
 #define TESTS_TRAINING_H
 
-#include "check.h"
+#include "programs.h"
 
 #include "api/prepare.h"
 #include "data/generate/generate.h"
@@ -65,19 +65,21 @@ struct outcome {
 static inline void train_on(struct outcome *out, const struct problem *problem,
                             const struct train_options *options, int threads)
 {
-    struct team *team;
+    struct backend *backend;
     struct session *s;
-    OK(team_new(&team, threads));
-    OK(session_new(&s, problem, options, team));
+    const float *logits;
+    OK(backend_open(&backend, NULL, threads));
+    OK(session_new(&s, problem, options, backend));
     OK(session_train(s, &out->result));
     out->params = session_params(s)->size;
     out->logits = problem->nodes * problem->classes;
     out->param = mem_alloc((size_t)out->params, sizeof(float));
     out->logit = mem_alloc((size_t)out->logits, sizeof(float));
-    memcpy(out->logit, session_logits(s), (size_t)out->logits * sizeof(float));
-    memcpy(out->param, session_params(s)->value, (size_t)out->params * sizeof(float));
+    OK(session_logits(&logits, s));
+    memcpy(out->logit, logits, (size_t)out->logits * sizeof(float));
+    memcpy(out->param, param_values(session_params(s)), (size_t)out->params * sizeof(float));
     session_free(s);
-    team_free(team);
+    backend_close(backend);
 }
 
 static inline void outcome_free(struct outcome *o)

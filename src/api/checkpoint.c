@@ -113,12 +113,12 @@ consm_status checkpoint_save(struct session *s, const struct checkpoint_run *run
     consm_status st = CONSM_OK;
     struct walk w = {0};
     TRY(safetensors_writer_new(&w.writer));
-    session_memory(s, declare_block, &w);
+    TRY(session_memory(s, declare_block, &w));
     TRY(w.status);
     TRY(note_identity(w.writer, s, run));
     TRY(note_place(w.writer, s));
     TRY(safetensors_begin(w.writer, path, true));
-    session_memory(s, write_block, &w);
+    TRY(session_memory(s, write_block, &w));
     TRY(w.status);
     TRY(safetensors_commit(w.writer));
 done:
@@ -214,10 +214,11 @@ consm_status checkpoint_load(struct session *s, const struct checkpoint_run *run
     TRY(read_number(&best_val, &f, "best_val", -1, 1));
     TRY(read_number(&best_loss, &f, "best_loss", 0, 1e300));
     struct walk w = {.path = path, .file = f.file};
-    session_memory(s, read_block, &w);
+    TRY(session_memory(s, read_block, &w));
     TRY(w.status);
     w.copy = true;
-    session_memory(s, read_block, &w);
+    TRY(session_memory(s, read_block, &w));
+    session_touch(s, NULL);
     if (s->procedure && s->procedure->sound && !s->procedure->sound(s))
         TRY(status_fail(CONSM_EFORMAT, "%s: holds impossible values", path));
     s->steps = (int64_t)steps;

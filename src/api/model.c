@@ -1,6 +1,7 @@
 /* A trained model as an object: made from a session, asked about itself, run on a problem. */
 #include "api/checkpoint.h"
 #include "api/objects.h"
+#include "backends/open.h"
 #include "base/sized.h"
 #include "train/session.h"
 
@@ -107,14 +108,16 @@ done:
 }
 
 /* The parameters, and what standardised columns were divided by. */
-static consm_status copy_tensors(struct consm_model *m, const struct session *s)
+static consm_status copy_tensors(struct consm_model *m, struct session *s)
 {
     consm_status st = CONSM_OK;
     const struct params *params = s->params;
+    const float *value;
+    TRY(params_read(&value, s->params, PLACE_VALUE));
     TRY(ZNEW(m->tensor, params->count + 2));
     for (int i = 0; i < params->count; i++) {
         const struct parameter *item = &params->item[i];
-        TRY(copy_tensor(m, item->name, item->rows, item->cols, params->value + item->offset));
+        TRY(copy_tensor(m, item->name, item->rows, item->cols, value + item->offset));
     }
     if (s->shift) {
         TRY(copy_tensor(m, "feature_shift", 1, m->features, s->shift));
@@ -187,13 +190,15 @@ static consm_status from_session(struct consm_model **out, struct session *s,
 {
     consm_status st = CONSM_OK;
     struct consm_model *m;
+    const float *logits;
     TRY(ZNEW(m, 1));
     set_definition(m, r);
     m->config = s->options.config;
     m->result = *result;
     TRY(copy_data_facts(m, r));
     TRY(copy_tensors(m, s));
-    TRY(measure(m, s->problem, session_logits(s)));
+    TRY(session_logits(&logits, s));
+    TRY(measure(m, s->problem, logits));
     *out = m;
     return CONSM_OK;
 done:
@@ -219,7 +224,7 @@ consm_status model_train(struct consm_model **out, struct consm_prediction **pre
                          const struct training_request *request)
 {
     consm_status st = CONSM_OK;
-    struct team *team = NULL;
+    struct backend *backend = NULL;
     struct session *s = NULL;
     struct train_result result;
     struct problem problem = prepare_problem(request->prepared, request->roles->role);
@@ -232,19 +237,22 @@ consm_status model_train(struct consm_model **out, struct consm_prediction **pre
         options.checkpoint = write_checkpoint;
         options.checkpoint_ctx = (void *)request;
     }
-    TRY(team_new(&team, request->threads));
-    TRY(session_new(&s, &problem, &options, team));
+    TRY(backend_open(&backend, NULL, request->threads));
+    TRY(session_new(&s, &problem, &options, backend));
     if (request->resume)
         TRY(checkpoint_load(s, &run, request->checkpoint));
     TRY(session_train(s, &result));
     TRY(from_session(out, s, &result, request));
-    if (prediction)
-        TRY(prediction_new(prediction, session_logits(s), (*out)->temperature, problem.nodes,
+    if (prediction) {
+        const float *logits;
+        TRY(session_logits(&logits, s));
+        TRY(prediction_new(prediction, logits, (*out)->temperature, problem.nodes,
                            problem.classes));
+    }
 done:
     custom_leave(before);
     session_free(s);
-    team_free(team);
+    backend_close(backend);
     if (st < 0) {
         consm_model_free(*out);
         *out = NULL;
@@ -266,6 +274,10 @@ static const struct model_tensor *find_tensor(const struct consm_model *m, const
 static consm_status set_parameters(struct session *s, const struct consm_model *m)
 {
     struct params *params = session_params(s);
+    float *value;
+    consm_status st = params_write(&value, params, PLACE_VALUE);
+    if (st < 0)
+        return st;
     for (int i = 0; i < params->count; i++) {
         const struct parameter *to = &params->item[i];
         const struct model_tensor *from = find_tensor(m, to->name);
@@ -277,8 +289,7 @@ static consm_status set_parameters(struct session *s, const struct consm_model *
                                "the model's parameter %s is %lld x %lld: expected %lld x %lld",
                                to->name, (long long)from->rows, (long long)from->cols,
                                (long long)to->rows, (long long)to->cols);
-        memcpy(params->value + to->offset, from->value,
-               (size_t)(to->rows * to->cols) * sizeof(float));
+        memcpy(value + to->offset, from->value, (size_t)(to->rows * to->cols) * sizeof(float));
     }
     return CONSM_OK;
 }
@@ -301,7 +312,7 @@ static consm_status set_standard(struct train_options *o, const struct consm_mod
 }
 
 consm_status model_session(struct session **out, const struct consm_model *model,
-                           const struct problem *problem, struct team *team)
+                           const struct problem *problem, struct backend *backend)
 {
     consm_status st = CONSM_OK;
     struct train_options options = {.model = model->def,
@@ -320,7 +331,7 @@ consm_status model_session(struct session **out, const struct consm_model *model
                            model->def->name);
     struct custom before = custom_enter(model->custom);
     TRY(set_standard(&options, model));
-    TRY(session_new(out, problem, &options, team));
+    TRY(session_new(out, problem, &options, backend));
     TRY(set_parameters(*out, model));
     TRY(session_loaded(*out));
 done:

@@ -90,7 +90,7 @@ consm_status model_train(struct consm_model **out, struct consm_prediction **pre
 
 /* A session that evaluates the model on a problem. The problem must outlive it. */
 consm_status model_session(struct session **out, const struct consm_model *model,
-                           const struct problem *problem, struct team *team);
+                           const struct problem *problem, struct backend *backend);
 
 /* Builds the session that evaluates the model on a dataset, then lets use() have it. */
 consm_status model_with_session(const struct consm_model *model,

@@ -1,5 +1,6 @@
 /* Predicting with a model on any graph of the same feature space. */
 #include "api/objects.h"
+#include "backends/open.h"
 #include "data/names.h"
 #include "graph/structural.h"
 #include "train/session.h"
@@ -209,19 +210,19 @@ consm_status model_with_session(const struct consm_model *model,
     consm_status st = CONSM_OK;
     const struct prepared *prepared;
     struct matched features = {0};
-    struct team *team = NULL;
+    struct backend *backend = NULL;
     struct session *s = NULL;
     TRY(dataset_prepared(&prepared, dataset));
     TRY(match_features(&features, model, prepared));
     struct problem problem = problem_of(model, prepared, &features);
     if (threads == 0 && prepare_is_small(prepared, &model->config))
         threads = 1;
-    TRY(team_new(&team, threads));
-    TRY(model_session(&s, model, &problem, team));
+    TRY(backend_open(&backend, NULL, threads));
+    TRY(model_session(&s, model, &problem, backend));
     TRY(use(ctx, s));
 done:
     session_free(s);
-    team_free(team);
+    backend_close(backend);
     matched_free(&features);
     return st;
 }
@@ -233,9 +234,14 @@ struct wanted {
 
 static consm_status read_logits(void *ctx, struct session *s)
 {
+    consm_status st = CONSM_OK;
     const struct wanted *wanted = ctx;
-    return prediction_new(wanted->out, session_logits(s), wanted->temperature, s->problem->nodes,
-                          s->problem->classes);
+    const float *logits;
+    TRY(session_logits(&logits, s));
+    TRY(prediction_new(wanted->out, logits, wanted->temperature, s->problem->nodes,
+                       s->problem->classes));
+done:
+    return st;
 }
 
 consm_status consm_predict(struct consm_prediction **out, const struct consm_model *model,
@@ -273,7 +279,7 @@ consm_status model_check(const struct consm_model *model, const char *path)
     float *zero = NULL;
     struct csr *graph = NULL;
     struct views *views = NULL;
-    struct team *team = NULL;
+    struct backend *backend = NULL;
     struct session *s = NULL;
     int64_t numbers = 0;
     for (int64_t i = 0; i < model->tensors; i++)
@@ -285,21 +291,21 @@ consm_status model_check(const struct consm_model *model, const char *path)
     TRY(csr_from_edges(&graph, 1, 1, 0, NULL, NULL, NULL, CSR_UNDIRECTED, NULL));
     TRY(views_new(&views, graph));
     TRY(ZNEW(zero, model->features));
-    TRY(team_new(&team, 1));
+    TRY(backend_open(&backend, NULL, 1));
     struct problem problem = {.nodes = 1,
                               .features = model->features,
                               .classes = model->classes,
                               .graph = graph,
                               .dense = zero,
                               .views = views};
-    if ((st = model_session(&s, model, &problem, team)) < 0 && st != CONSM_ENOMEM) {
+    if ((st = model_session(&s, model, &problem, backend)) < 0 && st != CONSM_ENOMEM) {
         snprintf(message, sizeof message, "%s", consm_errmsg());
         status_fail(CONSM_EFORMAT, "%s: %s", path, message);
         st = CONSM_EFORMAT;
     }
 done:
     session_free(s);
-    team_free(team);
+    backend_close(backend);
     views_free(views);
     csr_free(graph);
     mem_free(zero);

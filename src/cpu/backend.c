@@ -1,157 +1,218 @@
-/* The table of the CPU's kernels, the division of work among threads, and Adam over the blocks. */
+/* Compiling and running on the CPU: one wake-up of the team a run, every kernel in turn, a barrier
+ * between two of them. */
 #include "cpu/backend.h"
 
+#include "base/alloc.h"
 #include "cpu/kernels.h"
+#include <string.h>
 
-void share_entries(const int64_t *start, int64_t rows, struct worker who, int64_t *from,
-                   int64_t *to)
-{
-    /* Row r costs its entries and one more; the borders are where the running cost crosses equal
-     * parts of the total. */
-    int64_t total = start[rows] + rows, bound[2];
-    for (int side = 0; side < 2; side++) {
-        int64_t target = total * (who.id + side) / who.size, low = 0, high = rows;
-        while (low < high) {
-            int64_t middle = low + (high - low) / 2;
-            if (start[middle] + middle < target)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        bound[side] = low;
-    }
-    *from = bound[0];
-    *to = bound[1];
-}
-
-struct dropout dropout_at(const struct instr *in, const struct step *step)
-{
-    return dropout_rule(in->attr.a, step->seed, (uint32_t)step->number, (uint32_t)in->attr.i);
-}
-
-static size_t scratch_bytes(const struct instr *in)
-{
-    size_t need[] = {scratch_dense(in), scratch_rows(in), scratch_loss(in), scratch_sparse(in),
-                     scratch_heads(in)};
-    size_t most = 0;
-    for (size_t i = 0; i < sizeof need / sizeof *need; i++)
-        most = need[i] > most ? need[i] : most;
-    return most;
-}
-
-const struct backend *cpu_backend(void)
-{
-    static const struct backend cpu = {
-        .name = "cpu",
-        .scratch = scratch_bytes,
-        .run =
-            {
-                [OP_FILL] = run_fill,
-                [OP_ANNEAL] = run_anneal,
-                [OP_NOISE] = run_noise,
-                [OP_MATMUL] = run_matmul,
-                [OP_AXPBY] = run_axpby,
-                [OP_SCALE] = run_scale,
-                [OP_MUL] = run_mul,
-                [OP_SCALE_BY] = run_scale_by,
-                [OP_SCALE_ROWS] = run_scale_rows,
-                [OP_ADD_BIAS] = run_add_bias,
-                [OP_BIAS_RELU_DROPOUT] = run_bias_relu_dropout,
-                [OP_BIAS_RELU_DROPOUT_GRAD] = run_bias_relu_dropout_grad,
-                [OP_CONCAT] = run_concat,
-                [OP_SLICE] = run_slice,
-                [OP_PAD] = run_pad,
-                [OP_RESHAPE] = run_reshape,
-                [OP_COL_SUM] = run_col_sum,
-                [OP_ROW_SUM] = run_row_sum,
-                [OP_SUM] = run_sum,
-                [OP_DOT] = run_dot,
-                [OP_EXPAND] = run_expand,
-                [OP_RELU] = run_unary,
-                [OP_LEAKY_RELU] = run_unary,
-                [OP_ELU] = run_unary,
-                [OP_TANH] = run_unary,
-                [OP_SIGMOID] = run_unary,
-                [OP_LOG_SIGMOID] = run_unary,
-                [OP_EXP] = run_unary,
-                [OP_LOG] = run_unary,
-                [OP_SQUARE] = run_unary,
-                [OP_ABS] = run_unary,
-                [OP_CLAMP] = run_unary,
-                [OP_UNARY_GRAD] = run_unary_grad,
-                [OP_DROPOUT] = run_dropout,
-                [OP_SPMM] = run_spmm,
-                [OP_SPMM_FUSED] = run_spmm_fused,
-                [OP_SPMM_ADD] = run_spmm_add,
-                [OP_SPMM_VALUES] = run_spmm_values,
-                [OP_SDDMM] = run_sddmm,
-                [OP_HEAD_DOT] = run_head_dot,
-                [OP_HEAD_SPREAD] = run_head_spread,
-                [OP_HEAD_OUTER] = run_head_outer,
-                [OP_EDGE_ADD] = run_edge_add,
-                [OP_EDGE_SUM] = run_edge_sum,
-                [OP_EDGE_SOFTMAX] = run_edge_softmax,
-                [OP_EDGE_SOFTMAX_GRAD] = run_edge_softmax_grad,
-                [OP_EDGE_DROP] = run_edge_drop,
-                [OP_GATHER] = run_gather,
-                [OP_SEGMENT_SUM] = run_segment_sum,
-                [OP_SEGMENT_MEAN] = run_segment_mean,
-                [OP_SEGMENT_MEAN_GRAD] = run_segment_mean_grad,
-                [OP_SEGMENT_MAX] = run_segment_max,
-                [OP_SEGMENT_MAX_GRAD] = run_segment_max_grad,
-                [OP_ROW_NORMALIZE] = run_row_normalize,
-                [OP_ROW_NORMALIZE_GRAD] = run_row_normalize_grad,
-                [OP_PAIR_COSINE] = run_pair_cosine,
-                [OP_PAIR_COSINE_GRAD] = run_pair_cosine_grad,
-                [OP_PAIR_SQUARED] = run_pair_squared,
-                [OP_PAIR_SQUARED_GRAD] = run_pair_squared_grad,
-                [OP_BATCH_NORM] = run_batch_norm,
-                [OP_BATCH_NORM_GRAD] = run_batch_norm_grad,
-                [OP_BATCH_NORM_XHAT] = run_batch_norm_xhat,
-                [OP_NUCLEAR] = run_nuclear,
-                [OP_NUCLEAR_GRAD] = run_nuclear_grad,
-                [OP_SOFTMAX] = run_softmax,
-                [OP_SOFTMAX_GRAD] = run_softmax_grad,
-                [OP_LOG_SOFTMAX] = run_log_softmax,
-                [OP_LOG_SOFTMAX_GRAD] = run_log_softmax_grad,
-                [OP_NLL] = run_nll,
-                [OP_NLL_GRAD] = run_nll_grad,
-                [OP_BCE] = run_bce,
-                [OP_BCE_GRAD] = run_bce_grad,
-                [OP_L1] = run_l1,
-                [OP_L1_GRAD] = run_l1_grad,
-                [OP_MSE] = run_mse,
-                [OP_MSE_GRAD] = run_mse_grad,
-            },
-    };
-    return &cpu;
-}
-
-struct adam_run {
-    struct params *params;
-    float *m, *v;
-    struct adam rule;
+struct compiled {
+    struct team *team;
+    const struct planned *plan;
+    struct instr *instr;
+    void *base[PLACES], *scratch;
+    const void **leaf; /* (leaves) addresses … */
+    uint64_t *seen;    /* … and versions, as of the last run */
+    bool settled;      /* a run has computed what is constant */
 };
 
-static void adam_worker(void *arg, struct worker who)
+static bool cpu_supports(const struct backend *b, enum op op)
 {
-    const struct adam_run *run = arg;
-    for (int i = 0; i < run->params->count; i++) {
-        const struct parameter *item = &run->params->item[i];
-        int64_t from, to, at = item->offset;
-        if (!item->trained)
+    (void)b;
+    return cpu_kernels[op] != NULL;
+}
+
+/* ---- memory ---- */
+
+static consm_status cpu_allocate(struct backend *b, struct memory **out, size_t bytes)
+{
+    consm_status st = CONSM_OK;
+    struct memory *m = NULL;
+    (void)b;
+    *out = NULL;
+    TRY(NEW(m, 1));
+    m->bytes = bytes;
+    m->host = mem_zalloc(1, bytes);
+    if (!m->host)
+        TRY(CONSM_ENOMEM);
+    *out = m;
+    m = NULL;
+done:
+    mem_free(m);
+    return st;
+}
+
+static void cpu_release(struct backend *b, struct memory *m)
+{
+    (void)b;
+    mem_free(m->host);
+    mem_free(m);
+}
+
+static consm_status cpu_upload(struct backend *b, struct memory *to, size_t at, const void *from,
+                               size_t bytes)
+{
+    (void)b;
+    memcpy((char *)to->host + at, from, bytes);
+    return CONSM_OK;
+}
+
+static consm_status cpu_download(struct backend *b, void *to, const struct memory *from, size_t at,
+                                 size_t bytes)
+{
+    (void)b;
+    memcpy(to, (const char *)from->host + at, bytes);
+    return CONSM_OK;
+}
+
+static consm_status cpu_copy(struct backend *b, struct memory *to, const struct memory *from)
+{
+    (void)b;
+    memcpy(to->host, from->host, from->bytes);
+    return CONSM_OK;
+}
+
+/* ---- programs ---- */
+
+static void cpu_discard(struct compiled *c)
+{
+    if (!c)
+        return;
+    mem_free(c->instr);
+    mem_free(c->scratch);
+    mem_free(c->leaf);
+    mem_free(c->seen);
+    mem_free(c);
+}
+
+static void resolve(struct compiled *c)
+{
+    for (int32_t i = 0; i < c->plan->instrs; i++)
+        instr_resolve(&c->instr[i], c->base, c->leaf);
+}
+
+static consm_status cpu_compile(struct backend *b, struct compiled **out,
+                                const struct planned *plan)
+{
+    consm_status st = CONSM_OK;
+    struct compiled *c = NULL;
+    size_t scratch = 0;
+    *out = NULL;
+    TRY(ZNEW(c, 1));
+    c->team = b->host;
+    c->plan = plan;
+    TRY(NEW(c->instr, plan->instrs));
+    TRY(ZNEW(c->leaf, plan->leaves));
+    TRY(ZNEW(c->seen, plan->leaves));
+    for (int place = 0; place < PLACES; place++)
+        c->base[place] = plan->memory[place] ? plan->memory[place]->host : NULL;
+    for (int32_t i = 0; i < plan->leaves; i++) {
+        c->leaf[i] = plan->leaf[i].data;
+        c->seen[i] = leaf_version(&plan->leaf[i]);
+    }
+    for (int32_t i = 0; i < plan->instrs; i++) {
+        c->instr[i] = plan->instr[i];
+        size_t bytes = scratch_bytes(&c->instr[i]);
+        scratch = bytes > scratch ? bytes : scratch;
+    }
+    c->scratch = mem_alloc(1, scratch);
+    if (!c->scratch)
+        TRY(CONSM_ENOMEM);
+    for (int32_t i = 0; i < plan->instrs; i++)
+        c->instr[i].scratch = c->scratch;
+    resolve(c);
+    *out = c;
+    c = NULL;
+done:
+    cpu_discard(c);
+    return st;
+}
+
+/* Leaves are read where they are; what is left to do is to follow one that was bound elsewhere, and
+ * to compute again what was constant. */
+static void follow_leaves(struct compiled *c)
+{
+    bool moved = false;
+    for (int32_t i = 0; i < c->plan->leaves; i++) {
+        const struct leaf *leaf = &c->plan->leaf[i];
+        uint64_t version = leaf_version(leaf);
+        if (version == c->seen[i])
             continue;
-        team_range(who, item->rows * item->cols, GRAIN, &from, &to);
-        if (from < to)
-            simd_best()->adam(run->params->value + at, run->m + at, run->v + at,
-                              run->params->grad + at, &run->rule, from, to);
+        c->seen[i] = version;
+        moved = moved || c->leaf[i] != leaf->data;
+        c->leaf[i] = leaf->data;
+        c->settled = c->settled && !leaf->constant;
+    }
+    if (moved)
+        resolve(c);
+}
+
+struct cpu_run {
+    const struct compiled *compiled;
+    struct step first;
+    int64_t steps;
+};
+
+static void run_worker(void *arg, struct worker who)
+{
+    const struct cpu_run *run = arg;
+    const struct compiled *c = run->compiled;
+    struct step step = run->first;
+    bool settled = c->settled;
+    for (int64_t k = 0; k < run->steps; k++, step.number++) {
+        for (int32_t i = 0; i < c->plan->instrs; i++) {
+            const struct instr *in = &c->instr[i];
+            if (in->once && settled)
+                continue;
+            cpu_kernels[in->op](in, &step, who);
+            team_barrier(who);
+        }
+        settled = true;
     }
 }
 
-void cpu_adam(struct params *params, float *m, float *v, const struct adam_options *o, int64_t step,
-              struct team *team)
+static consm_status cpu_run(struct compiled *c, const struct step *first, int64_t steps)
 {
-    struct adam_run run = {params, m, v,
-                           adam_rule(o->lr, o->beta1, o->beta2, o->eps, o->weight_decay, step)};
-    team_run(team, adam_worker, &run);
+    struct cpu_run run = {c, *first, steps};
+    follow_leaves(c);
+    team_run(c->team, run_worker, &run);
+    c->settled = c->settled || steps > 0;
+    return CONSM_OK;
+}
+
+/* ---- life ---- */
+
+static void cpu_close(struct backend *b)
+{
+    team_free(b->host);
+    mem_free(b);
+}
+
+static const struct backend_kind cpu_kind = {
+    .name = "cpu",
+    .supports = cpu_supports,
+    .allocate = cpu_allocate,
+    .release = cpu_release,
+    .upload = cpu_upload,
+    .download = cpu_download,
+    .copy = cpu_copy,
+    .compile = cpu_compile,
+    .run = cpu_run,
+    .discard = cpu_discard,
+    .close = cpu_close,
+};
+
+consm_status cpu_open(struct backend **out, int threads)
+{
+    consm_status st = CONSM_OK;
+    struct backend *b = NULL;
+    *out = NULL;
+    TRY(ZNEW(b, 1));
+    b->kind = &cpu_kind;
+    TRY(team_new(&b->host, threads));
+    *out = b;
+    b = NULL;
+done:
+    mem_free(b);
+    return st;
 }

@@ -1,17 +1,11 @@
-/* The CPU backend: every operation of ops.def on a team of threads, same bits for any team. */
+/* The CPU as a backend: every operation of ops.def on a team of threads, same bits for any team.
+ * Its memory is the host's, so nothing is ever sent: leaves are read where they are. */
 #ifndef CPU_BACKEND_H
 #define CPU_BACKEND_H
 
-#include "program/program.h"
+#include "program/backend.h"
 
-const struct backend *cpu_backend(void);
-
-/* One optimiser step over the trained parameters of a store, shared out over the team; m and v are
- * the two moments, as large as the store's blocks. step counts from 1. */
-struct adam_options {
-    double lr, beta1, beta2, eps, weight_decay;
-};
-void cpu_adam(struct params *params, float *m, float *v, const struct adam_options *o, int64_t step,
-              struct team *team);
+/* threads 0: as many as the machine has. */
+consm_status cpu_open(struct backend **out, int threads);
 
 #endif

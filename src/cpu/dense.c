@@ -9,7 +9,7 @@
 size_t scratch_dense(const struct instr *in)
 {
     if (in->op == OP_MATMUL) {
-        bool ta = in->attr.i & 1, tb = in->attr.i & 2;
+        bool ta = in->attr.transposed, tb = in->attr.other_transposed;
         return gemm_scratch_bytes(in->rows, in->cols, ta ? in->src_rows[0] : in->src_cols[0], ta,
                                   tb);
     }
@@ -44,7 +44,7 @@ KERNEL(noise)
     for (int64_t e = from; e < to; e++) {
         uint64_t block = (uint64_t)e / 4;
         uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32) | 0x80000000u,
-                               (uint32_t)step->number, (uint32_t)in->attr.i};
+                               (uint32_t)step->number, in->attr.stream};
         if (e == from || e % 4 == 0)
             philox4x32(word, counter, key);
         in->out[e] = ((float)(word[e % 4] >> 9) + 0.5f) * 0x1p-23f;
@@ -53,7 +53,7 @@ KERNEL(noise)
 
 KERNEL(matmul)
 {
-    bool ta = in->attr.i & 1, tb = in->attr.i & 2;
+    bool ta = in->attr.transposed, tb = in->attr.other_transposed;
     struct gemm g = {.c = in->out,
                      .a = in->src[0],
                      .b = in->src[1],
@@ -147,8 +147,8 @@ KERNEL(slice)
     int64_t from, to;
     (void)step;
     share_rows(in->rows, who, &from, &to);
-    simd_best()->copy_cols(in->out, in->cols, in->src[0] + in->attr.i, in->src_cols[0], in->cols,
-                           false, from, to);
+    simd_best()->copy_cols(in->out, in->cols, in->src[0] + in->attr.column, in->src_cols[0],
+                           in->cols, false, from, to);
 }
 
 KERNEL(pad)
@@ -157,7 +157,7 @@ KERNEL(pad)
     (void)step;
     share_rows(in->rows, who, &from, &to);
     simd_best()->fill(in->out, 0, from * in->cols, to * in->cols);
-    simd_best()->copy_cols(in->out + in->attr.i, in->cols, in->src[0], in->src_cols[0],
+    simd_best()->copy_cols(in->out + in->attr.column, in->cols, in->src[0], in->src_cols[0],
                            in->src_cols[0], false, from, to);
 }
 
@@ -274,7 +274,7 @@ KERNEL(unary)
 KERNEL(unary_grad)
 {
     int64_t from, to;
-    enum op op = (enum op)in->attr.i;
+    enum op op = in->attr.function;
     int kind = unary_of(op);
     const float *g = in->src[0], *x = in->src[1];
     (void)step;

@@ -3,7 +3,10 @@
 #define CPU_KERNELS_H
 
 #include "cpu/simd.h"
-#include "program/program.h"
+#include "program/backend.h"
+
+/* Called by all workers of a team; ends without a barrier. */
+typedef void (*kernel)(const struct instr *in, const struct step *step, struct worker who);
 
 enum { GRAIN = 1024 }; /* elements: a multiple of what dropout and vectors like to begin at */
 
@@ -23,13 +26,13 @@ static inline void share_rows(int64_t rows, struct worker who, int64_t *from, in
 void share_entries(const int64_t *start, int64_t rows, struct worker who, int64_t *from,
                    int64_t *to);
 
-/* The pattern an operation walks: its matrix, or the transpose when attr.i bit 0 is set. */
+/* The pattern an operation walks: its matrix, or the transpose. */
 static inline const struct csr *pattern(const struct instr *in)
 {
-    return in->attr.i & 1 ? in->attr.csr->t : in->attr.csr;
+    return in->attr.transposed ? in->attr.csr->t : in->attr.csr;
 }
 
-/* The dropout rule of an operation at this step; rate attr.a, stream attr.i. */
+/* The dropout rule of an operation at this step; rate attr.a, stream attr.stream. */
 struct dropout dropout_at(const struct instr *in, const struct step *step);
 
 #define KERNEL(name) \
@@ -102,8 +105,13 @@ KERNEL(l1);
 KERNEL(l1_grad);
 KERNEL(mse);
 KERNEL(mse_grad);
+KERNEL(adam);
 
-/* Scratch bytes of the operations that need some; one function per file that has any. */
+/* The kernel of every operation; NULL: it has none (leaves). */
+extern const kernel cpu_kernels[OP_COUNT];
+
+/* Scratch bytes of an operation, from one function per file that has any that need some. */
+size_t scratch_bytes(const struct instr *in);
 size_t scratch_dense(const struct instr *in);
 size_t scratch_rows(const struct instr *in);
 size_t scratch_loss(const struct instr *in);

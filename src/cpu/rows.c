@@ -252,7 +252,7 @@ static struct batch_scratch batch_scratch(const struct instr *in)
 /* Moves the running statistics; the variance they keep is the unbiased one, as in PyTorch. */
 static void update_running(const struct instr *in, const struct batch_scratch *s)
 {
-    float *mean = (float *)in->src[3], *variance = (float *)in->src[4];
+    float *mean = in->update[0], *variance = in->update[1];
     float unbias = in->rows > 1 ? (float)in->rows / (float)(in->rows - 1) : 1;
     for (int64_t c = 0; c < in->cols; c++) {
         float batch = 1 / (s->inverse[c] * s->inverse[c]) - VARIANCE_FLOOR;
@@ -266,7 +266,7 @@ KERNEL(batch_norm)
     int64_t from, to, f = in->cols;
     struct batch_scratch s = batch_scratch(in);
     const float *gamma = in->src[1], *beta = in->src[2];
-    bool running = in->attr.i;
+    bool running = in->attr.running;
     (void)step;
     if (!running)
         column_statistics(s.mean, s.inverse, s.partial, in->src[0], in->rows, f, who);

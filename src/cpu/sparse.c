@@ -15,7 +15,8 @@ static struct sparse own_values(const struct csr *a)
 static struct sparse node_values(const struct instr *in, const float *values)
 {
     const struct csr *a = pattern(in);
-    return (struct sparse){a->start, a->col, values, in->attr.i & 1 ? in->attr.csr->t_entry : NULL};
+    return (struct sparse){a->start, a->col, values,
+                           in->attr.transposed ? in->attr.csr->t_entry : NULL};
 }
 
 size_t scratch_sparse(const struct instr *in)
@@ -127,7 +128,7 @@ static bool edge_stays(const struct instr *in, const struct step *step, int32_t 
 {
     uint32_t key[2] = {(uint32_t)step->seed, (uint32_t)(step->seed >> 32)}, word[4];
     uint32_t counter[4] = {(uint32_t)(a < b ? a : b), (uint32_t)(a < b ? b : a) | 0x80000000u,
-                           (uint32_t)step->number, (uint32_t)in->attr.i};
+                           (uint32_t)step->number, in->attr.stream};
     philox4x32(word, counter, key);
     return (float)(word[0] >> 8) * 0x1p-24f >= in->attr.a;
 }

@@ -111,8 +111,8 @@ static void judge(struct spectral *s, int64_t rank)
     ritz(s);
     for (int64_t k = 0; k < rank && k < s->width; k++)
         total += s->sigma[k];
-    s->done = fabs(total - s->last) <= 1e-14 * total;
-    s->last = total;
+    s->sum[1] = fabs(total - s->sum[0]) <= 1e-14 * total;
+    s->sum[0] = total;
 }
 
 /* left = y·axes/σ, right = v·axes for this worker's rows; vectors of σ = 0 are zero. */
@@ -135,21 +135,21 @@ static void turn_vectors(struct spectral *s, struct worker who)
 
 KERNEL(nuclear)
 {
-    struct spectral *s = in->attr.state;
     const struct csr *a = in->attr.csr;
+    struct spectral view = spectral_at(in->state, a->rows, a->cols, in->attr.rank), *s = &view;
     (void)step;
     if (who.id == 0) {
         orthonormalize(s->v, s->cols, s->width);
-        s->last = -1;
+        s->sum[0] = -1;
     }
     team_barrier(who);
     for (int64_t turn = 0;; turn++) {
         multiply(s->y, a, NULL, in->src[0], s->v, s->width, who);
         team_barrier(who);
         if (who.id == 0)
-            judge(s, in->attr.heads);
+            judge(s, in->attr.rank);
         team_barrier(who);
-        if (s->done || turn == in->attr.i)
+        if (s->sum[1] != 0 || turn == in->attr.iterations)
             break;
         multiply(s->turn, a->t, a->t_entry, in->src[0], s->y, s->width, who);
         team_barrier(who);
@@ -161,14 +161,14 @@ KERNEL(nuclear)
     }
     turn_vectors(s, who);
     if (who.id == 0)
-        in->out[0] = (float)s->last;
+        in->out[0] = (float)s->sum[0];
 }
 
 KERNEL(nuclear_grad)
 {
-    const struct spectral *s = in->attr.state;
     const struct csr *a = in->attr.csr;
-    int64_t from, to, w = s->width, rank = in->attr.heads < w ? in->attr.heads : w;
+    struct spectral view = spectral_at(in->state, a->rows, a->cols, in->attr.rank), *s = &view;
+    int64_t from, to, w = s->width, rank = in->attr.rank < w ? in->attr.rank : w;
     (void)step;
     share_entries(a->start, a->rows, who, &from, &to);
     for (int64_t r = from; r < to; r++)

@@ -28,6 +28,11 @@ done:
     return st;
 }
 
+void csr_touch(struct csr *a)
+{
+    a->version++;
+}
+
 void csr_drop_transpose(struct csr *a)
 {
     if (a->t != a)

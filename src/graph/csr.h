@@ -21,6 +21,7 @@ struct csr {
                          t was known without looking, see csr_transpose_entries() */
     bool changes;     /* its entries are rewritten between runs: nothing may be derived from them */
     bool borrowed;    /* start, col, val belong to someone else (a mapped file) */
+    uint64_t version; /* how often its entries were rewritten: see csr_touch() */
 };
 
 /* What became of an edge list on its way into a matrix. */
@@ -60,6 +61,10 @@ consm_status csr_transpose(struct csr *a);
 /* The same where the transpose may be there alone: also makes t_entry, which values that live
  * outside the matrix are read through. A matrix that changes has none. */
 consm_status csr_transpose_entries(struct csr *a);
+
+/* To be called by whoever rewrote entries of a matrix that programs read (one that `changes`). The
+ * cached transpose is the caller's to rewrite as well. */
+void csr_touch(struct csr *a);
 
 /* Forgets the cached transpose, for matrices whose entries were rewritten. */
 void csr_drop_transpose(struct csr *a);

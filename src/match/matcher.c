@@ -106,7 +106,7 @@ done:
 }
 
 consm_status matcher_new(struct matcher **out, const struct match_data *data,
-                         const struct config *config, uint64_t seed, struct team *team)
+                         const struct config *config, uint64_t seed, struct backend *backend)
 {
     consm_status st = CONSM_OK;
     struct matcher *m = NULL;
@@ -115,13 +115,12 @@ consm_status matcher_new(struct matcher **out, const struct match_data *data,
     m->data = *data;
     m->config = config;
     m->seed = seed;
-    m->team = team;
+    m->backend = backend;
+    m->team = backend->host;
     TRY(allocate(m));
     TRY(allocate_training(m));
     TRY(matcher_record(m));
-    TRY(ZNEW(m->moment1, m->params->size));
-    TRY(ZNEW(m->moment2, m->params->size));
-    params_init(m->params, seed ^ 0x6d61746368u);
+    TRY(params_init(m->params, seed ^ 0x6d61746368u));
     *out = m;
     m = NULL;
 done:
@@ -164,21 +163,20 @@ void matcher_free(struct matcher *m)
     mem_free(m->class_start);
     mem_free(m->by_class);
     mem_free(m->pooled);
-    mem_free(m->moment1);
-    mem_free(m->moment2);
     mem_free(m);
 }
 
-void matcher_memory(struct matcher *m,
-                    void (*see)(void *ctx, const char *name, void *data, size_t bytes), void *ctx)
+consm_status matcher_memory(struct matcher *m, memory_fn see, void *ctx)
 {
-    size_t floats = (size_t)m->params->size * sizeof(float);
-    see(ctx, "match.parameters", m->params->value, floats);
-    see(ctx, "match.moment1", m->moment1, floats);
-    see(ctx, "match.moment2", m->moment2, floats);
+    consm_status st = CONSM_OK;
+    TRY(params_memory(m->params, PLACE_VALUE, "match.parameters", see, ctx));
+    TRY(params_memory(m->params, PLACE_MOMENT1, "match.moment1", see, ctx));
+    TRY(params_memory(m->params, PLACE_MOMENT2, "match.moment2", see, ctx));
     see(ctx, "match.steps", &m->steps, sizeof m->steps);
     see(ctx, "match.next_ego", &m->next_ego, sizeof m->next_ego);
     see(ctx, "match.sampled", &m->sampled, sizeof m->sampled);
+done:
+    return st;
 }
 
 bool matcher_sound(const struct matcher *m)
@@ -196,31 +194,44 @@ double matcher_zeta(const struct matcher *m)
     return m->zeta;
 }
 
-const float *matcher_embedding(struct matcher *m)
+/* One of the results of the encoder with the parameters as they are. */
+static consm_status encode(const float **out, struct matcher *m, node x)
 {
+    consm_status st = CONSM_OK;
     struct step step = {m->seed, (uint64_t)m->steps};
-    program_run(m->encode, m->team, &step);
-    return program_value(m->encode, m->embedding);
+    TRY(program_run(m->encode, &step));
+    TRY(program_read(out, m->encode, x));
+done:
+    return st;
 }
 
-const float *matcher_head(struct matcher *m)
+consm_status matcher_embedding(const float **out, struct matcher *m)
 {
-    matcher_embedding(m);
-    return program_value(m->encode, m->head);
+    return encode(out, m, m->embedding);
+}
+
+consm_status matcher_head(const float **out, struct matcher *m)
+{
+    return encode(out, m, m->head);
 }
 
 /* ---- pruning and mapping ------------------------------------------------- */
 
 /* r: class means of the labelled nodes' embeddings (Algorithm 1, line 3); a loaded module keeps the
  * ones it was saved with. */
-static const float *update_references(struct matcher *m)
+static consm_status update_references(const float **h, struct matcher *m)
 {
+    consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
-    const float *h = matcher_embedding(m);
+    float *values;
+    TRY(matcher_embedding(h, m));
+    TRY(params_write(&values, m->params, PLACE_VALUE));
+    m->reference_point = values + m->params->item[m->references].offset;
     if (d->labelled > 0)
-        prune_references(m->reference_point, h, d->train, d->labelled, d->label, d->classes,
+        prune_references(m->reference_point, *h, d->train, d->labelled, d->label, d->classes,
                          m->config->hidden);
-    return h;
+done:
+    return st;
 }
 
 /* Maps the members of the labelled nodes' subgraphs to references (Eq. our_monge_map, or linear_ot)
@@ -255,7 +266,8 @@ consm_status matcher_prune(struct matcher *m, double zeta, const float *score)
     int64_t kept = (int64_t)floor(zeta * (double)d->edges->count);
     bool all = kept >= d->edges->count;
     m->zeta = zeta;
-    const float *h = update_references(m);
+    const float *h;
+    TRY(update_references(&h, m));
     if (!score && !all) {
         prune_similarity(m->similarity, h, m->reference_point, d->nodes, d->classes,
                          m->config->hidden, m->config->prune_score == PRUNE_SCORE_COSINE, m->team);
@@ -281,23 +293,25 @@ consm_status matcher_train(struct matcher *m, int64_t steps, double *loss)
 {
     consm_status st = CONSM_OK;
     const struct config *c = m->config;
-    struct adam_options adam = {c->match_lr, 0.9, 0.999, 1e-8, c->match_weight_decay};
+    const float *h, *value;
     double total = 0;
     if (steps == 0)
         steps = m->data.labelled;
     for (int64_t i = 0; i < steps; i++) {
         struct step step = {m->seed, (uint64_t)m->steps};
-        if (i > 0 && i % c->match_refresh == 0)
-            TRY(map_members(m, update_references(m)));
+        if (i > 0 && i % c->match_refresh == 0) {
+            TRY(update_references(&h, m));
+            TRY(map_members(m, h));
+        }
         TRY(matcher_draw_pairs(m));
-        program_run(m->train, m->team, &step);
-        double now = (double)program_value(m->train, m->loss)[0];
+        TRY(program_run(m->train, &step));
+        TRY(program_read(&value, m->train, m->loss));
+        double now = (double)value[0];
         m->steps++;
         if (!isfinite(now))
             TRY(status_fail(CONSM_ENUMERIC,
                             "consm: the matching loss is %g at step %lld with learning rate %g",
                             now, (long long)m->steps, c->match_lr));
-        cpu_adam(m->params, m->moment1, m->moment2, &adam, m->steps, m->team);
         total += now / (double)steps;
     }
     if (loss)
@@ -308,11 +322,13 @@ done:
 
 /* ---- the coefficients of all edges --------------------------------------- */
 
-static void pool_every_node(struct matcher *m)
+static consm_status pool_every_node(struct matcher *m)
 {
+    consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
     const struct config *c = m->config;
-    const float *h = update_references(m);
+    const float *h;
+    TRY(update_references(&h, m));
     struct pool_all q = {.graph = d->graph,
                          .keep = m->keep,
                          .h = h,
@@ -325,20 +341,28 @@ static void pool_every_node(struct matcher *m)
                          .split = c->map == MAP_LINEAR};
     ot_plans_costs(m->plans, h, m->reference_point, c->hidden, m->team);
     pooling_all(m->pooled, &q, m->scratch, m->team);
+done:
+    return st;
 }
 
 consm_status matcher_score(struct matcher *m, float *w)
 {
+    consm_status st = CONSM_OK;
     const struct edges *edges = m->data.edges;
     struct step step = {m->seed, (uint64_t)m->steps};
-    pool_every_node(m);
+    const float *ego, *head, *left, *right, *scores;
+    TRY(pool_every_node(m));
     if (m->project) {
         program_bind(m->project, m->pooled_input, m->pooled);
-        program_bind(m->project, m->ego_input, program_value(m->encode, m->embedding));
-        program_run(m->project, m->team, &step);
-        program_bind(m->score, m->left_input, program_value(m->project, m->left_part));
-        program_bind(m->score, m->right_input, program_value(m->project, m->right_part));
-        program_bind(m->score, m->head_input, program_value(m->encode, m->head));
+        TRY(program_read(&ego, m->encode, m->embedding));
+        TRY(program_read(&head, m->encode, m->head));
+        program_bind(m->project, m->ego_input, ego);
+        TRY(program_run(m->project, &step));
+        TRY(program_read(&left, m->project, m->left_part));
+        TRY(program_read(&right, m->project, m->right_part));
+        program_bind(m->score, m->left_input, left);
+        program_bind(m->score, m->right_input, right);
+        program_bind(m->score, m->head_input, head);
     } else {
         program_bind(m->score, m->pooled_input, m->pooled);
     }
@@ -346,11 +370,12 @@ consm_status matcher_score(struct matcher *m, float *w)
         /* The last batch begins earlier, so that it is full: a few edges are scored twice. */
         int64_t begin =
             edges->count - first < m->score_batch ? edges->count - m->score_batch : first;
-        size_t bytes = (size_t)m->score_batch * sizeof(int32_t);
-        memcpy(m->score_left->row, edges->left + begin, bytes);
-        memcpy(m->score_right->row, edges->right + begin, bytes);
-        program_run(m->score, m->team, &step);
-        memcpy(w + begin, program_value(m->score, m->scores), (size_t)m->score_batch * sizeof *w);
+        TRY(index_set_rows(m->score_left, edges->left + begin));
+        TRY(index_set_rows(m->score_right, edges->right + begin));
+        TRY(program_run(m->score, &step));
+        TRY(program_read(&scores, m->score, m->scores));
+        memcpy(w + begin, scores, (size_t)m->score_batch * sizeof *w);
     }
-    return CONSM_OK;
+done:
+    return st;
 }

@@ -8,10 +8,10 @@
 #ifndef MATCH_MATCHER_H
 #define MATCH_MATCHER_H
 
-#include "cpu/backend.h"
 #include "graph/edges.h"
 #include "match/pooling.h"
 #include "models/config.h"
+#include "program/program.h"
 
 /* What the module works on; nothing is owned. */
 struct match_data {
@@ -31,7 +31,7 @@ struct matcher;
  * match_weight_decay, match_slope, match_ego, match_join, match_error, match_update, match_pairs,
  * match_refresh, transport, map, pool, prune_score, two_hop_cap. */
 consm_status matcher_new(struct matcher **out, const struct match_data *data,
-                         const struct config *config, uint64_t seed, struct team *team);
+                         const struct config *config, uint64_t seed, struct backend *backend);
 void matcher_free(struct matcher *m);
 
 /* Chooses the kept edges: the top ⌊ζ|E|⌋ by S_i·S_j, or by the given scores (|E|) when not NULL,
@@ -55,22 +55,21 @@ consm_status matcher_declare(struct params *store, const char *prefix, const str
                              int64_t features, int64_t classes);
 
 /* Copies values between a module and a store that declares it. */
-void matcher_save(const struct matcher *m, struct params *store, const char *prefix);
-void matcher_load(struct matcher *m, const struct params *store, const char *prefix);
+consm_status matcher_save(struct matcher *m, struct params *store, const char *prefix);
+consm_status matcher_load(struct matcher *m, struct params *store, const char *prefix);
 
 /* What training carries from round to round, for checkpoints: see(ctx, name, data, bytes) for each
  * block. */
-void matcher_memory(struct matcher *m,
-                    void (*see)(void *ctx, const char *name, void *data, size_t bytes), void *ctx);
+consm_status matcher_memory(struct matcher *m, memory_fn see, void *ctx);
 
 /* Whether such memory, read from a file, is possible. */
 bool matcher_sound(const struct matcher *m);
 
 /* (n, classes) the class head's logits f(h) of every node, dropout off. */
-const float *matcher_head(struct matcher *m);
+consm_status matcher_head(const float **out, struct matcher *m);
 
 /* The pieces that tests compare with a reference. */
-const float *matcher_embedding(struct matcher *m); /* (n, hidden), dropout off */
-double matcher_zeta(const struct matcher *m);      /* of the last prune */
+consm_status matcher_embedding(const float **out, struct matcher *m); /* (n, hidden), no dropout */
+double matcher_zeta(const struct matcher *m);                         /* of the last prune */
 
 #endif

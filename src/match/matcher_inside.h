@@ -8,7 +8,8 @@ struct matcher {
     struct match_data data;
     const struct config *config;
     uint64_t seed;
-    struct team *team;
+    struct backend *backend;
+    struct team *team; /* the backend's, for what is no program */
 
     struct params *params;
     struct program *train, *encode, *project, *score; /* project: only where M concatenates */
@@ -34,7 +35,8 @@ struct matcher {
     float *similarity, *own_score; /* (n, c), (|E|): S and S_i·S_j */
     int32_t *order;                /* (|E|) of the selection */
 
-    float *reference_point; /* (c, f), among the parameters, so that it is saved with them */
+    int references;         /* (c, f) r, among the parameters, so that they are saved with them */
+    float *reference_point; /* their values, as of the last update_references() */
     struct ot_plans *plans; /* from nodes to reference points */
 
     int64_t pairs;              /* per step, half of them positive */
@@ -50,7 +52,6 @@ struct matcher {
     int64_t score_batch;
     float *pooled; /* (n, c·f) */
 
-    float *moment1, *moment2;
     int64_t steps;
 };
 

@@ -67,6 +67,7 @@ static void transpose(struct pooling *p)
             t->col[at] = (int32_t)r;
             t->val[at] = a->val[k];
         }
+    csr_touch(p->matrix);
 }
 
 consm_status pooling_assign(struct pooling *p, const struct subgraphs *s, const int32_t *reference,

@@ -120,7 +120,9 @@ static consm_status record_train(struct matcher *m)
     node pooled = reshape(p, rows, m->data.labelled, m->data.classes * m->config->hidden);
     m->loss = matching_loss(m, p, h, match(m, p, pooled, h));
     program_minimize(p, program_name(p, m->loss, "L_SM"));
-    TRY(program_compile(p, cpu_backend()));
+    program_optimize(p, &(struct adam_options){m->config->match_lr, 0.9, 0.999, 1e-8,
+                                               m->config->match_weight_decay});
+    TRY(program_compile(p, m->backend));
 done:
     return st;
 }
@@ -188,10 +190,10 @@ static consm_status record_scoring(struct matcher *m)
     TRY(record_encode(m));
     TRY(record_project(m));
     TRY(record_score(m));
-    TRY(program_compile(m->encode, cpu_backend()));
+    TRY(program_compile(m->encode, m->backend));
     if (m->project)
-        TRY(program_compile(m->project, cpu_backend()));
-    TRY(program_compile(m->score, cpu_backend()));
+        TRY(program_compile(m->project, m->backend));
+    TRY(program_compile(m->score, m->backend));
 done:
     return st;
 }
@@ -199,13 +201,11 @@ done:
 consm_status matcher_record(struct matcher *m)
 {
     consm_status st = CONSM_OK;
-    int index;
-    TRY(params_add(m->params, &index, "references", m->data.classes, m->config->hidden, INIT_ZERO,
-                   false));
+    TRY(params_add(m->params, &m->references, "references", m->data.classes, m->config->hidden,
+                   INIT_ZERO, false));
     if (m->data.labelled > 0)
         TRY(record_train(m));
     TRY(record_scoring(m));
-    m->reference_point = m->params->value + m->params->item[index].offset;
 done:
     return st;
 }

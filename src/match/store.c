@@ -58,9 +58,13 @@ done:
 }
 
 /* Calls for every parameter that both have; to_store says which way the numbers go. */
-static void copy_values(struct params *module, struct params *store, const char *prefix,
-                        bool to_store)
+static consm_status copy_values(struct params *module, struct params *store, const char *prefix,
+                                bool to_store)
 {
+    consm_status st = CONSM_OK;
+    float *inside, *outside;
+    TRY(params_write(&inside, module, PLACE_VALUE));
+    TRY(params_write(&outside, store, PLACE_VALUE));
     for (int i = 0; i < module->count; i++) {
         const struct parameter *item = &module->item[i];
         char name[96];
@@ -68,19 +72,20 @@ static void copy_values(struct params *module, struct params *store, const char 
         int other = params_find(store, name);
         if (other < 0)
             continue;
-        float *mine = module->value + item->offset;
-        float *theirs = store->value + store->item[other].offset;
+        float *mine = inside + item->offset, *theirs = outside + store->item[other].offset;
         size_t bytes = (size_t)(item->rows * item->cols) * sizeof *mine;
         memcpy(to_store ? theirs : mine, to_store ? mine : theirs, bytes);
     }
+done:
+    return st;
 }
 
-void matcher_save(const struct matcher *m, struct params *store, const char *prefix)
+consm_status matcher_save(struct matcher *m, struct params *store, const char *prefix)
 {
-    copy_values(m->params, store, prefix, true);
+    return copy_values(m->params, store, prefix, true);
 }
 
-void matcher_load(struct matcher *m, const struct params *store, const char *prefix)
+consm_status matcher_load(struct matcher *m, struct params *store, const char *prefix)
 {
-    copy_values(m->params, (struct params *)store, prefix, false);
+    return copy_values(m->params, store, prefix, false);
 }

@@ -1,6 +1,5 @@
 /* Recording: making programs, adding nodes, remembering the first fault. */
 #include "program/internal.h"
-#include "program/spectral.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +10,11 @@ const struct op_info op_table[OP_COUNT] = {
 #include "program/ops.def"
 #undef OP
 };
+
+const char *op_name(enum op op)
+{
+    return op_table[op].name;
+}
 
 consm_status program_new(struct program **out, struct params *params, bool training)
 {
@@ -29,23 +33,23 @@ void program_free(struct program *p)
         return;
     for (size_t i = 0; i < p->owned_count; i++)
         p->owned[i].release(p->owned[i].thing);
+    if (p->ready)
+        p->backend->kind->discard(p->ready);
+    block_free(&p->arena);
+    block_free(&p->state);
+    for (node x = 0; x < p->count; x++)
+        mem_free(p->node[x].mirror);
     mem_free(p->owned);
     mem_free(p->renamed);
     mem_free(p->node);
     mem_free(p->instr);
-    mem_free(p->arena);
-    mem_free(p->scratch);
+    mem_free(p->leaf);
     mem_free(p);
 }
 
 bool program_training(const struct program *p)
 {
     return p->training;
-}
-
-struct params *program_params(struct program *p)
-{
-    return p->params;
 }
 
 /* Keeps the first fault; later ones are its consequences. */
@@ -109,7 +113,10 @@ node program_record(struct program *p, const struct op_args *args)
                                .attr = args->attr,
                                .parameter = -1,
                                .place = PLACE_ARENA,
+                               .leaf = -1,
                                .instr = -1};
+    for (int i = 0; i < NODE_UPDATES; i++)
+        info->update[i] = i < args->updates ? args->update[i] : POISON;
     for (int i = 0; i < NODE_SOURCES; i++) {
         info->src[i] = i < args->sources ? args->src[i] : POISON;
         if (i < args->sources && p->node[args->src[i]].needs_grad)
@@ -147,6 +154,12 @@ node program_minimize(struct program *p, node loss)
     return program_name(p, p->loss, "loss");
 }
 
+void program_optimize(struct program *p, const struct adam_options *adam)
+{
+    p->optimizes = true;
+    p->optimiser = (struct optimiser){*adam, p->params};
+}
+
 /* The transpose is a cached property of the matrix: making it changes no entry. */
 static const struct csr *transposed(struct program *p, const struct csr *s, consm_status st)
 {
@@ -182,7 +195,7 @@ static node parameter_node(struct program *p, const char *name, int64_t rows, in
         return POISON;
     p->node[x].parameter = index;
     p->node[x].needs_grad = trained;
-    p->node[x].place = PLACE_PARAM;
+    p->node[x].place = PLACE_VALUE;
     return program_name(p, x, name);
 }
 
@@ -200,8 +213,8 @@ node input(struct program *p, const float *values, int64_t rows, int64_t cols)
 {
     node x = RECORD(p, .op = OP_INPUT, .rows = rows, .cols = cols);
     if (x != POISON) {
-        p->node[x].place = PLACE_EXTERNAL;
-        p->node[x].data = (float *)values;
+        p->node[x].place = PLACE_LEAF;
+        p->node[x].data = values;
     }
     return x;
 }
@@ -237,7 +250,7 @@ node fill(struct program *p, float value, int64_t rows, int64_t cols)
 
 node noise(struct program *p, int64_t rows, int64_t cols)
 {
-    return RECORD(p, .op = OP_NOISE, .rows = rows, .cols = cols, .attr = {.i = p->streams++});
+    return RECORD(p, .op = OP_NOISE, .rows = rows, .cols = cols, .attr = {.stream = p->streams++});
 }
 
 node anneal(struct program *p, float start, float factor)
@@ -266,24 +279,6 @@ int64_t program_cols(const struct program *p, node x)
     return node_good(p, x) ? COLS(p, x) : 0;
 }
 
-const float *program_value(const struct program *p, node x)
-{
-    x = node_now(p, x);
-    return node_good(p, x) ? p->node[x].data : NULL;
-}
-
-void *program_memory(const struct program *p, int index, size_t *bytes)
-{
-    for (node x = 0; x < p->count; x++) {
-        const struct spectral *basis = p->node[x].attr.state;
-        if (p->node[x].op != OP_NUCLEAR || index-- > 0)
-            continue;
-        *bytes = (size_t)(basis->cols * basis->width) * sizeof *basis->v;
-        return basis->v;
-    }
-    return NULL;
-}
-
 size_t program_arena_bytes(const struct program *p)
 {
     return p->arena_floats * sizeof(float);
@@ -292,7 +287,10 @@ size_t program_arena_bytes(const struct program *p)
 static const char *place_text(const struct program *p, const struct node_info *info,
                               char buffer[40])
 {
-    static const char *const word[] = {"-", "", "parameter", "gradient", "input"};
+    static const char *const word[PLACES] = {[PLACE_NONE] = "-",
+                                             [PLACE_VALUE] = "parameter",
+                                             [PLACE_GRAD] = "gradient",
+                                             [PLACE_LEAF] = "input"};
     if (info->place != PLACE_ARENA)
         return word[info->place];
     if (!p->compiled || !info->live)
@@ -322,8 +320,7 @@ void program_dump(const struct program *p, void (*line)(void *ctx, const char *t
                  place_text(p, info, place));
         line(ctx, text);
     }
-    snprintf(text, sizeof text, "arena %zu bytes, scratch %zu bytes, %lld parameters",
-             p->arena_floats * sizeof(float), p->scratch_floats * sizeof(float),
+    snprintf(text, sizeof text, "arena %zu bytes, %lld parameters", p->arena_floats * sizeof(float),
              (long long)p->params->trained);
     line(ctx, text);
 }

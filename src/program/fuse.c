@@ -1,13 +1,19 @@
 /* Fusion, before differentiation: a bias, ReLU and dropout that follow each other become one pass
  * over memory, and when a sparse product comes right before them they become its last step. So does
  * a sum with a sparse product, and a leaky ReLU right behind the sum of an edge's two ends. Only
- * intermediate results that nobody else reads disappear. */
+ * intermediate results that nobody else reads disappear, and only into operations that the backend
+ * has. */
 #include "program/internal.h"
 
 /* x is the given operation, read once, and nobody asked to keep it. */
 static bool absorbable(const struct program *p, const int *uses, node x, enum op op)
 {
     return x != POISON && p->node[x].op == op && uses[x] == 1 && !p->node[x].keep;
+}
+
+static bool supported(const struct program *p, enum op op)
+{
+    return p->backend->kind->supports(p->backend, op);
 }
 
 /* Rewrites last = dropout(relu(x + b)), or relu(x + b), into one operation. */
@@ -21,9 +27,13 @@ static void fuse_at(struct program *p, const int *uses, node last)
     if (!absorbable(p, uses, biased, OP_ADD_BIAS))
         return;
     node x = p->node[biased].src[0], bias = p->node[biased].src[1];
+    bool product = absorbable(p, uses, x, OP_SPMM) && supported(p, OP_SPMM_FUSED);
+    if ((!product && !supported(p, OP_BIAS_RELU_DROPOUT)) ||
+        !supported(p, OP_BIAS_RELU_DROPOUT_GRAD))
+        return;
     info->attr.a = info->op == OP_DROPOUT ? info->attr.a : 0;
     info->src[1] = bias;
-    if (absorbable(p, uses, x, OP_SPMM)) {
+    if (product) {
         info->op = OP_SPMM_FUSED;
         info->src[0] = p->node[x].src[0];
         info->attr.csr = p->node[x].attr.csr;
@@ -38,7 +48,7 @@ static void fuse_sum(struct program *p, const int *uses, node x)
 {
     struct node_info *info = &p->node[x];
     int side = absorbable(p, uses, info->src[0], OP_SPMM) ? 0 : 1;
-    if (!absorbable(p, uses, info->src[side], OP_SPMM))
+    if (!absorbable(p, uses, info->src[side], OP_SPMM) || !supported(p, OP_SPMM_ADD))
         return;
     const struct node_info *product = &p->node[info->src[side]];
     float a = side ? info->attr.b : info->attr.a, b = side ? info->attr.a : info->attr.b;

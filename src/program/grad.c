@@ -3,9 +3,6 @@
  * without knowing it. */
 #include "program/internal.h"
 
-/* Gradients known so far, one per node of the recording. */
-static _Thread_local node *gradient_of;
-
 bool grad_wanted(const struct program *p, node x)
 {
     return x != POISON && p->node[x].needs_grad;
@@ -15,7 +12,8 @@ void grad_add(struct program *p, node x, node g)
 {
     if (!grad_wanted(p, x) || g == POISON)
         return;
-    gradient_of[x] = gradient_of[x] == POISON ? g : add(p, gradient_of[x], g);
+    g = p->gradient[x] == POISON ? g : add(p, p->gradient[x], g);
+    p->gradient[x] = g;
 }
 
 /* Puts a parameter's gradient where the optimiser reads it. A node that already serves elsewhere
@@ -32,17 +30,31 @@ static void place_gradient(struct program *p, node parameter, node g)
     p->node[g].keep = true;
 }
 
+/* The last operation of a step: Adam over all trained parameters of the store, by the gradients
+ * that are there. */
+static void record_optimiser(struct program *p)
+{
+    if (!p->optimizes)
+        return;
+    node step = RECORD(p, .op = OP_ADAM, .rows = 1, .cols = p->params->size,
+                       .attr = {.optimiser = &p->optimiser});
+    if (step == POISON)
+        return;
+    p->node[step].place = PLACE_VALUE;
+    p->node[step].keep = true;
+}
+
 consm_status program_differentiate(struct program *p)
 {
     consm_status st = CONSM_OK;
     node *gradients = NULL;
     p->forward = p->count;
     if (p->loss == POISON || !grad_wanted(p, p->loss))
-        return CONSM_OK;
+        goto done;
     TRY(NEW(gradients, p->forward));
     for (node x = 0; x < p->forward; x++)
         gradients[x] = POISON;
-    gradient_of = gradients;
+    p->gradient = gradients;
     gradients[p->loss] = fill(p, 1, 1, 1);
     for (node x = p->loss; x >= 0; x--) {
         enum op op = p->node[x].op;
@@ -57,7 +69,9 @@ consm_status program_differentiate(struct program *p)
         if (p->node[x].op == OP_PARAM && gradients[x] != POISON)
             place_gradient(p, x, gradients[x]);
 done:
-    gradient_of = NULL;
+    if (st == CONSM_OK)
+        record_optimiser(p);
+    p->gradient = NULL;
     mem_free(gradients);
     return st;
 }

@@ -33,15 +33,24 @@ void index_free(struct index *index)
     mem_free(index);
 }
 
-consm_status index_set(struct index *index, const int32_t *rows)
+consm_status index_set_rows(struct index *index, const int32_t *rows)
 {
-    int64_t *start = index->start;
     for (int64_t k = 0; k < index->count; k++)
         if (rows[k] < 0 || rows[k] >= index->targets)
             return status_fail(CONSM_EINVAL, "index entry %lld is row %d: expected 0 to %lld",
                                (long long)k, rows[k], (long long)index->targets - 1);
     if (rows != index->row)
         memcpy(index->row, rows, (size_t)index->count * sizeof *rows);
+    index->version++;
+    return CONSM_OK;
+}
+
+consm_status index_set(struct index *index, const int32_t *rows)
+{
+    int64_t *start = index->start;
+    consm_status st = index_set_rows(index, rows);
+    if (st < 0)
+        return st;
     memset(start, 0, (size_t)(index->targets + 1) * sizeof *start);
     for (int64_t k = 0; k < index->count; k++)
         start[rows[k] + 1]++;

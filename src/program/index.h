@@ -1,7 +1,8 @@
 /*
  * An index: a list of row numbers that gathers and scatters follow. It carries the inverse lists
  * (which positions name row r), so that scattering gives each target row to one thread and sums in
- * a fixed order. Its length is fixed; its content may be replaced between runs.
+ * a fixed order. Its length is fixed; its content may be replaced between runs, by index_set()
+ * only, so that backends know.
  */
 #ifndef PROGRAM_INDEX_H
 #define PROGRAM_INDEX_H
@@ -14,6 +15,7 @@ struct index {
     int32_t *row;   /* (count) each in 0 … targets-1 */
     int64_t *start; /* (targets+1) positions that name row r: item[start[r] … start[r+1]-1] */
     int32_t *item;  /* (count) ascending within each row */
+    uint64_t version; /* how often it was set */
 };
 
 /* An index of that length into targets rows, all zero at first. */
@@ -22,5 +24,9 @@ void index_free(struct index *index);
 
 /* Replaces the content (count rows). O(count + targets); allocates nothing. */
 consm_status index_set(struct index *index, const int32_t *rows);
+
+/* The same in O(count) for an index that is only ever gathered by: the inverse lists stay as they
+ * were and must not be read. */
+consm_status index_set_rows(struct index *index, const int32_t *rows);
 
 #endif

@@ -4,14 +4,6 @@
 
 #include "program/program.h"
 
-enum place {
-    PLACE_NONE,     /* no floats of its own (sparse leaves, dead nodes) */
-    PLACE_ARENA,    /* planned */
-    PLACE_PARAM,    /* in the parameter block */
-    PLACE_GRAD,     /* in the gradient block */
-    PLACE_EXTERNAL, /* the caller's floats */
-};
-
 struct node_info {
     enum op op;
     int64_t rows, cols;
@@ -22,9 +14,13 @@ struct node_info {
     bool needs_grad, keep, live;
     bool constant; /* the same in every run */
     enum place place;
-    size_t offset; /* into its block, in floats */
-    float *data;
-    int32_t instr; /* its place in the run order, -1: none */
+    size_t offset;             /* into its block, in floats */
+    const float *data;         /* of an input: the caller's floats */
+    int32_t leaf;              /* of an input in a compiled program, else -1 */
+    int32_t instr;             /* its place in the run order, -1: none */
+    node update[NODE_UPDATES]; /* leaves that it writes beside its result, else POISON */
+    float *mirror;             /* its value on the host, where the arena is not */
+    uint64_t fetched;          /* the run it is from */
 };
 
 /* Something the program made for itself and frees: a restricted matrix, an index, op memory. */
@@ -36,24 +32,31 @@ struct owned {
 struct program {
     struct params *params;
     bool training, compiled;
-    bool settled;        /* a run has computed what is constant */
     node count, forward; /* nodes; how many of them the recording made, before the gradient */
     size_t capacity;
     struct node_info *node;
     node loss, penalty;      /* POISON: none */
+    node *gradient;          /* while differentiating: what is known of each node's gradient */
     node *renamed, recorded; /* where restrict.c put the nodes that callers know, and how many */
-    int64_t streams;         /* random streams handed out */
+    uint32_t streams;        /* random streams handed out */
+    size_t state_bytes;      /* what operations remember, in all */
+    bool optimizes;
+    struct optimiser optimiser;
     consm_status fault;
     char fault_text[512];
 
     size_t owned_count, owned_capacity;
     struct owned *owned;
 
-    const struct backend *backend;
-    int32_t instrs;
-    struct instr *instr;
-    float *arena, *scratch;
-    size_t arena_floats, scratch_floats;
+    struct backend *backend;
+    struct planned plan;
+    struct instr *instr; /* of the plan */
+    struct leaf *leaf;   /* of the plan */
+    size_t leaf_capacity;
+    struct compiled *ready;
+    struct block arena, state;
+    size_t arena_floats;
+    uint64_t runs;
 };
 
 struct op_info {
@@ -69,6 +72,8 @@ struct op_args {
     node src[NODE_SOURCES];
     int sources;
     struct attr attr;
+    node update[NODE_UPDATES]; /* leaves that it also writes */
+    int updates;
 };
 node program_record(struct program *p, const struct op_args *args);
 #define RECORD(p, ...) program_record(p, &(struct op_args){__VA_ARGS__})
@@ -94,6 +99,9 @@ const struct csr *program_transpose_entries(struct program *p, const struct csr 
 /* Hands a thing to the program, which frees it in the end (also when this call fails). */
 consm_status program_own(struct program *p, void *thing, void (*release)(void *thing));
 
+/* Has no instruction: its floats or its matrix are there. */
+bool op_is_leaf(enum op op);
+
 /* One source, each value of the result from the value at its place (plan.c). */
 bool op_value_by_value(enum op op);
 
@@ -105,6 +113,7 @@ consm_status program_fuse(struct program *p);
 consm_status program_restrict(struct program *p);
 consm_status program_differentiate(struct program *p);
 consm_status program_plan(struct program *p);
+consm_status program_emit(struct program *p);
 
 /* The gradient functions, one per differentiable operation family. */
 void grad_matmul(struct program *p, node self, node g);

@@ -17,8 +17,8 @@ void params_free(struct params *params)
     if (!params)
         return;
     mem_free(params->item);
-    mem_free(params->value);
-    mem_free(params->grad);
+    for (int place = 0; place < PLACES; place++)
+        block_free(&params->block[place]);
     mem_free(params);
 }
 
@@ -44,7 +44,7 @@ consm_status params_add(struct params *params, int *index, const char *name, int
                            (long long)old->rows, (long long)old->cols, (long long)rows,
                            (long long)cols);
     }
-    if (params->value)
+    if (params->block[PLACE_VALUE].memory)
         return status_fail(CONSM_EPROGRAM, "parameter %s is new after the values were made", name);
     if (strlen(name) >= sizeof params->item->name)
         return status_fail(CONSM_EPROGRAM, "the parameter name %s is too long", name);
@@ -67,14 +67,37 @@ done:
     return st;
 }
 
-consm_status params_allocate(struct params *params)
+consm_status params_allocate(struct params *params, struct backend *backend, enum place place)
 {
-    consm_status st = CONSM_OK;
-    if (params->value)
+    struct block *block = &params->block[place];
+    if (block->memory)
         return CONSM_OK;
-    TRY(ZNEW(params->value, params->size));
-    TRY(ZNEW(params->grad, params->size));
-done:
+    return block_new(block, backend, (size_t)params->size * sizeof(float));
+}
+
+consm_status params_read(const float **out, struct params *params, enum place place)
+{
+    const void *host = NULL;
+    consm_status st = block_read(&host, &params->block[place]);
+    *out = host;
+    return st;
+}
+
+consm_status params_write(float **out, struct params *params, enum place place)
+{
+    void *host = NULL;
+    consm_status st = block_write(&host, &params->block[place]);
+    *out = host;
+    return st;
+}
+
+consm_status params_memory(struct params *params, enum place place, const char *name, memory_fn see,
+                           void *ctx)
+{
+    float *values;
+    consm_status st = params_write(&values, params, place);
+    if (st == CONSM_OK)
+        see(ctx, name, values, (size_t)params->size * sizeof *values);
     return st;
 }
 
@@ -100,15 +123,23 @@ static float draw(struct rng *r, const struct parameter *item)
     }
 }
 
-void params_init(struct params *params, uint64_t seed)
+consm_status params_init(struct params *params, uint64_t seed)
 {
-    memset(params->value, 0, (size_t)params->size * sizeof *params->value);
-    memset(params->grad, 0, (size_t)params->size * sizeof *params->grad);
+    consm_status st = CONSM_OK;
+    float *value, *grad;
+    TRY(params_write(&value, params, PLACE_VALUE));
+    memset(value, 0, (size_t)params->size * sizeof *value);
+    if (params->block[PLACE_GRAD].memory) {
+        TRY(params_write(&grad, params, PLACE_GRAD));
+        memset(grad, 0, (size_t)params->size * sizeof *grad);
+    }
     for (int i = 0; i < params->count; i++) {
         const struct parameter *item = &params->item[i];
         struct rng r;
         rng_init(&r, seed, name_hash(item->name));
         for (int64_t k = 0; k < item->rows * item->cols; k++)
-            params->value[item->offset + k] = draw(&r, item);
+            value[item->offset + k] = draw(&r, item);
     }
+done:
+    return st;
 }

@@ -1,12 +1,13 @@
 /*
- * The trained matrices of a model: all values in one block, all gradients in another, so that an
- * optimiser step is one pass and saving a model is one write. Programs that share a store share
- * its parameters by name.
+ * The trained matrices of a model: all values in one block of a backend's memory, gradients,
+ * moments and the best values in others of the same size, so that an optimiser step is one pass and
+ * saving a model is one write. Programs that share a store share its parameters by name.
  */
 #ifndef PROGRAM_PARAMS_H
 #define PROGRAM_PARAMS_H
 
 #include "base/alloc.h"
+#include "program/block.h"
 
 /* How a parameter starts. Fans are its rows (in) and columns (out). */
 enum init {
@@ -28,11 +29,11 @@ struct params {
     int count;
     size_t capacity;
     struct parameter *item;
-    int64_t size;    /* floats in each block, padding included */
-    int64_t trained; /* trained numbers, padding not counted */
-    int64_t numbers; /* trained or not, padding not counted */
-    int64_t limit;   /* refuse more numbers than this in all; 0: no limit */
-    float *value, *grad;
+    int64_t size;               /* floats in each block, padding included */
+    int64_t trained;            /* trained numbers, padding not counted */
+    int64_t numbers;            /* trained or not, padding not counted */
+    int64_t limit;              /* refuse more numbers than this in all; 0: no limit */
+    struct block block[PLACES]; /* PLACE_VALUE … PLACE_BEST, those that were asked for */
 };
 
 consm_status params_new(struct params **out);
@@ -44,10 +45,20 @@ consm_status params_add(struct params *params, int *index, const char *name, int
                         int64_t cols, enum init init, bool trained);
 int params_find(const struct params *params, const char *name); /* -1: none */
 
-/* Makes the blocks, once. */
-consm_status params_allocate(struct params *params);
+/* Makes one of the blocks, zeroed, if it is not there. Once there is a block of values no parameter
+ * can be added. */
+consm_status params_allocate(struct params *params, struct backend *backend, enum place place);
 
-/* Draws every starting value; a function of seed and name only. */
-void params_init(struct params *params, uint64_t seed);
+/* Draws every starting value; a function of seed and name only. Gradients are zero afterwards. */
+consm_status params_init(struct params *params, uint64_t seed);
+
+/* The host's view of a block (size floats): to read; to write, which the next run will see. */
+consm_status params_read(const float **out, struct params *params, enum place place);
+consm_status params_write(float **out, struct params *params, enum place place);
+
+/* For checkpoints: see(ctx, name, data, bytes) of a block, which may read or write it. */
+typedef void (*memory_fn)(void *ctx, const char *name, void *data, size_t bytes);
+consm_status params_memory(struct params *params, enum place place, const char *name, memory_fn see,
+                           void *ctx);
 
 #endif

@@ -1,4 +1,4 @@
-/* Compiling: which nodes anybody needs, how long each value lives, and where it lies in the arena.
+/* Planning: which nodes anybody needs, how long each value lives, and where it lies in the arena.
  * Values whose lifetimes do not meet share memory; the largest are placed first, each at the lowest
  * place that is free for all its life. An operation that works element by element writes over a
  * source that nobody reads afterwards. */
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN_FLOATS = 16, SLACK_FLOATS = 16 };
+enum { ALIGN_FLOATS = 16 };
 
 /* Marks what the kept nodes need, sources before users. */
 static void mark_live(struct program *p)
@@ -31,7 +31,7 @@ static void mark_constant(struct program *p)
     }
 }
 
-static bool is_leaf(enum op op)
+bool op_is_leaf(enum op op)
 {
     return op == OP_PARAM || op == OP_INPUT || op == OP_SPARSE;
 }
@@ -211,7 +211,6 @@ static consm_status place_values(struct program *p)
     }
     for (node x = 0; x < p->count; x++)
         p->node[x].offset = p->node[owner[x]].offset;
-    TRY(ZNEW(p->arena, p->arena_floats + SLACK_FLOATS));
 done:
     mem_free(spans);
     mem_free(meeting);
@@ -219,110 +218,9 @@ done:
     return st;
 }
 
-/* Turns places into pointers. */
-static void resolve(struct program *p)
-{
-    for (node x = 0; x < p->count; x++) {
-        struct node_info *info = &p->node[x];
-        const struct parameter *item =
-            info->parameter >= 0 ? &p->params->item[info->parameter] : NULL;
-        if (info->place == PLACE_ARENA && info->live)
-            info->data = p->arena + info->offset;
-        else if (info->place == PLACE_PARAM)
-            info->data = p->params->value + item->offset;
-        else if (info->place == PLACE_GRAD)
-            info->data = p->params->grad + item->offset;
-    }
-}
-
-static struct instr make_instr(const struct program *p, node x)
-{
-    const struct node_info *info = &p->node[x];
-    struct instr in = {.op = info->op,
-                       .rows = info->rows,
-                       .cols = info->cols,
-                       .out = info->data,
-                       .attr = info->attr,
-                       .once = info->constant};
-    for (int i = 0; i < NODE_SOURCES; i++)
-        if (info->src[i] != POISON) {
-            in.src[i] = p->node[info->src[i]].data;
-            in.src_rows[i] = ROWS(p, info->src[i]);
-            in.src_cols[i] = COLS(p, info->src[i]);
-        }
-    return in;
-}
-
-/* The run order is the recording order: sources come before their users. */
-static consm_status emit(struct program *p)
-{
-    consm_status st = CONSM_OK;
-    TRY(NEW(p->instr, p->count));
-    for (node x = 0; x < p->count; x++) {
-        struct node_info *info = &p->node[x];
-        info->instr = -1;
-        if (!info->live || is_leaf(info->op))
-            continue;
-        if (!p->backend->run[info->op])
-            TRY(status_fail(CONSM_EPROGRAM, "the %s backend has no %s", p->backend->name,
-                            op_table[info->op].name));
-        struct instr in = make_instr(p, x);
-        size_t bytes = p->backend->scratch ? p->backend->scratch(&in) : 0;
-        size_t floats = (bytes + sizeof(float) - 1) / sizeof(float);
-        if (floats > p->scratch_floats)
-            p->scratch_floats = floats;
-        info->instr = p->instrs;
-        p->instr[p->instrs++] = in;
-    }
-    TRY(NEW(p->scratch, p->scratch_floats + SLACK_FLOATS));
-    for (int32_t i = 0; i < p->instrs; i++)
-        p->instr[i].scratch = p->scratch;
-done:
-    return st;
-}
-
 consm_status program_plan(struct program *p)
 {
-    consm_status st = CONSM_OK;
     mark_live(p);
     mark_constant(p);
-    TRY(params_allocate(p->params));
-    TRY(place_values(p));
-    resolve(p);
-    TRY(emit(p));
-done:
-    return st;
-}
-
-static consm_status check_fault(const struct program *p)
-{
-    return p->fault < 0 ? status_fail(p->fault, "%s", p->fault_text) : CONSM_OK;
-}
-
-consm_status program_compile(struct program *p, const struct backend *backend)
-{
-    consm_status st = CONSM_OK;
-    p->backend = backend;
-    TRY(check_fault(p));
-    TRY(program_fuse(p));
-    TRY(program_restrict(p));
-    TRY(program_differentiate(p));
-    TRY(check_fault(p));
-    TRY(program_plan(p));
-    p->compiled = true;
-done:
-    return st;
-}
-
-void program_bind(struct program *p, node x, const float *values)
-{
-    x = node_now(p, x);
-    if (!node_good(p, x) || p->node[x].op != OP_INPUT)
-        return;
-    p->node[x].data = (float *)values;
-    p->settled = false;
-    for (node y = 0; p->compiled && y < p->count; y++)
-        for (int i = 0; p->node[y].instr >= 0 && i < NODE_SOURCES; i++)
-            if (p->node[y].src[i] == x)
-                p->instr[p->node[y].instr].src[i] = values;
+    return place_values(p);
 }

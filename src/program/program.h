@@ -12,60 +12,8 @@
 #ifndef PROGRAM_PROGRAM_H
 #define PROGRAM_PROGRAM_H
 
-#include "base/threads.h"
-#include "graph/csr.h"
-#include "program/index.h"
+#include "program/backend.h"
 #include "program/params.h"
-
-typedef int32_t node;
-enum { POISON = -1, NODE_SOURCES = 5 };
-
-enum op {
-#define OP(NAME, name, gradient) OP_##NAME,
-#include "program/ops.def"
-#undef OP
-    OP_COUNT
-};
-
-/* What an operation needs beside its sources. Which fields count is said in ops.def. */
-struct attr {
-    float a, b;
-    int64_t i;
-    int64_t heads;
-    const struct csr *csr;
-    const struct index *index, *other;
-    const int32_t *label; /* (rows of x) classes for NLL, read at the indexed rows */
-    const float *weight;  /* (index->count) row weights for NLL, or NULL */
-    void *state;          /* memory the operation keeps between runs */
-};
-
-/* One operation ready to run: all pointers resolved. What a kernel sees. */
-struct instr {
-    enum op op;
-    int64_t rows, cols;
-    float *out;
-    const float *src[NODE_SOURCES];
-    int64_t src_rows[NODE_SOURCES], src_cols[NODE_SOURCES];
-    struct attr attr;
-    bool once;      /* its result never changes: only the first run computes it */
-    float *scratch; /* as large as the backend asked for; shared by all operations */
-};
-
-/* What changes from run to run. */
-struct step {
-    uint64_t seed; /* of the whole training run */
-    uint64_t number;
-};
-
-typedef void (*kernel)(const struct instr *in, const struct step *step, struct worker who);
-
-/* A backend is a table of kernels; NULL where it lacks one. */
-struct backend {
-    const char *name;
-    kernel run[OP_COUNT];
-    /* Scratch bytes one operation needs; may be NULL. */
-    size_t (*scratch)(const struct instr *in);
-};
 
 struct program;
 
@@ -74,7 +22,6 @@ struct program;
 consm_status program_new(struct program **out, struct params *params, bool training);
 void program_free(struct program *p);
 bool program_training(const struct program *p);
-struct params *program_params(struct program *p);
 
 /* Gives a node a name for dumps and errors; returns it. */
 node program_name(struct program *p, node x, const char *name);
@@ -96,24 +43,33 @@ node program_failed(struct program *p, consm_status code);
  * penalties added. */
 node program_minimize(struct program *p, node loss);
 
-/* Differentiates, drops what nobody reads, fuses, plans the memory. Reports the first fault of the
- * recording. Every kept node, the loss and the parameters' gradients are computed by a run. */
-consm_status program_compile(struct program *p, const struct backend *backend);
+/* Lets every run of the program end with a step of Adam over all trained parameters of the store.
+ */
+void program_optimize(struct program *p, const struct adam_options *adam);
+
+/* Fuses, differentiates, drops what nobody reads, plans the memory, and has the backend compile
+ * what comes of it. Reports the first fault of the recording. Every kept node, the loss and the
+ * parameters' gradients are computed by a run. The backend must outlive program and parameters. */
+consm_status program_compile(struct program *p, struct backend *backend);
 
 /* Runs every operation once; those on constants alone in the first run only. */
-void program_run(struct program *p, struct team *team, const struct step *step);
+consm_status program_run(struct program *p, const struct step *step);
 
 /* The value of a kept node or of the loss, after a run. */
-const float *program_value(const struct program *p, node x);
+consm_status program_read(const float **out, struct program *p, node x);
 int64_t program_rows(const struct program *p, node x);
 int64_t program_cols(const struct program *p, node x);
 
 /* Points an input at other floats of the same shape. Works before and after compiling. */
 void program_bind(struct program *p, node input, const float *values);
 
-/* What operations remember from one run to the next, for checkpoints: block `index` and its bytes;
- * NULL behind the last. */
-void *program_memory(const struct program *p, int index, size_t *bytes);
+/* Says that numbers the program reads (floats of an input, labels, row weights) were rewritten
+ * where they are; data NULL: all of them. An index and a sparse matrix say so themselves. */
+void program_touch(struct program *p, const void *data);
+
+/* What operations remember from one run to the next, for checkpoints: block `index` and its bytes,
+ * to read or to write; NULL behind the last. */
+consm_status program_memory(void **out, struct program *p, int index, size_t *bytes);
 
 /* Bytes of the arena, once compiled. */
 size_t program_arena_bytes(const struct program *p);

@@ -39,7 +39,7 @@ static enum follows follows(const struct node_info *info, const struct node_info
     case OP_ADD_BIAS:
     case OP_BIAS_RELU_DROPOUT:
     case OP_SCALE_BY: return slot == 0 ? FOLLOW_SAME : FOLLOW_ALL;
-    case OP_MATMUL: return slot == 0 && !(info->attr.i & 1) ? FOLLOW_SAME : FOLLOW_ALL;
+    case OP_MATMUL: return slot == 0 && !info->attr.transposed ? FOLLOW_SAME : FOLLOW_ALL;
     case OP_SPMM:
     case OP_SPMM_FUSED: return slot == 0 && !info->attr.csr->changes ? FOLLOW_COLUMNS : FOLLOW_ALL;
     case OP_SPMM_ADD:
@@ -283,6 +283,9 @@ static consm_status copy_node(struct restriction *r, node x)
         if (same && !same_need(&r->need[source], mine, info.rows))
             TRY(bridge(&info.src[slot], r, r->renamed[source], &r->need[source], mine, info.rows));
     }
+    for (int i = 0; i < NODE_UPDATES; i++)
+        if (info.update[i] != POISON)
+            info.update[i] = r->renamed[info.update[i]];
     if (!mine->all)
         info.rows = mine->count;
     TRY(GROW(p->node, p->count, p->capacity, 1));

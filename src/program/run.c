@@ -1,28 +1,120 @@
-/* Running: one wake-up of the team, every kernel in turn, a barrier between two kernels. What is
- * constant was computed by the first run and stands in the arena. */
+/* Compiling and running: the passes in their order, then steps on the backend, and what the host
+ * may see and change between two of them. */
 #include "program/internal.h"
+#include "program/spectral.h"
 
-struct run {
-    const struct program *program;
-    const struct step *step;
-};
-
-static void run_worker(void *arg, struct worker who)
+static consm_status check_fault(const struct program *p)
 {
-    const struct run *run = arg;
-    const struct program *p = run->program;
-    for (int32_t i = 0; i < p->instrs; i++) {
-        const struct instr *in = &p->instr[i];
-        if (in->once && p->settled)
-            continue;
-        p->backend->run[in->op](in, run->step, who);
-        team_barrier(who);
-    }
+    return p->fault < 0 ? status_fail(p->fault, "%s", p->fault_text) : CONSM_OK;
 }
 
-void program_run(struct program *p, struct team *team, const struct step *step)
+consm_status program_compile(struct program *p, struct backend *backend)
 {
-    struct run run = {p, step};
-    team_run(team, run_worker, &run);
-    p->settled = true;
+    consm_status st = CONSM_OK;
+    p->backend = backend;
+    TRY(check_fault(p));
+    TRY(program_fuse(p));
+    TRY(program_restrict(p));
+    TRY(program_differentiate(p));
+    TRY(check_fault(p));
+    TRY(program_plan(p));
+    TRY(program_emit(p));
+    TRY(backend->kind->compile(backend, &p->ready, &p->plan));
+    p->compiled = true;
+done:
+    return st;
+}
+
+consm_status program_run(struct program *p, const struct step *step)
+{
+    consm_status st = CONSM_OK;
+    for (int place = PLACE_VALUE; place <= PLACE_BEST; place++)
+        TRY(block_send(&p->params->block[place]));
+    TRY(block_send(&p->state));
+    TRY(p->backend->kind->run(p->ready, step, 1));
+    p->runs++;
+    for (int place = PLACE_VALUE; place <= PLACE_BEST; place++)
+        if (p->plan.writes[place])
+            block_ran(&p->params->block[place]);
+    if (p->plan.writes[PLACE_STATE])
+        block_ran(&p->state);
+done:
+    return st;
+}
+
+/* A kept value from the arena, fetched once a run where the host does not see it. */
+static consm_status read_arena(const float **out, struct program *p, struct node_info *info)
+{
+    consm_status st = CONSM_OK;
+    size_t at = info->offset * sizeof(float),
+           bytes = (size_t)(info->rows * info->cols) * sizeof(float);
+    const char *host = p->arena.memory->host;
+    *out = host ? (const float *)(host + at) : info->mirror;
+    if (!*out)
+        return status_fail(CONSM_EPROGRAM, "%s was not kept", info->name);
+    if (!host && info->fetched != p->runs)
+        TRY(p->backend->kind->download(p->backend, info->mirror, p->arena.memory, at, bytes));
+    info->fetched = p->runs;
+done:
+    return st;
+}
+
+consm_status program_read(const float **out, struct program *p, node x)
+{
+    consm_status st = CONSM_OK;
+    *out = NULL;
+    x = node_now(p, x);
+    if (!node_good(p, x) || !p->compiled)
+        return status_fail(CONSM_EPROGRAM, "a node that the program does not have");
+    struct node_info *info = &p->node[x];
+    switch (info->place) {
+    case PLACE_ARENA: return read_arena(out, p, info);
+    case PLACE_LEAF: *out = info->data; return CONSM_OK;
+    case PLACE_VALUE:
+        TRY(params_read(out, p->params, PLACE_VALUE));
+        *out += p->params->item[info->parameter].offset;
+        break;
+    default: return status_fail(CONSM_EPROGRAM, "%s has no value", info->name);
+    }
+done:
+    return st;
+}
+
+void program_bind(struct program *p, node x, const float *values)
+{
+    x = node_now(p, x);
+    if (!node_good(p, x) || p->node[x].op != OP_INPUT)
+        return;
+    p->node[x].data = values;
+    if (p->node[x].leaf < 0)
+        return;
+    p->leaf[p->node[x].leaf].data = values;
+    p->leaf[p->node[x].leaf].version++;
+}
+
+void program_touch(struct program *p, const void *data)
+{
+    for (int32_t i = 0; p && i < p->plan.leaves; i++)
+        if (!data || p->leaf[i].data == data)
+            p->leaf[i].version++;
+}
+
+consm_status program_memory(void **out, struct program *p, int index, size_t *bytes)
+{
+    void *state;
+    *out = NULL;
+    for (node x = 0; x < p->count; x++) {
+        const struct attr *attr = &p->node[x].attr;
+        if (p->node[x].op != OP_NUCLEAR || index-- > 0)
+            continue;
+        consm_status st = block_write(&state, &p->state);
+        if (st < 0)
+            return st;
+        struct spectral s =
+            spectral_at((char *)state + attr->state, attr->csr->rows, attr->csr->cols, attr->rank);
+        *bytes = (size_t)(s.cols * s.width) * sizeof *s.v;
+        *out = s.v;
+        return CONSM_OK;
+    }
+    return CONSM_OK;
 }

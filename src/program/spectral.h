@@ -1,4 +1,4 @@
-/* What the singular value operations keep between runs. */
+/* What the singular value operations keep between runs: how it lies in PLACE_STATE. */
 #ifndef PROGRAM_SPECTRAL_H
 #define PROGRAM_SPECTRAL_H
 
@@ -11,17 +11,20 @@ enum { SPECTRAL_EXTRA = 4, SPECTRAL_MAX = 64 }; /* columns beyond the rank; colu
  * product of two vectors, and their errors add up. */
 struct spectral {
     int64_t rows, cols, width; /* width: columns of the basis */
-    double *v;                 /* (cols, width) orthonormal basis */
+    double *v;                 /* (cols, width) orthonormal basis: what a run begins with */
+    double *left, *right;      /* (rows, width), (cols, width): the singular vectors, best first */
     double *y;                 /* (rows, width) A·v */
     double *turn;              /* (cols, width) scratch */
-    double *left, *right;      /* (rows, width), (cols, width): the singular vectors, best first */
-    double sigma[SPECTRAL_MAX], gram[SPECTRAL_MAX * SPECTRAL_MAX];
-    double axes[SPECTRAL_MAX * SPECTRAL_MAX];
-    double last; /* the sum found by the previous iteration */
-    bool done;
+    double *sigma;             /* (width) */
+    double *gram, *axes;       /* (width, width) */
+    double *sum;               /* (2) of the leading values; 1: it has settled */
 };
 
-consm_status spectral_new(struct spectral **out, int64_t rows, int64_t cols, int64_t rank);
-void spectral_free(struct spectral *s);
+/* Bytes of it for a (rows, cols) matrix, and where its parts lie in that many. */
+size_t spectral_bytes(int64_t rows, int64_t cols, int64_t rank);
+struct spectral spectral_at(void *memory, int64_t rows, int64_t cols, int64_t rank);
+
+/* Its content before the first run: a random basis. */
+void spectral_start(void *memory, int64_t rows, int64_t cols, int64_t rank);
 
 #endif

@@ -1,6 +1,7 @@
 /* The steps that tasks share, plain training, and training with a curve. */
 #include "study/task.h"
 
+#include "backends/open.h"
 #include "base/alloc.h"
 #include "train/session.h"
 #include <math.h>
@@ -75,21 +76,21 @@ consm_status task_train(json_t *result, const struct task_input *in)
 {
     consm_status st = CONSM_OK;
     uint8_t *role = NULL;
-    struct team *team = NULL;
+    struct backend *backend = NULL;
     struct session *s = NULL;
     struct train_result trained;
     struct train_options options = task_options(in);
     TRY(task_roles(&role, in));
     struct problem problem = prepare_problem(in->prepared, role);
-    TRY(team_new(&team, in->threads));
-    TRY(session_new(&s, &problem, &options, team));
+    TRY(backend_open(&backend, NULL, in->threads));
+    TRY(session_new(&s, &problem, &options, backend));
     TRY(session_train(s, &trained));
     TRY(task_record(result, &trained));
     TRY(record_choice(result, s));
     TRY(task_edges(result, s, in));
 done:
     session_free(s);
-    team_free(team);
+    backend_close(backend);
     mem_free(role);
     return st;
 }
@@ -109,7 +110,12 @@ static bool on_curve_epoch(void *ctx, const struct progress *p)
 {
     struct curve *c = ctx;
     if (p->epoch >= c->offset && (p->epoch - c->offset) % c->every == 0) {
-        double test = accuracy(session_logits(c->s), c->s->problem, SPLIT_TEST);
+        const float *logits;
+        if (session_logits(&logits, c->s) < 0) {
+            c->fault = true;
+            return true;
+        }
+        double test = accuracy(logits, c->s->problem, SPLIT_TEST);
         c->fault |= json_array_append_new(c->epoch, json_integer(p->epoch)) |
                     json_array_append_new(c->val, json_real(p->val_acc)) |
                     json_array_append_new(c->test, json_real(test)) |
@@ -130,7 +136,7 @@ consm_status task_curve(json_t *result, const struct task_input *in)
 {
     consm_status st = CONSM_OK;
     uint8_t *role = NULL;
-    struct team *team = NULL;
+    struct backend *backend = NULL;
     struct train_result trained;
     struct train_options options = task_options(in);
     struct curve curve = {.in = in,
@@ -143,8 +149,8 @@ consm_status task_curve(json_t *result, const struct task_input *in)
     options.progress_ctx = &curve;
     TRY(task_roles(&role, in));
     struct problem problem = prepare_problem(in->prepared, role);
-    TRY(team_new(&team, in->threads));
-    TRY(session_new(&curve.s, &problem, &options, team));
+    TRY(backend_open(&backend, NULL, in->threads));
+    TRY(session_new(&curve.s, &problem, &options, backend));
     TRY(session_train(curve.s, &trained));
     TRY(task_record(result, &trained));
     if (curve.fault || json_object_set(result, "curve_epoch", curve.epoch) != 0 ||
@@ -158,7 +164,7 @@ done:
     json_decref(curve.test);
     json_decref(curve.best);
     session_free(curve.s);
-    team_free(team);
+    backend_close(backend);
     mem_free(role);
     return st;
 }

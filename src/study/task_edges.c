@@ -150,6 +150,7 @@ bool task_has_coefficients(const struct model_def *model)
 consm_status task_edges(json_t *result, struct session *s, const struct task_input *in)
 {
     consm_status st = CONSM_OK;
+    const float *logits;
     struct edge_trust t = {0};
     float *coefficient = NULL, *probability = NULL;
     const struct problem *problem = s->problem;
@@ -170,11 +171,12 @@ consm_status task_edges(json_t *result, struct session *s, const struct task_inp
         TRY(calibrate(probability, coefficient, &t, problem));
         TRY(add_judgement(result, "coefficients", &j, coefficient, probability));
     }
-    witness_agreement(coefficient, session_logits(s), problem->classes, t.edges);
+    TRY(session_logits(&logits, s));
+    witness_agreement(coefficient, logits, problem->classes, t.edges);
     TRY(calibrate(probability, coefficient, &t, problem));
     TRY(add_judgement(result, "agreement", &j, coefficient, probability));
     if (in->graph_path)
-        TRY(graph_file_write(in->graph_path, in->prepared->data, &t, problem, session_logits(s)));
+        TRY(graph_file_write(in->graph_path, in->prepared->data, &t, problem, logits));
 done:
     mem_free(coefficient);
     mem_free(probability);

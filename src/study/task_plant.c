@@ -7,6 +7,7 @@
  */
 #include "study/plant.h"
 
+#include "backends/open.h"
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "nn/layers.h"
@@ -25,7 +26,7 @@ struct planting {
     struct planted planted;
     uint8_t *role;
     struct session *s;
-    struct team *team;
+    struct backend *backend;
     json_t *result;
     float *score;    /* (edges) the score at hand */
     uint8_t *kept;   /* (edges) what its own rule trusts */
@@ -176,9 +177,14 @@ done:
 
 static consm_status judge_agreement(struct planting *t)
 {
-    witness_agreement(t->score, session_logits(t->s), t->s->problem->classes, t->planted.edges);
+    consm_status st = CONSM_OK;
+    const float *logits;
+    TRY(session_logits(&logits, t->s));
+    witness_agreement(t->score, logits, t->s->problem->classes, t->planted.edges);
     keep_from(t, 0.5f);
-    return judge(t, "agreement", true);
+    TRY(judge(t, "agreement", true));
+done:
+    return st;
 }
 
 /* H¹ = relu(Â X W + b) of the trained GCN; h (n, hidden). */
@@ -186,15 +192,17 @@ static consm_status first_layer(float *h, struct session *s)
 {
     consm_status st = CONSM_OK;
     struct program *p = NULL;
+    const float *value;
     struct step step = {s->options.seed, (uint64_t)s->steps};
     int64_t hidden = s->options.config.hidden;
     TRY(program_new(&p, s->params, false));
     struct inputs in = session_inputs(s, p);
     node found = relu(p, graph_conv(p, layer_name(1), graph_view(p, &in, VIEW_GCN), in.x, hidden));
     program_keep(p, found);
-    TRY(program_compile(p, cpu_backend()));
-    program_run(p, s->team, &step);
-    memcpy(h, program_value(p, found), (size_t)(s->problem->nodes * hidden) * sizeof *h);
+    TRY(program_compile(p, s->backend));
+    TRY(program_run(p, &step));
+    TRY(program_read(&value, p, found));
+    memcpy(h, value, (size_t)(s->problem->nodes * hidden) * sizeof *h);
 done:
     program_free(p);
     return st;
@@ -216,12 +224,12 @@ static consm_status judge_similarity(struct planting *t)
     for (int64_t e = 0; e < edges->count; e++)
         t->kept[e] = t->score[e] > 0;
     TRY(judge(t, "jaccard", true));
-    TRY(similarity_cosine(cosine, edges, problem, NULL, 0, t->team));
+    TRY(similarity_cosine(cosine, edges, problem, NULL, 0, t->backend->host));
     memcpy(t->score, cosine, (size_t)edges->count * sizeof *cosine);
     TRY(judge(t, "cosine", false));
     if (layers == 2) {
         TRY(first_layer(h, t->s));
-        TRY(similarity_cosine(cosine + edges->count, edges, problem, h, hidden, t->team));
+        TRY(similarity_cosine(cosine + edges->count, edges, problem, h, hidden, t->backend->host));
     }
     TRY(similarity_guard(t->score, t->kept, cosine, layers, edges, problem->nodes));
     for (int64_t e = 0; e < edges->count; e++)
@@ -266,8 +274,8 @@ consm_status task_plant(json_t *result, const struct task_input *in)
     TRY(NEW(t.negative, count));
     TRY(NEW(t.ranked, count));
     struct problem problem = prepare_problem(&t.planted.prepared, t.role);
-    TRY(team_new(&t.team, in->threads));
-    TRY(session_new(&t.s, &problem, &options, t.team));
+    TRY(backend_open(&t.backend, NULL, in->threads));
+    TRY(session_new(&t.s, &problem, &options, t.backend));
     TRY(session_train(t.s, &trained));
     TRY(task_record(result, &trained));
     TRY(task_number(result, "edges", (double)count));
@@ -275,7 +283,7 @@ consm_status task_plant(json_t *result, const struct task_input *in)
     TRY(judge_all(&t));
 done:
     session_free(t.s);
-    team_free(t.team);
+    backend_close(t.backend);
     planted_free(&t.planted);
     mem_free(t.score);
     mem_free(t.kept);

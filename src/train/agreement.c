@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "nn/layers.h"
 #include <math.h>
+#include <string.h>
 
 enum { BATCH_PAIRS = 256, SCORE_PAIRS = 16384 };
 
@@ -18,7 +19,6 @@ struct agreement {
     int64_t chunk;
     float *target, *weight; /* (BATCH_PAIRS) */
     int32_t *ends[2];       /* (chunk or batch, the larger) rows on their way into an index */
-    float *moment1, *moment2;
     int64_t steps;
     struct rng random;
 };
@@ -42,12 +42,14 @@ static consm_status record_programs(struct agreement *a)
     node target = input(a->train, a->target, BATCH_PAIRS, 1);
     node weight = input(a->train, a->weight, BATCH_PAIRS, 1);
     a->loss = program_minimize(a->train, bce(a->train, value, target, weight));
-    TRY(program_compile(a->train, cpu_backend()));
+    program_optimize(a->train,
+                     &(struct adam_options){c->match_lr, 0.9, 0.999, 1e-8, c->weight_decay});
+    TRY(program_compile(a->train, a->s->backend));
     TRY(program_new(&a->score, a->params, false));
     x = session_features(a->s, a->score);
     a->chance = sigmoid(a->score, agreement_record(a->score, x, a->score_left, a->score_right, c));
     program_keep(a->score, a->chance);
-    TRY(program_compile(a->score, cpu_backend()));
+    TRY(program_compile(a->score, a->s->backend));
 done:
     return st;
 }
@@ -70,9 +72,7 @@ consm_status agreement_new(struct agreement **out, struct session *s)
     for (int side = 0; side < 2; side++)
         TRY(ZNEW(a->ends[side], a->chunk > BATCH_PAIRS ? a->chunk : BATCH_PAIRS));
     TRY(record_programs(a));
-    TRY(ZNEW(a->moment1, a->params->size));
-    TRY(ZNEW(a->moment2, a->params->size));
-    params_init(a->params, s->options.seed + 1);
+    TRY(params_init(a->params, s->options.seed + 1));
     rng_init(&a->random, s->options.seed, 0x6a6d);
     *out = a;
     return CONSM_OK;
@@ -96,8 +96,6 @@ void agreement_free(struct agreement *a)
     mem_free(a->weight);
     mem_free(a->ends[0]);
     mem_free(a->ends[1]);
-    mem_free(a->moment1);
-    mem_free(a->moment2);
     mem_free(a);
 }
 
@@ -129,6 +127,8 @@ static consm_status draw_pairs(struct agreement *a, const int32_t *known, int64_
     }
     TRY(index_set(a->left, a->ends[0]));
     TRY(index_set(a->right, a->ends[1]));
+    program_touch(a->train, a->target);
+    program_touch(a->train, a->weight);
 done:
     return st;
 }
@@ -138,19 +138,19 @@ consm_status agreement_train(struct agreement *a, const int32_t *known, int64_t 
 {
     consm_status st = CONSM_OK;
     const struct config *c = &a->s->options.config;
-    struct adam_options adam = {c->match_lr, 0.9, 0.999, 1e-8, c->weight_decay};
+    const float *value;
     for (int64_t i = 0; i < steps; i++) {
         struct step step = {a->s->options.seed + 1, (uint64_t)a->steps};
         TRY(draw_pairs(a, known, count, class_of));
-        program_run(a->train, a->s->team, &step);
+        TRY(program_run(a->train, &step));
         a->steps++;
-        double loss = (double)program_value(a->train, a->loss)[0];
+        TRY(program_read(&value, a->train, a->loss));
+        double loss = (double)value[0];
         if (!isfinite(loss))
             TRY(status_fail(CONSM_ENUMERIC,
                             "the agreement model's loss is %g after %lld steps with learning rate "
                             "%g; a smaller --match-lr may help",
                             loss, (long long)a->steps, c->match_lr));
-        cpu_adam(a->params, a->moment1, a->moment2, &adam, a->steps, a->s->team);
     }
 done:
     return st;
@@ -160,6 +160,7 @@ consm_status agreement_score(struct agreement *a, float *w, const struct edges *
 {
     consm_status st = CONSM_OK;
     struct step step = {a->s->options.seed, 0};
+    const float *chance;
     for (int64_t first = 0; first < edges->count; first += a->chunk) {
         int64_t some = edges->count - first < a->chunk ? edges->count - first : a->chunk;
         for (int64_t k = 0; k < a->chunk; k++) {
@@ -168,22 +169,24 @@ consm_status agreement_score(struct agreement *a, float *w, const struct edges *
         }
         TRY(index_set(a->score_left, a->ends[0]));
         TRY(index_set(a->score_right, a->ends[1]));
-        program_run(a->score, a->s->team, &step);
-        for (int64_t k = 0; k < some; k++)
-            w[first + k] = program_value(a->score, a->chance)[k];
+        TRY(program_run(a->score, &step));
+        TRY(program_read(&chance, a->score, a->chance));
+        memcpy(w + first, chance, (size_t)some * sizeof *w);
     }
 done:
     return st;
 }
 
-void agreement_memory(struct agreement *a, memory_fn see, void *ctx)
+consm_status agreement_memory(struct agreement *a, memory_fn see, void *ctx)
 {
-    size_t floats = (size_t)a->params->size * sizeof(float);
-    see(ctx, "agreement.parameters", a->params->value, floats);
-    see(ctx, "agreement.moment1", a->moment1, floats);
-    see(ctx, "agreement.moment2", a->moment2, floats);
+    consm_status st = CONSM_OK;
+    TRY(params_memory(a->params, PLACE_VALUE, "agreement.parameters", see, ctx));
+    TRY(params_memory(a->params, PLACE_MOMENT1, "agreement.moment1", see, ctx));
+    TRY(params_memory(a->params, PLACE_MOMENT2, "agreement.moment2", see, ctx));
     see(ctx, "agreement.steps", &a->steps, sizeof a->steps);
     see(ctx, "agreement.random", &a->random, sizeof a->random);
+done:
+    return st;
 }
 
 bool agreement_sound(const struct agreement *a)

@@ -12,7 +12,7 @@
 
 struct agreement;
 
-/* Reads the session's features, configuration, seed and team. */
+/* Reads the session's features, configuration, seed and backend. */
 consm_status agreement_new(struct agreement **out, struct session *s);
 void agreement_free(struct agreement *a);
 
@@ -24,7 +24,7 @@ consm_status agreement_train(struct agreement *a, const int32_t *known, int64_t 
 consm_status agreement_score(struct agreement *a, float *w, const struct edges *edges);
 
 /* What it carries from round to round, for checkpoints. */
-void agreement_memory(struct agreement *a, memory_fn see, void *ctx);
+consm_status agreement_memory(struct agreement *a, memory_fn see, void *ctx);
 
 bool agreement_sound(const struct agreement *a);
 

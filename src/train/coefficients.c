@@ -31,6 +31,7 @@ consm_status session_coefficients(struct session *s, float *w, const struct edge
 {
     consm_status st = CONSM_OK;
     struct program *p = NULL;
+    const float *value;
     const struct model_def *model = s->options.model;
     struct step step = {s->options.seed, (uint64_t)s->steps};
     if (s->procedure && s->procedure->coefficients)
@@ -43,9 +44,10 @@ consm_status session_coefficients(struct session *s, float *w, const struct edge
     struct inputs in = session_inputs(s, p);
     node found = model->coefficients(p, &in, &s->options.config);
     program_keep(p, found);
-    TRY(program_compile(p, cpu_backend()));
-    program_run(p, s->team, &step);
-    TRY(read_edges(w, program_value(p, found), program_rows(p, found), s->problem->graph, edges));
+    TRY(program_compile(p, s->backend));
+    TRY(program_run(p, &step));
+    TRY(program_read(&value, p, found));
+    TRY(read_edges(w, value, program_rows(p, found), s->problem->graph, edges));
 done:
     program_free(p);
     return st;

@@ -151,11 +151,11 @@ consm_status consm_open_matcher(struct session *s)
         .train = s->labelled ? s->labelled->row : NULL,
         .labelled = s->labelled ? s->labelled->count : 0,
     };
-    TRY(matcher_new(&own->matcher, &data, &s->options.config, s->options.seed, s->team));
+    TRY(matcher_new(&own->matcher, &data, &s->options.config, s->options.seed, s->backend));
     if (own->own_views)
         TRY(ZNEW(own->best_match, matcher_params(own->matcher)->size));
     if (s->options.eval_only)
-        matcher_load(own->matcher, s->params, CONSM_MATCH_PREFIX);
+        TRY(matcher_load(own->matcher, s->params, CONSM_MATCH_PREFIX));
 done:
     return st;
 }
@@ -181,12 +181,14 @@ static consm_status match_round(struct session *s, int64_t round)
     struct trust trust;
     bool by_trust = c->coefficients == COEFFICIENTS_TRUST;
     if (by_trust)
-        consm_weigh_witnesses(&trust, s); /* of the predictions with the messages as they were */
+        TRY(consm_weigh_witnesses(&trust, s)); /* with the messages as they were */
     consm_weigh_messages(s);
     if (by_trust)
         trust_apply(own->w, &trust, own->witness, own->edges->count);
     consm_propagation(own->slope, &own->constant, own->w, own->edges, s->problem->role, own->zeta,
                       c, own->order);
+    session_touch(s, own->slope);
+    session_touch(s, &own->constant);
 done:
     return st;
 }
@@ -206,14 +208,17 @@ done:
     return st;
 }
 
-static void finish_round(struct session *s, struct consm_place *at)
+static consm_status finish_round(struct session *s, struct consm_place *at)
 {
+    consm_status st = CONSM_OK;
     bool better = s->best_epoch != at->before;
     if (better)
-        consm_remember_messages(s);
-    session_restore(s);
+        TRY(consm_remember_messages(s));
+    TRY(session_restore(s));
     consm_restore_messages(s);
     at->idle = better ? 0 : at->idle + 1;
+done:
+    return st;
 }
 
 static consm_status begin_round(struct session *s, struct consm_place *at)
@@ -234,8 +239,6 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
                                 .epochs = c->warmup + c->rounds * c->gnn_steps};
     progress.epochs = progress.epochs < c->epochs ? progress.epochs : c->epochs;
     double begin = clock_seconds();
-    if (own->fault < 0)
-        TRY(status_fail(own->fault, "out of memory for the matching module of a checkpoint"));
     if (own->edges->count > 0 && !own->matcher)
         TRY(consm_open_matcher(s));
     if (own->matcher && c->coefficients == COEFFICIENTS_TRUST)
@@ -245,14 +248,14 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
     for (;;) {
         TRY(update_gnn(s, &progress));
         if (at->round > 0)
-            finish_round(s, at);
+            TRY(finish_round(s, at));
         if (s->steps >= c->epochs || at->round == c->rounds ||
             (c->round_patience > 0 && at->idle >= c->round_patience))
             break;
         TRY(begin_round(s, at));
     }
     TRY(consm_settle_messages(s));
-    session_finish(s, result, clock_seconds() - begin);
+    TRY(session_finish(s, result, clock_seconds() - begin));
     result->loss = progress.loss;
     TRY(session_keep_trust(s));
 done:
@@ -261,20 +264,23 @@ done:
 
 /* What a checkpoint must hold beside the GNN: the place, the coefficients and what follows from
  * them, the matching module. Subgraphs are collected anew when a round begins. */
-static void consm_memory(struct session *s, memory_fn see, void *ctx)
+static consm_status consm_memory(struct session *s, memory_fn see, void *ctx)
 {
+    consm_status st = CONSM_OK;
     struct consm *own = s->own;
     size_t bytes = (size_t)own->edges->count * sizeof(float);
     see(ctx, "consm.place", &own->place, sizeof own->place);
     if (own->edges->count == 0)
-        return;
-    if (!own->matcher && (own->fault = consm_open_matcher(s)) < 0)
-        return;
+        return CONSM_OK;
+    if (!own->matcher)
+        TRY(consm_open_matcher(s));
     see(ctx, "consm.w", own->w, bytes);
     see(ctx, "consm.slope", own->slope, bytes);
     see(ctx, "consm.constant", &own->constant, sizeof own->constant);
     consm_message_memory(s, see, ctx);
-    matcher_memory(own->matcher, see, ctx);
+    TRY(matcher_memory(own->matcher, see, ctx));
+done:
+    return st;
 }
 
 static bool consm_sound(const struct session *s)

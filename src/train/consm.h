@@ -19,7 +19,6 @@ struct consm_place {
 /* What a ConSM session keeps beside the common things. */
 struct consm {
     struct consm_place place;
-    consm_status fault; /* of making the matcher for a checkpoint */
     struct edges *edges;
     int32_t *train; /* the labelled nodes */
     struct matcher *matcher;
@@ -61,7 +60,7 @@ double consm_kept_share(const struct session *s);
 consm_status consm_open_witnesses(struct session *s);
 
 /* Calls all witnesses, with own->w as the matching coefficients, and weighs them by validation. */
-void consm_weigh_witnesses(struct trust *trust, struct session *s);
+consm_status consm_weigh_witnesses(struct trust *trust, struct session *s);
 
 /* ---- consm_messages.c: coefficients in the propagation itself (--messages) ---- */
 /* All but the first do nothing when there are none. */
@@ -73,7 +72,7 @@ consm_status consm_open_messages(struct session *s);
 void consm_weigh_messages(struct session *s);
 
 /* The messages belong to the parameters: what was best is remembered and restored with them. */
-void consm_remember_messages(struct session *s);
+consm_status consm_remember_messages(struct session *s);
 void consm_restore_messages(struct session *s);
 void consm_message_memory(struct session *s, memory_fn see, void *ctx);
 

@@ -74,7 +74,7 @@ static consm_status try_choice(double *val, double *loss, struct session *s, int
     options.config.epochs = trial_epochs(&s->options.config);
     choose(&options.config, i);
     TRY(model_find(&options.model, config_names_backbone[options.config.backbone]));
-    TRY(session_new(&trial, s->problem, &options, s->team));
+    TRY(session_new(&trial, s->problem, &options, s->backend));
     for (int64_t number = 1; number <= options.config.epochs; number++) {
         TRY(session_epoch(trial, number, &progress));
         heard.loss = progress.loss;

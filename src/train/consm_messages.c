@@ -52,6 +52,7 @@ void consm_weigh_messages(struct session *s)
         view->val[there] = factor * own->plain_value[there];
         view->val[back] = factor * own->plain_value[back];
     }
+    csr_touch((struct csr *)view);
 }
 
 static size_t module_bytes(const struct consm *own)
@@ -59,21 +60,28 @@ static size_t module_bytes(const struct consm *own)
     return (size_t)matcher_params(own->matcher)->size * sizeof *own->best_match;
 }
 
-void consm_remember_messages(struct session *s)
+consm_status consm_remember_messages(struct session *s)
 {
+    consm_status st = CONSM_OK;
     struct consm *own = s->own;
+    const float *module;
     if (!own->own_views || !own->matcher)
-        return;
+        return CONSM_OK;
+    TRY(params_read(&module, matcher_params(own->matcher), PLACE_VALUE));
     memcpy(own->best_value, weighed_view(own)->val, value_bytes(weighed_view(own)));
-    memcpy(own->best_match, matcher_params(own->matcher)->value, module_bytes(own));
+    memcpy(own->best_match, module, module_bytes(own));
     own->place.best_round = own->place.round;
+done:
+    return st;
 }
 
 void consm_restore_messages(struct session *s)
 {
     struct consm *own = s->own;
-    if (own->own_views)
-        memcpy(weighed_view(own)->val, own->best_value, value_bytes(weighed_view(own)));
+    if (!own->own_views)
+        return;
+    memcpy(weighed_view(own)->val, own->best_value, value_bytes(weighed_view(own)));
+    csr_touch((struct csr *)weighed_view(own));
 }
 
 void consm_message_memory(struct session *s, memory_fn see, void *ctx)
@@ -82,13 +90,16 @@ void consm_message_memory(struct session *s, memory_fn see, void *ctx)
     if (!own->own_views)
         return;
     see(ctx, "consm.messages", weighed_view(own)->val, value_bytes(weighed_view(own)));
+    csr_touch((struct csr *)weighed_view(own));
     see(ctx, "consm.best_messages", own->best_value, value_bytes(weighed_view(own)));
     see(ctx, "consm.best_match", own->best_match, module_bytes(own));
 }
 
 consm_status consm_settle_messages(struct session *s)
 {
+    consm_status st = CONSM_OK;
     struct consm *own = s->own;
+    float *module;
     if (!own->own_views)
         return CONSM_OK;
     if (own->place.best_round == 0) {
@@ -96,8 +107,11 @@ consm_status consm_settle_messages(struct session *s)
         s->problem = own->plain_problem;
         return session_record_eval(s); /* as a saved model's session will, to the last bit */
     }
-    memcpy(matcher_params(own->matcher)->value, own->best_match, module_bytes(own));
-    return consm_apply_messages(s);
+    TRY(params_write(&module, matcher_params(own->matcher), PLACE_VALUE));
+    memcpy(module, own->best_match, module_bytes(own));
+    TRY(consm_apply_messages(s));
+done:
+    return st;
 }
 
 consm_status consm_apply_messages(struct session *s)

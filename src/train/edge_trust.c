@@ -25,9 +25,9 @@ done:
     return st;
 }
 
-static float *stored_weights(struct session *s)
+static int64_t stored_at(const struct session *s)
 {
-    return s->params->value + s->params->item[params_find(s->params, CONSM_TRUST)].offset;
+    return s->params->item[params_find(s->params, CONSM_TRUST)].offset;
 }
 
 static struct witness_data witness_data_of(const struct session *s)
@@ -51,7 +51,7 @@ consm_status consm_open_witnesses(struct session *s)
     struct witness_data data = witness_data_of(s);
     if (!own->witness) {
         TRY(NEW(own->witness, own->edges->count * WITNESSES));
-        TRY(witness_data_only(own->witness, &data, s->team));
+        TRY(witness_data_only(own->witness, &data, s->backend->host));
     }
     if (!own->sample && !s->options.eval_only)
         TRY(trust_sample_new(&own->sample, own->edges, s->problem->label, s->problem->role));
@@ -60,19 +60,27 @@ done:
 }
 
 /* What the model says now; own->w holds the matching coefficients. */
-static void call_witnesses(struct session *s)
+static consm_status call_witnesses(struct session *s)
 {
+    consm_status st = CONSM_OK;
     struct consm *own = s->own;
     struct witness_data data = witness_data_of(s);
-    witness_model(own->witness, &data, session_logits(s), matcher_head(own->matcher), own->w,
-                  s->team);
+    const float *logits, *head;
+    TRY(session_logits(&logits, s));
+    TRY(matcher_head(&head, own->matcher));
+    witness_model(own->witness, &data, logits, head, own->w, s->backend->host);
+done:
+    return st;
 }
 
-void consm_weigh_witnesses(struct trust *trust, struct session *s)
+consm_status consm_weigh_witnesses(struct trust *trust, struct session *s)
 {
+    consm_status st = CONSM_OK;
     struct consm *own = s->own;
-    call_witnesses(s);
+    TRY(call_witnesses(s));
     trust_fit(trust, own->sample, own->witness);
+done:
+    return st;
 }
 
 consm_status session_keep_trust(struct session *s)
@@ -80,11 +88,13 @@ consm_status session_keep_trust(struct session *s)
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     struct trust trust;
-    float *kept = stored_weights(s);
+    float *kept;
     TRY(consm_final_coefficients(s));
     TRY(consm_open_witnesses(s));
-    consm_weigh_witnesses(&trust, s);
-    matcher_save(own->matcher, s->params, CONSM_MATCH_PREFIX);
+    TRY(consm_weigh_witnesses(&trust, s));
+    TRY(matcher_save(own->matcher, s->params, CONSM_MATCH_PREFIX));
+    TRY(params_write(&kept, s->params, PLACE_VALUE));
+    kept += stored_at(s);
     kept[0] = (float)trust.bias;
     for (int k = 0; k < WITNESSES; k++)
         kept[1 + k] = (float)trust.by[k];
@@ -126,20 +136,24 @@ consm_status session_trust(struct edge_trust *out, struct session *s)
     TRY(NEW(out->score, count));
     TRY(ZNEW(out->kept, count));
     if (has_matching(s)) {
-        const float *kept = stored_weights(s);
+        const float *kept;
         const struct consm *own = s->own;
         if (!own->heard) {
             TRY(consm_final_coefficients(s));
             TRY(consm_open_witnesses(s));
-            call_witnesses(s);
+            TRY(call_witnesses(s));
         }
+        TRY(params_read(&kept, s->params, PLACE_VALUE));
+        kept += stored_at(s);
         out->weigh.bias = kept[0];
         for (int k = 0; k < WITNESSES; k++)
             out->weigh.by[k] = kept[1 + k];
         trust_apply(out->score, &out->weigh, own->witness, count);
         TRY(choose_kept(out, own->zeta));
     } else {
-        witness_agreement(out->score, session_logits(s), s->problem->classes, out->edges);
+        const float *logits;
+        TRY(session_logits(&logits, s));
+        witness_agreement(out->score, logits, s->problem->classes, out->edges);
         TRY(choose_kept(out, share_above_half(out->score, count)));
     }
 done:

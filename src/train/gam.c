@@ -20,7 +20,6 @@ struct gam_place {
 
 struct gam {
     struct gam_place place;
-    consm_status fault; /* of making the agreement model for a checkpoint */
     struct propagation *propagation;
     struct agreement *agreement;
     int64_t weighed;      /* rounds in which the agreement model weighed the edges */
@@ -148,14 +147,16 @@ static struct sure predict(const float *row, int64_t classes, int32_t i)
     return (struct sure){i, (int32_t)best, (float)(1 / sum)};
 }
 
-static void grow(struct session *s)
+static consm_status grow(struct session *s)
 {
+    consm_status st = CONSM_OK;
     struct gam *own = s->own;
     const struct config *c = &s->options.config;
     int64_t n = s->problem->nodes, classes = s->problem->classes, found = 0;
     if (c->grow == 0)
-        return;
-    const float *logits = session_logits(s);
+        return CONSM_OK;
+    const float *logits;
+    TRY(session_logits(&logits, s));
     for (int64_t i = 0; i < n; i++) {
         struct sure one = predict(logits + i * classes, classes, (int32_t)i);
         if (!own->labelled[i] && (double)one.chance >= c->grow_confidence)
@@ -173,6 +174,10 @@ static void grow(struct session *s)
         own->node[own->count++] = one->node;
         s->row_weight[one->node] = 1;
     }
+    session_touch(s, own->label);
+    session_touch(s, s->row_weight);
+done:
+    return st;
 }
 
 /* ---- the rounds ---------------------------------------------------------- */
@@ -186,6 +191,8 @@ static consm_status agree(struct session *s)
     TRY(agreement_train(own->agreement, own->node, own->count, own->label, steps));
     TRY(agreement_score(own->agreement, own->w, own->propagation->edges));
     propagation_weigh(own->propagation, own->w, own->labelled, c);
+    session_touch(s, own->propagation->pull);
+    session_touch(s, &own->propagation->total);
     if (!own->weighed++)
         memcpy(own->best_w, own->w, (size_t)own->propagation->edges->count * sizeof *own->w);
 done:
@@ -211,14 +218,17 @@ done:
 
 static consm_status begin_round(struct session *s, struct gam_place *at)
 {
+    consm_status st = CONSM_OK;
     at->round++;
     at->before = s->best_epoch;
     at->left = s->options.config.gnn_steps;
     if (s->steps > 0) {
-        session_restore(s);
-        grow(s);
+        TRY(session_restore(s));
+        TRY(grow(s));
     }
-    return agree(s);
+    TRY(agree(s));
+done:
+    return st;
 }
 
 static consm_status gam_fit(struct session *s, struct train_result *result)
@@ -230,8 +240,6 @@ static consm_status gam_fit(struct session *s, struct train_result *result)
     struct progress progress = {.seed = s->options.seed,
                                 .epochs = c->warmup + c->rounds * c->gnn_steps};
     double begin = clock_seconds();
-    if (own->fault < 0)
-        TRY(status_fail(own->fault, "out of memory for the agreement model of a checkpoint"));
     if (!own->agreement)
         TRY(agreement_new(&own->agreement, s));
     if (!at->begun)
@@ -244,15 +252,16 @@ static consm_status gam_fit(struct session *s, struct train_result *result)
             break;
         TRY(begin_round(s, at));
     }
-    session_finish(s, result, clock_seconds() - begin);
+    TRY(session_finish(s, result, clock_seconds() - begin));
     result->loss = progress.loss;
 done:
     return st;
 }
 
 /* What a checkpoint must hold beside the classifier. */
-static void gam_memory(struct session *s, memory_fn see, void *ctx)
+static consm_status gam_memory(struct session *s, memory_fn see, void *ctx)
 {
+    consm_status st = CONSM_OK;
     struct gam *own = s->own;
     size_t n = (size_t)s->problem->nodes;
     size_t bytes = (size_t)own->propagation->edges->count * sizeof(float);
@@ -269,9 +278,11 @@ static void gam_memory(struct session *s, memory_fn see, void *ctx)
         see(ctx, "gam.best_w", own->best_w, bytes);
         see(ctx, "gam.pull", own->propagation->pull, bytes);
     }
-    if (!own->agreement && (own->fault = agreement_new(&own->agreement, s)) < 0)
-        return;
-    agreement_memory(own->agreement, see, ctx);
+    if (!own->agreement)
+        TRY(agreement_new(&own->agreement, s));
+    TRY(agreement_memory(own->agreement, see, ctx));
+done:
+    return st;
 }
 
 static bool gam_sound(const struct session *s)

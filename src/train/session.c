@@ -77,7 +77,7 @@ consm_status session_record_eval(struct session *s)
     s->eval = NULL;
     TRY(record(s, &s->eval, &s->logits, false));
     program_keep(s->eval, s->logits);
-    TRY(program_compile(s->eval, cpu_backend()));
+    TRY(program_compile(s->eval, s->backend));
 done:
     return st;
 }
@@ -86,6 +86,7 @@ done:
 static consm_status record_train(struct session *s, struct program **out, node *loss, bool extra)
 {
     consm_status st = CONSM_OK;
+    const struct config *c = &s->options.config;
     node logits;
     TRY(record(s, out, &logits, true));
     *loss =
@@ -95,7 +96,8 @@ static consm_status record_train(struct session *s, struct program **out, node *
         *loss = add(*out, *loss, s->procedure->extra_loss(s, *out, mean));
     }
     *loss = program_minimize(*out, *loss);
-    TRY(program_compile(*out, cpu_backend()));
+    program_optimize(*out, &(struct adam_options){c->lr, 0.9, 0.999, 1e-8, c->weight_decay});
+    TRY(program_compile(*out, s->backend));
 done:
     return st;
 }
@@ -116,7 +118,7 @@ done:
 }
 
 consm_status session_new(struct session **out, const struct problem *problem,
-                         const struct train_options *options, struct team *team)
+                         const struct train_options *options, struct backend *backend)
 {
     consm_status st = CONSM_OK;
     struct session *s;
@@ -124,7 +126,7 @@ consm_status session_new(struct session **out, const struct problem *problem,
     TRY(ZNEW(s, 1));
     s->problem = problem;
     s->options = *options;
-    s->team = team;
+    s->backend = backend;
     s->best_val = -1;
     if (!options->eval_only) {
         TRY(collect_labelled(s));
@@ -139,14 +141,12 @@ consm_status session_new(struct session **out, const struct problem *problem,
     if (s->labelled)
         s->labelled->fixed = s->target == problem->label;
     TRY(build_programs(s));
-    params_init(s->params, options->seed);
+    TRY(params_init(s->params, options->seed));
     if (options->eval_only) {
         *out = s;
         return CONSM_OK;
     }
-    TRY(ZNEW(s->moment1, s->params->size));
-    TRY(ZNEW(s->moment2, s->params->size));
-    TRY(NEW(s->best, s->params->size));
+    TRY(params_allocate(s->params, backend, PLACE_BEST));
     s->time_room = options->config.epochs;
     TRY(NEW(s->train_time, s->time_room));
     TRY(NEW(s->eval_time, s->time_room));
@@ -173,33 +173,49 @@ void session_free(struct session *s)
     mem_free(s->dense_normalized);
     mem_free(s->shift);
     mem_free(s->scale);
-    mem_free(s->moment1);
-    mem_free(s->moment2);
-    mem_free(s->best);
     mem_free(s->train_time);
     mem_free(s->eval_time);
     mem_free(s);
 }
 
-void session_memory(struct session *s, memory_fn see, void *ctx)
+/* What the operations of a program remember. */
+static consm_status see_program(struct program *p, const char *prefix, memory_fn see, void *ctx)
 {
-    size_t floats = (size_t)s->params->size * sizeof(float), bytes;
+    consm_status st = CONSM_OK;
     char name[32];
-    void *block;
-    see(ctx, "parameters", s->params->value, floats);
-    see(ctx, "moment1", s->moment1, floats);
-    see(ctx, "moment2", s->moment2, floats);
-    see(ctx, "best", s->best, floats);
-    for (int i = 0; (block = program_memory(s->train, i, &bytes)); i++) {
-        snprintf(name, sizeof name, "train.%d", i);
+    for (int i = 0;; i++) {
+        size_t bytes;
+        void *block;
+        TRY(program_memory(&block, p, i, &bytes));
+        if (!block)
+            break;
+        snprintf(name, sizeof name, "%s.%d", prefix, i);
         see(ctx, name, block, bytes);
     }
-    for (int i = 0; (block = program_memory(s->eval, i, &bytes)); i++) {
-        snprintf(name, sizeof name, "eval.%d", i);
-        see(ctx, name, block, bytes);
-    }
+done:
+    return st;
+}
+
+consm_status session_memory(struct session *s, memory_fn see, void *ctx)
+{
+    consm_status st = CONSM_OK;
+    TRY(params_memory(s->params, PLACE_VALUE, "parameters", see, ctx));
+    TRY(params_memory(s->params, PLACE_MOMENT1, "moment1", see, ctx));
+    TRY(params_memory(s->params, PLACE_MOMENT2, "moment2", see, ctx));
+    TRY(params_memory(s->params, PLACE_BEST, "best", see, ctx));
+    TRY(see_program(s->train, "train", see, ctx));
+    TRY(see_program(s->eval, "eval", see, ctx));
     if (s->procedure && s->procedure->memory)
-        s->procedure->memory(s, see, ctx);
+        TRY(s->procedure->memory(s, see, ctx));
+done:
+    return st;
+}
+
+void session_touch(struct session *s, const void *data)
+{
+    program_touch(s->train, data);
+    program_touch(s->plain, data);
+    program_touch(s->eval, data);
 }
 
 consm_status session_loaded(struct session *s)
@@ -212,29 +228,34 @@ struct params *session_params(struct session *s)
     return s->params;
 }
 
-const float *session_logits(struct session *s)
+consm_status session_logits(const float **out, struct session *s)
 {
+    consm_status st = CONSM_OK;
     struct step step = {s->options.seed, (uint64_t)s->steps};
-    program_run(s->eval, s->team, &step);
-    return program_value(s->eval, s->logits);
+    TRY(program_run(s->eval, &step));
+    TRY(program_read(out, s->eval, s->logits));
+done:
+    return st;
 }
 
 consm_status session_step(struct session *s, double *loss)
 {
+    consm_status st = CONSM_OK;
     const struct config *c = &s->options.config;
-    struct adam_options adam = {c->lr, 0.9, 0.999, 1e-8, c->weight_decay};
     struct step step = {s->options.seed, (uint64_t)s->steps};
     struct program *program = s->without_extra ? s->plain : s->train;
-    program_run(program, s->team, &step);
-    *loss = (double)program_value(program, s->without_extra ? s->plain_loss : s->loss)[0];
+    const float *value;
+    TRY(program_run(program, &step));
+    TRY(program_read(&value, program, s->without_extra ? s->plain_loss : s->loss));
+    *loss = (double)value[0];
     s->steps++;
     if (!isfinite(*loss))
-        return status_fail(CONSM_ENUMERIC,
-                           "%s: the loss is %g at epoch %lld with learning rate %g; "
-                           "a smaller learning rate may help",
-                           s->options.model->name, *loss, (long long)s->steps, c->lr);
-    cpu_adam(s->params, s->moment1, s->moment2, &adam, s->steps, s->team);
-    return CONSM_OK;
+        TRY(status_fail(CONSM_ENUMERIC,
+                        "%s: the loss is %g at epoch %lld with learning rate %g; "
+                        "a smaller learning rate may help",
+                        s->options.model->name, *loss, (long long)s->steps, c->lr));
+done:
+    return st;
 }
 
 /* Mean of -log p on validation when it decides between equal epochs, else 0. */
@@ -247,20 +268,24 @@ static double tie_loss(const struct session *s, const float *logits)
     return metrics_nll(&val, 1);
 }
 
-double session_validate(struct session *s, int64_t epoch)
+consm_status session_validate(double *found, struct session *s, int64_t epoch)
 {
-    const float *logits = session_logits(s);
+    consm_status st = CONSM_OK;
+    const float *logits;
+    TRY(session_logits(&logits, s));
     double val = accuracy(logits, s->problem, SPLIT_VAL), loss = tie_loss(s, logits);
+    *found = val;
     if (val > s->best_val || (val == s->best_val && loss < s->best_loss) || s->validation == 0) {
         s->best_val = val;
         s->best_loss = loss;
         s->best_epoch = epoch;
-        memcpy(s->best, s->params->value, (size_t)s->params->size * sizeof *s->best);
+        TRY(block_copy(&s->params->block[PLACE_BEST], &s->params->block[PLACE_VALUE]));
     }
-    return val;
+done:
+    return st;
 }
 
-void session_restore(struct session *s)
+consm_status session_restore(struct session *s)
 {
-    memcpy(s->params->value, s->best, (size_t)s->params->size * sizeof *s->best);
+    return block_copy(&s->params->block[PLACE_VALUE], &s->params->block[PLACE_BEST]);
 }

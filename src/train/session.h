@@ -8,7 +8,7 @@
 struct session {
     const struct problem *problem;
     struct train_options options;
-    struct team *team;
+    struct backend *backend;
 
     struct csr *row_normalized; /* own copies of normalised features, or NULL */
     float *dense_normalized;
@@ -23,9 +23,8 @@ struct session {
     const int32_t *target; /* (n) the classes the loss reads: the problem's, or a procedure's own */
     int64_t validation;    /* nodes that validate; with none the last epoch counts as the best */
 
-    float *moment1, *moment2, *best; /* as large as params' blocks */
-    int64_t steps;                   /* optimiser steps taken */
-    double best_val, best_loss;      /* the loss counts when ties go by it, else it is 0 */
+    int64_t steps;              /* optimiser steps taken */
+    double best_val, best_loss; /* the loss counts when ties go by it, else it is 0 */
     int64_t best_epoch;
 
     double *train_time, *eval_time; /* (epochs) seconds */
@@ -37,14 +36,12 @@ struct session {
 };
 
 /* How a model that is not trained by plain epochs joins a session. Any member may be NULL. */
-typedef void (*memory_fn)(void *ctx, const char *name, void *data, size_t bytes);
-
 struct procedure {
     const char *model;
     bool resumes; /* fit goes on from what a checkpoint restored */
     bool bounded; /* fit() ends after config.epochs updates at the latest */
     int64_t (*trials)(const struct config *c); /* updates that open() takes to choose */
-    void (*memory)(struct session *s, memory_fn see, void *ctx); /* its part of session_memory */
+    consm_status (*memory)(struct session *s, memory_fn see, void *ctx); /* of session_memory */
     bool (*sound)(const struct session *s);    /* whether memory read from a file is possible */
     consm_status (*open)(struct session *s);   /* makes s->own, before the programs are recorded */
     consm_status (*loaded)(struct session *s); /* after a saved model's parameters came in */
@@ -57,8 +54,9 @@ struct procedure {
 };
 
 /* All memory that training carries from one epoch to the next, beside the numbers in the session
- * itself: calls see(ctx, name, data, bytes) for every block, in a fixed order. */
-void session_memory(struct session *s, memory_fn see, void *ctx);
+ * itself: calls see(ctx, name, data, bytes) for every block, in a fixed order; see may read or
+ * write it. */
+consm_status session_memory(struct session *s, memory_fn see, void *ctx);
 
 /* The procedure of a model and its kind of propagation, or NULL; the list is in procedures.c. */
 consm_status procedure_find(const struct procedure **out, const struct train_options *options);
@@ -75,8 +73,11 @@ struct inputs session_inputs(struct session *s, struct program *p);
 /* Records the evaluation program, in place of the one there is; the logits move. */
 consm_status session_record_eval(struct session *s);
 
+/* Says that numbers the programs read were rewritten where they are; NULL: any of them. */
+void session_touch(struct session *s, const void *data);
+
 /* Restores the best parameters, reads the test set once and fills the result; every fit ends so. */
-void session_finish(struct session *s, struct train_result *result, double seconds);
+consm_status session_finish(struct session *s, struct train_result *result, double seconds);
 
 /* After every epoch: tells the progress callback, makes a checkpoint when one is due. CONSM_ECANCEL
  * (with a checkpoint made) when the callback wants to stop. */
@@ -86,12 +87,12 @@ consm_status session_report(struct session *s, const struct progress *progress);
 consm_status session_step(struct session *s, double *loss);
 
 /* Validation accuracy now; remembers parameters that are better than all before. */
-double session_validate(struct session *s, int64_t epoch);
+consm_status session_validate(double *accuracy, struct session *s, int64_t epoch);
 
 /* A step, then validation, both timed; fills what progress says of them. */
 consm_status session_epoch(struct session *s, int64_t number, struct progress *progress);
 
 /* Back to the remembered parameters. */
-void session_restore(struct session *s);
+consm_status session_restore(struct session *s);
 
 #endif

@@ -1,6 +1,7 @@
 /* The epoch loop, one run and many runs. */
 #include "train/session.h"
 
+#include "backends/open.h"
 #include "base/clock.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -45,7 +46,9 @@ consm_status session_epoch(struct session *s, int64_t number, struct progress *p
     if (st < 0)
         return st;
     double middle = clock_seconds();
-    progress->val_acc = session_validate(s, number);
+    st = session_validate(&progress->val_acc, s, number);
+    if (st < 0)
+        return st;
     if (s->timed < s->time_room) {
         s->train_time[s->timed] = middle - begin;
         s->eval_time[s->timed++] = clock_seconds() - middle;
@@ -69,13 +72,16 @@ done:
     return st;
 }
 
-void session_finish(struct session *s, struct train_result *result, double seconds)
+consm_status session_finish(struct session *s, struct train_result *result, double seconds)
 {
-    session_restore(s);
+    consm_status st = CONSM_OK;
+    const float *logits;
+    TRY(session_restore(s));
+    TRY(session_logits(&logits, s));
     *result = (struct train_result){
         .seed = s->options.seed,
         .val_acc = s->best_val,
-        .test_acc = accuracy(session_logits(s), s->problem, SPLIT_TEST),
+        .test_acc = accuracy(logits, s->problem, SPLIT_TEST),
         .best_epoch = s->best_epoch,
         .epochs = s->steps,
         .train_ms = median_ms(s->train_time, s->timed),
@@ -83,6 +89,8 @@ void session_finish(struct session *s, struct train_result *result, double secon
         .seconds = seconds,
         .params = s->params->trained,
     };
+done:
+    return st;
 }
 
 consm_status session_train(struct session *s, struct train_result *result)
@@ -100,7 +108,7 @@ consm_status session_train(struct session *s, struct train_result *result)
         TRY(session_epoch(s, number, &progress));
         TRY(session_report(s, &progress));
     }
-    session_finish(s, result, clock_seconds() - begin);
+    TRY(session_finish(s, result, clock_seconds() - begin));
     result->loss = progress.loss;
 done:
     return st;
@@ -123,14 +131,14 @@ consm_status train_once(struct train_result *result, const struct problem *probl
                         const struct train_options *options, int threads)
 {
     consm_status st = CONSM_OK;
-    struct team *team = NULL;
+    struct backend *backend = NULL;
     struct session *s = NULL;
-    TRY(team_new(&team, threads));
-    TRY(session_new(&s, problem, options, team));
+    TRY(backend_open(&backend, NULL, threads));
+    TRY(session_new(&s, problem, options, backend));
     TRY(session_train(s, result));
 done:
     session_free(s);
-    team_free(team);
+    backend_close(backend);
     return st;
 }
 

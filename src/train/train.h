@@ -6,7 +6,6 @@
 #ifndef TRAIN_TRAIN_H
 #define TRAIN_TRAIN_H
 
-#include "cpu/backend.h"
 #include "graph/roles.h"
 #include "models/model.h"
 
@@ -59,10 +58,10 @@ struct train_result {
     double loss;
 };
 
-/* Records and compiles the model's programs and draws its parameters. The problem and the team
- * must outlive the session. */
+/* Records and compiles the model's programs and draws its parameters. The problem and the
+ * backend must outlive the session. */
 consm_status session_new(struct session **out, const struct problem *problem,
-                         const struct train_options *options, struct team *team);
+                         const struct train_options *options, struct backend *backend);
 void session_free(struct session *s);
 
 /* To be called after a saved model's parameters were put in place of the drawn ones. */
@@ -73,14 +72,14 @@ consm_status session_train(struct session *s, struct train_result *result);
 
 /* Runs the evaluation program with the parameters as they are; logits (n, c), valid until the next
  * run. */
-const float *session_logits(struct session *s);
+consm_status session_logits(const float **out, struct session *s);
 struct params *session_params(struct session *s);
 
 /* How many updates a run will take at most, as far as that is known before it, and how many of them
  * go to candidates that are tried before the first epoch. */
 int64_t train_planned(const struct train_options *options, int64_t *trials);
 
-/* One run on a team of threads. */
+/* One run on the usual backend with that many threads. */
 consm_status train_once(struct train_result *result, const struct problem *problem,
                         const struct train_options *options, int threads);
 

@@ -28,7 +28,7 @@ node matmul_t(struct program *p, node x, bool tx, node y, bool ty)
             p->node[x].name, (long long)rows, (long long)inner, p->node[y].name, (long long)other,
             (long long)cols, (long long)inner, (long long)other);
     return RECORD(p, .op = OP_MATMUL, .rows = rows, .cols = cols, .src = {x, y}, .sources = 2,
-                  .attr = {.i = (tx ? 1 : 0) | (ty ? 2 : 0)});
+                  .attr = {.transposed = tx, .other_transposed = ty});
 }
 
 node matmul(struct program *p, node x, node y)
@@ -47,7 +47,7 @@ node matmul(struct program *p, node x, node y)
 void grad_matmul(struct program *p, node self, node g)
 {
     node x = p->node[self].src[0], y = p->node[self].src[1];
-    bool tx = p->node[self].attr.i & 1, ty = p->node[self].attr.i & 2;
+    bool tx = p->node[self].attr.transposed, ty = p->node[self].attr.other_transposed;
     if (grad_wanted(p, x))
         grad_add(p, x, tx ? matmul_t(p, y, ty, g, true) : matmul_t(p, g, false, y, !ty));
     if (grad_wanted(p, y))
@@ -223,7 +223,7 @@ node slice(struct program *p, node x, int64_t from, int64_t cols)
         return program_fault(p, "slice of columns %lld to %lld of %lld", (long long)from,
                              (long long)(from + cols), (long long)COLS(p, x));
     return RECORD(p, .op = OP_SLICE, .rows = ROWS(p, x), .cols = cols, .src = {x}, .sources = 1,
-                  .attr = {.i = from});
+                  .attr = {.column = from});
 }
 
 void grad_slice(struct program *p, node self, node g)
@@ -231,7 +231,7 @@ void grad_slice(struct program *p, node self, node g)
     node x = p->node[self].src[0];
     grad_add(p, x,
              RECORD(p, .op = OP_PAD, .rows = ROWS(p, x), .cols = COLS(p, x), .src = {g},
-                    .sources = 1, .attr = {.i = p->node[self].attr.i}));
+                    .sources = 1, .attr = {.column = p->node[self].attr.column}));
 }
 
 node reshape(struct program *p, node x, int64_t rows, int64_t cols)

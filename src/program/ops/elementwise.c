@@ -70,7 +70,7 @@ void grad_unary(struct program *p, node self, node g)
 {
     struct node_info info = p->node[self];
     struct attr attr = info.attr;
-    attr.i = info.op;
+    attr.function = info.op;
     grad_add(p, info.src[0],
              RECORD(p, .op = OP_UNARY_GRAD, .rows = info.rows, .cols = info.cols,
                     .src = {g, info.src[0], self}, .sources = 3, .attr = attr));
@@ -98,7 +98,7 @@ node dropout(struct program *p, node x, float rate)
     if (p->node[x].op == OP_SPARSE)
         return dropout_sparse(p, x, rate);
     return RECORD(p, .op = OP_DROPOUT, .rows = ROWS(p, x), .cols = COLS(p, x), .src = {x},
-                  .sources = 1, .attr = {.a = rate, .i = p->streams++});
+                  .sources = 1, .attr = {.a = rate, .stream = p->streams++});
 }
 
 /* The mask is a function of (seed, step, stream, element): the same operation on the gradient. */

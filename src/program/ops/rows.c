@@ -151,7 +151,7 @@ void grad_pair_squared(struct program *p, node self, node g)
  * and the running ones, from 0 and 1, move towards them by a tenth:
  *   M += (m - M)/10,  V += (v·n/(n-1) - V)/10      (v itself where n is 1)
  * so that V estimates the variance of what the rows are drawn from, as PyTorch's does. Evaluation
- * (attr.i = 1) takes M and V for m and v. */
+ * (attr.running) takes M and V for m and v. */
 node batch_norm(struct program *p, const char *name, node x)
 {
     char text[48];
@@ -168,14 +168,15 @@ node batch_norm(struct program *p, const char *name, node x)
     node variance = state(p, text, 1, f, INIT_ONE);
     return RECORD(p, .op = OP_BATCH_NORM, .rows = ROWS(p, x), .cols = f,
                   .src = {x, gamma, beta, mean, variance}, .sources = 5,
-                  .attr = {.i = p->training ? 0 : 1});
+                  .attr = {.running = !p->training}, .update = {mean, variance},
+                  .updates = p->training ? 2 : 0);
 }
 
 void grad_batch_norm(struct program *p, node self, node g)
 {
     struct node_info info = p->node[self];
     node x = info.src[0];
-    if (info.attr.i) {
+    if (info.attr.running) {
         program_fault(p, "batch_norm outside training has no gradient");
         return;
     }

@@ -1,8 +1,6 @@
 /* Sparse matrices and per-edge values. The pattern S is constant; its values are constant (spmm) or
- * nodes (nnz, heads). The backward passes use the cached transpose: attr.i bit 0 says so. */
+ * nodes (nnz, heads). The backward passes use the cached transpose: attr.transposed says so. */
 #include "program/internal.h"
-
-enum { TRANSPOSED = 1 };
 
 /* The pattern is there and x has as many rows as expected. */
 static bool fits(struct program *p, const char *op, const struct csr *s, node x, int64_t rows)
@@ -39,7 +37,7 @@ void grad_spmm(struct program *p, node self, node g)
         return;
     grad_add(p, x,
              RECORD(p, .op = OP_SPMM, .rows = ROWS(p, x), .cols = COLS(p, x), .src = {g},
-                    .sources = 1, .attr = {.csr = s, .i = TRANSPOSED}));
+                    .sources = 1, .attr = {.csr = s, .transposed = true}));
 }
 
 /* y = dropout(relu(S·X + b)), see grad_bias_relu_dropout:  T = [y > 0]·G/(1-rate),
@@ -55,7 +53,7 @@ void grad_spmm_fused(struct program *p, node self, node g)
     if (grad_wanted(p, x) && program_transpose(p, info.attr.csr))
         grad_add(p, x,
                  RECORD(p, .op = OP_SPMM, .rows = ROWS(p, x), .cols = COLS(p, x), .src = {through},
-                        .sources = 1, .attr = {.csr = info.attr.csr, .i = TRANSPOSED}));
+                        .sources = 1, .attr = {.csr = info.attr.csr, .transposed = true}));
 }
 
 /* Z = a·S·X + b·Y:  X̄ += a·Sᵀ·G,  Ȳ += b·G */
@@ -67,7 +65,7 @@ void grad_spmm_add(struct program *p, node self, node g)
         grad_add(p, x,
                  RECORD(p, .op = OP_SPMM_ADD, .rows = ROWS(p, x), .cols = COLS(p, x), .src = {g},
                         .sources = 1,
-                        .attr = {.csr = info.attr.csr, .i = TRANSPOSED, .a = info.attr.a}));
+                        .attr = {.csr = info.attr.csr, .transposed = true, .a = info.attr.a}));
     if (grad_wanted(p, y))
         grad_add(p, y, info.attr.b == 1 ? g : scale(p, info.attr.b, g));
 }
@@ -95,10 +93,11 @@ void grad_spmm_values(struct program *p, node self, node g)
     if (grad_wanted(p, values))
         grad_add(p, values, sddmm(p, info.attr.csr, g, x, info.attr.heads));
     if (grad_wanted(p, x) && program_transpose_entries(p, info.attr.csr))
-        grad_add(p, x,
-                 RECORD(p, .op = OP_SPMM_VALUES, .rows = ROWS(p, x), .cols = COLS(p, x),
-                        .src = {values, g}, .sources = 2,
-                        .attr = {.csr = info.attr.csr, .heads = info.attr.heads, .i = TRANSPOSED}));
+        grad_add(
+            p, x,
+            RECORD(p, .op = OP_SPMM_VALUES, .rows = ROWS(p, x), .cols = COLS(p, x),
+                   .src = {values, g}, .sources = 2,
+                   .attr = {.csr = info.attr.csr, .heads = info.attr.heads, .transposed = true}));
 }
 
 /* ---- sampled dense-dense product: ⟨x_i, y_j⟩ on the edges ---------------- */
@@ -122,10 +121,11 @@ void grad_sddmm(struct program *p, node self, node g)
     if (grad_wanted(p, x))
         grad_add(p, x, spmm_values(p, info.attr.csr, g, y));
     if (grad_wanted(p, y) && program_transpose_entries(p, info.attr.csr))
-        grad_add(p, y,
-                 RECORD(p, .op = OP_SPMM_VALUES, .rows = ROWS(p, y), .cols = COLS(p, y),
-                        .src = {g, x}, .sources = 2,
-                        .attr = {.csr = info.attr.csr, .heads = info.attr.heads, .i = TRANSPOSED}));
+        grad_add(
+            p, y,
+            RECORD(p, .op = OP_SPMM_VALUES, .rows = ROWS(p, y), .cols = COLS(p, y), .src = {g, x},
+                   .sources = 2,
+                   .attr = {.csr = info.attr.csr, .heads = info.attr.heads, .transposed = true}));
 }
 
 /* ---- one vector per head ------------------------------------------------- */
@@ -173,11 +173,11 @@ node edge_add(struct program *p, const struct csr *s, node x, node y)
                   .sources = 2, .attr = {.csr = s, .a = 1});
 }
 
-static node edge_sum_along(struct program *p, const struct csr *s, node values, int64_t transposed)
+static node edge_sum_along(struct program *p, const struct csr *s, node values, bool transposed)
 {
     return RECORD(p, .op = OP_EDGE_SUM, .rows = transposed ? s->cols : s->rows,
                   .cols = COLS(p, values), .src = {values}, .sources = 1,
-                  .attr = {.csr = s, .i = transposed});
+                  .attr = {.csr = s, .transposed = transposed});
 }
 
 /* T = G, times a where the result is below zero:  X̄_i += sum of T over row i,  Ȳ_j += sum of G over
@@ -188,20 +188,20 @@ void grad_edge_add(struct program *p, node self, node g)
     if (g != POISON && info.attr.a != 1)
         g = RECORD(p, .op = OP_UNARY_GRAD, .rows = info.rows, .cols = info.cols,
                    .src = {g, self, self}, .sources = 3,
-                   .attr = {.a = info.attr.a, .i = OP_LEAKY_RELU});
+                   .attr = {.a = info.attr.a, .function = OP_LEAKY_RELU});
     if (g == POISON)
         return;
     if (grad_wanted(p, info.src[0]))
-        grad_add(p, info.src[0], edge_sum_along(p, info.attr.csr, g, 0));
+        grad_add(p, info.src[0], edge_sum_along(p, info.attr.csr, g, false));
     if (grad_wanted(p, info.src[1]) && program_transpose_entries(p, info.attr.csr))
-        grad_add(p, info.src[1], edge_sum_along(p, info.attr.csr, g, TRANSPOSED));
+        grad_add(p, info.src[1], edge_sum_along(p, info.attr.csr, g, true));
 }
 
 node edge_sum(struct program *p, const struct csr *s, node values)
 {
     if (!fits(p, "edge_sum", s, values, s ? s->nnz : 0))
         return POISON;
-    return edge_sum_along(p, s, values, 0);
+    return edge_sum_along(p, s, values, false);
 }
 
 /* v̄_ij += G_i: an edge_add whose second term is zero */
@@ -240,5 +240,5 @@ node edge_drop(struct program *p, const struct csr *s, float rate)
     if (!(rate >= 0 && rate < 1))
         return program_fault(p, "edge_drop of %g: expected 0 to below 1", (double)rate);
     return RECORD(p, .op = OP_EDGE_DROP, .rows = s->nnz, .cols = 1,
-                  .attr = {.csr = s, .a = p->training ? rate : 0, .i = p->streams++});
+                  .attr = {.csr = s, .a = p->training ? rate : 0, .stream = p->streams++});
 }

@@ -5,51 +5,53 @@
 #include "base/rng.h"
 #include "program/internal.h"
 
-consm_status spectral_new(struct spectral **out, int64_t rows, int64_t cols, int64_t rank)
+static int64_t width_of(int64_t rows, int64_t cols, int64_t rank)
 {
-    consm_status st = CONSM_OK;
-    struct spectral *s = NULL;
-    struct rng random;
     int64_t least = rows < cols ? rows : cols;
-    TRY(ZNEW(s, 1));
-    s->rows = rows;
-    s->cols = cols;
-    s->width = rank + SPECTRAL_EXTRA < least ? rank + SPECTRAL_EXTRA : least;
-    TRY(NEW(s->v, cols * s->width));
-    TRY(ZNEW(s->y, rows * s->width));
-    TRY(ZNEW(s->turn, cols * s->width));
-    TRY(ZNEW(s->left, rows * s->width));
-    TRY(ZNEW(s->right, cols * s->width));
+    return rank + SPECTRAL_EXTRA < least ? rank + SPECTRAL_EXTRA : least;
+}
+
+size_t spectral_bytes(int64_t rows, int64_t cols, int64_t rank)
+{
+    int64_t width = width_of(rows, cols, rank);
+    return (size_t)((2 * rows + 3 * cols + 1 + 2 * width) * width + 2) * sizeof(double);
+}
+
+struct spectral spectral_at(void *memory, int64_t rows, int64_t cols, int64_t rank)
+{
+    struct spectral s = {.rows = rows, .cols = cols, .width = width_of(rows, cols, rank)};
+    s.v = memory;
+    s.left = s.v + cols * s.width;
+    s.right = s.left + rows * s.width;
+    s.y = s.right + cols * s.width;
+    s.turn = s.y + rows * s.width;
+    s.sigma = s.turn + cols * s.width;
+    s.gram = s.sigma + s.width;
+    s.axes = s.gram + s.width * s.width;
+    s.sum = s.axes + s.width * s.width;
+    return s;
+}
+
+void spectral_start(void *memory, int64_t rows, int64_t cols, int64_t rank)
+{
+    struct spectral s = spectral_at(memory, rows, cols, rank);
+    struct rng random;
     rng_init(&random, 1, 1);
-    for (int64_t k = 0; k < cols * s->width; k++)
-        s->v[k] = rng_normal(&random);
-    *out = s;
-    return CONSM_OK;
-done:
-    spectral_free(s);
-    return st;
+    for (int64_t k = 0; k < cols * s.width; k++)
+        s.v[k] = rng_normal(&random);
 }
 
-void spectral_free(struct spectral *s)
+/* The next piece of PLACE_STATE. */
+static size_t remember(struct program *p, size_t bytes)
 {
-    if (!s)
-        return;
-    mem_free(s->v);
-    mem_free(s->y);
-    mem_free(s->turn);
-    mem_free(s->left);
-    mem_free(s->right);
-    mem_free(s);
-}
-
-static void release(void *thing)
-{
-    spectral_free(thing);
+    enum { ALIGN = 64 };
+    size_t at = p->state_bytes;
+    p->state_bytes += (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    return at;
 }
 
 node nuclear(struct program *p, const struct csr *s, node values, int64_t rank, int64_t iterations)
 {
-    struct spectral *basis;
     if (!node_good(p, values))
         return POISON;
     if (!s || ROWS(p, values) != s->nnz || COLS(p, values) != 1)
@@ -63,11 +65,11 @@ node nuclear(struct program *p, const struct csr *s, node values, int64_t rank, 
                              (long long)rank, (long long)iterations, SPECTRAL_MAX - SPECTRAL_EXTRA);
     if (!program_transpose_entries(p, s))
         return POISON;
-    consm_status st = spectral_new(&basis, s->rows, s->cols, rank);
-    if (st < 0 || (st = program_own(p, basis, release)) < 0)
-        return program_failed(p, st);
     return RECORD(p, .op = OP_NUCLEAR, .rows = 1, .cols = 1, .src = {values}, .sources = 1,
-                  .attr = {.csr = s, .heads = rank, .i = iterations, .state = basis});
+                  .attr = {.csr = s,
+                           .rank = rank,
+                           .iterations = iterations,
+                           .state = remember(p, spectral_bytes(s->rows, s->cols, rank))});
 }
 
 /* σ_k = u_kᵀ S(x) v_k, and σ_k does not change to first order when u_k and v_k do:

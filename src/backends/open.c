@@ -1,0 +1,27 @@
+/* The list of backends. */
+#include "backends/open.h"
+
+#include "cpu/backend.h"
+#include <string.h>
+
+static const struct {
+    const char *name;
+    consm_status (*open)(struct backend **out, int threads);
+} backends[] = {
+    {"cpu", cpu_open},
+};
+enum { BACKENDS = sizeof backends / sizeof *backends };
+
+const char *backend_name(int i)
+{
+    return i >= 0 && i < BACKENDS ? backends[i].name : NULL;
+}
+
+consm_status backend_open(struct backend **out, const char *name, int threads)
+{
+    *out = NULL;
+    for (int i = 0; i < BACKENDS; i++)
+        if (!name || strcmp(name, backends[i].name) == 0)
+            return backends[i].open(out, threads);
+    return status_fail(CONSM_EINVAL, "there is no backend %s", name);
+}

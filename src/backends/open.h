@@ -1,0 +1,14 @@
+/* The one place that knows which backends there are. Everybody else is handed an open one. */
+#ifndef BACKENDS_OPEN_H
+#define BACKENDS_OPEN_H
+
+#include "program/backend.h"
+
+/* Opens a backend by name, NULL for the usual one. threads of the host, its own and those for
+ * loops beside programs; 0: as many as the machine has. */
+consm_status backend_open(struct backend **out, const char *name, int threads);
+
+/* Name i; NULL behind the last. */
+const char *backend_name(int i);
+
+#endif

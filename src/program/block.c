@@ -1,0 +1,84 @@
+/* Blocks and their mirrors; closing a backend. */
+#include "program/block.h"
+
+#include "base/alloc.h"
+
+void backend_close(struct backend *b)
+{
+    if (b)
+        b->kind->close(b);
+}
+
+consm_status block_new(struct block *b, struct backend *backend, size_t bytes)
+{
+    *b = (struct block){.backend = backend};
+    return backend->kind->allocate(backend, &b->memory, bytes);
+}
+
+void block_free(struct block *b)
+{
+    if (b->memory)
+        b->backend->kind->release(b->backend, b->memory);
+    mem_free(b->mirror);
+    *b = (struct block){0};
+}
+
+/* The host's address, with what the backend wrote last. */
+static consm_status fetch(void **out, struct block *b)
+{
+    consm_status st = CONSM_OK;
+    *out = b->memory->host;
+    if (*out)
+        return CONSM_OK;
+    if (!b->mirror) {
+        b->mirror = mem_alloc(1, b->memory->bytes);
+        if (!b->mirror)
+            return CONSM_ENOMEM;
+        b->backend_newer = true;
+    }
+    if (b->backend_newer)
+        TRY(b->backend->kind->download(b->backend, b->mirror, b->memory, 0, b->memory->bytes));
+    b->backend_newer = false;
+    *out = b->mirror;
+done:
+    return st;
+}
+
+consm_status block_read(const void **out, struct block *b)
+{
+    void *host = NULL;
+    consm_status st = fetch(&host, b);
+    *out = host;
+    return st;
+}
+
+consm_status block_write(void **out, struct block *b)
+{
+    consm_status st = fetch(out, b);
+    b->host_newer = st == CONSM_OK && !b->memory->host;
+    return st;
+}
+
+consm_status block_send(struct block *b)
+{
+    if (!b->host_newer)
+        return CONSM_OK;
+    b->host_newer = false;
+    return b->backend->kind->upload(b->backend, b->memory, 0, b->mirror, b->memory->bytes);
+}
+
+consm_status block_copy(struct block *to, struct block *from)
+{
+    consm_status st = CONSM_OK;
+    TRY(block_send(from));
+    TRY(to->backend->kind->copy(to->backend, to->memory, from->memory));
+    to->host_newer = false;
+    to->backend_newer = true;
+done:
+    return st;
+}
+
+void block_ran(struct block *b)
+{
+    b->backend_newer = true;
+}
