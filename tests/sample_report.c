@@ -102,22 +102,6 @@ static consm_status add_accuracy(struct report *r)
                               .reference_name = "the paper"};
     TRY(figure_bar(&f, &chart));
     report_figure(r, f);
-    double x[METHODS], y[METHODS];
-    for (int m = 0; m < METHODS; m++) {
-        x[m] = paper[m][0];
-        y[m] = mean[m][0];
-    }
-    struct scatter_series points = {"Cora", x, y, method, METHODS};
-    struct scatter_chart scatter = {
-        .words = {"paper-against-ours", "Cora: the paper's accuracy against ours",
-                  "One point per method; on the dotted line both agree.", NULL},
-        .x = {.label = "The paper", .unit = "%"},
-        .y = {.label = "Ours", .unit = "%"},
-        .series = &points,
-        .series_count = 1,
-        .diagonal = true};
-    TRY(figure_scatter(&f, &scatter));
-    report_figure(r, f);
 done:
     return st;
 }

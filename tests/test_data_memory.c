@@ -7,7 +7,6 @@
 #include "data/open.h"
 #include "data/registry/registry.h"
 #include "data/split.h"
-#include "graph/khop.h"
 #include <unistd.h>
 
 static struct dataset *karate;
@@ -67,14 +66,6 @@ static consm_status facts(void)
     return st;
 }
 
-static consm_status two_hops(void)
-{
-    struct csr *two;
-    consm_status st = khop_matrix(&two, graph, NULL, NULL, 34, 2, true);
-    csr_free(two);
-    return st;
-}
-
 /* Not finding a file is the success of this call. */
 static consm_status locate(void)
 {
@@ -88,7 +79,7 @@ static void every_allocation_may_fail(void **state)
     (void)state;
     consm_status (*const calls[])(void) = {make_karate,  make_csbm,    make_words,
                                            split_random, split_pooled, split_to_file_and_back,
-                                           facts,        two_hops,     locate};
+                                           facts,        locate};
     close(mkstemp(file));
     unsetenv("CONSM_DATA");
     setenv("XDG_CACHE_HOME", "/nowhere", 1);

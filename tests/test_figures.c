@@ -79,7 +79,6 @@ static void nothing_to_draw(void **state)
     struct line_chart chart = {.words = {NULL, NULL, NULL, "nothing"}};
     struct bar_chart bars = {.words = {"bars", "", "", NULL}};
     struct heat_map heat = {.words = {"heat", "", "", NULL}};
-    struct scatter_chart scatter = {.words = {"scatter", "", "", NULL}, .diagonal = true};
     struct reliability_chart reliability = {.words = {"reliability", "", "", NULL}};
     struct figure *f;
     (void)state;
@@ -93,8 +92,6 @@ static void nothing_to_draw(void **state)
     compare(f, "bar_empty");
     OK(figure_heat(&f, &heat));
     compare(f, "heat_empty");
-    OK(figure_scatter(&f, &scatter));
-    compare(f, "scatter_empty");
     OK(figure_reliability(&f, &reliability));
     compare(f, "reliability_empty");
 }
@@ -143,23 +140,6 @@ static void heat_maps(void **state)
     (void)state;
     OK(figure_heat(&f, &map));
     compare(f, "heat");
-}
-
-static void points(void **state)
-{
-    double x[] = {1, 2, 3, NAN}, y[] = {1.5, 1.8, 3.3, 2}, other[] = {3, 2, 1, 0};
-    const char *label[] = {"GCN", HOSTILE_BYTES, HOSTILE_WIDE, "none"};
-    struct scatter_series series[] = {{"one", x, y, label, 4}, {"two", x, other, NULL, 4}};
-    struct scatter_chart chart = {.words = {"scatter", hostile_long(), HOSTILE_BYTES, NULL},
-                                  .x = {.label = "paper"},
-                                  .y = {.label = "ours"},
-                                  .series = series,
-                                  .series_count = 2,
-                                  .diagonal = true};
-    struct figure *f;
-    (void)state;
-    OK(figure_scatter(&f, &chart));
-    compare(f, "scatter");
 }
 
 static void reliability(void **state)
@@ -268,17 +248,11 @@ static void colours_are_in_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines),
-        cmocka_unit_test(lines_on_logarithmic_axes),
-        cmocka_unit_test(nothing_to_draw),
-        cmocka_unit_test(bars),
-        cmocka_unit_test(heat_maps),
-        cmocka_unit_test(points),
-        cmocka_unit_test(reliability),
-        cmocka_unit_test(neighbourhoods),
-        cmocka_unit_test(graphs_as_json),
-        cmocka_unit_test(ticks_are_round),
-        cmocka_unit_test(colours_are_in_order),
+        cmocka_unit_test(lines),           cmocka_unit_test(lines_on_logarithmic_axes),
+        cmocka_unit_test(nothing_to_draw), cmocka_unit_test(bars),
+        cmocka_unit_test(heat_maps),       cmocka_unit_test(reliability),
+        cmocka_unit_test(neighbourhoods),  cmocka_unit_test(graphs_as_json),
+        cmocka_unit_test(ticks_are_round), cmocka_unit_test(colours_are_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

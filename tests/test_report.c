@@ -49,7 +49,6 @@ static struct report *full(void)
     report_table(r, small_table("same"));
     report_figure(r, small_figure("same"));
     report_figure(r, small_figure("same"));
-    report_text(r, "Between.");
     report_graph(r, &g);
     report_section(r, hostile_long(), NULL);
     report_figure(r, small_figure("other"));

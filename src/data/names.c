@@ -1,7 +1,6 @@
 /* Open addressing with a secret start value, so that no file can be made to collide on purpose. */
 #include "data/names.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -187,20 +186,6 @@ consm_status names_pack(char ***out, const struct names *n, const int32_t *order
         size_t length = names_length(n, from) + 1;
         (*out)[i] = memcpy(text, names_at(n, from), length);
         text += length;
-    }
-done:
-    return st;
-}
-
-consm_status names_pack_numbers(char ***out, int64_t first, int64_t count)
-{
-    consm_status st = CONSM_OK;
-    char *text, last[24];
-    int length = snprintf(last, sizeof last, "%lld", (long long)(first + count)) + 1;
-    TRY(new_block(out, &text, count, (size_t)count * (size_t)length));
-    for (int64_t i = 0; i < count; i++) {
-        (*out)[i] = text;
-        text += snprintf(text, (size_t)length, "%lld", (long long)(first + i)) + 1;
     }
 done:
     return st;

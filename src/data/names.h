@@ -56,9 +56,6 @@ consm_status names_add(int64_t *index, struct names *n, const char *text, size_t
  * for a dataset with DATASET_PACKED_…. */
 consm_status names_pack(char ***out, const struct names *n, const int32_t *order);
 
-/* The numbers first … first+count-1 as such a block. */
-consm_status names_pack_numbers(char ***out, int64_t first, int64_t count);
-
 /* Texts that lie end to end, each with its end mark, and must be exactly count. Pointers only, for
  * text that stays where it is, or with a copy behind them. CONSM_EFORMAT without a message when the
  * text is no such list. */

@@ -3,7 +3,6 @@
 
 #include "base/rng.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 uint64_t structural_key(const char *id)
@@ -12,17 +11,6 @@ uint64_t structural_key(const char *id)
     for (; *id; id++)
         hash = (hash ^ (uint8_t)*id) * 0x100000001b3u;
     return hash;
-}
-
-const char *structural_name(int64_t feature, char buffer[24])
-{
-    static const char *const degree[STRUCTURAL_DEGREES] = {
-        "degree", "neighbour_degree_mean", "neighbour_degree_std", "neighbour_degree_min",
-        "neighbour_degree_max"};
-    if (feature < STRUCTURAL_DEGREES)
-        return degree[feature];
-    snprintf(buffer, 24, "walk_%d", (int)(feature - STRUCTURAL_DEGREES));
-    return buffer;
 }
 
 static double log_degree(const struct csr *graph, int64_t i)

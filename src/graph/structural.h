@@ -25,7 +25,4 @@ uint64_t structural_key(const char *id);
 /* Fills out (n, STRUCTURAL_FEATURES); key (n). Weights are not read. Time O((n + m) · steps). */
 consm_status structural_features(float *out, const struct csr *graph, const uint64_t *key);
 
-/* "degree", "neighbour_degree_mean", …, "walk_0", …; written into buffer where it has a number. */
-const char *structural_name(int64_t feature, char buffer[24]);
-
 #endif

@@ -189,11 +189,6 @@ struct params *matcher_params(struct matcher *m)
     return m->params;
 }
 
-double matcher_zeta(const struct matcher *m)
-{
-    return m->zeta;
-}
-
 /* One of the results of the encoder with the parameters as they are. */
 static consm_status encode(const float **out, struct matcher *m, node x)
 {
@@ -265,7 +260,6 @@ consm_status matcher_prune(struct matcher *m, double zeta, const float *score)
     const struct match_data *d = &m->data;
     int64_t kept = (int64_t)floor(zeta * (double)d->edges->count);
     bool all = kept >= d->edges->count;
-    m->zeta = zeta;
     const float *h;
     TRY(update_references(&h, m));
     if (!score && !all) {

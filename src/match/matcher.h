@@ -70,6 +70,5 @@ consm_status matcher_head(const float **out, struct matcher *m);
 
 /* The pieces that tests compare with a reference. */
 consm_status matcher_embedding(const float **out, struct matcher *m); /* (n, hidden), no dropout */
-double matcher_zeta(const struct matcher *m);                         /* of the last prune */
 
 #endif

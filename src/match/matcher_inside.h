@@ -29,7 +29,6 @@ struct matcher {
     float *member_plan;                /* (members, c), for the linear map */
     size_t reference_capacity, plan_capacity;
     uint8_t *keep; /* (nnz) of the graph */
-    double zeta;
 
     struct pool_scratch *scratch;  /* one per thread */
     float *similarity, *own_score; /* (n, c), (|E|): S and S_i·S_j */

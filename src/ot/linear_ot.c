@@ -268,8 +268,7 @@ void ot_plans_weigh(struct ot_plans *p, int seat, float *weight, const int32_t *
 /* ---- many sets ----------------------------------------------------------- */
 
 struct job {
-    int32_t *reference; /* one of the two outputs is NULL */
-    float *weight;
+    int32_t *reference;
     const float *h, *r;
     int64_t n, c, f;
     const struct ot_sets *sets;
@@ -313,10 +312,7 @@ static void solve_sets(void *arg, struct worker who)
     while ((i = atomic_fetch_add(&job->next, 1)) < sets->count) {
         int64_t first = sets->start[i], size = sets->start[i + 1] - first;
         const int32_t *point = sets->point ? sets->point + first : NULL;
-        if (job->reference)
-            ot_plans_assign(job->plans, who.id, job->reference + first, point, size);
-        else
-            ot_plans_weigh(job->plans, who.id, job->weight + job->c * first, point, size);
+        ot_plans_assign(job->plans, who.id, job->reference + first, point, size);
     }
 }
 
@@ -354,14 +350,5 @@ consm_status ot_assign(int32_t *reference, int64_t *unconverged, const float *h,
                       .f = f,
                       .sets = sets,
                       .options = options};
-    return solve_job(&job, unconverged, team);
-}
-
-consm_status ot_plan_weights(float *weight, int64_t *unconverged, const float *h, const float *r,
-                             int64_t n, int64_t c, int64_t f, const struct ot_sets *sets,
-                             const struct consm_ot_options *options, struct team *team)
-{
-    struct job job = {
-        .weight = weight, .h = h, .r = r, .n = n, .c = c, .f = f, .sets = sets, .options = options};
     return solve_job(&job, unconverged, team);
 }

@@ -40,13 +40,6 @@ consm_status ot_assign(int32_t *reference, int64_t *unconverged, const float *h,
                        int64_t n, int64_t c, int64_t f, const struct ot_sets *sets,
                        const struct consm_ot_options *options, struct team *team);
 
-/* The plans themselves, as the weights of the linear map: set i's (c, size) block starts at
- * weight[c * start[i]]; each column sums to 1 / size. With the nearest method a column is 1 / size
- * at the nearest reference and 0 elsewhere. weight (c * start[count]). */
-consm_status ot_plan_weights(float *weight, int64_t *unconverged, const float *h, const float *r,
-                             int64_t n, int64_t c, int64_t f, const struct ot_sets *sets,
-                             const struct consm_ot_options *options, struct team *team);
-
 /*
  * The same for sets that come one by one, with all memory made beforehand: costs of every node, and
  * one seat per thread to solve at. Points of a set are rows of h; largest bounds a set's size.

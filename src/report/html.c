@@ -129,7 +129,7 @@ static void add_graph(struct text *out, const struct report_item *item)
 static consm_status add_sections(struct text *out, const struct report *r)
 {
     consm_status st = CONSM_OK;
-    enum item_kind before = ITEM_TEXT;
+    enum item_kind before = ITEM_SECTION;
     size_t section = 0;
     for (size_t i = 0; i < r->items; i++) {
         const struct report_item *item = &r->item[i];
@@ -143,8 +143,6 @@ static consm_status add_sections(struct text *out, const struct report *r)
             section++;
             element(out, "h2", NULL, item->title);
             element(out, "p", "intro", item->text);
-        } else if (item->kind == ITEM_TEXT) {
-            element(out, "p", NULL, item->text);
         } else if (item->kind == ITEM_TABLE) {
             TRY(table_to_html(out, item->table));
         } else if (item->kind == ITEM_FIGURE) {

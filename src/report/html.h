@@ -26,7 +26,6 @@ void report_summary(struct report *r, const char *sentence);
 
 /* A section begins; what is added next stands in it. intro may be NULL. */
 void report_section(struct report *r, const char *title, const char *intro);
-void report_text(struct report *r, const char *paragraph);
 void report_table(struct report *r, struct table *t);   /* takes it over, also on failure */
 void report_figure(struct report *r, struct figure *f); /* likewise */
 

@@ -122,13 +122,6 @@ void report_section(struct report *r, const char *title, const char *intro)
     item->text = copy(r, intro);
 }
 
-void report_text(struct report *r, const char *paragraph)
-{
-    struct report_item *item = add_item(r, ITEM_TEXT);
-    if (item)
-        item->text = copy(r, paragraph);
-}
-
 static const char *item_name(const struct report_item *item)
 {
     return item->table ? item->table->name : item->figure ? item->figure->name : "";

@@ -4,7 +4,7 @@
 
 #include "report/html.h"
 
-enum item_kind { ITEM_SECTION, ITEM_TEXT, ITEM_TABLE, ITEM_FIGURE, ITEM_GRAPH };
+enum item_kind { ITEM_SECTION, ITEM_TABLE, ITEM_FIGURE, ITEM_GRAPH };
 
 /* One thing in the body of the report; which fields are set depends on the kind. */
 struct report_item {

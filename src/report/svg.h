@@ -93,22 +93,6 @@ struct heat_map {
 };
 consm_status figure_heat(struct figure **out, const struct heat_map *map);
 
-/* Points in one or more series; label is NULL or one tooltip name per point. */
-struct scatter_series {
-    const char *name;
-    const double *x, *y; /* (n) */
-    const char *const *label;
-    int64_t n;
-};
-struct scatter_chart {
-    struct figure_words words;
-    struct figure_axis x, y;
-    const struct scatter_series *series;
-    int series_count;
-    bool diagonal; /* y = x, for comparing two measurements of the same things */
-};
-consm_status figure_scatter(struct figure **out, const struct scatter_chart *chart);
-
 /* Predicted probability against observed share per bin, with Wilson's 95 % intervals, the diagonal
  * of perfect calibration, and below how many fall into each bin. */
 struct reliability_chart {

@@ -73,16 +73,6 @@ const char *table_name(const struct table *t)
     return t->name;
 }
 
-const char *table_caption(const struct table *t)
-{
-    return t->caption;
-}
-
-int64_t table_rows(const struct table *t)
-{
-    return t->rows;
-}
-
 void table_column(struct table *t, const char *name, enum table_align align, const char *about)
 {
     if (t->status >= 0 && t->rows > 0)

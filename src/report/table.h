@@ -30,8 +30,6 @@ consm_status table_new(struct table **out, const char *name, const char *caption
 void table_free(struct table *t); /* NULL is fine */
 consm_status table_status(const struct table *t);
 const char *table_name(const struct table *t);
-const char *table_caption(const struct table *t);
-int64_t table_rows(const struct table *t);
 
 /* All columns come before the first row. `about` is a tooltip of the head, or NULL. */
 void table_column(struct table *t, const char *name, enum table_align align, const char *about);

@@ -1,11 +1,8 @@
-/* Means, Student's t, bootstrap and power laws. The incomplete beta function carries Student's t,
+/* Means, Student's t and power laws. The incomplete beta function carries Student's t,
  * so that no table of quantiles is needed. */
 #include "stats/stats.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-#include "base/rng.h"
 
 static const struct stats_interval unknown = {NAN, NAN};
 
@@ -25,25 +22,6 @@ double stats_std(const double *x, int64_t n)
     for (int64_t i = 0; i < n; i++)
         squares += (x[i] - mean) * (x[i] - mean);
     return sqrt(squares / (double)(n - 1));
-}
-
-/* The value with as many below as above, by counting: the callers' arrays are short and must not
- * be reordered. */
-double stats_median(const double *x, int64_t n)
-{
-    double low = NAN, high = NAN;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t below = 0, equal = 0;
-        for (int64_t j = 0; j < n; j++) {
-            below += x[j] < x[i];
-            equal += x[j] == x[i];
-        }
-        if (below <= (n - 1) / 2 && (n - 1) / 2 < below + equal)
-            low = x[i];
-        if (below <= n / 2 && n / 2 < below + equal)
-            high = x[i];
-    }
-    return (low + high) / 2;
 }
 
 /*
@@ -142,51 +120,6 @@ struct stats_interval stats_t_interval(const double *x, int64_t n, double level)
     double half =
         stats_t_quantile((1 + level) / 2, (double)(n - 1)) * stats_std(x, n) / sqrt((double)n);
     return (struct stats_interval){mean - half, mean + half};
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Linear interpolation between the two neighbours of rank p·(n-1), as NumPy's default. */
-static double sorted_quantile(const double *sorted, int64_t n, double p)
-{
-    double rank = p * (double)(n - 1);
-    int64_t below = (int64_t)rank;
-    if (below + 1 >= n)
-        return sorted[n - 1];
-    return sorted[below] + (rank - (double)below) * (sorted[below + 1] - sorted[below]);
-}
-
-consm_status stats_bootstrap(struct stats_interval *out, const double *x, int64_t n, double level,
-                             int draws, uint64_t seed)
-{
-    consm_status st = CONSM_OK;
-    double *means = NULL; /* (draws) */
-    struct rng rng;
-    *out = unknown;
-    if (!(level > 0 && level < 1) || draws < 2)
-        TRY(status_fail(CONSM_EINVAL,
-                        "bootstrap: level %g with %d draws: expected 0 < level < 1 and two draws",
-                        level, draws));
-    if (n < 2)
-        goto done;
-    TRY(NEW(means, draws));
-    rng_init(&rng, seed, 0x626f6f74);
-    for (int d = 0; d < draws; d++) {
-        double sum = 0;
-        for (int64_t i = 0; i < n; i++)
-            sum += x[rng_below(&rng, (uint64_t)n)];
-        means[d] = sum / (double)n;
-    }
-    qsort(means, (size_t)draws, sizeof *means, compare_doubles);
-    out->low = sorted_quantile(means, draws, (1 - level) / 2);
-    out->high = sorted_quantile(means, draws, (1 + level) / 2);
-done:
-    mem_free(means);
-    return st;
 }
 
 /* (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n)                          (Wilson 1927) */

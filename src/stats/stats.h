@@ -3,8 +3,8 @@
  * scores are, how cost grows. Plain arrays in, plain numbers out. A figure that cannot be known
  * (the spread of one run, the AUC of one class) is NaN, never a made-up zero.
  */
-#ifndef STUDY_STATS_H
-#define STUDY_STATS_H
+#ifndef STATS_STATS_H
+#define STATS_STATS_H
 
 #include "base/alloc.h"
 
@@ -14,9 +14,8 @@ struct stats_interval {
     double low, high;
 };
 
-double stats_mean(const double *x, int64_t n);   /* NaN for n = 0 */
-double stats_std(const double *x, int64_t n);    /* unbiased, divides by n - 1; NaN for n < 2 */
-double stats_median(const double *x, int64_t n); /* NaN for n = 0; does not change x; O(n²) */
+double stats_mean(const double *x, int64_t n); /* NaN for n = 0 */
+double stats_std(const double *x, int64_t n);  /* unbiased, divides by n - 1; NaN for n < 2 */
 
 /* The regularised incomplete beta function I_x(a, b), for a, b > 0 and 0 <= x <= 1. */
 double stats_incomplete_beta(double a, double b, double x);
@@ -28,11 +27,6 @@ double stats_normal_cdf(double z);
 
 /* The two-sided interval of the mean: x̄ ± t(1 - (1-level)/2, n-1) · s/√n. NaN for n < 2. */
 struct stats_interval stats_t_interval(const double *x, int64_t n, double level);
-
-/* Percentile bootstrap of the mean over `draws` resamples. The same seed gives the same bits on
- * every machine and thread. NaN for n < 2. O(draws · n + draws log draws). */
-consm_status stats_bootstrap(struct stats_interval *out, const double *x, int64_t n, double level,
-                             int draws, uint64_t seed);
 
 /* Wilson's interval for a share of successes in n trials. NaN for n = 0. */
 struct stats_interval stats_wilson(int64_t successes, int64_t n, double level);

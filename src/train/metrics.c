@@ -2,8 +2,9 @@
  * a figure is the same bits whoever asks. */
 #include "train/metrics.h"
 
+#include "stats/stats.h"
+
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { BINS = 15 };
@@ -94,50 +95,28 @@ static void per_class(struct metrics *m)
 
 /* ---- areas under the curves ---------------------------------------------- */
 
-struct scored {
-    float score;
-    bool positive;
-};
-
-static int ascending(const void *a, const void *b)
-{
-    float x = ((const struct scored *)a)->score, y = ((const struct scored *)b)->score;
-    return x < y ? -1 : x > y;
-}
-
-/* The chance that a positive scores above a negative, ties counting half: from the positives' sum
- * of ranks (Mann and Whitney 1947). NAN when one side is empty. */
-static double area(struct scored *item, int64_t count)
-{
-    double ranks = 0, positives = 0;
-    qsort(item, (size_t)count, sizeof *item, ascending);
-    for (int64_t i = 0, j; i < count; i = j) {
-        double here = 0;
-        for (j = i; j < count && item[j].score == item[i].score; j++)
-            here += item[j].positive;
-        ranks += here * 0.5 * (double)(i + 1 + j);
-        positives += here;
-    }
-    double negatives = (double)count - positives;
-    if (positives == 0 || negatives == 0)
-        return NAN;
-    return (ranks - positives * (positives + 1) / 2) / (positives * negatives);
-}
-
+/* Each class against the rest. A probability that is no number has no rank: NAN. */
 static consm_status areas(struct metrics *m, const struct predicted *p)
 {
     consm_status st = CONSM_OK;
-    struct scored *item = NULL;
+    float *score = NULL;
+    uint8_t *positive = NULL;
     int64_t defined = 0;
     double sum = 0;
-    TRY(NEW(item, m->all.nodes));
+    TRY(NEW(score, m->all.nodes));
+    TRY(NEW(positive, m->all.nodes));
     for (int32_t k = 0; k < m->all.classes; k++) {
         int64_t count = 0;
+        bool ranked = true;
         for (int64_t i = 0; i < p->nodes; i++)
-            if (counts(p, i))
-                item[count++] =
-                    (struct scored){p->probability[i * p->classes + k], p->label[i] == k};
-        m->of[k].roc_auc = area(item, count);
+            if (counts(p, i)) {
+                score[count] = p->probability[i * p->classes + k];
+                ranked &= !isnan(score[count]);
+                positive[count++] = p->label[i] == k;
+            }
+        m->of[k].roc_auc = NAN;
+        if (ranked)
+            TRY(stats_auc(&m->of[k].roc_auc, score, positive, count));
         if (!isnan(m->of[k].roc_auc)) {
             sum += m->of[k].roc_auc;
             defined++;
@@ -145,7 +124,8 @@ static consm_status areas(struct metrics *m, const struct predicted *p)
     }
     m->all.roc_auc = defined ? sum / (double)defined : NAN;
 done:
-    mem_free(item);
+    mem_free(score);
+    mem_free(positive);
     return st;
 }
 

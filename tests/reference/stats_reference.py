@@ -61,11 +61,8 @@ def samples():
         mean, error = x.mean(), stats.sem(x)
         low, high = stats.t.interval(0.95, n - 1, loc=mean, scale=error)
         out.append(dict(x=x.tolist(), mean=float(mean), std=float(x.std(ddof=1)),
-                        median=float(np.median(x)), low=float(low), high=float(high)))
-    x = np.round(rng.exponential(1, 30), 6)
-    boot = stats.bootstrap((x,), np.mean, confidence_level=0.9, method="percentile",
-                           n_resamples=100000, rng=rng).confidence_interval
-    return out, dict(x=x.tolist(), low=float(boot.low), high=float(boot.high))
+                        low=float(low), high=float(high)))
+    return out
 
 
 def rankings():
@@ -92,7 +89,7 @@ def rankings():
 
 
 def main():
-    sample_list, boot = samples()
+    sample_list = samples()
     x = np.array([1e3, 1e4, 3e4, 1e5, 1e6])
     y = 2e-6 * x ** 1.1 * np.exp(rng.normal(0, 0.1, 5))
     fit = stats.linregress(np.log(x), np.log(y))
@@ -107,7 +104,7 @@ def main():
            for v in (1, 2.5, 9, 400)],
         t_quantile=[[q, v, float(stats.t.ppf(q, v))] for q in (0.001, 0.05, 0.6, 0.975, 0.9995)
                     for v in (1, 2, 9, 400)],
-        samples=sample_list, bootstrap=boot, wilcoxon=wilcoxon_cases(), rankings=rankings(),
+        samples=sample_list, wilcoxon=wilcoxon_cases(), rankings=rankings(),
         holm=dict(p=p, adjusted=holm(p)), wilson=[wilson.low, wilson.high],
         power=dict(x=x.tolist(), y=y.tolist(), exponent=float(fit.slope),
                    factor=float(np.exp(fit.intercept)), r_squared=float(fit.rvalue ** 2),
