@@ -139,6 +139,20 @@ static void plain_models_equal_the_reference(void **state)
     }
 }
 
+/* GCN and GAT with residual connections and norms; each entry names its model. */
+static void deep_models_equal_the_reference(void **state)
+{
+    (void)state;
+    json_t *root = ref_open("deep"), *entries = ref_get(root, "entries");
+    for (size_t k = 0; k < json_array_size(entries); k++) {
+        const json_t *entry = json_array_get(entries, k);
+        const struct model_def *model;
+        OK(model_find(&model, json_string_value(ref_get(ref_get(entry, "config"), "model"))));
+        plain_entry(model, entry);
+    }
+    json_decref(root);
+}
+
 /* ---- PTDNet: its draws come from the file -------------------------------- */
 
 static void ptdnet_entry(const json_t *entry)
@@ -334,6 +348,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_models_equal_the_reference),
+        cmocka_unit_test(deep_models_equal_the_reference),
         cmocka_unit_test(ptdnet_equals_the_reference),
         cmocka_unit_test(grand_equals_the_reference),
         cmocka_unit_test(propagation_equals_the_reference),

@@ -9,9 +9,9 @@
 
 enum { MAX_LAYERS = 4 };
 
-static const char *const models[] = {"mlp",    "gcn",   "dropedge",    "gat",   "gin",
-                                     "appnp",  "gcnii", "gam",         "h2gcn", "fagcn",
-                                     "ptdnet", "grand", "propagation", "consm"};
+static const char *const models[] = {"mlp",   "gcn",    "dropedge", "deep",        "gat",
+                                     "gin",   "appnp",  "gcnii",    "gam",         "h2gcn",
+                                     "fagcn", "ptdnet", "grand",    "propagation", "consm"};
 
 static struct ref_graph graph;
 

@@ -1,7 +1,8 @@
 /* GAT: a node weighs its neighbours (and itself) by learned attention, several heads side by side.
  *   e_ij = leakyrelu(a_dst·W h_i + a_src·W h_j),  α = softmax over j of e_ij,
  *   h_i' = ‖_heads Σ_j α_ij W h_j + b                     (Veličković et al. 2018, Eqs. 1 to 6)
- * ELU stands between layers; the last layer has one head. Edge weights do not enter. */
+ * ELU stands between layers; the last layer has one head. Edge weights do not enter. --residual and
+ * --norm are as in GCN:  H' = elu(norm(‖_heads … + b + H R))                 (Luo et al. 2024) */
 #include "models/model.h"
 #include "nn/layers.h"
 
@@ -24,7 +25,7 @@ static node attend(struct program *p, const struct csr *s, node h, int64_t layer
     node src = head_dot(p, z, attention_vector(p, "att_src", layer, heads, out / heads));
     *scores = leaky_relu(p, edge_add(p, s, dst, src), 0.2f);
     node weights = dropout(p, edge_softmax(p, s, *scores), (float)c->attention_dropout);
-    return with_bias(p, layer_name(layer), spmm_values(p, s, weights, z));
+    return finish_layer(p, layer, spmm_values(p, s, weights, z), h, c);
 }
 
 static node record(struct program *p, const struct inputs *in, const struct config *c, node *scores)
@@ -34,9 +35,10 @@ static node record(struct program *p, const struct inputs *in, const struct conf
     if (c->layers > 1 && c->hidden % c->heads != 0)
         return program_fault(p, "hidden %lld: expected a multiple of the %lld heads",
                              (long long)c->hidden, (long long)c->heads);
-    for (int64_t l = 1; l < c->layers; l++)
-        h = dropout(p, elu(p, attend(p, loops, h, l, c->heads, c->hidden, c, scores)),
-                    (float)c->dropout);
+    for (int64_t l = 1; l < c->layers; l++) {
+        node z = attend(p, loops, h, l, c->heads, c->hidden, c, scores);
+        h = dropout(p, elu(p, z), (float)c->dropout);
+    }
     return attend(p, loops, h, c->layers, 1, in->classes, c, scores);
 }
 
@@ -58,7 +60,7 @@ const struct model_def model_gat = {
     .name = "gat",
     .title = "Graph attention network",
     .paper = "Veličković et al., ICLR 2018",
-    .knobs = "heads attention_dropout layers hidden dropout input_dropout",
+    .knobs = "heads attention_dropout residual norm layers hidden dropout input_dropout",
     .unweighted = true,
     .build = gat_build,
     .coefficients = gat_coefficients,

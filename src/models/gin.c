@@ -20,9 +20,7 @@ static node convolve(struct program *p, const struct csr *loops, node h, int64_t
     snprintf(name, sizeof name, "eps%lld", (long long)layer);
     node mixed = add(p, spmm(p, loops, z), scale_by(p, z, param(p, name, 1, 1, INIT_ZERO)));
     mixed = with_bias(p, layer_name(first), mixed);
-    snprintf(name, sizeof name, "bn%lld", (long long)layer);
-    if (c->batch_norm == BATCH_NORM_YES)
-        mixed = batch_norm(p, name, mixed);
+    mixed = with_norm(p, layer, mixed, c);
     return fully_connected(p, layer_name(first + 1), relu(p, mixed), out);
 }
 
@@ -42,6 +40,6 @@ const struct model_def model_gin = {
     .name = "gin",
     .title = "Graph isomorphism network",
     .paper = "Xu et al., ICLR 2019",
-    .knobs = "batch_norm layers hidden dropout input_dropout",
+    .knobs = "norm layers hidden dropout input_dropout",
     .build = gin_build,
 };

@@ -14,7 +14,6 @@
 #include "models/grand.h"
 
 #include "nn/layers.h"
-#include <stdio.h>
 
 /* 1/(K+1) Σ_k Â^k y by Horner's rule: z = y/(K+1), then K times z = Â z + y/(K+1) */
 static node mix(struct program *p, const struct csr *adj, node y, int64_t hops)
@@ -43,11 +42,7 @@ static node augment(struct program *p, const struct inputs *in, const struct con
 /* What stands between two layers of the MLP. */
 static node hidden_layer(struct program *p, int64_t layer, node h, const struct config *c)
 {
-    char name[32];
-    snprintf(name, sizeof name, "bn%lld", (long long)layer);
-    if (c->batch_norm == BATCH_NORM_NO)
-        return hidden_step(p, h, c->dropout);
-    return dropout(p, batch_norm(p, name, relu(p, h)), (float)c->dropout);
+    return dropout(p, with_norm(p, layer, relu(p, h), c), (float)c->dropout);
 }
 
 /* λ/(S n) Σ_s ‖P' - P_s‖² for logits z (n·S, classes), the S rows of a node together */
@@ -102,7 +97,7 @@ const struct model_def model_grand = {
     .name = "grand",
     .title = "Random augmentations whose predictions must agree",
     .paper = "Feng et al., NeurIPS 2020",
-    .knobs = "samples node_dropout hops consistency sharpening batch_norm layers hidden dropout "
+    .knobs = "samples node_dropout hops consistency sharpening norm layers hidden dropout "
              "input_dropout",
     .defaults = grand_defaults,
     .build = grand_build,

@@ -40,6 +40,13 @@ consm_status model_find(const struct model_def **out, const char *name);
 /* The table's defaults, then the model's own. */
 void model_defaults(const struct model_def *model, struct config *c);
 
+/* x normalised as --norm says, x itself when it says none. */
+node with_norm(struct program *p, int64_t layer, node x, const struct config *c);
+
+/* norm(z + b + h R) for a layer that made z of h: R with --residual, the norm where it is not the
+ * last of --layers. */
+node finish_layer(struct program *p, int64_t layer, node z, node h, const struct config *c);
+
 /* A matrix of the graph; poisons the program when it cannot be built. */
 const struct csr *graph_view(struct program *p, const struct inputs *in, enum view kind);
 

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+static const float LAYER_NORM_EPS = 1e-5f; /* torch.nn.LayerNorm's */
 enum { CONSTANT_WIDTH = 4 }; /* columns of constant features per column of the layer */
 
 const char *layer_name(int64_t number)
@@ -43,13 +44,35 @@ node fully_connected(struct program *p, const char *name, node x, int64_t out)
     return with_bias(p, name, linear_from(p, name, x, out, INIT_LINEAR));
 }
 
-node graph_conv(struct program *p, const char *name, const struct csr *s, node x, int64_t out)
+node graph_conv_no_bias(struct program *p, const char *name, const struct csr *s, node x,
+                        int64_t out)
 {
     /* (S·X)·W with constant X needs no sparse product after the first epoch, forwards or backwards,
      * and one hop fewer of the graph. It costs memory for S·X, hence not when X is very wide. */
     if (program_is_constant(p, x) && s && !s->changes && program_cols(p, x) <= CONSTANT_WIDTH * out)
-        return with_bias(p, name, linear_no_bias(p, name, spmm(p, s, x), out));
-    return with_bias(p, name, spmm(p, s, linear_no_bias(p, name, x, out)));
+        return linear_no_bias(p, name, spmm(p, s, x), out);
+    return spmm(p, s, linear_no_bias(p, name, x, out));
+}
+
+node graph_conv(struct program *p, const char *name, const struct csr *s, node x, int64_t out)
+{
+    return with_bias(p, name, graph_conv_no_bias(p, name, s, x, out));
+}
+
+node layer_norm(struct program *p, const char *name, node x)
+{
+    char full[48];
+    int64_t n = program_rows(p, x), f = program_cols(p, x);
+    float share = 1 / (float)f;
+    snprintf(full, sizeof full, "%s.scale", name);
+    node gamma = param(p, full, 1, f, INIT_ONE);
+    snprintf(full, sizeof full, "%s.shift", name);
+    node beta = param(p, full, 1, f, INIT_ZERO);
+    /* y = x - mean(x),  x̂ = y (mean(y²) + ε)^-1/2,  γ x̂ + β */
+    node y = sub(p, x, expand(p, scale(p, share, row_sum(p, x)), n, f));
+    node variance = axpby(p, share, row_sum(p, square(p, y)), LAYER_NORM_EPS, fill(p, 1, n, 1));
+    node normal = scale_rows(p, y, exp_(p, scale(p, -0.5f, log_(p, variance, 1e-30f))));
+    return add_bias(p, mul(p, normal, expand(p, gamma, n, f)), beta);
 }
 
 node hidden_step(struct program *p, node x, double dropout_rate)

@@ -23,6 +23,14 @@ node fully_connected(struct program *p, const char *name, node x, int64_t out);
  * where S·x is the same in every epoch. */
 node graph_conv(struct program *p, const char *name, const struct csr *s, node x, int64_t out);
 
+/* S·x·W, as above without the bias. */
+node graph_conv_no_bias(struct program *p, const char *name, const struct csr *s, node x,
+                        int64_t out);
+
+/* Each row to mean 0 and variance 1, then times "<name>.scale" and plus "<name>.shift", both (1, f)
+ * (Ba et al. 2016). */
+node layer_norm(struct program *p, const char *name, node x);
+
 /* dropout(relu(x)), what stands between two layers. */
 node hidden_step(struct program *p, node x, double dropout_rate);
 

@@ -32,7 +32,7 @@ def entry(layers, seed):
     models.batch_norm = statistics
 
     def forward():
-        return models.gin(parameters, layers, HIDDEN, True)
+        return models.gin(parameters, layers, HIDDEN, "batch")
     forward()                                                 # the first call draws the parameters
     statistics.clear()
     start = {name: tensor(value) for name, value in parameters.items()}
@@ -49,7 +49,7 @@ def entry(layers, seed):
     outputs = {"evaluated": tensor(forward())}
     for index, (mean, variance) in statistics.items():
         outputs[f"bn{index}.mean"], outputs[f"bn{index}.variance"] = tensor(mean), tensor(variance)
-    return {"config": {"layers": layers, "hidden": HIDDEN, "batch_norm": 1}, "parameters": start,
+    return {"config": {"layers": layers, "hidden": HIDDEN, "norm": "batch"}, "parameters": start,
             "losses": losses, "outputs": outputs}
 
 

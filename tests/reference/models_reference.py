@@ -37,21 +37,32 @@ def mlp(p, layers, hidden):
     return h
 
 
-def gcn(p, layers, hidden, a_hat=A_HAT, activation=F.relu):
-    """H_l = relu(A_hat H_l-1 W_l + b_l)                            (Kipf and Welling 2017, Eq. 2)"""
+def finish(p, l, z, h, activation, residual, norm):
+    """activation(norm(z + b + h R)) for a layer that made z of h; the last has neither of the former.
+    Where batch norm would take the bias away again there is none."""
+    width = z.shape[1]
+    z = z if activation and norm == "batch" else z + p.vector(f"b{l}", width)
+    z = z + p.linear(f"past{l}", h, width, bias=False) if residual else z
+    return activation(normalize(p, l, z, norm)) if activation else z
+
+
+def gcn(p, layers, hidden, a_hat=A_HAT, activation=F.relu, residual=False, norm="none"):
+    """H_l = relu(A_hat H_l-1 W_l + b_l)                            (Kipf and Welling 2017, Eq. 2)
+    or relu(norm(A_hat H_l-1 W_l + b_l + H_l-1 R_l)), no norm after the last  (Luo et al. 2024)"""
     h = X
     for l, width in enumerate(widths(layers, hidden), 1):
-        h = a_hat @ p.linear(l, h, width, bias=False) + p.vector(f"b{l}", width)
-        h = activation(h) if l < layers else h
+        z = a_hat @ p.linear(l, h, width, bias=False)
+        h = finish(p, l, z, h, activation if l < layers else None, residual, norm)
     return h
 
 
-def gat(p, layers, hidden, heads):
+def gat(p, layers, hidden, heads, residual=False, norm="none"):
     """e_ij = leakyrelu(a_src W h_j + a_dst W h_i), alpha = softmax over j in N(i) + {i},
     h_i' = sum_j alpha_ij W h_j + b                        (Velickovic et al. 2018, Eqs. 1 to 6)
 
     Heads are concatenated (hidden = heads x width of a head) with ELU between layers; the last
-    layer has one head. Edge weights do not enter: attention replaces them.
+    layer has one head. Edge weights do not enter: attention replaces them. Residual and norm as in
+    gcn().
     """
     neighbours = (GRAPH.dense() + torch.eye(NODES)) > 0
     h = X
@@ -62,8 +73,8 @@ def gat(p, layers, hidden, heads):
         dst = (z * p.vector(f"att_dst{l}", k, width // k)).sum(-1)
         scores = F.leaky_relu(dst[:, None, :] + src[None, :, :], 0.2)          # (i, j, head)
         alpha = torch.softmax(scores.masked_fill(~neighbours[:, :, None], -math.inf), 1)
-        h = torch.einsum("ijk,jkd->ikd", alpha, z).reshape(NODES, width) + p.vector(f"b{l}", width)
-        h = F.elu(h) if l < layers else h
+        z = torch.einsum("ijk,jkd->ikd", alpha, z).reshape(NODES, width)
+        h = finish(p, l, z, h, F.elu if l < layers else None, residual, norm)
     # The edge study reads the last layer's scores before the softmax, one a directed edge (i, j).
     return h, {"edge_coefficients": scores[GRAPH.row, GRAPH.col, 0]}
 
@@ -76,17 +87,27 @@ def batch_norm(p, number, x):
         + p.vector(f"bn{number}.shift", x.shape[1])
 
 
-def gin(p, layers, hidden, batch_norm_on):
+def layer_norm(p, number, x):
+    """PyTorch's own, over each row."""
+    return F.layer_norm(x, x.shape[1:], p.vector(f"ln{number}.scale", x.shape[1], center=1.0),
+                        p.vector(f"ln{number}.shift", x.shape[1]))
+
+
+def normalize(p, number, x, norm):
+    return {"none": lambda p, l, x: x, "batch": batch_norm, "layer": layer_norm}[norm](p, number, x)
+
+
+def gin(p, layers, hidden, norm):
     """h_i' = relu(MLP((1 + eps) h_i + sum_j w_ij h_j)), MLP = linear, relu, linear
                                                                      (Xu et al. 2019, Eq. 4.1)
-    the last layer's MLP classifies and has no relu behind it. The optional batch norm stands
+    the last layer's MLP classifies and has no relu behind it. The optional norm stands
     between the first linear map of an MLP and its relu, as in the authors' code.
     """
     h = X
     for l in range(1, layers + 1):
         eps = p.vector(f"eps{l}", 1)
         h = p.linear(2 * l - 1, (1 + eps) * h + GRAPH.dense() @ h, hidden)
-        h = F.relu(batch_norm(p, l, h) if batch_norm_on else h)
+        h = F.relu(normalize(p, l, h, norm))
         if l == layers:
             return p.linear(2 * l, h, CLASSES)
         h = F.relu(p.linear(2 * l, h, hidden))
@@ -190,11 +211,11 @@ def ptdnet(p, layers, hidden, gate_hidden, noise, temperature, gamma, zeta, acti
 
 # ---- GRAND ----------------------------------------------------------------------------------------
 
-def grand(p, layers, hidden, hops, kept, batch_norm_on):
+def grand(p, layers, hidden, hops, kept, norm):
     """X_s = kept_s X, Xbar_s = 1/(K+1) sum_k A_hat^k X_s, Z_s = MLP(Xbar_s)
                                                               (Feng et al. 2020, Eqs. 1, 2, 3)
-    kept (samples, nodes) holds 0 or 1/(1 - delta). The optional batch norm follows the relu, with
-    the statistics of all samples together. Gives Z (samples, nodes, classes).
+    kept (samples, nodes) holds 0 or 1/(1 - delta). The optional norm follows the relu; batch
+    norm takes the statistics of all samples together. Gives Z (samples, nodes, classes).
     """
     h = []
     for mask in kept:
@@ -208,9 +229,7 @@ def grand(p, layers, hidden, hops, kept, batch_norm_on):
     for l, width in enumerate(widths(layers, hidden), 1):
         h = h @ p.matrix(f"w{l}", h.shape[2], width) + p.vector(f"b{l}", width)
         if l < layers:
-            h = F.relu(h)
-            if batch_norm_on:
-                h = batch_norm(p, l, h.reshape(-1, width)).reshape(h.shape)
+            h = normalize(p, l, F.relu(h).reshape(-1, width), norm).reshape(h.shape)
     return h
 
 
@@ -282,6 +301,21 @@ def simple(forward, scale=1.0, **knobs):
     return entries
 
 
+def deep_entries():
+    """GCN and GAT with a linear way past every layer and with norms, alone and together."""
+    entries = []
+    for model, forward, knobs in (("gcn", gcn, {}), ("gat", gat, {"heads": 4})):
+        for layers, residual, norm in ((1, 1, "none"), (2, 1, "none"), (2, 0, "batch"), (2, 0, "layer"),
+                                       (4, 1, "batch"), (4, 1, "layer")):
+            def run(p, forward=forward, knobs=knobs, layers=layers, residual=residual, norm=norm):
+                result = forward(p, layers, HIDDEN, residual=residual, norm=norm, **knobs)
+                logits = result[0] if isinstance(result, tuple) else result
+                return logits, nll(logits), {}
+            entries.append(measure({"model": model, "layers": layers, "hidden": HIDDEN,
+                                    "residual": residual, "norm": norm, **knobs}, run, 150 + layers))
+    return entries
+
+
 def dropedge_entries():
     entries = []
     for layers in DEPTHS:
@@ -322,18 +356,18 @@ def ptdnet_entries():
 def grand_entries():
     entries = []
     knobs = {"hops": 3, "samples": 4, "node_dropout": 0.5, "consistency": 0.75, "sharpening": 0.5}
-    cases = [(layers, 0) for layers in DEPTHS] + [(2, 1)]
-    for layers, normal in cases:
+    cases = [(layers, "none") for layers in DEPTHS] + [(2, "batch")]
+    for layers, norm in cases:
         random = torch.Generator().manual_seed(layers)
         kept = 2.0 * (torch.rand(knobs["samples"], NODES, generator=random) >= 0.5)
 
-        def run(p, layers=layers, normal=normal, kept=kept):
-            z = grand(p, layers, HIDDEN, knobs["hops"], kept, normal)
-            still = grand(p, layers, HIDDEN, knobs["hops"], torch.ones(1, NODES), 0)[0]
+        def run(p, layers=layers, norm=norm, kept=kept):
+            z = grand(p, layers, HIDDEN, knobs["hops"], kept, norm)
+            still = grand(p, layers, HIDDEN, knobs["hops"], torch.ones(1, NODES), "none")[0]
             side_by_side = z.permute(1, 0, 2).reshape(NODES, -1)
-            outputs = {} if normal else {"evaluation": still}
+            outputs = {"evaluation": still} if norm == "none" else {}
             return side_by_side, grand_loss(z, knobs["consistency"], knobs["sharpening"]), outputs
-        entries.append(measure({"layers": layers, "hidden": HIDDEN, "batch_norm": normal, **knobs}, run,
+        entries.append(measure({"layers": layers, "hidden": HIDDEN, "norm": norm, **knobs}, run,
                                350 + layers, {"kept": kept}))
     return entries
 
@@ -397,8 +431,9 @@ def main():
         "mlp": simple(mlp),
         "gcn": simple(gcn),
         "dropedge": dropedge_entries(),
+        "deep": deep_entries(),
         "gat": simple(gat, heads=4) + simple(gat, heads=8)[1:2],
-        "gin": simple(gin, 0.6, batch_norm=0) + simple(gin, batch_norm=1)[1:2],
+        "gin": simple(gin, 0.6, norm="none") + simple(gin, norm="batch")[1:2],
         "appnp": simple(appnp, hops=10, alpha=0.1),
         "gcnii": simple(gcnii, alpha=0.1, theta=0.5),
         "gam": gam_entries(),
