@@ -335,6 +335,56 @@ static void parameters_start_by_name(void **state)
     backend_close(backend);
 }
 
+/* ---- faults and dumps ---- */
+
+/* Faults poison quietly and are reported once, with the name of the node. */
+static void faults_are_reported(void **state)
+{
+    (void)state;
+    struct backend *backend;
+    struct params *params;
+    struct program *p;
+    OK(backend_open(&backend, NULL, 1));
+    OK(params_new(&params));
+    OK(program_new(&p, params, true));
+    node x = param(p, "x", 4, 3, INIT_ZERO), y = param(p, "weights", 5, 3, INIT_ZERO);
+    node bad = relu(p, matmul(p, x, y));
+    assert_int_equal(bad, POISON);
+    assert_int_equal(add(p, bad, x), POISON);
+    program_minimize(p, sum(p, bad));
+    FAILS(program_compile(p, backend), CONSM_EPROGRAM, "matmul of x (4 x 3) and weights");
+    program_free(p);
+    params_free(params);
+    backend_close(backend);
+}
+
+static void count_lines(void *ctx, const char *text)
+{
+    int *lines = ctx;
+    assert_true(strlen(text) > 0);
+    ++*lines;
+}
+
+static void dump_lists_every_node(void **state)
+{
+    (void)state;
+    struct backend *backend;
+    struct params *params;
+    struct program *p;
+    int lines = 0;
+    OK(backend_open(&backend, NULL, 1));
+    OK(params_new(&params));
+    OK(program_new(&p, params, true));
+    node x = param(p, "x", 4, 3, INIT_ONE);
+    program_minimize(p, sum(p, square(p, x)));
+    OK(program_compile(p, backend));
+    program_dump(p, count_lines, &lines);
+    assert_true(lines > 5);
+    program_free(p);
+    params_free(params);
+    backend_close(backend);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -347,6 +397,8 @@ int main(void)
         cmocka_unit_test(indices_check_their_rows),
         cmocka_unit_test(parameter_conflicts_are_named),
         cmocka_unit_test(parameters_start_by_name),
+        cmocka_unit_test(faults_are_reported),
+        cmocka_unit_test(dump_lists_every_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

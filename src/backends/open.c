@@ -2,6 +2,7 @@
 #include "backends/open.h"
 
 #include "cpu/backend.h"
+#include "reference/backend.h"
 #include <string.h>
 
 static const struct {
@@ -9,6 +10,7 @@ static const struct {
     consm_status (*open)(struct backend **out, int threads);
 } backends[] = {
     {"cpu", cpu_open},
+    {"reference", reference_open},
 };
 enum { BACKENDS = sizeof backends / sizeof *backends };
 

@@ -1,0 +1,228 @@
+/*
+ * Backends beyond single operations: whole models train alike on all of them, losses and final
+ * logits within rounding; and whatever the caller changes between two runs (inputs, indices,
+ * matrices, labels, weights) reaches them, also those whose memory is not the host's.
+ */
+#include "programs.h"
+#include "training.h"
+
+#include <math.h>
+
+/* ---- whole models ---- */
+
+enum { MOST_EPOCHS = 64 };
+
+struct history {
+    int64_t epochs;
+    double loss[MOST_EPOCHS];
+    float *logit;
+};
+
+static bool remember(void *ctx, const struct progress *progress)
+{
+    struct history *h = ctx;
+    if (progress->epoch > 0 && h->epochs < MOST_EPOCHS)
+        h->loss[h->epochs++] = progress->loss;
+    return false;
+}
+
+static void train_on_backend(struct history *h, const struct scene *scene,
+                             const struct model_def *model, const char *name)
+{
+    struct backend *backend;
+    struct session *s;
+    struct train_result result;
+    const float *logits;
+    size_t size = (size_t)(scene->problem.nodes * scene->problem.classes);
+    struct train_options o = options_for(model, EPOCHS);
+    *h = (struct history){0};
+    o.progress = remember;
+    o.progress_ctx = h;
+    OK(backend_open(&backend, name, 1));
+    OK(session_new(&s, &scene->problem, &o, backend));
+    OK(session_train(s, &result));
+    OK(session_logits(&logits, s));
+    OK(NEW(h->logit, size));
+    memcpy(h->logit, logits, size * sizeof *logits);
+    session_free(s);
+    backend_close(backend);
+}
+
+static void compare(const char *model, const char *backend, const struct history *mine,
+                    const struct history *expected, int64_t logits)
+{
+    assert_true(mine->epochs >= EPOCHS - 1);
+    assert_int_equal(mine->epochs, expected->epochs);
+    for (int64_t k = 0; k < mine->epochs; k++)
+        if (!(fabs(mine->loss[k] - expected->loss[k]) <= 1e-4 * fmax(1, expected->loss[k])))
+            fail_msg("%s on %s: loss %.9g in epoch %lld, expected %.9g", model, backend,
+                     mine->loss[k], (long long)k + 1, expected->loss[k]);
+    for (int64_t k = 0; k < logits; k++)
+        assert_near(mine->logit[k], expected->logit[k], 2e-3);
+}
+
+static void models_train_alike(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s, "csbm:nodes=60,classes=3,degree=4,features=7,signal=1.5,homophily=0.8,seed=4",
+               6);
+    for (const struct model_def *const *m = model_list(); *m; m++) {
+        struct history expected, mine;
+        train_on_backend(&expected, &s, *m, "reference");
+        for (int b = 0; backend_name(b); b++) {
+            train_on_backend(&mine, &s, *m, backend_name(b));
+            compare((*m)->name, backend_name(b), &mine, &expected,
+                    s.problem.nodes * s.problem.classes);
+            mem_free(mine.logit);
+        }
+        mem_free(expected.logit);
+    }
+    scene_close(&s);
+}
+
+/* ---- what changes between runs ---- */
+
+enum { N = 6, F = 3, PICKED = 4 };
+
+/* A program that reads everything that may change. */
+struct reader {
+    struct backend *backend;
+    struct csr *matrix;
+    struct index *picked;
+    float x[N * F], other[N * F], weight[PICKED];
+    int32_t label[N];
+    struct params *params;
+    struct program *p;
+    node bound, loss;
+};
+
+static void reader_things(struct reader *r, struct backend *backend)
+{
+    static const int32_t from[] = {0, 1, 2, 3, 4}, to[] = {1, 2, 3, 4, 0}, picked[] = {0, 2, 3, 5};
+    *r = (struct reader){.backend = backend};
+    for (int k = 0; k < N * F; k++) {
+        r->x[k] = (float)(k % 5) - 1.5f;
+        r->other[k] = (float)(k % 7) - 2.5f;
+    }
+    for (int k = 0; k < PICKED; k++)
+        r->weight[k] = 1 + (float)k;
+    for (int i = 0; i < N; i++)
+        r->label[i] = i % F;
+    OK(csr_from_edges(&r->matrix, N, N, 5, from, to, (float[]){1, 2, 3, 4, 5}, CSR_DIRECTED, NULL));
+    r->matrix->changes = true;
+    OK(csr_transpose(r->matrix));
+    OK(index_new(&r->picked, PICKED, N));
+    OK(index_set(r->picked, picked));
+}
+
+static void reader_record(struct reader *r)
+{
+    OK(params_new(&r->params));
+    OK(program_new(&r->p, r->params, true));
+    r->bound = input(r->p, r->x, N, F);
+    node w = param(r->p, "w", F, F, INIT_ONE);
+    node z = add(r->p, spmm(r->p, r->matrix, r->bound), input(r->p, r->other, N, F));
+    node loss = nll(r->p, matmul(r->p, tanh_(r->p, z), w), r->picked, r->label, r->weight);
+    loss = add(r->p, loss, sum(r->p, matmul(r->p, gather(r->p, z, r->picked), w)));
+    r->loss = program_minimize(r->p, loss);
+    OK(program_compile(r->p, r->backend));
+    float *values = param_values(r->params);
+    for (int k = 0; k < F * F; k++)
+        values[k] = 0.1f * (float)(k * k % 7) - 0.2f;
+}
+
+static void reader_forget(struct reader *r)
+{
+    program_free(r->p);
+    params_free(r->params);
+}
+
+static double reader_run(struct reader *r)
+{
+    OK(program_run(r->p, &(struct step){1, 0}));
+    return (double)value_of(r->p, r->loss)[0];
+}
+
+/* The changes, one after the other. */
+enum { CHANGES = 7 };
+static void reader_change(struct reader *r, int which, float moved[N * F])
+{
+    static const int32_t picked[] = {1, 1, 4, 2};
+    switch (which) {
+    case 0: OK(index_set(r->picked, picked)); break;
+    case 1: /* every edge goes to the node behind the one it went to */
+        for (int64_t k = 0; k < r->matrix->nnz; k++)
+            r->matrix->col[k] = (r->matrix->col[k] + 1) % N;
+        csr_drop_transpose(r->matrix);
+        OK(csr_transpose(r->matrix));
+        csr_touch(r->matrix);
+        break;
+    case 2:
+        for (int64_t k = 0; k < r->matrix->nnz; k++)
+            r->matrix->val[k] += 1;
+        csr_drop_transpose(r->matrix);
+        OK(csr_transpose(r->matrix));
+        csr_touch(r->matrix);
+        break;
+    case 3:
+        r->other[7] = 9;
+        program_touch(r->p, r->other);
+        break;
+    case 4:
+        r->label[1] = 2;
+        program_touch(r->p, r->label);
+        break;
+    case 5:
+        r->weight[2] = 0.25f;
+        program_touch(r->p, r->weight);
+        break;
+    default:
+        for (int k = 0; k < N * F; k++)
+            moved[k] = 1 - 0.1f * (float)k;
+        program_bind(r->p, r->bound, moved);
+    }
+}
+
+/* After each change the program gives what one gives that was compiled after it. */
+static void changes_reach_the_backend(void **state)
+{
+    (void)state;
+    for (int b = 0; backend_name(b); b++) {
+        struct backend *backend;
+        struct reader r, fresh;
+        float moved[N * F];
+        OK(backend_open(&backend, backend_name(b), 1));
+        reader_things(&r, backend);
+        reader_record(&r);
+        double before = reader_run(&r);
+        for (int which = 0; which < CHANGES; which++) {
+            reader_change(&r, which, moved);
+            double after = reader_run(&r);
+            fresh = r;
+            reader_record(&fresh);
+            if (which == CHANGES - 1)
+                program_bind(fresh.p, fresh.bound, moved);
+            assert_near(after, reader_run(&fresh), 1e-6);
+            if (fabs(after - before) < 1e-4)
+                fail_msg("%s: change %d shows nowhere", backend_name(b), which);
+            for (int k = 0; k < F * F; k++)
+                assert_near(param_grads(r.params)[k], param_grads(fresh.params)[k], 1e-6);
+            reader_forget(&fresh);
+            before = after;
+        }
+        reader_forget(&r);
+        csr_free(r.matrix);
+        index_free(r.picked);
+        backend_close(backend);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(models_train_alike),
+        cmocka_unit_test(changes_reach_the_backend),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
