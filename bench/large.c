@@ -159,8 +159,8 @@ static consm_status time_epochs(struct bench *b, const struct large_shape *shape
         double taken = clock_seconds() - first;
         best = taken < best ? taken : best;
     }
-    print_epoch(b, shape, best, s->train);
-    TRY(print_operations(b, s->train, best));
+    print_epoch(b, shape, best, s->learner.train.program);
+    TRY(print_operations(b, s->learner.train.program, best));
 done:
     session_free(s);
     return st;

@@ -342,16 +342,16 @@ static void matching_equals_reference(void **state)
                                   .labelled = g.labelled};
         OK(matcher_new(&m, &data, &c, 1, backend));
         int64_t half = paper ? g.classes * c.hidden : 0;
-        each_tensor(ref_get(entry, "parameters"), half, load_one, m->params);
+        each_tensor(ref_get(entry, "parameters"), half, load_one, m->learner.params);
         impose(m, ref_get(entry, "inputs"), &g);
         const json_t *losses = ref_get(entry, "losses");
         for (int64_t step = 0; step <= REF_STEPS; step++) {
             struct step at = {1, (uint64_t)step};
-            OK(program_run(m->train, &at));
-            double loss = (double)value_of(m->train, m->loss)[0];
+            OK(program_run(m->learner.train.program, &at));
+            double loss = (double)value_of(m->learner.train.program, m->learner.train.loss)[0];
             if (step == 0) {
                 assert_near(loss, json_real_value(ref_get(entry, "loss")), 1e-5);
-                each_tensor(ref_get(entry, "gradients"), half, check_one, m->params);
+                each_tensor(ref_get(entry, "gradients"), half, check_one, m->learner.params);
             } else {
                 assert_near(loss, json_real_value(json_array_get(losses, (size_t)step - 1)), 2e-5);
             }

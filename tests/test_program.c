@@ -78,8 +78,8 @@ static void living_values_never_overlap(void **state)
             o.config.epochs = 2;
             o.config.layers = layers;
             OK(session_new(&s, &problem, &o, backend));
-            check_arena(s->train, (*m)->name);
-            check_arena(s->eval, (*m)->name);
+            check_arena(s->learner.train.program, (*m)->name);
+            check_arena(s->learner.eval, (*m)->name);
             session_free(s);
         }
     mem_free(role);

@@ -86,7 +86,7 @@ static consm_status note_identity(struct safetensors_writer *w, const struct ses
     TRY(safetensors_note(w, "seed", seed));
     config_to_json(&config, &s->options.config);
     TRY(json_note(w, "config", &config));
-    layout(&shapes, s->params);
+    layout(&shapes, s->learner.params);
     TRY(json_note(w, "layout", &shapes));
 done:
     return st;
@@ -96,13 +96,13 @@ static consm_status note_place(struct safetensors_writer *w, const struct sessio
 {
     consm_status st = CONSM_OK;
     char text[40];
-    snprintf(text, sizeof text, "%lld", (long long)s->steps);
+    snprintf(text, sizeof text, "%lld", (long long)s->learner.steps);
     TRY(safetensors_note(w, "steps", text));
-    snprintf(text, sizeof text, "%lld", (long long)s->best_epoch);
+    snprintf(text, sizeof text, "%lld", (long long)s->learner.best_step);
     TRY(safetensors_note(w, "best_epoch", text));
-    snprintf(text, sizeof text, "%.17g", s->best_val);
+    snprintf(text, sizeof text, "%.17g", s->learner.best);
     TRY(safetensors_note(w, "best_val", text));
-    snprintf(text, sizeof text, "%.17g", s->best_loss);
+    snprintf(text, sizeof text, "%.17g", s->learner.best_loss);
     TRY(safetensors_note(w, "best_loss", text));
 done:
     return st;
@@ -179,7 +179,7 @@ static consm_status same_run(const struct source *f, const struct session *s,
     TRY(same(f, "split", run->split));
     TRY(same(f, "seed", seed));
     TRY(same_config(f, s));
-    layout(&shapes, s->params);
+    layout(&shapes, s->learner.params);
     TRY(text_status(&shapes));
     TRY(same(f, "layout", text_string(&shapes)));
 done:
@@ -221,10 +221,10 @@ consm_status checkpoint_load(struct session *s, const struct checkpoint_run *run
     session_touch(s, NULL);
     if (s->procedure && s->procedure->sound && !s->procedure->sound(s))
         TRY(status_fail(CONSM_EFORMAT, "%s: holds impossible values", path));
-    s->steps = (int64_t)steps;
-    s->best_epoch = (int64_t)best_epoch;
-    s->best_val = best_val;
-    s->best_loss = best_loss;
+    s->learner.steps = (int64_t)steps;
+    s->learner.best_step = (int64_t)best_epoch;
+    s->learner.best = best_val;
+    s->learner.best_loss = best_loss;
 done:
     safetensors_close(f.file);
     return st;

@@ -111,9 +111,9 @@ done:
 static consm_status copy_tensors(struct consm_model *m, struct session *s)
 {
     consm_status st = CONSM_OK;
-    const struct params *params = s->params;
+    const struct params *params = s->learner.params;
     const float *value;
-    TRY(params_read(&value, s->params, PLACE_VALUE));
+    TRY(params_read(&value, s->learner.params, PLACE_VALUE));
     TRY(ZNEW(m->tensor, params->count + 2));
     for (int i = 0; i < params->count; i++) {
         const struct parameter *item = &params->item[i];

@@ -260,7 +260,7 @@ struct lines {
 static consm_status dump_program(void *ctx, struct session *s)
 {
     const struct lines *lines = ctx;
-    program_dump(s->eval, lines->line, lines->ctx);
+    program_dump(s->learner.eval, lines->line, lines->ctx);
     return CONSM_OK;
 }
 

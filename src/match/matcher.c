@@ -36,7 +36,6 @@ static consm_status allocate(struct matcher *m)
     int64_t cap = m->config->two_hop_cap, largest = cap > 0 && cap < d->nodes ? cap : d->nodes;
     m->score_batch = d->edges->count < SCORE_BATCH ? d->edges->count : SCORE_BATCH;
     m->score_batch = m->score_batch > 0 ? m->score_batch : 1;
-    TRY(params_new(&m->params));
     TRY(ZNEW(m->scratch, team_size(m->team)));
     for (int i = 0; i < team_size(m->team); i++)
         TRY(pool_scratch_new(&m->scratch[i], d->nodes, d->classes, largest,
@@ -115,12 +114,15 @@ consm_status matcher_new(struct matcher **out, const struct match_data *data,
     m->data = *data;
     m->config = config;
     m->seed = seed;
-    m->backend = backend;
     m->team = backend->host;
+    TRY(learner_open(&m->learner, backend, seed));
+    m->learner.what = "consm: the matching loss";
+    m->learner.unit = "step";
+    m->learner.advice = "a smaller --match-lr may help";
     TRY(allocate(m));
     TRY(allocate_training(m));
     TRY(matcher_record(m));
-    TRY(params_init(m->params, seed ^ 0x6d61746368u));
+    TRY(learner_start(&m->learner, seed ^ 0x6d61746368u, false));
     *out = m;
     m = NULL;
 done:
@@ -132,11 +134,9 @@ void matcher_free(struct matcher *m)
 {
     if (!m)
         return;
-    program_free(m->train);
-    program_free(m->encode);
     program_free(m->project);
     program_free(m->score);
-    params_free(m->params);
+    learner_close(&m->learner);
     subgraphs_free(&m->sets);
     pooling_free(&m->pooling);
     index_free(m->left);
@@ -169,10 +169,8 @@ void matcher_free(struct matcher *m)
 consm_status matcher_memory(struct matcher *m, memory_fn see, void *ctx)
 {
     consm_status st = CONSM_OK;
-    TRY(params_memory(m->params, PLACE_VALUE, "match.parameters", see, ctx));
-    TRY(params_memory(m->params, PLACE_MOMENT1, "match.moment1", see, ctx));
-    TRY(params_memory(m->params, PLACE_MOMENT2, "match.moment2", see, ctx));
-    see(ctx, "match.steps", &m->steps, sizeof m->steps);
+    TRY(learner_memory(&m->learner, "match.", see, ctx));
+    see(ctx, "match.steps", &m->learner.steps, sizeof m->learner.steps);
     see(ctx, "match.next_ego", &m->next_ego, sizeof m->next_ego);
     see(ctx, "match.sampled", &m->sampled, sizeof m->sampled);
 done:
@@ -181,33 +179,23 @@ done:
 
 bool matcher_sound(const struct matcher *m)
 {
-    return m->steps >= 0 && m->sampled >= 0 && m->next_ego >= 0 && m->next_ego < m->data.labelled;
+    return m->learner.steps >= 0 && m->sampled >= 0 && m->next_ego >= 0 &&
+           m->next_ego < m->data.labelled;
 }
 
 struct params *matcher_params(struct matcher *m)
 {
-    return m->params;
-}
-
-/* One of the results of the encoder with the parameters as they are. */
-static consm_status encode(const float **out, struct matcher *m, node x)
-{
-    consm_status st = CONSM_OK;
-    struct step step = {m->seed, (uint64_t)m->steps};
-    TRY(program_run(m->encode, &step));
-    TRY(program_read(out, m->encode, x));
-done:
-    return st;
+    return m->learner.params;
 }
 
 consm_status matcher_embedding(const float **out, struct matcher *m)
 {
-    return encode(out, m, m->embedding);
+    return learner_read(out, &m->learner, m->learner.eval, m->embedding);
 }
 
 consm_status matcher_head(const float **out, struct matcher *m)
 {
-    return encode(out, m, m->head);
+    return learner_read(out, &m->learner, m->learner.eval, m->head);
 }
 
 /* ---- pruning and mapping ------------------------------------------------- */
@@ -220,8 +208,8 @@ static consm_status update_references(const float **h, struct matcher *m)
     const struct match_data *d = &m->data;
     float *values;
     TRY(matcher_embedding(h, m));
-    TRY(params_write(&values, m->params, PLACE_VALUE));
-    m->reference_point = values + m->params->item[m->references].offset;
+    TRY(params_write(&values, m->learner.params, PLACE_VALUE));
+    m->reference_point = values + m->learner.params->item[m->references].offset;
     if (d->labelled > 0)
         prune_references(m->reference_point, *h, d->train, d->labelled, d->label, d->classes,
                          m->config->hidden);
@@ -287,25 +275,17 @@ consm_status matcher_train(struct matcher *m, int64_t steps, double *loss)
 {
     consm_status st = CONSM_OK;
     const struct config *c = m->config;
-    const float *h, *value;
-    double total = 0;
+    const float *h;
+    double total = 0, now;
     if (steps == 0)
         steps = m->data.labelled;
     for (int64_t i = 0; i < steps; i++) {
-        struct step step = {m->seed, (uint64_t)m->steps};
         if (i > 0 && i % c->match_refresh == 0) {
             TRY(update_references(&h, m));
             TRY(map_members(m, h));
         }
         TRY(matcher_draw_pairs(m));
-        TRY(program_run(m->train, &step));
-        TRY(program_read(&value, m->train, m->loss));
-        double now = (double)value[0];
-        m->steps++;
-        if (!isfinite(now))
-            TRY(status_fail(CONSM_ENUMERIC,
-                            "consm: the matching loss is %g at step %lld with learning rate %g",
-                            now, (long long)m->steps, c->match_lr));
+        TRY(learner_step(&m->learner, &m->learner.train, &now));
         total += now / (double)steps;
     }
     if (loss)
@@ -343,15 +323,14 @@ consm_status matcher_score(struct matcher *m, float *w)
 {
     consm_status st = CONSM_OK;
     const struct edges *edges = m->data.edges;
-    struct step step = {m->seed, (uint64_t)m->steps};
     const float *ego, *head, *left, *right, *scores;
     TRY(pool_every_node(m));
     if (m->project) {
         program_bind(m->project, m->pooled_input, m->pooled);
-        TRY(program_read(&ego, m->encode, m->embedding));
-        TRY(program_read(&head, m->encode, m->head));
+        TRY(program_read(&ego, m->learner.eval, m->embedding));
+        TRY(program_read(&head, m->learner.eval, m->head));
         program_bind(m->project, m->ego_input, ego);
-        TRY(program_run(m->project, &step));
+        TRY(learner_run(&m->learner, m->project));
         TRY(program_read(&left, m->project, m->left_part));
         TRY(program_read(&right, m->project, m->right_part));
         program_bind(m->score, m->left_input, left);
@@ -366,8 +345,7 @@ consm_status matcher_score(struct matcher *m, float *w)
             edges->count - first < m->score_batch ? edges->count - m->score_batch : first;
         TRY(index_set_rows(m->score_left, edges->left + begin));
         TRY(index_set_rows(m->score_right, edges->right + begin));
-        TRY(program_run(m->score, &step));
-        TRY(program_read(&scores, m->score, m->scores));
+        TRY(learner_read(&scores, &m->learner, m->score, m->scores));
         memcpy(w + begin, scores, (size_t)m->score_batch * sizeof *w);
     }
 done:

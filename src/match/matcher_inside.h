@@ -3,20 +3,19 @@
 #define MATCH_MATCHER_INSIDE_H
 
 #include "match/matcher.h"
+#include "nn/learner.h"
 
 struct matcher {
     struct match_data data;
     const struct config *config;
     uint64_t seed;
-    struct backend *backend;
     struct team *team; /* the backend's, for what is no program */
 
-    struct params *params;
-    struct program *train, *encode, *project, *score; /* project: only where M concatenates */
-    node loss;                                        /* of train */
-    node embedding, head;                             /* of encode: h and f(h) */
-    node pooled_input; /* of project, or of score: h' of every node */
-    node ego_input;    /* of project: h of every node */
+    struct learner learner;          /* its eval encodes */
+    struct program *project, *score; /* project: only where M concatenates */
+    node embedding, head;            /* of learner.eval: h and f(h) */
+    node pooled_input;               /* of project, or of score: h' of every node */
+    node ego_input;                  /* of project: h of every node */
     node left_part, right_part, left_input, right_input; /* from project to score */
     node head_input;                                     /* of score: f(h) of every node */
     node scores;
@@ -50,8 +49,6 @@ struct matcher {
     struct index *score_left, *score_right; /* (SCORE_BATCH) nodes */
     int64_t score_batch;
     float *pooled; /* (n, c·f) */
-
-    int64_t steps;
 };
 
 /* record.c: the three programs over one parameter store. */

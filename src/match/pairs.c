@@ -76,8 +76,8 @@ consm_status matcher_draw_pairs(struct matcher *m)
     TRY(index_set(m->left, left));
     TRY(index_set(m->right, right));
     TRY(index_set(m->ends, ends));
-    program_touch(m->train, m->target);
-    program_touch(m->train, m->weight);
+    program_touch(m->learner.train.program, m->target);
+    program_touch(m->learner.train.program, m->weight);
 done:
     return st;
 }

@@ -110,19 +110,17 @@ static node matching_loss(const struct matcher *m, struct program *p, node h, no
 static consm_status record_train(struct matcher *m)
 {
     consm_status st = CONSM_OK;
-    TRY(program_new(&m->train, m->params, true));
-    struct program *p = m->train;
+    struct program *p;
+    TRY(program_new(&p, m->learner.params, true));
     node h = encoder(m, p);
     /* h'_i = B(p*_i, h_i) for every labelled node: P·h, c rows each          (Eq. our_monge_map) */
     node rows =
         m->member ? gather(p, segment_max(p, gather(p, h, m->member), m->member_row), m->pooled_row)
                   : spmm(p, m->pooling.matrix, h);
     node pooled = reshape(p, rows, m->data.labelled, m->data.classes * m->config->hidden);
-    m->loss = matching_loss(m, p, h, match(m, p, pooled, h));
-    program_minimize(p, program_name(p, m->loss, "L_SM"));
-    program_optimize(p, &(struct adam_options){m->config->match_lr, 0.9, 0.999, 1e-8,
-                                               m->config->match_weight_decay});
-    TRY(program_compile(p, m->backend));
+    node loss = program_name(p, matching_loss(m, p, h, match(m, p, pooled, h)), "L_SM");
+    TRY(learner_lesson(&m->learner, &m->learner.train, p, loss, m->config->match_lr,
+                       m->config->match_weight_decay));
 done:
     return st;
 }
@@ -130,11 +128,11 @@ done:
 static consm_status record_encode(struct matcher *m)
 {
     consm_status st = CONSM_OK;
-    TRY(program_new(&m->encode, m->params, false));
-    m->embedding = encoder(m, m->encode);
-    m->head = class_head(m, m->encode, m->embedding);
-    program_keep(m->encode, m->embedding);
-    program_keep(m->encode, m->head);
+    TRY(program_new(&m->learner.eval, m->learner.params, false));
+    m->embedding = encoder(m, m->learner.eval);
+    m->head = class_head(m, m->learner.eval, m->embedding);
+    program_keep(m->learner.eval, m->embedding);
+    program_keep(m->learner.eval, m->head);
 done:
     return st;
 }
@@ -145,7 +143,7 @@ static consm_status record_project(struct matcher *m)
     consm_status st = CONSM_OK;
     if (m->config->match_join != MATCH_JOIN_CONCAT)
         return CONSM_OK;
-    TRY(program_new(&m->project, m->params, false));
+    TRY(program_new(&m->project, m->learner.params, false));
     struct program *p = m->project;
     m->pooled_input = input(p, NULL, m->data.nodes, m->data.classes * m->config->hidden);
     m->ego_input = input(p, NULL, m->data.nodes, m->config->hidden);
@@ -164,7 +162,7 @@ static consm_status record_score(struct matcher *m)
     const struct index *i = m->score_left, *j = m->score_right;
     int64_t n = m->data.nodes, width = m->config->match_hidden;
     node w;
-    TRY(program_new(&m->score, m->params, false));
+    TRY(program_new(&m->score, m->learner.params, false));
     struct program *p = m->score;
     if (m->project) {
         node left = m->left_input = input(p, NULL, n, width);
@@ -190,10 +188,10 @@ static consm_status record_scoring(struct matcher *m)
     TRY(record_encode(m));
     TRY(record_project(m));
     TRY(record_score(m));
-    TRY(program_compile(m->encode, m->backend));
+    TRY(program_compile(m->learner.eval, m->learner.backend));
     if (m->project)
-        TRY(program_compile(m->project, m->backend));
-    TRY(program_compile(m->score, m->backend));
+        TRY(program_compile(m->project, m->learner.backend));
+    TRY(program_compile(m->score, m->learner.backend));
 done:
     return st;
 }
@@ -201,8 +199,8 @@ done:
 consm_status matcher_record(struct matcher *m)
 {
     consm_status st = CONSM_OK;
-    TRY(params_add(m->params, &m->references, "references", m->data.classes, m->config->hidden,
-                   INIT_ZERO, false));
+    TRY(params_add(m->learner.params, &m->references, "references", m->data.classes,
+                   m->config->hidden, INIT_ZERO, false));
     if (m->data.labelled > 0)
         TRY(record_train(m));
     TRY(record_scoring(m));

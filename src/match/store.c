@@ -82,10 +82,10 @@ done:
 
 consm_status matcher_save(struct matcher *m, struct params *store, const char *prefix)
 {
-    return copy_values(m->params, store, prefix, true);
+    return copy_values(m->learner.params, store, prefix, true);
 }
 
 consm_status matcher_load(struct matcher *m, struct params *store, const char *prefix)
 {
-    return copy_values(m->params, store, prefix, false);
+    return copy_values(m->learner.params, store, prefix, false);
 }

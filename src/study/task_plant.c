@@ -193,15 +193,13 @@ static consm_status first_layer(float *h, struct session *s)
     consm_status st = CONSM_OK;
     struct program *p = NULL;
     const float *value;
-    struct step step = {s->options.seed, (uint64_t)s->steps};
     int64_t hidden = s->options.config.hidden;
-    TRY(program_new(&p, s->params, false));
+    TRY(program_new(&p, s->learner.params, false));
     struct inputs in = session_inputs(s, p);
     node found = relu(p, graph_conv(p, layer_name(1), graph_view(p, &in, VIEW_GCN), in.x, hidden));
     program_keep(p, found);
     TRY(program_compile(p, s->backend));
-    TRY(program_run(p, &step));
-    TRY(program_read(&value, p, found));
+    TRY(learner_read(&value, &s->learner, p, found));
     memcpy(h, value, (size_t)(s->problem->nodes * hidden) * sizeof *h);
 done:
     program_free(p);

@@ -4,22 +4,19 @@
 
 #include "base/rng.h"
 #include "nn/layers.h"
-#include <math.h>
 #include <string.h>
 
 enum { BATCH_PAIRS = 256, SCORE_PAIRS = 16384 };
 
 struct agreement {
     struct session *s;
-    struct params *params;
-    struct program *train, *score;
-    node loss, chance;
+    struct learner learner;
+    node chance;                            /* of learner.eval */
     struct index *left, *right;             /* (BATCH_PAIRS) */
     struct index *score_left, *score_right; /* (chunk) */
     int64_t chunk;
     float *target, *weight; /* (BATCH_PAIRS) */
     int32_t *ends[2];       /* (chunk or batch, the larger) rows on their way into an index */
-    int64_t steps;
     struct rng random;
 };
 
@@ -35,21 +32,19 @@ static consm_status record_programs(struct agreement *a)
 {
     consm_status st = CONSM_OK;
     const struct config *c = &a->s->options.config;
-    TRY(params_new(&a->params));
-    TRY(program_new(&a->train, a->params, true));
-    node x = session_features(a->s, a->train);
-    node value = agreement_record(a->train, x, a->left, a->right, c);
-    node target = input(a->train, a->target, BATCH_PAIRS, 1);
-    node weight = input(a->train, a->weight, BATCH_PAIRS, 1);
-    a->loss = program_minimize(a->train, bce(a->train, value, target, weight));
-    program_optimize(a->train,
-                     &(struct adam_options){c->match_lr, 0.9, 0.999, 1e-8, c->weight_decay});
-    TRY(program_compile(a->train, a->s->backend));
-    TRY(program_new(&a->score, a->params, false));
-    x = session_features(a->s, a->score);
-    a->chance = sigmoid(a->score, agreement_record(a->score, x, a->score_left, a->score_right, c));
-    program_keep(a->score, a->chance);
-    TRY(program_compile(a->score, a->s->backend));
+    struct learner *l = &a->learner;
+    struct program *p = NULL;
+    TRY(program_new(&p, l->params, true));
+    node value = agreement_record(p, session_features(a->s, p), a->left, a->right, c);
+    node target = input(p, a->target, BATCH_PAIRS, 1), weight = input(p, a->weight, BATCH_PAIRS, 1);
+    TRY(learner_lesson(l, &l->train, p, bce(p, value, target, weight), c->match_lr,
+                       c->weight_decay));
+    TRY(program_new(&l->eval, l->params, false));
+    p = l->eval;
+    value = agreement_record(p, session_features(a->s, p), a->score_left, a->score_right, c);
+    a->chance = sigmoid(p, value);
+    program_keep(p, a->chance);
+    TRY(program_compile(p, l->backend));
 done:
     return st;
 }
@@ -71,8 +66,12 @@ consm_status agreement_new(struct agreement **out, struct session *s)
     TRY(ZNEW(a->weight, BATCH_PAIRS));
     for (int side = 0; side < 2; side++)
         TRY(ZNEW(a->ends[side], a->chunk > BATCH_PAIRS ? a->chunk : BATCH_PAIRS));
+    TRY(learner_open(&a->learner, s->backend, s->options.seed + 1));
+    a->learner.what = "the agreement model's loss";
+    a->learner.unit = "step";
+    a->learner.advice = "a smaller --match-lr may help";
     TRY(record_programs(a));
-    TRY(params_init(a->params, s->options.seed + 1));
+    TRY(learner_start(&a->learner, s->options.seed + 1, false));
     rng_init(&a->random, s->options.seed, 0x6a6d);
     *out = a;
     return CONSM_OK;
@@ -85,9 +84,7 @@ void agreement_free(struct agreement *a)
 {
     if (!a)
         return;
-    program_free(a->train);
-    program_free(a->score);
-    params_free(a->params);
+    learner_close(&a->learner);
     index_free(a->left);
     index_free(a->right);
     index_free(a->score_left);
@@ -127,8 +124,8 @@ static consm_status draw_pairs(struct agreement *a, const int32_t *known, int64_
     }
     TRY(index_set(a->left, a->ends[0]));
     TRY(index_set(a->right, a->ends[1]));
-    program_touch(a->train, a->target);
-    program_touch(a->train, a->weight);
+    program_touch(a->learner.train.program, a->target);
+    program_touch(a->learner.train.program, a->weight);
 done:
     return st;
 }
@@ -137,20 +134,10 @@ consm_status agreement_train(struct agreement *a, const int32_t *known, int64_t 
                              const int32_t *class_of, int64_t steps)
 {
     consm_status st = CONSM_OK;
-    const struct config *c = &a->s->options.config;
-    const float *value;
+    double loss;
     for (int64_t i = 0; i < steps; i++) {
-        struct step step = {a->s->options.seed + 1, (uint64_t)a->steps};
         TRY(draw_pairs(a, known, count, class_of));
-        TRY(program_run(a->train, &step));
-        a->steps++;
-        TRY(program_read(&value, a->train, a->loss));
-        double loss = (double)value[0];
-        if (!isfinite(loss))
-            TRY(status_fail(CONSM_ENUMERIC,
-                            "the agreement model's loss is %g after %lld steps with learning rate "
-                            "%g; a smaller --match-lr may help",
-                            loss, (long long)a->steps, c->match_lr));
+        TRY(learner_step(&a->learner, &a->learner.train, &loss));
     }
 done:
     return st;
@@ -159,7 +146,6 @@ done:
 consm_status agreement_score(struct agreement *a, float *w, const struct edges *edges)
 {
     consm_status st = CONSM_OK;
-    struct step step = {a->s->options.seed, 0};
     const float *chance;
     for (int64_t first = 0; first < edges->count; first += a->chunk) {
         int64_t some = edges->count - first < a->chunk ? edges->count - first : a->chunk;
@@ -169,8 +155,7 @@ consm_status agreement_score(struct agreement *a, float *w, const struct edges *
         }
         TRY(index_set(a->score_left, a->ends[0]));
         TRY(index_set(a->score_right, a->ends[1]));
-        TRY(program_run(a->score, &step));
-        TRY(program_read(&chance, a->score, a->chance));
+        TRY(learner_read(&chance, &a->learner, a->learner.eval, a->chance));
         memcpy(w + first, chance, (size_t)some * sizeof *w);
     }
 done:
@@ -180,10 +165,8 @@ done:
 consm_status agreement_memory(struct agreement *a, memory_fn see, void *ctx)
 {
     consm_status st = CONSM_OK;
-    TRY(params_memory(a->params, PLACE_VALUE, "agreement.parameters", see, ctx));
-    TRY(params_memory(a->params, PLACE_MOMENT1, "agreement.moment1", see, ctx));
-    TRY(params_memory(a->params, PLACE_MOMENT2, "agreement.moment2", see, ctx));
-    see(ctx, "agreement.steps", &a->steps, sizeof a->steps);
+    TRY(learner_memory(&a->learner, "agreement.", see, ctx));
+    see(ctx, "agreement.steps", &a->learner.steps, sizeof a->learner.steps);
     see(ctx, "agreement.random", &a->random, sizeof a->random);
 done:
     return st;
@@ -191,5 +174,5 @@ done:
 
 bool agreement_sound(const struct agreement *a)
 {
-    return a && a->steps >= 0 && a->random.used >= 0 && a->random.used <= 4;
+    return a && a->learner.steps >= 0 && a->random.used >= 0 && a->random.used <= 4;
 }

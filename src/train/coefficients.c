@@ -33,20 +33,18 @@ consm_status session_coefficients(struct session *s, float *w, const struct edge
     struct program *p = NULL;
     const float *value;
     const struct model_def *model = s->options.model;
-    struct step step = {s->options.seed, (uint64_t)s->steps};
     if (s->procedure && s->procedure->coefficients)
         return s->procedure->coefficients(s, w, edges);
     if (!model->coefficients)
         return status_fail(CONSM_EINVAL,
                            "%s has no edge coefficients; consm, gam, gat, fagcn and ptdnet do",
                            model->name);
-    TRY(program_new(&p, s->params, false));
+    TRY(program_new(&p, s->learner.params, false));
     struct inputs in = session_inputs(s, p);
     node found = model->coefficients(p, &in, &s->options.config);
     program_keep(p, found);
     TRY(program_compile(p, s->backend));
-    TRY(program_run(p, &step));
-    TRY(program_read(&value, p, found));
+    TRY(learner_read(&value, &s->learner, p, found));
     TRY(read_edges(w, value, program_rows(p, found), s->problem->graph, edges));
 done:
     program_free(p);

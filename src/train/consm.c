@@ -92,9 +92,9 @@ static consm_status declare_store(struct session *s)
 {
     consm_status st = CONSM_OK;
     int index;
-    TRY(matcher_declare(s->params, CONSM_MATCH_PREFIX, &s->options.config, s->problem->features,
-                        s->problem->classes));
-    TRY(params_add(s->params, &index, CONSM_TRUST, 1, 1 + WITNESSES, INIT_ZERO, false));
+    TRY(matcher_declare(s->learner.params, CONSM_MATCH_PREFIX, &s->options.config,
+                        s->problem->features, s->problem->classes));
+    TRY(params_add(s->learner.params, &index, CONSM_TRUST, 1, 1 + WITNESSES, INIT_ZERO, false));
 done:
     return st;
 }
@@ -155,7 +155,7 @@ consm_status consm_open_matcher(struct session *s)
     if (own->own_views)
         TRY(ZNEW(own->best_match, matcher_params(own->matcher)->size));
     if (s->options.eval_only)
-        TRY(matcher_load(own->matcher, s->params, CONSM_MATCH_PREFIX));
+        TRY(matcher_load(own->matcher, s->learner.params, CONSM_MATCH_PREFIX));
 done:
     return st;
 }
@@ -199,8 +199,8 @@ static consm_status update_gnn(struct session *s, struct progress *progress)
     consm_status st = CONSM_OK;
     struct consm_place *at = &((struct consm *)s->own)->place;
     s->without_extra = at->round == 0;
-    while (at->left > 0 && s->steps < s->options.config.epochs) {
-        TRY(session_epoch(s, s->steps + 1, progress));
+    while (at->left > 0 && s->learner.steps < s->options.config.epochs) {
+        TRY(session_epoch(s, s->learner.steps + 1, progress));
         at->left--;
         TRY(session_report(s, progress));
     }
@@ -211,10 +211,10 @@ done:
 static consm_status finish_round(struct session *s, struct consm_place *at)
 {
     consm_status st = CONSM_OK;
-    bool better = s->best_epoch != at->before;
+    bool better = s->learner.best_step != at->before;
     if (better)
         TRY(consm_remember_messages(s));
-    TRY(session_restore(s));
+    TRY(learner_restore(&s->learner));
     consm_restore_messages(s);
     at->idle = better ? 0 : at->idle + 1;
 done:
@@ -224,7 +224,7 @@ done:
 static consm_status begin_round(struct session *s, struct consm_place *at)
 {
     at->round++;
-    at->before = s->best_epoch;
+    at->before = s->learner.best_step;
     at->left = s->options.config.gnn_steps;
     return ((struct consm *)s->own)->matcher ? match_round(s, at->round) : CONSM_OK;
 }
@@ -249,7 +249,7 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
         TRY(update_gnn(s, &progress));
         if (at->round > 0)
             TRY(finish_round(s, at));
-        if (s->steps >= c->epochs || at->round == c->rounds ||
+        if (s->learner.steps >= c->epochs || at->round == c->rounds ||
             (c->round_patience > 0 && at->idle >= c->round_patience))
             break;
         TRY(begin_round(s, at));

@@ -83,8 +83,8 @@ static consm_status try_choice(double *val, double *loss, struct session *s, int
         if (s->options.progress && s->options.progress(s->options.progress_ctx, &heard))
             TRY(status_fail(CONSM_ECANCEL, "stopped while the backbone was being chosen"));
     }
-    *val = trial->best_val;
-    *loss = trial->best_loss;
+    *val = trial->learner.best;
+    *loss = trial->learner.best_loss;
 done:
     session_free(trial);
     return st;

@@ -27,7 +27,7 @@ done:
 
 static int64_t stored_at(const struct session *s)
 {
-    return s->params->item[params_find(s->params, CONSM_TRUST)].offset;
+    return s->learner.params->item[params_find(s->learner.params, CONSM_TRUST)].offset;
 }
 
 static struct witness_data witness_data_of(const struct session *s)
@@ -92,8 +92,8 @@ consm_status session_keep_trust(struct session *s)
     TRY(consm_final_coefficients(s));
     TRY(consm_open_witnesses(s));
     TRY(consm_weigh_witnesses(&trust, s));
-    TRY(matcher_save(own->matcher, s->params, CONSM_MATCH_PREFIX));
-    TRY(params_write(&kept, s->params, PLACE_VALUE));
+    TRY(matcher_save(own->matcher, s->learner.params, CONSM_MATCH_PREFIX));
+    TRY(params_write(&kept, s->learner.params, PLACE_VALUE));
     kept += stored_at(s);
     kept[0] = (float)trust.bias;
     for (int k = 0; k < WITNESSES; k++)
@@ -143,7 +143,7 @@ consm_status session_trust(struct edge_trust *out, struct session *s)
             TRY(consm_open_witnesses(s));
             TRY(call_witnesses(s));
         }
-        TRY(params_read(&kept, s->params, PLACE_VALUE));
+        TRY(params_read(&kept, s->learner.params, PLACE_VALUE));
         kept += stored_at(s);
         out->weigh.bias = kept[0];
         for (int k = 0; k < WITNESSES; k++)

@@ -205,10 +205,10 @@ static consm_status classify(struct session *s, struct progress *progress)
     struct gam *own = s->own;
     size_t bytes = (size_t)own->propagation->edges->count * sizeof *own->w;
     while (own->place.left > 0) {
-        int64_t before = s->best_epoch;
-        TRY(session_epoch(s, s->steps + 1, progress));
+        int64_t before = s->learner.best_step;
+        TRY(session_epoch(s, s->learner.steps + 1, progress));
         own->place.left--;
-        if (s->best_epoch != before && own->weighed)
+        if (s->learner.best_step != before && own->weighed)
             memcpy(own->best_w, own->w, bytes);
         TRY(session_report(s, progress));
     }
@@ -220,10 +220,10 @@ static consm_status begin_round(struct session *s, struct gam_place *at)
 {
     consm_status st = CONSM_OK;
     at->round++;
-    at->before = s->best_epoch;
+    at->before = s->learner.best_step;
     at->left = s->options.config.gnn_steps;
-    if (s->steps > 0) {
-        TRY(session_restore(s));
+    if (s->learner.steps > 0) {
+        TRY(learner_restore(&s->learner));
         TRY(grow(s));
     }
     TRY(agree(s));
@@ -247,7 +247,7 @@ static consm_status gam_fit(struct session *s, struct train_result *result)
     for (;;) {
         TRY(classify(s, &progress));
         if (at->round > 0)
-            at->idle = s->best_epoch != at->before ? 0 : at->idle + 1;
+            at->idle = s->learner.best_step != at->before ? 0 : at->idle + 1;
         if (at->round == c->rounds || (c->round_patience > 0 && at->idle >= c->round_patience))
             break;
         TRY(begin_round(s, at));

@@ -63,7 +63,7 @@ struct inputs session_inputs(struct session *s, struct program *p)
 static consm_status record(struct session *s, struct program **out, node *logits, bool training)
 {
     consm_status st = CONSM_OK;
-    TRY(program_new(out, s->params, training));
+    TRY(program_new(out, s->learner.params, training));
     struct inputs in = session_inputs(s, *out);
     *logits = program_name(*out, s->options.model->build(*out, &in, &s->options.config), "logits");
 done:
@@ -73,31 +73,31 @@ done:
 consm_status session_record_eval(struct session *s)
 {
     consm_status st = CONSM_OK;
-    program_free(s->eval);
-    s->eval = NULL;
-    TRY(record(s, &s->eval, &s->logits, false));
-    program_keep(s->eval, s->logits);
-    TRY(program_compile(s->eval, s->backend));
+    struct learner *l = &s->learner;
+    program_free(l->eval);
+    l->eval = NULL;
+    TRY(record(s, &l->eval, &s->logits, false));
+    program_keep(l->eval, s->logits);
+    TRY(program_compile(l->eval, s->backend));
 done:
     return st;
 }
 
 /* A training program with or without the procedure's extra loss. */
-static consm_status record_train(struct session *s, struct program **out, node *loss, bool extra)
+static consm_status record_train(struct session *s, struct lesson *out, bool extra)
 {
     consm_status st = CONSM_OK;
     const struct config *c = &s->options.config;
+    struct program *p = NULL;
     node logits;
-    TRY(record(s, out, &logits, true));
-    *loss =
-        supervised_loss(*out, logits, s->problem->classes, s->labelled, s->target, s->row_weight);
+    TRY(record(s, &p, &logits, true));
+    node loss =
+        supervised_loss(p, logits, s->problem->classes, s->labelled, s->target, s->row_weight);
     if (extra) {
-        node mean = mean_prediction(*out, logits, s->problem->classes);
-        *loss = add(*out, *loss, s->procedure->extra_loss(s, *out, mean));
+        node mean = mean_prediction(p, logits, s->problem->classes);
+        loss = add(p, loss, s->procedure->extra_loss(s, p, mean));
     }
-    *loss = program_minimize(*out, *loss);
-    program_optimize(*out, &(struct adam_options){c->lr, 0.9, 0.999, 1e-8, c->weight_decay});
-    TRY(program_compile(*out, s->backend));
+    TRY(learner_lesson(&s->learner, out, p, loss, c->lr, c->weight_decay));
 done:
     return st;
 }
@@ -106,12 +106,12 @@ static consm_status build_programs(struct session *s)
 {
     consm_status st = CONSM_OK;
     bool extra = s->procedure && s->procedure->extra_loss;
-    s->params->limit = s->options.most_params;
+    s->learner.params->limit = s->options.most_params;
     if (s->options.eval_only)
         return session_record_eval(s);
-    TRY(record_train(s, &s->train, &s->loss, extra));
+    TRY(record_train(s, &s->learner.train, extra));
     if (extra && s->procedure->plain_phase)
-        TRY(record_train(s, &s->plain, &s->plain_loss, false));
+        TRY(record_train(s, &s->plain, false));
     TRY(session_record_eval(s));
 done:
     return st;
@@ -127,13 +127,13 @@ consm_status session_new(struct session **out, const struct problem *problem,
     s->problem = problem;
     s->options = *options;
     s->backend = backend;
-    s->best_val = -1;
     if (!options->eval_only) {
         TRY(collect_labelled(s));
         TRY(balance_classes(s));
     }
     s->target = problem->label;
-    TRY(params_new(&s->params));
+    TRY(learner_open(&s->learner, backend, options->seed));
+    s->learner.best = -1;
     TRY(procedure_find(&s->procedure, options));
     if (s->procedure && s->procedure->open)
         TRY(s->procedure->open(s));
@@ -141,12 +141,15 @@ consm_status session_new(struct session **out, const struct problem *problem,
     if (s->labelled)
         s->labelled->fixed = s->target == problem->label;
     TRY(build_programs(s));
-    TRY(params_init(s->params, options->seed));
+    snprintf(s->what, sizeof s->what, "%s: the loss", options->model->name);
+    s->learner.what = s->what;
+    s->learner.unit = "epoch";
+    s->learner.advice = "a smaller learning rate may help";
+    TRY(learner_start(&s->learner, options->seed, !options->eval_only));
     if (options->eval_only) {
         *out = s;
         return CONSM_OK;
     }
-    TRY(params_allocate(s->params, backend, PLACE_BEST));
     s->time_room = options->config.epochs;
     TRY(NEW(s->train_time, s->time_room));
     TRY(NEW(s->eval_time, s->time_room));
@@ -163,10 +166,8 @@ void session_free(struct session *s)
         return;
     if (s->procedure && s->procedure->close)
         s->procedure->close(s);
-    program_free(s->train);
-    program_free(s->plain);
-    program_free(s->eval);
-    params_free(s->params);
+    lesson_free(&s->plain);
+    learner_close(&s->learner);
     index_free(s->labelled);
     mem_free(s->row_weight);
     csr_free(s->row_normalized);
@@ -199,12 +200,9 @@ done:
 consm_status session_memory(struct session *s, memory_fn see, void *ctx)
 {
     consm_status st = CONSM_OK;
-    TRY(params_memory(s->params, PLACE_VALUE, "parameters", see, ctx));
-    TRY(params_memory(s->params, PLACE_MOMENT1, "moment1", see, ctx));
-    TRY(params_memory(s->params, PLACE_MOMENT2, "moment2", see, ctx));
-    TRY(params_memory(s->params, PLACE_BEST, "best", see, ctx));
-    TRY(see_program(s->train, "train", see, ctx));
-    TRY(see_program(s->eval, "eval", see, ctx));
+    TRY(learner_memory(&s->learner, "", see, ctx));
+    TRY(see_program(s->learner.train.program, "train", see, ctx));
+    TRY(see_program(s->learner.eval, "eval", see, ctx));
     if (s->procedure && s->procedure->memory)
         TRY(s->procedure->memory(s, see, ctx));
 done:
@@ -213,9 +211,9 @@ done:
 
 void session_touch(struct session *s, const void *data)
 {
-    program_touch(s->train, data);
-    program_touch(s->plain, data);
-    program_touch(s->eval, data);
+    program_touch(s->learner.train.program, data);
+    program_touch(s->plain.program, data);
+    program_touch(s->learner.eval, data);
 }
 
 consm_status session_loaded(struct session *s)
@@ -225,37 +223,17 @@ consm_status session_loaded(struct session *s)
 
 struct params *session_params(struct session *s)
 {
-    return s->params;
+    return s->learner.params;
 }
 
 consm_status session_logits(const float **out, struct session *s)
 {
-    consm_status st = CONSM_OK;
-    struct step step = {s->options.seed, (uint64_t)s->steps};
-    TRY(program_run(s->eval, &step));
-    TRY(program_read(out, s->eval, s->logits));
-done:
-    return st;
+    return learner_read(out, &s->learner, s->learner.eval, s->logits);
 }
 
 consm_status session_step(struct session *s, double *loss)
 {
-    consm_status st = CONSM_OK;
-    const struct config *c = &s->options.config;
-    struct step step = {s->options.seed, (uint64_t)s->steps};
-    struct program *program = s->without_extra ? s->plain : s->train;
-    const float *value;
-    TRY(program_run(program, &step));
-    TRY(program_read(&value, program, s->without_extra ? s->plain_loss : s->loss));
-    *loss = (double)value[0];
-    s->steps++;
-    if (!isfinite(*loss))
-        TRY(status_fail(CONSM_ENUMERIC,
-                        "%s: the loss is %g at epoch %lld with learning rate %g; "
-                        "a smaller learning rate may help",
-                        s->options.model->name, *loss, (long long)s->steps, c->lr));
-done:
-    return st;
+    return learner_step(&s->learner, s->without_extra ? &s->plain : &s->learner.train, loss);
 }
 
 /* Mean of -log p on validation when it decides between equal epochs, else 0. */
@@ -268,24 +246,13 @@ static double tie_loss(const struct session *s, const float *logits)
     return metrics_nll(&val, 1);
 }
 
-consm_status session_validate(double *found, struct session *s, int64_t epoch)
+consm_status session_validate(double *found, struct session *s)
 {
     consm_status st = CONSM_OK;
     const float *logits;
     TRY(session_logits(&logits, s));
-    double val = accuracy(logits, s->problem, SPLIT_VAL), loss = tie_loss(s, logits);
-    *found = val;
-    if (val > s->best_val || (val == s->best_val && loss < s->best_loss) || s->validation == 0) {
-        s->best_val = val;
-        s->best_loss = loss;
-        s->best_epoch = epoch;
-        TRY(block_copy(&s->params->block[PLACE_BEST], &s->params->block[PLACE_VALUE]));
-    }
+    *found = accuracy(logits, s->problem, SPLIT_VAL);
+    TRY(learner_judge(&s->learner, *found, tie_loss(s, logits), s->validation == 0));
 done:
     return st;
-}
-
-consm_status session_restore(struct session *s)
-{
-    return block_copy(&s->params->block[PLACE_VALUE], &s->params->block[PLACE_BEST]);
 }

@@ -3,6 +3,7 @@
 #define TRAIN_SESSION_H
 
 #include "graph/edges.h"
+#include "nn/learner.h"
 #include "train/train.h"
 
 struct session {
@@ -14,18 +15,15 @@ struct session {
     float *dense_normalized;
     float *shift, *scale; /* (f) of standardised columns, or NULL */
 
-    struct params *params;
-    struct program *train, *eval, *plain; /* plain: train without the procedure's extra loss */
-    node loss, logits, plain_loss;        /* of train, of eval, of plain */
-    bool without_extra;                   /* steps run plain */
+    struct learner learner;
+    char what[64];       /* the model's loss, for messages */
+    struct lesson plain; /* its lesson without the procedure's extra loss */
+    bool without_extra;  /* steps take that one */
+    node logits;         /* of learner.eval */
     struct index *labelled;
     float *row_weight;     /* (labelled) weight of each row in the loss, or NULL */
     const int32_t *target; /* (n) the classes the loss reads: the problem's, or a procedure's own */
     int64_t validation;    /* nodes that validate; with none the last epoch counts as the best */
-
-    int64_t steps;              /* optimiser steps taken */
-    double best_val, best_loss; /* the loss counts when ties go by it, else it is 0 */
-    int64_t best_epoch;
 
     double *train_time, *eval_time; /* (epochs) seconds */
     int64_t timed, time_room;
@@ -87,12 +85,9 @@ consm_status session_report(struct session *s, const struct progress *progress);
 consm_status session_step(struct session *s, double *loss);
 
 /* Validation accuracy now; remembers parameters that are better than all before. */
-consm_status session_validate(double *accuracy, struct session *s, int64_t epoch);
+consm_status session_validate(double *accuracy, struct session *s);
 
 /* A step, then validation, both timed; fills what progress says of them. */
 consm_status session_epoch(struct session *s, int64_t number, struct progress *progress);
-
-/* Back to the remembered parameters. */
-consm_status session_restore(struct session *s);
 
 #endif

@@ -46,7 +46,7 @@ consm_status session_epoch(struct session *s, int64_t number, struct progress *p
     if (st < 0)
         return st;
     double middle = clock_seconds();
-    st = session_validate(&progress->val_acc, s, number);
+    st = session_validate(&progress->val_acc, s);
     if (st < 0)
         return st;
     if (s->timed < s->time_room) {
@@ -54,7 +54,7 @@ consm_status session_epoch(struct session *s, int64_t number, struct progress *p
         s->eval_time[s->timed++] = clock_seconds() - middle;
     }
     progress->epoch = number;
-    progress->best_val = s->best_val;
+    progress->best_val = s->learner.best;
     return CONSM_OK;
 }
 
@@ -76,18 +76,18 @@ consm_status session_finish(struct session *s, struct train_result *result, doub
 {
     consm_status st = CONSM_OK;
     const float *logits;
-    TRY(session_restore(s));
+    TRY(learner_restore(&s->learner));
     TRY(session_logits(&logits, s));
     *result = (struct train_result){
         .seed = s->options.seed,
-        .val_acc = s->best_val,
+        .val_acc = s->learner.best,
         .test_acc = accuracy(logits, s->problem, SPLIT_TEST),
-        .best_epoch = s->best_epoch,
-        .epochs = s->steps,
+        .best_epoch = s->learner.best_step,
+        .epochs = s->learner.steps,
         .train_ms = median_ms(s->train_time, s->timed),
         .eval_ms = median_ms(s->eval_time, s->timed),
         .seconds = seconds,
-        .params = s->params->trained,
+        .params = s->learner.params->trained,
     };
 done:
     return st;
@@ -102,8 +102,8 @@ consm_status session_train(struct session *s, struct train_result *result)
     if (s->procedure && s->procedure->fit)
         return s->procedure->fit(s, result);
     /* A session that a checkpoint restored goes on behind its last epoch. */
-    for (int64_t number = s->steps + 1; number <= c->epochs; number++) {
-        if (c->patience > 0 && s->steps - s->best_epoch >= c->patience)
+    for (int64_t number = s->learner.steps + 1; number <= c->epochs; number++) {
+        if (c->patience > 0 && s->learner.steps - s->learner.best_step >= c->patience)
             break;
         TRY(session_epoch(s, number, &progress));
         TRY(session_report(s, &progress));
