@@ -133,18 +133,31 @@ struct consm_dataset;
 CONSM_API consm_status consm_dataset_open(struct consm_dataset **out, const char *name_or_path,
                                           const char *data_dir);
 
-/* A graph that is in memory already. Everything is copied. Absent parts are NULL. */
+/* A graph that is in memory already. Everything is copied. Absent parts are NULL. Integers are
+ * int32_t, or int64_t where the array's wide_ member says so; reals are float, or double. */
 struct consm_arrays {
+    size_t size;      /* set by you */
+    const char *name; /* for messages and model files; NULL: "arrays" */
     int64_t nodes, edges, features;
-    int32_t classes;                 /* 0: none; labels are 0 … classes-1 */
-    const int32_t *from, *to;        /* (edges) */
-    const float *weight;             /* (edges), or NULL */
-    const float *feature;            /* (nodes, features) row by row, or NULL without features */
-    const int32_t *label;            /* (nodes), -1 unknown; or NULL */
-    const char *const *node_id;      /* (nodes), or NULL: "0", "1", … */
-    const char *const *class_name;   /* (classes), or NULL */
+    int32_t classes; /* 0: none; labels are 0 … classes-1 */
+    bool directed;   /* edges have a direction, which models may leave out of account */
+    bool wide_ends, wide_weights, wide_features, wide_columns, wide_labels;
+
+    const void *from, *to;     /* (edges) integers */
+    const void *weight;        /* (edges) reals, or NULL */
+    const void *feature;       /* (nodes, features) reals row by row, or NULL without features */
+    const void *feature_start; /* NULL: dense. Sparse rows: (nodes+1) integers from 0 … */
+    const void *feature_column; /* … (entries) integers, none twice in a row, as wide as the starts;
+                                 * feature then holds (entries) reals, or is NULL: all 1 */
+    const void *label;          /* (nodes) integers, negative: unknown; or NULL */
+    const uint8_t *role;        /* (nodes) of enum consm_role, 0: none; or NULL. Split auto and
+                                 * public take it; a part without nodes may be left out */
+
+    const char *const *node_id;      /* (nodes), all different, or NULL: "0", "1", … */
+    const char *const *class_name;   /* (classes), all different, or NULL */
     const char *const *feature_name; /* (features), or NULL */
 };
+/* CONSM_EINVAL or CONSM_EFORMAT names the first entry that is not what it should be. */
 CONSM_API consm_status consm_dataset_from_arrays(struct consm_dataset **out,
                                                  const struct consm_arrays *arrays);
 CONSM_API void consm_dataset_free(struct consm_dataset *dataset);

@@ -122,41 +122,6 @@ static void datasets_open_and_answer(void **state)
     assert_null(d);
 }
 
-static void arrays_become_datasets(void **state)
-{
-    (void)state;
-    struct consm_dataset *d;
-    struct consm_dataset_info info = {.size = sizeof info};
-    int32_t from[3] = {0, 1, 2}, to[3] = {1, 2, 0}, label[3] = {1, -1, 0}, wild[3] = {1, 2, 7};
-    float feature[6] = {1, 2, 3, 4, 5, 6};
-    const char *id[3] = {"ann", "bob", "eve"}, *name[2] = {"no", "yes"};
-    char buffer[24];
-    struct consm_arrays a = {.nodes = 3,
-                             .edges = 3,
-                             .features = 2,
-                             .classes = 2,
-                             .from = from,
-                             .to = to,
-                             .feature = feature,
-                             .label = label,
-                             .node_id = id,
-                             .class_name = name};
-    OK(consm_dataset_from_arrays(&d, &a));
-    consm_dataset_info(&info, d);
-    assert_int_equal(info.labelled, 2);
-    assert_string_equal(consm_node_id(d, 2, buffer), "eve");
-    assert_string_equal(consm_class_name(d, 1, buffer), "yes");
-    consm_dataset_free(d);
-    a.to = wild;
-    assert_true(consm_dataset_from_arrays(&d, &a) < 0);
-    assert_null(d);
-    a.to = to;
-    a.feature = NULL;
-    FAILS(consm_dataset_from_arrays(&d, &a), CONSM_EINVAL, "no values");
-    a.nodes = 0;
-    FAILS(consm_dataset_from_arrays(&d, &a), CONSM_EINVAL, "0 nodes");
-}
-
 /* ---- training and predicting --------------------------------------------- */
 
 struct heard {
@@ -428,7 +393,8 @@ struct toy {
 static void toy_make(struct toy *t, int64_t nodes, int64_t columns, const char *const *names)
 {
     *t = (struct toy){0};
-    t->arrays = (struct consm_arrays){.nodes = nodes,
+    t->arrays = (struct consm_arrays){.size = sizeof t->arrays,
+                                      .nodes = nodes,
                                       .edges = nodes,
                                       .features = columns,
                                       .classes = 2,
@@ -783,7 +749,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_are_checked),
         cmocka_unit_test(datasets_open_and_answer),
-        cmocka_unit_test(arrays_become_datasets),
         cmocka_unit_test(training_reports_and_stops),
         cmocka_unit_test(validation_is_held_out),
         cmocka_unit_test(predictions_come_back_bit_for_bit),

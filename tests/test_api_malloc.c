@@ -66,11 +66,32 @@ static consm_status from_arrays(void)
     int32_t from[3] = {0, 1, 2}, to[3] = {1, 2, 0}, label[3] = {1, -1, 0};
     float feature[6] = {1, 2, 3, 4, 5, 6}, weight[3] = {1, 2, 3};
     const char *id[3] = {"ann", "bob", "eve"}, *name[2] = {"no", "yes"}, *column[2] = {"a", "b"};
-    struct consm_arrays a = {3, 3, 2, 2, from, to, weight, feature, label, id, name, column};
+    uint8_t role[3] = {CONSM_TRAIN, 0, CONSM_TEST};
+    int32_t start[4] = {0, 1, 2, 3}, at[3] = {1, 0, 1};
+    struct consm_arrays a = {.size = sizeof a,
+                             .nodes = 3,
+                             .edges = 3,
+                             .features = 2,
+                             .classes = 2,
+                             .from = from,
+                             .to = to,
+                             .weight = weight,
+                             .feature = feature,
+                             .label = label,
+                             .role = role,
+                             .node_id = id,
+                             .class_name = name,
+                             .feature_name = column};
     struct consm_dataset *d;
     consm_status st = consm_dataset_from_arrays(&d, &a);
     if (st < 0)
         assert_null(d);
+    consm_dataset_free(d);
+    if (st < 0)
+        return st;
+    a.feature_start = start;
+    a.feature_column = at;
+    st = consm_dataset_from_arrays(&d, &a);
     consm_dataset_free(d);
     return st;
 }

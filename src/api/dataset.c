@@ -1,4 +1,4 @@
-/* Datasets of the public interface: opening, making from arrays, looking. */
+/* Datasets of the public interface: opening and looking; arrays.c makes them from arrays. */
 #include "api/defaults.h"
 #include "api/objects.h"
 #include "base/sized.h"
@@ -59,19 +59,7 @@ consm_status dataset_prepared(const struct prepared **out, const struct consm_da
     return st;
 }
 
-/* ---- from arrays --------------------------------------------------------- */
-
-static consm_status copy(void **out, const void *from, int64_t count, size_t size)
-{
-    *out = NULL;
-    if (!from)
-        return CONSM_OK;
-    if (!(*out = mem_alloc((size_t)count, size)))
-        return CONSM_ENOMEM;
-    memcpy(*out, from, (size_t)count * size);
-    return CONSM_OK;
-}
-#define COPY(to, from, count) copy((void **)&(to), from, count, sizeof *(to))
+/* ---- names --------------------------------------------------------------- */
 
 consm_status names_copy(char ***out, char *const *names, int64_t count)
 {
@@ -96,64 +84,6 @@ void names_drop(char **names, int64_t count)
     for (int64_t i = 0; names && i < count; i++)
         mem_free(names[i]);
     mem_free(names);
-}
-
-static consm_status check_sizes(const struct consm_arrays *a)
-{
-    if (a->nodes < 1 || a->nodes > INT32_MAX)
-        return status_fail(CONSM_EINVAL, "%lld nodes: expected 1 to %d", (long long)a->nodes,
-                           INT32_MAX);
-    if (a->edges < 0 || a->features < 0 || a->classes < 0)
-        return status_fail(CONSM_EINVAL, "a count of edges, features or classes is negative");
-    if (a->edges > 0 && (!a->from || !a->to))
-        return status_fail(CONSM_EINVAL, "%lld edges, but no ends", (long long)a->edges);
-    if (a->features > 0 && !a->feature)
-        return status_fail(CONSM_EINVAL, "%lld features, but no values", (long long)a->features);
-    return CONSM_OK;
-}
-
-static consm_status fill_from(struct dataset *d, const struct consm_arrays *a)
-{
-    consm_status st = CONSM_OK;
-    float *dense = NULL;
-    d->nodes = a->nodes;
-    d->edges = a->edges;
-    d->classes = a->classes;
-    TRY(COPY(d->from, a->from, a->edges));
-    TRY(COPY(d->to, a->to, a->edges));
-    TRY(COPY(d->weight, a->weight, a->edges));
-    TRY(COPY(d->label, a->label, a->nodes));
-    if (!d->label) {
-        TRY(NEW(d->label, a->nodes));
-        memset(d->label, 0xff, (size_t)a->nodes * sizeof *d->label);
-    }
-    TRY(names_copy(&d->node_id, (char *const *)a->node_id, a->nodes));
-    TRY(names_copy(&d->class_name, (char *const *)a->class_name, a->classes));
-    if (a->features > 0) {
-        TRY(COPY(dense, a->feature, a->nodes * a->features));
-        TRY(dataset_set_features(d, dense, a->features));
-        TRY(names_copy(&d->feature_name, (char *const *)a->feature_name, a->features));
-    }
-    TRY(dataset_check(d));
-done:
-    return st;
-}
-
-consm_status consm_dataset_from_arrays(struct consm_dataset **out,
-                                       const struct consm_arrays *arrays)
-{
-    consm_status st = CONSM_OK;
-    struct dataset *data = NULL;
-    *out = NULL;
-    TRY(check_sizes(arrays));
-    TRY(dataset_new(&data, "arrays"));
-    if ((st = fill_from(data, arrays)) < 0) {
-        dataset_free(data);
-        return st;
-    }
-    TRY(dataset_wrap(out, data));
-done:
-    return st;
 }
 
 /* ---- looking ------------------------------------------------------------- */

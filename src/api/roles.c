@@ -52,18 +52,32 @@ static consm_status every_label(struct roles *r, const struct dataset *d)
                     : status_fail(CONSM_EINVAL, "%s: no node has a label to learn from", d->name);
 }
 
+/* The split that came with the data, which may leave validation or test out. */
+static consm_status came_along(struct roles *r, const struct dataset *d, uint64_t seed)
+{
+    const uint8_t *role = d->role + (int64_t)(seed % (uint64_t)d->splits) * d->nodes;
+    int64_t train = 0;
+    for (int64_t i = 0; i < d->nodes; i++) {
+        r->role[i] = d->label[i] >= 0 ? role[i] : SPLIT_NONE;
+        train += r->role[i] == SPLIT_TRAIN;
+    }
+    snprintf(r->split, sizeof r->split, "public");
+    return train ? CONSM_OK
+                 : status_fail(CONSM_EINVAL, "%s: its split leaves no labelled node to train",
+                               d->name);
+}
+
 consm_status roles_make(struct roles *out, const struct dataset *d, const char *split,
                         uint64_t seed, const struct split_options *o)
 {
     consm_status st = CONSM_OK;
     *out = (struct roles){0};
     TRY(ZNEW(out->role, d->nodes));
-    if (strcmp(split, "auto") == 0 && d->splits == 0) {
-        TRY(every_label(out, d));
+    if (strcmp(split, "auto") == 0) {
+        TRY(d->splits ? came_along(out, d, seed) : every_label(out, d));
     } else {
-        const char *spec = strcmp(split, "auto") == 0 ? "public" : split;
-        TRY(split_make(out->role, d, spec, seed, o));
-        snprintf(out->split, sizeof out->split, "%s", spec);
+        TRY(split_make(out->role, d, split, seed, o));
+        snprintf(out->split, sizeof out->split, "%s", split);
     }
     split_count(out->count, out->role, d->nodes);
     if (out->count[SPLIT_VAL] == 0) {

@@ -1,0 +1,233 @@
+/* Datasets from arrays in memory, of either width: everything is checked, since it comes from
+ * strangers' programs, and copied. */
+#include "api/objects.h"
+#include "base/sized.h"
+#include "data/names.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- either width -------------------------------------------------------- */
+
+static int64_t integer_at(const void *array, bool wide, int64_t i)
+{
+    return wide ? ((const int64_t *)array)[i] : ((const int32_t *)array)[i];
+}
+
+static consm_status outside(const char *name, int64_t i, int64_t found, int64_t least, int64_t most)
+{
+    return status_fail(CONSM_EINVAL, "%s[%lld] is %lld: expected %lld to %lld", name, (long long)i,
+                       (long long)found, (long long)least, (long long)most);
+}
+
+/* (count) integers from least to most as int32_t; NULL stays NULL. */
+static consm_status take_integers(int32_t **out, const char *name, const void *array, bool wide,
+                                  int64_t count, int64_t least, int64_t most)
+{
+    consm_status st = CONSM_OK;
+    *out = NULL;
+    if (!array)
+        return CONSM_OK;
+    TRY(NEW(*out, count));
+    for (int64_t i = 0; i < count; i++) {
+        int64_t value = integer_at(array, wide, i);
+        if (value < least || value > most)
+            TRY(outside(name, i, value, least, most));
+        (*out)[i] = (int32_t)value;
+    }
+done:
+    return st;
+}
+
+/* (count) reals as float; NULL stays NULL. A double too large for a float becomes infinite, which
+ * dataset_check() refuses. */
+static consm_status take_reals(float **out, const void *array, bool wide, int64_t count)
+{
+    consm_status st = CONSM_OK;
+    *out = NULL;
+    if (!array)
+        return CONSM_OK;
+    TRY(NEW(*out, count));
+    if (!wide && count > 0)
+        memcpy(*out, array, (size_t)count * sizeof **out);
+    for (int64_t i = 0; wide && i < count; i++)
+        (*out)[i] = (float)((const double *)array)[i];
+done:
+    return st;
+}
+
+/* ---- the parts ----------------------------------------------------------- */
+
+static consm_status check_sizes(const struct consm_arrays *a)
+{
+    if (a->nodes < 1 || a->nodes > INT32_MAX)
+        return status_fail(CONSM_EINVAL, "%lld nodes: expected 1 to %d", (long long)a->nodes,
+                           INT32_MAX);
+    if (a->edges < 0 || a->features < 0 || a->features > INT32_MAX || a->classes < 0)
+        return status_fail(CONSM_EINVAL,
+                           "a count of edges, features or classes is negative or too large");
+    if (a->edges > 0 && (!a->from || !a->to))
+        return status_fail(CONSM_EINVAL, "%lld edges, but no ends", (long long)a->edges);
+    if (a->features > 0 && !a->feature && !a->feature_start)
+        return status_fail(CONSM_EINVAL, "%lld features, but no values", (long long)a->features);
+    if (a->features > 0 && a->feature_start && !a->feature_column)
+        return status_fail(CONSM_EINVAL, "sparse features, but no columns");
+    return CONSM_OK;
+}
+
+/* Unknown labels may be any negative number. */
+static consm_status take_labels(struct dataset *d, const struct consm_arrays *a)
+{
+    consm_status st = CONSM_OK;
+    TRY(NEW(d->label, a->nodes));
+    for (int64_t i = 0; i < a->nodes; i++) {
+        int64_t label = a->label ? integer_at(a->label, a->wide_labels, i) : -1;
+        if (label >= a->classes)
+            TRY(outside("label", i, label, -1, a->classes - 1));
+        d->label[i] = label < 0 ? -1 : (int32_t)label;
+    }
+done:
+    return st;
+}
+
+static consm_status take_roles(struct dataset *d, const struct consm_arrays *a)
+{
+    consm_status st = CONSM_OK;
+    if (!a->role)
+        return CONSM_OK;
+    TRY(NEW(d->role, a->nodes));
+    for (int64_t i = 0; i < a->nodes; i++) {
+        if (a->role[i] > CONSM_TEST)
+            TRY(outside("role", i, a->role[i], 0, CONSM_TEST));
+        d->role[i] = a->role[i];
+    }
+    d->splits = 1;
+done:
+    return st;
+}
+
+/* The row of each entry; starts must ascend from 0. */
+static consm_status entry_rows(int32_t **out, int64_t *entries, const struct consm_arrays *a)
+{
+    consm_status st = CONSM_OK;
+    int64_t before = 0, first = integer_at(a->feature_start, a->wide_columns, 0);
+    *out = NULL;
+    if (first != 0)
+        return outside("feature_start", 0, first, 0, 0);
+    for (int64_t i = 1; i <= a->nodes; i++) {
+        int64_t next = integer_at(a->feature_start, a->wide_columns, i);
+        if (next < before || next - before > a->features)
+            return outside("feature_start", i, next, before, before + a->features);
+        before = next;
+    }
+    *entries = before;
+    TRY(NEW(*out, before));
+    for (int64_t i = 0, e = 0; i < a->nodes; i++)
+        for (; e < integer_at(a->feature_start, a->wide_columns, i + 1); e++)
+            (*out)[e] = (int32_t)i;
+done:
+    return st;
+}
+
+static consm_status take_sparse(struct dataset *d, const struct consm_arrays *a)
+{
+    consm_status st = CONSM_OK;
+    int32_t *row = NULL, *column = NULL;
+    float *value = NULL;
+    int64_t entries = 0;
+    TRY(entry_rows(&row, &entries, a));
+    TRY(take_integers(&column, "feature_column", a->feature_column, a->wide_columns, entries, 0,
+                      a->features - 1));
+    TRY(take_reals(&value, a->feature, a->wide_features, entries));
+    TRY(csr_from_edges(&d->sparse, a->nodes, a->features, entries, row, column, value, CSR_DIRECTED,
+                       NULL));
+    d->features = a->features;
+    if (d->sparse->nnz != entries)
+        TRY(status_fail(CONSM_EINVAL, "%lld entries of feature_column stand twice in their row",
+                        (long long)(entries - d->sparse->nnz)));
+done:
+    mem_free(row);
+    mem_free(column);
+    mem_free(value);
+    return st;
+}
+
+static consm_status take_features(struct dataset *d, const struct consm_arrays *a)
+{
+    consm_status st = CONSM_OK;
+    float *dense = NULL;
+    if (a->features == 0)
+        return CONSM_OK;
+    if (a->feature_start) {
+        TRY(take_sparse(d, a));
+    } else {
+        TRY(take_reals(&dense, a->feature, a->wide_features, a->nodes * a->features));
+        TRY(dataset_set_features(d, dense, a->features));
+    }
+    TRY(names_copy(&d->feature_name, (char *const *)a->feature_name, a->features));
+done:
+    return st;
+}
+
+/* Names by which people tell nodes or classes apart. */
+static consm_status take_names(char ***out, const char *const *name, int64_t count,
+                               const char *what)
+{
+    consm_status st = CONSM_OK;
+    struct names seen = {0};
+    int64_t index;
+    *out = NULL;
+    for (int64_t i = 0; name && i < count; i++) {
+        if (!name[i])
+            TRY(status_fail(CONSM_EINVAL, "%s[%lld] is NULL: expected a name", what, (long long)i));
+        TRY(names_add(&index, &seen, name[i], strlen(name[i])));
+        if (index != i)
+            TRY(status_fail(CONSM_EINVAL, "%s[%lld] and [%lld] are both \"%s\"", what,
+                            (long long)index, (long long)i, name[i]));
+    }
+    TRY(names_copy(out, (char *const *)name, count));
+done:
+    names_free(&seen);
+    return st;
+}
+
+/* ---- all together -------------------------------------------------------- */
+
+static consm_status fill_from(struct dataset *d, const struct consm_arrays *a)
+{
+    consm_status st = CONSM_OK;
+    d->nodes = a->nodes;
+    d->edges = a->edges;
+    d->classes = a->classes;
+    d->directed = a->directed;
+    TRY(take_integers(&d->from, "from", a->from, a->wide_ends, a->edges, 0, a->nodes - 1));
+    TRY(take_integers(&d->to, "to", a->to, a->wide_ends, a->edges, 0, a->nodes - 1));
+    TRY(take_reals(&d->weight, a->weight, a->wide_weights, a->edges));
+    TRY(take_labels(d, a));
+    TRY(take_roles(d, a));
+    TRY(take_names(&d->node_id, a->node_id, a->nodes, "node_id"));
+    TRY(take_names(&d->class_name, a->class_name, a->classes, "class_name"));
+    TRY(take_features(d, a));
+    TRY(dataset_check(d));
+done:
+    return st;
+}
+
+consm_status consm_dataset_from_arrays(struct consm_dataset **out,
+                                       const struct consm_arrays *arrays)
+{
+    consm_status st = CONSM_OK;
+    struct consm_arrays whole = {0};
+    struct dataset *data = NULL;
+    *out = NULL;
+    TRY(sized_take(&whole, sizeof whole, arrays, SIZED_UP_TO(struct consm_arrays, feature_name)));
+    TRY(check_sizes(&whole));
+    TRY(dataset_new(&data, whole.name ? whole.name : "arrays"));
+    if ((st = fill_from(data, &whole)) < 0) {
+        dataset_free(data);
+        return st;
+    }
+    TRY(dataset_wrap(out, data));
+done:
+    return st;
+}
