@@ -34,6 +34,40 @@ static void print_column(double value)
         printf(" %8s", "-");
 }
 
+/* What ConSM's matching module knows, where there was one to examine. */
+static bool was_examined(const struct train_result *r)
+{
+    return r->match.learned_auc > 0;
+}
+
+static void print_matching(const struct training *t)
+{
+    struct match_quality mean = {0};
+    int64_t runs = 0, chance = 0;
+    for (int64_t i = 0; i < t->runs; i++) {
+        const struct match_quality *q = &t->result[i].match;
+        if (!was_examined(&t->result[i]))
+            continue;
+        mean.learned_auc += q->learned_auc;
+        mean.held_auc += q->held_auc;
+        mean.known_auc += q->known_auc;
+        chance += q->at_chance;
+        runs++;
+    }
+    if (runs == 0)
+        return;
+    printf("  matching: AUC %.3f on pairs it learned from", mean.learned_auc / (double)runs);
+    if (isfinite(mean.held_auc))
+        printf(", %.3f on held-out pairs", mean.held_auc / (double)runs);
+    if (isfinite(mean.known_auc))
+        printf(", %.3f on edges with known labels", mean.known_auc / (double)runs);
+    putchar('\n');
+    if (chance)
+        printf("  matching knows no more than chance about held-out pairs in %lld of %lld runs: "
+               "trust leaves it out there\n",
+               (long long)chance, (long long)runs);
+}
+
 void train_print_run(const struct training *t, const struct train_result *r)
 {
     if (!t->json) {
@@ -44,7 +78,7 @@ void train_print_run(const struct training *t, const struct train_result *r)
                r->train_ms, r->eval_ms);
         return;
     }
-    print_json(json_pack(
+    json_t *line = json_pack(
         "{s:s, s:s, s:s, s:I, s:o, s:o, s:I, s:I, s:f, s:f, s:f, s:I, s:f, s:I, s:I, s:I, s:I, "
         "s:b}",
         "dataset", t->prepared->data->name, "model", t->model->name, "split", t->split, "seed",
@@ -54,7 +88,14 @@ void train_print_run(const struct training *t, const struct train_result *r)
         r->seconds, "params", (json_int_t)r->params, "peak_rss_mb", clock_peak_rss_mb(), "trained",
         (json_int_t)t->count[SPLIT_TRAIN], "validated", (json_int_t)t->count[SPLIT_VAL], "tested",
         (json_int_t)t->count[SPLIT_TEST], "held_out", (json_int_t)t->held_out,
-        "structural_features", t->prepared->structural != NULL));
+        "structural_features", t->prepared->structural != NULL);
+    if (was_examined(r))
+        json_object_set_new(
+            line, "matching",
+            json_pack("{s:o, s:o, s:o, s:b}", "learned_auc", figure(r->match.learned_auc),
+                      "held_auc", figure(r->match.held_auc), "known_auc",
+                      figure(r->match.known_auc), "at_chance", (int)r->match.at_chance));
+    print_json(line);
 }
 
 void train_print_summary(const struct training *t, double seconds)
@@ -90,6 +131,7 @@ void train_print_summary(const struct training *t, double seconds)
     if (!t->count[SPLIT_TEST] && !t->count[SPLIT_VAL])
         printf("no accuracy (no validation and no test nodes)");
     printf(" over %lld run%s in %.1f s\n", (long long)t->runs, t->runs == 1 ? "" : "s", seconds);
+    print_matching(t);
 }
 
 /* What was done with the data that a person should know. */

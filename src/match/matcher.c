@@ -48,6 +48,8 @@ static consm_status allocate(struct matcher *m)
     TRY(NEW(m->keep, d->graph->nnz));
     TRY(index_new(&m->score_left, m->score_batch, d->nodes));
     TRY(index_new(&m->score_right, m->score_batch, d->nodes));
+    TRY(ZNEW(m->batch_left, m->score_batch));
+    TRY(ZNEW(m->batch_right, m->score_batch));
 done:
     return st;
 }
@@ -148,6 +150,8 @@ void matcher_free(struct matcher *m)
     index_free(m->pooled_row);
     index_free(m->score_left);
     index_free(m->score_right);
+    mem_free(m->batch_left);
+    mem_free(m->batch_right);
     for (int i = 0; m->scratch && i < team_size(m->team); i++)
         pool_scratch_free(&m->scratch[i]);
     mem_free(m->scratch);
@@ -296,7 +300,7 @@ done:
 
 /* ---- the coefficients of all edges --------------------------------------- */
 
-static consm_status pool_every_node(struct matcher *m)
+consm_status matcher_pool(struct matcher *m, const int32_t *only, int64_t count)
 {
     consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
@@ -304,6 +308,8 @@ static consm_status pool_every_node(struct matcher *m)
     const float *h;
     TRY(update_references(&h, m));
     struct pool_all q = {.graph = d->graph,
+                         .node = only,
+                         .count = count,
                          .keep = m->keep,
                          .h = h,
                          .plans = m->plans,
@@ -319,35 +325,55 @@ done:
     return st;
 }
 
+/* The first layer of M, once for all pairs. */
+static consm_status project(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    const float *ego, *head, *left, *right;
+    if (!m->project) {
+        program_bind(m->score, m->pooled_input, m->pooled);
+        return CONSM_OK;
+    }
+    TRY(program_read(&ego, m->learner.eval, m->embedding));
+    TRY(program_read(&head, m->learner.eval, m->head));
+    program_bind(m->project, m->pooled_input, m->pooled);
+    program_bind(m->project, m->ego_input, ego);
+    TRY(learner_run(&m->learner, m->project));
+    TRY(program_read(&left, m->project, m->left_part));
+    TRY(program_read(&right, m->project, m->right_part));
+    program_bind(m->score, m->left_input, left);
+    program_bind(m->score, m->right_input, right);
+    program_bind(m->score, m->head_input, head);
+done:
+    return st;
+}
+
+consm_status matcher_match(struct matcher *m, float *w, const int32_t *left, const int32_t *right,
+                           int64_t count)
+{
+    consm_status st = CONSM_OK;
+    const float *scores;
+    TRY(project(m));
+    for (int64_t first = 0; first < count; first += m->score_batch) {
+        int64_t size = count - first < m->score_batch ? count - first : m->score_batch;
+        /* A last batch that is not full keeps what stood behind it: those scores are not read. */
+        memcpy(m->batch_left, left + first, (size_t)size * sizeof *left);
+        memcpy(m->batch_right, right + first, (size_t)size * sizeof *right);
+        TRY(index_set_rows(m->score_left, m->batch_left));
+        TRY(index_set_rows(m->score_right, m->batch_right));
+        TRY(learner_read(&scores, &m->learner, m->score, m->scores));
+        memcpy(w + first, scores, (size_t)size * sizeof *w);
+    }
+done:
+    return st;
+}
+
 consm_status matcher_score(struct matcher *m, float *w)
 {
     consm_status st = CONSM_OK;
     const struct edges *edges = m->data.edges;
-    const float *ego, *head, *left, *right, *scores;
-    TRY(pool_every_node(m));
-    if (m->project) {
-        program_bind(m->project, m->pooled_input, m->pooled);
-        TRY(program_read(&ego, m->learner.eval, m->embedding));
-        TRY(program_read(&head, m->learner.eval, m->head));
-        program_bind(m->project, m->ego_input, ego);
-        TRY(learner_run(&m->learner, m->project));
-        TRY(program_read(&left, m->project, m->left_part));
-        TRY(program_read(&right, m->project, m->right_part));
-        program_bind(m->score, m->left_input, left);
-        program_bind(m->score, m->right_input, right);
-        program_bind(m->score, m->head_input, head);
-    } else {
-        program_bind(m->score, m->pooled_input, m->pooled);
-    }
-    for (int64_t first = 0; first < edges->count; first += m->score_batch) {
-        /* The last batch begins earlier, so that it is full: a few edges are scored twice. */
-        int64_t begin =
-            edges->count - first < m->score_batch ? edges->count - m->score_batch : first;
-        TRY(index_set_rows(m->score_left, edges->left + begin));
-        TRY(index_set_rows(m->score_right, edges->right + begin));
-        TRY(learner_read(&scores, &m->learner, m->score, m->scores));
-        memcpy(w + begin, scores, (size_t)m->score_batch * sizeof *w);
-    }
+    TRY(matcher_pool(m, NULL, 0));
+    TRY(matcher_match(m, w, edges->left, edges->right, edges->count));
 done:
     return st;
 }

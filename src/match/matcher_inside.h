@@ -47,6 +47,7 @@ struct matcher {
     int64_t next_ego, sampled;  /* whose turn it is; pairs drawn so far */
 
     struct index *score_left, *score_right; /* (SCORE_BATCH) nodes */
+    int32_t *batch_left, *batch_right;      /* … as they are handed over */
     int64_t score_batch;
     float *pooled; /* (n, c·f) */
 };

@@ -68,9 +68,11 @@ consm_status pooling_split(struct pooling *p, const struct subgraphs *s, const f
 void pooling_map(int32_t *reference, float *weight, const struct subgraphs *s, int64_t classes,
                  struct ot_plans *plans, struct team *team);
 
-/* h' (n, c·f) of every node over the kept edges. */
+/* h' (n, c·f) of every node over the kept edges, or of some nodes only. */
 struct pool_all {
     const struct csr *graph;
+    const int32_t *node; /* (count) those to pool; NULL: all */
+    int64_t count;
     const uint8_t *keep; /* (nnz) */
     const float *h;      /* (n, f) */
     struct ot_plans *plans;

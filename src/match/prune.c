@@ -148,16 +148,3 @@ void prune_top(uint8_t *keep, int64_t nnz, const float *score, const struct edge
         keep[edges->back[order[i]]] = 1;
     }
 }
-
-float prune_threshold(const float *score, int64_t count, int64_t k, int32_t *order)
-{
-    if (count == 0 || k < 1)
-        return INFINITY;
-    if (k > count)
-        k = count;
-    prune_first(order, score, count, k);
-    float least = INFINITY;
-    for (int64_t i = 0; i < k; i++)
-        least = score[order[i]] < least ? score[order[i]] : least;
-    return least;
-}

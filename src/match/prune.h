@@ -31,7 +31,4 @@ void prune_top(uint8_t *keep, int64_t nnz, const float *score, const struct edge
  */
 void prune_first(int32_t *order, const float *score, int64_t count, int64_t k);
 
-/* The k-th largest of count scores, k from 1; the same selection. */
-float prune_threshold(const float *score, int64_t count, int64_t k, int32_t *order);
-
 #endif

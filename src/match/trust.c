@@ -52,13 +52,9 @@ consm_status trust_sample_new(struct trust_sample **out, const struct edges *edg
     *out = NULL;
     TRY(ZNEW(s, 1));
     for (int64_t e = 0; e < edges->count; e++) {
-        int use = usable(edges, e, label, role);
-        count[use]++;
-        if (use > 0)
-            kind[label[edges->left[e]] == label[edges->right[e]]]++;
+        count[usable(edges, e, label, role)]++;
     }
     int least = count[2] >= ENOUGH ? 2 : 1;
-    s->both_kinds = kind[0] >= FEW && kind[1] >= FEW;
     s->count = least == 2 ? count[2] : count[1] + count[2];
     TRY(NEW(s->edge, s->count));
     TRY(NEW(s->same, s->count));
@@ -66,8 +62,10 @@ consm_status trust_sample_new(struct trust_sample **out, const struct edges *edg
     for (int64_t e = 0; e < edges->count; e++)
         if (usable(edges, e, label, role) >= least) {
             s->same[at] = label[edges->left[e]] == label[edges->right[e]];
+            kind[s->same[at]]++;
             s->edge[at++] = e;
         }
+    s->both_kinds = kind[0] >= FEW && kind[1] >= FEW;
     *out = s;
     s = NULL;
 done:
@@ -193,17 +191,22 @@ static void newton(double beta[TERMS], const struct trust_sample *s)
     }
 }
 
-void trust_fit(struct trust *t, struct trust_sample *s, const float *x)
+void trust_fit(struct trust *t, struct trust_sample *s, const float *x, bool without_match)
 {
     double beta[TERMS] = {0};
     /* Witnesses in [0, 1] on the logistic scale: 0 → 0.12, 1/2 → 1/2, 1 → 0.88. */
     *t = (struct trust){.bias = -2, .by[WITNESS_MATCH] = 2, .by[WITNESS_AGREEMENT] = 2};
+    if (without_match)
+        *t = (struct trust){.bias = -2, .by[WITNESS_AGREEMENT] = 4};
     if (!s->both_kinds)
         return;
     for (int64_t i = 0; i < s->count; i++)
         s->x[i * TERMS] = 1;
     for (int k = 0; k < WITNESSES; k++)
         standardise(s, x, k);
+    if (without_match)
+        for (int64_t i = 0; i < s->count; i++)
+            s->x[i * TERMS + 1 + WITNESS_MATCH] = 0; /* the ridge keeps its weight at 0 */
     newton(beta, s);
     t->bias = beta[0];
     for (int k = 0; k < WITNESSES; k++) {

@@ -56,8 +56,9 @@ void trust_sample_free(struct trust_sample *s);
 
 /* With fewer than three edges that join one class, or three that do not, there is nothing to learn
  * from, and trust is the mean of coefficient and agreement as they are. Newton's method with a
- * small ridge; deterministic, and allocates nothing. */
-void trust_fit(struct trust *t, struct trust_sample *s, const float *x);
+ * small ridge; deterministic, and allocates nothing. without_match: the matching coefficient knows
+ * nothing and gets no weight. */
+void trust_fit(struct trust *t, struct trust_sample *s, const float *x, bool without_match);
 
 void trust_apply(float *score, const struct trust *t, const float *x, int64_t count);
 

@@ -129,7 +129,7 @@ static consm_status calibrate(float *probability, const float *coefficient,
     for (int64_t e = 0; e < count; e++)
         x[e * WITNESSES + WITNESS_MATCH] = coefficient[e];
     TRY(trust_sample_new(&sample, t->edges, problem->label, problem->role));
-    trust_fit(&curve, sample, x);
+    trust_fit(&curve, sample, x, false);
     trust_apply(probability, &curve, x, count);
 done:
     trust_sample_free(sample);

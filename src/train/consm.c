@@ -8,8 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Whether training or validation may know this node's label. */
-static bool known(const struct problem *problem, int32_t i)
+bool consm_known(const struct problem *problem, int32_t i)
 {
     uint8_t role = problem->role[i];
     return problem->label[i] >= 0 && (role == SPLIT_TRAIN || role == SPLIT_VAL);
@@ -20,7 +19,7 @@ double consm_estimate_zeta(const struct edges *edges, const struct problem *prob
     int64_t same = 1, all = 2;
     for (int64_t e = 0; e < edges->count; e++) {
         int32_t i = edges->left[e], j = edges->right[e];
-        if (!known(problem, i) || !known(problem, j))
+        if (!consm_known(problem, i) || !consm_known(problem, j))
             continue;
         same += problem->label[i] == problem->label[j];
         all++;
@@ -34,14 +33,16 @@ void consm_propagation(float *slope, float *constant, const float *w, const stru
                        const uint8_t *role, double zeta, const struct config *c, int32_t *order)
 {
     int64_t count = edges->count, confident = (int64_t)floor(zeta * (double)count);
-    float threshold = prune_threshold(w, count, confident, order);
     double share = c->lambda / (c->lambda_per == LAMBDA_PER_MEAN && count > 0 ? (double)count : 1);
     double fixed = 0;
+    prune_first(order, w, count, confident);
+    for (int64_t e = 0; e < count; e++)
+        slope[order[e]] = e < confident;
     for (int64_t e = 0; e < count; e++) {
         int labelled =
             (role[edges->left[e]] == SPLIT_TRAIN) + (role[edges->right[e]] == SPLIT_TRAIN);
         double alpha = labelled == 2 ? 0 : labelled == 1 ? c->alpha_lu : c->alpha_uu;
-        bool attract = w[e] >= threshold;
+        bool attract = slope[e] > 0;
         slope[e] = (float)(share * alpha * (attract ? -w[e] : 1 - w[e]));
         fixed += attract ? share * alpha * w[e] : 0;
     }
@@ -129,28 +130,33 @@ done:
     return st;
 }
 
-consm_status consm_open_matcher(struct session *s)
+struct match_data consm_match_data(const struct session *s)
 {
-    consm_status st = CONSM_OK;
-    struct consm *own = s->own;
     const struct problem *problem = s->problem;
-    if (!own->edges)
-        TRY(edges_new(&own->edges, problem->graph));
     /* Features as stored: matching gains nothing from what suits the backbone, except where the
      * user says that the columns have no common scale. */
     bool standard = s->options.config.normalize_features == FEATURES_STANDARD;
-    struct match_data data = {
+    return (struct match_data){
         .nodes = problem->nodes,
         .features = problem->features,
         .classes = problem->classes,
         .graph = problem->graph,
-        .edges = own->edges,
+        .edges = ((const struct consm *)s->own)->edges,
         .sparse = problem->sparse,
         .dense = standard && s->dense_normalized ? s->dense_normalized : problem->dense,
         .label = problem->label,
         .train = s->labelled ? s->labelled->row : NULL,
         .labelled = s->labelled ? s->labelled->count : 0,
     };
+}
+
+consm_status consm_open_matcher(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    if (!own->edges)
+        TRY(edges_new(&own->edges, s->problem->graph));
+    struct match_data data = consm_match_data(s);
     TRY(matcher_new(&own->matcher, &data, &s->options.config, s->options.seed, s->backend));
     if (own->own_views)
         TRY(ZNEW(own->best_match, matcher_params(own->matcher)->size));
@@ -160,11 +166,17 @@ done:
     return st;
 }
 
-double consm_kept_share(const struct session *s)
+enum config_prune_by consm_prune_by(const struct session *s)
+{
+    const struct consm_place *at = &((const struct consm *)s->own)->place;
+    return at->begun ? (enum config_prune_by)at->prune_by : s->options.config.prune_by;
+}
+
+double consm_kept_share(const struct session *s, enum config_prune_by by, int64_t round)
 {
     const struct consm *own = s->own;
-    enum config_prune_by by = s->options.config.prune_by;
-    return by == PRUNE_BY_NONE ? 1 : by == PRUNE_BY_EGO ? 0 : own->zeta;
+    bool all = by == PRUNE_BY_NONE || (by == PRUNE_BY_COEFFICIENTS && round == 1);
+    return all ? 1 : by == PRUNE_BY_EGO ? 0 : own->zeta;
 }
 
 /* Lines 2 to 5: the matching module learns, then every edge gets its coefficient. */
@@ -173,8 +185,9 @@ static consm_status match_round(struct session *s, int64_t round)
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     const struct config *c = &s->options.config;
-    bool by_coefficients = c->prune_by == PRUNE_BY_COEFFICIENTS;
-    double zeta = by_coefficients && round == 1 ? 1 : consm_kept_share(s);
+    enum config_prune_by by = consm_prune_by(s);
+    bool by_coefficients = by == PRUNE_BY_COEFFICIENTS;
+    double zeta = consm_kept_share(s, by, round);
     TRY(matcher_prune(own->matcher, zeta, by_coefficients && round > 1 ? own->w : NULL));
     TRY(matcher_train(own->matcher, c->match_steps, NULL));
     TRY(matcher_score(own->matcher, own->w));
@@ -243,8 +256,11 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
         TRY(consm_open_matcher(s));
     if (own->matcher && c->coefficients == COEFFICIENTS_TRUST)
         TRY(consm_open_witnesses(s));
-    if (!at->begun)
-        *at = (struct consm_place){.begun = 1, .left = c->warmup};
+    if (!at->begun) {
+        *at = (struct consm_place){.begun = 1, .left = c->warmup, .prune_by = c->prune_by};
+        if (own->matcher)
+            TRY(consm_examine_matching(s));
+    }
     for (;;) {
         TRY(update_gnn(s, &progress));
         if (at->round > 0)
@@ -257,6 +273,8 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
     TRY(consm_settle_messages(s));
     TRY(session_finish(s, result, clock_seconds() - begin));
     result->loss = progress.loss;
+    result->match = at->quality;
+    s->options.config.prune_by = consm_prune_by(s);
     TRY(session_keep_trust(s));
 done:
     return st;
@@ -291,6 +309,7 @@ static bool consm_sound(const struct session *s)
     return at->round >= 0 && at->round <= c->rounds && at->best_round >= 0 &&
            at->best_round <= at->round && at->left >= 0 &&
            at->left <= (at->round ? c->gnn_steps : c->warmup) && at->idle >= 0 &&
+           at->prune_by >= PRUNE_BY_AUTO && at->prune_by <= PRUNE_BY_EGO &&
            (!own->matcher || matcher_sound(own->matcher));
 }
 

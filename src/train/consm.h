@@ -9,11 +9,13 @@
 /* Where Algorithm 2 is, so that an interrupted run can go on. */
 struct consm_place {
     int64_t begun;
-    int64_t round;      /* 0: the warm-up */
-    int64_t left;       /* GNN updates still to do in it */
-    int64_t idle;       /* rounds without a better validation */
-    int64_t before;     /* the best epoch when the round began */
-    int64_t best_round; /* that validation chose; 0: the warm-up */
+    int64_t round;                /* 0: the warm-up */
+    int64_t left;                 /* GNN updates still to do in it */
+    int64_t idle;                 /* rounds without a better validation */
+    int64_t before;               /* the best epoch when the round began */
+    int64_t best_round;           /* that validation chose; 0: the warm-up */
+    int64_t prune_by;             /* of enum config_prune_by, as the examination chose it */
+    struct match_quality quality; /* that the examination found */
 };
 
 /* What a ConSM session keeps beside the common things. */
@@ -44,7 +46,8 @@ struct consm {
 
 /* λ·L_SUP = constant + Σ_e slope_e·cos_e (Eq. our_lp, with d = 1 - cos):
  *   w_e > k:  α·w_e·(1 - cos_e)        w_e ≤ k:  α·(1 - w_e)·cos_e
- * confident edges are the ⌊ζ|E|⌋ largest w; α is alpha_lu, alpha_uu, or 0 between labelled nodes.
+ * confident edges are the ⌊ζ|E|⌋ largest w, of equal ones the earlier; α is alpha_lu, alpha_uu, or
+ * 0 between labelled nodes.
  */
 void consm_propagation(float *slope, float *constant, const float *w, const struct edges *edges,
                        const uint8_t *role, double zeta, const struct config *c, int32_t *order);
@@ -53,8 +56,20 @@ void consm_propagation(float *slope, float *constant, const float *w, const stru
  * join one class, smoothed by one edge of each kind. */
 double consm_estimate_zeta(const struct edges *edges, const struct problem *problem);
 
-/* The share of edges over which subgraphs are matched: ζ, or all when nothing is pruned. */
-double consm_kept_share(const struct session *s);
+/* Whether training or validation may know this node's label. */
+bool consm_known(const struct problem *problem, int32_t i);
+
+/* How subgraphs are pruned: as configured, or as the examination chose. */
+enum config_prune_by consm_prune_by(const struct session *s);
+
+/* The share of edges over which a round's subgraphs are matched: ζ, all, or none. */
+double consm_kept_share(const struct session *s, enum config_prune_by by, int64_t round);
+
+/* What a matching module of the session works on. */
+struct match_data consm_match_data(const struct session *s);
+
+/* Fills place.quality and place.prune_by (consm_exam.c). */
+consm_status consm_examine_matching(struct session *s);
 
 /* Makes room for the witnesses, with what the data says already in place. */
 consm_status consm_open_witnesses(struct session *s);

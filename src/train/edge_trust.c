@@ -19,7 +19,7 @@ consm_status consm_final_coefficients(struct session *s)
         TRY(consm_open_matcher(s));
     if (!own->w)
         TRY(NEW(own->w, own->edges->count));
-    TRY(matcher_prune(own->matcher, consm_kept_share(s), NULL));
+    TRY(matcher_prune(own->matcher, consm_kept_share(s, consm_prune_by(s), 0), NULL));
     TRY(matcher_score(own->matcher, own->w));
 done:
     return st;
@@ -78,7 +78,7 @@ consm_status consm_weigh_witnesses(struct trust *trust, struct session *s)
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     TRY(call_witnesses(s));
-    trust_fit(trust, own->sample, own->witness);
+    trust_fit(trust, own->sample, own->witness, own->place.quality.at_chance);
 done:
     return st;
 }

@@ -48,6 +48,14 @@ struct train_options {
     void *checkpoint_ctx;
 };
 
+/* What ConSM's matching module knows: areas under the ROC curve of "one class" over pairs it
+ * learned from, pairs with a node that was held out, and edges whose labels a run may know; NaN
+ * where nothing was measured. */
+struct match_quality {
+    double learned_auc, held_auc, known_auc;
+    bool at_chance; /* about held-out pairs: trust leaves it out */
+};
+
 /* What a run says of itself. Accuracies are fractions; times are medians per epoch. */
 struct train_result {
     uint64_t seed;
@@ -56,6 +64,7 @@ struct train_result {
     double train_ms, eval_ms, seconds;
     int64_t params;
     double loss;
+    struct match_quality match; /* of ConSM; else zero */
 };
 
 /* Records and compiles the model's programs and draws its parameters. The problem and the

@@ -1,0 +1,208 @@
+/* ConSM as a whole: that its matching module learns where edges lie, that it says so when it does
+ * not, and what its loss and its trust weights are made of. */
+#include "training.h"
+
+#include "match/matcher_inside.h"
+#include "train/consm.h"
+#include <math.h>
+
+static struct train_options consm_options(int64_t epochs)
+{
+    const struct model_def *model;
+    OK(model_find(&model, "consm"));
+    struct train_options o = options_for(model, epochs);
+    o.config.backbone = BACKBONE_GCN;
+    return o;
+}
+
+/* ---- what M knows ---------------------------------------------------------------------------- */
+
+static void train_consm(struct train_result *result, struct trust *trust, struct scene *scene,
+                        const struct train_options *options)
+{
+    struct backend *backend;
+    struct session *s;
+    const float *kept;
+    OK(backend_open(&backend, NULL, 2));
+    OK(session_new(&s, &scene->problem, options, backend));
+    OK(session_train(s, result));
+    OK(params_read(&kept, session_params(s), PLACE_VALUE));
+    kept += session_params(s)->item[params_find(session_params(s), CONSM_TRUST)].offset;
+    trust->bias = (double)kept[0];
+    for (int k = 0; k < WITNESSES; k++)
+        trust->by[k] = (double)kept[1 + k];
+    session_free(s);
+    backend_close(backend);
+}
+
+/* Edges that mostly lie: M must learn its pairs and know something of others. It did neither as
+ * long as it saw means over two hops alone through a ReLU that died. */
+static void matching_learns_where_edges_lie(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct train_result result;
+    struct trust trust;
+    scene_open(&scene, "csbm:homophily=0.1", 20);
+    struct train_options options = consm_options(9);
+    train_consm(&result, &trust, &scene, &options);
+    assert_true(result.match.learned_auc > 0.95);
+    assert_true(result.match.held_auc > 0.7);
+    assert_true(result.match.known_auc > 0.7);
+    assert_false(result.match.at_chance);
+    assert_true(trust.by[WITNESS_MATCH] != 0);
+    scene_close(&scene);
+}
+
+/* Features that say nothing of the class: M learns its pairs by heart, is found out, and has no
+ * weight in the trust scores. */
+static void matching_at_chance_is_left_out(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct train_result result;
+    struct trust trust;
+    scene_open(&scene, "csbm:homophily=0.2,signal=0", 20);
+    struct train_options options = consm_options(9);
+    train_consm(&result, &trust, &scene, &options);
+    assert_true(result.match.learned_auc > 0.9);
+    assert_true(fabs(result.match.held_auc - 0.5) < 0.15);
+    assert_true(result.match.at_chance);
+    assert_true(trust.by[WITNESS_MATCH] == 0);
+    scene_close(&scene);
+}
+
+/* Three labels a class: nothing can be held out, and nothing is claimed. */
+static void few_labels_are_not_held_out(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct train_result result;
+    struct trust trust;
+    scene_open(&scene, "csbm:nodes=200,homophily=0.5", 3);
+    struct train_options options = consm_options(6);
+    train_consm(&result, &trust, &scene, &options);
+    assert_true(isnan(result.match.held_auc));
+    assert_false(result.match.at_chance);
+    scene_close(&scene);
+}
+
+/* ---- L_SUP ----------------------------------------------------------------------------------- */
+
+/* Equal coefficients: exactly ⌊ζ|E|⌋ edges attract, the earlier ones. */
+static void ties_do_not_add_edges(void **state)
+{
+    (void)state;
+    enum { EDGES = 101, NODES = 2 * EDGES };
+    int32_t left[EDGES], right[EDGES], order[EDGES];
+    uint8_t role[NODES] = {0};
+    float w[EDGES], slope[EDGES], constant;
+    struct edges edges = {.count = EDGES, .left = left, .right = right};
+    struct train_options o = consm_options(3);
+    for (int e = 0; e < EDGES; e++) {
+        left[e] = 2 * e;
+        right[e] = 2 * e + 1;
+        w[e] = 0.25f;
+    }
+    o.config.lambda = 1;
+    for (int share = 0; share <= 10; share++) {
+        double zeta = share / 10.0;
+        int confident = (int)floor(zeta * EDGES);
+        consm_propagation(slope, &constant, w, &edges, role, zeta, &o.config, order);
+        for (int e = 0; e < EDGES; e++)
+            assert_int_equal(slope[e] < 0, e < confident);
+    }
+}
+
+/* ---- trust ----------------------------------------------------------------------------------- */
+
+/* With enough edges between validation nodes the fit reads only those: edges of training nodes may
+ * say the opposite, and both kinds must be met among the edges that are read. */
+static void trust_reads_validation_edges_only(void **state)
+{
+    (void)state;
+    enum { EDGES = 200, NODES = 2 * EDGES };
+    int32_t left[EDGES], right[EDGES], label[NODES];
+    uint8_t role[NODES];
+    float x[EDGES * WITNESSES] = {0};
+    struct edges edges = {.count = EDGES, .left = left, .right = right};
+    for (int one_kind = 0; one_kind < 2; one_kind++) {
+        struct trust_sample *sample;
+        struct trust trust;
+        for (int e = 0; e < EDGES; e++) {
+            bool validates = e < EDGES / 2, high = e % 2;
+            /* Validation: a high coefficient means one class. Training: the other way round. */
+            bool same = one_kind && validates ? true : high == validates;
+            left[e] = 2 * e;
+            right[e] = 2 * e + 1;
+            label[2 * e] = 0;
+            label[2 * e + 1] = same ? 0 : 1;
+            role[2 * e] = role[2 * e + 1] = validates ? SPLIT_VAL : SPLIT_TRAIN;
+            x[e * WITNESSES + WITNESS_MATCH] = high ? 0.8f : 0.2f;
+        }
+        OK(trust_sample_new(&sample, &edges, label, role));
+        trust_fit(&trust, sample, x, false);
+        if (one_kind) /* nothing to learn from: coefficient and agreement as they are */
+            assert_true(trust.by[WITNESS_MATCH] == 2 && trust.by[WITNESS_AGREEMENT] == 2);
+        else
+            assert_true(trust.by[WITNESS_MATCH] > 5);
+        trust_sample_free(sample);
+    }
+}
+
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+/* Without a second class there are no negative pairs: those weigh nothing, the others all. */
+static void pairs_without_another_class_weigh_nothing(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct backend *backend;
+    struct matcher *m;
+    struct train_options o = consm_options(3);
+    int32_t train[6], count = 0;
+    scene_small(&scene);
+    const struct problem *p = &scene.problem;
+    for (int32_t i = 0; count < 6; i++)
+        if (p->label[i] == 1)
+            train[count++] = i;
+    struct edges *edges;
+    OK(edges_new(&edges, p->graph));
+    struct match_data data = {.nodes = p->nodes,
+                              .features = p->features,
+                              .classes = p->classes,
+                              .graph = p->graph,
+                              .edges = edges,
+                              .sparse = p->sparse,
+                              .dense = p->dense,
+                              .label = p->label,
+                              .train = train,
+                              .labelled = count};
+    OK(backend_open(&backend, NULL, 1));
+    OK(matcher_new(&m, &data, &o.config, 1, backend));
+    int positive = 0, negative = 0;
+    for (int64_t k = 0; k < m->pairs; k++) {
+        assert_true(m->target[k] == 1 ? m->weight[k] > 0 : m->weight[k] == 0);
+        positive += m->target[k] == 1;
+        negative += m->target[k] == 0;
+    }
+    assert_int_equal(positive, m->pairs / 2);
+    assert_int_equal(negative, m->pairs / 2);
+    matcher_free(m);
+    backend_close(backend);
+    edges_free(edges);
+    scene_close(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(matching_learns_where_edges_lie),
+        cmocka_unit_test(matching_at_chance_is_left_out),
+        cmocka_unit_test(few_labels_are_not_held_out),
+        cmocka_unit_test(ties_do_not_add_edges),
+        cmocka_unit_test(trust_reads_validation_edges_only),
+        cmocka_unit_test(pairs_without_another_class_weigh_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
