@@ -62,13 +62,11 @@ struct outcome {
     float *param, *logit;
 };
 
-static inline void train_on(struct outcome *out, const struct problem *problem,
-                            const struct train_options *options, int threads)
+static inline void train_with(struct outcome *out, const struct problem *problem,
+                              const struct train_options *options, struct backend *backend)
 {
-    struct backend *backend;
     struct session *s;
     const float *logits;
-    OK(backend_open(&backend, NULL, threads));
     OK(session_new(&s, problem, options, backend));
     OK(session_train(s, &out->result));
     out->params = session_params(s)->size;
@@ -79,6 +77,14 @@ static inline void train_on(struct outcome *out, const struct problem *problem,
     memcpy(out->logit, logits, (size_t)out->logits * sizeof(float));
     memcpy(out->param, param_values(session_params(s)), (size_t)out->params * sizeof(float));
     session_free(s);
+}
+
+static inline void train_on(struct outcome *out, const struct problem *problem,
+                            const struct train_options *options, int threads)
+{
+    struct backend *backend;
+    OK(backend_open(&backend, NULL, threads));
+    train_with(out, problem, options, backend);
     backend_close(backend);
 }
 

@@ -14,6 +14,14 @@ static size_t value_bytes(const struct csr *view)
     return (size_t)view->nnz * sizeof *view->val;
 }
 
+/* The values are new, for programs that read the matrix and for those that read them alone. */
+static void tell(struct session *s)
+{
+    const struct csr *view = weighed_view(s->own);
+    csr_touch((struct csr *)view);
+    session_touch(s, view->val);
+}
+
 consm_status consm_open_messages(struct session *s)
 {
     consm_status st = CONSM_OK;
@@ -52,7 +60,7 @@ void consm_weigh_messages(struct session *s)
         view->val[there] = factor * own->plain_value[there];
         view->val[back] = factor * own->plain_value[back];
     }
-    csr_touch((struct csr *)view);
+    tell(s);
 }
 
 static size_t module_bytes(const struct consm *own)
@@ -81,7 +89,7 @@ void consm_restore_messages(struct session *s)
     if (!own->own_views)
         return;
     memcpy(weighed_view(own)->val, own->best_value, value_bytes(weighed_view(own)));
-    csr_touch((struct csr *)weighed_view(own));
+    tell(s);
 }
 
 void consm_message_memory(struct session *s, memory_fn see, void *ctx)
@@ -90,7 +98,7 @@ void consm_message_memory(struct session *s, memory_fn see, void *ctx)
     if (!own->own_views)
         return;
     see(ctx, "consm.messages", weighed_view(own)->val, value_bytes(weighed_view(own)));
-    csr_touch((struct csr *)weighed_view(own));
+    tell(s);
     see(ctx, "consm.best_messages", own->best_value, value_bytes(weighed_view(own)));
     see(ctx, "consm.best_match", own->best_match, module_bytes(own));
 }

@@ -1,0 +1,450 @@
+/*
+ * The contract between programs and what runs them (src/program/backend.h), apart from the
+ * operations themselves: memory, versions, failures, operations a backend lacks, several backends
+ * side by side; and that all of training keeps to it, shown by a backend whose memory the host does
+ * not see. THREADED
+ */
+#include "far_backend.h"
+#include "training.h"
+
+#include "program/internal.h"
+#include <math.h>
+#include <pthread.h>
+
+/* ---- memory ---- */
+
+static void memory_holds_what_is_sent(struct backend *b)
+{
+    enum { COUNT = 1000, AT = 7 };
+    const struct backend_kind *kind = b->kind;
+    struct memory *a, *c;
+    float sent[COUNT], back[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        sent[i] = (float)i;
+    OK(kind->allocate(b, &a, sizeof sent));
+    OK(kind->allocate(b, &c, sizeof sent));
+    assert_int_equal(a->bytes, sizeof sent);
+    OK(kind->download(b, back, a, 0, sizeof back));
+    for (int i = 0; i < COUNT; i++)
+        assert_true(back[i] == 0);
+    OK(kind->upload(b, a, AT * sizeof(float), sent, 3 * sizeof(float)));
+    OK(kind->copy(b, c, a));
+    OK(kind->upload(b, a, 0, sent, sizeof sent));
+    OK(kind->download(b, back, a, 0, sizeof back));
+    assert_memory_equal(back, sent, sizeof sent);
+    OK(kind->download(b, back, c, (AT - 1) * sizeof(float), 5 * sizeof(float)));
+    const float expected[5] = {0, 0, 1, 2, 0};
+    assert_memory_equal(back, expected, sizeof expected);
+    kind->release(b, a);
+    kind->release(b, c);
+}
+
+static void every_backend_has_memory(void **state)
+{
+    (void)state;
+    for (int i = 0; backend_name(i); i++) {
+        struct backend *b;
+        OK(backend_open(&b, backend_name(i), 1));
+        assert_string_equal(b->kind->name, backend_name(i));
+        assert_non_null(b->host);
+        memory_holds_what_is_sent(b);
+        backend_close(b);
+    }
+    struct far *far = far_open(1);
+    memory_holds_what_is_sent(&far->base);
+    backend_close(&far->base);
+    struct backend *none;
+    FAILS(backend_open(&none, "abacus", 1), CONSM_EINVAL, "no backend abacus");
+    assert_null(none);
+}
+
+/* What the host writes is seen by the next run, what a run wrote by the next look; nothing is moved
+ * twice. */
+static void blocks_move_only_what_is_new(void **state)
+{
+    (void)state;
+    struct far *far = far_open(1);
+    struct block block, other;
+    const void *seen;
+    void *mine;
+    OK(block_new(&block, &far->base, 4 * sizeof(float)));
+    OK(block_new(&other, &far->base, 4 * sizeof(float)));
+    OK(block_read(&seen, &block));
+    assert_true(((const float *)seen)[3] == 0);
+    OK(block_send(&block));
+    assert_int_equal(far->uploads, 0);
+    OK(block_write(&mine, &block));
+    ((float *)mine)[3] = 5;
+    OK(block_send(&block));
+    OK(block_send(&block));
+    assert_int_equal(far->uploads, 1);
+    OK(block_write(&mine, &block));
+    ((float *)mine)[3] = 6;
+    OK(block_copy(&other, &block)); /* sends first */
+    OK(block_read(&seen, &other));
+    assert_true(((const float *)seen)[3] == 6);
+    assert_int_equal(far->uploads, 2);
+    float nine[4] = {0, 0, 0, 9};
+    OK(far->base.kind->upload(&far->base, block.memory, 0, nine, sizeof nine)); /* a run */
+    OK(block_read(&seen, &block));
+    assert_true(((const float *)seen)[3] == 6);
+    block_ran(&block);
+    OK(block_read(&seen, &block));
+    assert_true(((const float *)seen)[3] == 9);
+    block_free(&block);
+    block_free(&other);
+    backend_close(&far->base);
+}
+
+/* ---- versions ---- */
+
+enum { N = 4 };
+
+/* Everything a program may read: floats, an index, a matrix, labels and weights. */
+struct reading {
+    float x[N], other[N], weight[2];
+    int32_t label[N];
+    struct index *index, *labelled;
+    struct csr *matrix;
+    struct params *params;
+    struct program *p;
+    node input, total;
+};
+
+static void reading_open(struct reading *r, struct backend *b)
+{
+    const int32_t rows[2] = {0, 1}, from[3] = {0, 1, 2}, to[3] = {1, 2, 3};
+    const float one[3] = {1, 1, 1};
+    *r = (struct reading){.x = {1, 2, 3, 4}, .other = {5, 6, 7, 8}, .weight = {1, 1}};
+    OK(index_new(&r->index, 2, N));
+    OK(index_set(r->index, rows));
+    OK(index_new(&r->labelled, 2, N));
+    OK(index_set(r->labelled, rows));
+    OK(csr_from_edges(&r->matrix, N, N, 3, from, to, one, CSR_DIRECTED, NULL));
+    r->matrix->changes = true;
+    OK(params_new(&r->params));
+    OK(program_new(&r->p, r->params, false));
+    struct program *p = r->p;
+    r->input = input(p, r->x, N, 1);
+    node picked = sum(p, gather(p, r->input, r->index)),
+         moved = sum(p, spmm(p, r->matrix, r->input));
+    node logits = concat(p, r->input, scale(p, -1, r->input));
+    node loss = nll(p, logits, r->labelled, r->label, r->weight);
+    r->total = concat(p, concat(p, picked, moved), loss);
+    program_keep(p, r->total);
+    OK(program_compile(p, b));
+}
+
+static void reading_close(struct reading *r)
+{
+    program_free(r->p);
+    params_free(r->params);
+    index_free(r->index);
+    index_free(r->labelled);
+    csr_free(r->matrix);
+}
+
+/* Runs and compares the sums of what was picked and moved, and the loss. */
+static void reads(struct reading *r, double picked, double moved, double loss)
+{
+    OK(program_run(r->p, &(struct step){0, 0}));
+    const float *v = value_of(r->p, r->total);
+    assert_near(v[0], picked, 1e-6);
+    assert_near(v[1], moved, 1e-6);
+    assert_near(v[2], loss, 1e-5);
+}
+
+/* -log softmax of (x, -x) at its first entry */
+static double first_of_two(double x)
+{
+    return log(1 + exp(-2 * x));
+}
+
+static void what_changed_is_sent_and_nothing_else(void **state)
+{
+    (void)state;
+    struct far *far = far_open(1);
+    struct reading r;
+    const int32_t last[2] = {2, 3};
+    reading_open(&r, &far->base);
+    double loss = (first_of_two(1) + first_of_two(2)) / 2;
+    reads(&r, 3, 9, loss);
+    far->sent = 0;
+    reads(&r, 3, 9, loss);
+    assert_int_equal(far->sent, 0);
+    r.x[0] = 10; /* behind its back: not seen until somebody says so */
+    reads(&r, 3, 9, loss);
+    program_touch(r.p, r.x);
+    loss = (first_of_two(10) + first_of_two(2)) / 2;
+    reads(&r, 12, 9, loss);
+    assert_int_equal(far->sent, 1);
+    OK(index_set(r.index, last));
+    reads(&r, 7, 9, loss);
+    assert_int_equal(far->sent, 2);
+    r.matrix->val[0] = 2;
+    csr_touch(r.matrix);
+    reads(&r, 7, 11, loss);
+    assert_int_equal(far->sent, 3);
+    r.label[0] = 1;
+    r.weight[1] = 0;
+    program_touch(r.p, r.label);
+    program_touch(r.p, r.weight);
+    reads(&r, 7, 11, first_of_two(-10));
+    assert_int_equal(far->sent, 5);
+    program_bind(r.p, r.input, r.other);
+    reads(&r, 15, 2 * 6 + 7 + 8, first_of_two(-5));
+    assert_int_equal(far->sent, 6);
+    program_touch(r.p, NULL);
+    reads(&r, 15, 2 * 6 + 7 + 8, first_of_two(-5));
+    assert_true(far->sent >= 6 + 3);
+    reading_close(&r);
+    backend_close(&far->base);
+}
+
+/* ---- failures ---- */
+
+static void a_failing_run_is_reported(void **state)
+{
+    (void)state;
+    struct far *far = far_open(1);
+    struct reading r;
+    reading_open(&r, &far->base);
+    far->failure = CONSM_ELIMIT;
+    FAILS(program_run(r.p, &(struct step){0, 0}), CONSM_ELIMIT, "the far backend is gone");
+    OK(program_run(r.p, &(struct step){0, 0}));
+    reading_close(&r);
+    struct scene s;
+    scene_small(&s);
+    for (const struct model_def *const *m = model_list(); *m; m++) {
+        struct train_options o = options_for(*m, EPOCHS);
+        struct session *session;
+        struct train_result result;
+        o.config.backbone = BACKBONE_GCN;
+        OK(session_new(&session, &s.problem, &o, &far->base));
+        far->failure = CONSM_ELIMIT;
+        FAILS(session_train(session, &result), CONSM_ELIMIT, "the far backend is gone");
+        session_free(session);
+    }
+    scene_close(&s);
+    backend_close(&far->base);
+}
+
+/* ---- operations a backend lacks ---- */
+
+static int count_op(const struct program *p, enum op op)
+{
+    int count = 0;
+    for (int32_t i = 0; i < p->plan.instrs; i++)
+        count += p->plan.instr[i].op == op;
+    return count;
+}
+
+static int count_leaky(const struct program *p)
+{
+    int count = 0;
+    for (int32_t i = 0; i < p->plan.instrs; i++)
+        count += p->plan.instr[i].op == OP_EDGE_ADD && p->plan.instr[i].attr.a != 1;
+    return count;
+}
+
+/* The gradients of a program whose pieces fuse into every fused operation there is. */
+static consm_status fusible(float *grad, int *fused, enum op op, struct far *far)
+{
+    static const int32_t from[3] = {0, 1, 2}, to[3] = {1, 2, 3};
+    static const int32_t rows[2] = {1, 3}, label[N] = {0, 1, 0, 1};
+    struct params *params;
+    struct program *p;
+    struct csr *a;
+    struct index *labelled;
+    OK(csr_from_edges(&a, N, N, 3, from, to, NULL, CSR_UNDIRECTED, NULL));
+    OK(index_new(&labelled, 2, N));
+    OK(index_set(labelled, rows));
+    OK(params_new(&params));
+    OK(program_new(&p, params, true));
+    node x = param(p, "x", N, 2, INIT_NORMAL), b = param(p, "b", 1, 2, INIT_NORMAL);
+    node h = dropout(p, relu(p, add_bias(p, spmm(p, a, x), b)), 0.5f);
+    h = axpby(p, 0.5f, spmm(p, a, h), 0.5f, relu(p, add_bias(p, x, b)));
+    node e = edge_softmax(
+        p, a, leaky_relu(p, edge_add(p, a, slice(p, h, 0, 1), slice(p, h, 1, 1)), 0.2f));
+    program_minimize(p, nll(p, spmm_values(p, a, e, h), labelled, label, NULL));
+    consm_status st = program_compile(p, &far->base);
+    if (st == CONSM_OK) {
+        OK(params_init(params, 5));
+        OK(program_run(p, &(struct step){1, 2}));
+        memcpy(grad, param_grads(params), (size_t)params->size * sizeof *grad);
+        *fused = count_op(p, op);
+        assert_int_equal(count_leaky(p), far->refused == OP_EDGE_ADD ? 0 : 1);
+    }
+    program_free(p);
+    params_free(params);
+    index_free(labelled);
+    csr_free(a);
+    return st;
+}
+
+static void what_a_backend_lacks_is_not_fused(void **state)
+{
+    (void)state;
+    static const enum op ops[] = {OP_SPMM_FUSED, OP_BIAS_RELU_DROPOUT, OP_SPMM_ADD,
+                                  OP_BIAS_RELU_DROPOUT_GRAD};
+    struct far *far = far_open(1);
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        float with[64] = {0}, without[64] = {0};
+        int fused = 0;
+        far->refused = OP_COUNT;
+        OK(fusible(with, &fused, ops[i], far));
+        assert_true(fused > 0);
+        far->refused = ops[i];
+        OK(fusible(without, &fused, ops[i], far));
+        assert_int_equal(fused, 0);
+        for (int k = 0; k < 64; k++)
+            assert_near(with[k], without[k], 1e-6);
+    }
+    far->refused = OP_NLL; /* nothing else can stand for it */
+    float grad[64];
+    int fused;
+    FAILS(fusible(grad, &fused, OP_NLL, far), CONSM_EPROGRAM, "the far backend has no nll");
+    backend_close(&far->base);
+}
+
+/* ---- steps ---- */
+
+/* Many steps in one call are many calls of one step. */
+static void steps_can_be_taken_together(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct backend *b;
+    const struct model_def *gcn;
+    float *found[2];
+    int64_t size = 0;
+    scene_small(&s);
+    OK(backend_open(&b, NULL, 2));
+    OK(model_find(&gcn, "gcn"));
+    struct train_options o = options_for(gcn, EPOCHS);
+    for (int together = 0; together < 2; together++) {
+        struct session *session;
+        OK(session_new(&session, &s.problem, &o, b));
+        struct program *p = session->learner.train.program;
+        if (together)
+            OK(b->kind->run(p->ready, &(struct step){3, 0}, 5));
+        for (uint64_t k = 0; !together && k < 5; k++)
+            OK(program_run(p, &(struct step){3, k}));
+        size = session_params(session)->size;
+        found[together] = mem_alloc((size_t)size, sizeof(float));
+        memcpy(found[together], param_values(session_params(session)),
+               (size_t)size * sizeof(float));
+        session_free(session);
+    }
+    assert_memory_equal(found[0], found[1], (size_t)size * sizeof(float));
+    mem_free(found[0]);
+    mem_free(found[1]);
+    backend_close(b);
+    scene_close(&s);
+}
+
+/* ---- side by side ---- */
+
+struct side {
+    const struct scene *s;
+    int threads;
+    struct outcome out;
+};
+
+static void *train_aside(void *arg)
+{
+    struct side *side = arg;
+    const struct model_def *gat;
+    OK(model_find(&gat, "gat"));
+    struct train_options o = options_for(gat, EPOCHS);
+    train_on(&side->out, &side->s->problem, &o, side->threads);
+    return NULL;
+}
+
+/* Two backends of one process, each with its own threads, at the same time. */
+static void backends_do_not_disturb_each_other(void **state)
+{
+    (void)state;
+    struct scene s;
+    pthread_t thread[2];
+    scene_small(&s);
+    for (int v = 0; v < VIEW_COUNT; v++) /* shared and made when first asked for */
+        assert_non_null(views_get(s.problem.views, (enum view)v));
+    struct side side[3] = {
+        {.s = &s, .threads = 1}, {.s = &s, .threads = 2}, {.s = &s, .threads = 3}};
+    train_aside(&side[2]);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, train_aside, &side[i]), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_join(thread[i], NULL), 0);
+    for (int i = 0; i < 2; i++)
+        assert_same(&side[i].out, &side[2].out, "side by side");
+    for (int i = 0; i < 3; i++)
+        outcome_free(&side[i].out);
+    scene_close(&s);
+}
+
+/* ---- all of training ---- */
+
+static void train_both(const struct scene *s, const struct train_options *o, const char *what)
+{
+    struct far *far = far_open(2);
+    struct outcome near_out, far_out;
+    train_on(&near_out, &s->problem, o, 2);
+    train_with(&far_out, &s->problem, o, &far->base);
+    assert_true(far->runs > 0);
+    assert_same(&near_out, &far_out, what);
+    outcome_free(&near_out);
+    outcome_free(&far_out);
+    backend_close(&far->base);
+}
+
+/* The same bits where every number has to be sent: nobody writes behind a backend's back. */
+static void training_sends_what_it_changes(void **state)
+{
+    (void)state;
+    static const char *const ways[][2] = {{"messages", "weighted"},  {"messages", "signed"},
+                                          {"pool", "max"},           {"map", "linear"},
+                                          {"match_join", "squared"}, {"match_update", "pair"}};
+    struct scene s;
+    scene_small(&s);
+    for (const struct model_def *const *m = model_list(); *m; m++) {
+        struct train_options o = options_for(*m, EPOCHS);
+        o.config.match_steps = 3;
+        o.config.match_refresh = 2;
+        o.config.grow = 3;
+        train_both(&s, &o, (*m)->name);
+    }
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        const struct model_def *consm;
+        OK(model_find(&consm, "consm"));
+        struct train_options o = options_for(consm, EPOCHS);
+        o.config.backbone = i == 1 ? BACKBONE_FAGCN : BACKBONE_GCN;
+        o.config.match_steps = 3;
+        o.config.match_refresh = 2;
+        OK(config_set(&o.config, ways[i][0], ways[i][1]));
+        train_both(&s, &o, ways[i][1]);
+        if (i + 1 < sizeof ways / sizeof *ways)
+            continue;
+        for (int64_t k = 0; k < s.data->nodes;
+             k++) /* without a second class half the pairs weigh nothing */
+            s.role[k] = s.role[k] == SPLIT_TRAIN && s.data->label[k] ? SPLIT_TEST : s.role[k];
+        train_both(&s, &o, "one class");
+    }
+    scene_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_backend_has_memory),
+        cmocka_unit_test(blocks_move_only_what_is_new),
+        cmocka_unit_test(what_changed_is_sent_and_nothing_else),
+        cmocka_unit_test(a_failing_run_is_reported),
+        cmocka_unit_test(what_a_backend_lacks_is_not_fused),
+        cmocka_unit_test(steps_can_be_taken_together),
+        cmocka_unit_test(backends_do_not_disturb_each_other),
+        cmocka_unit_test(training_sends_what_it_changes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
