@@ -207,6 +207,40 @@ static void grand_evaluation(struct scene *s, struct trial *t, const struct conf
     program_free(p);
 }
 
+/* Several predictions side by side: their loss is the mean of the losses, and other losses read the
+ * mean of their logits. */
+static void predictions_stand_side_by_side(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct trial t;
+    float both[24 * 6];
+    scene_open(&s, NULL);
+    int64_t n = s.reference.nodes, k = s.reference.classes;
+    trial_begin(&t);
+    for (int64_t i = 0; i < n * 2 * k; i++)
+        both[i] = (float)((i * 37) % 11) / 4;
+    node x = input(t.program, both, n, 2 * k);
+    node loss = supervised_loss(t.program, x, k, s.labelled, s.reference.label, NULL);
+    node mean = mean_prediction(t.program, x, k);
+    node first = nll(t.program, slice(t.program, x, 0, k), s.labelled, s.reference.label, NULL);
+    node second = nll(t.program, slice(t.program, x, k, k), s.labelled, s.reference.label, NULL);
+    node kept[] = {loss, mean, first, second};
+    for (int i = 0; i < 4; i++)
+        program_keep(t.program, kept[i]);
+    OK(program_compile(t.program, s.backend));
+    OK(program_run(t.program, &(struct step){1, 0}));
+    float parts[2] = {value_of(t.program, first)[0], value_of(t.program, second)[0]};
+    assert_true(parts[0] != parts[1]);
+    assert_near(value_of(t.program, loss)[0], (parts[0] + parts[1]) / 2, 1e-6);
+    for (int64_t i = 0; i < n * k; i++) {
+        const float *row = both + i / k * 2 * k + i % k;
+        assert_near(value_of(t.program, mean)[i], (row[0] + row[k]) / 2, 1e-6);
+    }
+    trial_end(&t);
+    scene_close(&s);
+}
+
 static void grand_entry(const json_t *entry)
 {
     struct scene s;
@@ -350,6 +384,7 @@ int main(void)
         cmocka_unit_test(plain_models_equal_the_reference),
         cmocka_unit_test(deep_models_equal_the_reference),
         cmocka_unit_test(ptdnet_equals_the_reference),
+        cmocka_unit_test(predictions_stand_side_by_side),
         cmocka_unit_test(grand_equals_the_reference),
         cmocka_unit_test(propagation_equals_the_reference),
         cmocka_unit_test(gam_equals_the_reference),

@@ -208,6 +208,30 @@ static void weights_count_where_it_is_said(void **state)
     scene_close(&plain);
 }
 
+/* A backbone's own terms of the loss (GRAND, several predictions at once) live beside the rounds.
+ */
+static void consm_trains_every_backbone(void **state)
+{
+    (void)state;
+    struct scene scene;
+    const struct model_def *consm;
+    OK(model_find(&consm, "consm"));
+    scene_small(&scene);
+    for (int i = 0; config_names_backbone[i]; i++) {
+        struct outcome outcome;
+        struct train_options options = options_for(consm, 60);
+        options.config.backbone = i;
+        options.config.lr = 0.02;
+        if (i == BACKBONE_AUTO)
+            continue;
+        train_on(&outcome, &scene.problem, &options, 1);
+        if (!(outcome.result.val_acc > 0.7))
+            fail_msg("%s: validation %g", config_names_backbone[i], outcome.result.val_acc);
+        outcome_free(&outcome);
+    }
+    scene_close(&scene);
+}
+
 static void nothing_to_train_on(void **state)
 {
     (void)state;
@@ -232,6 +256,7 @@ int main(void)
         cmocka_unit_test(without_validation_the_last_epoch_stays),
         cmocka_unit_test(class_weights_balance),
         cmocka_unit_test(weights_count_where_it_is_said),
+        cmocka_unit_test(consm_trains_every_backbone),
         cmocka_unit_test(nothing_to_train_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
