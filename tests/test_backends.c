@@ -1,9 +1,10 @@
 /*
  * Backends beyond single operations: whole models train alike on all of them, losses and final
- * logits within rounding; and whatever the caller changes between two runs (inputs, indices,
- * matrices, labels, weights) reaches them, also those whose memory is not the host's.
+ * logits within rounding; every way of training gives the same bits on a backend whose memory the
+ * host cannot reach; and whatever the caller changes between two runs (inputs, indices, matrices,
+ * labels, weights) arrives.
  */
-#include "programs.h"
+#include "apart.h"
 #include "training.h"
 
 #include <math.h>
@@ -26,19 +27,29 @@ static bool remember(void *ctx, const struct progress *progress)
     return false;
 }
 
-static void train_on_backend(struct history *h, const struct scene *scene,
-                             const struct model_def *model, const char *name)
+/* settings: "name value name value …" on top of the model's defaults */
+static void configure(struct config *c, const char *settings)
 {
-    struct backend *backend;
+    char text[256], *rest = text, *name, *value;
+    snprintf(text, sizeof text, "%s", settings);
+    while ((name = strtok_r(rest, " ", &rest)) && (value = strtok_r(rest, " ", &rest)))
+        OK(config_set(c, name, value));
+}
+
+/* Closes the backend. */
+static void train_on_backend(struct history *h, const struct scene *scene,
+                             const struct model_def *model, const char *settings,
+                             struct backend *backend)
+{
     struct session *s;
     struct train_result result;
     const float *logits;
     size_t size = (size_t)(scene->problem.nodes * scene->problem.classes);
     struct train_options o = options_for(model, EPOCHS);
     *h = (struct history){0};
+    configure(&o.config, settings);
     o.progress = remember;
     o.progress_ctx = h;
-    OK(backend_open(&backend, name, 1));
     OK(session_new(&s, &scene->problem, &o, backend));
     OK(session_train(s, &result));
     OK(session_logits(&logits, s));
@@ -46,6 +57,18 @@ static void train_on_backend(struct history *h, const struct scene *scene,
     memcpy(h->logit, logits, size * sizeof *logits);
     session_free(s);
     backend_close(backend);
+}
+
+static struct backend *opened(const char *name)
+{
+    struct backend *backend;
+    OK(backend_open(&backend, name, 1));
+    return backend;
+}
+
+static void scene_tiny(struct scene *s)
+{
+    scene_open(s, "csbm:nodes=60,classes=3,degree=4,features=7,signal=1.5,homophily=0.8,seed=4", 6);
 }
 
 static void compare(const char *model, const char *backend, const struct history *mine,
@@ -65,19 +88,71 @@ static void models_train_alike(void **state)
 {
     (void)state;
     struct scene s;
-    scene_open(&s, "csbm:nodes=60,classes=3,degree=4,features=7,signal=1.5,homophily=0.8,seed=4",
-               6);
+    scene_tiny(&s);
     for (const struct model_def *const *m = model_list(); *m; m++) {
         struct history expected, mine;
-        train_on_backend(&expected, &s, *m, "reference");
+        train_on_backend(&expected, &s, *m, "", opened("reference"));
         for (int b = 0; backend_name(b); b++) {
-            train_on_backend(&mine, &s, *m, backend_name(b));
+            train_on_backend(&mine, &s, *m, "", opened(backend_name(b)));
             compare((*m)->name, backend_name(b), &mine, &expected,
                     s.problem.nodes * s.problem.classes);
             mem_free(mine.logit);
         }
         mem_free(expected.logit);
     }
+    scene_close(&s);
+}
+
+/* ---- memory that the host cannot reach ---- */
+
+/* The same bits as where it can. */
+static void check_apart(const struct scene *s, const char *name, const char *settings)
+{
+    const struct model_def *model;
+    struct history shared, hidden;
+    struct backend *backend;
+    size_t logits = (size_t)(s->problem.nodes * s->problem.classes);
+    OK(model_find(&model, name));
+    train_on_backend(&shared, s, model, settings, opened(NULL));
+    apart_open(&backend, NULL, 1);
+    train_on_backend(&hidden, s, model, settings, backend);
+    assert_int_equal(shared.epochs, hidden.epochs);
+    for (int64_t k = 0; k < shared.epochs; k++)
+        if (shared.loss[k] != hidden.loss[k])
+            fail_msg("%s %s: loss %.9g in epoch %lld, %.9g with memory apart", name, settings,
+                     shared.loss[k], (long long)k + 1, hidden.loss[k]);
+    if (memcmp(shared.logit, hidden.logit, logits * sizeof(float)) != 0)
+        fail_msg("%s %s: the logits differ with memory apart", name, settings);
+    mem_free(shared.logit);
+    mem_free(hidden.logit);
+}
+
+static void nobody_reaches_into_a_backend(void **state)
+{
+    (void)state;
+    static const char *const ways[][2] = {
+        {"gcn", "class_weights balanced normalize_features row"},
+        {"gcn", "normalize_features standard patience 2"},
+        {"gcn", "propagation ngm distance squared"},
+        {"gcn", "propagation p-reg norm batch residual yes"},
+        {"gcn", "propagation gam grow 5"},
+        {"gat", "norm layer input_dropout 0.3"},
+        {"gam", "grow 5 match_hidden 8"},
+        {"ptdnet", "rank 3 activation relu"},
+        {"consm", "backbone gcn profile paper match_steps 6 match_hidden 8"},
+        {"consm", "backbone gcn profile authors match_steps 6 match_hidden 8"},
+        {"consm", "backbone gcn match_steps 6 pool max match_layers 2 prune_by references"},
+        {"consm", "backbone gcn match_steps 6 map linear messages weighted"},
+        {"consm", "backbone gat match_steps 6 messages signed prune_by coefficients"},
+        {"consm", "backbone mlp match_steps 6 transport exact match_update ego"},
+        {"consm", "backbone gcn match_steps 6 match_update pair match_join squared"},
+    };
+    struct scene s;
+    scene_tiny(&s);
+    for (const struct model_def *const *m = model_list(); *m; m++)
+        check_apart(&s, (*m)->name, "");
+    for (size_t k = 0; k < sizeof ways / sizeof *ways; k++)
+        check_apart(&s, ways[k][0], ways[k][1]);
     scene_close(&s);
 }
 
@@ -222,6 +297,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(models_train_alike),
+        cmocka_unit_test(nobody_reaches_into_a_backend),
         cmocka_unit_test(changes_reach_the_backend),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

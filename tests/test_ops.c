@@ -184,6 +184,80 @@ static void optimisers_train_alike(void **state)
     on_every_backend(optimisers);
 }
 
+/* ---- threads, and operations that a backend may lack ---- */
+
+/* The same bits whatever the number of threads. */
+static void same_bits(struct trial *a, struct trial *b)
+{
+    size_t floats = (size_t)(program_rows(a->p, a->out) * program_cols(a->p, a->out));
+    size_t all = (size_t)a->params->size;
+    bool same = memcmp(value_of(a->p, a->out), value_of(b->p, b->out), floats * 4) == 0 &&
+                memcmp(param_grads(a->params), param_grads(b->params), all * 4) == 0 &&
+                memcmp(param_values(a->params), param_values(b->params), all * 4) == 0;
+    if (!same)
+        fail_msg("%s on the %s backend (%lld x %lld): threads show", a->what->name,
+                 a->backend->kind->name, (long long)a->at.n, (long long)a->at.f);
+}
+
+static void threads_leave_no_trace(void **state)
+{
+    (void)state;
+    static const int64_t shapes[][2] = {{40, 19}, {1100, 3}};
+    for (int b = 0; backend_name(b); b++) {
+        struct backend *one, *three;
+        OK(backend_open(&one, backend_name(b), 1));
+        OK(backend_open(&three, backend_name(b), 3));
+        for (int c = 0; c < OP_CASES; c++)
+            for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+                struct spot at = {shapes[s][0], shapes[s][1], GRAPH_LOPSIDED, VIEW_GCN};
+                struct trial alone, shared;
+                trial_make(&alone, &op_cases[c], at, one, true);
+                trial_make(&shared, &op_cases[c], at, three, true);
+                trial_run(&alone, 3);
+                trial_run(&shared, 3);
+                same_bits(&alone, &shared);
+                trial_free(&alone);
+                trial_free(&shared);
+            }
+        backend_close(one);
+        backend_close(three);
+    }
+}
+
+static bool is_fused(enum op op)
+{
+    return op == OP_SPMM_FUSED || op == OP_BIAS_RELU_DROPOUT || op == OP_SPMM_ADD;
+}
+
+static bool supports_plain(const struct backend *b, enum op op)
+{
+    (void)b;
+    return !is_fused(op);
+}
+
+/* A backend without the fused operations gets programs without them, that compute the same. */
+static void fusion_asks_first(void **state)
+{
+    (void)state;
+    struct backend *plain, *reference;
+    OK(backend_open(&plain, "reference", 1));
+    OK(backend_open(&reference, "reference", 1));
+    struct backend_kind kind = *plain->kind;
+    kind.supports = supports_plain;
+    plain->kind = &kind;
+    for (int c = 0; c < OP_CASES; c++) {
+        struct spot at = {9, 5, GRAPH_WEIGHTED, VIEW_GCN};
+        struct trial t;
+        trial_make(&t, &op_cases[c], at, plain, true);
+        for (node x = 0; x < t.p->count; x++)
+            assert_false(t.p->node[x].live && is_fused(t.p->node[x].op));
+        trial_free(&t);
+        check(&op_cases[c], at, plain, reference);
+    }
+    backend_close(plain);
+    backend_close(reference);
+}
+
 /* ---- is every operation among the cases? ---- */
 
 static void every_operation_has_a_case(void **state)
@@ -210,7 +284,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_operation_has_a_case), cmocka_unit_test(every_width),
         cmocka_unit_test(one_node_and_a_thousand),    cmocka_unit_test(every_view_of_every_graph),
-        cmocka_unit_test(optimisers_train_alike),
+        cmocka_unit_test(optimisers_train_alike),     cmocka_unit_test(threads_leave_no_trace),
+        cmocka_unit_test(fusion_asks_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
