@@ -113,6 +113,8 @@ static consm_status train_run(void *ctx, int64_t number, int threads)
                                     .seed = t->first_seed + (uint64_t)number,
                                     .progress = on_epoch};
     TRY(roles_make(&roles, t->prepared->data, t->split, options.seed, &t->split_options));
+    if (options.config.coverage > 0)
+        TRY(roles_set_aside(&roles, t->prepared->data->nodes, options.seed));
     if (t->output.folder) {
         TRY(run_for_output(t, number, threads, &options, &roles));
     } else {
@@ -195,9 +197,12 @@ static consm_status look_at_split(struct training *t, const struct dataset *d)
 {
     struct roles roles;
     consm_status st = roles_make(&roles, d, t->split, t->first_seed, &t->split_options);
+    if (st == CONSM_OK && t->config.coverage > 0)
+        st = roles_set_aside(&roles, d->nodes, t->first_seed);
     if (st == CONSM_OK) {
         memcpy(t->count, roles.count, sizeof t->count);
         t->held_out = roles.held_out;
+        t->calibrating = roles.calibrating;
     }
     if (st == CONSM_OK && roles.count[SPLIT_TRAIN] == 0)
         st = status_fail(CONSM_EINVAL, "%s: split %s has no training nodes", d->name, t->split);

@@ -80,15 +80,15 @@ void train_print_run(const struct training *t, const struct train_result *r)
     }
     json_t *line = json_pack(
         "{s:s, s:s, s:s, s:I, s:o, s:o, s:I, s:I, s:f, s:f, s:f, s:I, s:f, s:I, s:I, s:I, s:I, "
-        "s:b}",
+        "s:I, s:b}",
         "dataset", t->prepared->data->name, "model", t->model->name, "split", t->split, "seed",
         (json_int_t)r->seed, "val_acc", figure(known(t, SPLIT_VAL, r->val_acc)), "test_acc",
         figure(known(t, SPLIT_TEST, r->test_acc)), "best_epoch", (json_int_t)r->best_epoch,
         "epochs", (json_int_t)r->epochs, "train_ms", r->train_ms, "eval_ms", r->eval_ms, "seconds",
         r->seconds, "params", (json_int_t)r->params, "peak_rss_mb", clock_peak_rss_mb(), "trained",
         (json_int_t)t->count[SPLIT_TRAIN], "validated", (json_int_t)t->count[SPLIT_VAL], "tested",
-        (json_int_t)t->count[SPLIT_TEST], "held_out", (json_int_t)t->held_out,
-        "structural_features", t->prepared->structural != NULL);
+        (json_int_t)t->count[SPLIT_TEST], "held_out", (json_int_t)t->held_out, "calibrating",
+        (json_int_t)t->calibrating, "structural_features", t->prepared->structural != NULL);
     if (was_examined(r))
         json_object_set_new(
             line, "matching",
@@ -134,6 +134,18 @@ void train_print_summary(const struct training *t, double seconds)
     print_matching(t);
 }
 
+/* Which labels stand behind the prediction sets, and whether they are enough. */
+static void print_calibrating(const struct training *t)
+{
+    int64_t least = conformal_least(t->config.coverage);
+    printf("  prediction sets: %lld of %lld validation labels calibrate them, the others select\n",
+           (long long)t->calibrating, (long long)(t->calibrating + t->count[SPLIT_VAL]));
+    if (t->calibrating < least)
+        printf("  coverage %g cannot be promised: that takes %lld calibrating labels; sets hold "
+               "every class\n",
+               t->config.coverage, (long long)least);
+}
+
 /* What was done with the data that a person should know. */
 void train_print_notes(const struct training *t)
 {
@@ -150,10 +162,22 @@ void train_print_notes(const struct training *t)
     else if (t->count[SPLIT_VAL] == 0)
         printf(
             "  no validation nodes, and too few labels to hold any out: the last epoch is kept\n");
+    if (t->config.coverage > 0)
+        print_calibrating(t);
     if (d->directed)
         printf("  edges have a direction: %s takes them both ways\n", t->model->name);
     if (d->weight && t->model->unweighted)
         printf("  edges have weights: %s does not use them\n", t->model->name);
+}
+
+static void print_sets(const struct consm_model *m)
+{
+    if (m->sets.coverage == 0 || isinf(m->sets.threshold))
+        return;
+    printf("  prediction sets: coverage %g asked for", m->sets.coverage);
+    if (isfinite(m->covered))
+        printf(", %.4f on test, %.2f classes a set", m->covered, m->set_size);
+    printf("; neighbours' share %g\n", m->sets.smoothing);
 }
 
 void train_print_output(const struct training *t)
@@ -170,6 +194,7 @@ void train_print_output(const struct training *t)
                consm_model_metrics(t->best, CONSM_VALIDATION)->ece);
     else
         printf("  confidence: not calibrated, for want of validation nodes\n");
+    print_sets(t->best);
     printf(
         "  %s/: model.safetensors predictions.csv edges.csv metrics.json config.yaml report.html\n",
         t->output.folder);

@@ -26,7 +26,7 @@ struct training {
     struct consm_model *best;
     struct consm_prediction *best_prediction;
     struct roles best_roles;
-    int64_t count[4], held_out; /* of the last run's split */
+    int64_t count[4], held_out, calibrating; /* of the last run's split */
 };
 
 /* One finished run: a line of the table or a JSON object. */

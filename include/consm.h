@@ -198,6 +198,8 @@ CONSM_API void consm_options_free(struct consm_options *options);
  *   threads                  0: one per processor (0)
  *   split                    auto, paper, public, random, file:I or a CSV file
  *   per_class, train_ratio, val_ratio, pooled     of a random split
+ *   coverage                 of prediction sets (0: none); half of the validation nodes, drawn by
+ *                            the seed, then calibrates them instead of selecting
  * Split auto takes the split that came with the data; else it trains on every label but a fifth,
  * which validates. What is not set is as in `consm train`: the split is random for sets known by
  * name and auto for graphs of one's own, whose dense columns are standardised and whose ties on
@@ -244,6 +246,12 @@ struct consm_model_info {
     double temperature; /* logits are divided by it before the softmax */
     double ece_before;  /* validation's expected calibration error without temperature */
     double seconds, train_ms, eval_ms; /* of training, of its median epoch; 0 in a loaded model */
+    double coverage;    /* that prediction sets were asked for (option coverage); 0: none */
+    int64_t calibrated; /* validation labels that set their threshold and selected nothing */
+    bool promised;      /* they were enough; else every set holds every class */
+    double smoothing;   /* share of the neighbours in a class's score */
+    double covered;     /* share of the test nodes whose set holds their class … */
+    double set_size;    /* … and how many classes their sets hold; NAN without test nodes */
 };
 /* Strings belong to the model. */
 CONSM_API consm_status consm_model_info(struct consm_model_info *out,
@@ -296,9 +304,15 @@ struct consm_prediction {
     int32_t *label;     /* (nodes) most probable class of the model */
     float *confidence;  /* (nodes) its probability, calibrated */
     float *probability; /* (nodes, classes) */
+    uint8_t *in_set;    /* (nodes, classes) 1: the class is in the node's prediction set; NULL
+                         * unless the model was trained with the option coverage */
 };
 
-/* Predicts every node of a dataset, which may have nodes and edges the model never saw. Features
+/* A prediction set holds the true class with a chance of at least the coverage that was asked for,
+ * for nodes drawn as the calibrating half of the validation nodes was: those of the training graph
+ * with a random split. On another graph it is as good as that graph is alike.
+ *
+ * Predicts every node of a dataset, which may have nodes and edges the model never saw. Features
  * are matched by name where both sides have names; CONSM_EINVAL names the columns that are missing.
  * threads 0: one per processor. Predictions on the graph of training are those made at training
  * time, bit for bit. */

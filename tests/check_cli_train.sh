@@ -52,6 +52,18 @@ expect 0 "too few labels to hold any out" train "$work/few" --epochs 5 -o "$work
 if grep -q "nan" "$work/out"; then fault "a training without validation nodes prints nan"; fi
 expect 0 '"val_acc": null, "test_acc": null' train "$work/few" --epochs 5 --json
 
+# Prediction sets: which labels stand behind them is said, and when nothing can be promised.
+expect 0 "96 of 192 validation labels calibrate them" train csbm:nodes=400,homophily=0.8 -m gcn \
+    --per-class 4 --epochs 30 --coverage 0.9 -o "$work/sets"
+grep -q "coverage 0.9 asked for, 0\.[0-9]* on test" "$work/out" || fault "the sets' coverage is not stated"
+[ "$(head -1 "$work/sets/predictions.csv")" = id,label,confidence,set ] || fault "no column set"
+[ "$(cut -d, -f4 "$work/sets/predictions.csv" | grep -cE '^[0-3](\|[0-3])*$')" = 400 ] || fault "a set is no set"
+expect 0 "" predict "$work/sets/model.safetensors" csbm:nodes=400,homophily=0.8 -o "$work/again.csv"
+same "$work/sets/predictions.csv" "$work/again.csv"
+expect 0 "coverage 0.9 cannot be promised: that takes 9 calibrating labels" train karate -m gcn \
+    --per-class 4 --epochs 5 --coverage 0.9 -o "$work/sets2"
+grep -q '^0,.*,\(Mr. Hi|Officer\|Officer|Mr. Hi\)$' "$work/sets2/predictions.csv" || fault "a set without promise lacks a class"
+
 # ---- predicting -----------------------------------------------------------------------------------
 expect 0 "" predict "$work/o/model.safetensors" "$work/my graph" -o "$work/again.csv"
 same "$work/o/predictions.csv" "$work/again.csv"

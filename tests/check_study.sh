@@ -8,7 +8,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 fail() { echo "check_study: $1"; exit 1; }
 short=(--epochs 6 --warmup 6 --rounds 2 --gnn-steps 4 --match-steps 2 --hidden 8)
-study=("$consm" study datasets accuracy edges planted zeta depth pruning convergence transport
+study=("$consm" study datasets accuracy edges planted coverage zeta depth pruning convergence transport
     --quick --seeds 2 --split random --per-class 5 --datasets csbm:nodes=84,homophily=0.8,features=8,karate
     --models mlp,gcn,gat,consm "${short[@]}" -o "$folder/out")
 
@@ -16,13 +16,13 @@ study=("$consm" study datasets accuracy edges planted zeta depth pruning converg
     fail "the study of homophily failed"
 first=$(wc -l < "$folder/out/runs.jsonl")
 "${study[@]}" > "$folder/text" 2> "$folder/err" || { cat "$folder/err"; fail "the study failed"; }
-for name in datasets accuracy accuracy-details homophily accuracy-controls accuracy-controls-tests edges-f1 edges-auc edges-auc-known edges-calibration planted-auc-random planted-rule-between planted-details zeta \
+for name in datasets accuracy accuracy-details homophily accuracy-controls accuracy-controls-tests edges-f1 edges-auc edges-auc-known edges-calibration planted-auc-random planted-rule-between planted-details coverage-covered coverage-size coverage-details zeta \
     depth transport; do
     for form in csv md tex; do
         [ -s "$folder/out/files/$name.$form" ] || fail "$name.$form is missing"
     done
 done
-for figure in accuracy-bars edges-f1-bars planted-auc-bars homophily-lines zeta-f1-karate zeta-accuracy-karate depth-karate \
+for figure in accuracy-bars edges-f1-bars planted-auc-bars coverage-size-bars homophily-lines zeta-f1-karate zeta-accuracy-karate depth-karate \
     pruning-karate convergence-karate calibration-karate; do
     [ -s "$folder/out/files/$figure.svg" ] || fail "$figure.svg is missing: $(ls "$folder/out/files")"
 done

@@ -5,6 +5,7 @@
 #include "base/sized.h"
 #include "train/session.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,6 +50,12 @@ consm_status consm_model_info(struct consm_model_info *out, const struct consm_m
         .seconds = model->result.seconds,
         .train_ms = model->result.train_ms,
         .eval_ms = model->result.eval_ms,
+        .coverage = model->sets.coverage,
+        .calibrated = model->sets.calibrated,
+        .promised = model->sets.coverage > 0 && isfinite(model->sets.threshold),
+        .smoothing = model->sets.smoothing,
+        .covered = model->covered,
+        .set_size = model->set_size,
     };
     return sized_give(out, &info, sizeof info, SIZED_UP_TO(struct consm_model_info, eval_ms));
 }
@@ -199,6 +206,7 @@ static consm_status from_session(struct consm_model **out, struct session *s,
     TRY(copy_tensors(m, s));
     TRY(session_logits(&logits, s));
     TRY(measure(m, s->problem, logits));
+    TRY(model_fit_sets(m, s->problem, r->roles, logits));
     *out = m;
     return CONSM_OK;
 done:
@@ -248,6 +256,7 @@ consm_status model_train(struct consm_model **out, struct consm_prediction **pre
         TRY(session_logits(&logits, s));
         TRY(prediction_new(prediction, logits, (*out)->temperature, problem.nodes,
                            problem.classes));
+        TRY(prediction_add_sets(*prediction, *out, problem.graph));
     }
 done:
     custom_leave(before);

@@ -100,6 +100,47 @@ void metrics_to_json(struct text *t, const struct metrics *m, const struct consm
     text_add(t, "]}");
 }
 
+static double number(const json_t *object, const char *name)
+{
+    const json_t *value = json_object_get(object, name);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+static int64_t whole(const json_t *object, const char *name)
+{
+    return (int64_t)json_integer_value(json_object_get(object, name));
+}
+
+void sets_to_json(struct text *t, const struct consm_model *m)
+{
+    text_printf(t, "{\"calibrated\": %lld, \"promised\": %s", (long long)m->sets.calibrated,
+                isfinite(m->sets.threshold) ? "true" : "false");
+    field(t, "coverage", m->sets.coverage);
+    field(t, "smoothing", m->sets.smoothing);
+    field(t, "threshold", m->sets.threshold); /* null when nothing can be promised */
+    field(t, "covered", m->covered);
+    field(t, "set_size", m->set_size);
+    text_add(t, "}");
+}
+
+consm_status sets_from_json(struct consm_model *m, const json_t *object)
+{
+    struct conformal *s = &m->sets;
+    *s = (struct conformal){.coverage = number(object, "coverage"),
+                            .smoothing = number(object, "smoothing"),
+                            .threshold = number(object, "threshold"),
+                            .calibrated = whole(object, "calibrated")};
+    m->covered = number(object, "covered");
+    m->set_size = number(object, "set_size");
+    if (isnan(s->threshold))
+        s->threshold = INFINITY;
+    if (!(s->coverage > 0 && s->coverage < 1) || !(s->smoothing >= 0 && s->smoothing <= 1))
+        return status_fail(CONSM_EFORMAT,
+                           "sets: coverage %g, smoothing %g: expected shares below 1", s->coverage,
+                           s->smoothing);
+    return CONSM_OK;
+}
+
 void model_metrics_to_json(struct text *t, const struct consm_model *model)
 {
     static const char *const role[] = {"", "train", "validation", "test"};
@@ -118,6 +159,10 @@ void model_metrics_to_json(struct text *t, const struct consm_model *model)
     field(t, "temperature", model->temperature);
     field(t, "ece_before", model->ece_before);
     field(t, "ece_after", model->metrics[SPLIT_VAL].all.ece);
+    if (model->sets.coverage > 0) {
+        text_add(t, ",\n\"sets\": ");
+        sets_to_json(t, model);
+    }
     for (int r = SPLIT_TRAIN; r <= SPLIT_TEST; r++) {
         text_printf(t, ",\n\"%s\": ", role[r]);
         metrics_to_json(t, &model->metrics[r], model);
@@ -126,17 +171,6 @@ void model_metrics_to_json(struct text *t, const struct consm_model *model)
 }
 
 /* ---- reading back -------------------------------------------------------- */
-
-static double number(const json_t *object, const char *name)
-{
-    const json_t *value = json_object_get(object, name);
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
-static int64_t whole(const json_t *object, const char *name)
-{
-    return (int64_t)json_integer_value(json_object_get(object, name));
-}
 
 consm_status metrics_from_json(struct metrics *out, const json_t *object, int32_t classes)
 {

@@ -17,6 +17,10 @@ consm_status config_from_json(struct config *c, const json_t *object);
 void metrics_to_json(struct text *t, const struct metrics *m, const struct consm_model *model);
 consm_status metrics_from_json(struct metrics *out, const json_t *object, int32_t classes);
 
+/* The fitted prediction sets; reading checks them. */
+void sets_to_json(struct text *t, const struct consm_model *m);
+consm_status sets_from_json(struct consm_model *m, const json_t *object);
+
 void names_to_json(struct text *t, char *const *names, int64_t count);
 
 /* Notes the text in a file's metadata and frees it. */

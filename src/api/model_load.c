@@ -172,6 +172,25 @@ done:
     return st;
 }
 
+/* Prediction sets, where the model has them. */
+static consm_status read_sets(struct consm_model *m, const struct source *s)
+{
+    consm_status st = CONSM_OK;
+    json_t *sets = NULL;
+    char message[512];
+    m->covered = m->set_size = (double)NAN;
+    if (!safetensors_metadata(s->file, "sets"))
+        return CONSM_OK;
+    TRY(need_json(&sets, s, "sets"));
+    if (sets_from_json(m, sets) < 0) {
+        snprintf(message, sizeof message, "%s", consm_errmsg());
+        TRY(status_fail(CONSM_EFORMAT, "%s: %s", s->path, message));
+    }
+done:
+    json_decref(sets);
+    return st;
+}
+
 static int64_t count_of(const json_t *counts, const char *key)
 {
     return (int64_t)json_integer_value(json_object_get(counts, key));
@@ -256,6 +275,7 @@ static consm_status read_model(struct consm_model **out, struct source *s)
     TRY(read_config(m, s));
     TRY(read_facts(m, s));
     TRY(read_measured(m, s));
+    TRY(read_sets(m, s));
     TRY(read_tensors(m, s));
     if (m->def != &m->own)
         TRY(model_check(m, s->path));

@@ -59,6 +59,15 @@ static consm_status note_metrics(struct safetensors_writer *w, const struct cons
     return json_note(w, "metrics", &t);
 }
 
+static consm_status note_sets(struct safetensors_writer *w, const struct consm_model *m)
+{
+    struct text t = {0};
+    if (m->sets.coverage == 0)
+        return CONSM_OK;
+    sets_to_json(&t, m);
+    return json_note(w, "sets", &t);
+}
+
 static consm_status note_all(struct safetensors_writer *w, const struct consm_model *m)
 {
     consm_status st = CONSM_OK;
@@ -85,6 +94,7 @@ static consm_status note_all(struct safetensors_writer *w, const struct consm_mo
     TRY(note_number(w, "ece_before", m->ece_before));
     TRY(note_counts(w, m));
     TRY(note_metrics(w, m));
+    TRY(note_sets(w, m));
 done:
     return st;
 }

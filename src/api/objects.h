@@ -6,6 +6,7 @@
 
 #include "api/prepare.h"
 #include "api/roles.h"
+#include "stats/conformal.h"
 #include "train/metrics.h"
 
 struct consm_dataset {
@@ -70,6 +71,9 @@ struct consm_model {
     struct train_result result;
     int64_t count[4], held_out; /* nodes by role */
     struct metrics metrics[4];  /* by role; 0 is unused */
+
+    struct conformal sets;    /* coverage 0: none */
+    double covered, set_size; /* of the test nodes' sets; NAN without test nodes */
 };
 
 /* One training run. */
@@ -100,6 +104,14 @@ consm_status model_with_session(const struct consm_model *model,
 /* Labels, confidence and probabilities from logits (n, c). */
 consm_status prediction_new(struct consm_prediction **out, const float *logits, double temperature,
                             int64_t nodes, int32_t classes);
+
+/* Fits the model's prediction sets with the roles' calibrating labels, if coverage was asked for,
+ * and measures them on the test nodes. logits (n, c) are the model's on the problem. */
+consm_status model_fit_sets(struct consm_model *m, const struct problem *problem,
+                            const struct roles *roles, const float *logits);
+/* Gives a prediction its sets, if the model has them; graph is what it was made on. */
+consm_status prediction_add_sets(struct consm_prediction *p, const struct consm_model *m,
+                                 const struct csr *graph);
 
 /* A model file in memory; name is for messages. */
 consm_status model_read(struct consm_model **out, const char *name, const void *data, size_t size);

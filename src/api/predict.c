@@ -46,6 +46,7 @@ void consm_prediction_free(struct consm_prediction *prediction)
     mem_free(prediction->label);
     mem_free(prediction->confidence);
     mem_free(prediction->probability);
+    mem_free(prediction->in_set);
     mem_free(prediction);
 }
 
@@ -229,7 +230,7 @@ done:
 
 struct wanted {
     struct consm_prediction **out;
-    double temperature;
+    const struct consm_model *model;
 };
 
 static consm_status read_logits(void *ctx, struct session *s)
@@ -238,16 +239,21 @@ static consm_status read_logits(void *ctx, struct session *s)
     const struct wanted *wanted = ctx;
     const float *logits;
     TRY(session_logits(&logits, s));
-    TRY(prediction_new(wanted->out, logits, wanted->temperature, s->problem->nodes,
+    TRY(prediction_new(wanted->out, logits, wanted->model->temperature, s->problem->nodes,
                        s->problem->classes));
+    TRY(prediction_add_sets(*wanted->out, wanted->model, s->problem->graph));
 done:
+    if (st < 0) {
+        consm_prediction_free(*wanted->out);
+        *wanted->out = NULL;
+    }
     return st;
 }
 
 consm_status consm_predict(struct consm_prediction **out, const struct consm_model *model,
                            const struct consm_dataset *dataset, int threads)
 {
-    struct wanted wanted = {out, model->temperature};
+    struct wanted wanted = {out, model};
     *out = NULL;
     return model_with_session(model, dataset, threads, read_logits, &wanted);
 }

@@ -90,8 +90,43 @@ done:
     return st;
 }
 
+int64_t roles_halve(uint8_t *role, uint8_t *calibrates, int64_t nodes, uint64_t seed)
+{
+    consm_status st = CONSM_OK;
+    struct rng rng;
+    int32_t *member = NULL;
+    int64_t count = 0;
+    TRY(NEW(member, nodes));
+    for (int64_t i = 0; i < nodes; i++) {
+        calibrates[i] = 0;
+        if (role[i] == SPLIT_VAL)
+            member[count++] = (int32_t)i;
+    }
+    rng_init(&rng, seed, 0x63616c6962726174u);
+    rng_shuffle(&rng, member, count);
+    for (int64_t j = 0; j < count / 2; j++) {
+        role[member[j]] = SPLIT_NONE;
+        calibrates[member[j]] = 1;
+    }
+done:
+    mem_free(member);
+    return st < 0 ? st : count / 2;
+}
+
+consm_status roles_set_aside(struct roles *r, int64_t nodes, uint64_t seed)
+{
+    consm_status st = CONSM_OK;
+    TRY(NEW(r->calibrates, nodes));
+    r->calibrating = roles_halve(r->role, r->calibrates, nodes, seed);
+    TRY((consm_status)(r->calibrating < 0 ? r->calibrating : CONSM_OK));
+    split_count(r->count, r->role, nodes);
+done:
+    return st;
+}
+
 void roles_free(struct roles *r)
 {
     mem_free(r->role);
+    mem_free(r->calibrates);
     *r = (struct roles){0};
 }

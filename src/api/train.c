@@ -44,6 +44,8 @@ consm_status consm_train(struct consm_model **out, const struct consm_dataset *d
     TRY(dataset_prepared(&request.prepared, dataset));
     TRY(roles_make(&roles, d, options->split ? options->split : defaults_split(dataset->known),
                    options->seed, &options->split_options));
+    if (options->config.coverage > 0)
+        TRY(roles_set_aside(&roles, d->nodes, options->seed));
     defaults_config(&request.options.config, d, dataset->known, options->given);
     if (request.threads == 0 && prepare_is_small(request.prepared, &options->config))
         request.threads = 1;

@@ -79,7 +79,8 @@ struct study_run plan_run(enum study_task task, const char *dataset, const struc
 
 const char *plan_task_name(enum study_task task)
 {
-    static const char *const name[] = {"train", "curve", "prune", "cost", "facts", "plant"};
+    static const char *const name[] = {"train", "curve", "prune", "cost",
+                                       "facts", "plant", "cover"};
     return name[task];
 }
 

@@ -18,6 +18,7 @@ enum study_task {
     TASK_COST,  /* a few epochs with nothing beside them: time and memory                     */
     TASK_FACTS, /* no training: what the data is like                                         */
     TASK_PLANT, /* train on a graph with edges put in; find them, drop them, train again      */
+    TASK_COVER, /* train, then measure prediction sets: how often they hold, how large        */
 };
 
 /* Where planted edges come from: any two nodes, two nodes of different classes, or a published
