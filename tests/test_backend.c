@@ -1,8 +1,7 @@
 /*
  * The contract between programs and what runs them (src/program/backend.h), apart from the
  * operations themselves: memory, versions, failures, operations a backend lacks, several backends
- * side by side; and that all of training keeps to it, shown by a backend whose memory the host does
- * not see. THREADED
+ * side by side. That all of training keeps to it is for test_backend_training.c. THREADED
  */
 #include "far_backend.h"
 #include "training.h"
@@ -384,56 +383,6 @@ static void backends_do_not_disturb_each_other(void **state)
     scene_close(&s);
 }
 
-/* ---- all of training ---- */
-
-static void train_both(const struct scene *s, const struct train_options *o, const char *what)
-{
-    struct far *far = far_open(2);
-    struct outcome near_out, far_out;
-    train_on(&near_out, &s->problem, o, 2);
-    train_with(&far_out, &s->problem, o, &far->base);
-    assert_true(far->runs > 0);
-    assert_same(&near_out, &far_out, what);
-    outcome_free(&near_out);
-    outcome_free(&far_out);
-    backend_close(&far->base);
-}
-
-/* The same bits where every number has to be sent: nobody writes behind a backend's back. */
-static void training_sends_what_it_changes(void **state)
-{
-    (void)state;
-    static const char *const ways[][2] = {{"messages", "weighted"},  {"messages", "signed"},
-                                          {"pool", "max"},           {"map", "linear"},
-                                          {"match_join", "squared"}, {"match_update", "pair"}};
-    struct scene s;
-    scene_small(&s);
-    for (const struct model_def *const *m = model_list(); *m; m++) {
-        struct train_options o = options_for(*m, EPOCHS);
-        o.config.match_steps = 3;
-        o.config.match_refresh = 2;
-        o.config.grow = 3;
-        train_both(&s, &o, (*m)->name);
-    }
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        const struct model_def *consm;
-        OK(model_find(&consm, "consm"));
-        struct train_options o = options_for(consm, EPOCHS);
-        o.config.backbone = i == 1 ? BACKBONE_FAGCN : BACKBONE_GCN;
-        o.config.match_steps = 3;
-        o.config.match_refresh = 2;
-        OK(config_set(&o.config, ways[i][0], ways[i][1]));
-        train_both(&s, &o, ways[i][1]);
-        if (i + 1 < sizeof ways / sizeof *ways)
-            continue;
-        for (int64_t k = 0; k < s.data->nodes;
-             k++) /* without a second class half the pairs weigh nothing */
-            s.role[k] = s.role[k] == SPLIT_TRAIN && s.data->label[k] ? SPLIT_TEST : s.role[k];
-        train_both(&s, &o, "one class");
-    }
-    scene_close(&s);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -444,7 +393,6 @@ int main(void)
         cmocka_unit_test(what_a_backend_lacks_is_not_fused),
         cmocka_unit_test(steps_can_be_taken_together),
         cmocka_unit_test(backends_do_not_disturb_each_other),
-        cmocka_unit_test(training_sends_what_it_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,7 +184,7 @@ static void optimisers_train_alike(void **state)
     on_every_backend(optimisers);
 }
 
-/* ---- threads, and operations that a backend may lack ---- */
+/* ---- threads ---- */
 
 /* The same bits whatever the number of threads. */
 static void same_bits(struct trial *a, struct trial *b)
@@ -224,40 +224,6 @@ static void threads_leave_no_trace(void **state)
     }
 }
 
-static bool is_fused(enum op op)
-{
-    return op == OP_SPMM_FUSED || op == OP_BIAS_RELU_DROPOUT || op == OP_SPMM_ADD;
-}
-
-static bool supports_plain(const struct backend *b, enum op op)
-{
-    (void)b;
-    return !is_fused(op);
-}
-
-/* A backend without the fused operations gets programs without them, that compute the same. */
-static void fusion_asks_first(void **state)
-{
-    (void)state;
-    struct backend *plain, *reference;
-    OK(backend_open(&plain, "reference", 1));
-    OK(backend_open(&reference, "reference", 1));
-    struct backend_kind kind = *plain->kind;
-    kind.supports = supports_plain;
-    plain->kind = &kind;
-    for (int c = 0; c < OP_CASES; c++) {
-        struct spot at = {9, 5, GRAPH_WEIGHTED, VIEW_GCN};
-        struct trial t;
-        trial_make(&t, &op_cases[c], at, plain, true);
-        for (node x = 0; x < t.p->count; x++)
-            assert_false(t.p->node[x].live && is_fused(t.p->node[x].op));
-        trial_free(&t);
-        check(&op_cases[c], at, plain, reference);
-    }
-    backend_close(plain);
-    backend_close(reference);
-}
-
 /* ---- is every operation among the cases? ---- */
 
 static void every_operation_has_a_case(void **state)
@@ -285,7 +251,6 @@ int main(void)
         cmocka_unit_test(every_operation_has_a_case), cmocka_unit_test(every_width),
         cmocka_unit_test(one_node_and_a_thousand),    cmocka_unit_test(every_view_of_every_graph),
         cmocka_unit_test(optimisers_train_alike),     cmocka_unit_test(threads_leave_no_trace),
-        cmocka_unit_test(fusion_asks_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
