@@ -35,20 +35,33 @@ KERNEL(anneal)
         in->out[0] = (float)(in->attr.a * pow(in->attr.b, (double)step->number));
 }
 
-/* Uniform in (0,1): element e is word e%4 of Philox(seed; e/4, step, stream). */
+/* Uniform in (0,1): element s of the stream is word s%4 of Philox(seed; s/4, step, stream). */
+static void draw_noise(float *out, int64_t count, uint64_t first, const struct instr *in,
+                       const struct step *step)
+{
+    uint32_t key[2] = {(uint32_t)step->seed, (uint32_t)(step->seed >> 32)}, word[4];
+    for (int64_t e = 0; e < count; e++) {
+        uint64_t at = first + (uint64_t)e, block = at / 4;
+        uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32) | 0x80000000u,
+                               (uint32_t)step->number, in->attr.stream};
+        if (e == 0 || at % 4 == 0)
+            philox4x32(word, counter, key);
+        out[e] = ((float)(word[at % 4] >> 9) + 0.5f) * 0x1p-23f;
+    }
+}
+
 KERNEL(noise)
 {
     int64_t from, to;
-    uint32_t key[2] = {(uint32_t)step->seed, (uint32_t)(step->seed >> 32)}, word[4];
-    share_elements(in, who, &from, &to);
-    for (int64_t e = from; e < to; e++) {
-        uint64_t block = (uint64_t)e / 4;
-        uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32) | 0x80000000u,
-                               (uint32_t)step->number, in->attr.stream};
-        if (e == from || e % 4 == 0)
-            philox4x32(word, counter, key);
-        in->out[e] = ((float)(word[e % 4] >> 9) + 0.5f) * 0x1p-23f;
+    const int64_t *number = in->attr.number;
+    if (!number) {
+        share_elements(in, who, &from, &to);
+        draw_noise(in->out + from, to - from, (uint64_t)from, in, step);
+        return;
     }
+    share_rows(in->rows, who, &from, &to);
+    for (int64_t r = from; r < to; r++)
+        draw_noise(in->out + r * in->cols, in->cols, (uint64_t)(number[r] * in->cols), in, step);
 }
 
 KERNEL(matmul)
@@ -119,10 +132,13 @@ KERNEL(bias_relu_dropout)
 {
     int64_t from, to;
     struct dropout drop = dropout_at(in, step);
+    bool drops = in->attr.a > 0, numbered = drops && in->attr.number;
     struct epilogue end = {
-        .scale = 1, .bias = in->src[1], .relu = true, .drop = in->attr.a > 0 ? &drop : NULL};
+        .scale = 1, .bias = in->src[1], .relu = true, .drop = drops && !numbered ? &drop : NULL};
     share_rows(in->rows, who, &from, &to);
     simd_best()->bias_act(in->out, in->src[0], in->cols, &end, from, to);
+    if (numbered)
+        drop_numbered(in->out, in->out, in, step, from, to);
 }
 
 KERNEL(bias_relu_dropout_grad)
@@ -296,6 +312,11 @@ KERNEL(dropout)
 {
     int64_t from, to;
     struct dropout drop = dropout_at(in, step);
+    if (in->attr.number) {
+        share_rows(in->rows, who, &from, &to);
+        drop_numbered(in->out, in->src[0], in, step, from, to);
+        return;
+    }
     share_elements(in, who, &from, &to);
     simd_best()->dropout(in->out, in->src[0], &drop, from, to);
 }

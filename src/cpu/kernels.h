@@ -35,6 +35,11 @@ static inline const struct csr *pattern(const struct instr *in)
 /* The dropout rule of an operation at this step; rate attr.a, stream attr.stream. */
 struct dropout dropout_at(const struct instr *in, const struct step *step);
 
+/* y = drop(x), y (rows, cols) as the operation's result, where its rows have numbers of their own.
+ */
+void drop_numbered(float *y, const float *x, const struct instr *in, const struct step *step,
+                   int64_t from, int64_t to);
+
 #define KERNEL(name) \
     void run_##name(const struct instr *in, const struct step *step, struct worker who)
 

@@ -26,6 +26,7 @@ struct dropout {
     uint32_t bits;      /* 1, 2, 4, 8 or 16: the fewest for which p·2^bits is whole, else 16 */
     uint32_t threshold; /* p·2^bits */
     float scale;        /* 1/(1-p) */
+    int64_t shift;      /* element e of an array draws as element e + shift of the stream */
 };
 
 /* The rule for probability p in [0, 1). */

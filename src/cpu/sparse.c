@@ -40,10 +40,13 @@ KERNEL(spmm_fused)
     const struct csr *a = in->attr.csr;
     struct sparse rows = own_values(a);
     struct dropout drop = dropout_at(in, step);
+    bool drops = in->attr.a > 0, numbered = drops && in->attr.number;
     struct epilogue end = {
-        .scale = 1, .bias = in->src[1], .relu = true, .drop = in->attr.a > 0 ? &drop : NULL};
+        .scale = 1, .bias = in->src[1], .relu = true, .drop = drops && !numbered ? &drop : NULL};
     share_entries(a->start, a->rows, who, &from, &to);
     simd_best()->spmm(in->out, &rows, in->src[0], in->cols, &end, from, to);
+    if (numbered)
+        drop_numbered(in->out, in->out, in, step, from, to);
 }
 
 KERNEL(spmm_add)
@@ -124,9 +127,12 @@ KERNEL(edge_softmax_grad)
 
 /* Whether the edge between a and b stays at this step: a function of its two ends, so that both
  * directions share one fate without a table of pairs. */
-static bool edge_stays(const struct instr *in, const struct step *step, int32_t a, int32_t b)
+static bool edge_stays(const struct instr *in, const struct step *step, int64_t a, int64_t b)
 {
     uint32_t key[2] = {(uint32_t)step->seed, (uint32_t)(step->seed >> 32)}, word[4];
+    const int64_t *number = in->attr.number;
+    a = number ? number[a] : a;
+    b = number ? number[b] : b;
     uint32_t counter[4] = {(uint32_t)(a < b ? a : b), (uint32_t)(a < b ? b : a) | 0x80000000u,
                            (uint32_t)step->number, in->attr.stream};
     philox4x32(word, counter, key);
@@ -142,8 +148,7 @@ KERNEL(edge_drop)
     for (int64_t r = from; r < to; r++) {
         float degree = 0;
         for (int64_t k = a->start[r]; k < a->start[r + 1]; k++) {
-            bool stays =
-                in->attr.a == 0 || a->col[k] == r || edge_stays(in, step, (int32_t)r, a->col[k]);
+            bool stays = in->attr.a == 0 || a->col[k] == r || edge_stays(in, step, r, a->col[k]);
             in->out[k] = stays ? (a->val ? a->val[k] : 1) : 0;
             degree += in->out[k];
         }

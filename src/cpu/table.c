@@ -29,6 +29,19 @@ struct dropout dropout_at(const struct instr *in, const struct step *step)
     return dropout_rule(in->attr.a, step->seed, (uint32_t)step->number, in->attr.stream);
 }
 
+void drop_numbered(float *y, const float *x, const struct instr *in, const struct step *step,
+                   int64_t from, int64_t to)
+{
+    struct dropout drop = dropout_at(in, step);
+    const int64_t *number = in->attr.number;
+    for (int64_t r = from, end; r < to; r = end) {
+        for (end = r + 1; end < to && number[end] == number[end - 1] + 1;)
+            end++;
+        drop.shift = (number[r] - r) * in->cols;
+        simd_best()->dropout(y, x, &drop, r * in->cols, end * in->cols);
+    }
+}
+
 size_t scratch_bytes(const struct instr *in)
 {
     size_t need[] = {scratch_dense(in), scratch_rows(in), scratch_loss(in), scratch_sparse(in),

@@ -138,6 +138,12 @@ void program_keep(struct program *p, node x)
         p->node[x].keep = true;
 }
 
+void program_number(struct program *p, node x, const int64_t *number)
+{
+    if (node_good(p, x))
+        p->node[x].attr.number = number;
+}
+
 void program_penalty(struct program *p, node term)
 {
     if (p->training)

@@ -33,6 +33,11 @@ void program_keep(struct program *p, node x);
 node program_fault(struct program *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Says that row r of a node that draws random numbers (dropout, noise) is row number[r] of a larger
+ * whole, and draws what it would draw there; for edge_drop number (columns) says it of nodes. The
+ * numbers must stay. Without it rows count from 0, those of a program that compiling shrank too. */
+void program_number(struct program *p, node x, const int64_t *number);
+
 /* A model's own term of the loss, (1,1), for instance a regulariser; program_minimize adds it. */
 void program_penalty(struct program *p, node term);
 

@@ -263,6 +263,24 @@ done:
     return st;
 }
 
+/* The numbers of the rows that are left. */
+static consm_status shrink_numbers(struct restriction *r, struct node_info *info, node x)
+{
+    consm_status st = CONSM_OK;
+    const struct need *mine = &r->need[x];
+    int64_t *number, at = 0;
+    if (mine->all)
+        return CONSM_OK;
+    TRY(NEW(number, mine->count));
+    TRY(program_own(r->p, number, mem_free));
+    for (int64_t i = 0; i < info->rows; i++)
+        if (mine->row[i])
+            number[at++] = info->attr.number[i];
+    info->attr.number = number;
+done:
+    return st;
+}
+
 /* Copies one node with its sources renamed, bridged where they hold more rows than it needs. */
 static consm_status copy_node(struct restriction *r, node x)
 {
@@ -274,6 +292,8 @@ static consm_status copy_node(struct restriction *r, node x)
         TRY(shrink_matrix(r, &info, x));
     if (info.op == OP_NLL)
         TRY(shrink_labels(r, &info, x));
+    if (info.attr.number)
+        TRY(shrink_numbers(r, &info, x));
     for (int slot = 0; slot < NODE_SOURCES; slot++) {
         node source = r->old[x].src[slot];
         if (source == POISON)

@@ -133,8 +133,9 @@ void SIMD(dropout)(float *y, const float *x, const struct dropout *d, int64_t fr
         return;
     }
     for (int64_t e = from; e < to;) {
-        const int64_t first = e / span * span, stop = first + span < to ? first + span : to;
-        philox_span(word, d, (uint64_t)(first / span) * SPAN);
+        const int64_t block = (e + d->shift) / span;
+        const int64_t first = block * span - d->shift, stop = first + span < to ? first + span : to;
+        philox_span(word, d, (uint64_t)block * SPAN);
         switch (d->bits) { /* constants, so that the shifts are */
         case 1: drop_bits(y, x, word, first, e, stop, d->scale); break;
         case 2: drop_numbers(y, x, word, 2, d, first, e, stop); break;
