@@ -17,22 +17,6 @@ static const struct csr *matrix(const struct consm_matrix *m)
 
 /* ---- build functions of the caller --------------------------------------- */
 
-/* Whose equations the session being recorded on this thread wants. A build function has no room for
- * a context of its own, and recording happens wholly inside session_new. */
-static _Thread_local struct custom current;
-
-struct custom custom_enter(struct custom custom)
-{
-    struct custom before = current;
-    current = custom;
-    return before;
-}
-
-void custom_leave(struct custom before)
-{
-    current = before;
-}
-
 /* What consm_inputs.inside points to. */
 struct inside {
     const struct inputs *in;
@@ -41,15 +25,16 @@ struct inside {
 
 node custom_build(struct program *p, const struct inputs *in, const struct config *c)
 {
+    const struct custom *custom = in->context;
     struct inside inside = {in, c};
     struct consm_inputs inputs = {.x = in->x,
                                   .nodes = in->nodes,
                                   .features = in->features,
                                   .classes = in->classes,
                                   .inside = &inside};
-    if (!current.build)
+    if (!custom || !custom->build)
         return program_fault(p, "the model's equations are missing");
-    return current.build((struct consm_program *)p, &inputs, current.ctx);
+    return custom->build((struct consm_program *)p, &inputs, custom->ctx);
 }
 
 const struct consm_matrix *consm_inputs_view(struct consm_program *p, const struct consm_inputs *in,

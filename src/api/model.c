@@ -238,8 +238,8 @@ consm_status model_train(struct consm_model **out, struct consm_prediction **pre
     struct problem problem = prepare_problem(request->prepared, request->roles->role);
     struct train_options options = request->options;
     struct checkpoint_run run = run_of(request);
-    struct custom before = custom_enter(request->custom);
     *out = NULL;
+    options.context = &request->custom;
     if (request->checkpoint) {
         TRY(checkpoint_possible(&options));
         options.checkpoint = write_checkpoint;
@@ -259,7 +259,6 @@ consm_status model_train(struct consm_model **out, struct consm_prediction **pre
         TRY(prediction_add_sets(*prediction, *out, problem.graph));
     }
 done:
-    custom_leave(before);
     session_free(s);
     backend_close(backend);
     if (st < 0) {
@@ -327,6 +326,7 @@ consm_status model_session(struct session **out, const struct consm_model *model
     struct train_options options = {.model = model->def,
                                     .config = model->config,
                                     .seed = model->result.seed,
+                                    .context = &model->custom,
                                     .eval_only = true};
     /* Room enough for a good message about a wrong shape, not for what a hostile file may claim. */
     options.most_params = 1 << 20;
@@ -338,13 +338,11 @@ consm_status model_session(struct session **out, const struct consm_model *model
                            "%s is a model of its maker's own: give consm_model_build() its "
                            "equations",
                            model->def->name);
-    struct custom before = custom_enter(model->custom);
     TRY(set_standard(&options, model));
     TRY(session_new(out, problem, &options, backend));
     TRY(set_parameters(*out, model));
     TRY(session_loaded(*out));
 done:
-    custom_leave(before);
     if (st < 0) {
         session_free(*out);
         *out = NULL;

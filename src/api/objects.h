@@ -119,11 +119,7 @@ consm_status model_read(struct consm_model **out, const char *name, const void *
 /* Every float the model's parameters must have, checked against what its equations ask for. */
 consm_status model_check(const struct consm_model *model, const char *path);
 
-/* Makes build functions of custom models reachable while a session records; returns what was set
- * before, to be put back. */
-struct custom custom_enter(struct custom custom);
-void custom_leave(struct custom before);
-/* The build function of models of the caller's own. */
+/* The build function of models of the caller's own: calls the struct custom that is its context. */
 node custom_build(struct program *p, const struct inputs *in, const struct config *c);
 
 /* A copy of a list of names; NULL stays NULL. */

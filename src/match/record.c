@@ -16,7 +16,7 @@ static node encoder(const struct matcher *m, struct program *p)
     const struct config *c = m->config;
     node h = features(m, p);
     for (int64_t l = 1; l <= c->match_layers; l++) {
-        h = linear(p, layer_name(l), h, c->hidden);
+        h = linear(p, layer_name(l).text, h, c->hidden);
         if (l < c->match_layers || c->match_layers == 1)
             h = hidden_step(p, h, c->match_dropout);
     }

@@ -9,8 +9,8 @@ static node NAME_build(struct program *p, const struct inputs *in, const struct 
     node h = dropout(p, in->x, (float)c->input_dropout);
     for (int64_t l = 1; l < c->layers; l++)
         /* H' = σ(…), the equation that this call implements */
-        h = hidden_step(p, graph_conv(p, layer_name(l), adj, h, c->hidden), c->dropout);
-    return graph_conv(p, layer_name(c->layers), adj, h, in->classes);
+        h = hidden_step(p, graph_conv(p, layer_name(l).text, adj, h, c->hidden), c->dropout);
+    return graph_conv(p, layer_name(c->layers).text, adj, h, in->classes);
 }
 
 const struct model_def model_NAME = {

@@ -10,8 +10,8 @@ static node appnp_build(struct program *p, const struct inputs *in, const struct
     float alpha = (float)c->alpha;
     node h = dropout(p, in->x, (float)c->input_dropout);
     for (int64_t l = 1; l < c->layers; l++)
-        h = hidden_step(p, linear(p, layer_name(l), h, c->hidden), c->dropout);
-    node z0 = linear(p, layer_name(c->layers), h, in->classes), z = z0;
+        h = hidden_step(p, linear(p, layer_name(l).text, h, c->hidden), c->dropout);
+    node z0 = linear(p, layer_name(c->layers).text, h, in->classes), z = z0;
     for (int64_t k = 0; k < c->hops; k++)
         z = axpby(p, 1 - alpha, spmm(p, adj, z), alpha, z0);
     return z;

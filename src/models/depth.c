@@ -23,7 +23,7 @@ node finish_layer(struct program *p, int64_t layer, node z, node h, const struct
     /* A bias in front of batch norm is taken away again: its gradient is rounding, which Adam would
      * blow up to whole steps. */
     if (!hidden || c->norm != NORM_BATCH)
-        z = with_bias(p, layer_name(layer), z);
+        z = with_bias(p, layer_name(layer).text, z);
     if (c->residual == RESIDUAL_YES)
         z = add(p, z, linear_no_bias(p, name, h, program_cols(p, z)));
     return hidden ? with_norm(p, layer, z, c) : z;

@@ -8,8 +8,8 @@
 static node conv(struct program *p, int64_t layer, const struct csr *loops, node values, node h,
                  int64_t out)
 {
-    node sent = linear_no_bias(p, layer_name(layer), h, out);
-    return with_bias(p, layer_name(layer), spmm_values(p, loops, values, sent));
+    node sent = linear_no_bias(p, layer_name(layer).text, h, out);
+    return with_bias(p, layer_name(layer).text, spmm_values(p, loops, values, sent));
 }
 
 static node dropedge_build(struct program *p, const struct inputs *in, const struct config *c)

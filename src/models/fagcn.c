@@ -27,7 +27,7 @@ static node record(struct program *p, const struct inputs *in, const struct conf
 {
     const struct csr *adj = normalized(p, in, c);
     node x = dropout(p, in->x, (float)c->input_dropout);
-    node h0 = hidden_step(p, linear(p, layer_name(1), x, c->hidden), c->dropout), h = h0;
+    node h0 = hidden_step(p, linear(p, layer_name(1).text, x, c->hidden), c->dropout), h = h0;
     node norm = adj ? input(p, adj->val, adj->nnz, 1) : POISON;
     for (int64_t l = 1; l <= c->layers; l++) {
         node dst = gate_half(p, "att_dst", l, h), src = gate_half(p, "att_src", l, h);
@@ -35,7 +35,7 @@ static node record(struct program *p, const struct inputs *in, const struct conf
         node weights = dropout(p, mul(p, *gate, norm), (float)c->attention_dropout);
         h = axpby(p, (float)c->eps, h0, 1, spmm_values(p, adj, weights, h));
     }
-    return linear(p, layer_name(2), h, in->classes);
+    return linear(p, layer_name(2).text, h, in->classes);
 }
 
 static node fagcn_build(struct program *p, const struct inputs *in, const struct config *c)

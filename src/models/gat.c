@@ -20,7 +20,7 @@ static node attention_vector(struct program *p, const char *kind, int64_t layer,
 static node attend(struct program *p, const struct csr *s, node h, int64_t layer, int64_t heads,
                    int64_t out, const struct config *c, node *scores)
 {
-    node z = linear_no_bias(p, layer_name(layer), h, out);
+    node z = linear_no_bias(p, layer_name(layer).text, h, out);
     node dst = head_dot(p, z, attention_vector(p, "att_dst", layer, heads, out / heads));
     node src = head_dot(p, z, attention_vector(p, "att_src", layer, heads, out / heads));
     *scores = leaky_relu(p, edge_add(p, s, dst, src), 0.2f);

@@ -7,7 +7,7 @@
 static node layer_step(struct program *p, const struct csr *adj, node h, int64_t layer, int64_t out,
                        const struct config *c)
 {
-    return finish_layer(p, layer, graph_conv_no_bias(p, layer_name(layer), adj, h, out), h, c);
+    return finish_layer(p, layer, graph_conv_no_bias(p, layer_name(layer).text, adj, h, out), h, c);
 }
 
 static node gcn_build(struct program *p, const struct inputs *in, const struct config *c)

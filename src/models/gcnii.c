@@ -13,14 +13,14 @@ static node gcnii_build(struct program *p, const struct inputs *in, const struct
     const struct csr *adj = graph_view(p, in, VIEW_GCN);
     float alpha = (float)c->alpha, rate = (float)c->dropout;
     node x = dropout(p, in->x, (float)c->input_dropout);
-    node h0 = relu(p, fully_connected(p, layer_name(1), x, c->hidden)), h = h0;
+    node h0 = relu(p, fully_connected(p, layer_name(1).text, x, c->hidden)), h = h0;
     for (int64_t l = 1; l <= c->layers; l++) {
         float beta = (float)log(c->theta / (double)l + 1);
         node s = axpby(p, 1 - alpha, spmm(p, adj, dropout(p, h, rate)), alpha, h0);
-        node turned = linear_no_bias(p, layer_name(l + 1), s, c->hidden);
+        node turned = linear_no_bias(p, layer_name(l + 1).text, s, c->hidden);
         h = relu(p, axpby(p, 1 - beta, s, beta, turned));
     }
-    return fully_connected(p, layer_name(c->layers + 2), dropout(p, h, rate), in->classes);
+    return fully_connected(p, layer_name(c->layers + 2).text, dropout(p, h, rate), in->classes);
 }
 
 const struct model_def model_gcnii = {

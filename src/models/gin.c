@@ -16,12 +16,12 @@ static node convolve(struct program *p, const struct csr *loops, node h, int64_t
     char name[32];
     int64_t first = 2 * layer - 1;
     /* Sums over a hub's neighbours are large: the smaller start keeps training calm. */
-    node z = linear_from(p, layer_name(first), h, c->hidden, INIT_LINEAR);
+    node z = linear_from(p, layer_name(first).text, h, c->hidden, INIT_LINEAR);
     snprintf(name, sizeof name, "eps%lld", (long long)layer);
     node mixed = add(p, spmm(p, loops, z), scale_by(p, z, param(p, name, 1, 1, INIT_ZERO)));
-    mixed = with_bias(p, layer_name(first), mixed);
+    mixed = with_bias(p, layer_name(first).text, mixed);
     mixed = with_norm(p, layer, mixed, c);
-    return fully_connected(p, layer_name(first + 1), relu(p, mixed), out);
+    return fully_connected(p, layer_name(first + 1).text, relu(p, mixed), out);
 }
 
 static node gin_build(struct program *p, const struct inputs *in, const struct config *c)

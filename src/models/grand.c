@@ -33,7 +33,7 @@ static node augment(struct program *p, const struct inputs *in, const struct con
         node mask = kept ? input(p, kept + s * in->nodes, in->nodes, 1)
                          : dropout(p, fill(p, 1, in->nodes, 1), (float)c->node_dropout);
         node x = dropout(p, in->x, (float)c->input_dropout);
-        node y = scale_rows(p, linear_no_bias(p, layer_name(1), x, out), mask);
+        node y = scale_rows(p, linear_no_bias(p, layer_name(1).text, x, out), mask);
         all = s ? concat(p, all, y) : y;
     }
     return mix(p, graph_view(p, in, VIEW_GCN), all, c->hops);
@@ -69,9 +69,9 @@ node grand_record(struct program *p, const struct inputs *in, const struct confi
     int64_t first = c->layers > 1 ? c->hidden : in->classes;
     /* From here on a row is a node in one augmentation: one MLP runs over all of them. */
     node h = reshape(p, augment(p, in, c, samples, first, kept), rows, first);
-    h = with_bias(p, layer_name(1), h);
+    h = with_bias(p, layer_name(1).text, h);
     for (int64_t l = 2; l <= c->layers; l++)
-        h = linear(p, layer_name(l), hidden_layer(p, l - 1, h, c),
+        h = linear(p, layer_name(l).text, hidden_layer(p, l - 1, h, c),
                    l < c->layers ? c->hidden : in->classes);
     if (program_training(p) && c->consistency > 0)
         program_penalty(p, disagreement(p, h, in, c));

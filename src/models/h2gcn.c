@@ -85,10 +85,10 @@ static node h2gcn_build(struct program *p, const struct inputs *in, const struct
     if (!far)
         parts = c->layers + 1;
     node x = dropout(p, in->x, (float)c->input_dropout);
-    node ego = hidden_step(p, linear(p, layer_name(1), x, c->hidden), c->dropout);
-    node y = linear_from(p, layer_name(2), ego, parts * k, INIT_LINEAR);
+    node ego = hidden_step(p, linear(p, layer_name(1).text, x, c->hidden), c->dropout);
+    node y = linear_from(p, layer_name(2).text, ego, parts * k, INIT_LINEAR);
     node z = far ? far_rounds(p, &s, y, c->layers, k) : near_rounds(p, s.near, y, c->layers, k);
-    return with_bias(p, layer_name(2), z);
+    return with_bias(p, layer_name(2).text, z);
 }
 
 const struct model_def model_h2gcn = {

@@ -7,8 +7,8 @@ static node mlp_build(struct program *p, const struct inputs *in, const struct c
 {
     node h = dropout(p, in->x, (float)c->input_dropout);
     for (int64_t l = 1; l < c->layers; l++)
-        h = hidden_step(p, fully_connected(p, layer_name(l), h, c->hidden), c->dropout);
-    return fully_connected(p, layer_name(c->layers), h, in->classes);
+        h = hidden_step(p, fully_connected(p, layer_name(l).text, h, c->hidden), c->dropout);
+    return fully_connected(p, layer_name(c->layers).text, h, in->classes);
 }
 
 const struct model_def model_mlp = {

@@ -14,6 +14,7 @@ struct inputs {
     node x; /* (n, f) features, dense or sparse; matmul() and dropout() take both */
     int64_t nodes, features, classes;
     struct views *views;
+    const void *context; /* of a build function of the caller's own, else NULL */
 };
 
 struct model_def {

@@ -101,8 +101,8 @@ static node layer_step(struct program *p, const struct csr *a, node h, int64_t l
     if (a->val)
         values = mul(p, values, input(p, a->val, a->nnz, 1));
     penalize(p, a, log_alpha, values, c, draws);
-    node sent = linear_no_bias(p, layer_name(layer), h, out);
-    return with_bias(p, layer_name(layer), normalized_sum(p, a, values, sent));
+    node sent = linear_no_bias(p, layer_name(layer).text, h, out);
+    return with_bias(p, layer_name(layer).text, normalized_sum(p, a, values, sent));
 }
 
 node ptdnet_record(struct program *p, const struct inputs *in, const struct config *c,

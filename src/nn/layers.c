@@ -6,13 +6,11 @@
 static const float LAYER_NORM_EPS = 1e-5f; /* torch.nn.LayerNorm's */
 enum { CONSTANT_WIDTH = 4 }; /* columns of constant features per column of the layer */
 
-const char *layer_name(int64_t number)
+struct layer_name layer_name(int64_t number)
 {
-    static _Thread_local char ring[8][24];
-    static _Thread_local unsigned next;
-    char *text = ring[next++ % 8];
-    snprintf(text, sizeof ring[0], "%lld", (long long)number);
-    return text;
+    struct layer_name name;
+    snprintf(name.text, sizeof name.text, "%lld", (long long)number);
+    return name;
 }
 
 node linear_from(struct program *p, const char *name, node x, int64_t out, enum init init)

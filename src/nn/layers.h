@@ -34,7 +34,10 @@ node layer_norm(struct program *p, const char *name, node x);
 /* dropout(relu(x)), what stands between two layers. */
 node hidden_step(struct program *p, node x, double dropout_rate);
 
-/* "3" for layer 3, in a buffer that the next 8 calls on this thread leave alone. */
-const char *layer_name(int64_t number);
+/* layer_name(3).text is "3", to the end of the expression it stands in. */
+struct layer_name {
+    char text[24];
+};
+struct layer_name layer_name(int64_t number);
 
 #endif

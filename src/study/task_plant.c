@@ -196,7 +196,8 @@ static consm_status first_layer(float *h, struct session *s)
     int64_t hidden = s->options.config.hidden;
     TRY(program_new(&p, s->learner.params, false));
     struct inputs in = session_inputs(s, p);
-    node found = relu(p, graph_conv(p, layer_name(1), graph_view(p, &in, VIEW_GCN), in.x, hidden));
+    node found =
+        relu(p, graph_conv(p, layer_name(1).text, graph_view(p, &in, VIEW_GCN), in.x, hidden));
     program_keep(p, found);
     TRY(program_compile(p, s->backend));
     TRY(learner_read(&value, &s->learner, p, found));

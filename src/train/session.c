@@ -56,7 +56,8 @@ struct inputs session_inputs(struct session *s, struct program *p)
                            .nodes = problem->nodes,
                            .features = problem->features,
                            .classes = problem->classes,
-                           .views = problem->views};
+                           .views = problem->views,
+                           .context = s->options.context};
 }
 
 /* Records one of the two programs; the logits come back. */

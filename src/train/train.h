@@ -40,6 +40,7 @@ struct train_options {
     uint64_t seed;
     progress_fn progress; /* may be NULL */
     void *progress_ctx;
+    const void *context; /* for the model's build function: inputs.context */
     bool eval_only; /* the session will only be asked for logits: no labels, no training program */
     const float *shift, *scale; /* (f) for standardised features as a trained model knows them */
     int64_t most_params;        /* fail when the model wants more numbers; 0: no limit */
