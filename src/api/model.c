@@ -169,8 +169,8 @@ static consm_status measure(struct consm_model *m, const struct problem *problem
     TRY(metrics_measure(&raw, &p));
     m->ece_before = raw.all.ece;
     metrics_softmax(probability, logits, m->temperature, problem->nodes, problem->classes);
-    for (uint8_t role = SPLIT_TRAIN; role <= SPLIT_TEST; role++) {
-        p.which = role;
+    for (int role = SPLIT_TRAIN; role <= SPLIT_TEST; role++) {
+        p.which = (uint8_t)role;
         TRY(metrics_measure(&m->metrics[role], &p));
     }
 done:

@@ -11,7 +11,8 @@
 
 static _Thread_local char message[1024];
 
-consm_status status_fail(consm_status code, const char *format, ...)
+/* In brackets: for the analyser it is a macro, too. */
+consm_status(status_fail)(consm_status code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);

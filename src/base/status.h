@@ -8,6 +8,9 @@
  * it; everyone above passes the code on, so the innermost message is the one people read. */
 consm_status status_fail(consm_status code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+#ifdef __clang_analyzer__ /* which cannot see that it is the code that comes back */
+#define status_fail(code, ...) ((void)status_fail(code, __VA_ARGS__), (code))
+#endif
 
 /* Forgets the message, for callers that recover from a failure. */
 void status_clear(void);

@@ -242,7 +242,7 @@ static bool same_pattern(const struct csr *a, const struct csr *b)
 
 static bool same_values(const struct csr *a, const struct csr *b)
 {
-    return !a->val || memcmp(a->val, b->val, (size_t)a->nnz * sizeof *a->val) == 0;
+    return !a->val || (b->val && memcmp(a->val, b->val, (size_t)a->nnz * sizeof *a->val) == 0);
 }
 
 static consm_status make_transpose(struct csr *a)

@@ -310,7 +310,7 @@ consm_status zip_push(const struct zip *z, const struct zip_member *m, bytes_sin
     consm_status st = CONSM_OK;
     struct checked_sink checked = {sink, ctx, 0};
     char name[512];
-    uint64_t at;
+    uint64_t at = 0;
     TRY(check_ratio(z, m, push_bytes, push_ratio));
     TRY(member_data(&at, z, m));
     snprintf(name, sizeof name, "%s: %s", z->file, m->name);
@@ -346,7 +346,7 @@ static consm_status ignore(void *ctx, const uint8_t *bytes, size_t count)
 consm_status zip_read(struct zip_bytes *out, const struct zip *z, const struct zip_member *m)
 {
     consm_status st = CONSM_OK;
-    uint64_t at;
+    uint64_t at = 0;
     *out = (struct zip_bytes){NULL, 0, NULL};
     TRY(check_ratio(z, m, read_bytes, read_ratio));
     TRY(member_data(&at, z, m));

@@ -414,8 +414,10 @@ void ot_exact_solve(struct ot_exact_work *w, double *plan, double *dual_r, doubl
         for (int64_t i = 0; i < w->n; i++)
             w->cost[i * w->c + k] = cost[k * row + i * column];
     result->iterations = route_all(w, swapped ? b : a, swapped ? a : b);
-    if (!a && !b)
-        units = (double)(c * n / common_divisor(c, n));
+    if (!a && !b) {
+        int64_t common = c * n / common_divisor(c, n);
+        units = (double)common;
+    }
     for (int64_t k = 0; k < w->c; k++)
         for (int64_t i = 0; i < w->n; i++) {
             double p = (double)w->flow[i * w->c + k] / units * mass;

@@ -274,7 +274,7 @@ static void draw_trust_bar(struct text *out, const struct picture *p)
         text_printf(&words, "%ssquare: training node", words.length ? ";  " : "");
     if (p->g->predicted && p->g->label)
         text_printf(&words, "%soutlined: predicted wrong", words.length ? ";  " : "");
-    svg_text(out, "tick", FIGURE_WIDTH / 2, y, "middle", text_string(&words), 90);
+    svg_text(out, "tick", FIGURE_WIDTH / 2.0, y, "middle", text_string(&words), 90);
     if (words.status < 0)
         out->status = words.status;
     text_free(&words);
@@ -296,7 +296,7 @@ consm_status figure_neighbourhood(struct figure **out, const struct figure_words
     TRY(choose_near(&p, node));
     choose_far(&p);
     top = draw_legend(&f->body, &p, top);
-    place(&p, FIGURE_WIDTH / 2, (top + HEIGHT - 46) / 2);
+    place(&p, FIGURE_WIDTH / 2.0, (top + HEIGHT - 46) / 2);
     draw_edges(&f->body, &p);
     for (int i = p.count - 1; i >= 0; i--)
         draw_node(&f->body, &p, i);

@@ -102,7 +102,7 @@ INLINE float column_scalar(const float *x, const float *z, const float *mean, in
         else if (term == COLUMN_PRODUCT)
             sum = s_fma(v, z[r * width], sum);
         else
-            sum = s_fma(v - *mean, v - *mean, sum);
+            sum = s_fma(v - *mean, v - *mean, sum); /* NOLINT: squares come with a mean */
     }
     return sum;
 }

@@ -281,7 +281,7 @@ consm_status label_text_rows(int64_t *rows, const struct text_file *file)
 {
     consm_status st = CONSM_OK;
     struct csv c;
-    enum row_naming naming;
+    enum row_naming naming = ROWS_IN_ORDER;
     bool more = true;
     *rows = 0;
     TRY(start_labels(&c, &naming, file));
@@ -298,7 +298,7 @@ consm_status label_text_ids(struct node_ids *ids, const struct text_file *file)
 {
     consm_status st = CONSM_OK;
     struct csv c;
-    enum row_naming naming;
+    enum row_naming naming = ROWS_IN_ORDER;
     bool more = true;
     int64_t index;
     TRY(start_labels(&c, &naming, file));
@@ -320,7 +320,7 @@ consm_status label_text_read(struct dataset *d, const struct node_ids *ids, stru
 {
     consm_status st = CONSM_OK;
     struct csv c;
-    enum row_naming naming;
+    enum row_naming naming = ROWS_IN_ORDER;
     bool more = true, *seen = NULL;
     TRY(start_labels(&c, &naming, file));
     TRY(ZNEW(seen, ids->count));

@@ -59,8 +59,12 @@ consm_status pickle_fault(const struct pickle *p, const char *format, ...)
 /* Zeroed memory that lives as long as p. All of it together is held against the file's size: a
  * pickle can name a string once and ask for copies of it with a byte or two each. */
 void *pickle_alloc(struct pickle *p, size_t bytes);
+static inline consm_status pickle_alloc_failed(const struct pickle *p)
+{
+    return p->alloc_status < 0 ? p->alloc_status : CONSM_ENOMEM;
+}
 #define PICKLE_NEW(p, x, bytes) \
-    (((x) = pickle_alloc(p, bytes)) ? (consm_status)CONSM_OK : (p)->alloc_status)
+    (((x) = pickle_alloc(p, bytes)) ? (consm_status)CONSM_OK : pickle_alloc_failed(p))
 
 /* A new container with room for count elements. */
 consm_status pickle_new_items(struct pickle *p, struct pickle_items **out, size_t count);
