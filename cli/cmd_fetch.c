@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "data/generate/generate.h"
 #include "data/registry/fetch.h"
+#include "json_line.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -70,9 +71,7 @@ static void report_json(const struct data_set *set, const char *folder,
                           r->present, "recorded", r->recorded, "bytes", (json_int_t)r->bytes);
     if (st < 0)
         json_object_set_new(o, "error", json_string(consm_errmsg()));
-    json_dumpf(o, stdout, 0);
-    putchar('\n');
-    json_decref(o);
+    json_line(o, 0);
 }
 
 static int fetch_named(const struct args *args, const struct data_set *set, const char *folder,

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "data/generate/generate.h"
 #include "data/load.h"
+#include "json_line.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -49,9 +50,7 @@ static void report(const struct args *args, const struct dataset *d, const char 
     json_t *o = json_pack("{s:s, s:s, s:I, s:I, s:I, s:i}", "dataset", d->name, "path", path,
                           "nodes", (json_int_t)d->nodes, "edges", (json_int_t)d->edges, "features",
                           (json_int_t)d->features, "classes", d->classes);
-    json_dumpf(o, stdout, 0);
-    putchar('\n');
-    json_decref(o);
+    json_line(o, 0);
 }
 
 static int run(struct args *args)

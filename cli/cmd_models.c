@@ -1,6 +1,7 @@
 /* `consm models`: which models there are, whose they are, what can be set. */
 #include "commands.h"
 #include "config_args.h"
+#include "json_line.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -60,9 +61,7 @@ static int run(struct args *args)
             each_knob((*m)->knobs, add_knob, &knobs);
             json_t *line = json_pack("{s:s, s:s, s:s, s:o}", "model", (*m)->name, "title",
                                      (*m)->title, "paper", (*m)->paper, "defaults", knobs.object);
-            json_dumpf(line, stdout, 0);
-            putchar('\n');
-            json_decref(line);
+            json_line(line, 0);
         } else {
             printf("%-10s %s (%s)\n", (*m)->name, (*m)->title, (*m)->paper);
             each_knob((*m)->knobs, print_knob, &config);

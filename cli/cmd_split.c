@@ -1,6 +1,7 @@
 /* `consm split`: makes a split, says how large its parts are, writes it to a file. */
 #include "commands.h"
 #include "data_args.h"
+#include "json_line.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -43,9 +44,7 @@ static void print_json(const struct dataset *d, const uint8_t *role, const char 
         json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I}", "dataset", d->name, "split", spec, "seed",
                   (json_int_t)seed, "train", (json_int_t)count[1], "val", (json_int_t)count[2],
                   "test", (json_int_t)count[3], "none", (json_int_t)count[0]);
-    json_dumpf(o, stdout, 0);
-    putchar('\n');
-    json_decref(o);
+    json_line(o, 0);
 }
 
 static int run(struct args *args)

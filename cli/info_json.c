@@ -1,5 +1,6 @@
 /* `consm info --json`: the same facts as one object. A measure that is not defined is null. */
 #include "cmd_info.h"
+#include "json_line.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -132,7 +133,5 @@ void info_print_json(const struct dataset *d, const struct data_facts *f,
     json_object_set_new(o, "sha256", d->sha256[0] ? json_string(d->sha256) : json_null());
     if (set)
         put_registered(o, set, check);
-    json_dumpf(o, stdout, JSON_REAL_PRECISION(12));
-    putchar('\n');
-    json_decref(o);
+    json_line(o, 12);
 }

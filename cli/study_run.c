@@ -3,6 +3,7 @@
 
 #include "config_args.h"
 #include "data_args.h"
+#include "json_line.h"
 #include "progress.h"
 
 #include "base/clock.h"
@@ -120,10 +121,8 @@ static void on_done(void *ctx, const struct execute_progress *p)
             (json_int_t)p->run->seed, "val_acc",
             json_number_value(json_object_get(p->result, "val_acc")), "test_acc", accuracy,
             "seconds", json_number_value(json_object_get(p->result, "seconds")));
-        json_dumpf(line, stdout, JSON_REAL_PRECISION(10));
-        putchar('\n');
+        json_line(line, 10);
         fflush(stdout);
-        json_decref(line);
     }
     progress_share(1, p->work_total > 0 ? p->work / p->work_total : 0, note);
 }
@@ -278,9 +277,7 @@ int study_run(const struct args *args, const struct study_def *const *study, int
     if (json && code == EXIT_DONE) {
         json_t *line = json_pack("{s:b, s:I, s:s}", "summary", 1, "runs",
                                  (json_int_t)runs_count(f.runs), "report", page);
-        json_dumpf(line, stdout, 0);
-        putchar('\n');
-        json_decref(line);
+        json_line(line, 0);
     }
 done:
     mem_free(page);

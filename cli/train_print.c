@@ -1,18 +1,12 @@
 /* What `consm train` prints: aligned for people, JSON for programs. */
 #include "train_print.h"
+#include "json_line.h"
 
 #include "base/clock.h"
 #include "graph/structural.h"
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-
-static void print_json(json_t *line)
-{
-    json_dumpf(line, stdout, JSON_REAL_PRECISION(10));
-    putchar('\n');
-    json_decref(line);
-}
 
 /* A figure, or null where there is none. */
 static json_t *figure(double value)
@@ -95,7 +89,7 @@ void train_print_run(const struct training *t, const struct train_result *r)
             json_pack("{s:o, s:o, s:o, s:b}", "learned_auc", figure(r->match.learned_auc),
                       "held_auc", figure(r->match.held_auc), "known_auc",
                       figure(r->match.known_auc), "at_chance", (int)r->match.at_chance));
-    print_json(line);
+    json_line(line, 10);
 }
 
 void train_print_summary(const struct training *t, double seconds)
@@ -112,13 +106,14 @@ void train_print_summary(const struct training *t, double seconds)
         spread += pow(t->result[i].test_acc - test, 2);
     spread = t->runs > 1 ? sqrt(spread / (n - 1)) : 0;
     if (t->json) {
-        print_json(json_pack("{s:b, s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:f, s:f, s:f}", "summary",
-                             1, "dataset", t->prepared->data->name, "model", t->model->name,
-                             "split", t->split, "runs", (json_int_t)t->runs, "test_acc_mean",
-                             figure(known(t, SPLIT_TEST, test)), "test_acc_std",
-                             figure(known(t, SPLIT_TEST, spread)), "val_acc_mean",
-                             figure(known(t, SPLIT_VAL, val)), "train_ms", train_ms, "eval_ms",
-                             eval_ms, "seconds", seconds));
+        json_line(json_pack("{s:b, s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:f, s:f, s:f}", "summary", 1,
+                            "dataset", t->prepared->data->name, "model", t->model->name, "split",
+                            t->split, "runs", (json_int_t)t->runs, "test_acc_mean",
+                            figure(known(t, SPLIT_TEST, test)), "test_acc_std",
+                            figure(known(t, SPLIT_TEST, spread)), "val_acc_mean",
+                            figure(known(t, SPLIT_VAL, val)), "train_ms", train_ms, "eval_ms",
+                            eval_ms, "seconds", seconds),
+                  10);
         return;
     }
     printf("\n  ");

@@ -19,7 +19,7 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
-static void sha256_of(char hex[65], const char *text, size_t repeat)
+static void hash_repeated(char hex[65], const char *text, size_t repeat)
 {
     struct sha256 s;
     sha256_init(&s);
@@ -32,11 +32,11 @@ static void known_hashes(void **state)
 {
     (void)state;
     char hex[65];
-    sha256_of(hex, "", 1);
+    hash_repeated(hex, "", 1);
     assert_string_equal(hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-    sha256_of(hex, "abc", 1);
+    hash_repeated(hex, "abc", 1);
     assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    sha256_of(hex, "aaaaaaaaaa", 100000);
+    hash_repeated(hex, "aaaaaaaaaa", 100000);
     assert_string_equal(hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 

@@ -73,17 +73,10 @@ consm_status names_copy(char ***out, char *const *names, int64_t count)
             TRY(CONSM_ENOMEM);
 done:
     if (st < 0) {
-        names_drop(*out, count);
+        mem_free_texts(*out, count);
         *out = NULL;
     }
     return st;
-}
-
-void names_drop(char **names, int64_t count)
-{
-    for (int64_t i = 0; names && i < count; i++)
-        mem_free(names[i]);
-    mem_free(names);
 }
 
 /* ---- looking ------------------------------------------------------------- */

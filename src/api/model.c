@@ -16,8 +16,8 @@ void consm_model_free(struct consm_model *model)
     for (int64_t i = 0; model->tensor && i < model->tensors; i++)
         mem_free(model->tensor[i].value);
     mem_free(model->tensor);
-    names_drop(model->class_name, model->classes);
-    names_drop(model->feature_name, model->features);
+    mem_free_texts(model->class_name, model->classes);
+    mem_free_texts(model->feature_name, model->features);
     for (int role = 0; role < 4; role++)
         metrics_free(&model->metrics[role]);
     mem_free(model->dataset);

@@ -83,7 +83,7 @@ static consm_status read_names(char ***out, const struct source *s, const char *
     *out = names;
     names = NULL;
 done:
-    names_drop(names, count);
+    mem_free_texts(names, count);
     json_decref(list);
     return st;
 }

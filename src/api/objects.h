@@ -124,6 +124,5 @@ node custom_build(struct program *p, const struct inputs *in, const struct confi
 
 /* A copy of a list of names; NULL stays NULL. */
 consm_status names_copy(char ***out, char *const *names, int64_t count);
-void names_drop(char **names, int64_t count);
 
 #endif

@@ -111,3 +111,10 @@ void mem_free(void *block)
     if (block)
         hook.free(hook.ctx, block);
 }
+
+void mem_free_texts(char **text, int64_t count)
+{
+    for (int64_t i = 0; text && i < count; i++)
+        mem_free(text[i]);
+    mem_free(text);
+}

@@ -18,6 +18,9 @@ char *mem_strdup(const char *text);
 char *mem_strndup(const char *text, size_t length);
 void mem_free(void *block);
 
+/* count strings and the array that holds them; NULL is fine, among them too. */
+void mem_free_texts(char **text, int64_t count);
+
 /* TRY(NEW(p, n)): p becomes an array of n of its own type. */
 #define NEW(p, n)                                                                     \
     (((p) = mem_alloc((size_t)(n), sizeof *(p))) == NULL ? (consm_status)CONSM_ENOMEM \

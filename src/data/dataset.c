@@ -24,9 +24,7 @@ done:
 
 static void free_names(char **names, int64_t count, bool packed)
 {
-    for (int64_t i = 0; names && !packed && i < count; i++)
-        mem_free(names[i]);
-    mem_free(names);
+    mem_free_texts(names, packed ? 0 : count);
 }
 
 void dataset_free(struct dataset *d)

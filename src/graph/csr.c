@@ -338,6 +338,13 @@ int64_t csr_find(const struct csr *a, int64_t row, int32_t col)
     return low < a->start[row + 1] && a->col[low] == col ? low : -1;
 }
 
+void csr_entry_rows(int32_t *row, const struct csr *a)
+{
+    for (int64_t r = 0; r < a->rows; r++)
+        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++)
+            row[k] = (int32_t)r;
+}
+
 int64_t csr_row_of_entry(const struct csr *a, int64_t entry)
 {
     int64_t low = 0, high = a->rows;

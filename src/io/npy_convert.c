@@ -229,9 +229,7 @@ consm_status npy_strings(char ***out, const struct npy *a)
     *out = text;
     text = NULL;
 done:
-    for (int64_t i = 0; text && i < a->count; i++)
-        mem_free(text[i]);
-    mem_free(text);
+    mem_free_texts(text, a->count);
     mem_free(buffer);
     return st;
 }

@@ -290,13 +290,10 @@ const char *safetensors_seal(const struct safetensors *s)
 consm_status safetensors_verify(const struct safetensors *s)
 {
     const char *seal = safetensors_seal(s);
-    struct sha256 sum;
     char hex[65];
     if (!seal)
         return CONSM_OK;
-    sha256_init(&sum);
-    sha256_add(&sum, s->map.data, (size_t)((const uint8_t *)seal - s->map.data));
-    sha256_hex(hex, &sum);
+    sha256_of(hex, s->map.data, (size_t)((const uint8_t *)seal - s->map.data));
     if (memcmp(hex, seal, 64) != 0)
         return status_fail(CONSM_EFORMAT,
                            "%s: its bytes have the SHA-256 %s: its seal says %.64s; the file was "

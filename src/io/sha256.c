@@ -155,3 +155,11 @@ void sha256_hex(char hex[65], struct sha256 *s)
         hex[i] = digit[s->state[i / 8] >> (28 - 4 * (i % 8)) & 15];
     hex[64] = 0;
 }
+
+void sha256_of(char hex[65], const void *bytes, size_t count)
+{
+    struct sha256 s;
+    sha256_init(&s);
+    sha256_add(&s, bytes, count);
+    sha256_hex(hex, &s);
+}

@@ -8,9 +8,7 @@
 
 void plan_free(struct plan *p)
 {
-    for (size_t i = 0; i < p->names; i++)
-        mem_free(p->name[i]);
-    mem_free(p->name);
+    mem_free_texts(p->name, (int64_t)p->names);
     mem_free(p->run);
     *p = (struct plan){0};
 }

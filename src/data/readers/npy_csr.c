@@ -63,9 +63,7 @@ consm_status npy_csr_matrix(struct csr **out, const struct npy_csr *parts)
         return CONSM_OK;
     }
     TRY(NEW(row, a->nnz));
-    for (int64_t r = 0; r < a->rows; r++)
-        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++)
-            row[k] = (int32_t)r;
+    csr_entry_rows(row, a);
     TRY(csr_from_edges(out, a->rows, a->cols, a->nnz, row, a->col, a->val, CSR_SUM_REPEATS, NULL));
 done:
     mem_free(row);

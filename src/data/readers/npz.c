@@ -262,11 +262,9 @@ static consm_status adjacency_edges(struct dataset *d, struct csr *a)
     bool weighted = false;
     d->edges = a->nnz;
     TRY(NEW(d->from, a->nnz));
-    for (int64_t r = 0; r < a->rows; r++)
-        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++) {
-            d->from[k] = (int32_t)r;
-            weighted |= a->val[k] != 1;
-        }
+    csr_entry_rows(d->from, a);
+    for (int64_t k = 0; k < a->nnz; k++)
+        weighted |= a->val[k] != 1;
     d->to = a->col;
     a->col = NULL;
     if (weighted) {

@@ -10,11 +10,8 @@ enum { FREE_STRINGS = 1 << 19 };
 consm_status npz_open_memory(struct npz_archive *out, const char *name, const uint8_t *bytes,
                              size_t size)
 {
-    struct sha256 hash;
     *out = (struct npz_archive){.zip = NULL};
-    sha256_init(&hash);
-    sha256_add(&hash, bytes, size);
-    sha256_hex(out->sha256, &hash);
+    sha256_of(out->sha256, bytes, size);
     return zip_open(&out->zip, name, bytes, size);
 }
 
@@ -121,9 +118,7 @@ static consm_status cut_strings(char ***out, const struct npy *bytes, const stru
     *out = text;
     text = NULL;
 done:
-    for (int64_t i = 0; text && i < ends->count; i++)
-        mem_free(text[i]);
-    mem_free(text);
+    mem_free_texts(text, ends->count);
     mem_free(end);
     return st;
 }

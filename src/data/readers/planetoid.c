@@ -280,9 +280,7 @@ static consm_status gather_edges(struct dataset *d, const struct source *s)
                  (long long)facts.stored, (long long)facts.repeats, (long long)facts.loops);
     d->edges = a->nnz;
     TRY(NEW(d->from, a->nnz));
-    for (int64_t r = 0; r < a->rows; r++)
-        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++)
-            d->from[k] = (int32_t)r;
+    csr_entry_rows(d->from, a);
     d->to = a->col;
     a->col = NULL;
 done:

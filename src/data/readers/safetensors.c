@@ -318,15 +318,10 @@ static void read_hash(struct dataset *d, const struct safetensors *s)
 {
     const char *seal = safetensors_seal(s);
     struct file_map bytes = safetensors_bytes(s);
-    struct sha256 sum;
-    if (seal) {
-        memcpy(d->sha256, seal, 64);
-        d->sha256[64] = 0;
-        return;
-    }
-    sha256_init(&sum);
-    sha256_add(&sum, bytes.data, bytes.size);
-    sha256_hex(d->sha256, &sum);
+    if (seal)
+        snprintf(d->sha256, sizeof d->sha256, "%.64s", seal);
+    else
+        sha256_of(d->sha256, bytes.data, bytes.size);
 }
 
 static consm_status make_dataset(struct dataset **out, const char *path, struct safetensors *s,

@@ -166,11 +166,8 @@ consm_status registry_hash(char hash[65], const char *path)
 {
     consm_status st = CONSM_OK;
     struct file_map map = {0};
-    struct sha256 s;
     TRY(file_map(&map, path));
-    sha256_init(&s);
-    sha256_add(&s, map.data, map.size);
-    sha256_hex(hash, &s);
+    sha256_of(hash, map.data, map.size);
 done:
     file_unmap(&map);
     return st;
