@@ -76,7 +76,7 @@ static void run_sddmm(void *arg, struct worker who)
     struct sparse a = {c->a->start, c->a->col, NULL, NULL};
     int64_t from, to;
     bench_rows(c->a, who, &from, &to);
-    c->simd->sddmm(c->e, &a, c->y, c->x, c->heads, c->width / c->heads, false, from, to);
+    c->simd->sddmm(c->e, &a, c->y, c->x, c->heads, c->width / c->heads, from, to);
 }
 
 static void run_edge_add(void *arg, struct worker who)
@@ -94,7 +94,7 @@ static void run_edge_row_sum(void *arg, struct worker who)
     struct sparse a = {c->a->start, c->a->col, NULL, c->index};
     int64_t from, to;
     bench_rows(c->a, who, &from, &to);
-    c->simd->edge_row_sum(c->y, &a, c->e, c->heads, false, from, to);
+    c->simd->edge_row_sum(c->y, &a, c->e, c->heads, from, to);
 }
 
 static void run_edge_softmax(void *arg, struct worker who)

@@ -101,7 +101,7 @@ KERNEL(mul)
     int64_t from, to;
     (void)step;
     share_elements(in, who, &from, &to);
-    simd_best()->mul(in->out, in->src[0], in->src[1], false, from, to);
+    simd_best()->mul(in->out, in->src[0], in->src[1], from, to);
 }
 
 KERNEL(scale_by)
@@ -117,7 +117,7 @@ KERNEL(scale_rows)
     int64_t from, to;
     (void)step;
     share_rows(in->rows, who, &from, &to);
-    simd_best()->row_scale(in->out, in->src[1], in->src[0], in->cols, false, from, to);
+    simd_best()->row_scale(in->out, in->src[1], in->src[0], in->cols, from, to);
 }
 
 KERNEL(add_bias)
@@ -154,8 +154,8 @@ KERNEL(concat)
     int64_t from, to, left = in->src_cols[0], right = in->src_cols[1];
     (void)step;
     share_rows(in->rows, who, &from, &to);
-    simd_best()->copy_cols(in->out, in->cols, in->src[0], left, left, false, from, to);
-    simd_best()->copy_cols(in->out + left, in->cols, in->src[1], right, right, false, from, to);
+    simd_best()->copy_cols(in->out, in->cols, in->src[0], left, left, from, to);
+    simd_best()->copy_cols(in->out + left, in->cols, in->src[1], right, right, from, to);
 }
 
 KERNEL(slice)
@@ -164,7 +164,7 @@ KERNEL(slice)
     (void)step;
     share_rows(in->rows, who, &from, &to);
     simd_best()->copy_cols(in->out, in->cols, in->src[0] + in->attr.column, in->src_cols[0],
-                           in->cols, false, from, to);
+                           in->cols, from, to);
 }
 
 KERNEL(pad)
@@ -174,7 +174,7 @@ KERNEL(pad)
     share_rows(in->rows, who, &from, &to);
     simd_best()->fill(in->out, 0, from * in->cols, to * in->cols);
     simd_best()->copy_cols(in->out + in->attr.column, in->cols, in->src[0], in->src_cols[0],
-                           in->src_cols[0], false, from, to);
+                           in->src_cols[0], from, to);
 }
 
 KERNEL(reshape)
@@ -193,7 +193,7 @@ KERNEL(col_sum)
     simd_best()->col_sum(in->scratch, in->src[0], NULL, in->cols, in->src_rows[0], from, to);
     team_barrier(who);
     team_range(who, in->cols, 16, &from, &to);
-    simd_best()->col_combine(in->out, in->scratch, blocks, in->cols, 1, false, from, to);
+    simd_best()->col_combine(in->out, in->scratch, blocks, in->cols, 1, from, to);
 }
 
 KERNEL(row_sum)

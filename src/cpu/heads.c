@@ -66,5 +66,5 @@ KERNEL(head_outer)
     }
     team_barrier(who);
     team_range(who, width, 16, &from, &to);
-    simd_best()->col_combine(in->out, in->scratch, blocks, width, 1, false, from, to);
+    simd_best()->col_combine(in->out, in->scratch, blocks, width, 1, from, to);
 }

@@ -121,7 +121,7 @@ KERNEL(row_normalize)
     (void)step;
     share_rows(in->rows, who, &from, &to);
     simd_best()->row_norm(NULL, in->scratch, in->src[0], in->cols, NORM_FLOOR, from, to);
-    simd_best()->row_scale(in->out, in->scratch, in->src[0], in->cols, false, from, to);
+    simd_best()->row_scale(in->out, in->scratch, in->src[0], in->cols, from, to);
 }
 
 KERNEL(row_normalize_grad)
@@ -226,11 +226,11 @@ static void column_statistics(float *mean, float *inverse, float *partial, const
     team_range(who, f, 16, &left, &right);
     simd_best()->col_sum(partial, x, NULL, f, n, from, to);
     team_barrier(who);
-    simd_best()->col_combine(mean, partial, blocks, f, share, false, left, right);
+    simd_best()->col_combine(mean, partial, blocks, f, share, left, right);
     team_barrier(who);
     simd_best()->col_var(partial, x, mean, f, n, from, to);
     team_barrier(who);
-    simd_best()->col_combine(inverse, partial, blocks, f, share, false, left, right);
+    simd_best()->col_combine(inverse, partial, blocks, f, share, left, right);
     for (int64_t c = left; c < right; c++)
         inverse[c] = 1 / sqrtf(inverse[c] + VARIANCE_FLOOR);
     team_barrier(who);
@@ -314,8 +314,8 @@ KERNEL(batch_norm_grad)
     simd_best()->col_sum(s.partial, g, NULL, f, n, from, to);
     simd_best()->col_sum(s.partial2, g, x, f, n, from, to);
     team_barrier(who);
-    simd_best()->col_combine(mean_g, s.partial, blocks, f, share, false, left, right);
-    simd_best()->col_combine(mean_gx, s.partial2, blocks, f, share, false, left, right);
+    simd_best()->col_combine(mean_g, s.partial, blocks, f, share, left, right);
+    simd_best()->col_combine(mean_gx, s.partial2, blocks, f, share, left, right);
     for (int64_t c = left; c < right; c++) {
         float with_xhat = s.inverse[c] * (mean_gx[c] - s.mean[c] * mean_g[c]);
         float a = gamma[c] * s.inverse[c], b = -a * s.inverse[c] * with_xhat;

@@ -69,7 +69,7 @@ typedef void spmm_heads_fn(float *y, const struct sparse *a, const float *x, int
 /* e[k, h] = Σ_d g[r, h·dim+d] x[col[k], h·dim+d] for the entries k of rows [from, to). a->val and
  * a->index are not read. */
 typedef void sddmm_fn(float *e, const struct sparse *a, const float *g, const float *x,
-                      int64_t heads, int64_t dim, bool accumulate, int64_t from, int64_t to);
+                      int64_t heads, int64_t dim, int64_t from, int64_t to);
 
 /* e[k, h] = leaky(left[r, h] + right[col[k], h]), leaky(v) = v > 0 ? v : slope·v; slope 1: plain
  * sum. left or right may be NULL (0). */
@@ -86,7 +86,7 @@ typedef void edge_softmax_grad_fn(float *gx, const struct sparse *a, const float
 
 /* s[r, h] = Σ_k e[k, h], or e[index[k], h] when a->index is set: the transposed sum. */
 typedef void edge_row_sum_fn(float *s, const struct sparse *a, const float *e, int64_t heads,
-                             bool accumulate, int64_t from, int64_t to);
+                             int64_t from, int64_t to);
 
 /* ---- elementwise on elements [from, to); all in place -------------------- */
 
@@ -121,9 +121,8 @@ typedef void scale_fn(float *y, float a, const float *x, int64_t from, int64_t t
 /* y = a x + b z */
 typedef void axpby_fn(float *y, float a, const float *x, float b, const float *z, int64_t from,
                       int64_t to);
-/* y = x z, or y += x z */
-typedef void mul_fn(float *y, const float *x, const float *z, bool accumulate, int64_t from,
-                    int64_t to);
+/* y = x z */
+typedef void mul_fn(float *y, const float *x, const float *z, int64_t from, int64_t to);
 /* y = (x - z)² */
 typedef void square_diff_fn(float *y, const float *x, const float *z, int64_t from, int64_t to);
 
@@ -144,9 +143,9 @@ typedef void bias_act_fn(float *y, const float *x, int64_t width, const struct e
  * 0. Bias, batch norm forward and backward. */
 typedef void col_affine_fn(float *y, const float *a, const float *x, const float *b, const float *z,
                            const float *d, int64_t width, int64_t from, int64_t to);
-/* y[r,c] = s[r] x[r,c], or += */
-typedef void row_scale_fn(float *y, const float *s, const float *x, int64_t width, bool accumulate,
-                          int64_t from, int64_t to);
+/* y[r,c] = s[r] x[r,c] */
+typedef void row_scale_fn(float *y, const float *s, const float *x, int64_t width, int64_t from,
+                          int64_t to);
 /* s[r] = Σ_c x[r,c] z[r,c]; z NULL: Σ_c x[r,c] */
 typedef void row_dot_fn(float *s, const float *x, const float *z, int64_t width, int64_t from,
                         int64_t to);
@@ -157,9 +156,9 @@ typedef void row_norm_fn(float *norm, float *inverse, const float *x, int64_t wi
  * where |x_r| < eps, that is inverse[r]·eps >= 1. */
 typedef void row_normalize_grad_fn(float *gx, const float *g, const float *y, const float *inverse,
                                    int64_t width, float eps, int64_t from, int64_t to);
-/* y[r, 0…width) = x[r, 0…width), or +=, rows of y_stride and x_stride floats: concat and slice */
+/* y[r, 0…width) = x[r, 0…width), rows of y_stride and x_stride floats: concat and slice */
 typedef void copy_cols_fn(float *y, int64_t y_stride, const float *x, int64_t x_stride,
-                          int64_t width, bool accumulate, int64_t from, int64_t to);
+                          int64_t width, int64_t from, int64_t to);
 
 /* y = softmax(x_r) or log softmax(x_r); their gradients from the output y */
 typedef void softmax_fn(float *y, const float *x, int64_t width, int64_t from, int64_t to);
@@ -181,9 +180,9 @@ typedef void col_sum_fn(float *partial, const float *x, const float *z, int64_t 
 /* partial[b, c] = Σ_r (x[r,c] - mean[c])² */
 typedef void col_var_fn(float *partial, const float *x, const float *mean, int64_t width, int64_t n,
                         int64_t from_block, int64_t to_block);
-/* out[c] = scale Σ_b partial[b, c], or +=, for columns [from, to) */
+/* out[c] = scale Σ_b partial[b, c] for columns [from, to) */
 typedef void col_combine_fn(float *out, const float *partial, int64_t blocks, int64_t width,
-                            float scale, bool accumulate, int64_t from, int64_t to);
+                            float scale, int64_t from, int64_t to);
 
 /* partial[b] = Σ x, times z if z, over REDUCE_BLOCK elements each */
 typedef void reduce_fn(double *partial, const float *x, const float *z, int64_t count,

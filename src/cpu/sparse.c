@@ -81,8 +81,8 @@ KERNEL(sddmm)
     struct sparse rows = own_values(a);
     (void)step;
     share_entries(a->start, a->rows, who, &from, &to);
-    simd_best()->sddmm(in->out, &rows, in->src[0], in->src[1], heads, in->src_cols[0] / heads,
-                       false, from, to);
+    simd_best()->sddmm(in->out, &rows, in->src[0], in->src[1], heads, in->src_cols[0] / heads, from,
+                       to);
 }
 
 KERNEL(edge_add)
@@ -102,7 +102,7 @@ KERNEL(edge_sum)
     struct sparse rows = node_values(in, NULL);
     (void)step;
     share_entries(a->start, a->rows, who, &from, &to);
-    simd_best()->edge_row_sum(in->out, &rows, in->src[0], in->cols, false, from, to);
+    simd_best()->edge_row_sum(in->out, &rows, in->src[0], in->cols, from, to);
 }
 
 KERNEL(edge_softmax)

@@ -290,7 +290,7 @@ INLINE const float *edge_at(const struct sparse *a, const float *e, int64_t head
 }
 
 void SIMD(edge_row_sum)(float *s, const struct sparse *a, const float *e, int64_t heads,
-                        bool accumulate, int64_t from, int64_t to)
+                        int64_t from, int64_t to)
 {
     const int64_t all = a->start[to];
     for (int64_t r = from; r < to; r++) {
@@ -299,7 +299,7 @@ void SIMD(edge_row_sum)(float *s, const struct sparse *a, const float *e, int64_
         int64_t h = 0;
         if (heads == 1 && !a->index) {
             const float sum = span_sum(e + first, stop - first);
-            *out = accumulate ? *out + sum : sum;
+            *out = sum;
             continue;
         }
         for (; h + 8 <= heads; h += 8) {
@@ -309,20 +309,20 @@ void SIMD(edge_row_sum)(float *s, const struct sparse *a, const float *e, int64_
                 low = low + v4_load(from_e);
                 high = high + v4_load(from_e + 4);
             }
-            v4_store(out + h, accumulate ? v4_load(out + h) + low : low);
-            v4_store(out + h + 4, accumulate ? v4_load(out + h + 4) + high : high);
+            v4_store(out + h, low);
+            v4_store(out + h + 4, high);
         }
         for (; h + 4 <= heads; h += 4) {
             v4 sum = v4_set(0);
             for (int64_t k = first; k < stop; k++)
                 sum = sum + v4_load(edge_at(a, e, heads, k, all) + h);
-            v4_store(out + h, accumulate ? v4_load(out + h) + sum : sum);
+            v4_store(out + h, sum);
         }
         for (; h < heads; h++) {
             float sum = 0;
             for (int64_t k = first; k < stop; k++)
                 sum += edge_at(a, e, heads, k, all)[h];
-            out[h] = accumulate ? out[h] + sum : sum;
+            out[h] = sum;
         }
     }
 }

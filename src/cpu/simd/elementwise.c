@@ -49,17 +49,9 @@ void SIMD(axpby)(float *y, float alpha, const float *x, float beta, const float 
     MAP2(y, x, z, v_fma(va, a, vb * b));
 }
 
-void SIMD(mul)(float *y, const float *x, const float *z, bool accumulate, int64_t from, int64_t to)
+void SIMD(mul)(float *y, const float *x, const float *z, int64_t from, int64_t to)
 {
-    if (!accumulate) {
-        MAP2(y, x, z, a * b);
-        return;
-    }
-    int64_t i = from;
-    for (; i + LANES <= to; i += LANES)
-        v_store(y + i, v_fma(v_load(x + i), v_load(z + i), v_load(y + i)));
-    for (; i < to; i++)
-        y[i] = s_fma(x[i], z[i], y[i]);
+    MAP2(y, x, z, a * b);
 }
 
 void SIMD(square_diff)(float *y, const float *x, const float *z, int64_t from, int64_t to)

@@ -144,7 +144,7 @@ INLINE v4 dot_lanes(const float *g, const float *x, int64_t dim)
 
 /* The entries of one row, one head, four entries at a time; `all` entries follow in this share. */
 static void sddmm_one(float *e, const int32_t *col, int64_t entries, int64_t all, const float *g,
-                      const float *x, int64_t dim, bool accumulate)
+                      const float *x, int64_t dim)
 {
     int64_t k = 0;
     if (dim % LANES == 0)
@@ -154,17 +154,16 @@ static void sddmm_one(float *e, const int32_t *col, int64_t entries, int64_t all
             v4 s = v4_sums(
                 dot_lanes(g, x + col[k] * dim, dim), dot_lanes(g, x + col[k + 1] * dim, dim),
                 dot_lanes(g, x + col[k + 2] * dim, dim), dot_lanes(g, x + col[k + 3] * dim, dim));
-            v4_store(e + k, accumulate ? v4_load(e + k) + s : s);
+            v4_store(e + k, s);
         }
     for (; k < entries; k++) {
         float s = v_dot(g, x + col[k] * dim, dim);
-        e[k] = accumulate ? e[k] + s : s;
+        e[k] = s;
     }
 }
 
 /* All heads of one entry, four heads at a time. */
-INLINE void sddmm_heads(float *e, const float *g, const float *x, int64_t heads, int64_t dim,
-                        bool accumulate)
+INLINE void sddmm_heads(float *e, const float *g, const float *x, int64_t heads, int64_t dim)
 {
     int64_t h = 0;
     if (dim % LANES == 0)
@@ -173,32 +172,32 @@ INLINE void sddmm_heads(float *e, const float *g, const float *x, int64_t heads,
             v4 s = v4_sums(dot_lanes(gh, xh, dim), dot_lanes(gh + dim, xh + dim, dim),
                            dot_lanes(gh + 2 * dim, xh + 2 * dim, dim),
                            dot_lanes(gh + 3 * dim, xh + 3 * dim, dim));
-            v4_store(e + h, accumulate ? v4_load(e + h) + s : s);
+            v4_store(e + h, s);
         }
     for (; h < heads; h++) {
         float s = v_dot(g + h * dim, x + h * dim, dim);
-        e[h] = accumulate ? e[h] + s : s;
+        e[h] = s;
     }
 }
 
 void SIMD(sddmm)(float *e, const struct sparse *a, const float *g, const float *x, int64_t heads,
-                 int64_t dim, bool accumulate, int64_t from, int64_t to)
+                 int64_t dim, int64_t from, int64_t to)
 {
     const int64_t width = heads * dim, all = a->start[to];
     for (int64_t r = from; r < to; r++) {
         const int64_t first = a->start[r], stop = a->start[r + 1];
         const float *gr = g + r * width;
         if (heads == 1)
-            sddmm_one(e + first, a->col + first, stop - first, all - first, gr, x, dim, accumulate);
+            sddmm_one(e + first, a->col + first, stop - first, all - first, gr, x, dim);
         for (int64_t k = first; k < stop && heads > 1; k++) {
             const float *xc = x + a->col[k] * width;
             v_prefetch(x + a->col[k + SPMM_AHEAD < all ? k + SPMM_AHEAD : k] * width, width);
             if (dim == LANES) /* constants where they matter: the loops unroll */
-                sddmm_heads(e + k * heads, gr, xc, heads, LANES, accumulate);
+                sddmm_heads(e + k * heads, gr, xc, heads, LANES);
             else if (dim == 2 * LANES)
-                sddmm_heads(e + k * heads, gr, xc, heads, 2 * LANES, accumulate);
+                sddmm_heads(e + k * heads, gr, xc, heads, 2 * LANES);
             else
-                sddmm_heads(e + k * heads, gr, xc, heads, dim, accumulate);
+                sddmm_heads(e + k * heads, gr, xc, heads, dim);
         }
     }
 }

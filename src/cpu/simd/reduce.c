@@ -150,14 +150,14 @@ void SIMD(col_var)(float *partial, const float *x, const float *mean, int64_t wi
 }
 
 void SIMD(col_combine)(float *out, const float *partial, int64_t blocks, int64_t width, float scale,
-                       bool accumulate, int64_t from, int64_t to)
+                       int64_t from, int64_t to)
 {
     for (int64_t c = from; c < to; c++) {
         double sum = 0;
         for (int64_t b = 0; b < blocks; b++)
             sum += (double)partial[b * width + c];
         const float result = (float)(sum * (double)scale);
-        out[c] = accumulate ? out[c] + result : result;
+        out[c] = result;
     }
 }
 

@@ -71,8 +71,8 @@ void SIMD(col_affine)(float *y, const float *a, const float *x, const float *b, 
     }
 }
 
-void SIMD(row_scale)(float *y, const float *s, const float *x, int64_t width, bool accumulate,
-                     int64_t from, int64_t to)
+void SIMD(row_scale)(float *y, const float *s, const float *x, int64_t width, int64_t from,
+                     int64_t to)
 {
     for (int64_t r = from; r < to; r++) {
         const float *xr = x + r * width;
@@ -81,10 +81,10 @@ void SIMD(row_scale)(float *y, const float *s, const float *x, int64_t width, bo
         FOR_VECTORS(c, width)
         {
             vf v = v_load(xr + c), factor = v_set(s[r]);
-            v_store(yr + c, accumulate ? v_fma(factor, v, v_load(yr + c)) : factor * v);
+            v_store(yr + c, factor * v);
         }
         FOR_REST(c, width)
-        yr[c] = accumulate ? s_fma(s[r], xr[c], yr[c]) : s[r] * xr[c];
+        yr[c] = s[r] * xr[c];
     }
 }
 
@@ -138,16 +138,16 @@ void SIMD(row_normalize_grad)(float *gx, const float *g, const float *y, const f
 }
 
 void SIMD(copy_cols)(float *y, int64_t y_stride, const float *x, int64_t x_stride, int64_t width,
-                     bool accumulate, int64_t from, int64_t to)
+                     int64_t from, int64_t to)
 {
     for (int64_t r = from; r < to; r++) {
         const float *xr = x + r * x_stride;
         float *yr = y + r * y_stride;
         int64_t c = 0;
         FOR_VECTORS(c, width)
-        v_store(yr + c, accumulate ? v_load(yr + c) + v_load(xr + c) : v_load(xr + c));
+        v_store(yr + c, v_load(xr + c));
         FOR_REST(c, width)
-        yr[c] = accumulate ? yr[c] + xr[c] : xr[c];
+        yr[c] = xr[c];
     }
 }
 
