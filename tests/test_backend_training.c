@@ -47,6 +47,7 @@ static void train_on_backend(struct history *h, const struct scene *scene,
     size_t size = (size_t)(scene->problem.nodes * scene->problem.classes);
     struct train_options o = options_for(model, EPOCHS);
     *h = (struct history){0};
+    o.config.backbone = BACKBONE_GCN; /* ConSM's: rounding must not choose between several */
     configure(&o.config, settings);
     o.progress = remember;
     o.progress_ctx = h;

@@ -4,6 +4,8 @@
 
 #include "api/checkpoint.h"
 #include "api/objects.h"
+#include "train/consm.h"
+#include <math.h>
 #include <unistd.h>
 
 static char path[64];
@@ -66,6 +68,7 @@ static void a_break_changes_nothing(void **state)
         struct consm_model *whole, *part;
         run_open(&r, (*m)->name);
         r.request.options.config.ties = TIES_LOSS;
+        r.request.options.config.backbone = BACKBONE_GCN; /* ConSM's; the next test chooses */
         if (checkpoint_possible(&r.request.options) < 0) {
             run_close(&r);
             continue;
@@ -90,6 +93,61 @@ static void a_break_changes_nothing(void **state)
         consm_model_free(whole);
         run_close(&r);
     }
+}
+
+/* ConSM chooses its backbone again and goes on: while it tries how coefficients pull (epochs 5 to
+ * 12), and in the rounds after that. */
+static void consm_goes_on_after_its_choices(void **state)
+{
+    (void)state;
+    struct run r;
+    struct consm_model *whole, *part;
+    run_open(&r, "consm");
+    r.request.options.config.epochs = 1000;
+    OK(model_train(&whole, NULL, &r.request));
+    assert_int_equal(whole->result.epochs,
+                     4 + consm_round_updates(&r.request.options.config, 1) + 4);
+    for (int64_t stop = 4; stop < whole->result.epochs; stop += 3) {
+        r.request.resume = false;
+        r.request.options.progress = stop_at;
+        r.request.options.progress_ctx = &stop;
+        FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "stopped");
+        r.request.resume = true;
+        r.request.options.progress = NULL;
+        OK(model_train(&part, NULL, &r.request));
+        assert_same_models(whole, part);
+        consm_model_free(part);
+    }
+    consm_model_free(whole);
+    run_close(&r);
+}
+
+/* Naming what a run chose gives the same model. */
+static void choices_can_be_named(void **state)
+{
+    (void)state;
+    struct run r;
+    struct consm_model *chosen, *named;
+    run_open(&r, "consm");
+    r.request.options.config.epochs = 1000;
+    r.request.options.config.warmup = 20;
+    r.request.options.config.gnn_steps = 10;
+    r.request.checkpoint = NULL;
+    OK(model_train(&chosen, NULL, &r.request));
+    assert_true(chosen->config.backbone != BACKBONE_AUTO);
+    assert_true(chosen->config.prune_by != PRUNE_BY_AUTO);
+    assert_true(chosen->config.attract != ATTRACT_AUTO && !isnan(chosen->config.lambda));
+    r.request.options.config = chosen->config;
+    OK(model_train(&named, NULL, &r.request));
+    assert_int_equal(chosen->tensors, named->tensors);
+    for (int64_t i = 0; i < chosen->tensors; i++)
+        assert_memory_equal(chosen->tensor[i].value, named->tensor[i].value,
+                            (size_t)(chosen->tensor[i].rows * chosen->tensor[i].cols) *
+                                sizeof(float));
+    assert_true(chosen->result.test_acc == named->result.test_acc);
+    consm_model_free(chosen);
+    consm_model_free(named);
+    run_close(&r);
 }
 
 /* ConSM with its coefficients in the messages carries more from epoch to epoch. */
@@ -177,6 +235,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_break_changes_nothing),
+        cmocka_unit_test(consm_goes_on_after_its_choices),
+        cmocka_unit_test(choices_can_be_named),
         cmocka_unit_test(consm_goes_on_with_its_messages),
         cmocka_unit_test(other_runs_are_refused),
         cmocka_unit_test(broken_checkpoints_are_refused),

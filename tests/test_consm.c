@@ -104,11 +104,10 @@ static void ties_do_not_add_edges(void **state)
         right[e] = 2 * e + 1;
         w[e] = 0.25f;
     }
-    o.config.lambda = 1;
     for (int share = 0; share <= 10; share++) {
         double zeta = share / 10.0;
         int confident = (int)floor(zeta * EDGES);
-        consm_propagation(slope, &constant, w, &edges, role, zeta, &o.config, order);
+        consm_propagation(slope, &constant, w, &edges, role, 1, zeta, &o.config, order);
         for (int e = 0; e < EDGES; e++)
             assert_int_equal(slope[e] < 0, e < confident);
     }

@@ -210,7 +210,8 @@ consm_status checkpoint_load(struct session *s, const struct checkpoint_run *run
     TRY(safetensors_verify(f.file));
     TRY(same_run(&f, s, run));
     TRY(read_number(&steps, &f, "steps", 0, 1e15));
-    TRY(read_number(&best_epoch, &f, "best_epoch", 0, steps));
+    /* ConSM's first round goes several ways from one point: the best may lie ahead on another. */
+    TRY(read_number(&best_epoch, &f, "best_epoch", 0, steps + (double)s->options.config.gnn_steps));
     TRY(read_number(&best_val, &f, "best_val", -1, 1));
     TRY(read_number(&best_loss, &f, "best_loss", 0, 1e300));
     struct walk w = {.path = path, .file = f.file};

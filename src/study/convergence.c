@@ -22,8 +22,9 @@ static consm_status curve_run(struct study_run *run, const struct study_options 
     run->config.rounds = o->quick ? 6 : 20;
     run->config.gnn_steps = 50;
     run->config.round_patience = 0;
-    if (plain)
-        TRY(config_set(&run->config, "lambda", "0"));
+    /* One pull throughout: a first round that tries several has no single curve. */
+    TRY(config_set(&run->config, "lambda", plain ? "0" : "1"));
+    TRY(config_set(&run->config, "attract", "zeta"));
 done:
     return st;
 }

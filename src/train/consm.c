@@ -30,10 +30,11 @@ double consm_estimate_zeta(const struct edges *edges, const struct problem *prob
 /* ---- L_SUP --------------------------------------------------------------- */
 
 void consm_propagation(float *slope, float *constant, const float *w, const struct edges *edges,
-                       const uint8_t *role, double zeta, const struct config *c, int32_t *order)
+                       const uint8_t *role, double lambda, double zeta, const struct config *c,
+                       int32_t *order)
 {
     int64_t count = edges->count, confident = (int64_t)floor(zeta * (double)count);
-    double share = c->lambda / (c->lambda_per == LAMBDA_PER_MEAN && count > 0 ? (double)count : 1);
+    double share = lambda / (c->lambda_per == LAMBDA_PER_MEAN && count > 0 ? (double)count : 1);
     double fixed = 0;
     prune_first(order, w, count, confident);
     for (int64_t e = 0; e < count; e++)
@@ -71,6 +72,10 @@ static void consm_close(struct session *s)
     if (!own)
         return;
     matcher_free(own->matcher);
+    session_free(own->winner);
+    snapshot_free(&own->fork);
+    for (int i = 0; i < CONSM_ARMS; i++)
+        snapshot_free(&own->way[i]);
     edges_free(own->edges);
     index_free(own->left);
     index_free(own->right);
@@ -198,10 +203,7 @@ static consm_status match_round(struct session *s, int64_t round)
     consm_weigh_messages(s);
     if (by_trust)
         trust_apply(own->w, &trust, own->witness, own->edges->count);
-    consm_propagation(own->slope, &own->constant, own->w, own->edges, s->problem->role, own->zeta,
-                      c, own->order);
-    session_touch(s, own->slope);
-    session_touch(s, &own->constant);
+    consm_pull(s);
 done:
     return st;
 }
@@ -211,10 +213,14 @@ static consm_status update_gnn(struct session *s, struct progress *progress)
 {
     consm_status st = CONSM_OK;
     struct consm_place *at = &((struct consm *)s->own)->place;
-    s->without_extra = at->round == 0;
-    while (at->left > 0 && s->learner.steps < s->options.config.epochs) {
-        TRY(session_epoch(s, s->learner.steps + 1, progress));
+    while (at->left > 0 && at->updates < s->options.config.epochs) {
+        at->updates++;
         at->left--;
+        if (at->round == 0 && !consm_looks(&s->options.config, at->updates))
+            TRY(session_step(s, &progress->loss));
+        else
+            TRY(session_epoch(s, at->updates, progress));
+        progress->epoch = at->updates;
         TRY(session_report(s, progress));
     }
 done:
@@ -234,12 +240,49 @@ done:
     return st;
 }
 
+/* The first round also chooses how its coefficients pull. */
 static consm_status begin_round(struct session *s, struct consm_place *at)
 {
+    consm_status st = CONSM_OK;
+    struct consm_arm arm[CONSM_ARMS];
     at->round++;
     at->before = s->learner.best_step;
     at->left = s->options.config.gnn_steps;
-    return ((struct consm *)s->own)->matcher ? match_round(s, at->round) : CONSM_OK;
+    if (((struct consm *)s->own)->matcher) {
+        TRY(match_round(s, at->round));
+        if (at->round == 1 && consm_arms(arm, &s->options.config) > 1)
+            TRY(consm_fork(s));
+    }
+done:
+    return st;
+}
+
+/* What is chosen or begun once, before the first update. */
+static consm_status begin(struct session *s, struct consm_place *at, struct progress *progress)
+{
+    consm_status st = CONSM_OK;
+    const struct config *c = &s->options.config;
+    bool taken = ((struct consm *)s->own)->winner != NULL;
+    TRY(consm_take_over(s));
+    *at = (struct consm_place){.begun = 1,
+                               .updates = s->learner.steps,
+                               .left = c->warmup - s->learner.steps,
+                               .prune_by = c->prune_by};
+    if (((struct consm *)s->own)->matcher)
+        TRY(consm_examine_matching(s));
+    if (taken) { /* the warm-up is over */
+        progress->epoch = at->updates;
+        TRY(session_validate(&progress->val_acc, s));
+        progress->best_val = s->learner.best;
+        TRY(session_report(s, progress));
+    }
+done:
+    return st;
+}
+
+static int64_t planned(const struct config *c)
+{
+    return c->warmup + consm_round_updates(c, 1) + (c->rounds - 1) * c->gnn_steps;
 }
 
 static consm_status consm_fit(struct session *s, struct train_result *result)
@@ -248,33 +291,33 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
     struct consm *own = s->own;
     struct consm_place *at = &own->place;
     const struct config *c = &s->options.config;
-    struct progress progress = {.seed = s->options.seed,
-                                .epochs = c->warmup + c->rounds * c->gnn_steps};
+    struct progress progress = {.seed = s->options.seed, .epochs = planned(c)};
     progress.epochs = progress.epochs < c->epochs ? progress.epochs : c->epochs;
-    double begin = clock_seconds();
+    double since = clock_seconds();
     if (own->edges->count > 0 && !own->matcher)
         TRY(consm_open_matcher(s));
     if (own->matcher && c->coefficients == COEFFICIENTS_TRUST)
         TRY(consm_open_witnesses(s));
-    if (!at->begun) {
-        *at = (struct consm_place){.begun = 1, .left = c->warmup, .prune_by = c->prune_by};
-        if (own->matcher)
-            TRY(consm_examine_matching(s));
-    }
+    TRY(consm_reserve_arms(s));
+    if (!at->begun)
+        TRY(begin(s, at, &progress));
+    consm_pull(s);
     for (;;) {
-        TRY(update_gnn(s, &progress));
+        TRY(at->choosing ? consm_choose_arm(s, &progress) : update_gnn(s, &progress));
         if (at->round > 0)
             TRY(finish_round(s, at));
-        if (s->learner.steps >= c->epochs || at->round == c->rounds ||
+        if (at->updates >= c->epochs || at->round == c->rounds ||
             (c->round_patience > 0 && at->idle >= c->round_patience))
             break;
         TRY(begin_round(s, at));
     }
     TRY(consm_settle_messages(s));
-    TRY(session_finish(s, result, clock_seconds() - begin));
+    TRY(session_finish(s, result, clock_seconds() - since));
+    result->epochs = at->updates;
     result->loss = progress.loss;
     result->match = at->quality;
     s->options.config.prune_by = consm_prune_by(s);
+    consm_settle_arm(s);
     TRY(session_keep_trust(s));
 done:
     return st;
@@ -295,6 +338,9 @@ static consm_status consm_memory(struct session *s, memory_fn see, void *ctx)
     see(ctx, "consm.w", own->w, bytes);
     see(ctx, "consm.slope", own->slope, bytes);
     see(ctx, "consm.constant", &own->constant, sizeof own->constant);
+    TRY(snapshot_reserve(&own->fork, &s->learner));
+    see(ctx, "consm.fork", own->fork.numbers,
+        (size_t)(SNAPSHOT_BLOCKS - 1) * (size_t)s->learner.params->size * sizeof(float));
     consm_message_memory(s, see, ctx);
     TRY(matcher_memory(own->matcher, see, ctx));
 done:
@@ -306,11 +352,13 @@ static bool consm_sound(const struct session *s)
     const struct consm *own = s->own;
     const struct config *c = &s->options.config;
     const struct consm_place *at = &own->place;
+    struct consm_arm arm[CONSM_ARMS];
     return at->round >= 0 && at->round <= c->rounds && at->best_round >= 0 &&
            at->best_round <= at->round && at->left >= 0 &&
            at->left <= (at->round ? c->gnn_steps : c->warmup) && at->idle >= 0 &&
-           at->prune_by >= PRUNE_BY_AUTO && at->prune_by <= PRUNE_BY_EGO &&
-           (!own->matcher || matcher_sound(own->matcher));
+           at->updates >= 0 && at->fork_steps >= 0 && at->fork_updates >= 0 && at->arm >= 0 &&
+           at->arm < consm_arms(arm, c) && at->prune_by >= PRUNE_BY_AUTO &&
+           at->prune_by <= PRUNE_BY_EGO && (!own->matcher || matcher_sound(own->matcher));
 }
 
 static consm_status consm_coefficients(struct session *s, float *w, const struct edges *edges)
@@ -320,6 +368,12 @@ static consm_status consm_coefficients(struct session *s, float *w, const struct
         return status_fail(CONSM_EINVAL, "the matching module is not kept with a saved model");
     memcpy(w, own->w, (size_t)edges->count * sizeof *w);
     return CONSM_OK;
+}
+
+/* Beside the trials, the last of which is the warm-up. */
+static int64_t planned_after(const struct config *c)
+{
+    return planned(c) - (consm_choice_updates(c) > 0 ? c->warmup : 0);
 }
 
 const struct procedure consm_procedure = {
@@ -332,6 +386,7 @@ const struct procedure consm_procedure = {
     .resumes = true,
     .bounded = true,
     .trials = consm_choice_updates,
+    .planned = planned_after,
     .memory = consm_memory,
     .sound = consm_sound,
     .close = consm_close,

@@ -4,25 +4,39 @@
 
 #include "match/matcher.h"
 #include "match/trust.h"
+#include "nn/snapshot.h"
 #include "train/session.h"
 
 /* Where Algorithm 2 is, so that an interrupted run can go on. */
 struct consm_place {
     int64_t begun;
-    int64_t round;                /* 0: the warm-up */
-    int64_t left;                 /* GNN updates still to do in it */
-    int64_t idle;                 /* rounds without a better validation */
-    int64_t before;               /* the best epoch when the round began */
-    int64_t best_round;           /* that validation chose; 0: the warm-up */
+    int64_t round;      /* 0: the warm-up */
+    int64_t left;       /* GNN updates still to do in it */
+    int64_t idle;       /* rounds without a better validation */
+    int64_t before;     /* the best epoch when the round began */
+    int64_t best_round; /* that validation chose; 0: the warm-up */
+    int64_t updates;    /* of the GNN so far, those of arms that were given up included */
+    int64_t arm;        /* how the coefficients pull */
+    int64_t choosing;   /* whether arms are being tried, from this point: */
+    int64_t fork_steps, fork_updates;
     int64_t prune_by;             /* of enum config_prune_by, as the examination chose it */
     struct match_quality quality; /* that the examination found */
 };
+
+/* One way of pulling by coefficients. */
+struct consm_arm {
+    double lambda;
+    bool all; /* all edges attract, not the share ζ */
+};
+enum { CONSM_ARMS = 7 };
 
 /* What a ConSM session keeps beside the common things. */
 struct consm {
     struct consm_place place;
     struct edges *edges;
-    int32_t *train; /* the labelled nodes */
+    int32_t *train;         /* the labelled nodes */
+    struct session *winner; /* the chosen backbone as it was tried, until the GNN takes it over */
+    struct snapshot fork, way[CONSM_ARMS]; /* where arms part, and how far each came */
     struct matcher *matcher;
     double zeta;
 
@@ -50,7 +64,8 @@ struct consm {
  * 0 between labelled nodes.
  */
 void consm_propagation(float *slope, float *constant, const float *w, const struct edges *edges,
-                       const uint8_t *role, double zeta, const struct config *c, int32_t *order);
+                       const uint8_t *role, double lambda, double zeta, const struct config *c,
+                       int32_t *order);
 
 /* ζ from training and validation labels: the share of edges between nodes with known labels that
  * join one class, smoothed by one edge of each kind. */
@@ -113,6 +128,30 @@ consm_status consm_open_matcher(struct session *s);
 /* Fills the session's configuration with the backbone, or the features of a given one, that
  * validate best; does nothing where neither is auto. */
 consm_status consm_choose_backbone(struct session *s);
+
+/* Whether validation is looked at after that update of the warm-up. */
+bool consm_looks(const struct config *c, int64_t update);
+
+/* Goes on where the chosen candidate is. */
+consm_status consm_take_over(struct session *s);
 int64_t consm_choice_updates(const struct config *c); /* that it takes; 0 when there is no choice */
+
+/* ---- consm_arms.c: λ and which edges attract ---- */
+
+/* The arms that a configuration leaves open; how many there are. */
+int consm_arms(struct consm_arm arm[CONSM_ARMS], const struct config *c);
+
+/* GNN updates of a round, at most. */
+int64_t consm_round_updates(const struct config *c, int64_t round);
+
+/* Sets the propagation loss of the present arm from own->w. */
+void consm_pull(struct session *s);
+
+/* Makes room for what a choice puts aside; remembers the point where arms part; tries them all and
+ * leaves the best in place.arm; writes it into the configuration, when training ends. */
+consm_status consm_reserve_arms(struct session *s);
+consm_status consm_fork(struct session *s);
+consm_status consm_choose_arm(struct session *s, struct progress *progress);
+void consm_settle_arm(struct session *s);
 
 #endif

@@ -1,25 +1,43 @@
-/* Choosing ConSM's backbone, or only the features of a given one: each candidate trains alone for
- * the warm-up's number of epochs; the one with the best validation accuracy is taken, with the
- * feature preparation and the regularisation it was tried with. Only training and validation labels
- * are read. */
+/* Choosing ConSM's backbone, or only the features of a given one, by successive halving (Jamieson
+ * and Talwalkar 2016): all candidates train for a fifth of the warm-up, those that validate best go
+ * on, until one has had it whole. Its parameters are handed to the warm-up, which is over with
+ * that. Only training and validation labels are read. */
 #include "train/consm.h"
 
 /* The plain choices (feature normalisation, weight decay, dropout, keeping a node's own embedding
- * apart) are open to the same selection as the models. Cheap ones only: each is tried once a run.
- * GAT drops what its authors drop, 0.6 everywhere but in the bag of words. */
+ * apart) are open to the same selection as the models. GAT drops what its authors drop, 0.6
+ * everywhere but in the bag of words; GRAND is as its authors set it for Cora. */
 static const struct candidate {
     enum config_backbone backbone;
     enum config_normalize_features normalize_features;
     double lr, weight_decay, dropout, input_dropout, attention_dropout;
-    int64_t reach, layers;
+    int64_t reach, layers, hidden, hops;
 } candidates[] = {
-    {BACKBONE_GCN, FEATURES_NONE, 0.005, 5e-4, 0.5, 0, 0.5, 2, 2},
-    {BACKBONE_GCN, FEATURES_ROW, 0.01, 5e-4, 0.5, 0.5, 0.5, 2, 2},
-    {BACKBONE_APPNP, FEATURES_ROW, 0.01, 5e-4, 0.8, 0.8, 0.5, 2, 2},
-    {BACKBONE_H2GCN, FEATURES_ROW, 0.01, 5e-3, 0.3, 0, 0.5, 1, 1},
-    {BACKBONE_GCNII, FEATURES_NONE, 0.005, 5e-4, 0.5, 0, 0.5, 2, 2},
-    {BACKBONE_GAT, FEATURES_NONE, 0.005, 5e-4, 0.6, 0, 0.6, 2, 2},
+    {BACKBONE_GCN, FEATURES_NONE, 0.005, 5e-4, 0.5, 0, 0.5, 2, 2, 64, 10},
+    {BACKBONE_GCN, FEATURES_ROW, 0.01, 5e-4, 0.5, 0.5, 0.5, 2, 2, 64, 10},
+    {BACKBONE_APPNP, FEATURES_ROW, 0.01, 5e-4, 0.8, 0.8, 0.5, 2, 2, 64, 10},
+    {BACKBONE_H2GCN, FEATURES_ROW, 0.01, 5e-3, 0.3, 0, 0.5, 1, 1, 64, 10},
+    {BACKBONE_GCNII, FEATURES_NONE, 0.005, 5e-4, 0.5, 0, 0.5, 2, 2, 64, 10},
+    {BACKBONE_GAT, FEATURES_NONE, 0.005, 5e-4, 0.6, 0, 0.6, 2, 2, 64, 10},
+    {BACKBONE_GRAND, FEATURES_ROW, 0.01, 5e-4, 0.5, 0.5, 0.5, 2, 2, 32, 8},
 };
+enum { CANDIDATES = sizeof candidates / sizeof *candidates };
+
+/* GRAND propagates `samples` augmentations over `hops` hops: on a graph with more entries than this
+ * it would take longer than all others together. */
+enum { GRAND_ENTRIES = 500000 };
+
+/* The rungs: at fifths of the warm-up so many stay. A fifth is early, and slow starters (dropout of
+ * 0.8) overtake by two fifths, hence the four. */
+enum { RUNGS = 4 };
+static const struct {
+    int64_t fifths, stay;
+} rung[RUNGS] = {{1, 4}, {2, 2}, {3, 1}, {5, 1}};
+
+/* Before the last rung validation is looked at every so many updates only: it costs almost as much
+ * as an update, and the best come late. A given backbone's warm-up does the same, so that naming
+ * what was chosen repeats a run to the bit. */
+enum { LOOK_EVERY = 5 };
 
 static void apply(struct config *c, const struct candidate *candidate)
 {
@@ -33,6 +51,8 @@ static void apply(struct config *c, const struct candidate *candidate)
     c->attention_dropout = candidate->attention_dropout;
     c->reach = candidate->reach;
     c->layers = candidate->layers;
+    c->hidden = candidate->hidden;
+    c->hops = candidate->hops;
 }
 
 /* A candidate has the warm-up's number of updates, and one at least. */
@@ -42,11 +62,23 @@ static int64_t trial_epochs(const struct config *c)
     return c->epochs < warmup ? c->epochs : warmup;
 }
 
+static int64_t rung_epochs(const struct config *c, int r)
+{
+    int64_t whole = trial_epochs(c), part = whole * rung[r].fifths / 5;
+    return part > 0 ? part : 1;
+}
+
+bool consm_looks(const struct config *c, int64_t update)
+{
+    return update % LOOK_EVERY == 0 || update > rung_epochs(c, RUNGS - 2) ||
+           update == trial_epochs(c);
+}
+
 /* How many configurations there are to choose from; 0 when all is given. */
 static int64_t choices(const struct config *c)
 {
     if (c->backbone == BACKBONE_AUTO)
-        return sizeof candidates / sizeof *candidates;
+        return CANDIDATES;
     return c->normalize_features == FEATURES_AUTO ? 2 : 0;
 }
 
@@ -61,51 +93,171 @@ static void choose(struct config *c, int64_t i)
 
 int64_t consm_choice_updates(const struct config *c)
 {
-    return trial_epochs(c) * choices(c);
+    int64_t left = choices(c), before = 0, updates = 0;
+    for (int r = 0; r < RUNGS; r++) {
+        updates += left * (rung_epochs(c, r) - before);
+        before = rung_epochs(c, r);
+        left = left < rung[r].stay ? left : rung[r].stay;
+    }
+    return updates;
 }
 
-/* loss is 0 unless ties on validation go by it. */
-static consm_status try_choice(double *val, double *loss, struct session *s, int64_t i)
+/* ---- one candidate ------------------------------------------------------- */
+
+/* Between two rungs a candidate is numbers only: programs and their memory are made again, so that
+ * a large graph never holds more than one of them. */
+struct trial {
+    int64_t number; /* of the candidate */
+    struct snapshot at;
+    double val, loss; /* the best so far; loss is 0 unless ties on validation go by it */
+};
+
+static consm_status open_trial(struct session **out, struct session *s, const struct trial *t)
 {
     consm_status st = CONSM_OK;
     struct session *trial = NULL;
     struct train_options options = {.seed = s->options.seed, .config = s->options.config};
-    struct progress progress = {0}, heard = {.seed = s->options.seed};
     options.config.epochs = trial_epochs(&s->options.config);
-    choose(&options.config, i);
+    choose(&options.config, t->number);
     TRY(model_find(&options.model, config_names_backbone[options.config.backbone]));
     TRY(session_new(&trial, s->problem, &options, s->backend));
-    for (int64_t number = 1; number <= options.config.epochs; number++) {
-        TRY(session_epoch(trial, number, &progress));
-        heard.loss = progress.loss;
-        heard.val_acc = progress.val_acc;
-        heard.best_val = progress.best_val;
-        if (s->options.progress && s->options.progress(s->options.progress_ctx, &heard))
-            TRY(status_fail(CONSM_ECANCEL, "stopped while the backbone was being chosen"));
-    }
-    *val = trial->learner.best;
-    *loss = trial->learner.best_loss;
+    TRY(snapshot_put(&t->at, &trial->learner));
+    *out = trial;
+    return CONSM_OK;
 done:
     session_free(trial);
     return st;
 }
 
+/* Updates up to that number; every look at validation is told. */
+static consm_status go_on(struct session *s, struct session *trial, int64_t until)
+{
+    consm_status st = CONSM_OK;
+    struct progress heard = {.seed = s->options.seed};
+    while (trial->learner.steps < until) {
+        TRY(session_step(trial, &heard.loss));
+        if (consm_looks(&s->options.config, trial->learner.steps))
+            TRY(session_validate(&heard.val_acc, trial));
+        heard.best_val = trial->learner.best;
+        if (s->options.progress && s->options.progress(s->options.progress_ctx, &heard))
+            TRY(status_fail(CONSM_ECANCEL, "stopped while the backbone was being chosen"));
+    }
+done:
+    return st;
+}
+
+static consm_status climb(struct session *s, struct trial *t, int r)
+{
+    consm_status st = CONSM_OK;
+    struct session *trial = NULL;
+    TRY(open_trial(&trial, s, t));
+    TRY(go_on(s, trial, rung_epochs(&s->options.config, r)));
+    t->val = trial->learner.best;
+    t->loss = trial->learner.best_loss;
+    TRY(snapshot_take(&t->at, &trial->learner));
+    if (r == RUNGS - 1) { /* the winner stays as it is */
+        ((struct consm *)s->own)->winner = trial;
+        trial = NULL;
+    }
+done:
+    session_free(trial);
+    return st;
+}
+
+/* ---- all of them --------------------------------------------------------- */
+
+static bool better(const struct trial *a, const struct trial *b)
+{
+    if (a->val != b->val)
+        return a->val > b->val;
+    return a->loss != b->loss ? a->loss < b->loss : a->number < b->number;
+}
+
+/* Insertion sort: the best first. */
+static void order(struct trial *trial, int64_t count)
+{
+    for (int64_t i = 1; i < count; i++)
+        for (int64_t k = i; k > 0 && better(&trial[k], &trial[k - 1]); k--) {
+            struct trial swap = trial[k];
+            trial[k] = trial[k - 1];
+            trial[k - 1] = swap;
+        }
+}
+
+/* Every candidate whole, each offered to whoever collects them; the best is trained on. */
+static consm_status offer_all(struct session *s, struct trial *trial, int64_t count)
+{
+    consm_status st = CONSM_OK;
+    struct session *whole = NULL;
+    for (int64_t i = 0; i < count; i++) {
+        TRY(open_trial(&whole, s, &trial[i]));
+        TRY(go_on(s, whole, trial_epochs(&s->options.config)));
+        trial[i].val = whole->learner.best;
+        trial[i].loss = whole->learner.best_loss;
+        TRY(snapshot_take(&trial[i].at, &whole->learner));
+        TRY(learner_restore(&whole->learner));
+        TRY(s->options.offer(s->options.offer_ctx, whole));
+        session_free(whole);
+        whole = NULL;
+    }
+done:
+    session_free(whole);
+    return st;
+}
+
+static consm_status halve(struct session *s, struct trial *trial, int64_t count)
+{
+    consm_status st = CONSM_OK;
+    for (int r = 0; r < RUNGS; r++) {
+        for (int64_t i = 0; i < count; i++)
+            TRY(climb(s, &trial[i], r));
+        order(trial, count);
+        count = count < rung[r].stay ? count : rung[r].stay;
+    }
+done:
+    return st;
+}
+
+static bool affordable(const struct session *s, int64_t candidate)
+{
+    return s->options.config.backbone != BACKBONE_AUTO ||
+           candidates[candidate].backbone != BACKBONE_GRAND ||
+           s->problem->graph->nnz <= GRAND_ENTRIES;
+}
+
 consm_status consm_choose_backbone(struct session *s)
 {
     consm_status st = CONSM_OK;
-    double best = -1, best_loss = 0;
-    int64_t chosen = 0, count = choices(&s->options.config);
-    for (int64_t i = 0; i < count; i++) {
-        double val = 0, loss = 0;
-        TRY(try_choice(&val, &loss, s, i));
-        if (val > best || (val == best && loss < best_loss)) {
-            best = val;
-            best_loss = loss;
-            chosen = i;
-        }
+    struct trial trial[CANDIDATES] = {0};
+    int64_t count = 0, all = choices(&s->options.config);
+    for (int64_t i = 0; i < all; i++)
+        if (affordable(s, i))
+            trial[count++].number = i;
+    if (count == 0)
+        return CONSM_OK;
+    if (s->options.offer) {
+        TRY(offer_all(s, trial, count));
+        order(trial, count);
+        TRY(climb(s, &trial[0], RUNGS - 1));
+    } else {
+        TRY(halve(s, trial, count));
     }
-    if (count > 0)
-        choose(&s->options.config, chosen);
+    choose(&s->options.config, trial[0].number);
+done:
+    for (int64_t i = 0; i < CANDIDATES; i++)
+        snapshot_free(&trial[i].at);
+    return st;
+}
+
+consm_status consm_take_over(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    if (!own->winner)
+        return CONSM_OK;
+    TRY(learner_adopt(&s->learner, &own->winner->learner));
+    session_free(own->winner);
+    own->winner = NULL;
 done:
     return st;
 }

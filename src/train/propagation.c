@@ -1,6 +1,8 @@
 /* The propagation losses, and the procedure of models that carry NGM's or P-reg's. */
 #include "train/propagation.h"
 
+#include <math.h>
+
 #include "train/session.h"
 
 /* D^-1 A; the row of a node without neighbours gets a 1 on the diagonal. */
@@ -71,12 +73,19 @@ void propagation_free(struct propagation *p)
     mem_free(p);
 }
 
+/* λ; auto is 1 here. */
+static double strength(const struct config *c)
+{
+    return isnan(c->lambda) ? 1 : c->lambda;
+}
+
 void propagation_weigh(struct propagation *p, const float *w, const uint8_t *labelled,
                        const struct config *c)
 {
     int64_t count = p->edges->count;
     const double alpha[3] = {c->alpha_uu, c->alpha_lu, c->alpha_ll};
-    double share = c->lambda / (c->lambda_per == LAMBDA_PER_MEAN && count > 0 ? (double)count : 1);
+    double share =
+        strength(c) / (c->lambda_per == LAMBDA_PER_MEAN && count > 0 ? (double)count : 1);
     double total = 0;
     for (int64_t e = 0; e < count; e++) {
         int known = labelled[p->edges->left[e]] + labelled[p->edges->right[e]];
@@ -90,7 +99,7 @@ void propagation_weigh(struct propagation *p, const float *w, const uint8_t *lab
 static node p_reg(struct propagation *own, struct program *p, node z, const struct config *c)
 {
     node agree = dot(p, softmax(p, z), log_softmax(p, spmm(p, own->mean, z)));
-    return scale(p, (float)(-c->lambda / (double)own->mean->rows), agree);
+    return scale(p, (float)(-strength(c) / (double)own->mean->rows), agree);
 }
 
 node propagation_loss(struct propagation *own, struct program *p, node z, const struct config *c)

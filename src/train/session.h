@@ -38,7 +38,8 @@ struct procedure {
     const char *model;
     bool resumes; /* fit goes on from what a checkpoint restored */
     bool bounded; /* fit() ends after config.epochs updates at the latest */
-    int64_t (*trials)(const struct config *c); /* updates that open() takes to choose */
+    int64_t (*trials)(const struct config *c);  /* updates that open() takes to choose */
+    int64_t (*planned)(const struct config *c); /* that fit() takes at most */
     consm_status (*memory)(struct session *s, memory_fn see, void *ctx); /* of session_memory */
     bool (*sound)(const struct session *s);    /* whether memory read from a file is possible */
     consm_status (*open)(struct session *s);   /* makes s->own, before the programs are recorded */

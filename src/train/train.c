@@ -123,7 +123,9 @@ int64_t train_planned(const struct train_options *options, int64_t *trials)
         return c->epochs;
     if (procedure->trials)
         *trials = procedure->trials(c);
-    int64_t planned = procedure->fit ? c->warmup + c->rounds * c->gnn_steps : c->epochs;
+    int64_t planned = procedure->planned ? procedure->planned(c)
+                      : procedure->fit   ? c->warmup + c->rounds * c->gnn_steps
+                                         : c->epochs;
     return *trials + (procedure->bounded && c->epochs < planned ? c->epochs : planned);
 }
 

@@ -44,8 +44,12 @@ struct train_options {
     bool eval_only; /* the session will only be asked for logits: no labels, no training program */
     const float *shift, *scale; /* (f) for standardised features as a trained model knows them */
     int64_t most_params;        /* fail when the model wants more numbers; 0: no limit */
-    int64_t checkpoint_every;   /* epochs between two checkpoints; 0: only when cancelled */
-    checkpoint_fn checkpoint;   /* may be NULL */
+    /* Called with every candidate backbone that ConSM trained to the end, its best parameters in
+     * place; may be NULL. With it no candidate is given up early. */
+    consm_status (*offer)(void *ctx, struct session *trained);
+    void *offer_ctx;
+    int64_t checkpoint_every; /* epochs between two checkpoints; 0: only when cancelled */
+    checkpoint_fn checkpoint; /* may be NULL */
     void *checkpoint_ctx;
 };
 
