@@ -8,7 +8,7 @@
  * Dropping rows and mixing multiply from the left, so the MLP's first product may come first:
  *   X̄_s W = 1/(K+1) Σ_k Â^k (mask_s ∘ X W)
  * keeps X sparse and mixes `hidden` columns instead of as many as there are features: the same
- * numbers for a thirtieth of the time on Cora. Only --input-dropout is not the same: the authors
+ * numbers for a twentieth of the time on Cora. Only --input-dropout is not the same: the authors
  * drop values of X̄_s, which has to be there for that, dense; here they are dropped from X, anew for
  * every s. docs/models.md has what that does to the accuracy. */
 #include "models/grand.h"
