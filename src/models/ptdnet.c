@@ -90,8 +90,11 @@ static node normalized_sum(struct program *p, const struct csr *a, node values, 
 static node layer_step(struct program *p, const struct csr *a, node h, int64_t layer, int64_t out,
                        const struct config *c, const struct ptdnet_draws *draws, node *gate)
 {
-    node log_alpha =
-        edge_add(p, a, gate_side(p, "nb", layer, h, c), gate_side(p, "self", layer, h, c));
+    /* One after the other, not as arguments of one call: both draw dropout masks, and in which
+     * order arguments are recorded is the compiler's choice. */
+    node nb = gate_side(p, "nb", layer, h, c);
+    node self = gate_side(p, "self", layer, h, c);
+    node log_alpha = edge_add(p, a, nb, self);
     node constant = named(p, "gate_c", layer, 1, 1, INIT_ZERO);
     log_alpha = add_bias(p, log_alpha, add(p, constant, fill(p, (float)c->gate_open, 1, 1)));
     node s = sigmoid(p, disturb(p, log_alpha, layer, c, draws));
