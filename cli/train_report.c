@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *const role_name[] = {"", "training", "validation", "test"};
 
@@ -138,6 +139,23 @@ done:
     return st;
 }
 
+/* What the prediction sets promise, and what they kept on test nodes. */
+static void describe_sets(char *text, size_t size, const struct consm_model *m)
+{
+    size_t used = (size_t)snprintf(
+        text, size,
+        isfinite(m->sets.threshold)
+            ? " Prediction sets hold the true class with a chance of at least %g; %lld validation "
+              "labels that selected nothing calibrated them."
+            : " Coverage %g cannot be promised with %lld calibrating labels: every prediction set "
+              "holds every class.",
+        m->sets.coverage, (long long)m->sets.calibrated);
+    if (isfinite(m->covered) && isfinite(m->sets.threshold))
+        snprintf(text + used, size - used,
+                 " Of the test nodes' sets %.1f %% do, with %.2f classes each.", 100 * m->covered,
+                 m->set_size);
+}
+
 static consm_status add_calibration(struct report *r, const struct consm_model *m,
                                     const struct consm_prediction *p, const struct dataset *d,
                                     const uint8_t *role)
@@ -148,7 +166,7 @@ static consm_status add_calibration(struct report *r, const struct consm_model *
     struct figure *f = NULL;
     float *probability = NULL;
     uint8_t *right = NULL;
-    char text[256];
+    char text[640];
     int64_t n = 0;
     TRY(NEW(probability, p->nodes));
     TRY(NEW(right, p->nodes));
@@ -161,6 +179,8 @@ static consm_status add_calibration(struct report *r, const struct consm_model *
              "Logits are divided by the temperature %.3f, fitted on validation: its expected "
              "calibration error went from %.4f to %.4f.",
              m->temperature, m->ece_before, consm_model_metrics(m, CONSM_VALIDATION)->ece);
+    if (m->sets.coverage > 0)
+        describe_sets(text + strlen(text), sizeof text - strlen(text), m);
     report_section(r, "Confidence", text);
     if (n == 0)
         goto done;

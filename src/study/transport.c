@@ -136,8 +136,8 @@ static consm_status transport_render(struct report *r, const struct study_view *
     table_column(t, "Dataset", TABLE_LEFT, NULL);
     table_column(t, "Transport", TABLE_LEFT, NULL);
     table_column(t, "Accuracy", TABLE_RIGHT, "test, percent; GCN backbone");
-    table_column(t, "Edge F1", TABLE_RIGHT, "coefficients, true number of edges trusted");
-    table_column(t, "Edge AUC", TABLE_RIGHT, "coefficients, edges with a test node");
+    table_column(t, "F1, all edges", TABLE_RIGHT, "coefficients, true number of edges trusted");
+    table_column(t, "AUC, test edges", TABLE_RIGHT, "coefficients, edges with a test node");
     table_column(t, "Seconds", TABLE_RIGHT, "of a run, others beside it");
     for (int s = 0; s < sets; s++)
         TRY(add_rows(r, t, v, set[s]));
