@@ -185,11 +185,44 @@ CONSM_API const char *consm_class_name(const struct consm_dataset *dataset, int3
 /* The known class of each node (nodes), -1 where there is none; belongs to the dataset. */
 CONSM_API const int32_t *consm_dataset_labels(const struct consm_dataset *dataset);
 
+/* ---- methods and their parameters ---------------------------------------- */
+
+/* A method that can be trained. */
+struct consm_method {
+    size_t size;                      /* set by you */
+    const char *name, *title, *paper; /* "gcn", "Graph convolutional network", … */
+    bool weighs;                      /* edge weights change what it computes */
+};
+/* Number 0, 1, …; CONSM_ENOTFOUND behind the last. Strings stay for ever, here and below. */
+CONSM_API consm_status consm_method_get(struct consm_method *out, int32_t index);
+
+enum consm_kind {
+    CONSM_INTEGER,
+    CONSM_REAL,
+    CONSM_REAL_OR_AUTO, /* a number, or "auto" */
+    CONSM_WORD,         /* one of choices */
+    CONSM_TEXT
+};
+
+/* An option of consm_options_set(). */
+struct consm_parameter {
+    size_t size; /* set by you */
+    const char *name, *help;
+    enum consm_kind kind;
+    double min, max;            /* of numbers */
+    const char *const *choices; /* of words, NULL behind the last */
+    bool own;                   /* the method's own, not one of every training run */
+    char value[32];             /* the default for this method; "" where the data decides */
+};
+/* Number 0, 1, … of a method; CONSM_ENOTFOUND behind the last. All methods take all options. */
+CONSM_API consm_status consm_parameter_get(struct consm_parameter *out, const char *method,
+                                           int32_t index);
+
 /* ---- options ------------------------------------------------------------- */
 
 struct consm_options;
 
-/* Options for a model of `consm models`: "gcn", "mlp", "consm", … */
+/* Options for a method: "gcn", "mlp", "consm", … */
 CONSM_API consm_status consm_options_new(struct consm_options **out, const char *model);
 CONSM_API void consm_options_free(struct consm_options *options);
 
@@ -207,6 +240,18 @@ CONSM_API void consm_options_free(struct consm_options *options);
  * CONSM_EINVAL says what is possible. */
 CONSM_API consm_status consm_options_set(struct consm_options *options, const char *name,
                                          const char *value);
+
+/* An option as text, as it is now; NULL: there is none of that name. Belongs to the options, or is
+ * written into buffer. */
+CONSM_API const char *consm_options_get(const struct consm_options *options, const char *name,
+                                        char buffer[32]);
+
+/* A run that can be interrupted: consm_train() writes it down to path every `every` epochs (0: only
+ * when it is stopped), and with resume goes on from there, to the same bits, where the file exists.
+ * It is refused when data, split or options are not those of the file, and by methods that cannot
+ * stop. The file stays; remove it when the model is saved. path NULL: none, the default. */
+CONSM_API consm_status consm_options_checkpoint(struct consm_options *options, const char *path,
+                                                int64_t every, bool resume);
 
 /* How far a training run is. Returning true stops it with CONSM_ECANCEL. While ConSM chooses its
  * backbone, epoch is 0 and epochs is 0, and the rest speaks of the candidate. */
@@ -256,6 +301,11 @@ struct consm_model_info {
 /* Strings belong to the model. */
 CONSM_API consm_status consm_model_info(struct consm_model_info *out,
                                         const struct consm_model *model);
+
+/* A parameter as it was in the end, "auto" replaced by what was found where something was; NULL:
+ * there is none of that name. */
+CONSM_API const char *consm_model_parameter(const struct consm_model *model, const char *name,
+                                            char buffer[32]);
 
 /* A class's name: its own, or its number written into buffer. */
 CONSM_API const char *consm_model_class(const struct consm_model *model, int32_t class_index,

@@ -42,6 +42,9 @@ struct consm_options {
     struct split_options split_options;
     consm_progress_fn progress;
     void *progress_ctx;
+    char *checkpoint; /* a path, or NULL */
+    int64_t checkpoint_every;
+    bool resume;
 };
 
 struct model_tensor {

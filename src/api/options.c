@@ -1,9 +1,11 @@
 /* Options by name: those of config.def, and those of a run. */
 #include "api/objects.h"
+#include "api/run_options.h"
 #include "base/nearest.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +30,7 @@ void consm_options_free(struct consm_options *options)
     if (!options)
         return;
     mem_free(options->split);
+    mem_free(options->checkpoint);
     mem_free(options);
 }
 
@@ -53,55 +56,63 @@ consm_status consm_options_build(struct consm_options *options, const char *name
     return CONSM_OK;
 }
 
-/* ---- setting by name ----------------------------------------------------- */
+/* ---- options of a run ---------------------------------------------------- */
 
-/* The options that are not in config.def. */
-static const char *const run_option[] = {"seed",        "threads",   "split",  "per_class",
-                                         "train_ratio", "val_ratio", "pooled", NULL};
-
-static const char *known_name(void *ctx, int index)
-{
-    int runs = (int)(sizeof run_option / sizeof *run_option) - 1;
-    (void)ctx;
-    return index < runs ? run_option[index] : config_rows()[index - runs].name;
-}
-
-static bool same(const char *a, const char *b)
-{
-    for (; *a && *b; a++, b++)
-        if (*a != *b && !((*a == '-' || *a == '_') && (*b == '-' || *b == '_')))
-            return false;
-    return *a == *b;
-}
-
-static consm_status number(double *out, const char *name, const char *text, double min, double max,
-                           bool whole)
+static consm_status number(double *out, const struct run_option *row, const char *text)
 {
     char *end;
+    bool whole = row->kind == CONSM_INTEGER;
     errno = 0;
     double value = strtod(text, &end);
-    if (errno || end == text || *end || !isfinite(value) || value < min || value > max ||
+    if (errno || end == text || *end || !isfinite(value) || value < row->min || value > row->max ||
         (whole && value != floor(value)))
-        return status_fail(CONSM_EINVAL, "%s %s: expected a %snumber from %g to %g", name, text,
-                           whole ? "whole " : "", min, max);
+        return status_fail(CONSM_EINVAL, "%s %s: expected a %snumber from %g to %g", row->name,
+                           text, whole ? "whole " : "", row->min, row->max);
     *out = value;
     return CONSM_OK;
 }
 
-static consm_status set_seed(struct consm_options *o, const char *text)
+/* All of its 64 bits count, which a double does not have. */
+static consm_status set_seed(struct consm_options *o, const struct run_option *row,
+                             const char *text)
 {
     char *end;
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
     if (errno || end == text || *end || *text == '-')
-        return status_fail(CONSM_EINVAL, "seed %s: expected a whole number, 0 or more", text);
+        return status_fail(CONSM_EINVAL, "%s %s: expected a whole number, 0 or more", row->name,
+                           text);
     o->seed = value;
     return CONSM_OK;
 }
 
-static consm_status set_split(struct consm_options *o, const char *text)
+static const char *get_seed(const struct consm_options *o, char buffer[32])
+{
+    snprintf(buffer, 32, "%llu", (unsigned long long)o->seed);
+    return buffer;
+}
+
+static consm_status set_threads(struct consm_options *o, const struct run_option *row,
+                                const char *text)
+{
+    double value = 0;
+    if (number(&value, row, text) < 0)
+        return CONSM_EINVAL;
+    o->threads = (int)value;
+    return CONSM_OK;
+}
+
+static const char *get_threads(const struct consm_options *o, char buffer[32])
+{
+    snprintf(buffer, 32, "%d", o->threads);
+    return buffer;
+}
+
+static consm_status set_split(struct consm_options *o, const struct run_option *row,
+                              const char *text)
 {
     char *split = mem_strdup(text);
+    (void)row;
     if (!split)
         return CONSM_ENOMEM;
     mem_free(o->split);
@@ -109,39 +120,149 @@ static consm_status set_split(struct consm_options *o, const char *text)
     return CONSM_OK;
 }
 
+static const char *get_split(const struct consm_options *o, char buffer[32])
+{
+    (void)buffer;
+    return o->split ? o->split : "";
+}
+
+static consm_status set_per_class(struct consm_options *o, const struct run_option *row,
+                                  const char *text)
+{
+    double value = 0;
+    if (number(&value, row, text) < 0)
+        return CONSM_EINVAL;
+    o->split_options.per_class = (int64_t)value;
+    return CONSM_OK;
+}
+
+static const char *get_per_class(const struct consm_options *o, char buffer[32])
+{
+    snprintf(buffer, 32, "%lld", (long long)o->split_options.per_class);
+    return buffer;
+}
+
+static consm_status set_train_ratio(struct consm_options *o, const struct run_option *row,
+                                    const char *text)
+{
+    return number(&o->split_options.train, row, text);
+}
+
+static const char *get_train_ratio(const struct consm_options *o, char buffer[32])
+{
+    snprintf(buffer, 32, "%.17g", o->split_options.train);
+    return buffer;
+}
+
+static consm_status set_val_ratio(struct consm_options *o, const struct run_option *row,
+                                  const char *text)
+{
+    return number(&o->split_options.val, row, text);
+}
+
+static const char *get_val_ratio(const struct consm_options *o, char buffer[32])
+{
+    snprintf(buffer, 32, "%.17g", o->split_options.val);
+    return buffer;
+}
+
+static consm_status set_pooled(struct consm_options *o, const struct run_option *row,
+                               const char *text)
+{
+    double value = 0;
+    if (number(&value, row, text) < 0)
+        return CONSM_EINVAL;
+    o->split_options.pooled = value == 1;
+    return CONSM_OK;
+}
+
+static const char *get_pooled(const struct consm_options *o, char buffer[32])
+{
+    (void)buffer;
+    return o->split_options.pooled ? "1" : "0";
+}
+
+static const struct run_option rows[] = {
+    {"seed", "0", "of parameters, dropout and random splits", CONSM_INTEGER, 0, 0x1p64, set_seed,
+     get_seed},
+    {"threads", "0", "0: one per processor, fewer where a run is small", CONSM_INTEGER, 0, 1024,
+     set_threads, get_threads},
+    {"split", "",
+     "auto, paper, public, random, file:I or a CSV file; by default random for sets known by name, "
+     "auto for graphs of one's own",
+     CONSM_TEXT, 0, 0, set_split, get_split},
+    {"per_class", "20", "training nodes of each class, for paper and random", CONSM_INTEGER, 1,
+     INT32_MAX, set_per_class, get_per_class},
+    {"train_ratio", "0", "random: share of each class that trains, instead of per_class; 0: not",
+     CONSM_REAL, 0, 1, set_train_ratio, get_train_ratio},
+    {"val_ratio", "0", "random: share of each class that validates; 0: as usual", CONSM_REAL, 0, 1,
+     set_val_ratio, get_val_ratio},
+    {"pooled", "0", "random: draw from all classes together, not class by class", CONSM_INTEGER, 0,
+     1, set_pooled, get_pooled},
+    {0}};
+
+const struct run_option *run_options(void)
+{
+    return rows;
+}
+
+const struct run_option *run_option_find(const char *name)
+{
+    for (const struct run_option *row = rows; row->name; row++)
+        if (config_same_name(row->name, name))
+            return row;
+    return NULL;
+}
+
+/* ---- by name ------------------------------------------------------------- */
+
+static const char *known_name(void *ctx, int index)
+{
+    int runs = (int)(sizeof rows / sizeof *rows) - 1;
+    (void)ctx;
+    return index < runs ? rows[index].name : config_rows()[index - runs].name;
+}
+
 consm_status consm_options_set(struct consm_options *options, const char *name, const char *value)
 {
     consm_status st = CONSM_OK;
-    struct split_options *s = &options->split_options;
-    double found;
     const struct config_row *row = config_find(name);
-    if (row) {
-        TRY(config_set(&options->config, name, value));
-        options->given[row - config_rows()] = true;
-        return CONSM_OK;
-    }
-    if (same(name, "seed"))
-        return set_seed(options, value);
-    if (same(name, "split"))
-        return set_split(options, value);
-    if (same(name, "threads")) {
-        TRY(number(&found, name, value, 0, 1024, true));
-        options->threads = (int)found;
-    } else if (same(name, "per_class")) {
-        TRY(number(&found, name, value, 1, INT32_MAX, true));
-        s->per_class = (int64_t)found;
-    } else if (same(name, "train_ratio")) {
-        TRY(number(&s->train, name, value, 0, 1, false));
-    } else if (same(name, "val_ratio")) {
-        TRY(number(&s->val, name, value, 0, 1, false));
-    } else if (same(name, "pooled")) {
-        TRY(number(&found, name, value, 0, 1, true));
-        s->pooled = found == 1;
-    } else {
+    const struct run_option *option = run_option_find(name);
+    if (option)
+        return option->set(options, option, value);
+    if (!row) {
         const char *near = nearest_word(name, known_name, NULL);
         return near ? status_fail(CONSM_ENOTFOUND, "no option %s; did you mean %s?", name, near)
                     : status_fail(CONSM_ENOTFOUND, "no option %s", name);
     }
+    TRY(config_set(&options->config, name, value));
+    options->given[row - config_rows()] = true;
 done:
     return st;
+}
+
+const char *consm_options_get(const struct consm_options *options, const char *name,
+                              char buffer[32])
+{
+    const struct config_row *row = config_find(name);
+    const struct run_option *option = run_option_find(name);
+    if (option)
+        return option->get(options, buffer);
+    return row ? config_text(&options->config, row, buffer) : NULL;
+}
+
+consm_status consm_options_checkpoint(struct consm_options *options, const char *path,
+                                      int64_t every, bool resume)
+{
+    char *copy = NULL;
+    if (every < 0)
+        return status_fail(CONSM_EINVAL, "a checkpoint every %lld epochs: expected 0 or more",
+                           (long long)every);
+    if (path && !(copy = mem_strdup(path)))
+        return CONSM_ENOMEM;
+    mem_free(options->checkpoint);
+    options->checkpoint = copy;
+    options->checkpoint_every = every;
+    options->resume = resume;
+    return CONSM_OK;
 }

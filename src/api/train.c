@@ -1,6 +1,7 @@
 /* Training through the public interface. */
 #include "api/defaults.h"
 #include "api/objects.h"
+#include "io/file.h"
 
 /* The caller's progress function behind ours. */
 struct listener {
@@ -49,6 +50,11 @@ consm_status consm_train(struct consm_model **out, const struct consm_dataset *d
     defaults_config(&request.options.config, d, dataset->known, options->given);
     if (request.threads == 0 && prepare_is_small(request.prepared, &options->config))
         request.threads = 1;
+    if (options->checkpoint) {
+        request.checkpoint = options->checkpoint;
+        request.options.checkpoint_every = options->checkpoint_every;
+        request.resume = options->resume && file_kind(options->checkpoint) != FILE_MISSING;
+    }
     TRY(model_train(out, NULL, &request));
 done:
     roles_free(&roles);

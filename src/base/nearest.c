@@ -1,28 +1,45 @@
-/* Levenshtein's distance, for error messages that guess what was meant. */
+/* Error messages that guess what was meant, by edit distance. */
 #include "base/nearest.h"
 
 #include <string.h>
 
-/* Words longer than 63 letters count as far apart. */
+enum { LONGEST = 63 };
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
+}
+
+static int least_of(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* How many letters must be changed, left out, put in or swapped with their neighbour; capitals
+ * count as small letters. Longer words than LONGEST count as far apart. */
 static int edit_distance(const char *a, const char *b)
 {
-    int row[64];
+    int rows[3][LONGEST + 1]; /* of the table: this letter of a, the one before, and before that */
+    int *now = rows[0], *before = rows[1], *earlier = rows[2];
     size_t la = strlen(a), lb = strlen(b);
-    if (la > 63 || lb > 63)
-        return 64;
+    if (la > LONGEST || lb > LONGEST)
+        return LONGEST + 1;
     for (size_t j = 0; j <= lb; j++)
-        row[j] = (int)j;
+        now[j] = (int)j;
     for (size_t i = 1; i <= la; i++) {
-        int diagonal = row[0];
-        row[0] = (int)i;
+        int *spare = earlier;
+        earlier = before;
+        before = now;
+        now = spare;
+        now[0] = (int)i;
         for (size_t j = 1; j <= lb; j++) {
-            int change = diagonal + (a[i - 1] != b[j - 1]);
-            int least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
-            diagonal = row[j];
-            row[j] = change < least ? change : least;
+            char x = lower(a[i - 1]), y = lower(b[j - 1]);
+            now[j] = least_of(before[j - 1] + (x != y), least_of(before[j], now[j - 1]) + 1);
+            if (i > 1 && j > 1 && x == lower(b[j - 2]) && y == lower(a[i - 2]))
+                now[j] = least_of(now[j], earlier[j - 2] + 1);
         }
     }
-    return row[lb];
+    return now[lb];
 }
 
 const char *nearest_word(const char *word, const char *(*known)(void *ctx, int index), void *ctx)

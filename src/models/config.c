@@ -51,7 +51,7 @@ const struct config_row *config_rows(void)
     return rows;
 }
 
-static bool same_name(const char *a, const char *b)
+bool config_same_name(const char *a, const char *b)
 {
     for (; *a && *b; a++, b++)
         if (*a != *b && !((*a == '-' || *a == '_') && (*b == '-' || *b == '_')))
@@ -62,7 +62,7 @@ static bool same_name(const char *a, const char *b)
 const struct config_row *config_find(const char *name)
 {
     for (const struct config_row *row = rows; row->name; row++)
-        if (same_name(row->name, name))
+        if (config_same_name(row->name, name))
             return row;
     return NULL;
 }

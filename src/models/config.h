@@ -62,6 +62,9 @@ struct config_row {
 const struct config_row *config_rows(void);
 const struct config_row *config_find(const char *name); /* "-" and "_" are the same; NULL: none */
 
+/* Whether two names are the same but for "-" and "_". */
+bool config_same_name(const char *a, const char *b);
+
 void config_defaults(struct config *c);
 
 /* Sets a parameter from text. Setting "profile" sets all that the profile decides, so it comes
