@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "commands.h"
 #include "data/generate/generate.h"
-#include "data/registry/fetch.h"
+#include "fetch/fetch.h"
 #include "json_line.h"
 
 #include <jansson.h>

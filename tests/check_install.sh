@@ -50,6 +50,11 @@ for name in $(grep -vx consm_ "$work/declared"); do
 done
 objdump -p "$libdir/libconsm.so" | grep 'SONAME.*libconsm.so.0' > /dev/null || fault "soname"
 
+# Downloads and YAML are the command's: a program that links the library gets neither.
+readelf -d "$libdir/libconsm.so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
+    grep -vE '^(libc|libm|libpthread|ld-linux-.*|libz|libjansson|lib(open)?c?blas[a-z0-9_-]*)\.so' &&
+    fault "libconsm.so needs more than libc, libm, threads, a CBLAS, zlib and jansson"
+
 # ---- a project outside the tree -------------------------------------------------------------------
 mkdir "$work/project"
 cat > "$work/project/main.c" <<'C'

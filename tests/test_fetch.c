@@ -3,7 +3,7 @@
 #include "check.h"
 
 #include "base/rng.h"
-#include "data/registry/fetch.h"
+#include "fetch/fetch.h"
 #include "io/file.h"
 #include "io/sha256.h"
 #include <arpa/inet.h>

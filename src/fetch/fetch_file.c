@@ -1,5 +1,5 @@
 /* One file over HTTP: attempts, resuming, checking, and the final rename. */
-#include "data/registry/fetch.h"
+#include "fetch/fetch.h"
 
 #include "base/clock.h"
 #include "io/file.h"

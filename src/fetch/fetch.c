@@ -1,5 +1,5 @@
 /* The files of a set into a data folder: what is there and right stays, the rest comes. */
-#include "data/registry/fetch.h"
+#include "fetch/fetch.h"
 
 #include "io/file.h"
 

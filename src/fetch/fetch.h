@@ -4,8 +4,8 @@
  * whole. Where no hash is registered, the server must say how long the file is, and the hash of the
  * first download is recorded beside it as NAME.sha256 and holds from then on.
  */
-#ifndef DATA_REGISTRY_FETCH_H
-#define DATA_REGISTRY_FETCH_H
+#ifndef FETCH_FETCH_H
+#define FETCH_FETCH_H
 
 #include "data/registry/registry.h"
 
