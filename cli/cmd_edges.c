@@ -57,8 +57,8 @@ static int run(struct args *args)
     if (code)
         return code;
     TRY(consm_score_edges(&scores, m.model, m.data, m.threads));
-    TRY(edges_judge(&quality, scores, m.graph));
-    TRY(edges_write(m.output, scores, m.graph));
+    TRY(edges_judge(&quality, scores, m.data));
+    TRY(edges_write(m.output, scores, m.data));
     print_quality(to_file ? stdout : stderr, scores, &quality, to_file && args_has(args, "json"));
 done:
     consm_edge_scores_free(scores);

@@ -2,7 +2,7 @@
 #include "commands.h"
 #include "data_args.h"
 #include "model_args.h"
-#include "train_output.h"
+#include "predictions_output.h"
 
 static const struct flag flags[] = {{"output", "FILE", "where the CSV goes (standard output)", 'o'},
                                     {"probabilities", NULL, "a column per class as well", 0},
@@ -19,7 +19,7 @@ static int run(struct args *args)
     if (code)
         return code;
     TRY(consm_predict(&prediction, m.model, m.data, m.threads));
-    TRY(predictions_write(m.output, m.model, prediction, m.graph, args_has(args, "probabilities")));
+    TRY(predictions_write(m.output, m.model, prediction, m.data, args_has(args, "probabilities")));
 done:
     consm_prediction_free(prediction);
     model_args_close(&m);

@@ -7,12 +7,9 @@
 #include "progress.h"
 #include "train_print.h"
 
-#include "api/checkpoint.h"
-#include "api/defaults.h"
 #include "api/limits.h"
 #include "base/clock.h"
 #include "io/file.h"
-#include "train/session.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +31,7 @@ static const struct flag flags[] = {
     DATA_FLAGS,
     {0}};
 
-static bool on_epoch(void *ctx, const struct progress *progress)
+static bool on_epoch(void *ctx, const struct consm_progress *progress)
 {
     char note[64];
     (void)ctx;
@@ -60,72 +57,37 @@ static void print_finished(struct training *t, int64_t number)
 
 /* ---- one run ------------------------------------------------------------- */
 
-/* Keeps the run that is best on validation, of equal ones the first seed's. Takes all over. */
-static void keep_best(struct training *t, int64_t number, struct consm_model *model,
-                      struct consm_prediction *prediction, struct roles *roles)
+/* Keeps the run that is best on validation, of equal ones the first seed's. */
+static void keep_best(struct training *t, int64_t number, struct trained_run *run)
 {
     pthread_mutex_lock(&t->lock);
-    double old = t->best ? t->best->result.val_acc : -1, new = model->result.val_acc;
+    double old = t->best.model ? t->best.result.val_acc : -1, new = run->result.val_acc;
     if (new > old || (new == old &&number < t->best_run)) {
-        struct consm_model *model_before = t->best;
-        struct consm_prediction *prediction_before = t->best_prediction;
-        struct roles roles_before = t->best_roles;
+        struct trained_run before = t->best;
         t->best_run = number;
-        t->best = model;
-        t->best_prediction = prediction;
-        t->best_roles = *roles;
-        model = model_before;
-        prediction = prediction_before;
-        *roles = roles_before;
+        t->best = *run;
+        *run = before;
     }
     pthread_mutex_unlock(&t->lock);
-    consm_model_free(model);
-    consm_prediction_free(prediction);
-}
-
-static consm_status run_for_output(struct training *t, int64_t number, int threads,
-                                   const struct train_options *options, struct roles *roles)
-{
-    consm_status st = CONSM_OK;
-    struct consm_model *model;
-    struct consm_prediction *prediction;
-    struct training_request request = {
-        .prepared = t->prepared, .roles = roles, .options = *options, .threads = threads};
-    if (t->runs == 1 && checkpoint_possible(options) == CONSM_OK) {
-        request.checkpoint = t->output.checkpoint;
-        request.options.checkpoint_every = t->checkpoint_every;
-        request.resume = t->resume;
-    }
-    TRY(model_train(&model, &prediction, &request));
-    t->result[number] = model->result;
-    keep_best(t, number, model, prediction, roles);
-done:
-    return st;
 }
 
 static consm_status train_run(void *ctx, int64_t number, int threads)
 {
     struct training *t = ctx;
     consm_status st = CONSM_OK;
-    struct roles roles = {0};
-    struct train_options options = {.model = t->model,
-                                    .config = t->config,
-                                    .seed = t->first_seed + (uint64_t)number,
-                                    .progress = on_epoch};
-    TRY(roles_make(&roles, t->prepared->data, t->split, options.seed, &t->split_options));
-    if (options.config.coverage > 0)
-        TRY(roles_set_aside(&roles, t->prepared->data->nodes, options.seed));
-    if (t->output.folder) {
-        TRY(run_for_output(t, number, threads, &options, &roles));
-    } else {
-        struct problem problem = prepare_problem(t->prepared, roles.role);
-        TRY(train_once(&t->result[number], &problem, &options, threads));
-    }
-    int64_t trials, planned = train_planned(&options, &trials);
+    struct consm_options options = *t->options;
+    struct trained_run run;
+    options.seed += (uint64_t)number;
+    options.threads = threads;
+    TRY(run_by_options(&run, t->output.folder != NULL, t->data, &options));
+    t->result[number] = run.result;
+    if (t->output.folder)
+        keep_best(t, number, &run);
+    run_free(&run);
+    int64_t trials, planned = options_planned(&options, &trials);
     progress_add(planned - trials - t->result[number].epochs, NULL);
     print_finished(t, number);
 done:
-    roles_free(&roles);
     return st;
 }
 
@@ -152,21 +114,23 @@ static int parallelism(const struct args *args, int64_t runs, struct batch *batc
 static int read_output_args(struct training *t)
 {
     struct args *args = t->args;
-    int code = args_int(args, "checkpoint-every", 1, 1000000000, &t->checkpoint_every);
+    int64_t every = 0;
+    int code = args_int(args, "checkpoint-every", 1, 1000000000, &every);
     if (code)
         return code;
+    bool resume = args_has(args, "resume");
     t->output.folder = args_get(args, "output");
     t->output.probabilities = args_has(args, "probabilities");
-    t->resume = args_has(args, "resume");
-    if (!t->checkpoint_every && !t->resume)
+    t->options->checkpoint_every = every;
+    t->options->resume = resume;
+    if (!every && !resume)
         return EXIT_DONE;
-    const char *flag = t->resume ? "--resume" : "--checkpoint-every";
+    const char *flag = resume ? "--resume" : "--checkpoint-every";
     if (!t->output.folder)
         return args_fail(args, EXIT_USAGE, "%s needs -o FOLDER, where checkpoints lie", flag);
     if (t->runs > 1)
         return args_fail(args, EXIT_USAGE, "%s needs --seeds 1: one run at a time", flag);
-    struct train_options options = {.model = t->model, .config = t->config};
-    consm_status st = checkpoint_possible(&options);
+    consm_status st = options_can_stop(t->options);
     return st < 0 ? args_status(args, st) : EXIT_DONE;
 }
 
@@ -176,53 +140,54 @@ static int read_args(struct training *t, struct args *args, struct batch *batch)
     const char *model = args_get(args, "model");
     int code;
     t->args = args;
-    t->split = args_get(args, "split");
     t->json = args_has(args, "json");
-    consm_status st = model_find(&t->model, model ? model : "consm");
+    consm_status st = consm_options_new(&t->options, model ? model : "consm");
+    if (st == CONSM_OK && args_has(args, "split"))
+        st = consm_options_set(t->options, "split", args_get(args, "split"));
     if (st < 0)
         return args_status(args, st);
-    if ((code = config_args(&t->config, t->given, args, t->model)) ||
-        (code = data_args_split(&t->split_options, args)) ||
+    consm_options_on_progress(t->options, on_epoch, NULL);
+    if ((code = config_args(&t->options->config, t->options->given, args, t->options->model)) ||
+        (code = data_args_split(&t->options->split_options, args)) ||
         (code = args_int(args, "seed", 0, INT64_MAX / 2, &seed)) ||
         (code = args_int(args, "seeds", 1, 100000, &seeds)) ||
         (code = parallelism(args, seeds, batch)))
         return code;
-    t->first_seed = (uint64_t)seed;
+    t->options->seed = (uint64_t)seed;
     t->runs = batch->count = seeds;
     return read_output_args(t);
 }
 
 /* The split of the first seed: what is wrong with it is found before anything is written. */
-static consm_status look_at_split(struct training *t, const struct dataset *d)
+static consm_status look_at_split(struct training *t)
 {
     struct roles roles;
-    consm_status st = roles_make(&roles, d, t->split, t->first_seed, &t->split_options);
-    if (st == CONSM_OK && t->config.coverage > 0)
-        st = roles_set_aside(&roles, d->nodes, t->first_seed);
+    consm_status st = options_roles(&roles, t->data, t->options);
     if (st == CONSM_OK) {
         memcpy(t->count, roles.count, sizeof t->count);
         t->held_out = roles.held_out;
         t->calibrating = roles.calibrating;
     }
     if (st == CONSM_OK && roles.count[SPLIT_TRAIN] == 0)
-        st = status_fail(CONSM_EINVAL, "%s: split %s has no training nodes", d->name, t->split);
+        st = status_fail(CONSM_EINVAL, "%s: split %s has no training nodes", t->data->data->name,
+                         t->options->split);
     roles_free(&roles);
     return st;
 }
 
-static consm_status open_output(struct training *t, const struct dataset *d, const char *name)
+static consm_status open_output(struct training *t, const char *name)
 {
     consm_status st = CONSM_OK;
-    struct train_identity identity = {d,       name,      t->model->name, t->split, t->first_seed,
-                                      t->runs, &t->config};
+    struct train_identity identity = {t->data, name, t->options, t->runs};
+    struct consm_options *o = t->options;
     if (!t->output.folder)
         return CONSM_OK;
     TRY(train_output_open(&t->output, t->args, &identity));
-    if (t->resume && file_kind(t->output.checkpoint) == FILE_MISSING) {
+    if (o->resume && file_kind(t->output.checkpoint) == FILE_MISSING)
         fprintf(stderr, "consm train: no checkpoint in %s; starting from the beginning\n",
                 t->output.folder);
-        t->resume = false;
-    }
+    if (t->runs == 1 && options_can_stop(o) == CONSM_OK)
+        TRY(consm_options_checkpoint(o, t->output.checkpoint, o->checkpoint_every, o->resume));
 done:
     return st;
 }
@@ -234,22 +199,22 @@ static consm_status train_all(struct training *t, const struct batch *batch)
     TRY(ZNEW(t->result, t->runs));
     TRY(ZNEW(t->finished, t->runs));
     if (!t->json) {
-        printf("%s, %s, split %s\n", t->prepared->data->name, t->model->name, t->split);
+        printf("%s, %s, split %s\n", t->data->data->name, t->options->model->name,
+               t->options->split);
         train_print_notes(t);
         printf("\n  %6s %8s %8s %10s %8s %9s %9s\n", "seed", "val", "test", "best epoch", "epochs",
                "train ms", "eval ms");
         fflush(stdout);
     }
     progress_catch_interrupt();
-    struct train_options planned = {.model = t->model, .config = t->config};
-    progress_begin(t->model->name, "epochs", t->runs * train_planned(&planned, &(int64_t){0}));
+    progress_begin(t->options->model->name, "epochs",
+                   t->runs * options_planned(t->options, &(int64_t){0}));
     st = train_batch(batch);
     progress_end();
     TRY(st);
     train_print_summary(t, clock_seconds() - begin);
-    if (t->best) {
-        TRY(train_output_write(&t->output, t->best, t->best_prediction, t->prepared,
-                               t->best_roles.role));
+    if (t->best.model) {
+        TRY(train_output_write(&t->output, &t->best, t->data));
         if (!t->json)
             train_print_output(t);
     }
@@ -275,24 +240,21 @@ static int run(struct args *args)
     struct training t = {.lock = PTHREAD_MUTEX_INITIALIZER};
     struct batch batch = {.run = train_run, .ctx = &t};
     struct config_file file = {0};
-    struct dataset *d = NULL;
-    struct prepared prepared = {0};
+    struct consm_open_options how;
+    const char *name;
     int code;
-    if ((code = config_file_apply(&file, args)) || (code = read_args(&t, args, &batch)))
+    if ((code = config_file_apply(&file, args)) || (code = read_args(&t, args, &batch)) ||
+        (code = data_args_name(&name, args, "csbm")))
         goto out;
-    const char *name = args->count ? args->item[0] : "csbm";
-    TRY(limits_check_name(name, &t.config));
-    if ((code = data_args_open(&d, args, "csbm")))
-        goto out;
-    bool known = defaults_known(name);
-    t.split = t.split ? t.split : defaults_split(known);
-    defaults_config(&t.config, d, known, t.given);
-    TRY(limits_check(d, &t.config, batch.jobs));
-    TRY(look_at_split(&t, d));
-    TRY(open_output(&t, d, name));
-    TRY(prepare(&prepared, d));
-    t.prepared = &prepared;
-    if (!args_has(args, "threads") && prepare_is_small(&prepared, &t.config))
+    how = data_args_how(args);
+    TRY(limits_check_name(name, &t.options->config));
+    TRY(consm_dataset_open_with(&t.data, name, &how));
+    TRY(options_resolve(t.options, t.data));
+    TRY(limits_check(t.data->data, &t.options->config, batch.jobs));
+    TRY(look_at_split(&t));
+    TRY(open_output(&t, name));
+    TRY(dataset_prepared(&t.prepared, t.data));
+    if (!args_has(args, "threads") && prepare_is_small(t.prepared, &t.options->config))
         batch.threads = 1;
     TRY(train_all(&t, &batch));
 done:
@@ -300,12 +262,10 @@ done:
 out:
     mem_free(t.result);
     mem_free(t.finished);
-    consm_model_free(t.best);
-    consm_prediction_free(t.best_prediction);
-    roles_free(&t.best_roles);
+    run_free(&t.best);
     train_output_close(&t.output);
-    prepare_free(&prepared);
-    dataset_free(d);
+    consm_options_free(t.options);
+    consm_dataset_free(t.data);
     config_file_free(&file);
     return code;
 }

@@ -9,16 +9,35 @@ struct data_options data_args_options(const struct args *args)
                                  .features = args_get(args, "features")};
 }
 
+struct consm_open_options data_args_how(const struct args *args)
+{
+    return (struct consm_open_options){.size = sizeof(struct consm_open_options),
+                                       .data_dir = args_get(args, "data-dir"),
+                                       .format = args_get(args, "format"),
+                                       .labels = args_get(args, "labels"),
+                                       .features = args_get(args, "features")};
+}
+
+int data_args_name(const char **out, const struct args *args, const char *default_name)
+{
+    *out = args->count ? args->item[0] : default_name;
+    if (args->count > 1)
+        return args_fail(args, EXIT_USAGE, "one dataset at a time, not also %s", args->item[1]);
+    if (!*out)
+        return args_fail(args, EXIT_USAGE, "which dataset? A name or a path, as in `consm %s cora`",
+                         args->command->name);
+    return EXIT_DONE;
+}
+
 int data_args_open(struct dataset **out, const struct args *args, const char *default_name)
 {
     struct data_options o = data_args_options(args);
+    const char *name;
+    int code = data_args_name(&name, args, default_name);
     *out = NULL;
-    if (args->count > 1)
-        return args_fail(args, EXIT_USAGE, "one dataset at a time, not also %s", args->item[1]);
-    if (args->count == 0 && !default_name)
-        return args_fail(args, EXIT_USAGE, "which dataset? A name or a path, as in `consm %s cora`",
-                         args->command->name);
-    consm_status st = data_open(out, args->count ? args->item[0] : default_name, &o);
+    if (code)
+        return code;
+    consm_status st = data_open(out, name, &o);
     return st < 0 ? args_status(args, st) : EXIT_DONE;
 }
 

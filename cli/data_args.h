@@ -25,11 +25,16 @@
         "pooled", NULL, "random: draw from all classes together, not class by class", 0         \
     }
 
-/* The flags as options of data_open. */
+/* The flags as options of consm_dataset_open_with, and of data_open, which the verbs that look into
+ * the data itself use. */
+struct consm_open_options data_args_how(const struct args *args);
 struct data_options data_args_options(const struct args *args);
 
-/* Opens args->item[0] (default_name when there is none and it is not NULL). EXIT_DONE, or the exit
- * code with the line printed. */
+/* The dataset's name: args->item[0], or default_name when there is none and it is not NULL.
+ * EXIT_DONE, or the exit code with the line printed. */
+int data_args_name(const char **out, const struct args *args, const char *default_name);
+
+/* Opens what data_args_name() names. */
 int data_args_open(struct dataset **out, const struct args *args, const char *default_name);
 
 /* Reads the split flags over the defaults. */

@@ -7,7 +7,7 @@
 #include <math.h>
 
 consm_status edges_write(const char *path, const struct consm_edge_scores *scores,
-                         const struct dataset *data)
+                         const struct consm_dataset *data)
 {
     consm_status st = CONSM_OK;
     struct file_writer *w = NULL;
@@ -16,9 +16,9 @@ consm_status edges_write(const char *path, const struct consm_edge_scores *score
     TRY(file_create(&w, path));
     text_add(&t, "source,target,score,kept\n");
     for (int64_t e = 0; e < scores->edges; e++) {
-        text_csv(&t, dataset_node_id(data, scores->from[e], id));
+        text_csv(&t, consm_node_id(data, scores->from[e], id));
         text_add(&t, ",");
-        text_csv(&t, dataset_node_id(data, scores->to[e], id));
+        text_csv(&t, consm_node_id(data, scores->to[e], id));
         text_printf(&t, ",%.6f,%d\n", (double)scores->score[e], scores->kept[e]);
         TRY(text_status(&t));
         if (t.length < 1 << 16)
@@ -35,16 +35,17 @@ done:
 }
 
 consm_status edges_judge(struct edges_quality *q, const struct consm_edge_scores *scores,
-                         const struct dataset *data)
+                         const struct consm_dataset *data)
 {
     consm_status st = CONSM_OK;
+    const int32_t *label = consm_dataset_labels(data);
     float *score = NULL;
     uint8_t *same = NULL;
     int64_t n = 0, positives = 0;
     TRY(NEW(score, scores->edges));
     TRY(NEW(same, scores->edges));
     for (int64_t e = 0; e < scores->edges; e++) {
-        int32_t i = data->label[scores->from[e]], j = data->label[scores->to[e]];
+        int32_t i = label[scores->from[e]], j = label[scores->to[e]];
         if (i < 0 || j < 0)
             continue;
         score[n] = scores->score[e];

@@ -3,11 +3,10 @@
 #define CLI_EDGES_OUTPUT_H
 
 #include "consm.h"
-#include "data/dataset.h"
 
 /* source,target,score,kept with the dataset's own ids; "-" is standard output. */
 consm_status edges_write(const char *path, const struct consm_edge_scores *scores,
-                         const struct dataset *data);
+                         const struct consm_dataset *data);
 
 /* Against the labels of edges whose two ends have one. */
 struct edges_quality {
@@ -17,6 +16,6 @@ struct edges_quality {
     double auc, ece;  /* NAN when there is one kind of edge only */
 };
 consm_status edges_judge(struct edges_quality *q, const struct consm_edge_scores *scores,
-                         const struct dataset *data);
+                         const struct consm_dataset *data);
 
 #endif

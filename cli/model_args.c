@@ -6,8 +6,7 @@
 int model_args_open(struct model_args *out, const struct args *args, const char *file)
 {
     consm_status st = CONSM_OK;
-    struct dataset *graph = NULL;
-    struct data_options how = data_args_options(args);
+    struct consm_open_options how = data_args_how(args);
     int64_t threads = 0;
     int code = args_int(args, "threads", 1, 1024, &threads);
     *out = (struct model_args){.threads = (int)threads, .output = args_get(args, "output")};
@@ -21,9 +20,7 @@ int model_args_open(struct model_args *out, const struct args *args, const char 
     if (!out->output)
         out->output = "-";
     TRY(consm_model_load(&out->model, args->item[0]));
-    TRY(data_open(&graph, args->item[1], &how));
-    TRY(dataset_wrap(&out->data, graph));
-    out->graph = graph;
+    TRY(consm_dataset_open_with(&out->data, args->item[1], &how));
     return EXIT_DONE;
 done:
     model_args_close(out);

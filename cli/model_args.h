@@ -2,15 +2,13 @@
 #ifndef CLI_MODEL_ARGS_H
 #define CLI_MODEL_ARGS_H
 
-#include "api/objects.h"
 #include "args.h"
 
 struct model_args {
     struct consm_model *model;
     struct consm_dataset *data;
-    const struct dataset *graph; /* inside data */
-    const char *output;          /* where the CSV goes; "-" is standard output */
-    int threads;                 /* 0: one per processor */
+    const char *output; /* where the CSV goes; "-" is standard output */
+    int threads;        /* 0: one per processor */
 };
 
 /* EXIT_DONE, or the exit code with the line printed. file is the output in the example that wrong

@@ -5,6 +5,7 @@
 #include "config_file.h"
 #include "edges_output.h"
 #include "io/file.h"
+#include "predictions_output.h"
 
 #include <glob.h>
 #include <limits.h>
@@ -81,16 +82,16 @@ static consm_status write_config(const char *path, const struct args *args,
     char buffer[32];
     text_printf(&t, "# consm %s. `consm train --config` with this file repeats the run exactly.\n",
                 consm_version());
-    if (run->data->sha256[0])
-        text_printf(&t, "# SHA-256 of the data: %s\n", run->data->sha256);
+    if (run->data->data->sha256[0])
+        text_printf(&t, "# SHA-256 of the data: %s\n", run->data->data->sha256);
     yaml_path(&t, "dataset", run->dataset);
-    yaml_line(&t, "model", run->model);
-    yaml_path(&t, "split", run->split);
-    yaml_number(&t, "seed", run->seed);
+    yaml_line(&t, "model", run->options->model->name);
+    yaml_path(&t, "split", run->options->split);
+    yaml_number(&t, "seed", run->options->seed);
     yaml_number(&t, "seeds", (unsigned long long)run->seeds);
     yaml_other_flags(&t, args);
     for (const struct config_row *row = config_rows(); row->name; row++)
-        yaml_line(&t, row->name, config_text(run->config, row, buffer));
+        yaml_line(&t, row->name, config_text(&run->options->config, row, buffer));
     consm_status st = text_save(&t, path);
     text_free(&t);
     return st;
@@ -141,85 +142,6 @@ void train_output_close(struct train_output *out)
     out->checkpoint = NULL;
 }
 
-/* ---- predictions.csv ----------------------------------------------------- */
-
-static void head(struct text *t, const struct consm_model *model, bool probabilities)
-{
-    char buffer[24], name[300];
-    text_add(t, "id,label,confidence");
-    if (model->sets.coverage > 0)
-        text_add(t, ",set");
-    for (int32_t k = 0; probabilities && k < model->classes; k++) {
-        snprintf(name, sizeof name, "p_%.250s", consm_model_class(model, k, buffer));
-        text_add(t, ",");
-        text_csv(t, name);
-    }
-    text_add(t, "\n");
-}
-
-/* The classes of a node's set, the most probable first, joined by |; a | or \\ of a name gets a
- * \\ in front. */
-static void write_set(struct text *t, const struct consm_model *model,
-                      const struct consm_prediction *p, int64_t i)
-{
-    const uint8_t *in = p->in_set + i * p->classes;
-    const float *chance = p->probability + i * p->classes;
-    struct text names = {0};
-    char buffer[24];
-    int32_t last = -1;
-    for (int32_t n = 0; n < p->classes; n++) {
-        int32_t next = -1; /* behind the last one, by probability and then by number */
-        for (int32_t k = 0; k < p->classes; k++) {
-            bool behind =
-                last < 0 || chance[k] < chance[last] || (chance[k] == chance[last] && k > last);
-            if (in[k] && behind && (next < 0 || chance[k] > chance[next]))
-                next = k;
-        }
-        if (next < 0)
-            break;
-        text_add(&names, n ? "|" : "");
-        for (const char *c = consm_model_class(model, next, buffer); *c; c++)
-            text_printf(&names, *c == '|' || *c == '\\' ? "\\%c" : "%c", *c);
-        last = next;
-    }
-    text_add(t, ",");
-    text_csv(t, text_string(&names));
-    text_free(&names);
-}
-
-consm_status predictions_write(const char *path, const struct consm_model *model,
-                               const struct consm_prediction *prediction,
-                               const struct dataset *data, bool probabilities)
-{
-    consm_status st = CONSM_OK;
-    struct file_writer *w = NULL;
-    struct text t = {0};
-    char id[24], name[24];
-    TRY(file_create(&w, path));
-    head(&t, model, probabilities);
-    for (int64_t i = 0; i < prediction->nodes; i++) {
-        text_csv(&t, dataset_node_id(data, i, id));
-        text_add(&t, ",");
-        text_csv(&t, consm_model_class(model, prediction->label[i], name));
-        text_printf(&t, ",%.6f", (double)prediction->confidence[i]);
-        if (prediction->in_set)
-            write_set(&t, model, prediction, i);
-        for (int64_t k = 0; probabilities && k < prediction->classes; k++)
-            text_printf(&t, ",%.6f", (double)prediction->probability[i * prediction->classes + k]);
-        text_add(&t, "\n");
-        TRY(text_status(&t));
-        if (t.length < 1 << 16 && i + 1 < prediction->nodes)
-            continue;
-        TRY(file_write(w, t.data, t.length));
-        t.length = 0;
-    }
-    TRY(file_commit(w));
-done:
-    text_free(&t);
-    file_close(w);
-    return st;
-}
-
 /* ---- the rest ------------------------------------------------------------ */
 
 static consm_status write_metrics(const char *path, const struct consm_model *model)
@@ -233,39 +155,33 @@ static consm_status write_metrics(const char *path, const struct consm_model *mo
     return st;
 }
 
-/* edges.csv: the trained model scores the edges of its own graph, which is prepared already. */
+/* edges.csv: the trained model scores the edges of its own graph. */
 static consm_status write_edges(const char *path, const struct consm_model *model,
-                                const struct prepared *prepared)
+                                const struct consm_dataset *data)
 {
     consm_status st = CONSM_OK;
     struct consm_edge_scores *scores = NULL;
-    struct consm_dataset view = {.data = (struct dataset *)prepared->data,
-                                 .lock = PTHREAD_MUTEX_INITIALIZER,
-                                 .ready = true,
-                                 .prepared = *prepared};
-    TRY(consm_score_edges(&scores, model, &view, 0));
-    TRY(edges_write(path, scores, prepared->data));
+    TRY(consm_score_edges(&scores, model, data, 0));
+    TRY(edges_write(path, scores, data));
 done:
     consm_edge_scores_free(scores);
     return st;
 }
 
-consm_status train_output_write(const struct train_output *out, const struct consm_model *model,
-                                const struct consm_prediction *prediction,
-                                const struct prepared *prepared, const uint8_t *role)
+consm_status train_output_write(const struct train_output *out, const struct trained_run *run,
+                                const struct consm_dataset *data)
 {
     consm_status st = CONSM_OK;
-    const struct dataset *data = prepared->data;
     char *path[5] = {0};
     static const char *const name[5] = {"model.safetensors", "predictions.csv", "metrics.json",
                                         "report.html", "edges.csv"};
     for (int i = 0; i < 5; i++)
         TRY(file_join(&path[i], out->folder, name[i]));
-    TRY(consm_model_save(model, path[0]));
-    TRY(predictions_write(path[1], model, prediction, data, out->probabilities));
-    TRY(write_metrics(path[2], model));
-    TRY(write_edges(path[4], model, prepared));
-    TRY(train_report_write(path[3], model, prediction, data, role));
+    TRY(consm_model_save(run->model, path[0]));
+    TRY(predictions_write(path[1], run->model, run->prediction, data, out->probabilities));
+    TRY(write_metrics(path[2], run->model));
+    TRY(write_edges(path[4], run->model, data));
+    TRY(train_report_write(path[3], run, data->data));
     unlink(out->checkpoint);
 done:
     for (int i = 0; i < 5; i++)

@@ -13,14 +13,12 @@ struct train_output {
     char *checkpoint;   /* FOLDER/checkpoint.safetensors */
 };
 
-/* What a run's config.yaml says beside the flags that were given. */
+/* What config.yaml says beside the flags that were given. */
 struct train_identity {
-    const struct dataset *data;
+    const struct consm_dataset *data;
     const char *dataset; /* as the user named it */
-    const char *model, *split;
-    uint64_t seed;
+    const struct consm_options *options;
     int64_t seeds;
-    const struct config *config;
 };
 
 /* Makes the folder and writes config.yaml. */
@@ -29,18 +27,11 @@ consm_status train_output_open(struct train_output *out, const struct args *args
 void train_output_close(struct train_output *out);
 
 /* Writes the rest and removes the checkpoint. */
-consm_status train_output_write(const struct train_output *out, const struct consm_model *model,
-                                const struct consm_prediction *prediction,
-                                const struct prepared *prepared, const uint8_t *role);
-
-/* The CSV of train and of predict; "-" is standard output. */
-consm_status predictions_write(const char *path, const struct consm_model *model,
-                               const struct consm_prediction *prediction,
-                               const struct dataset *data, bool probabilities);
+consm_status train_output_write(const struct train_output *out, const struct trained_run *run,
+                                const struct consm_dataset *data);
 
 /* report.html (train_report.c). */
-consm_status train_report_write(const char *path, const struct consm_model *model,
-                                const struct consm_prediction *prediction,
-                                const struct dataset *data, const uint8_t *role);
+consm_status train_report_write(const char *path, const struct trained_run *run,
+                                const struct dataset *data);
 
 #endif

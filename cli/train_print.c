@@ -75,8 +75,9 @@ void train_print_run(const struct training *t, const struct train_result *r)
     json_t *line = json_pack(
         "{s:s, s:s, s:s, s:I, s:o, s:o, s:I, s:I, s:f, s:f, s:f, s:I, s:f, s:I, s:I, s:I, s:I, "
         "s:I, s:b}",
-        "dataset", t->prepared->data->name, "model", t->model->name, "split", t->split, "seed",
-        (json_int_t)r->seed, "val_acc", figure(known(t, SPLIT_VAL, r->val_acc)), "test_acc",
+        "dataset", t->prepared->data->name, "model", t->options->model->name, "split",
+        t->options->split, "seed", (json_int_t)r->seed, "val_acc",
+        figure(known(t, SPLIT_VAL, r->val_acc)), "test_acc",
         figure(known(t, SPLIT_TEST, r->test_acc)), "best_epoch", (json_int_t)r->best_epoch,
         "epochs", (json_int_t)r->epochs, "train_ms", r->train_ms, "eval_ms", r->eval_ms, "seconds",
         r->seconds, "params", (json_int_t)r->params, "peak_rss_mb", clock_peak_rss_mb(), "trained",
@@ -107,9 +108,9 @@ void train_print_summary(const struct training *t, double seconds)
     spread = t->runs > 1 ? sqrt(spread / (n - 1)) : 0;
     if (t->json) {
         json_line(json_pack("{s:b, s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:f, s:f, s:f}", "summary", 1,
-                            "dataset", t->prepared->data->name, "model", t->model->name, "split",
-                            t->split, "runs", (json_int_t)t->runs, "test_acc_mean",
-                            figure(known(t, SPLIT_TEST, test)), "test_acc_std",
+                            "dataset", t->prepared->data->name, "model", t->options->model->name,
+                            "split", t->options->split, "runs", (json_int_t)t->runs,
+                            "test_acc_mean", figure(known(t, SPLIT_TEST, test)), "test_acc_std",
                             figure(known(t, SPLIT_TEST, spread)), "val_acc_mean",
                             figure(known(t, SPLIT_VAL, val)), "train_ms", train_ms, "eval_ms",
                             eval_ms, "seconds", seconds),
@@ -132,13 +133,13 @@ void train_print_summary(const struct training *t, double seconds)
 /* Which labels stand behind the prediction sets, and whether they are enough. */
 static void print_calibrating(const struct training *t)
 {
-    int64_t least = conformal_least(t->config.coverage);
+    int64_t least = conformal_least(t->options->config.coverage);
     printf("  prediction sets: %lld of %lld validation labels calibrate them, the others select\n",
            (long long)t->calibrating, (long long)(t->calibrating + t->count[SPLIT_VAL]));
     if (t->calibrating < least)
         printf("  coverage %g cannot be promised: that takes %lld calibrating labels; sets hold "
                "every class\n",
-               t->config.coverage, (long long)least);
+               t->options->config.coverage, (long long)least);
 }
 
 /* What was done with the data that a person should know. */
@@ -149,7 +150,7 @@ void train_print_notes(const struct training *t)
         printf("  no features: %d structural ones were built (degrees, neighbours' degrees, random "
                "walks)\n",
                STRUCTURAL_FEATURES);
-    if (t->config.normalize_features == FEATURES_STANDARD)
+    if (t->options->config.normalize_features == FEATURES_STANDARD)
         printf("  feature columns are brought to mean 0 and deviation 1\n");
     if (t->held_out)
         printf("  no validation nodes: %lld of %lld labels are held out for it\n",
@@ -157,12 +158,12 @@ void train_print_notes(const struct training *t)
     else if (t->count[SPLIT_VAL] == 0)
         printf(
             "  no validation nodes, and too few labels to hold any out: the last epoch is kept\n");
-    if (t->config.coverage > 0)
+    if (t->options->config.coverage > 0)
         print_calibrating(t);
     if (d->directed)
-        printf("  edges have a direction: %s takes them both ways\n", t->model->name);
-    if (d->weight && t->model->unweighted)
-        printf("  edges have weights: %s does not use them\n", t->model->name);
+        printf("  edges have a direction: %s takes them both ways\n", t->options->model->name);
+    if (d->weight && t->options->model->unweighted)
+        printf("  edges have weights: %s does not use them\n", t->options->model->name);
 }
 
 static void print_sets(const struct consm_model *m)
@@ -178,18 +179,18 @@ static void print_sets(const struct consm_model *m)
 void train_print_output(const struct training *t)
 {
     const struct consm_metrics *m =
-        consm_model_metrics(t->best, t->count[SPLIT_TEST] ? CONSM_TEST : CONSM_VALIDATION);
+        consm_model_metrics(t->best.model, t->count[SPLIT_TEST] ? CONSM_TEST : CONSM_VALIDATION);
     if (t->count[SPLIT_TEST] || t->count[SPLIT_VAL])
         printf("  macro-F1 %.4f, balanced accuracy %.4f, ROC-AUC %.4f on %s\n", m->macro_f1,
                m->balanced_accuracy, m->roc_auc, t->count[SPLIT_TEST] ? "test" : "validation");
     if (t->count[SPLIT_VAL])
         printf("  confidence: temperature %.3f, calibration error on validation %.4f before, %.4f "
                "after\n",
-               t->best->temperature, t->best->ece_before,
-               consm_model_metrics(t->best, CONSM_VALIDATION)->ece);
+               t->best.model->temperature, t->best.model->ece_before,
+               consm_model_metrics(t->best.model, CONSM_VALIDATION)->ece);
     else
         printf("  confidence: not calibrated, for want of validation nodes\n");
-    print_sets(t->best);
+    print_sets(t->best.model);
     printf(
         "  %s/: model.safetensors predictions.csv edges.csv metrics.json config.yaml report.html\n",
         t->output.folder);

@@ -7,25 +7,19 @@
 /* What the runs share, and where they leave their results. */
 struct training {
     struct args *args;
-    const struct prepared *prepared;
-    const struct model_def *model;
-    const char *split;
-    struct split_options split_options;
-    struct config config;
-    bool given[CONFIG_ROWS]; /* the parameters that flags set */
-    uint64_t first_seed;
-    int64_t runs, checkpoint_every;
+    struct consm_dataset *data;
+    const struct prepared *prepared; /* of data */
+    struct consm_options *options;   /* of the first run; the others differ in their seed */
+    int64_t runs;
     struct train_result *result; /* (runs) */
     bool *finished;              /* (runs) */
     int64_t printed;
-    bool json, resume;
+    bool json;
     struct train_output output;
     pthread_mutex_t lock;
     /* With -o: the best run so far. */
     int64_t best_run;
-    struct consm_model *best;
-    struct consm_prediction *best_prediction;
-    struct roles best_roles;
+    struct trained_run best;
     int64_t count[4], held_out, calibrating; /* of the last run's split */
 };
 

@@ -225,11 +225,11 @@ done:
     return st;
 }
 
-consm_status train_report_write(const char *path, const struct consm_model *model,
-                                const struct consm_prediction *prediction,
-                                const struct dataset *data, const uint8_t *role)
+consm_status train_report_write(const char *path, const struct trained_run *run,
+                                const struct dataset *data)
 {
     consm_status st = CONSM_OK;
+    const struct consm_model *model = run->model;
     struct report *r = NULL;
     char title[300];
     snprintf(title, sizeof title, "%.100s on %.150s", model->def->name, model->dataset);
@@ -241,8 +241,8 @@ consm_status train_report_write(const char *path, const struct consm_model *mode
     TRY(add_roles(r, model));
     TRY(add_classes(r, model));
     TRY(add_confusion(r, model));
-    TRY(add_calibration(r, model, prediction, data, role));
-    TRY(add_graph(r, prediction, data, role));
+    TRY(add_calibration(r, model, run->prediction, data, run->roles.role));
+    TRY(add_graph(r, run->prediction, data, run->roles.role));
     report_command(r, "consm train --config config.yaml");
     if (model->data_sha256[0])
         report_hash(r, model->dataset, model->data_sha256);

@@ -41,8 +41,6 @@ int main(int argc, char **argv)
     if ((st = consm_dataset_open(&data, folder, NULL)) < 0 ||
         (st = consm_options_new(&options, "gcn")) < 0 ||
         (st = consm_options_set(options, "epochs", "200")) < 0 ||
-        (st = consm_options_set(options, "normalize_features", "standard")) < 0 ||
-        (st = consm_options_set(options, "ties", "loss")) < 0 ||
         (st = consm_options_set(options, "class_weights", "balanced")) < 0)
         goto done;
     consm_options_on_progress(options, show, NULL);

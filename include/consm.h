@@ -133,6 +133,16 @@ struct consm_dataset;
 CONSM_API consm_status consm_dataset_open(struct consm_dataset **out, const char *name_or_path,
                                           const char *data_dir);
 
+struct consm_open_options {
+    size_t size;                   /* set by you */
+    const char *data_dir;          /* as above */
+    const char *format;            /* of a path: "npz", "plain", …; NULL: recognised by content */
+    const char *labels, *features; /* files that belong to a path that is a bare edge list */
+};
+/* The same, told how to read; options NULL: as NULL in all members. */
+CONSM_API consm_status consm_dataset_open_with(struct consm_dataset **out, const char *name_or_path,
+                                               const struct consm_open_options *options);
+
 /* A graph that is in memory already. Everything is copied. Absent parts are NULL. Integers are
  * int32_t, or int64_t where the array's wide_ member says so; reals are float, or double. */
 struct consm_arrays {

@@ -122,7 +122,7 @@ done
 grep -qE '^1(\.0+[0-9]*)? in [1-9][0-9]* iterations$' "$work/consm_ot.out" || fault "consm_ot.h: $(cat "$work/consm_ot.out")"
 
 # ---- examples, against what is installed -----------------------------------------------------------
-for example in train_csv service custom_model; do
+for example in train_csv service custom_model arrays; do
     # shellcheck disable=SC2046
     must cc -std=c11 -Wall -Wextra -Werror -o "$work/$example" "$source/examples/$example.c" \
         $(pc --cflags --libs) -Wl,-rpath,"$libdir"
@@ -137,6 +137,11 @@ printf '%s\nnowhere\n%s\n' "$source/examples/friends" "$source/examples/friends"
 "$work/service" "$work/h.c" < /dev/null 2> "$work/log" && fault "service takes any file for a model"
 "$work/custom_model" > "$work/out" || fault custom_model
 awk '/^test accuracy/ { exit !($4 + 0 > $6 + 0.1) }' "$work/out" || fault "custom_model: $(tail -1 "$work/out")"
+
+"$work/arrays" "$work/arrays.checkpoint" > "$work/out" || fault arrays
+grep -q '^hidden  *64 ' "$work/out" || fault "arrays: $(cat "$work/out")"
+awk '/^60 nodes train, 40 validate; test accuracy/ { found = $8 > 0.9 } END { exit !found }' "$work/out" ||
+    fault "arrays: $(tail -1 "$work/out")"
 
 # ---- packages -------------------------------------------------------------------------------------
 (cd "$work" && cpack --config "$build/CPackConfig.cmake" -B "$work/packages" > "$work/log" 2>&1) ||

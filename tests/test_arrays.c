@@ -14,7 +14,7 @@ struct toy {
     float weight[N], feature[N * F], value[N * F];
     double weight_64[N], feature_64[N * F], value_64[N * F];
     uint8_t role[N];
-    char id_text[N][8];
+    char id_text[N][16];
     const char *id[N], *name[2];
     struct consm_arrays arrays;
 };

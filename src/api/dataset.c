@@ -21,18 +21,32 @@ done:
     return st;
 }
 
-consm_status consm_dataset_open(struct consm_dataset **out, const char *name_or_path,
-                                const char *data_dir)
+consm_status consm_dataset_open_with(struct consm_dataset **out, const char *name_or_path,
+                                     const struct consm_open_options *options)
 {
     consm_status st = CONSM_OK;
     struct dataset *data;
-    struct data_options o = {.data_dir = data_dir};
+    struct consm_open_options whole = {.size = sizeof whole};
     *out = NULL;
-    TRY(data_open(&data, name_or_path, &o));
+    if (options)
+        TRY(sized_take(&whole, sizeof whole, options,
+                       SIZED_UP_TO(struct consm_open_options, features)));
+    struct data_options how = {.data_dir = whole.data_dir,
+                               .format = whole.format,
+                               .labels = whole.labels,
+                               .features = whole.features};
+    TRY(data_open(&data, name_or_path, &how));
     TRY(dataset_wrap(out, data));
     (*out)->known = defaults_known(name_or_path);
 done:
     return st;
+}
+
+consm_status consm_dataset_open(struct consm_dataset **out, const char *name_or_path,
+                                const char *data_dir)
+{
+    struct consm_open_options options = {.size = sizeof options, .data_dir = data_dir};
+    return consm_dataset_open_with(out, name_or_path, &options);
 }
 
 void consm_dataset_free(struct consm_dataset *dataset)

@@ -95,6 +95,33 @@ struct training_request {
 consm_status model_train(struct consm_model **out, struct consm_prediction **prediction,
                          const struct training_request *request);
 
+/* What came of one run. */
+struct trained_run {
+    struct train_result result;
+    struct roles roles;
+    struct consm_model *model;           /* where it was to be kept, and … */
+    struct consm_prediction *prediction; /* … what it says of the graph it was trained on */
+};
+
+/* Runs the options on a dataset, what is left open as src/api/defaults.h says. Without keep only
+ * roles and result are made. Several threads may run copies of the same options side by side. */
+consm_status run_by_options(struct trained_run *out, bool keep, const struct consm_dataset *dataset,
+                            const struct consm_options *o);
+void run_free(struct trained_run *r);
+
+/* Who would train, validate and test. */
+consm_status options_roles(struct roles *out, const struct consm_dataset *dataset,
+                           const struct consm_options *o);
+
+/* Fills in what is left to defaults, for whoever wants to see or write it down. */
+consm_status options_resolve(struct consm_options *o, const struct consm_dataset *dataset);
+
+/* Whether such a run can be interrupted; CONSM_EINVAL with the reason when not. */
+consm_status options_can_stop(const struct consm_options *o);
+
+/* train_planned() of such a run. */
+int64_t options_planned(const struct consm_options *o, int64_t *trials);
+
 /* A session that evaluates the model on a problem. The problem must outlive it. */
 consm_status model_session(struct session **out, const struct consm_model *model,
                            const struct problem *problem, struct backend *backend);

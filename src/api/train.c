@@ -1,4 +1,5 @@
-/* Training through the public interface. */
+/* Training by options: for the public interface and for the command. */
+#include "api/checkpoint.h"
 #include "api/defaults.h"
 #include "api/objects.h"
 #include "io/file.h"
@@ -22,41 +23,107 @@ static bool tell(void *ctx, const struct progress *p)
     return listener->fn(listener->ctx, &progress);
 }
 
+/* What is left to defaults, filled in. */
+static struct config whole_config(const struct consm_options *o, const struct consm_dataset *d)
+{
+    struct config config = o->config;
+    defaults_config(&config, d->data, d->known, o->given);
+    return config;
+}
+
+static const char *whole_split(const struct consm_options *o, const struct consm_dataset *d)
+{
+    return o->split ? o->split : defaults_split(d->known);
+}
+
+consm_status options_resolve(struct consm_options *o, const struct consm_dataset *dataset)
+{
+    o->config = whole_config(o, dataset);
+    return consm_options_set(o, "split", whole_split(o, dataset));
+}
+
+int64_t options_planned(const struct consm_options *o, int64_t *trials)
+{
+    struct train_options options = {.model = o->model, .config = o->config};
+    return train_planned(&options, trials);
+}
+
+consm_status options_can_stop(const struct consm_options *o)
+{
+    struct train_options options = {.model = o->model, .config = o->config};
+    return checkpoint_possible(&options);
+}
+
+consm_status options_roles(struct roles *out, const struct consm_dataset *dataset,
+                           const struct consm_options *o)
+{
+    consm_status st = CONSM_OK;
+    *out = (struct roles){0};
+    if (dataset->data->classes < 1)
+        return status_fail(CONSM_EINVAL, "%s has no labels to learn from", dataset->data->name);
+    TRY(roles_make(out, dataset->data, whole_split(o, dataset), o->seed, &o->split_options));
+    if (o->config.coverage > 0)
+        TRY(roles_set_aside(out, dataset->data->nodes, o->seed));
+done:
+    return st;
+}
+
+consm_status run_by_options(struct trained_run *out, bool keep, const struct consm_dataset *dataset,
+                            const struct consm_options *o)
+{
+    consm_status st = CONSM_OK;
+    struct listener listener = {o->progress, o->progress_ctx};
+    struct training_request request = {
+        .roles = &out->roles,
+        .custom = o->custom,
+        .threads = o->threads,
+        .options = {.model = o->model,
+                    .config = whole_config(o, dataset),
+                    .seed = o->seed,
+                    .progress = o->progress ? tell : NULL,
+                    .progress_ctx = &listener},
+    };
+    *out = (struct trained_run){0};
+    TRY(options_roles(&out->roles, dataset, o));
+    TRY(dataset_prepared(&request.prepared, dataset));
+    if (request.threads == 0 && prepare_is_small(request.prepared, &o->config))
+        request.threads = 1;
+    if (o->checkpoint) {
+        request.checkpoint = o->checkpoint;
+        request.options.checkpoint_every = o->checkpoint_every;
+        request.resume = o->resume && file_kind(o->checkpoint) != FILE_MISSING;
+    }
+    if (keep) {
+        TRY(model_train(&out->model, &out->prediction, &request));
+        out->result = out->model->result;
+    } else {
+        struct problem problem = prepare_problem(request.prepared, out->roles.role);
+        TRY(train_once(&out->result, &problem, &request.options, request.threads));
+    }
+done:
+    if (st < 0)
+        run_free(out);
+    return st;
+}
+
+void run_free(struct trained_run *r)
+{
+    consm_model_free(r->model);
+    consm_prediction_free(r->prediction);
+    roles_free(&r->roles);
+    *r = (struct trained_run){0};
+}
+
 consm_status consm_train(struct consm_model **out, const struct consm_dataset *dataset,
                          const struct consm_options *options)
 {
     consm_status st = CONSM_OK;
-    const struct dataset *d = dataset->data;
-    struct roles roles = {0};
-    struct listener listener = {options->progress, options->progress_ctx};
-    struct training_request request = {
-        .roles = &roles,
-        .custom = options->custom,
-        .threads = options->threads,
-        .options = {.model = options->model,
-                    .config = options->config,
-                    .seed = options->seed,
-                    .progress = options->progress ? tell : NULL,
-                    .progress_ctx = &listener},
-    };
+    struct trained_run run;
     *out = NULL;
-    if (d->classes < 1)
-        TRY(status_fail(CONSM_EINVAL, "%s has no labels to learn from", d->name));
-    TRY(dataset_prepared(&request.prepared, dataset));
-    TRY(roles_make(&roles, d, options->split ? options->split : defaults_split(dataset->known),
-                   options->seed, &options->split_options));
-    if (options->config.coverage > 0)
-        TRY(roles_set_aside(&roles, d->nodes, options->seed));
-    defaults_config(&request.options.config, d, dataset->known, options->given);
-    if (request.threads == 0 && prepare_is_small(request.prepared, &options->config))
-        request.threads = 1;
-    if (options->checkpoint) {
-        request.checkpoint = options->checkpoint;
-        request.options.checkpoint_every = options->checkpoint_every;
-        request.resume = options->resume && file_kind(options->checkpoint) != FILE_MISSING;
-    }
-    TRY(model_train(out, NULL, &request));
+    TRY(run_by_options(&run, true, dataset, options));
+    *out = run.model;
+    run.model = NULL;
+    run_free(&run);
 done:
-    roles_free(&roles);
     return st;
 }

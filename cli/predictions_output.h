@@ -1,0 +1,12 @@
+/* What a model says of every node, as a file. */
+#ifndef CLI_PREDICTIONS_OUTPUT_H
+#define CLI_PREDICTIONS_OUTPUT_H
+
+#include "consm.h"
+
+/* id,label,confidence and, if asked, a column per class; "-" is standard output. */
+consm_status predictions_write(const char *path, const struct consm_model *model,
+                               const struct consm_prediction *prediction,
+                               const struct consm_dataset *data, bool probabilities);
+
+#endif
