@@ -1,0 +1,118 @@
+/*
+ * A planned program: what the engine hands to a backend. A list of instructions over places in a
+ * few blocks of memory, and the leaves, things of the caller that they read. Plain data: a backend
+ * copies the instructions and gives the places addresses of its own; one that wraps another (a wall
+ * in the tests, ranks of a cluster) makes a plan of its own from it.
+ *
+ * Same seed, same bits: an instruction's result depends on its sources, the step and its stream
+ * alone. In place: where an operation works element by element, out may be the address of a source.
+ */
+#ifndef PROGRAM_PLANNED_H
+#define PROGRAM_PLANNED_H
+
+#include "graph/csr.h"
+#include "program/index.h"
+
+typedef int32_t node;
+enum { POISON = -1, NODE_SOURCES = 5, NODE_UPDATES = 2 };
+
+enum op {
+#define OP(NAME, name, gradient) OP_##NAME,
+#include "program/ops.def"
+#undef OP
+    OP_COUNT
+};
+const char *op_name(enum op op);
+
+/* What changes from run to run. */
+struct step {
+    uint64_t seed;   /* of the whole training run */
+    uint64_t number; /* from 0; the optimiser counts from 1 */
+};
+
+/* Adam with the weight decay in the gradient, as torch.optim.Adam. */
+struct adam_options {
+    double lr, beta1, beta2, eps, weight_decay;
+};
+struct optimiser {
+    struct adam_options adam;
+    const struct params *params; /* which parts of the blocks are trained */
+};
+
+/* What an operation needs beside its sources; ops.def says which of these it reads. */
+struct attr {
+    float a, b;
+    uint32_t stream;                   /* of random numbers */
+    bool transposed, other_transposed; /* the matrix; the second of two */
+    bool running;                      /* batch norm: by its running statistics */
+    int64_t column;                    /* first column of a slice */
+    int64_t heads, rank, iterations;   /* attention; spectra */
+    enum op function;                  /* which one UNARY_GRAD differentiates */
+    size_t state;                      /* offset into PLACE_STATE */
+    const struct csr *csr;             /* leaves: */
+    const struct index *index, *other;
+    const int32_t *label;  /* (rows of x) classes, read at the indexed rows */
+    const float *weight;   /* (index->count) row weights, or NULL */
+    const int64_t *number; /* (rows) each row's number in the whole; NULL: 0, 1, … */
+    const struct optimiser *optimiser;
+};
+
+/* The blocks of memory that operands lie in. */
+enum place {
+    PLACE_NONE,    /* nothing: sparse leaves, nodes nobody reads */
+    PLACE_ARENA,   /* intermediate results */
+    PLACE_VALUE,   /* the parameters, and beside them … */
+    PLACE_GRAD,    /* … gradients … */
+    PLACE_MOMENT1, /* … and Adam's moments, as large */
+    PLACE_MOMENT2,
+    PLACE_BEST,  /* the parameters worth keeping */
+    PLACE_STATE, /* what operations of one program remember from run to run */
+    PLACE_LEAF,  /* numbers of the caller */
+    PLACES
+};
+struct operand {
+    enum place place;
+    int32_t leaf;  /* of PLACE_LEAF */
+    size_t offset; /* into the block, in bytes */
+};
+
+/* One operation. A plan holds operands; addresses are filled in by a backend in its own copy. */
+struct instr {
+    enum op op;
+    bool once; /* its result never changes: see above */
+    int64_t rows, cols, src_rows[NODE_SOURCES], src_cols[NODE_SOURCES];
+    struct attr attr;
+    struct operand out_at, src_at[NODE_SOURCES], update_at[NODE_UPDATES];
+    float *out;
+    const float *src[NODE_SOURCES];
+    float *update[NODE_UPDATES]; /* also written: running statistics, moments */
+    void *state;                 /* also written (NUCLEAR) or read (NUCLEAR_GRAD) */
+    float *scratch;              /* for the backend's own use */
+};
+
+/* A thing of the caller that instructions read: named by a PLACE_LEAF operand, or by its address in
+ * attr. */
+enum leaf_kind { LEAF_FLOATS, LEAF_LABELS, LEAF_NUMBERS, LEAF_INDEX, LEAF_CSR };
+struct leaf {
+    enum leaf_kind kind;
+    const void *data; /* floats, int32_t, int64_t, struct index, struct csr with its transpose */
+    int64_t count;    /* of numbers; of an index or a matrix they say it themselves */
+    bool constant;    /* `once` instructions may depend on it */
+    uint64_t version; /* of plain numbers; of an index or a matrix they say it themselves */
+};
+uint64_t leaf_version(const struct leaf *leaf);
+
+struct memory; /* backend.h */
+
+struct planned {
+    int32_t instrs, leaves;
+    const struct instr *instr;
+    const struct leaf *leaf;
+    struct memory *memory[PLACES]; /* NULL where there is none */
+    bool writes[PLACES];           /* a run changes something there */
+};
+
+/* Gives an instruction the addresses of its operands: base[place] of a block, leaf[i] of a leaf. */
+void instr_resolve(struct instr *in, void *const base[PLACES], const void *const *leaf);
+
+#endif
