@@ -22,6 +22,13 @@ static inline node weights(struct program *p, struct world *w)
     return input(p, w->weight, w->n, w->f);
 }
 
+/* A node that draws, as a part of a larger graph would draw it. */
+static inline node numbered(struct program *p, struct world *w, node drawn)
+{
+    program_number(p, drawn, w->number);
+    return drawn;
+}
+
 #define CASE(name, where, ...) \
     static node case_##name(struct program *p, struct world *w) __VA_ARGS__
 #include "ops_cases.def"

@@ -43,6 +43,7 @@ struct world {
     const struct csr *s; /* (n, n) */
     struct index *index, *other, *groups, *labelled;
     int32_t *label;
+    int64_t *number; /* (n) of its nodes in a larger whole: now in a row, now with gaps */
     float *target, *weight, *row_weight;
     node x, y; /* parameters (n, f) */
 };
@@ -106,11 +107,14 @@ static inline void world_make(struct world *w, struct spot at)
         w->labelled->row[k] = (int32_t)(n - 1 - k);
     OK(index_set(w->labelled, w->labelled->row));
     OK(NEW(w->label, n));
+    OK(NEW(w->number, n));
     OK(NEW(w->target, n * f));
     OK(NEW(w->weight, n * f));
     OK(NEW(w->row_weight, labelled));
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
         w->label[i] = (int32_t)rng_below(&r, (uint64_t)f);
+        w->number[i] = 5 + i + i / 3 * 7;
+    }
     for (int64_t k = 0; k < n * f; k++) {
         w->target[k] = random_in(&r, 0, 1);
         w->weight[k] = random_in(&r, 0.2, 2);
@@ -128,6 +132,7 @@ static inline void world_free(struct world *w)
     index_free(w->groups);
     index_free(w->labelled);
     mem_free(w->label);
+    mem_free(w->number);
     mem_free(w->target);
     mem_free(w->weight);
     mem_free(w->row_weight);
