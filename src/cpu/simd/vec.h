@@ -168,10 +168,6 @@ INLINE vf v_select(vi mask, vf yes, vf no)
 {
     return (vf)((mask & (vi)yes) | (~mask & (vi)no));
 }
-INLINE vi vi_select(vi mask, vi yes, vi no)
-{
-    return (mask & yes) | (~mask & no);
-}
 INLINE vf v_and(vi mask, vf a)
 {
     return (vf)(mask & (vi)a);
