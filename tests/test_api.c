@@ -178,10 +178,10 @@ static void training_reports_and_stops(void **state)
     assert_int_equal(heard.before, 7);
     heard = (struct heard){0};
     OK(consm_train(&m, d, o));
-    /* Seven candidates have one update of four, two of them a second, one of those the rest. */
-    assert_int_equal(heard.before, 7 + 2 + 2);
+    /* Eight candidates have one update of four, two of them a second, one of those the rest. */
+    assert_int_equal(heard.before, 8 + 2 + 2);
     assert_int_equal(heard.calls,
-                     7 + 2 + 2 + 3); /* epoch 4, the end of the warm-up, and two more */
+                     8 + 2 + 2 + 3); /* epoch 4, the end of the warm-up, and two more */
     consm_model_free(m);
     consm_options_free(o);
     consm_dataset_free(d);

@@ -1,5 +1,5 @@
 /* The matching module against naive versions on random graphs and against the plain-PyTorch
- * reference of both profiles; its behaviour at the edges of what can happen. THREADED */
+ * reference of all profiles; its behaviour at the edges of what can happen. THREADED */
 #include "programs.h"
 
 #include "base/rng.h"
@@ -75,7 +75,7 @@ static void config_of(struct config *c)
     const struct model_def *model;
     OK(model_find(&model, "consm"));
     model_defaults(model, c);
-    c->hidden = 8;
+    c->match_width = 8;
     c->match_hidden = 5;
     c->match_pairs = 3;
 }
@@ -158,7 +158,7 @@ static void pooling_equals_naive(void **state)
         const float *h, *r = m->reference_point;
         OK(matcher_embedding(&h, m));
         bool *a = naive_adjacency(&w, m->keep);
-        int64_t kept = 0, f = c.hidden, negative = 0;
+        int64_t kept = 0, f = c.match_width, negative = 0;
         for (int64_t k = 0; k < w.n * f; k++)
             negative += h[k] < 0;
         assert_true(c.match_layers == 1 || negative > 0);
@@ -202,7 +202,7 @@ static void pooling_equals_naive(void **state)
     }
 }
 
-/* ---- the reference of both profiles -------------------------------------- */
+/* ---- the reference of all profiles -------------------------------------- */
 
 static void copy_into(struct params *params, const char *name, const double *value, int64_t count)
 {
@@ -318,15 +318,16 @@ static void matching_equals_reference(void **state)
         struct config c;
         struct matcher *m;
         config_of(&c);
-        bool paper = strcmp(json_string_value(ref_get(config, "profile")), "paper") == 0;
-        OK(config_set(&c, "profile", paper ? "paper" : "authors"));
+        const char *profile = json_string_value(ref_get(config, "profile"));
+        OK(config_set(&c, "profile", profile));
+        OK(config_set(&c, "match_update", "ego"));
         OK(config_set(&c, "transport", "nearest"));
         c.match_dropout = 0;
         c.two_hop_cap = 0;
         c.match_hidden = json_integer_value(ref_get(config, "match_hidden"));
         c.match_pairs = 9;
         c.match_lr = g.learning_rate;
-        c.weight_decay = g.weight_decay;
+        c.match_weight_decay = g.weight_decay;
         struct match_data data = {.nodes = g.nodes,
                                   .features = g.features,
                                   .classes = g.classes,
@@ -337,7 +338,7 @@ static void matching_equals_reference(void **state)
                                   .train = g.train,
                                   .labelled = g.labelled};
         OK(matcher_new(&m, &data, &c, 1, backend));
-        int64_t half = paper ? g.classes * c.hidden : 0;
+        int64_t half = c.match_join == MATCH_JOIN_CONCAT ? g.classes * c.match_width : 0;
         each_tensor(ref_get(entry, "parameters"), half, load_one, m->learner.params);
         impose(m, ref_get(entry, "inputs"), &g);
         const json_t *losses = ref_get(entry, "losses");
@@ -355,7 +356,7 @@ static void matching_equals_reference(void **state)
         matcher_free(m);
         seen++;
     }
-    assert_int_equal(seen, 2);
+    assert_int_equal(seen, 3);
     backend_close(backend);
     edges_free(edges);
     csr_free(graph);

@@ -44,7 +44,7 @@ static consm_status allocate(struct matcher *m)
     TRY(NEW(m->similarity, d->nodes * d->classes));
     TRY(NEW(m->own_score, d->edges->count));
     TRY(NEW(m->order, d->edges->count));
-    TRY(NEW(m->pooled, d->nodes * d->classes * m->config->hidden));
+    TRY(NEW(m->pooled, d->nodes * d->classes * m->config->match_width));
     TRY(NEW(m->keep, d->graph->nnz));
     TRY(index_new(&m->score_left, m->score_batch, d->nodes));
     TRY(index_new(&m->score_right, m->score_batch, d->nodes));
@@ -216,7 +216,7 @@ static consm_status update_references(const float **h, struct matcher *m)
     m->reference_point = values + m->learner.params->item[m->references].offset;
     if (d->labelled > 0)
         prune_references(m->reference_point, *h, d->train, d->labelled, d->label, d->classes,
-                         m->config->hidden);
+                         m->config->match_width);
 done:
     return st;
 }
@@ -229,7 +229,7 @@ static consm_status map_members(struct matcher *m, const float *h)
     const struct config *c = m->config;
     const struct subgraphs *sets = &m->sets;
     int64_t members = sets->start[sets->count], k = m->data.classes;
-    ot_plans_costs(m->plans, h, m->reference_point, c->hidden, m->team);
+    ot_plans_costs(m->plans, h, m->reference_point, c->match_width, m->team);
     if (c->map == MAP_LINEAR) {
         TRY(GROW(m->member_plan, 0, m->plan_capacity, members * k));
         pooling_map(NULL, m->member_plan, sets, k, m->plans, m->team);
@@ -256,7 +256,8 @@ consm_status matcher_prune(struct matcher *m, double zeta, const float *score)
     TRY(update_references(&h, m));
     if (!score && !all) {
         prune_similarity(m->similarity, h, m->reference_point, d->nodes, d->classes,
-                         m->config->hidden, m->config->prune_score == PRUNE_SCORE_COSINE, m->team);
+                         m->config->match_width, m->config->prune_score == PRUNE_SCORE_COSINE,
+                         m->team);
         prune_edge_scores(m->own_score, m->similarity, d->classes, d->edges, m->team);
         score = m->own_score;
     }
@@ -314,12 +315,12 @@ consm_status matcher_pool(struct matcher *m, const int32_t *only, int64_t count)
                          .h = h,
                          .plans = m->plans,
                          .c = d->classes,
-                         .f = c->hidden,
+                         .f = c->match_width,
                          .cap = c->two_hop_cap,
                          .seed = m->seed,
                          .pool = c->pool,
                          .split = c->map == MAP_LINEAR};
-    ot_plans_costs(m->plans, h, m->reference_point, c->hidden, m->team);
+    ot_plans_costs(m->plans, h, m->reference_point, c->match_width, m->team);
     pooling_all(m->pooled, &q, m->scratch, m->team);
 done:
     return st;

@@ -27,7 +27,7 @@ struct match_data {
 
 struct matcher;
 
-/* Reads from the configuration: hidden, match_hidden, match_layers, match_dropout, match_lr,
+/* Reads from the configuration: match_width, match_hidden, match_layers, match_dropout, match_lr,
  * match_weight_decay, match_slope, match_ego, match_join, match_error, match_update, match_pairs,
  * match_refresh, transport, map, pool, prune_score, two_hop_cap. */
 consm_status matcher_new(struct matcher **out, const struct match_data *data,
@@ -52,7 +52,7 @@ consm_status matcher_match(struct matcher *m, float *w, const int32_t *left, con
                            int64_t count);
 
 /* All that scoring needs beside the graph and its features: the networks' weights and, not trained,
- * "references" (c, hidden). */
+ * "references" (c, match_width). */
 struct params *matcher_params(struct matcher *m);
 
 /* Adds all parameters of a module with that configuration to a store, names behind the prefix, not
@@ -75,6 +75,7 @@ bool matcher_sound(const struct matcher *m);
 consm_status matcher_head(const float **out, struct matcher *m);
 
 /* The pieces that tests compare with a reference. */
-consm_status matcher_embedding(const float **out, struct matcher *m); /* (n, hidden), no dropout */
+consm_status matcher_embedding(const float **out,
+                               struct matcher *m); /* (n, match_width), no dropout */
 
 #endif

@@ -16,7 +16,7 @@ static node encoder(const struct matcher *m, struct program *p)
     const struct config *c = m->config;
     node h = features(m, p);
     for (int64_t l = 1; l <= c->match_layers; l++) {
-        h = linear(p, layer_name(l).text, h, c->hidden);
+        h = linear(p, layer_name(l).text, h, c->match_width);
         if (l < c->match_layers || c->match_layers == 1)
             h = hidden_step(p, h, c->match_dropout);
     }
@@ -117,7 +117,7 @@ static consm_status record_train(struct matcher *m)
     node rows =
         m->member ? gather(p, segment_max(p, gather(p, h, m->member), m->member_row), m->pooled_row)
                   : spmm(p, m->pooling.matrix, h);
-    node pooled = reshape(p, rows, m->data.labelled, m->data.classes * m->config->hidden);
+    node pooled = reshape(p, rows, m->data.labelled, m->data.classes * m->config->match_width);
     node loss = program_name(p, matching_loss(m, p, h, match(m, p, pooled, h)), "L_SM");
     TRY(learner_lesson(&m->learner, &m->learner.train, p, loss, m->config->match_lr,
                        m->config->match_weight_decay));
@@ -145,8 +145,8 @@ static consm_status record_project(struct matcher *m)
         return CONSM_OK;
     TRY(program_new(&m->project, m->learner.params, false));
     struct program *p = m->project;
-    m->pooled_input = input(p, NULL, m->data.nodes, m->data.classes * m->config->hidden);
-    m->ego_input = input(p, NULL, m->data.nodes, m->config->hidden);
+    m->pooled_input = input(p, NULL, m->data.nodes, m->data.classes * m->config->match_width);
+    m->ego_input = input(p, NULL, m->data.nodes, m->config->match_width);
     m->left_part = left_part(m, p, m->pooled_input, m->ego_input);
     m->right_part = right_part(m, p, m->pooled_input, m->ego_input);
     program_keep(p, m->left_part);
@@ -171,7 +171,7 @@ static consm_status record_score(struct matcher *m)
         w = axpby(p, 0.5f, match_parts(m, p, left, right, q, i, j), 0.5f,
                   match_parts(m, p, left, right, q, j, i));
     } else {
-        m->pooled_input = input(p, NULL, n, m->data.classes * m->config->hidden);
+        m->pooled_input = input(p, NULL, n, m->data.classes * m->config->match_width);
         w = match_squared(m, p, m->pooled_input, i, j);
     }
     m->scores = clamp(p, w, 0, 1);
@@ -200,7 +200,7 @@ consm_status matcher_record(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     TRY(params_add(m->learner.params, &m->references, "references", m->data.classes,
-                   m->config->hidden, INIT_ZERO, false));
+                   m->config->match_width, INIT_ZERO, false));
     if (m->data.labelled > 0)
         TRY(record_train(m));
     TRY(record_scoring(m));

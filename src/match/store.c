@@ -16,26 +16,26 @@ static int list_shapes(struct shape shape[MOST], const struct config *c, int64_t
                        int64_t classes)
 {
     int count = 0;
-    int64_t in = features, pooled = classes * c->hidden;
+    int64_t in = features, pooled = classes * c->match_width;
     for (int64_t l = 1; l <= c->match_layers; l++) {
         snprintf(shape[count].name, sizeof shape->name, "w%lld", (long long)l);
         shape[count].rows = in;
-        shape[count++].cols = c->hidden;
+        shape[count++].cols = c->match_width;
         snprintf(shape[count].name, sizeof shape->name, "b%lld", (long long)l);
         shape[count].rows = 1;
-        shape[count++].cols = c->hidden;
-        in = c->hidden;
+        shape[count++].cols = c->match_width;
+        in = c->match_width;
     }
-    const struct shape rest[] = {{"references", classes, c->hidden},
+    const struct shape rest[] = {{"references", classes, c->match_width},
                                  {"w3", pooled, c->match_hidden},
                                  {"b3", 1, c->match_hidden},
                                  {"w4", c->match_hidden, 1},
                                  {"b4", 1, 1},
-                                 {"w5", c->hidden, classes},
+                                 {"w5", c->match_width, classes},
                                  {"b5", 1, classes},
                                  {"w3r", pooled, c->match_hidden},
-                                 {"w6", c->hidden, c->match_hidden},
-                                 {"w6r", c->hidden, c->match_hidden},
+                                 {"w6", c->match_width, c->match_hidden},
+                                 {"w6r", c->match_width, c->match_hidden},
                                  {"w7", classes, 1}};
     int more = c->match_join != MATCH_JOIN_CONCAT ? 7 : c->match_ego ? 11 : 8;
     memcpy(shape + count, rest, (size_t)more * sizeof *shape);

@@ -6,26 +6,29 @@
 
 /* The plain choices (feature normalisation, weight decay, dropout, keeping a node's own embedding
  * apart) are open to the same selection as the models. GAT drops what its authors drop, 0.6
- * everywhere but in the bag of words; GRAND is as its authors set it for Cora. */
+ * everywhere but in the bag of words; GRAND is as its authors set it for Cora; the wide GCN with
+ * layer norm follows Luo et al. (2024). */
 static const struct candidate {
     enum config_backbone backbone;
     enum config_normalize_features normalize_features;
     double lr, weight_decay, dropout, input_dropout, attention_dropout;
     int64_t reach, layers, hidden, hops;
+    enum config_norm norm;
 } candidates[] = {
-    {BACKBONE_GCN, FEATURES_NONE, 0.005, 5e-4, 0.5, 0, 0.5, 2, 2, 64, 10},
-    {BACKBONE_GCN, FEATURES_ROW, 0.01, 5e-4, 0.5, 0.5, 0.5, 2, 2, 64, 10},
-    {BACKBONE_APPNP, FEATURES_ROW, 0.01, 5e-4, 0.8, 0.8, 0.5, 2, 2, 64, 10},
-    {BACKBONE_H2GCN, FEATURES_ROW, 0.01, 5e-3, 0.3, 0, 0.5, 1, 1, 64, 10},
-    {BACKBONE_GCNII, FEATURES_NONE, 0.005, 5e-4, 0.5, 0, 0.5, 2, 2, 64, 10},
-    {BACKBONE_GAT, FEATURES_NONE, 0.005, 5e-4, 0.6, 0, 0.6, 2, 2, 64, 10},
-    {BACKBONE_GRAND, FEATURES_ROW, 0.01, 5e-4, 0.5, 0.5, 0.5, 2, 2, 32, 8},
+    {BACKBONE_GCN, FEATURES_NONE, 0.005, 5e-4, 0.5, 0, 0.5, 2, 2, 64, 10, NORM_NONE},
+    {BACKBONE_GCN, FEATURES_ROW, 0.01, 5e-4, 0.5, 0.5, 0.5, 2, 2, 64, 10, NORM_NONE},
+    {BACKBONE_APPNP, FEATURES_ROW, 0.01, 5e-4, 0.8, 0.8, 0.5, 2, 2, 64, 10, NORM_NONE},
+    {BACKBONE_H2GCN, FEATURES_ROW, 0.01, 5e-3, 0.3, 0, 0.5, 1, 1, 64, 10, NORM_NONE},
+    {BACKBONE_GCNII, FEATURES_NONE, 0.005, 5e-4, 0.5, 0, 0.5, 2, 2, 64, 10, NORM_NONE},
+    {BACKBONE_GAT, FEATURES_NONE, 0.005, 5e-4, 0.6, 0, 0.6, 2, 2, 64, 10, NORM_NONE},
+    {BACKBONE_GCN, FEATURES_NONE, 0.005, 5e-4, 0.5, 0, 0.5, 2, 2, 256, 10, NORM_LAYER},
+    {BACKBONE_GRAND, FEATURES_ROW, 0.01, 5e-4, 0.5, 0.5, 0.5, 2, 2, 32, 8, NORM_NONE},
 };
 enum { CANDIDATES = sizeof candidates / sizeof *candidates };
 
-/* GRAND propagates `samples` augmentations over `hops` hops: on a graph with more entries than this
- * it would take longer than all others together. */
-enum { GRAND_ENTRIES = 500000 };
+/* GRAND propagates `samples` augmentations over `hops` hops, and a wide GCN four times the columns:
+ * on a graph with more entries than this they would take longer than all others together. */
+enum { COSTLY_ENTRIES = 500000 };
 
 /* The rungs: at fifths of the warm-up so many stay. A fifth is early, and slow starters (dropout of
  * 0.8) overtake by two fifths, hence the four. */
@@ -53,6 +56,7 @@ static void apply(struct config *c, const struct candidate *candidate)
     c->layers = candidate->layers;
     c->hidden = candidate->hidden;
     c->hops = candidate->hops;
+    c->norm = candidate->norm;
 }
 
 /* A candidate has the warm-up's number of updates, and one at least. */
@@ -218,11 +222,11 @@ done:
     return st;
 }
 
-static bool affordable(const struct session *s, int64_t candidate)
+static bool affordable(const struct session *s, int64_t i)
 {
-    return s->options.config.backbone != BACKBONE_AUTO ||
-           candidates[candidate].backbone != BACKBONE_GRAND ||
-           s->problem->graph->nnz <= GRAND_ENTRIES;
+    bool costly = s->options.config.backbone == BACKBONE_AUTO &&
+                  (candidates[i].backbone == BACKBONE_GRAND || candidates[i].hidden > 64);
+    return !costly || s->problem->graph->nnz <= COSTLY_ENTRIES;
 }
 
 consm_status consm_choose_backbone(struct session *s)

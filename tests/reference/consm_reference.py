@@ -1,8 +1,8 @@
 """Reference values of ConSM's matching module and of its propagation loss, in plain PyTorch.
 
-Run `python consm_reference.py` to rewrite consm.json. Two profiles, named as in the options of the
+Run `python consm_reference.py` to rewrite consm.json. Three profiles, named as in the options of the
 command: "paper" follows the equations of Choi et al. (CIKM 2022), "authors" the facts of their
-published program. Which edges are kept and which reference point a node belongs to are inputs here:
+published program, "default" has the central nodes beside their subgraphs (docs/models.md). Which edges are kept and which reference point a node belongs to are inputs here:
 pruning and optimal transport have tests of their own.
 """
 import torch
@@ -32,34 +32,44 @@ def pooled(h, member, reference):
 
 
 def encode(p, profile):
-    """paper: an MLP of two layers; authors: one linear map and a relu     (Eq. embedding)"""
+    """paper: an MLP of two layers; the others: one linear map and a relu     (Eq. embedding)"""
     h = F.relu(p.linear(1, X, HIDDEN))
     return p.linear(2, h, HIDDEN) if profile == "paper" else h
 
 
-def score(p, profile, blocks, pairs):
+def score(p, profile, blocks, h, pairs):
     """w_ij = M(h'_i + h'_j side by side), with a sigmoid              (Eq. edge_score)
-    authors: M((h'_i - h'_j)^2) without one. M is linear, relu, linear to one number."""
-    left, right = blocks[pairs[:, 0]].flatten(1), blocks[pairs[:, 1]].flatten(1)
-    joined = torch.cat([left, right], 1) if profile == "paper" else (left - right) ** 2
-    w = p.linear(4, F.relu(p.linear(3, joined, MATCH_HIDDEN)), 1)[:, 0]
-    return torch.sigmoid(w) if profile == "paper" else w
+    authors: M((h'_i - h'_j)^2) without one. M is linear, relu, linear to one number.
+    default: h_i and h_j beside the subgraphs, a slope of 0.2 below zero, and u (q_i * q_j) added to
+    the log-odds, q the class probabilities of the central nodes."""
+    i, j = pairs[:, 0], pairs[:, 1]
+    left, right = blocks[i].flatten(1), blocks[j].flatten(1)
+    joined = (left - right) ** 2 if profile == "authors" else torch.cat([left, right], 1)
+    hidden = p.linear(3, joined, MATCH_HIDDEN)
+    if profile != "default":
+        w = p.linear(4, F.relu(hidden), 1)[:, 0]
+        return torch.sigmoid(w) if profile == "paper" else w
+    hidden = hidden + h[i] @ p.matrix("w6", HIDDEN, MATCH_HIDDEN)
+    hidden = hidden + h[j] @ p.matrix("w6r", HIDDEN, MATCH_HIDDEN)
+    q = torch.softmax(p.linear(5, h, CLASSES), 1)
+    agree = (q[i] * q[j]) @ p.matrix("w7", CLASSES, 1)
+    return torch.sigmoid(p.linear(4, F.leaky_relu(hidden, 0.2), 1) + agree)[:, 0]
 
 
 def matching(p, profile, kept, reference, pairs, target):
     """L_SM (Eq. sm_loss), divided by the number of pairs:
     sum |w_ij - t_ij| + nll(f(h_i), Y_i) + nll(f(h_j), Y_j), f linear on the central node's embedding.
-    authors: squared errors instead of absolute ones."""
+    authors and default: squared errors instead of absolute ones."""
     h = encode(p, profile)
     blocks = pooled(h, subgraphs(kept), reference)
-    w = score(p, profile, blocks, pairs)
+    w = score(p, profile, blocks, h, pairs)
     error = (w - target).abs() if profile == "paper" else (w - target) ** 2
     log_y = torch.log_softmax(p.linear(5, h, CLASSES), 1)
     ends = pairs.flatten()
     loss = error.mean() - log_y[ends, GRAPH.labels[ends]].sum() / len(pairs)
     both_ways = torch.cat([ENDS, ENDS.flip(1)])
     return blocks.flatten(1), loss, {"embedding": h, "pair_scores": w,
-                                     "edge_coefficients": score(p, profile, blocks, both_ways)}
+                                     "edge_coefficients": score(p, profile, blocks, h, both_ways)}
 
 
 def supplementary(logits, w, confident, alphas, mean):
@@ -83,7 +93,7 @@ def main():
     target = torch.tensor([1.0] * len(same) + [0.0] * len(other))
 
     entries = []
-    for profile in ("paper", "authors"):
+    for profile in ("paper", "authors", "default"):
         entries.append(measure(
             {"part": "matching", "profile": profile, "hidden": HIDDEN, "match_hidden": MATCH_HIDDEN},
             lambda p, profile=profile: matching(p, profile, kept, reference, pairs, target), 600,
