@@ -77,6 +77,26 @@ static void patience_ends_a_run(void **state)
     scene_close(&scene);
 }
 
+/* A budget that is over at once: every model has taken a step, was validated and can be used. */
+static void a_time_budget_ends_a_run(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_small(&scene);
+    for (const struct model_def *const *m = model_list(); *m; m++) {
+        struct train_options options = options_for(*m, 500);
+        struct outcome outcome;
+        options.config.time_budget = 1e-9;
+        train_on(&outcome, &scene.problem, &options, 1);
+        assert_true(outcome.result.epochs >= 1 && outcome.result.epochs <= 2);
+        assert_true(outcome.result.best_epoch >= 1);
+        assert_true(outcome.result.val_acc > 0);
+        assert_true(accuracy(outcome.logit, &scene.problem, SPLIT_VAL) == outcome.result.val_acc);
+        outcome_free(&outcome);
+    }
+    scene_close(&scene);
+}
+
 static void progress_cancels(void **state)
 {
     (void)state;
@@ -250,6 +270,7 @@ int main(void)
         cmocka_unit_test(validation_selects),
         cmocka_unit_test(ties_can_go_by_loss),
         cmocka_unit_test(patience_ends_a_run),
+        cmocka_unit_test(a_time_budget_ends_a_run),
         cmocka_unit_test(progress_cancels),
         cmocka_unit_test(a_loss_that_is_not_finite_is_named),
         cmocka_unit_test(the_test_set_is_not_read_before_the_end),

@@ -213,10 +213,12 @@ static consm_status update_gnn(struct session *s, struct progress *progress)
 {
     consm_status st = CONSM_OK;
     struct consm_place *at = &((struct consm *)s->own)->place;
-    while (at->left > 0 && at->updates < s->options.config.epochs) {
+    bool late = session_late(s) && at->updates > 0;
+    while (at->left > 0 && at->updates < s->options.config.epochs && !late) {
         at->updates++;
         at->left--;
-        if (at->round == 0 && !consm_looks(&s->options.config, at->updates))
+        late = session_late(s);
+        if (at->round == 0 && !late && !consm_looks(&s->options.config, at->updates))
             TRY(session_step(s, &progress->loss));
         else
             TRY(session_epoch(s, at->updates, progress));
@@ -268,7 +270,9 @@ static consm_status begin(struct session *s, struct consm_place *at, struct prog
                                .updates = s->learner.steps,
                                .left = c->warmup - s->learner.steps,
                                .prune_by = c->prune_by};
-    if (((struct consm *)s->own)->matcher)
+    if (c->prune_by == PRUNE_BY_AUTO)
+        at->prune_by = PRUNE_BY_NONE;
+    if (((struct consm *)s->own)->matcher && !session_late(s))
         TRY(consm_examine_matching(s));
     if (taken) { /* the warm-up is over */
         progress->epoch = at->updates;
@@ -306,7 +310,7 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
         TRY(at->choosing ? consm_choose_arm(s, &progress) : update_gnn(s, &progress));
         if (at->round > 0)
             TRY(finish_round(s, at));
-        if (at->updates >= c->epochs || at->round == c->rounds ||
+        if (at->updates >= c->epochs || at->round == c->rounds || session_late(s) ||
             (c->round_patience > 0 && at->idle >= c->round_patience))
             break;
         TRY(begin_round(s, at));

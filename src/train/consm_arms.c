@@ -89,7 +89,8 @@ static consm_status go_on(struct session *s, struct tried *t, int64_t until,
     at->arm = t->number;
     TRY(snapshot_put_point(fresh ? &own->fork : t->at, &s->learner));
     consm_pull(s);
-    while (s->learner.steps < own->fork.steps + until && at->updates < s->options.config.epochs) {
+    while (s->learner.steps < own->fork.steps + until && at->updates < s->options.config.epochs &&
+           !session_late(s)) {
         struct learner before = s->learner;
         at->updates++;
         TRY(session_epoch(s, at->updates, progress));

@@ -113,7 +113,7 @@ int64_t consm_choice_updates(const struct config *c)
 struct trial {
     int64_t number; /* of the candidate */
     struct snapshot at;
-    double val, loss; /* the best so far; loss is 0 unless ties on validation go by it */
+    double val, loss; /* the best so far, -1: none; loss is 0 unless ties on validation go by it */
 };
 
 static consm_status open_trial(struct session **out, struct session *s, const struct trial *t)
@@ -122,6 +122,7 @@ static consm_status open_trial(struct session **out, struct session *s, const st
     struct session *trial = NULL;
     struct train_options options = {.seed = s->options.seed, .config = s->options.config};
     options.config.epochs = trial_epochs(&s->options.config);
+    options.config.time_budget = 0; /* one clock for all */
     choose(&options.config, t->number);
     TRY(model_find(&options.model, config_names_backbone[options.config.backbone]));
     TRY(session_new(&trial, s->problem, &options, s->backend));
@@ -138,9 +139,11 @@ static consm_status go_on(struct session *s, struct session *trial, int64_t unti
 {
     consm_status st = CONSM_OK;
     struct progress heard = {.seed = s->options.seed};
-    while (trial->learner.steps < until) {
+    bool late = session_late(s) && trial->learner.steps > 0;
+    while (trial->learner.steps < until && !late) {
         TRY(session_step(trial, &heard.loss));
-        if (consm_looks(&s->options.config, trial->learner.steps))
+        late = session_late(s);
+        if (late || consm_looks(&s->options.config, trial->learner.steps))
             TRY(session_validate(&heard.val_acc, trial));
         heard.best_val = trial->learner.best;
         if (s->options.progress && s->options.progress(s->options.progress_ctx, &heard))
@@ -212,12 +215,13 @@ done:
 static consm_status halve(struct session *s, struct trial *trial, int64_t count)
 {
     consm_status st = CONSM_OK;
-    for (int r = 0; r < RUNGS; r++) {
-        for (int64_t i = 0; i < count; i++)
+    for (int r = 0; r < RUNGS - 1; r++) {
+        for (int64_t i = 0; i < count && (i == 0 || !session_late(s)); i++)
             TRY(climb(s, &trial[i], r));
         order(trial, count);
         count = count < rung[r].stay ? count : rung[r].stay;
     }
+    TRY(climb(s, &trial[0], RUNGS - 1));
 done:
     return st;
 }
@@ -236,7 +240,7 @@ consm_status consm_choose_backbone(struct session *s)
     int64_t count = 0, all = choices(&s->options.config);
     for (int64_t i = 0; i < all; i++)
         if (affordable(s, i))
-            trial[count++].number = i;
+            trial[count++] = (struct trial){.number = i, .val = -1};
     if (count == 0)
         return CONSM_OK;
     if (s->options.offer) {

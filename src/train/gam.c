@@ -204,7 +204,7 @@ static consm_status classify(struct session *s, struct progress *progress)
     consm_status st = CONSM_OK;
     struct gam *own = s->own;
     size_t bytes = (size_t)own->propagation->edges->count * sizeof *own->w;
-    while (own->place.left > 0) {
+    while (own->place.left > 0 && (s->learner.steps == 0 || !session_late(s))) {
         int64_t before = s->learner.best_step;
         TRY(session_epoch(s, s->learner.steps + 1, progress));
         own->place.left--;
@@ -248,7 +248,8 @@ static consm_status gam_fit(struct session *s, struct train_result *result)
         TRY(classify(s, &progress));
         if (at->round > 0)
             at->idle = s->learner.best_step != at->before ? 0 : at->idle + 1;
-        if (at->round == c->rounds || (c->round_patience > 0 && at->idle >= c->round_patience))
+        if (at->round == c->rounds || session_late(s) ||
+            (c->round_patience > 0 && at->idle >= c->round_patience))
             break;
         TRY(begin_round(s, at));
     }

@@ -1,5 +1,6 @@
 /* Building a session: two programs over one parameter store, the optimiser's memory. */
 #include "train/session.h"
+#include "base/clock.h"
 #include "train/metrics.h"
 #include "train/supervised.h"
 
@@ -118,6 +119,14 @@ done:
     return st;
 }
 
+/* Of a run's time; the rest is for its metrics and for scoring edges. */
+static const double TRAINING_SHARE = 0.8;
+
+bool session_late(const struct session *s)
+{
+    return s->deadline > 0 && clock_seconds() >= s->deadline;
+}
+
 consm_status session_new(struct session **out, const struct problem *problem,
                          const struct train_options *options, struct backend *backend)
 {
@@ -128,6 +137,8 @@ consm_status session_new(struct session **out, const struct problem *problem,
     s->problem = problem;
     s->options = *options;
     s->backend = backend;
+    if (options->config.time_budget > 0)
+        s->deadline = clock_seconds() + TRAINING_SHARE * options->config.time_budget;
     if (!options->eval_only) {
         TRY(collect_labelled(s));
         TRY(balance_classes(s));

@@ -25,6 +25,7 @@ struct session {
     const int32_t *target; /* (n) the classes the loss reads: the problem's, or a procedure's own */
     int64_t validation;    /* nodes that validate; with none the last epoch counts as the best */
 
+    double deadline;                /* of the clock; 0: none */
     double *train_time, *eval_time; /* (epochs) seconds */
     int64_t timed, time_room;
 
@@ -81,6 +82,9 @@ consm_status session_finish(struct session *s, struct train_result *result, doub
 /* After every epoch: tells the progress callback, makes a checkpoint when one is due. CONSM_ECANCEL
  * (with a checkpoint made) when the callback wants to stop. */
 consm_status session_report(struct session *s, const struct progress *progress);
+
+/* Whether the time for training is up. Every loop takes one step at least. */
+bool session_late(const struct session *s);
 
 /* One optimiser step; CONSM_ENUMERIC when the loss is not finite. */
 consm_status session_step(struct session *s, double *loss);

@@ -107,6 +107,8 @@ consm_status session_train(struct session *s, struct train_result *result)
             break;
         TRY(session_epoch(s, number, &progress));
         TRY(session_report(s, &progress));
+        if (session_late(s))
+            break;
     }
     TRY(session_finish(s, result, clock_seconds() - begin));
     result->loss = progress.loss;
