@@ -36,7 +36,8 @@ static double beta_fraction(double a, double b, double x)
     const double tiny = 1e-300;
     double c = 1, d = 0, value = 1;
     for (int i = 1; i < 10000; i++) {
-        double k = i / 2, step;
+        const int half = i / 2;
+        double k = half, step;
         if (i % 2 == 0)
             step = k * (b - k) * x / ((a + 2 * k - 1) * (a + 2 * k));
         else

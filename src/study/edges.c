@@ -124,7 +124,7 @@ static consm_status add_table(struct report *r, const struct study_view *v,
             TRY(edges_cell(&cell[s * rows + k], v, &row[k], o->dataset[s], measure->figure));
         TRY(view_against_best(&best[s], &p[s * rows], &cell[s * rows], rows, measure->small));
     }
-    if (strcmp(measure->figure, "f1") == 0)
+    if (rows > 0 && strcmp(measure->figure, "f1") == 0)
         TRY(add_chance(t, v, &row[rows - 1]));
     for (int k = 0; k < rows; k++) {
         table_row(t);
