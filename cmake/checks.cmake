@@ -1,0 +1,81 @@
+# What is built to be run against the rest: examples, benchmarks, tests, fuzz targets, clang-tidy.
+
+# ---- examples: each is a whole program that sees the installed header only ---------------------
+file(GLOB example_sources CONFIGURE_DEPENDS examples/*.c)
+foreach(source ${example_sources})
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(example_${name} ${source})
+    target_include_directories(example_${name} PRIVATE include)
+    target_link_libraries(example_${name} PRIVATE consm_shared m)
+endforeach()
+
+# ---- benchmarks --------------------------------------------------------------------------------
+file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.c)
+if(bench_sources)
+    add_executable(consm-bench ${bench_sources})
+    target_link_libraries(consm-bench PRIVATE consm_tool)
+endif()
+
+# ---- tests: tests/test_NAME.c becomes the test NAME ---------------------------------------------
+# A test file whose text holds the word THREADED also runs under ThreadSanitizer.
+if(CONSM_TESTS)
+    enable_testing()
+    set(hang_seconds 1800) # ends what hangs; nothing else is judged by the clock
+    pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
+    file(GLOB test_sources CONFIGURE_DEPENDS tests/test_*.c)
+    if(CMOCKA_FOUND)
+        foreach(source ${test_sources})
+            get_filename_component(name ${source} NAME_WE)
+            add_executable(${name} ${source})
+            target_include_directories(${name} PRIVATE tests)
+            target_compile_options(${name} PRIVATE -Wno-conversion)
+            target_compile_definitions(${name} PRIVATE
+                TESTS_DIR="${CMAKE_SOURCE_DIR}/tests" CONSM_COMMAND="$<TARGET_FILE:consm_command>")
+            target_link_libraries(${name} PRIVATE consm_tool PkgConfig::CMOCKA)
+            add_dependencies(${name} consm_command)
+            string(REPLACE "test_" "" test_name ${name})
+            add_test(NAME ${test_name} COMMAND ${name})
+            set_tests_properties(${test_name} PROPERTIES TIMEOUT ${hang_seconds})
+            file(STRINGS ${source} threaded REGEX "THREADED")
+            if(threaded)
+                set_tests_properties(${test_name} PROPERTIES LABELS threaded)
+            endif()
+        endforeach()
+    endif()
+    add_executable(sample_report tests/sample_report.c) # what check_report_browser.sh looks at
+    target_compile_options(sample_report PRIVATE -Wno-conversion)
+    target_include_directories(sample_report PRIVATE tests)
+    target_link_libraries(sample_report PRIVATE consm_tool)
+    add_test(NAME example_train_csv
+             COMMAND example_train_csv ${CMAKE_SOURCE_DIR}/examples/friends)
+    add_test(NAME example_custom_model COMMAND example_custom_model)
+    file(GLOB script_tests CONFIGURE_DEPENDS tests/check_*.sh)
+    foreach(script ${script_tests})
+        get_filename_component(name ${script} NAME_WE)
+        add_test(NAME ${name} COMMAND bash ${script} $<TARGET_FILE:consm_command>
+                 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+        set_tests_properties(${name} PROPERTIES ENVIRONMENT BUILD_DIR=${CMAKE_BINARY_DIR})
+        set_tests_properties(${name} PROPERTIES TIMEOUT ${hang_seconds})
+    endforeach()
+endif()
+
+# ---- fuzzing: tests/fuzz/fuzz_NAME.c, seeds in tests/fuzz/corpus/NAME ----------------------------
+if(CONSM_FUZZ)
+    foreach(target consm_core consm_objects consm_tool)
+        target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+        target_compile_definitions(${target} PRIVATE FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
+    endforeach()
+    file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
+    foreach(source ${fuzz_sources})
+        get_filename_component(name ${source} NAME_WE)
+        add_executable(${name} ${source})
+        target_include_directories(${name} PRIVATE tests)
+        target_compile_options(${name} PRIVATE -Wno-missing-prototypes -Wno-conversion)
+        target_link_libraries(${name} PRIVATE consm_tool -fsanitize=fuzzer)
+    endforeach()
+endif()
+
+# ---- clang-tidy, by hand: cmake --build --preset release --target tidy ---------------------------
+add_custom_target(tidy COMMAND ${CMAKE_COMMAND} -E env BUILD_DIR=${CMAKE_BINARY_DIR}
+                  ${CMAKE_SOURCE_DIR}/scripts/tidy
+                  WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} USES_TERMINAL VERBATIM)
