@@ -39,11 +39,3 @@ int64_t lines_top(const struct study_line *line)
             best = i;
     return best;
 }
-
-double lines_at(const struct study_line *line, double x)
-{
-    for (int64_t i = 0; i < line->n; i++)
-        if (fabs(line->x[i] - x) < 1e-9)
-            return line->y[i];
-    return (double)NAN;
-}

@@ -24,7 +24,4 @@ consm_status lines_figure(struct figure **out, const struct line_chart *chart,
 /* Where the line is highest; -1 when it is empty. */
 int64_t lines_top(const struct study_line *line);
 
-/* The y at that x, or NaN. */
-double lines_at(const struct study_line *line, double x);
-
 #endif
