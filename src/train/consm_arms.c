@@ -161,7 +161,7 @@ consm_status consm_choose_arm(struct session *s, struct progress *progress)
     own->fork.size = s->learner.params->size;
     own->fork.steps = at->fork_steps;
     at->updates = at->fork_updates;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < CONSM_ARMS; i++)
         tried[i] = (struct tried){i, &own->way[i], -1, 0};
     for (int i = 0; i < STAGES; i++) {
         for (int k = 0; k < count; k++)
