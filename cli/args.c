@@ -106,6 +106,14 @@ int args_parse(struct args *args, const struct command *command, int argc, char 
     return EXIT_DONE;
 }
 
+bool args_same_name(const char *a, const char *b)
+{
+    for (; *a && *b; a++, b++)
+        if (*a != *b && !((*a == '-' || *a == '_') && (*b == '-' || *b == '_')))
+            return false;
+    return *a == *b;
+}
+
 const char *args_get(const struct args *args, const char *name)
 {
     for (int i = args->flags - 1; i >= 0; i--)

@@ -42,6 +42,10 @@ struct args {
 /* Fills args from argv (behind the verb). EXIT_DONE or EXIT_USAGE with the line printed. */
 int args_parse(struct args *args, const struct command *command, int argc, char **argv);
 
+/* Whether two names are the same but for "-" and "_": flags have the one, keys and parameters the
+ * other. */
+bool args_same_name(const char *a, const char *b);
+
 /* The last value given for a flag, or NULL. */
 const char *args_get(const struct args *args, const char *name);
 bool args_has(const struct args *args, const char *name);

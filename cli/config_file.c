@@ -39,14 +39,6 @@ static const char *keep(struct config_file *file, const char *text, size_t lengt
     return file->text[file->count++] = copy;
 }
 
-static bool same_name(const char *a, const char *b)
-{
-    for (; *a && *b; a++, b++)
-        if (*a != *b && !((*a == '-' || *a == '_') && (*b == '-' || *b == '_')))
-            return false;
-    return *a == *b;
-}
-
 static const struct flag *flag_at(const struct command *command, int index)
 {
     const struct flag *f = command->flags;
@@ -99,14 +91,14 @@ static int take_pair(struct reading *r, const yaml_event_t *key, const yaml_even
         return args_status(r->args, CONSM_ENOMEM);
     if (strlen(text) != value->data.scalar.length || strlen(name) != key->data.scalar.length)
         return fail_at(r, &key->start_mark, "a zero byte", "");
-    if (same_name(name, "dataset")) {
+    if (args_same_name(name, "dataset")) {
         if (r->dataset)
             return fail_at(r, &key->start_mark, "a second ", name);
         r->dataset = text;
         return EXIT_DONE;
     }
     for (int i = 0; (flag = flag_at(r->args->command, i)); i++)
-        if (same_name(flag->name, name))
+        if (args_same_name(flag->name, name))
             break;
     if (!flag || strcmp(flag->name, "config") == 0)
         return unknown_key(r, &key->start_mark, name);

@@ -4,7 +4,6 @@
 
 #include "data/readers/reader.h"
 #include "data/registry/registry.h"
-#include "models/model.h"
 #include "study/study.h"
 
 #include <stdio.h>
@@ -18,14 +17,25 @@ static bool names_format(const char *flag)
     return strcmp(flag, "format") == 0 || strcmp(flag, "to") == 0;
 }
 
+/* The words that a parameter of the library may be, or NULL. */
+static const char *const *words_of(const char *flag)
+{
+    struct consm_parameter p = {.size = sizeof p};
+    for (int32_t i = 0; consm_parameter_get(&p, "consm", i) == CONSM_OK; i++)
+        if (p.choices && args_same_name(p.name, flag))
+            return p.choices;
+    return NULL;
+}
+
 /* Prints the words a flag's value may be, with blanks between; false when it may be anything. */
 static bool print_choices(const char *flag)
 {
-    const struct config_row *row = config_find(flag);
+    const char *const *words = words_of(flag);
+    struct consm_method method = {.size = sizeof method};
     const struct reader *r;
     if (strcmp(flag, "model") == 0) {
-        for (const struct model_def *const *m = model_list(); *m; m++)
-            printf("%s%s", m == model_list() ? "" : " ", (*m)->name);
+        for (int32_t i = 0; consm_method_get(&method, i) == CONSM_OK; i++)
+            printf("%s%s", i ? " " : "", method.name);
         return true;
     }
     if (strcmp(flag, "split") == 0) {
@@ -38,18 +48,15 @@ static bool print_choices(const char *flag)
                 printf("%s%s", printed++ ? " " : "", r->name);
         return true;
     }
-    if (!row || row->kind != CONFIG_WORD)
-        return false;
-    for (int i = 0; row->choices[i]; i++)
-        printf("%s%s", i ? " " : "", row->choices[i]);
-    return true;
+    for (int i = 0; words && words[i]; i++)
+        printf("%s%s", i ? " " : "", words[i]);
+    return words != NULL;
 }
 
 static bool has_choices(const char *flag)
 {
-    const struct config_row *row = config_find(flag);
     return strcmp(flag, "model") == 0 || strcmp(flag, "split") == 0 || names_format(flag) ||
-           (row && row->kind == CONFIG_WORD);
+           words_of(flag);
 }
 
 static bool wants_file(const struct flag *f)
