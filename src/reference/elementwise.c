@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* FUNCTION(name, f(x), f'(x)); a and b are attributes. At a kink the derivative is that of the side
- * below, or 0. */
+/* FUNCTION(name, f(x), f'(x)); a and b are attributes. At a kink the derivative is that of one of
+ * the two sides; 0 for abs. */
 #define FUNCTION(name, value, derivative)                                                     \
     static double value_##name(double x, double a, double b)                                  \
     {                                                                                         \
