@@ -10,6 +10,7 @@
 #define BENCH_BENCH_H
 
 #include "backends/open.h"
+#include "base/threads.h"
 #include "cpu/simd.h"
 #include "graph/csr.h"
 

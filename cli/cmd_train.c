@@ -9,6 +9,7 @@
 
 #include "api/limits.h"
 #include "base/clock.h"
+#include "base/threads.h"
 #include "io/file.h"
 #include <pthread.h>
 #include <stdio.h>

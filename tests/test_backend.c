@@ -6,9 +6,11 @@
 #include "far_backend.h"
 #include "training.h"
 
+#include "api/checkpoint.h"
 #include "program/internal.h"
 #include <math.h>
 #include <pthread.h>
+#include <unistd.h>
 
 /* ---- memory ---- */
 
@@ -383,6 +385,66 @@ static void backends_do_not_disturb_each_other(void **state)
     scene_close(&s);
 }
 
+/* ---- checkpoints ---- */
+
+static bool stop_within_a_round(void *ctx, const struct progress *progress)
+{
+    (void)ctx;
+    return progress->epoch == 6;
+}
+
+/* Stops in the first round of those that have rounds, writes the session down, and lets a new one
+ * go on. */
+static void interrupt(struct session **s, const struct scene *scene, struct train_options o,
+                      struct backend *b)
+{
+    const struct checkpoint_run run = {"a graph", "its hash", "a split"};
+    struct train_result result;
+    char path[] = "/tmp/consm_backend_XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    o.progress = stop_within_a_round;
+    OK(session_new(s, &scene->problem, &o, b));
+    FAILS(session_train(*s, &result), CONSM_ECANCEL, "stopped at epoch 6");
+    OK(checkpoint_save(*s, &run, path));
+    session_free(*s);
+    o.progress = NULL;
+    OK(session_new(s, &scene->problem, &o, b));
+    OK(checkpoint_load(*s, &run, path));
+    unlink(path);
+}
+
+/* Parameters, moments, the best so far and what operations remember come back from a backend's
+ * memory and go there again: the same bits as without a break. */
+static void a_break_behind_the_wall_changes_nothing(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"gin", "ptdnet", "gam", "consm"};
+    struct scene scene;
+    scene_small(&scene);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct far *far = far_open(1);
+        struct outcome whole, part;
+        struct session *s;
+        const struct model_def *model;
+        OK(model_find(&model, names[i]));
+        struct train_options o = options_for(model, 2 * EPOCHS);
+        o.config.backbone = BACKBONE_GCN;
+        o.config.match_steps = 3;
+        o.config.grow = 3;
+        train_on(&whole, &scene.problem, &o, 1);
+        interrupt(&s, &scene, o, &far->base);
+        finish_training(&part, s, &scene.problem);
+        assert_same(&whole, &part, names[i]);
+        outcome_free(&whole);
+        outcome_free(&part);
+        session_free(s);
+        backend_close(&far->base);
+    }
+    scene_close(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -393,6 +455,7 @@ int main(void)
         cmocka_unit_test(what_a_backend_lacks_is_not_fused),
         cmocka_unit_test(steps_can_be_taken_together),
         cmocka_unit_test(backends_do_not_disturb_each_other),
+        cmocka_unit_test(a_break_behind_the_wall_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

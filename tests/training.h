@@ -62,12 +62,11 @@ struct outcome {
     float *param, *logit;
 };
 
-static inline void train_with(struct outcome *out, const struct problem *problem,
-                              const struct train_options *options, struct backend *backend)
+/* Trains a session to its end and reads what it leaves. */
+static inline void finish_training(struct outcome *out, struct session *s,
+                                   const struct problem *problem)
 {
-    struct session *s;
     const float *logits;
-    OK(session_new(&s, problem, options, backend));
     OK(session_train(s, &out->result));
     out->params = session_params(s)->size;
     out->logits = problem->nodes * problem->classes;
@@ -76,6 +75,14 @@ static inline void train_with(struct outcome *out, const struct problem *problem
     OK(session_logits(&logits, s));
     memcpy(out->logit, logits, (size_t)out->logits * sizeof(float));
     memcpy(out->param, param_values(session_params(s)), (size_t)out->params * sizeof(float));
+}
+
+static inline void train_with(struct outcome *out, const struct problem *problem,
+                              const struct train_options *options, struct backend *backend)
+{
+    struct session *s;
+    OK(session_new(&s, problem, options, backend));
+    finish_training(out, s, problem);
     session_free(s);
 }
 

@@ -3,6 +3,7 @@
 #include "cpu/backend.h"
 
 #include "base/alloc.h"
+#include "base/threads.h"
 #include "cpu/kernels.h"
 #include <string.h>
 

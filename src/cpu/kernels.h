@@ -2,6 +2,7 @@
 #ifndef CPU_KERNELS_H
 #define CPU_KERNELS_H
 
+#include "base/threads.h"
 #include "cpu/simd.h"
 #include "program/backend.h"
 

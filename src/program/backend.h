@@ -21,10 +21,10 @@
 #ifndef PROGRAM_BACKEND_H
 #define PROGRAM_BACKEND_H
 
-#include "base/threads.h"
 #include "program/planned.h"
 
 struct backend;
+struct team;
 
 /* A block that a backend made. The backend's own fields follow. */
 struct memory {

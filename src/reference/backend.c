@@ -2,6 +2,7 @@
 #include "reference/backend.h"
 
 #include "base/alloc.h"
+#include "base/threads.h"
 #include "reference/kernels.h"
 #include "reference/leaves.h"
 #include <string.h>

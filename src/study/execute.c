@@ -2,6 +2,7 @@
 #include "study/execute.h"
 
 #include "base/clock.h"
+#include "base/threads.h"
 #include "data/generate/generate.h"
 #include "io/file.h"
 #include "report/text.h"

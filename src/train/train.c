@@ -3,6 +3,7 @@
 
 #include "backends/open.h"
 #include "base/clock.h"
+#include "base/threads.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
