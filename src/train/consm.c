@@ -310,7 +310,9 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
         TRY(at->choosing ? consm_choose_arm(s, &progress) : update_gnn(s, &progress));
         if (at->round > 0)
             TRY(finish_round(s, at));
+        /* Where λ = 0 won, more coefficients would change nothing. */
         if (at->updates >= c->epochs || at->round == c->rounds || session_late(s) ||
+            (c->round_patience > 0 && at->round > 0 && s->without_extra) ||
             (c->round_patience > 0 && at->idle >= c->round_patience))
             break;
         TRY(begin_round(s, at));
