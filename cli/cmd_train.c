@@ -25,6 +25,10 @@ static const struct flag flags[] = {
     {"resume", NULL, "with -o: go on where an interrupted run stopped", 0},
     SPLIT_FLAGS,
     {"seed", "N", "the first seed (0)", 0},
+    {"ensemble", "N",
+     "train N models with seeds of their own and let validation choose: the\nbest one, their "
+     "average or a greedy selection (1; 1 to 100)",
+     0},
     {"seeds", "K", "how many runs, with seeds N, N+1, … (1); -o keeps the best on validation", 0},
     {"threads", "N", "threads of one run (the processors shared among the jobs)", 0},
     {"jobs", "N", "runs side by side (as many as there are processors)", 'j'},
@@ -34,9 +38,12 @@ static const struct flag flags[] = {
 
 static bool on_epoch(void *ctx, const struct consm_progress *progress)
 {
-    char note[64];
+    char note[96], member[40] = "";
     (void)ctx;
-    snprintf(note, sizeof note, "%sloss %.3f  val %.3f",
+    if (progress->members)
+        snprintf(member, sizeof member, "member %d of %d  ", (int)progress->member,
+                 (int)progress->members);
+    snprintf(note, sizeof note, "%s%sloss %.3f  val %.3f", member,
              progress->epoch == 0 ? "choosing a backbone  " : "", progress->loss,
              progress->best_val);
     progress_add(1, note);
@@ -54,6 +61,11 @@ static void print_finished(struct training *t, int64_t number)
         fflush(stdout);
     }
     pthread_mutex_unlock(&t->lock);
+}
+
+static int64_t ensemble_of(const struct training *t)
+{
+    return t->options->ensemble > 1 ? t->options->ensemble : 1;
 }
 
 /* ---- one run ------------------------------------------------------------- */
@@ -82,11 +94,14 @@ static consm_status train_run(void *ctx, int64_t number, int threads)
     options.threads = threads;
     TRY(run_by_options(&run, t->output.folder != NULL, t->data, &options));
     t->result[number] = run.result;
+    t->result[number].seed = options.seed;
+    if (t->made)
+        t->made[number] = run.ensemble;
     if (t->output.folder)
         keep_best(t, number, &run);
     run_free(&run);
     int64_t trials, planned = options_planned(&options, &trials);
-    progress_add(planned - trials - t->result[number].epochs, NULL);
+    progress_add(ensemble_of(t) * (planned - trials) - t->result[number].epochs, NULL);
     print_finished(t, number);
 done:
     return st;
@@ -94,9 +109,11 @@ done:
 
 /* ---- the command --------------------------------------------------------- */
 
-/* Runs side by side come first; what processors are left go to each run. */
-static int parallelism(const struct args *args, int64_t runs, struct batch *batch)
+/* Runs side by side come first, then the members of each; what processors are left go to each run.
+ */
+static int parallelism(const struct args *args, struct training *t, struct batch *batch)
 {
+    int64_t runs = t->runs * ensemble_of(t);
     int64_t cores = threads_available(), jobs = 0, threads = 0;
     int code;
     if ((code = args_int(args, "jobs", 1, 1024, &jobs)) ||
@@ -107,7 +124,8 @@ static int parallelism(const struct args *args, int64_t runs, struct batch *batc
     jobs = jobs > runs ? runs : jobs;
     if (!threads)
         threads = cores / jobs > 1 ? cores / jobs : 1;
-    batch->jobs = (int)jobs;
+    batch->jobs = (int)(jobs < t->runs ? jobs : t->runs);
+    t->options->member_jobs = (int)jobs / batch->jobs;
     batch->threads = (int)threads;
     return EXIT_DONE;
 }
@@ -129,18 +147,20 @@ static int read_output_args(struct training *t)
     const char *flag = resume ? "--resume" : "--checkpoint-every";
     if (!t->output.folder)
         return args_fail(args, EXIT_USAGE, "%s needs -o FOLDER, where checkpoints lie", flag);
-    if (t->runs > 1)
-        return args_fail(args, EXIT_USAGE, "%s needs --seeds 1: one run at a time", flag);
+    if (t->runs > 1 || ensemble_of(t) > 1)
+        return args_fail(args, EXIT_USAGE, "%s needs --%s 1: one run at a time", flag,
+                         t->runs > 1 ? "seeds" : "ensemble");
     consm_status st = options_can_stop(t->options);
     return st < 0 ? args_status(args, st) : EXIT_DONE;
 }
 
 static int read_args(struct training *t, struct args *args, struct batch *batch)
 {
-    int64_t seed = 0, seeds = 1;
+    int64_t seed = 0;
     const char *model = args_get(args, "model");
     int code;
     t->args = args;
+    t->runs = 1;
     t->json = args_has(args, "json");
     consm_status st = consm_options_new(&t->options, model ? model : "consm");
     if (st == CONSM_OK && args_has(args, "split"))
@@ -151,11 +171,12 @@ static int read_args(struct training *t, struct args *args, struct batch *batch)
     if ((code = config_args(&t->options->config, t->options->given, args, t->options->model)) ||
         (code = data_args_split(&t->options->split_options, args)) ||
         (code = args_int(args, "seed", 0, INT64_MAX / 2, &seed)) ||
-        (code = args_int(args, "seeds", 1, 100000, &seeds)) ||
-        (code = parallelism(args, seeds, batch)))
+        (code = args_int(args, "seeds", 1, 100000, &t->runs)) ||
+        (code = args_int(args, "ensemble", 1, ENSEMBLE_MOST_RUNS, &t->options->ensemble)) ||
+        (code = parallelism(args, t, batch)))
         return code;
     t->options->seed = (uint64_t)seed;
-    t->runs = batch->count = seeds;
+    batch->count = t->runs;
     return read_output_args(t);
 }
 
@@ -187,7 +208,7 @@ static consm_status open_output(struct training *t, const char *name)
     if (o->resume && file_kind(t->output.checkpoint) == FILE_MISSING)
         fprintf(stderr, "consm train: no checkpoint in %s; starting from the beginning\n",
                 t->output.folder);
-    if (t->runs == 1 && options_can_stop(o) == CONSM_OK)
+    if (t->runs == 1 && ensemble_of(t) == 1 && options_can_stop(o) == CONSM_OK)
         TRY(consm_options_checkpoint(o, t->output.checkpoint, o->checkpoint_every, o->resume));
 done:
     return st;
@@ -199,6 +220,8 @@ static consm_status train_all(struct training *t, const struct batch *batch)
     double begin = clock_seconds();
     TRY(ZNEW(t->result, t->runs));
     TRY(ZNEW(t->finished, t->runs));
+    if (ensemble_of(t) > 1)
+        TRY(ZNEW(t->made, t->runs));
     if (!t->json) {
         printf("%s, %s, split %s\n", t->data->data->name, t->options->model->name,
                t->options->split);
@@ -209,7 +232,7 @@ static consm_status train_all(struct training *t, const struct batch *batch)
     }
     progress_catch_interrupt();
     progress_begin(t->options->model->name, "epochs",
-                   t->runs * options_planned(t->options, &(int64_t){0}));
+                   t->runs * ensemble_of(t) * options_planned(t->options, &(int64_t){0}));
     st = train_batch(batch);
     progress_end();
     TRY(st);
@@ -251,7 +274,8 @@ static int run(struct args *args)
     TRY(limits_check_name(name, &t.options->config));
     TRY(consm_dataset_open_with(&t.data, name, &how));
     TRY(options_resolve(t.options, t.data));
-    TRY(limits_check(t.data->data, &t.options->config, batch.jobs));
+    TRY(limits_check(t.data->data, &t.options->config,
+                     (int64_t)batch.jobs * t.options->member_jobs));
     TRY(look_at_split(&t));
     TRY(open_output(&t, name));
     TRY(dataset_prepared(&t.prepared, t.data));
@@ -263,6 +287,7 @@ done:
 out:
     mem_free(t.result);
     mem_free(t.finished);
+    mem_free(t.made);
     run_free(&t.best);
     train_output_close(&t.output);
     consm_options_free(t.options);
@@ -283,6 +308,7 @@ const struct command cmd_train = {
             "  consm train karate --per-class 4 --model mlp\n"
             "  consm train cora --split paper --seeds 10 --json\n"
             "  consm train csbm:homophily=0.1 --model gcn --layers 4 --lr 0.01\n"
+            "  consm train cora --ensemble 5              five runs that validation combines\n"
             "  consm train --config out/config.yaml -o again/    the same run once more\n\n"
             "Your own graph (a path) trains on every label it has: those that came with a split\n"
             "keep it, and where nobody validates a fifth of the labels is held out; columns of a "
@@ -290,6 +316,8 @@ const struct command cmd_train = {
             "table are standardised, and ties on validation go by its loss. Known sets\n"
             "default to --split random. The folder of -o receives model.safetensors,\n"
             "predictions.csv, edges.csv, metrics.json, config.yaml and report.html.\n\n"
+            "--ensemble N trains N runs and keeps what validation accuracy and likelihood both\n"
+            "allow: the best run alone, the average of all, or a greedy selection of them.\n\n"
             "Ctrl-C stops; with -o the run can then go on with --resume, to the same bits.\n"
             "The same seed gives the same bits with any --threads and --jobs.\n",
     .flags = flags,

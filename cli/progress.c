@@ -45,6 +45,7 @@ static void draw(double now, const char *note)
     char bar[21];
     double took = now - line.begin + 1e-9, rate = (double)line.done / took;
     double share = line.total ? (double)line.done / (double)line.total : 0;
+    share = share > 1 ? 1 : share; /* plans are estimates */
     char left[32], count[64] = "";
     if (line.share >= 0) {
         share = line.share;

@@ -62,6 +62,30 @@ static void print_matching(const struct training *t)
                (long long)chance, (long long)runs);
 }
 
+/* How often each of the rules won, and how many members were taken. */
+static void print_ensembles(const struct training *t)
+{
+    int64_t won[ENSEMBLE_RULES] = {0}, picked = 0, members = 0;
+    if (!t->made)
+        return;
+    for (int64_t i = 0; i < t->runs; i++) {
+        won[t->made[i].rule]++;
+        picked += t->made[i].picked;
+        members += t->made[i].pool;
+    }
+    const char *between = " ";
+    printf("  ensemble of %lld: validation chose", (long long)t->options->ensemble);
+    for (int rule = 0; rule < ENSEMBLE_RULES; rule++)
+        if (won[rule]) {
+            printf("%s%s", between, ensemble_rule_name[rule]);
+            if (t->runs > 1)
+                printf(" %lld times", (long long)won[rule]);
+            between = ", ";
+        }
+    printf("; %.3g of %.3g members taken\n", (double)picked / (double)t->runs,
+           (double)members / (double)t->runs);
+}
+
 void train_print_run(const struct training *t, const struct train_result *r)
 {
     if (!t->json) {
@@ -90,6 +114,13 @@ void train_print_run(const struct training *t, const struct train_result *r)
             json_pack("{s:o, s:o, s:o, s:b}", "learned_auc", figure(r->match.learned_auc),
                       "held_auc", figure(r->match.held_auc), "known_auc",
                       figure(r->match.known_auc), "at_chance", (int)r->match.at_chance));
+    if (t->made) {
+        const struct ensemble_facts *e = &t->made[r - t->result];
+        json_object_set_new(line, "ensemble",
+                            json_pack("{s:I, s:I, s:I, s:s}", "runs", (json_int_t)e->runs,
+                                      "members", (json_int_t)e->pool, "picked",
+                                      (json_int_t)e->picked, "rule", ensemble_rule_name[e->rule]));
+    }
     json_line(line, 10);
 }
 
@@ -127,6 +158,7 @@ void train_print_summary(const struct training *t, double seconds)
     if (!t->count[SPLIT_TEST] && !t->count[SPLIT_VAL])
         printf("no accuracy (no validation and no test nodes)");
     printf(" over %lld run%s in %.1f s\n", (long long)t->runs, t->runs == 1 ? "" : "s", seconds);
+    print_ensembles(t);
     print_matching(t);
 }
 

@@ -12,6 +12,7 @@ struct training {
     struct consm_options *options;   /* of the first run; the others differ in their seed */
     int64_t runs;
     struct train_result *result; /* (runs) */
+    struct ensemble_facts *made; /* (runs) of ensembles, or NULL */
     bool *finished;              /* (runs) */
     int64_t printed;
     bool json;

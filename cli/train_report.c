@@ -47,6 +47,15 @@ static void add_summary(struct report *r, const struct consm_model *m)
              (long long)m->count[SPLIT_TEST], (long long)m->result.epochs,
              (long long)m->result.best_epoch);
     report_summary(r, text);
+    if (m->ensemble.runs) {
+        static const char *const made[] = {"the best of them alone", "their average",
+                                           "a greedy selection"};
+        snprintf(text, sizeof text,
+                 "It is an ensemble: of %lld runs validation chose %s, %lld of %lld members.",
+                 (long long)m->ensemble.runs, made[m->ensemble.rule], (long long)m->ensemble.picked,
+                 (long long)m->ensemble.pool);
+        report_summary(r, text);
+    }
     if (m->structural)
         report_summary(r, "The data has no features; structural ones (degrees, neighbours' "
                           "degrees, random walks) were built.");

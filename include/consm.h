@@ -239,6 +239,7 @@ CONSM_API void consm_options_free(struct consm_options *options);
 /* Sets one option by name, as on the command line: "epochs", "lr", "hidden", "dropout", …, and
  *   seed                     of parameters, dropout and random splits (0)
  *   threads                  0: one per processor (0)
+ *   ensemble                 runs whose combination validation chooses, 1 to 100 (1: one run)
  *   split                    auto, paper, public, random, file:I or a CSV file
  *   per_class, train_ratio, val_ratio, pooled     of a random split
  *   coverage                 of prediction sets (0: none); half of the validation nodes, drawn by
@@ -270,6 +271,7 @@ struct consm_progress {
     uint64_t seed;
     int64_t epoch, epochs; /* finished, in all */
     double loss, val_acc, best_val;
+    int64_t member, members; /* of an ensemble: which run, from 1, of how many; else 0 */
 };
 typedef bool (*consm_progress_fn)(void *ctx, const struct consm_progress *progress);
 CONSM_API void consm_options_on_progress(struct consm_options *options, consm_progress_fn fn,
@@ -307,6 +309,9 @@ struct consm_model_info {
     double smoothing;   /* share of the neighbours in a class's score */
     double covered;     /* share of the test nodes whose set holds their class … */
     double set_size;    /* … and how many classes their sets hold; NAN without test nodes */
+    int64_t ensemble;   /* runs trained to be combined (option ensemble); 0: not asked for */
+    int64_t members;    /* networks whose probabilities are averaged; 1: a plain model */
+    const char *rule;   /* what validation chose: single, average or greedy; "" without ensemble */
 };
 /* Strings belong to the model. */
 CONSM_API consm_status consm_model_info(struct consm_model_info *out,

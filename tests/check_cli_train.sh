@@ -64,6 +64,24 @@ expect 0 "coverage 0.9 cannot be promised: that takes 9 calibrating labels" trai
     --per-class 4 --epochs 5 --coverage 0.9 -o "$work/sets2"
 grep -q '^0,.*,\(Mr. Hi|Officer\|Officer|Mr. Hi\)$' "$work/sets2/predictions.csv" || fault "a set without promise lacks a class"
 
+# ---- ensembles ------------------------------------------------------------------------------------
+expect 0 "ensemble of 3: validation chose" train "$work/my graph" -m gcn --epochs 20 --ensemble 3 -o "$work/e"
+"$consm" predict "$work/e/model.safetensors" "$work/my graph" > "$work/again.csv"
+same "$work/e/predictions.csv" "$work/again.csv"
+"$consm" edges "$work/e/model.safetensors" "$work/my graph" > "$work/again.csv" 2> /dev/null
+same "$work/e/edges.csv" "$work/again.csv"
+grep -q '"ensemble": {"runs": 3, "members": 3, ' "$work/e/metrics.json" || fault "metrics.json of an ensemble"
+grep -q '^ensemble: "\?3' "$work/e/config.yaml" || fault "config.yaml of an ensemble"
+"$consm" train csbm -m gcn --epochs 5 --seeds 2 --ensemble 3 --jobs 1 --json > "$work/one.jsonl"
+"$consm" train csbm -m gcn --epochs 5 --seeds 2 --ensemble 3 --jobs 6 --threads 2 --json > "$work/six.jsonl"
+for file in one six; do
+    [ "$(wc -l < "$work/$file.jsonl")" = 3 ] || fault "lines of an ensemble's JSON"
+    grep -oE '"(seed|val_acc|test_acc|best_epoch|epochs|params)": [0-9.]*|"ensemble": .*' "$work/$file.jsonl" > "$work/$file"
+done
+same "$work/one" "$work/six"
+expect 2 "from 1 to 100" train csbm --ensemble 101
+expect 2 "--resume needs --ensemble 1" train csbm --ensemble 2 -o "$work/e" --resume
+
 # ---- predicting -----------------------------------------------------------------------------------
 expect 0 "" predict "$work/o/model.safetensors" "$work/my graph" -o "$work/again.csv"
 same "$work/o/predictions.csv" "$work/again.csv"

@@ -10,13 +10,13 @@ fail() { echo "check_study: $1"; exit 1; }
 short=(--epochs 6 --warmup 6 --rounds 2 --gnn-steps 4 --match-steps 2 --hidden 8)
 study=("$consm" study datasets accuracy edges planted coverage zeta depth pruning convergence transport
     --quick --seeds 2 --split random --per-class 5 --datasets csbm:nodes=84,homophily=0.8,features=8,karate
-    --models mlp,gcn,gat,consm "${short[@]}" -o "$folder/out")
+    --models mlp,gcn,gat,consm --ensemble 2 "${short[@]}" -o "$folder/out")
 
 "$consm" study homophily --quick --seeds 1 --models mlp,gcn --epochs 4 -o "$folder/out" > /dev/null 2>&1 ||
     fail "the study of homophily failed"
 first=$(wc -l < "$folder/out/runs.jsonl")
 "${study[@]}" > "$folder/text" 2> "$folder/err" || { cat "$folder/err"; fail "the study failed"; }
-for name in datasets accuracy accuracy-details homophily accuracy-controls accuracy-controls-tests edges-f1 edges-auc edges-auc-known edges-calibration planted-auc-random planted-rule-between planted-details coverage-covered coverage-size coverage-details zeta \
+for name in datasets accuracy accuracy-details accuracy-ensembles homophily accuracy-controls accuracy-controls-tests edges-f1 edges-auc edges-auc-known edges-calibration planted-auc-random planted-rule-between planted-details coverage-covered coverage-size coverage-details zeta \
     depth transport; do
     for form in csv md tex; do
         [ -s "$folder/out/files/$name.$form" ] || fail "$name.$form is missing"
@@ -26,6 +26,11 @@ for figure in accuracy-bars edges-f1-bars planted-auc-bars coverage-size-bars ho
     pruning-karate convergence-karate calibration-karate; do
     [ -s "$folder/out/files/$figure.svg" ] || fail "$figure.svg is missing: $(ls "$folder/out/files")"
 done
+
+# ConSM alone and an ensemble of every model.
+[ "$(cut -d, -f1 "$folder/out/files/accuracy-ensembles.csv" | grep -c "")" = 6 ] || fail "rows of accuracy-ensembles"
+grep -q '^ConSM,' "$folder/out/files/accuracy-ensembles.csv" || fail "ConSM alone beside the ensembles"
+grep -q 'ensemble of 2' "$folder/out/files/accuracy-ensembles.csv" || fail "no ensembles"
 
 # A picture beside every drawing, where something is installed that can make one; else it is said.
 if command -v rsvg-convert > /dev/null; then

@@ -34,8 +34,8 @@ static void identity_holds_all_that_matters(void **state)
     other.keep_graph = true; /* an extra file changes nothing about the result */
     key_of(another, &other, NULL);
     assert_string_equal(key, another);
-    struct study_run changed[8];
-    for (int i = 0; i < 8; i++)
+    struct study_run changed[9];
+    for (int i = 0; i < 9; i++)
         changed[i] = run;
     changed[0].seed = 1;
     changed[1].split = "paper";
@@ -45,7 +45,8 @@ static void identity_holds_all_that_matters(void **state)
     changed[5].dataset = "csbm:nodes=51";
     changed[6].task = TASK_CURVE;
     changed[7].config.normalize_features = FEATURES_ROW;
-    for (int i = 0; i < 8; i++) {
+    changed[8].ensemble = 5;
+    for (int i = 0; i < 9; i++) {
         key_of(another, &changed[i], NULL);
         if (strcmp(key, another) == 0)
             fail_msg("change %d is not part of the identity", i);

@@ -1,16 +1,14 @@
 /* Trust scores through the public interface. */
 #include "api/objects.h"
-#include "train/edge_trust.h"
 
-#include <string.h>
-
-/* Takes what a session's trust holds over into the public form. */
-static consm_status read_trust(void *ctx, struct session *s)
+/* Takes what the model's trust holds over into the public form. */
+static consm_status read_trust(void *ctx, const struct consm_model *model,
+                               const struct problem *problem, struct backend *backend)
 {
     consm_status st = CONSM_OK;
     struct consm_edge_scores *out = ctx;
     struct edge_trust trust;
-    TRY(session_trust(&trust, s));
+    TRY(model_trust(&trust, model, problem, backend));
     out->edges = trust.edges->count;
     out->zeta = trust.zeta;
     out->from = trust.edges->left;
@@ -32,7 +30,7 @@ consm_status consm_score_edges(struct consm_edge_scores **out, const struct cons
     struct consm_edge_scores *scores = NULL;
     *out = NULL;
     TRY(ZNEW(scores, 1));
-    TRY(model_with_session(model, dataset, threads, read_trust, scores));
+    TRY(model_on_dataset(model, dataset, threads, read_trust, scores));
     *out = scores;
     return CONSM_OK;
 done:

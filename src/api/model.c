@@ -20,6 +20,9 @@ void consm_model_free(struct consm_model *model)
     mem_free_texts(model->feature_name, model->features);
     for (int role = 0; role < 4; role++)
         metrics_free(&model->metrics[role]);
+    for (int64_t i = 0; model->member && i < model->members; i++)
+        consm_model_free(model->member[i]);
+    mem_free(model->member);
     mem_free(model->dataset);
     mem_free(model->split);
     mem_free(model->version);
@@ -56,6 +59,9 @@ consm_status consm_model_info(struct consm_model_info *out, const struct consm_m
         .smoothing = model->sets.smoothing,
         .covered = model->covered,
         .set_size = model->set_size,
+        .ensemble = model->ensemble.runs,
+        .members = model->members ? model->members : 1,
+        .rule = model->ensemble.runs ? ensemble_rule_name[model->ensemble.rule] : "",
     };
     return sized_give(out, &info, sizeof info, SIZED_UP_TO(struct consm_model_info, eval_ms));
 }
@@ -91,6 +97,9 @@ void consm_metrics_confusion(int64_t *counts, const struct consm_metrics *metric
 void consm_model_build(struct consm_model *model, consm_build_fn build, void *ctx)
 {
     model->custom = (struct custom){build, ctx};
+    for (int64_t i = 0; i < model->members; i++)
+        if (model->member[i]->def == &model->member[i]->own)
+            model->member[i]->custom = model->custom;
 }
 
 /* ---- from a session ------------------------------------------------------ */
@@ -179,38 +188,46 @@ done:
     return st;
 }
 
-static void set_definition(struct consm_model *m, const struct training_request *r)
+void model_define(struct consm_model *m, const struct model_def *def, struct custom custom)
 {
-    m->custom = r->custom;
-    m->def = r->options.model;
+    m->custom = custom;
+    m->def = def;
     if (!m->custom.build)
         return;
-    snprintf(m->own_name, sizeof m->own_name, "%s", r->options.model->name);
-    m->own = *r->options.model;
+    snprintf(m->own_name, sizeof m->own_name, "%s", def->name);
+    m->own = *def;
     m->own.name = m->own_name;
     m->def = &m->own;
 }
 
-static consm_status from_session(struct consm_model **out, struct session *s,
-                                 const struct train_result *result,
-                                 const struct training_request *r)
+consm_status model_of_session(struct consm_model **out, struct session *s, struct custom custom)
 {
     consm_status st = CONSM_OK;
     struct consm_model *m;
-    const float *logits;
+    *out = NULL;
     TRY(ZNEW(m, 1));
-    set_definition(m, r);
+    model_define(m, s->options.model, custom);
     m->config = s->options.config;
-    m->result = *result;
-    TRY(copy_data_facts(m, r));
+    m->result.seed = s->options.seed;
+    m->classes = s->problem->classes;
+    m->features = s->problem->features;
+    m->trained = s->learner.params->trained;
     TRY(copy_tensors(m, s));
-    TRY(session_logits(&logits, s));
-    TRY(measure(m, s->problem, logits));
-    TRY(model_fit_sets(m, s->problem, r->roles, logits));
     *out = m;
     return CONSM_OK;
 done:
     consm_model_free(m);
+    return st;
+}
+
+consm_status model_complete(struct consm_model *m, const struct training_request *request,
+                            const struct problem *problem, const float *logits)
+{
+    consm_status st = CONSM_OK;
+    TRY(copy_data_facts(m, request));
+    TRY(measure(m, problem, logits));
+    TRY(model_fit_sets(m, problem, request->roles, logits));
+done:
     return st;
 }
 
@@ -228,8 +245,7 @@ static consm_status write_checkpoint(void *ctx, struct session *s)
     return checkpoint_save(s, &run, r->checkpoint);
 }
 
-consm_status model_train(struct consm_model **out, struct consm_prediction **prediction,
-                         const struct training_request *request)
+consm_status model_run(const struct training_request *request, model_trained_fn use, void *ctx)
 {
     consm_status st = CONSM_OK;
     struct backend *backend = NULL;
@@ -238,7 +254,6 @@ consm_status model_train(struct consm_model **out, struct consm_prediction **pre
     struct problem problem = prepare_problem(request->prepared, request->roles->role);
     struct train_options options = request->options;
     struct checkpoint_run run = run_of(request);
-    *out = NULL;
     options.context = &request->custom;
     if (request->checkpoint) {
         TRY(checkpoint_possible(&options));
@@ -250,17 +265,42 @@ consm_status model_train(struct consm_model **out, struct consm_prediction **pre
     if (request->resume)
         TRY(checkpoint_load(s, &run, request->checkpoint));
     TRY(session_train(s, &result));
-    TRY(from_session(out, s, &result, request));
-    if (prediction) {
-        const float *logits;
-        TRY(session_logits(&logits, s));
-        TRY(prediction_new(prediction, logits, (*out)->temperature, problem.nodes,
-                           problem.classes));
-        TRY(prediction_add_sets(*prediction, *out, problem.graph));
-    }
+    TRY(use(ctx, s, &result));
 done:
     session_free(s);
     backend_close(backend);
+    return st;
+}
+
+/* Where a plain run's session goes. */
+struct plain {
+    struct consm_model **model;
+    struct consm_prediction **prediction; /* may be NULL */
+    const struct training_request *request;
+};
+
+static consm_status take_plain(void *ctx, struct session *s, const struct train_result *result)
+{
+    consm_status st = CONSM_OK;
+    const struct plain *to = ctx;
+    const float *logits;
+    TRY(model_of_session(to->model, s, to->request->custom));
+    (*to->model)->result = *result;
+    TRY(session_logits(&logits, s));
+    TRY(model_complete(*to->model, to->request, s->problem, logits));
+    if (to->prediction)
+        TRY(model_prediction(to->prediction, *to->model, s->problem, logits));
+done:
+    return st;
+}
+
+consm_status model_train(struct consm_model **out, struct consm_prediction **prediction,
+                         const struct training_request *request)
+{
+    struct plain to = {out, prediction, request};
+    *out = NULL;
+    consm_status st = request->ensemble > 1 ? model_train_ensemble(out, prediction, request)
+                                            : model_run(request, take_plain, &to);
     if (st < 0) {
         consm_model_free(*out);
         *out = NULL;

@@ -98,44 +98,35 @@ static consm_status check_format(const struct source *s)
                            "%s: a safetensors file, but no model of consm: expected \"format\": "
                            "\"consm model 1\" in its metadata, found %.40s",
                            s->path, format ? format : "none");
-    if (strcmp(format, "consm model 1") != 0)
+    if (strcmp(format, MODEL_FORMAT_PLAIN) != 0 && strcmp(format, MODEL_FORMAT_ENSEMBLE) != 0)
         return status_fail(CONSM_EFORMAT, "%s: %.40s is newer than this consm (%s) understands",
                            s->path, format, consm_version());
     return CONSM_OK;
 }
 
-/* A registered model, or one of its maker's own that will need its equations. */
+/* A failure whose message is put behind the file's name and the part's. */
+static consm_status in_part(consm_status st, const struct source *s, const char *part)
+{
+    char message[512];
+    if (st >= 0 || st == CONSM_ENOMEM)
+        return st;
+    snprintf(message, sizeof message, "%s", consm_errmsg());
+    return status_fail(CONSM_EFORMAT, "%s: %s: %s", s->path, part, message);
+}
+
 static consm_status read_definition(struct consm_model *m, const struct source *s)
 {
     const char *name = need(s, "model");
-    if (!name)
-        return CONSM_EFORMAT;
-    if (model_find(&m->def, name) == CONSM_OK)
-        return CONSM_OK;
-    status_clear();
-    if (strlen(name) >= sizeof m->own_name)
-        return status_fail(CONSM_EFORMAT, "%s: the model's name is too long", s->path);
-    strcpy(m->own_name, name);
-    m->own = (struct model_def){.name = m->own_name,
-                                .title = "a model of its maker's own",
-                                .paper = "",
-                                .knobs = "",
-                                .build = custom_build};
-    m->def = &m->own;
-    return CONSM_OK;
+    return name ? in_part(model_define_by_name(m, name), s, "model") : CONSM_EFORMAT;
 }
 
 static consm_status read_config(struct consm_model *m, const struct source *s)
 {
     consm_status st = CONSM_OK;
     json_t *config = NULL;
-    char message[512];
     model_defaults(m->def, &m->config);
     TRY(need_json(&config, s, "config"));
-    if (config_from_json(&m->config, config) < 0) {
-        snprintf(message, sizeof message, "%s", consm_errmsg());
-        TRY(status_fail(CONSM_EFORMAT, "%s: config: %s", s->path, message));
-    }
+    TRY(in_part(config_from_json(&m->config, config), s, "config"));
 done:
     json_decref(config);
     return st;
@@ -222,18 +213,21 @@ done:
     return st;
 }
 
+/* ---- tensors and members ------------------------------------------------- */
+
+/* name: without the member's number in front. */
 static consm_status read_tensor(struct model_tensor *to, const struct source *s,
-                                const struct safetensors_tensor *from)
+                                const struct safetensors_tensor *from, const char *name)
 {
     consm_status st = CONSM_OK;
     if (from->type != SAFETENSORS_F32 || from->rank != 2)
         return status_fail(CONSM_EFORMAT,
                            "%s: tensor %.60s is %s of rank %d: expected F32 of rank 2", s->path,
                            from->name, safetensors_type_name(from->type), from->rank);
-    if (strlen(from->name) >= sizeof to->name)
+    if (strlen(name) >= sizeof to->name)
         return status_fail(CONSM_EFORMAT, "%s: the tensor name %.60s… is too long", s->path,
                            from->name);
-    strcpy(to->name, from->name);
+    strcpy(to->name, name);
     to->rows = from->shape[0];
     to->cols = from->shape[1];
     TRY(NEW(to->value, from->count));
@@ -246,16 +240,83 @@ done:
     return st;
 }
 
+/* Whose a tensor is: "3.w1" is member 3's w1, in a plain model any name is the model's. */
+static consm_status owner_of(struct consm_model **owner, const char **name, struct consm_model *m,
+                             const struct source *s, const char *full)
+{
+    char *end;
+    *owner = m;
+    *name = full;
+    if (m->members == 0)
+        return CONSM_OK;
+    /* Digits only: strtol would also take spaces and signs. */
+    long number = *full >= '0' && *full <= '9' ? strtol(full, &end, 10) : -1;
+    if (number < 0 || number >= m->members || *end != '.')
+        return status_fail(CONSM_EFORMAT, "%s: tensor %.60s belongs to none of the %lld members",
+                           s->path, full, (long long)m->members);
+    *owner = m->member[number];
+    *name = end + 1;
+    return CONSM_OK;
+}
+
 static consm_status read_tensors(struct consm_model *m, const struct source *s)
 {
     consm_status st = CONSM_OK;
-    int64_t count = safetensors_count(s->file);
-    TRY(ZNEW(m->tensor, count));
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < safetensors_count(s->file); i++) {
         const struct safetensors_tensor *from = safetensors_at(s->file, i);
+        struct consm_model *owner;
+        const char *name;
         if (strcmp(from->name, "sha256") == 0)
             continue;
-        TRY(read_tensor(&m->tensor[m->tensors++], s, from));
+        TRY(owner_of(&owner, &name, m, s, from->name));
+        TRY(GROW(owner->tensor, owner->tensors, owner->tensor_room, 1));
+        owner->tensor[owner->tensors] = (struct model_tensor){0};
+        TRY(read_tensor(&owner->tensor[owner->tensors++], s, from, name));
+    }
+done:
+    return st;
+}
+
+/* The members as the metadata lists them, still without tensors. */
+static consm_status read_members(struct consm_model *m, const struct source *s)
+{
+    consm_status st = CONSM_OK;
+    json_t *facts = NULL, *members = NULL;
+    bool ensemble = strcmp(need(s, "format"), MODEL_FORMAT_ENSEMBLE) == 0;
+    if (!ensemble && !safetensors_metadata(s->file, "ensemble"))
+        return CONSM_OK;
+    TRY(need_json(&facts, s, "ensemble"));
+    TRY(in_part(ensemble_from_json(&m->ensemble, facts), s, "ensemble"));
+    if (!ensemble)
+        goto done;
+    TRY(need_json(&members, s, "members"));
+    size_t count = json_array_size(members);
+    if (count < 1 || count > MODEL_MOST_MEMBERS)
+        TRY(status_fail(CONSM_EFORMAT, "%s: %zu members: expected a list of 1 to %d", s->path,
+                        count, MODEL_MOST_MEMBERS));
+    TRY(ZNEW(m->member, count));
+    for (size_t i = 0; i < count; i++) {
+        struct consm_model *member;
+        TRY(ZNEW(member, 1));
+        m->member[m->members++] = member;
+        member->classes = m->classes;
+        member->features = m->features;
+        TRY(in_part(member_from_json(member, json_array_get(members, i)), s, "members"));
+    }
+done:
+    json_decref(facts);
+    json_decref(members);
+    return st;
+}
+
+/* Every part must have what its equations ask for; those of its maker's own come later. */
+static consm_status check_parts(const struct consm_model *m, const struct source *s)
+{
+    consm_status st = CONSM_OK;
+    for (int64_t i = 0; i < (m->members ? m->members : 1); i++) {
+        const struct consm_model *part = m->members ? m->member[i] : m;
+        if (part->def != &part->own)
+            TRY(model_check(part, s->path));
     }
 done:
     return st;
@@ -276,9 +337,9 @@ static consm_status read_model(struct consm_model **out, struct source *s)
     TRY(read_facts(m, s));
     TRY(read_measured(m, s));
     TRY(read_sets(m, s));
+    TRY(read_members(m, s));
     TRY(read_tensors(m, s));
-    if (m->def != &m->own)
-        TRY(model_check(m, s->path));
+    TRY(check_parts(m, s));
     *out = m;
     m = NULL;
 done:

@@ -68,13 +68,31 @@ static consm_status note_sets(struct safetensors_writer *w, const struct consm_m
     return json_note(w, "sets", &t);
 }
 
+/* "ensemble": how it came about; "members": every member but its tensors. */
+static consm_status note_ensemble(struct safetensors_writer *w, const struct consm_model *m)
+{
+    consm_status st = CONSM_OK;
+    struct text t = {0};
+    if (m->ensemble.runs == 0)
+        return CONSM_OK;
+    ensemble_to_json(&t, m);
+    TRY(json_note(w, "ensemble", &t));
+    if (m->members == 0)
+        goto done;
+    t = (struct text){0};
+    members_to_json(&t, m);
+    TRY(json_note(w, "members", &t));
+done:
+    return st;
+}
+
 static consm_status note_all(struct safetensors_writer *w, const struct consm_model *m)
 {
     consm_status st = CONSM_OK;
     struct text config = {0};
     char seed[32];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)m->result.seed);
-    TRY(safetensors_note(w, "format", "consm model 1"));
+    TRY(safetensors_note(w, "format", m->members ? MODEL_FORMAT_ENSEMBLE : MODEL_FORMAT_PLAIN));
     TRY(safetensors_note(w, "version", m->version));
     TRY(safetensors_note(w, "model", m->def->name));
     config_to_json(&config, &m->config);
@@ -95,6 +113,33 @@ static consm_status note_all(struct safetensors_writer *w, const struct consm_mo
     TRY(note_counts(w, m));
     TRY(note_metrics(w, m));
     TRY(note_sets(w, m));
+    TRY(note_ensemble(w, m));
+done:
+    return st;
+}
+
+static consm_status declare_tensors(struct safetensors_writer *w, const struct consm_model *m,
+                                    const char *prefix)
+{
+    consm_status st = CONSM_OK;
+    char name[96];
+    for (int64_t i = 0; i < m->tensors; i++) {
+        const struct model_tensor *t = &m->tensor[i];
+        int64_t shape[2] = {t->rows, t->cols};
+        snprintf(name, sizeof name, "%s%s", prefix, t->name);
+        TRY(safetensors_declare(w, name, SAFETENSORS_F32, 2, shape));
+    }
+done:
+    return st;
+}
+
+static consm_status write_tensors(struct safetensors_writer *w, const struct consm_model *m)
+{
+    consm_status st = CONSM_OK;
+    for (int64_t i = 0; i < m->tensors; i++) {
+        const struct model_tensor *t = &m->tensor[i];
+        TRY(safetensors_write(w, t->value, (size_t)(t->rows * t->cols) * sizeof *t->value));
+    }
 done:
     return st;
 }
@@ -103,18 +148,18 @@ consm_status consm_model_save(const struct consm_model *model, const char *path)
 {
     consm_status st = CONSM_OK;
     struct safetensors_writer *w = NULL;
+    char prefix[32];
     TRY(safetensors_writer_new(&w));
-    for (int64_t i = 0; i < model->tensors; i++) {
-        const struct model_tensor *t = &model->tensor[i];
-        int64_t shape[2] = {t->rows, t->cols};
-        TRY(safetensors_declare(w, t->name, SAFETENSORS_F32, 2, shape));
+    TRY(declare_tensors(w, model, ""));
+    for (int64_t i = 0; i < model->members; i++) {
+        snprintf(prefix, sizeof prefix, "%lld.", (long long)i);
+        TRY(declare_tensors(w, model->member[i], prefix));
     }
     TRY(note_all(w, model));
     TRY(safetensors_begin(w, path, true));
-    for (int64_t i = 0; i < model->tensors; i++) {
-        const struct model_tensor *t = &model->tensor[i];
-        TRY(safetensors_write(w, t->value, (size_t)(t->rows * t->cols) * sizeof *t->value));
-    }
+    TRY(write_tensors(w, model));
+    for (int64_t i = 0; i < model->members; i++)
+        TRY(write_tensors(w, model->member[i]));
     TRY(safetensors_commit(w));
 done:
     safetensors_writer_free(w);

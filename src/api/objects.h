@@ -7,6 +7,8 @@
 #include "api/prepare.h"
 #include "api/roles.h"
 #include "stats/conformal.h"
+#include "train/edge_trust.h"
+#include "train/ensemble.h"
 #include "train/metrics.h"
 
 struct consm_dataset {
@@ -37,6 +39,8 @@ struct consm_options {
     struct config config;
     bool given[CONFIG_ROWS]; /* the parameters that were set by name */
     uint64_t seed;
+    int64_t ensemble; /* runs to combine; 0 and 1: a plain model */
+    int member_jobs;  /* of them side by side; 0: one after another */
     int threads;
     char *split;
     struct split_options split_options;
@@ -51,6 +55,12 @@ struct model_tensor {
     char name[48];
     int64_t rows, cols;
     float *value; /* (rows, cols) */
+};
+
+/* How an ensemble came about; runs 0: nobody asked for one. */
+struct ensemble_facts {
+    int64_t runs, pool, picked; /* trained; members there were; members taken */
+    enum ensemble_rule rule;
 };
 
 struct consm_model {
@@ -69,6 +79,7 @@ struct consm_model {
     bool structural;
 
     int64_t tensors;
+    size_t tensor_room;
     struct model_tensor *tensor;
     double temperature, ece_before;
     struct train_result result;
@@ -77,6 +88,12 @@ struct consm_model {
 
     struct conformal sets;    /* coverage 0: none */
     double covered, set_size; /* of the test nodes' sets; NAN without test nodes */
+    /* An ensemble has members instead of tensors; members know their definition, configuration,
+     * seed, temperature and tensors, and no more. */
+    int64_t members; /* 0: a plain model */
+    struct consm_model **member;
+    int64_t picks, trained; /* of a member: its votes, its trained numbers */
+    struct ensemble_facts ensemble;
 };
 
 /* One training run. */
@@ -85,6 +102,8 @@ struct training_request {
     const struct roles *roles;
     struct train_options options;
     struct custom custom;
+    int64_t ensemble; /* runs to combine, with seeds of their own; 0 and 1: a plain model */
+    int jobs;         /* of them side by side */
     int threads;
     const char *checkpoint; /* where the run is written down every options.checkpoint_every epochs
                              * and when it is cancelled, or NULL */
@@ -98,6 +117,7 @@ consm_status model_train(struct consm_model **out, struct consm_prediction **pre
 /* What came of one run. */
 struct trained_run {
     struct train_result result;
+    struct ensemble_facts ensemble; /* runs 0: it was none */
     struct roles roles;
     struct consm_model *model;           /* where it was to be kept, and … */
     struct consm_prediction *prediction; /* … what it says of the graph it was trained on */
@@ -122,14 +142,55 @@ consm_status options_can_stop(const struct consm_options *o);
 /* train_planned() of such a run. */
 int64_t options_planned(const struct consm_options *o, int64_t *trials);
 
-/* A session that evaluates the model on a problem. The problem must outlive it. */
+/* A session that evaluates a plain model on a problem. The problem must outlive it. */
 consm_status model_session(struct session **out, const struct consm_model *model,
                            const struct problem *problem, struct backend *backend);
 
-/* Builds the session that evaluates the model on a dataset, then lets use() have it. */
-consm_status model_with_session(const struct consm_model *model,
-                                const struct consm_dataset *dataset, int threads,
-                                consm_status (*use)(void *ctx, struct session *s), void *ctx);
+/* The model's features found in a dataset, then use() on the problem they make. */
+typedef consm_status (*model_use_fn)(void *ctx, const struct consm_model *model,
+                                     const struct problem *problem, struct backend *backend);
+consm_status model_on_dataset(const struct consm_model *model, const struct consm_dataset *dataset,
+                              int threads, model_use_fn use, void *ctx);
+
+/* ---- ensemble.c: what plain models and ensembles answer alike ---- */
+
+/* A session of the model, or of each member in turn, for use(). */
+typedef consm_status (*model_part_fn)(void *ctx, const struct consm_model *part, struct session *s);
+consm_status model_each_session(const struct consm_model *model, const struct problem *problem,
+                                struct backend *backend, model_part_fn use, void *ctx);
+
+/* Logits (n, c), the caller's to free; of an ensemble the logarithm of its mean probabilities. */
+consm_status model_logits(float **out, const struct consm_model *model,
+                          const struct problem *problem, struct backend *backend);
+
+/* Trust in the edges of the problem's graph; of an ensemble the mean of what its ConSM members say,
+ * or else the agreement of its mean probabilities. */
+consm_status model_trust(struct edge_trust *out, const struct consm_model *model,
+                         const struct problem *problem, struct backend *backend);
+
+/* ---- ensemble_train.c ---- */
+
+/* model_train for request->ensemble > 1. */
+consm_status model_train_ensemble(struct consm_model **out, struct consm_prediction **prediction,
+                                  const struct training_request *request);
+
+/* ---- model.c: the steps of model_train ---- */
+
+/* Gives a model its definition; one of the caller's own is copied. */
+void model_define(struct consm_model *m, const struct model_def *def, struct custom custom);
+/* What an evaluation needs of a trained session: definition, configuration, seed, tensors. */
+consm_status model_of_session(struct consm_model **out, struct session *s, struct custom custom);
+/* The rest: facts about the data, calibration, figures of every role by logits (n, c). */
+consm_status model_complete(struct consm_model *m, const struct training_request *request,
+                            const struct problem *problem, const float *logits);
+/* Trains one run and lets use() have its session before it goes. */
+typedef consm_status (*model_trained_fn)(void *ctx, struct session *s,
+                                         const struct train_result *result);
+consm_status model_run(const struct training_request *request, model_trained_fn use, void *ctx);
+
+/* What the model says of a problem, by logits (n, c). */
+consm_status model_prediction(struct consm_prediction **out, const struct consm_model *model,
+                              const struct problem *problem, const float *logits);
 
 /* Labels, confidence and probabilities from logits (n, c). */
 consm_status prediction_new(struct consm_prediction **out, const float *logits, double temperature,

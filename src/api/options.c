@@ -108,6 +108,22 @@ static const char *get_threads(const struct consm_options *o, char buffer[32])
     return buffer;
 }
 
+static consm_status set_ensemble(struct consm_options *o, const struct run_option *row,
+                                 const char *text)
+{
+    double value = 0;
+    if (number(&value, row, text) < 0)
+        return CONSM_EINVAL;
+    o->ensemble = (int64_t)value;
+    return CONSM_OK;
+}
+
+static const char *get_ensemble(const struct consm_options *o, char buffer[32])
+{
+    snprintf(buffer, 32, "%lld", (long long)(o->ensemble > 1 ? o->ensemble : 1));
+    return buffer;
+}
+
 static consm_status set_split(struct consm_options *o, const struct run_option *row,
                               const char *text)
 {
@@ -187,6 +203,8 @@ static const struct run_option rows[] = {
      get_seed},
     {"threads", "0", "0: one per processor, fewer where a run is small", CONSM_INTEGER, 0, 1024,
      set_threads, get_threads},
+    {"ensemble", "1", "runs whose combination validation chooses; 1: one run alone", CONSM_INTEGER,
+     1, ENSEMBLE_MOST_RUNS, set_ensemble, get_ensemble},
     {"split", "",
      "auto, paper, public, random, file:I or a CSV file; by default random for sets known by name, "
      "auto for graphs of one's own",

@@ -204,58 +204,57 @@ static struct problem problem_of(const struct consm_model *m, const struct prepa
 
 /* ---- the calls ----------------------------------------------------------- */
 
-consm_status model_with_session(const struct consm_model *model,
-                                const struct consm_dataset *dataset, int threads,
-                                consm_status (*use)(void *ctx, struct session *s), void *ctx)
+consm_status model_on_dataset(const struct consm_model *model, const struct consm_dataset *dataset,
+                              int threads, model_use_fn use, void *ctx)
 {
     consm_status st = CONSM_OK;
     const struct prepared *prepared;
     struct matched features = {0};
     struct backend *backend = NULL;
-    struct session *s = NULL;
     TRY(dataset_prepared(&prepared, dataset));
     TRY(match_features(&features, model, prepared));
     struct problem problem = problem_of(model, prepared, &features);
     if (threads == 0 && prepare_is_small(prepared, &model->config))
         threads = 1;
     TRY(backend_open(&backend, NULL, threads));
-    TRY(model_session(&s, model, &problem, backend));
-    TRY(use(ctx, s));
+    TRY(use(ctx, model, &problem, backend));
 done:
-    session_free(s);
     backend_close(backend);
     matched_free(&features);
     return st;
 }
 
-struct wanted {
-    struct consm_prediction **out;
-    const struct consm_model *model;
-};
-
-static consm_status read_logits(void *ctx, struct session *s)
+consm_status model_prediction(struct consm_prediction **out, const struct consm_model *model,
+                              const struct problem *problem, const float *logits)
 {
     consm_status st = CONSM_OK;
-    const struct wanted *wanted = ctx;
-    const float *logits;
-    TRY(session_logits(&logits, s));
-    TRY(prediction_new(wanted->out, logits, wanted->model->temperature, s->problem->nodes,
-                       s->problem->classes));
-    TRY(prediction_add_sets(*wanted->out, wanted->model, s->problem->graph));
+    TRY(prediction_new(out, logits, model->temperature, problem->nodes, problem->classes));
+    TRY(prediction_add_sets(*out, model, problem->graph));
 done:
     if (st < 0) {
-        consm_prediction_free(*wanted->out);
-        *wanted->out = NULL;
+        consm_prediction_free(*out);
+        *out = NULL;
     }
+    return st;
+}
+
+static consm_status predict(void *ctx, const struct consm_model *model,
+                            const struct problem *problem, struct backend *backend)
+{
+    consm_status st = CONSM_OK;
+    float *logits = NULL;
+    TRY(model_logits(&logits, model, problem, backend));
+    TRY(model_prediction(ctx, model, problem, logits));
+done:
+    mem_free(logits);
     return st;
 }
 
 consm_status consm_predict(struct consm_prediction **out, const struct consm_model *model,
                            const struct consm_dataset *dataset, int threads)
 {
-    struct wanted wanted = {out, model};
     *out = NULL;
-    return model_with_session(model, dataset, threads, read_logits, &wanted);
+    return model_on_dataset(model, dataset, threads, predict, out);
 }
 
 struct lines {
@@ -263,18 +262,25 @@ struct lines {
     void *ctx;
 };
 
-static consm_status dump_program(void *ctx, struct session *s)
+static consm_status dump_program(void *ctx, const struct consm_model *part, struct session *s)
 {
     const struct lines *lines = ctx;
+    (void)part;
     program_dump(s->learner.eval, lines->line, lines->ctx);
     return CONSM_OK;
+}
+
+static consm_status dump_programs(void *ctx, const struct consm_model *model,
+                                  const struct problem *problem, struct backend *backend)
+{
+    return model_each_session(model, problem, backend, dump_program, ctx);
 }
 
 consm_status consm_model_dump(const struct consm_model *model, const struct consm_dataset *dataset,
                               consm_line_fn line, void *ctx)
 {
     struct lines lines = {line, ctx};
-    return model_with_session(model, dataset, 1, dump_program, &lines);
+    return model_on_dataset(model, dataset, 1, dump_programs, &lines);
 }
 
 /* The equations on a graph of one lone node ask for the same parameters as on any other. */

@@ -19,7 +19,9 @@ static bool tell(void *ctx, const struct progress *p)
                                       .epochs = p->epochs,
                                       .loss = p->loss,
                                       .val_acc = p->val_acc,
-                                      .best_val = p->best_val};
+                                      .best_val = p->best_val,
+                                      .member = p->member,
+                                      .members = p->members};
     return listener->fn(listener->ctx, &progress);
 }
 
@@ -77,6 +79,8 @@ consm_status run_by_options(struct trained_run *out, bool keep, const struct con
         .roles = &out->roles,
         .custom = o->custom,
         .threads = o->threads,
+        .ensemble = o->ensemble,
+        .jobs = o->member_jobs > 1 ? o->member_jobs : 1,
         .options = {.model = o->model,
                     .config = whole_config(o, dataset),
                     .seed = o->seed,
@@ -88,14 +92,17 @@ consm_status run_by_options(struct trained_run *out, bool keep, const struct con
     TRY(dataset_prepared(&request.prepared, dataset));
     if (request.threads == 0 && prepare_is_small(request.prepared, &o->config))
         request.threads = 1;
+    if (o->checkpoint && o->ensemble > 1)
+        TRY(status_fail(CONSM_EINVAL, "an ensemble cannot be interrupted and resumed"));
     if (o->checkpoint) {
         request.checkpoint = o->checkpoint;
         request.options.checkpoint_every = o->checkpoint_every;
         request.resume = o->resume && file_kind(o->checkpoint) != FILE_MISSING;
     }
-    if (keep) {
-        TRY(model_train(&out->model, &out->prediction, &request));
+    if (keep || o->ensemble > 1) {
+        TRY(model_train(&out->model, keep ? &out->prediction : NULL, &request));
         out->result = out->model->result;
+        out->ensemble = out->model->ensemble;
     } else {
         struct problem problem = prepare_problem(request.prepared, out->roles.role);
         TRY(train_once(&out->result, &problem, &request.options, request.threads));

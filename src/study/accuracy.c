@@ -18,6 +18,7 @@ static consm_status accuracy_run(struct study_run *out, bool *known, const struc
     const struct study_options *o = v->options;
     *known = true;
     TRY(options_run(out, o, TASK_TRAIN, dataset, row->model));
+    out->ensemble = row->ensemble;
     if (!row->profile)
         goto done;
     TRY(config_set(&out->config, "profile", row->profile));
@@ -43,23 +44,35 @@ static struct study_options with_split(const struct study_options *o, int split)
     return copy;
 }
 
+/* All rows of a kind on all sets. */
+static consm_status plan_rows(struct plan *plan, const struct study_view *v, enum grid_kind kind)
+{
+    consm_status st = CONSM_OK;
+    const struct study_options *o = v->options;
+    struct grid_row row[STUDY_MOST + 2];
+    int rows = grid_rows(row, o, kind);
+    for (int i = 0; i < o->datasets * rows; i++) {
+        struct study_run run;
+        bool known;
+        TRY(accuracy_run(&run, &known, v, o->dataset[i / rows], &row[i % rows]));
+        TRY(plan_add_seeds(plan, &run, o->seeds));
+    }
+done:
+    return st;
+}
+
 static consm_status accuracy_plan(struct plan *plan, const struct study_view *v)
 {
     consm_status st = CONSM_OK;
     for (int k = 0; k < splits_of(v->options); k++) {
         struct study_options o = with_split(v->options, k);
         struct study_view split = *v;
-        struct grid_row row[STUDY_MOST + 2];
-        int rows = grid_rows(row, &o, k == 0);
         split.options = &o;
-        for (int i = 0; i < o.datasets * rows; i++) {
-            struct study_run run;
-            bool known;
-            TRY(accuracy_run(&run, &known, &split, o.dataset[i / rows], &row[i % rows]));
-            TRY(plan_add_seeds(plan, &run, o.seeds));
-        }
+        TRY(plan_rows(plan, &split, k == 0 ? GRID_PROFILES : GRID_MODELS));
         if (k == 0)
             TRY(controls_plan(plan, &split));
+        if (k == 0 && o.ensemble > 1)
+            TRY(plan_rows(plan, &split, GRID_ENSEMBLES));
     }
 done:
     return st;
@@ -70,7 +83,7 @@ static int paper_best(const struct grid *g, int s)
 {
     int best = -1;
     for (int m = 0; m < g->models; m++) {
-        double figure = paper_accuracy(g->dataset[s], g->row[m].model->name);
+        double figure = grid_paper(g, s, m);
         if (!isnan(figure) &&
             (best < 0 || figure > paper_accuracy(g->dataset[s], g->row[best].model->name)))
             best = m;
@@ -130,7 +143,8 @@ static consm_status add_split(struct report *r, const struct study_view *v, bool
     struct grid g = {0};
     struct table *t = NULL;
     struct figure *f = NULL;
-    TRY(grid_fill(&g, v, v->options->dataset, v->options->datasets, accuracy_run, first));
+    TRY(grid_fill(&g, v, v->options->dataset, v->options->datasets, accuracy_run,
+                  first ? GRID_PROFILES : GRID_MODELS));
     view_printf(&caption, "Test accuracy (%%), split “%s”", split);
     TRY(grid_table(&t, &g, first ? "accuracy" : view_printf(&name, "accuracy-%s", split),
                    caption.text));
@@ -148,6 +162,27 @@ static consm_status add_split(struct report *r, const struct study_view *v, bool
         grid_summary(r, &g);
         add_claims(r, &g);
     }
+done:
+    grid_free(&g);
+    return st;
+}
+
+/* The table beside: what N runs of each method give when validation may combine them. */
+static consm_status add_ensembles(struct report *r, const struct study_view *v)
+{
+    consm_status st = CONSM_OK;
+    struct view_words caption;
+    struct grid g = {0};
+    struct table *t = NULL;
+    TRY(grid_fill(&g, v, v->options->dataset, v->options->datasets, accuracy_run, GRID_ENSEMBLES));
+    view_printf(&caption, "Test accuracy (%%) of ensembles of %d runs, split “%s”",
+                (int)v->options->ensemble, v->options->split);
+    TRY(grid_table(&t, &g, "accuracy-ensembles", caption.text));
+    report_table(r, t);
+    view_printf(&caption, "Intervals and tests behind the ensembles, split “%s”",
+                v->options->split);
+    TRY(grid_details(&t, &g, "accuracy-ensembles-details", caption.text));
+    report_table(r, t);
 done:
     grid_free(&g);
     return st;
@@ -179,6 +214,8 @@ static consm_status accuracy_render(struct report *r, const struct study_view *v
         TRY(add_split(r, &split, k == 0));
         if (k == 0)
             TRY(controls_render(r, &split));
+        if (k == 0 && o->ensemble > 1)
+            TRY(add_ensembles(r, &split));
     }
 done:
     return st;

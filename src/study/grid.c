@@ -13,27 +13,51 @@ void grid_free(struct grid *g)
     *g = (struct grid){0};
 }
 
-int grid_rows(struct grid_row *row, const struct study_options *o, bool profiles)
+static void add_row(struct grid_row *row, int *count, const struct model_def *model,
+                    const char *profile, int64_t ensemble)
+{
+    struct grid_row *to = &row[(*count)++];
+    *to = (struct grid_row){.model = model, .profile = profile, .ensemble = ensemble};
+    if (ensemble)
+        snprintf(to->title, sizeof to->title, "%s, ensemble of %d", view_model_title(model),
+                 (int)ensemble);
+    else if (profile)
+        snprintf(to->title, sizeof to->title, "ConSM (%s)",
+                 strcmp(profile, "paper") == 0 ? "paper's text" : "authors' program");
+    else
+        snprintf(to->title, sizeof to->title, "%s", view_model_title(model));
+}
+
+int grid_rows(struct grid_row *row, const struct study_options *o, enum grid_kind kind)
 {
     int count = 0;
+    const struct model_def *consm = options_model(o, "consm");
+    if (kind == GRID_ENSEMBLES && consm)
+        add_row(row, &count, consm, NULL, 0);
     for (int m = 0; m < o->models; m++) {
-        row[count++] = (struct grid_row){o->model[m], NULL, view_model_title(o->model[m])};
-        if (profiles && strcmp(o->model[m]->name, "consm") == 0) {
-            row[count++] = (struct grid_row){o->model[m], "paper", "ConSM (paper's text)"};
-            row[count++] = (struct grid_row){o->model[m], "authors", "ConSM (authors' program)"};
-            profiles = false;
+        add_row(row, &count, o->model[m], NULL, kind == GRID_ENSEMBLES ? o->ensemble : 0);
+        if (kind == GRID_PROFILES && o->model[m] == consm) {
+            add_row(row, &count, consm, "paper", 0);
+            add_row(row, &count, consm, "authors", 0);
+            kind = GRID_MODELS; /* once, should it be named twice */
         }
     }
     return count;
 }
 
+double grid_paper(const struct grid *g, int set, int model)
+{
+    const struct grid_row *row = &g->row[model];
+    return row->ensemble ? (double)NAN : paper_accuracy(g->dataset[set], row->model->name);
+}
+
 consm_status grid_fill(struct grid *g, const struct study_view *v, const char *const *dataset,
-                       int sets, grid_run_fn run_of, bool profiles)
+                       int sets, grid_run_fn run_of, enum grid_kind kind)
 {
     consm_status st = CONSM_OK;
     const struct study_options *o = v->options;
     *g = (struct grid){.sets = sets};
-    g->models = grid_rows(g->row, o, profiles);
+    g->models = grid_rows(g->row, o, kind);
     TRY(ZNEW(g->cell, sets * g->models));
     TRY(ZNEW(g->p, sets * g->models));
     for (int s = 0; s < sets; s++) {
@@ -67,7 +91,7 @@ done:
 static bool far_from_paper(const struct grid *g, int s, int m)
 {
     const struct study_cell *c = grid_cell(g, s, m);
-    double paper = paper_accuracy(g->dataset[s], g->row[m].model->name);
+    double paper = grid_paper(g, s, m);
     double spread = paper_accuracy_std(g->dataset[s], g->row[m].model->name);
     double std = isnan(c->std) ? 0 : 100 * c->std;
     return fabs(100 * c->mean - paper) > fmax(2, 3 * sqrt(spread * spread + std * std));
@@ -93,7 +117,7 @@ consm_status grid_table(struct table **out, const struct grid *g, const char *na
         table_text(t, g->row[m].title);
         for (int s = 0; s < g->sets; s++) {
             const struct study_cell *c = grid_cell(g, s, m);
-            double paper = paper_accuracy(g->dataset[s], g->row[m].model->name);
+            double paper = grid_paper(g, s, m);
             if (c->n == 0) {
                 table_empty(t);
                 continue;
@@ -175,7 +199,7 @@ consm_status grid_bars(struct figure **out, const struct grid *g, const char *na
         value[0][i] = 100 * c->mean;
         value[1][i] = fmax(0, 100 * c->interval.low); /* a share cannot leave 0 … 100 % */
         value[2][i] = fmin(100, 100 * c->interval.high);
-        value[3][i] = paper_accuracy(g->dataset[i / g->models], g->row[i % g->models].model->name);
+        value[3][i] = grid_paper(g, i / g->models, i % g->models);
         references += !isnan(value[3][i]);
         if (c->n < 2)
             value[1][i] = value[2][i] = (double)NAN;

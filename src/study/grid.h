@@ -8,12 +8,17 @@
 /* With fewer pairs the exact two-sided test cannot reach p < 0.05, whatever the differences. */
 enum { GRID_ENOUGH = 6 };
 
-/* A row: a model, or ConSM as another of its profiles says. */
+/* A row: a model, ConSM as another of its profiles says, or an ensemble of a model. */
 struct grid_row {
     const struct model_def *model;
     const char *profile; /* "paper", "authors", or NULL */
-    const char *title;
+    int64_t ensemble;    /* runs that it combines; 0: none */
+    char title[64];
 };
+
+/* Which rows there are: the study's models; behind ConSM its two other profiles; or ConSM alone and
+ * an ensemble of every model. */
+enum grid_kind { GRID_MODELS, GRID_PROFILES, GRID_ENSEMBLES };
 
 struct grid {
     int sets, models;
@@ -30,19 +35,21 @@ struct grid {
 typedef consm_status (*grid_run_fn)(struct study_run *out, bool *known, const struct study_view *v,
                                     const char *dataset, const struct grid_row *row);
 
-/* The study's models; profiles: ConSM's two others behind it, if it is among them. Returns how
- * many; row (STUDY_MOST + 2). */
-int grid_rows(struct grid_row *row, const struct study_options *o, bool profiles);
+/* Returns how many; row (STUDY_MOST + 2). */
+int grid_rows(struct grid_row *row, const struct study_options *o, enum grid_kind kind);
 
 /* Looks all cells up and tests every row against the best of its set. */
 consm_status grid_fill(struct grid *g, const struct study_view *v, const char *const *dataset,
-                       int sets, grid_run_fn run_of, bool profiles);
+                       int sets, grid_run_fn run_of, enum grid_kind kind);
 void grid_free(struct grid *g);
 
 static inline struct study_cell *grid_cell(const struct grid *g, int set, int model)
 {
     return &g->cell[set * g->models + model];
 }
+
+/* The paper's figure for a cell; NaN where it has none, as for ensembles. */
+double grid_paper(const struct grid *g, int set, int model);
 
 /* Models by datasets: mean ± std, the best and its equals marked, the paper's figure in brackets.
  */

@@ -1,6 +1,8 @@
 /* Reading options, and what studies ask of them. */
 #include "study/options.h"
 
+#include "train/ensemble.h"
+
 #include <string.h>
 
 static consm_status read_names(struct study_options *o)
@@ -66,6 +68,7 @@ consm_status options_read(struct study_options *out, json_t *json)
     out->split_options.train = json_number_value(json_object_get(json, "train_ratio"));
     out->split_options.val = json_number_value(json_object_get(json, "val_ratio"));
     out->split_options.pooled = json_is_true(json_object_get(json, "pooled"));
+    out->ensemble = whole(json, "ensemble", 0);
     out->set = json_object_get(json, "set");
     out->search = whole(json, "search", 0);
     out->search_seeds = whole(json, "search_seeds", 3);
@@ -73,6 +76,8 @@ consm_status options_read(struct study_options *out, json_t *json)
     if (out->seeds < 1 || out->seeds > STUDY_MOST_SEEDS || out->search_seeds < 1 ||
         out->search_seeds > STUDY_MOST_SEEDS || out->search < 0 || out->search > 100000)
         TRY(status_fail(CONSM_EINVAL, "a study needs 1 to %d seeds", STUDY_MOST_SEEDS));
+    if (out->ensemble < 0 || out->ensemble > ENSEMBLE_MOST_RUNS)
+        TRY(status_fail(CONSM_EINVAL, "an ensemble combines 1 to %d runs", ENSEMBLE_MOST_RUNS));
     TRY(read_names(out));
 done:
     if (st < 0)

@@ -156,6 +156,8 @@ static consm_status add_particulars(json_t *id, const struct study_run *run)
     if (run->task == TASK_PRUNE)
         fault |= json_object_set_new(id, "same_kept", json_real(run->same_kept)) |
                  json_object_set_new(id, "other_kept", json_real(run->other_kept));
+    if (run->ensemble)
+        fault |= json_object_set_new(id, "ensemble", json_integer(run->ensemble));
     if (run->model) {
         TRY(plan_parameters(&parameters, &run->config));
         fault |= json_object_set_new(id, "seed", json_integer((json_int_t)run->seed)) |
@@ -193,6 +195,8 @@ double plan_cost(const struct study_run *run, int64_t edges, int64_t feature_ent
 {
     const struct config *c = &run->config;
     double step = 2e4 + (double)edges + (double)feature_entries, more = 0;
+    if (run->ensemble)
+        step *= (double)run->ensemble;
     if (run->task == TASK_FACTS)
         return step;
     if (run->task == TASK_PLANT) /* a GCN for each way to drop edges: two a score */

@@ -1,10 +1,12 @@
 /* The steps that tasks share, plain training, and training with a curve. */
 #include "study/task.h"
 
+#include "api/objects.h"
 #include "backends/open.h"
 #include "base/alloc.h"
 #include "train/session.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 consm_status task_number(json_t *object, const char *name, double value)
@@ -72,6 +74,34 @@ done:
     return st;
 }
 
+/* The ensemble as `consm train --ensemble` makes it, and how validation chose. */
+static consm_status train_ensemble(json_t *result, const struct task_input *in)
+{
+    consm_status st = CONSM_OK;
+    struct roles roles = {0};
+    struct consm_model *model = NULL;
+    struct training_request request = {.prepared = in->prepared,
+                                       .roles = &roles,
+                                       .options = task_options(in),
+                                       .ensemble = in->run->ensemble,
+                                       .jobs = 1,
+                                       .threads = in->threads};
+    TRY(task_roles(&roles.role, in));
+    split_count(roles.count, roles.role, in->prepared->data->nodes);
+    snprintf(roles.split, sizeof roles.split, "%s", in->run->split);
+    TRY(model_train(&model, NULL, &request));
+    TRY(task_record(result, &model->result));
+    TRY(task_number(result, "ece", model->metrics[SPLIT_TEST].all.ece));
+    if (json_object_set_new(result, "rule",
+                            json_string(ensemble_rule_name[model->ensemble.rule])) != 0 ||
+        json_object_set_new(result, "picked", json_integer(model->ensemble.picked)) != 0)
+        TRY(status_fail(CONSM_ENOMEM, "no memory for a result"));
+done:
+    consm_model_free(model);
+    roles_free(&roles);
+    return st;
+}
+
 consm_status task_train(json_t *result, const struct task_input *in)
 {
     consm_status st = CONSM_OK;
@@ -80,6 +110,8 @@ consm_status task_train(json_t *result, const struct task_input *in)
     struct session *s = NULL;
     struct train_result trained;
     struct train_options options = task_options(in);
+    if (in->run->ensemble)
+        return train_ensemble(result, in);
     TRY(task_roles(&role, in));
     struct problem problem = prepare_problem(in->prepared, role);
     TRY(backend_open(&backend, NULL, in->threads));

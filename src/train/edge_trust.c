@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static bool has_matching(const struct session *s)
+bool session_matches(const struct session *s)
 {
     return s->procedure && strcmp(s->procedure->model, "consm") == 0 && s->own;
 }
@@ -103,17 +103,17 @@ done:
     return st;
 }
 
-/* The kept edges: the best by score, or those above a half. */
-static consm_status choose_kept(struct edge_trust *out, double zeta)
+consm_status edge_trust_keep(struct edge_trust *t, double zeta)
 {
     consm_status st = CONSM_OK;
     int32_t *order = NULL;
-    int64_t count = out->edges->count, kept = (int64_t)floor(zeta * (double)count);
-    out->zeta = zeta;
+    int64_t count = t->edges->count, kept = (int64_t)floor(zeta * (double)count);
+    t->zeta = zeta;
+    memset(t->kept, 0, (size_t)count);
     TRY(NEW(order, count));
-    prune_first(order, out->score, count, kept);
+    prune_first(order, t->score, count, kept);
     for (int64_t i = 0; i < kept && i < count; i++)
-        out->kept[order[i]] = 1;
+        t->kept[order[i]] = 1;
 done:
     mem_free(order);
     return st;
@@ -127,35 +127,58 @@ static double share_above_half(const float *score, int64_t count)
     return count > 0 ? (double)above / (double)count : 0;
 }
 
-consm_status session_trust(struct edge_trust *out, struct session *s)
+/* Room for the scores of a graph's edges. */
+static consm_status open_trust(struct edge_trust *out, const struct csr *graph)
 {
     consm_status st = CONSM_OK;
     *out = (struct edge_trust){0};
-    TRY(edges_new(&out->edges, s->problem->graph));
-    int64_t count = out->edges->count;
-    TRY(NEW(out->score, count));
-    TRY(ZNEW(out->kept, count));
-    if (has_matching(s)) {
-        const float *kept;
-        const struct consm *own = s->own;
-        if (!own->heard) {
-            TRY(consm_final_coefficients(s));
-            TRY(consm_open_witnesses(s));
-            TRY(call_witnesses(s));
-        }
-        TRY(params_read(&kept, s->learner.params, PLACE_VALUE));
-        kept += stored_at(s);
-        out->weigh.bias = kept[0];
-        for (int k = 0; k < WITNESSES; k++)
-            out->weigh.by[k] = kept[1 + k];
-        trust_apply(out->score, &out->weigh, own->witness, count);
-        TRY(choose_kept(out, own->zeta));
-    } else {
-        const float *logits;
-        TRY(session_logits(&logits, s));
-        witness_agreement(out->score, logits, s->problem->classes, out->edges);
-        TRY(choose_kept(out, share_above_half(out->score, count)));
+    TRY(edges_new(&out->edges, graph));
+    TRY(NEW(out->score, out->edges->count));
+    TRY(ZNEW(out->kept, out->edges->count));
+done:
+    if (st < 0)
+        edge_trust_free(out);
+    return st;
+}
+
+consm_status edge_trust_agreement(struct edge_trust *out, const struct csr *graph,
+                                  const float *logits, int32_t classes)
+{
+    consm_status st = CONSM_OK;
+    TRY(open_trust(out, graph));
+    witness_agreement(out->score, logits, classes, out->edges);
+    TRY(edge_trust_keep(out, share_above_half(out->score, out->edges->count)));
+done:
+    if (st < 0)
+        edge_trust_free(out);
+    return st;
+}
+
+consm_status session_trust(struct edge_trust *out, struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const float *logits;
+    if (!session_matches(s)) {
+        *out = (struct edge_trust){0};
+        st = session_logits(&logits, s);
+        return st < 0 ? st
+                      : edge_trust_agreement(out, s->problem->graph, logits, s->problem->classes);
     }
+    TRY(open_trust(out, s->problem->graph));
+    const float *kept;
+    const struct consm *own = s->own;
+    if (!own->heard) {
+        TRY(consm_final_coefficients(s));
+        TRY(consm_open_witnesses(s));
+        TRY(call_witnesses(s));
+    }
+    TRY(params_read(&kept, s->learner.params, PLACE_VALUE));
+    kept += stored_at(s);
+    out->weigh.bias = kept[0];
+    for (int k = 0; k < WITNESSES; k++)
+        out->weigh.by[k] = kept[1 + k];
+    trust_apply(out->score, &out->weigh, own->witness, out->edges->count);
+    TRY(edge_trust_keep(out, own->zeta));
 done:
     if (st < 0)
         edge_trust_free(out);

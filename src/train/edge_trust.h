@@ -19,6 +19,16 @@ struct edge_trust {
  * predictions are right and independent; kept are those above a half, ζ is their share. */
 consm_status session_trust(struct edge_trust *out, struct session *s);
 
+/* Marks the ⌊ζ·edges⌋ largest scores as kept. */
+consm_status edge_trust_keep(struct edge_trust *t, double zeta);
+
+/* Trust by the agreement of predictions alone: logits (n, c) of the graph's nodes. */
+consm_status edge_trust_agreement(struct edge_trust *out, const struct csr *graph,
+                                  const float *logits, int32_t classes);
+
+/* Whether the session's trust comes from a matching module. */
+bool session_matches(const struct session *s);
+
 /* At the end of ConSM's training: fits the weights and keeps them and the matching module in the
  * session's store. */
 consm_status session_keep_trust(struct session *s);

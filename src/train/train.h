@@ -26,6 +26,7 @@ struct progress {
     uint64_t seed;
     int64_t epoch, epochs; /* finished, in all; epoch 0: an update of a candidate backbone */
     double loss, val_acc, best_val;
+    int64_t member, members; /* of an ensemble: which run, from 1, of how many; else 0 */
 };
 typedef bool (*progress_fn)(void *ctx, const struct progress *progress);
 

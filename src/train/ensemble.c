@@ -1,0 +1,278 @@
+/* Selecting among trained members. Everything is summed in the order of rows and members, so the
+ * same members give the same choice whoever trained them, and in whatever order. */
+#include "train/ensemble.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A member that rules the truth out is terribly, not infinitely wrong: as in metrics. */
+static const double least_probability = 1e-45;
+
+const char *const ensemble_rule_name[ENSEMBLE_RULES] = {"single", "average", "greedy"};
+
+uint64_t ensemble_seed(uint64_t seed, int64_t number)
+{
+    return seed + ((uint64_t)number << 40);
+}
+
+/* ---- how good a combination is ------------------------------------------- */
+
+/* What a combination makes of every row. */
+struct ensemble_rows {
+    double *right, *likelihood; /* (rows) 1 or 0; log p(truth) */
+};
+
+static consm_status rows_open(struct ensemble_rows *r, int64_t rows)
+{
+    consm_status st = CONSM_OK;
+    TRY(NEW(r->right, rows));
+    TRY(NEW(r->likelihood, rows));
+done:
+    return st;
+}
+
+static void rows_free(struct ensemble_rows *r)
+{
+    mem_free(r->right);
+    mem_free(r->likelihood);
+}
+
+/* sum (c) = Σ_m picks_m p_m of one row. */
+static void add_votes(double *sum, const struct ensemble_pool *pool, const int64_t *picks,
+                      int64_t row)
+{
+    memset(sum, 0, (size_t)pool->classes * sizeof *sum);
+    for (int64_t m = 0; m < pool->members; m++) {
+        const float *p = pool->probability[m] + row * pool->classes;
+        for (int32_t k = 0; picks[m] && k < pool->classes; k++)
+            sum[k] += (double)picks[m] * (double)p[k];
+    }
+}
+
+static int32_t largest(const double *x, int32_t count)
+{
+    int32_t best = 0;
+    for (int32_t k = 1; k < count; k++)
+        if (x[k] > x[best])
+            best = k;
+    return best;
+}
+
+/* Of the mean probability with picks[m] votes for member m, row by row. */
+static consm_status judge(struct ensemble_rows *out, const struct ensemble_pool *pool,
+                          const int64_t *picks)
+{
+    consm_status st = CONSM_OK;
+    double *sum = NULL, votes = 0;
+    for (int64_t m = 0; m < pool->members; m++)
+        votes += (double)picks[m];
+    TRY(NEW(sum, pool->classes));
+    for (int64_t i = 0; i < pool->rows; i++) {
+        add_votes(sum, pool, picks, i);
+        out->right[i] = largest(sum, pool->classes) == pool->label[i];
+        out->likelihood[i] = log(fmax(sum[pool->label[i]] / votes, least_probability));
+    }
+done:
+    mem_free(sum);
+    return st;
+}
+
+static double mean(const double *x, int64_t count)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += x[i];
+    return count > 0 ? sum / (double)count : 0;
+}
+
+static struct ensemble_quality quality_of(const struct ensemble_rows *r, int64_t rows)
+{
+    return (struct ensemble_quality){mean(r->right, rows), mean(r->likelihood, rows)};
+}
+
+/* ---- the greedy selection ------------------------------------------------ */
+
+/* Σ_i log((sum_i + p_i) / votes) with p_i the member's probability of the truth. */
+static double likelihood_with(const struct ensemble_pool *pool, const double *sum, int64_t member,
+                              double votes)
+{
+    const float *p = pool->probability[member];
+    double total = 0;
+    for (int64_t i = 0; i < pool->rows; i++) {
+        double mean = (sum[i] + (double)p[i * pool->classes + pool->label[i]]) / votes;
+        total += log(fmax(mean, least_probability));
+    }
+    return total;
+}
+
+/* The member that is best to add; *likelihood is what it leads to. */
+static int64_t best_addition(double *likelihood, const struct ensemble_pool *pool,
+                             const double *sum, double votes)
+{
+    int64_t best = 0;
+    *likelihood = -INFINITY;
+    for (int64_t m = 0; m < pool->members; m++) {
+        double with = likelihood_with(pool, sum, m, votes);
+        if (with > *likelihood) {
+            *likelihood = with;
+            best = m;
+        }
+    }
+    return best;
+}
+
+consm_status ensemble_greedy(int64_t *picks, const struct ensemble_pool *pool, int64_t most)
+{
+    consm_status st = CONSM_OK;
+    double *sum = NULL, best = -INFINITY; /* sum (rows): of the truth's probabilities so far */
+    int64_t *order = NULL, kept = 0;      /* (most) who was added when; how many of them count */
+    memset(picks, 0, (size_t)pool->members * sizeof *picks);
+    TRY(ZNEW(sum, pool->rows));
+    TRY(NEW(order, most));
+    for (int64_t n = 0; n < most && pool->rows > 0 && n - kept < ENSEMBLE_PATIENCE; n++) {
+        double likelihood;
+        order[n] = best_addition(&likelihood, pool, sum, (double)(n + 1));
+        if (likelihood > best) {
+            best = likelihood;
+            kept = n + 1;
+        }
+        for (int64_t i = 0; i < pool->rows; i++)
+            sum[i] += (double)pool->probability[order[n]][i * pool->classes + pool->label[i]];
+    }
+    for (int64_t n = 0; n < kept; n++)
+        picks[order[n]]++;
+done:
+    mem_free(sum);
+    mem_free(order);
+    return st;
+}
+
+/* ---- the contenders ------------------------------------------------------ */
+
+/* Better by accuracy, between equals by likelihood. */
+static bool better(struct ensemble_quality a, struct ensemble_quality b)
+{
+    return a.accuracy > b.accuracy ||
+           (a.accuracy == b.accuracy && a.log_likelihood > b.log_likelihood);
+}
+
+/* Whether a figure prefers a to b: the mean of a_i - b_i is more than its own standard error above
+ * zero. A node or two on a few hundred is no preference; and the single best is best partly by
+ * luck, being the largest of many. */
+static bool prefers(const double *a, const double *b, int64_t rows)
+{
+    double sum = 0, squares = 0, n = (double)rows;
+    for (int64_t i = 0; i < rows; i++)
+        sum += a[i] - b[i];
+    for (int64_t i = 0; i < rows; i++)
+        squares += (a[i] - b[i] - sum / n) * (a[i] - b[i] - sum / n);
+    return rows > 1 && sum / n > sqrt(squares / (n - 1) / n);
+}
+
+/* Neither accuracy nor likelihood prefers b to a. */
+static bool no_worse(const struct ensemble_rows *a, const struct ensemble_rows *b, int64_t rows)
+{
+    return !prefers(b->right, a->right, rows) && !prefers(b->likelihood, a->likelihood, rows);
+}
+
+/* Every member alone. */
+static consm_status measure_alone(struct ensemble_quality *alone, const struct ensemble_pool *pool)
+{
+    consm_status st = CONSM_OK;
+    struct ensemble_rows rows = {0};
+    int64_t *picks = NULL;
+    TRY(ZNEW(picks, pool->members));
+    TRY(rows_open(&rows, pool->rows));
+    for (int64_t m = 0; m < pool->members; m++) {
+        picks[m] = 1;
+        TRY(judge(&rows, pool, picks));
+        alone[m] = quality_of(&rows, pool->rows);
+        picks[m] = 0;
+    }
+done:
+    rows_free(&rows);
+    mem_free(picks);
+    return st;
+}
+
+/* The configuration whose members are best on average; of equal ones the first. */
+static int32_t best_group(const struct ensemble_quality *alone, const struct ensemble_pool *pool)
+{
+    struct ensemble_quality best = {-1, 0};
+    int32_t chosen = 0;
+    for (int64_t first = 0; first < pool->members; first++) {
+        struct ensemble_quality mean = {0};
+        double count = 0;
+        for (int64_t m = 0; m < pool->members; m++)
+            if (pool->group[m] == pool->group[first]) {
+                mean.accuracy += alone[m].accuracy;
+                mean.log_likelihood += alone[m].log_likelihood;
+                count++;
+            }
+        mean.accuracy /= count;
+        mean.log_likelihood /= count;
+        if (better(mean, best)) {
+            best = mean;
+            chosen = pool->group[first];
+        }
+    }
+    return chosen;
+}
+
+/* picks (ENSEMBLE_RULES, members) of the three. */
+static consm_status propose(struct ensemble_choice *out, int64_t *picks,
+                            const struct ensemble_pool *pool)
+{
+    consm_status st = CONSM_OK;
+    struct ensemble_quality *alone = NULL;
+    TRY(NEW(alone, pool->members));
+    TRY(measure_alone(alone, pool));
+    for (int64_t m = 1; m < pool->runs; m++)
+        if (better(alone[m], alone[out->best]))
+            out->best = m;
+    picks[ENSEMBLE_SINGLE * pool->members + out->best] = 1;
+    int32_t group = best_group(alone, pool);
+    for (int64_t m = 0; m < pool->members; m++)
+        picks[ENSEMBLE_AVERAGE * pool->members + m] = pool->group[m] == group;
+    TRY(ensemble_greedy(picks + ENSEMBLE_GREEDY * pool->members, pool, ENSEMBLE_PICKS));
+done:
+    mem_free(alone);
+    return st;
+}
+
+/* Whether nobody else has a vote: then it is no combination. */
+static bool alone_in(const int64_t *picks, int64_t member, int64_t members)
+{
+    for (int64_t m = 0; m < members; m++)
+        if (picks[m] && m != member)
+            return false;
+    return true;
+}
+
+consm_status ensemble_choose(struct ensemble_choice *out, int64_t *picks,
+                             const struct ensemble_pool *pool)
+{
+    consm_status st = CONSM_OK;
+    int64_t *proposed = NULL, members = pool->members;
+    struct ensemble_rows rows[ENSEMBLE_RULES] = {{0}};
+    *out = (struct ensemble_choice){.rule = ENSEMBLE_SINGLE};
+    TRY(ZNEW(proposed, ENSEMBLE_RULES * members));
+    TRY(propose(out, proposed, pool));
+    for (int rule = ENSEMBLE_SINGLE; rule < ENSEMBLE_RULES; rule++) {
+        const int64_t *of = proposed + rule * members;
+        if (rule == ENSEMBLE_GREEDY && pool->rows == 0)
+            break; /* nothing to select by */
+        TRY(rows_open(&rows[rule], pool->rows));
+        TRY(judge(&rows[rule], pool, of));
+        out->quality[rule] = quality_of(&rows[rule], pool->rows);
+        if (!alone_in(of, out->best, members) &&
+            no_worse(&rows[rule], &rows[out->rule], pool->rows))
+            out->rule = (enum ensemble_rule)rule;
+    }
+    memcpy(picks, proposed + out->rule * members, (size_t)members * sizeof *picks);
+done:
+    for (int rule = 0; rule < ENSEMBLE_RULES; rule++)
+        rows_free(&rows[rule]);
+    mem_free(proposed);
+    return st;
+}
