@@ -12,6 +12,7 @@
 
 enum {
     FOLDS = 5,            /* one in five is held out */
+    MOST_NODES = 2000,    /* labelled nodes that take part, drawn when there are more */
     EGO_PAIRS = 8,        /* pairs of each kind a node is asked about */
     MOST_EDGES = 4096,    /* known edges asked about, drawn when there are more */
     ENOUGH_OF_A_KIND = 20 /* known edges, to choose by them */
@@ -71,12 +72,14 @@ static void ask(struct questions *q, const int32_t *label, int32_t i, int32_t j)
     q->same[q->count++] = label[i] == label[j];
 }
 
-/* Holds one labelled node in five of each class out, drawn by seed. */
+/* Holds one labelled node in five of each class out, drawn by seed. Where most of a large graph is
+ * labelled, an equal number of every class is enough to know what a module is worth. */
 static consm_status hold_out(struct exam *x, struct rng *r)
 {
     consm_status st = CONSM_OK;
     const struct index *labelled = x->s->labelled;
     const struct problem *problem = x->s->problem;
+    int64_t most = MOST_NODES / problem->classes > FOLDS ? MOST_NODES / problem->classes : FOLDS;
     int32_t *of_class = NULL;
     TRY(NEW(x->learned, labelled->count));
     TRY(NEW(x->held, labelled->count));
@@ -86,11 +89,12 @@ static consm_status hold_out(struct exam *x, struct rng *r)
         for (int64_t i = 0; i < labelled->count; i++)
             if (problem->label[labelled->row[i]] == k)
                 of_class[size++] = labelled->row[i];
-        for (int64_t i = 0; i < size; i++) {
+        int64_t taken = size < most ? size : most;
+        for (int64_t i = 0; i < taken; i++) {
             int64_t other = i + (int64_t)rng_below(r, (uint64_t)(size - i));
             int32_t drawn = of_class[other];
             of_class[other] = of_class[i];
-            if (i < size / FOLDS)
+            if (i < taken / FOLDS)
                 x->held[x->held_count++] = drawn;
             else
                 x->learned[x->learned_count++] = drawn;
