@@ -60,6 +60,21 @@ static void assert_same_models(const struct consm_model *a, const struct consm_m
     assert_true(a->temperature == b->temperature);
 }
 
+/* Broken at that epoch, then taken up again: the same model as the whole run. */
+static void goes_on_from(struct run *r, const struct consm_model *whole, int64_t stop)
+{
+    struct consm_model *part;
+    r->request.resume = false;
+    r->request.options.progress = stop_at;
+    r->request.options.progress_ctx = &stop;
+    FAILS(model_train(&part, NULL, &r->request), CONSM_ECANCEL, "stopped");
+    r->request.resume = true;
+    r->request.options.progress = NULL;
+    OK(model_train(&part, NULL, &r->request));
+    assert_same_models(whole, part);
+    consm_model_free(part);
+}
+
 static void a_break_changes_nothing(void **state)
 {
     (void)state;
@@ -101,23 +116,14 @@ static void consm_goes_on_after_its_choices(void **state)
 {
     (void)state;
     struct run r;
-    struct consm_model *whole, *part;
+    struct consm_model *whole;
     run_open(&r, "consm");
     r.request.options.config.epochs = 1000;
     OK(model_train(&whole, NULL, &r.request));
     assert_int_equal(whole->result.epochs,
                      4 + consm_round_updates(&r.request.options.config, 1) + 4);
-    for (int64_t stop = 4; stop < whole->result.epochs; stop += 3) {
-        r.request.resume = false;
-        r.request.options.progress = stop_at;
-        r.request.options.progress_ctx = &stop;
-        FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "stopped");
-        r.request.resume = true;
-        r.request.options.progress = NULL;
-        OK(model_train(&part, NULL, &r.request));
-        assert_same_models(whole, part);
-        consm_model_free(part);
-    }
+    for (int64_t stop = 4; stop < whole->result.epochs; stop += 3)
+        goes_on_from(&r, whole, stop);
     consm_model_free(whole);
     run_close(&r);
 }
@@ -155,23 +161,14 @@ static void consm_goes_on_with_its_messages(void **state)
 {
     (void)state;
     struct run r;
-    struct consm_model *whole, *part;
+    struct consm_model *whole;
     run_open(&r, "consm");
     OK(checkpoint_possible(&r.request.options));
     r.request.options.config.backbone = BACKBONE_GCN;
     r.request.options.config.messages = MESSAGES_SIGNED;
     OK(model_train(&whole, NULL, &r.request));
-    for (int64_t stop = 2; stop < 12; stop += 3) {
-        r.request.resume = false;
-        r.request.options.progress = stop_at;
-        r.request.options.progress_ctx = &stop;
-        FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "stopped");
-        r.request.resume = true;
-        r.request.options.progress = NULL;
-        OK(model_train(&part, NULL, &r.request));
-        assert_same_models(whole, part);
-        consm_model_free(part);
-    }
+    for (int64_t stop = 2; stop < 12; stop += 3)
+        goes_on_from(&r, whole, stop);
     consm_model_free(whole);
     run_close(&r);
 }
