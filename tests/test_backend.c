@@ -398,7 +398,7 @@ static bool stop_within_a_round(void *ctx, const struct progress *progress)
 static void interrupt(struct session **s, const struct scene *scene, struct train_options o,
                       struct backend *b)
 {
-    const struct checkpoint_run run = {"a graph", "its hash", "a split"};
+    const struct checkpoint_run run = {"a graph", "its hash", "a split", "", ""};
     struct train_result result;
     char path[] = "/tmp/consm_backend_XXXXXX";
     int file = mkstemp(path);

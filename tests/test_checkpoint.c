@@ -1,6 +1,7 @@
 /* Interrupting training between two epochs and going on: the same bits as without a break, for
  * every model that can be interrupted; and checkpoints of other runs are refused. */
 #include "check.h"
+#include "reseal.h"
 
 #include "api/checkpoint.h"
 #include "api/objects.h"
@@ -228,6 +229,109 @@ static void broken_checkpoints_are_refused(void **state)
     run_close(&r);
 }
 
+/* A run of that model, broken at that epoch; its checkpoint's bytes, to be freed. */
+static uint8_t *broken_run(struct run *r, const char *model, int64_t stop, size_t *size)
+{
+    struct consm_model *m;
+    run_open(r, model);
+    r->request.options.config.backbone = BACKBONE_GCN;
+    r->request.options.config.grow = 12;
+    r->request.options.config.grow_confidence = 0;
+    r->request.options.progress = stop_at;
+    r->request.options.progress_ctx = &stop;
+    FAILS(model_train(&m, NULL, &r->request), CONSM_ECANCEL, "stopped");
+    r->request.options.progress = NULL;
+    r->request.resume = true;
+    return file_bytes(path, size);
+}
+
+/* Fills one tensor, or its first bytes, seals the file again and resumes. */
+static void resume_filled(struct run *r, const uint8_t *bytes, size_t size, const char *name,
+                          int fill, size_t first, bool refused)
+{
+    struct consm_model *m;
+    size_t count = 0;
+    uint8_t *copy = malloc(size);
+    memcpy(copy, bytes, size);
+    uint8_t *tensor = tensor_in(copy, size, name, &count);
+    if (!tensor)
+        fail_msg("no tensor %s", name);
+    memset(tensor, fill, first && first < count ? first : count);
+    reseal(copy, size);
+    file_put(path, copy, size);
+    free(copy);
+    consm_status st = model_train(&m, NULL, &r->request);
+    if (refused && (st != CONSM_EFORMAT || !strstr(consm_errmsg(), path)))
+        fail_msg("%s filled with %d: %d %s", name, fill, st, consm_errmsg());
+    consm_model_free(m);
+}
+
+/* Checkpoints are hostile files: whoever can write one can seal it. GAM's list of labelled nodes,
+ * its marks and its count must agree, or growing it would write behind the list's end. */
+static void impossible_checkpoints_are_refused(void **state)
+{
+    (void)state;
+    static const char *const gam[] = {
+        "gam.place",      "gam.count",   "gam.labelled", "gam.label",       "gam.node",
+        "gam.row_weight", "gam.weighed", "gam.w",        "agreement.steps", "agreement.random",
+        "parameters",     "moment2",     "best"};
+    static const char *const consm[] = {"consm.place",   "consm.w",        "consm.fork",
+                                        "match.steps",   "match.sampled",  "match.next_ego",
+                                        "match.moment2", "consm.constant", "moment1"};
+    struct run r;
+    size_t size;
+    uint8_t *bytes = broken_run(&r, "gam", 9, &size);
+    for (size_t i = 0; i < sizeof gam / sizeof *gam; i++)
+        resume_filled(&r, bytes, size, gam[i], 0xff, 0, true);
+    resume_filled(&r, bytes, size, "gam.labelled", 0, 0, true);
+    resume_filled(&r, bytes, size, "gam.labelled", 1, 0, true);
+    resume_filled(&r, bytes, size, "gam.count", 0, 0, true);
+    resume_filled(&r, bytes, size, "gam.count", 90, 1, true); /* every node, on a list of fewer */
+    resume_filled(&r, bytes, size, "gam.node", 0, 0, true);
+    resume_filled(&r, bytes, size, "gam.place", 0x7f, 0, true);
+    free(bytes);
+    run_close(&r);
+    bytes = broken_run(&r, "consm", 9, &size);
+    for (size_t i = 0; i < sizeof consm / sizeof *consm; i++)
+        resume_filled(&r, bytes, size, consm[i], 0xff, 0, true);
+    resume_filled(&r, bytes, size, "consm.place", 0x7f, 0, true);
+    resume_filled(&r, bytes, size, "match.sampled", 0x7f, 0, true);
+    free(bytes);
+    run_close(&r);
+}
+
+/* The same options may still draw other roles, and another processor computes other bits. */
+static void another_split_or_machine_is_refused(void **state)
+{
+    (void)state;
+    struct run r;
+    struct consm_model *m;
+    size_t size;
+    uint8_t *bytes = broken_run(&r, "gcn", 3, &size);
+    roles_free(&r.roles);
+    OK(roles_make(&r.roles, r.data->data, "random", 0, &(struct split_options){.per_class = 5}));
+    FAILS(model_train(&m, NULL, &r.request), CONSM_EINVAL,
+          "other training, validation or test nodes");
+    roles_free(&r.roles);
+    OK(roles_make(&r.roles, r.data->data, "random", 0, &(struct split_options){.per_class = 10}));
+    char *at = memmem(bytes, size, "\"instructions\":\"", 16);
+    assert_non_null(at);
+    at[16] ^= 1;
+    reseal(bytes, size);
+    file_put(path, bytes, size);
+    FAILS(model_train(&m, NULL, &r.request), CONSM_EINVAL, "had instructions");
+    at[16] ^= 1;
+    reseal(bytes, size);
+    file_put(path, bytes, size);
+    OK(model_train(&m, NULL, &r.request));
+    consm_model_free(m);
+    file_put(path, bytes, size);
+    r.data->data->label[0] ^= 1;
+    FAILS(model_train(&m, NULL, &r.request), CONSM_EINVAL, "another graph");
+    free(bytes);
+    run_close(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +341,8 @@ int main(void)
         cmocka_unit_test(consm_goes_on_with_its_messages),
         cmocka_unit_test(other_runs_are_refused),
         cmocka_unit_test(broken_checkpoints_are_refused),
+        cmocka_unit_test(impossible_checkpoints_are_refused),
+        cmocka_unit_test(another_split_or_machine_is_refused),
     };
     snprintf(path, sizeof path, "%s/consm-checkpoint-%ld.safetensors",
              access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (long)getpid());

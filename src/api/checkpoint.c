@@ -2,9 +2,12 @@
 #include "api/checkpoint.h"
 
 #include "api/model_json.h"
+#include "backends/open.h"
 #include "io/safetensors.h"
+#include "io/sha256.h"
 #include "train/session.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +50,41 @@ static void write_block(void *ctx, const char *name, void *data, size_t bytes)
         w->status = safetensors_write(w->writer, data, bytes);
 }
 
+/* How wide the real numbers of a block are; 0: whole numbers, for which procedure.sound answers. */
+static size_t reals_of(const char *name)
+{
+    static const char *const whole[] = {"gam.place",       "gam.weighed",      "gam.count",
+                                        "gam.labelled",    "gam.label",        "gam.node",
+                                        "agreement.steps", "agreement.random", "consm.place",
+                                        "match.steps",     "match.sampled",    "match.next_ego"};
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (strcmp(name, whole[i]) == 0)
+            return 0;
+    bool state = strncmp(name, "train.", 6) == 0 || strncmp(name, "eval.", 5) == 0;
+    return state ? sizeof(double) : sizeof(float);
+}
+
+/* Every number is finite, and no second moment negative: training makes no others. */
+static consm_status reals_sound(const struct walk *w, const char *name, const uint8_t *block,
+                                size_t bytes)
+{
+    const size_t length = strlen(name), width = reals_of(name);
+    const bool squares = length >= 7 && strcmp(name + length - 7, "moment2") == 0;
+    for (size_t at = 0; width && at < bytes; at += width) {
+        float narrow;
+        double value;
+        memcpy(&narrow, block + at, sizeof narrow);
+        if (width == sizeof value)
+            memcpy(&value, block + at, sizeof value);
+        else
+            value = (double)narrow;
+        if (!isfinite(value) || (squares && value < 0))
+            return status_fail(CONSM_EFORMAT, "%s: entry %zu of %s is %g: expected a %s number",
+                               w->path, at / width, name, value, squares ? "positive" : "finite");
+    }
+    return CONSM_OK;
+}
+
 static void read_block(void *ctx, const char *name, void *data, size_t bytes)
 {
     struct walk *w = ctx;
@@ -58,9 +96,35 @@ static void read_block(void *ctx, const char *name, void *data, size_t bytes)
             status_fail(CONSM_EFORMAT, "%s: expected %zu bytes of %s", w->path, bytes, name);
     else if (w->copy)
         memcpy(data, t->data, bytes);
+    else
+        w->status = reals_sound(w, name, t->data, bytes);
 }
 
 /* ---- what it belongs to -------------------------------------------------- */
+
+static void sum_csr(struct sha256 *sum, const struct csr *m)
+{
+    if (!m)
+        return;
+    sha256_add(sum, m->start, (size_t)(m->rows + 1) * sizeof *m->start);
+    sha256_add(sum, m->col, (size_t)m->nnz * sizeof *m->col);
+    if (m->val)
+        sha256_add(sum, m->val, (size_t)m->nnz * sizeof *m->val);
+}
+
+void checkpoint_identify(struct checkpoint_run *run, const struct problem *problem)
+{
+    const size_t n = (size_t)problem->nodes;
+    struct sha256 sum;
+    sha256_init(&sum);
+    sum_csr(&sum, problem->graph);
+    sum_csr(&sum, problem->sparse);
+    if (problem->dense)
+        sha256_add(&sum, problem->dense, n * (size_t)problem->features * sizeof(float));
+    sha256_add(&sum, problem->label, n * sizeof *problem->label);
+    sha256_hex(run->graph, &sum);
+    sha256_of(run->roles, problem->role, n);
+}
 
 /* Names and shapes of all parameters, in order: "w1 12x64;b1 1x64;…". */
 static void layout(struct text *t, const struct params *params)
@@ -75,14 +139,18 @@ static consm_status note_identity(struct safetensors_writer *w, const struct ses
 {
     consm_status st = CONSM_OK;
     struct text config = {0}, shapes = {0};
-    char seed[32];
+    char seed[32], machine[BACKEND_DESCRIPTION];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options.seed);
-    TRY(safetensors_note(w, "format", "consm checkpoint 1"));
+    TRY(safetensors_note(w, "format", "consm checkpoint 2"));
     TRY(safetensors_note(w, "version", consm_version()));
     TRY(safetensors_note(w, "model", s->options.model->name));
     TRY(safetensors_note(w, "dataset", run->dataset));
     TRY(safetensors_note(w, "data_sha256", run->data_sha256));
     TRY(safetensors_note(w, "split", run->split));
+    TRY(safetensors_note(w, "graph_sha256", run->graph));
+    TRY(safetensors_note(w, "roles_sha256", run->roles));
+    backend_describe(machine, s->backend);
+    TRY(safetensors_note(w, "instructions", machine));
     TRY(safetensors_note(w, "seed", seed));
     config_to_json(&config, &s->options.config);
     TRY(json_note(w, "config", &config));
@@ -169,15 +237,25 @@ static consm_status same_run(const struct source *f, const struct session *s,
 {
     consm_status st = CONSM_OK;
     struct text shapes = {0};
-    char seed[32];
+    char seed[32], machine[BACKEND_DESCRIPTION];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options.seed);
-    TRY(same(f, "format", "consm checkpoint 1"));
+    TRY(same(f, "format", "consm checkpoint 2"));
     TRY(same(f, "version", consm_version()));
     TRY(same(f, "model", s->options.model->name));
     TRY(same(f, "dataset", run->dataset));
     TRY(same(f, "data_sha256", run->data_sha256));
     TRY(same(f, "split", run->split));
     TRY(same(f, "seed", seed));
+    if (same(f, "graph_sha256", run->graph) < 0)
+        TRY(status_fail(CONSM_EINVAL,
+                        "%s: the interrupted run had another graph, other features or other labels",
+                        f->path));
+    if (same(f, "roles_sha256", run->roles) < 0)
+        TRY(status_fail(CONSM_EINVAL,
+                        "%s: the interrupted run had other training, validation or test nodes",
+                        f->path));
+    backend_describe(machine, s->backend);
+    TRY(same(f, "instructions", machine));
     TRY(same_config(f, s));
     layout(&shapes, s->learner.params);
     TRY(text_status(&shapes));

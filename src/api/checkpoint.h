@@ -11,7 +11,12 @@
 /* What a run is, beside the session: a checkpoint of anything else is refused. */
 struct checkpoint_run {
     const char *dataset, *data_sha256, *split;
+    char graph[65]; /* SHA-256 of the cleaned graph, the features and the labels … */
+    char roles[65]; /* … and of who trains, validates and tests */
 };
+
+/* Fills the two sums. O(size of the problem). */
+void checkpoint_identify(struct checkpoint_run *run, const struct problem *problem);
 
 /* Whether this model's training can be interrupted; CONSM_EINVAL with the reason when not. */
 consm_status checkpoint_possible(const struct train_options *options);

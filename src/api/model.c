@@ -231,18 +231,24 @@ done:
     return st;
 }
 
-/* A request as its session's checkpoint function sees it. */
-static struct checkpoint_run run_of(const struct training_request *r)
+/* What a session's checkpoint function sees. */
+struct checkpointed {
+    const char *path;
+    const struct problem *problem;
+    struct checkpoint_run run; /* identified when first needed */
+};
+
+static const struct checkpoint_run *identified(struct checkpointed *c)
 {
-    const struct dataset *d = r->prepared->data;
-    return (struct checkpoint_run){d->name, d->sha256, r->roles->split};
+    if (!c->run.roles[0])
+        checkpoint_identify(&c->run, c->problem);
+    return &c->run;
 }
 
 static consm_status write_checkpoint(void *ctx, struct session *s)
 {
-    const struct training_request *r = ctx;
-    struct checkpoint_run run = run_of(r);
-    return checkpoint_save(s, &run, r->checkpoint);
+    struct checkpointed *c = ctx;
+    return checkpoint_save(s, identified(c), c->path);
 }
 
 consm_status model_run(const struct training_request *request, model_trained_fn use, void *ctx)
@@ -253,17 +259,19 @@ consm_status model_run(const struct training_request *request, model_trained_fn 
     struct train_result result;
     struct problem problem = prepare_problem(request->prepared, request->roles->role);
     struct train_options options = request->options;
-    struct checkpoint_run run = run_of(request);
+    const struct dataset *data = request->prepared->data;
+    struct checkpointed checkpoint = {
+        request->checkpoint, &problem, {data->name, data->sha256, request->roles->split, "", ""}};
     options.context = &request->custom;
     if (request->checkpoint) {
         TRY(checkpoint_possible(&options));
         options.checkpoint = write_checkpoint;
-        options.checkpoint_ctx = (void *)request;
+        options.checkpoint_ctx = &checkpoint;
     }
     TRY(backend_open(&backend, NULL, request->threads));
     TRY(session_new(&s, &problem, &options, backend));
     if (request->resume)
-        TRY(checkpoint_load(s, &run, request->checkpoint));
+        TRY(checkpoint_load(s, identified(&checkpoint), request->checkpoint));
     TRY(session_train(s, &result));
     TRY(use(ctx, s, &result));
 done:

@@ -2,7 +2,9 @@
 #include "backends/open.h"
 
 #include "cpu/backend.h"
+#include "cpu/simd.h"
 #include "reference/backend.h"
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -17,6 +19,15 @@ enum { BACKENDS = sizeof backends / sizeof *backends };
 const char *backend_name(int i)
 {
     return i >= 0 && i < BACKENDS ? backends[i].name : NULL;
+}
+
+/* Other BLAS implementations lack the function. */
+extern char *openblas_get_corename(void) __attribute__((weak));
+
+void backend_describe(char text[BACKEND_DESCRIPTION], const struct backend *b)
+{
+    snprintf(text, BACKEND_DESCRIPTION, "%s %s %s", b->kind->name, simd_best()->name,
+             openblas_get_corename ? openblas_get_corename() : "blas");
 }
 
 consm_status backend_open(struct backend **out, const char *name, int threads)

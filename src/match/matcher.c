@@ -183,8 +183,8 @@ done:
 
 bool matcher_sound(const struct matcher *m)
 {
-    return m->learner.steps >= 0 && m->sampled >= 0 && m->next_ego >= 0 &&
-           m->next_ego < m->data.labelled;
+    return m->learner.steps >= 0 && m->learner.steps <= LEARNER_MOST_STEPS && m->sampled >= 0 &&
+           m->sampled <= LEARNER_MOST_STEPS && m->next_ego >= 0 && m->next_ego < m->data.labelled;
 }
 
 struct params *matcher_params(struct matcher *m)

@@ -14,6 +14,10 @@ struct lesson {
     node loss;
 };
 
+/* No run takes more steps; numbers read from a checkpoint are held to it, so that sums stay far
+ * from overflow. */
+#define LEARNER_MOST_STEPS ((int64_t)1 << 53)
+
 struct learner {
     const char *what;   /* "gcn: the loss", for the message when it is not finite … */
     const char *unit;   /* … at "epoch" … */

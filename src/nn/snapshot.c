@@ -11,7 +11,7 @@ consm_status snapshot_reserve(struct snapshot *s, const struct learner *l)
 {
     consm_status st = CONSM_OK;
     if (!s->numbers)
-        TRY(NEW(s->numbers, SNAPSHOT_BLOCKS * l->params->size));
+        TRY(ZNEW(s->numbers, SNAPSHOT_BLOCKS * l->params->size));
 done:
     return st;
 }

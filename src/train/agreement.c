@@ -174,5 +174,6 @@ done:
 
 bool agreement_sound(const struct agreement *a)
 {
-    return a && a->learner.steps >= 0 && a->random.used >= 0 && a->random.used <= 4;
+    return a && a->learner.steps >= 0 && a->learner.steps <= LEARNER_MOST_STEPS &&
+           a->random.used >= 0 && a->random.used <= 4;
 }

@@ -353,18 +353,39 @@ done:
     return st;
 }
 
+static bool steps_sound(int64_t steps)
+{
+    return steps >= 0 && steps <= LEARNER_MOST_STEPS;
+}
+
+/* An area under a curve, or NaN; the flag is looked at as a byte because a bool has two values. */
+static bool quality_sound(const struct match_quality *q)
+{
+    const double area[] = {q->learned_auc, q->held_auc, q->known_auc};
+    unsigned char at_chance;
+    memcpy(&at_chance, &q->at_chance, 1);
+    for (int i = 0; i < 3; i++)
+        if (!isnan(area[i]) && !(area[i] >= 0 && area[i] <= 1))
+            return false;
+    return at_chance <= 1;
+}
+
 static bool consm_sound(const struct session *s)
 {
     const struct consm *own = s->own;
     const struct config *c = &s->options.config;
     const struct consm_place *at = &own->place;
     struct consm_arm arm[CONSM_ARMS];
-    return at->round >= 0 && at->round <= c->rounds && at->best_round >= 0 &&
+    int arms = consm_arms(arm, c);
+    bool choosing = at->choosing == 1 && at->round == 1 && own->matcher && arms > 1;
+    return (at->begun == 0 || at->begun == 1) && (at->choosing == 0 || choosing) &&
+           at->round >= 0 && at->round <= c->rounds && at->best_round >= 0 &&
            at->best_round <= at->round && at->left >= 0 &&
            at->left <= (at->round ? c->gnn_steps : c->warmup) && at->idle >= 0 &&
-           at->updates >= 0 && at->fork_steps >= 0 && at->fork_updates >= 0 && at->arm >= 0 &&
-           at->arm < consm_arms(arm, c) && at->prune_by >= PRUNE_BY_AUTO &&
-           at->prune_by <= PRUNE_BY_EGO && (!own->matcher || matcher_sound(own->matcher));
+           at->idle <= at->round && steps_sound(at->before) && steps_sound(at->updates) &&
+           steps_sound(at->fork_steps) && steps_sound(at->fork_updates) && at->arm >= 0 &&
+           at->arm < arms && at->prune_by >= PRUNE_BY_AUTO && at->prune_by <= PRUNE_BY_EGO &&
+           quality_sound(&at->quality) && (!own->matcher || matcher_sound(own->matcher));
 }
 
 static consm_status consm_coefficients(struct session *s, float *w, const struct edges *edges)

@@ -286,20 +286,53 @@ done:
     return st;
 }
 
+static int by_node(const void *a, const void *b)
+{
+    const struct sure *x = a, *y = b;
+    return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* The list of labelled nodes: the split's first, each node once, with a class and a weight, and
+ * marked; nothing is marked or weighed that is not on it. */
+static bool labels_sound(const struct session *s)
+{
+    const struct gam *own = s->own;
+    const struct problem *p = s->problem;
+    int64_t marked = 0;
+    if (own->count < own->given || own->count > p->nodes)
+        return false;
+    for (int64_t i = 0; i < p->nodes; i++) {
+        if (own->labelled[i] > 1 || own->label[i] < 0 || own->label[i] >= p->classes ||
+            !(s->row_weight[i] >= 0) || (!own->labelled[i] && s->row_weight[i] != 0))
+            return false;
+        marked += own->labelled[i];
+    }
+    for (int64_t k = 0; k < own->count; k++) {
+        int32_t i = own->node[k];
+        if (i < 0 || i >= p->nodes || own->labelled[i] != 1)
+            return false;
+        bool given = p->role[i] == SPLIT_TRAIN && p->label[i] >= 0;
+        if (given != (k < own->given) || (given && own->label[i] != p->label[i]))
+            return false;
+    }
+    for (int64_t k = 0; k < own->count; k++)
+        own->sure[k].node = own->node[k];
+    qsort(own->sure, (size_t)own->count, sizeof *own->sure, by_node);
+    for (int64_t k = 1; k < own->count; k++)
+        if (own->sure[k].node == own->sure[k - 1].node)
+            return false;
+    return marked == own->count;
+}
+
 static bool gam_sound(const struct session *s)
 {
     const struct gam *own = s->own;
     const struct config *c = &s->options.config;
     const struct gam_place *at = &own->place;
-    int64_t n = s->problem->nodes;
-    bool sound = at->round >= 0 && at->round <= c->rounds && at->left >= 0 && at->idle >= 0 &&
-                 at->left <= (at->round ? c->gnn_steps : c->warmup) && own->weighed >= 0 &&
-                 own->count >= own->given && own->count <= n;
-    for (int64_t i = 0; i < n; i++)
-        sound = sound && own->label[i] >= 0 && own->label[i] < s->problem->classes;
-    for (int64_t k = 0; sound && k < own->count; k++)
-        sound = own->node[k] >= 0 && own->node[k] < n;
-    return sound && agreement_sound(own->agreement);
+    return (at->begun == 0 || at->begun == 1) && at->round >= 0 && at->round <= c->rounds &&
+           at->left >= 0 && at->left <= (at->round ? c->gnn_steps : c->warmup) && at->idle >= 0 &&
+           at->idle <= at->round && at->before >= 0 && own->weighed >= 0 &&
+           own->weighed <= c->rounds && labels_sound(s) && agreement_sound(own->agreement);
 }
 
 static consm_status gam_coefficients(struct session *s, float *w, const struct edges *edges)
