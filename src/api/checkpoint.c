@@ -1,5 +1,6 @@
 /* Saving and restoring a session between two epochs. */
 #include "api/checkpoint.h"
+#include "base/number.h"
 
 #include "api/model_json.h"
 #include "backends/open.h"
@@ -168,9 +169,9 @@ static consm_status note_place(struct safetensors_writer *w, const struct sessio
     TRY(safetensors_note(w, "steps", text));
     snprintf(text, sizeof text, "%lld", (long long)s->learner.best_step);
     TRY(safetensors_note(w, "best_epoch", text));
-    snprintf(text, sizeof text, "%.17g", s->learner.best);
+    number_print(text, sizeof text, "%.17g", s->learner.best);
     TRY(safetensors_note(w, "best_val", text));
-    snprintf(text, sizeof text, "%.17g", s->learner.best_loss);
+    number_print(text, sizeof text, "%.17g", s->learner.best_loss);
     TRY(safetensors_note(w, "best_loss", text));
 done:
     return st;
@@ -271,7 +272,7 @@ static consm_status read_number(double *out, const struct source *f, const char 
     const char *text = safetensors_metadata(f->file, key);
     char *end;
     if (text) {
-        *out = strtod(text, &end);
+        *out = number_parse(text, &end);
         if (end != text && !*end && *out >= min && *out <= max)
             return CONSM_OK;
     }

@@ -1,6 +1,7 @@
 /* Model files, reading. The file may be anything: every part is checked before it is believed, and
  * every message names the file. */
 #include "api/model_json.h"
+#include "base/number.h"
 #include "io/safetensors.h"
 #include "train/session.h"
 
@@ -32,7 +33,7 @@ static consm_status need_number(double *out, const struct source *s, const char 
     char *end;
     if (!text)
         return CONSM_EFORMAT;
-    *out = strtod(text, &end);
+    *out = number_parse(text, &end);
     if (end == text || *end || !(*out >= min && *out <= max))
         return status_fail(CONSM_EFORMAT, "%s: \"%s\" is %.40s: expected a number from %g to %g",
                            s->path, key, text, min, max);
@@ -158,7 +159,7 @@ static consm_status read_facts(struct consm_model *m, const struct source *s)
     if (errno || *end || end == seed)
         TRY(status_fail(CONSM_EFORMAT, "%s: \"seed\" is %.40s", s->path, seed));
     const char *ece = safetensors_metadata(s->file, "ece_before");
-    m->ece_before = ece ? strtod(ece, NULL) : (double)NAN;
+    m->ece_before = ece ? number_parse(ece, NULL) : (double)NAN;
 done:
     return st;
 }

@@ -2,6 +2,7 @@
  * sealed with its SHA-256. The keys are described in docs/formats.md. */
 #include "api/model_json.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "io/safetensors.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@ enum { NAMES_LIMIT = 8 << 20 };
 static consm_status note_number(struct safetensors_writer *w, const char *key, double value)
 {
     char text[40];
-    snprintf(text, sizeof text, "%.17g", value);
+    number_print(text, sizeof text, "%.17g", value);
     return safetensors_note(w, key, text);
 }
 

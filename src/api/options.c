@@ -2,6 +2,7 @@
 #include "api/objects.h"
 #include "api/run_options.h"
 #include "base/nearest.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <math.h>
@@ -63,7 +64,7 @@ static consm_status number(double *out, const struct run_option *row, const char
     char *end;
     bool whole = row->kind == CONSM_INTEGER;
     errno = 0;
-    double value = strtod(text, &end);
+    double value = number_parse(text, &end);
     if (errno || end == text || *end || !isfinite(value) || value < row->min || value > row->max ||
         (whole && value != floor(value)))
         return status_fail(CONSM_EINVAL, "%s %s: expected a %snumber from %g to %g", row->name,
@@ -166,7 +167,7 @@ static consm_status set_train_ratio(struct consm_options *o, const struct run_op
 
 static const char *get_train_ratio(const struct consm_options *o, char buffer[32])
 {
-    snprintf(buffer, 32, "%.17g", o->split_options.train);
+    number_print(buffer, 32, "%.17g", o->split_options.train);
     return buffer;
 }
 
@@ -178,7 +179,7 @@ static consm_status set_val_ratio(struct consm_options *o, const struct run_opti
 
 static const char *get_val_ratio(const struct consm_options *o, char buffer[32])
 {
-    snprintf(buffer, 32, "%.17g", o->split_options.val);
+    number_print(buffer, 32, "%.17g", o->split_options.val);
     return buffer;
 }
 

@@ -1,5 +1,6 @@
 /* Formats a message and hands it to the callback; without a callback nothing happens. */
 #include "base/log.h"
+#include "base/number.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@ static void emit(enum consm_log_level level, const char *format, va_list args)
     char message[1024];
     if (!listener)
         return;
-    vsnprintf(message, sizeof message, format, args);
+    number_vprint(message, sizeof message, format, args);
     listener(listener_ctx, level, message);
 }
 

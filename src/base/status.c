@@ -2,6 +2,7 @@
  * can be reported too. Messages quote what files hold, so control characters become '?': a message
  * is always one line and never steers a terminal. */
 #include "base/status.h"
+#include "base/number.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ consm_status(status_fail)(consm_status code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
+    number_vprint(message, sizeof message, format, args);
     va_end(args);
     for (char *c = message; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 127)

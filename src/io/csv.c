@@ -1,5 +1,6 @@
 /* One pass over the bytes, a field at a time; nothing is copied but fields with doubled quotes. */
 #include "io/csv.h"
+#include "base/number.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -267,7 +268,7 @@ consm_status csv_fail(const struct csv *c, int column, const char *expected, ...
     char what[256];
     va_list args;
     va_start(args, expected);
-    vsnprintf(what, sizeof what, expected, args);
+    number_vprint(what, sizeof what, expected, args);
     va_end(args);
     const struct csv_field *f = &c->field[column];
     if (f->length == 0)
@@ -283,7 +284,7 @@ consm_status csv_fail_columns(const struct csv *c, const char *expected, ...)
     char what[256];
     va_list args;
     va_start(args, expected);
-    vsnprintf(what, sizeof what, expected, args);
+    number_vprint(what, sizeof what, expected, args);
     va_end(args);
     return status_fail(CONSM_EFORMAT, "%s: line %lld: found %d column%s, expected %s", c->name,
                        (long long)c->line, c->fields, c->fields == 1 ? "" : "s", what);

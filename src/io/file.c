@@ -1,6 +1,8 @@
 /* mmap for reading; temporary name, fsync and rename for writing. */
 #include "io/file.h"
 
+#include "base/number.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -142,11 +144,16 @@ consm_status file_write(struct file_writer *w, const void *bytes, size_t count)
 
 consm_status file_printf(struct file_writer *w, const char *format, ...)
 {
+    char line[4096];
     va_list args;
     va_start(args, format);
-    int written = vfprintf(w->stream, format, args);
+    int written = number_vprint(line, sizeof line, format, args);
     va_end(args);
-    return written >= 0 ? CONSM_OK : write_failed(w);
+    if (written < 0 || (size_t)written >= sizeof line) {
+        w->failed = true;
+        return status_fail(CONSM_EINVAL, "%s: a line is too long to be written", w->path);
+    }
+    return file_write(w, line, (size_t)written);
 }
 
 /* Makes the rename itself durable; a file system that cannot is not an error. */

@@ -3,6 +3,7 @@
  * one exact operation where a double allows it (Clinger 1990), in long double where not.
  */
 #include "io/token.h"
+#include "base/number.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -127,7 +128,7 @@ int token_write_float(char out[32], float value)
     int length = 0;
     for (int digits = 6; digits <= 9; digits += digits == 6 ? 2 : 1) {
         float back;
-        length = snprintf(out, 32, "%.*g", digits, (double)value);
+        length = number_print(out, 32, "%.*g", digits, (double)value);
         for (int i = 0; i < length; i++)
             if (out[i] == ',')
                 out[i] = '.';

@@ -1,6 +1,7 @@
 /* Reading archives: find the directory from the end, check it entry by entry, then its members.
  * Layout and numbers follow PKWARE's APPNOTE 6.3. */
 #include "io/zip.h"
+#include "base/number.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -59,7 +60,7 @@ zip_fail(consm_status code, const struct zip *z, uint64_t at, const char *format
     char text[256];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    number_vprint(text, sizeof text, format, args);
     va_end(args);
     return status_fail(code, "%s: byte %llu: %s", z->file, (unsigned long long)at, text);
 }

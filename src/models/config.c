@@ -1,5 +1,6 @@
 /* Reading and writing the parameters by name, against the table of config.def. */
 #include "models/config.h"
+#include "base/number.h"
 
 #include "base/nearest.h"
 #include <errno.h>
@@ -197,7 +198,8 @@ consm_status config_set(struct config *c, const char *name, const char *text)
         return CONSM_OK;
     }
     errno = 0;
-    double value = row->kind == CONFIG_INT ? (double)strtoll(text, &end, 10) : strtod(text, &end);
+    double value =
+        row->kind == CONFIG_INT ? (double)strtoll(text, &end, 10) : number_parse(text, &end);
     if (errno || end == text || *end || !isfinite(value) || value < row->min || value > row->max)
         return status_fail(CONSM_EINVAL, "%s %s: expected %sa %snumber from %g to %g", name, text,
                            row->kind == CONFIG_AUTO ? "auto or " : "",
@@ -222,8 +224,8 @@ const char *config_text(const struct config *c, const struct config_row *row, ch
     if (isnan(value))
         return "auto";
     for (int digits = 1; digits <= 17; digits++) {
-        snprintf(buffer, 32, "%.*g", digits, value);
-        if (strtod(buffer, NULL) == value)
+        number_print(buffer, 32, "%.*g", digits, value);
+        if (number_parse(buffer, NULL) == value)
             break;
     }
     return buffer;

@@ -1,4 +1,5 @@
 /* Recording: making programs, adding nodes, remembering the first fault. */
+#include "base/number.h"
 #include "program/internal.h"
 
 #include <stdarg.h>
@@ -67,7 +68,7 @@ node program_fault(struct program *p, const char *format, ...)
     char text[sizeof p->fault_text];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    number_vprint(text, sizeof text, format, args);
     va_end(args);
     return remember_fault(p, CONSM_EPROGRAM, text);
 }

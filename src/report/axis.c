@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "report/svg_inside.h"
 
 const double range_empty[2] = {INFINITY, -INFINITY};
@@ -52,9 +53,9 @@ static void tick_label(char out[48], double value, double step, double shorten_f
         value = 0;
     int decimals = (int)-floor(log10(step) + 1e-6);
     if (largest > 1e7 || decimals > 6)
-        snprintf(out, 48, "%.3g%s", value, suffix[thousands]);
+        number_print(out, 48, "%.3g%s", value, suffix[thousands]);
     else
-        snprintf(out, 48, "%.*f%s", decimals > 0 ? decimals : 0, value, suffix[thousands]);
+        number_print(out, 48, "%.*f%s", decimals > 0 ? decimals : 0, value, suffix[thousands]);
 }
 
 static void add_tick(struct ticks *t, double value, double step, double shorten_from)
@@ -102,7 +103,7 @@ static void own_ticks(struct ticks *t, const struct figure_axis *axis)
                 snprintf(t->label[i], sizeof t->label[i], "%s", cut);
             mem_free(cut);
         } else {
-            snprintf(t->label[i], sizeof t->label[i], "%.4g", axis->tick[i]);
+            number_print(t->label[i], sizeof t->label[i], "%.4g", axis->tick[i]);
         }
     }
 }

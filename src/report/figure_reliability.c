@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/number.h"
 #include "report/svg_inside.h"
 
 enum { HEIGHT = 420, COUNTS_HEIGHT = 56 };
@@ -79,7 +80,7 @@ static void draw_counts(const struct plot *p, const struct reliability_chart *c)
         }
     }
     char label[24];
-    snprintf(label, sizeof label, "%.0f", 100 * most);
+    number_print(label, sizeof label, "%.0f", 100 * most);
     svg_text(p->out, "tick", p->left - 6, p->top + 8, "end", label, 8);
     svg_text(p->out, "tick", p->left - 6, p->bottom, "end", "0", 8);
     text_printf(p->out, "<path class=\"axis\" d=\"M%.1f %.1fV%.1fH%.1f\"/>\n", p->left, p->top,
@@ -97,8 +98,9 @@ static consm_status draw_legend(struct text *out, double *y, const struct reliab
     for (int s = 0; s < c->series_count; s++) {
         char *cut = NULL;
         TRY(text_clip(&cut, c->series[s], 13));
-        snprintf(name[s], sizeof name[s],
-                 scores_in(&c->bins[s]) > 0 ? "%s, ECE %.3f" : "%s, no data", cut, c->bins[s].ece);
+        number_print(name[s], sizeof name[s],
+                     scores_in(&c->bins[s]) > 0 ? "%s, ECE %.3f" : "%s, no data", cut,
+                     c->bins[s].ece);
         mem_free(cut);
         entry[s] = (struct legend_entry){name[s], s, LEGEND_LINE};
     }

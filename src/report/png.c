@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "io/file.h"
 #include "report/html.h"
 
@@ -99,8 +100,8 @@ static consm_status convert(const char *png, const char *svg, double scale)
 {
     static const char *const browser[] = {"chromium", "chromium-browser", "google-chrome"};
     char zoom[32], dpi[32];
-    snprintf(zoom, sizeof zoom, "%g", scale);
-    snprintf(dpi, sizeof dpi, "%g", 96 * scale);
+    number_print(zoom, sizeof zoom, "%g", scale);
+    number_print(dpi, sizeof dpi, "%g", 96 * scale);
     if (installed("rsvg-convert"))
         return run((char *[]){"rsvg-convert", "-z", zoom, "-o", (char *)png, (char *)svg, NULL},
                    svg);

@@ -1,5 +1,6 @@
 /* The buffer, the decoder, and display width. */
 #include "report/text.h"
+#include "base/number.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -43,12 +44,12 @@ void text_printf(struct text *t, const char *format, ...)
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
-    int needed = vsnprintf(NULL, 0, format, args);
+    int needed = number_vprint(NULL, 0, format, args);
     va_end(args);
     if (needed >= 0 && t->status >= 0)
         t->status = GROW(t->data, t->length, t->capacity, (size_t)needed + 1);
     if (needed >= 0 && t->status >= 0) {
-        vsnprintf(t->data + t->length, (size_t)needed + 1, format, again);
+        number_vprint(t->data + t->length, (size_t)needed + 1, format, again);
         t->length += (size_t)needed;
     }
     va_end(again);

@@ -1,5 +1,6 @@
 /* Built-in data by name: the karate club, and the reader of csbm's knobs. */
 #include "data/generate/generate.h"
+#include "base/number.h"
 
 #include "base/nearest.h"
 
@@ -129,7 +130,7 @@ static consm_status set_knob(struct csbm_options *o, const struct knob *k, const
     char *field = (char *)o + k->offset, *end = NULL;
     errno = 0;
     if (k->kind == KNOB_REAL) {
-        double value = strtod(text, &end);
+        double value = number_parse(text, &end);
         if (end == text || *end || !isfinite(value) || value < k->min || value > k->max)
             return status_fail(CONSM_EINVAL, "csbm: %s=%s: expected a number from %g to %g",
                                k->name, text, k->min, k->max);

@@ -151,7 +151,8 @@ consm_status plain_about_save(const struct dataset *d, const char *path)
     if (!text)
         TRY(status_fail(CONSM_EINVAL, "%s: a name is not UTF-8 text", path));
     TRY(file_create(&w, path));
-    TRY(file_printf(w, "%s\n", text));
+    TRY(file_write(w, text, strlen(text)));
+    TRY(file_write(w, "\n", 1));
     TRY(file_commit(w));
 done:
     json_decref(root);

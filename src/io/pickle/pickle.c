@@ -1,6 +1,7 @@
 /* The stack machine. One table row per opcode: its name, its argument, its handler; an opcode of
  * the format without a handler is one we refuse. Opcodes and arguments as in CPython's pickletools.
  */
+#include "base/number.h"
 #include "io/pickle/machine.h"
 
 #include <stdarg.h>
@@ -20,7 +21,7 @@ consm_status pickle_fault(const struct pickle *p, const char *format, ...)
     char text[256];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    number_vprint(text, sizeof text, format, args);
     va_end(args);
     return status_fail(CONSM_EFORMAT, "%s: byte %zu: %s", p->label, p->opcode, text);
 }

@@ -1,4 +1,5 @@
 /* Opcodes that push numbers and strings. */
+#include "base/number.h"
 #include "io/pickle/machine.h"
 
 #include <stdlib.h>
@@ -73,7 +74,7 @@ consm_status pickle_op_float_text(struct pickle *p, const struct pickle_argument
     if (a->size > 0 && a->size < sizeof text) {
         memcpy(text, a->text, a->size);
         text[a->size] = 0;
-        value = strtod(text, &end);
+        value = number_parse(text, &end);
     }
     if (end == text || *end)
         return pickle_fault(p, "found \"%.*s\": expected a number", (int)(a->size & 31), a->text);
