@@ -19,10 +19,15 @@ struct work {
     double bytes; /* read and written by instructions, for GB/s */
     double least; /* bytes that must come from memory when nothing is cached, for the ceiling */
     double flops; /* a multiply-add counts two */
+    double gathered, table; /* bytes of rows read in no order, and of what they are picked from */
 };
 
+/* Gathering is measured twice: rows of an array that a core's own caches hold, and of one that no
+ * cache holds. */
+enum { GATHER_NEAR = 1 << 20, GATHER_FAR = 256 << 20 }; /* bytes of the array */
+
 struct ceiling {
-    double bytes_per_second, flops_per_second;
+    double bytes_per_second, flops_per_second, near_per_second, far_per_second;
 };
 
 struct bench {
@@ -41,6 +46,9 @@ struct bench {
  * 0 when the filter leaves it out. */
 double bench_run(struct bench *b, const char *kernel, const char *shape, team_fn fn, void *arg,
                  struct work work);
+/* The least seconds the work takes on this team: the longest of what its bytes, its gathered rows
+ * and its multiply-adds need. */
+double bench_least(const struct bench *b, struct work work);
 /* Prints such a line for a time that was taken elsewhere. */
 void bench_line(struct bench *b, const char *kernel, const char *shape, double time,
                 struct work work);
@@ -50,7 +58,7 @@ double bench_time(struct bench *b, team_fn fn, void *arg);
 /* Names the section that begins; printed when one of its lines is. */
 void bench_title(struct bench *b, const char *title);
 
-/* Copy and triad bandwidth, multiply-add peak; fills b->ceiling. */
+/* Copy, triad and gather bandwidth, multiply-add peak of every width; fills b->ceiling. */
 consm_status bench_machine(struct bench *b);
 consm_status bench_sparse(struct bench *b);
 consm_status bench_dense(struct bench *b);

@@ -84,11 +84,10 @@ static void add_up(const struct bench *b, const struct program *p, int64_t hidde
             *written += 2 * work.bytes - 8.0 * (double)(in->rows * hidden);
             continue;
         }
-        double by_bytes = work.bytes / b->ceiling.bytes_per_second;
-        double by_flops = work.flops / b->ceiling.flops_per_second;
         *run += work.bytes;
         *flops += work.flops;
-        *least += by_bytes > by_flops ? by_bytes : by_flops;
+        work.least = work.bytes;
+        *least += bench_least(b, work);
     }
     *written += *run;
 }

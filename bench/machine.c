@@ -1,7 +1,11 @@
-/* What the machine can do: copy and triad bandwidth over arrays far larger than any cache, and the
- * peak of multiply-adds held in registers. Everything else is measured against these. */
+/* What the machine can do: copy and triad bandwidth over arrays far larger than any cache, rows
+ * gathered in no order from an array that is near and from one that is far, and the peak of
+ * multiply-adds held in registers for every width of vectors. Everything else is measured against
+ * these. */
 #include "bench.h"
 
+#include "base/rng.h"
+#include <stdio.h>
 #include <string.h>
 
 enum { STREAM = 16 << 20 }; /* floats per array: 64 MB */
@@ -36,14 +40,88 @@ static void stream_triad(void *arg, struct worker who)
         s->a[i] = s->b[i] + 3 * s->c[i];
 }
 
+/* ---- rows in no order ---- */
+
+/* Floats a row; rows picked; rows between asking the first-level cache, the second, and use. */
+enum { ROW = 64, PICKS = 1 << 18, AHEAD = 12, EARLY = 40 };
+
+struct picks {
+    float *table, sum;
+    int32_t *row; /* (PICKS) */
+};
+
+/* Adds up the rows picked, each asked for some time before: nothing is written. */
+static void gather_rows(void *arg, struct worker who)
+{
+    struct picks *p = arg;
+    float sum[ROW] = {0}, all = 0;
+    int64_t from, to;
+    team_range(who, PICKS, 1, &from, &to);
+    for (int64_t k = from; k < to; k++) {
+        const float *row = p->table + (int64_t)p->row[k] * ROW;
+        const float *ahead = p->table + (int64_t)p->row[k + AHEAD < to ? k + AHEAD : k] * ROW;
+        const float *early = p->table + (int64_t)p->row[k + EARLY < to ? k + EARLY : k] * ROW;
+        for (int c = 0; c < ROW; c += 16) {
+            __builtin_prefetch(early + c, 0, 2);
+            __builtin_prefetch(ahead + c);
+        }
+        for (int c = 0; c < ROW; c++)
+            sum[c] += row[c];
+    }
+    for (int c = 0; c < ROW; c++)
+        all += sum[c];
+    if (all == 12345) /* never: the rows are ones, but the compiler does not know */
+        p->sum = all;
+}
+
+/* Bytes a second of rows picked from an array of that size. */
+static consm_status gather_from(double *speed, struct bench *b, const char *shape, int64_t bytes)
+{
+    consm_status st = CONSM_OK;
+    struct picks p = {0};
+    struct rng r;
+    const int64_t rows = bytes / (int64_t)(ROW * sizeof(float));
+    const double moved = (double)PICKS * ROW * sizeof(float);
+    rng_init(&r, 3, 0);
+    TRY(NEW(p.table, rows * ROW));
+    TRY(NEW(p.row, PICKS));
+    for (int64_t i = 0; i < rows * ROW; i++)
+        p.table[i] = 1;
+    for (int64_t k = 0; k < PICKS; k++)
+        p.row[k] = (int32_t)rng_below(&r, (uint32_t)rows);
+    *speed = moved / bench_run(b, "gather", shape, gather_rows, &p, (struct work){.bytes = moved});
+done:
+    mem_free(p.table);
+    mem_free(p.row);
+    return st;
+}
+
+/* ---- multiply-adds ---- */
+
 enum { FMA_ROUNDS = 1 << 14 };
 
 static void fma_peak(void *arg, struct worker who)
 {
-    const struct bench *b = arg;
+    const struct simd *set = arg;
     float out[32] = {0.25f, 0.5f};
     (void)who;
-    b->simd->fma_peak(out, FMA_ROUNDS);
+    set->fma_peak(out, FMA_ROUNDS);
+}
+
+/* The peak of every instruction set that runs here; returns that of the one in use. */
+static double fma_peaks(struct bench *b)
+{
+    const struct simd *set;
+    double used = 0;
+    for (int i = 0; (set = simd_table(i)) != NULL; i++) {
+        const double flops = 2.0 * FMA_ROUNDS * set->peak_chains * set->lanes * b->threads;
+        char shape[64];
+        snprintf(shape, sizeof shape, "%s, %d lanes", set->name, set->lanes);
+        double time =
+            bench_run(b, "fma", shape, fma_peak, (void *)set, (struct work){.flops = flops});
+        used = set == b->simd ? flops / time : used;
+    }
+    return used;
 }
 
 consm_status bench_machine(struct bench *b)
@@ -52,19 +130,23 @@ consm_status bench_machine(struct bench *b)
     struct stream s = {0};
     const char *filter = b->filter;
     const double bytes = (double)STREAM * sizeof(float);
-    double flops = 2.0 * FMA_ROUNDS * b->simd->peak_chains * b->simd->lanes * b->threads, time;
+    struct ceiling found;
     TRY(NEW(s.a, STREAM));
     TRY(NEW(s.b, STREAM));
     TRY(NEW(s.c, STREAM));
     team_run(b->team, stream_touch, &s);
     b->filter = NULL; /* the ceiling is always needed */
-    b->ceiling = (struct ceiling){0, 0};
+    b->ceiling = (struct ceiling){0};
     bench_title(b, "machine");
-    time = bench_run(b, "copy", "64 MB", stream_copy, &s, (struct work){.bytes = 2 * bytes});
+    found.bytes_per_second =
+        2 * bytes /
+        bench_run(b, "copy", "64 MB", stream_copy, &s, (struct work){.bytes = 2 * bytes});
     bench_run(b, "triad", "64 MB", stream_triad, &s,
               (struct work){.bytes = 3 * bytes, .flops = 2.0 * STREAM});
-    double peak = bench_run(b, "fma", "registers", fma_peak, b, (struct work){.flops = flops});
-    b->ceiling = (struct ceiling){2 * bytes / time, flops / peak};
+    TRY(gather_from(&found.near_per_second, b, "rows of 256 B from 1 MB", GATHER_NEAR));
+    TRY(gather_from(&found.far_per_second, b, "rows of 256 B from 256 MB", GATHER_FAR));
+    found.flops_per_second = fma_peaks(b);
+    b->ceiling = found;
 done:
     b->filter = filter;
     mem_free(s.a);

@@ -14,7 +14,9 @@ static const char usage[] =
     "  --seconds S    time spent on each measurement (default 0.2)\n"
     "  --filter TEXT  only lines whose kernel and shape contain TEXT, as in \"spmm cora\"\n"
     "  --busy         on a machine with other work: one thread, processor time, not the clock's\n"
-    "  --json         one JSON object per line instead of the table\n";
+    "  --json         one JSON object per line instead of the table\n"
+    "Beside each time stands the machine's own ceiling and how many times as long it took.\n"
+    "CONSM_SIMD=base|avx2|avx512|neon in the environment chooses the instruction set.\n";
 
 bool bench_wants(const struct bench *b, const char *text)
 {
@@ -50,8 +52,8 @@ void bench_title(struct bench *b, const char *title)
 static void print_title(struct bench *b)
 {
     if (b->title && !b->json)
-        printf("\n%-18s %-28s %11s %9s %9s %9s\n", b->title, "shape", "time", "GB/s", "GFLOP/s",
-               "of ceiling");
+        printf("\n%-18s %-28s %11s %9s %9s %11s %9s\n", b->title, "shape", "time", "GB/s",
+               "GFLOP/s", "ceiling", "takes");
     b->title = NULL;
 }
 
@@ -66,29 +68,37 @@ static void time_text(char *text, size_t size, double seconds)
         snprintf(text, size, "%.3f s", seconds);
 }
 
+double bench_least(const struct bench *b, struct work work)
+{
+    const struct ceiling *c = &b->ceiling;
+    const bool near = work.table <= 8 * (double)GATHER_NEAR;
+    const double by_flops = work.flops / c->flops_per_second;
+    const double by_bytes = work.least / c->bytes_per_second;
+    const double by_rows = work.gathered / (near ? c->near_per_second : c->far_per_second);
+    const double least = by_bytes > by_flops ? by_bytes : by_flops;
+    return by_rows > least ? by_rows : least;
+}
+
 void bench_line(struct bench *b, const char *kernel, const char *shape, double time,
                 struct work work)
 {
-    double least = 0, share = 0;
+    const double least = b->ceiling.bytes_per_second > 0 ? bench_least(b, work) : 0;
+    const double share = least / time;
     print_title(b);
-    if (b->ceiling.bytes_per_second > 0) {
-        double by_bytes = work.least / b->ceiling.bytes_per_second;
-        double by_flops = work.flops / b->ceiling.flops_per_second;
-        least = by_bytes > by_flops ? by_bytes : by_flops;
-        share = least / time;
-    }
     if (b->json) {
         printf("{\"kernel\":\"%s\",\"shape\":\"%s\",\"threads\":%d,\"ms\":%.6g,\"gb_per_s\":%.4g,"
-               "\"gflop_per_s\":%.4g,\"of_ceiling\":%.4g,\"simd\":\"%s\"}\n",
+               "\"gflop_per_s\":%.4g,\"ceiling_ms\":%.6g,\"of_ceiling\":%.4g,\"simd\":\"%s\"}\n",
                kernel, shape, b->threads, time * 1e3, work.bytes / time * 1e-9,
-               work.flops / time * 1e-9, share, b->simd->name);
+               work.flops / time * 1e-9, least * 1e3, share, b->simd->name);
     } else {
-        char text[32], percent[16] = "";
+        char text[32], ceiling[32] = "", times[16] = "";
         time_text(text, sizeof text, time);
-        if (least > 0)
-            snprintf(percent, sizeof percent, "%.0f %%", share * 100);
-        printf("%-18s %-28s %11s %9.1f %9.1f %9s\n", kernel, shape, text, work.bytes / time * 1e-9,
-               work.flops / time * 1e-9, percent);
+        if (least > 0) {
+            time_text(ceiling, sizeof ceiling, least);
+            snprintf(times, sizeof times, "%.2f x", time / least);
+        }
+        printf("%-18s %-28s %11s %9.1f %9.1f %11s %9s\n", kernel, shape, text,
+               work.bytes / time * 1e-9, work.flops / time * 1e-9, ceiling, times);
     }
     fflush(stdout);
 }

@@ -120,7 +120,9 @@ static struct work product_work(const struct csr *a, int64_t width)
     const double n = (double)a->rows, m = (double)a->nnz, w = (double)width;
     return (struct work){.bytes = m * (w * 4 + 8) + n * w * 4,
                          .least = m * 8 + n * 8 + 2 * n * w * 4,
-                         .flops = 2 * m * w};
+                         .flops = 2 * m * w,
+                         .gathered = m * w * 4,
+                         .table = n * w * 4};
 }
 
 static void bench_products(struct bench *b, struct sparse_case *c, const char *graph)

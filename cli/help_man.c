@@ -129,9 +129,12 @@ static void man_overview(const struct command *const *commands)
         put_text(commands[i]->summary);
         putchar('\n');
     }
-    fputs(".SH ENVIRONMENT\n.TP\n.B CONSM_DATA\nfolder where files of registered datasets are "
-          "looked for, after \\-\\-data\\-dir and before the user's cache\n",
-          stdout);
+    fputs(
+        ".SH ENVIRONMENT\n.TP\n.B CONSM_DATA\nfolder where files of registered datasets are "
+        "looked for, after \\-\\-data\\-dir and before the user's cache\n"
+        ".TP\n.B CONSM_SIMD\nthe instruction set of the vector kernels, where it is not to be the "
+        "widest the processor has: base, avx2 or avx512 on x86\\-64, base or neon on aarch64\n",
+        stdout);
 }
 
 void help_man(const struct command *const *commands, const struct command *verb)

@@ -2,6 +2,8 @@
  * loops, over many widths; and the same bits however the rows are shared out. */
 #include "simd_check.h"
 
+#include "backends/open.h"
+
 enum { ROWS = 37, COLS = 29 };
 
 /* A random pattern with empty rows, a row of every column, and its transpose. */
@@ -285,10 +287,33 @@ static void test_edges(void **state)
             check_edges(v, &p, &r, heads);
 }
 
+/* ---- the choice ---------------------------------------------------------- */
+
+/* Every set that runs here is found by its name and no other; what CONSM_SIMD asks for in vain is
+ * refused when a backend opens. */
+static void test_names(void **state)
+{
+    (void)state;
+    const struct simd *v;
+    struct backend *backend;
+    for (int i = 0; (v = simd_table(i)) != NULL; i++)
+        assert_ptr_equal(simd_named(v->name), v);
+    assert_ptr_equal(simd_named("base"), simd_table(0));
+    assert_null(simd_named("sse9"));
+    assert_ptr_equal(simd_named(simd_best()->name), simd_best());
+    assert_int_equal(setenv("CONSM_SIMD", "sse9", 1), 0);
+    FAILS(backend_open(&backend, "cpu", 1), CONSM_EINVAL,
+          "CONSM_SIMD is sse9: here it may be base");
+    assert_int_equal(setenv("CONSM_SIMD", "base", 1), 0);
+    OK(backend_open(&backend, "cpu", 1));
+    backend_close(backend);
+    unsetenv("CONSM_SIMD");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_spmm),
-                                       cmocka_unit_test(test_spmm_heads),
-                                       cmocka_unit_test(test_sddmm), cmocka_unit_test(test_edges)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_spmm), cmocka_unit_test(test_spmm_heads),
+        cmocka_unit_test(test_sddmm), cmocka_unit_test(test_edges), cmocka_unit_test(test_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -208,6 +208,7 @@ consm_status cpu_open(struct backend **out, int threads)
     consm_status st = CONSM_OK;
     struct backend *b = NULL;
     *out = NULL;
+    TRY(simd_check());
     TRY(ZNEW(b, 1));
     b->kind = &cpu_kind;
     TRY(team_new(&b->host, threads));

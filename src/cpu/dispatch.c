@@ -3,6 +3,7 @@
 #include "cpu/simd.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,15 +27,37 @@ const struct simd *simd_table(int i)
     return NULL;
 }
 
+const struct simd *simd_named(const char *name)
+{
+    const struct simd *set;
+    for (int i = 0; (set = simd_table(i)) != NULL; i++)
+        if (strcmp(name, set->name) == 0 || (i == 0 && strcmp(name, "base") == 0))
+            return set;
+    return NULL;
+}
+
+consm_status simd_check(void)
+{
+    const char *asked = getenv("CONSM_SIMD");
+    char names[64] = "";
+    const struct simd *set;
+    if (!asked || simd_named(asked))
+        return CONSM_OK;
+    for (int i = 0; (set = simd_table(i)) != NULL; i++) {
+        size_t used = strlen(names);
+        if (strcmp(set->name, "base") != 0)
+            snprintf(names + used, sizeof names - used, ", %s", set->name);
+    }
+    return status_fail(CONSM_EINVAL, "CONSM_SIMD is %.40s: here it may be base%s", asked, names);
+}
+
 static const struct simd *choose(void)
 {
     const char *asked = getenv("CONSM_SIMD");
-    const struct simd *best = &simd_table_base, *next;
-    for (int i = 0; (next = simd_table(i)) != NULL; i++) {
-        best = next;
-        if (asked && strcmp(asked, next->name) == 0)
-            break;
-    }
+    const struct simd *best = asked ? simd_named(asked) : NULL, *next;
+    for (int i = 0; !best && (next = simd_table(i)) != NULL; i++)
+        if (!simd_table(i + 1))
+            best = next;
     return best;
 }
 

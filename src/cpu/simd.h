@@ -12,6 +12,7 @@
 #ifndef CPU_SIMD_H
 #define CPU_SIMD_H
 
+#include "base/status.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -284,9 +285,16 @@ struct simd {
 #undef SIMD_MEMBER
 };
 
-/* The widest table this processor can run; CONSM_SIMD=base|avx2|avx512 in the environment asks for
- * a narrower one. The same answer on every call. */
+/* The widest table this processor can run, or the one that CONSM_SIMD names in the environment:
+ * base, avx2 or avx512 on x86-64; base or neon, which are the same, on aarch64. The same answer on
+ * every call. */
 const struct simd *simd_best(void);
+
+/* The table of that name; NULL where the processor cannot run it. */
+const struct simd *simd_named(const char *name);
+
+/* CONSM_EINVAL when CONSM_SIMD names a set that cannot run here. */
+consm_status simd_check(void);
 
 /* Tables that run here, narrowest first; NULL behind the last. For tests. */
 const struct simd *simd_table(int i);

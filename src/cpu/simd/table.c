@@ -27,8 +27,12 @@ void SIMD(fma_peak)(float *out, int64_t rounds)
 #define SIMD_STRING(s)    SIMD_STRING2(s)
 #define SIMD_ENTRY(entry) .entry = SIMD(entry),
 
+#if defined(__aarch64__)
+#define SIMD_CALLED "neon" /* every aarch64 processor has it: the base set is no other */
+#else
+#define SIMD_CALLED SIMD_STRING(SIMD_NAME)
+#endif
+
 extern const struct simd SIMD(table);
-const struct simd SIMD(table) = {.name = SIMD_STRING(SIMD_NAME),
-                                 .lanes = LANES,
-                                 .peak_chains = PEAK_COUNT,
-                                 SIMD_KERNELS(SIMD_ENTRY)};
+const struct simd SIMD(table) = {
+    .name = SIMD_CALLED, .lanes = LANES, .peak_chains = PEAK_COUNT, SIMD_KERNELS(SIMD_ENTRY)};
