@@ -402,6 +402,51 @@ CONSM_API consm_status consm_score_edges(struct consm_edge_scores **out,
                                          const struct consm_dataset *dataset, int threads);
 CONSM_API void consm_edge_scores_free(struct consm_edge_scores *scores);
 
+/* ---- explanations -------------------------------------------------------- */
+
+struct consm_explain_options {
+    size_t size;   /* set by you */
+    int64_t limit; /* edges, neighbours and features tried at most, each; 0: 500. The nearest to
+                    * the node come first */
+    bool of_label; /* watch the probability of label; else of the node's most probable class */
+    int32_t label;
+    int threads;                /* 0: one per processor */
+    consm_progress_fn progress; /* hears of trials done (epoch) of all (epochs), or NULL */
+    void *progress_ctx;
+};
+
+/* What a node's label hangs on. An effect is the label's probability less its probability without
+ * the thing: positive where it speaks for the label. Every list begins with the largest change,
+ * whatever its sign. Edges and nodes are numbers of the cleaned graph. */
+struct consm_explanation {
+    int64_t node;
+    int32_t label;
+    float probability; /* of the label, with everything in its place */
+    int64_t edges, neighbours, features;
+    int32_t *edge_from, *edge_to; /* (edges) from < to */
+    float *edge_effect;           /* (edges) without the edge */
+    int32_t *neighbour;           /* (neighbours) adjacent to the node */
+    float *neighbour_effect;      /* (neighbours) without any of its edges */
+    int32_t *feature;             /* (features) columns of the model */
+    float *feature_effect; /* (features) without it on all nodes the model reads: 0 where features
+                            * are sparse, the column's mean where they are dense */
+    /* What could have been tried without the limit. Features made from the structure are not. */
+    int64_t edges_in_reach, neighbours_in_reach, features_in_reach;
+};
+
+/* Takes edges, neighbours and features away in turn and predicts again. Each trial costs a
+ * prediction on the nodes the model reads for this one; for methods that read far, or features made
+ * from the structure, that is the whole graph. options NULL: all 0. */
+CONSM_API consm_status consm_explain(struct consm_explanation **out,
+                                     const struct consm_model *model,
+                                     const struct consm_dataset *dataset, int64_t node,
+                                     const struct consm_explain_options *options);
+CONSM_API void consm_explanation_free(struct consm_explanation *explanation);
+
+/* The name of a feature of the model: its own, or its number written into buffer. */
+CONSM_API const char *consm_model_feature(const struct consm_model *model, int64_t feature,
+                                          char buffer[24]);
+
 /* ---- models of your own -------------------------------------------------- */
 
 /* A model is a function that records its equations, once, with the builders below; training,

@@ -3,17 +3,24 @@
 
 #include "graph/structural.h"
 
+consm_status prepare_keys(uint64_t **out, const struct dataset *d)
+{
+    consm_status st = CONSM_OK;
+    char buffer[24];
+    TRY(NEW(*out, d->nodes));
+    for (int64_t i = 0; i < d->nodes; i++)
+        (*out)[i] = structural_key(dataset_node_id(d, i, buffer));
+done:
+    return st;
+}
+
 consm_status prepare_structural(float **out, const struct prepared *p)
 {
     consm_status st = CONSM_OK;
-    const struct dataset *d = p->data;
     uint64_t *key = NULL;
-    char buffer[24];
     *out = NULL;
-    TRY(NEW(key, d->nodes));
-    TRY(NEW(*out, d->nodes * STRUCTURAL_FEATURES));
-    for (int64_t i = 0; i < d->nodes; i++)
-        key[i] = structural_key(dataset_node_id(d, i, buffer));
+    TRY(prepare_keys(&key, p->data));
+    TRY(NEW(*out, p->data->nodes * STRUCTURAL_FEATURES));
     TRY(structural_features(*out, p->graph, key));
 done:
     mem_free(key);

@@ -24,6 +24,9 @@ void prepare_free(struct prepared *p);
  * STRUCTURAL_FEATURES), the caller's to free. */
 consm_status prepare_structural(float **out, const struct prepared *p);
 
+/* The numbers of node ids from which structural features are drawn; (n), the caller's to free. */
+consm_status prepare_keys(uint64_t **out, const struct dataset *d);
+
 /* Whether an epoch is so little work that threads would spend it waiting for each other. */
 bool prepare_is_small(const struct prepared *p, const struct config *c);
 

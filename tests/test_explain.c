@@ -1,0 +1,284 @@
+/* Explanations against removal by hand: the graph is written down anew without the edge, the
+ * neighbour or the feature, and the public prediction must change as the explanation says, by no
+ * other edge of the graph more than by the first one named. */
+#include "failing_memory.h"
+
+#include "api/objects.h"
+#include <math.h>
+
+struct case_ {
+    struct consm_dataset *data;
+    struct consm_model *model;
+};
+
+static void case_open(struct case_ *c, const char *dataset, const char *model, const char *ensemble)
+{
+    struct consm_options *options;
+    OK(consm_dataset_open(&c->data, dataset, NULL));
+    OK(consm_options_new(&options, model));
+    OK(consm_options_set(options, "per_class", "8"));
+    OK(consm_options_set(options, "epochs", "40"));
+    OK(consm_options_set(options, "hidden", "8"));
+    OK(consm_options_set(options, "ensemble", ensemble));
+    OK(consm_train(&c->model, c->data, options));
+    consm_options_free(options);
+}
+
+static void case_close(struct case_ *c)
+{
+    consm_model_free(c->model);
+    consm_dataset_free(c->data);
+}
+
+/* What is left out of the copy of a graph; -1: nothing. */
+struct gap {
+    int64_t a, b;    /* the edge between them */
+    int64_t node;    /* all its edges */
+    int64_t feature; /* that column */
+};
+
+static bool missing(const struct gap *gap, int64_t a, int64_t b)
+{
+    return (a == gap->a && b == gap->b) || (a == gap->b && b == gap->a) || a == gap->node ||
+           b == gap->node;
+}
+
+/* p(label) of a node of the graph with a gap. */
+static double probability_without(const struct case_ *c, const struct gap *gap, int64_t of,
+                                  int32_t label)
+{
+    const struct dataset *d = c->data->data;
+    struct consm_arrays a = {.size = sizeof a,
+                             .nodes = d->nodes,
+                             .features = d->features,
+                             .node_id = (const char *const *)d->node_id};
+    struct consm_dataset *copy;
+    struct consm_prediction *guess;
+    int32_t *from = malloc((size_t)d->edges * 4), *to = malloc((size_t)d->edges * 4);
+    float *weight = malloc((size_t)d->edges * 4);
+    float *x = calloc((size_t)(d->nodes * d->features + 1), 4);
+    for (int64_t e = 0; e < d->edges; e++)
+        if (!missing(gap, d->from[e], d->to[e])) {
+            from[a.edges] = d->from[e];
+            to[a.edges] = d->to[e];
+            weight[a.edges++] = d->weight ? d->weight[e] : 1;
+        }
+    for (int64_t i = 0; i < d->nodes && d->features; i++) {
+        for (int64_t k = 0; k < d->features && d->dense; k++)
+            x[i * d->features + k] = d->dense[i * d->features + k];
+        for (int64_t e = d->sparse ? d->sparse->start[i] : 0;
+             d->sparse && e < d->sparse->start[i + 1]; e++)
+            x[i * d->features + d->sparse->col[e]] = d->sparse->val ? d->sparse->val[e] : 1;
+    }
+    for (int64_t i = 0; gap->feature >= 0 && i < d->nodes; i++) {
+        double mean = 0;
+        for (int64_t j = 0; d->dense && j < d->nodes; j++)
+            mean += (double)d->dense[j * d->features + gap->feature] / (double)d->nodes;
+        x[i * d->features + gap->feature] = (float)mean;
+    }
+    a.from = from;
+    a.to = to;
+    a.weight = d->weight ? weight : NULL;
+    a.feature = d->features ? x : NULL;
+    OK(consm_dataset_from_arrays(&copy, &a));
+    OK(consm_predict(&guess, c->model, copy, 1));
+    double p = (double)guess->probability[of * guess->classes + label];
+    consm_prediction_free(guess);
+    consm_dataset_free(copy);
+    free(from);
+    free(to);
+    free(weight);
+    free(x);
+    return p;
+}
+
+static const struct gap nothing = {-1, -1, -1, -1};
+
+/* Every effect as measured by hand, and the largest change of all edges of the graph. */
+static void edges_hold(const struct case_ *c, const struct consm_explanation *e)
+{
+    const struct prepared *prepared;
+    double largest = 0;
+    OK(dataset_prepared(&prepared, c->data));
+    for (int64_t i = 0; i < e->edges; i++) {
+        struct gap gap = {e->edge_from[i], e->edge_to[i], -1, -1};
+        double p = probability_without(c, &gap, e->node, e->label);
+        assert_near((double)e->edge_effect[i], (double)e->probability - p, 2e-5);
+        assert_true(i == 0 || fabsf(e->edge_effect[i]) <= fabsf(e->edge_effect[i - 1]));
+    }
+    for (int64_t i = 0; i < prepared->graph->rows; i++)
+        for (int64_t k = prepared->graph->start[i]; k < prepared->graph->start[i + 1]; k++) {
+            struct gap gap = {i, prepared->graph->col[k], -1, -1};
+            if (i > prepared->graph->col[k])
+                continue;
+            double p = probability_without(c, &gap, e->node, e->label);
+            largest = fmax(largest, fabs((double)e->probability - p));
+        }
+    assert_true(largest > 1e-4); /* else there was nothing to find */
+    assert_near(fabs((double)e->edge_effect[0]), largest, 2e-5);
+}
+
+static void others_hold(const struct case_ *c, const struct consm_explanation *e)
+{
+    for (int64_t i = 0; i < e->neighbours; i++) {
+        struct gap gap = {-1, -1, e->neighbour[i], -1};
+        double p = probability_without(c, &gap, e->node, e->label);
+        assert_near((double)e->neighbour_effect[i], (double)e->probability - p, 2e-5);
+    }
+    /* What nobody in reach has may be missing everywhere: the copy may lack it for all. */
+    for (int64_t i = 0; i < e->features; i++) {
+        struct gap gap = {-1, -1, -1, e->feature[i]};
+        double p = probability_without(c, &gap, e->node, e->label);
+        assert_near((double)e->feature_effect[i], (double)e->probability - p, 2e-5);
+        assert_true(i == 0 || fabsf(e->feature_effect[i]) <= fabsf(e->feature_effect[i - 1]));
+    }
+}
+
+static void agrees(const char *dataset, const char *model, const char *ensemble, bool features)
+{
+    struct case_ c;
+    struct consm_explanation *e;
+    const struct prepared *prepared;
+    int tried = 0;
+    case_open(&c, dataset, model, ensemble);
+    OK(dataset_prepared(&prepared, c.data));
+    for (int64_t of = 5; of < 30 && tried < 2; of++) {
+        struct consm_prediction *guess;
+        if (prepared->graph->start[of + 1] - prepared->graph->start[of] < 2)
+            continue;
+        tried++;
+        OK(consm_predict(&guess, c.model, c.data, 1));
+        OK(consm_explain(&e, c.model, c.data, of, NULL));
+        assert_int_equal(e->label, guess->label[of]);
+        assert_near((double)e->probability, (double)guess->confidence[of], 1e-5);
+        assert_near((double)e->probability, probability_without(&c, &nothing, of, e->label), 1e-5);
+        assert_true(e->edges == e->edges_in_reach && e->neighbours > 0);
+        assert_true((e->features > 0) == features);
+        edges_hold(&c, e);
+        others_hold(&c, e);
+        consm_explanation_free(e);
+        consm_prediction_free(guess);
+    }
+    assert_int_equal(tried, 2);
+    case_close(&c);
+}
+
+static void a_ball_is_enough(void **state)
+{
+    (void)state;
+    agrees("csbm:nodes=400,degree=2,features=20,homophily=0.9,seed=3", "gcn", "1", true);
+}
+
+static void sparse_features(void **state)
+{
+    (void)state;
+    agrees("csbm:nodes=60,degree=3,features=30,words=4,homophily=0.9", "gat", "1", true);
+}
+
+static void methods_that_read_far(void **state)
+{
+    (void)state;
+    agrees("csbm:nodes=60,degree=3,features=6,homophily=0.8", "appnp", "1", true);
+}
+
+static void features_from_the_structure(void **state)
+{
+    (void)state;
+    agrees("csbm:nodes=60,features=0,degree=3,homophily=0.9", "gcn", "1", false);
+}
+
+static void ensembles(void **state)
+{
+    (void)state;
+    agrees("csbm:nodes=60,degree=3,features=6,homophily=0.8", "gcn", "3", true);
+}
+
+static bool stop_at_seven(void *ctx, const struct consm_progress *p)
+{
+    int64_t *heard = ctx;
+    *heard = p->epoch;
+    return p->epoch == 7 && p->epochs > 7;
+}
+
+static void limits_classes_and_faults(void **state)
+{
+    (void)state;
+    struct case_ c;
+    struct consm_explanation *e;
+    struct consm_explain_options o = {.size = sizeof o, .limit = 4};
+    int64_t heard = 0;
+    char buffer[24];
+    case_open(&c, "csbm:nodes=60,degree=6,features=30,words=4", "gcn", "1");
+    OK(consm_explain(&e, c.model, c.data, 3, &o));
+    assert_true(e->edges == 4 && e->edges_in_reach > 4 && e->features == 4);
+    for (int64_t i = 0; i < e->edges; i++)
+        assert_true(e->edge_from[i] == 3 || e->edge_to[i] == 3);
+    int32_t other = e->label == 0;
+    consm_explanation_free(e);
+    o.of_label = true;
+    o.label = other;
+    OK(consm_explain(&e, c.model, c.data, 3, &o));
+    assert_int_equal(e->label, other);
+    assert_near((double)e->probability, probability_without(&c, &nothing, 3, other), 1e-5);
+    consm_explanation_free(e);
+    o.label = 99;
+    FAILS(consm_explain(&e, c.model, c.data, 3, &o), CONSM_EINVAL, "label 99: expected 0 to");
+    o = (struct consm_explain_options){.size = sizeof o, .limit = -1};
+    FAILS(consm_explain(&e, c.model, c.data, 3, &o), CONSM_EINVAL, "limit -1");
+    FAILS(consm_explain(&e, c.model, c.data, 60, NULL), CONSM_ENOTFOUND, "no node 60");
+    FAILS(consm_explain(&e, c.model, c.data, -1, NULL), CONSM_ENOTFOUND, "no node -1");
+    o = (struct consm_explain_options){
+        .size = sizeof o, .progress = stop_at_seven, .progress_ctx = &heard};
+    FAILS(consm_explain(&e, c.model, c.data, 3, &o), CONSM_ECANCEL, "stopped after 7 of");
+    assert_int_equal(heard, 7);
+    assert_null(e);
+    assert_string_equal(consm_model_feature(c.model, 5, buffer), "5");
+    case_close(&c);
+}
+
+/* ---- memory --------------------------------------------------------------- */
+
+static consm_status whole_run(void)
+{
+    consm_status st;
+    struct consm_dataset *data = NULL;
+    struct consm_model *model = NULL;
+    struct consm_explanation *e = NULL;
+    struct consm_explain_options o = {.size = sizeof o, .limit = 2, .threads = 1};
+    struct consm_options *options = NULL;
+    TRY(consm_dataset_open(&data, "csbm:nodes=30,degree=2,features=5,homophily=0.9", NULL));
+    TRY(consm_options_new(&options, "gcn"));
+    TRY(consm_options_set(options, "per_class", "4"));
+    TRY(consm_options_set(options, "epochs", "2"));
+    TRY(consm_options_set(options, "hidden", "4"));
+    TRY(consm_options_set(options, "threads", "1"));
+    TRY(consm_train(&model, data, options));
+    TRY(consm_explain(&e, model, data, 3, &o));
+done:
+    consm_explanation_free(e);
+    consm_model_free(model);
+    consm_options_free(options);
+    consm_dataset_free(data);
+    return st;
+}
+
+static void memory(void **state)
+{
+    (void)state;
+    static consm_status (*const calls[])(void) = {whole_run};
+    memory_runs_out(calls, 1, 200);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_ball_is_enough),
+        cmocka_unit_test(sparse_features),
+        cmocka_unit_test(methods_that_read_far),
+        cmocka_unit_test(features_from_the_structure),
+        cmocka_unit_test(ensembles),
+        cmocka_unit_test(limits_classes_and_faults),
+        cmocka_unit_test(memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
