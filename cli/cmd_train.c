@@ -74,7 +74,7 @@ static int64_t ensemble_of(const struct training *t)
 static void keep_best(struct training *t, int64_t number, struct trained_run *run)
 {
     pthread_mutex_lock(&t->lock);
-    double old = t->best.model ? t->best.result.val_acc : -1, new = run->result.val_acc;
+    double old = t->best.model ? t->best.result.val_score : -1, new = run->result.val_score;
     if (new > old || (new == old &&number < t->best_run)) {
         struct trained_run before = t->best;
         t->best_run = number;

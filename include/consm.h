@@ -312,6 +312,13 @@ struct consm_model_info {
     int64_t ensemble;   /* runs trained to be combined (option ensemble); 0: not asked for */
     int64_t members;    /* networks whose probabilities are averaged; 1: a plain model */
     const char *rule;   /* what validation chose: single, average or greedy; "" without ensemble */
+    const char *metric; /* what every choice of the run went by, and its value on validation */
+    double val_score;
+    int32_t positive;        /* the class it speaks of; -1: all */
+    int32_t threshold_class; /* said where its probability reaches `threshold`; -1: none is */
+    double threshold;
+    double threshold_precision, threshold_recall; /* of that class on validation, with it */
+    bool threshold_reached;                       /* what was asked for was to be had */
 };
 /* Strings belong to the model. */
 CONSM_API consm_status consm_model_info(struct consm_model_info *out,
@@ -330,6 +337,7 @@ struct consm_class_metrics {
     int64_t support, predicted;   /* nodes that are of the class, that are said to be */
     double precision, recall, f1; /* 0 where nothing was predicted or is there, as scikit-learn */
     double roc_auc;               /* this class against the rest; NAN when one side is empty */
+    double average_precision;     /* area under precision by recall; NAN without such nodes */
 };
 
 struct consm_metrics {
@@ -342,6 +350,7 @@ struct consm_metrics {
     double roc_auc;           /* mean over the classes for which it is defined */
     double nll;               /* mean of -log p(label) */
     double ece;               /* expected calibration error, 15 bins of equal width */
+    double average_precision; /* mean over the classes that are there */
 };
 
 enum consm_role { CONSM_TRAIN = 1, CONSM_VALIDATION = 2, CONSM_TEST = 3 };
@@ -356,6 +365,29 @@ CONSM_API const struct consm_class_metrics *consm_metrics_class(const struct con
 /* counts (c, c): true class by row, predicted class by column. */
 CONSM_API void consm_metrics_confusion(int64_t *counts, const struct consm_metrics *metrics);
 
+/* What calling every node positive whose probability of a class reaches a threshold leads to, from
+ * the highest threshold down: precision by recall is the PR curve, recall by false positives the
+ * ROC curve. At most 103 points a class; this struct and the next will not grow. */
+struct consm_curve_point {
+    double threshold, precision, recall;
+    double false_positive_rate; /* share of the other nodes that are called positive */
+};
+/* The points of a class's curve, lent by the model; returns how many. 0: there is no such class,
+ * one side is empty, or there are more than 20 classes. */
+CONSM_API int64_t consm_metrics_curve(const struct consm_curve_point **points,
+                                      const struct consm_metrics *metrics, int32_t class_index);
+
+/* The k nodes with the highest probability of a class: how many are of it, and which share of all
+ * that are. */
+struct consm_top {
+    int64_t k;
+    double precision, recall;
+};
+/* For k = 10, 20, 50, 100, 200, 500, 1000 as far as there are nodes, lent by the model; returns how
+ * many. */
+CONSM_API int64_t consm_metrics_top(const struct consm_top **tops,
+                                    const struct consm_metrics *metrics, int32_t class_index);
+
 /* Model files are safetensors with everything needed to predict. Writing replaces a file in one
  * step: there is never half a model under that name. */
 CONSM_API consm_status consm_model_save(const struct consm_model *model, const char *path);
@@ -366,7 +398,8 @@ CONSM_API consm_status consm_model_load(struct consm_model **out, const char *pa
 struct consm_prediction {
     int64_t nodes;
     int32_t classes;
-    int32_t *label;     /* (nodes) most probable class of the model */
+    int32_t *label;     /* (nodes) most probable class of the model, or the one whose probability
+                         * reaches its threshold (option threshold_for) */
     float *confidence;  /* (nodes) its probability, calibrated */
     float *probability; /* (nodes, classes) */
     uint8_t *in_set;    /* (nodes, classes) 1: the class is in the node's prediction set; NULL

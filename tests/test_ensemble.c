@@ -161,8 +161,8 @@ static void accuracy_can_refuse(void **state)
     OK(ensemble_choose(&choice, picks, &a.pool));
     assert_true(choice.quality[ENSEMBLE_AVERAGE].log_likelihood >
                 choice.quality[ENSEMBLE_SINGLE].log_likelihood);
-    assert_true(choice.quality[ENSEMBLE_AVERAGE].accuracy == 0.75);
-    assert_true(choice.quality[ENSEMBLE_SINGLE].accuracy == 1);
+    assert_true(choice.quality[ENSEMBLE_AVERAGE].score == 0.75);
+    assert_true(choice.quality[ENSEMBLE_SINGLE].score == 1);
     assert_int_equal(choice.rule, ENSEMBLE_SINGLE);
     assert_int_equal(choice.best, 0);
     assert_int_equal(picks[0], 1);
@@ -180,7 +180,7 @@ static void likelihood_can_refuse(void **state)
     const double opinion[] = {0.9, 0.9, 0.4, 0.9, 0.4, 0.9, 0.3, 0.3, 0.3};
     state_opinions(&a, 3, 30, opinion, 3);
     OK(ensemble_choose(&choice, picks, &a.pool));
-    assert_true(choice.quality[ENSEMBLE_AVERAGE].accuracy == 1);
+    assert_true(choice.quality[ENSEMBLE_AVERAGE].score == 1);
     assert_true(choice.quality[ENSEMBLE_AVERAGE].log_likelihood <
                 choice.quality[ENSEMBLE_SINGLE].log_likelihood);
     assert_int_equal(choice.rule, ENSEMBLE_GREEDY);
@@ -208,8 +208,7 @@ static void a_node_is_no_preference(void **state)
     state_opinions(&a, 2, 30, opinion, 30);
     OK(ensemble_choose(&choice, picks, &a.pool));
     assert_int_equal(choice.best, 0);
-    assert_true(choice.quality[ENSEMBLE_AVERAGE].accuracy <
-                choice.quality[ENSEMBLE_SINGLE].accuracy);
+    assert_true(choice.quality[ENSEMBLE_AVERAGE].score < choice.quality[ENSEMBLE_SINGLE].score);
     assert_true(choice.rule != ENSEMBLE_SINGLE);
     assert_true(picks[1] > 0);
 }

@@ -32,7 +32,8 @@ static void sample_read(struct sample *s, const json_t *entry)
     }
     s->role[0] = SPLIT_TEST;
     metrics_softmax(s->probability, s->logits, 1, rows + 2, classes);
-    s->p = (struct predicted){s->probability, s->label, s->role, SPLIT_VAL, rows + 2, classes};
+    s->p =
+        (struct predicted){s->probability, s->label, s->role, SPLIT_VAL, rows + 2, classes, NULL};
 }
 
 static void sample_free(struct sample *s)
@@ -117,7 +118,7 @@ static void few_right_rows_do_not_make_certain(void **state)
     float logits[8] = {0.5f, 0, 0, 0.5f, 0.5f, 0, 0, 0.5f};
     int32_t label[4] = {0, 1, 0, 1};
     uint8_t role[4] = {SPLIT_VAL, SPLIT_VAL, SPLIT_VAL, SPLIT_VAL};
-    struct predicted p = {logits, label, role, SPLIT_VAL, 4, 2};
+    struct predicted p = {logits, label, role, SPLIT_VAL, 4, 2, NULL};
     double t = metrics_temperature(&p);
     assert_true(t > 0.1 && t < 0.9);
 }
@@ -128,7 +129,7 @@ static void nothing_to_measure(void **state)
     float probability[4] = {0.5f, 0.5f, 1, 0};
     int32_t label[2] = {-1, 1};
     uint8_t role[2] = {SPLIT_VAL, SPLIT_TEST};
-    struct predicted p = {probability, label, role, SPLIT_VAL, 2, 2};
+    struct predicted p = {probability, label, role, SPLIT_VAL, 2, 2, NULL};
     struct metrics m;
     OK(metrics_measure(&m, &p));
     assert_int_equal(m.all.nodes, 0);
@@ -144,7 +145,7 @@ static void certain_mistakes_stay_finite(void **state)
     float probability[4] = {1, 0, 1, 0};
     int32_t label[2] = {1, 0};
     uint8_t role[2] = {SPLIT_TEST, SPLIT_TEST};
-    struct predicted p = {probability, label, role, SPLIT_TEST, 2, 2};
+    struct predicted p = {probability, label, role, SPLIT_TEST, 2, 2, NULL};
     struct metrics m;
     OK(metrics_measure(&m, &p));
     assert_true(isfinite(m.all.nll) && m.all.nll > 10);

@@ -28,9 +28,8 @@ struct run {
 struct gathering {
     const struct training_request *request;
     struct problem problem;
-    int64_t rows;
-    int32_t *row, *label; /* (rows) validation nodes, their classes */
-    struct run *run;      /* (request->ensemble) */
+    struct judge judge; /* with the validation nodes and their classes */
+    struct run *run;    /* (request->ensemble) */
 };
 
 static void entry_free(struct entry *e)
@@ -48,23 +47,16 @@ static void gathering_free(struct gathering *g)
         mem_free(g->run[k].candidate);
     }
     mem_free(g->run);
-    mem_free(g->row);
-    mem_free(g->label);
+    judge_close(&g->judge);
 }
 
 static consm_status gathering_open(struct gathering *g, const struct training_request *request)
 {
     consm_status st = CONSM_OK;
-    const struct problem *p = &g->problem;
     g->request = request;
     g->problem = prepare_problem(request->prepared, request->roles->role);
-    TRY(NEW(g->row, p->nodes));
-    TRY(NEW(g->label, p->nodes));
-    for (int64_t i = 0; i < p->nodes; i++)
-        if (p->role[i] == SPLIT_VAL && p->label[i] >= 0) {
-            g->row[g->rows] = (int32_t)i;
-            g->label[g->rows++] = p->label[i];
-        }
+    TRY(judge_open(&g->judge, &g->problem, request->options.config.metric,
+                   request->options.positive - 1));
     TRY(ZNEW(g->run, request->ensemble));
     for (int64_t k = 0; k < request->ensemble; k++) {
         g->run[k].of = g;
@@ -86,11 +78,11 @@ static consm_status enter(struct entry *to, const struct gathering *g, struct se
     const float *logits;
     TRY(model_of_session(&to->model, s, custom));
     TRY(session_logits(&logits, s));
-    struct predicted val = {logits, p->label, p->role, SPLIT_VAL, p->nodes, p->classes};
+    struct predicted val = {logits, p->label, p->role, SPLIT_VAL, p->nodes, p->classes, NULL};
     to->model->temperature = metrics_temperature(&val);
-    TRY(NEW(to->probability, g->rows * p->classes));
-    for (int64_t i = 0; i < g->rows; i++)
-        metrics_softmax(to->probability + i * p->classes, logits + g->row[i] * p->classes,
+    TRY(NEW(to->probability, g->judge.rows * p->classes));
+    for (int64_t i = 0; i < g->judge.rows; i++)
+        metrics_softmax(to->probability + i * p->classes, logits + g->judge.node[i] * p->classes,
                         to->model->temperature, 1, p->classes);
 done:
     return st;
@@ -211,10 +203,11 @@ static consm_status line_up(struct lineup *l, struct gathering *g)
         l->probability[m] = l->entry[m]->probability;
     l->pool = (struct ensemble_pool){.members = members,
                                      .runs = runs,
-                                     .rows = g->rows,
+                                     .rows = g->judge.rows,
                                      .classes = g->problem.classes,
                                      .probability = l->probability,
-                                     .label = g->label,
+                                     .label = g->judge.label,
+                                     .judge = &g->judge,
                                      .group = l->group};
     group_members(l);
 done:
@@ -276,6 +269,9 @@ static void sum_up(struct consm_model *m, const struct gathering *g, int64_t bes
     sum.loss = g->run[best].result.loss;
     sum.match = g->run[best].result.match;
     sum.val_acc = accuracy(logits, &g->problem, SPLIT_VAL);
+    sum.val_score = judge_score(&g->judge, logits, false);
+    m->config.metric = g->judge.metric;
+    m->positive = g->judge.positive + 1;
     sum.test_acc = accuracy(logits, &g->problem, SPLIT_TEST);
     sum.params = m->trained;
     for (int64_t i = 0; i < m->members; i++)

@@ -62,6 +62,14 @@ consm_status consm_model_info(struct consm_model_info *out, const struct consm_m
         .ensemble = model->ensemble.runs,
         .members = model->members ? model->members : 1,
         .rule = model->ensemble.runs ? ensemble_rule_name[model->ensemble.rule] : "",
+        .metric = config_names_metric[model->config.metric],
+        .val_score = model->result.val_score,
+        .positive = model->positive - 1,
+        .threshold_class = model->decision.made ? model->decision.positive : -1,
+        .threshold = model->decision.threshold,
+        .threshold_precision = model->decision.precision,
+        .threshold_recall = model->decision.recall,
+        .threshold_reached = model->decision.reached,
     };
     return sized_give(out, &info, sizeof info, SIZED_UP_TO(struct consm_model_info, eval_ms));
 }
@@ -92,6 +100,24 @@ void consm_metrics_confusion(int64_t *counts, const struct consm_metrics *metric
     const struct metrics *m = (const struct metrics *)metrics;
     size_t count = (size_t)metrics->classes * (size_t)metrics->classes;
     memcpy(counts, m->confusion, count * sizeof *counts);
+}
+
+int64_t consm_metrics_curve(const struct consm_curve_point **points,
+                            const struct consm_metrics *metrics, int32_t class_index)
+{
+    const struct metrics *m = (const struct metrics *)metrics;
+    bool there = m->curve && class_index >= 0 && class_index < metrics->classes;
+    *points = there ? m->curve[class_index].point : NULL;
+    return there ? m->curve[class_index].points : 0;
+}
+
+int64_t consm_metrics_top(const struct consm_top **tops, const struct consm_metrics *metrics,
+                          int32_t class_index)
+{
+    const struct metrics *m = (const struct metrics *)metrics;
+    bool there = m->curve && class_index >= 0 && class_index < metrics->classes;
+    *tops = there ? m->curve[class_index].top : NULL;
+    return there ? m->curve[class_index].tops : 0;
 }
 
 void consm_model_build(struct consm_model *model, consm_build_fn build, void *ctx)
@@ -162,15 +188,15 @@ done:
     return st;
 }
 
-/* Calibrates on validation, then measures every role. */
-static consm_status measure(struct consm_model *m, const struct problem *problem,
-                            const float *logits)
+/* Calibrates on validation, chooses the threshold there, then measures every role. */
+static consm_status measure(struct consm_model *m, const struct training_request *r,
+                            const struct problem *problem, const float *logits)
 {
     consm_status st = CONSM_OK;
     float *probability = NULL;
     struct metrics raw = {0};
-    struct predicted p = {logits,    problem->label, problem->role,
-                          SPLIT_VAL, problem->nodes, problem->classes};
+    struct predicted p = {logits,         problem->label,   problem->role, SPLIT_VAL,
+                          problem->nodes, problem->classes, NULL};
     m->temperature = metrics_temperature(&p);
     TRY(NEW(probability, problem->nodes * problem->classes));
     p.probability = probability;
@@ -178,9 +204,17 @@ static consm_status measure(struct consm_model *m, const struct problem *problem
     TRY(metrics_measure(&raw, &p));
     m->ece_before = raw.all.ece;
     metrics_softmax(probability, logits, m->temperature, problem->nodes, problem->classes);
+    if (r->threshold_for)
+        TRY(metrics_threshold(&m->decision, &p, r->threshold_for - 1, r->at_precision,
+                              r->at_recall));
+    p.decision = &m->decision;
     for (int role = SPLIT_TRAIN; role <= SPLIT_TEST; role++) {
         p.which = (uint8_t)role;
         TRY(metrics_measure(&m->metrics[role], &p));
+    }
+    if (m->decision.made) { /* what is said of a node is what counts */
+        m->result.val_acc = m->metrics[SPLIT_VAL].all.accuracy;
+        m->result.test_acc = m->metrics[SPLIT_TEST].all.accuracy;
     }
 done:
     metrics_free(&raw);
@@ -208,6 +242,7 @@ consm_status model_of_session(struct consm_model **out, struct session *s, struc
     TRY(ZNEW(m, 1));
     model_define(m, s->options.model, custom);
     m->config = s->options.config;
+    m->positive = s->options.positive;
     m->result.seed = s->options.seed;
     m->classes = s->problem->classes;
     m->features = s->problem->features;
@@ -225,7 +260,7 @@ consm_status model_complete(struct consm_model *m, const struct training_request
 {
     consm_status st = CONSM_OK;
     TRY(copy_data_facts(m, request));
-    TRY(measure(m, problem, logits));
+    TRY(measure(m, request, problem, logits));
     TRY(model_fit_sets(m, problem, request->roles, logits));
 done:
     return st;

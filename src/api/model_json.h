@@ -43,6 +43,10 @@ consm_status metrics_from_json(struct metrics *out, const json_t *object, int32_
 void sets_to_json(struct text *t, const struct consm_model *m);
 consm_status sets_from_json(struct consm_model *m, const json_t *object);
 
+/* The class with a threshold of its own; reading checks it. */
+void decision_to_json(struct text *t, const struct consm_model *m);
+consm_status decision_from_json(struct consm_model *m, const json_t *object);
+
 void names_to_json(struct text *t, char *const *names, int64_t count);
 
 /* Notes the text in a file's metadata and frees it. */

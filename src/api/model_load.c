@@ -183,6 +183,29 @@ done:
     return st;
 }
 
+/* The threshold and what the run chose by; models of before have neither. */
+static consm_status read_choice(struct consm_model *m, const struct source *s)
+{
+    consm_status st = CONSM_OK;
+    json_t *decision = NULL;
+    char message[512];
+    const char *positive = safetensors_metadata(s->file, "positive");
+    const char *score = safetensors_metadata(s->file, "val_score");
+    double class_index = positive ? number_parse(positive, NULL) : -1;
+    m->positive = class_index >= 0 && class_index < m->classes ? (int32_t)class_index + 1 : 0;
+    m->result.val_score = score ? number_parse(score, NULL) : m->result.val_acc;
+    if (!safetensors_metadata(s->file, "threshold"))
+        return CONSM_OK;
+    TRY(need_json(&decision, s, "threshold"));
+    if (decision_from_json(m, decision) < 0) {
+        snprintf(message, sizeof message, "%s", consm_errmsg());
+        TRY(status_fail(CONSM_EFORMAT, "%s: %s", s->path, message));
+    }
+done:
+    json_decref(decision);
+    return st;
+}
+
 static int64_t count_of(const json_t *counts, const char *key)
 {
     return (int64_t)json_integer_value(json_object_get(counts, key));
@@ -338,6 +361,7 @@ static consm_status read_model(struct consm_model **out, struct source *s)
     TRY(read_facts(m, s));
     TRY(read_measured(m, s));
     TRY(read_sets(m, s));
+    TRY(read_choice(m, s));
     TRY(read_members(m, s));
     TRY(read_tensors(m, s));
     TRY(check_parts(m, s));

@@ -69,6 +69,15 @@ static consm_status note_sets(struct safetensors_writer *w, const struct consm_m
     return json_note(w, "sets", &t);
 }
 
+static consm_status note_decision(struct safetensors_writer *w, const struct consm_model *m)
+{
+    struct text t = {0};
+    if (!m->decision.made)
+        return CONSM_OK;
+    decision_to_json(&t, m);
+    return json_note(w, "threshold", &t);
+}
+
 /* "ensemble": how it came about; "members": every member but its tensors. */
 static consm_status note_ensemble(struct safetensors_writer *w, const struct consm_model *m)
 {
@@ -114,6 +123,9 @@ static consm_status note_all(struct safetensors_writer *w, const struct consm_mo
     TRY(note_counts(w, m));
     TRY(note_metrics(w, m));
     TRY(note_sets(w, m));
+    TRY(note_decision(w, m));
+    TRY(note_number(w, "positive", m->positive - 1));
+    TRY(note_number(w, "val_score", m->result.val_score));
     TRY(note_ensemble(w, m));
 done:
     return st;

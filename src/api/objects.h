@@ -44,6 +44,9 @@ struct consm_options {
     int threads;
     char *split;
     struct split_options split_options;
+    char *positive;      /* name of the class that average precision speaks of, or NULL */
+    char *threshold_for; /* name of the class with a decision threshold of its own, or NULL … */
+    double at_precision, at_recall; /* … chosen for this on validation; both 0: for the best F1 */
     consm_progress_fn progress;
     void *progress_ctx;
     char *checkpoint; /* a path, or NULL */
@@ -82,6 +85,8 @@ struct consm_model {
     size_t tensor_room;
     struct model_tensor *tensor;
     double temperature, ece_before;
+    int32_t positive;         /* 1 + the class its metric speaks of; 0: all */
+    struct decision decision; /* made: a class has a threshold */
     struct train_result result;
     int64_t count[4], held_out; /* nodes by role */
     struct metrics metrics[4];  /* by role; 0 is unused */
@@ -105,6 +110,8 @@ struct training_request {
     int64_t ensemble; /* runs to combine, with seeds of their own; 0 and 1: a plain model */
     int jobs;         /* of them side by side */
     int threads;
+    int32_t threshold_for;          /* 1 + the class that gets a threshold; 0: none … */
+    double at_precision, at_recall; /* … and for what */
     const char *checkpoint; /* where the run is written down every options.checkpoint_every epochs
                              * and when it is cancelled, or NULL */
     bool resume;            /* go on from there */
@@ -193,8 +200,8 @@ consm_status model_prediction(struct consm_prediction **out, const struct consm_
                               const struct problem *problem, const float *logits);
 
 /* Labels, confidence and probabilities from logits (n, c). */
-consm_status prediction_new(struct consm_prediction **out, const float *logits, double temperature,
-                            int64_t nodes, int32_t classes);
+consm_status prediction_new(struct consm_prediction **out, const float *logits,
+                            const struct consm_model *model, int64_t nodes, int32_t classes);
 
 /* Fits the model's prediction sets with the roles' calibrating labels, if coverage was asked for,
  * and measures them on the test nodes. logits (n, c) are the model's on the problem. */

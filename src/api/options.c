@@ -31,6 +31,8 @@ void consm_options_free(struct consm_options *options)
     if (!options)
         return;
     mem_free(options->split);
+    mem_free(options->positive);
+    mem_free(options->threshold_for);
     mem_free(options->checkpoint);
     mem_free(options);
 }
@@ -125,16 +127,21 @@ static const char *get_ensemble(const struct consm_options *o, char buffer[32])
     return buffer;
 }
 
+static consm_status set_text(char **to, const char *text)
+{
+    char *copy = mem_strdup(text);
+    if (!copy)
+        return CONSM_ENOMEM;
+    mem_free(*to);
+    *to = copy;
+    return CONSM_OK;
+}
+
 static consm_status set_split(struct consm_options *o, const struct run_option *row,
                               const char *text)
 {
-    char *split = mem_strdup(text);
     (void)row;
-    if (!split)
-        return CONSM_ENOMEM;
-    mem_free(o->split);
-    o->split = split;
-    return CONSM_OK;
+    return set_text(&o->split, text);
 }
 
 static const char *get_split(const struct consm_options *o, char buffer[32])
@@ -199,6 +206,56 @@ static const char *get_pooled(const struct consm_options *o, char buffer[32])
     return o->split_options.pooled ? "1" : "0";
 }
 
+static consm_status set_positive(struct consm_options *o, const struct run_option *row,
+                                 const char *text)
+{
+    (void)row;
+    return set_text(&o->positive, text);
+}
+
+static const char *get_positive(const struct consm_options *o, char buffer[32])
+{
+    (void)buffer;
+    return o->positive ? o->positive : "";
+}
+
+static consm_status set_threshold_for(struct consm_options *o, const struct run_option *row,
+                                      const char *text)
+{
+    (void)row;
+    return set_text(&o->threshold_for, text);
+}
+
+static const char *get_threshold_for(const struct consm_options *o, char buffer[32])
+{
+    (void)buffer;
+    return o->threshold_for ? o->threshold_for : "";
+}
+
+static consm_status set_at_precision(struct consm_options *o, const struct run_option *row,
+                                     const char *text)
+{
+    return number(&o->at_precision, row, text);
+}
+
+static const char *get_at_precision(const struct consm_options *o, char buffer[32])
+{
+    number_print(buffer, 32, "%.17g", o->at_precision);
+    return buffer;
+}
+
+static consm_status set_at_recall(struct consm_options *o, const struct run_option *row,
+                                  const char *text)
+{
+    return number(&o->at_recall, row, text);
+}
+
+static const char *get_at_recall(const struct consm_options *o, char buffer[32])
+{
+    number_print(buffer, 32, "%.17g", o->at_recall);
+    return buffer;
+}
+
 static const struct run_option rows[] = {
     {"seed", "0", "of parameters, dropout and random splits", CONSM_INTEGER, 0, 0x1p64, set_seed,
      get_seed},
@@ -218,6 +275,15 @@ static const struct run_option rows[] = {
      set_val_ratio, get_val_ratio},
     {"pooled", "0", "random: draw from all classes together, not class by class", CONSM_INTEGER, 0,
      1, set_pooled, get_pooled},
+    {"positive", "", "the class that the metric average-precision speaks of; the rarest",
+     CONSM_TEXT, 0, 0, set_positive, get_positive},
+    {"threshold_for", "",
+     "a class that is said where its probability reaches a threshold chosen on validation",
+     CONSM_TEXT, 0, 0, set_threshold_for, get_threshold_for},
+    {"at_precision", "0", "threshold_for: the lowest with this precision; 0: not", CONSM_REAL, 0, 1,
+     set_at_precision, get_at_precision},
+    {"at_recall", "0", "threshold_for: the highest with this recall; 0: not", CONSM_REAL, 0, 1,
+     set_at_recall, get_at_recall},
     {0}};
 
 const struct run_option *run_options(void)

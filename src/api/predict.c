@@ -10,8 +10,8 @@
 
 /* ---- results ------------------------------------------------------------- */
 
-consm_status prediction_new(struct consm_prediction **out, const float *logits, double temperature,
-                            int64_t nodes, int32_t classes)
+consm_status prediction_new(struct consm_prediction **out, const float *logits,
+                            const struct consm_model *model, int64_t nodes, int32_t classes)
 {
     consm_status st = CONSM_OK;
     struct consm_prediction *p;
@@ -22,13 +22,15 @@ consm_status prediction_new(struct consm_prediction **out, const float *logits, 
     TRY(NEW(p->label, nodes));
     TRY(NEW(p->confidence, nodes));
     TRY(NEW(p->probability, nodes * classes));
-    metrics_softmax(p->probability, logits, temperature, nodes, classes);
+    metrics_softmax(p->probability, logits, model->temperature, nodes, classes);
     for (int64_t i = 0; i < nodes; i++) {
         const float *row = logits + i * classes;
         int32_t best = 0;
         for (int32_t k = 1; k < classes; k++)
             if (row[k] > row[best])
                 best = k;
+        if (model->decision.made)
+            best = metrics_decide(p->probability + i * classes, classes, &model->decision);
         p->label[i] = best;
         p->confidence[i] = p->probability[i * classes + best];
     }
@@ -228,7 +230,7 @@ consm_status model_prediction(struct consm_prediction **out, const struct consm_
                               const struct problem *problem, const float *logits)
 {
     consm_status st = CONSM_OK;
-    TRY(prediction_new(out, logits, model->temperature, problem->nodes, problem->classes));
+    TRY(prediction_new(out, logits, model, problem->nodes, problem->classes));
     TRY(prediction_add_sets(*out, model, problem->graph));
 done:
     if (st < 0) {

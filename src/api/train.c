@@ -2,7 +2,17 @@
 #include "api/checkpoint.h"
 #include "api/defaults.h"
 #include "api/objects.h"
+#include "base/nearest.h"
 #include "io/file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *nth_class(void *ctx, int index)
+{
+    const struct dataset *d = ctx;
+    return d->class_name && index < d->classes ? d->class_name[index] : NULL;
+}
 
 /* The caller's progress function behind ours. */
 struct listener {
@@ -70,6 +80,43 @@ done:
     return st;
 }
 
+/* 1 + the class of that name, or of that number where classes have no names; NULL: 0. */
+static consm_status class_of(int32_t *out, const struct dataset *d, const char *option,
+                             const char *name)
+{
+    char number[24];
+    *out = 0;
+    for (int32_t k = 0; name && k < d->classes; k++) {
+        snprintf(number, sizeof number, "%d", k);
+        if (strcmp(name, d->class_name ? d->class_name[k] : number) == 0)
+            *out = k + 1;
+    }
+    if (!name || *out)
+        return CONSM_OK;
+    const char *near = nearest_word(name, nth_class, (void *)d);
+    return status_fail(CONSM_EINVAL, "%s %s: %s has no such class%s%s%s", option, name, d->name,
+                       near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
+static consm_status name_classes(struct training_request *r, const struct dataset *d,
+                                 const struct consm_options *o)
+{
+    consm_status st = CONSM_OK;
+    TRY(class_of(&r->options.positive, d, "positive", o->positive));
+    TRY(class_of(&r->threshold_for, d, "threshold_for", o->threshold_for));
+    if (!r->threshold_for && (o->at_precision > 0 || o->at_recall > 0))
+        TRY(status_fail(CONSM_EINVAL, "at_precision and at_recall need threshold_for"));
+    if (o->at_precision > 0 && o->at_recall > 0)
+        TRY(status_fail(CONSM_EINVAL, "at_precision or at_recall, not both"));
+    /* A class that gets a threshold is the one the user has in mind. */
+    if (r->options.positive == 0)
+        r->options.positive = r->threshold_for;
+    r->at_precision = o->at_precision;
+    r->at_recall = o->at_recall;
+done:
+    return st;
+}
+
 consm_status run_by_options(struct trained_run *out, bool keep, const struct consm_dataset *dataset,
                             const struct consm_options *o)
 {
@@ -89,6 +136,7 @@ consm_status run_by_options(struct trained_run *out, bool keep, const struct con
     };
     *out = (struct trained_run){0};
     TRY(options_roles(&out->roles, dataset, o));
+    TRY(name_classes(&request, dataset->data, o));
     TRY(dataset_prepared(&request.prepared, dataset));
     if (request.threads == 0 && prepare_is_small(request.prepared, &o->config))
         request.threads = 1;

@@ -18,8 +18,8 @@ done:
     return st;
 }
 
-/* The configuration with the best mean validation accuracy; -1 while a trial is missing. The test
- * accuracies of trials are never looked at. */
+/* The configuration with the best mean on validation, by the run's metric; -1 while a trial is
+ * missing. The test accuracies of trials are never looked at. */
 static consm_status choose(int64_t *best, double *val, const struct study_view *v,
                            const char *dataset, const struct model_def *model)
 {
@@ -31,7 +31,7 @@ static consm_status choose(int64_t *best, double *val, const struct study_view *
     *val = -1;
     for (int64_t k = 0; k < o->search; k++) {
         TRY(trial_run(&run, v, dataset, model, k));
-        TRY(view_cell(&cell, v, &run, o->search_seeds, "val_acc"));
+        TRY(view_cell(&cell, v, &run, o->search_seeds, "val_score"));
         if (cell.n < o->search_seeds) {
             *best = -1;
             return CONSM_OK;

@@ -47,6 +47,7 @@ consm_status task_record(json_t *result, const struct train_result *r)
     consm_status st = CONSM_OK;
     TRY(task_number(result, "val_acc", r->val_acc));
     TRY(task_number(result, "test_acc", r->test_acc));
+    TRY(task_number(result, "val_score", r->val_score));
     TRY(task_number(result, "train_ms", r->train_ms));
     TRY(task_number(result, "eval_ms", r->eval_ms));
     TRY(task_number(result, "seconds", r->seconds));

@@ -62,7 +62,7 @@ static consm_status measure(json_t *result, struct covering *v, const float *log
     } way[] = {{"plain", 0}, {"smooth", 0.5}, {"chosen", (double)NAN}};
     consm_status st = CONSM_OK;
     const struct problem *p = v->problem;
-    struct predicted selecting = {logits, p->label, p->role, SPLIT_VAL, p->nodes, p->classes};
+    struct predicted selecting = {logits, p->label, p->role, SPLIT_VAL, p->nodes, p->classes, NULL};
     json_t *to = NULL;
     float *probability = NULL;
     TRY(NEW(probability, p->nodes * p->classes));

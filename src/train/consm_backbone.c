@@ -120,7 +120,8 @@ static consm_status open_trial(struct session **out, struct session *s, const st
 {
     consm_status st = CONSM_OK;
     struct session *trial = NULL;
-    struct train_options options = {.seed = s->options.seed, .config = s->options.config};
+    struct train_options options = {
+        .seed = s->options.seed, .config = s->options.config, .positive = s->options.positive};
     options.config.epochs = trial_epochs(&s->options.config);
     options.config.time_budget = 0; /* one clock for all */
     choose(&options.config, t->number);

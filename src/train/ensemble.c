@@ -20,13 +20,22 @@ uint64_t ensemble_seed(uint64_t seed, int64_t number)
 /* What a combination makes of every row. */
 struct ensemble_rows {
     double *right, *likelihood; /* (rows) 1 or 0; log p(truth) */
+    float *logits;              /* (rows, c) log p, where a metric other than accuracy reads them */
+    double score;               /* by the run's metric */
 };
 
-static consm_status rows_open(struct ensemble_rows *r, int64_t rows)
+static bool by_accuracy(const struct ensemble_pool *pool)
+{
+    return !pool->judge || pool->judge->metric == METRIC_ACCURACY;
+}
+
+static consm_status rows_open(struct ensemble_rows *r, const struct ensemble_pool *pool)
 {
     consm_status st = CONSM_OK;
-    TRY(NEW(r->right, rows));
-    TRY(NEW(r->likelihood, rows));
+    TRY(NEW(r->right, pool->rows));
+    TRY(NEW(r->likelihood, pool->rows));
+    if (!by_accuracy(pool))
+        TRY(NEW(r->logits, pool->rows * pool->classes));
 done:
     return st;
 }
@@ -35,6 +44,7 @@ static void rows_free(struct ensemble_rows *r)
 {
     mem_free(r->right);
     mem_free(r->likelihood);
+    mem_free(r->logits);
 }
 
 /* sum (c) = Σ_m picks_m p_m of one row. */
@@ -58,6 +68,14 @@ static int32_t largest(const double *x, int32_t count)
     return best;
 }
 
+static double mean(const double *x, int64_t count)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += x[i];
+    return count > 0 ? sum / (double)count : 0;
+}
+
 /* Of the mean probability with picks[m] votes for member m, row by row. */
 static consm_status judge(struct ensemble_rows *out, const struct ensemble_pool *pool,
                           const int64_t *picks)
@@ -71,23 +89,20 @@ static consm_status judge(struct ensemble_rows *out, const struct ensemble_pool 
         add_votes(sum, pool, picks, i);
         out->right[i] = largest(sum, pool->classes) == pool->label[i];
         out->likelihood[i] = log(fmax(sum[pool->label[i]] / votes, least_probability));
+        for (int32_t k = 0; out->logits && k < pool->classes; k++)
+            out->logits[i * pool->classes + k] =
+                (float)log(fmax(sum[k] / votes, least_probability));
     }
+    out->score =
+        out->logits ? judge_score(pool->judge, out->logits, true) : mean(out->right, pool->rows);
 done:
     mem_free(sum);
     return st;
 }
 
-static double mean(const double *x, int64_t count)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        sum += x[i];
-    return count > 0 ? sum / (double)count : 0;
-}
-
 static struct ensemble_quality quality_of(const struct ensemble_rows *r, int64_t rows)
 {
-    return (struct ensemble_quality){mean(r->right, rows), mean(r->likelihood, rows)};
+    return (struct ensemble_quality){r->score, mean(r->likelihood, rows)};
 }
 
 /* ---- the greedy selection ------------------------------------------------ */
@@ -149,11 +164,10 @@ done:
 
 /* ---- the contenders ------------------------------------------------------ */
 
-/* Better by accuracy, between equals by likelihood. */
+/* Better by the metric, between equals by likelihood. */
 static bool better(struct ensemble_quality a, struct ensemble_quality b)
 {
-    return a.accuracy > b.accuracy ||
-           (a.accuracy == b.accuracy && a.log_likelihood > b.log_likelihood);
+    return a.score > b.score || (a.score == b.score && a.log_likelihood > b.log_likelihood);
 }
 
 /* Whether a figure prefers a to b: the mean of a_i - b_i is more than its own standard error above
@@ -169,10 +183,12 @@ static bool prefers(const double *a, const double *b, int64_t rows)
     return rows > 1 && sum / n > sqrt(squares / (n - 1) / n);
 }
 
-/* Neither accuracy nor likelihood prefers b to a. */
-static bool no_worse(const struct ensemble_rows *a, const struct ensemble_rows *b, int64_t rows)
+/* Neither the metric nor likelihood prefers b to a. */
+static bool no_worse(const struct ensemble_rows *a, const struct ensemble_rows *b,
+                     const struct ensemble_pool *pool)
 {
-    return !prefers(b->right, a->right, rows) && !prefers(b->likelihood, a->likelihood, rows);
+    bool worse = by_accuracy(pool) ? prefers(b->right, a->right, pool->rows) : b->score > a->score;
+    return !worse && !prefers(b->likelihood, a->likelihood, pool->rows);
 }
 
 /* Every member alone. */
@@ -182,7 +198,7 @@ static consm_status measure_alone(struct ensemble_quality *alone, const struct e
     struct ensemble_rows rows = {0};
     int64_t *picks = NULL;
     TRY(ZNEW(picks, pool->members));
-    TRY(rows_open(&rows, pool->rows));
+    TRY(rows_open(&rows, pool));
     for (int64_t m = 0; m < pool->members; m++) {
         picks[m] = 1;
         TRY(judge(&rows, pool, picks));
@@ -205,11 +221,11 @@ static int32_t best_group(const struct ensemble_quality *alone, const struct ens
         double count = 0;
         for (int64_t m = 0; m < pool->members; m++)
             if (pool->group[m] == pool->group[first]) {
-                mean.accuracy += alone[m].accuracy;
+                mean.score += alone[m].score;
                 mean.log_likelihood += alone[m].log_likelihood;
                 count++;
             }
-        mean.accuracy /= count;
+        mean.score /= count;
         mean.log_likelihood /= count;
         if (better(mean, best)) {
             best = mean;
@@ -262,11 +278,10 @@ consm_status ensemble_choose(struct ensemble_choice *out, int64_t *picks,
         const int64_t *of = proposed + rule * members;
         if (rule == ENSEMBLE_GREEDY && pool->rows == 0)
             break; /* nothing to select by */
-        TRY(rows_open(&rows[rule], pool->rows));
+        TRY(rows_open(&rows[rule], pool));
         TRY(judge(&rows[rule], pool, of));
         out->quality[rule] = quality_of(&rows[rule], pool->rows);
-        if (!alone_in(of, out->best, members) &&
-            no_worse(&rows[rule], &rows[out->rule], pool->rows))
+        if (!alone_in(of, out->best, members) && no_worse(&rows[rule], &rows[out->rule], pool))
             out->rule = (enum ensemble_rule)rule;
     }
     memcpy(picks, proposed + out->rule * members, (size_t)members * sizeof *picks);

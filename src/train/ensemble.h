@@ -3,12 +3,13 @@
  * single best run, the plain average of one configuration's seeds, and a greedy selection with
  * replacement by log-likelihood (Caruana et al., ICML 2004). A combination is taken when neither
  * accuracy nor likelihood prefers what it replaces, by more than one standard error of the paired
- * difference.
+ * difference. Where the run's metric is another one, which no single node has a share in, it takes
+ * the place of accuracy and must not fall.
  */
 #ifndef TRAIN_ENSEMBLE_H
 #define TRAIN_ENSEMBLE_H
 
-#include "base/alloc.h"
+#include "train/judge.h"
 
 enum {
     ENSEMBLE_PICKS = 50,     /* of the greedy selection, at most */
@@ -28,12 +29,14 @@ struct ensemble_pool {
     int32_t classes;
     const float *const *probability; /* (members) of (rows, classes) */
     const int32_t *label;            /* (rows) */
+    const struct judge *judge;       /* of the rows, by the run's metric; NULL: accuracy */
     const int32_t *group;            /* (members) members of one configuration share a number */
 };
 
 /* How good a combination is on validation. */
 struct ensemble_quality {
-    double accuracy, log_likelihood; /* the latter a mean over the rows; 0 when there are none */
+    double score;          /* by the run's metric */
+    double log_likelihood; /* a mean over the rows; 0 when there are none */
 };
 
 struct ensemble_choice {

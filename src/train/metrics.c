@@ -2,8 +2,6 @@
  * a figure is the same bits whoever asks. */
 #include "train/metrics.h"
 
-#include "stats/stats.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -19,6 +17,20 @@ static int32_t largest(const float *row, int32_t classes)
     int32_t best = 0;
     for (int32_t k = 1; k < classes; k++)
         if (row[k] > row[best])
+            best = k;
+    return best;
+}
+
+/* Of the others the most probable, where the threshold is not reached. */
+int32_t metrics_decide(const float *probability, int32_t classes, const struct decision *d)
+{
+    int32_t best = -1;
+    if (!d || !d->made || classes < 2)
+        return largest(probability, classes);
+    if ((double)probability[d->positive] >= d->threshold)
+        return d->positive;
+    for (int32_t k = 0; k < classes; k++)
+        if (k != d->positive && (best < 0 || probability[k] > probability[best]))
             best = k;
     return best;
 }
@@ -46,7 +58,7 @@ static void count_confusion(struct metrics *m, const struct predicted *p)
         if (!counts(p, i))
             continue;
         const float *row = p->probability + i * p->classes;
-        int32_t said = largest(row, p->classes);
+        int32_t said = metrics_decide(row, p->classes, p->decision);
         double sure = (double)row[said];
         int bin = (int)ceil(sure * BINS) - 1; /* bins are open below, closed above */
         bin = bin < 0 ? 0 : bin >= BINS ? BINS - 1 : bin;
@@ -93,39 +105,120 @@ static void per_class(struct metrics *m)
     m->all.macro_f1 = f1 / (double)occurring;
 }
 
-/* ---- areas under the curves ---------------------------------------------- */
+/* ---- one class against the rest ------------------------------------------ */
 
-/* Each class against the rest. A probability that is no number has no rank: NAN. */
+/* item (m) from the highest probability of class k down; spare (m). */
+static void rank_class(uint64_t *item, uint64_t *spare, const struct predicted *p, int32_t k)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < p->nodes; i++)
+        if (counts(p, i))
+            item[count++] = rank_item(p->probability[i * p->classes + k], p->label[i] == k);
+    rank_sort(item, spare, count);
+}
+
+static void draw_curve(struct metrics_curve *c, const uint64_t *item, int64_t n, int64_t positives)
+{
+    static const int64_t first[METRICS_TOPS] = {10, 20, 50, 100, 200, 500, 1000};
+    c->points = rank_curve(c->point, item, n);
+    for (int i = 0; i < METRICS_TOPS && first[i] <= n && positives > 0; i++) {
+        double hits = rank_hits(item, n, first[i]);
+        c->top[c->tops++] =
+            (struct consm_top){first[i], hits / (double)first[i], hits / (double)positives};
+    }
+}
+
+/* Whether a class has probabilities to rank by: one that is no number has no rank. */
+static bool ranked(const struct predicted *p, int32_t k)
+{
+    bool all = true;
+    for (int64_t i = 0; i < p->nodes; i++)
+        all = all && !(counts(p, i) && isnan(p->probability[i * p->classes + k]));
+    return all;
+}
+
+/* A mean over the classes for which a figure is known; NaN when it is for none. */
+struct known_mean {
+    double sum, count;
+};
+
+static void mean_add(struct known_mean *m, double value)
+{
+    m->sum += isnan(value) ? 0 : value;
+    m->count += !isnan(value);
+}
+
+static double mean_of(const struct known_mean *m)
+{
+    return m->count > 0 ? m->sum / m->count : (double)NAN;
+}
+
 static consm_status areas(struct metrics *m, const struct predicted *p)
 {
     consm_status st = CONSM_OK;
-    float *score = NULL;
-    uint8_t *positive = NULL;
-    int64_t defined = 0;
-    double sum = 0;
-    TRY(NEW(score, m->all.nodes));
-    TRY(NEW(positive, m->all.nodes));
+    uint64_t *item = NULL, *spare = NULL;
+    struct known_mean area = {0}, precision = {0};
+    int64_t n = m->all.nodes;
+    TRY(NEW(item, n));
+    TRY(NEW(spare, n));
     for (int32_t k = 0; k < m->all.classes; k++) {
-        int64_t count = 0;
-        bool ranked = true;
-        for (int64_t i = 0; i < p->nodes; i++)
-            if (counts(p, i)) {
-                score[count] = p->probability[i * p->classes + k];
-                ranked &= !isnan(score[count]);
-                positive[count++] = p->label[i] == k;
-            }
-        m->of[k].roc_auc = NAN;
-        if (ranked)
-            TRY(stats_auc(&m->of[k].roc_auc, score, positive, count));
-        if (!isnan(m->of[k].roc_auc)) {
-            sum += m->of[k].roc_auc;
-            defined++;
-        }
+        m->of[k].roc_auc = m->of[k].average_precision = (double)NAN;
+        if (!ranked(p, k))
+            continue;
+        rank_class(item, spare, p, k);
+        m->of[k].roc_auc = rank_auc(item, n);
+        m->of[k].average_precision = rank_average_precision(item, n);
+        mean_add(&area, m->of[k].roc_auc);
+        mean_add(&precision, m->of[k].average_precision);
+        if (m->curve)
+            draw_curve(&m->curve[k], item, n, m->of[k].support);
     }
-    m->all.roc_auc = defined ? sum / (double)defined : NAN;
+    m->all.roc_auc = mean_of(&area);
+    m->all.average_precision = mean_of(&precision);
 done:
-    mem_free(score);
-    mem_free(positive);
+    mem_free(item);
+    mem_free(spare);
+    return st;
+}
+
+/* The highest precision that any threshold has, for whoever asked for more. */
+static double best_precision(const uint64_t *item, int64_t n)
+{
+    double above = 0, best = 0;
+    for (int64_t i = 0; i < n; i++) {
+        above += (double)(item[i] & 1);
+        if (i + 1 == n || item[i + 1] >> 1 != item[i] >> 1)
+            best = fmax(best, above / (double)(i + 1));
+    }
+    return best;
+}
+
+consm_status metrics_threshold(struct decision *out, const struct predicted *p, int32_t positive,
+                               double precision, double recall)
+{
+    consm_status st = CONSM_OK;
+    uint64_t *item = NULL, *spare = NULL;
+    struct consm_curve_point at;
+    int64_t n = 0;
+    *out = (struct decision){0};
+    for (int64_t i = 0; i < p->nodes; i++)
+        n += counts(p, i);
+    TRY(NEW(item, n));
+    TRY(NEW(spare, n));
+    rank_class(item, spare, p, positive);
+    bool reached = rank_threshold(&at, item, n, precision, recall);
+    if (!reached && !rank_threshold(&at, item, n, best_precision(item, n), 0))
+        TRY(status_fail(CONSM_EINVAL,
+                        "no validation node is of the class that a threshold is asked for"));
+    *out = (struct decision){.made = true,
+                             .positive = positive,
+                             .threshold = at.threshold,
+                             .precision = at.precision,
+                             .recall = at.recall,
+                             .reached = reached};
+done:
+    mem_free(item);
+    mem_free(spare);
     return st;
 }
 
@@ -135,10 +228,12 @@ consm_status metrics_measure(struct metrics *out, const struct predicted *p)
     *out = (struct metrics){.all = {.size = sizeof out->all, .classes = p->classes}};
     TRY(ZNEW(out->of, p->classes));
     TRY(ZNEW(out->confusion, (int64_t)p->classes * p->classes));
+    if (p->classes <= METRICS_CURVES)
+        TRY(ZNEW(out->curve, p->classes));
     count_confusion(out, p);
     if (out->all.nodes == 0) {
         out->all.accuracy = out->all.macro_f1 = out->all.balanced_accuracy = NAN;
-        out->all.roc_auc = out->all.nll = out->all.ece = NAN;
+        out->all.roc_auc = out->all.nll = out->all.ece = out->all.average_precision = NAN;
         return CONSM_OK;
     }
     per_class(out);
@@ -153,6 +248,7 @@ void metrics_free(struct metrics *m)
 {
     mem_free(m->of);
     mem_free(m->confusion);
+    mem_free(m->curve);
     *m = (struct metrics){0};
 }
 

@@ -5,7 +5,19 @@
 #ifndef TRAIN_METRICS_H
 #define TRAIN_METRICS_H
 
-#include "base/alloc.h"
+#include "stats/rank.h"
+
+/* A class that is said where its probability reaches a threshold, and nowhere else. */
+struct decision {
+    bool made; /* false: the most probable class is said */
+    int32_t positive;
+    double threshold;
+    double precision, recall; /* on validation, with it */
+    bool reached;             /* what was asked for was to be had */
+};
+
+/* The class that is said of a node with these probabilities (c). */
+int32_t metrics_decide(const float *probability, int32_t classes, const struct decision *d);
 
 /* Predicted class probabilities and the truth, for the nodes whose role is `which`. */
 struct predicted {
@@ -15,6 +27,7 @@ struct predicted {
     uint8_t which;
     int64_t nodes;
     int32_t classes;
+    const struct decision *decision; /* may be NULL: the most probable class is said */
 };
 
 /* What was measured; callers of the library see the first member. */
@@ -22,11 +35,26 @@ struct metrics {
     struct consm_metrics all;
     struct consm_class_metrics *of; /* (c) */
     int64_t *confusion;             /* (c, c) true class by predicted class */
+    struct metrics_curve *curve;    /* (c), or NULL when there are more than METRICS_CURVES */
+};
+
+enum { METRICS_CURVES = 20, METRICS_TOPS = 7 };
+
+/* A class against the rest, as curves and as lists of the first k. */
+struct metrics_curve {
+    int64_t points, tops;
+    struct consm_curve_point point[RANK_POINTS];
+    struct consm_top top[METRICS_TOPS];
 };
 
 /* Time O(n c log n), for the areas under the curves. */
 consm_status metrics_measure(struct metrics *out, const struct predicted *p);
 void metrics_free(struct metrics *m); /* one that was never measured, all zero, is fine */
+
+/* The threshold of a class on the nodes in question: the lowest with a precision, the highest with
+ * a recall, or (both 0) that of the best F1. Where none has the precision, that of the highest. */
+consm_status metrics_threshold(struct decision *out, const struct predicted *p, int32_t positive,
+                               double precision, double recall);
 
 /* probability (n, c) = softmax(logits / temperature), row by row. May work in place. */
 void metrics_softmax(float *probability, const float *logits, double temperature, int64_t nodes,

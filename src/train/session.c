@@ -142,6 +142,9 @@ consm_status session_new(struct session **out, const struct problem *problem,
     if (!options->eval_only) {
         TRY(collect_labelled(s));
         TRY(balance_classes(s));
+        TRY(judge_open(&s->judge, problem, options->config.metric, options->positive - 1));
+        s->options.config.metric = s->judge.metric;
+        s->options.positive = s->judge.positive + 1;
     }
     s->target = problem->label;
     TRY(learner_open(&s->learner, backend, options->seed));
@@ -180,6 +183,7 @@ void session_free(struct session *s)
         s->procedure->close(s);
     lesson_free(&s->plain);
     learner_close(&s->learner);
+    judge_close(&s->judge);
     index_free(s->labelled);
     mem_free(s->row_weight);
     csr_free(s->row_normalized);
@@ -252,7 +256,7 @@ consm_status session_step(struct session *s, double *loss)
 static double tie_loss(const struct session *s, const float *logits)
 {
     const struct problem *p = s->problem;
-    struct predicted val = {logits, p->label, p->role, SPLIT_VAL, p->nodes, p->classes};
+    struct predicted val = {logits, p->label, p->role, SPLIT_VAL, p->nodes, p->classes, NULL};
     if (s->options.config.ties != TIES_LOSS)
         return 0;
     return metrics_nll(&val, 1);
@@ -263,7 +267,7 @@ consm_status session_validate(double *found, struct session *s)
     consm_status st = CONSM_OK;
     const float *logits;
     TRY(session_logits(&logits, s));
-    *found = accuracy(logits, s->problem, SPLIT_VAL);
+    *found = judge_score(&s->judge, logits, false);
     TRY(learner_judge(&s->learner, *found, tie_loss(s, logits), s->validation == 0));
 done:
     return st;

@@ -4,7 +4,7 @@
 
 #include "graph/edges.h"
 #include "nn/learner.h"
-#include "train/train.h"
+#include "train/judge.h"
 
 struct session {
     const struct problem *problem;
@@ -23,6 +23,7 @@ struct session {
     struct index *labelled;
     float *row_weight;     /* (labelled) weight of each row in the loss, or NULL */
     const int32_t *target; /* (n) the classes the loss reads: the problem's, or a procedure's own */
+    struct judge judge;    /* what every choice goes by */
     int64_t validation;    /* nodes that validate; with none the last epoch counts as the best */
 
     double deadline;                /* of the clock; 0: none */
@@ -89,8 +90,9 @@ bool session_late(const struct session *s);
 /* One optimiser step; CONSM_ENUMERIC when the loss is not finite. */
 consm_status session_step(struct session *s, double *loss);
 
-/* Validation accuracy now; remembers parameters that are better than all before. */
-consm_status session_validate(double *accuracy, struct session *s);
+/* How good validation is now, by the run's metric; remembers parameters that are better than all
+ * before. */
+consm_status session_validate(double *score, struct session *s);
 
 /* A step, then validation, both timed; fills what progress says of them. */
 consm_status session_epoch(struct session *s, int64_t number, struct progress *progress);

@@ -81,7 +81,8 @@ consm_status session_finish(struct session *s, struct train_result *result, doub
     TRY(session_logits(&logits, s));
     *result = (struct train_result){
         .seed = s->options.seed,
-        .val_acc = s->learner.best,
+        .val_acc = accuracy(logits, s->problem, SPLIT_VAL),
+        .val_score = s->learner.best,
         .test_acc = accuracy(logits, s->problem, SPLIT_TEST),
         .best_epoch = s->learner.best_step,
         .epochs = s->learner.steps,

@@ -25,8 +25,8 @@ struct problem {
 struct progress {
     uint64_t seed;
     int64_t epoch, epochs; /* finished, in all; epoch 0: an update of a candidate backbone */
-    double loss, val_acc, best_val;
-    int64_t member, members; /* of an ensemble: which run, from 1, of how many; else 0 */
+    double loss, val_acc, best_val; /* the last two by the run's metric */
+    int64_t member, members;        /* of an ensemble: which run, from 1, of how many; else 0 */
 };
 typedef bool (*progress_fn)(void *ctx, const struct progress *progress);
 
@@ -41,6 +41,7 @@ struct train_options {
     uint64_t seed;
     progress_fn progress; /* may be NULL */
     void *progress_ctx;
+    int32_t positive;    /* 1 + the class average precision speaks of; 0: the rarest */
     const void *context; /* for the model's build function: inputs.context */
     bool eval_only; /* the session will only be asked for logits: no labels, no training program */
     const float *shift, *scale; /* (f) for standardised features as a trained model knows them */
@@ -66,6 +67,7 @@ struct match_quality {
 struct train_result {
     uint64_t seed;
     double val_acc, test_acc;
+    double val_score; /* by the metric that chose */
     int64_t best_epoch, epochs;
     double train_ms, eval_ms, seconds;
     int64_t params;

@@ -1,0 +1,156 @@
+/* Ranking by a radix sort of the scores' bits: three passes of eleven. */
+#include "stats/rank.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PASSES = 3, RADIX = 11, BUCKETS = 1 << RADIX };
+
+/* Bits that grow when the score falls, and below them whether it is positive. The sign bit of a
+ * positive float is 0, and its bits grow with it; a negative one's fall. */
+uint64_t rank_item(float score, bool positive)
+{
+    uint32_t bits;
+    score = isnan(score) ? -INFINITY : score + 0.0f; /* -0 is 0 */
+    memcpy(&bits, &score, sizeof bits);
+    bits = bits >> 31 ? bits : ~(bits | 0x80000000u);
+    return (uint64_t)bits << 1 | positive;
+}
+
+float rank_score(uint64_t item)
+{
+    uint32_t bits = (uint32_t)(item >> 1);
+    float score;
+    bits = bits >> 31 ? bits : ~bits & 0x7fffffffu;
+    memcpy(&score, &bits, sizeof score);
+    return score;
+}
+
+void rank_sort(uint64_t *item, uint64_t *spare, int64_t n)
+{
+    uint64_t *from = item, *to = spare;
+    for (int pass = 0; pass < PASSES; pass++) {
+        int64_t place[BUCKETS] = {0}, sum = 0;
+        int shift = 1 + pass * RADIX;
+        for (int64_t i = 0; i < n; i++)
+            place[from[i] >> shift & (BUCKETS - 1)]++;
+        for (int b = 0; b < BUCKETS; b++) {
+            int64_t count = place[b];
+            place[b] = sum;
+            sum += count;
+        }
+        for (int64_t i = 0; i < n; i++)
+            to[place[from[i] >> shift & (BUCKETS - 1)]++] = from[i];
+        uint64_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    memcpy(item, from, (size_t)n * sizeof *item); /* the passes are odd: it lies in spare */
+}
+
+static double positives_of(const uint64_t *item, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += (double)(item[i] & 1);
+    return sum;
+}
+
+/* One step: items of equal score from `begin`; its end, and the positives in it. */
+static int64_t step_from(double *hits, const uint64_t *item, int64_t n, int64_t begin)
+{
+    int64_t end = begin;
+    *hits = 0;
+    for (; end < n && item[end] >> 1 == item[begin] >> 1; end++)
+        *hits += (double)(item[end] & 1);
+    return end;
+}
+
+double rank_auc(const uint64_t *item, int64_t n)
+{
+    double won = 0, above = 0, negatives = 0, hits;
+    for (int64_t begin = 0, end; begin < n; begin = end) {
+        end = step_from(&hits, item, n, begin);
+        double misses = (double)(end - begin) - hits;
+        won += misses * (above + hits / 2);
+        above += hits;
+        negatives += misses;
+    }
+    return above > 0 && negatives > 0 ? won / (above * negatives) : (double)NAN;
+}
+
+double rank_average_precision(const uint64_t *item, int64_t n)
+{
+    double sum = 0, above = 0, hits;
+    for (int64_t begin = 0, end; begin < n; begin = end) {
+        end = step_from(&hits, item, n, begin);
+        above += hits;
+        sum += hits * above / (double)end;
+    }
+    return above > 0 ? sum / above : (double)NAN;
+}
+
+double rank_hits(const uint64_t *item, int64_t n, int64_t k)
+{
+    double sum = 0, hits;
+    for (int64_t begin = 0, end; begin < k; begin = end) {
+        end = step_from(&hits, item, n, begin);
+        sum += end <= k ? hits : hits * (double)(k - begin) / (double)(end - begin);
+    }
+    return sum;
+}
+
+/* A point where `taken` items with `above` positives are called positive. */
+static struct consm_curve_point point_at(uint64_t last, double above, double taken,
+                                         double positives, double negatives)
+{
+    return (struct consm_curve_point){(double)rank_score(last), above / taken, above / positives,
+                                      (taken - above) / negatives};
+}
+
+/* A point is kept when recall or the false positives have come to another fiftieth. */
+int64_t rank_curve(struct consm_curve_point *out, const uint64_t *item, int64_t n)
+{
+    double positives = positives_of(item, n), negatives = (double)n - positives;
+    double above = 0, hits, steps = RANK_STEPS, recall = -1, rate = -1;
+    int64_t count = 0;
+    if (positives == 0 || negatives == 0)
+        return 0;
+    for (int64_t begin = 0, end; begin < n; begin = end) {
+        end = step_from(&hits, item, n, begin);
+        above += hits;
+        struct consm_curve_point p =
+            point_at(item[begin], above, (double)end, positives, negatives);
+        if (floor(steps * p.recall) == recall && floor(steps * p.false_positive_rate) == rate &&
+            end < n)
+            continue;
+        recall = floor(steps * p.recall);
+        rate = floor(steps * p.false_positive_rate);
+        out[count++] = p;
+    }
+    return count;
+}
+
+bool rank_threshold(struct consm_curve_point *out, const uint64_t *item, int64_t n,
+                    double precision, double recall)
+{
+    double positives = positives_of(item, n), negatives = (double)n - positives;
+    double above = 0, hits, best = 0;
+    bool found = false;
+    for (int64_t begin = 0, end; begin < n && positives > 0; begin = end) {
+        end = step_from(&hits, item, n, begin);
+        above += hits;
+        struct consm_curve_point p =
+            point_at(item[begin], above, (double)end, positives, negatives);
+        double f1 = 2 * above / ((double)end + positives);
+        bool better = precision > 0 ? p.precision >= precision
+                      : recall > 0  ? p.recall >= recall && !found
+                                    : f1 > best;
+        if (!better)
+            continue;
+        found = true;
+        best = f1;
+        *out = p;
+    }
+    return found;
+}

@@ -1,0 +1,279 @@
+/* What a run chooses by: every metric against its definition written out pair by pair, ties, what
+ * `auto` makes of class sizes, and that a run keeps the epoch its metric calls best. */
+#include "base/rng.h"
+#include "check.h"
+#include "stats/rank.h"
+#include "train/judge.h"
+#include "training.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NODES = 60, CLASSES = 3 };
+
+struct scene3 {
+    float logit[NODES * CLASSES];
+    int32_t label[NODES];
+    uint8_t role[NODES];
+    struct problem problem;
+};
+
+/* Coarse logits: many ties. The last ten nodes are of another role. */
+static void scene3_open(struct scene3 *s, uint64_t seed)
+{
+    struct rng rng;
+    rng_init(&rng, seed, 1);
+    for (int i = 0; i < NODES; i++) {
+        s->label[i] = (int32_t)rng_below(&rng, CLASSES);
+        s->role[i] = i < NODES - 10 ? SPLIT_VAL : SPLIT_TEST;
+        for (int k = 0; k < CLASSES; k++)
+            s->logit[i * CLASSES + k] = (float)rng_below(&rng, 4) - 1 + (s->label[i] == k);
+    }
+    s->label[3] = -1;
+    s->problem =
+        (struct problem){.nodes = NODES, .classes = CLASSES, .label = s->label, .role = s->role};
+}
+
+static double score(const struct scene3 *s, enum config_metric metric, int32_t positive)
+{
+    struct judge j;
+    OK(judge_open(&j, &s->problem, metric, positive));
+    double found = judge_score(&j, s->logit, false);
+    judge_close(&j);
+    return found;
+}
+
+static bool counts(const struct scene3 *s, int i)
+{
+    return s->role[i] == SPLIT_VAL && s->label[i] >= 0;
+}
+
+static double probability(const struct scene3 *s, int i, int k)
+{
+    double sum = 0;
+    for (int j = 0; j < CLASSES; j++)
+        sum += exp((double)s->logit[i * CLASSES + j]);
+    return exp((double)s->logit[i * CLASSES + k]) / sum;
+}
+
+/* Who is ahead of whom, with a little room for rounding. */
+static bool ahead(double a, double b)
+{
+    return a > b + 1e-9;
+}
+
+/* Every pair of a node of class k and another; half for a tie. */
+static double slow_auc(const struct scene3 *s, int k)
+{
+    double won = 0, pairs = 0;
+    for (int i = 0; i < NODES; i++)
+        for (int j = 0; j < NODES; j++) {
+            if (!counts(s, i) || !counts(s, j) || s->label[i] != k || s->label[j] == k)
+                continue;
+            double a = probability(s, i, k), b = probability(s, j, k);
+            won += ahead(a, b) ? 1 : ahead(b, a) ? 0 : 0.5;
+            pairs++;
+        }
+    return won / pairs;
+}
+
+/* The mean over the positives of the precision at their score. */
+static double slow_precision(const struct scene3 *s, int k)
+{
+    double sum = 0, positives = 0;
+    for (int i = 0; i < NODES; i++) {
+        double taken = 0, hits = 0;
+        if (!counts(s, i) || s->label[i] != k)
+            continue;
+        for (int j = 0; j < NODES; j++)
+            if (counts(s, j) && !ahead(probability(s, i, k), probability(s, j, k))) {
+                taken++;
+                hits += s->label[j] == k;
+            }
+        sum += hits / taken;
+        positives++;
+    }
+    return sum / positives;
+}
+
+static int said(const struct scene3 *s, int i)
+{
+    int best = 0;
+    for (int k = 1; k < CLASSES; k++)
+        if (s->logit[i * CLASSES + k] > s->logit[i * CLASSES + best])
+            best = k;
+    return best;
+}
+
+static void metrics_are_their_definitions(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct scene3 s;
+        double right = 0, rows = 0, log_p = 0, recall = 0, f1 = 0, area = 0;
+        scene3_open(&s, seed);
+        for (int i = 0; i < NODES; i++)
+            if (counts(&s, i)) {
+                right += said(&s, i) == s.label[i];
+                log_p += log(probability(&s, i, s.label[i]));
+                rows++;
+            }
+        for (int k = 0; k < CLASSES; k++) {
+            double both = 0, are = 0, guessed = 0;
+            for (int i = 0; i < NODES; i++)
+                if (counts(&s, i)) {
+                    are += s.label[i] == k;
+                    guessed += said(&s, i) == k;
+                    both += s.label[i] == k && said(&s, i) == k;
+                }
+            recall += both / are / CLASSES;
+            f1 += 2 * both / (are + guessed) / CLASSES;
+            area += slow_auc(&s, k) / CLASSES;
+            assert_near(score(&s, METRIC_AVERAGE_PRECISION, k), slow_precision(&s, k), 1e-9);
+        }
+        assert_near(score(&s, METRIC_ACCURACY, -1), right / rows, 1e-12);
+        assert_near(score(&s, METRIC_BALANCED_ACCURACY, -1), recall, 1e-12);
+        assert_near(score(&s, METRIC_MACRO_F1, -1), f1, 1e-12);
+        assert_near(score(&s, METRIC_ROC_AUC, -1), area, 1e-9);
+        assert_near(score(&s, METRIC_LOG_LIKELIHOOD, -1), exp(log_p / rows), 1e-7);
+    }
+}
+
+/* The order of floats of all kinds, and the way back. */
+static void ranking_sorts_any_float(void **state)
+{
+    (void)state;
+    static const float given[] = {0,    -0.0f, 1,    -1,    1e-40f, -1e-40f,   3e38f, -3e38f,  2,
+                                  1.5f, -7e5,  7e5f, 0.25f, 1,      -INFINITY, NAN,   INFINITY};
+    enum { COUNT = sizeof given / sizeof *given };
+    uint64_t item[COUNT], spare[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        item[i] = rank_item(given[i], i % 3 == 0);
+        if (!isnan(given[i]))
+            assert_true(rank_score(item[i]) == given[i]);
+    }
+    rank_sort(item, spare, COUNT);
+    for (int i = 1; i < COUNT; i++)
+        assert_true(rank_score(item[i - 1]) >= rank_score(item[i]));
+    assert_true(rank_score(item[0]) == INFINITY);
+}
+
+/* Thresholds by hand: scores 9 8 7 6 5, positives at 9, 7 and 5. */
+static void thresholds_are_chosen(void **state)
+{
+    (void)state;
+    uint64_t item[5], spare[5];
+    struct consm_curve_point p;
+    for (int i = 0; i < 5; i++)
+        item[i] = rank_item((float)(5 + i), i % 2 == 0);
+    rank_sort(item, spare, 5);
+    assert_true(rank_threshold(&p, item, 5, 0.6, 0));
+    assert_near(p.threshold, 5, 0);
+    assert_near(p.precision, 0.6, 1e-12);
+    assert_near(p.recall, 1, 1e-12);
+    assert_true(rank_threshold(&p, item, 5, 0.65, 0));
+    assert_near(p.threshold, 7, 0);
+    assert_true(rank_threshold(&p, item, 5, 0, 0.5));
+    assert_near(p.threshold, 7, 0);
+    assert_true(rank_threshold(&p, item, 5, 0, 0)); /* F1: 1/2, 2/5, 2/3, 4/7, 3/4 */
+    assert_near(p.threshold, 5, 0);
+    item[0] &= ~(uint64_t)1;
+    assert_false(rank_threshold(&p, item, 5, 0.9, 0));
+    assert_near(rank_hits(item, 5, 3), 1, 0);
+}
+
+/* Class sizes decide what auto is, and only those of nodes that train or validate. */
+static void auto_looks_at_class_sizes(void **state)
+{
+    (void)state;
+    static const struct {
+        int of[CLASSES]; /* validation nodes of each class, of 1000 */
+        int32_t positive;
+        enum config_metric metric;
+        int32_t speaks_of;
+    } cases[] = {
+        {{500, 500, 0}, -1, METRIC_ACCURACY, -1},
+        {{890, 110, 0}, -1, METRIC_ACCURACY, -1},
+        {{910, 90, 0}, -1, METRIC_AVERAGE_PRECISION, 1},
+        {{10, 990, 0}, -1, METRIC_AVERAGE_PRECISION, 0},
+        {{500, 460, 40}, -1, METRIC_MACRO_F1, -1},
+        {{400, 300, 300}, -1, METRIC_ACCURACY, -1},
+        {{400, 300, 300}, 2, METRIC_AVERAGE_PRECISION, 2},
+        {{1000, 0, 0}, -1, METRIC_ACCURACY, -1},
+    };
+    int32_t label[1100];
+    uint8_t role[1100];
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        int64_t n = 0;
+        for (int32_t k = 0; k < CLASSES; k++)
+            for (int i = 0; i < cases[c].of[k]; i++) {
+                role[n] = SPLIT_VAL;
+                label[n++] = k;
+            }
+        for (; n < 1100; n++) { /* the test nodes' sizes are nobody's business */
+            role[n] = SPLIT_TEST;
+            label[n] = 2;
+        }
+        struct problem problem = {.nodes = n, .classes = CLASSES, .label = label, .role = role};
+        enum config_metric metric = METRIC_AUTO;
+        int32_t positive = cases[c].positive;
+        OK(judge_choose(&metric, &positive, &problem));
+        assert_int_equal(metric, cases[c].metric);
+        assert_int_equal(positive, cases[c].speaks_of);
+    }
+    struct problem none = {.nodes = 1100, .classes = CLASSES, .label = label, .role = role};
+    struct judge j;
+    FAILS(judge_open(&j, &none, METRIC_AVERAGE_PRECISION, 1), CONSM_EINVAL,
+          "no validation node is of that class");
+}
+
+/* A run keeps the epoch its metric calls best: a session judged by likelihood at every epoch. */
+struct heard {
+    double best;
+    int64_t at;
+};
+
+static bool hear(void *ctx, const struct progress *p)
+{
+    struct heard *heard = ctx;
+    if (p->val_acc > heard->best) {
+        heard->best = p->val_acc;
+        heard->at = p->epoch;
+    }
+    return false;
+}
+
+static void a_run_goes_by_its_metric(void **state)
+{
+    (void)state;
+    static const enum config_metric metrics[] = {METRIC_ACCURACY, METRIC_AVERAGE_PRECISION,
+                                                 METRIC_ROC_AUC, METRIC_LOG_LIKELIHOOD};
+    struct scene scene;
+    scene_open(&scene, "karate", 4);
+    for (size_t m = 0; m < sizeof metrics / sizeof *metrics; m++) {
+        struct heard heard = {-1, 0};
+        struct train_options options = {.progress = hear, .progress_ctx = &heard};
+        struct train_result result;
+        OK(model_find(&options.model, "gcn"));
+        model_defaults(options.model, &options.config);
+        options.config.epochs = 60;
+        options.config.metric = metrics[m];
+        OK(train_once(&result, &scene.problem, &options, 1));
+        assert_int_equal(result.best_epoch, heard.at);
+        assert_true(result.val_score == heard.best);
+    }
+    scene_close(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(metrics_are_their_definitions),
+        cmocka_unit_test(ranking_sorts_any_float),
+        cmocka_unit_test(thresholds_are_chosen),
+        cmocka_unit_test(auto_looks_at_class_sizes),
+        cmocka_unit_test(a_run_goes_by_its_metric),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
