@@ -2,6 +2,7 @@
 #include "args.h"
 
 #include "base/nearest.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <math.h>
@@ -158,12 +159,13 @@ int args_int(const struct args *args, const char *name, int64_t min, int64_t max
 
 int args_fail(const struct args *args, int code, const char *format, ...)
 {
+    char message[2048];
     va_list list;
-    fprintf(stderr, "consm %s: ", args->command->name);
     va_start(list, format);
-    vfprintf(stderr, format, list);
+    vsnprintf(message, sizeof message, format, list);
     va_end(list);
-    fputc('\n', stderr);
+    utf8_tame(message);
+    fprintf(stderr, "consm %s: %s\n", args->command->name, message);
     return code;
 }
 

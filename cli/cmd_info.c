@@ -3,6 +3,7 @@
 #include "cmd_info.h"
 #include "commands.h"
 #include "data/generate/generate.h"
+#include "shown.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -78,14 +79,14 @@ static void print_features(const struct dataset *d, const struct data_facts *f)
 
 static void print_classes(const struct dataset *d, const struct data_facts *f)
 {
-    enum { SHOWN = 20 };
-    char buffer[24], number[32];
+    enum { LISTED = 20 };
+    char buffer[24], number[32], name[SHOWN];
     int64_t most = 0;
     for (int32_t k = 0; k < d->classes; k++)
         most = f->class_size[k] > most ? f->class_size[k] : most;
     print_row("classes", d->classes, "");
     for (int32_t k = 0; k < d->classes && k < SHOWN; k++) {
-        printf("    %-14.14s %12s %5.1f %%  ", dataset_class_name(d, k, buffer),
+        printf("    %s %12s %5.1f %%  ", shown(name, dataset_class_name(d, k, buffer), 14),
                grouped(f->class_size[k], number), percent(f->class_size[k], d->nodes));
         print_bar(f->class_size[k], most);
         putchar('\n');
@@ -218,8 +219,8 @@ static void print_people(const struct dataset *d, const struct data_facts *f,
                          const struct data_set *set, const struct registry_check *check,
                          const char *spec)
 {
-    char number[32];
-    printf("%s%s%s\n\n", d->name, set ? ": " : "", set ? set->about : "");
+    char number[32], name[SHOWN];
+    printf("%s%s%s\n\n", shown(name, d->name, 0), set ? ": " : "", set ? set->about : "");
     print_row("nodes", d->nodes, "");
     print_edges(d, f);
     print_features(d, f);

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "data_args.h"
 #include "json_line.h"
+#include "shown.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -19,17 +20,17 @@ static const struct flag flags[] = {
 /* Nodes of each class and role. */
 static void print_table(const struct dataset *d, const uint8_t *role, const char *spec)
 {
-    char buffer[24];
+    char buffer[24], name[SHOWN];
     int64_t all[4];
     split_count(all, role, d->nodes);
-    printf("%s, split %s\n\n  %-20s %8s %8s %8s %8s\n", d->name, spec, "class", "train", "val",
-           "test", "none");
+    printf("%s, split %s\n\n  %-20s %8s %8s %8s %8s\n", shown(name, d->name, 0), spec, "class",
+           "train", "val", "test", "none");
     for (int32_t k = 0; k < d->classes; k++) {
         int64_t count[4] = {0};
         for (int64_t i = 0; i < d->nodes; i++)
             if (d->label[i] == k)
                 count[role[i]]++;
-        printf("  %-20.20s %8lld %8lld %8lld %8lld\n", dataset_class_name(d, k, buffer),
+        printf("  %s %8lld %8lld %8lld %8lld\n", shown(name, dataset_class_name(d, k, buffer), 20),
                (long long)count[1], (long long)count[2], (long long)count[3], (long long)count[0]);
     }
     printf("  %-20s %8lld %8lld %8lld %8lld\n", "all nodes", (long long)all[1], (long long)all[2],

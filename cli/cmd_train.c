@@ -5,6 +5,7 @@
 #include "config_file.h"
 #include "data_args.h"
 #include "progress.h"
+#include "shown.h"
 #include "train_print.h"
 
 #include "api/limits.h"
@@ -223,7 +224,8 @@ static consm_status train_all(struct training *t, const struct batch *batch)
     if (ensemble_of(t) > 1)
         TRY(ZNEW(t->made, t->runs));
     if (!t->json) {
-        printf("%s, %s, split %s\n", t->data->data->name, t->options->model->name,
+        char name[SHOWN];
+        printf("%s, %s, split %s\n", shown(name, t->data->data->name, 0), t->options->model->name,
                t->options->split);
         train_print_notes(t);
         printf("\n  %6s %8s %8s %10s %8s %9s %9s\n", "seed", "val", "test", "best epoch", "epochs",

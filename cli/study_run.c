@@ -7,6 +7,7 @@
 #include "progress.h"
 
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "io/file.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,6 +114,7 @@ static void on_done(void *ctx, const struct execute_progress *p)
     display->finished++;
     snprintf(note, sizeof note, "%.40s %s %s", p->run->dataset,
              p->run->model ? p->run->model->name : "", plan_task_name(p->run->task));
+    utf8_tame(note);
     if (display->json) {
         progress_clear();
         json_t *line = json_pack(

@@ -1,5 +1,6 @@
 /* Numbers, names and tables as text: every way people write them, and every way they get it wrong.
  */
+#include "base/utf8.h"
 #include "check.h"
 
 #include "data/names.h"
@@ -82,12 +83,12 @@ static void floats_round_trip(void **state)
 static void utf8(void **state)
 {
     (void)state;
-    assert_true(token_is_utf8("a\u00e9\u20ac\U0001f600", 10));
+    assert_true(utf8_valid("a\u00e9\u20ac\U0001f600", 10));
     static const char *const bad[] = {
         "\xff",     "\xc3", "\xc0\x80",        "\xed\xa0\x80", "\xf5\x80\x80\x80",
         "\xe2\x82", "\x80", "\xf0\x80\x80\x80"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_false(token_is_utf8(bad[i], strlen(bad[i])));
+        assert_false(utf8_valid(bad[i], strlen(bad[i])));
 }
 
 /* ---- names --------------------------------------------------------------- */

@@ -394,14 +394,17 @@ static void odd_names(void **state)
     memset(a->node_id[3], 'x', 1000000);
     a->node_id[3][1000000] = 0;
     mem_free(a->class_name[2]);
-    a->class_name[2] = mem_strdup("caf\xe9");
+    a->class_name[2] = mem_strdup("caf\u00e9 \u200e\x1b");
     mem_free(a->feature_name[0]);
     a->feature_name[0] = mem_strdup("");
     OK(npz_save(a, path));
     OK(npz_load(&b, path));
     same_dataset(a, b);
-    dataset_free(a);
     dataset_free(b);
+    strcpy(a->class_name[2], "\xe9");
+    OK(npz_save(a, path));
+    FAILS(npz_load(&b, path), CONSM_EFORMAT, "class 2 is not UTF-8");
+    dataset_free(a);
 }
 
 static void real_round_trip(void **state)

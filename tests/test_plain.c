@@ -277,7 +277,7 @@ static void bad_input(void **state)
         {.edges = "a,b,nan\n", .message = "column 3: found \"nan\", expected a finite number"},
         {.edges = "a,b,1e99\n", .message = "column 3: found \"1e99\""},
         {.edges = "source,target,year\na,b,1999\n", .message = "column 3: found \"year\""},
-        {.edges = "a,b\xff\n", .message = "line 1, column 2: found \"b\xff\", expected UTF-8"},
+        {.edges = "a,b\xff\n", .message = "line 1, column 2: found \"b?\", expected UTF-8"},
         {.edges = "a,\"b\n", .message = "expected a closing quote"},
         {.edges = "a,b\na,c\n",
          .nodes = "id\na\nb\n",

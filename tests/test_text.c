@@ -50,6 +50,25 @@ static void broken_bytes_are_replaced(void **state)
     expect(text_plain, "🙂", "🙂");
 }
 
+/* Files are for programs: what steers stays, as it is or as an escape; two names never become one.
+ */
+static void files_keep_every_character(void **state)
+{
+    (void)state;
+    expect(text_csv, "x\u200e \ufeff\x1b\xff", "x\u200e \ufeff\x1b\xff");
+    expect(text_json, "x\u200e\ufeff\x1b\x7f", "\"x\\u200e\\ufeff\\u001b\\u007f\"");
+    static const char *const names[] = {"a",     "a\u200e",   "a\u200f", "\ufeffa",
+                                        "a\x1b", "a\xc2\x85", "a\uffff", "a\U0001ffff"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct text t = {0};
+        text_json(&t, names[i]);
+        json_t *back = json_loads(text_string(&t), JSON_DECODE_ANY, NULL);
+        assert_string_equal(json_string_value(back), names[i]);
+        json_decref(back);
+        text_free(&t);
+    }
+}
+
 /* Whatever the bytes, the result is valid JSON, which implies valid UTF-8. */
 static void random_bytes_give_valid_json(void **state)
 {
@@ -151,6 +170,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_format_escapes_its_own),
         cmocka_unit_test(broken_bytes_are_replaced),
+        cmocka_unit_test(files_keep_every_character),
         cmocka_unit_test(random_bytes_give_valid_json),
         cmocka_unit_test(widths_are_columns),
         cmocka_unit_test(numbers_read_well),

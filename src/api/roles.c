@@ -2,6 +2,7 @@
 #include "api/roles.h"
 
 #include "base/rng.h"
+#include "base/utf8.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -78,6 +79,7 @@ consm_status roles_make(struct roles *out, const struct dataset *d, const char *
     } else {
         TRY(split_make(out->role, d, split, seed, o));
         snprintf(out->split, sizeof out->split, "%s", split);
+        utf8_mend(out->split); /* a file's name may be none, and this one may be cut */
     }
     split_count(out->count, out->role, d->nodes);
     if (out->count[SPLIT_VAL] == 0) {

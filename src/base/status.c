@@ -1,8 +1,9 @@
 /* The thread-local message behind consm_errmsg(). A fixed buffer, so that running out of memory
- * can be reported too. Messages quote what files hold, so control characters become '?': a message
- * is always one line and never steers a terminal. */
+ * can be reported too. Messages quote what files hold, so characters that steer a terminal
+ * become '?', in UTF-8 and as single bytes: a message is always one line. */
 #include "base/status.h"
 #include "base/number.h"
+#include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,9 +20,7 @@ consm_status(status_fail)(consm_status code, const char *format, ...)
     va_start(args, format);
     number_vprint(message, sizeof message, format, args);
     va_end(args);
-    for (char *c = message; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?';
+    utf8_tame(message);
     return code;
 }
 

@@ -1,5 +1,6 @@
 /* The container every reader fills: making, checking, freeing, cleaning. */
 #include "data/dataset.h"
+#include "base/utf8.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -98,6 +99,17 @@ static consm_status check_features(const struct dataset *d)
     return CONSM_OK;
 }
 
+/* Names travel into JSON and back; what is not UTF-8 would make files that nothing reads. */
+static consm_status check_names(const struct dataset *d, const char *what, char *const *name,
+                                int64_t count)
+{
+    for (int64_t i = 0; name && i < count; i++)
+        if (!utf8_valid(name[i], strlen(name[i])))
+            return status_fail(CONSM_EFORMAT, "%s: %s %lld is not UTF-8 text: \"%.40s\"", d->name,
+                               what, (long long)i, name[i]);
+    return CONSM_OK;
+}
+
 consm_status dataset_check(const struct dataset *d)
 {
     consm_status st = CONSM_OK;
@@ -105,6 +117,9 @@ consm_status dataset_check(const struct dataset *d)
         return status_fail(CONSM_EFORMAT, "%s: no nodes", d->name);
     TRY(check_edges(d));
     TRY(check_features(d));
+    TRY(check_names(d, "the id of node", d->node_id, d->nodes));
+    TRY(check_names(d, "the name of class", d->class_name, d->classes));
+    TRY(check_names(d, "the name of feature", d->feature_name, d->features));
     for (int64_t i = 0; i < d->nodes; i++)
         if (d->label[i] < -1 || d->label[i] >= d->classes)
             return status_fail(CONSM_EFORMAT, "%s: node %lld has label %d: expected 0 to %d",

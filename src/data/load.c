@@ -1,6 +1,8 @@
 /* From a path to a reader of the table, and from there to a dataset; and back. */
 #include "data/load.h"
 
+#include "base/utf8.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +23,7 @@ static consm_status shorten_name(struct dataset *d, const char *path)
     char *name = mem_strndup(path + begin, end - begin);
     if (!name)
         return CONSM_ENOMEM;
+    utf8_mend(name);
     mem_free(d->name);
     d->name = name;
     return CONSM_OK;

@@ -1,5 +1,6 @@
 /* Open addressing with a secret start value, so that no file can be made to collide on purpose. */
 #include "data/names.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -199,7 +200,7 @@ consm_status names_pack_text(char ***out, const char *text, size_t bytes, int64_
     *out = NULL;
     for (size_t i = 0; i < bytes; i++)
         found += text[i] == 0;
-    if (found != count || (bytes > 0 && text[bytes - 1] != 0) || !token_is_utf8(text, bytes))
+    if (found != count || (bytes > 0 && text[bytes - 1] != 0) || !utf8_valid(text, bytes))
         return CONSM_EFORMAT;
     TRY(new_block(out, &place, count, copy ? bytes : 0));
     const char *at = copy ? memcpy(place, text, bytes) : text;

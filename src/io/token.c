@@ -157,35 +157,6 @@ bool token_is_one_of(const char *text, size_t length, const char *list)
     return false;
 }
 
-/* Length of the well-formed sequence at text (Unicode 15, table 3-7), or 0. */
-static size_t utf8_sequence(const unsigned char *text, size_t left)
-{
-    unsigned char a = text[0];
-    if (a < 0x80)
-        return 1;
-    size_t length = a >= 0xc2 && a <= 0xdf ? 2 : a >= 0xe0 && a <= 0xef ? 3 : 4;
-    if (a < 0xc2 || a > 0xf4 || length > left)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    if ((a == 0xe0 && text[1] < 0xa0) || (a == 0xed && text[1] > 0x9f) ||
-        (a == 0xf0 && text[1] < 0x90) || (a == 0xf4 && text[1] > 0x8f))
-        return 0;
-    return length;
-}
-
-bool token_is_utf8(const char *text, size_t length)
-{
-    for (size_t i = 0; i < length;) {
-        size_t step = utf8_sequence((const unsigned char *)text + i, length - i);
-        if (step == 0)
-            return false;
-        i += step;
-    }
-    return true;
-}
-
 bool token_plausible(int64_t count, size_t bytes)
 {
     return count >= 0 && count < INT32_MAX && (count <= 1 << 24 || (uint64_t)count / 64 <= bytes);

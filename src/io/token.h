@@ -33,9 +33,6 @@ int token_write_float(char out[32], float value);
 /* The word, in any mixture of cases, is one of the list "a|b|c". */
 bool token_is_one_of(const char *text, size_t length, const char *list);
 
-/* No byte sequence that other programs would refuse: names travel into JSON. */
-bool token_is_utf8(const char *text, size_t length);
-
 /* A file of so many bytes may plausibly mean so many nodes or features: guards against headers that
  * promise 2^60 rows. Sixteen million are always allowed, more at up to 64 for each byte. */
 bool token_plausible(int64_t count, size_t bytes);

@@ -1,6 +1,7 @@
 /* One escaping function per format; each says what its format would otherwise take for markup. */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "report/text.h"
 
 static uint32_t on_one_line(uint32_t c)
@@ -32,16 +33,16 @@ void text_xml(struct text *t, const char *s)
     }
 }
 
-/* Content is kept as it is: a CSV is data, and readers must get the very names back. */
+/* Every byte is kept: a CSV is data, and readers must get the very names back. */
 void text_csv(struct text *t, const char *s)
 {
     bool quoted = s && (strpbrk(s, ",\"\n\r;\t") || *s == ' ' || (*s && s[strlen(s) - 1] == ' '));
     if (quoted)
         text_add(t, "\"");
-    for (uint32_t c; s && (c = text_decode(&s)) != 0;) {
-        if (c == '"')
+    for (; s && *s; s++) {
+        if (*s == '"')
             text_add(t, "\"");
-        text_code_point(t, c);
+        text_add_bytes(t, s, 1);
     }
     if (quoted)
         text_add(t, "\"");
@@ -133,17 +134,21 @@ void text_latex(struct text *t, const char *s)
     }
 }
 
+/* Characters that steer are kept, as escapes: a name in JSON is data, too. */
 void text_json(struct text *t, const char *s)
 {
     text_add(t, "\"");
-    for (uint32_t c; s && (c = text_decode(&s)) != 0;) {
+    for (uint32_t c; s && (c = utf8_next(&s)) != 0;) {
         if (c == '"' || c == '\\')
             text_printf(t, "\\%c", (char)c);
         else if (c == '\n')
             text_add(t, "\\n");
         else if (c == '\t')
             text_add(t, "\\t");
-        else if (c == '<' || c == '>' || c == '&' || c == 0x2028 || c == 0x2029)
+        else if (c == UTF8_BROKEN)
+            text_code_point(t, UTF8_REPLACEMENT);
+        else if (c == '<' || c == '>' || c == '&' || c == 0x2028 || c == 0x2029 ||
+                 (utf8_steers(c) && c < 0x10000))
             text_printf(t, "\\u%04x", c); /* "</script>" and "<!--" cannot form */
         else
             text_code_point(t, c);

@@ -1,6 +1,7 @@
 /* The buffer, the decoder, and display width. */
 #include "report/text.h"
 #include "base/number.h"
+#include "base/utf8.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -83,40 +84,10 @@ void text_json_number(struct text *t, double value, int digits)
 
 /* ---- UTF-8 --------------------------------------------------------------- */
 
-enum { REPLACEMENT = 0xFFFD };
-
-/* Characters that would change the page around them: controls (also the terminal's escape), what
- * XML forbids, and the overrides of writing direction, which can make one name look like another.
- */
-static bool is_unsafe(uint32_t c)
-{
-    return (c < 0x20 && c != '\t' && c != '\n') || (c >= 0x7F && c < 0xA0) ||
-           (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0x200E ||
-           c == 0x200F || c == 0xFEFF || (c & 0xFFFE) == 0xFFFE || (c >= 0xFDD0 && c <= 0xFDEF);
-}
-
 uint32_t text_decode(const char **s)
 {
-    const uint8_t *at = (const uint8_t *)*s;
-    uint32_t c = at[0];
-    int more = c < 0x80 ? 0 : c < 0xC2 ? -1 : c < 0xE0 ? 1 : c < 0xF0 ? 2 : c < 0xF5 ? 3 : -1;
-    if (c == 0)
-        return 0;
-    (*s)++;
-    if (more < 0)
-        return REPLACEMENT;
-    if (more > 0)
-        c &= 0x3FU >> more;
-    for (int i = 1; i <= more; i++) {
-        if ((at[i] & 0xC0) != 0x80) /* the final NUL stops here too */
-            return REPLACEMENT;
-        c = c << 6 | (at[i] & 0x3F);
-    }
-    bool overlong = (more == 2 && c < 0x800) || (more == 3 && c < 0x10000);
-    if (overlong || (c >= 0xD800 && c <= 0xDFFF) || c > 0x10FFFF)
-        return REPLACEMENT; /* its tail bytes follow as further replacements */
-    *s += more;
-    return is_unsafe(c) ? REPLACEMENT : c;
+    uint32_t c = utf8_next(s);
+    return c == UTF8_BROKEN || (c && utf8_steers(c)) ? UTF8_REPLACEMENT : c;
 }
 
 void text_code_point(struct text *t, uint32_t c)

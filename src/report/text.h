@@ -1,8 +1,9 @@
 /*
  * A growing text, and the only doors through which foreign strings enter a report: every format
  * has its own escaping function. Names come from data files and may hold anything: markup, quotes,
- * broken UTF-8, terminal escape codes, 500 characters. All doors read them through one decoder that
- * turns broken bytes, control characters and direction overrides into U+FFFD.
+ * broken UTF-8, terminal escape codes, 500 characters. What people look at goes through one decoder
+ * that turns broken bytes, control characters and direction overrides into U+FFFD. What programs
+ * read, CSV and JSON, keeps every character.
  *
  * A failure to get memory sticks: later calls do nothing and text_status tells. Writers therefore
  * read like the text they write and check once.

@@ -3,6 +3,7 @@
  * small number sends the reader back to the beginning, to a table of names.
  */
 #include "data/readers/edge_text.h"
+#include "base/utf8.h"
 
 #include "io/csv.h"
 
@@ -146,7 +147,7 @@ static consm_status read_end(int32_t *out, struct edge_reader *r, int column, ui
         break;
     case NEW_NAMES:
         TRY(names_add_hashed(&node, names, hash, f->text, f->length));
-        if (node == known && !token_is_utf8(f->text, f->length))
+        if (node == known && !utf8_valid(f->text, f->length))
             return csv_fail(c, column, "UTF-8 text");
         break;
     }

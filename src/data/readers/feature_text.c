@@ -1,5 +1,6 @@
 /* Feature tables: the header, then the rows, then each row to its node. */
 #include "data/readers/feature_text.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -75,7 +76,7 @@ static consm_status read_header(struct table *t)
         return csv_fail_columns(c, "at least one of features");
     for (int i = t->with_ids; t->header && i < c->fields; i++) {
         const struct csv_field *f = &c->field[i];
-        if (!token_is_utf8(f->text, f->length))
+        if (!utf8_valid(f->text, f->length))
             return csv_fail(c, i, "UTF-8 text");
         TRY(names_add(&index, &t->names, f->text, f->length));
         if (index != i - t->with_ids)
@@ -94,7 +95,7 @@ static consm_status read_row_id(struct table *t, struct node_ids *ids)
     const struct csv_field *f = &t->csv.field[0];
     int64_t node;
     TRY(GROW(t->node, t->count, t->node_capacity, 1));
-    if (f->length == 0 || !token_is_utf8(f->text, f->length))
+    if (f->length == 0 || !utf8_valid(f->text, f->length))
         return csv_fail(&t->csv, 0, "a node id");
     if (t->new_ids) {
         TRY(names_add(&node, &ids->names, f->text, f->length));

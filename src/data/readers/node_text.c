@@ -1,5 +1,6 @@
 /* Nodes and labels from text. */
 #include "data/readers/node_text.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +36,7 @@ consm_status classes_read(int32_t *out, struct classes *classes, const struct cs
             return csv_fail(c, column, "a class of dataset.json");
     } else {
         TRY(names_add(&index, &classes->names, f->text, f->length));
-        if (index == known && !token_is_utf8(f->text, f->length))
+        if (index == known && !utf8_valid(f->text, f->length))
             return csv_fail(c, column, "UTF-8 text");
     }
     *out = (int32_t)index;
@@ -103,7 +104,7 @@ static consm_status read_header(struct node_table *t)
             t->splits++;
         } else {
             t->kind[i] = COLUMN_FEATURE;
-            if (f->length == 0 || !token_is_utf8(f->text, f->length))
+            if (f->length == 0 || !utf8_valid(f->text, f->length))
                 return csv_fail(c, i, "the name of a column");
             TRY(names_add(&index, &t->feature_names, f->text, f->length));
             if (index != t->features++)
@@ -171,7 +172,7 @@ static consm_status read_node(struct node_table *t, struct node_ids *ids, struct
     int64_t node;
     if (c->fields != t->columns)
         return csv_fail_columns(c, "%d as in the first row", t->columns);
-    if (f->length == 0 || !token_is_utf8(f->text, f->length))
+    if (f->length == 0 || !utf8_valid(f->text, f->length))
         return csv_fail(c, t->id, "a node id in UTF-8 text");
     TRY(names_add(&node, &ids->names, f->text, f->length));
     if (node != t->count)
@@ -306,7 +307,7 @@ consm_status label_text_ids(struct node_ids *ids, const struct text_file *file)
         TRY(csv_row(&more, &c));
         if (!more)
             break;
-        if (c.field[0].length == 0 || !token_is_utf8(c.field[0].text, c.field[0].length))
+        if (c.field[0].length == 0 || !utf8_valid(c.field[0].text, c.field[0].length))
             TRY(csv_fail(&c, 0, "a node id in UTF-8 text"));
         TRY(names_add(&index, &ids->names, c.field[0].text, c.field[0].length));
     }

@@ -1,4 +1,5 @@
 /* Writing a plain folder. Each file is replaced in one step; dataset.json comes last. */
+#include "base/utf8.h"
 #include "data/readers/plain.h"
 
 #include <stdio.h>
@@ -173,7 +174,7 @@ done:
 static consm_status check_names(char *const *names, int64_t count, const char *what)
 {
     for (int64_t i = 0; names && i < count; i++)
-        if (!*names[i] || !token_is_utf8(names[i], strlen(names[i])))
+        if (!*names[i] || !utf8_valid(names[i], strlen(names[i])))
             return status_fail(CONSM_EINVAL, "%s %lld is empty or not UTF-8 text", what,
                                (long long)i);
     return CONSM_OK;

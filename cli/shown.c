@@ -1,0 +1,26 @@
+/* Cleaning and padding names. */
+#include "shown.h"
+
+#include "report/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *shown(char out[SHOWN], const char *name, int columns)
+{
+    char *clipped = NULL;
+    size_t used = 0;
+    /* Each column takes at most four bytes, and marks of no width take no room from others. */
+    if (text_clip(&clipped, name, columns ? columns : SHOWN / 4 - 1) == CONSM_OK) {
+        used = strlen(clipped);
+        snprintf(out, SHOWN, "%s", used < SHOWN ? clipped : "?");
+        used = strlen(out);
+    } else {
+        out[0] = 0;
+    }
+    for (int64_t width = text_width(out); width < columns && used + 1 < SHOWN; width++)
+        out[used++] = ' ';
+    out[used] = 0;
+    mem_free(clipped);
+    return out;
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Hostile names and files on the command line: nothing in them steers a terminal, nothing in them is
+# lost on the way through a file.
+# usage: check_hostile.sh CONSM
+set -uo pipefail
+consm=$1
+# shellcheck source=tests/faults.sh
+source "$(dirname "$0")/faults.sh"
+esc=$'\e' bell=$'\a' csi=$'\u009b' mark=$'\u200e' bom=$'\ufeff' flip=$'\u202e'
+
+# quiet WHERE: the last command's output holds no character that steers.
+quiet() {
+    local found
+    found=$(cat "$work/out" "$work/err" |
+        LC_ALL=C grep -aP "[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xaa-\xae]|\xef\xbb\xbf")
+    [ -z "$found" ] || fault "$1 lets characters through: $(printf %s "$found" | od -c | head -3)"
+}
+
+graph=$work/graph
+mkdir "$graph"
+classes=("a${esc}[2Jb" "a${csi}2Jb" "x${mark}" "x" "${bom}y${bell}" "y${flip}z")
+{
+    echo 'id,label'
+    for i in {0..59}; do printf '"n%s%d",%s\n' "$mark" "$i" "${classes[i % 6]}"; done
+    printf '"n%d",%s\n' 7 x
+} > "$graph/nodes.csv"
+{
+    echo 'source,target'
+    for i in {0..59}; do printf 'n%s%d,n%s%d\n' "$mark" "$i" "$mark" $(((i + 6) % 60)); done
+} > "$graph/edges.csv"
+"$consm" convert "$graph" "$work/named" 2> /dev/null || fault "convert"
+printf '{"name": "t%s]0;owned%s"}\n' '\u001b' '\u0007' > "$graph/dataset.json"
+expect 0 '' info "$graph"; quiet info
+expect 0 '' split "$graph" --per-class 2; quiet split
+expect 0 '' train "$graph" --model gcn --epochs 5 -o "$work/model"; quiet train
+expect 2 '' train "$graph" --split "no${esc}[2Jsplit"; quiet "a message"
+printf 'no%skey: 1\n' "$csi" > "$work/odd.yaml"
+expect 2 '' train --config "$work/odd.yaml"; quiet "a YAML key"
+
+# Files keep every byte: ids and classes in predictions.csv are those of nodes.csv, and a model fits
+# the graph it was trained on.
+expect 0 '' predict "$work/model/model.safetensors" "$graph" -o "$work/labels.csv"
+cut -d, -f1 "$work/labels.csv" | tr -d '"' | sort > "$work/ids"
+cut -d, -f1 "$graph/nodes.csv" | tr -d '"' | sort > "$work/ids.before"
+cmp -s "$work/ids" "$work/ids.before" || fault "ids were altered: $(diff "$work/ids" "$work/ids.before" | head -3)"
+for name in "${classes[@]}"; do
+    grep -qF -- "$name" <(cut -d, -f2 "$work/labels.csv"; tr ',' '\n' < "$work/named/nodes.csv") ||
+        fault "class $(printf %q "$name") is in no file"
+done
+[ "$(sort -u <(tail -n +2 "$work/model/predictions.csv" | cut -d, -f1) | wc -l)" = 61 ] ||
+    fault "ids merged in predictions.csv"
+verdict
