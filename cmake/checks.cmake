@@ -23,6 +23,20 @@ if(CONSM_TESTS)
     set(hang_seconds 1800) # ends what hangs; nothing else is judged by the clock
     pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
     file(GLOB test_sources CONFIGURE_DEPENDS tests/test_*.c)
+    # Calls of every public function, made from the headers.
+    find_program(PYTHON3 python3)
+    if(PYTHON3)
+        add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/made/api_calls.h
+            COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/made
+            COMMAND ${PYTHON3} tests/api_calls.py ${CMAKE_BINARY_DIR}/made/api_calls.h
+                    include/consm.h include/consm_ot.h
+            DEPENDS tests/api_calls.py include/consm.h include/consm_ot.h
+            WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} VERBATIM)
+        add_custom_target(api_calls DEPENDS ${CMAKE_BINARY_DIR}/made/api_calls.h)
+    else()
+        list(FILTER test_sources EXCLUDE REGEX "test_api_calls")
+        message(STATUS "no python3: test_api_calls is left out")
+    endif()
     if(CMOCKA_FOUND)
         foreach(source ${test_sources})
             get_filename_component(name ${source} NAME_WE)
@@ -41,6 +55,12 @@ if(CONSM_TESTS)
                 set_tests_properties(${test_name} PROPERTIES LABELS threaded)
             endif()
         endforeach()
+    endif()
+    if(TARGET test_api_calls)
+        add_dependencies(test_api_calls api_calls)
+        target_include_directories(test_api_calls PRIVATE ${CMAKE_BINARY_DIR}/made)
+        target_compile_options(test_api_calls PRIVATE -Wno-float-conversion -Wno-unused-value
+                               -Wno-nonnull -Wno-overflow)
     endif()
     add_executable(sample_report tests/sample_report.c) # what check_report_browser.sh looks at
     target_compile_options(sample_report PRIVATE -Wno-conversion)

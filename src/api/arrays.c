@@ -1,6 +1,7 @@
 /* Datasets from arrays in memory, of either width: everything is checked, since it comes from
  * strangers' programs, and copied. */
 #include "api/objects.h"
+#include "base/given.h"
 #include "base/sized.h"
 #include "data/names.h"
 
@@ -219,7 +220,9 @@ consm_status consm_dataset_from_arrays(struct consm_dataset **out,
     consm_status st = CONSM_OK;
     struct consm_arrays whole = {0};
     struct dataset *data = NULL;
-    *out = NULL;
+    if (out)
+        *out = NULL;
+    TRY(GIVEN(out, arrays));
     TRY(sized_take(&whole, sizeof whole, arrays, SIZED_UP_TO(struct consm_arrays, feature_name)));
     TRY(check_sizes(&whole));
     TRY(dataset_new(&data, whole.name ? whole.name : "arrays"));

@@ -15,6 +15,31 @@ static const struct csr *matrix(const struct consm_matrix *m)
     return (const struct csr *)m;
 }
 
+/* Whether a builder can be recorded: a node that is not there poisons the program, unless something
+ * before it did already. */
+static bool usable(struct consm_program *p, const char *who, const consm_node *x, int count)
+{
+    if (!p)
+        return false;
+    for (int i = 0; i < count; i++)
+        if (!program_has(inner(p), x[i])) {
+            program_fault(inner(p), "%s: there is no node %d", who, x[i]);
+            return false;
+        }
+    return true;
+}
+#define USABLE(p, ...)                                     \
+    usable(p, __func__, (const consm_node[]){__VA_ARGS__}, \
+           (int)(sizeof((const consm_node[]){__VA_ARGS__}) / sizeof(consm_node)))
+
+/* The same for what has a name and no operands. */
+static bool named(struct consm_program *p, const char *who, const char *name)
+{
+    if (p && !name)
+        program_fault(inner(p), "%s: the name is missing", who);
+    return p && name;
+}
+
 /* ---- build functions of the caller --------------------------------------- */
 
 /* What consm_inputs.inside points to. */
@@ -34,13 +59,26 @@ node custom_build(struct program *p, const struct inputs *in, const struct confi
                                   .inside = &inside};
     if (!custom || !custom->build)
         return program_fault(p, "the model's equations are missing");
-    return custom->build((struct consm_program *)p, &inputs, custom->ctx);
+    node logits = custom->build((struct consm_program *)p, &inputs, custom->ctx);
+    if (!program_has(p, logits))
+        return program_fault(p, "the model returned node %d: expected its logits", logits);
+    if (program_rows(p, logits) != in->nodes || program_cols(p, logits) != in->classes)
+        return program_fault(p, "the model's logits are %lld x %lld: expected %lld x %lld",
+                             (long long)program_rows(p, logits), (long long)program_cols(p, logits),
+                             (long long)in->nodes, (long long)in->classes);
+    return logits;
 }
 
 const struct consm_matrix *consm_inputs_view(struct consm_program *p, const struct consm_inputs *in,
                                              enum consm_view view)
 {
-    const struct inside *inside = in->inside;
+    const struct inside *inside = in ? in->inside : NULL;
+    if (!p)
+        return NULL;
+    if (!inside || view < CONSM_VIEW_ADJACENCY || view > CONSM_VIEW_TWO_HOP) {
+        program_fault(inner(p), "there is no view %d", (int)view);
+        return NULL;
+    }
     return (const struct consm_matrix *)graph_view(inner(p), inside->in, (enum view)view);
 }
 
@@ -51,8 +89,8 @@ int64_t consm_matrix_entries(const struct consm_matrix *m)
 
 double consm_inputs_option(const struct consm_inputs *in, const char *name)
 {
-    const struct inside *inside = in->inside;
-    const struct config_row *row = config_find(name);
+    const struct inside *inside = in ? in->inside : NULL;
+    const struct config_row *row = inside && name ? config_find(name) : NULL;
     const char *field = row ? (const char *)inside->config + row->offset : NULL;
     if (!row || row->kind == CONFIG_WORD)
         return (double)NAN;
@@ -61,27 +99,29 @@ double consm_inputs_option(const struct consm_inputs *in, const char *name)
 
 void consm_program_dump(const struct consm_program *p, consm_line_fn line, void *ctx)
 {
-    program_dump((const struct program *)p, line, ctx);
+    if (p && line)
+        program_dump((const struct program *)p, line, ctx);
 }
 
 bool consm_program_training(const struct consm_program *p)
 {
-    return program_training((const struct program *)p);
+    return p && program_training((const struct program *)p);
 }
 
 consm_node consm_program_name(struct consm_program *p, consm_node x, const char *name)
 {
-    return program_name(inner(p), x, name);
+    return named(p, __func__, name) && USABLE(p, x) ? program_name(inner(p), x, name)
+                                                    : CONSM_POISON;
 }
 
 int64_t consm_node_rows(const struct consm_program *p, consm_node x)
 {
-    return program_rows((const struct program *)p, x);
+    return p ? program_rows((const struct program *)p, x) : 0;
 }
 
 int64_t consm_node_cols(const struct consm_program *p, consm_node x)
 {
-    return program_cols((const struct program *)p, x);
+    return p ? program_cols((const struct program *)p, x) : 0;
 }
 
 /* ---- builders ------------------------------------------------------------ */
@@ -89,114 +129,122 @@ int64_t consm_node_cols(const struct consm_program *p, consm_node x)
 consm_node consm_param(struct consm_program *p, const char *name, int64_t rows, int64_t cols,
                        enum consm_init init)
 {
+    if (!named(p, __func__, name))
+        return CONSM_POISON;
+    if (init < CONSM_INIT_ZERO || init > CONSM_INIT_NORMAL)
+        return program_fault(inner(p), "parameter %s: there is no initialisation %d", name,
+                             (int)init);
     return param(inner(p), name, rows, cols, (enum init)init);
 }
 
 consm_node consm_input(struct consm_program *p, const float *values, int64_t rows, int64_t cols)
 {
-    return input(inner(p), values, rows, cols);
+    if (p && !values)
+        return program_fault(inner(p), "%s: the values are missing", __func__);
+    return p ? input(inner(p), values, rows, cols) : CONSM_POISON;
 }
 
 consm_node consm_fill(struct consm_program *p, float value, int64_t rows, int64_t cols)
 {
-    return fill(inner(p), value, rows, cols);
+    return p ? fill(inner(p), value, rows, cols) : CONSM_POISON;
 }
 
 consm_node consm_noise(struct consm_program *p, int64_t rows, int64_t cols)
 {
-    return noise(inner(p), rows, cols);
+    return p ? noise(inner(p), rows, cols) : CONSM_POISON;
 }
 
 consm_node consm_linear(struct consm_program *p, const char *name, consm_node x, int64_t out)
 {
-    return linear(inner(p), name, x, out);
+    return named(p, __func__, name) && USABLE(p, x) ? linear(inner(p), name, x, out) : CONSM_POISON;
 }
 
 consm_node consm_graph_conv(struct consm_program *p, const char *name, const struct consm_matrix *s,
                             consm_node x, int64_t out)
 {
-    return s ? graph_conv(inner(p), name, matrix(s), x, out) : CONSM_POISON;
+    return named(p, __func__, name) && USABLE(p, x) ? graph_conv(inner(p), name, matrix(s), x, out)
+                                                    : CONSM_POISON;
 }
 
 consm_node consm_batch_norm(struct consm_program *p, const char *name, consm_node x)
 {
-    return batch_norm(inner(p), name, x);
+    return named(p, __func__, name) && USABLE(p, x) ? batch_norm(inner(p), name, x) : CONSM_POISON;
 }
 
 consm_node consm_matmul_t(struct consm_program *p, consm_node x, bool x_transposed, consm_node y,
                           bool y_transposed)
 {
-    return matmul_t(inner(p), x, x_transposed, y, y_transposed);
+    return USABLE(p, x, y) ? matmul_t(inner(p), x, x_transposed, y, y_transposed) : CONSM_POISON;
 }
 
 consm_node consm_axpby(struct consm_program *p, float a, consm_node x, float b, consm_node y)
 {
-    return axpby(inner(p), a, x, b, y);
+    return USABLE(p, x, y) ? axpby(inner(p), a, x, b, y) : CONSM_POISON;
 }
 
 consm_node consm_scale(struct consm_program *p, float a, consm_node x)
 {
-    return scale(inner(p), a, x);
+    return USABLE(p, x) ? scale(inner(p), a, x) : CONSM_POISON;
 }
 
 consm_node consm_slice(struct consm_program *p, consm_node x, int64_t from, int64_t cols)
 {
-    return slice(inner(p), x, from, cols);
+    return USABLE(p, x) ? slice(inner(p), x, from, cols) : CONSM_POISON;
 }
 
 consm_node consm_expand(struct consm_program *p, consm_node x, int64_t rows, int64_t cols)
 {
-    return expand(inner(p), x, rows, cols);
+    return USABLE(p, x) ? expand(inner(p), x, rows, cols) : CONSM_POISON;
 }
 
 consm_node consm_clamp(struct consm_program *p, consm_node x, float low, float high)
 {
-    return clamp(inner(p), x, low, high);
+    return USABLE(p, x) ? clamp(inner(p), x, low, high) : CONSM_POISON;
 }
 
 consm_node consm_spmm_values(struct consm_program *p, const struct consm_matrix *s,
                              consm_node values, consm_node x)
 {
-    return s ? spmm_values(inner(p), matrix(s), values, x) : CONSM_POISON;
+    return USABLE(p, values, x) ? spmm_values(inner(p), matrix(s), values, x) : CONSM_POISON;
 }
 
 consm_node consm_sddmm(struct consm_program *p, const struct consm_matrix *s, consm_node x,
                        consm_node y, int64_t heads)
 {
-    return s ? sddmm(inner(p), matrix(s), x, y, heads) : CONSM_POISON;
+    return USABLE(p, x, y) ? sddmm(inner(p), matrix(s), x, y, heads) : CONSM_POISON;
 }
 
 consm_node consm_edge_add(struct consm_program *p, const struct consm_matrix *s, consm_node x,
                           consm_node y)
 {
-    return s ? edge_add(inner(p), matrix(s), x, y) : CONSM_POISON;
+    return USABLE(p, x, y) ? edge_add(inner(p), matrix(s), x, y) : CONSM_POISON;
 }
 
 consm_node consm_edge_drop(struct consm_program *p, const struct consm_matrix *s, float rate)
 {
-    return s ? edge_drop(inner(p), matrix(s), rate) : CONSM_POISON;
+    return p ? edge_drop(inner(p), matrix(s), rate) : CONSM_POISON;
 }
 
 /* The rest come in a few forms. */
 #define ONE(name, to)                                              \
     consm_node consm_##name(struct consm_program *p, consm_node x) \
     {                                                              \
-        return to(inner(p), x);                                    \
+        return USABLE(p, x) ? to(inner(p), x) : CONSM_POISON;      \
     }
 #define ONE_NUMBER(name, to)                                                \
     consm_node consm_##name(struct consm_program *p, consm_node x, float a) \
     {                                                                       \
-        return to(inner(p), x, a);                                          \
+        return USABLE(p, x) ? to(inner(p), x, a) : CONSM_POISON;            \
     }
 #define TWO(name, to)                                                            \
     consm_node consm_##name(struct consm_program *p, consm_node x, consm_node y) \
     {                                                                            \
-        return to(inner(p), x, y);                                               \
+        return USABLE(p, x, y) ? to(inner(p), x, y) : CONSM_POISON;              \
     }
 #define EDGE(name, to)                                                                           \
     consm_node consm_##name(struct consm_program *p, const struct consm_matrix *s, consm_node x) \
     {                                                                                            \
-        return s ? to(inner(p), matrix(s), x) : CONSM_POISON;                                    \
+        return USABLE(p, x) ? to(inner(p), matrix(s), x) : CONSM_POISON;                         \
     }
 
 TWO(matmul, matmul)

@@ -1,9 +1,11 @@
 /* Datasets of the public interface: opening and looking; arrays.c makes them from arrays. */
 #include "api/defaults.h"
 #include "api/objects.h"
+#include "base/given.h"
 #include "base/sized.h"
 #include "data/open.h"
 
+#include <stdio.h>
 #include <string.h>
 
 consm_status dataset_wrap(struct consm_dataset **out, struct dataset *data)
@@ -27,7 +29,9 @@ consm_status consm_dataset_open_with(struct consm_dataset **out, const char *nam
     consm_status st = CONSM_OK;
     struct dataset *data;
     struct consm_open_options whole = {.size = sizeof whole};
-    *out = NULL;
+    if (out)
+        *out = NULL;
+    TRY(GIVEN(out, name_or_path));
     if (options)
         TRY(sized_take(&whole, sizeof whole, options,
                        SIZED_UP_TO(struct consm_open_options, features)));
@@ -97,6 +101,9 @@ done:
 
 consm_status consm_dataset_info(struct consm_dataset_info *out, const struct consm_dataset *dataset)
 {
+    consm_status st = GIVEN(out, dataset);
+    if (st < 0)
+        return st;
     const struct dataset *d = dataset->data;
     struct consm_dataset_info info = {.name = d->name,
                                       .nodes = d->nodes,
@@ -113,16 +120,28 @@ consm_status consm_dataset_info(struct consm_dataset_info *out, const struct con
 
 const char *consm_node_id(const struct consm_dataset *dataset, int64_t number, char buffer[24])
 {
+    if (!dataset || !buffer)
+        return "";
+    if (number < 0 || number >= dataset->data->nodes) {
+        snprintf(buffer, 24, "%lld", (long long)number);
+        return buffer;
+    }
     return dataset_node_id(dataset->data, number, buffer);
 }
 
 const char *consm_class_name(const struct consm_dataset *dataset, int32_t class_index,
                              char buffer[24])
 {
+    if (!dataset || !buffer)
+        return "";
+    if (class_index < 0 || class_index >= dataset->data->classes) {
+        snprintf(buffer, 24, "%d", class_index);
+        return buffer;
+    }
     return dataset_class_name(dataset->data, class_index, buffer);
 }
 
 const int32_t *consm_dataset_labels(const struct consm_dataset *dataset)
 {
-    return dataset->data->label;
+    return dataset ? dataset->data->label : NULL;
 }

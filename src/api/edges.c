@@ -1,5 +1,6 @@
 /* Trust scores through the public interface. */
 #include "api/objects.h"
+#include "base/given.h"
 
 /* Takes what the model's trust holds over into the public form. */
 static consm_status read_trust(void *ctx, const struct consm_model *model,
@@ -28,7 +29,9 @@ consm_status consm_score_edges(struct consm_edge_scores **out, const struct cons
 {
     consm_status st = CONSM_OK;
     struct consm_edge_scores *scores = NULL;
-    *out = NULL;
+    if (out)
+        *out = NULL;
+    TRY(GIVEN(out, model, dataset));
     TRY(ZNEW(scores, 1));
     TRY(model_on_dataset(model, dataset, threads, read_trust, scores));
     *out = scores;

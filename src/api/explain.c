@@ -1,6 +1,7 @@
 /* Why a node has its label: everything it may hang on is taken away in turn, and what changes the
  * label's probability most is named first. */
 #include "api/occlude.h"
+#include "base/given.h"
 #include "base/sized.h"
 
 #include <math.h>
@@ -275,7 +276,9 @@ consm_status consm_explain(struct consm_explanation **out, const struct consm_mo
     consm_status st = CONSM_OK;
     struct inquest q = {.options = {.size = sizeof q.options}, .node = number};
     struct call call = {&q, dataset};
-    *out = NULL;
+    if (out)
+        *out = NULL;
+    TRY(GIVEN(out, model, dataset));
     if (options)
         TRY(sized_take(&q.options, sizeof q.options, options,
                        SIZED_UP_TO(struct consm_explain_options, progress_ctx)));
@@ -315,6 +318,8 @@ void consm_explanation_free(struct consm_explanation *e)
 
 const char *consm_model_feature(const struct consm_model *model, int64_t feature, char buffer[24])
 {
+    if (!model || !buffer)
+        return "";
     if (model->feature_name && feature >= 0 && feature < model->features)
         return model->feature_name[feature];
     snprintf(buffer, 24, "%lld", (long long)feature);

@@ -2,6 +2,7 @@
 #include "api/checkpoint.h"
 #include "api/objects.h"
 #include "backends/open.h"
+#include "base/given.h"
 #include "base/sized.h"
 #include "train/session.h"
 
@@ -31,6 +32,9 @@ void consm_model_free(struct consm_model *model)
 
 consm_status consm_model_info(struct consm_model_info *out, const struct consm_model *model)
 {
+    consm_status st = GIVEN(out, model);
+    if (st < 0)
+        return st;
     struct consm_model_info info = {
         .model = model->def->name,
         .dataset = model->dataset,
@@ -76,6 +80,8 @@ consm_status consm_model_info(struct consm_model_info *out, const struct consm_m
 
 const char *consm_model_class(const struct consm_model *model, int32_t class_index, char buffer[24])
 {
+    if (!model || !buffer)
+        return "";
     if (model->class_name && class_index >= 0 && class_index < model->classes)
         return model->class_name[class_index];
     snprintf(buffer, 24, "%d", class_index);
@@ -85,19 +91,22 @@ const char *consm_model_class(const struct consm_model *model, int32_t class_ind
 const struct consm_metrics *consm_model_metrics(const struct consm_model *model,
                                                 enum consm_role role)
 {
-    return role >= CONSM_TRAIN && role <= CONSM_TEST ? &model->metrics[role].all : NULL;
+    return model && role >= CONSM_TRAIN && role <= CONSM_TEST ? &model->metrics[role].all : NULL;
 }
 
 const struct consm_class_metrics *consm_metrics_class(const struct consm_metrics *metrics,
                                                       int32_t class_index)
 {
     const struct metrics *m = (const struct metrics *)metrics;
-    return class_index >= 0 && class_index < metrics->classes ? &m->of[class_index] : NULL;
+    return metrics && class_index >= 0 && class_index < metrics->classes ? &m->of[class_index]
+                                                                         : NULL;
 }
 
 void consm_metrics_confusion(int64_t *counts, const struct consm_metrics *metrics)
 {
     const struct metrics *m = (const struct metrics *)metrics;
+    if (!counts || !metrics)
+        return;
     size_t count = (size_t)metrics->classes * (size_t)metrics->classes;
     memcpy(counts, m->confusion, count * sizeof *counts);
 }
@@ -106,6 +115,8 @@ int64_t consm_metrics_curve(const struct consm_curve_point **points,
                             const struct consm_metrics *metrics, int32_t class_index)
 {
     const struct metrics *m = (const struct metrics *)metrics;
+    if (!points || !metrics)
+        return 0;
     bool there = m->curve && class_index >= 0 && class_index < metrics->classes;
     *points = there ? m->curve[class_index].point : NULL;
     return there ? m->curve[class_index].points : 0;
@@ -115,6 +126,8 @@ int64_t consm_metrics_top(const struct consm_top **tops, const struct consm_metr
                           int32_t class_index)
 {
     const struct metrics *m = (const struct metrics *)metrics;
+    if (!tops || !metrics)
+        return 0;
     bool there = m->curve && class_index >= 0 && class_index < metrics->classes;
     *tops = there ? m->curve[class_index].top : NULL;
     return there ? m->curve[class_index].tops : 0;
@@ -122,6 +135,8 @@ int64_t consm_metrics_top(const struct consm_top **tops, const struct consm_metr
 
 void consm_model_build(struct consm_model *model, consm_build_fn build, void *ctx)
 {
+    if (!model)
+        return;
     model->custom = (struct custom){build, ctx};
     for (int64_t i = 0; i < model->members; i++)
         if (model->member[i]->def == &model->member[i]->own)

@@ -1,6 +1,7 @@
 /* Model files, reading. The file may be anything: every part is checked before it is believed, and
  * every message names the file. */
 #include "api/model_json.h"
+#include "base/given.h"
 #include "base/number.h"
 #include "io/safetensors.h"
 #include "train/session.h"
@@ -377,7 +378,9 @@ consm_status consm_model_load(struct consm_model **out, const char *path)
 {
     consm_status st = CONSM_OK;
     struct source s = {.path = path};
-    *out = NULL;
+    if (out)
+        *out = NULL;
+    TRY(GIVEN(out, path));
     TRY(safetensors_open(&s.file, path));
     TRY(read_model(out, &s));
 done:

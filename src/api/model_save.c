@@ -1,6 +1,7 @@
 /* Model files, writing: the parameters as tensors, everything else in the metadata, the whole
  * sealed with its SHA-256. The keys are described in docs/formats.md. */
 #include "api/model_json.h"
+#include "base/given.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "io/safetensors.h"
@@ -162,6 +163,7 @@ consm_status consm_model_save(const struct consm_model *model, const char *path)
     consm_status st = CONSM_OK;
     struct safetensors_writer *w = NULL;
     char prefix[32];
+    TRY(GIVEN(model, path));
     TRY(safetensors_writer_new(&w));
     TRY(declare_tensors(w, model, ""));
     for (int64_t i = 0; i < model->members; i++) {

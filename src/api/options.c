@@ -1,6 +1,7 @@
 /* Options by name: those of config.def, and those of a run. */
 #include "api/objects.h"
 #include "api/run_options.h"
+#include "base/given.h"
 #include "base/nearest.h"
 #include "base/number.h"
 
@@ -13,8 +14,10 @@
 consm_status consm_options_new(struct consm_options **out, const char *model)
 {
     consm_status st = CONSM_OK;
-    struct consm_options *o;
-    *out = NULL;
+    struct consm_options *o = NULL;
+    if (out)
+        *out = NULL;
+    TRY(GIVEN(out, model));
     TRY(ZNEW(o, 1));
     TRY(model_find(&o->model, model));
     model_defaults(o->model, &o->config);
@@ -39,6 +42,8 @@ void consm_options_free(struct consm_options *options)
 
 void consm_options_on_progress(struct consm_options *options, consm_progress_fn fn, void *ctx)
 {
+    if (!options)
+        return;
     options->progress = fn;
     options->progress_ctx = ctx;
 }
@@ -46,6 +51,11 @@ void consm_options_on_progress(struct consm_options *options, consm_progress_fn 
 consm_status consm_options_build(struct consm_options *options, const char *name,
                                  consm_build_fn build, void *ctx)
 {
+    consm_status st = GIVEN(options, name);
+    if (st == CONSM_OK && !build)
+        st = status_fail(CONSM_EINVAL, "consm_options_build: build is NULL");
+    if (st < 0)
+        return st;
     if (strlen(name) >= sizeof options->own_name)
         return status_fail(CONSM_EINVAL, "the model's name %s is too long", name);
     strcpy(options->own_name, name);
@@ -310,7 +320,8 @@ static const char *known_name(void *ctx, int index)
 
 consm_status consm_options_set(struct consm_options *options, const char *name, const char *value)
 {
-    consm_status st = CONSM_OK;
+    consm_status st = GIVEN(options, name, value);
+    TRY(st);
     const struct config_row *row = config_find(name);
     const struct run_option *option = run_option_find(name);
     if (option)
@@ -329,6 +340,8 @@ done:
 const char *consm_options_get(const struct consm_options *options, const char *name,
                               char buffer[32])
 {
+    if (!options || !name || !buffer)
+        return NULL;
     const struct config_row *row = config_find(name);
     const struct run_option *option = run_option_find(name);
     if (option)
@@ -339,6 +352,9 @@ const char *consm_options_get(const struct consm_options *options, const char *n
 consm_status consm_options_checkpoint(struct consm_options *options, const char *path,
                                       int64_t every, bool resume)
 {
+    consm_status st = GIVEN(options);
+    if (st < 0)
+        return st;
     char *copy = NULL;
     if (every < 0)
         return status_fail(CONSM_EINVAL, "a checkpoint every %lld epochs: expected 0 or more",

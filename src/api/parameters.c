@@ -1,6 +1,7 @@
 /* What there is to choose from: the methods, and the options each of them can be given. */
 #include "api/objects.h"
 #include "api/run_options.h"
+#include "base/given.h"
 #include "base/sized.h"
 
 #include <stdio.h>
@@ -8,6 +9,9 @@
 
 consm_status consm_method_get(struct consm_method *out, int32_t index)
 {
+    consm_status st = GIVEN(out);
+    if (st < 0)
+        return st;
     int32_t count = 0;
     while (model_list()[count])
         count++;
@@ -59,7 +63,8 @@ static struct consm_parameter of_config(const struct config_row *row, const stru
 
 consm_status consm_parameter_get(struct consm_parameter *out, const char *method, int32_t index)
 {
-    consm_status st = CONSM_OK;
+    consm_status st = GIVEN(out, method);
+    TRY(st);
     const struct model_def *model;
     int32_t runs = 0;
     while (run_options()[runs].name)
@@ -78,6 +83,6 @@ done:
 const char *consm_model_parameter(const struct consm_model *model, const char *name,
                                   char buffer[32])
 {
-    const struct config_row *row = config_find(name);
+    const struct config_row *row = model && name && buffer ? config_find(name) : NULL;
     return row ? config_text(&model->config, row, buffer) : NULL;
 }

@@ -1,6 +1,7 @@
 /* Predicting with a model on any graph of the same feature space. */
 #include "api/objects.h"
 #include "backends/open.h"
+#include "base/given.h"
 #include "data/names.h"
 #include "graph/structural.h"
 #include "train/session.h"
@@ -255,8 +256,10 @@ done:
 consm_status consm_predict(struct consm_prediction **out, const struct consm_model *model,
                            const struct consm_dataset *dataset, int threads)
 {
-    *out = NULL;
-    return model_on_dataset(model, dataset, threads, predict, out);
+    consm_status st = GIVEN(out, model, dataset);
+    if (out)
+        *out = NULL;
+    return st < 0 ? st : model_on_dataset(model, dataset, threads, predict, out);
 }
 
 struct lines {
@@ -281,8 +284,11 @@ static consm_status dump_programs(void *ctx, const struct consm_model *model,
 consm_status consm_model_dump(const struct consm_model *model, const struct consm_dataset *dataset,
                               consm_line_fn line, void *ctx)
 {
+    consm_status st = GIVEN(model, dataset);
     struct lines lines = {line, ctx};
-    return model_on_dataset(model, dataset, 1, dump_programs, &lines);
+    if (st == CONSM_OK && !line)
+        st = status_fail(CONSM_EINVAL, "consm_model_dump: line is NULL");
+    return st < 0 ? st : model_on_dataset(model, dataset, 1, dump_programs, &lines);
 }
 
 /* The equations on a graph of one lone node ask for the same parameters as on any other. */

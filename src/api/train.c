@@ -2,6 +2,7 @@
 #include "api/checkpoint.h"
 #include "api/defaults.h"
 #include "api/objects.h"
+#include "base/given.h"
 #include "base/nearest.h"
 #include "io/file.h"
 
@@ -174,7 +175,9 @@ consm_status consm_train(struct consm_model **out, const struct consm_dataset *d
 {
     consm_status st = CONSM_OK;
     struct trained_run run;
-    *out = NULL;
+    if (out)
+        *out = NULL;
+    TRY(GIVEN(out, dataset, options));
     TRY(run_by_options(&run, true, dataset, options));
     *out = run.model;
     run.model = NULL;

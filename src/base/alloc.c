@@ -35,7 +35,7 @@ static atomic_uint_fast64_t allocations;
 
 void consm_set_allocator(const struct consm_allocator *allocator)
 {
-    hook = allocator ? *allocator : libc_allocator;
+    hook = allocator && allocator->alloc && allocator->free ? *allocator : libc_allocator;
 }
 
 uint64_t consm_alloc_count(void)

@@ -1,5 +1,6 @@
 /* The public face of optimal transport: checks what strangers pass in, then calls the solvers. */
 #include "base/alloc.h"
+#include "base/given.h"
 #include "base/sized.h"
 #include "ot/cost.h"
 #include "ot/exact.h"
@@ -26,7 +27,8 @@ enum { LEAST_OPTIONS = SIZED_UP_TO(struct consm_ot_options, max_iterations) };
 consm_status consm_ot_defaults(struct consm_ot_options *options)
 {
     struct consm_ot_options whole = defaults();
-    return sized_give(options, &whole, sizeof whole, LEAST_OPTIONS);
+    consm_status st = GIVEN(options);
+    return st < 0 ? st : sized_give(options, &whole, sizeof whole, LEAST_OPTIONS);
 }
 
 /* The caller's options, or the defaults; checked. */
@@ -47,6 +49,7 @@ consm_status consm_ot_cost_matrix(double *cost, const float *references, const f
     consm_status st = CONSM_OK;
     struct consm_ot_options options = defaults();
     options.metric = metric;
+    TRY(GIVEN(cost, references, points));
     TRY(ot_check_options(&options));
     TRY(ot_check_sizes(c, n));
     TRY(ot_check_points(references, c, f, "reference"));
@@ -62,6 +65,7 @@ consm_status consm_ot_exact(double *plan, double *dual_r, double *dual_h,
 {
     consm_status st = CONSM_OK;
     struct ot_exact_work *work = NULL;
+    TRY(GIVEN(plan, result, cost));
     TRY(ot_check_problem(cost, a, b, c, n));
     TRY(ot_exact_work_new(&work, c, n));
     ot_exact_solve(work, plan, dual_r, dual_h, result, cost, a, b, c, n);
@@ -77,6 +81,7 @@ consm_status consm_ot_sinkhorn(double *plan, struct consm_ot_result *result, con
     consm_status st = CONSM_OK;
     struct ot_sinkhorn_work *work = NULL;
     struct consm_ot_options whole;
+    TRY(GIVEN(plan, result, cost));
     TRY(read_options(&whole, options));
     TRY(ot_check_problem(cost, a, b, c, n));
     TRY(ot_sinkhorn_work_new(&work, c, n));
@@ -93,6 +98,7 @@ consm_status consm_ot_sinkhorn_batch(double *plans, struct consm_ot_result *resu
     consm_status st = CONSM_OK;
     struct team *team = NULL;
     struct consm_ot_options whole;
+    TRY(GIVEN(plans, results, costs, start));
     TRY(read_options(&whole, options));
     if (count < 0 || (count > 0 && start[0] != 0))
         TRY(status_fail(CONSM_EINVAL, "transport: %lld problems from point %lld, expected from 0",
@@ -119,6 +125,7 @@ consm_status consm_ot_assign(int32_t *assignment, const float *references, const
     int64_t start[2] = {0, n};
     struct ot_sets all = {1, start, NULL};
     struct consm_ot_options whole;
+    TRY(GIVEN(assignment, references, points));
     TRY(read_options(&whole, options));
     TRY(ot_assign(assignment, NULL, points, references, n, c, f, &all, &whole, NULL));
 done:
@@ -146,6 +153,7 @@ consm_status consm_ot_linear(float *image, const double *plan, const float *poin
 {
     consm_status st = CONSM_OK;
     double *sums = NULL; /* (f) */
+    TRY(GIVEN(image, plan, points));
     TRY(check_map(plan, points, c, n, f));
     if ((unsigned)scale > CONSM_OT_SCALE_MASS)
         TRY(status_fail(CONSM_EINVAL, "transport: scale %d does not exist", (int)scale));
@@ -161,6 +169,7 @@ consm_status consm_ot_project(float *image, uint8_t *empty, const double *plan, 
 {
     consm_status st = CONSM_OK;
     double *sums = NULL; /* (f) */
+    TRY(GIVEN(image, plan, points));
     TRY(check_map(plan, points, c, n, f));
     TRY(NEW(sums, f));
     ot_project(image, empty, sums, plan, points, c, n, f);
@@ -175,6 +184,7 @@ consm_status consm_ot_monge(float *image, int32_t *assignment, uint8_t *empty, c
 {
     consm_status st = CONSM_OK;
     int32_t *own = NULL; /* (n), when the caller does not want the assignment */
+    TRY(GIVEN(image, plan, points));
     TRY(check_map(plan, points, c, n, f));
     if ((unsigned)pooling > CONSM_OT_MAX)
         TRY(status_fail(CONSM_EINVAL, "transport: pooling %d does not exist", (int)pooling));
@@ -191,6 +201,7 @@ consm_status consm_ot_kmeans(float *references, const float *points, int64_t c, 
                              int64_t f, uint64_t seed)
 {
     consm_status st = CONSM_OK;
+    TRY(GIVEN(references, points));
     TRY(ot_check_sizes(c, n));
     TRY(ot_check_points(points, n, f, "point"));
     TRY(ot_kmeans(references, points, c, n, f, seed));
@@ -202,6 +213,7 @@ consm_status consm_ot_class_means(float *references, int64_t *count, const float
                                   const int32_t *label, int64_t c, int64_t n, int64_t f)
 {
     consm_status st = CONSM_OK;
+    TRY(GIVEN(references, points, label));
     TRY(ot_check_sizes(c, n));
     TRY(ot_check_points(points, n, f, "point"));
     TRY(ot_class_means(references, count, points, label, c, n, f));
@@ -214,6 +226,7 @@ consm_status consm_ot_barycentres(float *references, const float *points, const 
                                   int64_t support, int64_t f, uint64_t seed)
 {
     consm_status st = CONSM_OK;
+    TRY(GIVEN(references, points, start, set_class));
     TRY(ot_check_sizes(c, sets));
     TRY(ot_check_sizes(support, sets));
     if (start[0] != 0)

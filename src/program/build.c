@@ -101,7 +101,14 @@ node program_record(struct program *p, const struct op_args *args)
             return POISON;
     if (p->fault < 0)
         return POISON;
-    if (args->rows < 0 || args->cols < 0)
+    for (int i = 0; i < args->sources; i++)
+        if (p->node[args->src[i]].op == OP_SPARSE)
+            return program_fault(p,
+                                 "%s: %s is a sparse matrix: matmul, linear and dropout take one",
+                                 op_table[args->op].name, p->node[args->src[i]].name);
+    int64_t values;
+    if (args->rows < 0 || args->cols < 0 ||
+        __builtin_mul_overflow(args->rows, args->cols, &values) || values > PARAMS_MOST)
         return program_fault(p, "%s of %lld x %lld", op_table[args->op].name, (long long)args->rows,
                              (long long)args->cols);
     consm_status st = GROW(p->node, p->count, p->capacity, 1);
@@ -128,7 +135,7 @@ node program_record(struct program *p, const struct op_args *args)
 
 node program_name(struct program *p, node x, const char *name)
 {
-    if (node_good(p, x))
+    if (node_good(p, x) && name)
         snprintf(p->node[x].name, sizeof p->node[x].name, "%s", name);
     return x;
 }
@@ -272,6 +279,11 @@ node node_now(const struct program *p, node x)
     if (!p->renamed || x < 0 || x >= p->recorded)
         return x;
     return p->renamed[x];
+}
+
+bool program_has(const struct program *p, node x)
+{
+    return node_good(p, x);
 }
 
 int64_t program_rows(const struct program *p, node x)

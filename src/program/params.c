@@ -48,6 +48,11 @@ consm_status params_add(struct params *params, int *index, const char *name, int
         return status_fail(CONSM_EPROGRAM, "parameter %s is new after the values were made", name);
     if (strlen(name) >= sizeof params->item->name)
         return status_fail(CONSM_EPROGRAM, "the parameter name %s is too long", name);
+    int64_t values;
+    if (rows < 0 || cols < 0 || __builtin_mul_overflow(rows, cols, &values) ||
+        values > PARAMS_MOST - params->size)
+        return status_fail(CONSM_EPROGRAM, "parameter %s cannot be %lld x %lld", name,
+                           (long long)rows, (long long)cols);
     if (params->limit > 0 && (rows > params->limit || cols > params->limit ||
                               rows * cols > params->limit - params->numbers))
         return status_fail(CONSM_EPROGRAM,

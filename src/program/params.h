@@ -25,6 +25,9 @@ struct parameter {
     bool trained;
 };
 
+/* More numbers than any machine holds: sizes are held to it before they are multiplied. */
+#define PARAMS_MOST ((int64_t)1 << 48)
+
 struct params {
     int count;
     size_t capacity;

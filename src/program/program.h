@@ -62,6 +62,7 @@ consm_status program_run(struct program *p, const struct step *step);
 
 /* The value of a kept node or of the loss, after a run. */
 consm_status program_read(const float **out, struct program *p, node x);
+bool program_has(const struct program *p, node x); /* whether there is such a node */
 int64_t program_rows(const struct program *p, node x);
 int64_t program_cols(const struct program *p, node x);
 

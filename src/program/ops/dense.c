@@ -219,9 +219,9 @@ node slice(struct program *p, node x, int64_t from, int64_t cols)
 {
     if (!node_good(p, x))
         return POISON;
-    if (from < 0 || cols < 0 || from + cols > COLS(p, x))
-        return program_fault(p, "slice of columns %lld to %lld of %lld", (long long)from,
-                             (long long)(from + cols), (long long)COLS(p, x));
+    if (from < 0 || cols < 0 || cols > COLS(p, x) || from > COLS(p, x) - cols)
+        return program_fault(p, "slice of %lld columns from %lld of %lld", (long long)cols,
+                             (long long)from, (long long)COLS(p, x));
     return RECORD(p, .op = OP_SLICE, .rows = ROWS(p, x), .cols = cols, .src = {x}, .sources = 1,
                   .attr = {.column = from});
 }
