@@ -1,6 +1,8 @@
 /* The output folder of a training run. */
 #include "train_output.h"
 
+#include "api/report.h"
+
 #include "api/model_json.h"
 #include "config_file.h"
 #include "edges_output.h"
@@ -181,7 +183,7 @@ consm_status train_output_write(const struct train_output *out, const struct tra
     TRY(predictions_write(path[1], run->model, run->prediction, data, out->probabilities));
     TRY(write_metrics(path[2], run->model));
     TRY(write_edges(path[4], run->model, data));
-    TRY(train_report_write(path[3], run, data->data));
+    TRY(report_run(path[3], run, data->data, "consm train --config config.yaml"));
     unlink(out->checkpoint);
 done:
     for (int i = 0; i < 5; i++)

@@ -30,8 +30,4 @@ void train_output_close(struct train_output *out);
 consm_status train_output_write(const struct train_output *out, const struct trained_run *run,
                                 const struct consm_dataset *data);
 
-/* report.html (train_report.c). */
-consm_status train_report_write(const char *path, const struct trained_run *run,
-                                const struct dataset *data);
-
 #endif

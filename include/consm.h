@@ -166,11 +166,53 @@ struct consm_arrays {
     const char *const *node_id;      /* (nodes), all different, or NULL: "0", "1", … */
     const char *const *class_name;   /* (classes), all different, or NULL */
     const char *const *feature_name; /* (features), or NULL */
+    bool wide_starts;                /* feature_start is int64_t although feature_column is not */
 };
 /* CONSM_EINVAL or CONSM_EFORMAT names the first entry that is not what it should be. */
 CONSM_API consm_status consm_dataset_from_arrays(struct consm_dataset **out,
                                                  const struct consm_arrays *arrays);
 CONSM_API void consm_dataset_free(struct consm_dataset *dataset);
+
+/* The arrays of a dataset, as they are; they belong to it. Sparse features have wide_starts. role
+ * is NULL here: there may be several splits. */
+CONSM_API consm_status consm_dataset_arrays(struct consm_arrays *out,
+                                            const struct consm_dataset *dataset);
+/* Split number 0, 1, … that came with a dataset: (nodes) of enum consm_role, 0: none. NULL behind
+ * the last. Belongs to the dataset. */
+CONSM_API const uint8_t *consm_dataset_roles(const struct consm_dataset *dataset, int64_t split);
+
+/* Labels for a graph that is open already. */
+struct consm_labels {
+    size_t size; /* set by you */
+    int32_t classes;
+    bool wide;                     /* label is int64_t, else int32_t */
+    const void *label;             /* (nodes), negative: unknown */
+    const char *const *class_name; /* (classes), all different, or NULL */
+    const uint8_t *role;           /* as in struct consm_arrays, or NULL */
+};
+/* The same graph with these labels and splits in place of its own. It shares everything else with
+ * the graph, which may be freed before it; the labels are copied. Whatever name the graph was
+ * opened by, it counts as one of your own. */
+CONSM_API consm_status consm_dataset_with_labels(struct consm_dataset **out,
+                                                 struct consm_dataset *graph,
+                                                 const struct consm_labels *labels);
+
+/* A public set that is known by name, and its files. Strings stay for ever. */
+struct consm_known_set {
+    size_t size; /* set by you */
+    const char *name, *about, *citation, *licence;
+    int32_t files;
+};
+struct consm_known_file {
+    size_t size;            /* set by you */
+    const char *path;       /* in a data folder */
+    const char *base, *url; /* its address is base/url */
+    const char *sha256;     /* of its bytes, or NULL: not known */
+};
+/* Number 0, 1, …; CONSM_ENOTFOUND behind the last, and for a name that is not known. */
+CONSM_API consm_status consm_known_set_get(struct consm_known_set *out, int32_t index);
+CONSM_API consm_status consm_known_file_get(struct consm_known_file *out, const char *set,
+                                            int32_t index);
 
 struct consm_dataset_info {
     size_t size; /* set by you */
@@ -479,6 +521,14 @@ CONSM_API void consm_explanation_free(struct consm_explanation *explanation);
 /* The name of a feature of the model: its own, or its number written into buffer. */
 CONSM_API const char *consm_model_feature(const struct consm_model *model, int64_t feature,
                                           char buffer[24]);
+
+/* ---- reports ------------------------------------------------------------- */
+
+/* One page of HTML, with everything in it: how good the model is, class by class, its confidence,
+ * and the graph with what was predicted. dataset and options are those it was trained with. */
+CONSM_API consm_status consm_report_write(const char *path, const struct consm_model *model,
+                                          const struct consm_dataset *dataset,
+                                          const struct consm_options *options);
 
 /* ---- models of your own -------------------------------------------------- */
 

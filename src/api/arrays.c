@@ -1,6 +1,6 @@
 /* Datasets from arrays in memory, of either width: everything is checked, since it comes from
  * strangers' programs, and copied. */
-#include "api/objects.h"
+#include "api/arrays.h"
 #include "base/given.h"
 #include "base/sized.h"
 #include "data/names.h"
@@ -76,8 +76,7 @@ static consm_status check_sizes(const struct consm_arrays *a)
     return CONSM_OK;
 }
 
-/* Unknown labels may be any negative number. */
-static consm_status take_labels(struct dataset *d, const struct consm_arrays *a)
+consm_status take_labels(struct dataset *d, const struct consm_arrays *a)
 {
     consm_status st = CONSM_OK;
     TRY(NEW(d->label, a->nodes));
@@ -91,7 +90,7 @@ done:
     return st;
 }
 
-static consm_status take_roles(struct dataset *d, const struct consm_arrays *a)
+consm_status take_roles(struct dataset *d, const struct consm_arrays *a)
 {
     consm_status st = CONSM_OK;
     if (!a->role)
@@ -111,12 +110,13 @@ done:
 static consm_status entry_rows(int32_t **out, int64_t *entries, const struct consm_arrays *a)
 {
     consm_status st = CONSM_OK;
-    int64_t before = 0, first = integer_at(a->feature_start, a->wide_columns, 0);
+    bool wide = a->wide_columns || a->wide_starts;
+    int64_t before = 0, first = integer_at(a->feature_start, wide, 0);
     *out = NULL;
     if (first != 0)
         return outside("feature_start", 0, first, 0, 0);
     for (int64_t i = 1; i <= a->nodes; i++) {
-        int64_t next = integer_at(a->feature_start, a->wide_columns, i);
+        int64_t next = integer_at(a->feature_start, wide, i);
         if (next < before || next - before > a->features)
             return outside("feature_start", i, next, before, before + a->features);
         before = next;
@@ -124,7 +124,7 @@ static consm_status entry_rows(int32_t **out, int64_t *entries, const struct con
     *entries = before;
     TRY(NEW(*out, before));
     for (int64_t i = 0, e = 0; i < a->nodes; i++)
-        for (; e < integer_at(a->feature_start, a->wide_columns, i + 1); e++)
+        for (; e < integer_at(a->feature_start, wide, i + 1); e++)
             (*out)[e] = (int32_t)i;
 done:
     return st;
@@ -170,9 +170,7 @@ done:
     return st;
 }
 
-/* Names by which people tell nodes or classes apart. */
-static consm_status take_names(char ***out, const char *const *name, int64_t count,
-                               const char *what)
+consm_status take_names(char ***out, const char *const *name, int64_t count, const char *what)
 {
     consm_status st = CONSM_OK;
     struct names seen = {0};

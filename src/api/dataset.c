@@ -16,6 +16,7 @@ consm_status dataset_wrap(struct consm_dataset **out, struct dataset *data)
     TRY(ZNEW(d, 1));
     pthread_mutex_init(&d->lock, NULL);
     d->data = data;
+    d->owners = 1;
     *out = d;
 done:
     if (st < 0)
@@ -53,13 +54,30 @@ consm_status consm_dataset_open(struct consm_dataset **out, const char *name_or_
     return consm_dataset_open_with(out, name_or_path, &options);
 }
 
+struct consm_dataset *dataset_hold(struct consm_dataset *dataset)
+{
+    pthread_mutex_lock(&dataset->lock);
+    dataset->owners++;
+    pthread_mutex_unlock(&dataset->lock);
+    return dataset;
+}
+
 void consm_dataset_free(struct consm_dataset *dataset)
 {
     if (!dataset)
         return;
-    prepare_free(&dataset->prepared);
+    pthread_mutex_lock(&dataset->lock);
+    bool last = --dataset->owners == 0;
+    pthread_mutex_unlock(&dataset->lock);
+    if (!last)
+        return;
     pthread_mutex_destroy(&dataset->lock);
-    dataset_free(dataset->data);
+    if (dataset->graph) {
+        relabelled_free(dataset);
+    } else {
+        prepare_free(&dataset->prepared);
+        dataset_free(dataset->data);
+    }
     mem_free(dataset);
 }
 

@@ -17,10 +17,17 @@ struct consm_dataset {
     pthread_mutex_t lock; /* for what follows: made when first needed, then only read */
     bool ready;
     struct prepared prepared;
+    int owners;                  /* who may still use it, under the lock; the last one frees it */
+    struct consm_dataset *graph; /* the one whose graph this shares (relabel.c), or NULL */
 };
 
 /* A public dataset around one that is open; takes it over, also on failure. */
 consm_status dataset_wrap(struct consm_dataset **out, struct dataset *data);
+
+/* One owner more. */
+struct consm_dataset *dataset_hold(struct consm_dataset *dataset);
+/* Frees what a dataset that shares a graph has of its own (relabel.c). */
+void relabelled_free(struct consm_dataset *dataset);
 
 /* The dataset with its graph cleaned; any thread may ask. */
 consm_status dataset_prepared(const struct prepared **out, const struct consm_dataset *dataset);

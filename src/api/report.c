@@ -1,7 +1,8 @@
 /* report.html of one training run: how good, class by class, how calibrated, and the graph with
  * what was predicted. */
-#include "train_output.h"
+#include "api/report.h"
 
+#include "base/given.h"
 #include "report/html.h"
 #include "stats/stats.h"
 
@@ -234,8 +235,8 @@ done:
     return st;
 }
 
-consm_status train_report_write(const char *path, const struct trained_run *run,
-                                const struct dataset *data)
+consm_status report_run(const char *path, const struct trained_run *run, const struct dataset *data,
+                        const char *command)
 {
     consm_status st = CONSM_OK;
     const struct consm_model *model = run->model;
@@ -252,11 +253,28 @@ consm_status train_report_write(const char *path, const struct trained_run *run,
     TRY(add_confusion(r, model));
     TRY(add_calibration(r, model, run->prediction, data, run->roles.role));
     TRY(add_graph(r, run->prediction, data, run->roles.role));
-    report_command(r, "consm train --config config.yaml");
+    if (command)
+        report_command(r, command);
     if (model->data_sha256[0])
         report_hash(r, model->dataset, model->data_sha256);
     TRY(report_write_html(r, path));
 done:
     report_free(r);
+    return st;
+}
+
+consm_status consm_report_write(const char *path, const struct consm_model *model,
+                                const struct consm_dataset *dataset,
+                                const struct consm_options *options)
+{
+    consm_status st = CONSM_OK;
+    struct trained_run run = {.model = (struct consm_model *)model}; /* only read */
+    TRY(GIVEN(path, model, dataset, options));
+    TRY(options_roles(&run.roles, dataset, options));
+    TRY(consm_predict(&run.prediction, model, dataset, options->threads));
+    TRY(report_run(path, &run, dataset->data, NULL));
+done:
+    roles_free(&run.roles);
+    consm_prediction_free(run.prediction);
     return st;
 }
