@@ -274,7 +274,10 @@ static consm_status fusible(float *grad, int *fused, enum op op, struct far *far
         OK(program_run(p, &(struct step){1, 2}));
         memcpy(grad, param_grads(params), (size_t)params->size * sizeof *grad);
         *fused = count_op(p, op);
-        assert_int_equal(count_leaky(p), far->refused == OP_EDGE_ADD ? 0 : 1);
+        bool attends = far->refused != OP_ATTEND && far->refused != OP_ATTEND_ROWS &&
+                       far->refused != OP_ATTEND_COLUMNS;
+        assert_int_equal(count_op(p, OP_ATTEND), attends);
+        assert_int_equal(count_leaky(p), !attends); /* a part of what is one operation */
     }
     program_free(p);
     params_free(params);
@@ -286,8 +289,9 @@ static consm_status fusible(float *grad, int *fused, enum op op, struct far *far
 static void what_a_backend_lacks_is_not_fused(void **state)
 {
     (void)state;
-    static const enum op ops[] = {OP_SPMM_FUSED, OP_BIAS_RELU_DROPOUT, OP_SPMM_ADD,
-                                  OP_BIAS_RELU_DROPOUT_GRAD};
+    static const enum op ops[] = {
+        OP_SPMM_FUSED, OP_BIAS_RELU_DROPOUT, OP_SPMM_ADD,      OP_BIAS_RELU_DROPOUT_GRAD,
+        OP_ATTEND,     OP_ATTEND_ROWS,       OP_ATTEND_COLUMNS};
     struct far *far = far_open(1);
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
         float with[64] = {0}, without[64] = {0};

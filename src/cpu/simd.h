@@ -89,6 +89,33 @@ typedef void edge_softmax_grad_fn(float *gx, const struct sparse *a, const float
 typedef void edge_row_sum_fn(float *s, const struct sparse *a, const float *e, int64_t heads,
                              int64_t from, int64_t to);
 
+/* Attention as one operation: y_r = Σ_k w_k z[col[k]], per head, with the weights of a row
+ *   w = drop(softmax(leaky(left_r + right_col))),  or, with gate,  drop(tanh(left_r +
+ * right_col)·val) for one head. drop NULL: none; its element k·heads + h is entry k of the stored
+ * matrix. */
+struct attention {
+    int64_t heads, dim; /* heads at most 64 */
+    float slope;        /* of leaky below zero, > 0; 1 for gates */
+    bool gate;
+    const struct dropout *drop;
+};
+
+/* Also the same sums with every weight times the slope of leaky at its score, in bent (rows,
+ * heads·dim), and in totals (rows, 2·heads) log Σ exp of the scores and Σ softmax times slopes; of
+ * a gate bent alone, with (1 - tanh²)·val for weights. Both NULL: not wanted. */
+typedef void attend_fn(float *y, float *bent, float *totals, const struct attention *t,
+                       const struct sparse *a, const float *left, const float *right,
+                       const float *z, int64_t from, int64_t to);
+
+/* Its gradient, for columns [from, to): a is the transpose, whose index (and val, of the stored
+ * matrix) say where an entry is stored. packed (rows of the matrix, 3·heads): left, log Σ exp,
+ * ⟨g, y⟩ per head.
+ *   gz_c = Σ_r w_rc g_r,  gright_c = Σ_r slope_rc (w_rc ⟨g_r, z_c⟩ - softmax_rc ⟨g_r, y_r⟩)
+ * gright NULL: not wanted. */
+typedef void attend_columns_fn(float *gz, float *gright, const struct attention *t,
+                               const struct sparse *a, const float *packed, const float *right,
+                               const float *z, const float *g, int64_t from, int64_t to);
+
 /* ---- elementwise on elements [from, to); all in place -------------------- */
 
 enum unary {
@@ -265,7 +292,7 @@ typedef void fma_peak_fn(float *out, int64_t rounds);
 /* clang-format off */
 #define SIMD_KERNELS(X)                                                                        \
     X(spmm) X(spmm_heads) X(sddmm) X(edge_add) X(edge_softmax) X(edge_softmax_grad)            \
-    X(edge_row_sum) X(unary) X(unary_grad) X(fill) X(scale) X(axpby) X(mul) X(square_diff)     \
+    X(edge_row_sum) X(attend) X(attend_columns) X(unary) X(unary_grad) X(fill) X(scale) X(axpby) X(mul) X(square_diff)     \
     X(dropout) X(relu_grad) X(bias_act) X(col_affine) X(row_scale) X(row_dot) X(row_norm)      \
     X(row_normalize_grad) X(copy_cols) X(softmax) X(log_softmax) X(softmax_grad)               \
     X(log_softmax_grad) X(col_sum) X(col_var) X(col_combine) X(reduce) X(reduce_combine)       \

@@ -133,6 +133,14 @@ node program_record(struct program *p, const struct op_args *args)
     return p->count++;
 }
 
+node program_beside(struct program *p, node x, int slot, int64_t rows, int64_t cols)
+{
+    node y = RECORD(p, .op = OP_BESIDE, .rows = rows, .cols = cols, .src = {x}, .sources = 1);
+    if (y != POISON)
+        p->node[x].update[slot] = y;
+    return y;
+}
+
 node program_name(struct program *p, node x, const char *name)
 {
     if (node_good(p, x) && name)

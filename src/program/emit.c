@@ -156,7 +156,7 @@ static struct instr make_instr(const struct program *p, node x)
             in.src_cols[i] = COLS(p, info->src[i]);
         }
     for (int i = 0; i < NODE_UPDATES; i++)
-        if (info->update[i] != POISON)
+        if (info->update[i] != POISON && p->node[info->update[i]].live)
             in.update_at[i] = operand_of(p, info->update[i]);
     if (info->op == OP_ADAM) {
         in.src_at[0] = (struct operand){.place = PLACE_GRAD};

@@ -1,8 +1,9 @@
 /* Fusion, before differentiation: a bias, ReLU and dropout that follow each other become one pass
  * over memory, and when a sparse product comes right before them they become its last step. So does
- * a sum with a sparse product, and a leaky ReLU right behind the sum of an edge's two ends. Only
- * intermediate results that nobody else reads disappear, and only into operations that the backend
- * has. */
+ * a sum with a sparse product, and a leaky ReLU right behind the sum of an edge's two ends.
+ * Attention as a whole (scores of edges, softmax or gate, dropout, weighted sum) becomes one walk
+ * over the rows; where the backend cannot do that, lower.c takes it apart again. Only intermediate
+ * results that nobody else reads disappear, and only into operations that the backend has. */
 #include "program/internal.h"
 
 /* x is the given operation, read once, and nobody asked to keep it. */
@@ -72,6 +73,93 @@ static void fuse_leaky(struct program *p, const int *uses, node x)
     info->src[0] = ends->src[0];
 }
 
+/* ---- attention ---- */
+
+enum { MOST_HEADS = 64 }; /* kernels keep a row's scores of all heads at hand */
+
+/* What is known of a weighted sum over edges while its weights are traced to the edges' ends. */
+struct weighing {
+    const struct csr *csr;
+    node ends;        /* the sum of the two ends' scores */
+    node absorbed[5]; /* all that disappears */
+    int count;
+    struct attr attr;
+};
+
+static bool absorb(struct weighing *w, const struct program *p, const int *uses, node x, enum op op)
+{
+    if (!absorbable(p, uses, x, op))
+        return false;
+    w->absorbed[w->count++] = x;
+    return true;
+}
+
+/* softmax over a row of leaky(ends), or of ends */
+static bool trace_softmax(struct weighing *w, const struct program *p, const int *uses, node x)
+{
+    if (!absorb(w, p, uses, x, OP_EDGE_SOFTMAX) || p->node[x].attr.csr != w->csr)
+        return false;
+    w->attr.function = OP_EDGE_SOFTMAX;
+    w->attr.b = 1;
+    w->ends = p->node[x].src[0];
+    if (absorb(w, p, uses, w->ends, OP_LEAKY_RELU)) {
+        w->attr.b = p->node[w->ends].attr.a;
+        w->ends = p->node[w->ends].src[0];
+    }
+    return w->attr.b > 0;
+}
+
+/* tanh(ends)∘S, S the matrix's own values */
+static bool trace_gate(struct weighing *w, const struct program *p, const int *uses, node x)
+{
+    if (!absorb(w, p, uses, x, OP_MUL) || w->csr->changes || !w->csr->val)
+        return false;
+    const node *src = p->node[x].src;
+    int side = absorbable(p, uses, src[0], OP_TANH) ? 0 : 1;
+    const struct node_info *own = &p->node[src[1 - side]];
+    if (!absorb(w, p, uses, src[side], OP_TANH) || own->op != OP_INPUT || own->data != w->csr->val)
+        return false;
+    w->attr.function = OP_TANH;
+    w->ends = p->node[src[side]].src[0];
+    return true;
+}
+
+/* Rewrites Σ_j w_ij z_j, w = dropout(softmax or gate of the scores of i and j), into one operation.
+ */
+static void fuse_attention(struct program *p, int *uses, node x)
+{
+    struct node_info *info = &p->node[x];
+    struct weighing w = {.csr = info->attr.csr};
+    node weights = info->src[0];
+    w.attr = (struct attr){.csr = w.csr, .heads = info->attr.heads};
+    if (info->attr.transposed || info->attr.heads > MOST_HEADS)
+        return;
+    if (absorb(&w, p, uses, weights, OP_DROPOUT)) {
+        const struct node_info *dropped = &p->node[weights];
+        if (dropped->attr.number)
+            return;
+        w.attr.a = dropped->attr.a;
+        w.attr.stream = dropped->attr.stream;
+        weights = dropped->src[0];
+    }
+    struct weighing gate = w;
+    if (!trace_softmax(&w, p, uses, weights)) {
+        w = gate;
+        if (!trace_gate(&w, p, uses, weights))
+            return;
+    }
+    const struct node_info *ends = &p->node[w.ends];
+    if (!absorb(&w, p, uses, w.ends, OP_EDGE_ADD) || ends->attr.csr != w.csr || ends->attr.a != 1)
+        return;
+    info->op = OP_ATTEND;
+    info->src[2] = info->src[1];
+    info->src[0] = ends->src[0];
+    info->src[1] = ends->src[1];
+    info->attr = w.attr;
+    for (int i = 0; i < w.count; i++)
+        uses[w.absorbed[i]] = 0;
+}
+
 consm_status program_fuse(struct program *p)
 {
     consm_status st = CONSM_OK;
@@ -91,6 +179,8 @@ consm_status program_fuse(struct program *p)
             if (p->node[x].op != op && op == OP_DROPOUT)
                 uses[inner] = 0;
         }
+        if (op == OP_SPMM_VALUES && !absorbed)
+            fuse_attention(p, uses, x);
         if (op == OP_AXPBY && !absorbed)
             fuse_sum(p, uses, x);
         if (op == OP_LEAKY_RELU && !absorbed)

@@ -18,7 +18,7 @@ struct node_info {
     const float *data;         /* of an input: the caller's floats */
     int32_t leaf;              /* of an input in a compiled program, else -1 */
     int32_t instr;             /* its place in the run order, -1: none */
-    node update[NODE_UPDATES]; /* leaves that it writes beside its result, else POISON */
+    node update[NODE_UPDATES]; /* leaves or BESIDE nodes that it also writes, else POISON */
     float *mirror;             /* its value on the host, where the arena is not */
     uint64_t fetched;          /* the run it is from */
 };
@@ -99,7 +99,11 @@ const struct csr *program_transpose_entries(struct program *p, const struct csr 
 /* Hands a thing to the program, which frees it in the end (also when this call fails). */
 consm_status program_own(struct program *p, void *thing, void (*release)(void *thing));
 
-/* Has no instruction: its floats or its matrix are there. */
+/* What operation x writes beside its result, as its update `slot`: (rows, cols). Recorded behind x,
+ * because who reads it needs x. */
+node program_beside(struct program *p, node x, int slot, int64_t rows, int64_t cols);
+
+/* Has no instruction: its floats or its matrix are there, or come from another operation. */
 bool op_is_leaf(enum op op);
 
 /* One source, each value of the result from the value at its place (plan.c). */
@@ -111,6 +115,7 @@ bool program_in_place(const struct program *p, node x, node source);
 /* The passes of program_compile, in this order. */
 consm_status program_fuse(struct program *p);
 consm_status program_restrict(struct program *p);
+consm_status program_lower(struct program *p);
 consm_status program_differentiate(struct program *p);
 consm_status program_plan(struct program *p);
 consm_status program_emit(struct program *p);
@@ -140,6 +145,7 @@ void grad_spmm_add(struct program *p, node self, node g);
 void grad_spmm_values(struct program *p, node self, node g);
 void grad_sddmm(struct program *p, node self, node g);
 void grad_head_dot(struct program *p, node self, node g);
+void grad_attend(struct program *p, node self, node g);
 void grad_edge_add(struct program *p, node self, node g);
 void grad_edge_sum(struct program *p, node self, node g);
 void grad_edge_softmax(struct program *p, node self, node g);

@@ -33,7 +33,7 @@ static void mark_constant(struct program *p)
 
 bool op_is_leaf(enum op op)
 {
-    return op == OP_PARAM || op == OP_INPUT || op == OP_SPARSE;
+    return op == OP_PARAM || op == OP_INPUT || op == OP_SPARSE || op == OP_BESIDE;
 }
 
 /* A value's place in time and in the arena. */
@@ -86,8 +86,9 @@ static size_t collect_spans(struct program *p, struct span *spans)
             continue;
         int64_t floats = (info->rows * info->cols + ALIGN_FLOATS - 1) / ALIGN_FLOATS * ALIGN_FLOATS;
         bool stays = info->keep || info->constant; /* what is constant also survives the next run */
+        node born = info->op == OP_BESIDE ? info->src[0] : x;
         spans[count] =
-            (struct span){x, info->constant ? 0 : x, stays ? p->count : x, (size_t)floats, 0};
+            (struct span){x, info->constant ? 0 : born, stays ? p->count : x, (size_t)floats, 0};
         info->instr = (int32_t)count++;
     }
     for (node x = 0; x < p->count; x++)

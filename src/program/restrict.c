@@ -46,6 +46,11 @@ static enum follows follows(const struct node_info *info, const struct node_info
         if (slot == 1)
             return FOLLOW_SAME;
         return info->attr.csr->changes ? FOLLOW_ALL : FOLLOW_COLUMNS;
+    case OP_ATTEND:
+        if (slot == 0)
+            return FOLLOW_SAME;
+        return info->attr.csr->changes ? FOLLOW_ALL : FOLLOW_COLUMNS;
+    case OP_HEAD_DOT: return slot == 0 ? FOLLOW_SAME : FOLLOW_ALL;
     case OP_EXPAND: return source->rows == info->rows ? FOLLOW_SAME : FOLLOW_ALL;
     case OP_NLL: return info->attr.index->fixed ? FOLLOW_LABELS : FOLLOW_ALL;
     case OP_SLICE:
@@ -57,12 +62,18 @@ static enum follows follows(const struct node_info *info, const struct node_info
     }
 }
 
+/* Sums over the columns of a row. */
+static bool walks_columns(enum op op)
+{
+    return op == OP_SPMM || op == OP_SPMM_FUSED || op == OP_SPMM_ADD || op == OP_ATTEND;
+}
+
 /* Whether the operation can be computed for some rows only. */
 static bool divisible(const struct node_info *info)
 {
     if (info->op == OP_FILL || info->op == OP_NOISE || info->op == OP_EXPAND)
         return true;
-    if (info->op == OP_SPMM || info->op == OP_SPMM_FUSED || info->op == OP_SPMM_ADD)
+    if (walks_columns(info->op))
         return !info->attr.csr->changes;
     if (info->op == OP_NLL || info->src[0] == POISON)
         return false;
@@ -213,19 +224,42 @@ done:
     return st;
 }
 
-/* The sub-matrix for the rows of the result and those the source has. */
-static consm_status shrink_matrix(struct restriction *r, struct node_info *info, node x)
+/* Which columns of its matrix an operation keeps: the rows its source has. Two sources that have
+ * different ones give it those it reads, and no more; *own is then the caller's to free. */
+static consm_status needed_columns(struct need *out, uint8_t **own, const struct restriction *r,
+                                   node x)
 {
     consm_status st = CONSM_OK;
     const struct node_info *old = &r->old[x];
-    const struct need *mine = &r->need[x], *theirs = &r->need[old->src[0]];
+    const struct csr *a = old->attr.csr;
+    const struct need *mine = &r->need[x];
+    *out = r->need[old->src[old->op == OP_ATTEND]];
+    if (old->op != OP_ATTEND || same_need(out, &r->need[old->src[2]], a->cols))
+        return CONSM_OK;
+    *out = (struct need){0};
+    TRY(need_some(out, a->cols));
+    *own = out->row;
+    for (int64_t i = 0; i < old->rows; i++)
+        for (int64_t k = a->start[i]; (mine->all || mine->row[i]) && k < a->start[i + 1]; k++)
+            need_row(out, a->col[k]);
+done:
+    return st;
+}
+
+/* The sub-matrix for the rows of the result and those columns. */
+static consm_status shrink_matrix(struct restriction *r, struct node_info *info, node x,
+                                  const struct need *columns)
+{
+    consm_status st = CONSM_OK;
+    const struct node_info *old = &r->old[x];
+    const struct need *mine = &r->need[x];
     int32_t *rows = NULL, *cols = NULL;
     struct csr *sub = NULL;
-    if (mine->all && theirs->all)
+    if (mine->all && columns->all)
         return CONSM_OK;
     TRY(list_rows(&rows, mine, old->rows));
-    TRY(list_rows(&cols, theirs, r->old[old->src[0]].rows));
-    TRY(csr_submatrix(&sub, old->attr.csr, rows, mine->count, cols, theirs->count));
+    TRY(list_rows(&cols, columns, old->attr.csr->cols));
+    TRY(csr_submatrix(&sub, old->attr.csr, rows, mine->count, cols, columns->count));
     TRY(program_own(r->p, sub, free_csr));
     info->attr.csr = sub;
 done:
@@ -288,8 +322,12 @@ static consm_status copy_node(struct restriction *r, node x)
     struct program *p = r->p;
     struct node_info info = r->old[x];
     const struct need *mine = &r->need[x];
-    if (info.op == OP_SPMM || info.op == OP_SPMM_FUSED || info.op == OP_SPMM_ADD)
-        TRY(shrink_matrix(r, &info, x));
+    struct need columns = {0};
+    uint8_t *own = NULL;
+    if (walks_columns(info.op)) {
+        TRY(needed_columns(&columns, &own, r, x));
+        TRY(shrink_matrix(r, &info, x, &columns));
+    }
     if (info.op == OP_NLL)
         TRY(shrink_labels(r, &info, x));
     if (info.attr.number)
@@ -299,9 +337,13 @@ static consm_status copy_node(struct restriction *r, node x)
         if (source == POISON)
             continue;
         info.src[slot] = r->renamed[source];
-        bool same = follows(&r->old[x], &r->old[source], slot) == FOLLOW_SAME;
-        if (same && !same_need(&r->need[source], mine, info.rows))
-            TRY(bridge(&info.src[slot], r, r->renamed[source], &r->need[source], mine, info.rows));
+        enum follows rule = follows(&r->old[x], &r->old[source], slot);
+        const struct need *want = rule == FOLLOW_SAME      ? mine
+                                  : rule == FOLLOW_COLUMNS ? &columns
+                                                           : &r->need[source];
+        if (!same_need(&r->need[source], want, r->old[source].rows))
+            TRY(bridge(&info.src[slot], r, r->renamed[source], &r->need[source], want,
+                       r->old[source].rows));
     }
     for (int i = 0; i < NODE_UPDATES; i++)
         if (info.update[i] != POISON)
@@ -312,6 +354,7 @@ static consm_status copy_node(struct restriction *r, node x)
     p->node[p->count] = info;
     r->renamed[x] = p->count++;
 done:
+    mem_free(own);
     return st;
 }
 

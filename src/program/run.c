@@ -15,6 +15,8 @@ consm_status program_compile(struct program *p, struct backend *backend)
     TRY(check_fault(p));
     TRY(program_fuse(p));
     TRY(program_restrict(p));
+    TRY(program_lower(p));
+    TRY(check_fault(p));
     TRY(program_differentiate(p));
     TRY(check_fault(p));
     TRY(program_plan(p));

@@ -13,6 +13,7 @@ typedef void loop_fn(const struct instr *in, const struct step *step);
 #define reference_param  NULL
 #define reference_input  NULL
 #define reference_sparse NULL
+#define reference_beside NULL
 
 static loop_fn *const loops[OP_COUNT] = {
 #define OP(NAME, name, gradient) [OP_##NAME] = reference_##name,

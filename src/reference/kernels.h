@@ -63,6 +63,8 @@ static inline double weight_of(const struct csr *a, int64_t k)
 
 /* What element (r, c) is multiplied by: 0 with chance attr.a, else 1/(1-a). */
 double dropout_factor(const struct instr *in, const struct step *step, int64_t r, int64_t c);
+/* The same by an element's number. */
+double dropout_factor_of(const struct instr *in, const struct step *step, uint64_t element);
 
 /* Uniform in (0, 1), element (r, c). */
 double uniform_draw(const struct instr *in, const struct step *step, int64_t r, int64_t c);

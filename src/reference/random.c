@@ -21,7 +21,7 @@ static uint64_t row_number(const struct instr *in, int64_t r)
 
 /* The fewest of 1, 2, 4, 8 bits for which rate·2^bits is whole, else 16. Element e has bits
  * [e·bits, (e+1)·bits) of the stream; it stays when they make a number of at least rate·2^bits. */
-double dropout_factor(const struct instr *in, const struct step *step, int64_t r, int64_t c)
+double dropout_factor_of(const struct instr *in, const struct step *step, uint64_t element)
 {
     const double rate = (double)in->attr.a;
     uint64_t bits = 1;
@@ -30,10 +30,15 @@ double dropout_factor(const struct instr *in, const struct step *step, int64_t r
         return 1;
     while (bits < 16 && fmod(rate * (double)(1u << bits), 1) != 0)
         bits *= 2;
-    const uint64_t first = (row_number(in, r) * (uint64_t)in->cols + (uint64_t)c) * bits;
+    const uint64_t first = element * bits;
     draw(word, in, step, (uint32_t)(first / 128), (uint32_t)(first / 128 >> 32));
     const uint32_t number = word[first % 128 / 32] >> first % 32 & ((1u << bits) - 1);
     return number >= (uint32_t)lrint(rate * (double)(1u << bits)) ? 1 / (1 - rate) : 0;
+}
+
+double dropout_factor(const struct instr *in, const struct step *step, int64_t r, int64_t c)
+{
+    return dropout_factor_of(in, step, row_number(in, r) * (uint64_t)in->cols + (uint64_t)c);
 }
 
 /* Element e is word e mod 4 of block e/4, its upper 23 bits. */

@@ -1,6 +1,8 @@
 /* Dropout by Philox4x32-10 (Salmon et al., SC'11; the scalar form is in src/base/rng.c). A block of
  * 128 random bits serves 128/bits elements. Blocks are computed one per lane. */
-#include "cpu/simd/vec.h"
+#include "cpu/simd/spmm.h"
+
+#include "base/rng.h"
 
 /* ---- random bits --------------------------------------------------------- */
 
@@ -49,11 +51,22 @@ INLINE void philox_round(vu c[4], uint32_t k0, uint32_t k1)
  * need not wait for the one before. */
 enum { SPAN = 16, SPAN_VECTORS = SPAN / LANES };
 
+INLINE void philox_rounds(vu c[SPAN_VECTORS][4], const struct dropout *d)
+{
+    uint32_t k0 = (uint32_t)d->seed, k1 = (uint32_t)(d->seed >> 32);
+    for (int round = 0; round < 10; round++) {
+#pragma GCC unroll 4
+        for (int v = 0; v < SPAN_VECTORS; v++)
+            philox_round(c[v], k0, k1);
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+}
+
 /* Words of blocks block … block+SPAN-1, one block after the other. */
 static void philox_span(uint32_t word[4 * SPAN], const struct dropout *d, uint64_t block)
 {
     vu c[SPAN_VECTORS][4];
-    uint32_t k0 = (uint32_t)d->seed, k1 = (uint32_t)(d->seed >> 32);
 #pragma GCC unroll 4
     for (int v = 0; v < SPAN_VECTORS; v++) {
         const uint64_t first = block + (uint64_t)(v * LANES); /* a multiple of LANES: no carry */
@@ -62,13 +75,7 @@ static void philox_span(uint32_t word[4 * SPAN], const struct dropout *d, uint64
         c[v][2] = (vu)vi_set((int32_t)d->step);
         c[v][3] = (vu)vi_set((int32_t)d->op);
     }
-    for (int round = 0; round < 10; round++) {
-#pragma GCC unroll 4
-        for (int v = 0; v < SPAN_VECTORS; v++)
-            philox_round(c[v], k0, k1);
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
-    }
+    philox_rounds(c, d);
 #pragma GCC unroll 4
     for (int v = 0; v < SPAN_VECTORS; v++) {
 #if defined(__aarch64__)
@@ -144,6 +151,89 @@ void SIMD(dropout)(float *y, const float *x, const struct dropout *d, int64_t fr
         default: drop_numbers(y, x, word, 16, d, first, e, stop); break;
         }
         e = stop;
+    }
+}
+
+/* ---- elements in any order ----------------------------------------------- */
+
+/* One element after the other, a block whenever it changes: for heads that no block holds whole. */
+static void lookup_slowly(float *keep, const struct dropout *d, const int64_t *entry, int64_t count,
+                          int64_t heads)
+{
+    const uint32_t key[2] = {(uint32_t)d->seed, (uint32_t)(d->seed >> 32)};
+    uint64_t held = UINT64_MAX;
+    uint32_t word[4] = {0};
+    for (int64_t k = 0; k < count * heads; k++) {
+        const uint64_t element = (uint64_t)(entry[k / heads] * heads + k % heads + d->shift);
+        const uint64_t bit = element * d->bits, block = bit / 128;
+        const uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32), d->step, d->op};
+        if (block != held)
+            philox4x32(word, counter, key);
+        held = block;
+        const uint32_t number = word[bit % 128 / 32] >> bit % 32 & ((1u << d->bits) - 1);
+        keep[k] = number >= d->threshold ? d->scale : 0;
+    }
+}
+
+/* Words of the blocks that the bits of SPAN entries, `each` bits an entry, lie in: word w of entry
+ * k at word[w][k]. */
+static void philox_entries(uint32_t word[4][SPAN], const struct dropout *d, const int64_t *entry,
+                           int64_t count, uint64_t each)
+{
+    vu c[SPAN_VECTORS][4];
+    uint32_t low[SPAN] = {0}, high[SPAN] = {0};
+    for (int64_t k = 0; k < count; k++) {
+        const uint64_t block = (uint64_t)entry[k] * each / 128;
+        low[k] = (uint32_t)block;
+        high[k] = (uint32_t)(block >> 32);
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < SPAN_VECTORS; v++) {
+        c[v][0] = (vu) * (const vi_any *)(low + v * LANES);
+        c[v][1] = (vu) * (const vi_any *)(high + v * LANES);
+        c[v][2] = (vu)vi_set((int32_t)d->step);
+        c[v][3] = (vu)vi_set((int32_t)d->op);
+    }
+    philox_rounds(c, d);
+#pragma GCC unroll 4
+    for (int v = 0; v < SPAN_VECTORS; v++)
+        for (int w = 0; w < 4; w++)
+            *(vi_any *)(word[w] + v * LANES) = (vi)c[v][w];
+}
+
+typedef int32_t vi4 __attribute__((vector_size(16)));
+
+void SIMD(dropout_lookup)(float *keep, const struct dropout *d, const int64_t *entry, int64_t count,
+                          int64_t heads)
+{
+    const uint64_t each = d->bits * (uint64_t)heads;
+    const uint32_t mask = (1u << d->bits) - 1;
+    const vi4 one = {1, 2, 4, 8}, two = {16, 32, 64, 128};
+    const vi4 scale = (vi4)v4_set(d->scale);
+    uint32_t word[4][SPAN];
+    if (each > 128 || 128 % each != 0 || d->shift != 0) {
+        lookup_slowly(keep, d, entry, count, heads);
+        return;
+    }
+    for (int64_t k = 0; k < count; k += SPAN) {
+        const int64_t stop = k + SPAN < count ? k + SPAN : count;
+        philox_entries(word, d, entry + k, stop - k, each);
+        for (int64_t i = k; i < stop; i++) {
+            const uint64_t bit = (uint64_t)entry[i] * each % 128;
+            float *out = keep + i * heads;
+            if (each == 8 && heads == 8) {
+                const int32_t byte = (int32_t)(word[bit / 32][i - k] >> bit % 32 & 255);
+                const vi4 all = {byte, byte, byte, byte};
+                v4_store(out, (v4)(((all & one) != 0) & scale));
+                v4_store(out + 4, (v4)(((all & two) != 0) & scale));
+                continue;
+            }
+            for (int64_t h = 0; h < heads; h++) {
+                const uint64_t at = bit + (uint64_t)h * d->bits;
+                const uint32_t number = word[at / 32][i - k] >> at % 32 & mask;
+                out[h] = number >= d->threshold ? d->scale : 0;
+            }
+        }
     }
 }
 

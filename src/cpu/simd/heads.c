@@ -10,6 +10,22 @@
 #define HEADS_EACH(M) \
     M(0) M(1) M(2) M(3) M(4) M(5) M(6) M(7) M(8) M(9) M(10) M(11) M(12) M(13) M(14) M(15)
 
+/* A finished vector of row r on its way to memory, at column `at`. */
+INLINE void heads_finish(const struct spmm_job *j, const struct epilogue *end, vf sum, int64_t r,
+                         int64_t at)
+{
+    if (end) {
+        sum = sum * v_set(end->scale);
+        if (j->add)
+            sum = v_fma(v_set(end->add_scale), v_load(j->add + r * j->stride + at), sum);
+        if (j->bias)
+            sum = sum + v_load(j->bias + at);
+        if (end->relu)
+            sum = v_relu(sum);
+    }
+    v_store(j->y + r * j->stride + at, sum);
+}
+
 INLINE void heads_rows(const struct spmm_job *j, int64_t column, int64_t head, const int vectors,
                        const int per_head, int64_t from, int64_t to)
 {
@@ -20,20 +36,9 @@ INLINE void heads_rows(const struct spmm_job *j, int64_t column, int64_t head, c
 #define HEADS_FMA(i)   \
     if ((i) < vectors) \
         a##i = v_fma(v_set(w[(i) / per_head]), v_load(from_x + (i)*LANES), a##i);
-#define HEADS_FINISH(i)                                                                         \
-    if ((i) < vectors) {                                                                        \
-        const int64_t at = column + (i)*LANES;                                                  \
-        if (end) {                                                                              \
-            a##i = a##i * v_set(end->scale);                                                    \
-            if (j->add)                                                                         \
-                a##i = v_fma(v_set(end->add_scale), v_load(j->add + r * j->stride + at), a##i); \
-            if (j->bias)                                                                        \
-                a##i = a##i + v_load(j->bias + at);                                             \
-            if (end->relu)                                                                      \
-                a##i = v_relu(a##i);                                                            \
-        }                                                                                       \
-        v_store(j->y + r * j->stride + at, a##i);                                               \
-    }
+#define HEADS_FINISH(i) \
+    if ((i) < vectors)  \
+        heads_finish(j, end, a##i, r, column + (i)*LANES);
     for (int64_t r = from; r < to; r++) {
         HEADS_EACH(HEADS_DECLARE)
         for (int64_t k = j->start[r]; k < j->start[r + 1]; k++) {
@@ -72,6 +77,39 @@ HEADS_STRIPS(2, 16)
 HEADS_STRIPS(4, 16)
 #endif
 
+#if LANES == 16
+/* Eight heads of eight columns: two of them share a vector. */
+static void heads_eights(const struct spmm_job *j, int64_t head, int64_t from, int64_t to)
+{
+    const __m512i pick0 = _mm512_set_epi32(1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0);
+    const __m512i two = _mm512_set1_epi32(2), pick1 = _mm512_add_epi32(pick0, two);
+    const __m512i pick2 = _mm512_add_epi32(pick1, two), pick3 = _mm512_add_epi32(pick2, two);
+    const struct epilogue *end = j->end;
+    const int64_t column = head * 8, all = j->start[to];
+#define EIGHTS_EACH(M)    M(0) M(1) M(2) M(3)
+#define EIGHTS_DECLARE(i) vf a##i = v_set(0);
+#define EIGHTS_FMA(i) \
+    a##i = v_fma((vf)_mm512_permutexvar_ps(pick##i, weights), v_load(from_x + (i)*LANES), a##i);
+#define EIGHTS_FINISH(i) heads_finish(j, end, a##i, r, column + (i)*LANES);
+    for (int64_t r = from; r < to; r++) {
+        EIGHTS_EACH(EIGHTS_DECLARE)
+        for (int64_t k = j->start[r]; k < j->start[r + 1]; k++) {
+            const int64_t entry = j->index ? j->index[k] : k;
+            const float *from_x = j->x + column + j->col[k] * j->stride;
+            const int64_t ahead = k + SPMM_AHEAD < all ? k + SPMM_AHEAD : k;
+            const __m512 weights =
+                _mm512_castps256_ps512(_mm256_loadu_ps(j->val + entry * j->val_stride + head));
+            if (j->index && k + SPMM_EARLY < all)
+                __builtin_prefetch(j->val + j->index[k + SPMM_EARLY] * j->val_stride + head);
+            if (j->reach != SPMM_NEAR)
+                v_prefetch(j->x + column + j->col[ahead] * j->stride, 64);
+            EIGHTS_EACH(EIGHTS_FMA)
+        }
+        EIGHTS_EACH(EIGHTS_FINISH)
+    }
+}
+#endif
+
 static void heads_group(const struct spmm_job *job, int64_t heads, int64_t dim, int64_t from,
                         int64_t to)
 {
@@ -82,6 +120,10 @@ static void heads_group(const struct spmm_job *job, int64_t heads, int64_t dim, 
         h = heads_strips_2(job, heads, from, to);
     else if (dim == 4 * LANES)
         h = heads_strips_4(job, heads, from, to);
+#if LANES == 16
+    for (; dim == 8 && h + 8 <= heads; h += 8)
+        heads_eights(job, h, from, to);
+#endif
     for (; h < heads; h++) { /* one head at a time is an ordinary product with strides */
         struct spmm_job one = *job;
         one.width = dim;
@@ -162,6 +204,15 @@ static void sddmm_one(float *e, const int32_t *col, int64_t entries, int64_t all
     }
 }
 
+/* The same in vectors of four, for heads narrower than LANES. */
+INLINE v4 dot_fours(const float *g, const float *x, int64_t dim)
+{
+    v4 a = v4_set(0);
+    for (int64_t i = 0; i < dim; i += 4)
+        a = v4_fma(v4_load(g + i), v4_load(x + i), a);
+    return a;
+}
+
 /* All heads of one entry, four heads at a time. */
 INLINE void sddmm_heads(float *e, const float *g, const float *x, int64_t heads, int64_t dim)
 {
@@ -172,6 +223,14 @@ INLINE void sddmm_heads(float *e, const float *g, const float *x, int64_t heads,
             v4 s = v4_sums(dot_lanes(gh, xh, dim), dot_lanes(gh + dim, xh + dim, dim),
                            dot_lanes(gh + 2 * dim, xh + 2 * dim, dim),
                            dot_lanes(gh + 3 * dim, xh + 3 * dim, dim));
+            v4_store(e + h, s);
+        }
+    else if (dim % 4 == 0 && dim < LANES)
+        for (; h + 4 <= heads; h += 4) {
+            const float *gh = g + h * dim, *xh = x + h * dim;
+            v4 s = v4_sums(dot_fours(gh, xh, dim), dot_fours(gh + dim, xh + dim, dim),
+                           dot_fours(gh + 2 * dim, xh + 2 * dim, dim),
+                           dot_fours(gh + 3 * dim, xh + 3 * dim, dim));
             v4_store(e + h, s);
         }
     for (; h < heads; h++) {
@@ -194,6 +253,8 @@ void SIMD(sddmm)(float *e, const struct sparse *a, const float *g, const float *
             v_prefetch(x + a->col[k + SPMM_AHEAD < all ? k + SPMM_AHEAD : k] * width, width);
             if (dim == LANES) /* constants where they matter: the loops unroll */
                 sddmm_heads(e + k * heads, gr, xc, heads, LANES);
+            else if (dim == 8)
+                sddmm_heads(e + k * heads, gr, xc, heads, 8);
             else if (dim == 2 * LANES)
                 sddmm_heads(e + k * heads, gr, xc, heads, 2 * LANES);
             else

@@ -42,6 +42,11 @@ INLINE enum spmm_reach spmm_reach(const struct spmm_job *j, int64_t from, int64_
     return bytes < 192 << 10 ? SPMM_NEAR : bytes < 8 << 20 ? SPMM_MIDDLE : SPMM_FAR;
 }
 
+/* keep[k·heads+h]: what dropout multiplies element entry[k]·heads + h by, for entries in any order.
+ */
+void SIMD(dropout_lookup)(float *keep, const struct dropout *d, const int64_t *entry, int64_t count,
+                          int64_t heads);
+
 /* All columns of rows [from, to), without dropout. */
 void SIMD(spmm_strips)(const struct spmm_job *job, int64_t from, int64_t to);
 

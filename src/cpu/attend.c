@@ -1,0 +1,63 @@
+/* Attention as one operation: binds it and its gradient to the vector kernels. */
+#include "cpu/kernels.h"
+
+/* What both walks are told; drop is the caller's, because it is pointed at. */
+static struct attention attention_of(const struct instr *in, int64_t width,
+                                     const struct dropout *drop)
+{
+    bool gate = in->attr.function == OP_TANH;
+    return (struct attention){.heads = in->attr.heads,
+                              .dim = width / in->attr.heads,
+                              .slope = gate ? 1 : in->attr.b,
+                              .gate = gate,
+                              .drop = in->attr.a > 0 ? drop : NULL};
+}
+
+KERNEL(attend)
+{
+    int64_t from, to;
+    const struct csr *a = in->attr.csr;
+    struct dropout drop = dropout_at(in, step);
+    struct attention t = attention_of(in, in->cols, &drop);
+    struct sparse rows = {a->start, a->col, a->val, NULL};
+    share_entries(a->start, a->rows, who, &from, &to);
+    simd_best()->attend(in->out, in->update[0], in->update[1], &t, &rows, in->src[0], in->src[1],
+                        in->src[2], from, to);
+}
+
+/* x̄_i = ⟨g_i, bent_i⟩ - ⟨g_i, y_i⟩·slopes_i per head */
+KERNEL(attend_rows)
+{
+    int64_t from, to, heads = in->attr.heads, d = in->src_cols[0] / heads;
+    const bool gate = in->attr.function == OP_TANH;
+    (void)step;
+    share_rows(in->rows, who, &from, &to);
+    for (int64_t r = from; r < to; r++)
+        for (int64_t h = 0; h < heads; h++) {
+            const int64_t at = (r * heads + h) * d;
+            const float *totals = in->src[3] + r * 2 * heads;
+            float along = 0, bent;
+            if (!gate)
+                simd_best()->row_dot(&along, in->src[0] + at, in->src[1] + at, d, 0, 1);
+            simd_best()->row_dot(&bent, in->src[0] + at, in->src[2] + at, d, 0, 1);
+            in->out[r * heads + h] = gate ? bent : bent - along * totals[heads + h];
+            if (!in->update[0])
+                continue;
+            float *packed = in->update[0] + r * 3 * heads + h;
+            packed[0] = in->src[4][r * heads + h];
+            packed[heads] = gate ? 0 : totals[h];
+            packed[2 * heads] = along;
+        }
+}
+
+KERNEL(attend_columns)
+{
+    int64_t from, to;
+    const struct csr *stored = in->attr.csr, *a = stored->t;
+    struct dropout drop = dropout_at(in, step);
+    struct attention t = attention_of(in, in->cols, &drop);
+    struct sparse columns = {a->start, a->col, stored->val, stored->t_entry};
+    share_entries(a->start, a->rows, who, &from, &to);
+    simd_best()->attend_columns(in->out, in->update[0], &t, &columns, in->src[0], in->src[1],
+                                in->src[2], in->src[3], from, to);
+}
