@@ -178,10 +178,10 @@ static void training_reports_and_stops(void **state)
     assert_int_equal(heard.before, 7);
     heard = (struct heard){0};
     OK(consm_train(&m, d, o));
-    /* Eight candidates have one update of four, two of them a second, one of those the rest. */
-    assert_int_equal(heard.before, 8 + 2 + 2);
+    /* Eight candidates have one update of four, three of them a second, two a third, one all. */
+    assert_int_equal(heard.before, 8 + 3 + 2 + 1);
     assert_int_equal(heard.calls,
-                     8 + 2 + 2 + 3); /* epoch 4, the end of the warm-up, and two more */
+                     8 + 3 + 2 + 1 + 3); /* epoch 4, the end of the warm-up, and two more */
     consm_model_free(m);
     consm_options_free(o);
     consm_dataset_free(d);
@@ -273,7 +273,7 @@ static void features_can_be_chosen(void **state)
     OK(consm_options_set(o, "normalize_features", "auto"));
     consm_options_on_progress(o, listen_to, &heard);
     OK(consm_train(&m, d, o));
-    assert_int_equal(heard.before, 2 * 2 + 2); /* two ways, one of them to the warm-up's end */
+    assert_int_equal(heard.before, 2 * 3 + 1); /* two ways, one of them to the warm-up's end */
     assert_int_equal(m->config.backbone, BACKBONE_GCN);
     assert_true(m->config.normalize_features == FEATURES_NONE ||
                 m->config.normalize_features == FEATURES_ROW);

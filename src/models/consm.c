@@ -11,10 +11,12 @@ static node consm_build(struct program *p, const struct inputs *in, const struct
     return backbone->build(p, in, c);
 }
 
-/* Rounds end the training; epochs is for those who want it shorter. */
+/* Rounds end the training; epochs is for those who want it shorter. The updates of the first round
+ * go on where the warm-up ends, one arm of them without coefficients, so that it may be short. */
 static void consm_defaults(struct config *c)
 {
     c->epochs = 1000000;
+    c->warmup = 200;
 }
 
 const struct model_def model_consm = {

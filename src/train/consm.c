@@ -208,13 +208,25 @@ done:
     return st;
 }
 
+/* Whether a round has gone on for two fifths of its updates without a better validation: what it
+ * has not found by then it hardly ever finds. Only where rounds end by validation at all. */
+static bool gives_up(const struct session *s)
+{
+    const struct config *c = &s->options.config;
+    const struct consm_place *at = &((const struct consm *)s->own)->place;
+    int64_t begun = s->learner.steps - (c->gnn_steps - at->left);
+    int64_t last = s->learner.best_step != at->before ? s->learner.best_step : begun;
+    return c->round_patience > 0 && at->round > 0 && at->left < c->gnn_steps &&
+           s->learner.steps - last >= c->gnn_steps * 2 / 5;
+}
+
 /* GNN updates, each followed by validation; the best parameters are remembered (lines 6 to 11). */
 static consm_status update_gnn(struct session *s, struct progress *progress)
 {
     consm_status st = CONSM_OK;
     struct consm_place *at = &((struct consm *)s->own)->place;
     bool late = session_late(s) && at->updates > 0;
-    while (at->left > 0 && at->updates < s->options.config.epochs && !late) {
+    while (at->left > 0 && at->updates < s->options.config.epochs && !late && !gives_up(s)) {
         at->updates++;
         at->left--;
         late = session_late(s);

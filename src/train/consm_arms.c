@@ -8,8 +8,8 @@
 
 /* Parts of a round's updates after which so many arms stay. */
 static const struct {
-    int64_t fifths, stay;
-} stages[] = {{1, 3}, {3, 1}, {5, 1}};
+    int64_t tenths, stay;
+} stages[] = {{1, 3}, {3, 1}, {10, 1}};
 enum { STAGES = sizeof stages / sizeof *stages };
 
 int consm_arms(struct consm_arm arm[CONSM_ARMS], const struct config *c)
@@ -40,7 +40,7 @@ int64_t consm_round_updates(const struct config *c, int64_t round)
     if (round > 1 || left == 1)
         return c->gnn_steps;
     for (int i = 0; i < STAGES; i++) {
-        int64_t until = c->gnn_steps * stages[i].fifths / 5;
+        int64_t until = c->gnn_steps * stages[i].tenths / 10;
         updates += left * (until - before);
         before = until;
         left = left < stages[i].stay ? left : stages[i].stay;
@@ -165,7 +165,7 @@ consm_status consm_choose_arm(struct session *s, struct progress *progress)
         tried[i] = (struct tried){i, &own->way[i], -1, 0};
     for (int i = 0; i < STAGES; i++) {
         for (int k = 0; k < count; k++)
-            TRY(go_on(s, &tried[k], c->gnn_steps * stages[i].fifths / 5, progress));
+            TRY(go_on(s, &tried[k], c->gnn_steps * stages[i].tenths / 10, progress));
         order(tried, count);
         count = count < stages[i].stay ? count : (int)stages[i].stay;
     }

@@ -1,5 +1,5 @@
 /* Choosing ConSM's backbone, or only the features of a given one, by successive halving (Jamieson
- * and Talwalkar 2016): all candidates train for a fifth of the warm-up, those that validate best go
+ * and Talwalkar 2016): all candidates train for a part of the warm-up, those that validate best go
  * on, until one has had it whole. Its parameters are handed to the warm-up, which is over with
  * that. Only training and validation labels are read. */
 #include "train/consm.h"
@@ -30,12 +30,13 @@ enum { CANDIDATES = sizeof candidates / sizeof *candidates };
  * on a graph with more entries than this they would take longer than all others together. */
 enum { COSTLY_ENTRIES = 500000 };
 
-/* The rungs: at fifths of the warm-up so many stay. A fifth is early, and slow starters (dropout of
- * 0.8) overtake by two fifths, hence the four. */
-enum { RUNGS = 4 };
+/* The rungs: at tenths of the warm-up so many stay. The first is at 60 of 200 updates: slow
+ * starters (dropout of 0.8) are last at 30. An ensemble takes one more on to the end: it is glad of
+ * variety. */
+enum { RUNGS = 4, OFFERED = 4 };
 static const struct {
-    int64_t fifths, stay;
-} rung[RUNGS] = {{1, 4}, {2, 2}, {3, 1}, {5, 1}};
+    int64_t tenths, stay;
+} rung[RUNGS] = {{3, 3}, {6, 2}, {9, 1}, {10, 1}};
 
 /* Before the last rung validation is looked at every so many updates only: it costs almost as much
  * as an update, and the best come late. A given backbone's warm-up does the same, so that naming
@@ -68,7 +69,7 @@ static int64_t trial_epochs(const struct config *c)
 
 static int64_t rung_epochs(const struct config *c, int r)
 {
-    int64_t whole = trial_epochs(c), part = whole * rung[r].fifths / 5;
+    int64_t whole = trial_epochs(c), part = whole * rung[r].tenths / 10;
     return part > 0 ? part : 1;
 }
 
@@ -192,11 +193,26 @@ static void order(struct trial *trial, int64_t count)
         }
 }
 
-/* Every candidate whole, each offered to whoever collects them; the best is trained on. */
-static consm_status offer_all(struct session *s, struct trial *trial, int64_t count)
+/* All candidates up to a rung, the best first; what the clock leaves out has no validation and
+ * comes last. */
+static consm_status climb_all(struct session *s, struct trial *trial, int64_t count, int r)
+{
+    consm_status st = CONSM_OK;
+    for (int64_t i = 0; i < count && (i == 0 || !session_late(s)); i++)
+        TRY(climb(s, &trial[i], r));
+    order(trial, count);
+done:
+    return st;
+}
+
+/* The best after the first rung are trained whole, each offered to whoever collects them; the best
+ * is trained on. */
+static consm_status offer_best(struct session *s, struct trial *trial, int64_t count)
 {
     consm_status st = CONSM_OK;
     struct session *whole = NULL;
+    TRY(climb_all(s, trial, count, 0));
+    count = count < OFFERED ? count : OFFERED;
     for (int64_t i = 0; i < count; i++) {
         TRY(open_trial(&whole, s, &trial[i]));
         TRY(go_on(s, whole, trial_epochs(&s->options.config)));
@@ -208,6 +224,8 @@ static consm_status offer_all(struct session *s, struct trial *trial, int64_t co
         session_free(whole);
         whole = NULL;
     }
+    order(trial, count);
+    TRY(climb(s, &trial[0], RUNGS - 1));
 done:
     session_free(whole);
     return st;
@@ -217,9 +235,7 @@ static consm_status halve(struct session *s, struct trial *trial, int64_t count)
 {
     consm_status st = CONSM_OK;
     for (int r = 0; r < RUNGS - 1; r++) {
-        for (int64_t i = 0; i < count && (i == 0 || !session_late(s)); i++)
-            TRY(climb(s, &trial[i], r));
-        order(trial, count);
+        TRY(climb_all(s, trial, count, r));
         count = count < rung[r].stay ? count : rung[r].stay;
     }
     TRY(climb(s, &trial[0], RUNGS - 1));
@@ -244,13 +260,7 @@ consm_status consm_choose_backbone(struct session *s)
             trial[count++] = (struct trial){.number = i, .val = -1};
     if (count == 0)
         return CONSM_OK;
-    if (s->options.offer) {
-        TRY(offer_all(s, trial, count));
-        order(trial, count);
-        TRY(climb(s, &trial[0], RUNGS - 1));
-    } else {
-        TRY(halve(s, trial, count));
-    }
+    TRY(s->options.offer ? offer_best(s, trial, count) : halve(s, trial, count));
     choose(&s->options.config, trial[0].number);
 done:
     for (int64_t i = 0; i < CANDIDATES; i++)
