@@ -22,9 +22,10 @@ python3 - "$folder/files" <<'PYTHON'
 import pathlib, sys, xml.dom.minidom
 files = list(pathlib.Path(sys.argv[1]).iterdir())
 for file in files:
-    file.read_text("utf-8")
+    if file.suffix != ".csv":  # data: names keep their bytes
+        file.read_text("utf-8")
     if file.suffix == ".svg":
         xml.dom.minidom.parse(str(file))
-print(f"  {len(files)} files are valid UTF-8, every SVG is well-formed: ok")
+print(f"  {len(files)} files, all but CSV valid UTF-8, every SVG is well-formed: ok")
 PYTHON
 timeout 120 python3 tests/browser.py "$browser" "$folder/report.html" ${CONSM_SCREENSHOTS:+"$CONSM_SCREENSHOTS"}
