@@ -143,6 +143,7 @@ static void choices_can_be_named(void **state)
     OK(model_train(&chosen, NULL, &r.request));
     assert_true(chosen->config.backbone != BACKBONE_AUTO);
     assert_true(chosen->config.prune_by != PRUNE_BY_AUTO);
+    assert_true(chosen->config.guesses != GUESSES_AUTO);
     assert_true(chosen->config.attract != ATTRACT_AUTO && !isnan(chosen->config.lambda));
     r.request.options.config = chosen->config;
     OK(model_train(&named, NULL, &r.request));

@@ -113,6 +113,58 @@ static void ties_do_not_add_edges(void **state)
     }
 }
 
+/* ---- guesses --------------------------------------------------------------------------------- */
+
+/* The surest first, in the classes' shares, of untaken nodes of some confidence. */
+static void guesses_keep_the_classes_shares(void **state)
+{
+    (void)state;
+    enum { NODES = 8, CLASSES = 2 };
+    float logits[NODES * CLASSES] = {0};
+    uint8_t taken[NODES] = {0};
+    double share[CLASSES] = {0.75, 0.25};
+    struct guess found[NODES];
+    int64_t left[CLASSES];
+    struct guess_room room = {found, left};
+    for (int i = 0; i < NODES; i++) /* even nodes: class 0; the later the surer; node 0 undecided */
+        logits[i * CLASSES + i % 2] = (float)i;
+    taken[6] = 1;
+    int64_t count = guess_surest(&room, logits, NODES, CLASSES, taken, share, 4, 0.6);
+    assert_int_equal(count, 3);
+    assert_int_equal(found[0].node, 7);
+    assert_int_equal(found[1].node, 4);
+    assert_int_equal(found[2].node, 2);
+    for (int64_t i = 0; i < count; i++)
+        assert_int_equal(found[i].label, found[i].node % 2);
+}
+
+/* With guesses as labels ConSM learns something else than without, and never by the labels of test
+ * nodes: others change nothing. */
+static void guesses_read_no_hidden_label(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct train_result result;
+    struct trust heeded, changed, without;
+    scene_small(&scene);
+    struct train_options options = consm_options(30);
+    options.config.lambda = 1;
+    options.config.attract = ATTRACT_ZETA;
+    options.config.guesses = GUESSES_YES;
+    options.config.grow = 40;
+    train_consm(&result, &heeded, &scene, &options);
+    options.config.guesses = GUESSES_NO;
+    train_consm(&result, &without, &scene, &options);
+    assert_memory_not_equal(&heeded, &without, sizeof heeded);
+    options.config.guesses = GUESSES_YES;
+    for (int64_t i = 0; i < scene.data->nodes; i++)
+        if (scene.role[i] == SPLIT_TEST)
+            scene.data->label[i] = (scene.data->label[i] + 1) % 3;
+    train_consm(&result, &changed, &scene, &options);
+    assert_memory_equal(&heeded, &changed, sizeof heeded);
+    scene_close(&scene);
+}
+
 /* ---- trust ----------------------------------------------------------------------------------- */
 
 /* With enough edges between validation nodes the fit reads only those: edges of training nodes may
@@ -200,6 +252,8 @@ int main(void)
         cmocka_unit_test(matching_at_chance_is_left_out),
         cmocka_unit_test(few_labels_are_not_held_out),
         cmocka_unit_test(ties_do_not_add_edges),
+        cmocka_unit_test(guesses_keep_the_classes_shares),
+        cmocka_unit_test(guesses_read_no_hidden_label),
         cmocka_unit_test(trust_reads_validation_edges_only),
         cmocka_unit_test(pairs_without_another_class_weigh_nothing),
     };

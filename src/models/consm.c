@@ -23,7 +23,8 @@ const struct model_def model_consm = {
     .name = "consm",
     .title = "Confidence-based subgraph matching with a GNN",
     .paper = "Choi et al., CIKM 2022",
-    .knobs = "profile backbone zeta rounds round_patience warmup gnn_steps lambda attract "
+    .knobs = "profile backbone zeta rounds round_patience warmup gnn_steps lambda attract guesses "
+             "grow grow_confidence "
              "lambda_per alpha_lu "
              "coefficients alpha_uu distance messages match_steps match_update match_pairs "
              "match_refresh "

@@ -25,6 +25,7 @@ static consm_status curve_run(struct study_run *run, const struct study_options 
     /* One pull throughout: a first round that tries several has no single curve. */
     TRY(config_set(&run->config, "lambda", plain ? "0" : "1"));
     TRY(config_set(&run->config, "attract", "zeta"));
+    TRY(config_set(&run->config, "guesses", "no"));
 done:
     return st;
 }

@@ -61,7 +61,8 @@ static node extra_loss(struct session *s, struct program *p, node logits)
     node x = s->options.config.distance == DISTANCE_PROBABILITIES ? softmax(p, logits) : logits;
     node cosine = pair_cosine(p, x, own->left, own->right);
     node pull = dot(p, cosine, input(p, own->slope, count, 1));
-    return add(p, pull, input(p, &own->constant, 1, 1));
+    pull = add(p, pull, input(p, &own->constant, 1, 1));
+    return own->guesses.label ? add(p, pull, consm_guess_loss(s, p, logits)) : pull;
 }
 
 /* ---- the session's life -------------------------------------------------- */
@@ -77,6 +78,7 @@ static void consm_close(struct session *s)
     for (int i = 0; i < CONSM_ARMS; i++)
         snapshot_free(&own->way[i]);
     edges_free(own->edges);
+    consm_close_guesses(&own->guesses);
     index_free(own->left);
     index_free(own->right);
     views_free(own->own_views);
@@ -129,6 +131,7 @@ static consm_status consm_open(struct session *s)
                                               : s->options.config.zeta;
     s->options.config.zeta = own->zeta;
     TRY(consm_choose_backbone(s));
+    TRY(consm_open_guesses(s));
     TRY(consm_open_messages(s));
     TRY(declare_store(s));
 done:
@@ -208,15 +211,16 @@ done:
     return st;
 }
 
-/* Whether a round has gone on for two fifths of its updates without a better validation: what it
- * has not found by then it hardly ever finds. Only where rounds end by validation at all. */
+/* Whether a round after the first, which chooses, has gone on for two fifths of its updates without
+ * a better validation: what it has not found by then it hardly ever finds. Only where rounds end by
+ * validation at all. */
 static bool gives_up(const struct session *s)
 {
     const struct config *c = &s->options.config;
     const struct consm_place *at = &((const struct consm *)s->own)->place;
     int64_t begun = s->learner.steps - (c->gnn_steps - at->left);
     int64_t last = s->learner.best_step != at->before ? s->learner.best_step : begun;
-    return c->round_patience > 0 && at->round > 0 && at->left < c->gnn_steps &&
+    return c->round_patience > 0 && at->round > 1 && at->left < c->gnn_steps &&
            s->learner.steps - last >= c->gnn_steps * 2 / 5;
 }
 
@@ -263,6 +267,7 @@ static consm_status begin_round(struct session *s, struct consm_place *at)
     at->before = s->learner.best_step;
     at->left = s->options.config.gnn_steps;
     if (((struct consm *)s->own)->matcher) {
+        TRY(consm_guess(s, at->round));
         TRY(match_round(s, at->round));
         if (at->round == 1 && consm_arms(arm, &s->options.config) > 1)
             TRY(consm_fork(s));
@@ -360,6 +365,7 @@ static consm_status consm_memory(struct session *s, memory_fn see, void *ctx)
     see(ctx, "consm.fork", own->fork.numbers,
         (size_t)(SNAPSHOT_BLOCKS - 1) * (size_t)s->learner.params->size * sizeof(float));
     consm_message_memory(s, see, ctx);
+    consm_guess_memory(s, see, ctx);
     TRY(matcher_memory(own->matcher, see, ctx));
 done:
     return st;
@@ -397,7 +403,8 @@ static bool consm_sound(const struct session *s)
            at->idle <= at->round && steps_sound(at->before) && steps_sound(at->updates) &&
            steps_sound(at->fork_steps) && steps_sound(at->fork_updates) && at->arm >= 0 &&
            at->arm < arms && at->prune_by >= PRUNE_BY_AUTO && at->prune_by <= PRUNE_BY_EGO &&
-           quality_sound(&at->quality) && (!own->matcher || matcher_sound(own->matcher));
+           quality_sound(&at->quality) && consm_guesses_sound(s) &&
+           (!own->matcher || matcher_sound(own->matcher));
 }
 
 static consm_status consm_coefficients(struct session *s, float *w, const struct edges *edges)

@@ -5,6 +5,7 @@
 #include "match/matcher.h"
 #include "match/trust.h"
 #include "nn/snapshot.h"
+#include "train/guess.h"
 #include "train/session.h"
 
 /* Where Algorithm 2 is, so that an interrupted run can go on. */
@@ -26,9 +27,20 @@ struct consm_place {
 /* One way of pulling by coefficients. */
 struct consm_arm {
     double lambda;
-    bool all; /* all edges attract, not the share ζ */
+    bool all;     /* all edges attract, not the share ζ */
+    bool guesses; /* its surest predictions are learned as labels */
 };
-enum { CONSM_ARMS = 7 };
+enum { CONSM_ARMS = 14 };
+
+/* What the session takes for labels beside those it was given; all NULL where it never does. */
+struct consm_guesses {
+    struct index *everyone;
+    int32_t *label, *row; /* (n) the class of each guess; scratch */
+    float *sure, *weight; /* (n) 1 where this round has a guess; the same while an arm heeds them */
+    uint8_t *given;       /* (n) whose label is known */
+    double *share;        /* (classes) of each among the given */
+    struct guess_room room;
+};
 
 /* What a ConSM session keeps beside the common things. */
 struct consm {
@@ -45,6 +57,7 @@ struct consm {
     float *slope;   /* (|E|) λ-weighted factors of the cosines in L_SUP */
     float constant; /* the part of λ·L_SUP that does not depend on the logits */
     int32_t *order; /* (|E|) scratch of selections */
+    struct consm_guesses guesses;
 
     float *witness;              /* (|E|, WITNESSES) what speaks for each edge; NULL until asked */
     bool heard;                  /* … by the finished model */
@@ -91,6 +104,17 @@ consm_status consm_open_witnesses(struct session *s);
 
 /* Calls all witnesses, with own->w as the matching coefficients, and weighs them by validation. */
 consm_status consm_weigh_witnesses(struct trust *trust, struct session *s);
+
+/* ---- consm_guess.c: its own predictions as labels ---- */
+/* They do nothing where --guesses is no. */
+
+consm_status consm_open_guesses(struct session *s);
+void consm_close_guesses(struct consm_guesses *g);
+node consm_guess_loss(struct session *s, struct program *p, node logits);
+consm_status consm_guess(struct session *s, int64_t round); /* guesses anew */
+void consm_heed_guesses(struct session *s, bool heed);      /* whether the loss reads them */
+void consm_guess_memory(struct session *s, memory_fn see, void *ctx);
+bool consm_guesses_sound(const struct session *s);
 
 /* ---- consm_messages.c: coefficients in the propagation itself (--messages) ---- */
 /* All but the first do nothing when there are none. */

@@ -1,7 +1,8 @@
-/* How strongly the coefficients pull (λ), and over which edges (the share ζ, or all): both are
- * chosen by validation where they are not given. Every choice is an arm; all go on from one point
- * with one round's coefficients, those that validate best get more updates, the best stays for all
- * rounds. λ = 0 is among them: a GNN that gains nothing from coefficients trains without. */
+/* How strongly the coefficients pull (λ), over which edges (the share ζ, or all), and whether sure
+ * predictions are learned as labels: chosen by validation where it is not given. Every choice is an
+ * arm; all go on from one point with one round's coefficients, those that validate best get more
+ * updates, the best stays for all rounds. λ = 0 is among them: a GNN that gains nothing from
+ * coefficients trains without. */
 #include "train/consm.h"
 
 #include <math.h>
@@ -12,6 +13,17 @@ static const struct {
 } stages[] = {{1, 3}, {3, 1}, {10, 1}};
 enum { STAGES = sizeof stages / sizeof *stages };
 
+/* The same with guesses, where it is open whether they are to be heeded: those that pull over ζ if
+ * there are such, and not with all strength, because every arm has its price. */
+static int guessing_arms(struct consm_arm *arm, int count, const struct config *c)
+{
+    int more = 0;
+    for (int i = 0; c->guesses == GUESSES_AUTO && i < count; i++)
+        if (!isnan(c->lambda) || (arm[i].lambda <= 5 && (!arm[i].all || c->attract == ATTRACT_ALL)))
+            arm[count + more++] = (struct consm_arm){arm[i].lambda, arm[i].all, true};
+    return more;
+}
+
 int consm_arms(struct consm_arm arm[CONSM_ARMS], const struct config *c)
 {
     static const double strengths[] = {0, 1, 5, 20};
@@ -19,11 +31,11 @@ int consm_arms(struct consm_arm arm[CONSM_ARMS], const struct config *c)
     for (int i = 0; i < (given ? 1 : 4); i++) {
         double lambda = given ? c->lambda : strengths[i];
         if (c->attract != ATTRACT_ALL || lambda == 0)
-            arm[count++] = (struct consm_arm){lambda, false};
+            arm[count++] = (struct consm_arm){lambda, false, c->guesses == GUESSES_YES};
         if (c->attract != ATTRACT_ZETA && lambda != 0)
-            arm[count++] = (struct consm_arm){lambda, true};
+            arm[count++] = (struct consm_arm){lambda, true, c->guesses == GUESSES_YES};
     }
-    return count;
+    return count + guessing_arms(arm, count, c);
 }
 
 static struct consm_arm arm_now(const struct session *s)
@@ -52,11 +64,12 @@ void consm_pull(struct session *s)
 {
     struct consm *own = s->own;
     struct consm_arm arm = arm_now(s);
-    s->without_extra = own->place.round == 0 || arm.lambda == 0;
+    s->without_extra = own->place.round == 0 || (arm.lambda == 0 && !arm.guesses);
     if (s->without_extra)
         return;
     consm_propagation(own->slope, &own->constant, own->w, own->edges, s->problem->role, arm.lambda,
                       arm.all ? 1 : own->zeta, &s->options.config, own->order);
+    consm_heed_guesses(s, arm.guesses);
     session_touch(s, own->slope);
     session_touch(s, &own->constant);
 }
@@ -66,6 +79,7 @@ void consm_settle_arm(struct session *s)
     struct consm_arm arm = arm_now(s);
     s->options.config.lambda = arm.lambda;
     s->options.config.attract = arm.all ? ATTRACT_ALL : ATTRACT_ZETA;
+    s->options.config.guesses = arm.guesses ? GUESSES_YES : GUESSES_NO;
 }
 
 /* ---- the choice ---------------------------------------------------------- */

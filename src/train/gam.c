@@ -4,6 +4,7 @@
  * the labelled nodes, in the proportions the classes had at first. True labels of other nodes are
  * never read. */
 #include "train/agreement.h"
+#include "train/guess.h"
 #include "train/propagation.h"
 
 #include "base/clock.h"
@@ -28,15 +29,8 @@ struct gam {
     int32_t *label;       /* (n) their classes, 0 elsewhere */
     int32_t *node;        /* (n) the labelled nodes, the split's first */
     int64_t count, given; /* of them; how many the split gave */
-    double *quota;        /* (classes) share of each class among the given */
-    int64_t *room;        /* (classes) how many of each may join this round */
-    struct sure *sure;    /* (n) scratch */
-};
-
-/* A prediction that might join. */
-struct sure {
-    int32_t node, label;
-    float chance;
+    double *share;        /* (classes) of each class among the given */
+    struct guess_room room;
 };
 
 static void gam_close(struct session *s)
@@ -51,9 +45,9 @@ static void gam_close(struct session *s)
     mem_free(own->labelled);
     mem_free(own->label);
     mem_free(own->node);
-    mem_free(own->quota);
-    mem_free(own->room);
-    mem_free(own->sure);
+    mem_free(own->share);
+    mem_free(own->room.found);
+    mem_free(own->room.left);
     mem_free(own);
     s->own = NULL;
 }
@@ -70,16 +64,16 @@ static consm_status open_labels(struct session *s, struct gam *own)
     TRY(ZNEW(own->labelled, n));
     TRY(ZNEW(own->label, n));
     TRY(NEW(own->node, n));
-    TRY(ZNEW(own->quota, s->problem->classes));
-    TRY(ZNEW(own->room, s->problem->classes));
-    TRY(NEW(own->sure, n));
+    TRY(ZNEW(own->share, s->problem->classes));
+    TRY(NEW(own->room.left, s->problem->classes));
+    TRY(NEW(own->room.found, n));
     TRY(ZNEW(weight, n));
     for (int64_t k = 0; k < s->labelled->count; k++) {
         int32_t i = s->labelled->row[k];
         own->node[own->count++] = i;
         own->labelled[i] = 1;
         own->label[i] = s->problem->label[i];
-        own->quota[own->label[i]] += 1 / (double)s->labelled->count;
+        own->share[own->label[i]] += 1 / (double)s->labelled->count;
         weight[i] = s->row_weight ? s->row_weight[k] : 1;
     }
     own->given = own->count;
@@ -126,49 +120,19 @@ static node extra_loss(struct session *s, struct program *p, node logits)
 
 /* ---- growing the labelled set -------------------------------------------- */
 
-static int surest_first(const void *a, const void *b)
-{
-    const struct sure *x = a, *y = b;
-    if (x->chance != y->chance)
-        return x->chance < y->chance ? 1 : -1;
-    return x->node < y->node ? -1 : 1;
-}
-
-/* The likeliest class of a row of logits and its probability. */
-static struct sure predict(const float *row, int64_t classes, int32_t i)
-{
-    int64_t best = 0;
-    double sum = 0;
-    for (int64_t k = 1; k < classes; k++)
-        if (row[k] > row[best])
-            best = k;
-    for (int64_t k = 0; k < classes; k++)
-        sum += exp((double)(row[k] - row[best]));
-    return (struct sure){i, (int32_t)best, (float)(1 / sum)};
-}
-
 static consm_status grow(struct session *s)
 {
     consm_status st = CONSM_OK;
     struct gam *own = s->own;
     const struct config *c = &s->options.config;
-    int64_t n = s->problem->nodes, classes = s->problem->classes, found = 0;
+    const float *logits;
     if (c->grow == 0)
         return CONSM_OK;
-    const float *logits;
     TRY(session_logits(&logits, s));
-    for (int64_t i = 0; i < n; i++) {
-        struct sure one = predict(logits + i * classes, classes, (int32_t)i);
-        if (!own->labelled[i] && (double)one.chance >= c->grow_confidence)
-            own->sure[found++] = one;
-    }
-    qsort(own->sure, (size_t)found, sizeof *own->sure, surest_first);
-    for (int64_t k = 0; k < classes; k++)
-        own->room[k] = (int64_t)floor(own->quota[k] * (double)c->grow);
-    for (int64_t i = 0; i < found; i++) {
-        const struct sure *one = &own->sure[i];
-        if (own->room[one->label]-- <= 0)
-            continue;
+    int64_t count = guess_surest(&own->room, logits, s->problem->nodes, s->problem->classes,
+                                 own->labelled, own->share, c->grow, c->grow_confidence);
+    for (int64_t i = 0; i < count; i++) {
+        const struct guess *one = &own->room.found[i];
         own->labelled[one->node] = 1;
         own->label[one->node] = one->label;
         own->node[own->count++] = one->node;
@@ -288,7 +252,7 @@ done:
 
 static int by_node(const void *a, const void *b)
 {
-    const struct sure *x = a, *y = b;
+    const struct guess *x = a, *y = b;
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
@@ -316,10 +280,10 @@ static bool labels_sound(const struct session *s)
             return false;
     }
     for (int64_t k = 0; k < own->count; k++)
-        own->sure[k].node = own->node[k];
-    qsort(own->sure, (size_t)own->count, sizeof *own->sure, by_node);
+        own->room.found[k].node = own->node[k];
+    qsort(own->room.found, (size_t)own->count, sizeof *own->room.found, by_node);
     for (int64_t k = 1; k < own->count; k++)
-        if (own->sure[k].node == own->sure[k - 1].node)
+        if (own->room.found[k].node == own->room.found[k - 1].node)
             return false;
     return marked == own->count;
 }

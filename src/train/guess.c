@@ -1,0 +1,44 @@
+/* Picking the surest predictions: all that qualify, sorted, then filled up class by class. */
+#include "train/guess.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int surest_first(const void *a, const void *b)
+{
+    const struct guess *x = a, *y = b;
+    if (x->chance != y->chance)
+        return x->chance < y->chance ? 1 : -1;
+    return x->node < y->node ? -1 : 1;
+}
+
+/* The likeliest class of a row of logits and its probability. */
+static struct guess predict(const float *row, int64_t classes, int32_t i)
+{
+    int64_t best = 0;
+    double sum = 0;
+    for (int64_t k = 1; k < classes; k++)
+        if (row[k] > row[best])
+            best = k;
+    for (int64_t k = 0; k < classes; k++)
+        sum += exp((double)(row[k] - row[best]));
+    return (struct guess){i, (int32_t)best, (float)(1 / sum)};
+}
+
+int64_t guess_surest(struct guess_room *room, const float *logits, int64_t nodes, int64_t classes,
+                     const uint8_t *taken, const double *share, int64_t most, double confidence)
+{
+    int64_t found = 0, kept = 0;
+    for (int64_t i = 0; i < nodes; i++) {
+        struct guess one = predict(logits + i * classes, classes, (int32_t)i);
+        if (!taken[i] && (double)one.chance >= confidence)
+            room->found[found++] = one;
+    }
+    qsort(room->found, (size_t)found, sizeof *room->found, surest_first);
+    for (int64_t k = 0; k < classes; k++)
+        room->left[k] = (int64_t)floor(share[k] * (double)most);
+    for (int64_t i = 0; i < found; i++)
+        if (room->left[room->found[i].label]-- > 0)
+            room->found[kept++] = room->found[i];
+    return kept;
+}
