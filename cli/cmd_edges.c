@@ -11,6 +11,7 @@
 
 static const struct flag flags[] = {{"output", "FILE", "where the CSV goes (standard output)", 'o'},
                                     {"threads", "N", "threads (one per processor)", 0},
+                                    {"device", "NAME", "cpu, cuda, cuda:N or auto (cpu)", 0},
                                     {"json", NULL, "print the quality as JSON (with -o)", 0},
                                     DATA_FLAGS,
                                     {0}};
@@ -56,7 +57,7 @@ static int run(struct args *args)
     int code = model_args_open(&m, args, "trust.csv");
     if (code)
         return code;
-    TRY(consm_score_edges(&scores, m.model, m.data, m.threads));
+    TRY(consm_score_edges_on(&scores, m.model, m.data, m.device, m.threads));
     TRY(edges_judge(&quality, scores, m.data));
     TRY(edges_write(m.output, scores, m.data));
     print_quality(to_file ? stdout : stderr, scores, &quality, to_file && args_has(args, "json"));

@@ -7,6 +7,7 @@
 static const struct flag flags[] = {{"output", "FILE", "where the CSV goes (standard output)", 'o'},
                                     {"probabilities", NULL, "a column per class as well", 0},
                                     {"threads", "N", "threads (one per processor)", 0},
+                                    {"device", "NAME", "cpu, cuda, cuda:N or auto (cpu)", 0},
                                     DATA_FLAGS,
                                     {0}};
 
@@ -18,7 +19,7 @@ static int run(struct args *args)
     int code = model_args_open(&m, args, "labels.csv");
     if (code)
         return code;
-    TRY(consm_predict(&prediction, m.model, m.data, m.threads));
+    TRY(consm_predict_on(&prediction, m.model, m.data, m.device, m.threads));
     TRY(predictions_write(m.output, m.model, prediction, m.data, args_has(args, "probabilities")));
 done:
     consm_prediction_free(prediction);

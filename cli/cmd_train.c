@@ -32,6 +32,7 @@ static const struct flag flags[] = {
      0},
     {"seeds", "K", "how many runs, with seeds N, N+1, … (1); -o keeps the best on validation", 0},
     {"threads", "N", "threads of one run (the processors shared among the jobs)", 0},
+    {"device", "NAME", "cpu, cuda, cuda:N, or auto: a card where one is (cpu)", 0},
     {"jobs", "N", "runs side by side (as many as there are processors)", 'j'},
     {"json", NULL, "one JSON object per run and one summary", 0},
     DATA_FLAGS,
@@ -166,6 +167,8 @@ static int read_args(struct training *t, struct args *args, struct batch *batch)
     consm_status st = consm_options_new(&t->options, model ? model : "consm");
     if (st == CONSM_OK && args_has(args, "split"))
         st = consm_options_set(t->options, "split", args_get(args, "split"));
+    if (st == CONSM_OK && args_has(args, "device"))
+        st = consm_options_set(t->options, "device", args_get(args, "device"));
     if (st < 0)
         return args_status(args, st);
     consm_options_on_progress(t->options, on_epoch, NULL);

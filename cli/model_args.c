@@ -9,7 +9,9 @@ int model_args_open(struct model_args *out, const struct args *args, const char 
     struct consm_open_options how = data_args_how(args);
     int64_t threads = 0;
     int code = args_int(args, "threads", 1, 1024, &threads);
-    *out = (struct model_args){.threads = (int)threads, .output = args_get(args, "output")};
+    *out = (struct model_args){.threads = (int)threads,
+                               .device = args_get(args, "device"),
+                               .output = args_get(args, "output")};
     if (code)
         return code;
     if (args->count != 2)

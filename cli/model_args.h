@@ -9,6 +9,7 @@ struct model_args {
     struct consm_dataset *data;
     const char *output; /* where the CSV goes; "-" is standard output */
     int threads;        /* 0: one per processor */
+    const char *device; /* NULL: the CPU */
 };
 
 /* EXIT_DONE, or the exit code with the line printed. file is the output in the example that wrong

@@ -98,7 +98,7 @@ void train_print_run(const struct training *t, const struct train_result *r)
     }
     json_t *line = json_pack(
         "{s:s, s:s, s:s, s:I, s:o, s:o, s:I, s:I, s:f, s:f, s:f, s:I, s:f, s:I, s:I, s:I, s:I, "
-        "s:I, s:b}",
+        "s:I, s:b, s:s}",
         "dataset", t->prepared->data->name, "model", t->options->model->name, "split",
         t->options->split, "seed", (json_int_t)r->seed, "val_acc",
         figure(known(t, SPLIT_VAL, r->val_acc)), "test_acc",
@@ -107,7 +107,8 @@ void train_print_run(const struct training *t, const struct train_result *r)
         r->seconds, "params", (json_int_t)r->params, "peak_rss_mb", clock_peak_rss_mb(), "trained",
         (json_int_t)t->count[SPLIT_TRAIN], "validated", (json_int_t)t->count[SPLIT_VAL], "tested",
         (json_int_t)t->count[SPLIT_TEST], "held_out", (json_int_t)t->held_out, "calibrating",
-        (json_int_t)t->calibrating, "structural_features", t->prepared->structural != NULL);
+        (json_int_t)t->calibrating, "structural_features", t->prepared->structural != NULL,
+        "device", r->device);
     if (was_examined(r))
         json_object_set_new(
             line, "matching",

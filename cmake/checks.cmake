@@ -13,6 +13,7 @@ endforeach()
 file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.c)
 if(bench_sources)
     add_executable(consm-bench ${bench_sources})
+    set_target_properties(consm-bench PROPERTIES BUILD_RPATH "$ORIGIN")
     target_link_libraries(consm-bench PRIVATE consm_tool)
 endif()
 
@@ -41,6 +42,7 @@ if(CONSM_TESTS)
         foreach(source ${test_sources})
             get_filename_component(name ${source} NAME_WE)
             add_executable(${name} ${source})
+            set_target_properties(${name} PROPERTIES BUILD_RPATH "$ORIGIN") # plug-ins are found
             target_include_directories(${name} PRIVATE tests)
             target_compile_options(${name} PRIVATE -Wno-conversion)
             target_compile_definitions(${name} PRIVATE

@@ -281,6 +281,7 @@ CONSM_API void consm_options_free(struct consm_options *options);
 /* Sets one option by name, as on the command line: "epochs", "lr", "hidden", "dropout", …, and
  *   seed                     of parameters, dropout and random splits (0)
  *   threads                  0: one per processor (0)
+ *   device                   cpu, cuda, cuda:N, or auto: a card where one is (cpu)
  *   ensemble                 runs whose combination validation chooses, 1 to 100 (1: one run)
  *   split                    auto, paper, public, random, file:I or a CSV file
  *   per_class, train_ratio, val_ratio, pooled     of a random split
@@ -458,6 +459,14 @@ struct consm_prediction {
  * time, bit for bit. */
 CONSM_API consm_status consm_predict(struct consm_prediction **out, const struct consm_model *model,
                                      const struct consm_dataset *dataset, int threads);
+
+/* The same on a device, named as the option of that name is; NULL: the CPU. A model predicts on
+ * either, wherever it was trained; the last digits may differ. CONSM_ENOTFOUND says what is missing
+ * where there is no such device. */
+CONSM_API consm_status consm_predict_on(struct consm_prediction **out,
+                                        const struct consm_model *model,
+                                        const struct consm_dataset *dataset, const char *device,
+                                        int threads);
 CONSM_API void consm_prediction_free(struct consm_prediction *prediction);
 
 /* Which edges to trust: one score per undirected edge of the cleaned graph, each edge once. */
@@ -475,6 +484,12 @@ struct consm_edge_scores {
 CONSM_API consm_status consm_score_edges(struct consm_edge_scores **out,
                                          const struct consm_model *model,
                                          const struct consm_dataset *dataset, int threads);
+
+/* The same on a device, as consm_predict_on. */
+CONSM_API consm_status consm_score_edges_on(struct consm_edge_scores **out,
+                                            const struct consm_model *model,
+                                            const struct consm_dataset *dataset, const char *device,
+                                            int threads);
 CONSM_API void consm_edge_scores_free(struct consm_edge_scores *scores);
 
 /* ---- explanations -------------------------------------------------------- */

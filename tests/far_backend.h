@@ -285,6 +285,7 @@ static inline struct far *far_open(int threads)
     OK(ZNEW(far, 1));
     OK(backend_open(&far->near, NULL, threads));
     far->base.kind = &kind;
+    far->base.device = kind.name;
     far->base.host = far->near->host;
     far->refused = OP_COUNT;
     return far;

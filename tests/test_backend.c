@@ -59,6 +59,28 @@ static void every_backend_has_memory(void **state)
     assert_null(none);
 }
 
+/* Names of cards are understood whether there is one or not; what is missing is one line. */
+static void devices_have_names(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"cpu", "reference", "cuda", "cuda:0", "cuda:63", "auto"};
+    static const char *const bad[] = {"",        "gpu",     "cuda:",     "cuda:x",
+                                      "cuda:-1", "cuda:1 ", "cuda:99999"};
+    struct backend *b;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        assert_true(backend_possible(good[i]));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_false(backend_possible(bad[i]));
+        FAILS(backend_open(&b, bad[i], 1), CONSM_EINVAL, "there is no backend");
+    }
+    OK(backend_open(&b, "auto", 1));
+    assert_string_equal(b->kind->name, strcmp(b->device, "cpu") == 0 ? "cpu" : "cuda");
+    backend_close(b);
+    FAILS(backend_open(&b, "cuda:63", 1), CONSM_ENOTFOUND, "no device cuda");
+    assert_null(strchr(consm_errmsg(), '\n'));
+    assert_null(b);
+}
+
 /* What the host writes is seen by the next run, what a run wrote by the next look; nothing is moved
  * twice. */
 static void blocks_move_only_what_is_new(void **state)
@@ -453,6 +475,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_backend_has_memory),
+        cmocka_unit_test(devices_have_names),
         cmocka_unit_test(blocks_move_only_what_is_new),
         cmocka_unit_test(what_changed_is_sent_and_nothing_else),
         cmocka_unit_test(a_failing_run_is_reported),

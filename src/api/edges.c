@@ -27,13 +27,20 @@ done:
 consm_status consm_score_edges(struct consm_edge_scores **out, const struct consm_model *model,
                                const struct consm_dataset *dataset, int threads)
 {
+    return consm_score_edges_on(out, model, dataset, NULL, threads);
+}
+
+consm_status consm_score_edges_on(struct consm_edge_scores **out, const struct consm_model *model,
+                                  const struct consm_dataset *dataset, const char *device,
+                                  int threads)
+{
     consm_status st = CONSM_OK;
     struct consm_edge_scores *scores = NULL;
     if (out)
         *out = NULL;
     TRY(GIVEN(out, model, dataset));
     TRY(ZNEW(scores, 1));
-    TRY(model_on_dataset(model, dataset, threads, read_trust, scores));
+    TRY(model_on_device(model, dataset, device, threads, read_trust, scores));
     *out = scores;
     return CONSM_OK;
 done:

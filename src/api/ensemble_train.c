@@ -268,6 +268,7 @@ static void sum_up(struct consm_model *m, const struct gathering *g, int64_t bes
     sum.best_epoch = g->run[best].result.best_epoch;
     sum.loss = g->run[best].result.loss;
     sum.match = g->run[best].result.match;
+    memcpy(sum.device, g->run[best].result.device, sizeof sum.device);
     sum.val_acc = accuracy(logits, &g->problem, SPLIT_VAL);
     sum.val_score = judge_score(&g->judge, logits, false);
     m->config.metric = g->judge.metric;
@@ -291,7 +292,7 @@ static consm_status choose(struct consm_model **out, struct consm_prediction **p
     TRY(line_up(&lineup, g));
     TRY(ensemble_choose(&choice, lineup.picks, &lineup.pool));
     TRY(assemble(out, &lineup, &choice, request));
-    TRY(backend_open(&backend, NULL, request->threads));
+    TRY(backend_open(&backend, request->options.device, request->threads));
     TRY(model_logits(&logits, *out, &g->problem, backend));
     sum_up(*out, g, choice.best, clock_seconds() - begin, logits);
     TRY(model_complete(*out, request, &g->problem, logits));

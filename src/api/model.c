@@ -318,7 +318,7 @@ consm_status model_run(const struct training_request *request, model_trained_fn 
         options.checkpoint = write_checkpoint;
         options.checkpoint_ctx = &checkpoint;
     }
-    TRY(backend_open(&backend, NULL, request->threads));
+    TRY(backend_open(&backend, request->options.device, request->threads));
     TRY(session_new(&s, &problem, &options, backend));
     if (request->resume)
         TRY(checkpoint_load(s, identified(&checkpoint), request->checkpoint));

@@ -49,6 +49,7 @@ struct consm_options {
     int64_t ensemble; /* runs to combine; 0 and 1: a plain model */
     int member_jobs;  /* of them side by side; 0: one after another */
     int threads;
+    char device[16]; /* "": the CPU */
     char *split;
     struct split_options split_options;
     char *positive;      /* name of the class that average precision speaks of, or NULL */
@@ -165,6 +166,8 @@ typedef consm_status (*model_use_fn)(void *ctx, const struct consm_model *model,
                                      const struct problem *problem, struct backend *backend);
 consm_status model_on_dataset(const struct consm_model *model, const struct consm_dataset *dataset,
                               int threads, model_use_fn use, void *ctx);
+consm_status model_on_device(const struct consm_model *model, const struct consm_dataset *dataset,
+                             const char *device, int threads, model_use_fn use, void *ctx);
 
 /* ---- ensemble.c: what plain models and ensembles answer alike ---- */
 

@@ -1,6 +1,7 @@
 /* Options by name: those of config.def, and those of a run. */
 #include "api/objects.h"
 #include "api/run_options.h"
+#include "backends/open.h"
 #include "base/given.h"
 #include "base/nearest.h"
 #include "base/number.h"
@@ -119,6 +120,22 @@ static const char *get_threads(const struct consm_options *o, char buffer[32])
 {
     snprintf(buffer, 32, "%d", o->threads);
     return buffer;
+}
+
+static consm_status set_device(struct consm_options *o, const struct run_option *row,
+                               const char *text)
+{
+    if (!backend_possible(text) || strlen(text) >= sizeof o->device)
+        return status_fail(CONSM_EINVAL, "%s %s: expected cpu, cuda, cuda:N or auto", row->name,
+                           text);
+    strcpy(o->device, text);
+    return CONSM_OK;
+}
+
+static const char *get_device(const struct consm_options *o, char buffer[32])
+{
+    (void)buffer;
+    return o->device[0] ? o->device : "cpu";
 }
 
 static consm_status set_ensemble(struct consm_options *o, const struct run_option *row,
@@ -294,6 +311,8 @@ static const struct run_option rows[] = {
      set_at_precision, get_at_precision},
     {"at_recall", "0", "threshold_for: the highest with this recall; 0: not", CONSM_REAL, 0, 1,
      set_at_recall, get_at_recall},
+    {"device", "cpu", "cpu, cuda, cuda:N (card N), or auto: a card where one is", CONSM_TEXT, 0, 0,
+     set_device, get_device},
     {0}};
 
 const struct run_option *run_options(void)

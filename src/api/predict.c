@@ -210,6 +210,12 @@ static struct problem problem_of(const struct consm_model *m, const struct prepa
 consm_status model_on_dataset(const struct consm_model *model, const struct consm_dataset *dataset,
                               int threads, model_use_fn use, void *ctx)
 {
+    return model_on_device(model, dataset, NULL, threads, use, ctx);
+}
+
+consm_status model_on_device(const struct consm_model *model, const struct consm_dataset *dataset,
+                             const char *device, int threads, model_use_fn use, void *ctx)
+{
     consm_status st = CONSM_OK;
     const struct prepared *prepared;
     struct matched features = {0};
@@ -219,7 +225,7 @@ consm_status model_on_dataset(const struct consm_model *model, const struct cons
     struct problem problem = problem_of(model, prepared, &features);
     if (threads == 0 && prepare_is_small(prepared, &model->config))
         threads = 1;
-    TRY(backend_open(&backend, NULL, threads));
+    TRY(backend_open(&backend, device, threads));
     TRY(use(ctx, model, &problem, backend));
 done:
     backend_close(backend);
@@ -256,10 +262,16 @@ done:
 consm_status consm_predict(struct consm_prediction **out, const struct consm_model *model,
                            const struct consm_dataset *dataset, int threads)
 {
+    return consm_predict_on(out, model, dataset, NULL, threads);
+}
+
+consm_status consm_predict_on(struct consm_prediction **out, const struct consm_model *model,
+                              const struct consm_dataset *dataset, const char *device, int threads)
+{
     consm_status st = GIVEN(out, model, dataset);
     if (out)
         *out = NULL;
-    return st < 0 ? st : model_on_dataset(model, dataset, threads, predict, out);
+    return st < 0 ? st : model_on_device(model, dataset, device, threads, predict, out);
 }
 
 struct lines {

@@ -131,6 +131,7 @@ consm_status run_by_options(struct trained_run *out, bool keep, const struct con
         .jobs = o->member_jobs > 1 ? o->member_jobs : 1,
         .options = {.model = o->model,
                     .config = whole_config(o, dataset),
+                    .device = o->device[0] ? o->device : NULL,
                     .seed = o->seed,
                     .progress = o->progress ? tell : NULL,
                     .progress_ctx = &listener},

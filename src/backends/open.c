@@ -1,9 +1,11 @@
-/* The list of backends. */
+/* The list of backends: those that are always there, and the one that a machine may have. */
 #include "backends/open.h"
 
+#include "backends/plugin.h"
 #include "cpu/backend.h"
 #include "cpu/simd.h"
 #include "reference/backend.h"
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,12 +16,51 @@ static const struct {
     {"cpu", cpu_open},
     {"reference", reference_open},
 };
-enum { BACKENDS = sizeof backends / sizeof *backends };
+enum { BACKENDS = sizeof backends / sizeof *backends, MOST_CARDS = 64 };
 
-const char *backend_name(int i)
+/* Number of "cuda" (0) or "cuda:N"; -1: the name is another one. */
+static int card_number(const char *name)
 {
-    return i >= 0 && i < BACKENDS ? backends[i].name : NULL;
+    int number = 0;
+    if (strcmp(name, "cuda") == 0)
+        return 0;
+    if (strncmp(name, "cuda:", 5) != 0 || name[5] == '\0')
+        return -1;
+    for (const char *digit = name + 5; *digit; digit++) {
+        if (*digit < '0' || *digit > '9' || number > MOST_CARDS)
+            return -1;
+        number = 10 * number + (*digit - '0');
+    }
+    return number;
 }
+
+bool backend_possible(const char *name)
+{
+    for (int i = 0; i < BACKENDS; i++)
+        if (strcmp(name, backends[i].name) == 0)
+            return true;
+    return strcmp(name, "auto") == 0 || card_number(name) >= 0;
+}
+
+consm_status backend_open(struct backend **out, const char *name, int threads)
+{
+    *out = NULL;
+    if (name && strcmp(name, "auto") == 0) {
+        if (plugin_open(out, "cuda", 0, threads) == CONSM_OK)
+            return CONSM_OK;
+        status_clear();
+        name = NULL;
+    }
+    for (int i = 0; i < BACKENDS; i++)
+        if (!name || strcmp(name, backends[i].name) == 0)
+            return backends[i].open(out, threads);
+    int card = card_number(name);
+    if (card >= 0)
+        return plugin_open(out, "cuda", card, threads);
+    return status_fail(CONSM_EINVAL, "there is no backend %s: cpu, cuda, cuda:N, auto", name);
+}
+
+/* ---- what this machine has ---- */
 
 /* Other BLAS implementations lack the function. */
 extern char *openblas_get_corename(void) __attribute__((weak));
@@ -30,11 +71,23 @@ void backend_describe(char text[BACKEND_DESCRIPTION], const struct backend *b)
              openblas_get_corename ? openblas_get_corename() : "blas");
 }
 
-consm_status backend_open(struct backend **out, const char *name, int threads)
+static bool card_there;
+
+static void look_for_card(void)
 {
-    *out = NULL;
-    for (int i = 0; i < BACKENDS; i++)
-        if (!name || strcmp(name, backends[i].name) == 0)
-            return backends[i].open(out, threads);
-    return status_fail(CONSM_EINVAL, "there is no backend %s", name);
+    struct backend *b;
+    card_there = plugin_open(&b, "cuda", 0, 1) == CONSM_OK;
+    if (card_there)
+        backend_close(b);
+    else
+        status_clear();
+}
+
+const char *backend_name(int i)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (i >= 0 && i < BACKENDS)
+        return backends[i].name;
+    pthread_once(&once, look_for_card);
+    return i == BACKENDS && card_there ? "cuda" : NULL;
 }

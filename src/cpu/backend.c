@@ -211,6 +211,7 @@ consm_status cpu_open(struct backend **out, int threads)
     TRY(simd_check());
     TRY(ZNEW(b, 1));
     b->kind = &cpu_kind;
+    b->device = b->kind->name;
     TRY(team_new(&b->host, threads));
     *out = b;
     b = NULL;

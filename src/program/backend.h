@@ -61,7 +61,8 @@ struct backend_kind {
  * open side by side. */
 struct backend {
     const struct backend_kind *kind;
-    struct team *host; /* the host's threads, for loops that are no programs: transport, pooling */
+    const char *device; /* what it runs on, for people: cpu, cuda:0 */
+    struct team *host;  /* the host's threads, for loops that are no programs: transport, pooling */
 };
 
 void backend_close(struct backend *b); /* NULL: nothing */

@@ -216,6 +216,7 @@ consm_status reference_open(struct backend **out, int threads)
     *out = NULL;
     TRY(ZNEW(b, 1));
     b->kind = &reference_kind;
+    b->device = b->kind->name;
     TRY(team_new(&b->host, threads));
     *out = b;
     b = NULL;

@@ -91,6 +91,7 @@ consm_status session_finish(struct session *s, struct train_result *result, doub
         .seconds = seconds,
         .params = s->learner.params->trained,
     };
+    snprintf(result->device, sizeof result->device, "%s", s->backend->device);
 done:
     return st;
 }
@@ -139,7 +140,7 @@ consm_status train_once(struct train_result *result, const struct problem *probl
     consm_status st = CONSM_OK;
     struct backend *backend = NULL;
     struct session *s = NULL;
-    TRY(backend_open(&backend, NULL, threads));
+    TRY(backend_open(&backend, options->device, threads));
     TRY(session_new(&s, problem, options, backend));
     TRY(session_train(s, result));
 done:

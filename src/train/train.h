@@ -38,6 +38,7 @@ typedef consm_status (*checkpoint_fn)(void *ctx, struct session *s);
 struct train_options {
     const struct model_def *model;
     struct config config;
+    const char *device; /* of backend_open, for train_once; NULL: the CPU */
     uint64_t seed;
     progress_fn progress; /* may be NULL */
     void *progress_ctx;
@@ -72,6 +73,7 @@ struct train_result {
     double train_ms, eval_ms, seconds;
     int64_t params;
     double loss;
+    char device[16];            /* what it ran on: cpu, cuda:0 */
     struct match_quality match; /* of ConSM; else zero */
 };
 
@@ -96,7 +98,7 @@ struct params *session_params(struct session *s);
  * go to candidates that are tried before the first epoch. */
 int64_t train_planned(const struct train_options *options, int64_t *trials);
 
-/* One run on the usual backend with that many threads. */
+/* One run on the device that the options name, with that many threads of the host. */
 consm_status train_once(struct train_result *result, const struct problem *problem,
                         const struct train_options *options, int threads);
 

@@ -1,0 +1,11 @@
+/* Backends that are libraries of their own, there or not. */
+#ifndef BACKENDS_PLUGIN_H
+#define BACKENDS_PLUGIN_H
+
+#include "program/backend.h"
+
+/* Opens card `device` of libconsm_<name>.so, loaded at the first call. CONSM_ENOTFOUND, with one
+ * line that says what is missing, where library, driver or card is not there. */
+consm_status plugin_open(struct backend **out, const char *name, int device, int threads);
+
+#endif
