@@ -32,6 +32,8 @@ struct cuda_context {
     cudaStream_t stream;
     const struct step *step; /* on the card: this step's seed and number */
     cublasHandle_t blas;     /* on that stream, with a workspace of its own, host pointers, no TF32 */
+    bool early;              /* kernels may be put on the card before the one ahead has ended: true
+                                where all that runs on the stream are these kernels and cuBLAS */
 };
 
 typedef void (*cuda_kernel)(const struct instr *in, const struct cuda_context *cx);
@@ -39,8 +41,8 @@ typedef void (*cuda_kernel)(const struct instr *in, const struct cuda_context *c
 /* The kernel of every operation; NULL: it has none (leaves). */
 extern const cuda_kernel cuda_kernels[OP_COUNT];
 
-/* Scratch that an instruction needs; one block serves all of a program, as large as the largest.
- * Aligned to 256 bytes; zeroed once, before the first run. */
+/* Scratch that an instruction needs; one block serves all that run one after the other on a stream,
+ * as large as the largest. Aligned to 256 bytes; zeroed once, before the first run. */
 size_t cuda_scratch_bytes(const struct instr *in);
 
 #endif

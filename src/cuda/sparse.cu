@@ -1,0 +1,354 @@
+/* Sparse products and per-edge operations. A warp has a row of the pattern, a block's warps share
+ * its hubs; within a row, lanes stand over (entry, head) as they lie in memory. */
+#include "cuda/spmm.cuh"
+
+int64_t scratch_sparse(const struct instr *in)
+{
+    return in->op == OP_EDGE_DROP ? in->attr.csr->rows * (int64_t)sizeof(float) : -1;
+}
+
+/* ---- products ------------------------------------------------------------ */
+
+/* The plain product with a pattern's own values. */
+static struct spmm product_of(const struct instr *in, const struct csr *a)
+{
+    struct spmm s = {};
+    s.y = in->out;
+    s.x = in->src[0];
+    s.start = a->start;
+    s.col = a->col;
+    s.val = a->val;
+    s.rows = a->rows;
+    s.width = in->cols;
+    s.heads = 1;
+    s.scale = 1;
+    return s;
+}
+
+KERNEL(spmm)
+{
+    const struct spmm s = product_of(in, pattern(in));
+    spmm_run(cx, &s);
+}
+
+KERNEL(spmm_fused)
+{
+    struct spmm s = product_of(in, in->attr.csr);
+    s.bias = in->src[1];
+    s.relu = true;
+    s.drop = drop_of(in, cx);
+    spmm_run(cx, &s);
+}
+
+KERNEL(spmm_add)
+{
+    struct spmm s = product_of(in, pattern(in));
+    s.scale = in->attr.a;
+    s.add = in->src[1];
+    s.add_scale = in->attr.b;
+    spmm_run(cx, &s);
+}
+
+KERNEL(spmm_values)
+{
+    struct spmm s = product_of(in, pattern(in));
+    s.val = in->src[0];
+    s.entry = stored(in);
+    s.x = in->src[1];
+    s.heads = in->attr.heads;
+    spmm_run(cx, &s);
+}
+
+/* ---- entry by entry ------------------------------------------------------ */
+
+struct edges {
+    float *out; /* (nnz, heads) */
+    const int64_t *start;
+    const int32_t *col;
+    int64_t rows, heads;
+    const float *x, *y; /* of an entry's row and column */
+    float slope;
+};
+
+static struct edges edges_of(const struct instr *in, int64_t heads)
+{
+    const struct csr *a = in->attr.csr;
+    return {in->out, a->start, a->col, a->rows, heads, in->src[0], in->src[1], in->attr.a};
+}
+
+/* ⟨x_r, y_col⟩ per head: 2^shift lanes a product of d terms, so that a warp has several at once,
+ * whose results lie side by side. */
+template <int V>
+__global__ void __launch_bounds__(THREADS) sddmm_kernel(struct edges a, int64_t d, int shift)
+{
+    begin();
+    const int lanes = 1 << shift, part = threadIdx.x & (lanes - 1);
+    const unsigned slot = (threadIdx.x % WARP) >> shift, slots = WARP >> shift;
+    each_row(a.start, a.rows, [&](int64_t r, int64_t from, int64_t to) {
+        const unsigned heads = (unsigned)a.heads, items = (unsigned)(to - from) * heads;
+        const int64_t width = a.heads * d;
+        for (unsigned base = 0; base < items; base += slots) {
+            const unsigned item = base + slot, k = item / heads, h = item - k * heads;
+            float sum = 0;
+            if (item < items) {
+                const float *x = a.x + r * width + h * d;
+                const float *y = a.y + (int64_t)a.col[from + k] * width + h * d;
+                for (int64_t c = part * V; c < d; c += lanes * V) {
+                    const vec<V> s = load<V>(x + c), t = load<V>(y + c);
+                    for (int i = 0; i < V; i++)
+                        sum = fmaf(s.v[i], t.v[i], sum);
+                }
+            }
+            sum = lanes_sum(sum, 1, lanes);
+            if (item < items && part == 0)
+                a.out[from * a.heads + item] = sum;
+        }
+    });
+}
+
+template <int V> static void launch_sddmm(const struct instr *in, const struct cuda_context *cx)
+{
+    const int64_t heads = in->attr.heads, d = in->src_cols[0] / heads;
+    launch(cx, sddmm_kernel<V>, row_blocks(in->attr.csr->rows), THREADS, edges_of(in, heads), d,
+           shift_for(d / V, 5));
+}
+
+KERNEL(sddmm)
+{
+    if (in->attr.csr->rows == 0)
+        return;
+    switch (vector_for(in->src_cols[0] / in->attr.heads)) {
+    case 4: launch_sddmm<4>(in, cx); break;
+    case 2: launch_sddmm<2>(in, cx); break;
+    default: launch_sddmm<1>(in, cx);
+    }
+}
+
+/* leaky(x_r + y_col) per head */
+static __global__ void __launch_bounds__(THREADS) edge_add_kernel(struct edges a)
+{
+    begin();
+    const unsigned lane = threadIdx.x % WARP;
+    each_row(a.start, a.rows, [&](int64_t r, int64_t from, int64_t to) {
+        const unsigned heads = (unsigned)a.heads, items = (unsigned)(to - from) * heads;
+        for (unsigned item = lane; item < items; item += WARP) {
+            const unsigned k = item / heads, h = item - k * heads;
+            const float s = a.x[r * a.heads + h] + a.y[(int64_t)a.col[from + k] * a.heads + h];
+            a.out[from * a.heads + item] = s > 0 ? s : a.slope * s;
+        }
+    });
+}
+
+KERNEL(edge_add)
+{
+    if (in->attr.csr->rows > 0)
+        launch(cx, edge_add_kernel, row_blocks(in->attr.csr->rows), THREADS,
+               edges_of(in, in->cols));
+}
+
+/* ---- over the entries of each row ---------------------------------------- */
+
+/* A row's values of one head or of several that lie side by side, for a warp or a whole block. */
+struct strip {
+    int64_t count, stride; /* of values; from one to the next */
+    int heads;             /* that lie side by side: a power of two, a warp at most */
+    int thread, threads;
+    bool block;
+};
+
+/* Calls f(strip, h) for the rows of this block: all heads at once where a warp is a whole number of
+ * them, else one after the other, h being the first. */
+template <class F>
+__device__ inline void each_strip(const int64_t *start, int64_t rows, int64_t heads, const F &f)
+{
+    const int warp = threadIdx.x / WARP;
+    const bool together = heads <= WARP && WARP % heads == 0;
+    const int64_t first = (int64_t)blockIdx.x * WARPS, mine = first + warp;
+    const int64_t own = mine < rows ? start[mine + 1] - start[mine] : 0;
+    struct strip s;
+    s.stride = together ? 1 : heads;
+    s.heads = together ? (int)heads : 1;
+    const int64_t turns = together ? 1 : heads, each = together ? heads : 1;
+    s.block = false;
+    s.thread = threadIdx.x % WARP;
+    s.threads = WARP;
+    s.count = own * each;
+    for (int64_t h = 0; h < turns && mine < rows && own <= HUB; h++)
+        f(s, mine, h);
+    if (!__syncthreads_or(own > HUB))
+        return;
+    s.block = true;
+    s.thread = threadIdx.x;
+    s.threads = THREADS;
+    for (int64_t r = first; r < first + WARPS && r < rows; r++) {
+        s.count = (start[r + 1] - start[r]) * each;
+        for (int64_t h = 0; h < turns && start[r + 1] - start[r] > HUB; h++)
+            f(s, r, h);
+    }
+}
+
+/* The sum, or the largest, of each head over a strip's threads, in all that stand at that head. */
+template <bool MAX> __device__ inline float strip_combine(const struct strip &s, float x)
+{
+    __shared__ float part[THREADS];
+    x = MAX ? lanes_max(x, s.heads, WARP) : lanes_sum(x, s.heads, WARP);
+    if (!s.block)
+        return x;
+    const int lane = threadIdx.x % WARP;
+    __syncthreads();
+    part[threadIdx.x] = x;
+    __syncthreads();
+    x = part[lane];
+    for (int w = 1; w < WARPS; w++)
+        x = MAX ? fmaxf(x, part[w * WARP + lane]) : x + part[w * WARP + lane];
+    return x;
+}
+
+struct edge_rows {
+    float *out;
+    const float *x, *y;
+    const int64_t *start, *entry;
+    int64_t rows, heads;
+};
+
+/* exp(x - most)/Σ over the row of the same; y may be x */
+static __global__ void __launch_bounds__(THREADS) edge_softmax_kernel(struct edge_rows a)
+{
+    begin();
+    each_strip(a.start, a.rows, a.heads, [&](const struct strip &s, int64_t r, int64_t h) {
+        const int64_t base = a.start[r] * a.heads + h;
+        float most = -INFINITY, total = 0;
+        for (int64_t i = s.thread; i < s.count; i += s.threads)
+            most = fmaxf(most, a.x[base + i * s.stride]);
+        most = strip_combine<true>(s, most);
+        for (int64_t i = s.thread; i < s.count; i += s.threads) {
+            const float e = expf(a.x[base + i * s.stride] - most);
+            a.out[base + i * s.stride] = e;
+            total += e;
+        }
+        total = strip_combine<false>(s, total);
+        for (int64_t i = s.thread; i < s.count; i += s.threads)
+            a.out[base + i * s.stride] /= total;
+    });
+}
+
+/* y(g - Σ over the row of g∘y), x being g; out may be x */
+static __global__ void __launch_bounds__(THREADS) edge_softmax_grad_kernel(struct edge_rows a)
+{
+    begin();
+    each_strip(a.start, a.rows, a.heads, [&](const struct strip &s, int64_t r, int64_t h) {
+        const int64_t base = a.start[r] * a.heads + h;
+        float along = 0;
+        for (int64_t i = s.thread; i < s.count; i += s.threads)
+            along = fmaf(a.x[base + i * s.stride], a.y[base + i * s.stride], along);
+        along = strip_combine<false>(s, along);
+        for (int64_t i = s.thread; i < s.count; i += s.threads)
+            a.out[base + i * s.stride] =
+                a.y[base + i * s.stride] * (a.x[base + i * s.stride] - along);
+    });
+}
+
+/* Σ over the row of x, or of x at entry[k] */
+static __global__ void __launch_bounds__(THREADS) edge_sum_kernel(struct edge_rows a)
+{
+    begin();
+    each_strip(a.start, a.rows, a.heads, [&](const struct strip &s, int64_t r, int64_t h) {
+        const int shift = __ffs(s.heads) - 1;
+        float sum = 0;
+        for (int64_t i = s.thread; i < s.count; i += s.threads) {
+            int64_t k = a.start[r] + (i >> shift);
+            k = a.entry ? a.entry[k] : k;
+            sum += a.x[k * a.heads + h + (i & (s.heads - 1))];
+        }
+        sum = strip_combine<false>(s, sum);
+        if (s.thread < s.heads)
+            a.out[r * a.heads + h + s.thread] = sum;
+    });
+}
+
+static void launch_rows(const struct instr *in, const struct cuda_context *cx,
+                        void (*kernel)(struct edge_rows))
+{
+    const struct csr *a = pattern(in);
+    if (a->rows > 0 && in->cols > 0)
+        launch(cx, kernel, row_blocks(a->rows), THREADS,
+               edge_rows{in->out, in->src[0], in->src[1], a->start, stored(in), a->rows, in->cols});
+}
+
+KERNEL(edge_softmax)
+{
+    launch_rows(in, cx, edge_softmax_kernel);
+}
+
+KERNEL(edge_softmax_grad)
+{
+    launch_rows(in, cx, edge_softmax_grad_kernel);
+}
+
+KERNEL(edge_sum)
+{
+    launch_rows(in, cx, edge_sum_kernel);
+}
+
+/* ---- DropEdge ------------------------------------------------------------ */
+
+struct edge_drop {
+    float *out, *inverse_root; /* (nnz), (rows) 1/sqrt(degree of what stays) */
+    const int64_t *start, *number;
+    const int32_t *col;
+    const float *val;
+    int64_t rows;
+    float rate;
+    uint32_t stream;
+    const struct step *step;
+};
+
+/* A function of its two ends, so that both directions share one fate. */
+__device__ static bool edge_stays(const struct edge_drop &d, int64_t i, int64_t j)
+{
+    const int64_t a = d.number ? d.number[i] : i, b = d.number ? d.number[j] : j;
+    const uint4 words = philox((uint32_t)(a < b ? a : b), (uint32_t)(a < b ? b : a) | 0x80000000u,
+                               d.stream, d.step);
+    return (float)(words.x >> 8) * 0x1p-24f >= d.rate;
+}
+
+/* What stays, and the degrees that it leaves. */
+static __global__ void __launch_bounds__(THREADS) edge_drop_kernel(struct edge_drop d)
+{
+    begin();
+    each_strip(d.start, d.rows, 1, [&](const struct strip &s, int64_t r, int64_t) {
+        float degree = 0;
+        for (int64_t i = s.thread; i < s.count; i += s.threads) {
+            const int64_t k = d.start[r] + i, c = d.col[k];
+            const bool stays = d.rate == 0 || c == r || edge_stays(d, r, c);
+            const float left = stays ? (d.val ? d.val[k] : 1) : 0;
+            d.out[k] = left;
+            degree += left;
+        }
+        degree = strip_combine<false>(s, degree);
+        if (s.thread == 0)
+            d.inverse_root[r] = degree > 0 ? 1 / sqrtf(degree) : 0;
+    });
+}
+
+static __global__ void __launch_bounds__(THREADS) edge_scale_kernel(struct edge_drop d)
+{
+    begin();
+    each_row(d.start, d.rows, [&](int64_t r, int64_t from, int64_t to) {
+        for (int64_t k = from + threadIdx.x % WARP; k < to; k += WARP)
+            d.out[k] *= d.inverse_root[r] * d.inverse_root[d.col[k]];
+    });
+}
+
+KERNEL(edge_drop)
+{
+    const struct csr *a = in->attr.csr;
+    const struct edge_drop d = {in->out,        (float *)scratch_of(in), a->start,
+                                in->attr.number, a->col,                 a->val,
+                                a->rows,         in->attr.a,             in->attr.stream,
+                                cx->step};
+    if (a->rows == 0)
+        return;
+    launch(cx, edge_drop_kernel, row_blocks(a->rows), THREADS, d);
+    launch(cx, edge_scale_kernel, row_blocks(a->rows), THREADS, d);
+}

@@ -1,0 +1,165 @@
+/* A warp a row: its lanes stand side by side over the columns, V floats each, and where a row is
+ * narrower than that, in groups that take entries in turn; the groups' sums are added in the end. A
+ * hub's entries are divided among all warps of its block. Entries are fetched 32 at a time, and four
+ * rows of x for each group are under way at once. */
+#include "cuda/spmm.cuh"
+
+/* One lane's part of a warp: the columns it stands at, the group it is in. */
+struct lane {
+    int shift, group, groups; /* 2^shift lanes a group */
+    int64_t column;
+    bool active; /* its columns exist */
+    int64_t head;
+};
+
+/* Adds the entries from … to-1 that fall to this lane's group. */
+template <int V, bool HEADS>
+__device__ inline void add_entries(vec<V> &sum, const struct spmm &a, const struct lane &me,
+                                   int64_t from, int64_t to)
+{
+    enum { AHEAD = 4 };
+    const unsigned all = 0xffffffffu;
+    const int lane = threadIdx.x % WARP;
+    for (int64_t base = from; base < to; base += WARP) {
+        const int count = to - base < WARP ? (int)(to - base) : WARP;
+        int32_t col = 0;
+        int64_t place = base + lane;
+        float value = 1;
+        if (lane < count) {
+            col = a.col[place];
+            if (a.entry)
+                place = a.entry[place];
+            if (a.val && !HEADS)
+                value = a.val[place];
+        }
+        for (int first = 0; first < count; first += AHEAD * me.groups) {
+            vec<V> x[AHEAD];
+            float v[AHEAD];
+#pragma unroll
+            for (int i = 0; i < AHEAD; i++) {
+                const int from_lane = first + i * me.groups + me.group;
+                const int64_t row = __shfl_sync(all, col, from_lane);
+                float factor = 0;
+                if constexpr (HEADS) {
+                    const int64_t at = __shfl_sync(all, place, from_lane);
+                    if (me.active && from_lane < count)
+                        factor = a.val[at * a.heads + me.head];
+                } else {
+                    factor = __shfl_sync(all, value, from_lane);
+                }
+                const bool on = me.active && from_lane < count;
+                v[i] = on ? factor : 0;
+                x[i] = on ? load<V>(a.x + row * a.width + me.column) : vec<V>{};
+            }
+#pragma unroll
+            for (int i = 0; i < AHEAD; i++)
+#pragma unroll
+                for (int k = 0; k < V; k++)
+                    sum.v[k] = fmaf(v[i], x[i].v[k], sum.v[k]);
+        }
+    }
+}
+
+/* The sum over a warp's groups, in all of them. */
+template <int V> __device__ inline void add_groups(vec<V> &sum, const struct lane &me)
+{
+#pragma unroll
+    for (int k = 0; k < V; k++)
+        sum.v[k] = lanes_sum(sum.v[k], 1 << me.shift, WARP);
+}
+
+template <int V>
+__device__ inline void finish_row(const struct spmm &a, const struct lane &me, vec<V> s, int64_t r,
+                                  int64_t count)
+{
+    if (me.group != 0 || !me.active)
+        return;
+    const int64_t at = r * a.width + me.column;
+    const float scale = a.mean && count > 1 ? a.scale / (float)count : a.scale;
+    const vec<V> add = a.add ? load<V>(a.add + at) : vec<V>{};
+    const vec<V> bias = a.bias ? load<V>(a.bias + me.column) : vec<V>{};
+#pragma unroll
+    for (int k = 0; k < V; k++) {
+        s.v[k] *= scale;
+        if (a.add)
+            s.v[k] = fmaf(a.add_scale, add.v[k], s.v[k]);
+        s.v[k] += bias.v[k];
+        s.v[k] = a.relu && !(s.v[k] > 0) ? 0 : s.v[k];
+    }
+    drop_row<V>(s, a.drop, r, me.column, a.width);
+    store<V>(a.y + at, s);
+}
+
+/* A row with many entries, by the whole block. */
+template <int V, bool HEADS>
+__device__ inline void hub_row(const struct spmm &a, const struct lane &me, int64_t r, int64_t from,
+                               int64_t to)
+{
+    __shared__ float part[WARPS][WARP * 4];
+    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    const int64_t each = ((to - from + WARPS - 1) / WARPS + WARP - 1) / WARP * WARP;
+    const int64_t left = from + warp * each, right = left + each < to ? left + each : to;
+    vec<V> sum = {};
+    add_entries<V, HEADS>(sum, a, me, left, right);
+    add_groups<V>(sum, me);
+    for (int k = 0; k < V; k++)
+        part[warp][lane * V + k] = sum.v[k];
+    __syncthreads();
+    if (warp == 0) {
+        for (int w = 1; w < WARPS; w++)
+            for (int k = 0; k < V; k++)
+                sum.v[k] += part[w][lane * V + k];
+        finish_row<V>(a, me, sum, r, to - from);
+    }
+    __syncthreads();
+}
+
+template <int V, bool HEADS>
+__global__ void __launch_bounds__(THREADS) spmm_kernel(struct spmm a, int shift)
+{
+    begin();
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    struct lane me;
+    me.shift = shift;
+    me.group = lane >> shift;
+    me.groups = WARP >> shift;
+    me.column = ((int64_t)blockIdx.y * WARP + (lane & ((1 << shift) - 1))) * V;
+    me.active = me.column < a.width;
+    me.head = HEADS ? me.column / (a.width / a.heads) : 0;
+    const int64_t first = (int64_t)blockIdx.x * WARPS, r = first + warp;
+    const int64_t from = r < a.rows ? a.start[r] : 0, to = r < a.rows ? a.start[r + 1] : 0;
+    const bool hub = to - from > HUB;
+    if (r < a.rows && !hub) {
+        vec<V> sum = {};
+        add_entries<V, HEADS>(sum, a, me, from, to);
+        add_groups<V>(sum, me);
+        finish_row<V>(a, me, sum, r, to - from);
+    }
+    if (!__syncthreads_or(hub))
+        return;
+    for (int64_t row = first; row < first + WARPS && row < a.rows; row++)
+        if (a.start[row + 1] - a.start[row] > HUB)
+            hub_row<V, HEADS>(a, me, row, a.start[row], a.start[row + 1]);
+}
+
+template <int V> static void launch_width(const struct cuda_context *cx, const struct spmm *a)
+{
+    dim3 grid = row_blocks(a->rows);
+    const int shift = shift_for(a->width / V, 5);
+    grid.y = (unsigned)ceil_div(a->width, WARP * V);
+    if (a->heads > 1)
+        launch(cx, spmm_kernel<V, true>, grid, THREADS, *a, shift);
+    else
+        launch(cx, spmm_kernel<V, false>, grid, THREADS, *a, shift);
+}
+
+void spmm_run(const struct cuda_context *cx, const struct spmm *a)
+{
+    if (a->rows == 0 || a->width == 0)
+        return;
+    switch (vector_for(a->heads > 1 ? a->width / a->heads : a->width)) {
+    case 4: launch_width<4>(cx, a); break;
+    case 2: launch_width<2>(cx, a); break;
+    default: launch_width<1>(cx, a);
+    }
+}

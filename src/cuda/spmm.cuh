@@ -1,0 +1,29 @@
+/* Products of sparse rows with dense ones, for sparse.cu and rows.cu. */
+#ifndef CUDA_SPMM_CUH
+#define CUDA_SPMM_CUH
+
+#include "cuda/device.cuh"
+
+/* y(rows, width) = end(A x(cols, width)), the matrix as src/cpu/simd.h sees it: entry k of a row is
+ * 1 (val NULL), val[k] or val[entry[k]]; with heads, val (nnz, heads) holds one for each piece of
+ * width/heads columns. A finished sum s becomes
+ *   drop(relu(scale·s + add_scale·add + bias)),  with mean: s divided by the row's entries first. */
+struct spmm {
+    float *y;
+    const float *x;
+    const int64_t *start; /* (rows+1) */
+    const int32_t *col;
+    const float *val;
+    const int64_t *entry;
+    int64_t rows, width, heads;
+    float scale;
+    const float *add; /* (rows, width) or NULL */
+    float add_scale;
+    const float *bias; /* (width) or NULL */
+    bool relu, mean;
+    struct drop drop; /* threshold 0: none */
+};
+
+void spmm_run(const struct cuda_context *cx, const struct spmm *a);
+
+#endif
