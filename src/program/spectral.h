@@ -20,9 +20,31 @@ struct spectral {
     double *sum;               /* (2) of the leading values; 1: it has settled */
 };
 
+static inline int64_t spectral_width(int64_t rows, int64_t cols, int64_t rank)
+{
+    int64_t least = rows < cols ? rows : cols;
+    return rank + SPECTRAL_EXTRA < least ? rank + SPECTRAL_EXTRA : least;
+}
+
 /* Bytes of it for a (rows, cols) matrix, and where its parts lie in that many. */
 size_t spectral_bytes(int64_t rows, int64_t cols, int64_t rank);
-struct spectral spectral_at(void *memory, int64_t rows, int64_t cols, int64_t rank);
+static inline struct spectral spectral_at(void *memory, int64_t rows, int64_t cols, int64_t rank)
+{
+    struct spectral s;
+    s.rows = rows;
+    s.cols = cols;
+    s.width = spectral_width(rows, cols, rank);
+    s.v = (double *)memory;
+    s.left = s.v + cols * s.width;
+    s.right = s.left + rows * s.width;
+    s.y = s.right + cols * s.width;
+    s.turn = s.y + rows * s.width;
+    s.sigma = s.turn + cols * s.width;
+    s.gram = s.sigma + s.width;
+    s.axes = s.gram + s.width * s.width;
+    s.sum = s.axes + s.width * s.width;
+    return s;
+}
 
 /* Its content before the first run: a random basis. */
 void spectral_start(void *memory, int64_t rows, int64_t cols, int64_t rank);

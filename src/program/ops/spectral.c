@@ -5,31 +5,10 @@
 #include "base/rng.h"
 #include "program/internal.h"
 
-static int64_t width_of(int64_t rows, int64_t cols, int64_t rank)
-{
-    int64_t least = rows < cols ? rows : cols;
-    return rank + SPECTRAL_EXTRA < least ? rank + SPECTRAL_EXTRA : least;
-}
-
 size_t spectral_bytes(int64_t rows, int64_t cols, int64_t rank)
 {
-    int64_t width = width_of(rows, cols, rank);
+    int64_t width = spectral_width(rows, cols, rank);
     return (size_t)((2 * rows + 3 * cols + 1 + 2 * width) * width + 2) * sizeof(double);
-}
-
-struct spectral spectral_at(void *memory, int64_t rows, int64_t cols, int64_t rank)
-{
-    struct spectral s = {.rows = rows, .cols = cols, .width = width_of(rows, cols, rank)};
-    s.v = memory;
-    s.left = s.v + cols * s.width;
-    s.right = s.left + rows * s.width;
-    s.y = s.right + cols * s.width;
-    s.turn = s.y + rows * s.width;
-    s.sigma = s.turn + cols * s.width;
-    s.gram = s.sigma + s.width;
-    s.axes = s.gram + s.width * s.width;
-    s.sum = s.axes + s.width * s.width;
-    return s;
 }
 
 void spectral_start(void *memory, int64_t rows, int64_t cols, int64_t rank)

@@ -1,0 +1,509 @@
+/*
+ * A card as a backend: one stream, memory of its own, programs as captured graphs.
+ *
+ * A program's first run launches its kernels one by one, which also wakes what libraries and driver
+ * do lazily. Its second run captures a whole step, optimiser included, and from then on a step is
+ * one launch; runs of many steps use a graph of several. What changes from step to step (the seed
+ * and the number of the step) is read on the card, where the last kernel of a step counts on.
+ * Nothing waits for the card but downloads, which therefore say what failed before them.
+ */
+#include "cuda/backend.cuh"
+#include "cuda/device.cuh"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    BUNCH = 16,                 /* steps of the larger graph */
+    SLACK = 256,                /* readable bytes behind a block */
+    PINNED_BYTES = 1 << 16,     /* larger downloads go straight to where they belong */
+    WORKSPACE_BYTES = 32 << 20, /* what cuBLAS recommends for Hopper */
+};
+
+static struct card *card_of(struct backend *b)
+{
+    return (struct card *)b;
+}
+
+static consm_status check_blas(const struct card *card, cublasStatus_t status)
+{
+    if (status == CUBLAS_STATUS_SUCCESS)
+        return CONSM_OK;
+    return card->host->fail(CONSM_EIO, "%s: cuBLAS: %s", card->name, cublasGetStatusString(status));
+}
+
+consm_status card_check(const struct card *card, cudaError_t error, const char *what)
+{
+    if (error == cudaSuccess)
+        return CONSM_OK;
+    cudaGetLastError(); /* what can be forgotten is */
+    return card->host->fail(CONSM_EIO, "%s failed while %s: %s", card->name, what,
+                            cudaGetErrorString(error));
+}
+#define CHECK(call, what) TRY(card_check(card, call, what))
+
+/* Calls of this thread mean this card. */
+static consm_status card_turn(const struct card *card)
+{
+    return card_check(card, cudaSetDevice(card->number), "being chosen");
+}
+
+/* ---- memory ---- */
+
+/* How much is free, what the pool keeps for later included. */
+static void look_at_memory(const struct card *card, size_t *available, size_t *total)
+{
+    cudaMemPool_t pool;
+    uint64_t reserved = 0, used = 0;
+    *available = *total = 0;
+    cudaMemGetInfo(available, total);
+    if (cudaDeviceGetDefaultMemPool(&pool, card->number) == cudaSuccess) {
+        cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved);
+        cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used);
+    }
+    *available += reserved - used;
+}
+
+consm_status card_take(struct card *card, void **out, size_t bytes)
+{
+    size_t available, total;
+    cudaError_t error = cudaMallocAsync(out, bytes + SLACK, card->stream);
+    if (error == cudaSuccess) {
+        card->held += bytes;
+        return CONSM_OK;
+    }
+    *out = NULL;
+    if (error != cudaErrorMemoryAllocation)
+        return card_check(card, error, "making memory");
+    cudaGetLastError();
+    look_at_memory(card, &available, &total);
+    return card->host->fail(
+        CONSM_ELIMIT,
+        "%s: this run holds %.2f GB of the card's memory and needs %.2f GB more, but %.2f GB of "
+        "%.2f GB are free; a smaller hidden width or fewer runs side by side need less, and "
+        "device cpu needs none",
+        card->name, (double)card->held / 1e9, (double)bytes / 1e9, (double)available / 1e9,
+        (double)total / 1e9);
+}
+
+void card_give(struct card *card, void *data, size_t bytes)
+{
+    if (!data)
+        return;
+    card->held -= bytes;
+    cudaFreeAsync(data, card->stream);
+}
+
+static consm_status cuda_allocate(struct backend *b, struct memory **out, size_t bytes)
+{
+    consm_status st = CONSM_OK;
+    struct card *card = card_of(b);
+    void *data = NULL;
+    struct card_memory *m = (struct card_memory *)card->host->zalloc(1, sizeof *m);
+    *out = NULL;
+    if (!m)
+        return CONSM_ENOMEM;
+    TRY(card_turn(card));
+    TRY(card_take(card, &data, bytes));
+    m->base.bytes = bytes;
+    m->data = (char *)data;
+    CHECK(cudaMemsetAsync(data, 0, bytes + SLACK, card->stream), "clearing memory");
+    *out = &m->base;
+    return CONSM_OK;
+done:
+    card_give(card, data, bytes);
+    card->host->free(m);
+    return st;
+}
+
+static void cuda_release(struct backend *b, struct memory *memory)
+{
+    struct card_memory *m = (struct card_memory *)memory;
+    cudaSetDevice(card_of(b)->number);
+    card_give(card_of(b), m->data, m->base.bytes);
+    card_of(b)->host->free(m);
+}
+
+static char *data_of(const struct memory *m)
+{
+    return m ? ((const struct card_memory *)m)->data : NULL;
+}
+
+static consm_status cuda_upload(struct backend *b, struct memory *to, size_t at, const void *from,
+                                size_t bytes)
+{
+    consm_status st = CONSM_OK;
+    struct card *card = card_of(b);
+    TRY(card_turn(card));
+    CHECK(cudaMemcpyAsync(data_of(to) + at, from, bytes, cudaMemcpyHostToDevice, card->stream),
+          "sending data");
+done:
+    return st;
+}
+
+/* The one place that waits. */
+static consm_status cuda_download(struct backend *b, void *to, const struct memory *from, size_t at,
+                                  size_t bytes)
+{
+    consm_status st = CONSM_OK;
+    struct card *card = card_of(b);
+    bool small = bytes <= PINNED_BYTES;
+    TRY(card_turn(card));
+    CHECK(cudaMemcpyAsync(small ? card->pinned : to, data_of(from) + at, bytes,
+                          cudaMemcpyDeviceToHost, card->stream),
+          "returning data");
+    CHECK(cudaStreamSynchronize(card->stream), "running a program");
+    if (small)
+        memcpy(to, card->pinned, bytes);
+done:
+    return st;
+}
+
+static consm_status cuda_copy(struct backend *b, struct memory *to, const struct memory *from)
+{
+    consm_status st = CONSM_OK;
+    struct card *card = card_of(b);
+    TRY(card_turn(card));
+    CHECK(cudaMemcpyAsync(data_of(to), data_of(from), from->bytes, cudaMemcpyDeviceToDevice,
+                          card->stream),
+          "copying data");
+done:
+    return st;
+}
+
+/* ---- programs ---- */
+
+struct compiled {
+    struct card *card;
+    const struct planned *plan;
+    struct instr *instr;    /* (instrs) with addresses of the card */
+    struct card_leaf *copy; /* (leaves) */
+    const void **leaf;      /* (leaves) what instructions are to read */
+    struct room scratch;
+    struct step *step; /* on the card: of the next step … */
+    struct step next;  /* … which is known here, too */
+    bool settled;      /* a run has computed what is constant */
+    bool awake;        /* every kernel has run once */
+    cudaGraphExec_t one, bunch;
+};
+
+static __global__ void set_step(struct step *step, uint64_t seed, uint64_t number)
+{
+    step->seed = seed;
+    step->number = number;
+}
+
+static __global__ void advance(struct step *step)
+{
+    begin();
+    step->number++;
+}
+
+static bool cuda_supports(const struct backend *b, enum op op)
+{
+    (void)b;
+    return cuda_kernels[op] != NULL;
+}
+
+static void forget_graphs(struct compiled *c)
+{
+    if (c->one)
+        cudaGraphExecDestroy(c->one);
+    if (c->bunch)
+        cudaGraphExecDestroy(c->bunch);
+    c->one = c->bunch = NULL;
+}
+
+static void cuda_discard(struct compiled *c)
+{
+    if (!c)
+        return;
+    struct card *card = c->card;
+    cudaSetDevice(card->number);
+    if (c->one || c->bunch)
+        cudaStreamSynchronize(card->stream);
+    forget_graphs(c);
+    for (int32_t i = 0; c->copy && i < c->plan->leaves; i++)
+        leaf_forget(card, &c->copy[i]);
+    room_free(card, &c->scratch);
+    card_give(card, c->step, sizeof *c->step);
+    card->host->free(c->instr);
+    card->host->free(c->copy);
+    card->host->free(c->leaf);
+    card->host->free(c);
+}
+
+/* Our copy of the leaf that an instruction names by its address. The same numbers may be leaves of
+ * several lengths; the longest has them all. */
+static const void *own(const struct compiled *c, enum leaf_kind kind, const void *theirs)
+{
+    const struct leaf *leaf = c->plan->leaf;
+    int32_t found = -1;
+    for (int32_t i = 0; theirs && i < c->plan->leaves; i++)
+        if (leaf[i].kind == kind && leaf[i].data == theirs &&
+            (found < 0 || leaf[i].count > leaf[found].count))
+            found = i;
+    return found < 0 ? NULL : c->leaf[found];
+}
+
+/* Gives instructions their addresses, and scratch to work in. */
+static consm_status resolve(struct compiled *c)
+{
+    consm_status st = CONSM_OK;
+    struct card *card = c->card;
+    void *base[PLACES], *scratch = NULL;
+    size_t most = 0;
+    for (int place = 0; place < PLACES; place++)
+        base[place] = data_of(c->plan->memory[place]);
+    for (int32_t i = 0; i < c->plan->instrs; i++) {
+        const struct attr *attr = &c->plan->instr[i].attr;
+        struct instr *in = &c->instr[i];
+        *in = c->plan->instr[i];
+        in->attr.csr = (const struct csr *)own(c, LEAF_CSR, attr->csr);
+        in->attr.index = (const struct index *)own(c, LEAF_INDEX, attr->index);
+        in->attr.other = (const struct index *)own(c, LEAF_INDEX, attr->other);
+        in->attr.label = (const int32_t *)own(c, LEAF_LABELS, attr->label);
+        in->attr.weight = (const float *)own(c, LEAF_FLOATS, attr->weight);
+        in->attr.number = (const int64_t *)own(c, LEAF_NUMBERS, attr->number);
+        card->host->resolve(in, base, c->leaf);
+        size_t bytes = cuda_scratch_bytes(in);
+        most = bytes > most ? bytes : most;
+    }
+    if (most > c->scratch.bytes) {
+        TRY(card_take(card, &scratch, most));
+        room_free(card, &c->scratch);
+        c->scratch = {scratch, most};
+        CHECK(cudaMemsetAsync(scratch, 0, most, card->stream), "clearing memory");
+    }
+    for (int32_t i = 0; i < c->plan->instrs; i++)
+        c->instr[i].scratch = (float *)c->scratch.data;
+done:
+    return st;
+}
+
+/* Brings the copies of the leaves up to date. */
+static consm_status follow_leaves(struct compiled *c)
+{
+    consm_status st = CONSM_OK;
+    bool moved = false;
+    for (int32_t i = 0; i < c->plan->leaves; i++) {
+        bool changed = false;
+        TRY(leaf_follow(c->card, &c->copy[i], &c->plan->leaf[i], &changed, &moved));
+        c->leaf[i] = c->copy[i].data;
+        c->settled = c->settled && !(changed && c->plan->leaf[i].constant);
+    }
+    if (moved) {
+        forget_graphs(c);
+        TRY(resolve(c));
+    }
+done:
+    return st;
+}
+
+/* All that a program needs is on the card when this returns: what does not fit is said before the
+ * first step. */
+static consm_status cuda_compile(struct backend *b, struct compiled **out,
+                                 const struct planned *plan)
+{
+    consm_status st = CONSM_OK;
+    struct card *card = card_of(b);
+    const struct plugin_services *host = card->host;
+    struct compiled *c = (struct compiled *)host->zalloc(1, sizeof *c);
+    void *step = NULL;
+    *out = NULL;
+    if (!c)
+        return CONSM_ENOMEM;
+    c->card = card;
+    c->plan = plan;
+    c->instr = (struct instr *)host->zalloc((size_t)plan->instrs, sizeof *c->instr);
+    c->copy = (struct card_leaf *)host->zalloc((size_t)plan->leaves, sizeof *c->copy);
+    c->leaf = (const void **)host->zalloc((size_t)plan->leaves, sizeof *c->leaf);
+    if (!c->instr || !c->copy || !c->leaf)
+        TRY(CONSM_ENOMEM);
+    TRY(card_turn(card));
+    TRY(card_take(card, &step, sizeof *c->step));
+    c->step = (struct step *)step;
+    set_step<<<1, 1, 0, card->stream>>>(c->step, 0, 0);
+    TRY(follow_leaves(c));
+    TRY(resolve(c));
+    *out = c;
+    return CONSM_OK;
+done:
+    cuda_discard(c);
+    return st;
+}
+
+/* Launches the kernels of a step, or those of what is constant. */
+static void launch_all(struct compiled *c, bool once, bool early)
+{
+    const struct cuda_context cx = {c->card->stream, c->step, c->card->blas, early};
+    for (int32_t i = 0; i < c->plan->instrs; i++)
+        if (c->instr[i].once == once)
+            cuda_kernels[c->instr[i].op](&c->instr[i], &cx);
+    if (!once)
+        launch(&cx, advance, dim3(1), 1, c->step);
+}
+
+static consm_status capture(struct compiled *c, cudaGraphExec_t *out, int steps)
+{
+    consm_status st = CONSM_OK;
+    struct card *card = c->card;
+    cudaGraph_t graph = NULL;
+    cudaError_t error;
+    CHECK(cudaStreamBeginCapture(card->stream, cudaStreamCaptureModeThreadLocal),
+          "capturing a program");
+    for (int k = 0; k < steps; k++)
+        launch_all(c, false, true);
+    error = cudaStreamEndCapture(card->stream, &graph);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(out, graph, 0);
+    if (graph)
+        cudaGraphDestroy(graph);
+    CHECK(error, "capturing a program");
+done:
+    return st;
+}
+
+static consm_status cuda_run(struct compiled *c, const struct step *first, int64_t steps)
+{
+    consm_status st = CONSM_OK;
+    struct card *card = c->card;
+    int64_t left = steps;
+    TRY(card_turn(card));
+    TRY(follow_leaves(c));
+    if (steps <= 0)
+        return CONSM_OK;
+    if (c->next.seed != first->seed || c->next.number != first->number)
+        set_step<<<1, 1, 0, card->stream>>>(c->step, first->seed, first->number);
+    if (!c->settled)
+        launch_all(c, true, false);
+    if (!c->awake) {
+        launch_all(c, false, false);
+        left--;
+    }
+    c->settled = c->awake = true;
+    CHECK(cudaGetLastError(), "launching a kernel");
+    for (; left >= BUNCH; left -= BUNCH) {
+        if (!c->bunch)
+            TRY(capture(c, &c->bunch, BUNCH));
+        CHECK(cudaGraphLaunch(c->bunch, card->stream), "launching a program");
+    }
+    for (; left > 0; left--) {
+        if (!c->one)
+            TRY(capture(c, &c->one, 1));
+        CHECK(cudaGraphLaunch(c->one, card->stream), "launching a program");
+    }
+    c->next = {first->seed, first->number + (uint64_t)steps};
+done:
+    return st;
+}
+
+/* ---- life ---- */
+
+static void cuda_close(struct backend *b)
+{
+    struct card *card = card_of(b);
+    cudaSetDevice(card->number);
+    if (card->blas)
+        cublasDestroy(card->blas);
+    card_give(card, card->workspace, WORKSPACE_BYTES);
+    if (card->pinned)
+        cudaFreeHost(card->pinned);
+    if (card->stream) {
+        cudaStreamSynchronize(card->stream);
+        cudaStreamDestroy(card->stream);
+    }
+    card->host->team_free(b->host);
+    card->host->free(card);
+}
+
+static const struct backend_kind cuda_kind = {
+    .name = "cuda",
+    .supports = cuda_supports,
+    .allocate = cuda_allocate,
+    .release = cuda_release,
+    .upload = cuda_upload,
+    .download = cuda_download,
+    .copy = cuda_copy,
+    .compile = cuda_compile,
+    .run = cuda_run,
+    .discard = cuda_discard,
+    .close = cuda_close,
+};
+
+/* Memory that was given back is kept for the next program. */
+static consm_status keep_pool(struct card *card)
+{
+    consm_status st = CONSM_OK;
+    cudaMemPool_t pool;
+    uint64_t all = UINT64_MAX;
+    CHECK(cudaDeviceGetDefaultMemPool(&pool, card->number), "being opened");
+    CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all), "being opened");
+done:
+    return st;
+}
+
+/* cuBLAS may be captured when its workspace is ours, and gives the same bits on one stream. */
+static consm_status open_blas(struct card *card)
+{
+    consm_status st = CONSM_OK;
+    TRY(check_blas(card, cublasCreate(&card->blas)));
+    TRY(check_blas(card, cublasSetStream(card->blas, card->stream)));
+    TRY(card_take(card, &card->workspace, WORKSPACE_BYTES));
+    TRY(check_blas(card, cublasSetWorkspace(card->blas, card->workspace, WORKSPACE_BYTES)));
+    TRY(check_blas(card, cublasSetMathMode(card->blas, CUBLAS_PEDANTIC_MATH)));
+done:
+    return st;
+}
+
+/* Whether there is such a card at all; one line when there is not. */
+static consm_status find_card(const struct plugin_services *host, int number)
+{
+    int count = 0;
+    cudaError_t error = cudaGetDeviceCount(&count);
+    if (error == cudaErrorInsufficientDriver || error == cudaErrorInitializationError)
+        return host->fail(CONSM_ENOTFOUND,
+                          "no device cuda: this machine has no NVIDIA driver that is recent enough");
+    if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0))
+        return host->fail(CONSM_ENOTFOUND, "no device cuda: this machine has no NVIDIA card");
+    if (error != cudaSuccess)
+        return host->fail(CONSM_ENOTFOUND, "no device cuda: %s", cudaGetErrorString(error));
+    if (number >= count)
+        return host->fail(CONSM_ENOTFOUND, "no device cuda:%d: this machine has %d card%s, from "
+                          "cuda:0", number, count, count == 1 ? "" : "s");
+    return CONSM_OK;
+}
+
+extern "C" CONSM_API consm_status consm_plugin(struct backend **out,
+                                               const struct plugin_services *services,
+                                               uint64_t layout, int device, int threads)
+{
+    consm_status st = CONSM_OK;
+    struct card *card = NULL;
+    *out = NULL;
+    if (layout != plugin_layout())
+        return services->fail(CONSM_ENOTFOUND,
+                              "no device cuda: libconsm_cuda.so is of another build of consm");
+    TRY(find_card(services, device));
+    card = (struct card *)services->zalloc(1, sizeof *card);
+    if (!card)
+        return CONSM_ENOMEM;
+    card->base.kind = &cuda_kind;
+    card->base.device = card->name;
+    card->host = services;
+    card->number = device;
+    snprintf(card->name, sizeof card->name, "cuda:%d", device);
+    TRY(services->team_new(&card->base.host, threads));
+    TRY(card_turn(card));
+    CHECK(cudaStreamCreateWithFlags(&card->stream, cudaStreamNonBlocking), "being opened");
+    CHECK(cudaMallocHost((void **)&card->pinned, PINNED_BYTES), "being opened");
+    TRY(keep_pool(card));
+    TRY(open_blas(card));
+    *out = &card->base;
+    return CONSM_OK;
+done:
+    if (card)
+        cuda_close(&card->base);
+    return st;
+}

@@ -1,0 +1,80 @@
+/* The inside of the CUDA backend: the open card, its memory, copies of leaves. Kernels do not see
+ * it; they know kernels.cuh. */
+#ifndef CUDA_BACKEND_CUH
+#define CUDA_BACKEND_CUH
+
+#include "cuda/kernels.cuh"
+
+extern "C" {
+#include "program/plugin.h"
+}
+
+/* Leaves for the label done when the call fails; base/status.h has the same in C. */
+#ifndef TRY
+#define TRY(call)              \
+    do {                       \
+        if ((st = (call)) < 0) \
+            goto done;         \
+    } while (0)
+#endif
+
+struct card_matrix;
+
+/* One card, one stream. Several may be open side by side, in threads of their own: they share the
+ * card's context and nothing else. */
+struct card {
+    struct backend base;
+    const struct plugin_services *host;
+    int number;
+    char name[32]; /* "cuda:0" */
+    cudaStream_t stream;
+    cublasHandle_t blas;
+    void *workspace;              /* of blas */
+    char *pinned;                 /* through which small downloads go */
+    size_t held;                  /* bytes of the card's memory */
+    struct card_matrix *matrices; /* copies of sparse matrices, shared by programs */
+};
+
+/* A block that programs work on. */
+struct card_memory {
+    struct memory base; /* host is NULL: it cannot reach what lies here */
+    char *data;
+};
+
+/* Makes a status of what a call returned; what says, for people, what it was to do. */
+consm_status card_check(const struct card *card, cudaError_t error, const char *what);
+
+/* Memory of the card, uninitialised, with slack behind its end; CONSM_ELIMIT with figures when
+ * there is not enough. Returned memory is used again when the stream has come so far. */
+consm_status card_take(struct card *card, void **out, size_t bytes);
+void card_give(struct card *card, void *data, size_t bytes);
+
+/* An array on the card that grows when it must. */
+struct room {
+    void *data;
+    size_t bytes;
+};
+void room_free(struct card *card, struct room *room);
+
+/* ---- leaves.cu ---- */
+
+enum { LEAF_PARTS = 3 };
+
+/* A program's copy of a leaf. */
+struct card_leaf {
+    bool sent;
+    uint64_t version;    /* of what was sent */
+    uint64_t generation; /* of the matrix's addresses, as last seen */
+    struct card_matrix *matrix;
+    struct index index; /* a mirror: its arrays lie on the card */
+    struct room part[LEAF_PARTS];
+    const void *data; /* what instructions are to read: an array on the card, or a mirror */
+};
+
+/* Brings a copy up to date. changed: its numbers are others; moved: its address is, or whether one
+ * of its arrays is there. */
+consm_status leaf_follow(struct card *card, struct card_leaf *copy, const struct leaf *leaf,
+                         bool *changed, bool *moved);
+void leaf_forget(struct card *card, struct card_leaf *copy);
+
+#endif

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# The CUDA plug-in as far as a machine without a card can look at it: where nvcc is it was compiled,
+# it exports one name, the library itself knows nothing of CUDA, and what is missing is one line.
+# What needs a card is scripts/test-cuda.
+# usage: BUILD_DIR=… check_cuda.sh PATH-TO-consm
+set -uo pipefail
+consm=$1
+build=${BUILD_DIR:-$(dirname "$consm")}
+# shellcheck source=tests/faults.sh
+. "$(dirname "$0")/faults.sh"
+run=("$consm" train karate --model gcn --per-class 4 --epochs 5 --json)
+
+nm -D "$build/libconsm.so" | grep -iE ' (cuda|cublas|cu[A-Z])' > "$work/names" &&
+    fault "libconsm.so: $(head -1 "$work/names")"
+"${run[@]}" --device cuda > "$work/out" 2> "$work/err"
+code=$?
+if [ "$code" -eq 0 ]; then
+    grep -q '"device": "cuda:0"' "$work/out" || fault "--device cuda: $(head -1 "$work/out")"
+    echo "check_cuda: a card trained; scripts/test-cuda tests it"
+else
+    [ "$code" -eq 2 ] || fault "--device cuda ended with $code"
+    [ "$(wc -l < "$work/err")" -eq 1 ] && grep -q 'no device cuda' "$work/err" ||
+        fault "--device cuda said: $(cat "$work/err")"
+    "${run[@]}" --device auto > "$work/out" 2>&1 && grep -q '"device": "cpu"' "$work/out" ||
+        fault "--device auto: $(head -1 "$work/out")"
+fi
+"${run[@]}" --device cuda:x > "$work/out" 2>&1 && fault "--device cuda:x was taken"
+
+if [ -f "$build/libconsm_cuda.so" ]; then
+    names=$(nm -D --defined-only "$build/libconsm_cuda.so" | awk '{print $3}' | grep -v '^_fini$\|^_init$')
+    [ "$names" = consm_plugin ] || fault "libconsm_cuda.so exports $names"
+    [ "$code" -eq 0 ] || skipped="compiled, but there is no card here: nothing was run on one"
+else
+    skipped="no nvcc: the CUDA sources were not compiled, and nothing was run"
+fi
+if [ "$faults" = 0 ] && [ -n "${skipped:-}" ]; then
+    echo "SKIPPED: $skipped"
+    exit 77 # which ctest shows
+fi
+verdict
