@@ -260,6 +260,13 @@ static int finish(struct training *t, consm_status st)
         return args_fail(t->args, EXIT_FAILED,
                          "%s; go on with: consm train --config %s/config.yaml -o %s --resume",
                          consm_errmsg(), t->output.folder, t->output.folder);
+    /* A card that failed leaves the last checkpoint, if there is one. */
+    if (st == CONSM_EIO && t->options && t->options->device[0] && t->output.checkpoint &&
+        file_kind(t->output.checkpoint) == FILE_REGULAR)
+        return args_fail(t->args, EXIT_FAILED,
+                         "%s; go on with: consm train --config %s/config.yaml -o %s --resume "
+                         "--device cpu",
+                         consm_errmsg(), t->output.folder, t->output.folder);
     return args_status(t->args, st);
 }
 

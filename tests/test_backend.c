@@ -413,16 +413,18 @@ static void backends_do_not_disturb_each_other(void **state)
 
 /* ---- checkpoints ---- */
 
+enum { STOP = 6 };
+
 static bool stop_within_a_round(void *ctx, const struct progress *progress)
 {
     (void)ctx;
-    return progress->epoch == 6;
+    return progress->epoch == STOP;
 }
 
 /* Stops in the first round of those that have rounds, writes the session down, and lets a new one
- * go on. */
+ * go on, on a backend that may be another. */
 static void interrupt(struct session **s, const struct scene *scene, struct train_options o,
-                      struct backend *b)
+                      struct backend *b, struct backend *then)
 {
     const struct checkpoint_run run = {"a graph", "its hash", "a split", "", ""};
     struct train_result result;
@@ -432,11 +434,15 @@ static void interrupt(struct session **s, const struct scene *scene, struct trai
     close(file);
     o.progress = stop_within_a_round;
     OK(session_new(s, &scene->problem, &o, b));
-    FAILS(session_train(*s, &result), CONSM_ECANCEL, "stopped at epoch 6");
+    /* Epochs that ran together end together. */
+    FAILS(session_train(*s, &result), CONSM_ECANCEL, "stopped at epoch ");
+    long epoch = strtol(strstr(consm_errmsg(), "epoch ") + 6, NULL, 10);
+    assert_in_range(epoch, STOP, STOP + KEEP_ROOM - 1);
+    assert_false(session_ahead(*s));
     OK(checkpoint_save(*s, &run, path));
     session_free(*s);
     o.progress = NULL;
-    OK(session_new(s, &scene->problem, &o, b));
+    OK(session_new(s, &scene->problem, &o, then));
     OK(checkpoint_load(*s, &run, path));
     unlink(path);
 }
@@ -460,7 +466,7 @@ static void a_break_behind_the_wall_changes_nothing(void **state)
         o.config.match_steps = 3;
         o.config.grow = 3;
         train_on(&whole, &scene.problem, &o, 1);
-        interrupt(&s, &scene, o, &far->base);
+        interrupt(&s, &scene, o, &far->base, i % 2 ? far->near : &far->base);
         finish_training(&part, s, &scene.problem);
         assert_same(&whole, &part, names[i]);
         outcome_free(&whole);

@@ -115,6 +115,7 @@ KERNEL(l1_grad);
 KERNEL(mse);
 KERNEL(mse_grad);
 KERNEL(adam);
+KERNEL(keep);
 
 /* The kernel of every operation; NULL: it has none (leaves). */
 extern const kernel cpu_kernels[OP_COUNT];

@@ -152,4 +152,5 @@ const kernel cpu_kernels[OP_COUNT] = {
     [OP_MSE] = run_mse,
     [OP_MSE_GRAD] = run_mse_grad,
     [OP_ADAM] = run_adam,
+    [OP_KEEP] = run_keep,
 };

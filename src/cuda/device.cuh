@@ -324,5 +324,6 @@ int64_t scratch_loss(const struct instr *in);
 int64_t scratch_sparse(const struct instr *in);
 int64_t scratch_heads(const struct instr *in);
 int64_t scratch_spectral(const struct instr *in);
+int64_t scratch_keep(const struct instr *in);
 
 #endif

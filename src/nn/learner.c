@@ -61,12 +61,18 @@ consm_status learner_step(struct learner *l, const struct lesson *lesson, double
     const float *value;
     TRY(learner_read(&value, l, lesson->program, lesson->loss));
     *loss = (double)value[0];
-    l->steps++;
-    if (!isfinite(*loss))
-        TRY(status_fail(CONSM_ENUMERIC, "%s is %g at %s %lld with learning rate %g; %s", l->what,
-                        *loss, l->unit, (long long)l->steps, l->lr, l->advice));
+    TRY(learner_took(l, *loss));
 done:
     return st;
+}
+
+consm_status learner_took(struct learner *l, double loss)
+{
+    l->steps++;
+    if (!isfinite(loss))
+        return status_fail(CONSM_ENUMERIC, "%s is %g at %s %lld with learning rate %g; %s", l->what,
+                           loss, l->unit, (long long)l->steps, l->lr, l->advice);
+    return CONSM_OK;
 }
 
 consm_status learner_judge(struct learner *l, double score, double loss, bool anyway)

@@ -50,6 +50,9 @@ consm_status learner_start(struct learner *l, uint64_t seed, bool keeps);
 /* One step on a lesson, with its loss before it. CONSM_ENUMERIC when that is not finite. */
 consm_status learner_step(struct learner *l, const struct lesson *lesson, double *loss);
 
+/* Counts a step that was taken with that loss; CONSM_ENUMERIC as above. */
+consm_status learner_took(struct learner *l, double loss);
+
 /* Runs a program over the parameters as they are and reads one of its values. */
 consm_status learner_run(struct learner *l, struct program *p);
 consm_status learner_read(const float **out, struct learner *l, struct program *p, node x);

@@ -65,9 +65,11 @@ enum place {
     PLACE_GRAD,    /* … gradients … */
     PLACE_MOMENT1, /* … and Adam's moments, as large */
     PLACE_MOMENT2,
-    PLACE_BEST,  /* the parameters worth keeping */
-    PLACE_STATE, /* what operations of one program remember from run to run */
-    PLACE_LEAF,  /* numbers of the caller */
+    PLACE_BEST,   /* the parameters worth keeping */
+    PLACE_STATE,  /* what operations of one program remember from run to run */
+    PLACE_LEAF,   /* numbers of the caller */
+    PLACE_OTHER,  /* the arena of a second program in one plan: see course.h */
+    PLACE_RECORD, /* what OP_KEEP writes down: see keep.h */
     PLACES
 };
 struct operand {

@@ -103,6 +103,9 @@ static consm_status go_on(struct session *s, struct tried *t, int64_t until,
     at->arm = t->number;
     TRY(snapshot_put_point(fresh ? &own->fork : t->at, &s->learner));
     consm_pull(s);
+    int64_t coming = own->fork.steps + until - s->learner.steps,
+            left = s->options.config.epochs - at->updates;
+    session_promise(s, coming < left ? coming : left);
     while (s->learner.steps < own->fork.steps + until && at->updates < s->options.config.epochs &&
            !session_late(s)) {
         struct learner before = s->learner;

@@ -168,6 +168,7 @@ static consm_status classify(struct session *s, struct progress *progress)
     consm_status st = CONSM_OK;
     struct gam *own = s->own;
     size_t bytes = (size_t)own->propagation->edges->count * sizeof *own->w;
+    session_promise(s, own->place.left);
     while (own->place.left > 0 && (s->learner.steps == 0 || !session_late(s))) {
         int64_t before = s->learner.best_step;
         TRY(session_epoch(s, s->learner.steps + 1, progress));

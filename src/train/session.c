@@ -76,6 +76,7 @@ consm_status session_record_eval(struct session *s)
 {
     consm_status st = CONSM_OK;
     struct learner *l = &s->learner;
+    ahead_close(s);
     program_free(l->eval);
     l->eval = NULL;
     TRY(record(s, &l->eval, &s->logits, false));
@@ -124,7 +125,7 @@ static const double TRAINING_SHARE = 0.8;
 
 bool session_late(const struct session *s)
 {
-    return s->deadline > 0 && clock_seconds() >= s->deadline;
+    return s->deadline > 0 && !session_ahead(s) && clock_seconds() >= s->deadline;
 }
 
 consm_status session_new(struct session **out, const struct problem *problem,
@@ -165,6 +166,7 @@ consm_status session_new(struct session **out, const struct problem *problem,
         *out = s;
         return CONSM_OK;
     }
+    TRY(ahead_open(s));
     s->time_room = options->config.epochs;
     TRY(NEW(s->train_time, s->time_room));
     TRY(NEW(s->eval_time, s->time_room));
@@ -181,6 +183,7 @@ void session_free(struct session *s)
         return;
     if (s->procedure && s->procedure->close)
         s->procedure->close(s);
+    ahead_close(s);
     lesson_free(&s->plain);
     learner_close(&s->learner);
     judge_close(&s->judge);

@@ -4,7 +4,19 @@
 
 #include "graph/edges.h"
 #include "nn/learner.h"
+#include "program/course.h"
 #include "train/judge.h"
+
+/* Epochs that were run at once and are handed out one by one; see ahead.c. */
+struct ahead {
+    struct course *course[2]; /* of the lesson, and of the plain one; NULL: not possible */
+    struct index *rows;       /* validation nodes */
+    struct keep_record record;
+    int64_t taken;    /* of the record */
+    int64_t promised; /* epochs that will be taken, whatever they say */
+    double seconds;   /* of one, in the last run; 0: there was none */
+    bool stop;        /* the progress callback asked for it meanwhile */
+};
 
 struct session {
     const struct problem *problem;
@@ -25,6 +37,8 @@ struct session {
     const int32_t *target; /* (n) the classes the loss reads: the problem's, or a procedure's own */
     struct judge judge;    /* what every choice goes by */
     int64_t validation;    /* nodes that validate; with none the last epoch counts as the best */
+
+    struct ahead ahead;
 
     double deadline;                /* of the clock; 0: none */
     double *train_time, *eval_time; /* (epochs) seconds */
@@ -93,6 +107,18 @@ consm_status session_step(struct session *s, double *loss);
 /* How good validation is now, by the run's metric; remembers parameters that are better than all
  * before. */
 consm_status session_validate(double *score, struct session *s);
+
+/* Says that so many calls of session_epoch follow, with nothing in between that reads or changes
+ * parameters: a backend apart may then run them at once. Epochs that were run and not yet asked for
+ * (session_ahead) make it an empty word. */
+void session_promise(struct session *s, int64_t epochs);
+bool session_ahead(const struct session *s);
+
+/* The inside of that: opened when all programs are there, closed before they go. */
+consm_status ahead_open(struct session *s);
+void ahead_close(struct session *s);
+bool ahead_possible(const struct session *s);
+consm_status ahead_epoch(struct session *s, int64_t number, struct progress *progress);
 
 /* A step, then validation, both timed; fills what progress says of them. */
 consm_status session_epoch(struct session *s, int64_t number, struct progress *progress);

@@ -42,21 +42,26 @@ static double median_ms(double *seconds, int64_t count)
 
 consm_status session_epoch(struct session *s, int64_t number, struct progress *progress)
 {
-    double begin = clock_seconds();
-    consm_status st = session_step(s, &progress->loss);
-    if (st < 0)
-        return st;
-    double middle = clock_seconds();
-    st = session_validate(&progress->val_acc, s);
-    if (st < 0)
-        return st;
+    consm_status st = CONSM_OK;
+    double times[2] = {0};
+    if (ahead_possible(s)) {
+        TRY(ahead_epoch(s, number, progress));
+        times[0] = s->ahead.seconds; /* both together: they ran as one */
+    } else {
+        double begin = clock_seconds();
+        TRY(session_step(s, &progress->loss));
+        times[0] = clock_seconds() - begin;
+        TRY(session_validate(&progress->val_acc, s));
+        times[1] = clock_seconds() - begin - times[0];
+    }
     if (s->timed < s->time_room) {
-        s->train_time[s->timed] = middle - begin;
-        s->eval_time[s->timed++] = clock_seconds() - middle;
+        s->train_time[s->timed] = times[0];
+        s->eval_time[s->timed++] = times[1];
     }
     progress->epoch = number;
     progress->best_val = s->learner.best;
-    return CONSM_OK;
+done:
+    return st;
 }
 
 consm_status session_report(struct session *s, const struct progress *progress)
@@ -64,6 +69,11 @@ consm_status session_report(struct session *s, const struct progress *progress)
     consm_status st = CONSM_OK;
     const struct train_options *o = &s->options;
     bool stop = o->progress && o->progress(o->progress_ctx, progress);
+    s->ahead.stop = s->ahead.stop || stop;
+    if (session_ahead(s)) /* what the session holds is of a later epoch */
+        return CONSM_OK;
+    stop = s->ahead.stop;
+    s->ahead.stop = false;
     bool due = o->checkpoint_every > 0 && progress->epoch % o->checkpoint_every == 0;
     if (o->checkpoint && (stop || due))
         TRY(o->checkpoint(o->checkpoint_ctx, s));
@@ -106,8 +116,12 @@ consm_status session_train(struct session *s, struct train_result *result)
         return s->procedure->fit(s, result);
     /* A session that a checkpoint restored goes on behind its last epoch. */
     for (int64_t number = s->learner.steps + 1; number <= c->epochs; number++) {
-        if (c->patience > 0 && s->learner.steps - s->learner.best_step >= c->patience)
+        int64_t idle = s->learner.steps - s->learner.best_step;
+        if (c->patience > 0 && idle >= c->patience)
             break;
+        session_promise(s, c->patience > 0 && c->patience - idle <= c->epochs - number
+                               ? c->patience - idle
+                               : c->epochs - number + 1);
         TRY(session_epoch(s, number, &progress));
         TRY(session_report(s, &progress));
         if (session_late(s))

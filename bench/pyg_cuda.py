@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Training steps of PyTorch Geometric on a card, to stand beside consm's on the same card.
+
+    python bench/pyg_cuda.py [--consm build/release/consm] [--sets cora] [--models gcn,gat,appnp]
+
+Eager, and as a CUDA graph of the whole step (Adam with capturable=True), which is the best that can
+be done for a static step there. Two layers, hidden width 64, dropout 0.5, Adam with weight decay:
+consm's defaults. Prints the median over the steps, waiting for the card after each, the mean over
+all of them without waiting, and the test accuracy that the same network reached.
+"""
+import argparse
+import os
+import statistics
+import subprocess
+import tempfile
+import time
+
+import numpy
+import torch
+import torch.nn.functional as F
+from torch_geometric import nn as gnn
+
+
+class Net(torch.nn.Module):
+    def __init__(self, model, features, classes):
+        super().__init__()
+        self.model = model
+        if model == "gcn":
+            self.a, self.b = gnn.GCNConv(features, 64, cached=True), gnn.GCNConv(64, classes, cached=True)
+        elif model == "gat":
+            self.a = gnn.GATConv(features, 8, heads=8, dropout=0.5)
+            self.b = gnn.GATConv(64, classes, heads=1, dropout=0.5)
+        else:
+            self.a, self.b = torch.nn.Linear(features, 64), torch.nn.Linear(64, classes)
+            self.spread = gnn.APPNP(10, 0.1, cached=True)
+
+    def forward(self, x, edges):
+        drop = lambda v: F.dropout(v, 0.5, self.training)
+        if self.model == "appnp":
+            return self.spread(self.b(drop(F.relu(self.a(x)))), edges)
+        act = F.elu if self.model == "gat" else F.relu
+        return self.b(drop(act(self.a(x, edges))), edges)
+
+
+def load(consm, name):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "set.npz")
+        subprocess.run([consm, "convert", name, path], check=True, stdout=subprocess.DEVNULL)
+        data = numpy.load(path)
+        x = torch.tensor(data["node_features"], dtype=torch.float32)
+        y = torch.tensor(data["node_labels"], dtype=torch.long)
+        pairs = torch.tensor(data["edges"], dtype=torch.long).t()
+    pairs = torch.cat([pairs, pairs.flip(0)], 1)
+    return x.cuda(), y.cuda(), torch.unique(pairs[:, pairs[0] != pairs[1]], dim=1).cuda()
+
+
+def measure(step, count):
+    each = []
+    for _ in range(count):
+        begin = time.perf_counter()
+        step()
+        torch.cuda.synchronize()
+        each.append(time.perf_counter() - begin)
+    begin = time.perf_counter()
+    for _ in range(count):
+        step()
+    torch.cuda.synchronize()
+    return 1e3 * statistics.median(each), 1e3 * (time.perf_counter() - begin) / count
+
+
+def run(model, x, y, edges, graphed, steps):
+    torch.manual_seed(0)
+    classes = int(y.max()) + 1
+    order = torch.randperm(len(y), generator=torch.Generator().manual_seed(0)).cuda()
+    train = torch.cat([order[y[order] == c][:20] for c in range(classes)])
+    rest = torch.ones(len(y), dtype=torch.bool, device="cuda")
+    rest[train] = False
+    net = Net(model, x.shape[1], classes).cuda()
+    adam = torch.optim.Adam(net.parameters(), lr=0.005, weight_decay=5e-4, capturable=graphed)
+
+    def step():
+        adam.zero_grad(set_to_none=not graphed)
+        F.cross_entropy(net(x, edges)[train], y[train]).backward()
+        adam.step()
+
+    net.train()
+    if graphed:
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(3):
+                step()
+        torch.cuda.current_stream().wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            step()
+        timed = graph.replay
+    else:
+        timed = step
+    for _ in range(20):
+        timed()
+    median, mean = measure(timed, steps)
+    net.eval()
+    with torch.no_grad():
+        right = (net(x, edges).argmax(1) == y)[rest].float().mean().item()
+    return median, mean, right
+
+
+def main():
+    ask = argparse.ArgumentParser()
+    ask.add_argument("--consm", default="build/release/consm")
+    ask.add_argument("--sets", default="cora")
+    ask.add_argument("--models", default="gcn,gat,appnp")
+    ask.add_argument("--steps", type=int, default=500)
+    how = ask.parse_args()
+    print(f"torch {torch.__version__}, {torch.cuda.get_device_name()}")
+    for name in how.sets.split(","):
+        x, y, edges = load(how.consm, name)
+        for model in how.models.split(","):
+            for graphed in (False, True):
+                label = "CUDA graph" if graphed else "eager"
+                try:
+                    median, mean, right = run(model, x, y, edges, graphed, how.steps)
+                    print(f"{name:10} {model:6} PyG {label:10} median {median:.4f} ms, mean {mean:.4f} ms, "
+                          f"test {100 * right:.2f} %", flush=True)
+                except Exception as fault:  # a model that cannot be captured is a finding, too
+                    print(f"{name:10} {model:6} PyG {label:10} fails: {str(fault).splitlines()[0][:120]}")
+                    torch.cuda.synchronize()
+
+
+main()

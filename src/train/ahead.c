@@ -1,0 +1,126 @@
+/* Epochs that run ahead of whoever asks for them: as many at once as he has promised to take, on
+ * backends whose memory the host does not see. He then gets them one by one. */
+#include "train/session.h"
+
+#include "base/clock.h"
+#include <math.h>
+
+enum { FIRST_RUN = 8 };                 /* epochs before anybody knows how long one takes */
+static const double RUN_SECONDS = 0.05; /* how long progress may be silent, about */
+
+/* The course of the lesson that steps are taken on now. */
+static struct course **course_now(struct session *s)
+{
+    return &s->ahead.course[s->without_extra];
+}
+
+static consm_status open_course(struct session *s, struct course **out, const struct lesson *lesson)
+{
+    const struct learner *l = &s->learner;
+    struct course_parts parts = {.train = lesson->program,
+                                 .eval = l->eval,
+                                 .loss = lesson->loss,
+                                 .logits = s->logits,
+                                 .rows = s->ahead.rows,
+                                 .label = s->problem->label,
+                                 .ties = s->options.config.ties == TIES_LOSS,
+                                 .always = s->validation == 0};
+    return course_new(out, &parts);
+}
+
+/* Accuracy alone is counted by OP_KEEP; what else may decide is computed on the host. */
+static bool possible(const struct session *s)
+{
+    return !s->learner.params->block[PLACE_VALUE].memory->host &&
+           s->judge.metric == METRIC_ACCURACY && course_possible(s->learner.eval) &&
+           s->backend->kind->supports(s->backend, OP_KEEP);
+}
+
+consm_status ahead_open(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    if (!possible(s))
+        return CONSM_OK;
+    TRY(index_new(&s->ahead.rows, s->judge.rows, s->problem->nodes));
+    TRY(index_set(s->ahead.rows, s->judge.node));
+    TRY(open_course(s, &s->ahead.course[0], &s->learner.train));
+    if (s->plain.program)
+        TRY(open_course(s, &s->ahead.course[1], &s->plain));
+done:
+    return st;
+}
+
+void ahead_close(struct session *s)
+{
+    for (int i = 0; i < 2; i++)
+        course_free(s->ahead.course[i]);
+    index_free(s->ahead.rows);
+    s->ahead = (struct ahead){0};
+}
+
+bool session_ahead(const struct session *s)
+{
+    return s->ahead.taken < s->ahead.record.count;
+}
+
+void session_promise(struct session *s, int64_t epochs)
+{
+    if (!session_ahead(s))
+        s->ahead.promised = epochs;
+}
+
+bool ahead_possible(const struct session *s)
+{
+    return s->ahead.course[s->without_extra] != NULL;
+}
+
+/* How many epochs to run now, the first of them being that number. */
+static int64_t how_many(const struct session *s, int64_t number)
+{
+    const struct ahead *a = &s->ahead;
+    int64_t every = s->options.checkpoint_every;
+    int64_t most = a->seconds > 0 ? (int64_t)fmin(RUN_SECONDS / a->seconds, KEEP_ROOM) : FIRST_RUN;
+    most = a->promised < most ? a->promised : most;
+    if (every > 0 && every - (number - 1) % every < most)
+        most = every - (number - 1) % every;
+    return most > 1 ? most : 1;
+}
+
+static consm_status run_ahead(struct session *s, int64_t number)
+{
+    consm_status st = CONSM_OK;
+    struct ahead *a = &s->ahead;
+    const struct learner *l = &s->learner;
+    const int64_t epochs = how_many(s, number);
+    const double begin = clock_seconds();
+    a->record.right = l->best < 0 ? -1 : llround(l->best * (double)s->judge.rows);
+    a->record.tie = l->best_loss;
+    TRY(course_run(*course_now(s), &(struct step){l->seed, (uint64_t)l->steps}, epochs,
+                   &a->record));
+    a->seconds = (clock_seconds() - begin) / (double)epochs;
+    a->promised -= epochs;
+    a->taken = 0;
+done:
+    return st;
+}
+
+consm_status ahead_epoch(struct session *s, int64_t number, struct progress *progress)
+{
+    consm_status st = CONSM_OK;
+    struct ahead *a = &s->ahead;
+    struct learner *l = &s->learner;
+    const int64_t rows = s->judge.rows;
+    if (!session_ahead(s))
+        TRY(run_ahead(s, number));
+    const struct kept_epoch *now = &a->record.epoch[a->taken++];
+    progress->loss = now->loss;
+    TRY(learner_took(l, now->loss));
+    progress->val_acc = rows ? (double)now->right / (double)rows : 0;
+    if (now->kept) {
+        l->best = progress->val_acc;
+        l->best_loss = now->tie;
+        l->best_step = l->steps;
+    }
+done:
+    return st;
+}
