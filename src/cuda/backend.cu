@@ -10,167 +10,12 @@
 #include "cuda/backend.cuh"
 #include "cuda/device.cuh"
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 enum {
     BUNCH = 16,                 /* steps of the larger graph */
-    SLACK = 256,                /* readable bytes behind a block */
-    PINNED_BYTES = 1 << 16,     /* larger downloads go straight to where they belong */
     WORKSPACE_BYTES = 32 << 20, /* what cuBLAS recommends for Hopper */
 };
-
-static struct card *card_of(struct backend *b)
-{
-    return (struct card *)b;
-}
-
-static consm_status check_blas(const struct card *card, cublasStatus_t status)
-{
-    if (status == CUBLAS_STATUS_SUCCESS)
-        return CONSM_OK;
-    return card->host->fail(CONSM_EIO, "%s: cuBLAS: %s", card->name, cublasGetStatusString(status));
-}
-
-consm_status card_check(const struct card *card, cudaError_t error, const char *what)
-{
-    if (error == cudaSuccess)
-        return CONSM_OK;
-    cudaGetLastError(); /* what can be forgotten is */
-    return card->host->fail(CONSM_EIO, "%s failed while %s: %s", card->name, what,
-                            cudaGetErrorString(error));
-}
-#define CHECK(call, what) TRY(card_check(card, call, what))
-
-/* Calls of this thread mean this card. */
-static consm_status card_turn(const struct card *card)
-{
-    return card_check(card, cudaSetDevice(card->number), "being chosen");
-}
-
-/* ---- memory ---- */
-
-/* How much is free, what the pool keeps for later included. */
-static void look_at_memory(const struct card *card, size_t *available, size_t *total)
-{
-    cudaMemPool_t pool;
-    uint64_t reserved = 0, used = 0;
-    *available = *total = 0;
-    cudaMemGetInfo(available, total);
-    if (cudaDeviceGetDefaultMemPool(&pool, card->number) == cudaSuccess) {
-        cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved);
-        cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used);
-    }
-    *available += reserved - used;
-}
-
-consm_status card_take(struct card *card, void **out, size_t bytes)
-{
-    size_t available, total;
-    cudaError_t error = cudaMallocAsync(out, bytes + SLACK, card->stream);
-    if (error == cudaSuccess) {
-        card->held += bytes;
-        return CONSM_OK;
-    }
-    *out = NULL;
-    if (error != cudaErrorMemoryAllocation)
-        return card_check(card, error, "making memory");
-    cudaGetLastError();
-    look_at_memory(card, &available, &total);
-    return card->host->fail(
-        CONSM_ELIMIT,
-        "%s: this run holds %.2f GB of the card's memory and needs %.2f GB more, but %.2f GB of "
-        "%.2f GB are free; a smaller hidden width or fewer runs side by side need less, and "
-        "device cpu needs none",
-        card->name, (double)card->held / 1e9, (double)bytes / 1e9, (double)available / 1e9,
-        (double)total / 1e9);
-}
-
-void card_give(struct card *card, void *data, size_t bytes)
-{
-    if (!data)
-        return;
-    card->held -= bytes;
-    cudaFreeAsync(data, card->stream);
-}
-
-static consm_status cuda_allocate(struct backend *b, struct memory **out, size_t bytes)
-{
-    consm_status st = CONSM_OK;
-    struct card *card = card_of(b);
-    void *data = NULL;
-    struct card_memory *m = (struct card_memory *)card->host->zalloc(1, sizeof *m);
-    *out = NULL;
-    if (!m)
-        return CONSM_ENOMEM;
-    TRY(card_turn(card));
-    TRY(card_take(card, &data, bytes));
-    m->base.bytes = bytes;
-    m->data = (char *)data;
-    CHECK(cudaMemsetAsync(data, 0, bytes + SLACK, card->stream), "clearing memory");
-    *out = &m->base;
-    return CONSM_OK;
-done:
-    card_give(card, data, bytes);
-    card->host->free(m);
-    return st;
-}
-
-static void cuda_release(struct backend *b, struct memory *memory)
-{
-    struct card_memory *m = (struct card_memory *)memory;
-    cudaSetDevice(card_of(b)->number);
-    card_give(card_of(b), m->data, m->base.bytes);
-    card_of(b)->host->free(m);
-}
-
-static char *data_of(const struct memory *m)
-{
-    return m ? ((const struct card_memory *)m)->data : NULL;
-}
-
-static consm_status cuda_upload(struct backend *b, struct memory *to, size_t at, const void *from,
-                                size_t bytes)
-{
-    consm_status st = CONSM_OK;
-    struct card *card = card_of(b);
-    TRY(card_turn(card));
-    CHECK(cudaMemcpyAsync(data_of(to) + at, from, bytes, cudaMemcpyHostToDevice, card->stream),
-          "sending data");
-done:
-    return st;
-}
-
-/* The one place that waits. */
-static consm_status cuda_download(struct backend *b, void *to, const struct memory *from, size_t at,
-                                  size_t bytes)
-{
-    consm_status st = CONSM_OK;
-    struct card *card = card_of(b);
-    bool small = bytes <= PINNED_BYTES;
-    TRY(card_turn(card));
-    CHECK(cudaMemcpyAsync(small ? card->pinned : to, data_of(from) + at, bytes,
-                          cudaMemcpyDeviceToHost, card->stream),
-          "returning data");
-    CHECK(cudaStreamSynchronize(card->stream), "running a program");
-    if (small)
-        memcpy(to, card->pinned, bytes);
-done:
-    return st;
-}
-
-static consm_status cuda_copy(struct backend *b, struct memory *to, const struct memory *from)
-{
-    consm_status st = CONSM_OK;
-    struct card *card = card_of(b);
-    TRY(card_turn(card));
-    CHECK(cudaMemcpyAsync(data_of(to), data_of(from), from->bytes, cudaMemcpyDeviceToDevice,
-                          card->stream),
-          "copying data");
-done:
-    return st;
-}
 
 /* ---- programs ---- */
 
@@ -180,7 +25,8 @@ struct compiled {
     struct instr *instr;    /* (instrs) with addresses of the card */
     struct card_leaf *copy; /* (leaves) */
     const void **leaf;      /* (leaves) what instructions are to read */
-    struct room scratch;
+    enum lane *lane;        /* (instrs) */
+    struct room scratch;    /* of both lanes, one behind the other */
     struct step *step; /* on the card: of the next step … */
     struct step next;  /* … which is known here, too */
     bool settled;      /* a run has computed what is constant */
@@ -229,6 +75,7 @@ static void cuda_discard(struct compiled *c)
     room_free(card, &c->scratch);
     card_give(card, c->step, sizeof *c->step);
     card->host->free(c->instr);
+    card->host->free(c->lane);
     card->host->free(c->copy);
     card->host->free(c->leaf);
     card->host->free(c);
@@ -247,6 +94,8 @@ static const void *own(const struct compiled *c, enum leaf_kind kind, const void
     return found < 0 ? NULL : c->leaf[found];
 }
 
+static consm_status open_blas(struct card *card);
+
 /* Gives instructions their addresses, and scratch to work in. */
 static consm_status resolve(struct compiled *c)
 {
@@ -254,6 +103,7 @@ static consm_status resolve(struct compiled *c)
     struct card *card = c->card;
     void *base[PLACES], *scratch = NULL;
     size_t most = 0;
+    bool blas = false;
     for (int place = 0; place < PLACES; place++)
         base[place] = data_of(c->plan->memory[place]);
     for (int32_t i = 0; i < c->plan->instrs; i++) {
@@ -269,15 +119,20 @@ static consm_status resolve(struct compiled *c)
         card->host->resolve(in, base, c->leaf);
         size_t bytes = cuda_scratch_bytes(in);
         most = bytes > most ? bytes : most;
+        blas = blas || cuda_calls_blas(in);
     }
-    if (most > c->scratch.bytes) {
-        TRY(card_take(card, &scratch, most));
+    if (blas && !card->blas)
+        TRY(open_blas(card));
+    most = (most + 255) / 256 * 256;
+    if (2 * most > c->scratch.bytes) {
+        TRY(card_take(card, &scratch, 2 * most));
         room_free(card, &c->scratch);
-        c->scratch = {scratch, most};
-        CHECK(cudaMemsetAsync(scratch, 0, most, card->stream), "clearing memory");
+        c->scratch = {scratch, 2 * most};
+        CHECK(cudaMemsetAsync(scratch, 0, 2 * most, card->stream), "clearing memory");
     }
     for (int32_t i = 0; i < c->plan->instrs; i++)
-        c->instr[i].scratch = (float *)c->scratch.data;
+        c->instr[i].scratch = (float *)((char *)c->scratch.data +
+                                        (c->lane[i] == LANE_ASIDE ? c->scratch.bytes / 2 : 0));
 done:
     return st;
 }
@@ -319,8 +174,10 @@ static consm_status cuda_compile(struct backend *b, struct compiled **out,
     c->instr = (struct instr *)host->zalloc((size_t)plan->instrs, sizeof *c->instr);
     c->copy = (struct card_leaf *)host->zalloc((size_t)plan->leaves, sizeof *c->copy);
     c->leaf = (const void **)host->zalloc((size_t)plan->leaves, sizeof *c->leaf);
-    if (!c->instr || !c->copy || !c->leaf)
+    c->lane = (enum lane *)host->zalloc((size_t)plan->instrs, sizeof *c->lane);
+    if (!c->instr || !c->copy || !c->leaf || !c->lane)
         TRY(CONSM_ENOMEM);
+    lanes_plan(plan, c->lane);
     TRY(card_turn(card));
     TRY(card_take(card, &step, sizeof *c->step));
     c->step = (struct step *)step;
@@ -335,14 +192,53 @@ done:
 }
 
 /* Launches the kernels of a step, or those of what is constant. */
-static void launch_all(struct compiled *c, bool once, bool early)
+static void launch_all(struct compiled *c, bool once)
 {
-    const struct cuda_context cx = {c->card->stream, c->step, c->card->blas, early};
+    const struct cuda_context cx = {c->card->stream, c->step, c->card->blas, false};
     for (int32_t i = 0; i < c->plan->instrs; i++)
         if (c->instr[i].once == once)
             cuda_kernels[c->instr[i].op](&c->instr[i], &cx);
     if (!once)
         launch(&cx, advance, dim3(1), 1, c->step);
+}
+
+/* Captures the kernels of a step in two lanes. A kernel behind a fork or a join has more than one
+ * to wait for and is not put on the card early. */
+static void capture_step(struct compiled *c)
+{
+    const struct card *card = c->card;
+    struct cuda_context main = {card->stream, c->step, card->blas, true};
+    const struct cuda_context aside = {card->aside, c->step, NULL, false};
+    bool ahead = true, pending = false; /* main has gone on since the fork; something runs aside */
+    for (int32_t i = 0; i < c->plan->instrs; i++) {
+        const struct instr *in = &c->instr[i];
+        if (in->once)
+            continue;
+        if (c->lane[i] == LANE_ASIDE) {
+            if (ahead) {
+                cudaEventRecord(card->fork, card->stream);
+                cudaStreamWaitEvent(card->aside, card->fork, 0);
+            }
+            cuda_kernels[in->op](in, &aside);
+            ahead = false;
+            pending = true;
+            continue;
+        }
+        main.early = !(c->lane[i] == LANE_JOIN && pending);
+        if (!main.early) {
+            cudaEventRecord(card->join, card->aside);
+            cudaStreamWaitEvent(card->stream, card->join, 0);
+            pending = false;
+        }
+        cuda_kernels[in->op](in, &main);
+        ahead = true;
+    }
+    main.early = !pending;
+    if (pending) {
+        cudaEventRecord(card->join, card->aside);
+        cudaStreamWaitEvent(card->stream, card->join, 0);
+    }
+    launch(&main, advance, dim3(1), 1, c->step);
 }
 
 static consm_status capture(struct compiled *c, cudaGraphExec_t *out, int steps)
@@ -354,7 +250,7 @@ static consm_status capture(struct compiled *c, cudaGraphExec_t *out, int steps)
     CHECK(cudaStreamBeginCapture(card->stream, cudaStreamCaptureModeThreadLocal),
           "capturing a program");
     for (int k = 0; k < steps; k++)
-        launch_all(c, false, true);
+        capture_step(c);
     error = cudaStreamEndCapture(card->stream, &graph);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(out, graph, 0);
@@ -377,9 +273,9 @@ static consm_status cuda_run(struct compiled *c, const struct step *first, int64
     if (c->next.seed != first->seed || c->next.number != first->number)
         set_step<<<1, 1, 0, card->stream>>>(c->step, first->seed, first->number);
     if (!c->settled)
-        launch_all(c, true, false);
+        launch_all(c, true);
     if (!c->awake) {
-        launch_all(c, false, false);
+        launch_all(c, false);
         left--;
     }
     c->settled = c->awake = true;
@@ -414,6 +310,12 @@ static void cuda_close(struct backend *b)
         cudaStreamSynchronize(card->stream);
         cudaStreamDestroy(card->stream);
     }
+    if (card->aside)
+        cudaStreamDestroy(card->aside);
+    if (card->fork)
+        cudaEventDestroy(card->fork);
+    if (card->join)
+        cudaEventDestroy(card->join);
     card->host->team_free(b->host);
     card->host->free(card);
 }
@@ -442,6 +344,13 @@ static consm_status keep_pool(struct card *card)
     CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all), "being opened");
 done:
     return st;
+}
+
+static consm_status check_blas(const struct card *card, cublasStatus_t status)
+{
+    if (status == CUBLAS_STATUS_SUCCESS)
+        return CONSM_OK;
+    return card->host->fail(CONSM_EIO, "%s: cuBLAS: %s", card->name, cublasGetStatusString(status));
 }
 
 /* cuBLAS may be captured when its workspace is ours, and gives the same bits on one stream. */
@@ -497,9 +406,11 @@ extern "C" CONSM_API consm_status consm_plugin(struct backend **out,
     TRY(services->team_new(&card->base.host, threads));
     TRY(card_turn(card));
     CHECK(cudaStreamCreateWithFlags(&card->stream, cudaStreamNonBlocking), "being opened");
+    CHECK(cudaStreamCreateWithFlags(&card->aside, cudaStreamNonBlocking), "being opened");
+    CHECK(cudaEventCreateWithFlags(&card->fork, cudaEventDisableTiming), "being opened");
+    CHECK(cudaEventCreateWithFlags(&card->join, cudaEventDisableTiming), "being opened");
     CHECK(cudaMallocHost((void **)&card->pinned, PINNED_BYTES), "being opened");
     TRY(keep_pool(card));
-    TRY(open_blas(card));
     *out = &card->base;
     return CONSM_OK;
 done:

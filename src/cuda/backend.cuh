@@ -27,8 +27,9 @@ struct card {
     const struct plugin_services *host;
     int number;
     char name[32]; /* "cuda:0" */
-    cudaStream_t stream;
-    cublasHandle_t blas;
+    cudaStream_t stream, aside;   /* the second one for captured steps: see lanes.cu */
+    cudaEvent_t fork, join;
+    cublasHandle_t blas;          /* NULL until a program needs it */
     void *workspace;              /* of blas */
     char *pinned;                 /* through which small downloads go */
     size_t held;                  /* bytes of the card's memory */
@@ -41,13 +42,40 @@ struct card_memory {
     char *data;
 };
 
+static inline struct card *card_of(struct backend *b)
+{
+    return (struct card *)b;
+}
+
+static inline char *data_of(const struct memory *m)
+{
+    return m ? ((const struct card_memory *)m)->data : NULL;
+}
+
+/* ---- memory.cu ---- */
+
+enum { PINNED_BYTES = 1 << 16 }; /* larger downloads go straight to where they belong */
+
 /* Makes a status of what a call returned; what says, for people, what it was to do. */
 consm_status card_check(const struct card *card, cudaError_t error, const char *what);
+#define CHECK(call, what) TRY(card_check(card, call, what))
+
+/* Calls of this thread mean this card from now on. */
+consm_status card_turn(const struct card *card);
 
 /* Memory of the card, uninitialised, with slack behind its end; CONSM_ELIMIT with figures when
  * there is not enough. Returned memory is used again when the stream has come so far. */
 consm_status card_take(struct card *card, void **out, size_t bytes);
 void card_give(struct card *card, void *data, size_t bytes);
+
+/* Of struct backend_kind. */
+consm_status cuda_allocate(struct backend *b, struct memory **out, size_t bytes);
+void cuda_release(struct backend *b, struct memory *memory);
+consm_status cuda_upload(struct backend *b, struct memory *to, size_t at, const void *from,
+                         size_t bytes);
+consm_status cuda_download(struct backend *b, void *to, const struct memory *from, size_t at,
+                           size_t bytes);
+consm_status cuda_copy(struct backend *b, struct memory *to, const struct memory *from);
 
 /* An array on the card that grows when it must. */
 struct room {
@@ -55,6 +83,17 @@ struct room {
     size_t bytes;
 };
 void room_free(struct card *card, struct room *room);
+
+/* ---- lanes.cu ---- */
+
+enum lane {
+    LANE_MAIN,
+    LANE_ASIDE, /* beside what follows */
+    LANE_JOIN   /* main, when what ran aside has ended */
+};
+
+/* lane (instrs): where each instruction of a captured step runs. */
+void lanes_plan(const struct planned *plan, enum lane *lane);
 
 /* ---- leaves.cu ---- */
 

@@ -126,6 +126,11 @@ static int64_t inner(const struct instr *in)
     return in->attr.transposed ? in->src_rows[0] : in->src_cols[0];
 }
 
+bool cuda_calls_blas(const struct instr *in)
+{
+    return in->op == OP_MATMUL && tiles_for(in->rows, in->cols, inner(in)).library;
+}
+
 int64_t scratch_gemm(const struct instr *in)
 {
     if (in->op != OP_MATMUL)

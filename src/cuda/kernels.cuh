@@ -45,4 +45,7 @@ extern const cuda_kernel cuda_kernels[OP_COUNT];
  * as large as the largest. Aligned to 256 bytes; zeroed once, before the first run. */
 size_t cuda_scratch_bytes(const struct instr *in);
 
+/* Whether an instruction calls cuBLAS, which takes its time to open: only then is cx->blas there. */
+bool cuda_calls_blas(const struct instr *in);
+
 #endif
