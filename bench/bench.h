@@ -35,6 +35,8 @@ struct bench {
     struct team *team;         /* its threads */
     int threads, most_threads; /* of this pass, of the last */
     double seconds;            /* spent on each measurement */
+    const char *device;        /* time models on that one and nothing else; NULL: not */
+    char *sets;                /* for that: datasets, between semicolons */
     const char *filter;        /* only lines "kernel shape" that contain it; NULL: all */
     bool json, busy;
     const char *title;      /* of the section, until printed */
@@ -55,6 +57,8 @@ void bench_line(struct bench *b, const char *kernel, const char *shape, double t
 bool bench_wants(const struct bench *b, const char *text); /* the filter is part of text */
 /* The shortest time of one run, without printing. */
 double bench_time(struct bench *b, team_fn fn, void *arg);
+/* Steps and epochs of whole models on a device. */
+consm_status bench_device(struct bench *b, const char *device, char *sets);
 /* Names the section that begins; printed when one of its lines is. */
 void bench_title(struct bench *b, const char *title);
 

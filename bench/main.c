@@ -13,6 +13,7 @@ static const char usage[] =
     "  --threads N    the largest team; measured are 1 and N (default: all processors)\n"
     "  --seconds S    time spent on each measurement (default 0.2)\n"
     "  --filter TEXT  only lines whose kernel and shape contain TEXT, as in \"spmm cora\"\n"
+    "  --device D     instead: steps and epochs of models on cpu, cuda, …, with --sets A;B;…\n"
     "  --busy         on a machine with other work: one thread, processor time, not the clock's\n"
     "  --json         one JSON object per line instead of the table\n"
     "Beside each time stands the machine's own ceiling and how many times as long it took.\n"
@@ -169,6 +170,10 @@ static int parse(struct bench *b, int *threads, int argc, char **argv)
         }
         if (strcmp(argv[i], "--filter") == 0 && value)
             b->filter = value;
+        else if (strcmp(argv[i], "--device") == 0 && value)
+            b->device = value;
+        else if (strcmp(argv[i], "--sets") == 0 && value)
+            b->sets = argv[i + 1];
         else if (strcmp(argv[i], "--threads") == 0 && value && atoi(value) > 0)
             *threads = atoi(value);
         else if (strcmp(argv[i], "--seconds") == 0 && value && atof(value) > 0)
@@ -184,13 +189,21 @@ static int parse(struct bench *b, int *threads, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    struct bench b = {.seconds = 0.2, .simd = simd_best()};
+    char shape[] = "csbm:nodes=2708,classes=7,degree=4,features=1433";
+    struct bench b = {.sets = shape, .seconds = 0.2, .simd = simd_best()};
     int threads = threads_available(), wrong = parse(&b, &threads, argc, argv);
     if (wrong)
         return wrong == 1 ? 0 : wrong;
     if (b.busy)
         threads = 1;
     b.most_threads = threads;
+    if (b.device) {
+        b.threads = threads;
+        if (bench_device(&b, b.device, b.sets) == CONSM_OK)
+            return 0;
+        fprintf(stderr, "consm-bench: %s\n", consm_errmsg());
+        return 1;
+    }
     if (bench_all(&b, 1) < 0 || (threads > 1 && bench_all(&b, threads) < 0)) {
         fprintf(stderr, "consm-bench: %s\n", consm_errmsg());
         return 1;

@@ -10,7 +10,7 @@ build=${BUILD_DIR:-$(dirname "$consm")}
 . "$(dirname "$0")/faults.sh"
 run=("$consm" train karate --model gcn --per-class 4 --epochs 5 --json)
 
-nm -D "$build/libconsm.so" | grep -iE ' (cuda|cublas|cu[A-Z])' > "$work/names" &&
+nm -D "$build/libconsm.so" | grep -E ' (cuda|cublas|cu[A-Z])' > "$work/names" &&
     fault "libconsm.so: $(head -1 "$work/names")"
 "${run[@]}" --device cuda > "$work/out" 2> "$work/err"
 code=$?
