@@ -184,6 +184,12 @@ static int read_args(struct training *t, struct args *args, struct batch *batch)
     return read_output_args(t);
 }
 
+/* A card has memory of its own and says itself what does not fit; the host holds the data. */
+static bool elsewhere(const struct consm_options *o)
+{
+    return strncmp(o->device, "cuda", 4) == 0;
+}
+
 /* The split of the first seed: what is wrong with it is found before anything is written. */
 static consm_status look_at_split(struct training *t)
 {
@@ -261,7 +267,7 @@ static int finish(struct training *t, consm_status st)
                          "%s; go on with: consm train --config %s/config.yaml -o %s --resume",
                          consm_errmsg(), t->output.folder, t->output.folder);
     /* A card that failed leaves the last checkpoint, if there is one. */
-    if (st == CONSM_EIO && t->options && t->options->device[0] && t->output.checkpoint &&
+    if (st == CONSM_EIO && t->options && elsewhere(t->options) && t->output.checkpoint &&
         file_kind(t->output.checkpoint) == FILE_REGULAR)
         return args_fail(t->args, EXIT_FAILED,
                          "%s; go on with: consm train --config %s/config.yaml -o %s --resume "
@@ -287,7 +293,7 @@ static int run(struct args *args)
     TRY(consm_dataset_open_with(&t.data, name, &how));
     TRY(options_resolve(t.options, t.data));
     TRY(limits_check(t.data->data, &t.options->config,
-                     (int64_t)batch.jobs * t.options->member_jobs));
+                     elsewhere(t.options) ? 0 : (int64_t)batch.jobs * t.options->member_jobs));
     TRY(look_at_split(&t));
     TRY(open_output(&t, name));
     TRY(dataset_prepared(&t.prepared, t.data));
