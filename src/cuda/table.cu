@@ -5,12 +5,7 @@
 #define cuda_param  NULL
 #define cuda_input  NULL
 #define cuda_sparse NULL
-
-/* Attention in one walk is the CPU's: here its parts run one after the other (program/lower.c). */
-#define cuda_attend         NULL
-#define cuda_attend_rows    NULL
-#define cuda_attend_columns NULL
-#define cuda_beside         NULL
+#define cuda_beside NULL
 
 const cuda_kernel cuda_kernels[OP_COUNT] = {
 #define OP(NAME, name, gradient) cuda_##name,
