@@ -64,6 +64,7 @@ if(CONSM_TESTS)
         target_compile_options(test_api_calls PRIVATE -Wno-float-conversion -Wno-unused-value
                                -Wno-nonnull -Wno-overflow)
     endif()
+    include(cmake/card.cmake)
     add_executable(sample_report tests/sample_report.c) # what check_report_browser.sh looks at
     target_compile_options(sample_report PRIVATE -Wno-conversion)
     target_include_directories(sample_report PRIVATE tests)

@@ -1,0 +1,129 @@
+/* The kernels of src/cuda behind program/backend.h, on the card of cuda_runtime.h: memory is the
+ * host's, leaves are read where they are, instructions run one after the other. */
+#include "cuda/kernels.cuh"
+
+#include <stdlib.h>
+#include <vector>
+
+extern "C" {
+#include "base/threads.h"
+consm_status card_open(struct backend **out, int threads);
+}
+
+struct compiled {
+    const struct planned *plan;
+    std::vector<struct instr> instr;
+    std::vector<const void *> leaf;
+    void *scratch;
+    bool settled;
+    uint64_t versions; /* of all leaves, added up */
+};
+
+static bool card_supports(const struct backend *, enum op op)
+{
+    return cuda_kernels[op] != NULL;
+}
+
+static consm_status card_allocate(struct backend *, struct memory **out, size_t bytes)
+{
+    struct memory *m = (struct memory *)calloc(1, sizeof *m);
+    m->bytes = bytes;
+    m->host = aligned_alloc(64, (bytes / 64 + 2) * 64);
+    memset(m->host, 0, bytes);
+    *out = m;
+    return CONSM_OK;
+}
+
+static void card_release(struct backend *, struct memory *m)
+{
+    free(m->host);
+    free(m);
+}
+
+static consm_status card_upload(struct backend *, struct memory *to, size_t at, const void *from,
+                                size_t bytes)
+{
+    memcpy((char *)to->host + at, from, bytes);
+    return CONSM_OK;
+}
+
+static consm_status card_download(struct backend *, void *to, const struct memory *from, size_t at,
+                                  size_t bytes)
+{
+    memcpy(to, (const char *)from->host + at, bytes);
+    return CONSM_OK;
+}
+
+static consm_status card_copy(struct backend *, struct memory *to, const struct memory *from)
+{
+    memcpy(to->host, from->host, from->bytes);
+    return CONSM_OK;
+}
+
+static consm_status card_compile(struct backend *, struct compiled **out,
+                                 const struct planned *plan)
+{
+    struct compiled *c = new compiled();
+    size_t most = 0;
+    c->plan = plan;
+    c->instr.assign(plan->instr, plan->instr + plan->instrs);
+    c->leaf.resize((size_t)plan->leaves);
+    for (const struct instr &in : c->instr)
+        most = cuda_scratch_bytes(&in) > most ? cuda_scratch_bytes(&in) : most;
+    c->scratch = calloc(1, most + 1);
+    *out = c;
+    return CONSM_OK;
+}
+
+static consm_status card_run(struct compiled *c, const struct step *first, int64_t steps)
+{
+    void *base[PLACES];
+    struct step step = *first;
+    const struct cuda_context cx = {NULL, &step, NULL, true};
+    uint64_t versions = 0;
+    for (int place = 0; place < PLACES; place++)
+        base[place] = c->plan->memory[place] ? c->plan->memory[place]->host : NULL;
+    for (int32_t i = 0; i < c->plan->leaves; i++) {
+        c->leaf[(size_t)i] = c->plan->leaf[i].data;
+        versions += leaf_version(&c->plan->leaf[i]);
+    }
+    c->settled = c->settled && versions == c->versions;
+    c->versions = versions;
+    for (int64_t k = 0; k < steps; k++, step.number++) {
+        for (struct instr &in : c->instr) {
+            in.scratch = (float *)c->scratch;
+            instr_resolve(&in, base, c->leaf.data());
+            if (!in.once || !c->settled)
+                cuda_kernels[in.op](&in, &cx);
+        }
+        c->settled = true;
+    }
+    return CONSM_OK;
+}
+
+static void card_discard(struct compiled *c)
+{
+    if (!c)
+        return;
+    free(c->scratch);
+    delete c;
+}
+
+static void card_close(struct backend *b)
+{
+    team_free(b->host);
+    free(b);
+}
+
+static const struct backend_kind card_kind = {
+    "card",      card_supports, card_allocate, card_release, card_upload, card_download,
+    card_copy,   card_compile,  card_run,      card_discard, card_close,
+};
+
+consm_status card_open(struct backend **out, int threads)
+{
+    struct backend *b = (struct backend *)calloc(1, sizeof *b);
+    b->kind = &card_kind;
+    *out = b;
+    return team_new(&b->host, threads);
+}

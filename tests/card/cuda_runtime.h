@@ -1,0 +1,142 @@
+/*
+ * A card for machines that have none: what src/cuda takes from CUDA, on the host. A kernel's threads
+ * are fibres that take turns; they give way at barriers and where lanes of a warp exchange numbers,
+ * as they must on a card, so that a missing barrier, a lane that is left out of an exchange or a sum
+ * over the wrong lanes gives wrong numbers or a deadlock here as well. From launch to launch the
+ * order of threads and blocks is turned around. Nothing can be learnt of speed.
+ */
+#ifndef CARD_CUDA_RUNTIME_H
+#define CARD_CUDA_RUNTIME_H
+
+#include <functional>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define __global__
+#define __device__
+#define __host__
+#define __shared__ static
+#define __launch_bounds__(threads)
+
+struct uint3 {
+    unsigned x, y, z;
+};
+struct uint4 {
+    unsigned x, y, z, w;
+};
+struct float2 {
+    float x, y;
+} __attribute__((aligned(8)));
+struct float4 {
+    float x, y, z, w;
+} __attribute__((aligned(16)));
+
+struct dim3 {
+    unsigned x, y, z;
+    dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c)
+    {
+    }
+};
+
+static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
+{
+    return uint4{x, y, z, w};
+}
+
+/* Of the thread whose turn it is. */
+extern uint3 threadIdx, blockIdx;
+extern dim3 blockDim, gridDim;
+
+/* ---- what threads wait for ---- */
+
+/* All threads of the block; all blocks; all lanes of the warp, which see what each has put down
+ * (size bytes) in the table of 32 such things that is returned. */
+void card_block_barrier(void);
+void card_grid_barrier(void);
+const void *card_exchange(const void *mine, size_t size);
+int card_block_or(int mine);
+
+static inline void __syncthreads()
+{
+    card_block_barrier();
+}
+
+static inline int __syncthreads_or(int mine)
+{
+    return card_block_or(mine);
+}
+
+template <class T> T __shfl_sync(unsigned, T mine, int lane)
+{
+    return ((const T *)card_exchange(&mine, sizeof mine))[lane & 31];
+}
+
+template <class T> T __shfl_xor_sync(unsigned, T mine, int bits)
+{
+    return ((const T *)card_exchange(&mine, sizeof mine))[(threadIdx.x & 31) ^ (unsigned)bits];
+}
+
+/* ---- single instructions ---- */
+
+static inline void __threadfence()
+{
+}
+
+static inline unsigned atomicAdd(unsigned *to, unsigned more)
+{
+    unsigned before = *to;
+    *to += more;
+    return before;
+}
+
+static inline unsigned __umulhi(unsigned a, unsigned b)
+{
+    return (unsigned)((uint64_t)a * b >> 32);
+}
+
+static inline int __ffs(int x)
+{
+    return __builtin_ffs(x);
+}
+
+template <class T> T __ldcg(const T *from)
+{
+    return *from;
+}
+
+/* ---- launching ---- */
+
+typedef struct card_stream *cudaStream_t;
+
+enum cudaLaunchAttributeID {
+    cudaLaunchAttributeProgrammaticStreamSerialization,
+    cudaLaunchAttributeCooperative
+};
+struct cudaLaunchAttribute {
+    cudaLaunchAttributeID id;
+    struct {
+        int programmaticStreamSerializationAllowed, cooperative;
+    } val;
+};
+struct cudaLaunchConfig_t {
+    dim3 gridDim, blockDim;
+    size_t dynamicSmemBytes;
+    cudaStream_t stream;
+    cudaLaunchAttribute *attrs;
+    unsigned numAttrs;
+};
+
+/* Runs every thread to its end. Blocks go one after the other, because __shared__ is one place for
+ * all of them; kernels whose blocks wait for each other get a single one. */
+void card_launch(const cudaLaunchConfig_t *config, const std::function<void()> &thread);
+
+template <class... Parameters, class... Arguments>
+void cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
+                        Arguments... arguments)
+{
+    card_launch(config, [=] { kernel(arguments...); });
+}
+
+#endif
