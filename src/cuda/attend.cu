@@ -5,7 +5,8 @@
  *
  * Lanes stand over the columns of whole heads, V floats each; where they are fewer than a warp,
  * groups of them take entries in turn. A head of more columns than a warp holds is walked in turns.
- * A hub's entries are divided among the warps of its block. */
+ * Random bits are the costly part: where those of an entry's heads share a word, a lane draws it for
+ * one entry and all others ask that lane. */
 #include "cuda/device.cuh"
 
 enum { AHEAD = 4 }; /* entries under way at once, for each group */
@@ -22,6 +23,7 @@ struct attend {
     float slope;
     struct drop drop;
     int pieces, together, shift; /* lanes a head; heads side by side; 2^shift lanes a group */
+    bool shared;                 /* an entry's random bits lie in one word */
 };
 
 /* Where a lane stands, in turn `turn` of a long head. */
@@ -66,9 +68,23 @@ __device__ static float head_sum(const struct attend &a, const struct stand &me,
     return sum;
 }
 
-__device__ static float factor_of(const struct attend &a, int64_t place, int head)
+/* The random bits of all heads of the entry stored at that place, lowest first. */
+__device__ static uint32_t bits_of(const struct attend &a, int64_t place)
 {
-    return a.drop.threshold ? drop_factors<1>(a.drop, (uint64_t)(place * a.heads + head)).v[0] : 1;
+    const uint64_t first = (uint64_t)place * (uint64_t)a.heads * a.drop.bits, block = first >> 7;
+    const uint4 words = philox((uint32_t)block, (uint32_t)(block >> 32), a.drop.stream, a.drop.step);
+    return word_of(words, (uint32_t)(first & 127) >> 5) >> (first & 31);
+}
+
+/* What is left of a head's weight, 0 or 1/(1-rate); bits: as above, where they are shared. */
+__device__ static float factor_of(const struct attend &a, int64_t place, uint32_t bits, int head)
+{
+    if (a.drop.threshold == 0)
+        return 1;
+    if (!a.shared)
+        return drop_factors<1>(a.drop, (uint64_t)(place * a.heads + head)).v[0];
+    const uint32_t number = bits >> (head * a.drop.bits) & ((1u << a.drop.bits) - 1);
+    return number >= a.drop.threshold ? a.drop.scale : 0;
 }
 
 /* ---- rows ---------------------------------------------------------------- */
@@ -165,6 +181,7 @@ __device__ static struct attended<V> walk_row(const struct attend &a, const stru
     for (int64_t base = from; base < to; base += WARP) {
         const int count = to - base < WARP ? (int)(to - base) : WARP;
         const int32_t col = lane < count ? a.col[base + lane] : 0;
+        const uint32_t drawn = a.shared ? bits_of(a, base + lane) : 0;
         for (int first = 0; first < count; first += AHEAD * me.groups) {
             bool on[AHEAD];
             float score[AHEAD], own[AHEAD], left[AHEAD];
@@ -173,11 +190,12 @@ __device__ static struct attended<V> walk_row(const struct attend &a, const stru
             for (int i = 0; i < AHEAD; i++) {
                 const int at = first + i * me.groups + me.group;
                 const int64_t j = __shfl_sync(0xffffffffu, col, at);
+                const uint32_t bits = a.shared ? __shfl_sync(0xffffffffu, drawn, at) : 0;
                 on[i] = me.active && at < count;
                 score[i] = on[i] ? mine + a.right[j * a.heads + me.head] : 0;
                 z[i] = on[i] ? load<V>(a.z + j * a.width + me.column) : vec<V>{};
                 own[i] = on[i] && a.gate && a.val ? a.val[base + at] : 1;
-                left[i] = on[i] ? factor_of(a, base + at, me.head) : 0;
+                left[i] = on[i] ? factor_of(a, base + at, bits, me.head) : 0;
             }
             take<V>(s, a, on, score, own, left, z);
         }
@@ -210,40 +228,21 @@ __device__ static void write_row(const struct attend &a, const struct stand &me,
     }
 }
 
-/* A hub by the whole block. */
-template <int V>
-__device__ static void hub_row(const struct attend &a, const struct stand &me, int64_t r,
-                               int64_t from, int64_t to, int turn)
-{
-    __shared__ struct attended<V> part[WARPS][WARP];
-    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    const int64_t each = (to - from + WARPS - 1) / WARPS, left = from + warp * each;
-    struct attended<V> s = walk_row<V>(a, me, r, left, left + each < to ? left + each : to);
-    part[warp][lane] = s;
-    __syncthreads();
-    if (warp == 0) {
-        for (int w = 1; w < WARPS; w++)
-            merge<V>(s, part[w][lane]);
-        write_row<V>(a, me, r, s, turn);
-    }
-    __syncthreads();
-}
-
 template <int V> __global__ void __launch_bounds__(THREADS) attend_kernel(struct attend a)
 {
     begin();
-    const int64_t first = (int64_t)blockIdx.x * WARPS, r = first + threadIdx.x / WARP;
-    const int64_t from = r < a.rows ? a.start[r] : 0, to = r < a.rows ? a.start[r + 1] : 0;
-    const bool hub = to - from > HUB;
     for (int turn = 0; turn < turns_of(a); turn++) {
         const struct stand me = stand_at<V>(a, turn);
-        if (r < a.rows && !hub)
-            write_row<V>(a, me, r, walk_row<V>(a, me, r, from, to), turn);
-        if (!__syncthreads_or(hub))
-            continue;
-        for (int64_t row = first; row < first + WARPS && row < a.rows; row++)
-            if (a.start[row + 1] - a.start[row] > HUB)
-                hub_row<V>(a, me, row, a.start[row], a.start[row + 1], turn);
+        sum_rows<struct attended<V>>(
+            a.start, a.rows,
+            [&](int64_t r, int64_t from, int64_t to) { return walk_row<V>(a, me, r, from, to); },
+            [](struct attended<V> s, const struct attended<V> &t) {
+                merge<V>(s, t);
+                return s;
+            },
+            [&](int64_t r, const struct attended<V> &s, int64_t) {
+                write_row<V>(a, me, r, s, turn);
+            });
     }
 }
 
@@ -267,6 +266,7 @@ __device__ static struct received<V> walk_column(const struct attend &a, const s
         const int count = to - base < WARP ? (int)(to - base) : WARP;
         const int32_t col = lane < count ? a.col[base + lane] : 0;
         const int64_t place = lane < count ? a.entry[base + lane] : 0;
+        const uint32_t drawn = a.shared ? bits_of(a, place) : 0;
         for (int first = 0; first < count; first += AHEAD * me.groups) {
             vec<V> g[AHEAD];
             float score[AHEAD], most[AHEAD], along[AHEAD], own[AHEAD], left[AHEAD];
@@ -275,13 +275,14 @@ __device__ static struct received<V> walk_column(const struct attend &a, const s
                 const int at = first + i * me.groups + me.group;
                 const int64_t row = __shfl_sync(0xffffffffu, col, at);
                 const int64_t stored = __shfl_sync(0xffffffffu, place, at);
+                const uint32_t bits = a.shared ? __shfl_sync(0xffffffffu, drawn, at) : 0;
                 const bool on = me.active && at < count;
                 const float *packed = a.left + row * 3 * a.heads + me.head;
                 score[i] = on ? packed[0] + mine : 0;
                 most[i] = on ? packed[a.heads] : INFINITY; /* whose weight is zero */
                 along[i] = on ? packed[2 * a.heads] : 0;
                 own[i] = !on ? 0 : a.gate && a.val ? a.val[stored] : 1;
-                left[i] = on ? factor_of(a, stored, me.head) : 0;
+                left[i] = on ? factor_of(a, stored, bits, me.head) : 0;
                 g[i] = on ? load<V>(a.g + row * a.width + me.column) : vec<V>{};
             }
 #pragma unroll
@@ -305,70 +306,46 @@ __device__ static struct received<V> walk_column(const struct attend &a, const s
     return s;
 }
 
-/* z̄_j, and this lane's part of ⟨bent_j, z_j⟩, which is added to *dot. In the last turn of a head:
- * ȳ_j = ⟨bent_j, z_j⟩ - Σ slope α ⟨g, out⟩, as totals. By all lanes of a warp. */
+/* z̄_j, and ȳ_j = ⟨bent_j, z_j⟩ - Σ slope α ⟨g, out⟩ as totals, to which every turn of a long head
+ * adds. By all lanes of a warp, always the same one for a row. */
 template <int V>
 __device__ static void write_column(const struct attend &a, const struct stand &me, int64_t j,
-                                    const struct received<V> &s, float *dot, bool last)
+                                    const struct received<V> &s, int turn)
 {
     const bool writes = me.active && me.group == 0;
+    float dot = 0;
     if (writes)
         store<V>(a.out + j * a.width + me.column, s.out);
     if (!a.totals)
         return;
     const vec<V> z = me.active ? load<V>(a.z + j * a.width + me.column) : vec<V>{};
     for (int k = 0; k < V && me.active; k++)
-        *dot = fmaf(s.bent.v[k], z.v[k], *dot);
-    if (!last)
-        return;
-    const float all = head_sum(a, me, *dot);
-    const int lane = threadIdx.x % WARP;
-    if (writes && lane == me.first)
-        a.totals[j * a.heads + me.head] = all - s.along;
-}
-
-template <int V>
-__device__ static void hub_column(const struct attend &a, const struct stand &me, int64_t j,
-                                  int64_t from, int64_t to, float *dot, bool last)
-{
-    __shared__ struct received<V> part[WARPS][WARP];
-    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    const int64_t each = (to - from + WARPS - 1) / WARPS, left = from + warp * each;
-    struct received<V> s = walk_column<V>(a, me, j, left, left + each < to ? left + each : to);
-    part[warp][lane] = s;
-    __syncthreads();
-    if (warp == 0) {
-        for (int w = 1; w < WARPS; w++) {
-            s.along += part[w][lane].along;
-            for (int k = 0; k < V; k++) {
-                s.out.v[k] += part[w][lane].out.v[k];
-                s.bent.v[k] += part[w][lane].bent.v[k];
-            }
-        }
-        write_column<V>(a, me, j, s, dot, last);
-    }
-    __syncthreads();
+        dot = fmaf(s.bent.v[k], z.v[k], dot);
+    dot = head_sum(a, me, dot);
+    float *total = a.totals + j * a.heads + me.head;
+    if (writes && (int)threadIdx.x % WARP == me.first)
+        *total = turn == 0 ? dot - s.along : *total + dot;
 }
 
 template <int V> __global__ void __launch_bounds__(THREADS) attend_columns_kernel(struct attend a)
 {
     begin();
-    const int64_t first = (int64_t)blockIdx.x * WARPS, j = first + threadIdx.x / WARP;
-    const int64_t from = j < a.rows ? a.start[j] : 0, to = j < a.rows ? a.start[j + 1] : 0;
-    const bool hub = to - from > HUB;
-    const int turns = turns_of(a);
-    float dot = 0;
-    for (int turn = 0; turn < turns && j < a.rows && !hub; turn++) {
+    for (int turn = 0; turn < turns_of(a); turn++) {
         const struct stand me = stand_at<V>(a, turn);
-        write_column<V>(a, me, j, walk_column<V>(a, me, j, from, to), &dot, turn == turns - 1);
-    }
-    if (!__syncthreads_or(hub))
-        return;
-    for (int64_t row = first; row < first + WARPS && row < a.rows; row++) {
-        dot = 0;
-        for (int turn = 0; turn < turns && a.start[row + 1] - a.start[row] > HUB; turn++)
-            hub_column<V>(a, stand_at<V>(a, turn), row, a.start[row], a.start[row + 1], &dot,
-                          turn == turns - 1);
+        sum_rows<struct received<V>>(
+            a.start, a.rows,
+            [&](int64_t j, int64_t from, int64_t to) { return walk_column<V>(a, me, j, from, to); },
+            [](struct received<V> s, const struct received<V> &t) {
+                s.along += t.along;
+                for (int k = 0; k < V; k++) {
+                    s.out.v[k] += t.out.v[k];
+                    s.bent.v[k] += t.bent.v[k];
+                }
+                return s;
+            },
+            [&](int64_t j, const struct received<V> &s, int64_t) {
+                write_column<V>(a, me, j, s, turn);
+            });
     }
 }
 
@@ -422,6 +399,7 @@ static struct attend attend_of(const struct instr *in, const struct cuda_context
     a.gate = in->attr.function == OP_TANH;
     a.slope = a.gate ? 1 : in->attr.b;
     a.drop = drop_of(in, cx);
+    a.shared = a.drop.threshold > 0 && 32 % (a.heads * a.drop.bits) == 0;
     return a;
 }
 

@@ -266,29 +266,116 @@ __device__ inline bool last_to_arrive(uint32_t *counter, uint32_t blocks)
 
 /* ---- rows of a pattern --------------------------------------------------- */
 
-/* Rows with more entries than this are shared by all warps of a block. */
-enum { HUB = 128 };
+/* A block has WARPS rows. Where all are short, each is a warp's; else the block's entries are divided
+ * evenly among its warps, wherever rows begin and end, so that a hub does not leave seven warps
+ * waiting for one. */
+enum { SHORT = 64 };
 
-/* Calls f(r, from, to) for the entries of this block's WARPS rows: a row by one warp, a hub in parts
- * by all. For work that is done entry by entry. */
+/* The entries of this block's rows: those of row first+i are start[i] … start[i+1]-1. */
+struct block_rows {
+    int64_t first, count, start[WARPS + 1];
+    bool shorts;
+};
+
+/* Fills one in shared memory; by all threads. */
+__device__ inline void block_rows_find(struct block_rows *b, const int64_t *start, int64_t rows)
+{
+    const int64_t first = (int64_t)blockIdx.x * WARPS, left = rows - first;
+    const int t = (int)threadIdx.x;
+    if (t == 0) {
+        b->first = first;
+        b->count = left < WARPS ? left : WARPS;
+    }
+    const int64_t mine = t <= WARPS ? start[first + (t < left ? t : left)] : 0;
+    if (t <= WARPS)
+        b->start[t] = mine;
+    const int64_t next = __shfl_sync(0xffffffffu, mine, t % WARP + 1);
+    b->shorts = true;
+    if (__syncthreads_or(t < WARPS && next - mine > SHORT) && t == 0)
+        b->shorts = false;
+    __syncthreads();
+}
+
+/* The part of row i that falls to this warp; from >= to: none. */
+struct row_part {
+    int64_t from, to;
+};
+
+__device__ inline struct row_part part_of(const struct block_rows *b, int i)
+{
+    const int warp = threadIdx.x / WARP;
+    if (b->shorts)
+        return {b->start[i], i == warp ? b->start[i + 1] : b->start[i]};
+    const int64_t all = b->start[WARPS] - b->start[0], each = (all + WARPS - 1) / WARPS;
+    const int64_t left = b->start[0] + warp * each, right = left + each;
+    return {left > b->start[i] ? left : b->start[i],
+            right < b->start[i + 1] ? right : b->start[i + 1]};
+}
+
+/* For work that is done entry by entry: f(r, from, to). */
 template <class F>
 __device__ inline void each_row(const int64_t *start, int64_t rows, const F &f)
 {
-    const int warp = threadIdx.x / WARP;
-    const int64_t first = (int64_t)blockIdx.x * WARPS, r = first + warp;
-    const int64_t from = r < rows ? start[r] : 0, to = r < rows ? start[r + 1] : 0;
-    const bool hub = to - from > HUB;
-    if (r < rows && !hub)
-        f(r, from, to);
-    if (!__syncthreads_or(hub))
-        return;
-    for (int64_t row = first; row < first + WARPS && row < rows; row++) {
-        const int64_t begins = start[row], ends = start[row + 1], count = ends - begins;
-        if (count <= HUB)
-            continue;
-        const int64_t part = (count + WARPS - 1) / WARPS, left = begins + warp * part;
-        f(row, left, left + part < ends ? left + part : ends);
+    __shared__ struct block_rows b;
+    block_rows_find(&b, start, rows);
+    for (int i = 0; i < b.count; i++) {
+        const struct row_part part = part_of(&b, i);
+        if (part.from < part.to)
+            f(b.first + i, part.from, part.to);
     }
+}
+
+/* For sums: walk(r, from, to) gives a warp's lanes each a thing of type T over those entries, things
+ * of one row are put together by merge(a, b), in the order of their entries, and finish(r, thing,
+ * entries) is called once for every row, by all lanes of one warp. */
+template <class T, class WALK, class MERGE, class FINISH>
+__device__ inline void sum_rows(const int64_t *start, int64_t rows, const WALK &walk,
+                                const MERGE &merge, const FINISH &finish)
+{
+    __shared__ struct block_rows b;
+    __shared__ T things[WARPS][2][WARP]; /* of rows that a warp has only a part of: its first, its
+                                            last */
+    __shared__ int row_of[WARPS][2];
+    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    block_rows_find(&b, start, rows);
+    if (b.shorts) {
+        if (warp < b.count)
+            finish(b.first + warp, walk(b.first + warp, b.start[warp], b.start[warp + 1]),
+                   b.start[warp + 1] - b.start[warp]);
+        __syncthreads();
+        return;
+    }
+    if (lane < 2)
+        row_of[warp][lane] = -1;
+    __syncwarp();
+    for (int i = 0; i < b.count; i++) {
+        const struct row_part part = part_of(&b, i);
+        if (part.from >= part.to)
+            continue;
+        const T thing = walk(b.first + i, part.from, part.to);
+        const bool begins = part.from == b.start[i], ends = part.to == b.start[i + 1];
+        if (begins && ends) {
+            finish(b.first + i, thing, part.to - part.from);
+            continue;
+        }
+        things[warp][begins][lane] = thing;
+        if (lane == 0)
+            row_of[warp][begins] = i;
+    }
+    __syncthreads();
+    bool some = false, whole = warp >= b.count;
+    T all = {};
+    for (int w = 0; w < WARPS && !whole; w++)
+        for (int slot = 0; slot < 2; slot++)
+            if (row_of[w][slot] == warp) {
+                all = some ? merge(all, things[w][slot][lane]) : things[w][slot][lane];
+                some = true;
+            }
+    const bool empty = !whole && b.start[warp] == b.start[warp + 1];
+    if (some || empty)
+        finish(b.first + warp, some ? all : walk(b.first + warp, 0, 0),
+               whole ? 0 : b.start[warp + 1] - b.start[warp]);
+    __syncthreads();
 }
 
 static inline dim3 row_blocks(int64_t rows)

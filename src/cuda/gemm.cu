@@ -1,7 +1,8 @@
 /* Dense products C = op(A)·op(B), all row-major. Those of graph networks on small graphs are tiny
  * (511 × 64 by 64 × 7) or reduce many rows to a few numbers (weight gradients): these have kernels
  * here, in which a block computes a tile of C, over all of the inner dimension or over one part of
- * it; the last block of a tile to arrive adds up the parts in order. Large products are cuBLAS's. */
+ * it. Parts are added up in order, of a small C by the last block of a tile to arrive, of a larger
+ * one by another kernel. Large products are cuBLAS's. */
 #include "cuda/device.cuh"
 
 struct gemm {
@@ -10,6 +11,7 @@ struct gemm {
     int64_t m, n, k;
     int64_t chunk;  /* of the inner dimension, for a block */
     float *partial; /* (splits, m, n) */
+    bool apart;     /* the parts are added by a kernel of their own */
     uint32_t *counters;
 };
 
@@ -30,6 +32,16 @@ __device__ inline void load_tile(float (&tile)[DEPTH][ROWS + 1], const float *x,
                                      : (depth + d) * stride + row + r;
         tile[d][r] = inside ? x[offset] : 0;
     }
+}
+
+/* Element e of C. */
+__device__ inline void add_parts(const struct gemm &g, int64_t e, unsigned splits)
+{
+    double total = 0;
+#pragma unroll 16
+    for (unsigned s = 0; s < splits; s++)
+        total += (double)__ldcg(&g.partial[s * g.m * g.n + e]);
+    g.c[e] = (float)total;
 }
 
 /* BM × BN tiles, DEPTH of the inner dimension at a time, TM × TN results a thread. */
@@ -73,19 +85,23 @@ __global__ void __launch_bounds__(BM / TM *BN / TN) gemm_kernel(struct gemm g)
             if (r < g.m && c < g.n)
                 out[r * g.n + c] = sum[i][j];
         }
-    if (!parts || !last_to_arrive(&g.counters[blockIdx.y * gridDim.x + blockIdx.x], gridDim.z))
+    if (!parts || g.apart ||
+        !last_to_arrive(&g.counters[blockIdx.y * gridDim.x + blockIdx.x], gridDim.z))
         return;
     for (int i = 0; i < TM; i++)
         for (int j = 0; j < TN; j++) {
             const int64_t r = row + ty + i * (BM / TM), c = col + tx + j * ACROSS;
-            double total = 0;
-            if (r >= g.m || c >= g.n)
-                continue;
-#pragma unroll 8
-            for (unsigned s = 0; s < gridDim.z; s++)
-                total += (double)__ldcg(&g.partial[(s * g.m + r) * g.n + c]);
-            g.c[r * g.n + c] = (float)total;
+            if (r < g.m && c < g.n)
+                add_parts(g, r * g.n + c, gridDim.z);
         }
+}
+
+static __global__ void __launch_bounds__(THREADS) parts_kernel(struct gemm g, unsigned splits)
+{
+    begin();
+    const int64_t e = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (e < g.m * g.n)
+        add_parts(g, e, splits);
 }
 
 /* ---- which tiles --------------------------------------------------------- */
@@ -98,7 +114,7 @@ struct tiles {
 static struct tiles tiles_for(int64_t m, int64_t n, int64_t k)
 {
     const int64_t ENOUGH = 64; /* tiles that keep the card busy, where the inner dimension helps */
-    const int64_t parts = k / 256 + 1, narrow = m < n ? m : n;
+    const int64_t parts = k / 128 + 1, narrow = m < n ? m : n;
     if (narrow > 16 && m * n * k > (int64_t)1 << 25)
         return {0, 0, 0, true};
     if (n <= 8 && m >= 1 << 14)
@@ -180,8 +196,9 @@ KERNEL(matmul)
     }
     const int64_t splits = splits_for(&t, in->rows, in->cols, inner(in));
     const int64_t chunk = ceil_div(ceil_div(inner(in), splits), t.depth) * t.depth;
-    const struct gemm g = {in->out, in->src[0],          in->src[1],     in->rows, in->cols,
-                           inner(in), chunk, (float *)scratch_of(in), counters_of(in)};
+    const bool apart = splits > 1 && in->rows * in->cols > 2048;
+    const struct gemm g = {in->out,   in->src[0], in->src[1],               in->rows, in->cols,
+                           inner(in), chunk,      (float *)scratch_of(in), apart,    counters_of(in)};
     if (t.m == 128)
         launch_tiles<128, 8, 32, 1, 8>(in, cx, g, splits);
     else if (t.m == 64)
@@ -190,4 +207,7 @@ KERNEL(matmul)
         launch_tiles<32, 32, 32, 2, 2>(in, cx, g, splits);
     else
         launch_tiles<16, 8, 64, 1, 1>(in, cx, g, splits);
+    if (apart)
+        launch(cx, parts_kernel, (unsigned)ceil_div(g.m * g.n, THREADS), THREADS, g,
+               (unsigned)splits);
 }

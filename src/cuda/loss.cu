@@ -126,7 +126,7 @@ static __global__ void __launch_bounds__(TOTAL_THREADS)
         }
     }
     loss = block_sum(loss);
-    weight = block_sum(weight);
+    weight = a.weight ? block_sum(weight) : (double)(last > first ? last - first : 0);
     if (gridDim.x > 1) {
         if (threadIdx.x == 0) {
             partial[2 * blockIdx.x] = loss;
@@ -145,8 +145,8 @@ static __global__ void __launch_bounds__(TOTAL_THREADS)
 KERNEL(nll)
 {
     const struct index *index = in->attr.index;
-    const int shift = shift_for(in->src_cols[0], 5);
-    const int64_t wanted = ceil_div(index->count, 4 * (TOTAL_THREADS >> shift)), most = TOTAL_MOST;
+    const int shift = in->src_cols[0] <= 16 ? 0 : shift_for(in->src_cols[0], 5);
+    const int64_t wanted = ceil_div(index->count, TOTAL_THREADS >> shift), most = TOTAL_MOST;
     const int64_t blocks = wanted < 1 ? 1 : wanted < most ? wanted : most;
     launch(cx, nll_kernel, (unsigned)blocks, TOTAL_THREADS,
            labelled{in->out, in->src[0], in->attr.weight, index->row, in->attr.label,

@@ -15,9 +15,9 @@ struct column_plan {
 
 static inline struct column_plan column_plan(int64_t n, int64_t cols)
 {
-    enum { ROWS_EACH = 8, MOST = 512 }; /* rows a thread adds; blocks in all, more or less */
+    enum { ROWS_EACH = 32, MOST = 512 }; /* rows a thread adds; blocks in all, more or less */
     struct column_plan p;
-    p.shift = shift_for(cols, 5);
+    p.shift = shift_for(cols, n > 1 << 16 ? 5 : 4);
     p.tiles = (int)ceil_div(cols, 1 << p.shift);
     int64_t splits = ceil_div(n, (int64_t)ROWS_EACH * (THREADS >> p.shift));
     const int64_t most = p.tiles > COUNTERS ? 1 : 1 + MOST / p.tiles;
@@ -34,19 +34,20 @@ static inline int64_t column_bytes(int64_t n, int64_t cols, int64_t values)
 }
 
 /* The sum of x over the threads of a block that stand in the same column, in all of them. part:
- * THREADS floats of shared memory. */
+ * THREADS things of shared memory. */
 template <class T> __device__ inline T column_sum(T x, int shift, T *part)
 {
-    const int column = threadIdx.x & ((1 << shift) - 1), lines = THREADS >> shift;
+    const int columns = 1 << shift, lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    x = lanes_sum(x, columns, WARP);
     __syncthreads();
-    part[threadIdx.x] = x;
-    for (int step = lines / 2; step > 0; step /= 2) {
-        __syncthreads();
-        if ((int)(threadIdx.x >> shift) < step)
-            part[threadIdx.x] += part[threadIdx.x + (step << shift)];
-    }
+    if (lane < columns)
+        part[warp * columns + lane] = x;
     __syncthreads();
-    return part[column];
+    x = part[lane & (columns - 1)];
+#pragma unroll
+    for (int w = 1; w < WARPS; w++)
+        x += part[w * columns + (lane & (columns - 1))];
+    return x;
 }
 
 /* y[c] = Σ_r f.at(r, c) */

@@ -148,6 +148,9 @@ KERNEL(edge_add)
 
 /* ---- over the entries of each row ---------------------------------------- */
 
+/* Rows with more entries than this are a whole block's, one after the other. */
+enum { HUB = 128 };
+
 /* A row's values of one head or of several that lie side by side, for a warp or a whole block. */
 struct strip {
     int64_t count, stride; /* of values; from one to the next */

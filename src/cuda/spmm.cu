@@ -1,7 +1,6 @@
 /* A warp a row: its lanes stand side by side over the columns, V floats each, and where a row is
- * narrower than that, in groups that take entries in turn; the groups' sums are added in the end. A
- * hub's entries are divided among all warps of its block. Entries are fetched 32 at a time, and four
- * rows of x for each group are under way at once. */
+ * narrower than that, in groups that take entries in turn; the groups' sums are added in the end.
+ * Entries are fetched 32 at a time, and up to eight rows of x for each group are under way at once. */
 #include "cuda/spmm.cuh"
 
 /* One lane's part of a warp: the columns it stands at, the group it is in. */
@@ -17,7 +16,7 @@ template <int V, bool HEADS>
 __device__ inline void add_entries(vec<V> &sum, const struct spmm &a, const struct lane &me,
                                    int64_t from, int64_t to)
 {
-    enum { AHEAD = 4 };
+    enum { AHEAD = V == 4 ? 4 : 8 };
     const unsigned all = 0xffffffffu;
     const int lane = threadIdx.x % WARP;
     for (int64_t base = from; base < to; base += WARP) {
@@ -90,35 +89,11 @@ __device__ inline void finish_row(const struct spmm &a, const struct lane &me, v
     store<V>(a.y + at, s);
 }
 
-/* A row with many entries, by the whole block. */
-template <int V, bool HEADS>
-__device__ inline void hub_row(const struct spmm &a, const struct lane &me, int64_t r, int64_t from,
-                               int64_t to)
-{
-    __shared__ float part[WARPS][WARP * 4];
-    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    const int64_t each = ((to - from + WARPS - 1) / WARPS + WARP - 1) / WARP * WARP;
-    const int64_t left = from + warp * each, right = left + each < to ? left + each : to;
-    vec<V> sum = {};
-    add_entries<V, HEADS>(sum, a, me, left, right);
-    add_groups<V>(sum, me);
-    for (int k = 0; k < V; k++)
-        part[warp][lane * V + k] = sum.v[k];
-    __syncthreads();
-    if (warp == 0) {
-        for (int w = 1; w < WARPS; w++)
-            for (int k = 0; k < V; k++)
-                sum.v[k] += part[w][lane * V + k];
-        finish_row<V>(a, me, sum, r, to - from);
-    }
-    __syncthreads();
-}
-
 template <int V, bool HEADS>
 __global__ void __launch_bounds__(THREADS) spmm_kernel(struct spmm a, int shift)
 {
     begin();
-    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const int lane = threadIdx.x % WARP;
     struct lane me;
     me.shift = shift;
     me.group = lane >> shift;
@@ -126,20 +101,20 @@ __global__ void __launch_bounds__(THREADS) spmm_kernel(struct spmm a, int shift)
     me.column = ((int64_t)blockIdx.y * WARP + (lane & ((1 << shift) - 1))) * V;
     me.active = me.column < a.width;
     me.head = HEADS ? me.column / (a.width / a.heads) : 0;
-    const int64_t first = (int64_t)blockIdx.x * WARPS, r = first + warp;
-    const int64_t from = r < a.rows ? a.start[r] : 0, to = r < a.rows ? a.start[r + 1] : 0;
-    const bool hub = to - from > HUB;
-    if (r < a.rows && !hub) {
-        vec<V> sum = {};
-        add_entries<V, HEADS>(sum, a, me, from, to);
-        add_groups<V>(sum, me);
-        finish_row<V>(a, me, sum, r, to - from);
-    }
-    if (!__syncthreads_or(hub))
-        return;
-    for (int64_t row = first; row < first + WARPS && row < a.rows; row++)
-        if (a.start[row + 1] - a.start[row] > HUB)
-            hub_row<V, HEADS>(a, me, row, a.start[row], a.start[row + 1]);
+    sum_rows<vec<V>>(
+        a.start, a.rows,
+        [&](int64_t, int64_t from, int64_t to) {
+            vec<V> sum = {};
+            add_entries<V, HEADS>(sum, a, me, from, to);
+            add_groups<V>(sum, me);
+            return sum;
+        },
+        [](vec<V> s, const vec<V> &t) {
+            for (int k = 0; k < V; k++)
+                s.v[k] += t.v[k];
+            return s;
+        },
+        [&](int64_t r, const vec<V> &sum, int64_t count) { finish_row<V>(a, me, sum, r, count); });
 }
 
 template <int V> static void launch_width(const struct cuda_context *cx, const struct spmm *a)
@@ -157,7 +132,10 @@ void spmm_run(const struct cuda_context *cx, const struct spmm *a)
 {
     if (a->rows == 0 || a->width == 0)
         return;
-    switch (vector_for(a->heads > 1 ? a->width / a->heads : a->width)) {
+    /* No more floats a lane than leave the lanes of a warp something to do. */
+    const int widest = a->width > 2 * WARP ? 4 : a->width > WARP ? 2 : 1;
+    const int fits = vector_for(a->heads > 1 ? a->width / a->heads : a->width);
+    switch (fits < widest ? fits : widest) {
     case 4: launch_width<4>(cx, a); break;
     case 2: launch_width<2>(cx, a); break;
     default: launch_width<1>(cx, a);

@@ -68,6 +68,12 @@ static inline int __syncthreads_or(int mine)
     return card_block_or(mine);
 }
 
+static inline void __syncwarp()
+{
+    char nothing = 0;
+    card_exchange(&nothing, sizeof nothing);
+}
+
 template <class T> T __shfl_sync(unsigned, T mine, int lane)
 {
     return ((const T *)card_exchange(&mine, sizeof mine))[lane & 31];
