@@ -1,12 +1,12 @@
 /* Attention as one operation, and its gradient: one walk over the entries of each row, or of each
- * column. No weight is stored. The softmax is taken while walking: a lane keeps the largest score it
- * has met and sums relative to it, which are scaled when a larger one comes, and put together in the
- * end (Milakov and Gimelshein 2018).
+ * column. No weight is stored. The softmax is taken while walking: a lane keeps the largest score
+ * it has met and sums relative to it, which are scaled when a larger one comes, and put together in
+ * the end (Milakov and Gimelshein 2018).
  *
  * Lanes stand over the columns of whole heads, V floats each; where they are fewer than a warp,
  * groups of them take entries in turn. A head of more columns than a warp holds is walked in turns.
- * Random bits are the costly part: where those of an entry's heads share a word, a lane draws it for
- * one entry and all others ask that lane. */
+ * Random bits are the costly part: where those of an entry's heads share a word, a lane draws it
+ * for one entry and all others ask that lane. */
 #include "cuda/device.cuh"
 
 enum { AHEAD = 4 }; /* entries under way at once, for each group */
@@ -72,7 +72,8 @@ __device__ static float head_sum(const struct attend &a, const struct stand &me,
 __device__ static uint32_t bits_of(const struct attend &a, int64_t place)
 {
     const uint64_t first = (uint64_t)place * (uint64_t)a.heads * a.drop.bits, block = first >> 7;
-    const uint4 words = philox((uint32_t)block, (uint32_t)(block >> 32), a.drop.stream, a.drop.step);
+    const uint4 words =
+        philox((uint32_t)block, (uint32_t)(block >> 32), a.drop.stream, a.drop.step);
     return word_of(words, (uint32_t)(first & 127) >> 5) >> (first & 31);
 }
 
@@ -96,9 +97,9 @@ template <int V> struct attended {
     vec<V> out, bent;
 };
 
-template <int V> __device__ static struct attended<V> nothing(const struct attend &a)
-{
-    struct attended<V> s = {};
+template <int V> __device__ static struct attended<V> nothing(const struct attend &a) {
+    struct attended<V> s = {
+    };
     s.most = a.gate ? 0 : -INFINITY;
     return s;
 }
@@ -116,8 +117,7 @@ __device__ static void rescale(struct attended<V> &s, float most)
     }
 }
 
-template <int V>
-__device__ static void merge(struct attended<V> &s, struct attended<V> t)
+template <int V> __device__ static void merge(struct attended<V> &s, struct attended<V> t)
 {
     const float most = fmaxf(s.most, t.most);
     rescale<V>(s, most);
@@ -131,8 +131,7 @@ __device__ static void merge(struct attended<V> &s, struct attended<V> t)
 }
 
 /* The same of the lane that stands `bit` away. */
-template <int V> __device__ static struct attended<V> across(const struct attended<V> &s, int bit)
-{
+template <int V> __device__ static struct attended<V> across(const struct attended<V> &s, int bit) {
     const unsigned all = 0xffffffffu;
     struct attended<V> t;
     t.most = __shfl_xor_sync(all, s.most, bit);
@@ -173,8 +172,7 @@ __device__ static void take(struct attended<V> &s, const struct attend &a, const
 
 template <int V>
 __device__ static struct attended<V> walk_row(const struct attend &a, const struct stand &me,
-                                              int64_t r, int64_t from, int64_t to)
-{
+                                              int64_t r, int64_t from, int64_t to) {
     struct attended<V> s = nothing<V>(a);
     const int lane = threadIdx.x % WARP;
     const float mine = me.active ? a.left[r * a.heads + me.head] : 0;
@@ -257,9 +255,9 @@ template <int V> struct received {
 /* left holds (rows of the matrix, 3·heads): x, log Σ exp, ⟨g, out⟩. */
 template <int V>
 __device__ static struct received<V> walk_column(const struct attend &a, const struct stand &me,
-                                                 int64_t j, int64_t from, int64_t to)
-{
-    struct received<V> s = {};
+                                                 int64_t j, int64_t from, int64_t to) {
+    struct received<V> s = {
+    };
     const int lane = threadIdx.x % WARP;
     const float mine = me.active ? a.right[j * a.heads + me.head] : 0;
     for (int64_t base = from; base < to; base += WARP) {
@@ -435,7 +433,8 @@ struct attend_rows {
 };
 
 /* ⟨g_i, bent_i⟩ - ⟨g_i, out_i⟩·slopes_i, 2^shift lanes for a row and head */
-static __global__ void __launch_bounds__(THREADS) attend_rows_kernel(struct attend_rows a, int shift)
+static __global__ void __launch_bounds__(THREADS)
+    attend_rows_kernel(struct attend_rows a, int shift)
 {
     begin();
     const int lanes = 1 << shift, lane = threadIdx.x & (lanes - 1);

@@ -1,6 +1,7 @@
 /* A warp a row: its lanes stand side by side over the columns, V floats each, and where a row is
  * narrower than that, in groups that take entries in turn; the groups' sums are added in the end.
- * Entries are fetched 32 at a time, and up to eight rows of x for each group are under way at once. */
+ * Entries are fetched 32 at a time, and up to eight rows of x for each group are under way at once.
+ */
 #include "cuda/spmm.cuh"
 
 /* One lane's part of a warp: the columns it stands at, the group it is in. */
@@ -11,6 +12,27 @@ struct lane {
     int64_t head;
 };
 
+/* An entry as one lane fetches it for all. */
+struct fetched {
+    int32_t col;
+    int64_t place; /* of its values, with heads */
+    float value;
+};
+
+template <bool HEADS>
+__device__ inline struct fetched fetch(const struct spmm &a, int64_t at, int64_t to)
+{
+    struct fetched f = {0, at, 1};
+    if (at >= to)
+        return f;
+    f.col = a.col[at];
+    if (a.entry)
+        f.place = a.entry[at];
+    if (a.val && !HEADS)
+        f.value = a.val[f.place];
+    return f;
+}
+
 /* Adds the entries from … to-1 that fall to this lane's group. */
 template <int V, bool HEADS>
 __device__ inline void add_entries(vec<V> &sum, const struct spmm &a, const struct lane &me,
@@ -19,32 +41,25 @@ __device__ inline void add_entries(vec<V> &sum, const struct spmm &a, const stru
     enum { AHEAD = V == 4 ? 4 : 8 };
     const unsigned all = 0xffffffffu;
     const int lane = threadIdx.x % WARP;
+    struct fetched next = fetch<HEADS>(a, from + lane, to);
     for (int64_t base = from; base < to; base += WARP) {
         const int count = to - base < WARP ? (int)(to - base) : WARP;
-        int32_t col = 0;
-        int64_t place = base + lane;
-        float value = 1;
-        if (lane < count) {
-            col = a.col[place];
-            if (a.entry)
-                place = a.entry[place];
-            if (a.val && !HEADS)
-                value = a.val[place];
-        }
+        const struct fetched mine = next;
+        next = fetch<HEADS>(a, base + WARP + lane, to);
         for (int first = 0; first < count; first += AHEAD * me.groups) {
             vec<V> x[AHEAD];
             float v[AHEAD];
 #pragma unroll
             for (int i = 0; i < AHEAD; i++) {
                 const int from_lane = first + i * me.groups + me.group;
-                const int64_t row = __shfl_sync(all, col, from_lane);
+                const int64_t row = __shfl_sync(all, mine.col, from_lane);
                 float factor = 0;
                 if constexpr (HEADS) {
-                    const int64_t at = __shfl_sync(all, place, from_lane);
+                    const int64_t at = __shfl_sync(all, mine.place, from_lane);
                     if (me.active && from_lane < count)
                         factor = a.val[at * a.heads + me.head];
                 } else {
-                    factor = __shfl_sync(all, value, from_lane);
+                    factor = __shfl_sync(all, mine.value, from_lane);
                 }
                 const bool on = me.active && from_lane < count;
                 v[i] = on ? factor : 0;

@@ -19,7 +19,8 @@ static inline void cublasSgemm_64(cublasHandle_t, cublasOperation_t ta, cublasOp
             for (int64_t l = 0; l < k; l++)
                 sum += (double)(ta == CUBLAS_OP_T ? a[l + i * lda] : a[i + l * lda]) *
                        (double)(tb == CUBLAS_OP_T ? b[j + l * ldb] : b[l + j * ldb]);
-            c[i + j * ldc] = (float)((double)*alpha * sum) + (*beta != 0 ? *beta * c[i + j * ldc] : 0);
+            c[i + j * ldc] =
+                (float)((double)*alpha * sum) + (*beta != 0 ? *beta * c[i + j * ldc] : 0);
         }
 }
 

@@ -1,9 +1,10 @@
 /*
- * A card for machines that have none: what src/cuda takes from CUDA, on the host. A kernel's threads
- * are fibres that take turns; they give way at barriers and where lanes of a warp exchange numbers,
- * as they must on a card, so that a missing barrier, a lane that is left out of an exchange or a sum
- * over the wrong lanes gives wrong numbers or a deadlock here as well. From launch to launch the
- * order of threads and blocks is turned around. Nothing can be learnt of speed.
+ * A card for machines that have none: what src/cuda takes from CUDA, on the host. A kernel's
+ * threads are fibres that take turns; they give way at barriers and where lanes of a warp exchange
+ * numbers, as they must on a card, so that a missing barrier, a lane that is left out of an
+ * exchange or a sum over the wrong lanes gives wrong numbers or a deadlock here as well. From
+ * launch to launch the order of threads and blocks is turned around. Nothing can be learnt of
+ * speed.
  */
 #ifndef CARD_CUDA_RUNTIME_H
 #define CARD_CUDA_RUNTIME_H
