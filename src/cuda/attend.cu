@@ -232,7 +232,7 @@ template <int V> __global__ void __launch_bounds__(THREADS) attend_kernel(struct
     for (int turn = 0; turn < turns_of(a); turn++) {
         const struct stand me = stand_at<V>(a, turn);
         sum_rows<struct attended<V>>(
-            a.start, a.rows,
+            a.start, a.rows, WARP,
             [&](int64_t r, int64_t from, int64_t to) { return walk_row<V>(a, me, r, from, to); },
             [](struct attended<V> s, const struct attended<V> &t) {
                 merge<V>(s, t);
@@ -331,7 +331,7 @@ template <int V> __global__ void __launch_bounds__(THREADS) attend_columns_kerne
     for (int turn = 0; turn < turns_of(a); turn++) {
         const struct stand me = stand_at<V>(a, turn);
         sum_rows<struct received<V>>(
-            a.start, a.rows,
+            a.start, a.rows, WARP,
             [&](int64_t j, int64_t from, int64_t to) { return walk_column<V>(a, me, j, from, to); },
             [](struct received<V> s, const struct received<V> &t) {
                 s.along += t.along;

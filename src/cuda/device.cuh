@@ -266,10 +266,10 @@ __device__ inline bool last_to_arrive(uint32_t *counter, uint32_t blocks)
 
 /* ---- rows of a pattern --------------------------------------------------- */
 
-/* A block has WARPS rows. Where all are short, each is a warp's; else the block's entries are divided
- * evenly among its warps, wherever rows begin and end, so that a hub does not leave seven warps
- * waiting for one. */
-enum { SHORT = 64 };
+/* A block has WARPS rows. Where all are short, each is a warp's; else the block's entries are
+ * divided evenly among its warps, wherever rows begin and end, so that a hub does not leave seven
+ * warps waiting for one. */
+enum { SHORT = 128 }; /* entries; fewer where an entry is much work */
 
 /* The entries of this block's rows: those of row first+i are start[i] … start[i+1]-1. */
 struct block_rows {
@@ -278,7 +278,8 @@ struct block_rows {
 };
 
 /* Fills one in shared memory; by all threads. */
-__device__ inline void block_rows_find(struct block_rows *b, const int64_t *start, int64_t rows)
+__device__ inline void block_rows_find(struct block_rows *b, const int64_t *start, int64_t rows,
+                                       int64_t longest)
 {
     const int64_t first = (int64_t)blockIdx.x * WARPS, left = rows - first;
     const int t = (int)threadIdx.x;
@@ -291,7 +292,7 @@ __device__ inline void block_rows_find(struct block_rows *b, const int64_t *star
         b->start[t] = mine;
     const int64_t next = __shfl_sync(0xffffffffu, mine, t % WARP + 1);
     b->shorts = true;
-    if (__syncthreads_or(t < WARPS && next - mine > SHORT) && t == 0)
+    if (__syncthreads_or(t < WARPS && next - mine > longest) && t == 0)
         b->shorts = false;
     __syncthreads();
 }
@@ -313,11 +314,10 @@ __device__ inline struct row_part part_of(const struct block_rows *b, int i)
 }
 
 /* For work that is done entry by entry: f(r, from, to). */
-template <class F>
-__device__ inline void each_row(const int64_t *start, int64_t rows, const F &f)
+template <class F> __device__ inline void each_row(const int64_t *start, int64_t rows, const F &f)
 {
     __shared__ struct block_rows b;
-    block_rows_find(&b, start, rows);
+    block_rows_find(&b, start, rows, SHORT);
     for (int i = 0; i < b.count; i++) {
         const struct row_part part = part_of(&b, i);
         if (part.from < part.to)
@@ -325,19 +325,20 @@ __device__ inline void each_row(const int64_t *start, int64_t rows, const F &f)
     }
 }
 
-/* For sums: walk(r, from, to) gives a warp's lanes each a thing of type T over those entries, things
- * of one row are put together by merge(a, b), in the order of their entries, and finish(r, thing,
- * entries) is called once for every row, by all lanes of one warp. */
+/* For sums: walk(r, from, to) gives a warp's lanes each a thing of type T over those entries,
+ * things of one row are put together by merge(a, b), in the order of their entries, and finish(r,
+ * thing, entries) is called once for every row, by all lanes of one warp. Rows of up to `longest`
+ * entries are short. */
 template <class T, class WALK, class MERGE, class FINISH>
-__device__ inline void sum_rows(const int64_t *start, int64_t rows, const WALK &walk,
-                                const MERGE &merge, const FINISH &finish)
+__device__ inline void sum_rows(const int64_t *start, int64_t rows, int64_t longest,
+                                const WALK &walk, const MERGE &merge, const FINISH &finish)
 {
     __shared__ struct block_rows b;
     __shared__ T things[WARPS][2][WARP]; /* of rows that a warp has only a part of: its first, its
                                             last */
     __shared__ int row_of[WARPS][2];
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    block_rows_find(&b, start, rows);
+    block_rows_find(&b, start, rows, longest);
     if (b.shorts) {
         if (warp < b.count)
             finish(b.first + warp, walk(b.first + warp, b.start[warp], b.start[warp + 1]),

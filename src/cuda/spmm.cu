@@ -38,7 +38,7 @@ template <int V, bool HEADS>
 __device__ inline void add_entries(vec<V> &sum, const struct spmm &a, const struct lane &me,
                                    int64_t from, int64_t to)
 {
-    enum { AHEAD = V == 4 ? 4 : 8 };
+    enum { AHEAD = 8 };
     const unsigned all = 0xffffffffu;
     const int lane = threadIdx.x % WARP;
     struct fetched next = fetch<HEADS>(a, from + lane, to);
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(THREADS) spmm_kernel(struct spmm a, int shift)
     me.active = me.column < a.width;
     me.head = HEADS ? me.column / (a.width / a.heads) : 0;
     sum_rows<vec<V>>(
-        a.start, a.rows,
+        a.start, a.rows, SHORT,
         [&](int64_t, int64_t from, int64_t to) {
             vec<V> sum = {};
             add_entries<V, HEADS>(sum, a, me, from, to);
@@ -147,10 +147,7 @@ void spmm_run(const struct cuda_context *cx, const struct spmm *a)
 {
     if (a->rows == 0 || a->width == 0)
         return;
-    /* No more floats a lane than leave the lanes of a warp something to do. */
-    const int widest = a->width > 2 * WARP ? 4 : a->width > WARP ? 2 : 1;
-    const int fits = vector_for(a->heads > 1 ? a->width / a->heads : a->width);
-    switch (fits < widest ? fits : widest) {
+    switch (vector_for(a->heads > 1 ? a->width / a->heads : a->width)) {
     case 4: launch_width<4>(cx, a); break;
     case 2: launch_width<2>(cx, a); break;
     default: launch_width<1>(cx, a);
