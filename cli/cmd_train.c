@@ -31,7 +31,8 @@ static const struct flag flags[] = {
      "average or a greedy selection (1; 1 to 100)",
      0},
     {"seeds", "K", "how many runs, with seeds N, N+1, … (1); -o keeps the best on validation", 0},
-    {"threads", "N", "threads of one run (the processors shared among the jobs)", 0},
+    {"threads", "N",
+     "threads of one run (the processors shared among the jobs; one run: as many as help)", 0},
     {"device", "NAME", "cpu, cuda, cuda:N, or auto: a card where one is (cpu)", 0},
     {"jobs", "N", "runs side by side (as many as there are processors)", 'j'},
     {"json", NULL, "one JSON object per run and one summary", 0},
@@ -124,7 +125,7 @@ static int parallelism(const struct args *args, struct training *t, struct batch
     if (!jobs)
         jobs = threads ? (cores / threads > 1 ? cores / threads : 1) : cores;
     jobs = jobs > runs ? runs : jobs;
-    if (!threads)
+    if (!threads && jobs > 1) /* one run alone finds out itself how many it can feed */
         threads = cores / jobs > 1 ? cores / jobs : 1;
     batch->jobs = (int)(jobs < t->runs ? jobs : t->runs);
     t->options->member_jobs = (int)jobs / batch->jobs;

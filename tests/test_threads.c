@@ -40,6 +40,22 @@ static void barriers_hold(void **state)
     }
 }
 
+/* Any number of a team may run, in any order, and nobody else does. */
+static void some_of_a_team_run(void **state)
+{
+    (void)state;
+    struct team *team;
+    OK(team_new(&team, 5));
+    for (int run = 0; run < 200; run++) {
+        struct phases p = {{0}, {0}, 0};
+        int workers = 1 + run * 7 % 5;
+        team_run_on(team, workers, two_phases, &p);
+        for (int i = 0; i < 5; i++)
+            assert_int_equal(p.second[i], i < workers ? 50 * workers : 0);
+    }
+    team_free(team);
+}
+
 static void cover(void *arg, struct worker who)
 {
     int *hits = arg;
@@ -73,6 +89,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(barriers_hold),
+        cmocka_unit_test(some_of_a_team_run),
         cmocka_unit_test(shares_cover_once),
         cmocka_unit_test(bad_sizes),
     };

@@ -1,4 +1,5 @@
-/* The team of threads: a generation counter wakes them, a counting barrier joins them. Waiting
+/* The team of threads: a generation counter wakes them, a counting barrier joins them. The counter
+ * also says how many of them a run needs, so that the others can sleep on. Waiting
  * spins for a while that is measured in time, not in turns, because a turn costs ten times as much
  * on one processor as on another, and then sleeps. How long it pays to spin is learned: a partner
  * who came late (another process has its processor) halves the patience, one in time restores it.
@@ -13,22 +14,29 @@
 
 enum { MAX_THREADS = 1024, MOST_PATIENCE = 100000, LEAST_PATIENCE = 1000 }; /* nanoseconds */
 
+/* A generation is a count of runs times GENERATION, and how many threads take part in the last. */
+enum { GENERATION = 2048 };
+
+struct seat {
+    pthread_t thread;
+    pthread_cond_t wake;
+    bool asleep;
+};
+
 struct team {
     int size;
     team_fn fn;
     void *arg;
     pthread_mutex_t lock;
-    pthread_cond_t wake;
-    int sleepers;
     atomic_int patience; /* ns to spin before sleeping; 0: more threads than processors */
     bool leaving;
-    _Alignas(64) atomic_uint generation; /* bumped once per team_run */
-    _Alignas(64) atomic_int arrived;     /* at the current barrier */
-    _Alignas(64) atomic_uint passed;     /* barriers passed so far */
-    atomic_int dozing;                   /* threads that sleep at the barrier */
+    _Alignas(64) atomic_ullong generation; /* bumped once per team_run */
+    _Alignas(64) atomic_int arrived;       /* at the current barrier */
+    _Alignas(64) atomic_ullong passed;     /* barriers passed so far */
+    atomic_int dozing;                     /* threads that sleep at the barrier */
     pthread_cond_t opened;
     int started;
-    pthread_t thread[];
+    struct seat seat[];
 };
 
 struct start {
@@ -53,7 +61,7 @@ static int64_t nanoseconds(void)
 }
 
 /* Spins until the counter differs from the value seen, as long as that is likely to end soon. */
-static bool spin(struct team *team, atomic_uint *counter, unsigned seen)
+static bool spin(struct team *team, atomic_ullong *counter, unsigned long long seen)
 {
     enum { TURNS = 32 }; /* between two looks at the clock */
     int patience = atomic_load_explicit(&team->patience, memory_order_relaxed);
@@ -75,17 +83,34 @@ static bool spin(struct team *team, atomic_uint *counter, unsigned seen)
     return false;
 }
 
-/* Waits until the generation differs from the one seen: spin first, then sleep. */
-static void await_generation(struct team *team, unsigned seen)
+static bool takes_part(unsigned long long generation, int id)
 {
-    if (spin(team, &team->generation, seen))
-        return;
+    return id < (int)(generation % GENERATION);
+}
+
+/* Waits for a generation after the one seen that this thread takes part in: spins first, then
+ * sleeps through those that do not need it. */
+static unsigned long long await_generation(struct team *team, int id, unsigned long long seen)
+{
+    struct seat *seat = &team->seat[id];
+    unsigned long long now = seen;
+    if (spin(team, &team->generation, seen)) {
+        now = atomic_load(&team->generation);
+        if (takes_part(now, id))
+            return now;
+    }
     pthread_mutex_lock(&team->lock);
-    team->sleepers++;
-    while (atomic_load(&team->generation) == seen)
-        pthread_cond_wait(&team->wake, &team->lock);
-    team->sleepers--;
+    seat->asleep = true;
+    for (;;) {
+        unsigned long long before = now;
+        now = atomic_load(&team->generation);
+        if (now != before && takes_part(now, id))
+            break;
+        pthread_cond_wait(&seat->wake, &team->lock);
+    }
+    seat->asleep = false;
     pthread_mutex_unlock(&team->lock);
+    return now;
 }
 
 static void *thread_main(void *arg)
@@ -93,22 +118,24 @@ static void *thread_main(void *arg)
     struct start start = *(struct start *)arg;
     struct team *team = start.team;
     mem_free(arg);
-    for (unsigned seen = 0;; seen++) {
-        await_generation(team, seen);
+    for (unsigned long long seen = 0;;) {
+        seen = await_generation(team, start.id, seen);
         if (team->leaving)
             return NULL;
-        struct worker who = {start.id, team->size, team};
+        struct worker who = {start.id, (int)(seen % GENERATION), team};
         team->fn(team->arg, who);
         team_barrier(who);
     }
 }
 
-static void begin_generation(struct team *team)
+static void begin_generation(struct team *team, int workers)
 {
     pthread_mutex_lock(&team->lock);
-    atomic_fetch_add(&team->generation, 1);
-    if (team->sleepers)
-        pthread_cond_broadcast(&team->wake);
+    unsigned long long count = atomic_load(&team->generation) / GENERATION + 1;
+    atomic_store(&team->generation, count * GENERATION + (unsigned long long)workers);
+    for (int id = 1; id < workers; id++)
+        if (team->seat[id].asleep)
+            pthread_cond_signal(&team->seat[id].wake);
     pthread_mutex_unlock(&team->lock);
 }
 
@@ -121,19 +148,20 @@ consm_status team_new(struct team **out, int size)
         size = threads_available();
     if (size < 0 || size > MAX_THREADS)
         return status_fail(CONSM_EINVAL, "%d threads: expected 1 to %d", size, MAX_THREADS);
-    team = mem_zalloc(1, sizeof *team + (size_t)size * sizeof(pthread_t));
+    team = mem_zalloc(1, sizeof *team + (size_t)size * sizeof(struct seat));
     if (!team)
         return CONSM_ENOMEM;
     team->size = size;
     pthread_mutex_init(&team->lock, NULL);
-    pthread_cond_init(&team->wake, NULL);
     pthread_cond_init(&team->opened, NULL);
+    for (int id = 0; id < size; id++)
+        pthread_cond_init(&team->seat[id].wake, NULL);
     atomic_init(&team->patience, size <= threads_available() ? MOST_PATIENCE : 0);
     for (int id = 1; id < size; id++) {
         struct start *start;
         TRY(NEW(start, 1));
         *start = (struct start){team, id};
-        if (pthread_create(&team->thread[id], NULL, thread_main, start) != 0) {
+        if (pthread_create(&team->seat[id].thread, NULL, thread_main, start) != 0) {
             mem_free(start);
             TRY(status_fail(CONSM_ELIMIT, "the system refused thread %d of %d", id + 1, size));
         }
@@ -151,10 +179,11 @@ void team_free(struct team *team)
     if (!team)
         return;
     team->leaving = true;
-    begin_generation(team);
+    begin_generation(team, team->size);
     for (int id = 1; id <= team->started; id++)
-        pthread_join(team->thread[id], NULL);
-    pthread_cond_destroy(&team->wake);
+        pthread_join(team->seat[id].thread, NULL);
+    for (int id = 0; id < team->size; id++)
+        pthread_cond_destroy(&team->seat[id].wake);
     pthread_cond_destroy(&team->opened);
     pthread_mutex_destroy(&team->lock);
     mem_free(team);
@@ -167,11 +196,16 @@ int team_size(const struct team *team)
 
 void team_run(struct team *team, team_fn fn, void *arg)
 {
-    struct worker me = {0, team->size, team};
-    if (team->size > 1) {
+    team_run_on(team, team->size, fn, arg);
+}
+
+void team_run_on(struct team *team, int workers, team_fn fn, void *arg)
+{
+    struct worker me = {0, workers < team->size ? workers : team->size, team};
+    if (me.size > 1) {
         team->fn = fn;
         team->arg = arg;
-        begin_generation(team);
+        begin_generation(team, me.size);
     }
     fn(arg, me);
     team_barrier(me);
@@ -179,7 +213,7 @@ void team_run(struct team *team, team_fn fn, void *arg)
 
 /* Waits for the barrier that `before` counts: spins first, because a kernel is microseconds long,
  * then sleeps, because somebody else may need the processor. */
-static void await_barrier(struct team *team, unsigned before)
+static void await_barrier(struct team *team, unsigned long long before)
 {
     if (spin(team, &team->passed, before))
         return;
@@ -196,7 +230,7 @@ void team_barrier(struct worker who)
     struct team *team = who.team;
     if (who.size == 1)
         return;
-    unsigned before = atomic_load_explicit(&team->passed, memory_order_relaxed);
+    unsigned long long before = atomic_load_explicit(&team->passed, memory_order_relaxed);
     if (atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel) != who.size - 1) {
         await_barrier(team, before);
         return;

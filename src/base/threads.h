@@ -29,6 +29,9 @@ int team_size(const struct team *team);
 /* Runs fn(arg, who) on every thread and returns when all have returned. */
 void team_run(struct team *team, team_fn fn, void *arg);
 
+/* The same on the first `workers` of them (1 to all); the others are not even woken. */
+void team_run_on(struct team *team, int workers, team_fn fn, void *arg);
+
 /* Waits until every thread of the team is here. Called by all or by none. */
 void team_barrier(struct worker who);
 

@@ -1,10 +1,12 @@
 /* Compiling and running on the CPU: one wake-up of the team a run, every kernel in turn, a barrier
- * between two of them. */
+ * between two of them. Where the number of threads is left to us, each program finds its own. */
 #include "cpu/backend.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/threads.h"
 #include "cpu/kernels.h"
+#include "cpu/pace.h"
 #include <string.h>
 
 struct compiled {
@@ -15,6 +17,13 @@ struct compiled {
     const void **leaf; /* (leaves) addresses … */
     uint64_t *seen;    /* … and versions, as of the last run */
     bool settled;      /* a run has computed what is constant */
+    bool paced;        /* on as many threads as turn out best, else on all */
+    struct pace pace;
+};
+
+struct cpu {
+    struct backend base;
+    bool paced;
 };
 
 static bool cpu_supports(const struct backend *b, enum op op)
@@ -92,6 +101,20 @@ static void resolve(struct compiled *c)
         instr_resolve(&c->instr[i], c->base, c->leaf);
 }
 
+/* About how much an operation computes: what comes out, or what goes in, whichever is more; rows
+ * that a sparse product gathers count each time. */
+static double instr_elements(const struct instr *in)
+{
+    double most = (double)in->rows * (double)in->cols;
+    if (in->attr.csr && in->attr.csr->nnz > in->rows)
+        most = (double)in->attr.csr->nnz * (double)in->cols;
+    for (int i = 0; i < NODE_SOURCES; i++) {
+        double source = (double)in->src_rows[i] * (double)in->src_cols[i];
+        most = source > most ? source : most;
+    }
+    return in->once ? 0 : most;
+}
+
 static consm_status cpu_compile(struct backend *b, struct compiled **out,
                                 const struct planned *plan)
 {
@@ -111,8 +134,10 @@ static consm_status cpu_compile(struct backend *b, struct compiled **out,
         c->leaf[i] = plan->leaf[i].data;
         c->seen[i] = leaf_version(&plan->leaf[i]);
     }
+    double elements = 0;
     for (int32_t i = 0; i < plan->instrs; i++) {
         c->instr[i] = plan->instr[i];
+        elements += instr_elements(&c->instr[i]);
         size_t bytes = scratch_bytes(&c->instr[i]);
         scratch = bytes > scratch ? bytes : scratch;
     }
@@ -122,6 +147,8 @@ static consm_status cpu_compile(struct backend *b, struct compiled **out,
     for (int32_t i = 0; i < plan->instrs; i++)
         c->instr[i].scratch = c->scratch;
     resolve(c);
+    c->paced = ((const struct cpu *)b)->paced;
+    pace_begin(&c->pace, team_size(c->team), plan->instrs > 0 ? elements / plan->instrs : 0);
     *out = c;
     c = NULL;
 done:
@@ -176,7 +203,11 @@ static consm_status cpu_run(struct compiled *c, const struct step *first, int64_
 {
     struct cpu_run run = {c, *first, steps};
     follow_leaves(c);
-    team_run(c->team, run_worker, &run);
+    int threads = c->paced ? pace_threads(&c->pace) : team_size(c->team);
+    double begin = c->paced ? clock_seconds() : 0;
+    team_run_on(c->team, threads, run_worker, &run);
+    if (c->paced && c->settled && steps > 0)
+        pace_took(&c->pace, (clock_seconds() - begin) / (double)steps);
     c->settled = c->settled || steps > 0;
     return CONSM_OK;
 }
@@ -206,14 +237,15 @@ static const struct backend_kind cpu_kind = {
 consm_status cpu_open(struct backend **out, int threads)
 {
     consm_status st = CONSM_OK;
-    struct backend *b = NULL;
+    struct cpu *b = NULL;
     *out = NULL;
     TRY(simd_check());
     TRY(ZNEW(b, 1));
-    b->kind = &cpu_kind;
-    b->device = b->kind->name;
-    TRY(team_new(&b->host, threads));
-    *out = b;
+    b->base.kind = &cpu_kind;
+    b->base.device = cpu_kind.name;
+    b->paced = threads == 0;
+    TRY(team_new(&b->base.host, threads));
+    *out = &b->base;
     b = NULL;
 done:
     mem_free(b);

@@ -5,7 +5,7 @@
 
 #include "program/backend.h"
 
-/* threads 0: as many as the machine has. */
+/* threads 0: as many as the machine has, of which each program uses those that make it fastest. */
 consm_status cpu_open(struct backend **out, int threads);
 
 #endif
