@@ -42,50 +42,35 @@ static void stream_triad(void *arg, struct worker who)
 
 /* ---- rows in no order ---- */
 
-/* Floats a row; rows picked; rows between asking the first-level cache, the second, and use. */
-enum { ROW = 64, PICKS = 1 << 18, AHEAD = 12, EARLY = 40 };
+enum { PICKS = 1 << 18 };
 
 struct picks {
-    float *table, sum;
+    const struct simd *simd;
+    float *table;
     int32_t *row; /* (PICKS) */
 };
 
-/* Adds up the rows picked, each asked for some time before: nothing is written. */
 static void gather_rows(void *arg, struct worker who)
 {
-    struct picks *p = arg;
-    float sum[ROW] = {0}, all = 0;
+    const struct picks *p = arg;
+    float sum[PEAK_ROW];
     int64_t from, to;
     team_range(who, PICKS, 1, &from, &to);
-    for (int64_t k = from; k < to; k++) {
-        const float *row = p->table + (int64_t)p->row[k] * ROW;
-        const float *ahead = p->table + (int64_t)p->row[k + AHEAD < to ? k + AHEAD : k] * ROW;
-        const float *early = p->table + (int64_t)p->row[k + EARLY < to ? k + EARLY : k] * ROW;
-        for (int c = 0; c < ROW; c += 16) {
-            __builtin_prefetch(early + c, 0, 2);
-            __builtin_prefetch(ahead + c);
-        }
-        for (int c = 0; c < ROW; c++)
-            sum[c] += row[c];
-    }
-    for (int c = 0; c < ROW; c++)
-        all += sum[c];
-    if (all == 12345) /* never: the rows are ones, but the compiler does not know */
-        p->sum = all;
+    p->simd->gather_peak(sum, p->table, p->row, from, to);
 }
 
 /* Bytes a second of rows picked from an array of that size. */
 static consm_status gather_from(double *speed, struct bench *b, const char *shape, int64_t bytes)
 {
     consm_status st = CONSM_OK;
-    struct picks p = {0};
+    struct picks p = {.simd = b->simd};
     struct rng r;
-    const int64_t rows = bytes / (int64_t)(ROW * sizeof(float));
-    const double moved = (double)PICKS * ROW * sizeof(float);
+    const int64_t rows = bytes / (int64_t)(PEAK_ROW * sizeof(float));
+    const double moved = (double)PICKS * PEAK_ROW * sizeof(float);
     rng_init(&r, 3, 0);
-    TRY(NEW(p.table, rows * ROW));
+    TRY(NEW(p.table, rows * PEAK_ROW));
     TRY(NEW(p.row, PICKS));
-    for (int64_t i = 0; i < rows * ROW; i++)
+    for (int64_t i = 0; i < rows * PEAK_ROW; i++)
         p.table[i] = 1;
     for (int64_t k = 0; k < PICKS; k++)
         p.row[k] = (int32_t)rng_below(&r, (uint32_t)rows);
@@ -103,8 +88,10 @@ enum { FMA_ROUNDS = 1 << 14 };
 static void fma_peak(void *arg, struct worker who)
 {
     const struct simd *set = arg;
-    float out[32] = {0.25f, 0.5f};
+    float out[PEAK_ROW];
     (void)who;
+    for (int i = 0; i < PEAK_ROW; i++)
+        out[i] = 0.001f * (float)(i + 1);
     set->fma_peak(out, FMA_ROUNDS);
 }
 

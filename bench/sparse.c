@@ -115,6 +115,33 @@ static void run_edge_softmax_grad(void *arg, struct worker who)
     c->simd->edge_softmax_grad(c->f, &a, c->e, c->f, c->heads, from, to);
 }
 
+static struct attention attention_of(const struct sparse_case *c, const struct dropout *drop)
+{
+    return (struct attention){c->heads, c->width / c->heads, 0.2f, false, drop};
+}
+
+static void run_attend(void *arg, struct worker who)
+{
+    struct sparse_case *c = arg;
+    struct sparse a = {c->a->start, c->a->col, NULL, NULL};
+    struct dropout drop = dropout_rule(0.5f, 1, 2, 3);
+    struct attention t = attention_of(c, &drop);
+    int64_t from, to;
+    bench_rows(c->a, who, &from, &to);
+    c->simd->attend(c->y, c->e, c->f, &t, &a, c->x, c->x, c->x, from, to);
+}
+
+static void run_attend_columns(void *arg, struct worker who)
+{
+    struct sparse_case *c = arg;
+    struct sparse a = {c->a->start, c->a->col, NULL, c->a->t_entry};
+    struct dropout drop = dropout_rule(0.5f, 1, 2, 3);
+    struct attention t = attention_of(c, &drop);
+    int64_t from, to;
+    bench_rows(c->a, who, &from, &to);
+    c->simd->attend_columns(c->y, c->e, &t, &a, c->f, c->x, c->x, c->x, from, to);
+}
+
 static struct work product_work(const struct csr *a, int64_t width)
 {
     const double n = (double)a->rows, m = (double)a->nnz, w = (double)width;
@@ -169,6 +196,13 @@ static void bench_attention(struct bench *b, struct sparse_case *c, const char *
         bench_run(b, "edge_row_sum", shape, run_edge_row_sum, c,
                   (struct work){.bytes = cells * 4 + m * 8, .least = cells * 4 + m * 8});
         c->index = NULL;
+        struct work walk = product_work(c->a, 64);
+        snprintf(shape, sizeof shape, "%s %d x %d", graph, (int)c->heads, (int)(64 / c->heads));
+        walk.flops *= 2; /* two sums; or a sum and the dot products */
+        bench_run(b, "attend", shape, run_attend, c, walk);
+        c->index = c->a->t_entry;
+        bench_run(b, "attend_columns", shape, run_attend_columns, c, walk);
+        c->index = NULL;
         edges.bytes = edges.least = cells * 12;
         snprintf(shape, sizeof shape, "%s %d heads", graph, (int)c->heads);
         bench_run(b, "edge_softmax_grad", shape, run_edge_softmax_grad, c, edges);
@@ -178,9 +212,9 @@ static void bench_attention(struct bench *b, struct sparse_case *c, const char *
 /* Whether any line about this graph passes the filter; building a large one takes a second. */
 static bool wants_graph(const struct bench *b, const char *graph)
 {
-    static const char *const kernels[] = {"spmm",        "spmm_heads",   "sddmm",
-                                          "edge_add",    "edge_softmax", "edge_softmax_grad",
-                                          "edge_row_sum"};
+    static const char *const kernels[] = {"spmm",         "spmm_heads",   "sddmm",
+                                          "edge_add",     "edge_softmax", "edge_softmax_grad",
+                                          "edge_row_sum", "attend",       "attend_columns"};
     char label[128];
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         snprintf(label, sizeof label, "%s %s", kernels[i], graph);
@@ -202,12 +236,13 @@ consm_status bench_sparse(struct bench *b)
         if (!wants_graph(b, shapes[i].name))
             continue;
         TRY(shape_graph(&a, &shapes[i]));
-        TRY(csr_transpose(a));
+        TRY(csr_transpose_entries(a));
         c.a = a;
         TRY(bench_floats(&c.x, a->cols * 256));
         TRY(bench_floats(&c.y, a->rows * 256));
-        TRY(bench_floats(&c.e, a->nnz * 8));
-        TRY(bench_floats(&c.f, a->nnz * 8));
+        const int64_t room = a->nnz * 8 > a->rows * 64 ? a->nnz * 8 : a->rows * 64;
+        TRY(bench_floats(&c.e, room));
+        TRY(bench_floats(&c.f, room));
         bench_title(b, "sparse");
         bench_products(b, &c, shapes[i].name);
         bench_attention(b, &c, shapes[i].name);

@@ -1,5 +1,6 @@
 /* Compiling and running on the CPU: one wake-up of the team a run, every kernel in turn, a barrier
- * between two of them. Where the number of threads is left to us, each program finds its own. */
+ * where one needs what another computes. Where the number of threads is left to us, each program
+ * finds its own. */
 #include "cpu/backend.h"
 
 #include "base/alloc.h"
@@ -13,6 +14,7 @@ struct compiled {
     struct team *team;
     const struct planned *plan;
     struct instr *instr;
+    bool *waits; /* (instrs) a barrier stands before it */
     void *base[PLACES], *scratch;
     const void **leaf; /* (leaves) addresses … */
     uint64_t *seen;    /* … and versions, as of the last run */
@@ -89,6 +91,7 @@ static void cpu_discard(struct compiled *c)
     if (!c)
         return;
     mem_free(c->instr);
+    mem_free(c->waits);
     mem_free(c->scratch);
     mem_free(c->leaf);
     mem_free(c->seen);
@@ -126,6 +129,7 @@ static consm_status cpu_compile(struct backend *b, struct compiled **out,
     c->team = b->host;
     c->plan = plan;
     TRY(NEW(c->instr, plan->instrs));
+    TRY(NEW(c->waits, plan->instrs));
     TRY(ZNEW(c->leaf, plan->leaves));
     TRY(ZNEW(c->seen, plan->leaves));
     for (int place = 0; place < PLACES; place++)
@@ -147,6 +151,7 @@ static consm_status cpu_compile(struct backend *b, struct compiled **out,
     for (int32_t i = 0; i < plan->instrs; i++)
         c->instr[i].scratch = c->scratch;
     resolve(c);
+    mark_barriers(c->waits, c->instr, plan->instrs);
     c->paced = ((const struct cpu *)b)->paced;
     pace_begin(&c->pace, team_size(c->team), plan->instrs > 0 ? elements / plan->instrs : 0);
     *out = c;
@@ -190,11 +195,12 @@ static void run_worker(void *arg, struct worker who)
     for (int64_t k = 0; k < run->steps; k++, step.number++) {
         for (int32_t i = 0; i < c->plan->instrs; i++) {
             const struct instr *in = &c->instr[i];
-            if (in->once && settled)
-                continue;
-            cpu_kernels[in->op](in, &step, who);
-            team_barrier(who);
+            if (c->waits[i])
+                team_barrier(who);
+            if (!in->once || !settled)
+                cpu_kernels[in->op](in, &step, who);
         }
+        team_barrier(who);
         settled = true;
     }
 }

@@ -8,14 +8,15 @@
 #include <cblas.h>
 #include <string.h>
 
-/* OpenBLAS would start threads of its own; other implementations lack the function. */
+/* OpenBLAS would start threads of its own; other implementations lack the functions. */
 extern void openblas_set_num_threads(int count) __attribute__((weak));
+extern char *openblas_get_corename(void) __attribute__((weak));
 
 enum { TILE_COLS = 256, INNER_MIN = 512, INNER_BLOCKS = 32, SPLIT_BELOW = 512 };
 
 /* Sides up to this are narrow: the BLAS does badly there, panels of our own do well. A panel of
  * PANEL_INNER rows lies on the stack. */
-enum { NARROW = PANEL_WIDTH, PANEL_INNER = 512 };
+enum { NARROW = PANEL_WIDTH, MEDIUM = 128, PANEL_INNER = 512 };
 
 /* From this inner dimension on, and up to this many elements of C, weight gradients are computed
  * without copies. */
@@ -70,9 +71,25 @@ static int64_t gemm_tile_rows(const struct gemm *g)
     return g->m < 8192 ? 128 : 512;
 }
 
+/* A BLAS that does not know the processor falls back to one of long ago: OpenBLAS 0.3.21 takes an
+ * Emerald Rapids for a Prescott. */
+static bool blas_is_old(void)
+{
+    static const char *const names[] = {"Prescott", "Core2", "Penryn", "Dunnington", "Nehalem"};
+    const char *core = openblas_get_corename ? openblas_get_corename() : "";
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(core, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Whether panels do it. With vectors of eight lanes and more, they also beat the BLAS where the
+ * other side is of medium size: it takes a lock a call, which threads meet at. */
 static bool gemm_is_narrow(const struct gemm *g)
 {
-    return g->n <= NARROW || (g->k <= NARROW && !g->ta);
+    if (g->n <= NARROW || (g->k <= NARROW && !g->ta))
+        return true;
+    return simd_best()->lanes >= 8 && (g->n <= MEDIUM || blas_is_old());
 }
 
 /* What gemm_piece does, by panels of columns and stretches of the inner dimension. */

@@ -120,6 +120,10 @@ KERNEL(keep);
 /* The kernel of every operation; NULL: it has none (leaves). */
 extern const kernel cpu_kernels[OP_COUNT];
 
+/* waits[i]: whether all threads must have ended what comes before instruction i, whose addresses
+ * are filled in, before one of them begins it. (barriers.c) */
+void mark_barriers(bool *waits, const struct instr *instr, int32_t count);
+
 /* Scratch bytes of an operation, from one function per file that has any that need some. */
 size_t scratch_bytes(const struct instr *in);
 size_t scratch_dense(const struct instr *in);

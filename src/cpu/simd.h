@@ -283,9 +283,15 @@ typedef void tall_product_fn(float *c, const float *a, const float *b, int64_t m
 /* ---- for benchmarks ------------------------------------------------------ */
 
 /* rounds × peak_chains independent vector multiply-adds in registers: the most the processor can do
- * with this instruction set. out (32 small numbers) feeds them and keeps them from being left out.
- */
+ * with this instruction set. out (PEAK_ROW small numbers, no two alike) feeds them and keeps them
+ * from being left out. */
+enum { PEAK_ROW = 64 };
 typedef void fma_peak_fn(float *out, int64_t rounds);
+
+/* out (PEAK_ROW) = the sum of rows row[from] … row[to-1] of x, PEAK_ROW floats each: what gathering
+ * costs when nothing else is done. */
+typedef void gather_peak_fn(float *out, const float *x, const int32_t *row, int64_t from,
+                            int64_t to);
 
 /* ---- the table ----------------------------------------------------------- */
 
@@ -296,7 +302,7 @@ typedef void fma_peak_fn(float *out, int64_t rounds);
     X(dropout) X(relu_grad) X(bias_act) X(col_affine) X(row_scale) X(row_dot) X(row_norm)      \
     X(row_normalize_grad) X(copy_cols) X(softmax) X(log_softmax) X(softmax_grad)               \
     X(log_softmax_grad) X(col_sum) X(col_var) X(col_combine) X(reduce) X(reduce_combine)       \
-    X(pair_dot) X(pair_grad) X(gather) X(adam) X(fma_peak) X(panel_pack) X(panel_product)      \
+    X(pair_dot) X(pair_grad) X(gather) X(adam) X(fma_peak) X(gather_peak) X(panel_pack) X(panel_product)      \
     X(tall_product)
 /* clang-format on */
 

@@ -230,30 +230,43 @@ static void piece_softmax(struct row_sums *s, float *w, float *e, const struct p
                    w + p->start[r] * heads, t->slope, p->start[r + 1] - p->start[r], heads);
 }
 
+/* One row times its heads' shares. */
+INLINE void row_share(float *y, const float *share, int64_t heads, int64_t dim)
+{
+    for (int64_t h = 0; h < heads; h++, y += dim) {
+        const v4 factor = v4_set(share[h]);
+        int64_t c = 0;
+        for (; c + 4 <= dim; c += 4)
+            v4_store(y + c, v4_load(y + c) * factor);
+        for (; c < dim; c++)
+            y[c] *= share[h];
+    }
+}
+
 /* Divides the rows of a piece by their sums, and writes these down. */
 static void piece_finish(float *y, float *bent, float *totals, const struct piece *p,
                          struct row_sums *s, const struct attention *t)
 {
-    const int64_t heads = t->heads, dim = t->dim, count = p->rows * heads;
-    fill_up(s->total, count);
-    fill_up(s->largest, count);
-    for (int64_t i = 0; totals && i < count; i += LANES) {
-        const vf sum = v_load(s->total + i);
-        v_store(s->largest + i, v_and(sum > v_set(0), v_load(s->largest + i) + v_log(sum)));
-    }
-    for (int64_t i = 0; i < count; i++) {
-        const float share = s->total[i] > 0 ? 1 / s->total[i] : 0;
-        float *out = y + (p->row * heads + i) * dim;
-        for (int64_t c = 0; c < dim; c++)
-            out[c] *= share;
+    const int64_t heads = t->heads, width = heads * t->dim, count = p->rows * heads;
+    float *const padded[] = {s->total, s->largest, s->bent};
+    for (int i = 0; i < 3; i++)
+        fill_up(padded[i], count);
+    for (int64_t i = 0; i < count; i += LANES) { /* an empty row has zeros */
+        const vf sum = v_load(s->total + i), share = v_and(sum > v_set(0), v_set(1) / sum);
+        v_store(s->total + i, share);
         if (!totals)
             continue;
-        float *also = bent + (p->row * heads + i) * dim;
-        for (int64_t c = 0; c < dim; c++)
-            also[c] *= share;
-        float *row = totals + (p->row + i / heads) * 2 * heads + i % heads;
-        row[0] = s->largest[i];
-        row[heads] = s->bent[i] * share;
+        v_store(s->largest + i, v_and(sum > v_set(0), v_load(s->largest + i) + v_log(sum)));
+        v_store(s->bent + i, v_load(s->bent + i) * share);
+    }
+    for (int64_t r = 0; r < p->rows; r++) {
+        row_share(y + (p->row + r) * width, s->total + r * heads, heads, t->dim);
+        if (!totals)
+            continue;
+        row_share(bent + (p->row + r) * width, s->total + r * heads, heads, t->dim);
+        float *out = totals + (p->row + r) * 2 * heads;
+        memcpy(out, s->largest + r * heads, (size_t)heads * sizeof *out);
+        memcpy(out + heads, s->bent + r * heads, (size_t)heads * sizeof *out);
     }
 }
 

@@ -1,0 +1,81 @@
+/* Which operations of a program have to wait for those before them. Two need no barrier between
+ * them when neither touches what the other writes; nor when both go over the same elements in the
+ * same shares, so that every thread finds what it needs among what it wrote itself. */
+#include "cpu/kernels.h"
+
+struct extent {
+    const char *from;
+    size_t bytes;
+};
+
+static struct extent written(const struct instr *in)
+{
+    return (struct extent){(const char *)in->out, (size_t)(in->rows * in->cols) * sizeof(float)};
+}
+
+static struct extent source(const struct instr *in, int i)
+{
+    return (struct extent){(const char *)in->src[i],
+                           (size_t)(in->src_rows[i] * in->src_cols[i]) * sizeof(float)};
+}
+
+/* Goes over its elements as share_elements() divides them, and reads no others. */
+static bool by_elements(const struct instr *in)
+{
+    switch (in->op) {
+    case OP_FILL:
+    case OP_AXPBY:
+    case OP_MUL:
+    case OP_BIAS_RELU_DROPOUT_GRAD:
+    case OP_UNARY_GRAD:
+    case OP_SCALE:
+    case OP_RESHAPE: return true;
+    case OP_DROPOUT: return !in->attr.number;
+    default: return cpu_kernels[in->op] == run_unary;
+    }
+}
+
+/* Writes more than its result: running statistics, moments, what attention keeps, spectra. */
+static bool writes_more(const struct instr *in)
+{
+    bool more = in->op == OP_NUCLEAR || in->op == OP_NUCLEAR_GRAD || in->op == OP_ADAM;
+    for (int i = 0; i < NODE_UPDATES; i++)
+        more = more || in->update[i];
+    return more;
+}
+
+/* Whether one of the two writes what the other touches there; the same elements of the same array
+ * are no clash where both go by elements. */
+static bool clash(struct extent a, struct extent b, bool alike)
+{
+    bool meet =
+        a.bytes > 0 && b.bytes > 0 && a.from < b.from + b.bytes && b.from < a.from + a.bytes;
+    return meet && !(alike && a.from == b.from && a.bytes == b.bytes);
+}
+
+static bool must_wait(const struct instr *later, const struct instr *earlier)
+{
+    bool alike = by_elements(later) && by_elements(earlier) &&
+                 later->rows * later->cols == earlier->rows * earlier->cols;
+    if (writes_more(later) || writes_more(earlier) ||
+        (scratch_bytes(later) > 0 && scratch_bytes(earlier) > 0) ||
+        clash(written(later), written(earlier), alike))
+        return true;
+    for (int i = 0; i < NODE_SOURCES; i++)
+        if ((later->src[i] && clash(source(later, i), written(earlier), alike)) ||
+            (earlier->src[i] && clash(source(earlier, i), written(later), alike)))
+            return true;
+    return false;
+}
+
+void mark_barriers(bool *waits, const struct instr *instr, int32_t count)
+{
+    int32_t since = 0; /* the first instruction behind the last barrier */
+    for (int32_t i = 0; i < count; i++) {
+        waits[i] = false;
+        for (int32_t k = since; k < i && !waits[i]; k++)
+            waits[i] = must_wait(&instr[i], &instr[k]);
+        if (waits[i])
+            since = i;
+    }
+}
