@@ -1,0 +1,117 @@
+"""Datasets by name or path, and downloads.
+
+The library in the package cannot download (no curl inside); Python can. Files arrive as NAME.part, must
+have the registered SHA-256, and only then get their names, where the command finds them, too.
+"""
+from __future__ import annotations
+
+import os
+from ctypes import byref, c_int32
+from typing import Optional, Union
+
+from . import _lib, _run, _structs
+from ._errors import ConsmFormatError, ConsmOSError
+from ._graph import Graph
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+def load(name_or_path: Path, *, data_dir: Optional[Path] = None, format: Optional[str] = None,
+         labels: Optional[Path] = None, features: Optional[Path] = None) -> Graph:
+    """Whatever the command opens: a name ("karate", "cora", "csbm:nodes=500,homophily=0.2") or a path
+    to a folder, CSV, npz, safetensors, … labels and features are files that belong to a bare edge list.
+    """
+    how = _structs.OpenOptions()
+    how.data_dir = None if data_dir is None else _lib.path_of(data_dir, "data_dir")
+    how.format = None if format is None else _lib.encode(format, "format")
+    how.labels = None if labels is None else _lib.path_of(labels, "labels")
+    how.features = None if features is None else _lib.path_of(features, "features")
+    made = _lib.dataset()
+    _run.run(_lib.lib.consm_dataset_open_with, byref(made.pointer), _lib.path_of(name_or_path, "name_or_path"),
+             byref(how))
+    return Graph._from_handle(made)
+
+
+def datasets() -> dict[str, dict[str, str]]:
+    """The public sets that are known by name: what they are, whom to cite, under which licence."""
+    found: dict[str, dict[str, str]] = {}
+    row = _structs.KnownSet()
+    while _lib.lib.consm_known_set_get(byref(row), c_int32(len(found))) == 0:
+        found[_lib.decode(row.name)] = {k: _lib.decode(getattr(row, k)) for k in ("about", "citation", "licence")}
+        row = _structs.KnownSet()
+    return found
+
+
+def cache_folder() -> str:
+    """Where fetch() puts files and load() finds them."""
+    return os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "consm")
+
+
+def _files(name: str) -> list[dict[str, Optional[str]]]:
+    first = _structs.KnownFile()
+    _lib.call(_lib.lib.consm_known_file_get, byref(first), _lib.encode(name, "name"), 0)
+    found: list[dict[str, Optional[str]]] = []
+    row = _structs.KnownFile()
+    while _lib.lib.consm_known_file_get(byref(row), name.encode(), c_int32(len(found))) == 0:
+        found.append({"path": _lib.decode(row.path), "base": _lib.decode(row.base), "url": _lib.decode(row.url),
+                      "sha256": None if row.sha256 is None else _lib.decode(row.sha256)})
+        row = _structs.KnownFile()
+    return found
+
+
+def _hash(path: str) -> str:
+    import hashlib
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        for block in iter(lambda: file.read(1 << 20), b""):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _expected(target: str, sha256: Optional[str]) -> Optional[str]:
+    """The registered hash, or the one an earlier download recorded beside the file."""
+    if sha256 is None and os.path.exists(target + ".sha256"):
+        with open(target + ".sha256", encoding="utf-8") as file:
+            return file.read(64)
+    return sha256
+
+
+def _bring(url: str, target: str, sha256: Optional[str]) -> None:
+    import shutil
+    from urllib.error import URLError
+    from urllib.request import urlopen
+    part = target + ".part"
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    try:
+        with urlopen(url, timeout=30) as source, open(part, "wb") as file:
+            length = source.headers.get("Content-Length")
+            shutil.copyfileobj(source, file)
+    except (URLError, OSError) as fault:
+        raise ConsmOSError(f"{url}: {fault}") from None
+    if length is not None and os.path.getsize(part) != int(length):
+        raise ConsmOSError(f"{url}: {os.path.getsize(part)} bytes came, expected {length}")
+    found = _hash(part)
+    if sha256 is not None and found != sha256:
+        os.unlink(part)
+        raise ConsmFormatError(f"{url}: its SHA-256 is {found}, expected {sha256}")
+    os.replace(part, target)
+
+
+def fetch(name: str, *, data_dir: Optional[Path] = None, mirror: Optional[str] = None) -> Graph:
+    """Downloads a public set unless it is there, checks it, and opens it. mirror: the URL of a folder
+    that holds the files as a data folder does."""
+    folder = os.fspath(data_dir) if data_dir is not None else cache_folder()
+    for file in _files(name):
+        path = str(file["path"])
+        target = os.path.join(folder, path)
+        expected = _expected(target, file["sha256"])
+        if os.path.exists(target) and (expected is None or _hash(target) == expected):
+            continue
+        url = f"{mirror.rstrip('/')}/{path}" if mirror else f"{str(file['base']).rstrip('/')}/{file['url']}"
+        _bring(url, target, expected)
+        if expected is None:
+            with open(target + ".sha256", "w", encoding="utf-8") as record:
+                record.write(f"{_hash(target)}  {os.path.basename(target)}\n")
+    return load(name, data_dir=folder)
+
+

@@ -1,0 +1,397 @@
+"""A graph with its features, ids, labels and masks, as the library takes it.
+
+A Graph never changes. It has neither a length nor a shape, so that scikit-learn, which cuts whatever
+looks like an array of samples, leaves it whole.
+"""
+from __future__ import annotations
+
+import ctypes
+import threading
+from ctypes import POINTER, byref, c_uint8
+from typing import Any, Iterable, Optional
+
+import numpy as np
+
+from . import _lib, _structs, _table
+from ._arrays import Array, as_numpy, integers, is_wide, mask, reals
+from ._errors import ConsmKeyError, ConsmTypeError, ConsmValueError
+from ._intake import MASKS, column_of, ends_of, features_of, ids_of, lent, plain_ids, roles_of, same_width
+from ._labels import as_labels, encode, from_names, names
+
+
+class Graph:
+    """Nodes, edges and features. Make one with from_pandas, from_scipy, from_networkx, from_pyg,
+    from_dgl or from_arrays, or open one with consm.load().
+
+    n_nodes, n_edges, n_features   sizes; edges as they were given
+    node_ids                       what nodes are called, or None: 0, 1, …
+    feature_names                  what columns are called, or None
+    y                              labels that came with the data, or None
+    train_mask, val_mask, test_mask   the split that came with the data, or None
+    """
+
+    def __init__(self, parts: dict[str, Any]) -> None:
+        """Not for callers: see the from_ functions."""
+        self._parts = parts
+        self._lock = threading.Lock()
+        self._handle: Optional[_lib.Handle] = parts.pop("handle", None)
+        self.name: str = parts.get("name") or "graph"
+        self.n_nodes: int = int(parts["n_nodes"])
+        self.n_edges: int = int(parts["n_edges"])
+        self.n_features: int = int(parts["n_features"])
+        self.directed: bool = bool(parts.get("directed", False))
+        self.node_ids: Optional[Array] = parts.get("node_ids")
+        self.feature_names: Optional[list[str]] = parts.get("feature_names")
+        self.y: Optional[Array] = parts.get("y")
+        self.train_mask: Optional[Array] = parts.get("train_mask")
+        self.val_mask: Optional[Array] = parts.get("val_mask")
+        self.test_mask: Optional[Array] = parts.get("test_mask")
+        self._places: Optional[dict[Any, int]] = None
+
+    # ---- making one ----------------------------------------------------------------------------
+
+    @classmethod
+    def from_arrays(cls, edges: Any, x: Any = None, y: Any = None, *, weight: Any = None,
+                    n_nodes: Optional[int] = None, node_ids: Any = None, feature_names: Optional[Iterable[str]] = None,
+                    directed: bool = False, train_mask: Any = None, val_mask: Any = None, test_mask: Any = None,
+                    name: str = "arrays") -> "Graph":
+        """From arrays. edges: (2, m) as in PyG, (m, 2), or a pair (sources, targets), node numbers
+        from 0. x: (n, f), dense or a SciPy matrix. n_nodes is needed when nothing else tells it."""
+        source, target = ends_of(edges)
+        features, count = features_of(x)
+        labels = None if y is None else as_labels(y)
+        ids = None if node_ids is None else ids_of(node_ids)
+        known = {"x": count, "y": None if labels is None else len(labels), "node_ids": None if ids is None else len(ids),
+                 "n_nodes": n_nodes}
+        sizes = {k: v for k, v in known.items() if v is not None}
+        if len(set(sizes.values())) > 1:
+            told = ", ".join(f"{k} {v}" for k, v in sizes.items())
+            raise ConsmValueError(f"the number of nodes is not the same everywhere: {told}")
+        if sizes:
+            n = int(next(iter(sizes.values())))
+        else:
+            n = 1 + int(max(source.max(), target.max())) if source.size else 0
+        if n < 1:
+            raise ConsmValueError("the graph has no nodes: expected one at least")
+        parts: dict[str, Any] = dict(name=name, n_nodes=n, n_edges=len(source), source=source, target=target,
+                                     directed=directed, y=labels, node_ids=ids, **features)
+        if weight is not None:
+            parts["weight"] = reals(weight, "weight")
+            if len(parts["weight"]) != len(source):
+                raise ConsmValueError(f"weight: found {len(parts['weight'])}, expected one per edge: {len(source)}")
+        if feature_names is not None:
+            parts["feature_names"] = [str(f) for f in feature_names]
+            if len(parts["feature_names"]) != parts["n_features"]:
+                raise ConsmValueError(f"feature_names: found {len(parts['feature_names'])}, expected one per column: "
+                                      f"{parts['n_features']}")
+        for key, value in zip(MASKS, (train_mask, val_mask, test_mask)):
+            if value is not None:
+                parts[key] = mask(value, key, n)
+        graph = cls(parts)
+        graph._dataset()  # whatever is wrong is said now
+        return graph
+
+    @classmethod
+    def from_pandas(cls, edges: Any, nodes: Any = None, *, source: Any = "source", target: Any = "target",
+                    weight: Any = None, id: Any = None, label: Any = None, ignore: Iterable[Any] = (),
+                    directed: bool = False, name: str = "table", **masks: Any) -> "Graph":
+        """From DataFrames: edges with the columns source, target and perhaps weight; nodes, a row a
+        node, named by its index or its column id. label is the column that holds labels (they become
+        y); columns in ignore are left out; all others are features: numbers as they are, booleans 0
+        and 1, dates as days, categories and text a column a value, blanks the mean and a column more.
+        """
+        import pandas as pd
+        edges = _table.as_frame(edges, "edges")
+        nodes = _table.as_frame(nodes, "nodes")
+        for column in (source, target) + ((weight,) if weight is not None else ()):
+            column_of(edges, column, "edges")
+        ends = (edges[source], edges[target])
+        if any(bool(e.isna().any()) for e in ends):
+            raise ConsmValueError(f"edges: {source!r} or {target!r} is missing in a row: expected two nodes in each")
+        frame, y = None, None
+        if nodes is None:
+            ids = pd.Index(pd.concat(ends, ignore_index=True).unique())
+            ids = ids.sort_values() if pd.api.types.is_integer_dtype(ids.dtype) else ids
+        else:
+            frame = nodes if id is None else nodes.set_index(column_of(nodes, id, "nodes"))
+            ids = frame.index
+            if ids.has_duplicates:
+                raise ConsmValueError(f"nodes: {ids[ids.duplicated()][0]!r} stands in two rows: expected different ids")
+            if ids.hasnans:
+                raise ConsmValueError("nodes: an id is missing: expected one in each row")
+            if label is not None:
+                y = frame[column_of(frame, label, "nodes")]
+            frame = frame.drop(columns=[c for c in (label, *ignore) if c is not None and c in frame.columns])
+        places = [ids.get_indexer(e) for e in ends]
+        for place, end, column in zip(places, ends, (source, target)):
+            if (place < 0).any():
+                row = int(np.argmax(place < 0))
+                raise ConsmValueError(f"edges, row {row}: {column} {end.iloc[row]!r} is no node: expected one of the "
+                                      f"{len(ids)} ids of nodes")
+        recipe = _table.learn(frame) if frame is not None and len(frame.columns) else []
+        x, columns = _table.apply(recipe, frame) if recipe else (None, None)
+        graph = cls.from_arrays(tuple(places), x, y, weight=None if weight is None else edges[weight].to_numpy(),
+                                n_nodes=len(ids), node_ids=plain_ids(ids), feature_names=columns, directed=directed,
+                                name=name, **masks)
+        if recipe:
+            graph._parts.update(frame=frame, recipe=recipe)
+        return graph
+
+    @classmethod
+    def from_scipy(cls, adjacency: Any, x: Any = None, y: Any = None, **more: Any) -> "Graph":
+        """From a sparse adjacency matrix, any SciPy kind. Values other than 1 are weights."""
+        if not hasattr(adjacency, "tocoo"):
+            raise ConsmTypeError(f"adjacency is {type(adjacency).__name__}: expected a SciPy sparse matrix")
+        matrix = adjacency.tocoo()
+        if matrix.shape[0] != matrix.shape[1]:
+            raise ConsmValueError(f"adjacency: found shape {matrix.shape}, expected as many rows as columns")
+        values = matrix.data
+        if "weight" not in more and values.dtype.kind != "b" and not bool((values == 1).all()):
+            more["weight"] = values
+        more.setdefault("n_nodes", matrix.shape[0])
+        more.setdefault("name", "matrix")
+        return cls.from_arrays((matrix.row, matrix.col), x, y, **more)
+
+    @classmethod
+    def from_networkx(cls, graph: Any, features: Optional[Iterable[str]] = None, label: Optional[str] = None,
+                      weight: Optional[str] = None, **more: Any) -> "Graph":
+        """From networkx. features and label name node attributes, weight an edge attribute. Attributes
+        may be of every kind that a column of a table may be, or one array a node."""
+        nodes = list(graph.nodes)
+        place = {node: i for i, node in enumerate(nodes)}
+        ends = [(place[a], place[b]) for a, b in graph.edges()]
+        if weight is not None:
+            more["weight"] = [float(d.get(weight, 1.0)) for _, _, d in graph.edges(data=True)]
+        wanted = list(features or [])
+        x: Any = None
+        recipe: list[Any] = []
+        frame = None
+        if len(wanted) == 1 and nodes and np.ndim(graph.nodes[nodes[0]].get(wanted[0], 0)) == 1:
+            x = np.stack([np.asarray(graph.nodes[n][wanted[0]], float) for n in nodes])
+        elif wanted:
+            import pandas as pd
+            frame = pd.DataFrame([{k: graph.nodes[n].get(k) for k in wanted} for n in nodes]).infer_objects()
+            recipe = _table.learn(frame)
+            x, more["feature_names"] = _table.apply(recipe, frame)
+        y = None
+        if label is not None:
+            y = np.array([graph.nodes[n].get(label) for n in nodes] + [None], dtype=object)[:-1]
+        more.setdefault("directed", graph.is_directed())
+        more.setdefault("name", graph.name or "networkx")
+        made = cls.from_arrays(np.array(ends, np.int64).reshape(-1, 2).T, x, y, n_nodes=len(nodes),
+                               node_ids=plain_ids(nodes), **more)
+        if recipe:
+            made._parts.update(frame=frame, recipe=recipe)
+        return made
+
+    @classmethod
+    def from_pyg(cls, data: Any, **more: Any) -> "Graph":
+        """From torch_geometric.data.Data: edge_index, x, y, edge_weight and the masks."""
+        for key in MASKS:
+            found = getattr(data, key, None)
+            if found is not None and key not in more:
+                found = as_numpy(found, key)
+                more[key] = found[:, 0] if found.ndim == 2 else found
+        weight = getattr(data, "edge_weight", None)
+        if weight is not None:
+            more.setdefault("weight", weight)
+        y = getattr(data, "y", None)
+        more.setdefault("n_nodes", data.num_nodes)
+        more.setdefault("name", "pyg")
+        return cls.from_arrays(data.edge_index, getattr(data, "x", None), None if y is None else as_numpy(y, "y"), **more)
+
+    @classmethod
+    def from_dgl(cls, graph: Any, features: str = "feat", label: str = "label", **more: Any) -> "Graph":
+        """From a DGLGraph with the usual names of its node data."""
+        held = graph.ndata
+        for key in MASKS:
+            if key in held:
+                more.setdefault(key, held[key])
+        more.setdefault("n_nodes", graph.num_nodes())
+        more.setdefault("name", "dgl")
+        return cls.from_arrays(graph.edges(), held[features] if features in held else None,
+                               held[label] if label in held else None, **more)
+
+    @classmethod
+    def _from_handle(cls, handle: _lib.Handle) -> "Graph":
+        """A dataset that the library opened; arrays are looked at where they lie."""
+        a = _structs.Arrays()
+        _lib.call(_lib.lib.consm_dataset_arrays, byref(a), handle.pointer)
+        parts: dict[str, Any] = dict(handle=handle, name=_lib.decode(a.name), n_nodes=a.nodes, n_edges=a.edges,
+                                     n_features=a.features, directed=a.directed, lent=a)
+        if a.node_id:
+            parts["node_ids"] = np.array([_lib.decode(a.node_id[i]) for i in range(a.nodes)], object)
+        if a.feature_name:
+            parts["feature_names"] = [_lib.decode(a.feature_name[i]) for i in range(a.features)]
+        if a.classes:
+            texts = [_lib.decode(a.class_name[i]) for i in range(a.classes)] if a.class_name else \
+                [str(i) for i in range(a.classes)]
+            classes = from_names(texts)
+            label = lent(a.label, np.int32, a.nodes, handle)
+            parts["classes"] = classes
+            y = np.empty(a.nodes, object) if (label < 0).any() and classes.dtype.kind != "i" else \
+                np.full(a.nodes, -1, classes.dtype)
+            y[label >= 0] = classes[label[label >= 0]]
+            parts["y"] = y
+        roles = _lib.lib.consm_dataset_roles(handle.pointer, 0)
+        if roles:
+            role = lent(roles, np.uint8, a.nodes, handle)
+            parts.update({key: role == k + 1 for k, key in enumerate(MASKS)})
+        return cls(parts)
+
+    # ---- looking -------------------------------------------------------------------------------
+
+    @property
+    def edge_index(self) -> Array:
+        """(2, m) node numbers, as they were given."""
+        if "source" in self._parts:
+            return np.stack([self._parts["source"], self._parts["target"]])
+        a = self._parts["lent"]
+        return np.stack([lent(getattr(a, end), np.int32, a.edges, self._handle) for end in ("from", "to")])
+
+    @property
+    def edge_weight(self) -> Optional[Array]:
+        """(m), or None."""
+        if "lent" not in self._parts:
+            return self._parts.get("weight")
+        a = self._parts["lent"]
+        return lent(a.weight, np.float32, a.edges, self._handle) if a.weight else None
+
+    @property
+    def x(self) -> Any:
+        """(n, f) features: an array, or a SciPy CSR matrix where they are sparse; None without."""
+        if self.n_features == 0:
+            return None
+        if "lent" not in self._parts:
+            return self._parts["x"]
+        a = self._parts["lent"]
+        if not a.feature_start:
+            return lent(a.feature, np.float32, a.nodes * a.features, self._handle).reshape(a.nodes, a.features)
+        import scipy.sparse
+        start = lent(a.feature_start, np.int64, a.nodes + 1, self._handle)
+        column = lent(a.feature_column, np.int32, int(start[-1]), self._handle)
+        value = lent(a.feature, np.float32, int(start[-1]), self._handle) if a.feature else \
+            np.ones(int(start[-1]), np.float32)
+        return scipy.sparse.csr_matrix((value, column, start), (a.nodes, a.features))
+
+    def ids(self) -> Array:
+        """What nodes are called: node_ids, or their numbers."""
+        return np.arange(self.n_nodes) if self.node_ids is None else self.node_ids
+
+    def places(self, nodes: Any) -> Array:
+        """The numbers of nodes, given by id. Ids that are unknown are an error that names one."""
+        given = as_numpy(nodes, "nodes")
+        if given.ndim == 2 and given.shape[1] == 1:
+            given = given[:, 0]
+        if given.ndim != 1:
+            raise ConsmValueError(f"nodes: found shape {given.shape}, expected node ids, one each")
+        if self.node_ids is None:
+            if given.dtype.kind == "f" and (given == np.floor(given)).all():
+                given = given.astype(np.int64)
+            places = integers(given, "nodes")
+            wrong = (places < 0) | (places >= self.n_nodes)
+        else:
+            with self._lock:
+                if self._places is None:
+                    self._places = {v: i for i, v in enumerate(self.node_ids.tolist())}
+            places = np.array([self._places.get(v, -1) for v in given.tolist()], np.int64)
+            wrong = places < 0
+        if wrong.any():
+            raise ConsmKeyError(f"no node {given[np.argmax(wrong):][:1].tolist()[0]!r} among the {self.n_nodes} of this graph")
+        return places.astype(np.int64)
+
+    def place(self, node: Any) -> int:
+        return int(self.places(np.array([node], object if self.node_ids is not None else None))[0])
+
+    def __repr__(self) -> str:
+        labels = "" if self.y is None else ", labels"
+        return (f"<Graph {self.name!r}: {self.n_nodes:,} nodes, {self.n_edges:,} edges, "
+                f"{self.n_features:,} features{labels}>")
+
+    def __deepcopy__(self, memo: Any) -> "Graph":
+        return self  # it never changes; clone() of an estimator need not copy it
+
+    def __copy__(self) -> "Graph":
+        return self
+
+    def __reduce__(self) -> Any:
+        kept = {k: v for k, v in self._parts.items() if k != "lent"}
+        if "lent" in self._parts:
+            source, target = self.edge_index
+            features, _ = features_of(self.x)
+            kept.update(features, source=source, target=target)
+            if self.edge_weight is not None:
+                kept["weight"] = self.edge_weight
+        return _again, (kept,)
+
+    # ---- for the library -----------------------------------------------------------------------
+
+    def _dataset(self) -> _lib.Handle:
+        """The graph in the library's hands, made when it is first needed."""
+        with self._lock:
+            if self._handle is None:
+                self._handle = self._hand_over()
+            return self._handle
+
+    def _hand_over(self, x: Optional[Array] = None, columns: Optional[list[str]] = None) -> _lib.Handle:
+        p = self._parts
+        a = _structs.Arrays(name=_lib.encode(self.name, "name"), nodes=self.n_nodes, edges=self.n_edges,
+                            features=self.n_features, directed=self.directed)
+        keep: list[Any] = []
+        source, target = same_width(p["source"], p["target"])
+        keep += [source, target]
+        setattr(a, "from", _lib.address(source))
+        a.to, a.wide_ends = _lib.address(target), is_wide(source)
+        if p.get("weight") is not None:
+            a.weight, a.wide_weights = _lib.address(p["weight"]), is_wide(p["weight"])
+        columns = columns if columns is not None else self.feature_names
+        if x is not None:
+            a.features = x.shape[1]
+            keep.append(x)
+            a.feature, a.wide_features = _lib.address(x), is_wide(x)
+        elif p.get("start") is not None:
+            a.feature, a.wide_features = _lib.address(p["value"]), is_wide(p["value"])
+            a.feature_start, a.feature_column = _lib.address(p["start"]), _lib.address(p["column"])
+            a.wide_columns, a.wide_starts = is_wide(p["column"]), is_wide(p["start"])
+        elif self.n_features:
+            a.feature, a.wide_features = _lib.address(p["x"]), is_wide(p["x"])
+        if self.node_ids is not None:
+            keep.append(_lib.names([_lib.encode(str(v), "a node's id") for v in self.node_ids.tolist()]))
+            a.node_id = keep[-1]
+        if columns is not None and a.features:
+            keep.append(_lib.names([_lib.encode(c, "a feature's name") for c in columns]))
+            a.feature_name = keep[-1]
+        made = _lib.dataset()
+        _lib.call(_lib.lib.consm_dataset_from_arrays, byref(made.pointer), byref(a))
+        del keep
+        return made
+
+    def _encoded_by(self, recipe: Optional[list[_table.Column]]) -> _lib.Handle:
+        """The graph with its table read by a model's recipe."""
+        if recipe is None or "frame" not in self._parts or recipe == self._parts["recipe"]:
+            return self._dataset()
+        x, columns = _table.apply(recipe, self._parts["frame"])
+        return self._hand_over(x, columns)
+
+    def _labelled(self, y: Array, masks: dict[str, Optional[Array]]) -> tuple[_lib.Handle, Array]:
+        """(dataset, classes): the graph with labels of the caller's."""
+        if len(y) != self.n_nodes:
+            raise ConsmValueError(f"y: found {len(y)} labels, expected one per node: {self.n_nodes}")
+        classes, numbers = encode(y)
+        if len(classes) < 2:
+            found = f"one class, {classes.tolist()[0]!r}," if len(classes) else "no label"
+            raise ConsmValueError(f"y holds {found} where two classes or more are expected "
+                                  "(unknown labels are None, NaN or -1)")
+        labels = _structs.Labels(classes=len(classes), wide=False, label=_lib.address(numbers))
+        texts = _lib.names([_lib.encode(t, "a class") for t in names(classes)])
+        labels.class_name = texts
+        role = roles_of(masks, self.n_nodes)
+        if role is not None:
+            labels.role = ctypes.cast(_lib.address(role), POINTER(c_uint8))
+        made = _lib.dataset()
+        _lib.call(_lib.lib.consm_dataset_with_labels, byref(made.pointer), self._dataset().pointer, byref(labels))
+        return made, classes
+
+
+def _again(parts: dict[str, Any]) -> Graph:
+    return Graph(dict(parts))

@@ -1,0 +1,114 @@
+"""What callers hand over, looked at piece by piece: ends of edges, features, ids, masks."""
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Optional
+
+import numpy as np
+
+from ._arrays import Array, integers, reals
+from ._errors import ConsmKeyError, ConsmTypeError, ConsmValueError
+
+MASKS = ("train_mask", "val_mask", "test_mask")
+
+
+def roles_of(masks: dict[str, Optional[Array]], count: int) -> Optional[Array]:
+    """(nodes) of enum consm_role, or None without masks."""
+    if all(masks.get(key) is None for key in MASKS):
+        return None
+    if masks.get("train_mask") is None:
+        raise ConsmValueError("val_mask or test_mask is given without train_mask: expected it, too")
+    role = np.zeros(count, np.uint8)
+    for number, key in enumerate(MASKS, 1):
+        chosen = masks.get(key)
+        if chosen is None:
+            continue
+        if (role[chosen] != 0).any():
+            raise ConsmValueError(f"{key}: a node of it is in another mask, too: expected each in one at most")
+        role[chosen] = number
+    return role
+
+
+def lent(pointer: Any, kind: Any, count: int, owner: Any) -> Array:
+    """Memory of the library as a read-only array that keeps its owner."""
+    if not count or not pointer:
+        return np.zeros(0, kind)
+    raw = (ctypes.c_char * (count * np.dtype(kind).itemsize)).from_address(pointer)
+    raw._owner = owner
+    array = np.frombuffer(raw, kind)
+    array.flags.writeable = False
+    return array
+
+
+def same_width(a: Array, b: Array) -> tuple[Array, Array]:
+    return (a, b) if a.dtype == b.dtype else (a.astype(np.int64), b.astype(np.int64))
+
+
+def ends_of(edges: Any) -> tuple[Array, Array]:
+    if isinstance(edges, (tuple, list)) and len(edges) == 2 and np.ndim(edges[0]) == 1:
+        source, target = integers(edges[0], "edges[0]"), integers(edges[1], "edges[1]")
+    else:
+        if hasattr(edges, "tocoo"):
+            raise ConsmTypeError("edges is a sparse matrix: expected (2, m) node numbers; see Graph.from_scipy")
+        pairs = integers(edges, "edges", None)
+        if pairs.size == 0:
+            pairs = pairs.reshape(2, 0)
+        if pairs.ndim != 2 or 2 not in pairs.shape:
+            raise ConsmValueError(f"edges: found shape {pairs.shape}, expected (2, m) or (m, 2)")
+        pairs = pairs if pairs.shape[0] == 2 else pairs.T
+        source, target = np.ascontiguousarray(pairs[0]), np.ascontiguousarray(pairs[1])
+    if len(source) != len(target):
+        raise ConsmValueError(f"edges: found {len(source)} sources and {len(target)} targets, expected as many")
+    return source, target
+
+
+def features_of(x: Any) -> tuple[dict[str, Any], Optional[int]]:
+    """(parts, nodes) of dense or sparse features."""
+    if x is None:
+        return {"n_features": 0}, None
+    if hasattr(x, "tocsr"):
+        matrix = x.tocsr()
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        value = reals(matrix.data, "x")
+        start, column = integers(matrix.indptr, "x.indptr"), integers(matrix.indices, "x.indices")
+        return {"x": x, "n_features": int(matrix.shape[1]), "start": start, "column": column,
+                "value": value}, int(matrix.shape[0])
+    if hasattr(x, "to_numpy") and hasattr(x, "columns"):
+        x = x.to_numpy()
+    array = reals(x, "x", None)
+    if array.ndim != 2:
+        raise ConsmValueError(f"x: found shape {array.shape}, expected (nodes, features)")
+    return {"x": array, "n_features": int(array.shape[1])}, int(array.shape[0])
+
+
+def ids_of(node_ids: Any) -> Array:
+    values = list(node_ids.tolist() if hasattr(node_ids, "tolist") else node_ids)
+    ids = np.empty(len(values), object)
+    ids[:] = values
+    try:
+        if len(set(values)) != len(values):
+            raise ConsmValueError("node_ids: an id stands twice: expected different ids")
+    except TypeError:
+        raise ConsmTypeError("node_ids: an id cannot be hashed: expected text or numbers") from None
+    return ids
+
+
+def plain_ids(ids: Any) -> Optional[Array]:
+    """Ids, or None where they are just 0, 1, 2, …"""
+    values = list(ids.tolist() if hasattr(ids, "tolist") else ids)
+    if all(type(v) is int for v in values) and values == list(range(len(values))):
+        return None
+    out = np.empty(len(values), object)
+    out[:] = values
+    return out
+
+
+def column_of(frame: Any, name: Any, what: str) -> Any:
+    if name not in frame.columns:
+        import difflib
+        near = difflib.get_close_matches(str(name), [str(c) for c in frame.columns], 1)
+        hint = f"; did you mean {near[0]!r}?" if near else f": it has {', '.join(map(repr, frame.columns[:8]))}"
+        raise ConsmKeyError(f"{what} has no column {name!r}{hint}")
+    return name

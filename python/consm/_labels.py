@@ -1,0 +1,85 @@
+"""Labels of any kind as class numbers, and back."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._arrays import Array, as_numpy
+from ._errors import ConsmValueError
+
+
+def as_labels(y: Any, what: str = "y") -> Array:
+    """One label per node as a flat array; a column of a table is one, too."""
+    if hasattr(y, "to_numpy") and hasattr(y, "dtype") and str(y.dtype) in ("category", "string"):
+        y = y.to_numpy(dtype=object)
+    elif hasattr(y, "to_numpy") and getattr(getattr(y, "dtype", None), "kind", "O") != "O":
+        y = y.to_numpy(dtype=object) if hasattr(y, "isna") and bool(y.isna().any()) else y.to_numpy()
+    array = as_numpy(y, what)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ConsmValueError(f"{what}: found shape {array.shape}, expected one label per node")
+    if array.dtype.kind in "cVM":
+        raise ConsmValueError(f"{what}: found {array.dtype}, expected labels: numbers, text or booleans")
+    return array
+
+
+def missing(y: Array) -> Array:
+    """Which labels are None, NaN (pandas' NA too) or -1."""
+    if y.dtype.kind == "f":
+        return np.asarray(np.isnan(y) | (y == -1))
+    if y.dtype.kind == "i":
+        return np.asarray(y == -1)
+    if y.dtype.kind == "O":
+        return np.fromiter((_is_missing(v) for v in y), bool, len(y))
+    return np.zeros(len(y), bool)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, (float, np.floating)):
+        return bool(np.isnan(value)) or value == -1
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value == -1
+
+
+def encode(y: Array) -> tuple[Array, Array]:
+    """(classes, numbers): the labels that occur, in order, and each node's place among them or -1."""
+    unknown = missing(y)
+    known = y[~unknown]
+    if known.dtype.kind == "O" and known.size:
+        kinds = {type(v) for v in known.tolist()}
+        if kinds <= {str} or kinds <= {bool, np.bool_} or kinds <= {int, np.int64, np.int32}:
+            known = np.array(known.tolist())
+        elif kinds <= {int, float, np.float64, np.int64, np.float32, np.int32}:
+            known = known.astype(np.float64)
+        else:
+            listed = ", ".join(sorted(k.__name__ for k in kinds))
+            raise ConsmValueError(f"y: its labels are of several kinds ({listed}): expected one kind")
+    if known.dtype.kind == "f":
+        if not np.isfinite(known).all():
+            raise ConsmValueError("y: a label is infinite: expected classes")
+        if known.size and not (known == np.floor(known)).all():
+            raise ConsmValueError("Unknown label type: continuous. y: labels are fractions: expected "
+                                  "classes (whole numbers, text or booleans)")
+    classes, places = np.unique(known, return_inverse=True)
+    numbers = np.full(len(y), -1, np.int32)
+    numbers[~unknown] = places.reshape(-1)
+    return classes, numbers
+
+
+def names(classes: Array) -> list[str]:
+    """What classes are called in model files: 1.0 is "1"."""
+    if classes.dtype.kind == "f":
+        return [str(int(c)) for c in classes]
+    return [str(c) for c in classes.tolist()]
+
+
+def from_names(texts: list[str]) -> Array:
+    """The classes of a model file: numbers where all are."""
+    try:
+        numbers = [int(t) for t in texts]
+    except ValueError:
+        return np.array(texts)
+    return np.array(numbers if [str(n) for n in numbers] == texts else texts)

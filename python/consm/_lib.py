@@ -1,0 +1,249 @@
+"""The C library: finding it, calling it, its errors as exceptions and its messages as warnings.
+
+ctypes releases the GIL for the time of a call. What the library says meanwhile is gathered per thread
+and given to `warnings` and `logging` when the call is over, so that a filter which turns warnings into
+errors cannot unwind through C.
+"""
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+import threading
+import warnings
+from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_int32, c_int64, c_uint64, c_void_p
+from typing import Any, Callable, Optional
+
+import numpy as np
+
+from . import _structs as s
+from ._errors import BY_CODE, ConsmError, ConsmValueError, ConsmWarning
+
+_log = logging.getLogger("consm")
+CANCELLED = -8
+
+
+def _path() -> str:
+    return os.environ.get("CONSM_LIBRARY") or os.path.join(os.path.dirname(__file__), "libconsm.so")
+
+
+def _open() -> ctypes.CDLL:
+    try:
+        return ctypes.CDLL(_path())
+    except OSError as fault:
+        raise ImportError(f"consm's library cannot be loaded: {fault}. Was the package built? "
+                          "`pip install .` in the clone does it") from fault
+
+
+lib = _open()
+
+_P, _PP = c_void_p, POINTER(c_void_p)
+_TEXT = c_char_p
+_SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
+    "consm_version": (_TEXT, []),
+    "consm_errmsg": (_TEXT, []),
+    "consm_set_log": (None, [_P, _P]),
+    "consm_alloc_count": (c_uint64, []),
+    "consm_dataset_open_with": (c_int, [_PP, _TEXT, POINTER(s.OpenOptions)]),
+    "consm_dataset_from_arrays": (c_int, [_PP, POINTER(s.Arrays)]),
+    "consm_dataset_free": (None, [_P]),
+    "consm_dataset_arrays": (c_int, [POINTER(s.Arrays), _P]),
+    "consm_dataset_roles": (_P, [_P, c_int64]),
+    "consm_dataset_with_labels": (c_int, [_PP, _P, POINTER(s.Labels)]),
+    "consm_dataset_info": (c_int, [POINTER(s.DatasetInfo), _P]),
+    "consm_known_set_get": (c_int, [POINTER(s.KnownSet), c_int32]),
+    "consm_known_file_get": (c_int, [POINTER(s.KnownFile), _TEXT, c_int32]),
+    "consm_node_id": (_TEXT, [_P, c_int64, _P]),
+    "consm_class_name": (_TEXT, [_P, c_int32, _P]),
+    "consm_dataset_labels": (_P, [_P]),
+    "consm_method_get": (c_int, [POINTER(s.Method), c_int32]),
+    "consm_parameter_get": (c_int, [POINTER(s.Parameter), _TEXT, c_int32]),
+    "consm_options_new": (c_int, [_PP, _TEXT]),
+    "consm_options_free": (None, [_P]),
+    "consm_options_set": (c_int, [_P, _TEXT, _TEXT]),
+    "consm_options_get": (_TEXT, [_P, _TEXT, _P]),
+    "consm_options_checkpoint": (c_int, [_P, _TEXT, c_int64, c_bool]),
+    "consm_options_on_progress": (None, [_P, _P, _P]),
+    "consm_train": (c_int, [_PP, _P, _P]),
+    "consm_model_free": (None, [_P]),
+    "consm_model_info": (c_int, [POINTER(s.ModelInfo), _P]),
+    "consm_model_parameter": (_TEXT, [_P, _TEXT, _P]),
+    "consm_model_class": (_TEXT, [_P, c_int32, _P]),
+    "consm_model_feature": (_TEXT, [_P, c_int64, _P]),
+    "consm_model_metrics": (POINTER(s.Metrics), [_P, c_int]),
+    "consm_metrics_class": (POINTER(s.ClassMetrics), [POINTER(s.Metrics), c_int32]),
+    "consm_metrics_confusion": (None, [_P, POINTER(s.Metrics)]),
+    "consm_model_save": (c_int, [_P, _TEXT]),
+    "consm_model_load": (c_int, [_PP, _TEXT]),
+    "consm_predict": (c_int, [POINTER(POINTER(s.Prediction)), _P, _P, c_int]),
+    "consm_prediction_free": (None, [POINTER(s.Prediction)]),
+    "consm_score_edges": (c_int, [POINTER(POINTER(s.EdgeScores)), _P, _P, c_int]),
+    "consm_edge_scores_free": (None, [POINTER(s.EdgeScores)]),
+    "consm_explain": (c_int, [POINTER(POINTER(s.ExplanationStruct)), _P, _P, c_int64,
+                              POINTER(s.ExplainOptions)]),
+    "consm_explanation_free": (None, [POINTER(s.ExplanationStruct)]),
+    "consm_report_write": (c_int, [_TEXT, _P, _P, _P]),
+    "consm_ot_defaults": (c_int, [POINTER(s.OtOptions)]),
+    "consm_ot_cost_matrix": (c_int, [_P, _P, _P, c_int64, c_int64, c_int64, c_int]),
+    "consm_ot_exact": (c_int, [_P, _P, _P, POINTER(s.OtResult), _P, _P, _P, c_int64, c_int64]),
+    "consm_ot_sinkhorn": (c_int, [_P, POINTER(s.OtResult), _P, _P, _P, c_int64, c_int64,
+                                  POINTER(s.OtOptions)]),
+    "consm_ot_sinkhorn_batch": (c_int, [_P, POINTER(s.OtResult), _P, _P, c_int64, c_int64,
+                                        POINTER(s.OtOptions), c_int]),
+    "consm_ot_linear": (c_int, [_P, _P, _P, c_int64, c_int64, c_int64, c_int]),
+    "consm_ot_project": (c_int, [_P, _P, _P, _P, c_int64, c_int64, c_int64]),
+    "consm_ot_monge": (c_int, [_P, _P, _P, _P, _P, c_int64, c_int64, c_int64, c_int]),
+    "consm_ot_kmeans": (c_int, [_P, _P, c_int64, c_int64, c_int64, c_uint64]),
+}
+for _name, (_result, _arguments) in _SIGNATURES.items():
+    _function = getattr(lib, _name)
+    _function.restype, _function.argtypes = _result, _arguments
+
+# ---- messages ----------------------------------------------------------------------------------
+
+_heard = threading.local()
+
+
+def _hear(_: object, level: int, message: Optional[bytes]) -> None:
+    text = (message or b"").decode("utf-8", "replace")
+    waiting = getattr(_heard, "lines", None)
+    if waiting is None:
+        _log.log(logging.WARNING if level else logging.INFO, "%s", text)
+    else:
+        waiting.append((level, text))
+
+
+_ear = s.LOG_FN(_hear)  # must live as long as the library
+lib.consm_set_log(ctypes.cast(_ear, c_void_p), None)
+
+
+def _outside() -> int:
+    """How many frames up the first caller is that does not live in this package."""
+    import sys
+    here, depth = os.path.dirname(__file__), 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == here:
+        frame, depth = frame.f_back, depth + 1
+    return depth
+
+
+class Outcome:
+    """What came of a call: its status and message, which belong to the thread that called."""
+
+    def __init__(self, function: Callable[..., int], arguments: tuple[Any, ...]) -> None:
+        before = getattr(_heard, "lines", None)
+        self.lines: list[tuple[int, str]] = []
+        _heard.lines = self.lines
+        try:
+            self.status = function(*arguments)
+            self.message = decode(lib.consm_errmsg()) if self.status < 0 else ""
+        finally:
+            _heard.lines = before
+
+    def settle(self) -> None:
+        """Warns of what was said and raises what went wrong."""
+        for level, text in self.lines:
+            if level:
+                warnings.warn(text, ConsmWarning, stacklevel=_outside())
+            else:
+                _log.info("%s", text)
+        if self.status < 0:
+            raise BY_CODE.get(self.status, ConsmError)(self.message)
+
+
+def call(function: Callable[..., int], *arguments: Any) -> None:
+    """Calls something that returns a status; warnings come when it is over."""
+    Outcome(function, arguments).settle()
+
+
+# ---- objects -----------------------------------------------------------------------------------
+
+class Handle:
+    """A pointer of the library, freed with its Python object."""
+
+    def __init__(self, free: Callable[[Any], None]) -> None:
+        self.pointer = c_void_p()
+        self._free = free
+
+    def __del__(self) -> None:
+        if getattr(self, "pointer", None):
+            self._free(self.pointer)
+            self.pointer = c_void_p()
+
+
+def dataset() -> Handle:
+    return Handle(lib.consm_dataset_free)
+
+
+def model() -> Handle:
+    return Handle(lib.consm_model_free)
+
+
+def options(method: str, values: dict[str, Any]) -> Handle:
+    """Options with everything set that is not None."""
+    made = Handle(lib.consm_options_free)
+    call(lib.consm_options_new, byref(made.pointer), encode(method, "the method"))
+    for name, value in values.items():
+        if value is not None:
+            call(lib.consm_options_set, made.pointer, encode(name, "a parameter"), text_of(value))
+    return made
+
+
+def text_of(value: Any) -> bytes:
+    """A parameter as the command line would have it."""
+    if isinstance(value, (bool, np.bool_)):
+        return b"1" if value else b"0"
+    if isinstance(value, (int, np.integer)):
+        return str(int(value)).encode()
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value)).encode()
+    return encode(os.fspath(value) if hasattr(value, "__fspath__") else value, "a parameter")
+
+
+def encode(text: Any, what: str) -> bytes:
+    if not isinstance(text, str):
+        raise ConsmValueError(f"{what} is {text!r}: expected text")
+    if "\0" in text:
+        raise ConsmValueError(f"{what} holds a NUL character: expected text without one")
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ConsmValueError(f"{what} {text!r} is not UTF-8 text") from None
+
+
+def path_of(path: Any, what: str = "the path") -> bytes:
+    """A path as the system knows it."""
+    try:
+        raw = os.fsencode(path)
+    except TypeError:
+        raise ConsmValueError(f"{what} is {path!r}: expected a path") from None
+    if b"\0" in raw:
+        raise ConsmValueError(f"{what} holds a NUL character: expected a path without one")
+    return raw
+
+
+def names(values: list[bytes]) -> Any:
+    """An array of C strings."""
+    return (c_char_p * len(values))(*values)
+
+
+def decode(text: Optional[bytes]) -> str:
+    return (text or b"").decode("utf-8", "replace")
+
+
+def address(array: Optional[np.ndarray[Any, Any]]) -> Any:
+    return None if array is None else array.ctypes.data
+
+
+def copied(pointer: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """What the library lends, as an array of one's own."""
+    count = int(np.prod(shape, dtype=np.int64))
+    kind = np.dtype(pointer._type_)
+    if count == 0:
+        return np.zeros(shape, kind)
+    return np.array(np.ctypeslib.as_array(pointer, shape))
+
+
+def buffer() -> Any:
+    """Room for a name or number that the library writes."""
+    return (ctypes.c_char * 32)()

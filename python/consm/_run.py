@@ -1,0 +1,108 @@
+"""Long calls of the library: they can be interrupted, and tell how far they are.
+
+On the main thread a call runs on a thread of its own while the main one waits, so that Ctrl-C is heard
+at once: the call is asked to stop, and KeyboardInterrupt comes within a second even where it cannot.
+"""
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+from typing import Any, Callable, Optional
+
+from . import _lib
+from ._structs import PROGRESS_FN
+
+PATIENCE = 0.7  # seconds a call gets to stop after Ctrl-C
+
+
+class Progress:
+    """What the library last said, and whether it is to stop."""
+
+    def __init__(self) -> None:
+        self.stop = False
+        self.epoch = self.epochs = 0
+        self.loss = self.val_acc = self.best_val = 0.0
+        self.member = self.members = 0
+        self.callback = PROGRESS_FN(self._hear)
+
+    def _hear(self, _: Any, progress: Any) -> bool:
+        now = progress.contents
+        self.epoch, self.epochs = int(now.epoch), int(now.epochs)
+        self.loss, self.val_acc, self.best_val = float(now.loss), float(now.val_acc), float(now.best_val)
+        self.member, self.members = int(now.member), int(now.members)
+        return self.stop
+
+
+class Bar:
+    """tqdm, in a terminal or a notebook; where it is missing, nothing."""
+
+    def __init__(self, wanted: Optional[bool], title: str) -> None:
+        self._bar: Any = None
+        self._total = 0
+        self._title = title
+        self._wanted = _may_show() if wanted is None else wanted
+
+    def show(self, p: Progress) -> None:
+        if not self._wanted or not p.epochs:
+            return
+        if self._bar is None:
+            try:
+                from tqdm.auto import tqdm
+            except ImportError:
+                self._wanted = False
+                return
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of tqdm about widgets that are not installed
+                self._bar = tqdm(total=p.epochs, desc=self._title, unit="epoch", leave=False)
+        self._bar.total = p.epochs
+        self._bar.n = p.epoch
+        member = f"run {p.member}/{p.members}, " if p.members else ""
+        self._bar.set_postfix_str(f"{member}loss {p.loss:.3f}, validation {p.best_val:.3f}", refresh=False)
+        self._bar.refresh()
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+
+def _may_show() -> bool:
+    """A person is looking: a terminal, or a notebook."""
+    if "ipykernel" in sys.modules:
+        return True
+    return bool(getattr(sys.stderr, "isatty", lambda: False)())
+
+
+def run(function: Callable[..., int], *arguments: Any, progress: Optional[Progress] = None,
+        bar: Optional[Bar] = None) -> None:
+    """Calls the library as _lib.call does; may be interrupted."""
+    if threading.current_thread() is not threading.main_thread():
+        _lib.call(function, *arguments)
+        return
+    done: list[_lib.Outcome] = []
+    fault: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            done.append(_lib.Outcome(function, arguments))
+        except BaseException as raised:  # goes to the caller
+            fault.append(raised)
+
+    worker = threading.Thread(target=work, name="consm", daemon=True)
+    worker.start()
+    try:
+        while worker.is_alive():
+            worker.join(0.2 if bar is not None else 1.0)
+            if bar is not None and progress is not None and worker.is_alive():
+                bar.show(progress)
+    except BaseException:
+        if progress is not None:
+            progress.stop = True
+        worker.join(PATIENCE)
+        raise
+    finally:
+        if bar is not None:
+            bar.close()
+    if fault:
+        raise fault[0]
+    done[0].settle()

@@ -1,0 +1,180 @@
+"""Optimal transport, under the names that users of POT (Python Optimal Transport) know.
+
+    from consm import ot
+    M = ot.dist(xs, xt)                       # squared Euclidean
+    plan = ot.emd(a, b, M)                    # exact; ot.emd2 gives its cost
+    plan = ot.sinkhorn(a, b, M, reg=0.1)      # entropic, in the log domain: no reg makes it underflow
+    plans = ot.sinkhorn_batch(Ms, reg=0.1)    # many problems with uniform masses, on all processors
+
+Masses a (n) and b (m) may be None or empty: uniform. Plans are (n, m) float64. Beyond POT: linear() and
+monge() maps, barycentric project(), kmeans() references. docs/transport.md explains them.
+"""
+from __future__ import annotations
+
+import warnings
+from ctypes import byref
+from typing import Any, Optional, Union
+
+import numpy as np
+
+from . import _lib, _run, _structs
+from ._arrays import Array, reals
+from ._errors import ConsmValueError, ConsmWarning
+
+_METRICS = {"sqeuclidean": 0, "cosine": 1}
+_SCALES = {"none": 0, "sqrt": 1, "mass": 2}
+_POOLINGS = {"mean": 0, "sum": 1, "max": 2}
+
+
+def _doubles(value: Any, what: str, ndim: int) -> Array:
+    return np.ascontiguousarray(reals(value, what, ndim), np.float64)
+
+
+def _floats(value: Any, what: str) -> Array:
+    return np.ascontiguousarray(reals(value, what, 2), np.float32)
+
+
+def _masses(value: Any, what: str, count: int) -> Optional[Array]:
+    if value is None or np.size(value) == 0:
+        return None
+    masses = _doubles(value, what, 1)
+    if len(masses) != count:
+        raise ConsmValueError(f"{what}: found {len(masses)} masses, expected {count}, as M has")
+    return masses
+
+
+def _chosen(table: dict[str, int], value: str, what: str) -> int:
+    if value not in table:
+        raise ConsmValueError(f"{what} is {value!r}: expected one of {', '.join(table)}")
+    return table[value]
+
+
+def dist(x1: Any, x2: Any = None, metric: str = "sqeuclidean") -> Array:
+    """(n, m) costs between points (n, f) and (m, f); metric sqeuclidean or cosine."""
+    left = _floats(x1, "x1")
+    right = left if x2 is None else _floats(x2, "x2")
+    if left.shape[1] != right.shape[1]:
+        raise ConsmValueError(f"x1 has {left.shape[1]} columns and x2 {right.shape[1]}: expected as many")
+    cost = np.empty((len(left), len(right)))
+    _lib.call(_lib.lib.consm_ot_cost_matrix, _lib.address(cost), _lib.address(left), _lib.address(right), len(left),
+              len(right), left.shape[1], _chosen(_METRICS, metric, "metric"))
+    return cost
+
+
+def _log(result: _structs.OtResult, **more: Any) -> dict[str, Any]:
+    return {"cost": float(result.cost), "err": float(result.marginal_error), "niter": int(result.iterations),
+            "converged": bool(result.converged), **more}
+
+
+def emd(a: Any, b: Any, M: Any, log: bool = False) -> Any:
+    """The optimal plan (n, m); with log also a dict with cost and the dual potentials u (n), v (m)."""
+    cost = _doubles(M, "M", 2)
+    n, m = cost.shape
+    left, right = _masses(a, "a", n), _masses(b, "b", m)
+    plan, u, v, result = np.empty((n, m)), np.empty(n), np.empty(m), _structs.OtResult()
+    _run.run(_lib.lib.consm_ot_exact, _lib.address(plan), _lib.address(u), _lib.address(v), byref(result),
+             _lib.address(cost), _lib.address(left), _lib.address(right), n, m)
+    return (plan, _log(result, u=u, v=v)) if log else plan
+
+
+def emd2(a: Any, b: Any, M: Any, log: bool = False) -> Any:
+    """The cost of the optimal plan."""
+    _, told = emd(a, b, M, log=True)
+    return (told["cost"], told) if log else told["cost"]
+
+
+exact = emd
+
+
+def _options(reg: float, stop: float, iterations: int, relative: bool) -> _structs.OtOptions:
+    options = _structs.OtOptions()
+    _lib.call(_lib.lib.consm_ot_defaults, byref(options))
+    options.epsilon, options.tolerance = float(reg), float(stop)
+    options.max_iterations, options.relative = int(iterations), bool(relative)
+    return options
+
+
+def sinkhorn(a: Any, b: Any, M: Any, reg: float, numItermax: int = 10000, stopThr: float = 1e-9, log: bool = False,
+             warn: bool = True, relative: bool = False) -> Any:
+    """The entropic plan (n, m). reg as in POT; with relative it counts in units of the mean cost."""
+    cost = _doubles(M, "M", 2)
+    n, m = cost.shape
+    left, right = _masses(a, "a", n), _masses(b, "b", m)
+    plan, result = np.empty((n, m)), _structs.OtResult()
+    _run.run(_lib.lib.consm_ot_sinkhorn, _lib.address(plan), byref(result), _lib.address(cost), _lib.address(left),
+             _lib.address(right), n, m, byref(_options(reg, stopThr, numItermax, relative)))
+    if warn and not result.converged:
+        warnings.warn(f"Sinkhorn did not converge in {numItermax} iterations (error {result.marginal_error:.3g})",
+                      ConsmWarning, stacklevel=2)
+    return (plan, _log(result)) if log else plan
+
+
+def sinkhorn2(a: Any, b: Any, M: Any, reg: float, **more: Any) -> float:
+    """The transport cost of the entropic plan."""
+    more["log"] = True
+    return float(sinkhorn(a, b, M, reg, **more)[1]["cost"])
+
+
+def sinkhorn_batch(Ms: Union[Array, list[Any]], reg: float, numItermax: int = 10000, stopThr: float = 1e-9,
+                   log: bool = False, relative: bool = False, threads: int = 0) -> Any:
+    """Plans of many problems with uniform masses. Ms: (k, n, m), or k matrices (n, m_i) with the same n."""
+    costs = [_doubles(M, f"Ms[{i}]", 2) for i, M in enumerate(Ms)]
+    if not costs:
+        raise ConsmValueError("Ms is empty: expected a cost matrix at least")
+    n = costs[0].shape[0]
+    if any(c.shape[0] != n for c in costs):
+        raise ConsmValueError("Ms: the matrices have different numbers of rows: expected the same")
+    start = np.cumsum([0] + [c.shape[1] for c in costs]).astype(np.int64)
+    flat = np.concatenate([c.reshape(-1) for c in costs])
+    plans, results = np.empty_like(flat), (_structs.OtResult * len(costs))()
+    _run.run(_lib.lib.consm_ot_sinkhorn_batch, _lib.address(plans), results, _lib.address(flat), _lib.address(start),
+             len(costs), n, byref(_options(reg, stopThr, numItermax, relative)), int(threads))
+    each = [plans[n * start[i]:n * start[i + 1]].reshape(n, -1) for i in range(len(costs))]
+    out: Any = np.stack(each) if isinstance(Ms, np.ndarray) else each
+    return (out, [_log(r) for r in results]) if log else out
+
+
+def _plan_and_points(plan: Any, points: Any) -> tuple[Array, Array]:
+    matrix, x = _doubles(plan, "plan", 2), _floats(points, "points")
+    if matrix.shape[1] != len(x):
+        raise ConsmValueError(f"plan has {matrix.shape[1]} columns: expected one per point, {len(x)}")
+    return matrix, x
+
+
+def linear(plan: Any, points: Any, scale: str = "mass") -> Array:
+    """(n, f) images of the references, mass may split: scale · plan · points; scale none, sqrt or mass."""
+    matrix, x = _plan_and_points(plan, points)
+    image = np.empty((len(matrix), x.shape[1]), np.float32)
+    _lib.call(_lib.lib.consm_ot_linear, _lib.address(image), _lib.address(matrix), _lib.address(x), len(matrix),
+              len(x), x.shape[1], _chosen(_SCALES, scale, "scale"))
+    return image
+
+
+def project(plan: Any, points: Any) -> Array:
+    """(n, f) barycentric projection: row k is the mean of the points under row k of the plan."""
+    matrix, x = _plan_and_points(plan, points)
+    image, empty = np.empty((len(matrix), x.shape[1]), np.float32), np.empty(len(matrix), np.uint8)
+    _lib.call(_lib.lib.consm_ot_project, _lib.address(image), _lib.address(empty), _lib.address(matrix),
+              _lib.address(x), len(matrix), len(x), x.shape[1])
+    return image
+
+
+def monge(plan: Any, points: Any, pooling: str = "mean") -> tuple[Array, Array]:
+    """(image (n, f), assignment (m)): every point goes whole to the reference that takes most of it, -1
+    without mass; images are pooled from their points: sum, mean or max."""
+    matrix, x = _plan_and_points(plan, points)
+    image, empty = np.empty((len(matrix), x.shape[1]), np.float32), np.empty(len(matrix), np.uint8)
+    assignment = np.empty(len(x), np.int32)
+    _lib.call(_lib.lib.consm_ot_monge, _lib.address(image), _lib.address(assignment), _lib.address(empty),
+              _lib.address(matrix), _lib.address(x), len(matrix), len(x), x.shape[1],
+              _chosen(_POOLINGS, pooling, "pooling"))
+    return image, assignment
+
+
+def kmeans(points: Any, n_clusters: int, random_state: int = 0) -> Array:
+    """(n_clusters, f) centres, references for maps."""
+    x = _floats(points, "points")
+    centres = np.empty((int(n_clusters), x.shape[1]), np.float32)
+    _lib.call(_lib.lib.consm_ot_kmeans, _lib.address(centres), _lib.address(x), int(n_clusters), len(x), x.shape[1],
+              int(random_state))
+    return centres

@@ -1,0 +1,176 @@
+"""Manners of a guest in somebody's process: the GIL, Ctrl-C, threads, warnings, the import."""
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import consm
+
+
+def python(code: str, **more) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, **more)
+
+
+def test_importing_starts_no_thread():
+    """Beyond those that NumPy starts."""
+    count = "import os; print(len(os.listdir('/proc/self/task')))"
+    numpy_alone, with_consm = python("import numpy; " + count), python("import numpy, consm; " + count)
+    assert numpy_alone.stdout == with_consm.stdout, with_consm.stderr
+
+
+def test_importing_brings_nothing_heavy():
+    """What makes an import slow is what it imports: none of the optional packages."""
+    found = python("import sys, consm; print([m for m in ('scipy', 'pandas', 'networkx', 'sklearn', 'torch', 'tqdm',"
+                   " 'IPython', 'urllib.request', 'inspect') if m in sys.modules and m not in before])".replace(
+                       "import sys, consm;", "import sys, numpy; before = set(sys.modules); import consm;"))
+    assert found.stdout.strip() == "[]", found
+
+
+def test_two_fits_run_side_by_side(world, graph):
+    """Each waits for the other in its first progress call: that works only if the GIL is released."""
+    barrier = threading.Barrier(2, timeout=60)
+    met = []
+
+    def fit(seed):
+        from consm import _lib, _run
+        seen = []
+
+        class Meeting(_run.Progress):
+            def _hear(self, nothing, progress):
+                if not seen:
+                    seen.append(1)
+                    barrier.wait()
+                    met.append(seed)
+                return super()._hear(nothing, progress)
+
+        progress = Meeting()
+        options = _lib.options("gcn", {"epochs": 20, "seed": seed, "threads": 1})
+        _lib.lib.consm_options_on_progress(options.pointer, _lib.ctypes.cast(progress.callback, _lib.c_void_p), None)
+        data, _ = graph._labelled(world.y, {})
+        model = _lib.model()
+        _lib.call(_lib.lib.consm_train, _lib.byref(model.pointer), data.pointer, options.pointer)
+
+    threads = [threading.Thread(target=fit, args=(s,)) for s in (0, 1)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert sorted(met) == [0, 1]
+
+
+def test_threads_give_the_same_bits_as_one_after_another(world, graph):
+    alone = [consm.GATClassifier(random_state=s, epochs=15).fit(graph, world.y).predict_proba(graph) for s in (0, 1, 2)]
+    together = [None] * 3
+
+    def work(s):
+        together[s] = consm.GATClassifier(random_state=s, epochs=15).fit(graph, world.y).predict_proba(graph)
+    threads = [threading.Thread(target=work, args=(s,)) for s in range(3)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert all((a == b).all() for a, b in zip(alone, together))
+
+
+INTERRUPTED = """
+import os, signal, threading, time, numpy as np, consm
+def later():
+    time.sleep(1.0)
+    os.kill(os.getpid(), signal.SIGINT)
+g = consm.load("csbm:nodes=20000,degree=20,features=64,homophily=0.6")
+threading.Thread(target=later).start()
+try:
+    consm.GraphClassifier("METHOD", random_state=0, epochs=100000, patience=100000, threads=1).fit(g)
+    print("finished")
+except KeyboardInterrupt:
+    print("stopped")
+small = consm.load("karate")
+print(len(consm.GCNClassifier(epochs=5, per_class=4).fit(small).predict(small)))
+"""
+
+
+@pytest.mark.parametrize("method", ["gcn", "consm"])
+def test_ctrl_c(method):
+    """KeyboardInterrupt long before the training would end, and the interpreter goes on working."""
+    done = python(INTERRUPTED.replace("METHOD", method))
+    assert done.stdout.split("\n")[:2] == ["stopped", "34"], done
+
+
+UNSTOPPABLE = """
+import os, signal, threading
+from consm import _run
+over = threading.Event()
+def deaf():
+    over.wait(100)
+    return 0
+threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    _run.run(deaf)
+except KeyboardInterrupt:
+    print("stopped", over.is_set(), _run.PATIENCE < 1)
+over.set()
+"""
+
+
+def test_ctrl_c_does_not_wait_for_a_call_that_cannot_stop():
+    assert python(UNSTOPPABLE).stdout == "stopped False True\n"
+
+
+def test_warnings_and_errors_from_warnings(tmp_path):
+    """What the library says comes through `warnings`, with the caller's line."""
+    from consm import _lib
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        outcome = _lib.Outcome(lambda: (_lib._hear(None, 1, b"beware"), 0)[1], ())
+        outcome.settle()
+    assert [str(w.message) for w in heard] == ["beware"] and heard[0].category is consm.ConsmWarning
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(consm.ConsmWarning, match="beware"):
+            outcome.settle()
+
+
+def test_progress_through_tqdm(world, graph, capsys):
+    pytest.importorskip("tqdm")
+    from consm import _run
+    bar, p = _run.Bar(True, "gcn on here"), _run.Progress()
+    p.epoch, p.epochs, p.loss, p.best_val = 30, 100, 0.5, 0.75
+    bar.show(p)
+    bar.close()
+    said = capsys.readouterr().err
+    assert "gcn on here" in said and "30/100" in said and "validation 0.750" in said
+    consm.GCNClassifier(progress=True, epochs=5).fit(graph, world.y)
+    quiet = capsys.readouterr()
+    consm.GCNClassifier(progress=False, epochs=5).fit(graph, world.y)
+    assert capsys.readouterr().err == "" and quiet.out == ""
+
+
+def test_memory_goes_back(world):
+    """Graphs, models and predictions that nobody holds are freed."""
+    def rss() -> int:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    big = np.random.default_rng(0).normal(size=(world.n, 4000))
+
+    def once():
+        g = consm.Graph.from_arrays((world.source, world.target), big)
+        consm.MLPClassifier(epochs=1, hidden=4).fit(g, world.y).predict(g)
+    for _ in range(5):
+        once()
+    before = rss()
+    for _ in range(60):
+        once()
+    assert rss() - before < 40 * big.nbytes // 4  # all of them together would be 60 graphs of floats
+
+
+def test_signal_handlers_stay(world, graph):
+    before = signal.getsignal(signal.SIGINT)
+    consm.GCNClassifier(epochs=3).fit(graph, world.y)
+    assert signal.getsignal(signal.SIGINT) is before

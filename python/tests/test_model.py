@@ -1,0 +1,190 @@
+"""Estimators: training, answers, files, explanations."""
+from __future__ import annotations
+
+import pickle
+import subprocess
+
+import numpy as np
+import pytest
+
+import consm
+from consm import ConSMClassifier, Graph, GraphClassifier
+
+
+def test_all_methods_by_name_and_by_class(world, graph):
+    assert len(consm.methods()) == 13
+    for name in consm.methods():
+        short = {"warmup": 10} if name == "consm" else {}
+        model = GraphClassifier(name, random_state=1, epochs=6, hidden=8, backbone="gcn", **short) \
+            if name == "consm" else GraphClassifier(name, random_state=1, epochs=6, hidden=8)
+        assert model.fit(graph, world.y).predict(graph).shape == (world.n,), name
+        assert model.predict_proba(graph).shape == (world.n, 2)
+        assert np.allclose(model.predict_proba(graph).sum(axis=1), 1, atol=1e-5)
+    classes = {getattr(consm, c)().method for c in dir(consm) if c.endswith("Classifier") and c != "GraphClassifier"}
+    assert classes == set(consm.methods())
+
+
+def test_labels_of_every_kind(world, graph):
+    pd = pytest.importorskip("pandas")
+    known = world.known
+    texts = np.array(["no", "yes"])[world.truth]
+    cases = {
+        "numbers": (world.y, np.array([0, 1])),
+        "floats with NaN": (np.where(known, world.truth.astype(float), np.nan), np.array([0.0, 1.0])),
+        "text with None": (np.where(known, texts, None), np.array(["no", "yes"])),
+        "a series": (pd.Series(np.where(known, texts, None)), np.array(["no", "yes"])),
+        "categories": (pd.Series(pd.Categorical(np.where(known, texts, None))), np.array(["no", "yes"])),
+        "nullable": (pd.Series(np.where(known, world.truth, None), dtype="Int64"), np.array([0, 1])),
+        "booleans": (world.truth.astype(bool), np.array([False, True])),
+        "a list": (world.y.tolist(), np.array([0, 1])),
+        "a column": (world.y[:, None], np.array([0, 1])),
+    }
+    expected = None
+    for name, (y, classes) in cases.items():
+        model = consm.GCNClassifier(random_state=0, epochs=25).fit(graph, y)
+        assert (model.classes_ == classes).all(), name
+        guess = model.predict(graph)
+        assert set(guess.tolist()) <= set(classes.tolist()), name
+        if name != "booleans":
+            expected = model.predict_proba(graph) if expected is None else expected
+            assert (model.predict_proba(graph) == expected).all(), name
+    assert model.score(graph, world.truth) > 0.8
+
+
+def test_parameters_come_from_the_librarys_table():
+    table = consm.parameters("gat")
+    assert "hidden" in table and "hidden" in consm.GATClassifier.__doc__ and table["hidden"].help
+    model = GraphClassifier("gat", hidden=128)
+    assert model.get_params()["hidden"] == 128 and repr(model) == "GraphClassifier('gat', hidden=128)"
+    with pytest.raises(TypeError, match="did you mean hidden?"):
+        GraphClassifier("gat", hiden=128)
+    with pytest.raises(ValueError, match="did you mean dropout?"):
+        model.set_params(dropuot=0.1)
+    with pytest.raises(consm.ConsmKeyError, match="did you mean gcn?"):
+        GraphClassifier("gnc")
+    assert ConSMClassifier(lambda_=0.5).get_params()["lambda_"] == 0.5
+    assert model.set_params(method="gcn").method == "gcn"
+
+
+def test_a_value_that_is_impossible_is_named(world, graph):
+    for values, words in (({"hidden": -1}, "hidden"), ({"dropout": 2.0}, "dropout"), ({"epochs": "many"}, "epochs"),
+                          ({"hidden": None, "lr": [1]}, "parameter"), ({"split": "nothing"}, "split|nothing")):
+        with pytest.raises(ValueError, match=words):
+            consm.GCNClassifier(**values).fit(graph, world.y)
+
+
+def test_masks_say_who_trains(world, graph):
+    train, val, test = np.arange(40), np.arange(40, 60), np.arange(60, world.n)
+    model = consm.GCNClassifier(epochs=20).fit(graph, world.truth, train_mask=train, val_mask=val, test_mask=test)
+    assert (model.info_["trained"], model.info_["validated"], model.info_["tested"]) == (40, 20, 60)
+    assert model.metrics_["test"]["nodes"] == 60
+    guess = model.predict(graph)
+    assert np.isclose(model.metrics_["test"]["accuracy"], (guess[test] == world.truth[test]).mean())
+    confusion = model.metrics_["test"]["confusion"]
+    assert confusion.sum() == 60 and confusion[0, 1] == ((world.truth[test] == 0) & (guess[test] == 1)).sum()
+    with pytest.raises(ValueError, match="in another mask"):
+        consm.GCNClassifier().fit(graph, world.truth, train_mask=train, val_mask=train)
+    with pytest.raises(ValueError, match="without train_mask"):
+        consm.GCNClassifier().fit(graph, world.truth, val_mask=val)
+
+
+def test_files_travel(world, graph, fitted, tmp_path):
+    path = tmp_path / "m.safetensors"
+    fitted.save(path)
+    again = consm.load_model(path)
+    assert (again.predict(graph) == fitted.predict(graph)).all()
+    assert (again.predict_proba(graph) == fitted.predict_proba(graph)).all()
+    assert again.method == "gcn" and again.params_["hidden"] == 8 and (again.classes_ == [0, 1]).all()
+    with pytest.raises(ValueError, match="loaded from a file"):
+        again.report(tmp_path / "r.html")
+    fitted.report(tmp_path / "new folder" / "report.html")
+    assert "<html" in (tmp_path / "new folder" / "report.html").read_text()
+
+
+def test_pickling_and_joblib(world, graph, fitted):
+    joblib = pytest.importorskip("joblib")
+    again = pickle.loads(pickle.dumps(fitted))
+    assert type(again) is type(fitted) and again.get_params() == fitted.get_params()
+    assert (again.predict_proba(graph) == fitted.predict_proba(graph)).all()
+    seeds = joblib.Parallel(n_jobs=2)(joblib.delayed(_fit)(graph, world.y, s) for s in (0, 1, 0))
+    assert (seeds[0] == seeds[2]).all() and (seeds[0] != seeds[1]).any()
+
+
+def _fit(graph, y, seed):
+    return consm.GCNClassifier(random_state=seed, epochs=20).fit(graph, y).predict_proba(graph)
+
+
+def test_same_bits_as_the_command(command, tmp_path):
+    """Same data, seed and options: models and predictions of both sides are equal to the bit, on any
+    number of threads."""
+    for data, method, options in (("karate", "gcn", {"per_class": 4, "epochs": 30}),
+                                  ("csbm:nodes=300,homophily=0.7", "gat", {"epochs": 12}),
+                                  ("csbm:nodes=300,homophily=0.3", "consm", {"epochs": 40, "backbone": "gcn"})):
+        out = tmp_path / f"{method}"
+        flags = [f for k, v in options.items() for f in (f"--{k.replace('_', '-')}", str(v))]
+        subprocess.run([command, "train", data, "--model", method, "--seed", "3", "-o", str(out), *flags], check=True,
+                       capture_output=True)
+        g = consm.load(data)
+        theirs = consm.load_model(out / "model.safetensors")
+        for threads in (1, 3):
+            ours = GraphClassifier(method, random_state=3, threads=threads, **options).fit(g)
+            assert ours.info_["split"] == theirs.info_["split"]
+            assert (ours.predict_proba(g) == theirs.predict_proba(g)).all(), (method, threads)
+        ours.save(tmp_path / "ours.safetensors")
+        both = [subprocess.run([command, "predict", str(p), data, "--probabilities"], check=True, capture_output=True,
+                               text=True).stdout for p in (out / "model.safetensors", tmp_path / "ours.safetensors")]
+        assert both[0] == both[1] and both[0].count("\n") == g.n_nodes + 1
+
+
+def test_trust(world, graph, fitted):
+    trust = fitted.edge_trust(graph)
+    pairs = {frozenset(p) for p in zip(world.source.tolist(), world.target.tolist())}
+    assert len(trust) == len(pairs)
+    same = world.truth[trust["source"].to_numpy().astype(int)] == world.truth[trust["target"].to_numpy().astype(int)]
+    assert trust["trust"][same].mean() > trust["trust"][~same].mean() + 0.1
+
+
+def test_prediction_sets_and_ensembles(world, graph):
+    model = consm.GCNClassifier(coverage=0.8, epochs=20, ensemble=3).fit(graph, world.truth)
+    sets = model.predict_set(graph)
+    assert sets.shape == (world.n, 2) and sets.dtype == bool and model.info_["ensemble"] == 3
+    with pytest.raises(ValueError, match="coverage"):
+        consm.GCNClassifier(epochs=2).fit(graph, world.y).predict_set(graph)
+
+
+def test_removing_the_named_edge_changes_most(world, graph, fitted):
+    """Every edge of the graph is taken away by hand."""
+    told = fitted.explain(5)
+    column = int(np.flatnonzero(fitted.classes_ == told.label)[0])
+    before = fitted.predict_proba(graph)[5, column]
+    assert np.isclose(before, told.probability, atol=1e-5)
+    pairs = sorted({(min(p), max(p)) for p in zip(world.source.tolist(), world.target.tolist())})
+    changes = {}
+    for pair in pairs:
+        left = [p for p in zip(world.source, world.target) if (min(p), max(p)) != pair]
+        less = Graph.from_arrays(np.array(left).T, world.x)
+        changes[pair] = before - fitted.predict_proba(less)[5, column]
+    first = told.edges[0]
+    largest = max(changes, key=lambda p: abs(changes[p]))
+    assert abs(abs(changes[largest]) - abs(first[2])) < 1e-4
+    assert abs(changes[(first[0], first[1])]) >= abs(changes[largest]) - 1e-4
+    assert told.neighbours and told.features and "probability" in str(told)
+    other = [c for c in fitted.classes_ if c != told.label][0]
+    assert np.isclose(fitted.explain(5, label=other).probability, 1 - told.probability, atol=1e-4)
+    with pytest.raises(ValueError, match="no class"):
+        fitted.explain(5, label="green")
+    with pytest.raises(KeyError, match="no node 999"):
+        fitted.explain(999)
+
+
+def test_what_a_notebook_shows(fitted):
+    page = fitted._repr_html_()
+    assert "accuracy" in page and "GCNClassifier" in page and "validation" in page
+    assert "not fitted" in consm.GCNClassifier()._repr_html_()
+
+
+def test_checkpoints(world, graph, tmp_path):
+    path = tmp_path / "run.checkpoint"
+    whole = consm.GCNClassifier(random_state=2, epochs=30).fit(graph, world.y)
+    resumed = consm.GCNClassifier(random_state=2, epochs=30).fit(graph, world.y, checkpoint=path, resume=True)
+    assert (whole.predict_proba(graph) == resumed.predict_proba(graph)).all()

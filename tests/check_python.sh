@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# The Python package: a wheel built from this tree, installed beside NumPy alone and tried from a folder
+# outside the repository; then its tests, notebooks and types with everything it can work with.
+# Virtual environments lie in the build folder and stay. Without network it says that it is skipped.
+# usage: BUILD_DIR=… check_python.sh PATH-TO-consm
+set -uo pipefail
+consm=$(realpath "$1")
+build=$(realpath "${BUILD_DIR:-$(dirname "$consm")}")
+root=$PWD
+# shellcheck source=tests/faults.sh
+. "$(dirname "$0")/faults.sh"
+skip() { echo "SKIPPED: the Python package: $1"; exit 0; }
+grep -qaE '__asan_init|__tsan_init' "$consm" && skip "a library with sanitizers does not load into python"
+command -v python3 > /dev/null || skip "needs python3"
+home=$build/python
+mkdir -p "$home"
+quiet_pip() { env -u XDG_CACHE_HOME "$1/bin/python" -m pip --disable-pip-version-check --no-input "${@:2}" > "$home/pip.log" 2>&1; }
+
+# ---- the environment of the tests ---------------------------------------------------------------
+tools=$home/tools
+if ! cmp -s python/tests/requirements.txt "$tools/requirements.txt"; then
+    rm -rf "$tools"
+    python3 -m venv "$tools" > "$home/venv.log" 2>&1 || skip "python3 -m venv failed (Debian: python3-venv)"
+    quiet_pip "$tools" install --retries 1 --timeout 20 -r python/tests/requirements.txt ||
+        skip "pip could not install what the tests use (no network?): $(tail -1 "$home/pip.log")"
+    cp python/tests/requirements.txt "$tools/requirements.txt"
+fi
+
+# ---- the wheel ----------------------------------------------------------------------------------
+rm -rf "$home/wheel"
+quiet_pip "$tools" wheel --no-deps --no-build-isolation -C build-dir="$home/build" -w "$home/wheel" . ||
+    { fault "pip wheel: $(grep -iE 'error|warning' "$home/pip.log" | head -5)"; verdict; exit $?; }
+wheel=$(ls "$home/wheel"/consm-*.whl)
+case $wheel in *-py3-none-*) ;; *) fault "not one wheel for every Python: $wheel" ;; esac
+bytes=$(stat -c %s "$wheel")
+[ "$bytes" -lt 15000000 ] || fault "the wheel has $bytes bytes: expected less than 15 MB"
+
+# Beside NumPy alone, from a folder outside the repository.
+empty=$home/empty
+[ -x "$empty/bin/python" ] || python3 -m venv "$empty" > "$home/venv.log" 2>&1
+quiet_pip "$empty" install numpy && quiet_pip "$empty" install --no-deps --force-reinstall "$wheel" ||
+    fault "pip install: $(tail -1 "$home/pip.log")"
+(cd "$work" && env -u PYTHONPATH -u CONSM_LIBRARY "$empty/bin/python" - << 'PYTHON') > "$work/out" 2>&1 ||
+import sys, numpy as np, consm
+assert "site-packages" in consm.__file__, consm.__file__
+g = consm.load("karate")
+m = consm.GCNClassifier(random_state=0, per_class=4).fit(g)
+assert m.score(g) > 0.8 and m.edge_trust(g).trust.shape == (78,)
+h = consm.Graph.from_arrays(np.array([[0, 1, 2, 3], [1, 2, 3, 0]]), np.eye(4))
+assert consm.ConSMClassifier(epochs=5).fit(h, [0, 1, 0, 1]).predict(h).shape == (4,)
+assert consm.ot.emd2(None, None, np.ones((2, 2))) == 1
+assert not {"scipy", "pandas"} & set(sys.modules)
+PYTHON
+    fault "beside NumPy alone: $(tail -3 "$work/out")"
+
+# ---- the tests ----------------------------------------------------------------------------------
+quiet_pip "$tools" install --no-deps --force-reinstall "$wheel" || fault "pip install: $(tail -1 "$home/pip.log")"
+(cd "$work" && env -u PYTHONPATH -u CONSM_LIBRARY CONSM_COMMAND="$consm" "$tools/bin/python" -m pytest -rs \
+    -p no:cacheprovider -c "$root/pyproject.toml" --rootdir "$work" "$root/python/tests") > "$work/out" 2>&1 ||
+    fault "pytest: $(grep -E '^(E  |FAILED|ERROR)' "$work/out" | head -20; tail -2 "$work/out")"
+grep -E '^SKIPPED' "$work/out"
+tail -1 "$work/out"
+verdict
