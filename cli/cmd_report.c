@@ -15,7 +15,7 @@ static const struct flag flags[] = {
 static int run(struct args *args)
 {
     consm_status st = CONSM_OK;
-    struct study_folder f = {0};
+    struct study_folder f = {.lock = -1};
     char *page = NULL, *files = NULL;
     int code = EXIT_DONE;
     const char *only = args_get(args, "only");

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "help.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -101,9 +102,19 @@ static int print_for_others(int argc, char **argv)
     return EXIT_DONE;
 }
 
+/* A descriptor that came closed would be given to the next file that is opened, and what is printed
+ * would land in it. Reading the null device gives nothing, writing to it here is an error. */
+static void reserve_descriptors(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)!open("/dev/null", O_RDONLY);
+}
+
 int main(int argc, char **argv)
 {
     static struct args args;
+    reserve_descriptors();
     signal(SIGXFSZ, SIG_IGN); /* a file too large is a failed write with a message, not a kill */
     const char *verb = argc > 1 ? argv[1] : "";
     if (argc < 2 || strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 ||

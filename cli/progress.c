@@ -106,6 +106,7 @@ void progress_catch_interrupt(void)
 {
     signal(SIGINT, on_interrupt);
     signal(SIGTERM, on_interrupt);
+    signal(SIGHUP, on_interrupt);
 }
 
 bool progress_stopped(void)

@@ -259,7 +259,7 @@ int study_run(const struct args *args, const struct study_def *const *study, int
               json_t *options, const char *folder)
 {
     consm_status st = CONSM_OK;
-    struct study_folder f = {0};
+    struct study_folder f = {.lock = -1};
     char *page = NULL, *files = NULL;
     int code = EXIT_DONE;
     TRY(folder_open(&f, folder, RUNS_APPEND));

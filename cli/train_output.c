@@ -7,9 +7,9 @@
 #include "config_file.h"
 #include "edges_output.h"
 #include "io/file.h"
+#include "io/folder.h"
 #include "predictions_output.h"
 
-#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,36 +101,15 @@ static consm_status write_config(const char *path, const struct args *args,
 
 /* ---- the folder ---------------------------------------------------------- */
 
-/* Removes what killed runs left: files that never got their name. */
-static void sweep(const char *folder)
-{
-    static const char *const names[] = {"checkpoint.safetensors",
-                                        "model.safetensors",
-                                        "predictions.csv",
-                                        "metrics.json",
-                                        "config.yaml",
-                                        "report.html",
-                                        "edges.csv"};
-    char pattern[PATH_MAX];
-    glob_t found;
-    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
-        snprintf(pattern, sizeof pattern, "%s/%s.[0-9]*.tmp", folder, names[n]);
-        if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
-            continue;
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            unlink(found.gl_pathv[i]);
-        globfree(&found);
-    }
-}
-
 consm_status train_output_open(struct train_output *out, const struct args *args,
                                const struct train_identity *run)
 {
     consm_status st = CONSM_OK;
     char *path = NULL;
+    out->lock = -1;
     TRY(file_make_folders(out->folder));
+    TRY(folder_lock(&out->lock, out->folder));
     TRY(file_join(&out->checkpoint, out->folder, "checkpoint.safetensors"));
-    sweep(out->folder);
     TRY(file_join(&path, out->folder, "config.yaml"));
     TRY(write_config(path, args, run));
 done:
@@ -140,6 +119,8 @@ done:
 
 void train_output_close(struct train_output *out)
 {
+    if (out->checkpoint)
+        folder_unlock(out->lock);
     mem_free(out->checkpoint);
     out->checkpoint = NULL;
 }

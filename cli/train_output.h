@@ -11,6 +11,7 @@ struct train_output {
     const char *folder; /* NULL: nothing is written */
     bool probabilities; /* predictions.csv gets a column per class */
     char *checkpoint;   /* FOLDER/checkpoint.safetensors */
+    int lock;           /* of the folder, while checkpoint is there */
 };
 
 /* What config.yaml says beside the flags that were given. */

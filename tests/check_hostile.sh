@@ -49,4 +49,30 @@ for name in "${classes[@]}"; do
 done
 [ "$(sort -u <(tail -n +2 "$work/model/predictions.csv" | cut -d, -f1) | wc -l)" = 61 ] ||
     fault "ids merged in predictions.csv"
+
+# Two runs into one folder: the second is told so, and the first is not disturbed. What is only called
+# like a pattern is nobody's.
+mkdir "$work/victim1" "$work/victim[1]"
+touch "$work/victim1/checkpoint.safetensors.1.tmp"
+expect 0 '' train karate --model gcn --epochs 2 --per-class 2 -o "$work/victim[1]"
+[ -f "$work/victim1/checkpoint.safetensors.1.tmp" ] || fault "-o 'victim[1]' deleted files in victim1"
+"$consm" train karate --model gcn --epochs 100000 --patience 0 --per-class 2 -o "$work/busy" \
+    > "$work/first" 2>&1 &
+first=$!
+for _ in {1..100}; do [ -f "$work/busy/config.yaml" ] && break; sleep 0.05; done
+begun_output_is_fine=1 expect 1 'another process is writing' train karate --model gcn --epochs 2 --per-class 2 -o "$work/busy"
+kill -INT $first
+wait $first
+grep -q 'go on with' "$work/first" || fault "the first run was disturbed: $(cat "$work/first")"
+
+# Closed descriptors: what is opened later must not become standard output.
+for closed in '>&-' '2>&-' '<&-' '>&- 2>&- <&-'; do
+    rm -rf "$work/study"
+    eval "\"\$consm\" study datasets --datasets karate --json -o \"\$work/study\" $closed" > "$work/any" 2>&1
+    if [ -f "$work/study/runs.jsonl" ]; then
+        python3 -c 'import json,sys
+for line in open(sys.argv[1]): json.loads(line)["key"]' "$work/study/runs.jsonl" 2> "$work/why" ||
+            fault "with $closed runs.jsonl holds other things: $(tail -1 "$work/why")"
+    fi
+done
 verdict

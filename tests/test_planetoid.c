@@ -357,6 +357,25 @@ static void bad_graphs(void **state)
     }
 }
 
+/* One list of 400 neighbours under every key: a small file must not become a large graph. */
+static void lists_that_are_used_again(void **state)
+{
+    (void)state;
+    struct set *s = small_set();
+    s->size[GRAPH] = 0;
+    put_text(s, GRAPH, "(dp0\nI0\n(lp1\n");
+    for (int i = 0; i < 400; i++)
+        put_text(s, GRAPH, "I1\na");
+    put_text(s, GRAPH, "s");
+    for (int key = 1; key < 7; key++) {
+        char entry[16];
+        snprintf(entry, sizeof entry, "I%d\ng1\ns", key);
+        put_text(s, GRAPH, entry);
+    }
+    put_text(s, GRAPH, ".");
+    refuses(s, CONSM_EFORMAT, "lists are used more than once");
+}
+
 /* Every file cut at every byte fails, except for the last line end of test.index. */
 static void truncations(void **state)
 {
@@ -437,8 +456,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(real_figures),   cmocka_unit_test(small_figures),
         cmocka_unit_test(bad_test_index), cmocka_unit_test(bad_shapes),
-        cmocka_unit_test(bad_graphs),     cmocka_unit_test(truncations),
-        cmocka_unit_test(files_on_disk),
+        cmocka_unit_test(bad_graphs),     cmocka_unit_test(lists_that_are_used_again),
+        cmocka_unit_test(truncations),    cmocka_unit_test(files_on_disk),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

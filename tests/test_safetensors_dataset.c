@@ -95,7 +95,8 @@ struct forgery {
     int64_t start1, start3;   /* row starts of the sparse features */
     int32_t col1, label, ids; /* second column; last label; bytes of ids */
     uint8_t role;
-    bool no_edges, wide_edges, wide_y, wrong_x, short_split, bad_ids;
+    bool no_edges, wide_edges, wide_y, wrong_x, short_split;
+    int bad_ids; /* 1: no UTF-8; 2: one twice */
 };
 
 static const struct forgery sound = {"3", "4", "2", 2, 1, 1, 2, 3, 3, 1, 6, 1, 0, 0, 0, 0, 0, 0};
@@ -109,7 +110,7 @@ static const char *forge(const struct forgery *f)
                   y[3] = {0, 1, f->label};
     const float weight[2] = {1, f->weight}, value[3] = {1, 2, f->value};
     const uint8_t role[3] = {1, 2, f->role};
-    const char *ids = f->bad_ids ? "a\0\xff\0c" : "a\0b\0c";
+    const char *ids = f->bad_ids == 1 ? "a\0\xff\0c" : f->bad_ids ? "a\0b\0a" : "a\0b\0c";
     OK(safetensors_writer_new(&w));
     OK(safetensors_note(w, "nodes", f->nodes));
     OK(safetensors_note(w, "features", f->features));
@@ -177,7 +178,8 @@ static void forged_parts(void **state)
     FORGED("feature 1 is nan", f.value = NAN);
     FORGED("\"x.values\" is I32 [3]: expected F32 [entries]", f.wrong_x = true);
     FORGED("\"node_id\": expected 3 UTF-8 texts", f.ids = 5);
-    FORGED("\"node_id\": expected 3 UTF-8 texts", f.bad_ids = true);
+    FORGED("\"node_id\": expected 3 UTF-8 texts", f.bad_ids = 1);
+    FORGED("texts 0 and 2 are both \"a\"", f.bad_ids = 2);
 }
 
 /* Edges are not looked at when the file is opened, but before anything is done with them. */

@@ -1,11 +1,8 @@
-/* mmap for reading; temporary name, fsync and rename for writing. */
+/* mmap for reading, and paths; file_write.c writes. */
 #include "io/file.h"
-
-#include "base/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -93,111 +90,4 @@ consm_status file_make_folders(const char *path)
 done:
     mem_free(copy);
     return st;
-}
-
-struct file_writer {
-    FILE *stream;
-    char *path, *temporary; /* temporary is NULL for standard output and devices */
-    bool failed, committed;
-};
-
-consm_status file_create(struct file_writer **out, const char *path)
-{
-    consm_status st = CONSM_OK;
-    struct file_writer *w;
-    *out = NULL;
-    TRY(ZNEW(w, 1));
-    if (!(w->path = mem_strdup(path)))
-        TRY(CONSM_ENOMEM);
-    if (strcmp(path, "-") == 0) {
-        w->stream = stdout;
-    } else if (file_kind(path) == FILE_OTHER) {
-        /* A device or a pipe is written to, never replaced. */
-        w->stream = fopen(path, "wb");
-        if (!w->stream)
-            TRY(status_fail(CONSM_EIO, "%s: cannot write: %s", path, strerror(errno)));
-    } else {
-        size_t length = strlen(path) + 32;
-        TRY(NEW(w->temporary, length));
-        snprintf(w->temporary, length, "%s.%ld.tmp", path, (long)getpid());
-        w->stream = fopen(w->temporary, "wb");
-        if (!w->stream)
-            TRY(status_fail(CONSM_EIO, "%s: cannot write: %s", path, strerror(errno)));
-    }
-    *out = w;
-    return CONSM_OK;
-done:
-    file_close(w);
-    return st;
-}
-
-static consm_status write_failed(struct file_writer *w)
-{
-    w->failed = true;
-    return status_fail(CONSM_EIO, "%s: writing failed: %s", w->path, strerror(errno));
-}
-
-consm_status file_write(struct file_writer *w, const void *bytes, size_t count)
-{
-    return fwrite(bytes, 1, count, w->stream) == count ? CONSM_OK : write_failed(w);
-}
-
-consm_status file_printf(struct file_writer *w, const char *format, ...)
-{
-    char line[4096];
-    va_list args;
-    va_start(args, format);
-    int written = number_vprint(line, sizeof line, format, args);
-    va_end(args);
-    if (written < 0 || (size_t)written >= sizeof line) {
-        w->failed = true;
-        return status_fail(CONSM_EINVAL, "%s: a line is too long to be written", w->path);
-    }
-    return file_write(w, line, (size_t)written);
-}
-
-/* Makes the rename itself durable; a file system that cannot is not an error. */
-static void sync_parent(const char *path)
-{
-    char *folder;
-    int fd = file_folder(&folder, path) == CONSM_OK
-                 ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-                 : -1;
-    if (fd >= 0) {
-        fsync(fd);
-        close(fd);
-    }
-    mem_free(folder);
-}
-
-consm_status file_commit(struct file_writer *w)
-{
-    if (w->failed)
-        return status_fail(CONSM_EIO, "%s: an earlier write failed", w->path);
-    if (fflush(w->stream) != 0)
-        return write_failed(w);
-    if (!w->temporary) {
-        w->committed = true;
-        return CONSM_OK;
-    }
-    if (fsync(fileno(w->stream)) != 0)
-        return write_failed(w);
-    if (rename(w->temporary, w->path) != 0)
-        return write_failed(w);
-    sync_parent(w->path);
-    w->committed = true;
-    return CONSM_OK;
-}
-
-void file_close(struct file_writer *w)
-{
-    if (!w)
-        return;
-    if (w->stream && w->stream != stdout)
-        fclose(w->stream);
-    if (w->temporary && !w->committed)
-        unlink(w->temporary);
-    mem_free(w->temporary);
-    mem_free(w->path);
-    mem_free(w);
 }

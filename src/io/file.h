@@ -30,6 +30,10 @@ consm_status file_folder(char **out, const char *path);
 /* Creates a folder and its parents. */
 consm_status file_make_folders(const char *path);
 
+/* Removes what killed processes left of a target: files and folders PATH.(16 digits).tmp that no
+ * living process has locked. */
+void file_sweep(const char *path);
+
 struct file_writer;
 
 /* Begins a file; "-" writes to standard output. Nothing is visible under path before commit. */

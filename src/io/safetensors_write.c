@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/json_text.h"
 #include "io/sha256.h"
 
 struct safetensors_writer {
@@ -49,18 +50,21 @@ consm_status safetensors_declare(struct safetensors_writer *w, const char *name,
     consm_status st = CONSM_OK;
     size_t bytes = safetensors_type_bytes(type), end;
     json_t *entry = json_object(), *extents = json_array(), *place = json_array();
+    int fault = 0;
     for (int i = 0; i < rank; i++) {
         if (shape[i] < 0 || __builtin_mul_overflow(bytes, (size_t)shape[i], &bytes))
             TRY(status_fail(CONSM_EINVAL, "tensor %s is larger than any file", name));
-        json_array_append_new(extents, json_integer(shape[i]));
+        fault |= json_array_append_new(extents, json_integer(shape[i]));
     }
     if (__builtin_add_overflow(w->declared, bytes, &end) || end > SIZE_MAX / 2)
         TRY(status_fail(CONSM_EINVAL, "tensor %s is larger than any file", name));
     if (w->declared % safetensors_type_bytes(type) != 0 || json_object_get(w->tensors, name))
         TRY(status_fail(CONSM_EINVAL, "tensor %s is declared twice or behind a narrower one",
                         name));
-    json_array_append_new(place, json_integer((json_int_t)w->declared));
-    json_array_append_new(place, json_integer((json_int_t)end));
+    fault |= json_array_append_new(place, json_integer((json_int_t)w->declared)) |
+             json_array_append_new(place, json_integer((json_int_t)end));
+    if (fault)
+        TRY(status_fail(CONSM_ENOMEM, "out of memory"));
     TRY(set_json(entry, "dtype", json_string(safetensors_type_name(type))));
     TRY(set_json(entry, "shape", json_incref(extents)));
     TRY(set_json(entry, "data_offsets", json_incref(place)));
@@ -113,7 +117,7 @@ consm_status safetensors_begin(struct safetensors_writer *w, const char *path, b
     header = json_object();
     TRY(set_json(header, "__metadata__", json_incref(w->notes)));
     if (json_object_update(header, w->tensors) != 0 ||
-        !(text = json_dumps(header, JSON_COMPACT | JSON_ENSURE_ASCII)))
+        !(text = json_text(header, JSON_COMPACT | JSON_ENSURE_ASCII)))
         TRY(status_fail(CONSM_ENOMEM, "out of memory"));
     if (strlen(text) > SAFETENSORS_MAX_HEADER - 64)
         TRY(status_fail(CONSM_ELIMIT, "%s: a header of %zu bytes: at most %d are written", path,

@@ -2,6 +2,8 @@
 #include "study/study.h"
 
 #include "io/file.h"
+#include "io/folder.h"
+#include "io/json_text.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,12 +40,14 @@ consm_status folder_open(struct study_folder *out, const char *path, enum runs_m
 {
     consm_status st = CONSM_OK;
     char *runs = NULL;
-    *out = (struct study_folder){0};
-    if (mode == RUNS_APPEND)
+    *out = (struct study_folder){.lock = -1};
+    if (mode == RUNS_APPEND) {
         TRY(file_make_folders(path));
-    else if (file_kind(path) != FILE_FOLDER)
+        TRY(folder_lock(&out->lock, path));
+    } else if (file_kind(path) != FILE_FOLDER) {
         return status_fail(CONSM_EIO, "%s: no such folder; `consm study -o %s` makes one", path,
                            path);
+    }
     if (!(out->path = mem_strdup(path)))
         TRY(CONSM_ENOMEM);
     TRY(file_join(&runs, path, "runs.jsonl"));
@@ -61,7 +65,8 @@ void folder_close(struct study_folder *f)
     runs_close(f->runs);
     json_decref(f->about);
     mem_free(f->path);
-    *f = (struct study_folder){0};
+    folder_unlock(f->lock);
+    *f = (struct study_folder){.lock = -1};
 }
 
 consm_status folder_enter(struct study_folder *f, const char *study, json_t *options)
@@ -94,7 +99,7 @@ consm_status folder_save(struct study_folder *f)
     char *path = NULL, *text = NULL;
     struct file_writer *file = NULL;
     TRY(file_join(&path, f->path, "study.json"));
-    if (!(text = json_dumps(f->about, JSON_INDENT(1) | JSON_REAL_PRECISION(17))))
+    if (!(text = json_text(f->about, JSON_INDENT(1) | JSON_REAL_PRECISION(17))))
         TRY(status_fail(CONSM_ENOMEM, "no memory for study.json"));
     TRY(file_create(&file, path));
     TRY(file_write(file, text, strlen(text)));

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "io/file.h"
+#include "io/json_text.h"
 #include "io/sha256.h"
 
 struct runs {
@@ -26,7 +27,7 @@ struct runs {
 
 static consm_status dump(char **out, const json_t *value, size_t flags)
 {
-    *out = json_dumps(value, flags | JSON_COMPACT | JSON_REAL_PRECISION(17));
+    *out = json_text(value, flags | JSON_COMPACT | JSON_REAL_PRECISION(17));
     return *out ? CONSM_OK : status_fail(CONSM_EINVAL, "runs: a value cannot be written as JSON");
 }
 

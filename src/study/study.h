@@ -89,6 +89,7 @@ struct study_folder {
     char *path;
     struct runs *runs;
     json_t *about; /* study.json */
+    int lock;      /* of the folder that runs are added to, or -1 */
 };
 
 consm_status folder_open(struct study_folder *out, const char *path, enum runs_mode mode);

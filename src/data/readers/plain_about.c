@@ -1,5 +1,6 @@
 /* dataset.json by way of jansson. */
 #include "data/readers/plain_about.h"
+#include "io/json_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -147,7 +148,7 @@ consm_status plain_about_save(const struct dataset *d, const char *path)
     /* A dense table has a header of its own. */
     if (d->sparse && d->feature_name)
         fault |= json_object_set_new(root, "features", list_of(d->feature_name, d->features));
-    text = fault ? NULL : json_dumps(root, JSON_INDENT(1));
+    text = fault ? NULL : json_text(root, JSON_INDENT(1));
     if (!text)
         TRY(status_fail(CONSM_EINVAL, "%s: a name is not UTF-8 text", path));
     TRY(file_create(&w, path));

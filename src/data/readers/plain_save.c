@@ -1,4 +1,4 @@
-/* Writing a plain folder. Each file is replaced in one step; dataset.json comes last. */
+/* Writing a plain folder, which is replaced in one step. */
 #include "base/utf8.h"
 #include "data/readers/plain.h"
 
@@ -8,6 +8,7 @@
 #include "data/readers/plain_about.h"
 #include "data/readers/svmlight.h"
 #include "io/csv.h"
+#include "io/folder.h"
 
 /* A growing line. */
 struct line {
@@ -183,21 +184,25 @@ static consm_status check_names(char *const *names, int64_t count, const char *w
 consm_status plain_save(const struct dataset *d, const char *folder)
 {
     consm_status st = CONSM_OK;
+    struct folder_work work = {NULL, NULL, -1};
     char *about = NULL;
     TRY(dataset_check(d));
     TRY(check_names(d->node_id, d->nodes, "the id of node"));
     TRY(check_names(d->class_name, d->classes, "the name of class"));
     TRY(check_names(d->feature_name, d->features, "the name of feature"));
-    TRY(file_make_folders(folder));
     TRY(check_folder(d, folder));
-    TRY(save_part(d, folder, "edges.csv", write_edges));
-    TRY(save_part(d, folder, "nodes.csv", write_nodes));
+    TRY(folder_begin(&work, folder));
+    TRY(file_make_folders(work.path));
+    TRY(save_part(d, work.path, "edges.csv", write_edges));
+    TRY(save_part(d, work.path, "nodes.csv", write_nodes));
     if (d->features > 0)
-        TRY(d->sparse ? save_part(d, folder, "features.svm", write_sparse)
-                      : save_part(d, folder, "features.csv", write_dense));
-    TRY(file_join(&about, folder, "dataset.json"));
+        TRY(d->sparse ? save_part(d, work.path, "features.svm", write_sparse)
+                      : save_part(d, work.path, "features.csv", write_dense));
+    TRY(file_join(&about, work.path, "dataset.json"));
     TRY(plain_about_save(d, about));
+    TRY(folder_commit(&work));
 done:
+    folder_end(&work);
     mem_free(about);
     return st;
 }

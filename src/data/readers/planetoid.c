@@ -236,7 +236,8 @@ static consm_status bad_node(const char *path, const char *what, const struct pi
 
 /* Every entry of the dictionary of lists as an edge, in file order. */
 static consm_status list_edges(int32_t **from, int32_t **to, int64_t *count,
-                               const struct pickle_items *dict, int64_t nodes, const char *path)
+                               const struct pickle_items *dict, int64_t nodes, const char *path,
+                               size_t bytes)
 {
     consm_status st = CONSM_OK;
     size_t from_room = 0, to_room = 0;
@@ -249,6 +250,12 @@ static consm_status list_edges(int32_t **from, int32_t **to, int64_t *count,
                             "%s: the neighbours of node %lld are %s: expected a "
                             "list",
                             path, (long long)key->integer, pickle_kind_name(list)));
+        /* A neighbour takes two bytes at least; one list under many keys is no graph. */
+        if ((size_t)*count + list->items->count > bytes / 2)
+            TRY(status_fail(CONSM_EFORMAT,
+                            "%s: more than %zu neighbours in a file of %zu bytes: lists are used "
+                            "more than once",
+                            path, bytes / 2, bytes));
         TRY(GROW(*from, *count, from_room, list->items->count));
         TRY(GROW(*to, *count, to_room, list->items->count));
         for (uint32_t i = 0; i < list->items->count; i++) {
@@ -273,7 +280,7 @@ static consm_status gather_edges(struct dataset *d, const struct source *s)
     struct csr *a = NULL;
     struct edge_facts facts;
     TRY(pickle_root_dict(&dict, s->pickle[GRAPH]));
-    TRY(list_edges(&from, &to, &count, dict, d->nodes, s->path[GRAPH]));
+    TRY(list_edges(&from, &to, &count, dict, d->nodes, s->path[GRAPH], s->map[GRAPH].size));
     TRY(csr_from_edges(&a, d->nodes, d->nodes, count, from, to, NULL, CSR_DROP_LOOPS, &facts));
     if (facts.loops + facts.repeats > 0)
         log_info("%s: %lld entries, %lld repeats and %lld loops left out", s->path[GRAPH],

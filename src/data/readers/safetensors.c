@@ -201,9 +201,13 @@ static consm_status read_labels(struct tensor_reader *r)
         if (y)
             narrow(d->label, y, 0, d->nodes);
     }
-    for (int64_t i = 0; classes < 0 && i < d->nodes; i++)
+    for (int64_t i = 0; classes < 0 && i < d->nodes; i++) {
+        if (d->label[i] == INT32_MAX)
+            return status_fail(CONSM_EFORMAT, "%s: node %lld has label %d: expected less", r->name,
+                               (long long)i, d->label[i]);
         if (d->label[i] >= d->classes)
             d->classes = d->label[i] + 1;
+    }
     if (classes >= 0)
         d->classes = (int32_t)classes;
     if (!token_plausible(d->classes, r->size))
@@ -229,6 +233,25 @@ done:
     return st;
 }
 
+/* Ids and classes are what people tell nodes apart by. */
+static consm_status distinct_names(const struct tensor_reader *r, const char *key,
+                                   char *const *name, int64_t count)
+{
+    consm_status st = CONSM_OK;
+    struct names seen = {0};
+    int64_t place;
+    for (int64_t i = 0; name && i < count; i++) {
+        TRY(names_add(&place, &seen, name[i], strlen(name[i])));
+        if (place != i)
+            TRY(status_fail(CONSM_EFORMAT,
+                            "%s: tensor \"%s\": texts %lld and %lld are both \"%.40s\"", r->name,
+                            key, (long long)place, (long long)i, name[i]));
+    }
+done:
+    names_free(&seen);
+    return st;
+}
+
 static consm_status read_names(char ***out, struct tensor_reader *r, const char *key, int64_t count,
                                unsigned packed)
 {
@@ -244,7 +267,7 @@ static consm_status read_names(char ***out, struct tensor_reader *r, const char 
             "%s: tensor \"%s\": expected %lld UTF-8 texts, each ended by a zero byte", r->name, key,
             (long long)count);
     r->d->borrowed |= packed;
-    return st;
+    return st < 0 || packed == DATASET_PACKED_FEATURES ? st : distinct_names(r, key, *out, count);
 }
 
 /* From the metadata, or from the first tensor that has a row for each node. */
