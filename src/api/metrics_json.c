@@ -5,6 +5,10 @@
 
 enum { DIGITS = 17 };
 
+/* With more classes than this only those are written that occur, and of the confusion matrix only
+ * what is not 0: three dense matrices of 1,500 classes would not fit a file's header. */
+enum { DENSE_CLASSES = 200 };
+
 static void field(struct text *t, const char *name, double value)
 {
     text_printf(t, ", \"%s\": ", name);
@@ -41,11 +45,18 @@ static void curve_to_json(struct text *t, const struct metrics_curve *c)
 static void classes_to_json(struct text *t, const struct metrics *m,
                             const struct consm_model *model)
 {
+    const bool sparse = m->all.classes > DENSE_CLASSES;
     char buffer[24];
+    int64_t written = 0;
     text_add(t, ", \"classes\": [");
     for (int32_t k = 0; k < m->all.classes; k++) {
         const struct consm_class_metrics *of = &m->of[k];
-        text_add(t, k ? ", {\"name\": " : "{\"name\": ");
+        if (sparse && of->support == 0 && of->predicted == 0)
+            continue;
+        text_add(t, written++ ? ", {" : "{");
+        if (sparse)
+            text_printf(t, "\"class\": %d, ", k);
+        text_add(t, "\"name\": ");
         text_json(t, consm_model_class(model, k, buffer));
         text_printf(t, ", \"support\": %lld, \"predicted\": %lld", (long long)of->support,
                     (long long)of->predicted);
@@ -61,6 +72,28 @@ static void classes_to_json(struct text *t, const struct metrics *m,
     text_add(t, "]");
 }
 
+/* [true class, predicted class, nodes], … */
+static void sparse_confusion(struct text *t, const struct metrics *m)
+{
+    for (int64_t i = 0; i < m->cells; i++)
+        text_printf(t, "%s[%d, %d, %lld]", i ? ", " : "", m->cell[i].truth, m->cell[i].said,
+                    (long long)m->cell[i].count);
+}
+
+static void dense_confusion(struct text *t, const struct metrics *m)
+{
+    int64_t at = 0;
+    for (int32_t i = 0; i < m->all.classes; i++) {
+        text_add(t, i ? ", [" : "[");
+        for (int32_t j = 0; j < m->all.classes; j++) {
+            bool here = at < m->cells && m->cell[at].truth == i && m->cell[at].said == j;
+            text_printf(t, "%s%lld", j ? ", " : "", here ? (long long)m->cell[at].count : 0LL);
+            at += here;
+        }
+        text_add(t, "]");
+    }
+}
+
 void metrics_to_json(struct text *t, const struct metrics *m, const struct consm_model *model)
 {
     text_printf(t, "{\"nodes\": %lld", (long long)m->all.nodes);
@@ -73,13 +106,10 @@ void metrics_to_json(struct text *t, const struct metrics *m, const struct consm
     field(t, "average_precision", m->all.average_precision);
     classes_to_json(t, m, model);
     text_add(t, ", \"confusion\": [");
-    for (int64_t i = 0; i < m->all.classes; i++) {
-        text_add(t, i ? ", [" : "[");
-        for (int64_t j = 0; j < m->all.classes; j++)
-            text_printf(t, "%s%lld", j ? ", " : "",
-                        (long long)m->confusion[i * m->all.classes + j]);
-        text_add(t, "]");
-    }
+    if (m->all.classes > DENSE_CLASSES)
+        sparse_confusion(t, m);
+    else
+        dense_confusion(t, m);
     text_add(t, "]}");
 }
 
@@ -221,21 +251,87 @@ static void curve_from_json(struct metrics_curve *c, const json_t *object)
             json_number_value(json_array_get(json_object_get(curve, "false_positive_rate"), i))};
 }
 
+/* Sizes first: the file's bytes are what bounds the memory. */
+static bool complete(const json_t *of, const json_t *confusion, int32_t classes)
+{
+    const bool sparse = classes > DENSE_CLASSES;
+    bool fits = json_is_array(of) && json_is_array(confusion);
+    const json_t *row;
+    size_t r;
+    if (!sparse)
+        fits =
+            json_array_size(of) == (size_t)classes && json_array_size(confusion) == (size_t)classes;
+    json_array_foreach((json_t *)confusion, r, row)
+    {
+        fits = fits && json_array_size(row) == (sparse ? 3 : (size_t)classes);
+    }
+    return fits;
+}
+
+/* Adds a cell that is within the matrix. */
+static consm_status add_cell(struct metrics *out, size_t *room, json_int_t truth, json_int_t said,
+                             json_int_t count)
+{
+    consm_status st = CONSM_OK;
+    if (count == 0)
+        return CONSM_OK;
+    if (truth < 0 || truth >= out->all.classes || said < 0 || said >= out->all.classes)
+        return status_fail(CONSM_EFORMAT, "metrics: classes %lld and %lld: expected 0 to %d",
+                           (long long)truth, (long long)said, out->all.classes - 1);
+    TRY(GROW(out->cell, out->cells, *room, 1));
+    out->cell[out->cells++] = (struct confusion_cell){(int32_t)truth, (int32_t)said, count};
+done:
+    return st;
+}
+
+static consm_status confusion_from_json(struct metrics *out, const json_t *confusion)
+{
+    consm_status st = CONSM_OK;
+    const bool sparse = out->all.classes > DENSE_CLASSES;
+    size_t room = 0, i, k;
+    json_t *row, *count;
+    json_array_foreach((json_t *)confusion, i, row)
+    {
+        if (sparse)
+            TRY(add_cell(out, &room, json_integer_value(json_array_get(row, 0)),
+                         json_integer_value(json_array_get(row, 1)),
+                         json_integer_value(json_array_get(row, 2))));
+        json_array_foreach(row, k, count)
+        {
+            if (!sparse)
+                TRY(add_cell(out, &room, (json_int_t)i, (json_int_t)k, json_integer_value(count)));
+        }
+    }
+done:
+    return st;
+}
+
+static consm_status class_from_json(struct metrics *out, const json_t *row, int64_t k)
+{
+    if (k < 0 || k >= out->all.classes)
+        return status_fail(CONSM_EFORMAT, "metrics: class %lld: expected 0 to %d", (long long)k,
+                           out->all.classes - 1);
+    out->of[k] =
+        (struct consm_class_metrics){.support = whole(row, "support"),
+                                     .predicted = whole(row, "predicted"),
+                                     .precision = number(row, "precision"),
+                                     .recall = number(row, "recall"),
+                                     .f1 = number(row, "f1"),
+                                     .roc_auc = number(row, "roc_auc"),
+                                     .average_precision = number(row, "average_precision")};
+    if (out->curve)
+        curve_from_json(&out->curve[k], row);
+    return CONSM_OK;
+}
+
 consm_status metrics_from_json(struct metrics *out, const json_t *object, int32_t classes)
 {
     consm_status st = CONSM_OK;
     const json_t *of = json_object_get(object, "classes");
-    const json_t *confusion = json_object_get(object, "confusion"), *row;
-    size_t r;
+    const json_t *confusion = json_object_get(object, "confusion");
+    const bool sparse = classes > DENSE_CLASSES;
     *out = (struct metrics){0};
-    /* Sizes first: the file's bytes are what bounds the memory. */
-    bool complete =
-        json_array_size(of) == (size_t)classes && json_array_size(confusion) == (size_t)classes;
-    json_array_foreach((json_t *)confusion, r, row)
-    {
-        complete = complete && json_array_size(row) == (size_t)classes;
-    }
-    if (!complete)
+    if (!complete(of, confusion, classes))
         return status_fail(CONSM_EFORMAT, "metrics: expected figures of %d classes", classes);
     out->all = (struct consm_metrics){.size = sizeof out->all,
                                       .classes = classes,
@@ -248,26 +344,15 @@ consm_status metrics_from_json(struct metrics *out, const json_t *object, int32_
                                       .ece = number(object, "ece"),
                                       .average_precision = number(object, "average_precision")};
     TRY(ZNEW(out->of, classes));
-    TRY(ZNEW(out->confusion, (int64_t)classes * classes));
+    for (int32_t k = 0; k < classes; k++)
+        out->of[k].roc_auc = out->of[k].average_precision = NAN;
     if (classes <= METRICS_CURVES)
         TRY(ZNEW(out->curve, classes));
-    for (int32_t k = 0; k < classes; k++) {
-        row = json_array_get(of, (size_t)k);
-        out->of[k] =
-            (struct consm_class_metrics){.support = whole(row, "support"),
-                                         .predicted = whole(row, "predicted"),
-                                         .precision = number(row, "precision"),
-                                         .recall = number(row, "recall"),
-                                         .f1 = number(row, "f1"),
-                                         .roc_auc = number(row, "roc_auc"),
-                                         .average_precision = number(row, "average_precision")};
-        if (out->curve)
-            curve_from_json(&out->curve[k], row);
-        const json_t *counts = json_array_get(confusion, (size_t)k);
-        for (int32_t j = 0; j < classes; j++)
-            out->confusion[(int64_t)k * classes + j] =
-                (int64_t)json_integer_value(json_array_get(counts, (size_t)j));
+    for (size_t i = 0; i < json_array_size(of); i++) {
+        const json_t *row = json_array_get(of, i);
+        TRY(class_from_json(out, row, sparse ? whole(row, "class") : (int64_t)i));
     }
+    TRY(confusion_from_json(out, confusion));
 done:
     if (st < 0)
         metrics_free(out);

@@ -108,7 +108,9 @@ void consm_metrics_confusion(int64_t *counts, const struct consm_metrics *metric
     if (!counts || !metrics)
         return;
     size_t count = (size_t)metrics->classes * (size_t)metrics->classes;
-    memcpy(counts, m->confusion, count * sizeof *counts);
+    memset(counts, 0, count * sizeof *counts);
+    for (int64_t i = 0; i < m->cells; i++)
+        counts[(int64_t)m->cell[i].truth * metrics->classes + m->cell[i].said] = m->cell[i].count;
 }
 
 int64_t consm_metrics_curve(const struct consm_curve_point **points,

@@ -6,6 +6,7 @@
 #include "graph/structural.h"
 #include "train/session.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,6 +33,11 @@ consm_status prediction_new(struct consm_prediction **out, const float *logits,
                 best = k;
         if (model->decision.made)
             best = metrics_decide(p->probability + i * classes, classes, &model->decision);
+        if (!isfinite(p->probability[i * classes + best]))
+            TRY(status_fail(CONSM_ENUMERIC,
+                            "node %lld: its probabilities are no numbers; features of this graph "
+                            "or parameters of the model are too large",
+                            (long long)i));
         p->label[i] = best;
         p->confidence[i] = p->probability[i * classes + best];
     }

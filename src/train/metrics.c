@@ -3,6 +3,7 @@
 #include "train/metrics.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { BINS = 15 };
@@ -51,6 +52,30 @@ void metrics_softmax(float *probability, const float *logits, double temperature
 
 /* ---- the confusion matrix and what follows from it ----------------------- */
 
+static int by_classes(const void *a, const void *b)
+{
+    const struct confusion_cell *x = a, *y = b;
+    if (x->truth != y->truth)
+        return x->truth < y->truth ? -1 : 1;
+    return x->said < y->said ? -1 : x->said > y->said;
+}
+
+/* One cell a node becomes one a pair of classes. */
+static void merge_cells(struct metrics *m)
+{
+    int64_t kept = 0;
+    if (m->cells > 0)
+        qsort(m->cell, (size_t)m->cells, sizeof *m->cell, by_classes);
+    for (int64_t i = 0; i < m->cells; i++) {
+        if (kept > 0 && by_classes(&m->cell[kept - 1], &m->cell[i]) == 0)
+            m->cell[kept - 1].count += m->cell[i].count;
+        else
+            m->cell[kept++] = m->cell[i];
+    }
+    m->cells = kept;
+}
+
+/* m->cell has room for every node. */
 static void count_confusion(struct metrics *m, const struct predicted *p)
 {
     double confidence[BINS] = {0}, right[BINS] = {0};
@@ -62,7 +87,7 @@ static void count_confusion(struct metrics *m, const struct predicted *p)
         double sure = (double)row[said];
         int bin = (int)ceil(sure * BINS) - 1; /* bins are open below, closed above */
         bin = bin < 0 ? 0 : bin >= BINS ? BINS - 1 : bin;
-        m->confusion[(int64_t)p->label[i] * p->classes + said]++;
+        m->cell[m->cells++] = (struct confusion_cell){p->label[i], said, 1};
         m->all.nodes++;
         m->all.nll -= log(fmax((double)row[p->label[i]], 1e-45));
         confidence[bin] += sure;
@@ -73,6 +98,7 @@ static void count_confusion(struct metrics *m, const struct predicted *p)
         m->all.ece += fabs(right[b] - confidence[b]);
     m->all.nll /= (double)m->all.nodes;
     m->all.ece /= (double)m->all.nodes;
+    merge_cells(m);
 }
 
 static double ratio(int64_t part, int64_t whole)
@@ -84,13 +110,16 @@ static void per_class(struct metrics *m)
 {
     int64_t right = 0, present = 0, occurring = 0;
     double recall = 0, f1 = 0;
+    for (int64_t i = 0; i < m->cells; i++) {
+        m->of[m->cell[i].truth].support += m->cell[i].count;
+        m->of[m->cell[i].said].predicted += m->cell[i].count;
+    }
+    int64_t at = 0;
     for (int32_t k = 0; k < m->all.classes; k++) {
         struct consm_class_metrics *of = &m->of[k];
-        int64_t hits = m->confusion[(int64_t)k * m->all.classes + k];
-        for (int32_t j = 0; j < m->all.classes; j++) {
-            of->support += m->confusion[(int64_t)k * m->all.classes + j];
-            of->predicted += m->confusion[(int64_t)j * m->all.classes + k];
-        }
+        int64_t hits = 0;
+        for (; at < m->cells && m->cell[at].truth == k; at++)
+            hits += m->cell[at].said == k ? m->cell[at].count : 0;
         of->precision = ratio(hits, of->predicted);
         of->recall = ratio(hits, of->support);
         of->f1 = ratio(2 * hits, of->predicted + of->support);
@@ -227,7 +256,7 @@ consm_status metrics_measure(struct metrics *out, const struct predicted *p)
     consm_status st = CONSM_OK;
     *out = (struct metrics){.all = {.size = sizeof out->all, .classes = p->classes}};
     TRY(ZNEW(out->of, p->classes));
-    TRY(ZNEW(out->confusion, (int64_t)p->classes * p->classes));
+    TRY(NEW(out->cell, p->nodes));
     if (p->classes <= METRICS_CURVES)
         TRY(ZNEW(out->curve, p->classes));
     count_confusion(out, p);
@@ -247,7 +276,7 @@ done:
 void metrics_free(struct metrics *m)
 {
     mem_free(m->of);
-    mem_free(m->confusion);
+    mem_free(m->cell);
     mem_free(m->curve);
     *m = (struct metrics){0};
 }

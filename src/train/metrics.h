@@ -30,12 +30,20 @@ struct predicted {
     const struct decision *decision; /* may be NULL: the most probable class is said */
 };
 
+/* One entry of the confusion matrix that is not 0; there are no more of them than nodes, however
+ * many classes there are. */
+struct confusion_cell {
+    int32_t truth, said;
+    int64_t count;
+};
+
 /* What was measured; callers of the library see the first member. */
 struct metrics {
     struct consm_metrics all;
     struct consm_class_metrics *of; /* (c) */
-    int64_t *confusion;             /* (c, c) true class by predicted class */
-    struct metrics_curve *curve;    /* (c), or NULL when there are more than METRICS_CURVES */
+    struct confusion_cell *cell;    /* (cells) by true class, then by predicted class */
+    int64_t cells;
+    struct metrics_curve *curve; /* (c), or NULL when there are more than METRICS_CURVES */
 };
 
 enum { METRICS_CURVES = 20, METRICS_TOPS = 7 };
