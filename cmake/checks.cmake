@@ -6,7 +6,7 @@ foreach(source ${example_sources})
     get_filename_component(name ${source} NAME_WE)
     add_executable(example_${name} ${source})
     target_include_directories(example_${name} PRIVATE include)
-    target_link_libraries(example_${name} PRIVATE consm_shared m)
+    target_link_libraries(example_${name} PRIVATE consm_shared Threads::Threads m)
 endforeach()
 
 # ---- benchmarks --------------------------------------------------------------------------------
@@ -65,6 +65,13 @@ if(CONSM_TESTS)
                                -Wno-nonnull -Wno-overflow)
     endif()
     include(cmake/card.cmake)
+    if(NOT CONSM_SANITIZE) # preloaded by check_faults.sh
+        add_library(fault_shim MODULE tests/fault_shim.c)
+        target_compile_options(fault_shim PRIVATE -U_FORTIFY_SOURCE -fno-builtin -Wno-missing-prototypes
+                               -Wno-attributes -Wno-pedantic)
+        target_link_libraries(fault_shim PRIVATE dl)
+        set_target_properties(fault_shim PROPERTIES C_VISIBILITY_PRESET default)
+    endif()
     add_executable(sample_report tests/sample_report.c) # what check_report_browser.sh looks at
     target_compile_options(sample_report PRIVATE -Wno-conversion)
     target_include_directories(sample_report PRIVATE tests)

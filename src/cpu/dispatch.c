@@ -2,6 +2,9 @@
  * environment variable CONSM_SIMD only. */
 #include "cpu/simd.h"
 
+#include "base/threads.h"
+#include "cpu/blas_memory.h"
+
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +45,7 @@ consm_status simd_check(void)
     char names[64] = "";
     const struct simd *set;
     if (!asked || simd_named(asked))
-        return CONSM_OK;
+        return blas_reserve(threads_available());
     for (int i = 0; (set = simd_table(i)) != NULL; i++) {
         size_t used = strlen(names);
         if (strcmp(set->name, "base") != 0)

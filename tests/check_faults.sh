@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Every allocation, write, sync and rename of every command fails once (tests/fault_shim.c), and the
+# power goes at every sync and rename: no crash, and the file that was there is whole, the old one or
+# the new one. FAULTS_ALL=1 takes every call; otherwise ever larger steps, which takes seconds.
+# usage: check_faults.sh CONSM
+set -uo pipefail
+consm=$1
+# shellcheck source=tests/faults.sh
+source "$(dirname "$0")/faults.sh"
+shim=${BUILD_DIR:-build/release}/libfault_shim.so
+if [[ ${BUILD_DIR:-} = *san* ]] || [ ! -f "$shim" ]; then
+    echo "SKIPPED: faults are injected into release builds"
+    exit 0
+fi
+graph=csbm:nodes=60,features=5
+"$consm" train "$graph" --model gcn --epochs 2 --per-class 4 -o "$work/first" > "$work/out" 2>&1 ||
+    fault "no model: $(cat "$work/out")"
+model=$work/first/model.safetensors
+
+# Command | what it writes | how the result is opened
+commands=(
+    "train $graph --model gcn --epochs 2 --per-class 4 --checkpoint-every 1 -o $work/t|$work/t/model.safetensors|predict FILE $graph"
+    "predict $model $graph -o $work/p.csv|$work/p.csv|"
+    "edges $model $graph -o $work/e.csv|$work/e.csv|"
+    "convert $graph $work/c.npz|$work/c.npz|info FILE"
+    "convert $graph $work/c.safetensors|$work/c.safetensors|info FILE"
+    "convert $graph $work/plain|$work/plain|info FILE"
+    "generate $graph -o $work/g.npz|$work/g.npz|info FILE"
+    "split $graph --per-class 4 -o $work/s.csv|$work/s.csv|"
+    "study datasets --datasets karate -o $work/study|$work/study/runs.jsonl|report $work/study"
+    "info $graph||"
+)
+tried=0
+step=$((${FAULTS_ALL:-0} ? 0 : 3))
+for entry in "${commands[@]}"; do
+    IFS='|' read -r command file open <<< "$entry"
+    # shellcheck disable=SC2086 # words
+    "$consm" $command > /dev/null 2>&1 || fault "consm $command fails by itself"
+    for kind in memory write sync rename power; do
+        for ((n = 1; ; n += 1 + n * step)); do
+            rm -f "$work/hit"
+            # shellcheck disable=SC2086 # words
+            LD_PRELOAD=$shim FAULT_KIND=$kind FAULT_AT=$n FAULT_HIT=$work/hit \
+                "$consm" $command > "$work/out" 2> "$work/err" < /dev/null
+            code=$?
+            [ -f "$work/hit" ] || break
+            tried=$((tried + 1))
+            # Where memory is refused at one place of its scanner, jansson ends the process itself.
+            [ $code -le 2 ] || [ "$kind$code" = power99 ] || grep -q 'lex_scan_string.*Assertion' "$work/err" ||
+                fault "consm $command, $kind $n: exit $code: $(head -c 200 "$work/err")"
+            [ -z "$file" ] || [ -s "$file" ] || [ -d "$file" ] || fault "consm $command, $kind $n: $file is gone"
+            # shellcheck disable=SC2086 # words
+            [ -z "$open" ] || "$consm" ${open/FILE/$file} > /dev/null 2> "$work/err" ||
+                fault "consm $command, $kind $n: $file is broken: $(head -c 200 "$work/err")"
+        done
+    done
+done
+echo "$tried faults"
+verdict
