@@ -4,11 +4,20 @@
  * that fails is answered too and harms nobody.
  *
  *     service MODEL-FILE < requests
+ *
+ * and under load: that many threads ask one model about one graph for so many seconds. Every answer
+ * is held against the first, bit for bit; throughput and memory are told at the end.
+ *
+ *     service MODEL-FILE --load GRAPH THREADS SECONDS
  */
 #include <consm.h>
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* The message as a JSON string; messages hold no control characters. */
 static void print_failure(void)
@@ -48,17 +57,102 @@ static void answer(const struct consm_model *model, const char *graph)
     consm_dataset_free(data);
 }
 
+/* ---- under load ----------------------------------------------------------- */
+
+struct load {
+    const struct consm_model *model;
+    const struct consm_dataset *graph;
+    const struct consm_prediction *first;
+    double until; /* of the clock */
+    atomic_long answers, faults;
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void *ask(void *ctx)
+{
+    struct load *l = ctx;
+    while (now() < l->until) {
+        struct consm_prediction *guess;
+        size_t bytes = (size_t)l->first->nodes * (size_t)l->first->classes * sizeof(float);
+        if (consm_predict(&guess, l->model, l->graph, 1) < 0 ||
+            memcmp(guess->probability, l->first->probability, bytes) != 0)
+            atomic_fetch_add(&l->faults, 1);
+        atomic_fetch_add(&l->answers, 1);
+        consm_prediction_free(guess);
+    }
+    return NULL;
+}
+
+static long resident_kb(void)
+{
+    long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (f && fscanf(f, "%*d %ld", &pages) != 1)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return pages * 4;
+}
+
+/* Memory is told at a quarter of the time and at the end: it must not grow. */
+static int serve_under_load(const struct consm_model *model, char **argv)
+{
+    enum { MOST = 256 };
+    struct load l = {.model = model};
+    struct consm_dataset *graph = NULL;
+    struct consm_prediction *first = NULL;
+    pthread_t thread[MOST];
+    int threads = atoi(argv[4]), started = 0;
+    double seconds = atof(argv[5]);
+    if (threads < 1 || threads > MOST || consm_dataset_open(&graph, argv[3], NULL) < 0 ||
+        consm_predict(&first, model, graph, 1) < 0) {
+        fprintf(stderr, "service: %s\n", consm_errmsg());
+        consm_dataset_free(graph);
+        return 1;
+    }
+    l.graph = graph;
+    l.first = first;
+    l.until = now() + seconds;
+    while (started < threads && pthread_create(&thread[started], NULL, ask, &l) == 0)
+        started++;
+    struct timespec quarter = {(time_t)(seconds / 4), 250000000};
+    nanosleep(&quarter, NULL);
+    long early = resident_kb();
+    for (int i = 0; i < started; i++)
+        pthread_join(thread[i], NULL);
+    printf("{\"threads\": %d, \"seconds\": %.0f, \"answers\": %ld, \"per_second\": %.0f, "
+           "\"different\": %ld, \"rss_kb_early\": %ld, \"rss_kb_late\": %ld}\n",
+           started, seconds, atomic_load(&l.answers), (double)atomic_load(&l.answers) / seconds,
+           atomic_load(&l.faults), early, resident_kb());
+    consm_prediction_free(first);
+    consm_dataset_free(graph);
+    return atomic_load(&l.faults) > 0 || started < threads;
+}
+
 int main(int argc, char **argv)
 {
     struct consm_model *model;
     char line[4096];
-    if (argc != 2) {
-        fprintf(stderr, "usage: service MODEL-FILE < requests\n");
+    int load = argc == 6 && strcmp(argv[2], "--load") == 0;
+    if (argc != 2 && !load) {
+        fprintf(stderr, "usage: service MODEL-FILE < requests\n"
+                        "       service MODEL-FILE --load GRAPH THREADS SECONDS\n");
         return 2;
     }
     if (consm_model_load(&model, argv[1]) < 0) {
         fprintf(stderr, "service: %s\n", consm_errmsg());
         return 1;
+    }
+    if (load) {
+        int code = serve_under_load(model, argv);
+        consm_model_free(model);
+        return code;
     }
     while (fgets(line, sizeof line, stdin)) {
         line[strcspn(line, "\n")] = 0;

@@ -34,8 +34,9 @@
  *
  * Whatever can fail returns a consm_status: 0, or a negative code with a message for people in
  * consm_errmsg(). Objects come from a call whose first parameter receives them (NULL on failure)
- * and go back through the matching _free, which accepts NULL. The library never prints, exits or
- * aborts; a log callback hears what it has to say.
+ * and go back through the matching _free, which accepts NULL. A pointer that is NULL where nothing
+ * is said of it, or a number out of range, is CONSM_EINVAL. The library never prints, exits or
+ * aborts; a log callback hears what it has to say. Numbers as text have a point in any locale.
  *
  * The interface grows without breaking programs that are built already. A struct that you make
  * begins with its size: write `struct consm_model_info info = {.size = sizeof info};` before the

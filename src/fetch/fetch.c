@@ -8,7 +8,8 @@
 
 struct fetch_options fetch_defaults(void)
 {
-    return (struct fetch_options){.attempts = 5, .first_wait = 1, .stall_seconds = 30};
+    return (struct fetch_options){
+        .attempts = 5, .first_wait = 1, .stall_seconds = 30, .most_bytes = (int64_t)1 << 35};
 }
 
 /* The hash recorded by an earlier download, or "" when there is none. */

@@ -23,6 +23,7 @@ struct fetch_options {
     int attempts;         /* of each file, before giving up */
     double first_wait;    /* seconds before the second attempt; doubles each time */
     double stall_seconds; /* a line that is silent for so long counts as broken */
+    int64_t most_bytes;   /* of one file; more is refused */
     fetch_progress_fn progress;
     void *ctx;
 };

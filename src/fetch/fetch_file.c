@@ -65,6 +65,10 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
     size_t left = size * count;
     if (!t->began && !begin_body(t))
         return 0;
+    if (lseek(t->fd, 0, SEEK_CUR) > t->o->most_bytes - (off_t)left) {
+        t->write_error = EFBIG; /* a server that never ends would fill the disk */
+        return 0;
+    }
     while (left > 0) {
         ssize_t wrote = write(t->fd, bytes, left);
         if (wrote < 0 && errno == EINTR)
@@ -224,7 +228,7 @@ static consm_status open_part(struct transfer *t)
 {
     struct stat ours, named;
     for (;;) {
-        t->fd = open(t->part, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+        t->fd = open(t->part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
         if (t->fd < 0)
             return status_fail(CONSM_EIO, "%s: cannot write: %s", t->part, strerror(errno));
         if (flock(t->fd, LOCK_EX | LOCK_NB) != 0)

@@ -1,0 +1,41 @@
+/* What lies in a study's folder and is read again: runs.jsonl, a graph's JSON, a search space in
+ * YAML. The first byte says which. */
+#include "fuzz/scratch.h"
+#include "study/graph_file.h"
+#include "study/runs.h"
+#include "study/search.h"
+
+#include "models/model.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct runs *runs = NULL;
+    struct graph_file *graph = NULL;
+    json_t *space = NULL;
+    struct config c;
+    const struct model_def *gcn;
+    if (size < 1)
+        return 0;
+    const char *path = scratch_file(data + 1, size - 1);
+    switch (data[0] % 3) {
+    case 0:
+        if (runs_open(&runs, path, RUNS_READ) == CONSM_OK)
+            for (int64_t i = 0; i < runs_count(runs); i++)
+                (void)json_object_size(runs_get(runs, i));
+        runs_close(runs);
+        break;
+    case 1:
+        if (graph_file_read(&graph, path) == CONSM_OK)
+            (void)graph_file_view(graph);
+        graph_file_free(graph);
+        break;
+    default:
+        if (search_read(&space, path) == CONSM_OK && model_find(&gcn, "gcn") == CONSM_OK) {
+            model_defaults(gcn, &c);
+            for (int64_t k = 0; k < 3; k++)
+                (void)search_draw(&c, space, gcn, k);
+        }
+        json_decref(space);
+    }
+    return 0;
+}
