@@ -6,7 +6,7 @@
 #include "data_args.h"
 #include "progress.h"
 #include "shown.h"
-#include "train_print.h"
+#include "train_detail.h"
 
 #include "api/limits.h"
 #include "base/clock.h"
@@ -24,6 +24,15 @@ static const struct flag flags[] = {
     {"checkpoint-every", "N", "with -o: write the run down every N epochs, to go on after a break",
      0},
     {"resume", NULL, "with -o: go on where an interrupted run stopped", 0},
+    {"force", NULL, "with -o: replace the model that is there (else it is kept as *.1, *.2, …)", 0},
+    {"strict", NULL, "stop where the data looks wrong, instead of warning", 0},
+    {"positive", "CLASS", "the class that --metric average-precision speaks of (the rarest)", 0},
+    {"threshold-for", "CLASS",
+     "say CLASS where its probability reaches a threshold chosen on validation:\n"
+     "the one with the best F1, or by the next two",
+     0},
+    {"at-precision", "P", "--threshold-for: the lowest threshold with this precision", 0},
+    {"at-recall", "R", "--threshold-for: the highest threshold with this recall", 0},
     SPLIT_FLAGS,
     {"seed", "N", "the first seed (0)", 0},
     {"ensemble", "N",
@@ -36,6 +45,7 @@ static const struct flag flags[] = {
     {"device", "NAME", "cpu, cuda, cuda:N, or auto: a card where one is (cpu)", 0},
     {"jobs", "N", "runs side by side (as many as there are processors)", 'j'},
     {"json", NULL, "one JSON object per run and one summary", 0},
+    {"quiet", NULL, "print nothing but warnings and errors", 'q'},
     DATA_FLAGS,
     {0}};
 
@@ -95,13 +105,14 @@ static consm_status train_run(void *ctx, int64_t number, int threads)
     struct trained_run run;
     options.seed += (uint64_t)number;
     options.threads = threads;
-    TRY(run_by_options(&run, t->output.folder != NULL, t->data, &options));
+    TRY(run_by_options(&run, true, t->data, &options));
     t->result[number] = run.result;
     t->result[number].seed = options.seed;
     if (t->made)
         t->made[number] = run.ensemble;
-    if (t->output.folder)
-        keep_best(t, number, &run);
+    if (t->json)
+        t->detail[number] = train_detail(run.model);
+    keep_best(t, number, &run);
     run_free(&run);
     int64_t trials, planned = options_planned(&options, &trials);
     progress_add(ensemble_of(t) * (planned - trials) - t->result[number].epochs, NULL);
@@ -133,16 +144,28 @@ static int parallelism(const struct args *args, struct training *t, struct batch
     return EXIT_DONE;
 }
 
+/* Flags that the library knows by the same name. */
+static int read_named_args(struct training *t)
+{
+    static const char *const named[] = {"positive", "threshold-for", "at-precision", "at-recall"};
+    consm_status st = CONSM_OK;
+    for (size_t i = 0; i < sizeof named / sizeof *named && st == CONSM_OK; i++)
+        if (args_has(t->args, named[i]))
+            st = consm_options_set(t->options, named[i], args_get(t->args, named[i]));
+    return st < 0 ? args_status(t->args, st) : EXIT_DONE;
+}
+
 static int read_output_args(struct training *t)
 {
     struct args *args = t->args;
     int64_t every = 0;
     int code = args_int(args, "checkpoint-every", 1, 1000000000, &every);
-    if (code)
+    if (code || (code = read_named_args(t)))
         return code;
     bool resume = args_has(args, "resume");
     t->output.folder = args_get(args, "output");
     t->output.probabilities = args_has(args, "probabilities");
+    t->output.force = args_has(args, "force");
     t->options->checkpoint_every = every;
     t->options->resume = resume;
     if (!every && !resume)
@@ -165,6 +188,7 @@ static int read_args(struct training *t, struct args *args, struct batch *batch)
     t->args = args;
     t->runs = 1;
     t->json = args_has(args, "json");
+    t->quiet = args_has(args, "quiet");
     consm_status st = consm_options_new(&t->options, model ? model : "consm");
     if (st == CONSM_OK && args_has(args, "split"))
         st = consm_options_set(t->options, "split", args_get(args, "split"));
@@ -201,6 +225,8 @@ static consm_status look_at_split(struct training *t)
         t->held_out = roles.held_out;
         t->calibrating = roles.calibrating;
     }
+    if (st == CONSM_OK)
+        st = options_metric(&t->metric, &t->positive, t->data, &roles, t->options);
     if (st == CONSM_OK && roles.count[SPLIT_TRAIN] == 0)
         st = status_fail(CONSM_EINVAL, "%s: split %s has no training nodes", t->data->data->name,
                          t->options->split);
@@ -231,12 +257,15 @@ static consm_status train_all(struct training *t, const struct batch *batch)
     double begin = clock_seconds();
     TRY(ZNEW(t->result, t->runs));
     TRY(ZNEW(t->finished, t->runs));
+    TRY(ZNEW(t->detail, t->runs));
     if (ensemble_of(t) > 1)
         TRY(ZNEW(t->made, t->runs));
-    if (!t->json) {
+    if (!t->json && !t->quiet) {
         char name[SHOWN];
         printf("%s, %s, split %s\n", shown(name, t->data->data->name, 0), t->options->model->name,
                t->options->split);
+        train_print_read(t);
+        train_print_metric(t);
         train_print_notes(t);
         printf("\n  %6s %8s %8s %10s %8s %9s %9s\n", "seed", "val", "test", "best epoch", "epochs",
                "train ms", "eval ms");
@@ -249,11 +278,14 @@ static consm_status train_all(struct training *t, const struct batch *batch)
     progress_end();
     TRY(st);
     train_print_summary(t, clock_seconds() - begin);
-    if (t->best.model) {
+    if (!t->json && !t->quiet)
+        train_print_rare(t);
+    if (t->output.folder) {
         TRY(train_output_write(&t->output, &t->best, t->data));
-        if (!t->json)
+        if (!t->json && !t->quiet)
             train_print_output(t);
     }
+    train_warn(t);
 done:
     return st;
 }
@@ -296,6 +328,8 @@ static int run(struct args *args)
     TRY(limits_check(t.data->data, &t.options->config,
                      elsewhere(t.options) ? 0 : (int64_t)batch.jobs * t.options->member_jobs));
     TRY(look_at_split(&t));
+    if ((code = train_suspect(&t)))
+        goto out;
     TRY(open_output(&t, name));
     TRY(dataset_prepared(&t.prepared, t.data));
     if (!args_has(args, "threads") && prepare_is_small(t.prepared, &t.options->config))
@@ -306,6 +340,9 @@ done:
 out:
     mem_free(t.result);
     mem_free(t.finished);
+    for (int64_t i = 0; t.detail && i < t.runs; i++)
+        json_decref(t.detail[i]);
+    mem_free(t.detail);
     mem_free(t.made);
     run_free(&t.best);
     train_output_close(&t.output);

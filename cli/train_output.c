@@ -40,8 +40,9 @@ static void yaml_number(struct text *t, const char *key, unsigned long long valu
 /* Flags that say how the work is done or shown, not what comes out. */
 static bool is_about_the_machine(const char *flag)
 {
-    static const char *const names[] = {"config", "output", "resume",           "json", "threads",
-                                        "jobs",   "help",   "checkpoint-every", NULL};
+    static const char *const names[] = {
+        "config", "output",  "resume", "force", "strict",           "quiet",
+        "json",   "threads", "jobs",   "help",  "checkpoint-every", NULL};
     for (int i = 0; names[i]; i++)
         if (strcmp(names[i], flag) == 0)
             return true;
@@ -151,6 +152,27 @@ done:
     return st;
 }
 
+/* An older model in the way is kept under the next free name: model.safetensors.1, .2, … */
+static consm_status keep_aside(const char *path)
+{
+    char aside[PATH_MAX];
+    if (file_kind(path) == FILE_MISSING)
+        return CONSM_OK;
+    for (int number = 1; number < 10000; number++) {
+        snprintf(aside, sizeof aside, "%s.%d", path, number);
+        if (file_kind(aside) != FILE_MISSING)
+            continue;
+        if (rename(path, aside) != 0)
+            return status_fail(CONSM_EIO, "%s: cannot be kept as %s; --force replaces it", path,
+                               aside);
+        fprintf(stderr,
+                "consm train: warning: the older model is kept as %s (--force replaces it)\n",
+                aside);
+        return CONSM_OK;
+    }
+    return status_fail(CONSM_EIO, "%s: too many older models beside it", path);
+}
+
 consm_status train_output_write(const struct train_output *out, const struct trained_run *run,
                                 const struct consm_dataset *data)
 {
@@ -160,6 +182,8 @@ consm_status train_output_write(const struct train_output *out, const struct tra
                                         "report.html", "edges.csv"};
     for (int i = 0; i < 5; i++)
         TRY(file_join(&path[i], out->folder, name[i]));
+    if (!out->force)
+        TRY(keep_aside(path[0]));
     TRY(consm_model_save(run->model, path[0]));
     TRY(predictions_write(path[1], run->model, run->prediction, data, out->probabilities));
     TRY(write_metrics(path[2], run->model));

@@ -9,6 +9,7 @@
 
 struct train_output {
     const char *folder; /* NULL: nothing is written */
+    bool force;         /* an older model is replaced, not kept aside */
     bool probabilities; /* predictions.csv gets a column per class */
     char *checkpoint;   /* FOLDER/checkpoint.safetensors */
     int lock;           /* of the folder, while checkpoint is there */

@@ -88,6 +88,8 @@ static void print_ensembles(const struct training *t)
 
 void train_print_run(const struct training *t, const struct train_result *r)
 {
+    if (t->quiet && !t->json)
+        return;
     if (!t->json) {
         printf("  %6llu", (unsigned long long)r->seed);
         print_column(known(t, SPLIT_VAL, r->val_acc));
@@ -122,6 +124,9 @@ void train_print_run(const struct training *t, const struct train_result *r)
                                       "members", (json_int_t)e->pool, "picked",
                                       (json_int_t)e->picked, "rule", ensemble_rule_name[e->rule]));
     }
+    json_t *detail = t->detail[r - t->result];
+    if (detail)
+        json_object_update(line, detail);
     json_line(line, 10);
 }
 
@@ -149,12 +154,15 @@ void train_print_summary(const struct training *t, double seconds)
                   10);
         return;
     }
+    if (t->quiet)
+        return;
     printf("\n  ");
     if (t->count[SPLIT_TEST])
         printf("test accuracy %.2f ± %.2f %%", 100 * test, 100 * spread);
     if (t->count[SPLIT_VAL])
-        printf(t->count[SPLIT_TEST] ? ", validation %.2f %%"
-                                    : "validation accuracy %.2f %% (no test nodes)",
+        printf(t->count[SPLIT_TEST]
+                   ? ", validation %.2f %%"
+                   : "validation accuracy %.2f %%, optimistic: these nodes chose (no test nodes)",
                100 * val);
     if (!t->count[SPLIT_TEST] && !t->count[SPLIT_VAL])
         printf("no accuracy (no validation and no test nodes)");
@@ -209,20 +217,35 @@ static void print_sets(const struct consm_model *m)
     printf("; neighbours' share %g\n", m->sets.smoothing);
 }
 
+/* What is known of confidence; with few validation nodes that is little. */
+static void print_confidence(const struct consm_model *m)
+{
+    double after = consm_model_metrics(m, CONSM_VALIDATION)->ece;
+    if (!m->count[SPLIT_VAL])
+        printf("  confidence: not calibrated, for want of validation nodes");
+    else
+        printf("  confidence: temperature %.3f", m->temperature);
+    if (isfinite(after))
+        printf(", calibration error on validation %.4f before, %.4f after", m->ece_before, after);
+    else if (m->count[SPLIT_VAL])
+        printf(", calibration error unknown: %lld validation node%s too few to tell",
+               (long long)m->count[SPLIT_VAL], m->count[SPLIT_VAL] == 1 ? " is" : "s are");
+    putchar('\n');
+    if (m->doubt > 0)
+        printf(
+            "  every probability is drawn towards the others by %.1f %%: so few nodes validate\n",
+            100 * m->doubt);
+}
+
 void train_print_output(const struct training *t)
 {
     const struct consm_metrics *m =
         consm_model_metrics(t->best.model, t->count[SPLIT_TEST] ? CONSM_TEST : CONSM_VALIDATION);
     if (t->count[SPLIT_TEST] || t->count[SPLIT_VAL])
         printf("  macro-F1 %.4f, balanced accuracy %.4f, ROC-AUC %.4f on %s\n", m->macro_f1,
-               m->balanced_accuracy, m->roc_auc, t->count[SPLIT_TEST] ? "test" : "validation");
-    if (t->count[SPLIT_VAL])
-        printf("  confidence: temperature %.3f, calibration error on validation %.4f before, %.4f "
-               "after\n",
-               t->best.model->temperature, t->best.model->ece_before,
-               consm_model_metrics(t->best.model, CONSM_VALIDATION)->ece);
-    else
-        printf("  confidence: not calibrated, for want of validation nodes\n");
+               m->balanced_accuracy, m->roc_auc,
+               t->count[SPLIT_TEST] ? "test" : "validation, optimistic");
+    print_confidence(t->best.model);
     print_sets(t->best.model);
     printf(
         "  %s/: model.safetensors predictions.csv edges.csv metrics.json config.yaml report.html\n",

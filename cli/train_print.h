@@ -4,6 +4,8 @@
 
 #include "train_output.h"
 
+#include <jansson.h>
+
 /* What the runs share, and where they leave their results. */
 struct training {
     struct args *args;
@@ -15,7 +17,10 @@ struct training {
     struct ensemble_facts *made; /* (runs) of ensembles, or NULL */
     bool *finished;              /* (runs) */
     int64_t printed;
-    bool json;
+    bool json, quiet;
+    enum config_metric metric; /* what every choice goes by … */
+    int32_t positive;          /* … and the class it speaks of; -1: all */
+    json_t **detail;           /* (runs) further figures, with --json */
     struct train_output output;
     pthread_mutex_t lock;
     /* With -o: the best run so far. */

@@ -363,6 +363,8 @@ struct consm_model_info {
     double threshold;
     double threshold_precision, threshold_recall; /* of that class on validation, with it */
     bool threshold_reached;                       /* what was asked for was to be had */
+    double doubt; /* share of "all classes alike" in every probability, because so few nodes
+                   * validated; 0 from 100 on */
 };
 /* Strings belong to the model. */
 CONSM_API consm_status consm_model_info(struct consm_model_info *out,
@@ -393,7 +395,8 @@ struct consm_metrics {
     double balanced_accuracy; /* mean recall of the classes that are there */
     double roc_auc;           /* mean over the classes for which it is defined */
     double nll;               /* mean of -log p(label) */
-    double ece;               /* expected calibration error, 15 bins of equal width */
+    double ece;               /* expected calibration error, 15 bins of equal width; NAN (unknown)
+                               * with fewer than 20 nodes */
     double average_precision; /* mean over the classes that are there */
 };
 

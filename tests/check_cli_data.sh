@@ -27,7 +27,7 @@ expect 2 "did you mean homophily?" info csbm:homophly=1
 expect 2 "homophily=2: expected a number from 0 to 1" info csbm:homophily=2
 expect 2 "one dataset at a time" info karate csbm
 expect 2 "no flag --jsn; did you mean --json?" info karate --jsn
-expect 2 "--per-class 4 would work" info karate --split random
+expect 2 "--per-class 4 would work" info karate --split paper
 expect 2 "--per-class 0: expected" info karate --split random --per-class 0
 expect 2 "came with no split" info karate --split public
 expect 2 "did you mean paper?" info karate --split papr

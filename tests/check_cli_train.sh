@@ -150,7 +150,7 @@ expect 2 "class_weights heavy: expected one of none, balanced" train karate --cl
 expect 0 "over 3 runs" train karate --per-class 4 --epochs 10 --seeds 3 -o "$work/s"
 
 # ---- refused before work starts, nothing written --------------------------------------------------
-expect 2 "20 per class are to train" train karate -o "$work/r"
+expect 2 "20 per class are to train" train karate --split paper -o "$work/r"
 absent "$work/r"
 expect 1 "exists and is no folder" train karate --per-class 4 -o "$work/y.yaml"
 expect 1 "cannot make the folder" train karate --per-class 4 -o "$work/y.yaml/x"

@@ -2,9 +2,10 @@
 # The tutorial, typed as it stands: every block that begins with a command is run in one folder, and
 # what is printed must be what the page shows. Numbers may differ (times do, and digits between
 # processors), and with them which edges are distrusted most. Blocks marked ```text are not run.
-# usage: check_tutorial.sh PATH-TO-consm
+# With --record the page gets what is printed: its output is made here, not by hand.
+# usage: check_tutorial.sh PATH-TO-consm [--record]
 set -uo pipefail
-consm=$1
+consm=$(realpath "$1") record=${2:-}
 # shellcheck source=tests/faults.sh
 . "$(dirname "$0")/faults.sh"
 page=$PWD/docs/tutorial.md
@@ -24,7 +25,9 @@ while IFS= read -r line; do
         no,'```') inside=first ;;
         no,'```'*) inside=other ;;
         *,'```')
-            if [ $inside = run ]; then
+            if [ $inside = run ] && [ "$record" ]; then
+                cat "$work/got" >> "$work/recorded"
+            elif [ $inside = run ]; then
                 blocks=$((blocks + 1))
                 diff <(masked < "$work/page") <(masked < "$work/got") > "$work/difference" ||
                     fault "block $blocks differs (< the page, > what is printed): $(cat "$work/difference")"
@@ -40,6 +43,11 @@ while IFS= read -r line; do
         first,*) inside=other ;;
         run,*) echo "$line" >> "$work/page" ;;
     esac
+    [ $inside = run ] || echo "$line" >> "$work/recorded"
 done < "$page"
+if [ "$record" ]; then
+    cp "$work/recorded" "$page"
+    exit
+fi
 [ $blocks -ge 6 ] || fault "only $blocks blocks were found in the tutorial"
 verdict

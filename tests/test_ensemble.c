@@ -417,6 +417,7 @@ static void probabilities_are_the_mean(void **state)
         consm_prediction_free(of);
     }
     m->temperature = 1;
+    m->doubt = 0; /* the members have none of their own */
     OK(consm_predict(&p, m, s.data, 1));
     for (int64_t k = 0; k < p->nodes * p->classes; k++)
         assert_near((double)p->probability[k], mean[k], 1e-6);

@@ -213,6 +213,7 @@ void model_metrics_to_json(struct text *t, const struct consm_model *model)
                 (long long)model->result.epochs, (long long)model->result.best_epoch,
                 (long long)model->result.params);
     field(t, "temperature", model->temperature);
+    field(t, "doubt", model->doubt);
     field(t, "ece_before", model->ece_before);
     field(t, "ece_after", model->metrics[SPLIT_VAL].all.ece);
     chosen_to_json(t, model);

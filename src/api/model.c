@@ -74,6 +74,7 @@ consm_status consm_model_info(struct consm_model_info *out, const struct consm_m
         .threshold_precision = model->decision.precision,
         .threshold_recall = model->decision.recall,
         .threshold_reached = model->decision.reached,
+        .doubt = model->doubt,
     };
     return sized_give(out, &info, sizeof info, SIZED_UP_TO(struct consm_model_info, eval_ms));
 }
@@ -205,40 +206,6 @@ done:
     return st;
 }
 
-/* Calibrates on validation, chooses the threshold there, then measures every role. */
-static consm_status measure(struct consm_model *m, const struct training_request *r,
-                            const struct problem *problem, const float *logits)
-{
-    consm_status st = CONSM_OK;
-    float *probability = NULL;
-    struct metrics raw = {0};
-    struct predicted p = {logits,         problem->label,   problem->role, SPLIT_VAL,
-                          problem->nodes, problem->classes, NULL};
-    m->temperature = metrics_temperature(&p);
-    TRY(NEW(probability, problem->nodes * problem->classes));
-    p.probability = probability;
-    metrics_softmax(probability, logits, 1, problem->nodes, problem->classes);
-    TRY(metrics_measure(&raw, &p));
-    m->ece_before = raw.all.ece;
-    metrics_softmax(probability, logits, m->temperature, problem->nodes, problem->classes);
-    if (r->threshold_for)
-        TRY(metrics_threshold(&m->decision, &p, r->threshold_for - 1, r->at_precision,
-                              r->at_recall));
-    p.decision = &m->decision;
-    for (int role = SPLIT_TRAIN; role <= SPLIT_TEST; role++) {
-        p.which = (uint8_t)role;
-        TRY(metrics_measure(&m->metrics[role], &p));
-    }
-    if (m->decision.made) { /* what is said of a node is what counts */
-        m->result.val_acc = m->metrics[SPLIT_VAL].all.accuracy;
-        m->result.test_acc = m->metrics[SPLIT_TEST].all.accuracy;
-    }
-done:
-    metrics_free(&raw);
-    mem_free(probability);
-    return st;
-}
-
 void model_define(struct consm_model *m, const struct model_def *def, struct custom custom)
 {
     m->custom = custom;
@@ -277,7 +244,7 @@ consm_status model_complete(struct consm_model *m, const struct training_request
 {
     consm_status st = CONSM_OK;
     TRY(copy_data_facts(m, request));
-    TRY(measure(m, request, problem, logits));
+    TRY(model_measure(m, request, problem, logits));
     TRY(model_fit_sets(m, problem, request->roles, logits));
 done:
     return st;

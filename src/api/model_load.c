@@ -184,7 +184,7 @@ done:
     return st;
 }
 
-/* The threshold and what the run chose by; models of before have neither. */
+/* The threshold, the doubt and what the run chose by; models of before have none of them. */
 static consm_status read_choice(struct consm_model *m, const struct source *s)
 {
     consm_status st = CONSM_OK;
@@ -195,6 +195,8 @@ static consm_status read_choice(struct consm_model *m, const struct source *s)
     double class_index = positive ? number_parse(positive, NULL) : -1;
     m->positive = class_index >= 0 && class_index < m->classes ? (int32_t)class_index + 1 : 0;
     m->result.val_score = score ? number_parse(score, NULL) : m->result.val_acc;
+    if (safetensors_metadata(s->file, "doubt"))
+        TRY(need_number(&m->doubt, s, "doubt", 0, 1));
     if (!safetensors_metadata(s->file, "threshold"))
         return CONSM_OK;
     TRY(need_json(&decision, s, "threshold"));

@@ -120,6 +120,7 @@ static consm_status note_all(struct safetensors_writer *w, const struct consm_mo
     TRY(safetensors_note(w, "split", m->split));
     TRY(safetensors_note(w, "seed", seed));
     TRY(note_number(w, "temperature", m->temperature));
+    TRY(note_number(w, "doubt", m->doubt));
     TRY(note_number(w, "ece_before", m->ece_before));
     TRY(note_counts(w, m));
     TRY(note_metrics(w, m));

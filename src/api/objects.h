@@ -93,6 +93,7 @@ struct consm_model {
     size_t tensor_room;
     struct model_tensor *tensor;
     double temperature, ece_before;
+    double doubt;             /* share of "all classes alike" in every probability */
     int32_t positive;         /* 1 + the class its metric speaks of; 0: all */
     struct decision decision; /* made: a class has a threshold */
     struct train_result result;
@@ -147,6 +148,12 @@ void run_free(struct trained_run *r);
 /* Who would train, validate and test. */
 consm_status options_roles(struct roles *out, const struct consm_dataset *dataset,
                            const struct consm_options *o);
+
+/* What every choice would go by, and the class it speaks of (-1: all). CONSM_EINVAL when the
+ * options name a class that is not there. */
+consm_status options_metric(enum config_metric *metric, int32_t *positive,
+                            const struct consm_dataset *dataset, const struct roles *roles,
+                            const struct consm_options *o);
 
 /* Fills in what is left to defaults, for whoever wants to see or write it down. */
 consm_status options_resolve(struct consm_options *o, const struct consm_dataset *dataset);
@@ -204,6 +211,15 @@ consm_status model_complete(struct consm_model *m, const struct training_request
 typedef consm_status (*model_trained_fn)(void *ctx, struct session *s,
                                          const struct train_result *result);
 consm_status model_run(const struct training_request *request, model_trained_fn use, void *ctx);
+
+/* ---- calibrate.c ---- */
+
+/* probability (nodes, c) = what the model's logits (nodes, c) mean: temperature, then doubt. */
+void model_probabilities(float *probability, const struct consm_model *m, const float *logits,
+                         int64_t nodes);
+/* Calibrates on validation, chooses the threshold there, then measures every role. */
+consm_status model_measure(struct consm_model *m, const struct training_request *r,
+                           const struct problem *problem, const float *logits);
 
 /* What the model says of a problem, by logits (n, c). */
 consm_status model_prediction(struct consm_prediction **out, const struct consm_model *model,

@@ -308,7 +308,7 @@ consm_status scene_probability(float *probability, struct scene *s, const struct
     float *row;
     TRY(NEW(row, s->model->classes));
     TRY(look(row, s, without));
-    metrics_softmax(probability, row, s->model->temperature, 1, s->model->classes);
+    model_probabilities(probability, s->model, row, 1);
 done:
     mem_free(row);
     return st;

@@ -24,7 +24,7 @@ consm_status prediction_new(struct consm_prediction **out, const float *logits,
     TRY(NEW(p->label, nodes));
     TRY(NEW(p->confidence, nodes));
     TRY(NEW(p->probability, nodes * classes));
-    metrics_softmax(p->probability, logits, model->temperature, nodes, classes);
+    model_probabilities(p->probability, model, logits, nodes);
     for (int64_t i = 0; i < nodes; i++) {
         const float *row = logits + i * classes;
         int32_t best = 0;

@@ -46,7 +46,7 @@ consm_status model_fit_sets(struct consm_model *m, const struct problem *problem
     TRY(NEW(set, cells));
     for (int64_t i = 0; i < problem->nodes; i++)
         selects[i] = roles->role[i] == SPLIT_VAL;
-    metrics_softmax(probability, logits, m->temperature, problem->nodes, problem->classes);
+    model_probabilities(probability, m, logits, problem->nodes);
     struct conformal_data d =
         data_of(probability, problem->graph, problem->nodes, problem->classes, m->result.seed);
     TRY(conformal_choose(&smoothing, &d, problem->label, selects, coverage));

@@ -118,6 +118,23 @@ done:
     return st;
 }
 
+consm_status options_metric(enum config_metric *metric, int32_t *positive,
+                            const struct consm_dataset *dataset, const struct roles *roles,
+                            const struct consm_options *o)
+{
+    consm_status st = CONSM_OK;
+    const struct dataset *d = dataset->data;
+    struct training_request request = {0};
+    struct problem problem = {
+        .nodes = d->nodes, .classes = d->classes, .label = d->label, .role = roles->role};
+    TRY(name_classes(&request, d, o));
+    *metric = o->config.metric;
+    *positive = request.options.positive - 1;
+    TRY(judge_choose(metric, positive, &problem));
+done:
+    return st;
+}
+
 consm_status run_by_options(struct trained_run *out, bool keep, const struct consm_dataset *dataset,
                             const struct consm_options *o)
 {

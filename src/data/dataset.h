@@ -9,6 +9,8 @@
 #include "graph/csr.h"
 #include "graph/roles.h"
 
+enum dataset_taken { TAKEN_ID, TAKEN_LABEL, TAKEN_WEIGHT, DATASET_TAKEN };
+
 struct dataset {
     char *name;       /* for people: "cora", or the path it came from */
     int64_t nodes;    /* n */
@@ -33,6 +35,9 @@ struct dataset {
     /* The splits that came with the file, each n roles. */
     int64_t splits;
     uint8_t *role; /* (splits, n) of enum split_role, or NULL */
+
+    /* Which columns were taken for ids, labels and weights, for people; "": no table said so. */
+    char taken[DATASET_TAKEN][80];
 
     char sha256[65]; /* of the bytes read, files in a fixed order; "" for generated sets */
 

@@ -58,15 +58,21 @@ done:
     return st;
 }
 
-/* Every class that occurs must have per_class nodes to train on. */
+static consm_status check_number(const char *spec, int64_t per_class)
+{
+    return per_class >= 1
+               ? CONSM_OK
+               : status_fail(CONSM_EINVAL, "split %s: %lld nodes per class: expected 1 or more",
+                             spec, (long long)per_class);
+}
+
+/* The paper's split is what it is: every class that occurs must have per_class nodes to train on.
+ */
 static consm_status check_per_class(const struct classes *g, const struct dataset *d,
                                     const char *spec, int64_t per_class)
 {
     int32_t smallest = -1;
     int64_t least = INT64_MAX;
-    if (per_class < 1)
-        return status_fail(CONSM_EINVAL, "split %s: %lld nodes per class: expected 1 or more", spec,
-                           (long long)per_class);
     for (int32_t k = 0; k < d->classes; k++) {
         int64_t size = g->first[k + 1] - g->first[k];
         if (size > 0 && size < least) {
@@ -129,6 +135,7 @@ static consm_status make_paper(uint8_t *role, const struct dataset *d,
         return CONSM_OK;
     }
     TRY(group_by_class(&g, d));
+    TRY(check_number("paper", o->per_class));
     TRY(check_per_class(&g, d, "paper", o->per_class));
     for (int32_t k = 0; k < d->classes; k++) {
         int64_t size = g.first[k + 1] - g.first[k];
@@ -152,11 +159,20 @@ static consm_status check_ratios(const struct split_options *o)
     return CONSM_OK;
 }
 
+/* Nodes of a class of that size that train: per_class, or of a smaller one three fifths, so that
+ * some validate and test. */
+static int64_t training_of(int64_t size, int64_t per_class)
+{
+    if (size >= per_class + 2)
+        return per_class;
+    return size < 2 ? size : (3 * size + 2) / 5;
+}
+
 /* By ratios from each class; a class that occurs has at least one training node. */
 static void deal_class(uint8_t *role, const int32_t *list, int64_t size,
                        const struct split_options *o)
 {
-    int64_t train = o->per_class, val = (size - train) / 2;
+    int64_t train = training_of(size, o->per_class), val = (size - train) / 2;
     if (o->train > 0) {
         train = share_of(o->train, size);
         train = train < 1 ? 1 : train;
@@ -166,21 +182,24 @@ static void deal_class(uint8_t *role, const int32_t *list, int64_t size,
     deal(role, list, size, train, val);
 }
 
-/* From all classes together; `drawn` training nodes per class were dealt before. */
+/* From all classes together; `drawn` nodes of each train already. */
 static consm_status deal_pooled(uint8_t *role, const struct classes *g, const struct dataset *d,
                                 const struct split_options *o, struct rng *rng)
 {
     consm_status st = CONSM_OK;
-    int64_t drawn = o->train > 0 ? 0 : o->per_class, rest = 0;
+    int64_t rest = 0;
     int32_t *pool = NULL;
     TRY(NEW(pool, d->nodes));
-    for (int32_t k = 0; k < d->classes; k++)
+    for (int32_t k = 0; k < d->classes; k++) {
+        int64_t size = g->first[k + 1] - g->first[k];
+        int64_t drawn = o->train > 0 ? 0 : training_of(size, o->per_class);
         for (int64_t i = g->first[k]; i < g->first[k + 1]; i++) {
             if (i < g->first[k] + drawn)
                 role[g->member[i]] = SPLIT_TRAIN;
             else
                 pool[rest++] = g->member[i];
         }
+    }
     rng_shuffle(rng, pool, rest);
     if (o->train > 0)
         deal(role, pool, rest, share_of(o->train, rest), share_of(o->val, rest));
@@ -200,7 +219,7 @@ static consm_status make_random(uint8_t *role, const struct dataset *d, uint64_t
     TRY(check_ratios(o));
     TRY(group_by_class(&g, d));
     if (o->train == 0)
-        TRY(check_per_class(&g, d, "random", o->per_class));
+        TRY(check_number("random", o->per_class));
     rng_init(&rng, seed, STREAM_SPLIT);
     for (int32_t k = 0; k < d->classes; k++)
         rng_shuffle(&rng, g.member + g.first[k], g.first[k + 1] - g.first[k]);
@@ -256,12 +275,14 @@ static consm_status make_other(uint8_t *role, const struct dataset *d, const cha
                        "no split %s: expected paper, public, random, file:I or a split file", spec);
 }
 
-/* Whoever trains needs nodes of each role. */
+/* Whoever trains needs nodes of each role; a split that came along may leave validation or test
+ * out. */
 static consm_status check_roles(const uint8_t *role, const struct dataset *d, const char *spec)
 {
+    bool made = strcmp(spec, "paper") == 0 || strcmp(spec, "random") == 0;
     int64_t count[4];
     split_count(count, role, d->nodes);
-    for (enum split_role r = SPLIT_TRAIN; r <= SPLIT_TEST; r++)
+    for (enum split_role r = SPLIT_TRAIN; r <= (made ? SPLIT_TEST : SPLIT_TRAIN); r++)
         if (count[r] == 0)
             return status_fail(
                 CONSM_EINVAL,

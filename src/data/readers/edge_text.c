@@ -7,6 +7,8 @@
 
 #include "io/csv.h"
 
+#include <stdio.h>
+
 enum id_mode {
     KNOWN_IDS,  /* look ids up */
     NUMBER_IDS, /* store the numbers as they are */
@@ -286,6 +288,9 @@ consm_status edge_text_read(struct dataset *d, struct node_ids *ids, const struc
     d->from = r.from;
     d->to = r.to;
     d->weight = r.value;
+    if (r.value)
+        snprintf(d->taken[TAKEN_WEIGHT], sizeof d->taken[TAKEN_WEIGHT], "column %d of the edges",
+                 r.weight + 1);
     r.from = r.to = NULL;
     r.value = NULL;
 done:

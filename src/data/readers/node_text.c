@@ -23,6 +23,14 @@ static bool column_is_split(const struct csv *c, int column)
     return token_is_one_of(f->text, f->length, "split");
 }
 
+/* Says which column something was taken from. */
+static void take(struct dataset *d, enum dataset_taken what, const struct csv *c, int column)
+{
+    const struct csv_field *f = &c->field[column];
+    int length = f->length < 60 ? (int)f->length : 60;
+    snprintf(d->taken[what], sizeof d->taken[what], "column %.*s", length, f->text);
+}
+
 consm_status classes_read(int32_t *out, struct classes *classes, const struct csv *c, int column)
 {
     consm_status st = CONSM_OK;
@@ -86,7 +94,7 @@ struct node_table {
     struct names feature_names;
 };
 
-static consm_status read_header(struct node_table *t)
+static consm_status read_header(struct dataset *d, struct node_table *t)
 {
     consm_status st = CONSM_OK;
     const struct csv *c = &t->csv;
@@ -96,9 +104,11 @@ static consm_status read_header(struct node_table *t)
         if (column_is_id(c, i) && t->id < 0) {
             t->id = i;
             t->kind[i] = COLUMN_ID;
+            take(d, TAKEN_ID, c, i);
         } else if (column_is_label(c, i) && t->label < 0) {
             t->label = i;
             t->kind[i] = COLUMN_LABEL;
+            take(d, TAKEN_LABEL, c, i);
         } else if (column_is_split(c, i)) {
             t->kind[i] = COLUMN_SPLIT;
             t->splits++;
@@ -116,7 +126,7 @@ done:
 }
 
 /* The first row: a header if one of its fields is the word id, else already a node. */
-static consm_status find_columns(struct node_table *t)
+static consm_status find_columns(struct dataset *d, struct node_table *t)
 {
     consm_status st = CONSM_OK;
     struct csv *c = &t->csv;
@@ -131,7 +141,7 @@ static consm_status find_columns(struct node_table *t)
     for (int i = 0; i < c->fields; i++)
         header |= column_is_id(c, i);
     if (header)
-        return read_header(t);
+        return read_header(d, t);
     if (c->fields > 2)
         return csv_fail(c, 0, "a header with \"id\" (needed above more than two columns)");
     t->id = 0;
@@ -222,7 +232,7 @@ consm_status node_text_read(struct dataset *d, struct node_ids *ids, struct clas
     struct node_table t = {0};
     bool more = true;
     csv_start(&t.csv, file);
-    TRY(find_columns(&t));
+    TRY(find_columns(d, &t));
     while (more) {
         TRY(csv_row(&more, &t.csv));
         if (more)
@@ -324,6 +334,8 @@ consm_status label_text_read(struct dataset *d, const struct node_ids *ids, stru
     enum row_naming naming = ROWS_IN_ORDER;
     bool more = true, *seen = NULL;
     TRY(start_labels(&c, &naming, file));
+    snprintf(d->taken[TAKEN_LABEL], sizeof d->taken[TAKEN_LABEL], "column %d of the labels",
+             naming == ROWS_WITH_IDS ? 2 : 1);
     TRY(ZNEW(seen, ids->count));
     for (int64_t row = 0;; row++) {
         TRY(csv_row(&more, &c));

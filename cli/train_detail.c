@@ -1,0 +1,227 @@
+/* What was read, what the choices go by, rare classes and warnings of `consm train`. */
+#include "train_detail.h"
+
+#include "api/model_json.h"
+#include "shown.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- what was read ------------------------------------------------------- */
+
+static void print_taken(const struct dataset *d)
+{
+    static const char *const what[DATASET_TAKEN] = {"id", "label", "weight"};
+    const char *between = "  taken as ";
+    char name[SHOWN];
+    for (int i = 0; i < DATASET_TAKEN; i++)
+        if (d->taken[i][0]) {
+            printf("%s%s: %s", between, what[i], shown(name, d->taken[i], 0));
+            between = "; ";
+        }
+    if (*between == ';')
+        putchar('\n');
+}
+
+/* Classes with their counts, the first twelve. */
+static void print_classes(const struct dataset *d)
+{
+    enum { MOST = 12 };
+    char buffer[24], name[SHOWN];
+    int64_t labelled = 0;
+    for (int64_t i = 0; i < d->nodes; i++)
+        labelled += d->label[i] >= 0;
+    printf("  %lld labels:", (long long)labelled);
+    for (int32_t k = 0; k < d->classes && k < MOST; k++) {
+        int64_t of = 0;
+        for (int64_t i = 0; i < d->nodes; i++)
+            of += d->label[i] == k;
+        printf("%s %s %lld", k ? "," : "", shown(name, dataset_class_name(d, k, buffer), 0),
+               (long long)of);
+    }
+    printf(d->classes > MOST ? ", … (%d classes)\n" : "\n", d->classes);
+}
+
+/* Classes too small for what random draws from each. */
+static void print_small(const struct training *t)
+{
+    const struct dataset *d = t->prepared->data;
+    int64_t wanted = t->options->split_options.per_class + 2;
+    char buffer[24], name[SHOWN];
+    if (strcmp(t->options->split, "random") != 0 || t->options->split_options.train > 0)
+        return;
+    for (int32_t k = 0; k < d->classes; k++) {
+        int64_t of = 0;
+        for (int64_t i = 0; i < d->nodes; i++)
+            of += d->label[i] == k;
+        if (of > 0 && of < wanted)
+            printf("  class %s has %lld labels, too few for --per-class %lld: three fifths of them "
+                   "train\n",
+                   shown(name, dataset_class_name(d, k, buffer), 0), (long long)of,
+                   (long long)t->options->split_options.per_class);
+    }
+}
+
+void train_print_read(const struct training *t)
+{
+    const struct dataset *d = t->prepared->data;
+    printf("  %lld nodes, %lld edges%s, %lld features\n", (long long)d->nodes, (long long)d->edges,
+           d->weight ? " with weights" : "", (long long)d->features);
+    print_classes(d);
+    print_taken(d);
+    print_small(t);
+    printf("  %lld train, %lld validate, %lld test\n", (long long)t->count[SPLIT_TRAIN],
+           (long long)t->count[SPLIT_VAL], (long long)t->count[SPLIT_TEST]);
+}
+
+int train_suspect(const struct training *t)
+{
+    struct suspicions found;
+    char text[SUSPICION_LENGTH];
+    bool strict = args_has(t->args, "strict");
+    if (t->data->known)
+        return EXIT_DONE;
+    consm_status st = dataset_suspect(&found, t->data->data);
+    if (st < 0)
+        return args_status(t->args, st);
+    for (int i = 0; i < found.count; i++) {
+        snprintf(text, sizeof text, "%s", found.text[i]);
+        args_fail(t->args, 0, "%s: %s", strict ? "--strict" : "warning", text);
+    }
+    return strict && found.count ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* ---- what the choices go by ---------------------------------------------- */
+
+static const char *class_of(const struct training *t, int32_t k, char name[SHOWN])
+{
+    char buffer[24];
+    return shown(name, dataset_class_name(t->prepared->data, k, buffer), 0);
+}
+
+void train_print_metric(const struct training *t)
+{
+    char name[SHOWN];
+    bool given = t->options->given[CONFIG_ROW_metric];
+    if (t->metric == METRIC_ACCURACY && !given)
+        return;
+    printf("  every choice goes by %s", config_names_metric[t->metric]);
+    if (t->positive >= 0)
+        printf(" of %s", class_of(t, t->positive, name));
+    printf(given ? "\n" : " on validation, because of the class sizes (--metric)\n");
+}
+
+/* ---- a finished run ------------------------------------------------------ */
+
+static enum consm_role first_role(const struct consm_model *m)
+{
+    return m->count[SPLIT_TEST] ? CONSM_TEST : CONSM_VALIDATION;
+}
+
+static void move(json_t *to, json_t *from, const char *key)
+{
+    json_t *value = json_object_get(from, key);
+    if (value)
+        json_object_set(to, key, value);
+}
+
+json_t *train_detail(const struct consm_model *m)
+{
+    struct text text = {0};
+    json_t *all = NULL, *out = NULL, *role, *one;
+    const char *name = first_role(m) == CONSM_TEST ? "test" : "validation";
+    size_t k;
+    model_metrics_to_json(&text, m);
+    if (text_status(&text) == CONSM_OK)
+        all = json_loads(text_string(&text), 0, NULL);
+    text_free(&text);
+    role = json_object_get(all, name);
+    if (role && (out = json_object())) {
+        json_t *never = json_array();
+        move(out, all, "metric");
+        move(out, all, "positive");
+        move(out, all, "val_score");
+        move(out, all, "threshold");
+        json_array_foreach(json_object_get(role, "classes"), k, one)
+        {
+            if ((int32_t)k != m->positive - 1)
+                json_object_del(one, "curve");
+            if (json_integer_value(json_object_get(one, "support")) > 0 &&
+                json_integer_value(json_object_get(one, "predicted")) == 0)
+                json_array_append(never, json_object_get(one, "name"));
+        }
+        json_object_set_new(out, "never_predicted", never);
+        json_object_set(out, name, role);
+    }
+    json_decref(all);
+    return out;
+}
+
+/* Of the lists of the first k the shortest that could hold twice the class, else the longest. */
+static void print_first(const struct consm_metrics *m, int32_t k, const char *name)
+{
+    const struct consm_top *top;
+    int64_t count = consm_metrics_top(&top, m, k), support = consm_metrics_class(m, k)->support;
+    int64_t i = 0;
+    while (i + 1 < count && top[i].k < 2 * support)
+        i++;
+    if (count)
+        printf("; of the first %lld, %.0f are %s: %.0f %% of all %lld", (long long)top[i].k,
+               top[i].precision * (double)top[i].k, name, 100 * top[i].recall, (long long)support);
+}
+
+static void print_threshold(const struct training *t, const struct consm_model *m)
+{
+    char name[SHOWN];
+    const struct decision *d = &m->decision;
+    const struct consm_class_metrics *test =
+        consm_metrics_class(consm_model_metrics(m, CONSM_TEST), d->positive);
+    printf("  %s is said from probability %.4g on: precision %.3f, recall %.3f on validation",
+           class_of(t, d->positive, name), d->threshold, d->precision, d->recall);
+    if (m->count[SPLIT_TEST])
+        printf("; %.3f, %.3f on test", test->precision, test->recall);
+    putchar('\n');
+    if (!d->reached)
+        printf("  no threshold has what was asked for; that of the highest precision was taken\n");
+}
+
+void train_print_rare(const struct training *t)
+{
+    const struct consm_model *m = t->best.model;
+    char name[SHOWN];
+    if (m->decision.made)
+        print_threshold(t, m);
+    if (!m->positive || !m->count[first_role(m)])
+        return;
+    const struct consm_metrics *all = consm_model_metrics(m, first_role(m));
+    const struct consm_class_metrics *of = consm_metrics_class(all, m->positive - 1);
+    class_of(t, m->positive - 1, name);
+    if (isnan(of->average_precision))
+        return;
+    printf("  %s: average precision %.4f on %s (chance %.4f), ROC-AUC %.4f", name,
+           of->average_precision, first_role(m) == CONSM_TEST ? "test" : "validation, optimistic",
+           (double)of->support / (double)all->nodes, of->roc_auc);
+    print_first(all, m->positive - 1, name);
+    putchar('\n');
+}
+
+void train_warn(const struct training *t)
+{
+    const struct consm_model *m = t->best.model;
+    enum consm_role role = first_role(m);
+    const struct consm_metrics *all = consm_model_metrics(m, role);
+    char name[SHOWN];
+    for (int32_t k = 0; k < m->classes && all->nodes > 0; k++) {
+        const struct consm_class_metrics *of = consm_metrics_class(all, k);
+        if (of->support == 0 || of->predicted > 0)
+            continue;
+        class_of(t, k, name);
+        args_fail(t->args, 0,
+                  "warning: no node was said to be %s, though %lld of %lld %s nodes are; look at "
+                  "the most probable ones (--probabilities), or let validation choose a threshold "
+                  "(--threshold-for)",
+                  name, (long long)of->support, (long long)all->nodes,
+                  role == CONSM_TEST ? "test" : "validation");
+    }
+}

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# The fraud engineer: one class in fifty, messy labels, few labels, splits that leave a role out. What
+# she sees must be true: nothing found is said loudly, what looks wrong is named, what cannot be known
+# is unknown, and no headline comes from the nodes that chose.
+# usage: check_cli_rare.sh PATH-TO-consm
+set -uo pipefail
+consm=$1
+# shellcheck source=tests/faults.sh
+. "$(dirname "$0")/faults.sh"
+begun_output_is_fine=yes
+said() { grep -qF -- "$1" "$work/out" "$work/err" || fault "not said: $1; but: $(cat "$work/out" "$work/err")"; }
+
+# ---- one in fifty ---------------------------------------------------------------------------------
+# 1,000 people in a ring; every 50th is a fraud, and fraud shows in x most of the time.
+mkdir "$work/shop"
+awk 'BEGIN { print "source,target"; for (i = 0; i < 1000; i++) print "p" i ",p" (i + 1) % 1000 }' > "$work/shop/edges.csv"
+awk 'BEGIN { srand(3); print "id,label,x,y"; for (i = 0; i < 1000; i++) {
+    bad = i % 50 == 0; print "p" i "," (bad ? "fraud" : "fine") "," rand() + (bad ? 0.55 : 0) "," rand() } }' > "$work/shop/nodes.csv"
+expect 0 "every choice goes by average-precision of fraud on validation, because of the class sizes" \
+    train "$work/shop" -m mlp --split random --per-class 8 --epochs 60 -o "$work/shop.out"
+said "1000 labels: fine 980, fraud 20"
+said "taken as id: column id; label: column label"
+said "fraud: average precision"
+said "of the first"
+expect 0 '"average_precision"' train "$work/shop" -m mlp --epochs 60 --metric log-likelihood --json
+said '"metric": "log-likelihood"'
+
+grep -q '"never_predicted": \["fraud"\]' "$work/out" || fault "--json does not say that fraud is never predicted"
+said "warning: no node was said to be fraud"
+expect 0 '"metric": "average-precision", "positive": "fraud"' train "$work/shop" -m mlp --epochs 3 --json
+said '"curve": {"threshold": ['
+expect 0 "fraud is said from probability" train "$work/shop" -m mlp --epochs 60 --threshold-for fraud \
+    --at-recall 0.5 -o "$work/threshold"
+grep -q '"threshold": {"class": 1, "name": "fraud"' "$work/threshold/metrics.json" || fault "no threshold in metrics.json"
+cut -d, -f2 "$work/threshold/predictions.csv" | grep -q fraud || fault "the threshold finds nobody"
+"$consm" predict "$work/threshold/model.safetensors" "$work/shop" 2> /dev/null | cmp -s - "$work/threshold/predictions.csv" ||
+    fault "a loaded model forgets its threshold"
+expect 0 "every choice goes by balanced-accuracy" train "$work/shop" -m mlp --epochs 5 --metric balanced-accuracy
+expect 2 "has no such class; did you mean fraud?" train "$work/shop" --positive fruad
+expect 2 "at_precision and at_recall need threshold_for" train "$work/shop" --at-precision 0.9
+expect 2 "metric f1: expected one of auto, accuracy" train "$work/shop" --metric f1
+
+# ---- what looks wrong -----------------------------------------------------------------------------
+awk 'BEGIN { for (i = 0; i < 40; i++) print "a" i ",a" (i + 1) % 40 }' > "$work/e.csv"
+awk 'BEGIN { print "user,is_fraud"; split("choir Choir chior NaN", c, " "); for (i = 0; i < 40; i++) print "a" i "," c[i % 4 + 1] }' > "$work/l.csv"
+expect 0 'node "user" of class "is_fraud" looks like the header' train "$work/e.csv" --labels "$work/l.csv" -m gcn --epochs 2
+said '"NaN" is a class of its own'
+said '"Choir" and "choir" are two classes'
+said '"chior" and "choir" are two classes'
+"$consm" train "$work/e.csv" --labels "$work/l.csv" -m gcn --epochs 2 --strict > "$work/out" 2> "$work/err"
+[ $? = 1 ] || fault "--strict goes on"
+[ ! -s "$work/out" ] || fault "--strict printed results"
+said '--strict: "NaN" is a class of its own'
+awk 'BEGIN { print "source,target,weight"; for (i = 0; i < 40; i++) print "a" i ",a" (i + 1) % 40 ",0" }' > "$work/zero.csv"
+awk 'BEGIN { for (i = 0; i < 40; i++) print "b" i ",same" }' > "$work/other.csv"
+expect 0 "no edge has a positive weight (all are 0)" train "$work/zero.csv" --labels "$work/other.csv" -m gcn --epochs 2
+said 'every label is "same"'
+said "40 of 40 labelled nodes have no edge"
+mkdir "$work/copies"
+cp "$work/e.csv" "$work/copies/edges.csv"
+awk 'BEGIN { print "id,label,u,v"; for (i = 0; i < 40; i++) print "a" i "," (i % 2 ? "x" : "y") "," i "," i }' > "$work/copies/nodes.csv"
+expect 0 "feature columns u and v are the same in every row" train "$work/copies" -m gcn --epochs 2
+
+# ---- splits ---------------------------------------------------------------------------------------
+with_split() { # roles by i % 4
+    mkdir -p "$work/$1"
+    cp "$work/e.csv" "$work/$1/edges.csv"
+    awk -v roles="$2" 'BEGIN { split(roles, r, " "); print "id,label,split"; for (i = 0; i < 40; i++) print "a" i "," (i % 20 < 10 ? "x" : "y") "," r[i % 4 + 1] }' > "$work/$1/nodes.csv"
+}
+with_split nobody-validates "train train train test"
+expect 0 "24 train, 6 validate, 10 test" train "$work/nobody-validates" -m gcn --epochs 3
+expect 0 "24 train, 6 validate, 10 test" train "$work/nobody-validates" -m gcn --epochs 3 --split public
+with_split nobody-tests "train train val val"
+expect 0 "20 train, 20 validate, 0 test" train "$work/nobody-tests" -m gcn --epochs 3
+said "optimistic: these nodes chose"
+expect 0 "20 train, 20 validate, 0 test" train "$work/nobody-tests" -m gcn --epochs 3 --split file:0
+expect 0 "class x has 20 labels, too few for --per-class 20" train "$work/nobody-tests" -m gcn --epochs 3 --split random
+
+# ---- few labels -----------------------------------------------------------------------------------
+mkdir "$work/few"
+cp "$work/e.csv" "$work/few/edges.csv"
+awk 'BEGIN { print "id,label"; for (i = 0; i < 40; i++) print "a" i "," (i < 4 ? "x" : i > 19 && i < 24 ? "y" : "") }' > "$work/few/nodes.csv"
+expect 0 "calibration error unknown: 2 validation nodes are too few to tell" train "$work/few" -m gcn --epochs 200 -o "$work/few.out"
+grep -q '"ece_before": null, "ece_after": null' "$work/few.out/metrics.json" || fault "an ECE of two nodes"
+awk -F, 'NR > 1 && $3 > 0.8751 { exit 1 }' "$work/few.out/predictions.csv" || fault "more certain than two nodes allow"
+
+# ---- quiet, and an older model --------------------------------------------------------------------
+expect 0 "" train "$work/few" -m gcn --epochs 5 --quiet -o "$work/few.out"
+[ ! -s "$work/out" ] || fault "--quiet prints: $(cat "$work/out")"
+said "the older model is kept as $work/few.out/model.safetensors.1"
+[ -s "$work/few.out/model.safetensors.1" ] || fault "the older model is gone"
+expect 0 "" train "$work/few" -m gcn --epochs 5 -q --force -o "$work/few.out"
+[ ! -s "$work/err" ] || fault "--force warns"
+[ ! -e "$work/few.out/model.safetensors.2" ] || fault "--force keeps the older model"
+
+verdict
