@@ -25,7 +25,8 @@ __version__: str = _lib.decode(_lib.lib.consm_version())
 
 def load_model(path: Any) -> GraphClassifier:
     """A model that model.save() or `consm train -o` wrote."""
-    return GraphClassifier.load(path)
+    loaded: GraphClassifier = GraphClassifier.load(path)
+    return loaded
 
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import Any
 _STYLE = "border-collapse:collapse;margin:0.4em 0"
 _CELL = "padding:0.15em 0.8em;text-align:right;border-bottom:1px solid #8884"
 _HEAD = (("nodes", "nodes"), ("accuracy", "accuracy"), ("macro_f1", "macro-F1"),
-         ("balanced_accuracy", "balanced"), ("roc_auc", "ROC-AUC"), ("ece", "calibration error"))
+         ("balanced_accuracy", "balanced"), ("average_precision", "average precision"), ("roc_auc", "ROC-AUC"),
+         ("ece", "calibration error"))
 
 
 def _row(cells: list[str], tag: str = "td") -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 import warnings
 from typing import Any, Callable, Optional
 
@@ -14,6 +15,7 @@ from . import _lib
 from ._structs import PROGRESS_FN
 
 PATIENCE = 0.7  # seconds a call gets to stop after Ctrl-C
+SOON = 1.0  # a call that is over sooner shows no bar, unless it was asked for
 
 
 class Progress:
@@ -42,18 +44,19 @@ class Bar:
         self._total = 0
         self._title = title
         self._wanted = _may_show() if wanted is None else wanted
+        self._from = time.monotonic() + (SOON if wanted is None else 0.0)
 
     def show(self, p: Progress) -> None:
-        if not self._wanted or not p.epochs:
+        if not self._wanted or not p.epochs or time.monotonic() < self._from:
             return
         if self._bar is None:
-            try:
-                from tqdm.auto import tqdm
-            except ImportError:
-                self._wanted = False
-                return
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of tqdm about widgets that are not installed
+                try:
+                    from tqdm.auto import tqdm
+                except ImportError:
+                    self._wanted = False
+                    return
                 self._bar = tqdm(total=p.epochs, desc=self._title, unit="epoch", leave=False)
         self._bar.total = p.epochs
         self._bar.n = p.epoch

@@ -85,13 +85,15 @@ class ModelInfo(Sized):
 
 class ClassMetrics(ctypes.Structure):
     _fields_ = [("support", c_int64), ("predicted", c_int64), ("precision", c_double),
-                ("recall", c_double), ("f1", c_double), ("roc_auc", c_double)]
+                ("recall", c_double), ("f1", c_double), ("roc_auc", c_double),
+                ("average_precision", c_double)]
 
 
 class Metrics(ctypes.Structure):
     _fields_ = [("size", c_size_t), ("nodes", c_int64), ("classes", c_int32),
                 ("accuracy", c_double), ("macro_f1", c_double), ("balanced_accuracy", c_double),
-                ("roc_auc", c_double), ("nll", c_double), ("ece", c_double)]
+                ("roc_auc", c_double), ("nll", c_double), ("ece", c_double),
+                ("average_precision", c_double)]
 
 
 class Prediction(ctypes.Structure):

@@ -80,6 +80,8 @@ def test_masks_say_who_trains(world, graph):
     assert model.metrics_["test"]["nodes"] == 60
     guess = model.predict(graph)
     assert np.isclose(model.metrics_["test"]["accuracy"], (guess[test] == world.truth[test]).mean())
+    assert 0 < model.metrics_["test"]["average_precision"] <= 1
+    assert 0 < model.metrics_["test"]["classes"][1]["average_precision"] <= 1
     confusion = model.metrics_["test"]["confusion"]
     assert confusion.sum() == 60 and confusion[0, 1] == ((world.truth[test] == 0) & (guess[test] == 1)).sum()
     with pytest.raises(ValueError, match="in another mask"):

@@ -1,6 +1,7 @@
 """What is installed: the layout of structs, types, the signature of every function."""
 from __future__ import annotations
 
+import ast
 import ctypes
 import inspect
 import re
@@ -36,6 +37,12 @@ def test_every_function_is_one_of_the_recorded_interface(repository):
         assert types, name
         expected = 0 if types.group(1) in ("", "void") else types.group(1).count(",") + 1
         assert len(arguments) == expected, name
+
+
+def test_the_source_is_that_of_python_3_9(repository):
+    for path in (repository / "python/consm").glob("*.py"):
+        ast.parse(path.read_text(), feature_version=(3, 9))
+        assert "from __future__ import annotations" in path.read_text(), path  # types of later versions stay text
 
 
 def test_version(repository):

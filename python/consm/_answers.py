@@ -1,0 +1,310 @@
+"""What a trained model answers: labels, probabilities, trust, explanations, files, figures."""
+from __future__ import annotations
+
+import os
+from ctypes import POINTER, byref
+from typing import Any, NamedTuple, Optional, TypeVar, Union
+
+import numpy as np
+
+from . import _explain, _lib, _parameters, _run, _structs
+from ._arrays import Array, reals
+from ._errors import ConsmTypeError, ConsmValueError, NotFittedError
+from ._graph import Graph
+from ._labels import as_labels, missing
+
+Self = TypeVar("Self", bound="Answers")
+_ROLES = {"train": 1, "validation": 2, "test": 3}
+_FIGURES = ("accuracy", "macro_f1", "balanced_accuracy", "roc_auc", "nll", "ece", "average_precision")
+
+
+class _Prediction(NamedTuple):
+    label: Array  # (n) class numbers
+    probability: Array  # (n, c)
+    in_set: Optional[Array]  # (n, c)
+
+
+class Answers:
+    """The part of an estimator that begins when fit is over."""
+
+    method: str
+    graph: Optional[Graph]
+    _trained: _lib.Handle
+    _training: Optional[tuple[Graph, _lib.Handle, dict[str, Any]]]  # None: the model came from a file
+    _recipe: Optional[list[Any]]  # of the table it was trained on
+    _cache: Optional[tuple[Graph, _Prediction]]
+    classes_: Array
+
+    def _facts(self) -> None:
+        """What the model says of itself."""
+        info = _structs.ModelInfo()
+        _lib.call(_lib.lib.consm_model_info, byref(info), self._trained.pointer)
+        self.n_features_in_ = int(info.features)
+        self.n_iter_ = int(info.epochs)
+        self.best_iter_ = int(info.best_epoch)
+        self.temperature_ = float(info.temperature)
+        self.info_ = {name: _lib.decode(v) if isinstance(v, bytes) else v
+                      for name, v in ((f[0], getattr(info, f[0])) for f in info._fields_[1:])}
+        self.metrics_ = {role: figures for role, number in _ROLES.items()
+                         if (figures := self._metrics(number)) is not None}
+        self.params_ = {}
+        for name, p in _parameters.parameters(self.info_["model"]).items():
+            buffer = _lib.buffer()
+            text = _lib.lib.consm_model_parameter(self._trained.pointer, p.name.encode(), buffer)
+            if text is not None:
+                self.params_[name] = _parameters.value_of(_lib.decode(text))
+
+    def _metrics(self, role: int) -> Optional[dict[str, Any]]:
+        """Figures of one role, or None where it has no nodes."""
+        found = _lib.lib.consm_model_metrics(self._trained.pointer, role)
+        if not found or found.contents.nodes == 0:
+            return None
+        figures: dict[str, Any] = {"nodes": int(found.contents.nodes)}
+        figures.update({name: float(getattr(found.contents, name)) for name in _FIGURES})
+        count = int(found.contents.classes)
+        confusion = np.zeros((count, count), np.int64)
+        _lib.lib.consm_metrics_confusion(confusion.ctypes.data, found)
+        figures["confusion"] = confusion
+        figures["classes"] = {}
+        for k in range(count):
+            of = _lib.lib.consm_metrics_class(found, k).contents
+            figures["classes"][self.classes_[k] if k < len(self.classes_) else k] = {
+                f[0]: getattr(of, f[0]) for f in of._fields_}
+        return figures
+
+    # ---- answers -------------------------------------------------------------------------------
+
+    def _fitted(self) -> _lib.Handle:
+        if not hasattr(self, "_trained"):
+            fault: Any = NotFittedError
+            try:
+                from sklearn.exceptions import NotFittedError as theirs
+
+                class Both(NotFittedError, theirs):  # type: ignore[misc]
+                    pass
+                Both.__name__ = "NotFittedError"
+                fault = Both
+            except ImportError:
+                pass
+            raise fault(f"This {type(self).__name__} instance is not fitted yet: call fit first")
+        return self._trained
+
+    def _table_graph(self, X: Any, training: bool) -> Graph:
+        """A plain table: its rows are nodes without edges, which only an MLP can use."""
+        if self.method != "mlp":
+            raise ConsmValueError(f"X is {type(X).__name__}: {self.method} expects a Graph, or node ids of the Graph "
+                                  "that was given as graph=")
+        names = getattr(X, "columns", None)
+        if hasattr(X, "tocsr"):
+            X = X.tocsr()
+        else:
+            X = reals(X, "X", None)
+            if X.ndim != 2:
+                raise ConsmValueError(f"X: found shape {X.shape}. Reshape your data: expected (samples, features), "
+                                      "or a Graph")
+        if 0 in X.shape:
+            raise ConsmValueError(f"X: found {X.shape[0]} sample(s) and 0 feature(s) (shape={X.shape}) while a minimum "
+                                  "of 1 is required." if X.shape[1] == 0 else f"X: found 0 sample(s) (shape={X.shape}) "
+                                  "while a minimum of 1 is required.")
+        values = X.data if hasattr(X, "tocsr") else X
+        if not np.isfinite(values).all():
+            raise ConsmValueError("X: Input contains NaN or infinity: expected finite numbers")
+        if not training and X.shape[1] != self.n_features_in_:
+            raise ConsmValueError(f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
+                                  f"{self.n_features_in_} features as input")
+        return Graph.from_arrays(np.zeros((2, 0), np.int64), X, name="table",
+                                 feature_names=None if names is None else [str(n) for n in names])
+
+    def _asked(self, X: Any) -> tuple[Graph, Optional[Array]]:
+        """The graph that X speaks of and the nodes, None: all."""
+        self._fitted()
+        if isinstance(X, Graph):
+            return X, None
+        if self.graph is None:
+            return self._table_graph(X, False), None
+        return self.graph, self.graph.places(X)
+
+    def _predict(self, X: Any) -> _Prediction:
+        graph, places = self._asked(X)
+        cached = self._cache
+        if cached is not None and cached[0] is graph:
+            whole = cached[1]
+        else:
+            whole = self._predict_graph(graph)
+            if isinstance(X, Graph) or self.graph is not None:
+                self._cache = (graph, whole)
+        if places is None:
+            return whole
+        return _Prediction(whole.label[places], whole.probability[places],
+                           None if whole.in_set is None else whole.in_set[places])
+
+    def _predict_graph(self, graph: Graph) -> _Prediction:
+        out = POINTER(_structs.Prediction)()
+        data = graph._encoded_by(self._recipe)
+        try:
+            _run.run(_lib.lib.consm_predict, byref(out), self._trained.pointer, data.pointer, self._threads())
+            p = out.contents
+            shape = (int(p.nodes), int(p.classes))
+            return _Prediction(_lib.copied(p.label, shape[:1]), _lib.copied(p.probability, shape),
+                               _lib.copied(p.in_set, shape).astype(bool) if p.in_set else None)
+        finally:
+            if out:
+                _lib.lib.consm_prediction_free(out)
+
+    def _threads(self) -> int:
+        threads = getattr(self, "threads", None)
+        return 0 if threads is None else int(threads)
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of every node of a Graph, or of the nodes X of self.graph."""
+        return np.asarray(self.classes_[self._predict(X).label]) if self._fitted() else np.zeros(0)
+
+    def predict_proba(self, X: Any) -> Array:
+        """(n, classes) probabilities, calibrated on validation, columns as in classes_."""
+        return np.array(self._predict(X).probability)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
+    def predict_set(self, X: Any) -> Array:
+        """(n, classes) bool: the prediction sets of a model trained with coverage=0.9, say."""
+        found = self._predict(X).in_set
+        if found is None:
+            raise ConsmValueError("the model has no prediction sets: fit it with coverage=0.9, say")
+        return np.array(found)
+
+    def predict_frame(self, X: Any) -> Any:
+        """A DataFrame with the nodes' ids as index: label, confidence."""
+        import pandas as pd
+        graph, places = self._asked(X)
+        p = self._predict(X)
+        ids = graph.ids() if places is None else graph.ids()[places]
+        frame = pd.DataFrame({"label": self.classes_[p.label], "confidence": p.probability.max(axis=1)},
+                             index=pd.Index(ids, name="id"))
+        return frame
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Share of right labels among the nodes whose label in y is known."""
+        if y is None and isinstance(X, Graph):
+            y = X.y
+        if y is None:
+            raise ConsmValueError("score needs y: the labels to compare with")
+        truth, guess = as_labels(y), self.predict(X)
+        if len(truth) != len(guess):
+            raise ConsmValueError(f"y: found {len(truth)} labels, expected {len(guess)}")
+        known = ~missing(truth)
+        if not known.any():
+            raise ConsmValueError("y holds no known label: expected one at least")
+        right = np.array([a == b for a, b in zip(truth[known].tolist(), guess[known].tolist())], float)
+        weight = None if sample_weight is None else reals(sample_weight, "sample_weight")[known]
+        return float(np.average(right, weights=weight))
+
+    def edge_trust(self, X: Optional[Graph] = None) -> Any:
+        """Every undirected edge of the cleaned graph once, as a DataFrame (without pandas: a record
+        array): source, target, trust (the chance that both ends share a class), kept."""
+        graph = self._graph_of(X)
+        out = POINTER(_structs.EdgeScores)()
+        data = graph._encoded_by(self._recipe)
+        try:
+            _run.run(_lib.lib.consm_score_edges, byref(out), self._fitted().pointer, data.pointer, self._threads())
+            e = out.contents
+            count = (int(e.edges),)
+            ends = [_lib.copied(getattr(e, name), count) for name in ("from", "to")]
+            trust, kept = _lib.copied(e.score, count), _lib.copied(e.kept, count).astype(bool)
+            zeta = float(e.zeta)
+        finally:
+            if out:
+                _lib.lib.consm_edge_scores_free(out)
+        ids = graph.ids()
+        columns = {"source": ids[ends[0]], "target": ids[ends[1]], "trust": trust, "kept": kept}
+        try:
+            import pandas as pd
+        except ImportError:
+            return np.rec.fromarrays(list(columns.values()), names=",".join(columns))  # type: ignore[call-overload]
+        frame = pd.DataFrame(columns)
+        frame.attrs["zeta"] = zeta
+        return frame
+
+    def _graph_of(self, X: Optional[Graph]) -> Graph:
+        self._fitted()
+        graph = X if X is not None else self.graph
+        if graph is None:
+            graph = self._training[0] if self._training else None
+        if not isinstance(graph, Graph):
+            raise ConsmTypeError(f"X is {type(X).__name__}: expected a Graph")
+        return graph
+
+    def explain(self, node: Any, X: Optional[Graph] = None, *, label: Any = None, limit: int = 500) -> Any:
+        """What a node's label hangs on: edges, neighbours and features, each taken away in turn; those
+        that change the probability most come first. label: watch this class instead of the predicted.
+        limit: of each kind try that many at most, the nearest to the node first."""
+        graph = self._graph_of(X)
+        number = None
+        if label is not None:
+            match = np.flatnonzero([c == label for c in self.classes_.tolist()])
+            if not match.size:
+                raise ConsmValueError(f"no class {label!r}: expected one of {self.classes_.tolist()}")
+            number = int(match[0])
+        return _explain.explain(self._fitted(), graph, graph._encoded_by(self._recipe), graph.place(node), number,
+                                limit, self._threads(), self.classes_)
+
+    # ---- files ---------------------------------------------------------------------------------
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes the model as safetensors: load() and the command read it."""
+        _lib.call(_lib.lib.consm_model_save, self._fitted().pointer, _lib.path_of(path))
+
+    @classmethod
+    def load(cls, path: Union[str, "os.PathLike[str]"]) -> Any:
+        """A model that save() or `consm train -o` wrote."""
+        trained = _lib.model()
+        _lib.call(_lib.lib.consm_model_load, byref(trained.pointer), _lib.path_of(path))
+        from ._make import wrap
+        return wrap(trained)
+
+    def report(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes one page of HTML about the training run; folders are made."""
+        trained = self._fitted()
+        if not self._training:
+            raise ConsmValueError("the model was loaded from a file: a report needs the training data; fit it here")
+        _, data, values = self._training
+        folder = os.path.dirname(os.path.abspath(os.fspath(path)))
+        os.makedirs(folder, exist_ok=True)
+        options = _lib.options(self.method, values)
+        _lib.call(_lib.lib.consm_report_write, _lib.path_of(path), trained.pointer, data.pointer, options.pointer)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {k: v for k, v in self.__dict__.items() if k not in ("_trained", "_training", "_cache")}
+        if hasattr(self, "_trained"):
+            import tempfile
+            with tempfile.TemporaryDirectory(prefix="consm-") as folder:
+                path = os.path.join(folder, "model.safetensors")
+                self.save(path)
+                with open(path, "rb") as file:
+                    state["_bytes"] = file.read()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        raw = state.pop("_bytes", None)
+        self.__dict__.update(state)
+        if raw is not None:
+            import tempfile
+            with tempfile.TemporaryDirectory(prefix="consm-") as folder:
+                path = os.path.join(folder, "model.safetensors")
+                with open(path, "wb") as file:
+                    file.write(raw)
+                trained = _lib.model()
+                _lib.call(_lib.lib.consm_model_load, byref(trained.pointer), _lib.path_of(path))
+            self._trained = trained
+            self._training = None
+            self._cache = None
+
+    def __deepcopy__(self: Self, memo: Any) -> Self:
+        made = type(self).__new__(type(self))
+        made.__setstate__(self.__getstate__())
+        return made
+
+    def _repr_html_(self) -> str:
+        from . import _html
+        return _html.model(self)

@@ -1,0 +1,51 @@
+"""The manual and the notebooks, run as they are written."""
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+
+def blocks(repository, page):
+    return re.findall(r"^```python\n(.*?)^```$", (repository / page).read_text(), re.S | re.M)
+
+
+def test_the_pages_code_runs_as_it_stands(repository, tmp_path):
+    pytest.importorskip("pandas")
+    pytest.importorskip("sklearn")
+    code = blocks(repository, "docs/python.md")
+    assert len(code) == 3
+    for one in code:
+        done = subprocess.run([sys.executable, "-c", one], capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 0, one + done.stderr
+    assert "<html" in (tmp_path / "out/report.html").read_text()
+    assert (tmp_path / "out/model.safetensors").stat().st_size > 1000
+
+
+def test_the_first_page(repository):
+    """README's lines, with tables in front of them."""
+    pd = pytest.importorskip("pandas")
+    lines = blocks(repository, "README.md")[0]
+    names = [f"n{i}" for i in range(30)]
+    edges = pd.DataFrame({"src": names, "dst": [names[(i + 2) % 30] for i in range(30)]})
+    nodes = pd.DataFrame({"v": [float(i % 2) for i in range(30)]}, index=names)
+    y = pd.Series([i % 2 if i < 16 else None for i in range(30)], index=names)
+    scope = {"edges": edges, "nodes": nodes, "y": y}
+    exec(lines, scope)
+    assert (scope["model"].predict(scope["g"]) == [i % 2 for i in range(30)]).all()
+
+
+@pytest.mark.parametrize("name", ["fraud", "heterophily"])
+def test_notebooks(repository, name, tmp_path):
+    pytest.importorskip("ipykernel")
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    path = repository / f"examples/notebooks/{name}.ipynb"
+    assert all(not c.get("outputs") for c in json.loads(path.read_text())["cells"])  # made anew, never stored
+    book = nbformat.read(path, as_version=4)
+    nbclient.NotebookClient(book, timeout=300, kernel_name="python3",
+                            resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = json.dumps(book)
+    assert "text/html" in shown and "accuracy" in shown
