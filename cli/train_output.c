@@ -152,7 +152,8 @@ done:
     return st;
 }
 
-/* An older model in the way is kept under the next free name: model.safetensors.1, .2, … */
+/* An older model in the way is kept under the next free name as well: model.safetensors.1, .2, …
+ * It keeps its own until the new one has it, so that a run that fails leaves what was there. */
 static consm_status keep_aside(const char *path)
 {
     char aside[PATH_MAX];
@@ -162,7 +163,7 @@ static consm_status keep_aside(const char *path)
         snprintf(aside, sizeof aside, "%s.%d", path, number);
         if (file_kind(aside) != FILE_MISSING)
             continue;
-        if (rename(path, aside) != 0)
+        if (link(path, aside) != 0 && rename(path, aside) != 0) /* no links here */
             return status_fail(CONSM_EIO, "%s: cannot be kept as %s; --force replaces it", path,
                                aside);
         fprintf(stderr,

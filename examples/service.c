@@ -10,6 +10,7 @@
  *
  *     service MODEL-FILE --load GRAPH THREADS SECONDS
  */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime, nanosleep */
 #include <consm.h>
 
 #include <pthread.h>
