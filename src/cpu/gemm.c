@@ -6,11 +6,13 @@
 
 #include "cpu/simd.h"
 #include <cblas.h>
+#include <pthread.h>
 #include <string.h>
 
 /* OpenBLAS would start threads of its own; other implementations lack the functions. */
 extern void openblas_set_num_threads(int count) __attribute__((weak));
 extern char *openblas_get_corename(void) __attribute__((weak));
+extern int openblas_get_parallel(void) __attribute__((weak));
 
 enum { TILE_COLS = 256, INNER_MIN = 512, INNER_BLOCKS = 32, SPLIT_BELOW = 512 };
 
@@ -30,6 +32,28 @@ static void gemm_single_thread(void)
     done = true;
 }
 
+/* OpenBLAS built without threads (the one in the Python package) also goes without locks: two calls
+ * at a time may be given the same memory, and some of 10^6 products come out wrong. There one call
+ * follows the other. */
+static pthread_mutex_t blas_turn = PTHREAD_MUTEX_INITIALIZER;
+
+static bool blas_takes_turns(void)
+{
+    return openblas_get_parallel && openblas_get_parallel() == 0;
+}
+
+static void blas_product(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, float alpha,
+                         const float *a, int a_row, const float *b, int b_row, float beta, float *c,
+                         int c_row)
+{
+    const bool turns = blas_takes_turns();
+    if (turns)
+        pthread_mutex_lock(&blas_turn);
+    cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, alpha, a, a_row, b, b_row, beta, c, c_row);
+    if (turns)
+        pthread_mutex_unlock(&blas_turn);
+}
+
 /* OpenBLAS copies B into memory of its own, and its kernels prefetch past the end of the copy.
  * While nobody has written there, that takes longer than the product: 2708 x 64 x 64 needs 0.94 ms
  * instead of 0.39. A product of zeros writes there. Which memory a call gets depends on how many
@@ -42,8 +66,8 @@ static void gemm_warm_up(void)
     float out[ROWS * SIDE];
     const unsigned now = products++;
     if (now < OFTEN || now % SELDOM == 0)
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, ROWS, SIDE, SIDE, 1, zeros, SIDE,
-                    zeros, SIDE, 0, out, SIDE);
+        blas_product(CblasNoTrans, CblasNoTrans, ROWS, SIDE, SIDE, 1, zeros, SIDE, zeros, SIDE, 0,
+                     out, SIDE);
 }
 
 /* Length of a block of the inner dimension; k itself when it is not cut. */
@@ -135,9 +159,8 @@ static void gemm_piece(const struct gemm *g, float *c, int64_t row, int64_t m, i
         gemm_panels(g, c, row, m, col, n, first, k, beta);
         return;
     }
-    cblas_sgemm(CblasRowMajor, g->ta ? CblasTrans : CblasNoTrans, g->tb ? CblasTrans : CblasNoTrans,
-                (int)m, (int)n, (int)k, g->alpha, a, (int)a_stride, b, (int)b_stride, beta, c,
-                (int)g->n);
+    blas_product(g->ta ? CblasTrans : CblasNoTrans, g->tb ? CblasTrans : CblasNoTrans, (int)m,
+                 (int)n, (int)k, g->alpha, a, (int)a_stride, b, (int)b_stride, beta, c, (int)g->n);
 }
 
 /* C = beta C, for products over nothing */
