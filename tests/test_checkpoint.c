@@ -315,13 +315,13 @@ static void another_split_or_machine_is_refused(void **state)
           "other training, validation or test nodes");
     roles_free(&r.roles);
     OK(roles_make(&r.roles, r.data->data, "random", 0, &(struct split_options){.per_class = 10}));
-    char *at = memmem(bytes, size, "\"instructions\":\"", 16);
+    char *at = memmem(bytes, size, "\"instructions\":\"cpu ", 20);
     assert_non_null(at);
-    at[16] ^= 1;
+    at[20] ^= 1;
     reseal(bytes, size);
     file_put(path, bytes, size);
     FAILS(model_train(&m, NULL, &r.request), CONSM_EINVAL, "had instructions");
-    at[16] ^= 1;
+    at[20] ^= 1;
     reseal(bytes, size);
     file_put(path, bytes, size);
     OK(model_train(&m, NULL, &r.request));

@@ -240,7 +240,7 @@ static consm_status same_machine(const struct source *f, const struct session *s
     const char *then = safetensors_metadata(f->file, "instructions");
     char now[BACKEND_DESCRIPTION];
     backend_describe(now, s->backend);
-    if (then && strncmp(then, "cuda", 4) == 0 && strncmp(now, "cpu ", 4) == 0)
+    if (then && strncmp(then, "cpu ", 4) != 0 && strncmp(now, "cpu ", 4) == 0)
         return CONSM_OK;
     return same(f, "instructions", now);
 }
