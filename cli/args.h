@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 
-enum exit_code { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+enum exit_code { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
 
 struct flag {
     const char *name;  /* "seeds" for --seeds; NULL ends a table */

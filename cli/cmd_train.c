@@ -49,10 +49,25 @@ static const struct flag flags[] = {
     DATA_FLAGS,
     {0}};
 
+/* Notes an epoch of a run, of an ensemble's first member. No memory: the curve ends there. */
+static void note_epoch(struct training *t, const struct consm_progress *p)
+{
+    int64_t number = (int64_t)(p->seed - t->options->seed);
+    if (!t->curve || p->epoch == 0 || p->member > 1 || number < 0 || number >= t->runs)
+        return;
+    struct train_curve *c = &t->curve[number];
+    if (GROW(c->epoch, c->count, c->room[0], 1) < 0 || GROW(c->loss, c->count, c->room[1], 1) < 0 ||
+        GROW(c->score, c->count, c->room[2], 1) < 0)
+        return;
+    c->epoch[c->count] = (double)p->epoch;
+    c->loss[c->count] = p->loss;
+    c->score[c->count++] = p->val_acc;
+}
+
 static bool on_epoch(void *ctx, const struct consm_progress *progress)
 {
     char note[96], member[40] = "";
-    (void)ctx;
+    note_epoch(ctx, progress);
     if (progress->members)
         snprintf(member, sizeof member, "member %d of %d  ", (int)progress->member,
                  (int)progress->members);
@@ -196,7 +211,7 @@ static int read_args(struct training *t, struct args *args, struct batch *batch)
         st = consm_options_set(t->options, "device", args_get(args, "device"));
     if (st < 0)
         return args_status(args, st);
-    consm_options_on_progress(t->options, on_epoch, NULL);
+    consm_options_on_progress(t->options, on_epoch, t);
     if ((code = config_args(&t->options->config, t->options->given, args, t->options->model)) ||
         (code = data_args_split(&t->options->split_options, args)) ||
         (code = args_int(args, "seed", 0, INT64_MAX / 2, &seed)) ||
@@ -258,6 +273,8 @@ static consm_status train_all(struct training *t, const struct batch *batch)
     TRY(ZNEW(t->result, t->runs));
     TRY(ZNEW(t->finished, t->runs));
     TRY(ZNEW(t->detail, t->runs));
+    if (t->output.folder)
+        TRY(ZNEW(t->curve, t->runs));
     if (ensemble_of(t) > 1)
         TRY(ZNEW(t->made, t->runs));
     if (!t->json && !t->quiet) {
@@ -272,6 +289,8 @@ static consm_status train_all(struct training *t, const struct batch *batch)
         fflush(stdout);
     }
     progress_catch_interrupt();
+    if (t->quiet)
+        progress_quiet();
     progress_begin(t->options->model->name, "epochs",
                    t->runs * ensemble_of(t) * options_planned(t->options, &(int64_t){0}));
     st = train_batch(batch);
@@ -281,7 +300,7 @@ static consm_status train_all(struct training *t, const struct batch *batch)
     if (!t->json && !t->quiet)
         train_print_rare(t);
     if (t->output.folder) {
-        TRY(train_output_write(&t->output, &t->best, t->data));
+        TRY(train_output_write(&t->output, &t->best, &t->curve[t->best_run], t->data));
         if (!t->json && !t->quiet)
             train_print_output(t);
     }
@@ -296,7 +315,7 @@ static int finish(struct training *t, consm_status st)
         return EXIT_DONE;
     if (st == CONSM_ECANCEL && t->output.checkpoint &&
         file_kind(t->output.checkpoint) == FILE_REGULAR)
-        return args_fail(t->args, EXIT_FAILED,
+        return args_fail(t->args, progress_stopped() ? EXIT_INTERRUPTED : EXIT_FAILED,
                          "%s; go on with: consm train --config %s/config.yaml -o %s --resume",
                          consm_errmsg(), t->output.folder, t->output.folder);
     /* A card that failed leaves the last checkpoint, if there is one. */
@@ -306,7 +325,8 @@ static int finish(struct training *t, consm_status st)
                          "%s; go on with: consm train --config %s/config.yaml -o %s --resume "
                          "--device cpu",
                          consm_errmsg(), t->output.folder, t->output.folder);
-    return args_status(t->args, st);
+    int code = args_status(t->args, st);
+    return st == CONSM_ECANCEL && progress_stopped() ? EXIT_INTERRUPTED : code;
 }
 
 static int run(struct args *args)
@@ -324,6 +344,7 @@ static int run(struct args *args)
     how = data_args_how(args);
     TRY(limits_check_name(name, &t.options->config));
     TRY(consm_dataset_open_with(&t.data, name, &how));
+    config_file_warn(&file, args, t.data->data->sha256);
     TRY(options_resolve(t.options, t.data));
     TRY(limits_check(t.data->data, &t.options->config,
                      elsewhere(t.options) ? 0 : (int64_t)batch.jobs * t.options->member_jobs));
@@ -343,6 +364,12 @@ out:
     for (int64_t i = 0; t.detail && i < t.runs; i++)
         json_decref(t.detail[i]);
     mem_free(t.detail);
+    for (int64_t i = 0; t.curve && i < t.runs; i++) {
+        mem_free(t.curve[i].epoch);
+        mem_free(t.curve[i].loss);
+        mem_free(t.curve[i].score);
+    }
+    mem_free(t.curve);
     mem_free(t.made);
     run_free(&t.best);
     train_output_close(&t.output);

@@ -6,6 +6,8 @@
 
 extern const struct command cmd_train;
 extern const struct command cmd_predict;
+extern const struct command cmd_evaluate;
+extern const struct command cmd_explain;
 extern const struct command cmd_edges;
 extern const struct command cmd_models;
 extern const struct command cmd_fetch;

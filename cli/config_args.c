@@ -44,6 +44,43 @@ const struct flag *config_flags(void)
     return flags;
 }
 
+/* The library's message with its parameter as a flag that can be typed. */
+static int bad_value(const struct args *args)
+{
+    char text[1024];
+    snprintf(text, sizeof text, "%s", consm_errmsg());
+    for (char *c = text; *c && *c != ' '; c++)
+        *c = *c == '_' ? '-' : *c;
+    return args_fail(args, EXIT_USAGE, "--%s", text);
+}
+
+static bool has_word(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = list; (at = strstr(at, word)) != NULL; at += length)
+        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+            return true;
+    return false;
+}
+
+/* A parameter of another model changes nothing here, which a person should know. ConSM hands its
+ * backbones everything. */
+static void warn_unused(const struct args *args, const struct model_def *model,
+                        const struct config_row *row)
+{
+    bool known = false;
+    char flag[40];
+    for (const struct model_def *const *other = model_list(); *other; other++)
+        known = known || has_word((*other)->knobs, row->name);
+    if (!known || has_word(model->knobs, row->name) || strcmp(model->name, "consm") == 0 ||
+        args_has(args, "propagation") || args_has(args, "config"))
+        return;
+    snprintf(flag, sizeof flag, "%s", row->name);
+    for (char *c = flag; *c; c++)
+        *c = *c == '_' ? '-' : *c;
+    args_fail(args, 0, "warning: %s does not use --%s", model->name, flag);
+}
+
 int config_args(struct config *c, bool given[CONFIG_ROWS], const struct args *args,
                 const struct model_def *model)
 {
@@ -51,7 +88,7 @@ int config_args(struct config *c, bool given[CONFIG_ROWS], const struct args *ar
     model_defaults(model, c);
     memset(given, 0, CONFIG_ROWS * sizeof *given);
     if (profile && config_set(c, "profile", profile) < 0)
-        return args_fail(args, EXIT_USAGE, "--%s", consm_errmsg());
+        return bad_value(args);
     for (int i = 0; i < args->flags; i++) {
         if (strcmp(args->flag[i]->name, "profile") == 0)
             continue;
@@ -61,7 +98,8 @@ int config_args(struct config *c, bool given[CONFIG_ROWS], const struct args *ar
         given[row - config_rows()] = true;
         consm_status st = config_set(c, args->flag[i]->name, args->value[i]);
         if (st < 0)
-            return args_fail(args, EXIT_USAGE, "--%s", consm_errmsg());
+            return bad_value(args);
+        warn_unused(args, model, row);
     }
     return EXIT_DONE;
 }

@@ -185,6 +185,26 @@ static int merge(struct reading *r)
     return EXIT_DONE;
 }
 
+/* "# SHA-256 of the data: …" in one of the first lines. */
+static void note_hash(struct config_file *file, const char *text, size_t size)
+{
+    static const char mark[] = "# SHA-256 of the data: ";
+    size_t length = sizeof mark - 1, digits = sizeof file->sha256 - 1;
+    for (size_t at = 0; at + length + digits <= size && at < 1024; at++)
+        if (memcmp(text + at, mark, length) == 0) {
+            memcpy(file->sha256, text + at + length, digits);
+            return;
+        }
+}
+
+void config_file_warn(const struct config_file *file, const struct args *args, const char *sha256)
+{
+    if (file->sha256[0] && strcmp(file->sha256, sha256) != 0)
+        args_fail(args, 0,
+                  "warning: the data changed since %s was written: the run will be another",
+                  args_get(args, "config"));
+}
+
 int config_file_apply(struct config_file *file, struct args *args)
 {
     static struct reading r; /* large, and used once a process */
@@ -200,6 +220,7 @@ int config_file_apply(struct config_file *file, struct args *args)
     }
     static const yaml_char_t nothing[] = "";
     yaml_parser_set_input_string(&r.parser, map.size ? map.data : nothing, map.size);
+    note_hash(file, (const char *)map.data, map.size);
     int code = read_document(&r);
     yaml_parser_delete(&r.parser);
     file_unmap(&map);

@@ -11,6 +11,8 @@
 static const struct command *const commands[] = {
     &cmd_train,    //
     &cmd_predict,  //
+    &cmd_evaluate, //
+    &cmd_explain,  //
     &cmd_edges,    //
     &cmd_study,    //
     &cmd_bench,    //
@@ -48,10 +50,37 @@ static void print_overview(FILE *out)
         fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
 }
 
-static void print_flags(const struct flag *flags)
+/* Where a topic begins in a table of flags, for the help. */
+static const char *topic_of(const char *flag)
+{
+    static const struct {
+        const char *flag, *topic;
+    } topics[] = {
+        {"epochs", "training"},
+        {"layers", "what most models share"},
+        {"edge-dropout", "DropEdge"},
+        {"heads", "GAT, FAGCN"},
+        {"hops", "APPNP, GCNII, GRAND"},
+        {"reach", "H2GCN"},
+        {"residual", "GCN, GAT, GIN, GRAND"},
+        {"gate-hidden", "PTDNet"},
+        {"samples", "GRAND"},
+        {"propagation", "label propagation, on any model but consm"},
+        {"profile", "ConSM: the GNN, and what coefficients do to it"},
+        {"match-steps", "ConSM: the matching module"},
+    };
+    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++)
+        if (strcmp(topics[i].flag, flag) == 0)
+            return topics[i].topic;
+    return NULL;
+}
+
+static void print_flags(const struct flag *flags, bool topics)
 {
     for (const struct flag *f = flags; f && f->name; f++) {
         char left[64];
+        if (topics && topic_of(f->name))
+            printf("\n%s:\n", topic_of(f->name));
         int used = snprintf(left, sizeof left, "%s%c%s--%s%s%s", f->letter ? "-" : "",
                             f->letter ? f->letter : ' ', f->letter ? ", " : "   ", f->name,
                             f->value ? " " : "", f->value ? f->value : "");
@@ -71,9 +100,9 @@ static void print_help(const struct command *command)
 {
     printf("consm %s: %s\n\nusage: consm %s %s\n\n%s\nflags:\n", command->name, command->summary,
            command->name, command->usage, command->text);
-    print_flags(command->flags);
+    print_flags(command->flags, false);
     if (command->more_flags)
-        print_flags(command->more_flags());
+        print_flags(command->more_flags(), true);
 }
 
 static int unknown_command(const char *name)
@@ -111,6 +140,15 @@ static void reserve_descriptors(void)
             (void)!open("/dev/null", O_RDONLY);
 }
 
+/* What was printed must have arrived: a full disk behind standard output is a failure. */
+static int end_output(int code)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    fprintf(stderr, "consm: writing to standard output failed\n");
+    return code != EXIT_DONE ? code : EXIT_FAILED;
+}
+
 int main(int argc, char **argv)
 {
     static struct args args;
@@ -145,5 +183,5 @@ int main(int argc, char **argv)
         print_help(command);
         return EXIT_DONE;
     }
-    return code != EXIT_DONE ? code : command->run(&args);
+    return end_output(code != EXIT_DONE ? code : command->run(&args));
 }

@@ -17,8 +17,8 @@ int model_args_open(struct model_args *out, const struct args *args, const char 
     if (args->count != 2)
         return args_fail(args, EXIT_USAGE,
                          "expected a model and a graph, as in `consm %s out/model.safetensors "
-                         "./mygraph -o %s`",
-                         args->command->name, file);
+                         "./mygraph%s%s`",
+                         args->command->name, file ? " -o " : "", file ? file : "");
     if (!out->output)
         out->output = "-";
     TRY(consm_model_load(&out->model, args->item[0]));

@@ -50,26 +50,66 @@ static void write_set(struct text *t, const struct consm_model *model,
     text_free(&names);
 }
 
+static void write_line(struct text *t, const struct consm_model *model,
+                       const struct consm_prediction *p, const struct consm_dataset *data,
+                       int64_t i, bool probabilities)
+{
+    char id[24], name[24];
+    text_csv(t, consm_node_id(data, i, id));
+    text_add(t, ",");
+    text_csv(t, consm_model_class(model, p->label[i], name));
+    text_printf(t, ",%.6f", (double)p->confidence[i]);
+    if (p->in_set)
+        write_set(t, model, p, i);
+    for (int64_t k = 0; probabilities && k < p->classes; k++)
+        text_printf(t, ",%.6f", (double)p->probability[i * p->classes + k]);
+    text_add(t, "\n");
+}
+
+/* {"id": …, "label": …, "confidence": …, "set": […], "probabilities": {class: …}} */
+static void write_object(struct text *t, const struct consm_model *model,
+                         const struct consm_prediction *p, const struct consm_dataset *data,
+                         int64_t i, bool probabilities)
+{
+    char id[24], name[24];
+    const char *between = "";
+    text_add(t, "{\"id\": ");
+    text_json(t, consm_node_id(data, i, id));
+    text_add(t, ", \"label\": ");
+    text_json(t, consm_model_class(model, p->label[i], name));
+    text_printf(t, ", \"confidence\": %.6f", (double)p->confidence[i]);
+    text_add(t, p->in_set ? ", \"set\": [" : "");
+    for (int32_t k = 0; p->in_set && k < p->classes; k++)
+        if (p->in_set[i * p->classes + k]) {
+            text_add(t, between);
+            text_json(t, consm_model_class(model, k, name));
+            between = ", ";
+        }
+    text_add(t, p->in_set ? "]" : "");
+    text_add(t, probabilities ? ", \"probabilities\": {" : "");
+    for (int32_t k = 0; probabilities && k < p->classes; k++) {
+        text_add(t, k ? ", " : "");
+        text_json(t, consm_model_class(model, k, name));
+        text_printf(t, ": %.6f", (double)p->probability[i * p->classes + k]);
+    }
+    text_add(t, probabilities ? "}}\n" : "}\n");
+}
+
 consm_status predictions_write(const char *path, const struct consm_model *model,
                                const struct consm_prediction *prediction,
-                               const struct consm_dataset *data, bool probabilities)
+                               const struct consm_dataset *data, bool json, bool probabilities)
 {
     consm_status st = CONSM_OK;
     struct file_writer *w = NULL;
     struct text t = {0};
-    char id[24], name[24];
     TRY(file_create(&w, path));
-    head(&t, model, prediction, probabilities);
+    if (!json)
+        head(&t, model, prediction, probabilities);
     for (int64_t i = 0; i < prediction->nodes; i++) {
-        text_csv(&t, consm_node_id(data, i, id));
-        text_add(&t, ",");
-        text_csv(&t, consm_model_class(model, prediction->label[i], name));
-        text_printf(&t, ",%.6f", (double)prediction->confidence[i]);
-        if (prediction->in_set)
-            write_set(&t, model, prediction, i);
-        for (int64_t k = 0; probabilities && k < prediction->classes; k++)
-            text_printf(&t, ",%.6f", (double)prediction->probability[i * prediction->classes + k]);
-        text_add(&t, "\n");
+        if (json)
+            write_object(&t, model, prediction, data, i, probabilities);
+        else
+            write_line(&t, model, prediction, data, i, probabilities);
         TRY(text_status(&t));
         if (t.length < 1 << 16 && i + 1 < prediction->nodes)
             continue;

@@ -4,9 +4,10 @@
 
 #include "consm.h"
 
-/* id,label,confidence and, if asked, a column per class; "-" is standard output. */
+/* id,label,confidence and, if asked, a column per class, or a JSON object per node; "-" is standard
+ * output. */
 consm_status predictions_write(const char *path, const struct consm_model *model,
                                const struct consm_prediction *prediction,
-                               const struct consm_dataset *data, bool probabilities);
+                               const struct consm_dataset *data, bool json, bool probabilities);
 
 #endif

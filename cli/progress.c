@@ -12,7 +12,8 @@ static struct {
     const char *what, *unit;
     int64_t total, done;
     double begin, drawn, share; /* share: of the work, or -1: units are alike */
-    bool shown;
+    bool shown, quiet;
+    double said; /* when the last line off a terminal was printed */
 } line = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static volatile sig_atomic_t interrupted;
@@ -26,7 +27,8 @@ void progress_begin(const char *what, const char *unit, int64_t total)
     line.begin = clock_seconds();
     line.drawn = 0;
     line.share = -1;
-    line.shown = isatty(STDERR_FILENO);
+    line.shown = isatty(STDERR_FILENO) && !line.quiet;
+    line.said = line.begin;
 }
 
 static void say_left(char text[32], double seconds)
@@ -61,10 +63,39 @@ static void draw(double now, const char *note)
     line.drawn = now;
 }
 
+void progress_quiet(void)
+{
+    line.quiet = true;
+}
+
+/* Off a terminal, a line a minute: that it is alive, and how far. */
+static void beat(int64_t units, double share, const char *note)
+{
+    enum { EVERY = 60 };
+    double now = clock_seconds();
+    char left[32];
+    if (line.quiet || !line.what)
+        return;
+    pthread_mutex_lock(&line.lock);
+    line.done += units;
+    if (now - line.said >= EVERY) {
+        double took = now - line.begin;
+        share = share >= 0 ? share : line.total ? (double)line.done / (double)line.total : 0;
+        share = share > 1 ? 1 : share;
+        say_left(left, share > 0 ? took * (1 - share) / share : 0);
+        fprintf(stderr, "%s: %.0f %% after %.0f s, %s left  %s\n", line.what, 100 * share, took,
+                left, note ? note : "");
+        line.said = now;
+    }
+    pthread_mutex_unlock(&line.lock);
+}
+
 void progress_add(int64_t units, const char *note)
 {
-    if (!line.shown)
+    if (!line.shown) {
+        beat(units, -1, note);
         return;
+    }
     pthread_mutex_lock(&line.lock);
     line.done += units;
     double now = clock_seconds();
@@ -75,8 +106,10 @@ void progress_add(int64_t units, const char *note)
 
 void progress_share(int64_t units, double share, const char *note)
 {
-    if (!line.shown)
+    if (!line.shown) {
+        beat(units, share, note);
         return;
+    }
     pthread_mutex_lock(&line.lock);
     line.done += units;
     line.share = share;
@@ -94,6 +127,7 @@ void progress_end(void)
 {
     progress_clear();
     line.shown = false;
+    line.what = NULL;
 }
 
 static void on_interrupt(int number)

@@ -1,10 +1,13 @@
-/* One progress line on a terminal: how much is done, how fast, how long it will take. Silent when
- * standard error is no terminal. Any thread may report. */
+/* One progress line on a terminal: how much is done, how fast, how long it will take. Elsewhere a
+ * line a minute, so that a log shows that it is alive. Any thread may report. */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* No progress at all, from now on. */
+void progress_quiet(void);
 
 /* Begins a line for total units ("epochs"). */
 void progress_begin(const char *what, const char *unit, int64_t total);

@@ -169,8 +169,7 @@ static consm_status open_sets(struct study_sets *sets, struct study_folder *f,
     consm_status st = CONSM_OK;
     const char *name;
     json_t *hash, *data = json_object_get(f->about, "data");
-    struct data_options how = {.data_dir = args_get(args, "data-dir"),
-                               .format = args_get(args, "format")};
+    struct data_options how = data_args_options(args);
     for (int i = 0; i < o->datasets; i++)
         TRY(sets_open(sets, o->dataset[i], &how));
     for (int i = 0; i < count; i++)

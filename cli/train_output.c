@@ -139,19 +139,6 @@ static consm_status write_metrics(const char *path, const struct consm_model *mo
     return st;
 }
 
-/* edges.csv: the trained model scores the edges of its own graph. */
-static consm_status write_edges(const char *path, const struct consm_model *model,
-                                const struct consm_dataset *data)
-{
-    consm_status st = CONSM_OK;
-    struct consm_edge_scores *scores = NULL;
-    TRY(consm_score_edges(&scores, model, data, 0));
-    TRY(edges_write(path, scores, data));
-done:
-    consm_edge_scores_free(scores);
-    return st;
-}
-
 /* An older model in the way is kept under the next free name as well: model.safetensors.1, .2, …
  * It keeps its own until the new one has it, so that a run that fails leaves what was there. */
 static consm_status keep_aside(const char *path)
@@ -175,9 +162,10 @@ static consm_status keep_aside(const char *path)
 }
 
 consm_status train_output_write(const struct train_output *out, const struct trained_run *run,
-                                const struct consm_dataset *data)
+                                const struct train_curve *curve, const struct consm_dataset *data)
 {
     consm_status st = CONSM_OK;
+    struct consm_edge_scores *scores = NULL; /* the trained model's of its own graph */
     char *path[5] = {0};
     static const char *const name[5] = {"model.safetensors", "predictions.csv", "metrics.json",
                                         "report.html", "edges.csv"};
@@ -186,12 +174,15 @@ consm_status train_output_write(const struct train_output *out, const struct tra
     if (!out->force)
         TRY(keep_aside(path[0]));
     TRY(consm_model_save(run->model, path[0]));
-    TRY(predictions_write(path[1], run->model, run->prediction, data, out->probabilities));
+    TRY(predictions_write(path[1], run->model, run->prediction, data, false, out->probabilities));
     TRY(write_metrics(path[2], run->model));
-    TRY(write_edges(path[4], run->model, data));
-    TRY(report_run(path[3], run, data->data, "consm train --config config.yaml"));
+    TRY(consm_score_edges(&scores, run->model, data, 0));
+    TRY(edges_write(path[4], scores, data));
+    TRY(report_run(path[3], &(struct report_input){run, data->data, scores, curve,
+                                                   "consm train --config config.yaml"}));
     unlink(out->checkpoint);
 done:
+    consm_edge_scores_free(scores);
     for (int i = 0; i < 5; i++)
         mem_free(path[i]);
     return st;

@@ -4,7 +4,7 @@
 #ifndef CLI_TRAIN_OUTPUT_H
 #define CLI_TRAIN_OUTPUT_H
 
-#include "api/objects.h"
+#include "api/report.h"
 #include "args.h"
 
 struct train_output {
@@ -30,6 +30,6 @@ void train_output_close(struct train_output *out);
 
 /* Writes the rest and removes the checkpoint. */
 consm_status train_output_write(const struct train_output *out, const struct trained_run *run,
-                                const struct consm_dataset *data);
+                                const struct train_curve *curve, const struct consm_dataset *data);
 
 #endif

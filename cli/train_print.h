@@ -23,7 +23,8 @@ struct training {
     json_t **detail;           /* (runs) further figures, with --json */
     struct train_output output;
     pthread_mutex_t lock;
-    /* With -o: the best run so far. */
+    struct train_curve *curve; /* (runs) with -o */
+    /* The best run so far. */
     int64_t best_run;
     struct trained_run best;
     int64_t count[4], held_out, calibrating; /* of the last run's split */

@@ -473,6 +473,12 @@ CONSM_API consm_status consm_predict_on(struct consm_prediction **out,
                                         int threads);
 CONSM_API void consm_prediction_free(struct consm_prediction *prediction);
 
+/* Measures a model on every node of a dataset whose label is known, its class matched by name;
+ * CONSM_EINVAL when there is none. What was measured is the caller's to free. */
+CONSM_API consm_status consm_evaluate(struct consm_metrics **out, const struct consm_model *model,
+                                      const struct consm_dataset *dataset, int threads);
+CONSM_API void consm_metrics_free(struct consm_metrics *metrics);
+
 /* Which edges to trust: one score per undirected edge of the cleaned graph, each edge once. */
 struct consm_edge_scores {
     int64_t edges;

@@ -28,6 +28,12 @@ expect 2 "homophily=2: expected a number from 0 to 1" info csbm:homophily=2
 expect 2 "one dataset at a time" info karate csbm
 expect 2 "no flag --jsn; did you mean --json?" info karate --jsn
 expect 2 "--per-class 4 would work" info karate --split paper
+printf '0 1 {}\n1 2 {}\n2 3 {}\n' > "$work/networkx.txt" # networkx.write_edgelist
+expect 0 "edges                       3" info "$work/networkx.txt"
+mkdir "$work/semicolons" # as a German spreadsheet writes them
+printf 'source;target\na;b\nb;c\n' > "$work/semicolons/edges.csv"
+printf 'id;label;x\na;p;1\nb;q;2.5\nc;;3\n' > "$work/semicolons/nodes.csv"
+expect 0 "features                    1" info "$work/semicolons"
 expect 2 "--per-class 0: expected" info karate --split random --per-class 0
 expect 2 "came with no split" info karate --split public
 expect 2 "did you mean paper?" info karate --split papr

@@ -22,6 +22,11 @@ said "1000 labels: fine 980, fraud 20"
 said "taken as id: column id; label: column label"
 said "fraud: average precision"
 said "of the first"
+for words in "The nodes most probably fraud" "Precision by recall" "Found, and false alarms" "Learning: validation" \
+    "How much edges are trusted" "The least trusted edges" '"scores":"'; do
+    grep -qF -- "$words" "$work/shop.out/report.html" || fault "the report lacks: $words"
+done
+grep -q 'class="best"' "$work/shop.out/report.html" && fault "a confusion matrix has no best cell"
 expect 0 '"average_precision"' train "$work/shop" -m mlp --epochs 60 --metric log-likelihood --json
 said '"metric": "log-likelihood"'
 

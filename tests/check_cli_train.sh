@@ -146,7 +146,7 @@ expect 1 "none.yaml" train --config "$work/none.yaml"
 
 # ---- imbalance and seeds --------------------------------------------------------------------------
 expect 0 "macro-F1" train karate --per-class 4 --epochs 20 --class-weights balanced -o "$work/w"
-expect 2 "class_weights heavy: expected one of none, balanced" train karate --class-weights heavy
+expect 2 "class-weights heavy: expected one of none, balanced" train karate --class-weights heavy
 expect 0 "over 3 runs" train karate --per-class 4 --epochs 10 --seeds 3 -o "$work/s"
 
 # ---- refused before work starts, nothing written --------------------------------------------------

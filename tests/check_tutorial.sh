@@ -12,7 +12,8 @@ page=$PWD/docs/tutorial.md
 mkdir "$work/bin" "$work/walk"
 ln -s "$consm" "$work/bin/consm"
 PATH=$work/bin:$PATH
-cp -r examples/friends "$work/walk"
+mkdir "$work/walk/examples"
+cp -r examples/friends "$work/walk/examples"
 cd "$work/walk" || exit 1
 
 masked() {

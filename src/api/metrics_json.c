@@ -48,6 +48,7 @@ static void classes_to_json(struct text *t, const struct metrics *m,
     const bool sparse = m->all.classes > DENSE_CLASSES;
     char buffer[24];
     int64_t written = 0;
+    bool none = m->all.nodes == 0; /* nothing was measured: null, not 0 */
     text_add(t, ", \"classes\": [");
     for (int32_t k = 0; k < m->all.classes; k++) {
         const struct consm_class_metrics *of = &m->of[k];
@@ -60,9 +61,13 @@ static void classes_to_json(struct text *t, const struct metrics *m,
         text_json(t, consm_model_class(model, k, buffer));
         text_printf(t, ", \"support\": %lld, \"predicted\": %lld", (long long)of->support,
                     (long long)of->predicted);
-        field(t, "precision", of->precision);
-        field(t, "recall", of->recall);
-        field(t, "f1", of->f1);
+        field(t, "precision", none ? (double)NAN : of->precision);
+        field(t, "recall", none ? (double)NAN : of->recall);
+        field(t, "f1", none ? (double)NAN : of->f1);
+        if (none) {
+            text_add(t, ", \"roc_auc\": null, \"average_precision\": null}");
+            continue;
+        }
         field(t, "roc_auc", of->roc_auc);
         field(t, "average_precision", of->average_precision);
         if (m->curve)

@@ -212,6 +212,13 @@ typedef consm_status (*model_trained_fn)(void *ctx, struct session *s,
                                          const struct train_result *result);
 consm_status model_run(const struct training_request *request, model_trained_fn use, void *ctx);
 
+/* ---- evaluate.c ---- */
+
+/* Figures of a prediction against the labels of the dataset it was made for; nodes 0: there are
+ * none that the model knows. */
+consm_status model_evaluate(struct metrics *out, const struct consm_model *m,
+                            const struct consm_prediction *prediction, const struct dataset *d);
+
 /* ---- calibrate.c ---- */
 
 /* probability (nodes, c) = what the model's logits (nodes, c) mean: temperature, then doubt. */

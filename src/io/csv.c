@@ -11,10 +11,12 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* The separator is the first of tab, comma, blank that the first row holds outside quotes. */
+/* The separator is the first of tab, semicolon (where there are more of them than commas), comma,
+ * blank that the first row holds outside quotes. */
 static char find_delimiter(struct csv *c)
 {
-    bool tab = false, comma = false, quoted = false;
+    bool tab = false, quoted = false;
+    int64_t commas = 0, semicolons = 0;
     const char *at = c->at;
     while (at < c->end && (*at == '#' || *at == '%' || *at == '\n' || *at == '\r' || *at == ' ')) {
         bool comment = *at == '#' || *at == '%';
@@ -24,9 +26,10 @@ static char find_delimiter(struct csv *c)
     for (; at < c->end && (quoted || *at != '\n'); at++) {
         quoted ^= *at == '"';
         tab |= !quoted && *at == '\t';
-        comma |= !quoted && *at == ',';
+        commas += !quoted && *at == ',';
+        semicolons += !quoted && *at == ';';
     }
-    return tab ? '\t' : comma ? ',' : ' ';
+    return (char)(tab ? '\t' : semicolons > commas ? ';' : commas ? ',' : ' ');
 }
 
 void csv_start(struct csv *c, const struct text_file *file)

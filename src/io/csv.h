@@ -1,6 +1,7 @@
 /*
- * Tables as text, row by row, over bytes that stay where they are (a mapped file). Tab, comma or
- * runs of blanks separate the columns, whichever the first row uses; fields may be "quoted", with
+ * Tables as text, row by row, over bytes that stay where they are (a mapped file). Tab, semicolon,
+ * comma or runs of blanks separate the columns, whichever the first row uses; fields may be
+ * "quoted", with
  * "" for a quote; lines may end in CR LF; a byte order mark, blank lines and lines that begin with
  * # or % are passed over. Rows know their line, so that every complaint can name it.
  */

@@ -135,8 +135,12 @@ static consm_status add_sections(struct text *out, const struct report *r)
         const struct report_item *item = &r->item[i];
         if (before == ITEM_FIGURE && item->kind != ITEM_FIGURE)
             text_add(out, "</div>\n");
+        if (before == ITEM_TABLE && item->kind != ITEM_TABLE)
+            text_add(out, "</div>\n");
         if (item->kind == ITEM_FIGURE && before != ITEM_FIGURE)
             text_add(out, "<div class=\"figures\">\n");
+        if (item->kind == ITEM_TABLE && before != ITEM_TABLE)
+            text_add(out, "<div class=\"tables\">\n");
         if (item->kind == ITEM_SECTION) {
             text_printf(out, "%s<section id=\"section-%zu\">", section ? "</section>\n" : "",
                         section + 1);
@@ -144,7 +148,9 @@ static consm_status add_sections(struct text *out, const struct report *r)
             element(out, "h2", NULL, item->title);
             element(out, "p", "intro", item->text);
         } else if (item->kind == ITEM_TABLE) {
+            text_add(out, "<div class=\"block\">\n");
             TRY(table_to_html(out, item->table));
+            text_add(out, "</div>\n");
         } else if (item->kind == ITEM_FIGURE) {
             TRY(add_figure(out, item->figure));
         } else {
@@ -152,7 +158,7 @@ static consm_status add_sections(struct text *out, const struct report *r)
         }
         before = item->kind;
     }
-    text_add(out, before == ITEM_FIGURE ? "</div>\n" : "");
+    text_add(out, before == ITEM_FIGURE || before == ITEM_TABLE ? "</div>\n" : "");
     text_add(out, section ? "</section>\n" : "");
 done:
     return st;

@@ -8,6 +8,7 @@
 #include "io/csv.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum id_mode {
     KNOWN_IDS,  /* look ids up */
@@ -108,6 +109,8 @@ static consm_status find_columns(struct edge_reader *r)
     r->source = 0;
     r->target = 1;
     r->weight = c->fields == 3 ? 2 : -1;
+    if (r->weight == 2 && c->field[2].length == 2 && memcmp(c->field[2].text, "{}", 2) == 0)
+        r->weight = -1; /* networkx.write_edgelist: attributes, none */
     for (int i = 0; i < c->fields; i++)
         for (int k = 0; k < c->fields; k++)
             named |= column_is(c, i, source_names) && i != k && column_is(c, k, target_names);

@@ -103,12 +103,15 @@ class Picker {
     for (const [value, words] of kinds)
       if (value === "all" || (value === "wrong" ? g.predicted && g.label : g.scores))
         this.filter.append(make("option", { value }, words));
+    for (let c = 0; c < Math.min(g.classes, 40); c++)
+      this.filter.append(make("option", { value: "class " + c }, (g.predicted ? "predicted " : "class ") + this.className(c)));
     const controls = make("div", { class: "controls" }, make("label", {}, "Node", this.input), this.hints);
     for (const [words, step] of [["Previous", -1], ["Next", 1], ["Random", 0]]) {
       const button = make("button", { type: "button" }, words);
       button.addEventListener("click", () => this.visit(step));
       controls.append(button);
     }
+    this.filter.addEventListener("change", () => { if (!this.fits(this.node)) this.visit(1); });
     controls.append(this.filter);
     this.chosen = make("p", { class: "chosen", "aria-live": "polite" });
     this.drawing = make("div", { class: "canvas" });
@@ -150,6 +153,7 @@ class Picker {
   fits(i) {
     const { g } = this, kind = this.filter.value;
     if (kind === "wrong") return g.label[i] >= 0 && g.predicted[i] >= 0 && g.label[i] !== g.predicted[i];
+    if (kind.startsWith("class ")) return (g.predicted || g.label)[i] === Number(kind.slice(6));
     if (kind !== "mixed") return true;
     let kept = 0;
     for (let k = g.start[i]; k < g.start[i + 1]; k++) kept += g.trust[k] >= g.threshold;

@@ -144,3 +144,10 @@ all(".command").forEach(box => {
   });
   box.append(button);
 });
+
+/* A table that is wider than the screen says so: phones show no scroll bar. */
+function markScrolling() {
+  all(".table").forEach(box => box.classList.toggle("scrolls", box.scrollWidth > box.clientWidth + 1));
+}
+markScrolling();
+addEventListener("resize", markScrolling);
