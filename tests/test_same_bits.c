@@ -8,8 +8,8 @@
  *
  * Rounding differs between instruction sets and between the kernels of OpenBLAS, so a row belongs
  * to a machine: architecture, vector kernels, OpenBLAS core. A machine without a row says so in one
- * line and compares the predicted classes with those of another machine: at most one node in ten
- * may differ.
+ * line and compares the predicted classes with those of the other machine that is nearest: at most
+ * one node in ten may differ. (A few epochs with batch norm take one of two ways by the last bit.)
  */
 #include "check.h"
 
@@ -169,14 +169,34 @@ static void read_table(struct table *t)
         fclose(file);
 }
 
-/* The row of a case, on this machine or (NULL) on the first that has one. */
-static const struct row *find(const struct table *t, const struct row *like, const char *machine)
+static size_t other_classes(const struct row *a, const struct row *b)
 {
-    for (int i = 0; i < t->count; i++)
-        if (strcmp(t->row[i].set, like->set) == 0 && strcmp(t->row[i].name, like->name) == 0 &&
-            (!machine || strcmp(t->row[i].machine, machine) == 0))
-            return &t->row[i];
-    return NULL;
+    size_t nodes = strlen(a->classes), differ = 0;
+    assert_int_equal(strlen(b->classes), nodes);
+    for (size_t i = 0; i < nodes; i++)
+        differ += a->classes[i] != b->classes[i];
+    return differ;
+}
+
+static bool same_case(const struct row *a, const struct row *b)
+{
+    return strcmp(a->set, b->set) == 0 && strcmp(a->name, b->name) == 0;
+}
+
+/* The row of a case on this machine; where it has none, of the machine with the nearest classes. */
+static const struct row *find(const struct table *t, const struct row *like)
+{
+    const struct row *nearest = NULL;
+    for (int i = 0; i < t->count; i++) {
+        const struct row *row = &t->row[i];
+        if (!same_case(row, like))
+            continue;
+        if (strcmp(row->machine, like->machine) == 0)
+            return row;
+        if (!nearest || other_classes(like, row) < other_classes(like, nearest))
+            nearest = row;
+    }
+    return nearest;
 }
 
 static bool same_bits(const struct row *a, const struct row *b)
@@ -186,7 +206,6 @@ static bool same_bits(const struct row *a, const struct row *b)
 
 static void compare(const struct row *now, const struct row *then)
 {
-    size_t nodes = strlen(now->classes), differ = 0;
     if (strcmp(now->machine, then->machine) == 0) {
         if (!same_bits(now, then))
             fail_msg("%s on %s: %s differ from what was recorded; if that is meant, run "
@@ -197,9 +216,7 @@ static void compare(const struct row *now, const struct row *then)
                                                                  : "the edge scores");
         return;
     }
-    assert_int_equal(strlen(then->classes), nodes);
-    for (size_t i = 0; i < nodes; i++)
-        differ += now->classes[i] != then->classes[i];
+    size_t nodes = strlen(now->classes), differ = other_classes(now, then);
     if (differ * 10 > nodes)
         fail_msg("%s on %s: %zu of %zu nodes have another class than on %s", now->name, now->set,
                  differ, nodes, then->machine);
@@ -217,10 +234,10 @@ static void predictions_have_the_recorded_bits(void **state)
     for (int set = 0; set < SETS; set++)
         for (int k = 0; k < CASES; k++) {
             struct row now = measured(set, k);
-            const struct row *then = find(&table, &now, machine);
-            unrecorded += !then;
-            if (!then && !(then = find(&table, &now, NULL)))
+            const struct row *then = find(&table, &now);
+            if (!then)
                 fail_msg("%s: nothing is recorded of %s on %s", path, now.name, now.set);
+            unrecorded += strcmp(then->machine, machine) != 0;
             compare(&now, then);
         }
     if (unrecorded)
@@ -261,10 +278,11 @@ static void record(void)
         file,
         "# machine set case losses probabilities edge-scores classes (tests/test_same_bits.c)\n");
     for (int i = 0; i < SETS * CASES; i++) {
-        const struct row *before = find(&table, &now[i], now[i].machine);
+        const struct row *before = find(&table, &now[i]);
+        bool mine = before && strcmp(before->machine, now[i].machine) == 0;
         write_row(file, &now[i]);
-        for (int k = 0; k < table.count && (!before || same_bits(before, &now[i])); k++)
-            if (find(&table, &now[i], table.row[k].machine) == &table.row[k] &&
+        for (int k = 0; k < table.count && (!mine || same_bits(before, &now[i])); k++)
+            if (same_case(&table.row[k], &now[i]) &&
                 strcmp(table.row[k].machine, now[i].machine) != 0)
                 write_row(file, &table.row[k]);
     }
