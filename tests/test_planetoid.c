@@ -368,7 +368,7 @@ static void lists_that_are_used_again(void **state)
         put_text(s, GRAPH, "I1\na");
     put_text(s, GRAPH, "s");
     for (int key = 1; key < 7; key++) {
-        char entry[16];
+        char entry[32];
         snprintf(entry, sizeof entry, "I%d\ng1\ns", key);
         put_text(s, GRAPH, entry);
     }
