@@ -17,8 +17,8 @@ static char folder[64];
 
 static char *at(const char *name)
 {
-    static char path[4][160];
-    static int next;
+    static _Thread_local char path[4][160];
+    static _Thread_local int next;
     char *out = path[next++ % 4];
     snprintf(out, sizeof path[0], "%s/%s", folder, name);
     return out;
