@@ -234,7 +234,8 @@ static consm_status add_means(struct report *r, const struct study_view *v, cons
     }
     table_remark(t, "A control has backbone, features, learning rate, weight decay, dropout, "
                     "layers and number of updates of the ConSM run of the same seed. λ = 0 is "
-                    "that run without its loss; the other losses have their λ from 1, 5, 20 by "
+                    "that run without its loss and its guesses; the other losses have their λ from "
+                    "1, 5, 20 by "
                     "validation, seed by seed.");
     report_table(r, t);
     t = NULL;

@@ -9,8 +9,8 @@
 
 #include "study/study.h"
 
-/* λ = 0: ConSM's own rounds without its loss. The others are losses on the plain backbone; each has
- * its weight λ from 1, 5, 20 by validation accuracy, per seed. */
+/* λ = 0: ConSM's own rounds without its loss and its guesses. The others are losses on the plain
+ * backbone; each has its weight λ from 1, 5, 20 by validation accuracy, per seed. */
 enum control { CONTROL_NONE, CONTROL_NGM, CONTROL_P_REG, CONTROL_GAM, CONTROLS };
 
 const char *control_title(enum control control);
