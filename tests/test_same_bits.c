@@ -6,8 +6,8 @@
  *
  *     build/release/test_same_bits --record
  *
- * Rounding differs between instruction sets and between the kernels of OpenBLAS, so a row belongs
- * to a machine: architecture, vector kernels, OpenBLAS core. A machine without a row says so in one
+ * Rounding differs between instruction sets, so a row belongs to a machine: architecture and vector
+ * kernels. A machine without a row says so in one
  * line and compares the predicted classes with those of the other machine that is nearest: at most
  * one node in ten may differ. (A few epochs with batch norm take one of two ways by the last bit.)
  */
@@ -15,7 +15,6 @@
 
 #include "cpu/simd.h"
 #include "models/model.h"
-#include <cblas.h>
 #include <inttypes.h>
 #include <sys/utsname.h>
 
@@ -80,8 +79,7 @@ static void this_machine(char name[64])
 {
     struct utsname system;
     assert_int_equal(uname(&system), 0);
-    snprintf(name, 64, "%.20s/%.12s/%.24s", system.machine, simd_best()->name,
-             openblas_get_corename());
+    snprintf(name, 64, "%.20s/%.12s", system.machine, simd_best()->name);
 }
 
 /* FNV-1a, 64 bits, begun at START or continued at h. */

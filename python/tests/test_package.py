@@ -65,7 +65,7 @@ def test_types(repository):
 
 
 def test_nothing_but_the_interface_is_exported():
-    """Hidden: OpenBLAS, jansson and zlib inside must not meet those of other packages."""
+    """Hidden: jansson and zlib inside must not meet those of other packages."""
     nm = subprocess.run(["nm", "-D", "--defined-only", _lib._path()], capture_output=True, text=True)
     if nm.returncode:
         pytest.skip("needs nm")

@@ -62,13 +62,9 @@ consm_status backend_open(struct backend **out, const char *name, int threads)
 
 /* ---- what this machine has ---- */
 
-/* Other BLAS implementations lack the function. */
-extern char *openblas_get_corename(void) __attribute__((weak));
-
 void backend_describe(char text[BACKEND_DESCRIPTION], const struct backend *b)
 {
-    snprintf(text, BACKEND_DESCRIPTION, "%s %s %s", b->kind->name, simd_best()->name,
-             openblas_get_corename ? openblas_get_corename() : "blas");
+    snprintf(text, BACKEND_DESCRIPTION, "%s %s", b->kind->name, simd_best()->name);
 }
 
 static bool card_there;

@@ -9,7 +9,7 @@
  * many as the machine has. */
 consm_status backend_open(struct backend **out, const char *name, int threads);
 
-/* What numbers depend on beside the seed: the backend, the instruction set, the BLAS's kernels. */
+/* What numbers depend on beside the seed: the backend and the instruction set. */
 enum { BACKEND_DESCRIPTION = 96 };
 void backend_describe(char text[BACKEND_DESCRIPTION], const struct backend *b);
 

@@ -2,9 +2,6 @@
  * environment variable CONSM_SIMD only. */
 #include "cpu/simd.h"
 
-#include "base/threads.h"
-#include "cpu/blas_memory.h"
-
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +42,7 @@ consm_status simd_check(void)
     char names[64] = "";
     const struct simd *set;
     if (!asked || simd_named(asked))
-        return blas_reserve(threads_available());
+        return CONSM_OK;
     for (int i = 0; (set = simd_table(i)) != NULL; i++) {
         size_t used = strlen(names);
         if (strcmp(set->name, "base") != 0)

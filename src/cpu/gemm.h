@@ -1,5 +1,5 @@
 /*
- * Dense products on a team of threads through a single-threaded CBLAS. The work is cut into blocks
+ * Dense products on a team of threads. The work is cut into blocks
  * whose sizes depend on the shape alone, never on the number of threads, and sums over the inner
  * dimension are combined in a fixed order: the same bits with any team.
  */

@@ -255,11 +255,12 @@ struct adam adam_rule(double lr, double beta1, double beta2, double eps, double 
 typedef void adam_fn(float *w, float *m, float *v, const float *g, const struct adam *rule,
                      int64_t from, int64_t to);
 
-/* ---- narrow dense products, for gemm.c ----------------------------------- */
+/* ---- dense products, for gemm.c ------------------------------------------ */
 
-enum { PANEL_WIDTH = 16 };
+/* Columns of a panel at most; with most instruction sets fewer (panel_width). */
+enum { PANEL_WIDTH = 32 };
 
-/* C[r, 0…n) = Σ_i a[r·a_row + i·a_inner] B[i, 0…n) + beta C, n <= PANEL_WIDTH; rows of C are
+/* C[r, 0…n) = Σ_i a[r·a_row + i·a_inner] B[i, 0…n) + beta C, n <= panel_width; rows of C are
  * c_row floats apart. With beta 0, C is not read. */
 struct panel {
     float *c;
@@ -267,8 +268,8 @@ struct panel {
     int64_t c_row, a_row, a_inner, n, k;
     float beta;
 };
-/* Lays out B[i, j] = alpha b[i·b_inner + j·b_col] for panel_product; panel has k·PANEL_WIDTH
- * floats. */
+/* Lays out B[i, j] = alpha b[i·b_inner + j·b_col] for panel_product; panel has
+ * k·panel_width floats. */
 typedef void panel_pack_fn(float *panel, const float *b, int64_t b_inner, int64_t b_col, int64_t n,
                            int64_t k, float alpha);
 typedef void panel_product_fn(const struct panel *p, const float *panel, int64_t from, int64_t to);
@@ -312,6 +313,7 @@ typedef softmax_grad_fn log_softmax_grad_fn;
 struct simd {
     const char *name; /* of the instruction set */
     int lanes;        /* floats per vector */
+    int panel_width;  /* columns that panel_product takes */
     int peak_chains;  /* of fma_peak */
 #define SIMD_MEMBER(kernel) kernel##_fn *kernel;
     SIMD_KERNELS(SIMD_MEMBER)

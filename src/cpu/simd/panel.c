@@ -1,8 +1,10 @@
-/* Products with a narrow side, where a general BLAS spends its time on packing: up to PANEL_WIDTH
- * columns of C at a time, held in registers for several rows, over a packed panel of B. An
- * element's sum runs over k in order whatever the rows are grouped into, so any share gives the
- * same bits. */
+/* Dense products: as many columns of C at a time as the registers take for several rows, over a
+ * packed panel of B. An element's sum runs over k in order whatever the rows are grouped into, so
+ * any share gives the same bits. */
 #include "cpu/simd/vec.h"
+
+/* Rows of C at a time: with two vectors of columns twelve, where there are 32 wide registers. */
+enum { MOST_ROWS = LANES == 16 ? 12 : 8 };
 
 void SIMD(panel_pack)(float *panel, const float *b, int64_t b_inner, int64_t b_col, int64_t n,
                       int64_t k, float alpha)
@@ -23,13 +25,13 @@ void SIMD(panel_pack)(float *panel, const float *b, int64_t b_inner, int64_t b_c
 enum panel_reading { READ_SINGLE, READ_INNER, READ_ROWS };
 
 /* sum[r][v] += w[r] b[v] for the row of the panel at b */
-INLINE void panel_step(vf sum[8][4], const vf w[8], const float *panel, const int rows,
-                       const int vectors)
+INLINE void panel_step(vf sum[MOST_ROWS][4], const vf w[MOST_ROWS], const float *panel,
+                       const int rows, const int vectors)
 {
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) {
         const vf b = v_load(panel + v * LANES);
-#pragma GCC unroll 8
+#pragma GCC unroll 12
         for (int r = 0; r < rows; r++)
             sum[r][v] = v_fma(w[r], b, sum[r][v]);
     }
@@ -37,20 +39,20 @@ INLINE void panel_step(vf sum[8][4], const vf w[8], const float *panel, const in
 
 /* All sums of `rows` rows by `vectors` vectors of columns; these and `reading` are constants where
  * this is inlined. */
-INLINE void panel_sums(vf sum[8][4], const struct panel *p, const float *panel, int64_t row,
+INLINE void panel_sums(vf sum[MOST_ROWS][4], const struct panel *p, const float *panel, int64_t row,
                        const int rows, const int vectors, const enum panel_reading reading)
 {
     const float *a = p->a + row * p->a_row;
     int64_t i = 0;
-    vf w[8], lanes[8];
+    vf w[MOST_ROWS], lanes[MOST_ROWS];
     if (reading == READ_INNER)
         for (; i + LANES <= p->k; i += LANES, a += LANES) {
-#pragma GCC unroll 8
+#pragma GCC unroll 12
             for (int r = 0; r < rows; r++)
                 lanes[r] = v_load(a + r * p->a_row);
 #pragma GCC unroll 4
             for (int l = 0; l < LANES; l++, panel += vectors * LANES) {
-#pragma GCC unroll 8
+#pragma GCC unroll 12
                 for (int r = 0; r < rows; r++)
                     w[r] = v_set(lanes[r][l]);
                 panel_step(sum, w, panel, rows, vectors);
@@ -61,7 +63,7 @@ INLINE void panel_sums(vf sum[8][4], const struct panel *p, const float *panel, 
 #pragma GCC unroll 2
             for (int r = 0; r < rows; r += LANES)
                 lanes[r / LANES] = v_load(a + r);
-#pragma GCC unroll 8
+#pragma GCC unroll 12
         for (int r = 0; r < rows; r++)
             w[r] = v_set(reading == READ_ROWS ? lanes[r / LANES][r % LANES] : a[r * p->a_row]);
         panel_step(sum, w, panel, rows, vectors);
@@ -69,11 +71,11 @@ INLINE void panel_sums(vf sum[8][4], const struct panel *p, const float *panel, 
 }
 
 /* C of `rows` rows = sum + beta C */
-INLINE void panel_finish(const struct panel *p, vf sum[8][4], int64_t row, const int rows,
+INLINE void panel_finish(const struct panel *p, vf sum[MOST_ROWS][4], int64_t row, const int rows,
                          const int vectors)
 {
     const vf beta = v_set(p->beta);
-#pragma GCC unroll 8
+#pragma GCC unroll 12
     for (int r = 0; r < rows; r++) {
         float *c = p->c + (row + r) * p->c_row;
 #pragma GCC unroll 4
@@ -93,9 +95,10 @@ INLINE void panel_finish(const struct panel *p, vf sum[8][4], int64_t row, const
 }
 
 /* Copies sums; a loop over constants, so that they stay in registers. */
-INLINE void panel_copy(vf to[8][4], vf from[8][4], const int rows, const int vectors)
+INLINE void panel_copy(vf to[MOST_ROWS][4], vf from[MOST_ROWS][4], const int rows,
+                       const int vectors)
 {
-#pragma GCC unroll 8
+#pragma GCC unroll 12
     for (int r = 0; r < rows; r++)
 #pragma GCC unroll 4
         for (int v = 0; v < vectors; v++)
@@ -105,7 +108,7 @@ INLINE void panel_copy(vf to[8][4], vf from[8][4], const int rows, const int vec
 INLINE void panel_block(const struct panel *p, const float *panel, int64_t row, const int rows,
                         const int vectors, const enum panel_reading reading)
 {
-    vf sum[8][4];
+    vf sum[MOST_ROWS][4];
     panel_copy(sum, NULL, rows, vectors);
     panel_sums(sum, p, panel, row, rows, vectors, reading);
     panel_finish(p, sum, row, rows, vectors);
@@ -118,7 +121,7 @@ enum { GROUP_BLOCKS = 8, GROUP_INNER = 16 };
 INLINE void panel_group(const struct panel *p, const float *panel, int64_t row, const int rows,
                         const int vectors)
 {
-    vf kept[GROUP_BLOCKS][8][4], sum[8][4];
+    vf kept[GROUP_BLOCKS][MOST_ROWS][4], sum[MOST_ROWS][4];
     struct panel part = *p;
     for (int64_t i = 0; i < p->k || i == 0; i += GROUP_INNER) {
         part.a = p->a + i * p->a_inner;
@@ -148,14 +151,16 @@ INLINE void panel_group(const struct panel *p, const float *panel, int64_t row, 
     } while (0)
 
 #if defined(__aarch64__)
-#define PANEL_VECTORS(rows, vectors)               \
-    do {                                           \
-        if (p->a_inner == 1)                       \
-            PANEL_ROWS(rows, vectors, READ_INNER); \
-        else if (p->a_row == 1)                    \
-            PANEL_ROWS(rows, vectors, READ_ROWS);  \
-        else                                       \
-            PANEL_ROWS(1, vectors, READ_SINGLE);   \
+/* Rows read along the inner dimension may be any number, so that with four vectors five of them
+ * fill the registers. */
+#define PANEL_VECTORS(rows, vectors)                                      \
+    do {                                                                  \
+        if (p->a_inner == 1)                                              \
+            PANEL_ROWS((vectors) == 4 ? 5 : (rows), vectors, READ_INNER); \
+        else if (p->a_row == 1)                                           \
+            PANEL_ROWS(rows, vectors, READ_ROWS);                         \
+        else                                                              \
+            PANEL_ROWS(1, vectors, READ_SINGLE);                          \
     } while (0)
 #else
 #define PANEL_VECTORS(rows, vectors) PANEL_ROWS(rows, vectors, READ_SINGLE)
@@ -171,6 +176,8 @@ void SIMD(panel_product)(const struct panel *p, const float *panel, int64_t from
     case 4: PANEL_VECTORS(4, 4); break;
 #elif LANES == 8
     case 2: PANEL_VECTORS(6, 2); break;
+#elif LANES == 16
+    case 2: PANEL_VECTORS(12, 2); break;
 #endif
     default: break;
     }

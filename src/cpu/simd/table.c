@@ -59,5 +59,8 @@ void SIMD(gather_peak)(float *out, const float *x, const int32_t *row, int64_t f
 #endif
 
 extern const struct simd SIMD(table);
-const struct simd SIMD(table) = {
-    .name = SIMD_CALLED, .lanes = LANES, .peak_chains = PEAK_COUNT, SIMD_KERNELS(SIMD_ENTRY)};
+const struct simd SIMD(table) = {.name = SIMD_CALLED,
+                                 .lanes = LANES,
+                                 .panel_width = LANES == 16 ? 32 : 16,
+                                 .peak_chains = PEAK_COUNT,
+                                 SIMD_KERNELS(SIMD_ENTRY)};

@@ -1,6 +1,6 @@
 /* C += AᵀB where A and B have very many rows and few columns: the gradient of a weight matrix on a
- * large graph. A BLAS copies both before it multiplies, which here costs as much as the product.
- * This one reads a few rows at a time in place, once, while C lies in the first-level cache. */
+ * large graph. Copying one before it is multiplied costs much beside the product; here a few rows
+ * at a time are read in place, once, while C lies in the first-level cache. */
 #include "cpu/simd/vec.h"
 
 /* Rows of A and B that go by before C is touched again; a block of C in registers. */
