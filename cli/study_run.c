@@ -69,6 +69,8 @@ int study_run_options(json_t *options, const struct args *args, int64_t seeds)
     }
     if (split.pooled)
         json_object_set_new(options, "pooled", json_true());
+    if (args_has(args, "device"))
+        json_object_set_new(options, "device", json_string(args_get(args, "device")));
     if (models)
         json_object_set_new(options, "models", study_run_list(models));
     return set_parameters(options, args);

@@ -13,6 +13,7 @@
         {"output", "DIR", "where runs, report and files go; the same folder goes on later", 'o'}, \
         {"jobs", "N", "runs side by side (as many as there are processors)", 'j'},                \
         {"threads", "N", "threads of one run (the processors shared among the jobs)", 0},         \
+        {"device", "NAME", "cpu, cuda, cuda:N or auto: a card where one is (cpu)", 0},            \
     {                                                                                             \
         "json", NULL, "one JSON object per finished run and one summary", 0                       \
     }

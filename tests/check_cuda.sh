@@ -24,6 +24,18 @@ else
     "${run[@]}" --device auto > "$work/out" 2>&1 && grep -q '"device": "cpu"' "$work/out" ||
         fault "--device auto: $(head -1 "$work/out")"
 fi
+for verb in bench "study accuracy --datasets"; do
+    # shellcheck disable=SC2086
+    "$consm" $verb karate --models gcn --seeds 1 --epochs 5 --split random --jobs 1 --device cuda -o "$work/runs" \
+        > "$work/out" 2> "$work/err"
+    if [ "$?" -ne "$code" ]; then
+        fault "$verb --device cuda: $(cat "$work/err")"
+    elif [ "$code" -ne 0 ]; then
+        grep -q 'no device cuda' "$work/err" || fault "$verb --device cuda said: $(cat "$work/err")"
+    else
+        grep -q '"device":"cuda:0"' "$work/runs/runs.jsonl" || fault "$verb: a card trained nothing"
+    fi
+done
 "${run[@]}" --device cuda:x > "$work/out" 2>&1 && fault "--device cuda:x was taken"
 
 if [ -f "$build/libconsm_cuda.so" ]; then

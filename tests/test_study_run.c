@@ -94,6 +94,42 @@ static void any_number_of_workers_gives_the_same(void **state)
     sets_free(&sets);
 }
 
+/* A device's runs are known by its name and found beside the CPU's. */
+static void devices_have_runs_of_their_own(void **state)
+{
+    (void)state;
+    struct plan plan = {0};
+    struct study_sets sets = {0};
+    static const enum study_task tasks[] = {TASK_TRAIN, TASK_CURVE, TASK_PRUNE,
+                                            TASK_COST,  TASK_PLANT, TASK_COVER};
+    enum { TASKS = sizeof tasks / sizeof *tasks };
+    struct runs *runs;
+    struct study_run run[TASKS];
+    const json_t *record;
+    for (int i = 0; i < TASKS; i++) {
+        run[i] = small(tasks[i], "gcn");
+        run[i].rate = 0.1;
+        run[i].again = run[i].config;
+        OK(plan_add(&plan, &run[i]));
+        run[i].device = "reference";
+        OK(plan_add(&plan, &run[i]));
+    }
+    OK(runs_open(&runs, in_folder("runs"), RUNS_APPEND));
+    OK(execute_plan(runs, &plan, &sets, &(struct execute_options){.jobs = 2}));
+    assert_int_equal(runs_count(runs), 2 * TASKS);
+    for (int i = 0; i < TASKS; i++)
+        for (int k = 0; k < 2; k++) {
+            run[i].device = k ? "reference" : NULL;
+            OK(execute_find(&record, runs, &run[i], NULL));
+            const char *device = json_string_value(json_object_get(record, "device"));
+            assert_non_null(device);
+            assert_string_equal(device, k ? "reference" : "cpu");
+        }
+    runs_close(runs);
+    plan_free(&plan);
+    sets_free(&sets);
+}
+
 struct stopper {
     int finished, after;
     atomic_bool stop;
@@ -335,6 +371,7 @@ int main(void)
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, fresh, clean)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(any_number_of_workers_gives_the_same),
+        IN_FOLDER(devices_have_runs_of_their_own),
         IN_FOLDER(a_stopped_plan_goes_on),
         cmocka_unit_test(pruning_removes_shares_of_each_kind),
         cmocka_unit_test(curves_have_a_point_per_round),

@@ -142,7 +142,8 @@ class Answers:
         out = POINTER(_structs.Prediction)()
         data = graph._encoded_by(self._recipe)
         try:
-            _run.run(_lib.lib.consm_predict, byref(out), self._trained.pointer, data.pointer, self._threads())
+            _run.run(_lib.lib.consm_predict_on, byref(out), self._trained.pointer, data.pointer, self._device(),
+                     self._threads())
             p = out.contents
             shape = (int(p.nodes), int(p.classes))
             return _Prediction(_lib.copied(p.label, shape[:1]), _lib.copied(p.probability, shape),
@@ -154,6 +155,11 @@ class Answers:
     def _threads(self) -> int:
         threads = getattr(self, "threads", None)
         return 0 if threads is None else int(threads)
+
+    def _device(self) -> Optional[bytes]:
+        """Where predictions are computed: where the estimator was told to train; None: the CPU."""
+        device = getattr(self, "device", None)
+        return None if device is None else _lib.encode(device, "device")
 
     def predict(self, X: Any) -> Array:
         """The most probable class of every node of a Graph, or of the nodes X of self.graph."""
@@ -207,7 +213,8 @@ class Answers:
         out = POINTER(_structs.EdgeScores)()
         data = graph._encoded_by(self._recipe)
         try:
-            _run.run(_lib.lib.consm_score_edges, byref(out), self._fitted().pointer, data.pointer, self._threads())
+            _run.run(_lib.lib.consm_score_edges_on, byref(out), self._fitted().pointer, data.pointer, self._device(),
+                     self._threads())
             e = out.contents
             count = (int(e.edges),)
             ends = [_lib.copied(getattr(e, name), count) for name in ("from", "to")]

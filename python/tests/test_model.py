@@ -190,3 +190,22 @@ def test_checkpoints(world, graph, tmp_path):
     whole = consm.GCNClassifier(random_state=2, epochs=30).fit(graph, world.y)
     resumed = consm.GCNClassifier(random_state=2, epochs=30).fit(graph, world.y, checkpoint=path, resume=True)
     assert (whole.predict_proba(graph) == resumed.predict_proba(graph)).all()
+
+
+def test_device(world, graph):
+    """A card where there is one; where there is none, one clear line, from training and from answers."""
+    known = consm.GCNClassifier(random_state=0, epochs=5, device="cpu").fit(graph, world.y)
+    assert (known.predict(graph) == consm.GCNClassifier(random_state=0, epochs=5).fit(graph, world.y).predict(graph)).all()
+    with pytest.raises(consm.ConsmError, match="expected cpu, cuda, cuda:N or auto"):
+        consm.GCNClassifier(device="gpu").fit(graph, world.y)
+    try:
+        model = consm.GCNClassifier(random_state=0, epochs=5, device="cuda").fit(graph, world.y)
+    except consm.ConsmError as fault:
+        assert str(fault).startswith("no device cuda")
+        away = ConSMClassifier(random_state=0, epochs=6, warmup=6, backbone="gcn").fit(graph, world.y)
+        away.set_params(device="cuda")
+        for ask in (away.predict, away.edge_trust):
+            with pytest.raises(consm.ConsmError, match="no device cuda"):
+                ask(world.graph())
+    else:
+        assert (model.predict(graph) == known.predict(graph)).all()

@@ -17,7 +17,8 @@ static int sizes_of(const struct study_options *o)
 }
 
 /* name (96) keeps the dataset's name, which the run points to. */
-static consm_status cost_run(struct study_run *run, char name[96], int size, const char *method)
+static consm_status cost_run(struct study_run *run, char name[96], int size, const char *method,
+                             const char *device)
 {
     consm_status st = CONSM_OK;
     const struct model_def *model;
@@ -25,6 +26,7 @@ static consm_status cost_run(struct study_run *run, char name[96], int size, con
              2 * sizes[size] / DEGREE, DEGREE);
     TRY(model_find(&model, method));
     *run = plan_run(TASK_COST, name, model, "random");
+    run->device = device;
     run->config.epochs = 6;
     run->config.warmup = 1;
     run->config.rounds = 1;
@@ -42,7 +44,7 @@ static consm_status complexity_plan(struct plan *plan, const struct study_view *
     char name[96];
     for (int k = 0; k < sizes_of(v->options); k++)
         for (int m = 0; m < METHODS; m++) {
-            TRY(cost_run(&run, name, k, methods[m]));
+            TRY(cost_run(&run, name, k, methods[m], v->options->device));
             TRY(plan_add(plan, &run));
         }
 done:
@@ -64,7 +66,7 @@ static consm_status look_up(struct costs *c, const struct study_view *v)
     *c = (struct costs){.n = sizes_of(v->options)};
     for (int k = 0; k < c->n; k++)
         for (int m = 0; m < METHODS; m++) {
-            TRY(cost_run(&run, name, k, methods[m]));
+            TRY(cost_run(&run, name, k, methods[m], v->options->device));
             TRY(view_cell(&cell, v, &run, 1, "edges"));
             c->edges[k] = cell.n ? cell.mean : sizes[k];
             if (m == 0) {

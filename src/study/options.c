@@ -1,6 +1,7 @@
 /* Reading options, and what studies ask of them. */
 #include "study/options.h"
 
+#include "backends/open.h"
 #include "train/ensemble.h"
 
 #include <string.h>
@@ -56,6 +57,25 @@ static consm_status read_splits(struct study_options *o, const json_t *split)
     return CONSM_OK;
 }
 
+/* A card's runs are others than the CPU's: rounding differs, and so do times. `auto` is therefore
+ * decided here, once. */
+static consm_status read_device(struct study_options *o, const json_t *device)
+{
+    const char *name = json_string_value(device);
+    if (!name || strcmp(name, "cpu") == 0)
+        return CONSM_OK;
+    if (!backend_possible(name))
+        return status_fail(CONSM_EINVAL, "device %s: expected cpu, cuda, cuda:N or auto", name);
+    o->device = name;
+    if (strcmp(name, "auto") == 0) {
+        o->device = NULL;
+        for (int i = 0; backend_name(i); i++)
+            if (strcmp(backend_name(i), "cuda") == 0)
+                o->device = "cuda";
+    }
+    return CONSM_OK;
+}
+
 consm_status options_read(struct study_options *out, json_t *json)
 {
     consm_status st = CONSM_OK;
@@ -78,6 +98,7 @@ consm_status options_read(struct study_options *out, json_t *json)
         TRY(status_fail(CONSM_EINVAL, "a study needs 1 to %d seeds", STUDY_MOST_SEEDS));
     if (out->ensemble < 0 || out->ensemble > ENSEMBLE_MOST_RUNS)
         TRY(status_fail(CONSM_EINVAL, "an ensemble combines 1 to %d runs", ENSEMBLE_MOST_RUNS));
+    TRY(read_device(out, json_object_get(json, "device")));
     TRY(read_names(out));
 done:
     if (st < 0)
@@ -117,6 +138,7 @@ consm_status options_run(struct study_run *out, const struct study_options *o, e
 {
     *out = plan_run(task, dataset, model, o->split);
     out->split_options = o->split_options;
+    out->device = o->device;
     /* The built-in club has 17 members a side: the usual 20 per class cannot be had there. */
     if (strcmp(dataset, "karate") == 0 && o->split_options.per_class == split_defaults().per_class)
         out->split_options.per_class = 4;

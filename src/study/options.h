@@ -19,17 +19,18 @@ struct study_options {
     const char *splits[STUDY_MOST_SPLITS];
     int split_count;
     struct split_options split_options;
-    int64_t ensemble;  /* accuracy: also ensembles of so many runs; 0: none */
-    bool quick;        /* smaller grids, half the epochs */
-    const json_t *set; /* parameters set for all models, name → text; or NULL */
+    const char *device; /* what runs run on: a name of backend_open; NULL: the CPU */
+    int64_t ensemble;   /* accuracy: also ensembles of so many runs; 0: none */
+    bool quick;         /* smaller grids, half the epochs */
+    const json_t *set;  /* parameters set for all models, name → text; or NULL */
     /* `consm bench --search`: so many configurations per model, tried with so many seeds. */
     int64_t search, search_seeds;
     const json_t *space; /* what is searched, as search.h describes it; or NULL */
 };
 
 /* Keys: datasets, models, chosen, seeds, split (a name or a list of them), per_class, train_ratio,
- * val_ratio, pooled, ensemble, quick, set, search, search_seeds, space; all but datasets may be
- * missing. Takes a reference. */
+ * val_ratio, pooled, device, ensemble, quick, set, search, search_seeds, space; all but datasets
+ * may be missing. Takes a reference. */
 consm_status options_read(struct study_options *out, json_t *json);
 void options_free(struct study_options *o);
 

@@ -39,6 +39,7 @@ consm_status plan_add(struct plan *p, const struct study_run *run)
     TRY(intern(p, &copy.dataset));
     TRY(intern(p, &copy.split));
     TRY(intern(p, &copy.attack));
+    TRY(intern(p, &copy.device));
     TRY(GROW(p->run, p->count, p->capacity, 1));
     p->run[p->count++] = copy;
 done:
@@ -156,6 +157,8 @@ static consm_status add_particulars(json_t *id, const struct study_run *run)
     if (run->task == TASK_PRUNE)
         fault |= json_object_set_new(id, "same_kept", json_real(run->same_kept)) |
                  json_object_set_new(id, "other_kept", json_real(run->other_kept));
+    if (run->device)
+        fault |= json_object_set_new(id, "device", json_string(run->device));
     if (run->ensemble)
         fault |= json_object_set_new(id, "ensemble", json_integer(run->ensemble));
     if (run->model) {

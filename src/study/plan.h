@@ -33,6 +33,7 @@ struct study_run {
     uint64_t seed;
     const struct model_def *model; /* NULL for facts */
     struct config config;
+    const char *device;           /* what it runs on, as backend_open knows it; NULL: the CPU */
     int64_t ensemble;             /* TASK_TRAIN: runs to combine; 0: a plain model */
     double same_kept, other_kept; /* TASK_PRUNE: shares of edges inside and between classes */
     enum study_plant plant;       /* TASK_PLANT: what is put in, … */

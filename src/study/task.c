@@ -37,6 +37,7 @@ struct train_options task_options(const struct task_input *in)
 {
     return (struct train_options){.model = in->run->model,
                                   .config = in->run->config,
+                                  .device = in->run->device,
                                   .seed = in->run->seed,
                                   .progress = in->progress,
                                   .progress_ctx = in->progress_ctx};
@@ -51,7 +52,8 @@ consm_status task_record(json_t *result, const struct train_result *r)
     TRY(task_number(result, "train_ms", r->train_ms));
     TRY(task_number(result, "eval_ms", r->eval_ms));
     TRY(task_number(result, "seconds", r->seconds));
-    if (json_object_set_new(result, "best_epoch", json_integer(r->best_epoch)) != 0 ||
+    if (json_object_set_new(result, "device", json_string(r->device)) != 0 ||
+        json_object_set_new(result, "best_epoch", json_integer(r->best_epoch)) != 0 ||
         json_object_set_new(result, "epochs", json_integer(r->epochs)) != 0 ||
         json_object_set_new(result, "params", json_integer(r->params)) != 0)
         TRY(status_fail(CONSM_ENOMEM, "no memory for a result"));
@@ -115,7 +117,7 @@ consm_status task_train(json_t *result, const struct task_input *in)
         return train_ensemble(result, in);
     TRY(task_roles(&role, in));
     struct problem problem = prepare_problem(in->prepared, role);
-    TRY(backend_open(&backend, NULL, in->threads));
+    TRY(backend_open(&backend, in->run->device, in->threads));
     TRY(session_new(&s, &problem, &options, backend));
     TRY(session_train(s, &trained));
     TRY(task_record(result, &trained));
@@ -182,7 +184,7 @@ consm_status task_curve(json_t *result, const struct task_input *in)
     options.progress_ctx = &curve;
     TRY(task_roles(&role, in));
     struct problem problem = prepare_problem(in->prepared, role);
-    TRY(backend_open(&backend, NULL, in->threads));
+    TRY(backend_open(&backend, in->run->device, in->threads));
     TRY(session_new(&curve.s, &problem, &options, backend));
     TRY(session_train(curve.s, &trained));
     TRY(task_record(result, &trained));

@@ -102,7 +102,7 @@ consm_status task_cover(json_t *result, const struct task_input *in)
     TRY((consm_status)fmin(0, (double)roles_halve(role, calibrates, problem.nodes, in->run->seed)));
     for (int64_t i = 0; i < problem.nodes; i++)
         v.selects[i] = role[i] == SPLIT_VAL;
-    TRY(backend_open(&backend, NULL, in->threads));
+    TRY(backend_open(&backend, in->run->device, in->threads));
     TRY(session_new(&s, &problem, &options, backend));
     TRY(session_train(s, &trained));
     TRY(task_record(result, &trained));

@@ -273,7 +273,7 @@ consm_status task_plant(json_t *result, const struct task_input *in)
     TRY(NEW(t.negative, count));
     TRY(NEW(t.ranked, count));
     struct problem problem = prepare_problem(&t.planted.prepared, t.role);
-    TRY(backend_open(&t.backend, NULL, in->threads));
+    TRY(backend_open(&t.backend, in->run->device, in->threads));
     TRY(session_new(&t.s, &problem, &options, t.backend));
     TRY(session_train(t.s, &trained));
     TRY(task_record(result, &trained));
