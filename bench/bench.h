@@ -38,9 +38,9 @@ struct bench {
     const char *device;        /* time models on that one and nothing else; NULL: not */
     char *sets;                /* for that: datasets, between semicolons */
     const char *filter;        /* only lines "kernel shape" that contain it; NULL: all */
-    bool json, busy;
-    const char *title;      /* of the section, until printed */
-    struct ceiling ceiling; /* of this team */
+    bool json, busy, alone;    /* as the flags say */
+    const char *title;         /* of the section, until printed */
+    struct ceiling ceiling;    /* of this team */
     const struct simd *simd;
 };
 

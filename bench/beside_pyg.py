@@ -6,8 +6,9 @@
 Needs torch and torch_geometric. Data is what `consm convert` gives. For each model and set PyG runs
 with edge_index and with a sparse adjacency (torch CSR), with dense and with sparse features, and
 the fastest counts ("best"); "default" is edge_index with dense features, as its examples use it.
-Every case is a process of its own, whose peak memory is printed too. Two layers, hidden width 64,
-dropout 0.5, Adam with weight decay: the same as consm's defaults. Times are medians.
+Every case is a process of its own, forked from one that has imported torch and PyG, so that the import
+is paid once; its peak memory is printed too. Two layers, hidden width 64, dropout 0.5, Adam with weight
+decay: the same as consm's defaults. Times are medians.
 """
 import argparse
 import json
@@ -115,6 +116,55 @@ def peer(model, path, threads, adjacency, features, seconds):
                       "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3}))
 
 
+def serve(threads, seconds):
+    """Reads cases from stdin, a line each, runs each in a fork, answers with a line of JSON."""
+    import torch_geometric  # noqa: F401  (what all cases need)
+    for line in sys.stdin:
+        sys.stdout.flush()
+        child = os.fork()
+        if child == 0:
+            model, path, adjacency, features = json.loads(line)
+            try:
+                peer(model, path, threads, adjacency, features, seconds)
+            except Exception as fault:  # a way that PyG does not go
+                print(json.dumps({"fault": str(fault).splitlines()[0]}))
+            sys.stdout.flush()
+            os._exit(0)
+        if os.waitpid(child, 0)[1] != 0:
+            print(json.dumps({"fault": "the process died"}), flush=True)
+
+
+class Peers:
+    """PyG's side: one process that has imported it."""
+
+    def __init__(self, threads, seconds):
+        self.server = subprocess.Popen([sys.executable, __file__, "--threads", str(threads), "--seconds",
+                                        str(seconds), "--serve"], stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, text=True)
+
+    def run(self, *case):
+        self.server.stdin.write(json.dumps(case) + "\n")
+        self.server.stdin.flush()
+        answer = self.server.stdout.readline()
+        if not answer:
+            raise SystemExit("beside_pyg.py: torch and torch_geometric cannot be imported")
+        return json.loads(answer)
+
+    def cases(self, model, name, path):
+        """The times of every way that this model can go, by (adjacency, features)."""
+        found = {}
+        for adjacency in ("index", "csr"):
+            for features in ("dense", "sparse"):
+                if (model == "mlp" and adjacency == "csr") or (model == "gin" and features == "sparse"):
+                    continue
+                run = self.run(model, path, adjacency, features)
+                if "fault" in run:
+                    print(f"{model} on {name}, {adjacency}, {features}: {run['fault']}", file=sys.stderr)
+                else:
+                    found[adjacency, features] = run
+        return found
+
+
 def ours(consm, model, name, threads):
     out = subprocess.run([consm, "train", name, "--model", model, "--split", "paper", "--epochs",
                           "200", "--threads", str(threads), "--json"], capture_output=True,
@@ -130,12 +180,12 @@ def main():
     ask.add_argument("--models", default=",".join(MODELS))
     ask.add_argument("--threads", type=int, default=2)
     ask.add_argument("--seconds", type=float, default=3, help="spent on each case of PyG")
-    ask.add_argument("--case", nargs=4, help=argparse.SUPPRESS)
+    ask.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     given = ask.parse_args()
-    if given.case:
-        model, path, adjacency, features = given.case
-        peer(model, path, given.threads, adjacency, features, given.seconds)
+    if given.serve:
+        serve(given.threads, given.seconds)
         return
+    peers = Peers(given.threads, given.seconds)
     print(f"{'model':8}{'set':12}{'consm ms':>9}{'MB':>7}{'PyG best':>10}{'default':>9}{'MB':>8}"
           f"{'time':>8}{'memory':>8}")
     with tempfile.TemporaryDirectory() as folder:
@@ -144,21 +194,7 @@ def main():
             subprocess.run([given.consm, "convert", name, path], check=True, capture_output=True)
             for model in given.models.split(","):
                 mine = ours(given.consm, model, name, given.threads)
-                cases = {}
-                for adjacency in ("index", "csr"):
-                    for features in ("dense", "sparse"):
-                        if (model == "mlp" and adjacency == "csr") or (model == "gin" and
-                                                                      features == "sparse"):
-                            continue
-                        run = subprocess.run(
-                            [sys.executable, __file__, "--threads", str(given.threads), "--seconds",
-                             str(given.seconds), "--case", model, path, adjacency, features],
-                            capture_output=True, text=True)
-                        if run.returncode == 0:
-                            cases[adjacency, features] = json.loads(run.stdout.splitlines()[-1])
-                        else:
-                            print(f"{model} on {name}, {adjacency}, {features}: "
-                                  f"{run.stderr.splitlines()[-1]}", file=sys.stderr)
+                cases = peers.cases(model, name, path)
                 best = min(cases.values(), key=lambda c: c["train_ms"])
                 usual = cases["index", "dense"]
                 print(f"{model:8}{name:12}{mine['train_ms']:9.3f}{mine['peak_mb']:7.0f}"

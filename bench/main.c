@@ -9,8 +9,9 @@
 #include <time.h>
 
 static const char usage[] =
-    "usage: consm-bench [--threads N] [--seconds S] [--filter TEXT] [--busy] [--json]\n"
+    "usage: consm-bench [--threads N [--alone]] [--seconds S] [--filter TEXT] [--busy] [--json]\n"
     "  --threads N    the largest team; measured are 1 and N (default: all processors)\n"
+    "  --alone        measured is N only\n"
     "  --seconds S    time spent on each measurement (default 0.2)\n"
     "  --filter TEXT  only lines whose kernel and shape contain TEXT, as in \"spmm cora\"\n"
     "  --device D     instead: steps and epochs of models on cpu, cuda, …, with --sets A;B;…\n"
@@ -160,8 +161,12 @@ static int parse(struct bench *b, int *threads, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "--busy") == 0) {
-            *(argv[i][2] == 'j' ? &b->json : &b->busy) = true;
+        bool *flag = strcmp(argv[i], "--json") == 0    ? &b->json
+                     : strcmp(argv[i], "--busy") == 0  ? &b->busy
+                     : strcmp(argv[i], "--alone") == 0 ? &b->alone
+                                                       : NULL;
+        if (flag) {
+            *flag = true;
             continue;
         }
         if (strcmp(argv[i], "--help") == 0) {
@@ -204,7 +209,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "consm-bench: %s\n", consm_errmsg());
         return 1;
     }
-    if (bench_all(&b, 1) < 0 || (threads > 1 && bench_all(&b, threads) < 0)) {
+    const bool one = threads == 1 || !b.alone;
+    if ((one && bench_all(&b, 1) < 0) || (threads > 1 && bench_all(&b, threads) < 0)) {
         fprintf(stderr, "consm-bench: %s\n", consm_errmsg());
         return 1;
     }
