@@ -7,7 +7,7 @@ Needs torch and torch_geometric. Data is what `consm convert` gives. For each mo
 with edge_index and with a sparse adjacency (torch CSR), with dense and with sparse features, and
 the fastest counts ("best"); "default" is edge_index with dense features, as its examples use it.
 Every case is a process of its own, forked from one that has imported torch and PyG, so that the import
-is paid once; its peak memory is printed too. Two layers, hidden width 64, dropout 0.5, Adam with weight
+is paid once; its peak memory is printed too. No card is used. Two layers, hidden width 64, dropout 0.5, Adam with weight
 decay: the same as consm's defaults. Times are medians.
 """
 import argparse
@@ -140,7 +140,7 @@ class Peers:
     def __init__(self, threads, seconds):
         self.server = subprocess.Popen([sys.executable, __file__, "--threads", str(threads), "--seconds",
                                         str(seconds), "--serve"], stdin=subprocess.PIPE,
-                                       stdout=subprocess.PIPE, text=True)
+                                       stdout=subprocess.PIPE, text=True, env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
 
     def run(self, *case):
         self.server.stdin.write(json.dumps(case) + "\n")

@@ -168,8 +168,15 @@ struct consm_arrays {
     const char *const *class_name;   /* (classes), all different, or NULL */
     const char *const *feature_name; /* (features), or NULL */
     bool wide_starts;                /* feature_start is int64_t although feature_column is not */
+    int64_t borrow;                  /* of enum consm_borrow, or 0 */
 };
-/* CONSM_EINVAL or CONSM_EFORMAT names the first entry that is not what it should be. */
+/* What a dataset may leave where it is. It must stay there, unchanged, until the dataset and all
+ * that were made of it are freed. */
+enum consm_borrow {
+    CONSM_BORROW_FEATURES = 1 /* dense ones that are float and not mostly zero; others are copied */
+};
+/* Everything is copied, but what `borrow` names. CONSM_EINVAL or CONSM_EFORMAT names the first
+ * entry that is not what it should be. */
 CONSM_API consm_status consm_dataset_from_arrays(struct consm_dataset **out,
                                                  const struct consm_arrays *arrays);
 CONSM_API void consm_dataset_free(struct consm_dataset *dataset);

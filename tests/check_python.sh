@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The Python package: a wheel built from this tree, installed beside NumPy alone and tried from a folder
-# outside the repository; then its tests, notebooks and types with everything it can work with.
+# The Python package: a wheel built from this tree and made to need nothing (auditwheel), installed beside
+# NumPy alone and tried from a folder outside the repository, with every python3.N there is; then its tests,
+# notebooks and types with everything it can work with.
 # Virtual environments lie in the build folder and stay. Without network it says that it is skipped.
 # usage: BUILD_DIR=… check_python.sh PATH-TO-consm
 set -uo pipefail
@@ -21,7 +22,7 @@ tools=$home/tools
 if ! cmp -s python/tests/requirements.txt "$tools/requirements.txt"; then
     rm -rf "$tools"
     python3 -m venv "$tools" > "$home/venv.log" 2>&1 || skip "python3 -m venv failed (Debian: python3-venv)"
-    quiet_pip "$tools" install --retries 1 --timeout 20 -r python/tests/requirements.txt ||
+    quiet_pip "$tools" install --no-compile --retries 1 --timeout 20 -r python/tests/requirements.txt ||
         skip "pip could not install what the tests use (no network?): $(tail -1 "$home/pip.log")"
     cp python/tests/requirements.txt "$tools/requirements.txt"
 fi
@@ -30,17 +31,18 @@ fi
 rm -rf "$home/wheel"
 quiet_pip "$tools" wheel --no-deps --no-build-isolation -C build-dir="$home/build" -w "$home/wheel" . ||
     { fault "pip wheel: $(grep -iE 'error|warning' "$home/pip.log" | head -5)"; verdict; exit $?; }
+if "$tools/bin/python" -m auditwheel --help > /dev/null 2>&1; then # libraries it needs go into it
+    PATH=$tools/bin:$PATH "$tools/bin/python" -m auditwheel repair -w "$home/wheel/many" "$home/wheel"/*.whl \
+        > "$home/auditwheel.log" 2>&1 || fault "auditwheel: $(tail -2 "$home/auditwheel.log")"
+    mv "$home/wheel/many"/*.whl "$home/wheel/" && rm "$home/wheel"/*-linux_*.whl
+fi
 wheel=$(ls "$home/wheel"/consm-*.whl)
 case $wheel in *-py3-none-*) ;; *) fault "not one wheel for every Python: $wheel" ;; esac
 bytes=$(stat -c %s "$wheel")
 [ "$bytes" -lt 15000000 ] || fault "the wheel has $bytes bytes: expected less than 15 MB"
 
 # Beside NumPy alone, from a folder outside the repository.
-empty=$home/empty
-[ -x "$empty/bin/python" ] || python3 -m venv "$empty" > "$home/venv.log" 2>&1
-quiet_pip "$empty" install numpy && quiet_pip "$empty" install --no-deps --force-reinstall "$wheel" ||
-    fault "pip install: $(tail -1 "$home/pip.log")"
-(cd "$work" && env -u PYTHONPATH -u CONSM_LIBRARY "$empty/bin/python" - << 'PYTHON') > "$work/out" 2>&1 ||
+cat > "$work/start.py" << 'PYTHON'
 import sys, numpy as np, consm
 assert "site-packages" in consm.__file__, consm.__file__
 g = consm.load("karate")
@@ -51,11 +53,27 @@ assert consm.ConSMClassifier(epochs=5).fit(h, [0, 1, 0, 1]).predict(h).shape == 
 assert consm.ot.emd2(None, None, np.ones((2, 2))) == 1
 assert not {"scipy", "pandas"} & set(sys.modules)
 PYTHON
-    fault "beside NumPy alone: $(tail -3 "$work/out")"
+beside_numpy() { # PYTHON: its environment is made once, the wheel is put into it anew
+    local there=$home/empty-$("$1" -c 'import sys; print(sys.implementation.cache_tag + sys.abiflags)')
+    [ -x "$there/bin/python" ] || "$1" -m venv --without-pip "$there" > "$home/venv.log" 2>&1 ||
+        { echo "SKIPPED: $1: $(tail -1 "$home/venv.log")"; return; }
+    quiet_pip "$tools" --python "$there/bin/python" install --no-compile --only-binary=:all: numpy ||
+        { echo "SKIPPED: $1: no NumPy for it: $(tail -1 "$home/pip.log")"; return; }
+    quiet_pip "$tools" --python "$there/bin/python" install --no-deps --force-reinstall "$wheel" ||
+        fault "pip install: $(tail -1 "$home/pip.log")"
+    (cd "$work" && env -u PYTHONPATH -u CONSM_LIBRARY "$there/bin/python" start.py) > "$work/out" 2>&1 ||
+        fault "$1 beside NumPy alone: $(tail -3 "$work/out")"
+}
+default=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')
+beside_numpy "$default"
+for other in python3.9 python3.1{0..5} python3.1{3..5}t; do
+    found=$(command -v "$other") && [ "$(realpath "$found")" != "$default" ] && beside_numpy "$found"
+done
 
 # ---- the tests ----------------------------------------------------------------------------------
 quiet_pip "$tools" install --no-deps --force-reinstall "$wheel" || fault "pip install: $(tail -1 "$home/pip.log")"
-(cd "$work" && env -u PYTHONPATH -u CONSM_LIBRARY CONSM_COMMAND="$consm" "$tools/bin/python" -m pytest -rs \
+(cd "$work" && env -u PYTHONPATH -u CONSM_LIBRARY CONSM_COMMAND="$consm" MYPY_CACHE_DIR="$home/mypy" \
+    "$tools/bin/python" -m pytest -rs \
     -p no:cacheprovider -c "$root/pyproject.toml" --rootdir "$work" "$root/python/tests") > "$work/out" 2>&1 ||
     fault "pytest: $(grep -E '^(E  |FAILED|ERROR)' "$work/out" | head -20; tail -2 "$work/out")"
 grep -E '^SKIPPED' "$work/out"

@@ -4,6 +4,7 @@
 
 #include "api/objects.h"
 #include <math.h>
+#include <string.h>
 
 enum { N = 12, F = 3 };
 
@@ -158,6 +159,32 @@ static void sparse_features_stay_sparse(void **state)
     consm_dataset_free(d);
 }
 
+/* Dense floats may stay where they are; doubles and what is mostly zero are copied all the same. */
+static void features_may_stay_where_they_are(void **state)
+{
+    struct toy here, there;
+    struct consm_dataset *d;
+    struct consm_arrays seen = {.size = sizeof seen};
+    (void)state;
+    toy_make(&here);
+    toy_make(&there);
+    there.arrays.borrow = CONSM_BORROW_FEATURES;
+    OK(consm_dataset_from_arrays(&d, &there.arrays));
+    OK(consm_dataset_arrays(&seen, d));
+    assert_ptr_equal(seen.feature, there.feature);
+    consm_dataset_free(d);
+    assert_same(labelled_by(&here.arrays, "ties", "loss"),
+                labelled_by(&there.arrays, "ties", "loss"));
+    memset(there.feature + F, 0, sizeof there.feature - F * sizeof *there.feature);
+    OK(consm_dataset_from_arrays(&d, &there.arrays));
+    assert_non_null(d->data->sparse);
+    consm_dataset_free(d);
+    widen(&there);
+    OK(consm_dataset_from_arrays(&d, &there.arrays));
+    assert_true(d->data->dense && (const void *)d->data->dense != there.arrays.feature);
+    consm_dataset_free(d);
+}
+
 static void roles_decide_who_trains(void **state)
 {
     struct toy t;
@@ -255,6 +282,7 @@ int main(void)
         cmocka_unit_test(arrays_become_datasets),
         cmocka_unit_test(widths_make_no_difference),
         cmocka_unit_test(sparse_features_stay_sparse),
+        cmocka_unit_test(features_may_stay_where_they_are),
         cmocka_unit_test(roles_decide_who_trains),
         cmocka_unit_test(wrong_arrays_are_named),
         cmocka_unit_test(wrong_sparse_rows_are_named),

@@ -142,7 +142,7 @@ class Answers:
         out = POINTER(_structs.Prediction)()
         data = graph._encoded_by(self._recipe)
         try:
-            _run.run(_lib.lib.consm_predict_on, byref(out), self._trained.pointer, data.pointer, self._device(),
+            _run.run(_lib.lib.consm_predict_on, byref(out), self._trained, data, self._device(),
                      self._threads())
             p = out.contents
             shape = (int(p.nodes), int(p.classes))
@@ -213,7 +213,7 @@ class Answers:
         out = POINTER(_structs.EdgeScores)()
         data = graph._encoded_by(self._recipe)
         try:
-            _run.run(_lib.lib.consm_score_edges_on, byref(out), self._fitted().pointer, data.pointer, self._device(),
+            _run.run(_lib.lib.consm_score_edges_on, byref(out), self._fitted(), data, self._device(),
                      self._threads())
             e = out.contents
             count = (int(e.edges),)

@@ -81,7 +81,7 @@ def _typed(array: Array, kinds: tuple[Any, ...], other: Any) -> Array:
     if not native:
         with np.errstate(over="ignore"):
             array = array.astype(other)
-    return np.ascontiguousarray(array)
+    return np.require(array, None, ["C_CONTIGUOUS", "ALIGNED"])
 
 
 def _shaped(array: Array, what: str, ndim: Optional[int]) -> Array:

@@ -47,7 +47,7 @@ def explain(model: _lib.Handle, graph: Any, data: _lib.Handle, place: int, label
     options.progress = cast(progress.callback, c_void_p)
     out = POINTER(_structs.ExplanationStruct)()
     try:
-        _run.run(_lib.lib.consm_explain, byref(out), model.pointer, data.pointer, place, byref(options),
+        _run.run(_lib.lib.consm_explain, byref(out), model, data, place, byref(options),
                  progress=progress)
         e = out.contents
         ids = graph.ids()

@@ -355,6 +355,7 @@ class Graph:
             a.wide_columns, a.wide_starts = is_wide(p["column"]), is_wide(p["start"])
         elif self.n_features:
             a.feature, a.wide_features = _lib.address(p["x"]), is_wide(p["x"])
+            a.borrow = _structs.BORROW_FEATURES
         if self.node_ids is not None:
             keep.append(_lib.names([_lib.encode(str(v), "a node's id") for v in self.node_ids.tolist()]))
             a.node_id = keep[-1]
@@ -363,7 +364,7 @@ class Graph:
             a.feature_name = keep[-1]
         made = _lib.dataset()
         _lib.call(_lib.lib.consm_dataset_from_arrays, byref(made.pointer), byref(a))
-        del keep
+        made.needs = p.get("x")  # the library may leave it where it is
         return made
 
     def _encoded_by(self, recipe: Optional[list[_table.Column]]) -> _lib.Handle:
@@ -389,7 +390,8 @@ class Graph:
         if role is not None:
             labels.role = ctypes.cast(_lib.address(role), POINTER(c_uint8))
         made = _lib.dataset()
-        _lib.call(_lib.lib.consm_dataset_with_labels, byref(made.pointer), self._dataset().pointer, byref(labels))
+        made.needs = self._dataset()
+        _lib.call(_lib.lib.consm_dataset_with_labels, byref(made.pointer), made.needs.pointer, byref(labels))
         return made, classes
 
 

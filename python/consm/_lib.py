@@ -159,9 +159,10 @@ def call(function: Callable[..., int], *arguments: Any) -> None:
 # ---- objects -----------------------------------------------------------------------------------
 
 class Handle:
-    """A pointer of the library, freed with its Python object."""
+    """A pointer of the library, freed with its Python object. needs is what must live as long."""
 
     def __init__(self, free: Callable[[Any], None]) -> None:
+        self.needs: Any = None
         self.pointer = c_void_p()
         self._free = free
 
@@ -169,6 +170,13 @@ class Handle:
         if getattr(self, "pointer", None):
             self._free(self.pointer)
             self.pointer = c_void_p()
+
+
+def passed(argument: Any) -> Any:
+    """What C gets for an argument of ours."""
+    if isinstance(argument, Handle):
+        return argument.pointer
+    return argument.ctypes.data if isinstance(argument, np.ndarray) else argument
 
 
 def dataset() -> Handle:

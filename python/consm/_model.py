@@ -167,7 +167,7 @@ class GraphClassifier(Answers):
         progress = _run.Progress()
         _lib.lib.consm_options_on_progress(options.pointer, cast(progress.callback, c_void_p), None)
         model = _lib.model()
-        _run.run(_lib.lib.consm_train, byref(model.pointer), data.pointer, options.pointer, progress=progress,
+        _run.run(_lib.lib.consm_train, byref(model.pointer), data, options, progress=progress,
                  bar=_run.Bar(self.progress, f"{self.method} on {name}"))
         self._trained = model
 

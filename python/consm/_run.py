@@ -78,16 +78,18 @@ def _may_show() -> bool:
 
 def run(function: Callable[..., int], *arguments: Any, progress: Optional[Progress] = None,
         bar: Optional[Bar] = None) -> None:
-    """Calls the library as _lib.call does; may be interrupted."""
+    """Calls the library as _lib.call does; may be interrupted. Handles and arrays are given as they are, so
+    that they live as long as the call, which may go on behind an interruption."""
     if threading.current_thread() is not threading.main_thread():
-        _lib.call(function, *arguments)
+        _lib.call(function, *map(_lib.passed, arguments))
         return
     done: list[_lib.Outcome] = []
     fault: list[BaseException] = []
 
     def work() -> None:
+        held = (arguments, progress)
         try:
-            done.append(_lib.Outcome(function, arguments))
+            done.append(_lib.Outcome(function, tuple(map(_lib.passed, held[0]))))
         except BaseException as raised:  # goes to the caller
             fault.append(raised)
 

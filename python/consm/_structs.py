@@ -6,6 +6,9 @@ from ctypes import POINTER, c_bool, c_char, c_char_p, c_double, c_float, c_int, 
 from ctypes import c_size_t, c_uint8, c_uint64, c_void_p
 
 
+BORROW_FEATURES = 1  # of enum consm_borrow
+
+
 class Sized(ctypes.Structure):
     """A struct that begins with its size, which is set when it is made."""
 
@@ -28,7 +31,7 @@ class Arrays(Sized):
                 ("feature_start", c_void_p), ("feature_column", c_void_p), ("label", c_void_p),
                 ("role", POINTER(c_uint8)), ("node_id", POINTER(c_char_p)),
                 ("class_name", POINTER(c_char_p)), ("feature_name", POINTER(c_char_p)),
-                ("wide_starts", c_bool)]
+                ("wide_starts", c_bool), ("borrow", c_int64)]
 
 
 class Labels(Sized):

@@ -72,8 +72,7 @@ def emd(a: Any, b: Any, M: Any, log: bool = False) -> Any:
     n, m = cost.shape
     left, right = _masses(a, "a", n), _masses(b, "b", m)
     plan, u, v, result = np.empty((n, m)), np.empty(n), np.empty(m), _structs.OtResult()
-    _run.run(_lib.lib.consm_ot_exact, _lib.address(plan), _lib.address(u), _lib.address(v), byref(result),
-             _lib.address(cost), _lib.address(left), _lib.address(right), n, m)
+    _run.run(_lib.lib.consm_ot_exact, plan, u, v, byref(result), cost, left, right, n, m)
     return (plan, _log(result, u=u, v=v)) if log else plan
 
 
@@ -101,8 +100,8 @@ def sinkhorn(a: Any, b: Any, M: Any, reg: float, numItermax: int = 10000, stopTh
     n, m = cost.shape
     left, right = _masses(a, "a", n), _masses(b, "b", m)
     plan, result = np.empty((n, m)), _structs.OtResult()
-    _run.run(_lib.lib.consm_ot_sinkhorn, _lib.address(plan), byref(result), _lib.address(cost), _lib.address(left),
-             _lib.address(right), n, m, byref(_options(reg, stopThr, numItermax, relative)))
+    _run.run(_lib.lib.consm_ot_sinkhorn, plan, byref(result), cost, left, right, n, m,
+             byref(_options(reg, stopThr, numItermax, relative)))
     if warn and not result.converged:
         warnings.warn(f"Sinkhorn did not converge in {numItermax} iterations (error {result.marginal_error:.3g})",
                       ConsmWarning, stacklevel=2)
@@ -127,7 +126,7 @@ def sinkhorn_batch(Ms: Union[Array, list[Any]], reg: float, numItermax: int = 10
     start = np.cumsum([0] + [c.shape[1] for c in costs]).astype(np.int64)
     flat = np.concatenate([c.reshape(-1) for c in costs])
     plans, results = np.empty_like(flat), (_structs.OtResult * len(costs))()
-    _run.run(_lib.lib.consm_ot_sinkhorn_batch, _lib.address(plans), results, _lib.address(flat), _lib.address(start),
+    _run.run(_lib.lib.consm_ot_sinkhorn_batch, plans, results, flat, start,
              len(costs), n, byref(_options(reg, stopThr, numItermax, relative)), int(threads))
     each = [plans[n * start[i]:n * start[i + 1]].reshape(n, -1) for i in range(len(costs))]
     out: Any = np.stack(each) if isinstance(Ms, np.ndarray) else each

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -79,6 +80,26 @@ def test_threads_give_the_same_bits_as_one_after_another(world, graph):
     assert all((a == b).all() for a, b in zip(alone, together))
 
 
+def test_a_crowd_gets_the_same_answers(world, graph):
+    """Two fits of wide layers side by side, then 32 threads that ask one model at once."""
+    def fit(seed):
+        return consm.GraphClassifier("gcnii", random_state=seed, epochs=6, hidden=160, threads=2).fit(graph, world.y)
+    alone = [fit(seed) for seed in (0, 1)]
+    expected = [m.predict_proba(graph) for m in alone]
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(3):
+            together = list(pool.map(fit, (0, 1)))
+            assert all((m.predict_proba(graph) == p).all() for m, p in zip(together, expected))
+    others = [world.graph() for _ in range(32)]  # nothing remembered
+    start = threading.Barrier(32, timeout=60)
+
+    def ask(g):
+        start.wait()
+        return alone[0].predict_proba(g)
+    with ThreadPoolExecutor(32) as pool:
+        assert all((p == expected[0]).all() for p in pool.map(ask, others))
+
+
 INTERRUPTED = """
 import os, signal, threading, time, numpy as np, consm
 def later():
@@ -121,6 +142,40 @@ over.set()
 
 def test_ctrl_c_does_not_wait_for_a_call_that_cannot_stop():
     assert python(UNSTOPPABLE).stdout == "stopped False True\n"
+
+
+LEFT_BEHIND = """
+import gc, os, signal, threading, time, weakref, numpy as np
+from consm import _run
+over, seen = threading.Event(), []
+def deaf(address):
+    over.wait(100)
+    seen.append(np.ctypeslib.as_array((__import__("ctypes").c_double * 3).from_address(address)).sum())
+    return 0
+threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+class Mine(np.ndarray):
+    pass
+def call():
+    array = np.ones(3).view(Mine)
+    kept.append(weakref.ref(array))
+    _run.run(deaf, array)
+kept = []
+try:
+    call()
+except KeyboardInterrupt:
+    pass
+gc.collect()
+print("held", kept[0]() is not None)
+over.set()
+while not seen:
+    time.sleep(0.01)
+print(seen)
+"""
+
+
+def test_what_an_interrupted_call_works_on_is_not_freed_under_it():
+    done = python(LEFT_BEHIND)
+    assert done.stdout == "held True\n[np.float64(3.0)]\n" or done.stdout == "held True\n[3.0]\n", done
 
 
 def test_warnings_and_errors_from_warnings(tmp_path):
@@ -168,6 +223,30 @@ def test_memory_goes_back(world):
     for _ in range(60):
         once()
     assert rss() - before < 40 * big.nbytes // 4  # all of them together would be 60 graphs of floats
+
+
+def test_features_are_not_copied():
+    """Dense 32-bit features stay where they are: neither a graph nor a fit asks for as much again."""
+    done = python("""
+import os, resource, numpy as np, consm
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+rng, n = np.random.default_rng(0), 20000
+x = rng.random((n, 800), np.float32)
+edges = rng.integers(0, n, (2, 3 * n))
+y = np.where(np.arange(n) < 200, np.arange(n) % 2, -1)
+before = peak()
+g = consm.Graph.from_arrays(edges, x)
+a = consm._structs.Arrays()
+consm._lib.call(consm._lib.lib.consm_dataset_arrays, consm._lib.byref(a), g._dataset().pointer)
+print(a.feature == x.ctypes.data, (peak() - before) / x.nbytes < 0.2)
+p = consm.MLPClassifier(epochs=2, hidden=4, normalize_features="none", threads=1).fit(g, y)
+print((peak() - before) / x.nbytes)
+held = g.x
+del x, g
+print(float(held.sum()) > 0)
+""")
+    lines = done.stdout.split()
+    assert lines[:2] == ["True", "True"] and float(lines[2]) < 0.6 and lines[3] == "True", done
 
 
 def test_signal_handlers_stay(world, graph):

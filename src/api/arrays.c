@@ -1,5 +1,5 @@
 /* Datasets from arrays in memory, of either width: everything is checked, since it comes from
- * strangers' programs, and copied. */
+ * strangers' programs, and copied, but for features that may stay where they are. */
 #include "api/arrays.h"
 #include "base/given.h"
 #include "base/sized.h"
@@ -161,6 +161,8 @@ static consm_status take_features(struct dataset *d, const struct consm_arrays *
         return CONSM_OK;
     if (a->feature_start) {
         TRY(take_sparse(d, a));
+    } else if ((a->borrow & CONSM_BORROW_FEATURES) && !a->wide_features) {
+        TRY(dataset_borrow_features(d, a->feature, a->features));
     } else {
         TRY(take_reals(&dense, a->feature, a->wide_features, a->nodes * a->features));
         TRY(dataset_set_features(d, dense, a->features));

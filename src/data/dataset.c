@@ -161,17 +161,33 @@ const char *dataset_class_name(const struct dataset *d, int32_t class_index, cha
     return buffer;
 }
 
-consm_status dataset_set_features(struct dataset *d, float *dense, int64_t features)
+/* At most a third is not zero. */
+static bool mostly_zero(const float *dense, int64_t cells)
 {
-    int64_t nonzero = 0, cells = d->nodes * features;
+    int64_t nonzero = 0;
     for (int64_t k = 0; k < cells; k++)
         nonzero += dense[k] != 0;
+    return cells > 0 && nonzero <= cells / 3;
+}
+
+consm_status dataset_set_features(struct dataset *d, float *dense, int64_t features)
+{
     d->features = features;
-    if (features == 0 || nonzero > cells / 3) {
+    if (!mostly_zero(dense, d->nodes * features)) {
         d->dense = dense;
         return CONSM_OK;
     }
     consm_status st = csr_from_dense(&d->sparse, dense, d->nodes, features);
     mem_free(dense);
     return st;
+}
+
+consm_status dataset_borrow_features(struct dataset *d, const float *dense, int64_t features)
+{
+    d->features = features;
+    if (mostly_zero(dense, d->nodes * features))
+        return csr_from_dense(&d->sparse, dense, d->nodes, features);
+    d->dense = (float *)(uintptr_t)dense; /* only read */
+    d->borrowed |= DATASET_BORROWS_DENSE;
+    return CONSM_OK;
 }

@@ -43,7 +43,7 @@ struct dataset {
 
     void *mapping; /* a mapped file that arrays above point into, or NULL */
     size_t mapping_bytes;
-    unsigned borrowed; /* which of the arrays above lie in the mapping: DATASET_BORROWS_… */
+    unsigned borrowed; /* which arrays lie in the mapping or are the caller's: DATASET_BORROWS_… */
 
     /* The edges and dense features have not been looked at yet, because reading them would be what
      * makes opening a large mapped file slow. dataset_graph() checks them; whoever else uses them
@@ -82,5 +82,8 @@ const char *dataset_class_name(const struct dataset *d, int32_t class_index, cha
 /* Fills d->sparse from a dense array when at most a third of it is non-zero, else keeps the array.
  * Takes the array over. */
 consm_status dataset_set_features(struct dataset *d, float *dense, int64_t features);
+
+/* The same with an array that stays the caller's and outlives the dataset. */
+consm_status dataset_borrow_features(struct dataset *d, const float *dense, int64_t features);
 
 #endif
