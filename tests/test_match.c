@@ -283,6 +283,8 @@ static void impose(struct matcher *m, const json_t *inputs, const struct ref_gra
             if (d->train[i] == ends[2 * k + 1])
                 right[k] = (int32_t)i;
         }
+        ends[2 * k] = m->ego->row[left[k]];
+        ends[2 * k + 1] = m->ego->row[right[k]];
         m->target[k] = (float)target.value[k];
         m->weight[k] = 1 / (float)m->pairs;
     }

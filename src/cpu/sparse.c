@@ -19,8 +19,20 @@ static struct sparse node_values(const struct instr *in, const float *values)
                            in->attr.transposed ? in->attr.csr->t_entry : NULL};
 }
 
+/* Entries whose value dropout made zero add nothing: where they are many, the others are moved
+ * together before they are multiplied. The sums are the same to the bit. */
+enum { GATHER_ROWS = 64 };
+static const float worth_gathering = 0.3f;
+
+static bool gathers(const struct instr *in)
+{
+    return in->op == OP_SPMM_VALUES && in->attr.heads == 1 && in->attr.a >= worth_gathering;
+}
+
 size_t scratch_sparse(const struct instr *in)
 {
+    if (gathers(in))
+        return (size_t)in->attr.csr->nnz * (sizeof(int32_t) + sizeof(float));
     return in->op == OP_EDGE_DROP ? (size_t)in->attr.csr->rows * sizeof(float) : 0;
 }
 
@@ -60,6 +72,32 @@ KERNEL(spmm_add)
     simd_best()->spmm(in->out, &rows, in->src[0], in->cols, &end, from, to);
 }
 
+/* Rows [from, to) with the entries that dropout left, a few rows at a time; the scratch has a place
+ * for every entry, so that workers do not meet. */
+static void spmm_gathered(const struct instr *in, const struct sparse *rows, int64_t from,
+                          int64_t to)
+{
+    int32_t *col = (int32_t *)(void *)(in->scratch + in->attr.csr->nnz);
+    float *val = in->scratch;
+    int64_t start[GATHER_ROWS + 1];
+    for (int64_t r = from; r < to; r += GATHER_ROWS) {
+        int64_t count = to - r < GATHER_ROWS ? to - r : GATHER_ROWS, first = rows->start[r];
+        struct sparse left = {start, col + first, val + first, NULL};
+        int64_t at = 0;
+        for (int64_t i = 0; i < count; i++) {
+            start[i] = at;
+            for (int64_t k = rows->start[r + i]; k < rows->start[r + i + 1]; k++) {
+                float value = rows->val[rows->index ? rows->index[k] : k];
+                val[first + at] = value;
+                col[first + at] = rows->col[k];
+                at += value != 0;
+            }
+        }
+        start[count] = at;
+        simd_best()->spmm(in->out + r * in->cols, &left, in->src[1], in->cols, NULL, 0, count);
+    }
+}
+
 KERNEL(spmm_values)
 {
     int64_t from, to, heads = in->attr.heads;
@@ -67,7 +105,9 @@ KERNEL(spmm_values)
     struct sparse rows = node_values(in, in->src[0]);
     (void)step;
     share_entries(a->start, a->rows, who, &from, &to);
-    if (heads == 1)
+    if (gathers(in))
+        spmm_gathered(in, &rows, from, to);
+    else if (heads == 1)
         simd_best()->spmm(in->out, &rows, in->src[1], in->cols, NULL, from, to);
     else
         simd_best()->spmm_heads(in->out, &rows, in->src[1], heads, in->cols / heads, NULL, from,

@@ -72,7 +72,7 @@ static consm_status reserve(struct matcher *m)
         TRY(GROW(m->member_reference, 0, m->reference_capacity, members));
     if (!split && m->config->pool == POOL_MAX) {
         int64_t rows = d->labelled * d->classes;
-        TRY(index_new(&m->member, members, d->nodes));
+        TRY(index_new(&m->member, members, m->reach.count));
         TRY(index_new(&m->member_row, members, rows + 1));
         TRY(index_new(&m->pooled_row, rows, rows + 1));
         for (int64_t r = 0; r < rows; r++)
@@ -91,12 +91,15 @@ static consm_status allocate_training(struct matcher *m)
     if (d->labelled == 0)
         return CONSM_OK;
     m->pairs = pairs_per_step(m);
-    TRY(pooling_new(&m->pooling, d->labelled, d->classes, d->nodes));
+    TRY(reach_new(&m->reach, d));
+    TRY(pooling_new(&m->pooling, d->labelled, d->classes, m->reach.count, m->reach.place));
     TRY(index_new(&m->left, m->pairs, d->labelled));
     TRY(index_new(&m->right, m->pairs, d->labelled));
-    TRY(index_new(&m->ends, 2 * m->pairs, d->nodes));
-    TRY(index_new(&m->ego, d->labelled, d->nodes));
-    TRY(index_set(m->ego, d->train));
+    TRY(index_new(&m->ends, 2 * m->pairs, m->reach.count));
+    TRY(index_new(&m->ego, d->labelled, m->reach.count));
+    for (int64_t i = 0; i < d->labelled; i++)
+        m->ego->row[i] = m->reach.place[d->train[i]];
+    TRY(index_set(m->ego, m->ego->row));
     TRY(NEW(m->target, m->pairs));
     TRY(NEW(m->weight, m->pairs));
     TRY(matcher_group(m));
@@ -139,6 +142,7 @@ void matcher_free(struct matcher *m)
     program_free(m->project);
     program_free(m->score);
     learner_close(&m->learner);
+    reach_free(&m->reach);
     subgraphs_free(&m->sets);
     pooling_free(&m->pooling);
     index_free(m->left);
@@ -238,7 +242,8 @@ static consm_status map_members(struct matcher *m, const float *h)
         TRY(GROW(m->member_reference, 0, m->reference_capacity, members));
         pooling_map(m->member_reference, NULL, sets, k, m->plans, m->team);
         if (m->member)
-            TRY(pooling_list(m->member, m->member_row, sets, m->member_reference, k));
+            TRY(pooling_list(m->member, m->member_row, sets, m->member_reference, k,
+                             m->reach.place));
         else
             TRY(pooling_assign(&m->pooling, sets, m->member_reference, c->pool));
     }

@@ -2,7 +2,7 @@
 #ifndef MATCH_MATCHER_INSIDE_H
 #define MATCH_MATCHER_INSIDE_H
 
-#include "match/matcher.h"
+#include "match/reach.h"
 #include "nn/learner.h"
 
 struct matcher {
@@ -20,6 +20,7 @@ struct matcher {
     node head_input;                                     /* of score: f(h) of every node */
     node scores;
 
+    struct reach reach;                /* the rows that training computes */
     struct subgraphs sets;             /* of the labelled nodes */
     struct pooling pooling;            /* their P */
     struct index *member, *member_row; /* (members) instead of P when pooling takes the largest … */
@@ -39,8 +40,8 @@ struct matcher {
 
     int64_t pairs;              /* per step, half of them positive */
     struct index *left, *right; /* (pairs) positions among the labelled nodes */
-    struct index *ends;         /* (2·pairs) nodes */
-    struct index *ego;          /* (labelled) the labelled nodes */
+    struct index *ends;         /* (2·pairs) rows in reach */
+    struct index *ego;          /* (labelled) the labelled nodes' rows in reach */
     float *target, *weight;     /* (pairs) */
     int64_t *class_start;       /* (c+1) */
     int32_t *by_class;          /* (labelled) positions, grouped by class */

@@ -69,8 +69,8 @@ consm_status matcher_draw_pairs(struct matcher *m)
         right[k] = same ? draw_same(m, &r, ego, label) : draw_other(m, &r, ego, label);
         m->target[k] = same;
         m->weight[k] = !same && right[k] == ego ? 0 : 1 / (float)m->pairs;
-        ends[2 * k] = d->train[left[k]];
-        ends[2 * k + 1] = d->train[right[k]];
+        ends[2 * k] = m->ego->row[left[k]];
+        ends[2 * k + 1] = m->ego->row[right[k]];
     }
     m->next_ego = (m->next_ego + m->pairs / per_ego) % d->labelled;
     TRY(index_set(m->left, left));

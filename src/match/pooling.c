@@ -6,14 +6,15 @@
 
 /* ---- the matrix P -------------------------------------------------------- */
 
-consm_status pooling_new(struct pooling *p, int64_t count, int64_t classes, int64_t nodes)
+consm_status pooling_new(struct pooling *p, int64_t count, int64_t classes, int64_t rows,
+                         const int32_t *place)
 {
     consm_status st = CONSM_OK;
-    *p = (struct pooling){.nodes = nodes, .classes = classes};
-    TRY(csr_new(&p->matrix, count * classes, nodes, 0, true));
+    *p = (struct pooling){.rows = rows, .classes = classes, .place = place};
+    TRY(csr_new(&p->matrix, count * classes, rows, 0, true));
     p->matrix->changes = true;
-    TRY(csr_new(&p->matrix->t, nodes, count * classes, 0, true));
-    TRY(NEW(p->slot, nodes + 1));
+    TRY(csr_new(&p->matrix->t, rows, count * classes, 0, true));
+    TRY(NEW(p->slot, rows + 1));
 done:
     if (st < 0)
         pooling_free(p);
@@ -84,7 +85,7 @@ consm_status pooling_assign(struct pooling *p, const struct subgraphs *s, const 
             a->start[i * c + r] = begin;
             for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
                 if (reference[k] == r)
-                    a->col[at++] = s->member[k];
+                    a->col[at++] = p->place[s->member[k]];
             for (int64_t k = begin; k < at; k++)
                 a->val[k] = pool == POOL_MEAN ? 1 / (float)(at - begin) : 1;
         }
@@ -94,13 +95,13 @@ consm_status pooling_assign(struct pooling *p, const struct subgraphs *s, const 
 }
 
 consm_status pooling_list(struct index *member, struct index *row, const struct subgraphs *s,
-                          const int32_t *reference, int64_t classes)
+                          const int32_t *reference, int64_t classes, const int32_t *place)
 {
     consm_status st = CONSM_OK;
     int64_t at = 0;
     for (int64_t i = 0; i < s->count; i++)
         for (int64_t k = s->start[i]; k < s->start[i + 1]; k++, at++) {
-            member->row[at] = s->member[k];
+            member->row[at] = place[s->member[k]];
             row->row[at] = (int32_t)(i * classes + reference[k]);
         }
     for (; at < member->count; at++) {
@@ -127,7 +128,7 @@ consm_status pooling_split(struct pooling *p, const struct subgraphs *s, const f
             a->start[i * c + r] = at;
             for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
                 if (plan[r * size + k - s->start[i]] != 0) {
-                    a->col[at] = s->member[k];
+                    a->col[at] = p->place[s->member[k]];
                     a->val[at++] = (float)c * plan[r * size + k - s->start[i]];
                 }
         }

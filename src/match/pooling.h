@@ -35,13 +35,15 @@ void subgraphs_free(struct subgraphs *s);
 /* P and its transpose for given subgraphs, with room for splitting every member over c references
  * when split is set. P keeps its address while sets and assignments change. */
 struct pooling {
-    int64_t nodes, classes;
-    struct csr *matrix; /* (count·c, n), transpose attached */
+    int64_t rows, classes; /* of h, of which member i is row place[i] */
+    const int32_t *place;
+    struct csr *matrix; /* (count·c, rows), transpose attached */
     size_t capacity;    /* entries there is room for */
-    int64_t *slot;      /* (n+1) scratch */
+    int64_t *slot;      /* (rows+1) scratch */
 };
 
-consm_status pooling_new(struct pooling *p, int64_t count, int64_t classes, int64_t nodes);
+consm_status pooling_new(struct pooling *p, int64_t count, int64_t classes, int64_t rows,
+                         const int32_t *place);
 void pooling_free(struct pooling *p);
 
 /* Room for so many entries; what P held is lost when it grows. */
@@ -57,7 +59,7 @@ consm_status pooling_assign(struct pooling *p, const struct subgraphs *s, const 
  * the last.
  */
 consm_status pooling_list(struct index *member, struct index *row, const struct subgraphs *s,
-                          const int32_t *reference, int64_t classes);
+                          const int32_t *reference, int64_t classes, const int32_t *place);
 
 /* Mass splitting: h' = c·P*·h (Eq. linear_ot). Set i's plan (c, size) begins at weight[c·start[i]];
  * its rows sum to 1/c, so that the factor c makes each pooled row a mean. */

@@ -3,9 +3,13 @@
 #include "match/matcher_inside.h"
 #include "nn/layers.h"
 
+/* X of the nodes that training reads, or of all. */
 static node features(const struct matcher *m, struct program *p)
 {
     const struct match_data *d = &m->data;
+    if (program_training(p))
+        return m->reach.sparse ? sparse(p, m->reach.sparse)
+                               : input(p, m->reach.dense, m->reach.count, d->features);
     return d->sparse ? sparse(p, d->sparse) : input(p, d->dense, d->nodes, d->features);
 }
 
@@ -86,7 +90,7 @@ static node match_squared(const struct matcher *m, struct program *p, node poole
     return linear(p, "4", activation(m, p, linear(p, "3", joined, m->config->match_hidden)), 1);
 }
 
-/* h: embeddings of all nodes, of which the labelled ones are the egos. */
+/* h: embeddings of the nodes in reach, of which the labelled ones are the egos. */
 static node match(const struct matcher *m, struct program *p, node pooled, node h)
 {
     if (m->config->match_join != MATCH_JOIN_CONCAT)
@@ -103,7 +107,7 @@ static node matching_loss(const struct matcher *m, struct program *p, node h, no
     node target = input(p, m->target, m->pairs, 1), weight = input(p, m->weight, m->pairs, 1);
     node error = m->config->match_error == MATCH_ERROR_L1 ? l1(p, w, target, weight)
                                                           : mse(p, w, target, weight);
-    node heads = nll(p, class_head(m, p, h), m->ends, m->data.label, NULL);
+    node heads = nll(p, class_head(m, p, h), m->ends, m->reach.label, NULL);
     return axpby(p, 1, error, 2, heads);
 }
 

@@ -81,8 +81,10 @@ node spmm_values(struct program *p, const struct csr *s, node values, node x)
     if (heads < 1 || COLS(p, x) % heads != 0)
         return program_fault(p, "spmm_values: %lld columns for %lld heads", (long long)COLS(p, x),
                              (long long)heads);
+    /* What dropout took away need not be multiplied: a backend may ask how much that is. */
+    float dropped = p->node[values].op == OP_DROPOUT ? p->node[values].attr.a : 0;
     return RECORD(p, .op = OP_SPMM_VALUES, .rows = s->rows, .cols = COLS(p, x), .src = {values, x},
-                  .sources = 2, .attr = {.csr = s, .heads = heads});
+                  .sources = 2, .attr = {.csr = s, .heads = heads, .a = dropped});
 }
 
 /* Z = S(v)·X:  X̄ += S(v)ᵀ·G,  v̄_ij += ⟨G_i, X_j⟩ per head */
@@ -93,11 +95,13 @@ void grad_spmm_values(struct program *p, node self, node g)
     if (grad_wanted(p, values))
         grad_add(p, values, sddmm(p, info.attr.csr, g, x, info.attr.heads));
     if (grad_wanted(p, x) && program_transpose_entries(p, info.attr.csr))
-        grad_add(
-            p, x,
-            RECORD(p, .op = OP_SPMM_VALUES, .rows = ROWS(p, x), .cols = COLS(p, x),
-                   .src = {values, g}, .sources = 2,
-                   .attr = {.csr = info.attr.csr, .heads = info.attr.heads, .transposed = true}));
+        grad_add(p, x,
+                 RECORD(p, .op = OP_SPMM_VALUES, .rows = ROWS(p, x), .cols = COLS(p, x),
+                        .src = {values, g}, .sources = 2,
+                        .attr = {.csr = info.attr.csr,
+                                 .heads = info.attr.heads,
+                                 .transposed = true,
+                                 .a = info.attr.a}));
 }
 
 /* ---- sampled dense-dense product: ⟨x_i, y_j⟩ on the edges ---------------- */
