@@ -181,6 +181,7 @@ consm_status train_output_write(const struct train_output *out, const struct tra
     TRY(report_run(path[3], &(struct report_input){run, data->data, scores, curve,
                                                    "consm train --config config.yaml"}));
     unlink(out->checkpoint);
+    file_sweep(out->checkpoint);
 done:
     consm_edge_scores_free(scores);
     for (int i = 0; i < 5; i++)
