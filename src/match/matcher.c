@@ -42,6 +42,7 @@ static consm_status allocate(struct matcher *m)
                              m->config->map == MAP_LINEAR));
     TRY(ot_plans_new(&m->plans, d->nodes, d->classes, largest, &transport, team_size(m->team)));
     TRY(NEW(m->similarity, d->nodes * d->classes));
+    TRY(NEW(m->reference_point, d->classes * m->config->match_width));
     TRY(NEW(m->own_score, d->edges->count));
     TRY(NEW(m->order, d->edges->count));
     TRY(NEW(m->pooled, d->nodes * d->classes * m->config->match_width));
@@ -160,6 +161,7 @@ void matcher_free(struct matcher *m)
         pool_scratch_free(&m->scratch[i]);
     mem_free(m->scratch);
     mem_free(m->similarity);
+    mem_free(m->reference_point);
     mem_free(m->own_score);
     mem_free(m->order);
     mem_free(m->member_reference);
@@ -214,13 +216,19 @@ static consm_status update_references(const float **h, struct matcher *m)
 {
     consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
-    float *values;
+    struct params *params = m->learner.params;
+    size_t at = (size_t)params->item[m->references].offset;
+    size_t bytes = (size_t)(d->classes * m->config->match_width) * sizeof *m->reference_point;
+    const float *values;
     TRY(matcher_embedding(h, m));
-    TRY(params_write(&values, m->learner.params, PLACE_VALUE));
-    m->reference_point = values + m->learner.params->item[m->references].offset;
-    if (d->labelled > 0)
+    if (d->labelled > 0) {
         prune_references(m->reference_point, *h, d->train, d->labelled, d->label, d->classes,
                          m->config->match_width);
+        return block_put(&params->block[PLACE_VALUE], at * sizeof *values, m->reference_point,
+                         bytes);
+    }
+    TRY(params_read(&values, params, PLACE_VALUE));
+    memcpy(m->reference_point, values + at, bytes);
 done:
     return st;
 }
@@ -287,6 +295,7 @@ consm_status matcher_train(struct matcher *m, int64_t steps, double *loss)
     const struct config *c = m->config;
     const float *h;
     double total = 0, now;
+    bool unseen = !loss && learner_far(&m->learner); /* nobody need wait for a step to end */
     if (steps == 0)
         steps = m->data.labelled;
     for (int64_t i = 0; i < steps; i++) {
@@ -295,9 +304,15 @@ consm_status matcher_train(struct matcher *m, int64_t steps, double *loss)
             TRY(map_members(m, h));
         }
         TRY(matcher_draw_pairs(m));
+        if (unseen) {
+            TRY(learner_step_unseen(&m->learner, &m->learner.train));
+            continue;
+        }
         TRY(learner_step(&m->learner, &m->learner.train, &now));
         total += now / (double)steps;
     }
+    if (unseen && steps > 0)
+        TRY(learner_look(&m->learner, &m->learner.train));
     if (loss)
         *loss = total;
 done:

@@ -35,7 +35,7 @@ struct matcher {
     int32_t *order;                /* (|E|) of the selection */
 
     int references;         /* (c, f) r, among the parameters, so that they are saved with them */
-    float *reference_point; /* their values, as of the last update_references() */
+    float *reference_point; /* (c, width) their values, as of the last update_references() */
     struct ot_plans *plans; /* from nodes to reference points */
 
     int64_t pairs;              /* per step, half of them positive */

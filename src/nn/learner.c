@@ -66,6 +66,29 @@ done:
     return st;
 }
 
+bool learner_far(const struct learner *l)
+{
+    return !l->params->block[PLACE_VALUE].memory->host;
+}
+
+consm_status learner_step_unseen(struct learner *l, const struct lesson *lesson)
+{
+    consm_status st = learner_run(l, lesson->program);
+    l->steps += st == CONSM_OK;
+    return st;
+}
+
+consm_status learner_look(struct learner *l, const struct lesson *lesson)
+{
+    consm_status st = CONSM_OK;
+    const float *value;
+    TRY(program_read(&value, lesson->program, lesson->loss));
+    l->steps--;
+    TRY(learner_took(l, (double)value[0]));
+done:
+    return st;
+}
+
 consm_status learner_took(struct learner *l, double loss)
 {
     l->steps++;

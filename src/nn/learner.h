@@ -50,6 +50,12 @@ consm_status learner_start(struct learner *l, uint64_t seed, bool keeps);
 /* One step on a lesson, with its loss before it. CONSM_ENUMERIC when that is not finite. */
 consm_status learner_step(struct learner *l, const struct lesson *lesson, double *loss);
 
+/* The same without looking at the loss, for backends that run on while the host does something
+ * else; learner_look says whether the last one was finite. */
+bool learner_far(const struct learner *l);
+consm_status learner_step_unseen(struct learner *l, const struct lesson *lesson);
+consm_status learner_look(struct learner *l, const struct lesson *lesson);
+
 /* Counts a step that was taken with that loss; CONSM_ENUMERIC as above. */
 consm_status learner_took(struct learner *l, double loss);
 

@@ -2,6 +2,7 @@
 #include "program/block.h"
 
 #include "base/alloc.h"
+#include <string.h>
 
 void backend_close(struct backend *b)
 {
@@ -57,6 +58,16 @@ consm_status block_write(void **out, struct block *b)
     consm_status st = fetch(out, b);
     b->host_newer = st == CONSM_OK && !b->memory->host;
     return st;
+}
+
+consm_status block_put(struct block *b, size_t at, const void *from, size_t bytes)
+{
+    void *host = b->memory->host ? b->memory->host : b->backend_newer ? NULL : b->mirror;
+    if (host)
+        memcpy((char *)host + at, from, bytes);
+    if (b->memory->host || b->host_newer) /* the next run will see it */
+        return CONSM_OK;
+    return b->backend->kind->upload(b->backend, b->memory, at, from, bytes);
 }
 
 consm_status block_send(struct block *b)

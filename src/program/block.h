@@ -22,6 +22,9 @@ void block_free(struct block *b);
 consm_status block_read(const void **out, struct block *b);
 consm_status block_write(void **out, struct block *b);
 
+/* Bytes [at, at+bytes) from the host, wherever the newest of the others are: they stay there. */
+consm_status block_put(struct block *b, size_t at, const void *from, size_t bytes);
+
 /* The same numbers; both of one backend and size. Nothing passes through the host. */
 consm_status block_copy(struct block *to, struct block *from);
 

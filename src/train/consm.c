@@ -224,6 +224,21 @@ static bool gives_up(const struct session *s)
            s->learner.steps - last >= c->gnn_steps * 2 / 5;
 }
 
+/* Updates that will come whatever validation says: neither the round's end nor its giving up is
+ * nearer. */
+static int64_t certain(const struct session *s)
+{
+    const struct config *c = &s->options.config;
+    const struct consm_place *at = &((const struct consm *)s->own)->place;
+    int64_t most = at->left < c->epochs - at->updates ? at->left : c->epochs - at->updates;
+    if (c->round_patience == 0 || at->round <= 1)
+        return most;
+    int64_t begun = s->learner.steps - (c->gnn_steps - at->left);
+    int64_t last = s->learner.best_step != at->before ? s->learner.best_step : begun;
+    int64_t patience = c->gnn_steps * 2 / 5 - (s->learner.steps - last);
+    return patience < most ? patience : most;
+}
+
 /* GNN updates, each followed by validation; the best parameters are remembered (lines 6 to 11). */
 static consm_status update_gnn(struct session *s, struct progress *progress)
 {
@@ -231,6 +246,8 @@ static consm_status update_gnn(struct session *s, struct progress *progress)
     struct consm_place *at = &((struct consm *)s->own)->place;
     bool late = session_late(s) && at->updates > 0;
     while (at->left > 0 && at->updates < s->options.config.epochs && !late && !gives_up(s)) {
+        if (at->round > 0)
+            session_promise(s, certain(s));
         at->updates++;
         at->left--;
         late = session_late(s);
