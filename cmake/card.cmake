@@ -1,5 +1,5 @@
-# test_ops_card: the kernels of src/cuda compiled for the host, where fibres play a card's threads
-# (tests/card), and put to test_ops. No card and no nvcc is needed; a C++ compiler is. Sanitizers take
+# test_ops_card, test_models_card: the kernels of src/cuda compiled for the host, where fibres play a
+# card's threads (tests/card), and put to test_ops and to whole models. No card and no nvcc is needed; a C++ compiler is. Sanitizers take
 # a change of stacks for an error.
 if(NOT CMOCKA_FOUND OR CONSM_SANITIZE OR CONSM_FUZZ)
     return()
@@ -21,10 +21,17 @@ foreach(source ${kernel_sources})
     file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/card/${name}.cc CONTENT "#include \"cuda/${name}.cu\"\n")
     list(APPEND card_sources ${CMAKE_BINARY_DIR}/card/${name}.cc)
 endforeach()
-add_executable(test_ops_card tests/test_ops.c ${card_sources})
-target_include_directories(test_ops_card PRIVATE tests tests/card)
-target_compile_options(test_ops_card PRIVATE $<$<COMPILE_LANGUAGE:C>:-Wno-conversion>
-                       $<$<COMPILE_LANGUAGE:CXX>:-std=c++17;-O2;-Wno-unknown-pragmas>)
-target_link_libraries(test_ops_card PRIVATE consm_tool PkgConfig::CMOCKA)
-add_test(NAME ops_card COMMAND test_ops_card)
-set_tests_properties(ops_card PROPERTIES TIMEOUT ${hang_seconds})
+add_library(card OBJECT ${card_sources})
+target_include_directories(card PRIVATE include src tests/card)
+target_compile_options(card PRIVATE -std=c++17 -O2 -Wno-unknown-pragmas)
+foreach(pair ops:test_ops models:test_backend_training)
+    string(REPLACE ":" ";" pair ${pair})
+    list(GET pair 0 name)
+    list(GET pair 1 source)
+    add_executable(test_${name}_card tests/${source}.c $<TARGET_OBJECTS:card>)
+    target_include_directories(test_${name}_card PRIVATE tests)
+    target_compile_options(test_${name}_card PRIVATE $<$<COMPILE_LANGUAGE:C>:-Wno-conversion>)
+    target_link_libraries(test_${name}_card PRIVATE consm_tool PkgConfig::CMOCKA)
+    add_test(NAME ${name}_card COMMAND test_${name}_card)
+    set_tests_properties(${name}_card PROPERTIES TIMEOUT ${hang_seconds})
+endforeach()

@@ -7,7 +7,7 @@
  * groups of them take entries in turn. A head of more columns than a warp holds is walked in turns.
  * Random bits are the costly part: where those of an entry's heads share a word, a lane draws it
  * for one entry and all others ask that lane. */
-#include "cuda/device.cuh"
+#include "cuda/tail.cuh"
 
 enum { AHEAD = 4 }; /* entries under way at once, for each group */
 
@@ -17,7 +17,7 @@ struct attend {
     const int64_t *start, *entry;
     const int32_t *col;
     const float *val;
-    int64_t rows, width, dim;
+    int64_t rows, width, dim, longest;
     int heads;
     bool gate;
     float slope;
@@ -56,13 +56,13 @@ __device__ static int turns_of(const struct attend &a)
 }
 
 /* The sum over the lanes of a head, in all of them. */
-__device__ static float head_sum(const struct attend &a, const struct stand &me, float x)
+__device__ static double head_sum(const struct attend &a, const struct stand &me, double x)
 {
     if (a.together == 1)
         return lanes_sum(x, 1, 1 << a.shift);
     if ((a.pieces & (a.pieces - 1)) == 0)
         return lanes_sum(x, 1, a.pieces);
-    float sum = 0;
+    double sum = 0;
     for (int i = 0; i < a.pieces; i++)
         sum += __shfl_sync(0xffffffffu, x, me.first + i);
     return sum;
@@ -226,13 +226,14 @@ __device__ static void write_row(const struct attend &a, const struct stand &me,
     }
 }
 
-template <int V> __global__ void __launch_bounds__(THREADS) attend_kernel(struct attend a)
+template <int V, class TAIL>
+__global__ void __launch_bounds__(THREADS) attend_kernel(struct attend a, TAIL tail)
 {
     begin();
     for (int turn = 0; turn < turns_of(a); turn++) {
         const struct stand me = stand_at<V>(a, turn);
         sum_rows<struct attended<V>>(
-            a.start, a.rows, WARP,
+            a.start, a.rows, a.longest,
             [&](int64_t r, int64_t from, int64_t to) { return walk_row<V>(a, me, r, from, to); },
             [](struct attended<V> s, const struct attended<V> &t) {
                 merge<V>(s, t);
@@ -240,26 +241,30 @@ template <int V> __global__ void __launch_bounds__(THREADS) attend_kernel(struct
             },
             [&](int64_t r, const struct attended<V> &s, int64_t) {
                 write_row<V>(a, me, r, s, turn);
+                tail_run(tail, r);
             });
     }
 }
 
 /* ---- columns ------------------------------------------------------------- */
 
-/* Σ_i w_ij g_i, Σ_i slope_ij w_ij g_i, and Σ_i slope_ij α_ij ⟨g_i, out_i⟩ */
+/* Σ_i w_ij g_i, and Σ_i slope_ij (w_ij ⟨g_i, z_j⟩ - α_ij ⟨g_i, out_i⟩) over this lane's columns. Of
+ * a hub whose neighbours have no other the terms cancel, so these are added in double precision. */
 template <int V> struct received {
-    vec<V> out, bent;
-    float along;
+    vec<V> out;
+    double slope;
 };
 
 /* left holds (rows of the matrix, 3·heads): x, log Σ exp, ⟨g, out⟩. */
 template <int V>
 __device__ static struct received<V> walk_column(const struct attend &a, const struct stand &me,
-                                                 int64_t j, int64_t from, int64_t to) {
+                                                 int64_t j, int64_t from, int64_t to, int turn) {
     struct received<V> s = {
     };
     const int lane = threadIdx.x % WARP;
     const float mine = me.active ? a.right[j * a.heads + me.head] : 0;
+    const vec<V> z = me.active ? load<V>(a.z + j * a.width + me.column) : vec<V>{};
+    const bool once = turn == 0 && lane == me.first; /* one lane of a head takes ⟨g, out⟩ */
     for (int64_t base = from; base < to; base += WARP) {
         const int count = to - base < WARP ? (int)(to - base) : WARP;
         const int32_t col = lane < count ? a.col[base + lane] : 0;
@@ -288,61 +293,58 @@ __device__ static struct received<V> walk_column(const struct attend &a, const s
                 const float bend = score[i] > 0 ? 1 : a.slope, gate = a.gate ? tanhf(score[i]) : 0;
                 const float whole = a.gate ? own[i] * gate : expf(score[i] * bend - most[i]);
                 const float slope = a.gate ? own[i] * (1 - gate * gate) : whole * bend;
-                s.along = fmaf(slope, along[i], s.along);
+                float dot = 0;
                 for (int k = 0; k < V; k++) {
                     s.out.v[k] = fmaf(whole * left[i], g[i].v[k], s.out.v[k]);
-                    s.bent.v[k] = fmaf(slope * left[i], g[i].v[k], s.bent.v[k]);
+                    dot = fmaf(g[i].v[k], z.v[k], dot);
                 }
+                s.slope += (double)slope * ((double)left[i] * dot - (once ? along[i] : 0.0));
             }
         }
     }
-    s.along = lanes_sum(s.along, 1 << a.shift, WARP);
-    for (int k = 0; k < V; k++) {
+    s.slope = lanes_sum(s.slope, 1 << a.shift, WARP);
+    for (int k = 0; k < V; k++)
         s.out.v[k] = lanes_sum(s.out.v[k], 1 << a.shift, WARP);
-        s.bent.v[k] = lanes_sum(s.bent.v[k], 1 << a.shift, WARP);
-    }
     return s;
 }
 
-/* z̄_j, and ȳ_j = ⟨bent_j, z_j⟩ - Σ slope α ⟨g, out⟩ as totals, to which every turn of a long head
- * adds. By all lanes of a warp, always the same one for a row. */
+/* z̄_j, and ȳ_j as totals, to which every turn of a long head adds. By all lanes of a warp, always
+ * the same one for a row. */
 template <int V>
 __device__ static void write_column(const struct attend &a, const struct stand &me, int64_t j,
                                     const struct received<V> &s, int turn)
 {
     const bool writes = me.active && me.group == 0;
-    float dot = 0;
     if (writes)
         store<V>(a.out + j * a.width + me.column, s.out);
     if (!a.totals)
         return;
-    const vec<V> z = me.active ? load<V>(a.z + j * a.width + me.column) : vec<V>{};
-    for (int k = 0; k < V && me.active; k++)
-        dot = fmaf(s.bent.v[k], z.v[k], dot);
-    dot = head_sum(a, me, dot);
+    const float slope = (float)head_sum(a, me, me.active ? s.slope : 0);
     float *total = a.totals + j * a.heads + me.head;
     if (writes && (int)threadIdx.x % WARP == me.first)
-        *total = turn == 0 ? dot - s.along : *total + dot;
+        *total = turn == 0 ? slope : *total + slope;
 }
 
-template <int V> __global__ void __launch_bounds__(THREADS) attend_columns_kernel(struct attend a)
+template <int V, class TAIL>
+__global__ void __launch_bounds__(THREADS) attend_columns_kernel(struct attend a, TAIL tail)
 {
     begin();
     for (int turn = 0; turn < turns_of(a); turn++) {
         const struct stand me = stand_at<V>(a, turn);
         sum_rows<struct received<V>>(
-            a.start, a.rows, WARP,
-            [&](int64_t j, int64_t from, int64_t to) { return walk_column<V>(a, me, j, from, to); },
+            a.start, a.rows, a.longest,
+            [&](int64_t j, int64_t from, int64_t to) {
+                return walk_column<V>(a, me, j, from, to, turn);
+            },
             [](struct received<V> s, const struct received<V> &t) {
-                s.along += t.along;
-                for (int k = 0; k < V; k++) {
+                s.slope += t.slope;
+                for (int k = 0; k < V; k++)
                     s.out.v[k] += t.out.v[k];
-                    s.bent.v[k] += t.bent.v[k];
-                }
                 return s;
             },
             [&](int64_t j, const struct received<V> &s, int64_t) {
                 write_column<V>(a, me, j, s, turn);
+                tail_run(tail, j);
             });
     }
 }
@@ -358,27 +360,38 @@ static void arrange(struct attend *a, int v)
     a->shift = shift_for((int64_t)a->together * a->pieces, 5);
 }
 
-template <int V>
-static void launch_attend(const struct cuda_context *cx, struct attend a, bool columns)
+template <int V, class TAIL>
+static void launch_attend(const struct cuda_context *cx, struct attend a, bool columns,
+                          const TAIL &tail)
 {
     arrange(&a, V);
     dim3 grid = row_blocks(a.rows);
     grid.y = (unsigned)ceil_div(a.heads, a.together);
     if (columns)
-        launch(cx, attend_columns_kernel<V>, grid, THREADS, a);
+        launch(cx, attend_columns_kernel<V, TAIL>, grid, THREADS, a, tail);
     else
-        launch(cx, attend_kernel<V>, grid, THREADS, a);
+        launch(cx, attend_kernel<V, TAIL>, grid, THREADS, a, tail);
+}
+
+template <class TAIL>
+static void attend_with(const struct cuda_context *cx, const struct attend *a, bool columns,
+                        const TAIL &tail)
+{
+    switch (vector_for(a->dim)) {
+    case 4: launch_attend<4>(cx, *a, columns, tail); break;
+    case 2: launch_attend<2>(cx, *a, columns, tail); break;
+    default: launch_attend<1>(cx, *a, columns, tail);
+    }
 }
 
 static void attend_run(const struct cuda_context *cx, const struct attend *a, bool columns)
 {
     if (a->rows == 0 || a->width == 0)
         return;
-    switch (vector_for(a->dim)) {
-    case 4: launch_attend<4>(cx, *a, columns); break;
-    case 2: launch_attend<2>(cx, *a, columns); break;
-    default: launch_attend<1>(cx, *a, columns);
-    }
+    if (cx->tail)
+        attend_with(cx, a, columns, *cx->tail);
+    else
+        attend_with(cx, a, columns, no_tail{});
 }
 
 static struct attend attend_of(const struct instr *in, const struct cuda_context *cx)
@@ -391,6 +404,7 @@ static struct attend attend_of(const struct instr *in, const struct cuda_context
     a.entry = stored(in);
     a.val = in->attr.csr->val;
     a.rows = walked->rows;
+    a.longest = longest_for(walked);
     a.width = in->cols;
     a.heads = (int)in->attr.heads;
     a.dim = in->cols / in->attr.heads;

@@ -15,6 +15,7 @@
 enum {
     BUNCH = 16,                 /* steps of the larger graph */
     WORKSPACE_BYTES = 32 << 20, /* what cuBLAS recommends for Hopper */
+    APART_BYTES = 32 << 20,     /* of values that need not share memory: they stay in the cache */
 };
 
 /* ---- programs ---- */
@@ -25,25 +26,27 @@ struct compiled {
     struct instr *instr;    /* (instrs) with addresses of the card */
     struct card_leaf *copy; /* (leaves) */
     const void **leaf;      /* (leaves) what instructions are to read */
-    enum lane *lane;        /* (instrs) */
-    struct room scratch;    /* of both lanes, one behind the other */
-    struct step *step; /* on the card: of the next step … */
-    struct step next;  /* … which is known here, too */
+    int32_t *chain_of;      /* (instrs) */
+    struct lane_plan *lane; /* (instrs) */
+    cudaEvent_t *event;     /* (instrs) of those that are awaited, once they were captured */
+    struct room scratch;    /* of all lanes, one behind the other */
+    struct step *step;      /* (BUNCH) on the card: the next steps … */
+    struct step next;       /* … the first of which is known here, too */
     bool settled;      /* a run has computed what is constant */
     bool awake;        /* every kernel has run once */
     cudaGraphExec_t one, bunch;
 };
 
-static __global__ void set_step(struct step *step, uint64_t seed, uint64_t number)
+static __global__ void set_steps(struct step *step, uint64_t seed, uint64_t number)
 {
-    step->seed = seed;
-    step->number = number;
+    step[threadIdx.x].seed = seed;
+    step[threadIdx.x].number = number + threadIdx.x;
 }
 
-static __global__ void advance(struct step *step)
+static __global__ void advance(struct step *step, unsigned steps)
 {
     begin();
-    step->number++;
+    step[threadIdx.x].number += steps;
 }
 
 static bool cuda_supports(const struct backend *b, enum op op)
@@ -72,10 +75,15 @@ static void cuda_discard(struct compiled *c)
     forget_graphs(c);
     for (int32_t i = 0; c->copy && i < c->plan->leaves; i++)
         leaf_forget(card, &c->copy[i]);
+    for (int32_t i = 0; c->event && i < c->plan->instrs; i++)
+        if (c->event[i])
+            cudaEventDestroy(c->event[i]);
     room_free(card, &c->scratch);
-    card_give(card, c->step, sizeof *c->step);
+    card_give(card, c->step, BUNCH * sizeof *c->step);
     card->host->free(c->instr);
     card->host->free(c->lane);
+    card->host->free(c->event);
+    card->host->free(c->chain_of);
     card->host->free(c->copy);
     card->host->free(c->leaf);
     card->host->free(c);
@@ -103,6 +111,7 @@ static consm_status resolve(struct compiled *c)
     struct card *card = c->card;
     void *base[PLACES], *scratch = NULL;
     size_t most = 0;
+    const size_t lanes = (size_t)lanes_of(c->plan);
     bool blas = false;
     for (int place = 0; place < PLACES; place++)
         base[place] = data_of(c->plan->memory[place]);
@@ -124,15 +133,15 @@ static consm_status resolve(struct compiled *c)
     if (blas && !card->blas)
         TRY(open_blas(card));
     most = (most + 255) / 256 * 256;
-    if (2 * most > c->scratch.bytes) {
-        TRY(card_take(card, &scratch, 2 * most));
+    if (lanes * most > c->scratch.bytes) {
+        TRY(card_take(card, &scratch, lanes * most));
         room_free(card, &c->scratch);
-        c->scratch = {scratch, 2 * most};
-        CHECK(cudaMemsetAsync(scratch, 0, 2 * most, card->stream), "clearing memory");
+        c->scratch = {scratch, lanes * most};
+        CHECK(cudaMemsetAsync(scratch, 0, lanes * most, card->stream), "clearing memory");
     }
     for (int32_t i = 0; i < c->plan->instrs; i++)
         c->instr[i].scratch = (float *)((char *)c->scratch.data +
-                                        (c->lane[i] == LANE_ASIDE ? c->scratch.bytes / 2 : 0));
+                                        (size_t)c->lane[i].lane * (c->scratch.bytes / lanes));
 done:
     return st;
 }
@@ -174,14 +183,17 @@ static consm_status cuda_compile(struct backend *b, struct compiled **out,
     c->instr = (struct instr *)host->zalloc((size_t)plan->instrs, sizeof *c->instr);
     c->copy = (struct card_leaf *)host->zalloc((size_t)plan->leaves, sizeof *c->copy);
     c->leaf = (const void **)host->zalloc((size_t)plan->leaves, sizeof *c->leaf);
-    c->lane = (enum lane *)host->zalloc((size_t)plan->instrs, sizeof *c->lane);
-    if (!c->instr || !c->copy || !c->leaf || !c->lane)
+    c->lane = (struct lane_plan *)host->zalloc((size_t)plan->instrs, sizeof *c->lane);
+    c->event = (cudaEvent_t *)host->zalloc((size_t)plan->instrs, sizeof *c->event);
+    c->chain_of = (int32_t *)host->zalloc((size_t)plan->instrs, sizeof *c->chain_of);
+    if (!c->instr || !c->copy || !c->leaf || !c->lane || !c->event || !c->chain_of)
         TRY(CONSM_ENOMEM);
-    lanes_plan(plan, c->lane);
+    chains_plan(plan, c->chain_of);
+    lanes_plan(plan, c->chain_of, c->lane);
     TRY(card_turn(card));
-    TRY(card_take(card, &step, sizeof *c->step));
+    TRY(card_take(card, &step, BUNCH * sizeof *c->step));
     c->step = (struct step *)step;
-    set_step<<<1, 1, 0, card->stream>>>(c->step, 0, 0);
+    set_steps<<<1, BUNCH, 0, card->stream>>>(c->step, 0, 0);
     TRY(follow_leaves(c));
     TRY(resolve(c));
     *out = c;
@@ -194,51 +206,40 @@ done:
 /* Launches the kernels of a step, or those of what is constant. */
 static void launch_all(struct compiled *c, bool once)
 {
-    const struct cuda_context cx = {c->card->stream, c->step, c->card->blas, false};
+    const struct cuda_context cx = {c->card->stream, c->step, c->card->blas, false, NULL};
     for (int32_t i = 0; i < c->plan->instrs; i++)
-        if (c->instr[i].once == once)
-            cuda_kernels[c->instr[i].op](&c->instr[i], &cx);
+        if (c->instr[i].once == once && c->chain_of[i] == i)
+            chain_launch(c->instr, c->plan->instrs, c->chain_of, i, &cx);
     if (!once)
-        launch(&cx, advance, dim3(1), 1, c->step);
+        launch(&cx, advance, dim3(1), BUNCH, c->step, 1u);
 }
 
-/* Captures the kernels of a step in two lanes. A kernel behind a fork or a join has more than one
- * to wait for and is not put on the card early. */
-static void capture_step(struct compiled *c)
+/* Captures the kernels of a step in lanes, which all begin when the step ahead has ended, and of
+ * which its last instruction has seen the end. A kernel that waits for somebody in another lane is
+ * not put on the card early. */
+static void capture_step(struct compiled *c, const struct step *step)
 {
     const struct card *card = c->card;
-    struct cuda_context main = {card->stream, c->step, card->blas, true};
-    const struct cuda_context aside = {card->aside, c->step, NULL, false};
-    bool ahead = true, pending = false; /* main has gone on since the fork; something runs aside */
+    bool entered[LANES] = {true};
+    cudaEventRecord(card->start, card->stream);
     for (int32_t i = 0; i < c->plan->instrs; i++) {
-        const struct instr *in = &c->instr[i];
-        if (in->once)
+        const struct lane_plan *mine = &c->lane[i];
+        if (c->instr[i].once || c->chain_of[i] != i)
             continue;
-        if (c->lane[i] == LANE_ASIDE) {
-            if (ahead) {
-                cudaEventRecord(card->fork, card->stream);
-                cudaStreamWaitEvent(card->aside, card->fork, 0);
+        struct cuda_context cx = {card->lane[mine->lane], step, card->blas, entered[mine->lane],
+                                  NULL};
+        if (!entered[mine->lane])
+            cudaStreamWaitEvent(cx.stream, card->start, 0);
+        entered[mine->lane] = true;
+        for (int lane = 0; lane < LANES; lane++)
+            if (mine->wait[lane] >= 0) {
+                cudaStreamWaitEvent(cx.stream, c->event[mine->wait[lane]], 0);
+                cx.early = false;
             }
-            cuda_kernels[in->op](in, &aside);
-            ahead = false;
-            pending = true;
-            continue;
-        }
-        main.early = !(c->lane[i] == LANE_JOIN && pending);
-        if (!main.early) {
-            cudaEventRecord(card->join, card->aside);
-            cudaStreamWaitEvent(card->stream, card->join, 0);
-            pending = false;
-        }
-        cuda_kernels[in->op](in, &main);
-        ahead = true;
+        chain_launch(c->instr, c->plan->instrs, c->chain_of, i, &cx);
+        if (mine->awaited)
+            cudaEventRecord(c->event[i], cx.stream);
     }
-    main.early = !pending;
-    if (pending) {
-        cudaEventRecord(card->join, card->aside);
-        cudaStreamWaitEvent(card->stream, card->join, 0);
-    }
-    launch(&main, advance, dim3(1), 1, c->step);
 }
 
 static consm_status capture(struct compiled *c, cudaGraphExec_t *out, int steps)
@@ -246,11 +247,17 @@ static consm_status capture(struct compiled *c, cudaGraphExec_t *out, int steps)
     consm_status st = CONSM_OK;
     struct card *card = c->card;
     cudaGraph_t graph = NULL;
+    const struct cuda_context last = {card->stream, c->step, NULL, true, NULL};
     cudaError_t error;
+    for (int32_t i = 0; i < c->plan->instrs; i++)
+        if (c->lane[i].awaited && !c->event[i])
+            CHECK(cudaEventCreateWithFlags(&c->event[i], cudaEventDisableTiming),
+                  "capturing a program");
     CHECK(cudaStreamBeginCapture(card->stream, cudaStreamCaptureModeThreadLocal),
           "capturing a program");
     for (int k = 0; k < steps; k++)
-        capture_step(c);
+        capture_step(c, c->step + k);
+    launch(&last, advance, dim3(1), BUNCH, c->step, (unsigned)steps);
     error = cudaStreamEndCapture(card->stream, &graph);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(out, graph, 0);
@@ -271,7 +278,7 @@ static consm_status cuda_run(struct compiled *c, const struct step *first, int64
     if (steps <= 0)
         return CONSM_OK;
     if (c->next.seed != first->seed || c->next.number != first->number)
-        set_step<<<1, 1, 0, card->stream>>>(c->step, first->seed, first->number);
+        set_steps<<<1, BUNCH, 0, card->stream>>>(c->step, first->seed, first->number);
     if (!c->settled)
         launch_all(c, true);
     if (!c->awake) {
@@ -306,16 +313,13 @@ static void cuda_close(struct backend *b)
     card_give(card, card->workspace, WORKSPACE_BYTES);
     if (card->pinned)
         cudaFreeHost(card->pinned);
-    if (card->stream) {
+    if (card->stream)
         cudaStreamSynchronize(card->stream);
-        cudaStreamDestroy(card->stream);
-    }
-    if (card->aside)
-        cudaStreamDestroy(card->aside);
-    if (card->fork)
-        cudaEventDestroy(card->fork);
-    if (card->join)
-        cudaEventDestroy(card->join);
+    for (int i = 0; i < LANES; i++)
+        if (card->lane[i])
+            cudaStreamDestroy(card->lane[i]);
+    if (card->start)
+        cudaEventDestroy(card->start);
     card->host->team_free(b->host);
     card->host->free(card);
 }
@@ -332,6 +336,7 @@ static const struct backend_kind cuda_kind = {
     .run = cuda_run,
     .discard = cuda_discard,
     .close = cuda_close,
+    .apart = APART_BYTES,
 };
 
 /* Memory that was given back is kept for the next program. */
@@ -405,10 +410,10 @@ extern "C" CONSM_API consm_status consm_plugin(struct backend **out,
     snprintf(card->name, sizeof card->name, "cuda:%d", device);
     TRY(services->team_new(&card->base.host, threads));
     TRY(card_turn(card));
-    CHECK(cudaStreamCreateWithFlags(&card->stream, cudaStreamNonBlocking), "being opened");
-    CHECK(cudaStreamCreateWithFlags(&card->aside, cudaStreamNonBlocking), "being opened");
-    CHECK(cudaEventCreateWithFlags(&card->fork, cudaEventDisableTiming), "being opened");
-    CHECK(cudaEventCreateWithFlags(&card->join, cudaEventDisableTiming), "being opened");
+    for (int i = 0; i < LANES; i++)
+        CHECK(cudaStreamCreateWithFlags(&card->lane[i], cudaStreamNonBlocking), "being opened");
+    card->stream = card->lane[0];
+    CHECK(cudaEventCreateWithFlags(&card->start, cudaEventDisableTiming), "being opened");
     CHECK(cudaMallocHost((void **)&card->pinned, PINNED_BYTES), "being opened");
     TRY(keep_pool(card));
     *out = &card->base;

@@ -20,6 +20,8 @@ extern "C" {
 
 struct card_matrix;
 
+enum { LANES = 4 }; /* streams of a captured step: see lanes.cu */
+
 /* One card, one stream. Several may be open side by side, in threads of their own: they share the
  * card's context and nothing else. */
 struct card {
@@ -27,8 +29,9 @@ struct card {
     const struct plugin_services *host;
     int number;
     char name[32]; /* "cuda:0" */
-    cudaStream_t stream, aside;   /* the second one for captured steps: see lanes.cu */
-    cudaEvent_t fork, join;
+    cudaStream_t stream;          /* the first of … */
+    cudaStream_t lane[LANES];
+    cudaEvent_t start;            /* of a step that is captured */
     cublasHandle_t blas;          /* NULL until a program needs it */
     void *workspace;              /* of blas */
     char *pinned;                 /* through which small downloads go */
@@ -54,7 +57,7 @@ static inline char *data_of(const struct memory *m)
 
 /* ---- memory.cu ---- */
 
-enum { PINNED_BYTES = 1 << 16 }; /* larger downloads go straight to where they belong */
+enum { PINNED_BYTES = 1 << 20 }; /* larger downloads go straight to where they belong */
 
 /* Makes a status of what a call returned; what says, for people, what it was to do. */
 consm_status card_check(const struct card *card, cudaError_t error, const char *what);
@@ -86,14 +89,16 @@ void room_free(struct card *card, struct room *room);
 
 /* ---- lanes.cu ---- */
 
-enum lane {
-    LANE_MAIN,
-    LANE_ASIDE, /* beside what follows */
-    LANE_JOIN   /* main, when what ran aside has ended */
+/* Where an instruction of a captured step runs. */
+struct lane_plan {
+    int lane;
+    bool awaited;        /* somebody in another lane waits for it */
+    int32_t wait[LANES]; /* the instruction of each other lane that it waits for; -1: none */
+    int32_t seen[LANES]; /* the last of each lane that has ended when it has */
 };
 
-/* lane (instrs): where each instruction of a captured step runs. */
-void lanes_plan(const struct planned *plan, enum lane *lane);
+int lanes_of(const struct planned *plan);
+void lanes_plan(const struct planned *plan, const int32_t *chain_of, struct lane_plan *out);
 
 /* ---- leaves.cu ---- */
 

@@ -1,5 +1,5 @@
 /* Dense algebra and elementwise operations: one pass over memory each, four floats at a time. */
-#include "cuda/device.cuh"
+#include "cuda/elements.cuh"
 
 /* The rule of src/cpu/rules.c. */
 struct drop drop_of(const struct instr *in, const struct cuda_context *cx)
@@ -296,54 +296,6 @@ KERNEL(expand)
 }
 
 /* ---- functions of single elements ---------------------------------------- */
-
-__device__ static float logistic(float x)
-{
-    const float e = expf(-fabsf(x));
-    return x < 0 ? e / (1 + e) : 1 / (1 + e);
-}
-
-__device__ static float unary_value(enum op op, float x, float a, float b)
-{
-    switch (op) {
-    case OP_RELU: return x > 0 ? x : 0;
-    case OP_LEAKY_RELU: return x > 0 ? x : a * x;
-    case OP_ELU: return x > 0 ? x : expm1f(x);
-    case OP_TANH: return tanhf(x);
-    case OP_SIGMOID: return logistic(x);
-    case OP_LOG_SIGMOID: return fminf(x, 0) - log1pf(expf(-fabsf(x)));
-    case OP_EXP: return expf(x);
-    case OP_LOG: return logf(x > a ? x : a);
-    case OP_SQUARE: return x * x;
-    case OP_ABS: return fabsf(x);
-    default: return x < a ? a : x > b ? b : x;
-    }
-}
-
-/* Whether a derivative is computed from x; the others are from y = f(x). */
-static bool slope_takes_input(enum op op)
-{
-    return op == OP_LOG_SIGMOID || op == OP_LOG || op == OP_SQUARE || op == OP_ABS ||
-           op == OP_CLAMP;
-}
-
-/* f'(x); s is x or y */
-__device__ static float unary_slope(enum op op, float s, float a, float b)
-{
-    switch (op) {
-    case OP_RELU: return s > 0 ? 1 : 0;
-    case OP_LEAKY_RELU: return s > 0 ? 1 : a;
-    case OP_ELU: return s > 0 ? 1 : s + 1;
-    case OP_TANH: return 1 - s * s;
-    case OP_SIGMOID: return s * (1 - s);
-    case OP_LOG_SIGMOID: return logistic(-s);
-    case OP_EXP: return s;
-    case OP_LOG: return s > a ? 1 / s : 0;
-    case OP_SQUARE: return 2 * s;
-    case OP_ABS: return s > 0 ? 1 : s < 0 ? -1 : 0;
-    default: return s >= a && s <= b ? 1 : 0;
-    }
-}
 
 struct unary_map {
     enum op op;

@@ -266,10 +266,10 @@ __device__ inline bool last_to_arrive(uint32_t *counter, uint32_t blocks)
 
 /* ---- rows of a pattern --------------------------------------------------- */
 
-/* A block has WARPS rows. Where all are short, each is a warp's; else the block's entries are
- * divided evenly among its warps, wherever rows begin and end, so that a hub does not leave seven
- * warps waiting for one. */
-enum { SHORT = 128 }; /* entries; fewer where an entry is much work */
+/* A block has WARPS rows. For work that is done entry by entry each is a warp's where all are short;
+ * else the block's entries are divided evenly among its warps, wherever rows begin and end, so that
+ * a hub does not leave seven warps waiting for one. */
+enum { SHORT = 128 }; /* entries */
 
 /* The entries of this block's rows: those of row first+i are start[i] … start[i+1]-1. */
 struct block_rows {
@@ -325,57 +325,63 @@ template <class F> __device__ inline void each_row(const int64_t *start, int64_t
     }
 }
 
-/* For sums: walk(r, from, to) gives a warp's lanes each a thing of type T over those entries,
- * things of one row are put together by merge(a, b), in the order of their entries, and finish(r,
- * thing, entries) is called once for every row, by all lanes of one warp. Rows of up to `longest`
- * entries are short. */
+/* From how many entries on a row is divided: where all are long a warp has enough to do with one. */
+static inline int64_t longest_for(const struct csr *a)
+{
+    const int64_t least = WARP, twice = a->rows > 0 ? 2 * (a->nnz / a->rows) : 0;
+    return twice > least ? twice : least;
+}
+
+/* For sums: walk(r, from, to) gives a warp's lanes each a thing of type T over those entries, and
+ * finish(r, thing, entries) is called once for every row, by all lanes of one warp. A row of up to
+ * `longest` entries is a warp's. The longer ones of a block, one behind the other, are divided
+ * evenly among its warps; the parts of a row are put together by merge(a, b) in their order. */
 template <class T, class WALK, class MERGE, class FINISH>
 __device__ inline void sum_rows(const int64_t *start, int64_t rows, int64_t longest,
                                 const WALK &walk, const MERGE &merge, const FINISH &finish)
 {
-    __shared__ struct block_rows b;
     __shared__ T things[WARPS][2][WARP]; /* of rows that a warp has only a part of: its first, its
                                             last */
-    __shared__ int row_of[WARPS][2];
+    __shared__ int64_t begin[WARPS], length[WARPS];
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    block_rows_find(&b, start, rows, longest);
-    if (b.shorts) {
-        if (warp < b.count)
-            finish(b.first + warp, walk(b.first + warp, b.start[warp], b.start[warp + 1]),
-                   b.start[warp + 1] - b.start[warp]);
-        __syncthreads();
-        return;
+    const int64_t first = (int64_t)blockIdx.x * WARPS, mine = first + warp;
+    const int64_t from = mine < rows ? start[mine] : 0, to = mine < rows ? start[mine + 1] : 0;
+    const bool is_long = to - from > longest;
+    if (lane == 0) {
+        begin[warp] = from;
+        length[warp] = is_long ? to - from : 0;
     }
-    if (lane < 2)
-        row_of[warp][lane] = -1;
-    __syncwarp();
-    for (int i = 0; i < b.count; i++) {
-        const struct row_part part = part_of(&b, i);
-        if (part.from >= part.to)
+    if (mine < rows && !is_long)
+        finish(mine, walk(mine, from, to), to - from);
+    if (!__syncthreads_or(is_long))
+        return;
+    int64_t total = 0, own = 0, before = 0; /* entries of all long rows; of those before a row */
+    for (int i = 0; i < WARPS; i++) {
+        own = i == warp ? total : own;
+        total += length[i];
+    }
+    const int64_t each = (total + WARPS - 1) / WARPS, left = warp * each, right = left + each;
+    for (int i = 0; i < WARPS; before += length[i++]) {
+        const int64_t end = before + length[i];
+        const int64_t a = left > before ? left : before, b = right < end ? right : end;
+        if (a >= b)
             continue;
-        const T thing = walk(b.first + i, part.from, part.to);
-        const bool begins = part.from == b.start[i], ends = part.to == b.start[i + 1];
-        if (begins && ends) {
-            finish(b.first + i, thing, part.to - part.from);
-            continue;
-        }
-        things[warp][begins][lane] = thing;
-        if (lane == 0)
-            row_of[warp][begins] = i;
+        const T thing = walk(first + i, begin[i] + a - before, begin[i] + b - before);
+        if (a == before && b == end)
+            finish(first + i, thing, length[i]);
+        else
+            things[warp][a == before][lane] = thing;
     }
     __syncthreads();
-    bool some = false, whole = warp >= b.count;
     T all = {};
-    for (int w = 0; w < WARPS && !whole; w++)
-        for (int slot = 0; slot < 2; slot++)
-            if (row_of[w][slot] == warp) {
-                all = some ? merge(all, things[w][slot][lane]) : things[w][slot][lane];
-                some = true;
-            }
-    const bool empty = !whole && b.start[warp] == b.start[warp + 1];
-    if (some || empty)
-        finish(b.first + warp, some ? all : walk(b.first + warp, 0, 0),
-               whole ? 0 : b.start[warp + 1] - b.start[warp]);
+    int parts = 0;
+    for (int w = 0; w < WARPS && is_long; w++)
+        if (w * each < own + length[warp] && own < (w + 1) * each) {
+            all = parts ? merge(all, things[w][0][lane]) : things[w][1][lane];
+            parts++;
+        }
+    if (parts > 1)
+        finish(mine, all, length[warp]);
     __syncthreads();
 }
 

@@ -28,18 +28,31 @@ extern "C" {
 #include "program/backend.h"
 }
 
+struct tail;
+
 struct cuda_context {
     cudaStream_t stream;
     const struct step *step; /* on the card: this step's seed and number */
     cublasHandle_t blas;     /* on that stream, with a workspace of its own, host pointers, no TF32 */
     bool early;              /* kernels may be put on the card before the one ahead has ended: true
                                 where all that runs on the stream are these kernels and cuBLAS */
+    const struct tail *tail; /* what its kernel does with each row's result; NULL: nothing more */
 };
 
 typedef void (*cuda_kernel)(const struct instr *in, const struct cuda_context *cx);
 
 /* The kernel of every operation; NULL: it has none (leaves). */
 extern const cuda_kernel cuda_kernels[OP_COUNT];
+
+/* A chain's members stand no farther apart than this. */
+enum { CHAIN_REACH = 64 };
+
+/* chain_of (instrs): the instruction in whose kernel each one runs, mostly its own. */
+void chains_plan(const struct planned *plan, int32_t *chain_of);
+
+/* Launches an instruction and those that run in its kernel. */
+void chain_launch(const struct instr *instr, int32_t instrs, const int32_t *chain_of, int32_t first,
+                  const struct cuda_context *cx);
 
 /* Scratch that an instruction needs; one block serves all that run one after the other on a stream,
  * as large as the largest. Aligned to 256 bytes; zeroed once, before the first run. */

@@ -1,109 +1,122 @@
 /*
- * Two lanes: what a step's way to its end does not need runs beside it. The gradients of parameters
- * are read by the optimiser alone, and the loss by nobody; on a small graph, where a kernel fills a
- * part of the card only, they cost nothing beside the rest.
+ * Lanes: instructions of a captured step that do not need each other run side by side. On a small
+ * graph a kernel fills a part of the card only, so that gradients of parameters, the loss and sums
+ * that are needed much later cost nothing beside the rest.
  *
- * An instruction may stand aside when nobody reads its result before the optimiser does. It begins
- * when all instructions ahead of it have ended. The main lane waits for the side lane before the
- * first instruction that reads or writes what is read or written there: values share memory, so that
- * may be one that has nothing else to do with it.
+ * An instruction waits for those ahead of it that write what it reads or writes, or read what it
+ * writes; values share memory in large programs, so that may be one that has nothing else to do with
+ * it. It goes on in the lane of the last of them, if that lane has not gone on without it, and waits
+ * for the others by name, where nobody whom it waits for has done so already.
  */
 #include "cuda/backend.cuh"
+#include "cuda/spans.cuh"
 
-/* Bytes [from, to) of a place. */
-struct span {
-    enum place place;
-    size_t from, to;
+enum { SMALL_BYTES = 64 << 20 }; /* larger arenas have less to gain, and scratch is large */
+
+int lanes_of(const struct planned *plan)
+{
+    const struct memory *arena = plan->memory[PLACE_ARENA];
+    return arena && arena->bytes > SMALL_BYTES ? 2 : LANES;
+}
+
+/* Whether one may not begin before the other has ended. */
+static bool depends(const struct instr *in, const struct instr *ahead)
+{
+    struct span out[1 + NODE_UPDATES];
+    int count = spans_written(out, ahead);
+    for (int i = 0; i < count; i++)
+        if (instr_reads(in, out[i]) || instr_writes(in, out[i]))
+            return true;
+    count = spans_written(out, in);
+    for (int i = 0; i < count; i++)
+        if (instr_reads(ahead, out[i]))
+            return true;
+    return false;
+}
+
+/* The same of all that runs in one kernel. */
+static bool chain_depends(const struct planned *plan, const int32_t *chain_of, int32_t at,
+                          int32_t ahead)
+{
+    for (int32_t i = at; i < plan->instrs && i < at + CHAIN_REACH; i++)
+        for (int32_t k = ahead; chain_of[i] == at && k < plan->instrs && k < ahead + CHAIN_REACH; k++)
+            if (chain_of[k] == ahead && depends(&plan->instr[i], &plan->instr[k]))
+                return true;
+    return false;
+}
+
+/* Libraries and kernels of the whole card are used from one stream; what is remembered from run to
+ * run is no part of any span. */
+static bool keeps_to_main(const struct instr *in)
+{
+    return in->op == OP_NUCLEAR || in->op == OP_NUCLEAR_GRAD || cuda_calls_blas(in);
+}
+
+/* Where the lanes are while they are planned. */
+struct lanes_now {
+    int count;
+    int32_t tail[LANES];           /* the last instruction of each, or -1 */
+    const struct lane_plan *plans; /* of those planned so far */
 };
 
-static struct span span_of(const struct operand *at, int64_t rows, int64_t cols)
+/* The last instruction that `at` must wait for, in each lane; -1: none. */
+static void find_ahead(int32_t last[LANES], const struct lanes_now *now, const struct planned *plan,
+                       const int32_t *chain_of, int32_t at, bool all)
 {
-    return {at->place, at->offset, at->offset + (size_t)(rows * cols) * sizeof(float)};
-}
-
-/* How far an update reaches is the kernel's business. */
-static struct span span_behind(const struct operand *at)
-{
-    return {at->place, at->offset, SIZE_MAX};
-}
-
-static bool meet(struct span a, struct span b)
-{
-    return a.place == b.place && a.place != PLACE_NONE && a.place != PLACE_LEAF && a.from < b.to &&
-           b.from < a.to;
-}
-
-static bool reads(const struct instr *in, struct span s)
-{
-    for (int i = 0; i < NODE_SOURCES; i++)
-        if (meet(span_of(&in->src_at[i], in->src_rows[i], in->src_cols[i]), s))
-            return true;
-    return false;
-}
-
-static bool writes(const struct instr *in, struct span s)
-{
-    for (int i = 0; i < NODE_UPDATES; i++)
-        if (meet(span_behind(&in->update_at[i]), s))
-            return true;
-    return meet(span_of(&in->out_at, in->rows, in->cols), s);
-}
-
-/* Whether two instructions may not run at the same time. */
-static bool disturb(const struct instr *aside, const struct instr *in)
-{
-    struct span out = span_of(&aside->out_at, aside->rows, aside->cols);
-    if (reads(in, out) || writes(in, out))
-        return true;
-    for (int i = 0; i < NODE_SOURCES; i++)
-        if (writes(in, span_of(&aside->src_at[i], aside->src_rows[i], aside->src_cols[i])))
-            return true;
-    return false;
-}
-
-static bool ends_step(enum op op)
-{
-    return op == OP_ADAM || op == OP_KEEP;
-}
-
-/* What keeps to its own result, and does not call a library that has one stream. */
-static bool plain(const struct instr *in)
-{
-    for (int i = 0; i < NODE_UPDATES; i++)
-        if (in->update_at[i].place != PLACE_NONE)
-            return false;
-    return !in->once && !ends_step(in->op) && in->op != OP_NUCLEAR && in->op != OP_NUCLEAR_GRAD &&
-           !cuda_calls_blas(in);
-}
-
-/* Nobody reads its result before the optimiser. */
-static bool waits_for_nobody(const struct planned *plan, int32_t at)
-{
-    const struct instr *in = &plan->instr[at];
-    struct span out = span_of(&in->out_at, in->rows, in->cols);
-    for (int32_t i = at + 1; i < plan->instrs; i++) {
-        const struct instr *later = &plan->instr[i];
-        if (reads(later, out))
-            return ends_step(later->op);
-        if (writes(later, out))
-            return true;
-    }
-    return true;
-}
-
-void lanes_plan(const struct planned *plan, enum lane *lane)
-{
-    int32_t first = 0; /* of those aside that may still run is behind here */
-    for (int32_t i = 0; i < plan->instrs; i++) {
-        const struct instr *in = &plan->instr[i];
-        lane[i] = LANE_MAIN;
-        if (in->once) /* no part of a step */
+    for (int lane = 0; lane < LANES; lane++)
+        last[lane] = -1;
+    for (int32_t k = 0; k < at; k++) {
+        if (plan->instr[k].once || chain_of[k] != k)
             continue;
-        lane[i] = plain(in) && waits_for_nobody(plan, i) ? LANE_ASIDE : LANE_MAIN;
-        for (int32_t k = first; lane[i] == LANE_MAIN && k < i; k++)
-            if (lane[k] == LANE_ASIDE && disturb(&plan->instr[k], in))
-                lane[i] = LANE_JOIN;
-        if (lane[i] == LANE_JOIN)
-            first = i;
+        const int lane = now->plans[k].lane;
+        if (all || chain_depends(plan, chain_of, at, k))
+            last[lane] = k;
+    }
+}
+
+/* The lane of the last of them if nobody has gone on there, else the one that has rested longest. */
+static int choose_lane(const struct lanes_now *now, const int32_t last[LANES])
+{
+    int best = -1, rested = 0;
+    for (int lane = 0; lane < now->count; lane++) {
+        if (last[lane] >= 0 && last[lane] == now->tail[lane] &&
+            (best < 0 || last[lane] > last[best]))
+            best = lane;
+        if (now->tail[lane] < now->tail[rested])
+            rested = lane;
+    }
+    return best >= 0 ? best : rested;
+}
+
+void lanes_plan(const struct planned *plan, const int32_t *chain_of, struct lane_plan *out)
+{
+    struct lanes_now now = {lanes_of(plan), {-1, -1, -1, -1}, out};
+    int32_t final = -1;
+    for (int32_t i = 0; i < plan->instrs; i++)
+        if (!plan->instr[i].once && chain_of[i] == i)
+            final = i;
+    for (int32_t i = 0; i < plan->instrs; i++) {
+        int32_t last[LANES];
+        struct lane_plan *mine = &out[i];
+        *mine = {0, false, {-1, -1, -1, -1}, {-1, -1, -1, -1}};
+        if (plan->instr[i].once || chain_of[i] != i)
+            continue;
+        find_ahead(last, &now, plan, chain_of, i, i == final);
+        mine->lane = i == final || keeps_to_main(&plan->instr[i]) ? 0 : choose_lane(&now, last);
+        const int32_t before = now.tail[mine->lane];
+        for (int lane = 0; lane < LANES; lane++) /* what the one before it in its lane has seen */
+            mine->seen[lane] = before >= 0 ? out[before].seen[lane] : -1;
+        for (int lane = 0; lane < LANES; lane++)
+            if (lane != mine->lane && last[lane] > mine->seen[lane]) {
+                mine->wait[lane] = last[lane];
+                out[last[lane]].awaited = true;
+            }
+        for (int lane = 0; lane < LANES; lane++) /* and whom they had waited for */
+            for (int k = 0; k < LANES && mine->wait[lane] >= 0; k++)
+                mine->seen[k] = out[mine->wait[lane]].seen[k] > mine->seen[k]
+                                    ? out[mine->wait[lane]].seen[k]
+                                    : mine->seen[k];
+        mine->seen[mine->lane] = i;
+        now.tail[mine->lane] = i;
     }
 }

@@ -1,4 +1,5 @@
 /* Softmax and the losses. A row of classes has 2^shift neighbouring lanes. */
+#include "cuda/elements.cuh"
 #include "cuda/reduce.cuh"
 
 int64_t scratch_loss(const struct instr *in)
@@ -22,22 +23,6 @@ struct classes {
     const float *x, *y;
     int64_t rows, cols;
 };
-
-/* The largest of a row's x, and Σ exp(x - most), in all its lanes. */
-struct normaliser {
-    float most, total;
-};
-__device__ static struct normaliser normaliser_of(const float *x, int64_t cols, int lane, int lanes)
-{
-    struct normaliser n = {-INFINITY, 0};
-    for (int64_t c = lane; c < cols; c += lanes)
-        n.most = fmaxf(n.most, x[c]);
-    n.most = lanes_max(n.most, 1, lanes);
-    for (int64_t c = lane; c < cols; c += lanes)
-        n.total += expf(x[c] - n.most);
-    n.total = lanes_sum(n.total, 1, lanes);
-    return n;
-}
 
 /* Lanes behind the last row compute with it, and write nothing. */
 template <enum rowwise KIND>

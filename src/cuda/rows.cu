@@ -55,6 +55,7 @@ static void pool(const struct instr *in, const struct cuda_context *cx, bool mea
     s.col = in->attr.index->item;
     s.rows = in->rows;
     s.width = in->cols;
+    s.longest = SHORT;
     s.heads = 1;
     s.scale = 1;
     s.mean = mean;

@@ -20,6 +20,7 @@ static struct spmm product_of(const struct instr *in, const struct csr *a)
     s.val = a->val;
     s.rows = a->rows;
     s.width = in->cols;
+    s.longest = longest_for(a);
     s.heads = 1;
     s.scale = 1;
     return s;

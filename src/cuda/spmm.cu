@@ -104,8 +104,8 @@ __device__ inline void finish_row(const struct spmm &a, const struct lane &me, v
     store<V>(a.y + at, s);
 }
 
-template <int V, bool HEADS>
-__global__ void __launch_bounds__(THREADS) spmm_kernel(struct spmm a, int shift)
+template <int V, bool HEADS, class TAIL>
+__global__ void __launch_bounds__(THREADS) spmm_kernel(struct spmm a, int shift, TAIL tail)
 {
     begin();
     const int lane = threadIdx.x % WARP;
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(THREADS) spmm_kernel(struct spmm a, int shift)
     me.active = me.column < a.width;
     me.head = HEADS ? me.column / (a.width / a.heads) : 0;
     sum_rows<vec<V>>(
-        a.start, a.rows, SHORT,
+        a.start, a.rows, a.longest,
         [&](int64_t, int64_t from, int64_t to) {
             vec<V> sum = {};
             add_entries<V, HEADS>(sum, a, me, from, to);
@@ -129,7 +129,10 @@ __global__ void __launch_bounds__(THREADS) spmm_kernel(struct spmm a, int shift)
                 s.v[k] += t.v[k];
             return s;
         },
-        [&](int64_t r, const vec<V> &sum, int64_t count) { finish_row<V>(a, me, sum, r, count); });
+        [&](int64_t r, const vec<V> &sum, int64_t count) {
+            finish_row<V>(a, me, sum, r, count);
+            tail_run(tail, r);
+        });
 }
 
 template <int V> static void launch_width(const struct cuda_context *cx, const struct spmm *a)
@@ -138,9 +141,11 @@ template <int V> static void launch_width(const struct cuda_context *cx, const s
     const int shift = shift_for(a->width / V, 5);
     grid.y = (unsigned)ceil_div(a->width, WARP * V);
     if (a->heads > 1)
-        launch(cx, spmm_kernel<V, true>, grid, THREADS, *a, shift);
+        launch(cx, spmm_kernel<V, true, struct no_tail>, grid, THREADS, *a, shift, no_tail{});
+    else if (cx->tail)
+        launch(cx, spmm_kernel<V, false, struct tail>, grid, THREADS, *a, shift, *cx->tail);
     else
-        launch(cx, spmm_kernel<V, false>, grid, THREADS, *a, shift);
+        launch(cx, spmm_kernel<V, false, struct no_tail>, grid, THREADS, *a, shift, no_tail{});
 }
 
 void spmm_run(const struct cuda_context *cx, const struct spmm *a)

@@ -2,7 +2,7 @@
 #ifndef CUDA_SPMM_CUH
 #define CUDA_SPMM_CUH
 
-#include "cuda/device.cuh"
+#include "cuda/tail.cuh"
 
 /* y(rows, width) = end(A x(cols, width)), the matrix as src/cpu/simd.h sees it: entry k of a row is
  * 1 (val NULL), val[k] or val[entry[k]]; with heads, val (nnz, heads) holds one for each piece of
@@ -15,7 +15,7 @@ struct spmm {
     const int32_t *col;
     const float *val;
     const int64_t *entry;
-    int64_t rows, width, heads;
+    int64_t rows, width, heads, longest; /* longest: of sum_rows */
     float scale;
     const float *add; /* (rows, width) or NULL */
     float add_scale;
@@ -25,5 +25,11 @@ struct spmm {
 };
 
 void spmm_run(const struct cuda_context *cx, const struct spmm *a);
+
+/* Whether a warp holds a whole row of a product. */
+static inline bool row_in_warp(int64_t cols)
+{
+    return cols > 0 && cols <= WARP * vector_for(cols);
+}
 
 #endif

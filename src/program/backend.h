@@ -55,6 +55,9 @@ struct backend_kind {
     consm_status (*run)(struct compiled *c, const struct step *first, int64_t steps);
     void (*discard)(struct compiled *c);
     void (*close)(struct backend *b);
+    /* Programs whose values all together are no larger than so many bytes are planned without
+     * sharing memory among them, so that the backend may change the order of instructions. */
+    size_t apart;
 };
 
 /* An open backend. Its own fields follow. A backend serves one thread at a time; several may be

@@ -21,11 +21,13 @@ static void mark_live(struct program *p)
     }
 }
 
-/* A fixed matrix times a constant is constant too. */
+/* A fixed matrix times a constant is constant too, and so is a single number that is given. */
 static void mark_constant(struct program *p)
 {
     for (node x = 0; x < p->count; x++) {
         struct node_info *info = &p->node[x];
+        if (info->op == OP_FILL && info->rows * info->cols == 1)
+            info->constant = true;
         if (info->op == OP_SPMM && !info->attr.csr->changes)
             info->constant = p->node[info->src[0]].constant;
     }
@@ -193,6 +195,15 @@ static size_t join_spans(struct program *p, struct span *spans, size_t count, no
     return left;
 }
 
+/* Whether every value has memory of its own: the backend wishes it so, and they are small. */
+static bool apart(const struct program *p, const struct span *spans, size_t count)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += spans[i].floats * sizeof(float);
+    return bytes <= p->backend->kind->apart;
+}
+
 static consm_status place_values(struct program *p)
 {
     consm_status st = CONSM_OK;
@@ -201,7 +212,15 @@ static consm_status place_values(struct program *p)
     TRY(NEW(spans, p->count));
     TRY(NEW(meeting, p->count));
     TRY(NEW(owner, p->count));
-    size_t count = join_spans(p, spans, collect_spans(p, spans), owner);
+    size_t count = collect_spans(p, spans);
+    if (apart(p, spans, count)) {
+        for (size_t i = 0; i < count; i++)
+            spans[i].dies = p->count;
+        for (node x = 0; x < p->count; x++)
+            owner[x] = x;
+    } else {
+        count = join_spans(p, spans, count, owner);
+    }
     qsort(spans, count, sizeof *spans, larger_first);
     for (size_t i = 0; i < count; i++) {
         spans[i].offset = find_place(&spans[i], spans, i, meeting);

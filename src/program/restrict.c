@@ -218,6 +218,7 @@ static consm_status bridge(node *out, struct restriction *r, node x, const struc
         if (want->all || want->row[i])
             index->row[at++] = position[i];
     TRY(index_set(index, index->row));
+    index->fixed = true;
     *out = gather(r->p, x, index);
 done:
     mem_free(position);

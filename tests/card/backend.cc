@@ -14,6 +14,7 @@ struct compiled {
     const struct planned *plan;
     std::vector<struct instr> instr;
     std::vector<const void *> leaf;
+    std::vector<int32_t> chain_of;
     void *scratch;
     bool settled;
     uint64_t versions; /* of all leaves, added up */
@@ -68,6 +69,8 @@ static consm_status card_compile(struct backend *, struct compiled **out,
     c->plan = plan;
     c->instr.assign(plan->instr, plan->instr + plan->instrs);
     c->leaf.resize((size_t)plan->leaves);
+    c->chain_of.resize((size_t)plan->instrs);
+    chains_plan(plan, c->chain_of.data());
     for (const struct instr &in : c->instr)
         most = cuda_scratch_bytes(&in) > most ? cuda_scratch_bytes(&in) : most;
     c->scratch = calloc(1, most + 1);
@@ -79,7 +82,7 @@ static consm_status card_run(struct compiled *c, const struct step *first, int64
 {
     void *base[PLACES];
     struct step step = *first;
-    const struct cuda_context cx = {NULL, &step, NULL, true};
+    const struct cuda_context cx = {NULL, &step, NULL, true, NULL};
     uint64_t versions = 0;
     for (int place = 0; place < PLACES; place++)
         base[place] = c->plan->memory[place] ? c->plan->memory[place]->host : NULL;
@@ -93,9 +96,12 @@ static consm_status card_run(struct compiled *c, const struct step *first, int64
         for (struct instr &in : c->instr) {
             in.scratch = (float *)c->scratch;
             instr_resolve(&in, base, c->leaf.data());
-            if (!in.once || !c->settled)
-                cuda_kernels[in.op](&in, &cx);
         }
+        for (bool once : {true, false})
+            for (int32_t i = 0; i < c->plan->instrs; i++)
+                if (c->instr[(size_t)i].once == once && !(once && c->settled) &&
+                    c->chain_of[(size_t)i] == i)
+                    chain_launch(c->instr.data(), c->plan->instrs, c->chain_of.data(), i, &cx);
         c->settled = true;
     }
     return CONSM_OK;
@@ -117,7 +123,7 @@ static void card_close(struct backend *b)
 
 static const struct backend_kind card_kind = {
     "card",    card_supports, card_allocate, card_release, card_upload, card_download,
-    card_copy, card_compile,  card_run,      card_discard, card_close,
+    card_copy, card_compile,  card_run,      card_discard, card_close,   32 << 20,
 };
 
 consm_status card_open(struct backend **out, int threads)

@@ -1,0 +1,275 @@
+/*
+ * Which instructions run as one kernel. A chain begins with a product or a sum over the rows of a
+ * pattern, in which a warp finishes a row, and goes on with instructions that need nothing of what
+ * the chain computes but the same row (tail.cuh). An index may lead from the chain's rows to
+ * others: a row goes on as those that gather it.
+ *
+ * An instruction that joins a chain runs earlier than it stands, so nothing in between may write
+ * what it reads, or touch what it writes. Within a chain other rows may be at any stage; so nothing
+ * may be written that another member reads or writes as something else. Small programs are planned
+ * without shared memory (backend_kind.apart), or there would be few chains.
+ */
+#include "cuda/spans.cuh"
+#include "cuda/spmm.cuh"
+
+enum {
+    ROWS_MOST = 1 << 14,   /* of more rows, kernels of their own use the card better */
+    COLS_MOST = 256,
+    MATRIX_MOST = 64 * 64, /* elements of a small matrix */
+};
+
+/* ---- what may begin a chain, what may follow ------------------------------ */
+
+static bool begins(const struct instr *in)
+{
+    if (in->once || in->rows == 0 || in->rows > ROWS_MOST)
+        return false;
+    switch (in->op) {
+    case OP_SPMM:
+    case OP_SPMM_FUSED:
+    case OP_SPMM_ADD:
+    case OP_SEGMENT_SUM: return row_in_warp(in->cols);
+    case OP_ATTEND:
+    case OP_ATTEND_COLUMNS: {
+        const int64_t d = in->cols / in->attr.heads;
+        return d <= WARP * vector_for(d) && in->attr.heads <= WARP / (d / vector_for(d));
+    }
+    default: return false;
+    }
+}
+
+/* How an operation that may follow reads a source. */
+enum reading { NEVER, SAME_ROW, BY_INDEX, FROM_INDEX, WHOLE };
+
+static enum reading reading(const struct instr *in, int slot)
+{
+    switch (in->op) {
+    case OP_AXPBY:
+    case OP_SCALE:
+    case OP_MUL:
+    case OP_BIAS_RELU_DROPOUT_GRAD:
+    case OP_UNARY_GRAD:
+    case OP_DROPOUT:
+    case OP_RELU:
+    case OP_LEAKY_RELU:
+    case OP_ELU:
+    case OP_TANH:
+    case OP_SIGMOID:
+    case OP_ATTEND_ROWS: return SAME_ROW;
+    case OP_MATMUL:
+    case OP_ADD_BIAS:
+    case OP_BIAS_RELU_DROPOUT:
+    case OP_HEAD_DOT:
+    case OP_HEAD_SPREAD: return slot == 0 ? SAME_ROW : WHOLE;
+    case OP_NLL_GRAD: return slot == 1 ? SAME_ROW : WHOLE;
+    case OP_GATHER: return BY_INDEX;
+    case OP_SEGMENT_SUM: return FROM_INDEX;
+    default: return NEVER;
+    }
+}
+
+static bool may_follow(const struct instr *in)
+{
+    if (in->once || in->rows > ROWS_MOST || in->cols > COLS_MOST || reading(in, 0) == NEVER)
+        return false;
+    if (in->op == OP_MATMUL)
+        return !in->attr.transposed && in->src_rows[1] * in->src_cols[1] <= MATRIX_MOST;
+    if (in->op == OP_GATHER) /* another may have lists that nobody keeps: index_set_rows */
+        return in->attr.index->fixed;
+    return in->op != OP_NLL_GRAD || !in->attr.weight;
+}
+
+/* ---- chains --------------------------------------------------------------- */
+
+/* What a member writes: its result, or what stands beside it. */
+struct made {
+    struct span span;
+    const struct index *space; /* the index whose rows it has; NULL: the chain's */
+};
+
+struct chain {
+    const struct planned *plan;
+    int32_t first, count;
+    int32_t member[TAIL_MOST + 1];
+    int written;
+    struct made made[(TAIL_MOST + 1) * (1 + NODE_UPDATES)];
+};
+
+static void note_written(struct chain *c, int32_t at, const struct index *space)
+{
+    struct span span[1 + NODE_UPDATES];
+    const int count = spans_written(span, &c->plan->instr[at]);
+    for (int i = 0; i < count; i++)
+        c->made[c->written++] = {span[i], space};
+    c->member[c->count++] = at;
+}
+
+static const struct made *made_by(const struct chain *c, struct span s)
+{
+    for (int i = 0; i < c->written; i++)
+        if (c->made[i].span.place == s.place && c->made[i].span.from == s.from)
+            return &c->made[i];
+    return NULL;
+}
+
+static bool in_chain(const struct chain *c, int32_t at)
+{
+    for (int i = 0; i < c->count; i++)
+        if (c->member[i] == at)
+            return true;
+    return false;
+}
+
+/* Whether its sources are there in time; *space: its rows. False, too, if it needs nothing of the
+ * chain. */
+static bool fits_sources(const struct chain *c, const struct instr *in, const struct index **space)
+{
+    const struct index *own = in->attr.index;
+    bool follows = false;
+    *space = NULL;
+    for (int i = 0; i < NODE_SOURCES; i++) {
+        const struct span s = span_read(in, i);
+        const struct made *made = made_by(c, s);
+        const enum reading how = reading(in, i);
+        if (s.place == PLACE_NONE || s.place == PLACE_LEAF)
+            continue;
+        if (!made) { /* from before the chain, and no part of anything in it */
+            for (int k = 0; k < c->written; k++)
+                if (spans_meet(c->made[k].span, s))
+                    return false;
+            continue;
+        }
+        const struct index *mine = how == BY_INDEX ? own : how == FROM_INDEX ? NULL : made->space;
+        if (how == WHOLE || (how == BY_INDEX && made->space) ||
+            (how == FROM_INDEX && made->space != own) || (follows && mine != *space))
+            return false;
+        *space = mine;
+        follows = true;
+    }
+    return follows && in->rows == (*space ? (*space)->count : c->plan->instr[c->first].rows);
+}
+
+/* Nobody in the chain has anything where it writes. */
+static bool fits_results(const struct chain *c, const struct instr *in)
+{
+    struct span out[1 + NODE_UPDATES];
+    const int count = spans_written(out, in);
+    for (int k = 0; k < c->count; k++)
+        for (int i = 0; i < count; i++)
+            if (instr_reads(&c->plan->instr[c->member[k]], out[i]) ||
+                instr_writes(&c->plan->instr[c->member[k]], out[i]))
+                return false;
+    for (int i = 0; i < count; i++)
+        if (instr_reads(in, out[i]))
+            return false;
+    return true;
+}
+
+/* It may go ahead of all that stands between the chain's first and it. */
+static bool may_move(const struct chain *c, const int32_t *chain_of, int32_t at)
+{
+    const struct instr *in = &c->plan->instr[at];
+    struct span out[1 + NODE_UPDATES];
+    const int count = spans_written(out, in);
+    for (int32_t i = c->first + 1; i < at; i++) {
+        const struct instr *other = &c->plan->instr[i];
+        if (other->once || in_chain(c, i) || chain_of[i] < c->first)
+            continue;
+        for (int k = 0; k < NODE_SOURCES; k++)
+            if (instr_writes(other, span_read(in, k)))
+                return false;
+        for (int k = 0; k < count; k++)
+            if (instr_reads(other, out[k]) || instr_writes(other, out[k]))
+                return false;
+    }
+    return true;
+}
+
+void chains_plan(const struct planned *plan, int32_t *chain_of)
+{
+    for (int32_t i = 0; i < plan->instrs; i++)
+        chain_of[i] = i;
+    for (int32_t i = 0; i < plan->instrs; i++) {
+        struct chain c = {};
+        if (chain_of[i] != i || !begins(&plan->instr[i]))
+            continue;
+        c.plan = plan;
+        c.first = i;
+        note_written(&c, i, NULL);
+        for (int32_t k = i + 1; k < plan->instrs && k < i + CHAIN_REACH && c.count <= TAIL_MOST; k++) {
+            const struct instr *in = &plan->instr[k];
+            const struct index *space;
+            if (chain_of[k] != k || !may_follow(in) || !fits_sources(&c, in, &space) ||
+                !fits_results(&c, in) || !may_move(&c, chain_of, k))
+                continue;
+            chain_of[k] = i;
+            note_written(&c, k, space);
+        }
+    }
+}
+
+/* ---- launching ------------------------------------------------------------ */
+
+static struct tail_op tail_op_of(const struct instr *in, const struct cuda_context *cx)
+{
+    struct tail_op t = {};
+    t.op = in->op;
+    t.function = in->attr.function;
+    t.transposed = in->attr.other_transposed;
+    t.cols = (int)in->cols;
+    t.inner = (int)in->src_cols[0];
+    t.heads = (int)(in->op == OP_HEAD_DOT ? in->cols : in->attr.heads);
+    t.a = in->attr.a;
+    t.b = in->attr.b;
+    t.out = in->out;
+    t.beside = in->update[0];
+    for (int i = 0; i < NODE_SOURCES; i++)
+        t.src[i] = in->src[i];
+    if (in->attr.index) {
+        t.start = in->attr.index->start;
+        t.item = in->attr.index->item;
+        t.row = in->attr.index->row;
+        t.count = (float)in->attr.index->count;
+    }
+    t.label = in->attr.label;
+    if (in->op == OP_DROPOUT || in->op == OP_BIAS_RELU_DROPOUT ||
+        in->op == OP_BIAS_RELU_DROPOUT_GRAD)
+        t.drop = drop_of(in, cx);
+    return t;
+}
+
+/* The index that leads to a member's rows, as planned: that of the gather it comes from. */
+static void follow_indices(struct tail *tail, const struct instr *instr, const int32_t *member)
+{
+    for (int i = 0; i < tail->count; i++) {
+        struct tail_op *t = &tail->op[i];
+        const struct instr *in = &instr[member[i]];
+        if (t->op == OP_GATHER) {
+            t->via_start = in->attr.index->start;
+            t->via_item = in->attr.index->item;
+        }
+        for (int k = 0; k < i && t->op != OP_GATHER && t->op != OP_SEGMENT_SUM; k++)
+            for (int s = 0; s < NODE_SOURCES; s++)
+                if (tail->op[k].via_start && t->src[s] &&
+                    (t->src[s] == tail->op[k].out || t->src[s] == tail->op[k].beside)) {
+                    t->via_start = tail->op[k].via_start;
+                    t->via_item = tail->op[k].via_item;
+                }
+    }
+}
+
+void chain_launch(const struct instr *instr, int32_t instrs, const int32_t *chain_of, int32_t first,
+                  const struct cuda_context *cx)
+{
+    struct tail tail = {};
+    int32_t member[TAIL_MOST];
+    for (int32_t i = first + 1; i < instrs && i < first + CHAIN_REACH; i++)
+        if (chain_of[i] == first) {
+            member[tail.count] = i;
+            tail.op[tail.count++] = tail_op_of(&instr[i], cx);
+        }
+    follow_indices(&tail, instr, member);
+    struct cuda_context with = *cx;
+    with.tail = tail.count ? &tail : NULL;
+    cuda_kernels[instr[first].op](&instr[first], &with);
+}
