@@ -12,6 +12,7 @@
 static const struct flag flags[] = {{"output", "FILE", "where the CSV goes (standard output)", 'o'},
                                     {"threads", "N", "threads (one per processor)", 0},
                                     {"device", "NAME", "cpu, cuda, cuda:N or auto (cpu)", 0},
+                                    SAFE_CSV_FLAG,
                                     {"json", NULL, "print the quality as JSON (with -o)", 0},
                                     DATA_FLAGS,
                                     {0}};
@@ -59,7 +60,7 @@ static int run(struct args *args)
         return code;
     TRY(consm_score_edges_on(&scores, m.model, m.data, m.device, m.threads));
     TRY(edges_judge(&quality, scores, m.data));
-    TRY(edges_write(m.output, scores, m.data));
+    TRY(edges_write(m.output, scores, m.data, args_has(args, "safe-csv")));
     print_quality(to_file ? stdout : stderr, scores, &quality, to_file && args_has(args, "json"));
 done:
     consm_edge_scores_free(scores);

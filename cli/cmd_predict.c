@@ -12,6 +12,7 @@
 static const struct flag flags[] = {{"output", "FILE", "where the CSV goes (standard output)", 'o'},
                                     {"probabilities", NULL, "a column per class as well", 0},
                                     {"json", NULL, "one JSON object per node instead of CSV", 0},
+                                    SAFE_CSV_FLAG,
                                     {"graph", "FILE",
                                      "write the graph with predictions and trust too, for Gephi:\n"
                                      "FILE ends in .graphml or .gexf",
@@ -65,8 +66,10 @@ static int run(struct args *args)
     if (args_has(args, "graph"))
         TRY(graph_output_check(args_get(args, "graph"))); /* before the work */
     TRY(consm_predict_on(&prediction, m.model, m.data, m.device, m.threads));
-    TRY(predictions_write(m.output, m.model, prediction, m.data, args_has(args, "json"),
-                          args_has(args, "probabilities")));
+    TRY(predictions_write(m.output, m.model, prediction, m.data,
+                          &(struct predictions_style){args_has(args, "json"),
+                                                      args_has(args, "probabilities"),
+                                                      args_has(args, "safe-csv")}));
     TRY(write_graph(args_get(args, "graph"), &m, prediction));
     TRY(print_accuracy(&m, prediction, args_has(args, "output")));
 done:

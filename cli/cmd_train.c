@@ -20,6 +20,7 @@ static const struct flag flags[] = {
     {"model", "NAME", "what to train (consm); `consm models` lists them", 'm'},
     {"output", "FOLDER", "write model, predictions, metrics, report and configuration there", 'o'},
     {"probabilities", NULL, "predictions.csv gets a column per class", 0},
+    SAFE_CSV_FLAG,
     {"config", "FILE", "flags from a YAML file; those typed win", 0},
     {"checkpoint-every", "N", "with -o: write the run down every N epochs, to go on after a break",
      0},
@@ -180,6 +181,7 @@ static int read_output_args(struct training *t)
     bool resume = args_has(args, "resume");
     t->output.folder = args_get(args, "output");
     t->output.probabilities = args_has(args, "probabilities");
+    t->output.safe_csv = args_has(args, "safe-csv");
     t->output.force = args_has(args, "force");
     t->options->checkpoint_every = every;
     t->options->resume = resume;
@@ -316,13 +318,13 @@ static int finish(struct training *t, consm_status st)
     if (st == CONSM_ECANCEL && t->output.checkpoint &&
         file_kind(t->output.checkpoint) == FILE_REGULAR)
         return args_fail(t->args, progress_stopped() ? EXIT_INTERRUPTED : EXIT_FAILED,
-                         "%s; go on with: consm train --config %s/config.yaml -o %s --resume",
+                         "%s; go on with: consm train --config %s/checkpoint.yaml -o %s --resume",
                          consm_errmsg(), t->output.folder, t->output.folder);
     /* A card that failed leaves the last checkpoint, if there is one. */
     if (st == CONSM_EIO && t->options && elsewhere(t->options) && t->output.checkpoint &&
         file_kind(t->output.checkpoint) == FILE_REGULAR)
         return args_fail(t->args, EXIT_FAILED,
-                         "%s; go on with: consm train --config %s/config.yaml -o %s --resume "
+                         "%s; go on with: consm train --config %s/checkpoint.yaml -o %s --resume "
                          "--device cpu",
                          consm_errmsg(), t->output.folder, t->output.folder);
     int code = args_status(t->args, st);

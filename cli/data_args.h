@@ -15,6 +15,10 @@
     {                                                                                            \
         "features", "FILE", "DATASET is an edge list, and this file has its features", 0         \
     }
+#define SAFE_CSV_FLAG                                                                        \
+    {                                                                                        \
+        "safe-csv", NULL, "put ' before names that a spreadsheet would take for formulas", 0 \
+    }
 #define SPLIT_FLAGS                                                                             \
     {"split", "SPLIT", "paper, public, random, file:I, or a file of `consm split`", 0},         \
         {"per-class", "N", "training nodes of each class, for paper and random (20)", 0},       \

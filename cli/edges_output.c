@@ -7,11 +7,11 @@
 #include <math.h>
 
 consm_status edges_write(const char *path, const struct consm_edge_scores *scores,
-                         const struct consm_dataset *data)
+                         const struct consm_dataset *data, bool safe)
 {
     consm_status st = CONSM_OK;
     struct file_writer *w = NULL;
-    struct text t = {0};
+    struct text t = {.safe_csv = safe};
     char id[24];
     TRY(file_create(&w, path));
     text_add(&t, "source,target,score,kept\n");

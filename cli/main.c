@@ -3,9 +3,12 @@
 #include "help.h"
 
 #include <fcntl.h>
+#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* In the order in which `consm help` lists them. */
 static const struct command *const commands[] = {
@@ -149,11 +152,21 @@ static int end_output(int code)
     return code != EXIT_DONE ? code : EXIT_FAILED;
 }
 
-int main(int argc, char **argv)
+/* jansson does not look everywhere whether it got its memory: words go missing, or an assertion
+ * aborts. A command may end there instead. */
+static void *json_memory(size_t bytes)
+{
+    void *block = malloc(bytes);
+    if (!block) {
+        fputs("consm: out of memory\n", stderr);
+        _exit(EXIT_FAILED);
+    }
+    return block;
+}
+
+static int run(int argc, char **argv)
 {
     static struct args args;
-    reserve_descriptors();
-    signal(SIGXFSZ, SIG_IGN); /* a file too large is a failed write with a message, not a kill */
     const char *verb = argc > 1 ? argv[1] : "";
     if (argc < 2 || strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 ||
         (strcmp(verb, "help") == 0 && argc == 2)) {
@@ -183,5 +196,13 @@ int main(int argc, char **argv)
         print_help(command);
         return EXIT_DONE;
     }
-    return end_output(code != EXIT_DONE ? code : command->run(&args));
+    return code != EXIT_DONE ? code : command->run(&args);
+}
+
+int main(int argc, char **argv)
+{
+    reserve_descriptors();
+    signal(SIGXFSZ, SIG_IGN); /* a file too large is a failed write with a message, not a kill */
+    json_set_alloc_funcs(json_memory, free);
+    return end_output(run(argc, argv));
 }

@@ -97,19 +97,20 @@ static void write_object(struct text *t, const struct consm_model *model,
 
 consm_status predictions_write(const char *path, const struct consm_model *model,
                                const struct consm_prediction *prediction,
-                               const struct consm_dataset *data, bool json, bool probabilities)
+                               const struct consm_dataset *data,
+                               const struct predictions_style *style)
 {
     consm_status st = CONSM_OK;
     struct file_writer *w = NULL;
-    struct text t = {0};
+    struct text t = {.safe_csv = style->safe_csv};
     TRY(file_create(&w, path));
-    if (!json)
-        head(&t, model, prediction, probabilities);
+    if (!style->json)
+        head(&t, model, prediction, style->probabilities);
     for (int64_t i = 0; i < prediction->nodes; i++) {
-        if (json)
-            write_object(&t, model, prediction, data, i, probabilities);
+        if (style->json)
+            write_object(&t, model, prediction, data, i, style->probabilities);
         else
-            write_line(&t, model, prediction, data, i, probabilities);
+            write_line(&t, model, prediction, data, i, style->probabilities);
         TRY(text_status(&t));
         if (t.length < 1 << 16 && i + 1 < prediction->nodes)
             continue;

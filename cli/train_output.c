@@ -10,6 +10,7 @@
 #include "io/folder.h"
 #include "predictions_output.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,24 +107,26 @@ consm_status train_output_open(struct train_output *out, const struct args *args
                                const struct train_identity *run)
 {
     consm_status st = CONSM_OK;
-    char *path = NULL;
     out->lock = -1;
     TRY(file_make_folders(out->folder));
     TRY(folder_lock(&out->lock, out->folder));
     TRY(file_join(&out->checkpoint, out->folder, "checkpoint.safetensors"));
-    TRY(file_join(&path, out->folder, "config.yaml"));
-    TRY(write_config(path, args, run));
+    TRY(file_join(&out->config, out->folder, "checkpoint.yaml"));
+    TRY(write_config(out->config, args, run));
 done:
-    mem_free(path);
     return st;
 }
 
+/* A configuration without a checkpoint is nothing to go on with. */
 void train_output_close(struct train_output *out)
 {
+    if (out->config && file_kind(out->checkpoint) == FILE_MISSING)
+        unlink(out->config);
     if (out->checkpoint)
         folder_unlock(out->lock);
     mem_free(out->checkpoint);
-    out->checkpoint = NULL;
+    mem_free(out->config);
+    out->checkpoint = out->config = NULL;
 }
 
 /* ---- the rest ------------------------------------------------------------ */
@@ -166,25 +169,29 @@ consm_status train_output_write(const struct train_output *out, const struct tra
 {
     consm_status st = CONSM_OK;
     struct consm_edge_scores *scores = NULL; /* the trained model's of its own graph */
-    char *path[5] = {0};
-    static const char *const name[5] = {"model.safetensors", "predictions.csv", "metrics.json",
-                                        "report.html", "edges.csv"};
-    for (int i = 0; i < 5; i++)
+    enum { FILES = 6 };
+    char *path[FILES] = {0};
+    static const char *const name[FILES] = {"model.safetensors", "predictions.csv", "metrics.json",
+                                            "report.html",       "edges.csv",       "config.yaml"};
+    for (int i = 0; i < FILES; i++)
         TRY(file_join(&path[i], out->folder, name[i]));
     if (!out->force)
         TRY(keep_aside(path[0]));
     TRY(consm_model_save(run->model, path[0]));
-    TRY(predictions_write(path[1], run->model, run->prediction, data, false, out->probabilities));
+    if (rename(out->config, path[5]) != 0)
+        TRY(status_fail(CONSM_EIO, "%s: cannot be written: %s", path[5], strerror(errno)));
+    TRY(predictions_write(path[1], run->model, run->prediction, data,
+                          &(struct predictions_style){false, out->probabilities, out->safe_csv}));
     TRY(write_metrics(path[2], run->model));
     TRY(consm_score_edges(&scores, run->model, data, 0));
-    TRY(edges_write(path[4], scores, data));
+    TRY(edges_write(path[4], scores, data, out->safe_csv));
     TRY(report_run(path[3], &(struct report_input){run, data->data, scores, curve,
                                                    "consm train --config config.yaml"}));
     unlink(out->checkpoint);
     file_sweep(out->checkpoint);
 done:
     consm_edge_scores_free(scores);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < FILES; i++)
         mem_free(path[i]);
     return st;
 }

@@ -1,5 +1,6 @@
 /* What `consm train -o FOLDER` leaves behind: the configuration before the work starts (so that a
- * folder that cannot be written is found out then), and model, predictions, metrics and report when
+ * folder that cannot be written is found out then; beside an older model, whose own stays until the
+ * new one is there), and model, predictions, metrics and report when
  * it is done. Every file appears whole or not at all. */
 #ifndef CLI_TRAIN_OUTPUT_H
 #define CLI_TRAIN_OUTPUT_H
@@ -11,7 +12,9 @@ struct train_output {
     const char *folder; /* NULL: nothing is written */
     bool force;         /* an older model is replaced, not kept aside */
     bool probabilities; /* predictions.csv gets a column per class */
+    bool safe_csv;      /* names in CSV files are no formulas */
     char *checkpoint;   /* FOLDER/checkpoint.safetensors */
+    char *config;       /* FOLDER/checkpoint.yaml, config.yaml once there is a model of it */
     int lock;           /* of the folder, while checkpoint is there */
 };
 
@@ -23,7 +26,7 @@ struct train_identity {
     int64_t seeds;
 };
 
-/* Makes the folder and writes config.yaml. */
+/* Makes the folder and writes the configuration. */
 consm_status train_output_open(struct train_output *out, const struct args *args,
                                const struct train_identity *run);
 void train_output_close(struct train_output *out);

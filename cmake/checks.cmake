@@ -103,6 +103,11 @@ if(CONSM_FUZZ)
         target_compile_options(${name} PRIVATE -Wno-missing-prototypes -Wno-conversion)
         target_link_libraries(${name} PRIVATE consm_tool -fsanitize=fuzzer)
     endforeach()
+    # What reads the command's own files is in the command.
+    set(cli_without_main ${cli_sources})
+    list(FILTER cli_without_main EXCLUDE REGEX "/main\\.c$")
+    target_sources(fuzz_yaml PRIVATE ${cli_without_main})
+    target_include_directories(fuzz_yaml PRIVATE cli)
 endif()
 
 # ---- clang-tidy, by hand: cmake --build --preset release --target tidy ---------------------------

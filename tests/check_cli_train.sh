@@ -166,7 +166,7 @@ absent "$work/r"
 
 # ---- a full disk ----------------------------------------------------------------------------------
 (
-        ulimit -f 4 # 4 blocks of 1024 bytes: config.yaml fits, the model does not
+        ulimit -f 4 # 4 blocks of 1024 bytes: checkpoint.yaml fits, the model does not
     "$consm" train karate --per-class 4 --epochs 5 -o "$work/full" > "$work/out" 2> "$work/err"
     [ $? = 1 ] || fault "a full disk: exit code"
     grep -q "model.safetensors: writing failed" "$work/err" || fault "a full disk: $(cat "$work/err")"
@@ -186,13 +186,13 @@ long="csbm:nodes=400,features=20,classes=3 --model gcn --epochs 900 --hidden 16 
 # shellcheck disable=SC2086
 "$consm" train $long -o "$work/int" > /dev/null 2> "$work/err" &
 run=$!
-while [ ! -e "$work/int/config.yaml" ]; do sleep 0.01; done
+while [ ! -e "$work/int/checkpoint.yaml" ] && [ ! -e "$work/int/config.yaml" ]; do sleep 0.01; done
 sleep 0.05
 kill -INT $run
 if wait $run; then
     echo "note: the run was finished before Ctrl-C reached it"
 elif grep -q "go on with: consm train --config" "$work/err"; then
-    "$consm" train --config "$work/int/config.yaml" -o "$work/int" --resume > /dev/null || fault "resume"
+    "$consm" train --config "$work/int/checkpoint.yaml" -o "$work/int" --resume > /dev/null || fault "resume"
 else
     fault "Ctrl-C: $(cat "$work/err")"
 fi
@@ -221,7 +221,7 @@ echo "killed $kills times"
 # shellcheck disable=SC2086
 "$consm" train $long -o "$work/other" > /dev/null 2>&1 &
 run=$!
-while [ ! -e "$work/other/config.yaml" ]; do sleep 0.01; done
+while [ ! -e "$work/other/checkpoint.yaml" ] && [ ! -e "$work/other/config.yaml" ]; do sleep 0.01; done
 sleep 0.05
 kill -INT $run
 wait $run

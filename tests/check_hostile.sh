@@ -59,11 +59,58 @@ expect 0 '' train karate --model gcn --epochs 2 --per-class 2 -o "$work/victim[1
 "$consm" train karate --model gcn --epochs 100000 --patience 0 --per-class 2 -o "$work/busy" \
     > "$work/first" 2>&1 &
 first=$!
-for _ in {1..100}; do [ -f "$work/busy/config.yaml" ] && break; sleep 0.05; done
+for _ in {1..100}; do [ -f "$work/busy/checkpoint.yaml" ] && break; sleep 0.05; done
 begun_output_is_fine=1 expect 1 'another process is writing' train karate --model gcn --epochs 2 --per-class 2 -o "$work/busy"
 kill -INT $first
 wait $first
 grep -q 'go on with' "$work/first" || fault "the first run was disturbed: $(cat "$work/first")"
+
+# An older run's configuration stays beside its model until there is a new model, however the new run
+# ends; SIGHUP leaves a checkpoint to go on with.
+cp "$work/victim[1]/config.yaml" "$work/config.before"
+long=(train karate --model gcn --epochs 100000 --patience 0 --per-class 2 --checkpoint-every 50 --lr 0.03 -o "$work/victim[1]")
+for signal in KILL HUP; do
+    rm -f "$work/victim[1]/checkpoint.safetensors"
+    "$consm" "${long[@]}" > /dev/null 2> "$work/err" &
+    run=$!
+    for _ in {1..200}; do [ -f "$work/victim[1]/checkpoint.safetensors" ] && break; sleep 0.05; done
+    kill -$signal $run
+    wait $run 2> /dev/null
+    cmp -s "$work/victim[1]/config.yaml" "$work/config.before" || fault "$signal: config.yaml is of a run that did not end"
+    [ -f "$work/victim[1]/checkpoint.safetensors" ] || fault "$signal: no checkpoint"
+done
+grep -q "go on with: consm train --config $work/victim\\[1\\]/checkpoint.yaml" "$work/err" || fault "HUP: $(cat "$work/err")"
+expect 0 '' train --config "$work/victim[1]/checkpoint.yaml" --epochs 60 -o "$work/victim[1]" --force
+grep -q '^lr: "\?0.03' "$work/victim[1]/config.yaml" || fault "config.yaml is not the new run's"
+[ ! -e "$work/victim[1]/checkpoint.yaml" ] || fault "checkpoint.yaml stays behind"
+
+# What a killed process leaves under a temporary name goes away with the next write.
+for _ in {1..12}; do
+    for command in "convert csbm:nodes=3000,features=30 $work/folder" "study datasets --datasets karate -o $work/killed"; do
+        # shellcheck disable=SC2086 # words
+        { timeout -s KILL "0.0$((RANDOM % 9 + 1))" "$consm" $command; } > /dev/null 2>&1
+    done
+done 2> /dev/null
+"$consm" convert karate "$work/folder" 2> "$work/err" || fault "convert: $(cat "$work/err")"
+"$consm" study datasets --datasets karate -o "$work/killed" > /dev/null 2>&1 || fault "the study does not go on"
+left=$(find "$work" -name '*.tmp' ! -path "*/victim1/*")
+[ -z "$left" ] || fault "temporary files stay: $left"
+
+# Names that a spreadsheet would compute.
+mkdir "$work/formulas"
+names=('=cmd|x' '@SUM(1)' '+1+1' '-5' 'plain')
+{ echo 'id,label'; for i in {0..29}; do echo "${names[i % 5]}$i,${names[i % 2]}"; done; } > "$work/formulas/nodes.csv"
+{ echo 'source,target'; for i in {0..24}; do echo "${names[i % 5]}$i,${names[i % 5]}$((i + 5))"; done; } > "$work/formulas/edges.csv"
+expect 0 '' train "$work/formulas" --model gcn --epochs 3 --per-class 4 --safe-csv -o "$work/safe"
+expect 0 '' predict "$work/safe/model.safetensors" "$work/formulas" --safe-csv -o "$work/safe.csv"
+expect 0 '' edges "$work/safe/model.safetensors" "$work/formulas" --safe-csv -o "$work/trust.csv"
+for file in "$work/safe.csv" "$work/trust.csv" "$work/safe/predictions.csv" "$work/safe/edges.csv"; do
+    grep -qE '(^|,)"?[=@+]' "$file" && fault "$file holds formulas: $(grep -E '(^|,)"?[=@+]' "$file" | head -1)"
+    grep -q "^'=cmd|x0," "$file" || fault "$file lost a name: $(head -2 "$file")"
+    grep -qE '^-5[0-9]+,' "$file" || fault "$file: a number became text"
+done
+expect 0 '' predict "$work/safe/model.safetensors" "$work/formulas" -o "$work/exact.csv"
+grep -q '^=cmd|x0,' "$work/exact.csv" || fault "names are altered without --safe-csv"
 
 # Closed descriptors: what is opened later must not become standard output.
 for closed in '>&-' '2>&-' '<&-' '>&- 2>&- <&-'; do

@@ -631,6 +631,23 @@ static void unfitting_models_are_refused(void **state)
     scratch_remove("m.safetensors");
 }
 
+/* Features so large that sums overflow: an error, not a file of nans. */
+static void predictions_are_numbers(void **state)
+{
+    (void)state;
+    struct consm_dataset *d;
+    struct consm_prediction *p;
+    OK(consm_dataset_open(&d, small, NULL));
+    struct consm_model *m = trained(d, "gcn");
+    for (int i = 0; i < m->tensors; i++)
+        for (int64_t k = 0; k < m->tensor[i].rows * m->tensor[i].cols; k++)
+            m->tensor[i].value[k] = 1e38f;
+    FAILS(consm_predict(&p, m, d, 1), CONSM_ENUMERIC, "are no numbers");
+    assert_null(p);
+    consm_model_free(m);
+    consm_dataset_free(d);
+}
+
 /* ---- a model of one's own ------------------------------------------------ */
 
 static int64_t lines;
@@ -762,6 +779,7 @@ int main(void)
         cmocka_unit_test(unseen_nodes_are_welcome),
         cmocka_unit_test(broken_files_are_refused),
         cmocka_unit_test(unfitting_models_are_refused),
+        cmocka_unit_test(predictions_are_numbers),
         cmocka_unit_test(own_models_train_and_load),
         cmocka_unit_test(one_dataset_serves_many_threads),
     };

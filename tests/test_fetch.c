@@ -282,6 +282,35 @@ static void parts_that_do_not_fit_are_dropped(void **state)
     assert_int_equal(requests, 1);
 }
 
+/* A server that sends more than it may, and a link that somebody laid where the part goes. */
+static void nothing_grows_or_is_followed(void **state)
+{
+    (void)state;
+    struct fetch_options o = fresh("good");
+    struct fetch_report r;
+    char victim[128];
+    o.attempts = 2;
+    o.most_bytes = SIZE - 1;
+    FAILS(fetch_set(&r, &set, folder, &o), CONSM_EIO, "too large");
+    assert_int_equal(file_kind(path), FILE_MISSING);
+    o = fresh("good");
+    o.attempts = 1;
+    put_part(0, 0);
+    unlink(part);
+    snprintf(victim, sizeof victim, "%s/victim", folder);
+    FILE *f = fopen(victim, "w");
+    assert_non_null(f);
+    fputs("mine", f);
+    fclose(f);
+    assert_int_equal(symlink(victim, part), 0);
+    FAILS(fetch_set(&r, &set, folder, &o), CONSM_EIO, "cannot write");
+    struct file_map map;
+    OK(file_map(&map, victim));
+    assert_int_equal(map.size, 4);
+    file_unmap(&map);
+    unlink(victim);
+}
+
 static void redirects_are_followed_with_care(void **state)
 {
     (void)state;
@@ -391,6 +420,7 @@ int main(void)
         cmocka_unit_test(broken_lines_are_resumed),
         cmocka_unit_test(giving_up_keeps_the_part_only),
         cmocka_unit_test(parts_that_do_not_fit_are_dropped),
+        cmocka_unit_test(nothing_grows_or_is_followed),
         cmocka_unit_test(redirects_are_followed_with_care),
         cmocka_unit_test(wrong_answers_leave_nothing),
         cmocka_unit_test(unknown_hashes_are_recorded),

@@ -380,11 +380,15 @@ consm_status consm_model_load(struct consm_model **out, const char *path)
 {
     consm_status st = CONSM_OK;
     struct source s = {.path = path};
+    struct mem_bound bound;
     if (out)
         *out = NULL;
     TRY(GIVEN(out, path));
-    TRY(safetensors_open(&s.file, path));
-    TRY(read_model(out, &s));
+    file_bound_begin(&bound);
+    st = safetensors_open(&s.file, path);
+    if (st == CONSM_OK)
+        st = read_model(out, &s);
+    TRY(file_bound_end(&bound, st, path));
 done:
     return st;
 }

@@ -8,6 +8,17 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define POISON_SLACK
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define POISON_SLACK
+#endif
+#if defined(POISON_SLACK)
+#include <sanitizer/asan_interface.h>
+#endif
+
 enum { ALIGNMENT = 64, SLACK = 64, HUGE_PAGE = 2 << 20, LARGE = 4 * HUGE_PAGE };
 
 static void *libc_alloc(void *ctx, size_t bytes)
@@ -43,17 +54,59 @@ uint64_t consm_alloc_count(void)
     return atomic_load(&allocations);
 }
 
+/* A block's bytes with its slack. */
+static size_t with_slack(size_t bytes)
+{
+    return (bytes + SLACK + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static _Thread_local struct mem_bound *bound;
+
+void mem_bound_begin(struct mem_bound *b, size_t bytes)
+{
+    *b = (struct mem_bound){.left = bytes, .outer = bound};
+    bound = b;
+}
+
+void mem_bound_raise(size_t bytes)
+{
+    if (bound && __builtin_add_overflow(bound->left, bytes, &bound->left))
+        bound->left = SIZE_MAX;
+}
+
+bool mem_bound_end(struct mem_bound *b)
+{
+    bound = b->outer;
+    return b->exceeded;
+}
+
+static bool within_bounds(size_t bytes)
+{
+    for (struct mem_bound *b = bound; b; b = b->outer)
+        if (bytes > b->left) {
+            b->exceeded = true;
+            return false;
+        }
+    for (struct mem_bound *b = bound; b; b = b->outer)
+        b->left -= bytes;
+    return true;
+}
+
 void *mem_alloc(size_t count, size_t size)
 {
     size_t bytes;
     void *block = NULL;
-    if (!__builtin_mul_overflow(count, size, &bytes) && bytes <= SIZE_MAX / 2) {
-        bytes = (bytes + SLACK + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (!__builtin_mul_overflow(count, size, &bytes) && bytes <= SIZE_MAX / 2 &&
+        within_bounds(with_slack(bytes))) {
         atomic_fetch_add(&allocations, 1);
-        block = hook.alloc(hook.ctx, bytes);
+        block = hook.alloc(hook.ctx, with_slack(bytes));
     }
     if (!block)
         status_fail(CONSM_ENOMEM, "out of memory: %zu elements of %zu bytes", count, size);
+#if defined(POISON_SLACK)
+    else if (hook.alloc == libc_alloc)
+        ASAN_POISON_MEMORY_REGION((char *)block + bytes, with_slack(bytes) - bytes);
+#endif
     return block;
 }
 
@@ -72,6 +125,9 @@ void *mem_grow(void *old, size_t old_count, size_t new_count, size_t size)
         return NULL;
     if (old)
         memcpy(block, old, (old_count < new_count ? old_count : new_count) * size);
+    if (old)
+        for (struct mem_bound *b = bound; b; b = b->outer)
+            b->left += with_slack(old_count * size);
     mem_free(old);
     return block;
 }

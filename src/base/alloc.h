@@ -1,5 +1,6 @@
 /* Memory: 64-byte aligned blocks through a replaceable hook, counted. Every block carries 64 bytes
- * of slack behind its end, so that vector kernels may load (never store) past the last element. */
+ * of slack behind its end, so that a vector load (never a store) past the last element harms
+ * nobody; AddressSanitizer is told that nobody may. */
 #ifndef BASE_ALLOC_H
 #define BASE_ALLOC_H
 
@@ -34,5 +35,23 @@ void mem_free_texts(char **text, int64_t count);
 
 /* The work behind GROW: doubles the capacity until it fits. */
 consm_status mem_reserve(void **block, size_t used, size_t *capacity, size_t more, size_t size);
+
+/* ---- what a file may become ----------------------------------------------- */
+
+/* A bound for what the calling thread allocates between begin and end, however deep the calls: a
+ * small file must not become gigabytes. What is freed does not come back, but for blocks that
+ * grow. Bounds nest; each allocation counts against all of them. */
+struct mem_bound {
+    size_t left;
+    bool exceeded;
+    struct mem_bound *outer;
+};
+void mem_bound_begin(struct mem_bound *b, size_t bytes);
+
+/* Raises the innermost bound: more of a file has come to light (a member of an archive). */
+void mem_bound_raise(size_t bytes);
+
+/* Whether something was refused. */
+bool mem_bound_end(struct mem_bound *b);
 
 #endif

@@ -34,6 +34,7 @@ consm_status data_load_parts(struct dataset **out, const char *path, const char 
 {
     consm_status st = CONSM_OK;
     const struct reader *r;
+    struct mem_bound bound;
     *out = NULL;
     if (format)
         TRY(reader_find(&r, format));
@@ -43,7 +44,9 @@ consm_status data_load_parts(struct dataset **out, const char *path, const char 
         return status_fail(CONSM_EINVAL,
                            "%s: is no edge list: files of labels and features go with edge lists",
                            path);
-    TRY(r->load_with ? r->load_with(out, path, labels, features) : r->load(out, path));
+    file_bound_begin(&bound);
+    st = r->load_with ? r->load_with(out, path, labels, features) : r->load(out, path);
+    TRY(file_bound_end(&bound, st, path));
     TRY(shorten_name(*out, path));
 done:
     if (st < 0) {

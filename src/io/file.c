@@ -9,6 +9,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+void file_bound_begin(struct mem_bound *b)
+{
+    mem_bound_begin(b, FILE_MAY_HAVE);
+}
+
+consm_status file_bound_end(struct mem_bound *b, consm_status st, const char *path)
+{
+    if (!mem_bound_end(b) || st == CONSM_OK)
+        return st;
+    return status_fail(CONSM_ELIMIT,
+                       "%s: what it holds takes more memory than a file of its size may: over "
+                       "%d MB and %d times its bytes",
+                       path, FILE_MAY_HAVE >> 20, FILE_MAY_BECOME);
+}
+
 consm_status file_map(struct file_map *out, const char *path)
 {
     consm_status st = CONSM_OK;
@@ -27,6 +42,9 @@ consm_status file_map(struct file_map *out, const char *path)
         if (data == MAP_FAILED)
             TRY(status_fail(CONSM_EIO, "%s: cannot map: %s", path, strerror(errno)));
         *out = (struct file_map){data, (size_t)info.st_size};
+        mem_bound_raise((size_t)info.st_size > SIZE_MAX / FILE_MAY_BECOME
+                            ? SIZE_MAX
+                            : (size_t)info.st_size * FILE_MAY_BECOME);
     }
 done:
     close(fd);

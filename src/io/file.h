@@ -14,6 +14,14 @@ struct file_map {
     size_t size;
 };
 
+/* What files may become in memory: between file_bound_begin and file_bound_end the calling thread
+ * allocates at most FILE_MAY_BECOME bytes for each byte that it maps, FILE_UNPACKED_MAY_BECOME for
+ * each that it unpacks from an archive, and FILE_MAY_HAVE beside them. `end` passes st on, or says
+ * what was too much. */
+enum { FILE_MAY_BECOME = 64, FILE_UNPACKED_MAY_BECOME = 16, FILE_MAY_HAVE = 256 << 20 };
+void file_bound_begin(struct mem_bound *b);
+consm_status file_bound_end(struct mem_bound *b, consm_status st, const char *path);
+
 /* Directories, missing and unreadable files fail with CONSM_EIO and a message naming the path. */
 consm_status file_map(struct file_map *out, const char *path);
 void file_unmap(struct file_map *map);

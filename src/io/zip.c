@@ -316,6 +316,9 @@ consm_status zip_push(const struct zip *z, const struct zip_member *m, bytes_sin
     TRY(member_data(&at, z, m));
     snprintf(name, sizeof name, "%s: %s", z->file, m->name);
     if (m->deflated) {
+        mem_bound_raise(m->size > SIZE_MAX / FILE_UNPACKED_MAY_BECOME
+                            ? SIZE_MAX
+                            : (size_t)m->size * FILE_UNPACKED_MAY_BECOME);
         struct inflate_input in = {z->data + at, m->packed, name, at};
         TRY(inflate_push(&in, m->size, checked_push, &checked));
     }

@@ -33,12 +33,22 @@ void text_xml(struct text *t, const char *s)
     }
 }
 
+/* What spreadsheets compute instead of showing; signed numbers are none. */
+static bool is_formula(const char *s)
+{
+    if (!s || !*s || !strchr("=+-@\t\r", *s))
+        return false;
+    return (*s != '-' && *s != '+') || !s[1] || strspn(s + 1, "0123456789.") != strlen(s + 1);
+}
+
 /* Every byte is kept: a CSV is data, and readers must get the very names back. */
 void text_csv(struct text *t, const char *s)
 {
     bool quoted = s && (strpbrk(s, ",\"\n\r;\t") || *s == ' ' || (*s && s[strlen(s) - 1] == ' '));
     if (quoted)
         text_add(t, "\"");
+    if (t->safe_csv && is_formula(s))
+        text_add(t, "'");
     for (; s && *s; s++) {
         if (*s == '"')
             text_add(t, "\"");

@@ -17,6 +17,7 @@ struct text {
     char *data; /* (length) and a final NUL; NULL while empty */
     size_t length, capacity;
     consm_status status;
+    bool safe_csv; /* text_csv puts ' before what a spreadsheet would take for a formula */
 };
 
 void text_free(struct text *t);

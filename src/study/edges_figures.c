@@ -57,6 +57,9 @@ done:
     return st;
 }
 
+/* Edges in a bin of one run at most: sums over all seeds stay exact. */
+static const int64_t MOST_IN_BIN = INT64_C(1) << 40;
+
 /* The bins of all seeds together. */
 static consm_status pool_bins(struct stats_reliability *out, const struct study_view *v,
                               const struct judge *j, const char *dataset)
@@ -73,6 +76,7 @@ static consm_status pool_bins(struct stats_reliability *out, const struct study_
         const json_t *count = json_object_get(part, "bin_count");
         for (size_t b = 0; b < BINS; b++) {
             int64_t n = json_integer_value(json_array_get(count, b));
+            n = n < 0 ? 0 : n > MOST_IN_BIN ? MOST_IN_BIN : n; /* a record is a file of anybody's */
             const json_t *p = json_array_get(json_object_get(part, "bin_predicted"), b);
             const json_t *s = json_array_get(json_object_get(part, "bin_observed"), b);
             out->count[b] += n;

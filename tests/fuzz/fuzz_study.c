@@ -1,11 +1,30 @@
 /* What lies in a study's folder and is read again: runs.jsonl, a graph's JSON, a search space in
- * YAML. The first byte says which. */
+ * YAML, study.json. The first byte says which. */
 #include "fuzz/scratch.h"
 #include "study/graph_file.h"
 #include "study/runs.h"
 #include "study/search.h"
+#include "study/study.h"
 
 #include "models/model.h"
+
+#include <sys/stat.h>
+
+/* A folder without runs, and study.json. */
+static void read_folder(const uint8_t *data, size_t size)
+{
+    char folder[64], path[96];
+    struct study_folder f;
+    snprintf(folder, sizeof folder, "%s.d", scratch_path());
+    mkdir(folder, 0777);
+    snprintf(path, sizeof path, "%s/runs.jsonl", folder);
+    FILE *runs = fopen(path, "w");
+    if (runs)
+        fclose(runs);
+    snprintf(path, sizeof path, "%s/study.json", folder);
+    if (rename(scratch_file(data, size), path) == 0 && folder_open(&f, folder, RUNS_READ) == 0)
+        folder_close(&f);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -17,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1)
         return 0;
     const char *path = scratch_file(data + 1, size - 1);
-    switch (data[0] % 3) {
+    switch (data[0] % 4) {
     case 0:
         if (runs_open(&runs, path, RUNS_READ) == CONSM_OK)
             for (int64_t i = 0; i < runs_count(runs); i++)
@@ -29,6 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             (void)graph_file_view(graph);
         graph_file_free(graph);
         break;
+    case 3: read_folder(data + 1, size - 1); break;
     default:
         if (search_read(&space, path) == CONSM_OK && model_find(&gcn, "gcn") == CONSM_OK) {
             model_defaults(gcn, &c);
