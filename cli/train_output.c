@@ -111,6 +111,7 @@ consm_status train_output_open(struct train_output *out, const struct args *args
     TRY(file_make_folders(out->folder));
     TRY(folder_lock(&out->lock, out->folder));
     TRY(file_join(&out->checkpoint, out->folder, "checkpoint.safetensors"));
+    file_sweep(out->checkpoint); /* this run may never write one */
     TRY(file_join(&out->config, out->folder, "checkpoint.yaml"));
     TRY(write_config(out->config, args, run));
 done:

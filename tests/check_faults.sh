@@ -34,24 +34,32 @@ tried=0
 step=$((${FAULTS_ALL:-0} ? 0 : 3))
 for entry in "${commands[@]}"; do
     IFS='|' read -r command file open <<< "$entry"
+    opened=
     # shellcheck disable=SC2086 # words
     "$consm" $command > /dev/null 2>&1 || fault "consm $command fails by itself"
     for kind in memory write sync rename power; do
+        # shellcheck disable=SC2086 # words
+        coproc served { LD_PRELOAD=$shim FAULT_KIND=$kind FAULT_FILE=$file FAULT_HIT=$work/hit \
+            FAULT_PRINT=$work/err "$consm" $command 2>&1; }
         for ((n = 1; ; n += 1 + n * step)); do
-            rm -f "$work/hit"
-            # shellcheck disable=SC2086 # words
-            LD_PRELOAD=$shim FAULT_KIND=$kind FAULT_AT=$n FAULT_HIT=$work/hit \
-                "$consm" $command > "$work/out" 2> "$work/err" < /dev/null
-            code=$?
-            [ -f "$work/hit" ] || break
+            echo $n >&"${served[1]}"
+            read -r code hit now <&"${served[0]}" || { fault "consm $command, $kind $n: no answer"; break; }
+            [ "$hit" = 1 ] || break
             tried=$((tried + 1))
-            [ $code -le 2 ] || [ "$kind$code" = power99 ] ||
+            [ "$code" -le 2 ] || [ "$kind$code" = power99 ] ||
                 fault "consm $command, $kind $n: exit $code: $(head -c 200 "$work/err")"
             [ -z "$file" ] || [ -s "$file" ] || [ -d "$file" ] || fault "consm $command, $kind $n: $file is gone"
+            # Older models are kept aside.
+            [ ! -e "$file.1" ] || rm -f "$file".[0-9]*
+            # What was opened once need not be opened again.
             # shellcheck disable=SC2086 # words
-            [ -z "$open" ] || "$consm" ${open/FILE/$file} > /dev/null 2> "$work/err" ||
-                fault "consm $command, $kind $n: $file is broken: $(head -c 200 "$work/err")"
+            [ -z "$open" ] || [ "$now" = "$opened" ] || "$consm" ${open/FILE/$file} > /dev/null 2> "$work/why" ||
+                fault "consm $command, $kind $n: $file is broken: $(head -c 200 "$work/why")"
+            opened=$now
         done
+        exec {served[1]}>&-
+        wait "$served_PID" 2> /dev/null
+        [ "$n" -gt 1 ] || [ "$kind" != memory ] || fault "consm $command: no fault happened"
     done
 done
 echo "$tried faults"
