@@ -4,11 +4,12 @@
 
 #include "cpu/pace.h"
 
-/* A run's seconds: work that threads share, what each of them costs, and a processor that somebody
- * else keeps busy. */
+/* A run's seconds: work that threads share, what each of them costs, a processor that somebody
+ * else keeps busy, and threads that have slept. */
 struct machine {
     double work, barrier;
-    int free; /* processors; a thread beyond them makes everybody wait for it */
+    int free;    /* processors; a thread beyond them makes everybody wait for it */
+    double wake; /* what a run on more threads than the last one takes longer */
 };
 
 static double takes(const struct machine *m, int threads)
@@ -20,11 +21,13 @@ static double takes(const struct machine *m, int threads)
 static double run(struct pace *p, const struct machine *m, int runs)
 {
     double seconds = 0;
-    for (int i = 0; i < runs; i++) {
+    for (int i = 0, awake = p->most; i < runs; i++) {
         int threads = pace_threads(p);
+        double taken = takes(m, threads) + (threads > awake ? m->wake : 0);
         assert_in_range(threads, 1, p->most);
-        pace_took(p, takes(m, threads));
-        seconds += takes(m, threads);
+        pace_took(p, taken);
+        seconds += taken;
+        awake = threads;
     }
     return seconds;
 }
@@ -37,12 +40,13 @@ static void the_fastest_is_found(void **state)
         int most, best;
         double elements;
     } cases[] = {
-        {{1, 2, 16}, 16, 1, 1e6},    /* nothing but barriers, and a wrong first guess */
-        {{1000, 1, 16}, 16, 16, 10}, /* plenty, and a wrong first guess */
-        {{16, 1, 16}, 16, 4, 1e4},   /* 7 on four; 10 on two and 9 on eight */
-        {{1000, 1, 12}, 12, 12, 10}, /* no power of two */
-        {{100, 1, 1}, 2, 1, 1e6},    /* one of two processors is somebody else's */
-        {{5, 1, 1}, 1, 1, 1e6},
+        {{1, 2, 16, 0}, 16, 1, 1e6},    /* nothing but barriers, and a wrong first guess */
+        {{1000, 1, 16, 0}, 16, 16, 10}, /* plenty, and a wrong first guess */
+        {{16, 1, 16, 0}, 16, 4, 1e4},   /* 7 on four; 10 on two and 9 on eight */
+        {{1000, 1, 12, 0}, 12, 12, 10}, /* no power of two */
+        {{100, 1, 1, 0}, 2, 1, 1e6},    /* one of two processors is somebody else's */
+        {{5, 1, 1, 0}, 1, 1, 1e6},
+        {{100, 1, 16, 150}, 16, 8, 10}, /* threads that sleep are worth waking */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct pace p;
@@ -58,7 +62,7 @@ static void the_fastest_is_found(void **state)
 static void it_follows_the_machine(void **state)
 {
     (void)state;
-    const struct machine alone = {100, 1, 2}, shared = {100, 1, 1};
+    const struct machine alone = {100, 1, 2, 0}, shared = {100, 1, 1, 0};
     struct pace p;
     pace_begin(&p, 2, 1e6);
     run(&p, &alone, 3000);

@@ -31,7 +31,7 @@ static void begin_trial(struct pace *p)
     while (2 * less < p->threads)
         less *= 2;
     p->trial = p->upwards ? more : less;
-    p->trials = TRIALS;
+    p->trials = TRIALS + 1; /* the first wakes threads that slept: it does not count */
     p->theirs = 0;
 }
 
@@ -48,6 +48,7 @@ static void end_trial(struct pace *p)
         p->period = 2 * p->period < SELDOM ? 2 * p->period : SELDOM;
         turn(p);
     }
+    p->waking = p->trial < p->threads;
     p->settled = p->mine;
     p->wait = p->period;
     p->trial = 0;
@@ -58,9 +59,13 @@ void pace_took(struct pace *p, double seconds)
     if (p->most == 1)
         return;
     if (p->trial) {
-        p->theirs += seconds;
+        p->theirs += p->trials <= TRIALS ? seconds : 0;
         if (--p->trials == 0)
             end_trial(p);
+        return;
+    }
+    if (p->waking) {
+        p->waking = false;
         return;
     }
     p->mine = p->mine > 0 ? p->mine + (seconds - p->mine) / SOON : seconds;

@@ -15,6 +15,7 @@ struct pace {
     int trial, trials; /* what is tried, 0: nothing; runs of it left */
     int wait, period;  /* runs until the next trial; between two */
     bool upwards;      /* the next one is on more threads */
+    bool waking;       /* the next run wakes threads that slept during a trial: it does not count */
     double mine;       /* seconds a run, a running mean */
     double settled;    /* mine when the last trial ended */
     double theirs;     /* seconds of all runs of the trial */
