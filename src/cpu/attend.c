@@ -25,29 +25,40 @@ KERNEL(attend)
                         in->src[2], from, to);
 }
 
-/* x̄_i = ⟨g_i, bent_i⟩ - ⟨g_i, y_i⟩·slopes_i per head */
-KERNEL(attend_rows)
+/* x̄_i = ⟨g_i, bent_i⟩ - ⟨g_i, y_i⟩·slopes_i per head, and what the columns' walk needs of a row */
+static void attend_rows_piece(const struct instr *in, int64_t first, int64_t rows, float *along,
+                              float *bent)
 {
-    int64_t from, to, heads = in->attr.heads, d = in->src_cols[0] / heads;
+    const int64_t heads = in->attr.heads, width = in->src_cols[0], at = first * width;
     const bool gate = in->attr.function == OP_TANH;
-    (void)step;
-    share_rows(in->rows, who, &from, &to);
-    for (int64_t r = from; r < to; r++)
+    const struct simd *simd = simd_best();
+    if (!gate)
+        simd->row_dot(along, in->src[0] + at, in->src[1] + at, width / heads, 0, rows * heads);
+    simd->row_dot(bent, in->src[0] + at, in->src[2] + at, width / heads, 0, rows * heads);
+    for (int64_t r = 0; r < rows; r++) {
+        const float *totals = in->src[3] + (first + r) * 2 * heads;
         for (int64_t h = 0; h < heads; h++) {
-            const int64_t at = (r * heads + h) * d;
-            const float *totals = in->src[3] + r * 2 * heads;
-            float along = 0, bent;
-            if (!gate)
-                simd_best()->row_dot(&along, in->src[0] + at, in->src[1] + at, d, 0, 1);
-            simd_best()->row_dot(&bent, in->src[0] + at, in->src[2] + at, d, 0, 1);
-            in->out[r * heads + h] = gate ? bent : bent - along * totals[heads + h];
+            const int64_t k = r * heads + h;
+            in->out[first * heads + k] = gate ? bent[k] : bent[k] - along[k] * totals[heads + h];
             if (!in->update[0])
                 continue;
-            float *packed = in->update[0] + r * 3 * heads + h;
-            packed[0] = in->src[4][r * heads + h];
+            float *packed = in->update[0] + (first + r) * 3 * heads + h;
+            packed[0] = in->src[4][first * heads + k];
             packed[heads] = gate ? 0 : totals[h];
-            packed[2 * heads] = along;
+            packed[2 * heads] = along[k];
         }
+    }
+}
+
+KERNEL(attend_rows)
+{
+    enum { CELLS = 1024 }; /* rows times heads, as many as go at a time */
+    float along[CELLS] = {0}, bent[CELLS];
+    int64_t from, to, room = CELLS / in->attr.heads;
+    (void)step;
+    share_rows(in->rows, who, &from, &to);
+    for (int64_t r = from; r < to; r += room)
+        attend_rows_piece(in, r, to - r < room ? to - r : room, along, bent);
 }
 
 KERNEL(attend_columns)
