@@ -98,19 +98,22 @@ static void print_epoch(const struct bench *b, const struct large_shape *shape, 
     double run, written, flops, least;
     add_up(b, p, shape->hidden, &run, &written, &flops, &least);
     double copied = written / b->ceiling.bytes_per_second;
+    double gathered = written / b->ceiling.far_per_second;
     if (b->json)
-        printf("{\"epoch\": \"%s\", \"threads\": %d, \"ms\": %.4f, \"gb_written_out\": %.4g, "
-               "\"copy_ms\": %.4f, \"of_copy\": %.4g, \"gb_run\": %.4g, \"gflop_run\": %.4g, "
-               "\"ceiling_ms\": %.4f, \"of_ceiling\": %.4g}\n",
-               shape->name, b->threads, 1e3 * time, written * 1e-9, 1e3 * copied, time / copied,
-               run * 1e-9, flops * 1e-9, 1e3 * least, time / least);
+        printf(
+            "{\"epoch\": \"%s\", \"threads\": %d, \"ms\": %.4f, \"gb_written_out\": %.4g, "
+            "\"copy_ms\": %.4f, \"of_copy\": %.4g, \"gather_ms\": %.4f, \"of_gather\": %.4g, "
+            "\"gb_run\": %.4g, \"gflop_run\": %.4g, \"ceiling_ms\": %.4f, \"of_ceiling\": %.4g}\n",
+            shape->name, b->threads, 1e3 * time, written * 1e-9, 1e3 * copied, time / copied,
+            1e3 * gathered, time / gathered, run * 1e-9, flops * 1e-9, 1e3 * least, time / least);
     else
         printf(
             "%-18s %8.1f ms\n"
             "  written out: %6.2f GB, %7.1f ms at copy bandwidth; the epoch takes %.2f x that\n"
+            "                         %7.1f ms at gather bandwidth; the epoch takes %.2f x that\n"
             "  as run:      %6.2f GB, %.1f GFLOP, at least %.1f ms; the epoch takes %.2f x that\n",
-            shape->name, 1e3 * time, written * 1e-9, 1e3 * copied, time / copied, run * 1e-9,
-            flops * 1e-9, 1e3 * least, time / least);
+            shape->name, 1e3 * time, written * 1e-9, 1e3 * copied, time / copied, 1e3 * gathered,
+            time / gathered, run * 1e-9, flops * 1e-9, 1e3 * least, time / least);
     fflush(stdout);
 }
 
