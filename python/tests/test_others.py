@@ -31,6 +31,7 @@ def test_networkx_calls_the_backend(world):
         assert right[world.known].all()  # what is known stays
         with pytest.raises(nx.NetworkXError, match="No node on the input graph is labeled"):
             function(g, label_name="nothing", backend="consm")
+    pytest.importorskip("scipy")  # networkx needs it
     plain = node_classification.harmonic_function(g)
     assert len(plain) == world.n  # nobody asked for the backend: networkx's own
 
