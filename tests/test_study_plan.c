@@ -143,7 +143,7 @@ static void the_built_in_space_draws_valid_configurations(void **state)
             OK(search_draw(&a, space, model_list()[m], k));
             OK(search_draw(&b, space, model_list()[m], k));
             assert_near(a.weight_decay, b.weight_decay, 0);
-            assert_in_range(a.hidden, 32, 128);
+            assert_in_range(a.hidden, 32, 256);
             assert_true(k == 0 || (a.weight_decay >= 5e-5 && a.weight_decay <= 5e-2));
             different += a.weight_decay != plain.weight_decay;
         }
@@ -175,6 +175,8 @@ static void the_space_reaches_consms_candidates(void **state)
                                             {"common", "input_dropout", "0.5"},
                                             {"common", "input_dropout", "0.8"},
                                             {"common", "normalize_features", "row"},
+                                            {"gcn", "hidden", "256"},
+                                            {"gcn", "norm", "layer"},
                                             {"h2gcn", "reach", "1"},
                                             {"h2gcn", "layers", "1"},
                                             {"gat", "attention_dropout", "0.6"}};
