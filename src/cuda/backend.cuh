@@ -3,7 +3,7 @@
 #ifndef CUDA_BACKEND_CUH
 #define CUDA_BACKEND_CUH
 
-#include "cuda/kernels.cuh"
+#include "cuda/lanes.cuh"
 
 extern "C" {
 #include "program/plugin.h"
@@ -19,8 +19,6 @@ extern "C" {
 #endif
 
 struct card_matrix;
-
-enum { LANES = 4 }; /* streams of a captured step: see lanes.cu */
 
 /* One card, one stream. Several may be open side by side, in threads of their own: they share the
  * card's context and nothing else. */
@@ -86,19 +84,6 @@ struct room {
     size_t bytes;
 };
 void room_free(struct card *card, struct room *room);
-
-/* ---- lanes.cu ---- */
-
-/* Where an instruction of a captured step runs. */
-struct lane_plan {
-    int lane;
-    bool awaited;        /* somebody in another lane waits for it */
-    int32_t wait[LANES]; /* the instruction of each other lane that it waits for; -1: none */
-    int32_t seen[LANES]; /* the last of each lane that has ended when it has */
-};
-
-int lanes_of(const struct planned *plan);
-void lanes_plan(const struct planned *plan, const int32_t *chain_of, struct lane_plan *out);
 
 /* ---- leaves.cu ---- */
 

@@ -8,7 +8,7 @@
  * it. It goes on in the lane of the last of them, if that lane has not gone on without it, and waits
  * for the others by name, where nobody whom it waits for has done so already.
  */
-#include "cuda/backend.cuh"
+#include "cuda/lanes.cuh"
 #include "cuda/spans.cuh"
 
 enum { SMALL_BYTES = 64 << 20 }; /* larger arenas have less to gain, and scratch is large */

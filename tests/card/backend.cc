@@ -1,6 +1,7 @@
 /* The kernels of src/cuda behind program/backend.h, on the card of cuda_runtime.h: memory is the
- * host's, leaves are read where they are, instructions run one after the other. */
-#include "cuda/kernels.cuh"
+ * host's, leaves are read where they are. Kernels run one after the other, but in an order that is as
+ * far from the program's as their lanes allow: whoever waits for too little reads old numbers. */
+#include "cuda/lanes.cuh"
 
 #include <stdlib.h>
 #include <vector>
@@ -15,6 +16,7 @@ struct compiled {
     std::vector<struct instr> instr;
     std::vector<const void *> leaf;
     std::vector<int32_t> chain_of;
+    std::vector<struct lane_plan> lane;
     void *scratch;
     bool settled;
     uint64_t versions; /* of all leaves, added up */
@@ -71,11 +73,42 @@ static consm_status card_compile(struct backend *, struct compiled **out,
     c->leaf.resize((size_t)plan->leaves);
     c->chain_of.resize((size_t)plan->instrs);
     chains_plan(plan, c->chain_of.data());
+    c->lane.resize((size_t)plan->instrs);
+    lanes_plan(plan, c->chain_of.data(), c->lane.data());
     for (const struct instr &in : c->instr)
         most = cuda_scratch_bytes(&in) > most ? cuda_scratch_bytes(&in) : most;
     c->scratch = calloc(1, most + 1);
     *out = c;
     return CONSM_OK;
+}
+
+/* The next instruction of a lane behind `at`, or -1. */
+static int32_t next_in(const struct compiled *c, int lane, int32_t at)
+{
+    for (int32_t i = at + 1; i < c->plan->instrs; i++)
+        if (!c->instr[(size_t)i].once && c->chain_of[(size_t)i] == i &&
+            c->lane[(size_t)i].lane == lane)
+            return i;
+    return -1;
+}
+
+/* A step: always the last lane that need not wait. */
+static void run_lanes(struct compiled *c, const struct cuda_context *cx)
+{
+    int32_t done[LANES] = {-1, -1, -1, -1};
+    for (int lane = LANES - 1; lane >= 0;) {
+        const int32_t next = next_in(c, lane, done[lane]);
+        bool ready = next >= 0;
+        for (int k = 0; ready && k < LANES; k++)
+            ready = c->lane[(size_t)next].wait[k] <= done[k];
+        if (!ready) {
+            lane--;
+            continue;
+        }
+        chain_launch(c->instr.data(), c->plan->instrs, c->chain_of.data(), next, cx);
+        done[lane] = next;
+        lane = LANES - 1;
+    }
 }
 
 static consm_status card_run(struct compiled *c, const struct step *first, int64_t steps)
@@ -97,11 +130,10 @@ static consm_status card_run(struct compiled *c, const struct step *first, int64
             in.scratch = (float *)c->scratch;
             instr_resolve(&in, base, c->leaf.data());
         }
-        for (bool once : {true, false})
-            for (int32_t i = 0; i < c->plan->instrs; i++)
-                if (c->instr[(size_t)i].once == once && !(once && c->settled) &&
-                    c->chain_of[(size_t)i] == i)
-                    chain_launch(c->instr.data(), c->plan->instrs, c->chain_of.data(), i, &cx);
+        for (int32_t i = 0; i < c->plan->instrs; i++)
+            if (c->instr[(size_t)i].once && !c->settled)
+                chain_launch(c->instr.data(), c->plan->instrs, c->chain_of.data(), i, &cx);
+        run_lanes(c, &cx);
         c->settled = true;
     }
     return CONSM_OK;
