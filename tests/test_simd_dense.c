@@ -172,6 +172,25 @@ static void check_rows(const struct simd *v, struct rng *r, int64_t w)
     RELEASE(x, z, a, b, d, s, out, again, norm, inverse);
 }
 
+/* w heads of 8, of 3 and of 1 number: the same bits as the loop that every set follows. */
+static void check_heads(const struct simd *v, struct rng *r, int64_t w)
+{
+    static const int64_t dims[] = {8, 3, 1};
+    for (int i = 0; i < 3; i++) {
+        const int64_t d = dims[i];
+        float *x = floats(r, N * w * d), *a = floats(r, w * d);
+        float *out = floats(NULL, N * w), *again = floats(NULL, N * w);
+        WHOLE_AND_SHARED(N, out, again, N * w, v->head_dot(y, x, a, w, d, from, to));
+        for (int64_t k = 0; k < N * w; k++) {
+            float part[4] = {0};
+            for (int64_t c = 0; c < d; c++)
+                part[c < d / 4 * 4 ? c % 4 : 0] += x[k * d + c] * a[k % w * d + c];
+            assert_true(out[k] == (part[0] + part[1]) + (part[2] + part[3]));
+        }
+        RELEASE(x, a, out, again);
+    }
+}
+
 static void check_copies(const struct simd *v, struct rng *r, int64_t w)
 {
     float *x = floats(r, N * w), *y = floats(r, N * (w + 3)), *before = copy(y, N * (w + 3));
@@ -205,6 +224,8 @@ static void test_rows(void **state)
     for (int64_t w = 1; w <= 140; w += w < 40 ? 1 : 13) {
         check_rows(v, &r, w);
         check_copies(v, &r, w);
+        if (w <= 12)
+            check_heads(v, &r, w);
     }
 }
 

@@ -11,22 +11,11 @@ size_t scratch_heads(const struct instr *in)
 /* out[r,h] = Σ_k x[r, h·d+k] a[h,k] */
 KERNEL(head_dot)
 {
-    int64_t from, to, heads = in->attr.heads, d = in->src_cols[1];
-    const float *restrict a = in->src[1];
+    int64_t from, to;
     (void)step;
     share_rows(in->rows, who, &from, &to);
-    for (int64_t r = from; r < to; r++)
-        for (int64_t h = 0; h < heads; h++) {
-            const float *restrict x = in->src[0] + (r * heads + h) * d;
-            float part[4] = {0};
-            int64_t k = 0;
-            for (; k + 4 <= d; k += 4)
-                for (int lane = 0; lane < 4; lane++)
-                    part[lane] += x[k + lane] * a[h * d + k + lane];
-            for (; k < d; k++)
-                part[0] += x[k] * a[h * d + k];
-            in->out[r * heads + h] = (part[0] + part[1]) + (part[2] + part[3]);
-        }
+    simd_best()->head_dot(in->out, in->src[0], in->src[1], in->attr.heads, in->src_cols[1], from,
+                          to);
 }
 
 /* out[r, h·d+k] = g[r,h] a[h,k] */

@@ -177,6 +177,9 @@ typedef void row_scale_fn(float *y, const float *s, const float *x, int64_t widt
 /* s[r] = Σ_c x[r,c] z[r,c]; z NULL: Σ_c x[r,c] */
 typedef void row_dot_fn(float *s, const float *x, const float *z, int64_t width, int64_t from,
                         int64_t to);
+/* y[r,h] = Σ_k x[r, h·dim+k] a[h,k] */
+typedef void head_dot_fn(float *y, const float *x, const float *a, int64_t heads, int64_t dim,
+                         int64_t from, int64_t to);
 /* norm[r] = max(|x_r|, eps), inverse[r] = 1 / norm[r]; either may be NULL */
 typedef void row_norm_fn(float *norm, float *inverse, const float *x, int64_t width, float eps,
                          int64_t from, int64_t to);
@@ -300,7 +303,7 @@ typedef void gather_peak_fn(float *out, const float *x, const int32_t *row, int6
 #define SIMD_KERNELS(X)                                                                        \
     X(spmm) X(spmm_heads) X(sddmm) X(edge_add) X(edge_softmax) X(edge_softmax_grad)            \
     X(edge_row_sum) X(attend) X(attend_columns) X(unary) X(unary_grad) X(fill) X(scale) X(axpby) X(mul) X(square_diff)     \
-    X(dropout) X(relu_grad) X(bias_act) X(col_affine) X(row_scale) X(row_dot) X(row_norm)      \
+    X(dropout) X(relu_grad) X(bias_act) X(col_affine) X(row_scale) X(row_dot) X(head_dot) X(row_norm)      \
     X(row_normalize_grad) X(copy_cols) X(softmax) X(log_softmax) X(softmax_grad)               \
     X(log_softmax_grad) X(col_sum) X(col_var) X(col_combine) X(reduce) X(reduce_combine)       \
     X(pair_dot) X(pair_grad) X(gather) X(adam) X(fma_peak) X(gather_peak) X(panel_pack) X(panel_product)      \

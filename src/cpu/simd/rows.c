@@ -108,6 +108,36 @@ void SIMD(row_dot)(float *s, const float *x, const float *z, int64_t width, int6
     }
 }
 
+/* Sums of every fourth product, in order: the same on every width of vectors. */
+INLINE v4 head_parts(const float *x, const float *a, int64_t dim)
+{
+    v4 part = v4_set(0);
+    int64_t k = 0;
+    for (; k + 4 <= dim; k += 4)
+        part = part + v4_load(x + k) * v4_load(a + k);
+    for (; k < dim; k++)
+        part[0] += x[k] * a[k];
+    return part;
+}
+
+void SIMD(head_dot)(float *y, const float *x, const float *a, int64_t heads, int64_t dim,
+                    int64_t from, int64_t to)
+{
+    for (int64_t r = from; r < to; r++) {
+        const float *row = x + r * heads * dim;
+        float *out = y + r * heads;
+        int64_t h = 0;
+        for (; h + 4 <= heads; h += 4) {
+            const float *xh = row + h * dim, *ah = a + h * dim;
+            v4_store(out + h, v4_sums(head_parts(xh, ah, dim), head_parts(xh + dim, ah + dim, dim),
+                                      head_parts(xh + 2 * dim, ah + 2 * dim, dim),
+                                      head_parts(xh + 3 * dim, ah + 3 * dim, dim)));
+        }
+        for (; h < heads; h++)
+            out[h] = v4_sum(head_parts(row + h * dim, a + h * dim, dim));
+    }
+}
+
 void SIMD(row_norm)(float *norm, float *inverse, const float *x, int64_t width, float eps,
                     int64_t from, int64_t to)
 {
