@@ -173,7 +173,7 @@ def hovers_a_point(browser):
 
 def picks_a_node(browser):
     browser.run("document.querySelector('.graph').scrollIntoView({behavior: 'instant'})")
-    for _ in range(50):
+    for _ in range(3000):
         if browser.run("!!document.querySelector('.graph .chosen')"):
             break
         time.sleep(0.1)

@@ -36,7 +36,7 @@ def picks_a_node(browser):
     if not browser.run("!!document.querySelector('.graph')"):
         return
     browser.run("document.querySelector('.graph').scrollIntoView({behavior: 'instant'})")
-    for _ in range(50):
+    for _ in range(3000):
         if browser.run("!!document.querySelector('.graph .chosen')"):
             break
     browser.run("Array.from(document.querySelectorAll('.graph .controls button'))"

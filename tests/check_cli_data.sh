@@ -100,10 +100,7 @@ if [ -n "$real" ]; then
         (cd "$real" && exec python3 -u -m http.server 0 --bind 127.0.0.1) \
             > "$work/server" 2> /dev/null &
         server=$!
-        for _ in $(seq 50); do
-            grep -q port "$work/server" && break
-            sleep 0.1
-        done
+        until grep -q port "$work/server" || ! kill -0 $server; do sleep 0.1; done
         port=$(sed -E 's/.*port ([0-9]+).*/\1/' "$work/server")
         expect 0 "8 files fetched" fetch cora --mirror "http://127.0.0.1:$port"
         expect 0 "8 already there" fetch cora --mirror "http://127.0.0.1:$port"

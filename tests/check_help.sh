@@ -57,7 +57,7 @@ for shell in zsh fish; do
                 "$work/_consm" "$line"
         done > "$work/tabs"
     else
-        timeout 60 zsh -f tests/complete.zsh "$work" "$work/tabs" "${typed[@]/#/consm }" ||
+        timeout 900 zsh -f tests/complete.zsh "$work" "$work/tabs" "${typed[@]/#/consm }" ||
             fault "zsh did not answer"
     fi
     for i in "${!typed[@]}"; do

@@ -59,7 +59,7 @@ expect 0 '' train karate --model gcn --epochs 2 --per-class 2 -o "$work/victim[1
 "$consm" train karate --model gcn --epochs 100000 --patience 0 --per-class 2 -o "$work/busy" \
     > "$work/first" 2>&1 &
 first=$!
-for _ in {1..100}; do [ -f "$work/busy/checkpoint.yaml" ] && break; sleep 0.05; done
+until [ -f "$work/busy/checkpoint.yaml" ] || ! kill -0 $first; do sleep 0.05; done
 begun_output_is_fine=1 expect 1 'another process is writing' train karate --model gcn --epochs 2 --per-class 2 -o "$work/busy"
 kill -INT $first
 wait $first

@@ -28,4 +28,4 @@ for file in files:
         xml.dom.minidom.parse(str(file))
 print(f"  {len(files)} files, all but CSV valid UTF-8, every SVG is well-formed: ok")
 PYTHON
-timeout 120 python3 tests/browser.py "$browser" "$folder/report.html" ${CONSM_SCREENSHOTS:+"$CONSM_SCREENSHOTS"}
+timeout 900 python3 tests/browser.py "$browser" "$folder/report.html" ${CONSM_SCREENSHOTS:+"$CONSM_SCREENSHOTS"}

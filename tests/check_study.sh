@@ -97,5 +97,5 @@ if [ -z "$browser" ] || ! command -v python3 > /dev/null; then
     echo "SKIPPED: looking at the study's report needs chromium and python3"
     exit 0
 fi
-timeout 120 python3 tests/browser_study.py "$browser" "$folder/out/report.html" \
+timeout 900 python3 tests/browser_study.py "$browser" "$folder/out/report.html" \
     ${CONSM_SCREENSHOTS:+"$CONSM_SCREENSHOTS/study.png"}

@@ -13,7 +13,7 @@ wanted=0
 for words in "$@"; do
     zpty -w -n shell "$words"$'\t'
     (( wanted++ ))
-    for try in {1..100}; do
+    for try in {1..10000}; do
         (( $(wc -l < $out) >= wanted )) && break
         sleep 0.05
     done

@@ -45,7 +45,7 @@ def test_notebooks(repository, name, tmp_path):
     path = repository / f"examples/notebooks/{name}.ipynb"
     assert all(not c.get("outputs") for c in json.loads(path.read_text())["cells"])  # made anew, never stored
     book = nbformat.read(path, as_version=4)
-    nbclient.NotebookClient(book, timeout=300, kernel_name="python3",
+    nbclient.NotebookClient(book, timeout=1500, kernel_name="python3",
                             resources={"metadata": {"path": str(tmp_path)}}).execute()
     shown = json.dumps(book)
     assert "text/html" in shown and "accuracy" in shown
