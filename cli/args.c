@@ -172,5 +172,7 @@ int args_fail(const struct args *args, int code, const char *format, ...)
 int args_status(const struct args *args, consm_status st)
 {
     bool typed = st == CONSM_EINVAL || st == CONSM_ENOTFOUND;
-    return args_fail(args, typed ? EXIT_USAGE : EXIT_FAILED, "%s", consm_errmsg());
+    /* Tame already, and perhaps a list of faults, one a line. */
+    fprintf(stderr, "consm %s: %s\n", args->command->name, consm_errmsg());
+    return typed ? EXIT_USAGE : EXIT_FAILED;
 }

@@ -6,7 +6,11 @@ struct data_options data_args_options(const struct args *args)
     return (struct data_options){.data_dir = args_get(args, "data-dir"),
                                  .format = args_get(args, "format"),
                                  .labels = args_get(args, "labels"),
-                                 .features = args_get(args, "features")};
+                                 .features = args_get(args, "features"),
+                                 .id_column = args_get(args, "id-column"),
+                                 .label_column = args_get(args, "label-column"),
+                                 .weight_column = args_get(args, "weight-column"),
+                                 .ignore = args_get(args, "ignore")};
 }
 
 struct consm_open_options data_args_how(const struct args *args)
@@ -15,7 +19,11 @@ struct consm_open_options data_args_how(const struct args *args)
                                        .data_dir = args_get(args, "data-dir"),
                                        .format = args_get(args, "format"),
                                        .labels = args_get(args, "labels"),
-                                       .features = args_get(args, "features")};
+                                       .features = args_get(args, "features"),
+                                       .id_column = args_get(args, "id-column"),
+                                       .label_column = args_get(args, "label-column"),
+                                       .weight_column = args_get(args, "weight-column"),
+                                       .ignore = args_get(args, "ignore")};
 }
 
 int data_args_name(const char **out, const struct args *args, const char *default_name)

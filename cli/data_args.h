@@ -8,12 +8,16 @@
 #include "data/split.h"
 
 /* Rows for a verb's table of flags. */
-#define DATA_FLAGS                                                                               \
-    {"data-dir", "DIR", "look for data files here first (then $CONSM_DATA, then the cache)", 0}, \
-        {"format", "NAME", "read a path as " READER_NAMES, 0},                                   \
-        {"labels", "FILE", "DATASET is an edge list, and this file has its labels", 0},          \
-    {                                                                                            \
-        "features", "FILE", "DATASET is an edge list, and this file has its features", 0         \
+#define DATA_FLAGS                                                                                 \
+    {"data-dir", "DIR", "look for data files here first (then $CONSM_DATA, then the cache)", 0},   \
+        {"format", "NAME", "read a path as " READER_NAMES, 0},                                     \
+        {"labels", "FILE", "DATASET is an edge list, and this file has its labels", 0},            \
+        {"features", "FILE", "DATASET is an edge list, and this file has its features", 0},        \
+        {"id-column", "NAME", "the column of node ids, where it is not called id", 0},             \
+        {"label-column", "NAME", "the column of labels, where it is not called label", 0},         \
+        {"weight-column", "NAME", "the column of edge weights, where it is not called weight", 0}, \
+    {                                                                                              \
+        "ignore", "NAMES", "columns to pass over, as in name,comment", 0                           \
     }
 #define SAFE_CSV_FLAG                                                                        \
     {                                                                                        \

@@ -152,6 +152,14 @@ static int end_output(int code)
     return code != EXIT_DONE ? code : EXIT_FAILED;
 }
 
+/* What the library has to say beside its results: warnings only. */
+static void print_warning(void *ctx, enum consm_log_level level, const char *message)
+{
+    (void)ctx;
+    if (level == CONSM_LOG_WARN)
+        fprintf(stderr, "consm: warning: %s\n", message);
+}
+
 /* jansson does not look everywhere whether it got its memory: words go missing, or an assertion
  * aborts. A command may end there instead. */
 static void *json_memory(size_t bytes)
@@ -204,5 +212,6 @@ int main(int argc, char **argv)
     reserve_descriptors();
     signal(SIGXFSZ, SIG_IGN); /* a file too large is a failed write with a message, not a kill */
     json_set_alloc_funcs(json_memory, free);
+    consm_set_log(print_warning, NULL);
     return end_output(run(argc, argv));
 }

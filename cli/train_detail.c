@@ -2,6 +2,7 @@
 #include "train_detail.h"
 
 #include "api/model_json.h"
+#include "data/recipe.h"
 #include "shown.h"
 
 #include <math.h>
@@ -22,6 +23,25 @@ static void print_taken(const struct dataset *d)
         }
     if (*between == ';')
         putchar('\n');
+}
+
+/* How a table's columns became features, the first twelve; nothing where all are numbers. */
+static void print_columns(const struct dataset *d)
+{
+    enum { MOST = 12 };
+    const struct recipe *r = d->recipe;
+    char name[SHOWN];
+    if (!d->cells)
+        return;
+    printf("  features from %lld columns:", (long long)r->columns);
+    for (int64_t i = 0; i < r->columns && i < MOST; i++) {
+        const struct recipe_column *c = &r->column[i];
+        printf("%s %s (%s", i ? "," : "", shown(name, c->name, 0), recipe_kind_name[c->kind]);
+        if (c->kind == RECIPE_CATEGORY)
+            printf(" of %d", c->values);
+        printf(c->blanks ? ", some missing)" : ")");
+    }
+    printf(r->columns > MOST ? ", …\n" : "\n");
 }
 
 /* Classes with their counts, the first twelve. */
@@ -68,6 +88,7 @@ void train_print_read(const struct training *t)
     const struct dataset *d = t->prepared->data;
     printf("  %lld nodes, %lld edges%s, %lld features\n", (long long)d->nodes, (long long)d->edges,
            d->weight ? " with weights" : "", (long long)d->features);
+    print_columns(d);
     print_classes(d);
     print_taken(d);
     print_small(t);

@@ -139,10 +139,25 @@ struct consm_open_options {
     const char *data_dir;          /* as above */
     const char *format;            /* of a path: "npz", "plain", …; NULL: recognised by content */
     const char *labels, *features; /* files that belong to a path that is a bare edge list */
+    /* Columns of a path's tables by name, or NULL: by their usual names. ignore is a list "a,b". */
+    const char *id_column, *label_column, *weight_column, *ignore;
 };
 /* The same, told how to read; options NULL: as NULL in all members. */
 CONSM_API consm_status consm_dataset_open_with(struct consm_dataset **out, const char *name_or_path,
                                                const struct consm_open_options *options);
+
+/* A column of a table of nodes: numbers, or texts in any mixture. The library makes features of it
+ * (a number; 0 or 1 of yes and no; days of dates; a feature for each value of a category; the mean
+ * and a feature "… is missing" of what is missing), keeps the recipe in the model that is trained
+ * on it, and reads the next table by it. */
+struct consm_column {
+    size_t size;             /* set by you */
+    const char *name;        /* no other column has it */
+    const double *number;    /* (nodes), NaN: missing; or NULL, and … */
+    const char *const *text; /* (nodes), NULL, "" and the like: missing */
+    bool category;           /* texts are values of a category also where they look like numbers */
+    bool days;               /* numbers are days since 1970-01-01 */
+};
 
 /* A graph that is in memory already. Everything is copied. Absent parts are NULL. Integers are
  * int32_t, or int64_t where the array's wide_ member says so; reals are float, or double. */
@@ -169,6 +184,8 @@ struct consm_arrays {
     const char *const *feature_name; /* (features), or NULL */
     bool wide_starts;                /* feature_start is int64_t although feature_column is not */
     int64_t borrow;                  /* of enum consm_borrow, or 0 */
+    int64_t columns;                 /* instead of features: a table of so many columns … */
+    const struct consm_column *const *column; /* (columns) */
 };
 /* What a dataset may leave where it is. It must stay there, unchanged, until the dataset and all
  * that were made of it are freed. */

@@ -124,7 +124,7 @@ static void blocks_move_only_what_is_new(void **state)
 enum { N = 4 };
 
 /* Everything a program may read: floats, an index, a matrix, labels and weights. */
-struct reading {
+struct reading_options {
     float x[N], other[N], weight[2];
     int32_t label[N];
     struct index *index, *labelled;
@@ -134,11 +134,11 @@ struct reading {
     node input, total;
 };
 
-static void reading_open(struct reading *r, struct backend *b)
+static void reading_open(struct reading_options *r, struct backend *b)
 {
     const int32_t rows[2] = {0, 1}, from[3] = {0, 1, 2}, to[3] = {1, 2, 3};
     const float one[3] = {1, 1, 1};
-    *r = (struct reading){.x = {1, 2, 3, 4}, .other = {5, 6, 7, 8}, .weight = {1, 1}};
+    *r = (struct reading_options){.x = {1, 2, 3, 4}, .other = {5, 6, 7, 8}, .weight = {1, 1}};
     OK(index_new(&r->index, 2, N));
     OK(index_set(r->index, rows));
     OK(index_new(&r->labelled, 2, N));
@@ -158,7 +158,7 @@ static void reading_open(struct reading *r, struct backend *b)
     OK(program_compile(p, b));
 }
 
-static void reading_close(struct reading *r)
+static void reading_close(struct reading_options *r)
 {
     program_free(r->p);
     params_free(r->params);
@@ -168,7 +168,7 @@ static void reading_close(struct reading *r)
 }
 
 /* Runs and compares the sums of what was picked and moved, and the loss. */
-static void reads(struct reading *r, double picked, double moved, double loss)
+static void reads(struct reading_options *r, double picked, double moved, double loss)
 {
     OK(program_run(r->p, &(struct step){0, 0}));
     const float *v = value_of(r->p, r->total);
@@ -187,7 +187,7 @@ static void what_changed_is_sent_and_nothing_else(void **state)
 {
     (void)state;
     struct far *far = far_open(1);
-    struct reading r;
+    struct reading_options r;
     const int32_t last[2] = {2, 3};
     reading_open(&r, &far->base);
     double loss = (first_of_two(1) + first_of_two(2)) / 2;
@@ -230,7 +230,7 @@ static void a_failing_run_is_reported(void **state)
 {
     (void)state;
     struct far *far = far_open(1);
-    struct reading r;
+    struct reading_options r;
     reading_open(&r, &far->base);
     far->failure = CONSM_ELIMIT;
     FAILS(program_run(r.p, &(struct step){0, 0}), CONSM_ELIMIT, "the far backend is gone");

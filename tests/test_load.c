@@ -69,8 +69,9 @@ static void not_recognised(void **state)
     write_text("pair/ind.two.x", "x");
     FAILS(data_load_path(&d, in_scratch("pair"), NULL), CONSM_EFORMAT, "several sets");
     FAILS(data_load_path(&d, in_scratch("pair/ind.one.x"), NULL), CONSM_EIO, "ind.one.");
-    FAILS(data_load_parts(&d, in_scratch("empty"), "plain", "labels", NULL), CONSM_EINVAL,
-          "is no edge list");
+    FAILS(data_load_with(&d, in_scratch("empty"), "plain",
+                         &(struct reading_options){.labels = "labels"}),
+          CONSM_EINVAL, "is no edge list");
 }
 
 /* What has no format of that suffix is refused before anything is made. */

@@ -101,7 +101,8 @@ static void as_a_dataset(void **state)
 {
     (void)state;
     struct dataset *d;
-    OK(edge_list_load(&d, write_text("g.mtx", BANNER "3 3 2\n1 2\n2 3\n"), NULL, NULL));
+    OK(edge_list_load(&d, write_text("g.mtx", BANNER "3 3 2\n1 2\n2 3\n"),
+                      &(struct reading_options){0}));
     assert_int_equal(d->nodes, 3);
     assert_string_equal(d->node_id[2], "3");
     assert_int_equal(d->label[0], -1);

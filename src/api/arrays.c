@@ -3,7 +3,8 @@
 #include "api/arrays.h"
 #include "base/given.h"
 #include "base/sized.h"
-#include "data/names.h"
+#include "base/utf8.h"
+#include "data/recipe.h"
 
 #include <math.h>
 #include <string.h>
@@ -153,10 +154,87 @@ done:
     return st;
 }
 
+/* Where a text came from, for messages. */
+static consm_status bad_text(const struct consm_column *c, int64_t row)
+{
+    return status_fail(CONSM_EINVAL, "column %.60s, row %lld: is not UTF-8 text", c->name,
+                       (long long)row);
+}
+
+static consm_status take_cell(struct cells *cells, const struct consm_column *c, int32_t column,
+                              int64_t row)
+{
+    if (c->number)
+        return cells_add_number(cells, column, c->number[row]);
+    const char *text = c->text[row] ? c->text[row] : "";
+    if (!utf8_valid(text, strlen(text)))
+        return bad_text(c, row);
+    return cells_add(cells, column, text, strlen(text), 0);
+}
+
+/* The caller's columns as ours, whatever version of the struct each is. */
+static consm_status take_column_list(struct consm_column *out, struct cells *cells,
+                                     const struct consm_arrays *a)
+{
+    consm_status st = CONSM_OK;
+    int64_t index;
+    for (int64_t k = 0; k < a->columns; k++) {
+        if (!a->column || !a->column[k])
+            return status_fail(CONSM_EINVAL, "column[%lld] is NULL", (long long)k);
+        TRY(sized_take(&out[k], sizeof out[k], a->column[k],
+                       SIZED_UP_TO(struct consm_column, days)));
+        if (!out[k].name || !utf8_valid(out[k].name, strlen(out[k].name)))
+            return status_fail(CONSM_EINVAL, "column[%lld] has no name in UTF-8", (long long)k);
+        if (!out[k].number == !out[k].text && a->nodes > 0)
+            return status_fail(CONSM_EINVAL, "column %.60s: expected either number or text",
+                               out[k].name);
+        TRY(names_add(&index, &cells->name, out[k].name, strlen(out[k].name)));
+        if (index != k)
+            return status_fail(CONSM_EINVAL, "two columns are called \"%.60s\"", out[k].name);
+        cells->kind[k] = (uint8_t)(out[k].category ? CELLS_CATEGORY
+                                   : out[k].days   ? CELLS_DAYS
+                                                   : CELLS_ANY);
+    }
+done:
+    return st;
+}
+
+static consm_status take_table(struct dataset *d, const struct consm_arrays *a)
+{
+    consm_status st = CONSM_OK;
+    struct cells cells = {0};
+    struct consm_column *column = NULL;
+    struct faults *faults = NULL;
+    if (a->features > 0)
+        return status_fail(CONSM_EINVAL, "both features and columns: expected one of them");
+    if (a->columns < 0 || a->columns > 1 << 20)
+        return status_fail(CONSM_EINVAL, "%lld columns: expected 0 to %d", (long long)a->columns,
+                           1 << 20);
+    TRY(ZNEW(faults, 1));
+    TRY(ZNEW(column, a->columns));
+    TRY(ZNEW(cells.kind, a->columns));
+    cells.columns = (int32_t)a->columns;
+    TRY(take_column_list(column, &cells, a));
+    for (int64_t i = 0; i < a->nodes; i++) {
+        for (int32_t k = 0; k < cells.columns; k++)
+            TRY(take_cell(&cells, &column[k], k, i));
+        cells.rows++;
+    }
+    TRY(dataset_take_cells(d, &cells, faults, d->name));
+    TRY(faults_status(faults, d->name));
+done:
+    cells_free(&cells);
+    mem_free(column);
+    mem_free(faults);
+    return st;
+}
+
 static consm_status take_features(struct dataset *d, const struct consm_arrays *a)
 {
     consm_status st = CONSM_OK;
     float *dense = NULL;
+    if (a->columns != 0)
+        return take_table(d, a);
     if (a->features == 0)
         return CONSM_OK;
     if (a->feature_start) {

@@ -39,7 +39,11 @@ consm_status consm_dataset_open_with(struct consm_dataset **out, const char *nam
     struct data_options how = {.data_dir = whole.data_dir,
                                .format = whole.format,
                                .labels = whole.labels,
-                               .features = whole.features};
+                               .features = whole.features,
+                               .id_column = whole.id_column,
+                               .label_column = whole.label_column,
+                               .weight_column = whole.weight_column,
+                               .ignore = whole.ignore};
     TRY(data_open(&data, name_or_path, &how));
     TRY(dataset_wrap(out, data));
     (*out)->known = defaults_known(name_or_path);

@@ -4,6 +4,7 @@
 #include "backends/open.h"
 #include "base/given.h"
 #include "base/sized.h"
+#include "data/recipe.h"
 #include "train/session.h"
 
 #include <math.h>
@@ -19,6 +20,7 @@ void consm_model_free(struct consm_model *model)
     mem_free(model->tensor);
     mem_free_texts(model->class_name, model->classes);
     mem_free_texts(model->feature_name, model->features);
+    recipe_free(model->recipe);
     for (int role = 0; role < 4; role++)
         metrics_free(&model->metrics[role]);
     for (int64_t i = 0; model->member && i < model->members; i++)
@@ -202,6 +204,8 @@ static consm_status copy_data_facts(struct consm_model *m, const struct training
     TRY(copy_text(&m->version, consm_version()));
     TRY(names_copy(&m->class_name, d->class_name, d->classes));
     TRY(names_copy(&m->feature_name, d->feature_name, d->features));
+    if (d->recipe && d->features > 0)
+        TRY(recipe_copy(&m->recipe, d->recipe));
 done:
     return st;
 }

@@ -3,6 +3,7 @@
 #include "api/model_json.h"
 #include "base/given.h"
 #include "base/number.h"
+#include "data/recipe.h"
 #include "io/safetensors.h"
 #include "train/session.h"
 
@@ -162,6 +163,23 @@ static consm_status read_facts(struct consm_model *m, const struct source *s)
     const char *ece = safetensors_metadata(s->file, "ece_before");
     m->ece_before = ece ? number_parse(ece, NULL) : (double)NAN;
 done:
+    return st;
+}
+
+/* The recipe of a table's columns, where the model has one: it must make the model's features. */
+static consm_status read_recipe(struct consm_model *m, const struct source *s)
+{
+    consm_status st = CONSM_OK;
+    json_t *list = NULL;
+    if (!safetensors_metadata(s->file, "columns"))
+        return CONSM_OK;
+    TRY(need_json(&list, s, "columns"));
+    TRY(in_part(recipe_from_json(&m->recipe, list), s, "columns"));
+    if (recipe_features(m->recipe) != m->features)
+        TRY(status_fail(CONSM_EFORMAT, "%s: \"columns\" make %lld features: expected %lld", s->path,
+                        (long long)recipe_features(m->recipe), (long long)m->features));
+done:
+    json_decref(list);
     return st;
 }
 
@@ -362,6 +380,7 @@ static consm_status read_model(struct consm_model **out, struct source *s)
     TRY(read_definition(m, s));
     TRY(read_config(m, s));
     TRY(read_facts(m, s));
+    TRY(read_recipe(m, s));
     TRY(read_measured(m, s));
     TRY(read_sets(m, s));
     TRY(read_choice(m, s));

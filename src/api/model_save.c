@@ -4,10 +4,14 @@
 #include "base/given.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "data/recipe.h"
+#include "io/json_text.h"
 #include "io/safetensors.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Names longer than this in all would crowd the header; columns are then matched by place. */
 enum { NAMES_LIMIT = 8 << 20 };
@@ -33,6 +37,24 @@ static consm_status note_names(struct safetensors_writer *w, const char *key, ch
         return CONSM_OK;
     }
     return json_note(w, key, &t);
+}
+
+/* "columns": the recipe by which a table's columns become the features. */
+static consm_status note_recipe(struct safetensors_writer *w, const struct recipe *r)
+{
+    consm_status st = CONSM_OK;
+    json_t *list = NULL;
+    char *text = NULL;
+    if (!r)
+        return CONSM_OK;
+    if (!(list = recipe_to_json(r)) || !(text = json_text(list, JSON_COMPACT)))
+        TRY(CONSM_ENOMEM);
+    if (strlen(text) <= NAMES_LIMIT)
+        TRY(safetensors_note(w, "columns", text));
+done:
+    free(text); /* jansson's own block */
+    json_decref(list);
+    return st;
 }
 
 static consm_status note_counts(struct safetensors_writer *w, const struct consm_model *m)
@@ -112,6 +134,7 @@ static consm_status note_all(struct safetensors_writer *w, const struct consm_mo
     TRY(note_names(w, "class_names", m->class_name, m->classes));
     TRY(note_number(w, "features", (double)m->features));
     TRY(note_names(w, "feature_names", m->feature_name, m->features));
+    TRY(note_recipe(w, m->recipe));
     TRY(safetensors_note(w, "structural_features", m->structural ? "true" : "false"));
     TRY(safetensors_note(w, "normalize_features",
                          config_names_normalize_features[m->config.normalize_features]));

@@ -11,6 +11,8 @@
 #include "train/ensemble.h"
 #include "train/metrics.h"
 
+struct recipe;
+
 struct consm_dataset {
     struct dataset *data;
     bool known;           /* by name; else it is somebody's own (api/defaults.h) */
@@ -86,7 +88,8 @@ struct consm_model {
     int32_t classes;
     char **class_name; /* (c), or NULL: "0", "1", … */
     int64_t features;
-    char **feature_name; /* (f), or NULL */
+    char **feature_name;   /* (f), or NULL */
+    struct recipe *recipe; /* how a table's columns become them, or NULL */
     bool structural;
 
     int64_t tensors;

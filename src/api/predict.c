@@ -1,9 +1,7 @@
 /* Predicting with a model on any graph of the same feature space. */
-#include "api/objects.h"
+#include "api/matched.h"
 #include "backends/open.h"
 #include "base/given.h"
-#include "data/names.h"
-#include "graph/structural.h"
 #include "train/session.h"
 
 #include <math.h>
@@ -59,158 +57,6 @@ void consm_prediction_free(struct consm_prediction *prediction)
     mem_free(prediction);
 }
 
-/* ---- features as the model knows them ------------------------------------ */
-
-/* Features brought into the model's order, when they were not in it already. */
-struct matched {
-    struct csr *sparse;
-    float *dense, *structural;
-};
-
-static void matched_free(struct matched *m)
-{
-    csr_free(m->sparse);
-    mem_free(m->dense);
-    mem_free(m->structural);
-}
-
-static consm_status missing_columns(const struct consm_model *m, const struct dataset *d,
-                                    const int64_t *column)
-{
-    char list[400] = "";
-    int64_t missing = 0;
-    for (int64_t k = 0; k < m->features; k++)
-        if (column[k] < 0 && ++missing <= 5)
-            snprintf(list + strlen(list), sizeof list - strlen(list), "%s%.60s",
-                     missing > 1 ? ", " : "", m->feature_name[k]);
-    if (missing == 0)
-        return CONSM_OK;
-    return status_fail(CONSM_EINVAL, "%s lacks %lld of the model's %lld feature columns: %s%s",
-                       d->name, (long long)missing, (long long)m->features, list,
-                       missing > 5 ? ", …" : "");
-}
-
-/* column[k] = the dataset's column of the model's feature k. */
-static consm_status find_columns(int64_t *column, const struct consm_model *m,
-                                 const struct dataset *d)
-{
-    consm_status st = CONSM_OK;
-    struct names names = {0};
-    int64_t index;
-    for (int64_t k = 0; k < d->features; k++)
-        TRY(names_add(&index, &names, d->feature_name[k], strlen(d->feature_name[k])));
-    if (names.count != d->features)
-        TRY(status_fail(CONSM_EINVAL, "%s: two feature columns bear the same name", d->name));
-    for (int64_t k = 0; k < m->features; k++)
-        column[k] = names_find(&names, m->feature_name[k], strlen(m->feature_name[k]));
-    TRY(missing_columns(m, d, column));
-done:
-    names_free(&names);
-    return st;
-}
-
-static consm_status pick_dense(float **out, const struct dataset *d, const int64_t *column,
-                               int64_t count)
-{
-    consm_status st = CONSM_OK;
-    TRY(NEW(*out, d->nodes * count));
-    for (int64_t i = 0; i < d->nodes; i++)
-        for (int64_t k = 0; k < count; k++)
-            (*out)[i * count + k] = d->dense[i * d->features + column[k]];
-done:
-    return st;
-}
-
-static consm_status pick_sparse(struct csr **out, const struct dataset *d, const int64_t *column,
-                                int64_t count)
-{
-    consm_status st = CONSM_OK;
-    const struct csr *s = d->sparse;
-    int32_t *to = NULL, *row = NULL, *col = NULL;
-    float *value = NULL;
-    int64_t kept = 0;
-    TRY(NEW(to, d->features));
-    TRY(NEW(row, s->nnz));
-    TRY(NEW(col, s->nnz));
-    TRY(NEW(value, s->nnz));
-    memset(to, 0xff, (size_t)d->features * sizeof *to);
-    for (int64_t k = 0; k < count; k++)
-        to[column[k]] = (int32_t)k;
-    for (int64_t i = 0; i < s->rows; i++)
-        for (int64_t e = s->start[i]; e < s->start[i + 1]; e++)
-            if (to[s->col[e]] >= 0) {
-                row[kept] = (int32_t)i;
-                col[kept] = to[s->col[e]];
-                value[kept++] = s->val ? s->val[e] : 1;
-            }
-    TRY(csr_from_edges(out, d->nodes, count, kept, row, col, value, CSR_DIRECTED, NULL));
-    TRY(csr_transpose(*out));
-done:
-    mem_free(to);
-    mem_free(row);
-    mem_free(col);
-    mem_free(value);
-    return st;
-}
-
-static bool in_order(const int64_t *column, int64_t count, int64_t features)
-{
-    for (int64_t k = 0; k < count; k++)
-        if (column[k] != k)
-            return false;
-    return count == features;
-}
-
-/* Columns by name. Nothing is copied when they are in the model's order. */
-static consm_status match_names(struct matched *out, const struct consm_model *m,
-                                const struct dataset *d)
-{
-    consm_status st = CONSM_OK;
-    int64_t *column = NULL;
-    TRY(NEW(column, m->features));
-    TRY(find_columns(column, m, d));
-    if (in_order(column, m->features, d->features))
-        goto done;
-    TRY(d->sparse ? pick_sparse(&out->sparse, d, column, m->features)
-                  : pick_dense(&out->dense, d, column, m->features));
-done:
-    mem_free(column);
-    return st;
-}
-
-static consm_status match_features(struct matched *out, const struct consm_model *m,
-                                   const struct prepared *p)
-{
-    const struct dataset *d = p->data;
-    if (m->structural)
-        return d->features == 0 ? CONSM_OK : prepare_structural(&out->structural, p);
-    if (d->features == 0)
-        return status_fail(CONSM_EINVAL, "%s has no features; the model was trained on %lld",
-                           d->name, (long long)m->features);
-    if (m->feature_name && d->feature_name)
-        return match_names(out, m, d);
-    if (m->features != d->features)
-        return status_fail(CONSM_EINVAL, "%s has %lld features; the model was trained on %lld",
-                           d->name, (long long)d->features, (long long)m->features);
-    return CONSM_OK;
-}
-
-static struct problem problem_of(const struct consm_model *m, const struct prepared *p,
-                                 const struct matched *features)
-{
-    struct problem problem = prepare_problem(p, NULL);
-    problem.classes = m->classes;
-    problem.features = m->features;
-    if (features->structural || features->dense) {
-        problem.sparse = NULL;
-        problem.dense = features->structural ? features->structural : features->dense;
-    } else if (features->sparse) {
-        problem.sparse = features->sparse;
-        problem.dense = NULL;
-    }
-    return problem;
-}
-
 /* ---- the calls ----------------------------------------------------------- */
 
 consm_status model_on_dataset(const struct consm_model *model, const struct consm_dataset *dataset,
@@ -227,8 +73,8 @@ consm_status model_on_device(const struct consm_model *model, const struct consm
     struct matched features = {0};
     struct backend *backend = NULL;
     TRY(dataset_prepared(&prepared, dataset));
-    TRY(match_features(&features, model, prepared));
-    struct problem problem = problem_of(model, prepared, &features);
+    TRY(matched_open(&features, model, prepared));
+    struct problem problem = matched_problem(model, prepared, &features);
     if (threads == 0 && prepare_is_small(prepared, &model->config))
         threads = 1;
     TRY(backend_open(&backend, device, threads));

@@ -1,17 +1,19 @@
 /* The thread-local message behind consm_errmsg(). A fixed buffer, so that running out of memory
  * can be reported too. Messages quote what files hold, so characters that steer a terminal
- * become '?', in UTF-8 and as single bytes: a message is always one line. */
+ * become '?', in UTF-8 and as single bytes: a message is one line, but for lists of faults. */
 #include "base/status.h"
 #include "base/number.h"
 #include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #define QUOTED(x) #x
 #define TEXT(x)   QUOTED(x)
 
-static _Thread_local char message[1024];
+/* Room for a list of a file's faults (io/faults.h). */
+static _Thread_local char message[8192];
 
 /* In brackets: for the analyser it is a macro, too. */
 consm_status(status_fail)(consm_status code, const char *format, ...)
@@ -21,6 +23,20 @@ consm_status(status_fail)(consm_status code, const char *format, ...)
     number_vprint(message, sizeof message, format, args);
     va_end(args);
     utf8_tame(message);
+    return code;
+}
+
+consm_status status_fail_lines(consm_status code, const char *lines)
+{
+    char *line, *end;
+    snprintf(message, sizeof message, "%s", lines);
+    for (line = message; line; line = end ? end + 1 : NULL) {
+        if ((end = strchr(line, '\n')) != NULL)
+            *end = 0;
+        utf8_tame(line);
+        if (end)
+            *end = '\n';
+    }
     return code;
 }
 

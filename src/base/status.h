@@ -12,6 +12,9 @@ consm_status status_fail(consm_status code, const char *format, ...)
 #define status_fail(code, ...) ((void)status_fail(code, __VA_ARGS__), (code))
 #endif
 
+/* The same with a message of several lines. */
+consm_status status_fail_lines(consm_status code, const char *lines);
+
 /* Forgets the message, for callers that recover from a failure. */
 void status_clear(void);
 

@@ -1,6 +1,7 @@
 /* The container every reader fills: making, checking, freeing, cleaning. */
 #include "data/dataset.h"
 #include "base/utf8.h"
+#include "data/recipe.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -47,6 +48,10 @@ void dataset_free(struct dataset *d)
     free_names(d->class_name, d->classes, d->borrowed & DATASET_PACKED_CLASSES);
     free_names(d->node_id, d->nodes, d->borrowed & DATASET_PACKED_IDS);
     free_names(d->feature_name, d->features, d->borrowed & DATASET_PACKED_FEATURES);
+    recipe_free(d->recipe);
+    if (d->cells)
+        cells_free(d->cells);
+    mem_free(d->cells);
     if (d->mapping)
         munmap(d->mapping, d->mapping_bytes);
     mem_free(d->name);
@@ -190,4 +195,51 @@ consm_status dataset_borrow_features(struct dataset *d, const float *dense, int6
     d->dense = (float *)(uintptr_t)dense; /* only read */
     d->borrowed |= DATASET_BORROWS_DENSE;
     return CONSM_OK;
+}
+
+/* Numbers alone: they are the features. */
+static consm_status take_numbers(struct dataset *d, struct cells *c)
+{
+    consm_status st = CONSM_OK;
+    float *value = c->value;
+    int64_t columns = c->columns;
+    if (!names_are_places(&c->name)) {
+        TRY(names_pack(&d->feature_name, &c->name, NULL));
+        d->borrowed |= DATASET_PACKED_FEATURES;
+    }
+    c->value = NULL;
+    cells_free(c);
+    TRY(dataset_set_features(d, value, columns));
+done:
+    return st;
+}
+
+consm_status dataset_take_cells(struct dataset *d, struct cells *cells, struct faults *faults,
+                                const char *file)
+{
+    consm_status st = CONSM_OK;
+    struct recipe *r = NULL;
+    float *dense = NULL;
+    TRY(recipe_learn(&r, cells, faults, file));
+    if (faults->count > 0)
+        goto done;
+    if (cells->odds == 0 && !cells->kind) {
+        TRY(take_numbers(d, cells));
+    } else {
+        TRY(recipe_apply(&dense, r, cells, faults, file));
+        TRY(recipe_names(&d->feature_name, r));
+        /* Dense also where most are zero: dates and amounts among them want to be standardised. */
+        d->features = recipe_features(r);
+        d->dense = d->features > 0 ? dense : NULL;
+        dense = d->features > 0 ? NULL : dense;
+        TRY(NEW(d->cells, 1));
+        *d->cells = *cells;
+        *cells = (struct cells){0};
+    }
+    d->recipe = r;
+    r = NULL;
+done:
+    recipe_free(r);
+    mem_free(dense);
+    return st;
 }

@@ -9,6 +9,10 @@
 #include "graph/csr.h"
 #include "graph/roles.h"
 
+struct cells;
+struct faults;
+struct recipe;
+
 enum dataset_taken { TAKEN_ID, TAKEN_LABEL, TAKEN_WEIGHT, DATASET_TAKEN };
 
 struct dataset {
@@ -31,6 +35,11 @@ struct dataset {
     char **class_name;   /* (c), or NULL: "0", "1", … */
     char **node_id;      /* (n), or NULL: "0", "1", … */
     char **feature_name; /* (f), or NULL */
+
+    /* Where the features come from a table: how its columns became them, and, unless all cells were
+     * numbers, the cells themselves, so that a model can read them with its own recipe. Or NULL. */
+    struct recipe *recipe;
+    struct cells *cells;
 
     /* The splits that came with the file, each n roles. */
     int64_t splits;
@@ -85,5 +94,10 @@ consm_status dataset_set_features(struct dataset *d, float *dense, int64_t featu
 
 /* The same with an array that stays the caller's and outlives the dataset. */
 consm_status dataset_borrow_features(struct dataset *d, const float *dense, int64_t features);
+
+/* Makes features of a table's cells, a row for each of d->nodes, and takes them over. What is wrong
+ * with the cells goes into faults, which speak of the file; then d has no features yet. */
+consm_status dataset_take_cells(struct dataset *d, struct cells *cells, struct faults *faults,
+                                const char *file);
 
 #endif

@@ -29,8 +29,23 @@ static consm_status shorten_name(struct dataset *d, const char *path)
     return CONSM_OK;
 }
 
-consm_status data_load_parts(struct dataset **out, const char *path, const char *format,
-                             const char *labels, const char *features)
+static consm_status check_reading(const struct reader *r, const char *path,
+                                  const struct reading_options *reading)
+{
+    if ((reading->labels || reading->features) && !r->parts)
+        return status_fail(CONSM_EINVAL,
+                           "%s: is no edge list: files of labels and features go with edge lists",
+                           path);
+    if (wanted_any(&reading->wanted) && !r->load_with)
+        return status_fail(CONSM_EINVAL,
+                           "%s: is %s, whose columns have no names: --id-column, --label-column, "
+                           "--weight-column and --ignore go with tables",
+                           path, r->name);
+    return wanted_check(&reading->wanted);
+}
+
+consm_status data_load_with(struct dataset **out, const char *path, const char *format,
+                            struct reading_options *reading)
 {
     consm_status st = CONSM_OK;
     const struct reader *r;
@@ -40,12 +55,9 @@ consm_status data_load_parts(struct dataset **out, const char *path, const char 
         TRY(reader_find(&r, format));
     else
         TRY(reader_recognise(&r, path));
-    if ((labels || features) && !r->load_with)
-        return status_fail(CONSM_EINVAL,
-                           "%s: is no edge list: files of labels and features go with edge lists",
-                           path);
+    TRY(check_reading(r, path, reading));
     file_bound_begin(&bound);
-    st = r->load_with ? r->load_with(out, path, labels, features) : r->load(out, path);
+    st = r->load_with ? r->load_with(out, path, reading) : r->load(out, path);
     TRY(file_bound_end(&bound, st, path));
     TRY(shorten_name(*out, path));
 done:
@@ -58,7 +70,8 @@ done:
 
 consm_status data_load_path(struct dataset **out, const char *path, const char *format)
 {
-    return data_load_parts(out, path, format, NULL, NULL);
+    struct reading_options reading = {0};
+    return data_load_with(out, path, format, &reading);
 }
 
 /* ---- writing ------------------------------------------------------------- */

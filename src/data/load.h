@@ -11,10 +11,10 @@
  * looked for. */
 consm_status data_load_path(struct dataset **out, const char *path, const char *format);
 
-/* A bare edge list (or a Matrix Market file) with files of labels and features; either may be NULL.
- * With neither, the same as data_load_path. */
-consm_status data_load_parts(struct dataset **out, const char *path, const char *format,
-                             const char *labels, const char *features);
+/* The same, told how: files of labels and features beside a bare edge list (or a Matrix Market
+ * file), and what there is to say about columns. */
+consm_status data_load_with(struct dataset **out, const char *path, const char *format,
+                            struct reading_options *reading);
 
 /* Which format a new file or folder of that name would have: the one named, or by the path's
  * suffix; without suffix, and for a folder that is there, the one that writes folders. An unknown

@@ -30,7 +30,13 @@ done:
 
 static consm_status open_path(struct dataset **out, const char *path, const struct data_options *o)
 {
-    return data_load_parts(out, path, o->format, o->labels, o->features);
+    struct reading_options reading = {.labels = o->labels,
+                                      .features = o->features,
+                                      .wanted = {.id = o->id_column,
+                                                 .label = o->label_column,
+                                                 .weight = o->weight_column,
+                                                 .ignore = o->ignore}};
+    return data_load_with(out, path, o->format, &reading);
 }
 
 static consm_status unknown(const char *name)
@@ -48,7 +54,8 @@ consm_status data_open(struct dataset **out, const char *name_or_path, const str
     const struct data_set *set = registry_find(name_or_path);
     *out = NULL;
     o = o ? o : &defaults;
-    if (o->format || o->labels || o->features)
+    if (o->format || o->labels || o->features || o->id_column || o->label_column ||
+        o->weight_column || o->ignore)
         return open_path(out, name_or_path, o);
     if (generate_knows(name_or_path))
         return generate_named(out, name_or_path);

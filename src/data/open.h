@@ -12,6 +12,8 @@ struct data_options {
     const char *data_dir;          /* where to look first */
     const char *format;            /* for paths: "npz", "plain", …; NULL: recognised by content */
     const char *labels, *features; /* files that belong to a path that is a bare edge list */
+    /* Names of columns of a path's tables, or NULL; ignore is a list "a,b". */
+    const char *id_column, *label_column, *weight_column, *ignore;
 };
 
 /* Opens what a user calls DATASET: a built-in name, a registered name, or a path (anything with a

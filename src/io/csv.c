@@ -45,7 +45,9 @@ void csv_free(struct csv *c)
 {
     mem_free(c->field);
     mem_free(c->scratch);
+    mem_free(c->heading);
     c->field = NULL;
+    c->heading = NULL;
     c->scratch = NULL;
 }
 
@@ -224,6 +226,23 @@ done:
     return st;
 }
 
+consm_status csv_name_columns(struct csv *c)
+{
+    consm_status st = CONSM_OK;
+    const char *scratch = c->scratch;
+    mem_free(c->heading);
+    TRY(NEW(c->heading, c->fields));
+    c->headings = c->fields;
+    for (int i = 0; i < c->fields; i++) {
+        const char *text = c->field[i].text;
+        /* Unescaped ones are gone with the row. */
+        bool gone = scratch && text >= scratch && text < scratch + c->scratch_capacity;
+        c->heading[i] = gone ? (struct csv_field){"", 0} : c->field[i];
+    }
+done:
+    return st;
+}
+
 /* At most 9 digits without leading zero, of at most 10 bytes looked at; NULL for anything else. */
 static const char *short_number(const char *at, uint32_t *out)
 {
@@ -268,17 +287,20 @@ static int shown_length(const struct csv_field *f)
 
 consm_status csv_fail(const struct csv *c, int column, const char *expected, ...)
 {
-    char what[256];
+    char what[256], name[64] = "";
     va_list args;
     va_start(args, expected);
     number_vprint(what, sizeof what, expected, args);
     va_end(args);
     const struct csv_field *f = &c->field[column];
+    const struct csv_field *h = c->heading && column < c->headings ? &c->heading[column] : NULL;
+    if (h && h->length > 0)
+        snprintf(name, sizeof name, " (%.*s)", shown_length(h), h->text);
     if (f->length == 0)
-        return status_fail(CONSM_EFORMAT, "%s: line %lld, column %d: found nothing, expected %s",
-                           c->name, (long long)c->line, column + 1, what);
-    return status_fail(CONSM_EFORMAT, "%s: line %lld, column %d: found \"%.*s%s\", expected %s",
-                       c->name, (long long)c->line, column + 1, shown_length(f), f->text,
+        return status_fail(CONSM_EFORMAT, "%s: line %lld, column %d%s: found nothing, expected %s",
+                           c->name, (long long)c->line, column + 1, name, what);
+    return status_fail(CONSM_EFORMAT, "%s: line %lld, column %d%s: found \"%.*s%s\", expected %s",
+                       c->name, (long long)c->line, column + 1, name, shown_length(f), f->text,
                        f->length > 40 ? "…" : "", what);
 }
 

@@ -1,9 +1,9 @@
 /*
  * Tables as text, row by row, over bytes that stay where they are (a mapped file). Tab, semicolon,
  * comma or runs of blanks separate the columns, whichever the first row uses; fields may be
- * "quoted", with
- * "" for a quote; lines may end in CR LF; a byte order mark, blank lines and lines that begin with
- * # or % are passed over. Rows know their line, so that every complaint can name it.
+ * "quoted", with "" for a quote; lines may end in CR LF; a byte order mark, blank lines and lines
+ * that begin with # or % are passed over. Rows know their line, so that every complaint can name
+ * it.
  */
 #ifndef IO_CSV_H
 #define IO_CSV_H
@@ -27,6 +27,8 @@ struct csv {
     struct csv_field *field; /* (fields) of the current row */
     int fields;
     size_t capacity;
+    struct csv_field *heading; /* (headings) the names of the columns, for messages; or NULL */
+    int headings;
     char *scratch; /* unescaped fields of the current row */
     size_t scratch_used, scratch_capacity;
 };
@@ -37,6 +39,9 @@ void csv_free(struct csv *c);
 
 /* The next row, into c->field and c->fields; *more is false when there was none. */
 consm_status csv_row(bool *more, struct csv *c);
+
+/* The current row names the columns: messages say those names from now on. */
+consm_status csv_name_columns(struct csv *c);
 
 /* A line that is nothing but two plain numbers, as in most edge lists: true and read, or false and
  * still to be read by csv_row. Much faster than that. */
@@ -50,7 +55,7 @@ struct csv_place {
 struct csv_place csv_tell(const struct csv *c);
 void csv_seek(struct csv *c, struct csv_place place);
 
-/* "FILE: line 3, column 2: found "x", expected WHAT"; column counts from 0. */
+/* "FILE: line 3, column 2 (age): found "x", expected WHAT"; column counts from 0. */
 consm_status csv_fail(const struct csv *c, int column, const char *expected, ...)
     __attribute__((format(printf, 3, 4)));
 /* "FILE: line 3: found 4 columns, expected WHAT" */

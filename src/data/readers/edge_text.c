@@ -3,12 +3,14 @@
  * small number sends the reader back to the beginning, to a table of names.
  */
 #include "data/readers/edge_text.h"
-#include "base/utf8.h"
-
-#include "io/csv.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "base/log.h"
+#include "base/utf8.h"
+#include "io/csv.h"
+#include "io/faults.h"
 
 enum id_mode {
     KNOWN_IDS,  /* look ids up */
@@ -28,6 +30,8 @@ struct waiting_row {
 
 struct edge_reader {
     struct csv csv;
+    struct faults faults;
+    struct wanted *wanted;
     struct waiting_row waiting[BATCH];
     int waiters;
     struct node_ids *ids;
@@ -62,15 +66,62 @@ static bool column_is_number(const struct csv *c, int column)
 
 static consm_status bad_columns(const struct csv *c)
 {
-    return csv_fail_columns(c, "2 (source, target) or 3 (source, target, weight)");
+    return csv_fail_columns(c,
+                            "2 (source, target) or 3 (source, target, weight); of more, name the "
+                            "two ends source and target in a header");
+}
+
+/* What a column of the header is, by the wanted names first. */
+enum edge_column { EDGE_OTHER, EDGE_SOURCE, EDGE_TARGET, EDGE_WEIGHT, EDGE_PASSED };
+
+static enum edge_column said_of(struct edge_reader *r, int column)
+{
+    const struct csv_field *f = &r->csv.field[column];
+    if (wanted_weight(r->wanted, f->text, f->length))
+        return EDGE_WEIGHT;
+    return wanted_ignores(r->wanted, f->text, f->length) ? EDGE_PASSED : EDGE_OTHER;
+}
+
+/* The first column of a header that is nothing yet, behind `from`. */
+static int next_free(struct edge_reader *r, int from, int source, int target)
+{
+    int i = from;
+    while (i < r->csv.fields && (i == source || i == target || said_of(r, i) != EDGE_OTHER))
+        i++;
+    return i;
+}
+
+/* Columns that are neither end nor weight: passed over where the weight is known, with a note; a
+ * weight nobody named is asked for, so that a timestamp is not mistaken for one. */
+static consm_status check_others(struct edge_reader *r)
+{
+    const struct csv *c = &r->csv;
+    for (int i = 0; i < c->fields; i++) {
+        if (i == r->source || i == r->target || i == r->weight || said_of(r, i) == EDGE_PASSED)
+            continue;
+        int length = c->field[i].length < 40 ? (int)c->field[i].length : 40;
+        if (r->weight < 0)
+            return csv_fail(
+                c, i,
+                "\"weight\" as the name of a third column; say --weight-column %.*s, or "
+                "--ignore %.*s",
+                length, c->field[i].text, length, c->field[i].text);
+        log_warn("%s: column %.*s is passed over", c->name, length, c->field[i].text);
+    }
+    return CONSM_OK;
 }
 
 /* The columns by the names of a header row. */
 static consm_status read_header(struct edge_reader *r)
 {
-    const struct csv *c = &r->csv;
+    struct csv *c = &r->csv;
     int source = -1, target = -1, weight = -1;
+    for (int i = 0; i < c->fields; i++)
+        if (said_of(r, i) == EDGE_WEIGHT)
+            weight = i;
     for (int i = 0; i < c->fields; i++) {
+        if (said_of(r, i) != EDGE_OTHER)
+            continue;
         if (source < 0 && column_is(c, i, source_names))
             source = i;
         else if (target < 0 && column_is(c, i, target_names))
@@ -78,17 +129,30 @@ static consm_status read_header(struct edge_reader *r)
         else if (weight < 0 && column_is(c, i, weight_names))
             weight = i;
     }
-    if (source >= 0 && target >= 0) {
-        r->source = source;
-        r->target = target;
+    if (source < 0 || target < 0) {
+        source = next_free(r, 0, -1, -1);
+        target = next_free(r, source + 1, -1, -1);
     }
-    if (c->fields == 3) {
-        int third = 3 - r->source - r->target;
-        if (weight != third)
-            return csv_fail(c, third, "\"weight\" as the name of a third column");
-        r->weight = third;
+    if (target >= c->fields)
+        return bad_columns(c);
+    r->source = source;
+    r->target = target;
+    r->weight = weight;
+    consm_status st = check_others(r);
+    return st < 0 ? st : csv_name_columns(c);
+}
+
+/* Whether the first row names a source and a target, or a column that somebody named. */
+static bool header_named(struct edge_reader *r)
+{
+    const struct csv *c = &r->csv;
+    bool named = false;
+    for (int i = 0; i < c->fields; i++) {
+        named |= said_of(r, i) != EDGE_OTHER;
+        for (int k = 0; k < c->fields; k++)
+            named |= column_is(c, i, source_names) && i != k && column_is(c, k, target_names);
     }
-    return CONSM_OK;
+    return named;
 }
 
 /* Looks at the first rows. A header names a source and a target, or is words above numbers. */
@@ -97,12 +161,14 @@ static consm_status find_columns(struct edge_reader *r)
     consm_status st = CONSM_OK;
     struct csv *c = &r->csv;
     struct csv_place first = csv_tell(c), second;
-    bool more, named = false, words = false;
+    bool more, named, words = false;
+    enum { MOST_COLUMNS = 1000 };
     TRY(csv_row(&more, c));
     if (!more)
         return status_fail(CONSM_EFORMAT,
                            "%s: is empty: expected a source and a target on each line", c->name);
-    if (c->fields != 2 && c->fields != 3)
+    named = c->fields >= 2 && c->fields <= MOST_COLUMNS && header_named(r);
+    if (c->fields < 2 || (c->fields > 3 && !named))
         return bad_columns(c);
     second = csv_tell(c);
     r->columns = c->fields;
@@ -111,9 +177,6 @@ static consm_status find_columns(struct edge_reader *r)
     r->weight = c->fields == 3 ? 2 : -1;
     if (r->weight == 2 && c->field[2].length == 2 && memcmp(c->field[2].text, "{}", 2) == 0)
         r->weight = -1; /* networkx.write_edgelist: attributes, none */
-    for (int i = 0; i < c->fields; i++)
-        for (int k = 0; k < c->fields; k++)
-            named |= column_is(c, i, source_names) && i != k && column_is(c, k, target_names);
     if (!named && !column_is_number(c, 0) && !column_is_number(c, 1)) {
         words =
             r->mode != KNOWN_IDS || node_ids_find(r->ids, c->field[0].text, c->field[0].length) < 0;
@@ -161,6 +224,16 @@ done:
     return st;
 }
 
+static consm_status read_ends(struct edge_reader *r, const struct waiting_row *row)
+{
+    consm_status st = CONSM_OK;
+    TRY(read_end(&r->from[r->count], r, r->source, row->hash[0]));
+    TRY(read_end(&r->to[r->count], r, r->target, row->hash[1]));
+    r->count++;
+done:
+    return st;
+}
+
 /* Looks the waiting rows up, in order. */
 static consm_status flush_rows(struct edge_reader *r)
 {
@@ -171,9 +244,7 @@ static consm_status flush_rows(struct edge_reader *r)
         c->field[r->source] = row->end[0]; /* for messages */
         c->field[r->target] = row->end[1];
         c->line = row->line;
-        TRY(read_end(&r->from[r->count], r, r->source, row->hash[0]));
-        TRY(read_end(&r->to[r->count], r, r->target, row->hash[1]));
-        r->count++;
+        TRY(faults_take(&r->faults, read_ends(r, row)));
     }
     r->waiters = 0;
 done:
@@ -188,7 +259,8 @@ static consm_status read_row(struct edge_reader *r)
     struct waiting_row *row = &r->waiting[r->waiters];
     const int column[2] = {r->source, r->target};
     if (c->fields != r->columns)
-        return csv_fail_columns(c, "%d as in the first row", r->columns);
+        return csv_fail_columns(c, "%d as in the first row; quote texts that hold the separator",
+                                r->columns);
     row->line = c->line;
     for (int i = 0; i < 2; i++) {
         row->end[i] = c->field[column[i]];
@@ -200,7 +272,8 @@ static consm_status read_row(struct edge_reader *r)
     if (r->weight >= 0) {
         const struct csv_field *f = &c->field[r->weight];
         if (!token_float(&r->value[r->count + r->waiters], f->text, f->length))
-            return csv_fail(c, r->weight, "a finite number as weight");
+            return csv_fail(c, r->weight,
+                            "a finite number as weight; mend it, or leave the line out");
     }
     r->waiters++;
     /* Unescaped fields only last until the next row. */
@@ -239,12 +312,13 @@ static consm_status read_rows(struct edge_reader *r)
     r->count = 0;
     r->waiters = 0;
     r->not_numbers = false;
+    r->faults.count = 0;
     while (more && !r->not_numbers) {
         if (r->waiters == 0)
             read_plain_rows(r);
         TRY(csv_row(&more, &r->csv));
         if (more)
-            TRY(read_row(r));
+            TRY(faults_take(&r->faults, read_row(r)));
         if (!more || numbers_known(r) || r->mode == NUMBER_IDS)
             TRY(flush_rows(r));
     }
@@ -272,28 +346,44 @@ done:
     return st;
 }
 
-consm_status edge_text_read(struct dataset *d, struct node_ids *ids, const struct text_file *file)
+/* Says which column the weights were taken from. */
+static void take_weight(struct dataset *d, const struct edge_reader *r)
+{
+    const struct csv *c = &r->csv;
+    char *out = d->taken[TAKEN_WEIGHT];
+    size_t room = sizeof d->taken[TAKEN_WEIGHT];
+    if (c->heading && c->heading[r->weight].length > 0)
+        snprintf(out, room, "column %.*s",
+                 c->heading[r->weight].length < 60 ? (int)c->heading[r->weight].length : 60,
+                 c->heading[r->weight].text);
+    else
+        snprintf(out, room, "column %d of the edges", r->weight + 1);
+}
+
+consm_status edge_text_read(struct dataset *d, struct node_ids *ids, struct wanted *wanted,
+                            const struct text_file *file)
 {
     consm_status st = CONSM_OK;
-    struct edge_reader r = {.ids = ids, .mode = ids->expected ? KNOWN_IDS : NUMBER_IDS};
+    struct edge_reader r = {
+        .ids = ids, .wanted = wanted, .mode = ids->expected ? KNOWN_IDS : NUMBER_IDS};
     csv_start(&r.csv, file);
     TRY(find_columns(&r));
     r.capacity = token_lines(file) + 1; /* no line holds two edges */
     TRY(NEW(r.from, r.capacity));
     TRY(NEW(r.to, r.capacity));
-    if (r.weight >= 0 && r.columns == 3)
+    if (r.weight >= 0)
         TRY(NEW(r.value, r.capacity));
     if (r.mode == KNOWN_IDS)
         TRY(read_rows(&r));
     else
         TRY(discover_ids(&r));
+    TRY(faults_status(&r.faults, file->name));
     d->edges = r.count;
     d->from = r.from;
     d->to = r.to;
     d->weight = r.value;
     if (r.value)
-        snprintf(d->taken[TAKEN_WEIGHT], sizeof d->taken[TAKEN_WEIGHT], "column %d of the edges",
-                 r.weight + 1);
+        take_weight(d, &r);
     r.from = r.to = NULL;
     r.value = NULL;
 done:

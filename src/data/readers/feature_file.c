@@ -90,7 +90,7 @@ static consm_status read_svmlight(struct dataset *d, const struct text_file *fil
     return CONSM_OK;
 }
 
-consm_status feature_file_read(struct dataset *d, struct node_ids *ids,
+consm_status feature_file_read(struct dataset *d, struct node_ids *ids, struct wanted *wanted,
                                const struct text_file *file)
 {
     consm_status st = CONSM_OK;
@@ -98,7 +98,7 @@ consm_status feature_file_read(struct dataset *d, struct node_ids *ids,
     if (file->size == 0)
         return status_fail(CONSM_EFORMAT, "%s: is empty: expected features", file->name);
     if (!npy && !npz && !is_svmlight(file))
-        return feature_text_read(d, ids, file);
+        return feature_text_read(d, ids, wanted, file);
     if (npy)
         TRY(read_npy(d, file));
     else if (npz)

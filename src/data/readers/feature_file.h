@@ -3,10 +3,11 @@
 #define DATA_READERS_FEATURE_FILE_H
 
 #include "data/readers/node_ids.h"
+#include "data/wanted.h"
 
 /* Gives d its features. Rows are in node order (or carry ids, in CSV); when ids is not known yet,
  * the rows make the nodes. */
-consm_status feature_file_read(struct dataset *d, struct node_ids *ids,
+consm_status feature_file_read(struct dataset *d, struct node_ids *ids, struct wanted *wanted,
                                const struct text_file *file);
 
 #endif

@@ -1,9 +1,11 @@
 /* Feature tables: the header, then the rows, then each row to its node. */
 #include "data/readers/feature_text.h"
-#include "base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "base/utf8.h"
+#include "io/faults.h"
 
 bool column_is_id(const struct csv *c, int column)
 {
@@ -11,23 +13,12 @@ bool column_is_id(const struct csv *c, int column)
                            "id|node|node_id|nodeid");
 }
 
-consm_status feature_rows_add(struct feature_rows *rows, const struct csv *c, int column)
+consm_status feature_cell_add(struct cells *cells, const struct csv *c, int field, int32_t column)
 {
-    const struct csv_field *f = &c->field[column];
-    consm_status st = GROW(rows->value, rows->used, rows->capacity, 1);
-    if (st < 0)
-        return st;
-    if (!token_float(&rows->value[rows->used], f->text, f->length))
-        return csv_fail(c, column, "a finite number");
-    rows->used++;
-    return CONSM_OK;
-}
-
-consm_status feature_rows_give(struct dataset *d, struct feature_rows *rows, int64_t columns)
-{
-    float *value = rows->value;
-    rows->value = NULL;
-    return dataset_set_features(d, value, columns);
+    const struct csv_field *f = &c->field[field];
+    if (!utf8_valid(f->text, f->length))
+        return csv_fail(c, field, "UTF-8 text");
+    return cells_add(cells, column, f->text, f->length, c->line);
 }
 
 consm_status feature_rows_match(struct node_ids *ids, int64_t rows, const char *name)
@@ -45,15 +36,43 @@ consm_status feature_rows_match(struct node_ids *ids, int64_t rows, const char *
 
 struct table {
     struct csv csv;
-    struct feature_rows rows;
-    struct names names;    /* of the features */
-    bool header, with_ids; /* ids stand in the first column */
-    int columns;           /* of the file */
-    int64_t count;         /* rows */
-    int32_t *node;         /* (count) of each row, when with_ids */
+    struct cells cells;
+    struct faults faults;
+    struct wanted *wanted;
+    uint8_t *passed; /* (columns) is no feature */
+    bool header;
+    int id;        /* the column of ids, or -1 */
+    int columns;   /* of the file */
+    int64_t count; /* rows */
+    int32_t *node; /* (count) of each row, when there are ids */
     size_t node_capacity;
     bool new_ids; /* the table makes the list of ids */
 };
+
+/* The names of the columns that are features: the header's, or their places. */
+static consm_status name_features(struct table *t)
+{
+    consm_status st = CONSM_OK;
+    const struct csv *c = &t->csv;
+    char number[24];
+    int64_t index;
+    for (int i = 0; i < t->columns; i++) {
+        struct csv_field f = c->field[i];
+        if (t->passed[i])
+            continue;
+        if (!t->header) {
+            f.text = number;
+            f.length = (size_t)snprintf(number, sizeof number, "%d", t->cells.columns);
+        }
+        if (!utf8_valid(f.text, f.length))
+            return csv_fail(c, i, "UTF-8 text");
+        TRY(names_add(&index, &t->cells.name, f.text, f.length));
+        if (index != t->cells.columns++)
+            return csv_fail(c, i, "a name that no other column has; rename one of them");
+    }
+done:
+    return st;
+}
 
 /* A first row with anything but numbers in it is a header. */
 static consm_status read_header(struct table *t)
@@ -63,48 +82,71 @@ static consm_status read_header(struct table *t)
     struct csv_place first = csv_tell(c);
     bool more;
     float ignored;
-    int64_t index;
     TRY(csv_row(&more, c));
     if (!more)
         return status_fail(CONSM_EFORMAT, "%s: is empty: expected a row of numbers for each node",
                            c->name);
     t->columns = c->fields;
+    t->cells.decimal_comma = c->delimiter == ';';
+    TRY(ZNEW(t->passed, t->columns));
     for (int i = 0; i < c->fields; i++)
         t->header |= !token_float(&ignored, c->field[i].text, c->field[i].length);
-    t->with_ids = t->header && column_is_id(c, 0);
-    if (c->fields == t->with_ids)
-        return csv_fail_columns(c, "at least one of features");
-    for (int i = t->with_ids; t->header && i < c->fields; i++) {
-        const struct csv_field *f = &c->field[i];
-        if (!utf8_valid(f->text, f->length))
-            return csv_fail(c, i, "UTF-8 text");
-        TRY(names_add(&index, &t->names, f->text, f->length));
-        if (index != i - t->with_ids)
-            return csv_fail(c, i, "a name that no other column has");
+    for (int i = 0; t->header && i < c->fields; i++) {
+        if (t->id < 0 && wanted_id(t->wanted, c->field[i].text, c->field[i].length))
+            t->id = i;
+        t->passed[i] = wanted_ignores(t->wanted, c->field[i].text, c->field[i].length);
     }
-    if (!t->header)
+    if (t->id < 0 && t->header && column_is_id(c, 0))
+        t->id = 0;
+    if (t->id >= 0)
+        t->passed[t->id] = true;
+    TRY(name_features(t));
+    if (t->cells.columns == 0)
+        return csv_fail_columns(c, "at least one of features");
+    if (t->header)
+        TRY(csv_name_columns(c));
+    else
         csv_seek(c, first);
 done:
     return st;
 }
 
-/* The node in the first column of a row. */
+/* The node in the id column of a row. */
 static consm_status read_row_id(struct table *t, struct node_ids *ids)
 {
     consm_status st = CONSM_OK;
-    const struct csv_field *f = &t->csv.field[0];
+    const struct csv_field *f = &t->csv.field[t->id];
     int64_t node;
     TRY(GROW(t->node, t->count, t->node_capacity, 1));
     if (f->length == 0 || !utf8_valid(f->text, f->length))
-        return csv_fail(&t->csv, 0, "a node id");
+        return csv_fail(&t->csv, t->id, "a node id");
     if (t->new_ids) {
+        int64_t before = ids->names.count;
         TRY(names_add(&node, &ids->names, f->text, f->length));
-        if (node != t->count)
-            return csv_fail(&t->csv, 0, "an id that no other row has");
+        if (node != before)
+            return csv_fail(&t->csv, t->id, "an id that no other row has; keep one of the rows");
     } else if ((node = node_ids_find(ids, f->text, f->length)) < 0) {
-        return csv_fail(&t->csv, 0, "%s", ids->expected);
+        return csv_fail(&t->csv, t->id, "%s", ids->expected);
     }
     t->node[t->count] = (int32_t)node;
+done:
+    return st;
+}
+
+static consm_status read_row(struct table *t, struct node_ids *ids)
+{
+    consm_status st = CONSM_OK;
+    const struct csv *c = &t->csv;
+    int32_t column = 0;
+    if (c->fields != t->columns)
+        return csv_fail_columns(c, "%d as in the first row", t->columns);
+    if (t->id >= 0)
+        TRY(read_row_id(t, ids));
+    for (int i = 0; i < c->fields; i++)
+        if (!t->passed[i])
+            TRY(feature_cell_add(&t->cells, c, i, column++));
+    t->count++;
+    t->cells.rows++;
 done:
     return st;
 }
@@ -112,20 +154,13 @@ done:
 static consm_status read_rows(struct table *t, struct node_ids *ids)
 {
     consm_status st = CONSM_OK;
-    struct csv *c = &t->csv;
     bool more = true;
     while (more) {
-        TRY(csv_row(&more, c));
-        if (!more)
-            break;
-        if (c->fields != t->columns)
-            return csv_fail_columns(c, "%d as in the first row", t->columns);
-        if (t->with_ids)
-            TRY(read_row_id(t, ids));
-        for (int i = t->with_ids; i < c->fields; i++)
-            TRY(feature_rows_add(&t->rows, c, i));
-        t->count++;
+        TRY(csv_row(&more, &t->csv));
+        if (more)
+            TRY(faults_take(&t->faults, read_row(t, ids)));
     }
+    TRY(faults_status(&t->faults, t->csv.name));
 done:
     return st;
 }
@@ -134,7 +169,7 @@ done:
 static consm_status order_rows(struct table *t, int64_t nodes)
 {
     consm_status st = CONSM_OK;
-    int64_t width = t->columns - 1;
+    int64_t width = t->cells.columns;
     float *ordered = NULL;
     bool *seen = NULL;
     TRY(NEW(ordered, (size_t)nodes * (size_t)width));
@@ -144,11 +179,13 @@ static consm_status order_rows(struct table *t, int64_t nodes)
             TRY(status_fail(CONSM_EFORMAT, "%s: row %lld names a node that an earlier row names",
                             t->csv.name, (long long)r + 1));
         seen[t->node[r]] = true;
-        memcpy(ordered + t->node[r] * width, t->rows.value + r * width,
+        memcpy(ordered + t->node[r] * width, t->cells.value + r * width,
                (size_t)width * sizeof *ordered);
     }
-    mem_free(t->rows.value);
-    t->rows.value = ordered;
+    for (size_t k = 0; k < t->cells.odds; k++)
+        t->cells.odd[k].row = t->node[t->cells.odd[k].row];
+    mem_free(t->cells.value);
+    t->cells.value = ordered;
     ordered = NULL;
 done:
     mem_free(seen);
@@ -156,39 +193,28 @@ done:
     return st;
 }
 
-static consm_status give_names(struct dataset *d, struct table *t)
-{
-    consm_status st = CONSM_OK;
-    if (!t->header || names_are_places(&t->names))
-        return CONSM_OK;
-    TRY(names_pack(&d->feature_name, &t->names, NULL));
-    d->borrowed |= DATASET_PACKED_FEATURES;
-done:
-    return st;
-}
-
-consm_status feature_text_read(struct dataset *d, struct node_ids *ids,
+consm_status feature_text_read(struct dataset *d, struct node_ids *ids, struct wanted *wanted,
                                const struct text_file *file)
 {
     consm_status st = CONSM_OK;
-    struct table t = {.new_ids = !ids->expected};
+    struct table t = {.new_ids = !ids->expected, .id = -1, .wanted = wanted};
     csv_start(&t.csv, file);
     TRY(read_header(&t));
     TRY(read_rows(&t, ids));
-    if (t.with_ids && t.new_ids) {
+    if (t.id >= 0 && t.new_ids) {
         ids->expected = "a node of the feature file";
         TRY(node_ids_index(ids));
     }
     TRY(feature_rows_match(ids, t.count, file->name));
-    if (t.with_ids)
+    if (t.id >= 0)
         TRY(order_rows(&t, ids->count));
     d->nodes = ids->count;
-    TRY(feature_rows_give(d, &t.rows, t.columns - t.with_ids));
-    TRY(give_names(d, &t));
+    TRY(dataset_take_cells(d, &t.cells, &t.faults, file->name));
+    TRY(faults_status(&t.faults, file->name));
 done:
     csv_free(&t.csv);
-    names_free(&t.names);
-    mem_free(t.rows.value);
+    cells_free(&t.cells);
+    mem_free(t.passed);
     mem_free(t.node);
     return st;
 }

@@ -1,28 +1,23 @@
 /*
- * Tables of numbers as text: features.csv, or the feature columns of nodes.csv. They are gathered
- * densely, at most four bytes for every byte of the file, and kept sparse when mostly zero.
+ * Feature tables as text: features.csv, or the feature columns of nodes.csv. Numbers are gathered
+ * densely, at most four bytes for every byte of the file, and kept sparse when mostly zero; what is
+ * no number becomes features by a recipe (data/recipe.h), at most 50 for a column.
  */
 #ifndef DATA_READERS_FEATURE_TEXT_H
 #define DATA_READERS_FEATURE_TEXT_H
 
+#include "data/cells.h"
 #include "data/readers/node_ids.h"
+#include "data/wanted.h"
 #include "io/csv.h"
 
-/* Rows of numbers on their way into a dataset. All zero is empty. */
-struct feature_rows {
-    float *value; /* (rows, columns) */
-    size_t used, capacity;
-};
+/* Appends one field of the current row, a feature's; column is its place among the features. */
+consm_status feature_cell_add(struct cells *cells, const struct csv *c, int field, int32_t column);
 
-/* Appends one field of the current row. */
-consm_status feature_rows_add(struct feature_rows *rows, const struct csv *c, int column);
-/* Gives them to d as its features; d->nodes is set. */
-consm_status feature_rows_give(struct dataset *d, struct feature_rows *rows, int64_t columns);
-
-/* A row for each node. A header whose first column is "id" says which row is whose; then ids
- * receives the list unless it is known. Without, rows are in node order, and when ids is not known
- * the nodes are called by their row. */
-consm_status feature_text_read(struct dataset *d, struct node_ids *ids,
+/* A row for each node. A header whose first column is "id", or has the wanted column of ids, says
+ * which row is whose; then ids receives the list unless it is known. Without, rows are in node
+ * order, and when ids is not known the nodes are called by their row. */
+consm_status feature_text_read(struct dataset *d, struct node_ids *ids, struct wanted *wanted,
                                const struct text_file *file);
 
 /* The list of the dataset's nodes is what this file says: sets ids to rows 0 … count-1, or checks

@@ -201,7 +201,7 @@ consm_status geom_gcn_read(struct dataset *d, const struct text_file *edges,
     TRY(make_features(d, &g, row));
     ids.expected = "a node of out1_node_feature_label.txt";
     TRY(node_ids_rows(&ids, 0, g.count));
-    TRY(edge_text_read(d, &ids, edges));
+    TRY(edge_text_read(d, &ids, NULL, edges));
     d->directed = true;
 done:
     free_rows(&g);

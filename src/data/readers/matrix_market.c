@@ -155,8 +155,8 @@ enum sniffed matrix_market_sniff(const struct probe *p)
     return !p->folder && matrix_market_is(&p->file) ? SNIFF_YES : SNIFF_NO;
 }
 
-consm_status matrix_market_load(struct dataset **out, const char *path, const char *labels,
-                                const char *features)
+consm_status matrix_market_load(struct dataset **out, const char *path,
+                                struct reading_options *reading)
 {
     consm_status st = CONSM_OK;
     struct file_map map = {0};
@@ -165,7 +165,7 @@ consm_status matrix_market_load(struct dataset **out, const char *path, const ch
     /* The reader of edge lists, which takes it from here, would take other text too. */
     if (!matrix_market_is(&(struct text_file){path, map.data, map.size}))
         TRY(status_fail(CONSM_EFORMAT, "%s: line 1: expected %%%%MatrixMarket", path));
-    TRY(edge_list_load(out, path, labels, features));
+    TRY(edge_list_load(out, path, reading));
 done:
     file_unmap(&map);
     return st;

@@ -18,7 +18,7 @@ consm_status matrix_market_read(struct dataset *d, const struct text_file *file)
 enum sniffed matrix_market_sniff(const struct probe *p);
 
 /* The file's matrix as the edges of a set; labels and features may be NULL, as for an edge list. */
-consm_status matrix_market_load(struct dataset **out, const char *path, const char *labels,
-                                const char *features);
+consm_status matrix_market_load(struct dataset **out, const char *path,
+                                struct reading_options *reading);
 
 #endif

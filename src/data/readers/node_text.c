@@ -1,13 +1,14 @@
 /* Nodes and labels from text. */
 #include "data/readers/node_text.h"
-#include "base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "data/readers/feature_text.h"
+#include "io/faults.h"
 
-enum column_kind { COLUMN_ID, COLUMN_LABEL, COLUMN_SPLIT, COLUMN_FEATURE };
+enum column_kind { COLUMN_ID, COLUMN_LABEL, COLUMN_SPLIT, COLUMN_FEATURE, COLUMN_PASSED };
 
 static bool column_is_label(const struct csv *c, int column)
 {
@@ -84,43 +85,68 @@ done:
 struct node_table {
     struct csv csv;
     uint8_t *kind; /* (columns) of enum column_kind */
-    int columns, splits, features, id, label;
+    int columns, splits, id, label;
     int64_t count;
     int32_t *place; /* (count) of the label in the list of classes */
     size_t place_capacity;
     uint8_t *role; /* (count, splits) */
     size_t role_used, role_capacity;
-    struct feature_rows rows;
-    struct names feature_names;
+    struct cells cells;
+    struct faults faults;
+    struct wanted *wanted;
 };
+
+/* A column that nobody has named is what its name says; the wanted ones come first. */
+static void sort_columns(struct dataset *d, struct node_table *t)
+{
+    const struct csv *c = &t->csv;
+    struct wanted *w = t->wanted;
+    for (int i = 0; i < c->fields; i++) {
+        const struct csv_field *f = &c->field[i];
+        t->kind[i] = COLUMN_FEATURE;
+        if (t->id < 0 && wanted_id(w, f->text, f->length))
+            t->kind[t->id = i] = COLUMN_ID;
+        else if (t->label < 0 && wanted_label(w, f->text, f->length))
+            t->kind[t->label = i] = COLUMN_LABEL;
+        else if (wanted_ignores(w, f->text, f->length))
+            t->kind[i] = COLUMN_PASSED;
+    }
+    for (int i = 0; i < c->fields; i++) {
+        if (t->kind[i] != COLUMN_FEATURE)
+            continue;
+        if (t->id < 0 && column_is_id(c, i))
+            t->kind[t->id = i] = COLUMN_ID;
+        else if (t->label < 0 && column_is_label(c, i))
+            t->kind[t->label = i] = COLUMN_LABEL;
+        else if (column_is_split(c, i))
+            t->kind[i] = COLUMN_SPLIT;
+        t->splits += t->kind[i] == COLUMN_SPLIT;
+    }
+    if (t->id >= 0)
+        take(d, TAKEN_ID, c, t->id);
+    if (t->label >= 0)
+        take(d, TAKEN_LABEL, c, t->label);
+}
 
 static consm_status read_header(struct dataset *d, struct node_table *t)
 {
     consm_status st = CONSM_OK;
-    const struct csv *c = &t->csv;
+    struct csv *c = &t->csv;
     int64_t index;
+    sort_columns(d, t);
+    if (t->id < 0)
+        return csv_fail(c, 0, "a column called id; say which one it is by --id-column");
     for (int i = 0; i < c->fields; i++) {
         const struct csv_field *f = &c->field[i];
-        if (column_is_id(c, i) && t->id < 0) {
-            t->id = i;
-            t->kind[i] = COLUMN_ID;
-            take(d, TAKEN_ID, c, i);
-        } else if (column_is_label(c, i) && t->label < 0) {
-            t->label = i;
-            t->kind[i] = COLUMN_LABEL;
-            take(d, TAKEN_LABEL, c, i);
-        } else if (column_is_split(c, i)) {
-            t->kind[i] = COLUMN_SPLIT;
-            t->splits++;
-        } else {
-            t->kind[i] = COLUMN_FEATURE;
-            if (f->length == 0 || !utf8_valid(f->text, f->length))
-                return csv_fail(c, i, "the name of a column");
-            TRY(names_add(&index, &t->feature_names, f->text, f->length));
-            if (index != t->features++)
-                return csv_fail(c, i, "a name that no other column has");
-        }
+        if (t->kind[i] != COLUMN_FEATURE)
+            continue;
+        if (f->length == 0 || !utf8_valid(f->text, f->length))
+            return csv_fail(c, i, "the name of a column");
+        TRY(names_add(&index, &t->cells.name, f->text, f->length));
+        if (index != t->cells.columns++)
+            return csv_fail(c, i, "a name that no other column has; rename one of them");
     }
+    TRY(csv_name_columns(c));
 done:
     return st;
 }
@@ -137,13 +163,16 @@ static consm_status find_columns(struct dataset *d, struct node_table *t)
         return status_fail(CONSM_EFORMAT, "%s: is empty: expected a row for each node", c->name);
     t->columns = c->fields;
     t->id = t->label = -1;
+    t->cells.decimal_comma = c->delimiter == ';';
     TRY(NEW(t->kind, c->fields));
     for (int i = 0; i < c->fields; i++)
-        header |= column_is_id(c, i);
+        header |= column_is_id(c, i) || wanted_id(t->wanted, c->field[i].text, c->field[i].length);
     if (header)
         return read_header(d, t);
     if (c->fields > 2)
-        return csv_fail(c, 0, "a header with \"id\" (needed above more than two columns)");
+        return csv_fail(c, 0,
+                        "a header with \"id\" (needed above more than two columns); or say by "
+                        "--id-column which column it is");
     t->id = 0;
     t->kind[0] = COLUMN_ID;
     if (c->fields == 2) {
@@ -179,14 +208,16 @@ static consm_status read_node(struct node_table *t, struct node_ids *ids, struct
     consm_status st = CONSM_OK;
     const struct csv *c = &t->csv;
     const struct csv_field *f = &c->field[t->id];
-    int64_t node;
+    int64_t node, before = ids->names.count;
+    int32_t column = 0;
     if (c->fields != t->columns)
-        return csv_fail_columns(c, "%d as in the first row", t->columns);
+        return csv_fail_columns(c, "%d as in the first row; quote texts that hold the separator",
+                                t->columns);
     if (f->length == 0 || !utf8_valid(f->text, f->length))
         return csv_fail(c, t->id, "a node id in UTF-8 text");
     TRY(names_add(&node, &ids->names, f->text, f->length));
-    if (node != t->count)
-        return csv_fail(c, t->id, "an id that no other row has");
+    if (node != before)
+        return csv_fail(c, t->id, "an id that no other row has; keep one of the rows");
     TRY(GROW(t->place, t->count, t->place_capacity, 1));
     t->place[t->count] = -1;
     for (int i = 0; i < c->fields; i++) {
@@ -195,9 +226,10 @@ static consm_status read_node(struct node_table *t, struct node_ids *ids, struct
         else if (t->kind[i] == COLUMN_SPLIT)
             TRY(read_role(t, i));
         else if (t->kind[i] == COLUMN_FEATURE)
-            TRY(feature_rows_add(&t->rows, c, i));
+            TRY(feature_cell_add(&t->cells, c, i, column++));
     }
     t->count++;
+    t->cells.rows++;
 done:
     return st;
 }
@@ -216,28 +248,28 @@ static consm_status give_table(struct dataset *d, struct node_table *t)
             for (int s = 0; s < t->splits; s++)
                 d->role[s * t->count + i] = t->role[i * t->splits + s];
     }
-    if (t->features) {
-        TRY(feature_rows_give(d, &t->rows, t->features));
-        TRY(names_pack(&d->feature_name, &t->feature_names, NULL));
-        d->borrowed |= DATASET_PACKED_FEATURES;
+    if (t->cells.columns > 0) {
+        TRY(dataset_take_cells(d, &t->cells, &t->faults, t->csv.name));
+        TRY(faults_status(&t->faults, t->csv.name));
     }
 done:
     return st;
 }
 
 consm_status node_text_read(struct dataset *d, struct node_ids *ids, struct classes *classes,
-                            const struct text_file *file)
+                            struct wanted *wanted, const struct text_file *file)
 {
     consm_status st = CONSM_OK;
-    struct node_table t = {0};
+    struct node_table t = {.wanted = wanted};
     bool more = true;
     csv_start(&t.csv, file);
     TRY(find_columns(d, &t));
     while (more) {
         TRY(csv_row(&more, &t.csv));
         if (more)
-            TRY(read_node(&t, ids, classes));
+            TRY(faults_take(&t.faults, read_node(&t, ids, classes)));
     }
+    TRY(faults_status(&t.faults, file->name));
     if (t.count == 0)
         TRY(status_fail(CONSM_EFORMAT, "%s: no row behind the header: expected a row for each node",
                         file->name));
@@ -246,116 +278,169 @@ consm_status node_text_read(struct dataset *d, struct node_ids *ids, struct clas
     ids->expected = "a node of nodes.csv";
 done:
     csv_free(&t.csv);
-    names_free(&t.feature_names);
+    cells_free(&t.cells);
     mem_free(t.kind);
     mem_free(t.place);
     mem_free(t.role);
-    mem_free(t.rows.value);
     return st;
 }
 
 /* ---- labels alone -------------------------------------------------------- */
 
+struct label_table {
+    struct csv csv;
+    enum row_naming naming;
+    int id, label, columns;
+};
+
+/* The columns by the names of the first row; false: they are not there. */
+static bool find_label_columns(struct label_table *t, struct wanted *w)
+{
+    const struct csv *c = &t->csv;
+    t->id = t->label = -1;
+    for (int i = 0; i < c->fields; i++) {
+        const struct csv_field *f = &c->field[i];
+        if (t->id < 0 && wanted_id(w, f->text, f->length))
+            t->id = i;
+        else if (t->label < 0 && wanted_label(w, f->text, f->length))
+            t->label = i;
+        else
+            (void)wanted_ignores(w, f->text, f->length);
+    }
+    for (int i = 0; i < c->fields; i++) {
+        if (t->id < 0 && i != t->label && column_is_id(c, i))
+            t->id = i;
+        else if (t->label < 0 && i != t->id && column_is_label(c, i))
+            t->label = i;
+    }
+    if (c->fields == 2 && t->id >= 0 && t->label < 0 && w && w->found_id)
+        t->label = 1 - t->id;
+    if (c->fields == 2 && t->label >= 0 && t->id < 0 && w && w->found_label)
+        t->id = 1 - t->label;
+    return t->label >= 0 && (t->id >= 0 || c->fields == 1);
+}
+
 /* Begins a file of labels: behind its header, if it has one. */
-static consm_status start_labels(struct csv *c, enum row_naming *naming,
+static consm_status start_labels(struct label_table *t, struct wanted *w,
                                  const struct text_file *file)
 {
     consm_status st = CONSM_OK;
+    struct csv *c = &t->csv;
     struct csv_place first;
     bool more;
+    *t = (struct label_table){0};
     csv_start(c, file);
     first = csv_tell(c);
     TRY(csv_row(&more, c));
     if (!more)
         return status_fail(CONSM_EFORMAT, "%s: is empty: expected labels", file->name);
-    if (c->fields > 2)
-        return csv_fail_columns(c, "1 (label) or 2 (id, label)");
-    *naming = c->fields == 1 ? ROWS_IN_ORDER : ROWS_WITH_IDS;
-    bool header =
-        column_is_label(c, c->fields - 1) && (*naming == ROWS_IN_ORDER || column_is_id(c, 0));
-    if (!header)
+    t->columns = c->fields;
+    if (find_label_columns(t, w)) {
+        TRY(csv_name_columns(c));
+    } else {
+        if (c->fields > 2)
+            return csv_fail_columns(
+                c, "1 (label) or 2 (id, label); of more, say by --id-column and --label-column "
+                   "which they are, or make it nodes.csv beside edges.csv");
+        t->id = 0;
+        t->label = c->fields - 1;
         csv_seek(c, first);
-    c->keep_blank = *naming == ROWS_IN_ORDER;
+    }
+    t->naming = c->fields == 1 ? ROWS_IN_ORDER : ROWS_WITH_IDS;
+    c->keep_blank = t->naming == ROWS_IN_ORDER;
 done:
     return st;
 }
 
-consm_status label_text_naming(enum row_naming *out, const struct text_file *file)
+consm_status label_text_naming(enum row_naming *out, struct wanted *wanted,
+                               const struct text_file *file)
 {
-    struct csv c;
-    consm_status st = start_labels(&c, out, file);
-    csv_free(&c);
+    struct label_table t;
+    consm_status st = start_labels(&t, wanted, file);
+    *out = t.naming;
+    csv_free(&t.csv);
     return st;
 }
 
-consm_status label_text_rows(int64_t *rows, const struct text_file *file)
+consm_status label_text_rows(int64_t *rows, struct wanted *wanted, const struct text_file *file)
 {
     consm_status st = CONSM_OK;
-    struct csv c;
-    enum row_naming naming = ROWS_IN_ORDER;
+    struct label_table t;
     bool more = true;
     *rows = 0;
-    TRY(start_labels(&c, &naming, file));
+    TRY(start_labels(&t, wanted, file));
     while (more) {
-        TRY(csv_row(&more, &c));
+        TRY(csv_row(&more, &t.csv));
         *rows += more;
     }
 done:
-    csv_free(&c);
+    csv_free(&t.csv);
     return st;
 }
 
-consm_status label_text_ids(struct node_ids *ids, const struct text_file *file)
+consm_status label_text_ids(struct node_ids *ids, struct wanted *wanted,
+                            const struct text_file *file)
 {
     consm_status st = CONSM_OK;
-    struct csv c;
-    enum row_naming naming = ROWS_IN_ORDER;
+    struct label_table t;
     bool more = true;
     int64_t index;
-    TRY(start_labels(&c, &naming, file));
+    TRY(start_labels(&t, wanted, file));
     while (more) {
-        TRY(csv_row(&more, &c));
+        TRY(csv_row(&more, &t.csv));
         if (!more)
             break;
-        if (c.field[0].length == 0 || !utf8_valid(c.field[0].text, c.field[0].length))
-            TRY(csv_fail(&c, 0, "a node id in UTF-8 text"));
-        TRY(names_add(&index, &ids->names, c.field[0].text, c.field[0].length));
+        if (t.csv.fields != t.columns)
+            continue; /* label_text_read lists it */
+        const struct csv_field *f = &t.csv.field[t.id];
+        if (f->length > 0 && utf8_valid(f->text, f->length))
+            TRY(names_add(&index, &ids->names, f->text, f->length));
     }
 done:
-    csv_free(&c);
+    csv_free(&t.csv);
     return st;
+}
+
+static consm_status read_label(struct dataset *d, const struct label_table *t, bool *seen,
+                               const struct node_ids *ids, struct classes *classes, int64_t row)
+{
+    const struct csv *c = &t->csv;
+    bool named = t->naming == ROWS_WITH_IDS;
+    if (c->fields != t->columns)
+        return t->columns > 2 ? csv_fail_columns(c, "%d as in the first row", t->columns)
+                              : csv_fail_columns(c, named ? "2 (id, label)" : "1 (label)");
+    const struct csv_field *f = &c->field[t->id];
+    if (named && (f->length == 0 || !utf8_valid(f->text, f->length)))
+        return csv_fail(c, t->id, "a node id in UTF-8 text");
+    int64_t node = named ? node_ids_find(ids, f->text, f->length) : row;
+    if (node < 0 || node >= ids->count)
+        return csv_fail(c, t->id, named ? "%s" : "no more rows than nodes", ids->expected);
+    if (seen[node])
+        return csv_fail(c, t->id, "an id that no other row has; keep one of the rows");
+    seen[node] = true;
+    return classes_read(&d->label[node], classes, c, t->label);
 }
 
 consm_status label_text_read(struct dataset *d, const struct node_ids *ids, struct classes *classes,
-                             const struct text_file *file)
+                             struct wanted *wanted, const struct text_file *file)
 {
     consm_status st = CONSM_OK;
-    struct csv c;
-    enum row_naming naming = ROWS_IN_ORDER;
+    struct label_table t;
+    struct faults faults = {0};
     bool more = true, *seen = NULL;
-    TRY(start_labels(&c, &naming, file));
+    TRY(start_labels(&t, wanted, file));
     snprintf(d->taken[TAKEN_LABEL], sizeof d->taken[TAKEN_LABEL], "column %d of the labels",
-             naming == ROWS_WITH_IDS ? 2 : 1);
+             t.label + 1);
     TRY(ZNEW(seen, ids->count));
     for (int64_t row = 0;; row++) {
-        TRY(csv_row(&more, &c));
+        TRY(csv_row(&more, &t.csv));
         if (!more)
             break;
-        if (c.fields != (naming == ROWS_WITH_IDS ? 2 : 1))
-            TRY(csv_fail_columns(&c, naming == ROWS_WITH_IDS ? "2 (id, label)" : "1 (label)"));
-        int64_t node = row;
-        if (naming == ROWS_WITH_IDS)
-            node = node_ids_find(ids, c.field[0].text, c.field[0].length);
-        if (node < 0 || node >= ids->count)
-            TRY(csv_fail(&c, 0, naming == ROWS_WITH_IDS ? "%s" : "no more rows than nodes",
-                         ids->expected));
-        if (seen[node])
-            TRY(csv_fail(&c, 0, "an id that no other row has"));
-        seen[node] = true;
-        TRY(classes_read(&d->label[node], classes, &c, c.fields - 1));
+        TRY(faults_take(&faults, read_label(d, &t, seen, ids, classes, row)));
     }
+    TRY(faults_status(&faults, file->name));
 done:
-    csv_free(&c);
+    csv_free(&t.csv);
     mem_free(seen);
     return st;
 }

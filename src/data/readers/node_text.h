@@ -7,6 +7,7 @@
 #define DATA_READERS_NODE_TEXT_H
 
 #include "data/readers/node_ids.h"
+#include "data/wanted.h"
 #include "io/csv.h"
 
 /* The classes met so far, or the fixed list of a dataset.json. All zero is empty. */
@@ -25,19 +26,22 @@ consm_status classes_settle(struct dataset *d, const struct classes *classes);
 /* nodes.csv: fills ids (complete), d->nodes, label (places in classes), role, and features if it
  * has columns for them. */
 consm_status node_text_read(struct dataset *d, struct node_ids *ids, struct classes *classes,
-                            const struct text_file *file);
+                            struct wanted *wanted, const struct text_file *file);
 
 /* How the rows of a file name their nodes. */
 enum row_naming { ROWS_IN_ORDER, ROWS_WITH_IDS };
 
-/* Labels alone: "id label" rows, or one label a line in node order (a blank line: unknown). */
-consm_status label_text_naming(enum row_naming *out, const struct text_file *file);
+/* Labels alone: "id label" rows, or one label a line in node order (a blank line: unknown); with
+ * more columns, the wanted ones. */
+consm_status label_text_naming(enum row_naming *out, struct wanted *wanted,
+                               const struct text_file *file);
 /* Adds the ids of a file of ROWS_WITH_IDS to ids->names. */
-consm_status label_text_ids(struct node_ids *ids, const struct text_file *file);
+consm_status label_text_ids(struct node_ids *ids, struct wanted *wanted,
+                            const struct text_file *file);
 /* The rows of a file of ROWS_IN_ORDER. */
-consm_status label_text_rows(int64_t *rows, const struct text_file *file);
+consm_status label_text_rows(int64_t *rows, struct wanted *wanted, const struct text_file *file);
 /* Fills d->label (which exists) for the nodes of ids. */
 consm_status label_text_read(struct dataset *d, const struct node_ids *ids, struct classes *classes,
-                             const struct text_file *file);
+                             struct wanted *wanted, const struct text_file *file);
 
 #endif

@@ -30,31 +30,32 @@ done:
     return st;
 }
 
-static consm_status read_features(struct dataset *d, struct node_ids *ids,
+static consm_status read_features(struct dataset *d, struct node_ids *ids, struct wanted *wanted,
                                   const struct text_file *file)
 {
     if (d->features > 0)
         return status_fail(CONSM_EFORMAT,
                            "%s: nodes.csv has feature columns too: expected one of them",
                            file->name);
-    return feature_file_read(d, ids, file);
+    return feature_file_read(d, ids, wanted, file);
 }
 
 /* Labels may fix the number of nodes, or bring ids of their own. */
-static consm_status prepare_labels(struct node_ids *ids, const struct text_file *file)
+static consm_status prepare_labels(struct node_ids *ids, struct wanted *wanted,
+                                   const struct text_file *file)
 {
     consm_status st = CONSM_OK;
     enum row_naming naming;
     int64_t rows;
-    TRY(label_text_naming(&naming, file));
+    TRY(label_text_naming(&naming, wanted, file));
     if (ids->expected)
         return CONSM_OK;
     if (naming == ROWS_IN_ORDER) {
-        TRY(label_text_rows(&rows, file));
+        TRY(label_text_rows(&rows, wanted, file));
         TRY(node_ids_rows(ids, 0, rows));
         ids->expected = "the number of a row of the labels, from 0 on";
     } else {
-        TRY(label_text_ids(ids, file));
+        TRY(label_text_ids(ids, wanted, file));
     }
 done:
     return st;
@@ -66,15 +67,15 @@ static consm_status read_parts(struct dataset *d, const struct plain_files *f, s
     consm_status st = CONSM_OK;
     bool market = matrix_market_is(&f->edges);
     if (f->nodes.data)
-        TRY(node_text_read(d, ids, classes, &f->nodes));
+        TRY(node_text_read(d, ids, classes, f->wanted, &f->nodes));
     if (market)
         TRY(read_market(d, ids, &f->edges));
     if (f->features.data)
-        TRY(read_features(d, ids, &f->features));
+        TRY(read_features(d, ids, f->wanted, &f->features));
     if (f->labels.data)
-        TRY(prepare_labels(ids, &f->labels));
+        TRY(prepare_labels(ids, f->wanted, &f->labels));
     if (!market)
-        TRY(edge_text_read(d, ids, &f->edges));
+        TRY(edge_text_read(d, ids, f->wanted, &f->edges));
     if (!ids->expected)
         ids->expected = "a node of the edges";
     TRY(node_ids_give(d, ids));
@@ -83,8 +84,9 @@ static consm_status read_parts(struct dataset *d, const struct plain_files *f, s
         memset(d->label, 0xff, (size_t)d->nodes * sizeof *d->label); /* all -1 */
     }
     if (f->labels.data)
-        TRY(label_text_read(d, ids, classes, &f->labels));
+        TRY(label_text_read(d, ids, classes, f->wanted, &f->labels));
     TRY(classes_settle(d, classes));
+    TRY(wanted_met(f->wanted, d->name));
 done:
     return st;
 }
@@ -126,7 +128,8 @@ static void close_parts(struct opened *o)
 }
 
 /* Maps the parts that have a path, in the order of struct plain_files, and reads them. */
-static consm_status load_parts(struct dataset **out, const char *name, struct opened *o)
+static consm_status load_parts(struct dataset **out, const char *name, struct opened *o,
+                               struct wanted *wanted)
 {
     consm_status st = CONSM_OK;
     struct dataset *d = NULL;
@@ -143,7 +146,7 @@ static consm_status load_parts(struct dataset **out, const char *name, struct op
         sha256_add(&sum, o->map[i].data, o->map[i].size);
     }
     TRY(dataset_new(&d, name));
-    TRY(plain_read(d, &(struct plain_files){part[0], part[1], part[2], part[3], part[4]}));
+    TRY(plain_read(d, &(struct plain_files){part[0], part[1], part[2], part[3], part[4], wanted}));
     sha256_hex(d->sha256, &sum);
     *out = d;
     d = NULL;
@@ -187,6 +190,13 @@ enum sniffed plain_sniff(const struct probe *p)
 
 consm_status plain_load(struct dataset **out, const char *folder)
 {
+    struct reading_options reading = {0};
+    return plain_load_with(out, folder, &reading);
+}
+
+consm_status plain_load_with(struct dataset **out, const char *folder,
+                             struct reading_options *reading)
+{
     consm_status st = CONSM_OK;
     static const char *const nodes[] = {"nodes.csv", "nodes.tsv", "nodes.txt", NULL};
     static const char *const features[] = {"features.csv", "features.tsv", "features.svm",
@@ -200,7 +210,7 @@ consm_status plain_load(struct dataset **out, const char *folder)
     TRY(find_part(&o.path[1], folder, nodes));
     TRY(find_part(&o.path[3], folder, features));
     TRY(find_part(&o.path[4], folder, about));
-    TRY(load_parts(out, folder, &o));
+    TRY(load_parts(out, folder, &o, &reading->wanted));
 done:
     close_parts(&o);
     return st;
@@ -212,17 +222,17 @@ enum sniffed edge_list_sniff(const struct probe *p)
     return length > 0 && !memchr(p->file.data, 0, length) ? SNIFF_PERHAPS : SNIFF_NO;
 }
 
-consm_status edge_list_load(struct dataset **out, const char *edges, const char *labels,
-                            const char *features)
+consm_status edge_list_load(struct dataset **out, const char *edges,
+                            struct reading_options *reading)
 {
     consm_status st = CONSM_OK;
-    const char *path[PARTS] = {edges, NULL, labels, features, NULL};
+    const char *path[PARTS] = {edges, NULL, reading->labels, reading->features, NULL};
     struct opened o = {0};
     *out = NULL;
     for (int i = 0; i < PARTS; i++)
         if (path[i] && !(o.path[i] = mem_strdup(path[i])))
             TRY(CONSM_ENOMEM);
-    TRY(load_parts(out, edges, &o));
+    TRY(load_parts(out, edges, &o, &reading->wanted));
 done:
     close_parts(&o);
     return st;

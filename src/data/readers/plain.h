@@ -11,6 +11,7 @@
 /* The files of a set; those that are not there have no data. edges may also be Matrix Market. */
 struct plain_files {
     struct text_file edges, nodes, labels, features, about;
+    struct wanted *wanted; /* of the columns, or NULL */
 };
 
 /* Reads files in memory into an empty dataset and checks it. */
@@ -20,13 +21,14 @@ enum sniffed plain_sniff(const struct probe *p);
 
 /* SHA-256 over the files in the order of struct plain_files. */
 consm_status plain_load(struct dataset **out, const char *folder);
+consm_status plain_load_with(struct dataset **out, const char *folder,
+                             struct reading_options *reading);
 
 /* A table of text is anything without a zero byte at its beginning: it may be an edge list. */
 enum sniffed edge_list_sniff(const struct probe *p);
 
-/* Labels and features may be NULL. */
-consm_status edge_list_load(struct dataset **out, const char *edges, const char *labels,
-                            const char *features);
+consm_status edge_list_load(struct dataset **out, const char *edges,
+                            struct reading_options *reading);
 
 /* Writes edges.csv, nodes.csv, features.csv or features.svm, and dataset.json, so that plain_load
  * gives everything back but the hash. Other files of the folder are left alone, except that feature

@@ -11,6 +11,7 @@
 
 #include "data/dataset.h"
 #include "data/names.h"
+#include "data/wanted.h"
 #include "io/file.h"
 #include "io/token.h"
 
@@ -31,6 +32,12 @@ static inline bool probe_has(const struct probe *p, const char *name)
     return names_find(&p->names, name, strlen(name)) >= 0;
 }
 
+/* How a path is to be read. */
+struct reading_options {
+    const char *labels, *features; /* files that stand beside an edge list, or NULL */
+    struct wanted wanted;
+};
+
 enum sniffed { SNIFF_NO, SNIFF_PERHAPS, SNIFF_YES };
 
 enum { READER_SUFFIXES = 4 };
@@ -42,9 +49,10 @@ struct reader {
     const char *suffix[READER_SUFFIXES]; /* of its files; none: its sets are folders */
     enum sniffed (*sniff)(const struct probe *p);
     consm_status (*load)(struct dataset **out, const char *path);
-    /* Instead of load, where files of labels and features may stand beside; either may be NULL. */
-    consm_status (*load_with)(struct dataset **out, const char *path, const char *labels,
-                              const char *features);
+    /* Instead of load, where there is something to say about columns … */
+    consm_status (*load_with)(struct dataset **out, const char *path,
+                              struct reading_options *reading);
+    bool parts; /* … and files of labels and features may stand beside */
     consm_status (*save)(const struct dataset *d, const char *path); /* NULL: is only read */
 };
 

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# The fraud engineer's tables: an export with semicolons, decimal commas, categories, yes and no, dates and
+# blanks, columns called as they are called where she works. It trains as it is; the next month's export, with
+# another order of columns, a country nobody has seen and other blanks, is read with the same eyes.
+# usage: check_cli_tables.sh PATH-TO-consm
+set -uo pipefail
+consm=$1
+# shellcheck source=tests/faults.sh
+. "$(dirname "$0")/faults.sh"
+begun_output_is_fine=yes
+said() { grep -qF -- "$1" "$work/out" "$work/err" || fault "not said: $1; but: $(cat "$work/out" "$work/err")"; }
+
+# ---- this month: u0 … u199 in a ring; who is from XY is a fraud -------------------------------------
+month() { # folder, first line of nodes, awk's print of row i
+    mkdir -p "$work/$1"
+    awk 'BEGIN { print "von;nach;betrag;kanal"; for (i = 0; i < 200; i++) print "u" i ";u" (i + 1) % 200 ";" i % 7 + 1 ";web" }' \
+        > "$work/$1/edges.csv"
+    awk -v head="$2" 'BEGIN { print head; for (i = 0; i < 200; i++) {
+        bad = i % 10 == 0; land = bad ? "XY" : i % 3 ? "DE" : "FR"; vip = i % 4 ? "nein" : ""
+        since = sprintf("20%02d-0%d-1%d", i % 20, i % 9 + 1, i % 10); amount = i % 13 ? i % 50 ",5" : ""
+        '"$3"' } }' > "$work/$1/nodes.csv"
+}
+month may 'kunde;betrug;land;umsatz;seit;name' \
+    'print "u" i ";" (bad ? "ja" : "nein") ";" land ";" amount ";" since ";Person " i'
+columns=(--id-column kunde --label-column betrug --weight-column betrag)
+expect 1 "nodes.csv: line 1, column 1: found" info "$work/may"
+said "say by --id-column which column it is"
+expect 1 'column 3: found "betrag", expected "weight" as the name of a third column' \
+    info "$work/may" --id-column kunde --label-column betrug --ignore kanal
+said "say --weight-column betrag, or --ignore betrag"
+expect 0 "features from 4 columns: land (category of 3), umsatz (number, some missing), seit (date), name (left out)" \
+    train "$work/may" "${columns[@]}" -m mlp --epochs 200 -o "$work/model"
+said "taken as id: column kunde; label: column betrug; weight: column betrag"
+said "warning: column name holds 200 different texts in 200 cells: it is left out"
+said "column kanal is passed over"
+grep -qa 'land.*category.*DE.*FR.*XY' "$work/model/model.safetensors" || fault "the model file has no recipe"
+grep -q "^u10,ja" "$work/model/predictions.csv" || fault "XY is not found out: $(sed -n 12p "$work/model/predictions.csv")"
+
+# ---- next month: other order, no names, blanks elsewhere, a new country -----------------------------
+month june 'seit;umsatz;land;kunde;betrug' \
+    'print (i % 11 ? since : "") ";" amount ";" (i == 3 ? "ZZ" : land) ";u" i ";" (bad ? "ja" : "nein")'
+expect 0 "u10,ja" predict "$work/model/model.safetensors" "$work/june" "${columns[@]}"
+said 'warning: column land: 1 cells hold values that were not there in training, as "ZZ"'
+said "warning: column seit: 19 cells are empty, none was in training"
+expect 0 '"accuracy": ' evaluate "$work/model/model.safetensors" "$work/june" "${columns[@]}" --json
+expect 0 "land=XY" explain "$work/model/model.safetensors" "$work/june" u10 "${columns[@]}"
+# The same table with its own recipe gone: what was encoded once is found by its names.
+"$consm" convert "$work/may" "$work/may.npz" "${columns[@]}" > /dev/null 2>&1 || fault "convert fails"
+"$consm" predict "$work/model/model.safetensors" "$work/may.npz" 2> /dev/null | cmp -s - "$work/model/predictions.csv" ||
+    fault "encoded features are not those of the table"
+sed -i 's/;land;/;country;/' "$work/june/nodes.csv"
+expect 2 "lacks 1 of the model's 4 feature columns: land" predict "$work/model/model.safetensors" "$work/june" "${columns[@]}"
+
+# ---- everything that is wrong, at once --------------------------------------------------------------
+mkdir "$work/bad"
+printf 'source\ttarget\nu1\tu2\nu2\tu9\nu3\n' > "$work/bad/edges.csv"
+{ printf 'id,label,amount,when,split\n'
+  printf 'u1,a,5,2020-01-01,train\nu2,b,five,2020-01-02,val\nu2,a,7,2020-01-03,test\n'
+  printf 'u3,a,8,01/02/2020,train\nu4,b,9,2020-01-05,holdout\nu5,b\n'; } > "$work/bad/nodes.csv"
+expect 1 "nodes.csv: 3 faults:" info "$work/bad"
+said '  line 4, column 1 (id): found "u2", expected an id that no other row has; keep one of the rows'
+said '  line 6, column 5 (split): found "holdout", expected train, val, test, none or nothing'
+said '  line 7: found 2 columns, expected 5 as in the first row'
+sed -i '/holdout/d; /^u5/d; 4d' "$work/bad/nodes.csv"
+expect 1 "nodes.csv: 2 faults:" info "$work/bad"
+said '  line 3, column amount: found "five", expected a finite number as in other rows; mend the cell, leave it empty, or pass the column over (--ignore amount)'
+said '  line 4, column when: found "01/02/2020", expected a date as in other rows (2026-11-16)'
+expect 1 "edges.csv: 2 faults:" info "$work/bad" --ignore amount,when
+said '  line 3, column 2 (target): found "u9", expected a node of nodes.csv'
+expect 2 "--ignore kannal: no table has such a column" info "$work/may" "${columns[@]}" --ignore kannal
+
+# ---- labels beside an edge list ---------------------------------------------------------------------
+printf 'a b\nb c\nc d\nd a\n' > "$work/e.txt"
+printf 'when,user,is_fraud,note\n1,a,yes,-\n2,b,no,-\n3,c,no,-\n4,d,yes,-\n' > "$work/l.csv"
+expect 1 "say by --id-column and --label-column which they are" info "$work/e.txt" --labels "$work/l.csv"
+expect 0 '"name": "yes"' info "$work/e.txt" --labels "$work/l.csv" --id-column user --label-column is_fraud --json
+expect 2 "whose columns have no names" info karate --format npz --label-column x
+printf '%%%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n' > "$work/g.mtx"
+"$consm" convert "$work/g.mtx" "$work/g.npz" > /dev/null 2>&1
+expect 2 "whose columns have no names" info "$work/g.npz" --label-column x
+
+verdict
