@@ -25,7 +25,6 @@ static void bad_yandex(void **state)
         {{WITHOUT("edges"), END_PART},
          CONSM_EFORMAT,
          "no array edges or adj_indptr: the archive has node_feat"},
-        {{WITHOUT("val_masks"), END_PART}, CONSM_EFORMAT, "no array val_masks"},
         {{WITHOUT("node_labels"), WITHOUT("node_features"), END_PART},
          CONSM_EFORMAT,
          "neither node_labels nor node_features"},

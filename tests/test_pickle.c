@@ -235,7 +235,7 @@ static void broken_machines(void **state)
         {BYTES("cnumpy\nndarray\n)R."), "in a way its library never does"},
         {BYTES("cnumpy\nndarray\n)\x81."), "a new object of this class"},
         {BYTES("cnumpy\ndtype\n)R."), "numpy.dtype with other arguments"},
-        {BYTES("cnumpy\ndtype\n(S'O8'\nI0\nI1\ntR."), "type \"O8\""},
+        {BYTES("cnumpy\ndtype\n(S'O4'\nI0\nI1\ntR."), "type \"O4\""},
         {BYTES("ccollections\ndefaultdict\n(NtR."), "a defaultdict of something else"},
         {BYTES("cscipy.sparse.csr\ncsr_matrix\n)\x81Nb."), "built from None: expected a dict"},
         {BYTES("cscipy.sparse.csr\ncsr_matrix\n)\x81}S'data'\nNsb."), "with None as data"},

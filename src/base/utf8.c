@@ -48,6 +48,27 @@ uint32_t utf8_next(const char **s)
     return c;
 }
 
+size_t utf8_put(char out[4], uint32_t c)
+{
+    if (c < 0x80) {
+        out[0] = (char)c;
+        return 1;
+    }
+    if (c < 0x800) {
+        out[0] = (char)(0xC0 | c >> 6);
+        out[1] = (char)(0x80 | (c & 0x3F));
+        return 2;
+    }
+    if (c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF))
+        return 0;
+    size_t length = c < 0x10000 ? 3 : 4;
+    out[0] = (char)(length == 3 ? 0xE0 | c >> 12 : 0xF0 | c >> 18);
+    out[length - 3] = (char)(length == 3 ? out[0] : 0x80 | (c >> 12 & 0x3F));
+    out[length - 2] = (char)(0x80 | (c >> 6 & 0x3F));
+    out[length - 1] = (char)(0x80 | (c & 0x3F));
+    return length;
+}
+
 bool utf8_steers(uint32_t c)
 {
     return (c < 0x20 && c != '\t' && c != '\n') || (c >= 0x7F && c < 0xA0) ||

@@ -14,6 +14,10 @@ bool utf8_valid(const char *text, size_t length);
  * none, 0 at the end. */
 uint32_t utf8_next(const char **s);
 
+/* Writes a character's bytes and returns how many; 0 for what is no character (surrogates, above
+ * 0x10FFFF). */
+size_t utf8_put(char out[4], uint32_t c);
+
 /* Characters that would change what stands around them: controls (also the terminal's escapes),
  * what XML forbids, and the overrides of writing direction, which can make one name look like
  * another. Tab and new line are not among them. */

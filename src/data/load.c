@@ -44,6 +44,22 @@ static consm_status check_reading(const struct reader *r, const char *path,
     return wanted_check(&reading->wanted);
 }
 
+/* What is mapped, or several files, is not unpacked on the way. */
+static consm_status check_packed(const struct reader *r, const char *path)
+{
+    consm_status st = CONSM_OK;
+    struct file_map map = {0};
+    if (!r->whole || file_kind(path) != FILE_REGULAR)
+        return CONSM_OK;
+    TRY(file_map(&map, path));
+    if (unpack_kind(map.data, map.size) != UNPACK_PLAIN)
+        st = status_fail(CONSM_EFORMAT, "%s: %s files are read as they are: unpack it first", path,
+                         r->name);
+done:
+    file_unmap(&map);
+    return st;
+}
+
 consm_status data_load_with(struct dataset **out, const char *path, const char *format,
                             struct reading_options *reading)
 {
@@ -56,6 +72,7 @@ consm_status data_load_with(struct dataset **out, const char *path, const char *
     else
         TRY(reader_recognise(&r, path));
     TRY(check_reading(r, path, reading));
+    TRY(check_packed(r, path));
     file_bound_begin(&bound);
     st = r->load_with ? r->load_with(out, path, reading) : r->load(out, path);
     TRY(file_bound_end(&bound, st, path));
@@ -111,7 +128,7 @@ consm_status data_writer(const struct reader **out, const char *path, const char
                              (*out)->name);
         goto done;
     }
-    *out = reader_of_suffix(path);
+    *out = path[unpack_stem(path)] ? NULL : reader_of_suffix(path);
     if (!*out || !(*out)->save) {
         if (reader_suffix(path) && file_kind(path) != FILE_FOLDER)
             TRY(unknown_suffix(path));

@@ -161,6 +161,20 @@ consm_status npy_parse(struct npy *out, const uint8_t *bytes, size_t size, const
     return npy_header(out, &header, bytes, size, size, label);
 }
 
+bool npy_is_pickled(size_t *header, const uint8_t *bytes, size_t size)
+{
+    if (size < 12 || memcmp(bytes, "\x93NUMPY", 6) != 0)
+        return false;
+    size_t start = bytes[6] == 1 ? 10 : 12;
+    size_t length = bytes[8] | (size_t)bytes[9] << 8;
+    if (bytes[6] > 1)
+        length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
+    if (length > LONGEST_HEADER || length > size - start)
+        return false;
+    *header = start + length;
+    return memmem(bytes + start, length, "'descr': '|O'", 13) != NULL;
+}
+
 /* The widths a kind may have: bit w stands for w bytes. */
 static unsigned widths_of(char kind)
 {

@@ -32,6 +32,10 @@ consm_status npy_header(struct npy *out, size_t *header, const uint8_t *bytes, s
 /* A whole .npy file in memory. The array points into bytes. */
 consm_status npy_parse(struct npy *out, const uint8_t *bytes, size_t size, const char *label);
 
+/* Whether a .npy file in memory holds Python objects, pickled; *header as above, so that the pickle
+ * begins there. */
+bool npy_is_pickled(size_t *header, const uint8_t *bytes, size_t size);
+
 /* Fills kind, width and swapped from a type such as "<f4". */
 consm_status npy_type(struct npy *a, const char *text, size_t length);
 

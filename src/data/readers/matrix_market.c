@@ -159,14 +159,14 @@ consm_status matrix_market_load(struct dataset **out, const char *path,
                                 struct reading_options *reading)
 {
     consm_status st = CONSM_OK;
-    struct file_map map = {0};
+    struct unpacked file = {0};
     *out = NULL;
-    TRY(file_map(&map, path));
+    TRY(unpack_open(&file, path));
     /* The reader of edge lists, which takes it from here, would take other text too. */
-    if (!matrix_market_is(&(struct text_file){path, map.data, map.size}))
+    if (!matrix_market_is(&(struct text_file){path, file.data, file.size}))
         TRY(status_fail(CONSM_EFORMAT, "%s: line 1: expected %%%%MatrixMarket", path));
     TRY(edge_list_load(out, path, reading));
 done:
-    file_unmap(&map);
+    unpack_close(&file);
     return st;
 }

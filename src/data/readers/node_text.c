@@ -184,22 +184,27 @@ done:
     return st;
 }
 
+bool role_of_text(uint8_t *out, const char *text, size_t length)
+{
+    *out = SPLIT_NONE;
+    if (token_is_one_of(text, length, "train|training"))
+        *out = SPLIT_TRAIN;
+    else if (token_is_one_of(text, length, "val|valid|validation|dev"))
+        *out = SPLIT_VAL;
+    else if (token_is_one_of(text, length, "test|testing"))
+        *out = SPLIT_TEST;
+    return *out != SPLIT_NONE || length == 0 || token_is_one_of(text, length, "none");
+}
+
 static consm_status read_role(struct node_table *t, int column)
 {
     const struct csv_field *f = &t->csv.field[column];
     consm_status st = GROW(t->role, t->role_used, t->role_capacity, 1);
     if (st < 0)
         return st;
-    uint8_t role = SPLIT_NONE;
-    if (token_is_one_of(f->text, f->length, "train|training"))
-        role = SPLIT_TRAIN;
-    else if (token_is_one_of(f->text, f->length, "val|valid|validation|dev"))
-        role = SPLIT_VAL;
-    else if (token_is_one_of(f->text, f->length, "test|testing"))
-        role = SPLIT_TEST;
-    else if (f->length > 0 && !token_is_one_of(f->text, f->length, "none"))
+    if (!role_of_text(&t->role[t->role_used], f->text, f->length))
         return csv_fail(&t->csv, column, "train, val, test, none or nothing");
-    t->role[t->role_used++] = role;
+    t->role_used++;
     return CONSM_OK;
 }
 

@@ -23,6 +23,9 @@ consm_status classes_read(int32_t *out, struct classes *classes, const struct cs
  * d->label holds places in the list. */
 consm_status classes_settle(struct dataset *d, const struct classes *classes);
 
+/* train, val, test, none or nothing, and their like; false for anything else. */
+bool role_of_text(uint8_t *out, const char *text, size_t length);
+
 /* nodes.csv: fills ids (complete), d->nodes, label (places in classes), role, and features if it
  * has columns for them. */
 consm_status node_text_read(struct dataset *d, struct node_ids *ids, struct classes *classes,

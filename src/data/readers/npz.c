@@ -47,9 +47,7 @@ done:
     return st;
 }
 
-/* Labels (n) under the key, or all unknown. Sets the number of nodes where it is not known yet. */
-static consm_status read_labels(struct dataset *d, const struct npz_archive *archive,
-                                const char *key)
+consm_status npz_read_labels(struct dataset *d, const struct npz_archive *archive, const char *key)
 {
     consm_status st = CONSM_OK;
     struct npz_array array = {.label = ""};
@@ -61,6 +59,8 @@ static consm_status read_labels(struct dataset *d, const struct npz_archive *arc
     TRY(check_distinct(d, "class_names", d->class_name, names));
     if (npz_find(archive, key)) {
         TRY(npz_read(&array, archive, key));
+        if (array.npy.rank == 2 && array.npy.shape[1] == 1)
+            array.npy.rank = 1; /* (n,1), as OGB has them */
         TRY(npy_expect(&array.npy, 1, d->nodes, -1));
         d->nodes = array.npy.count;
         most = classes >= 0 ? classes : d->nodes > FREE_CLASSES ? d->nodes : FREE_CLASSES;
@@ -82,8 +82,12 @@ done:
 static consm_status read_masks(struct dataset *d, const struct npz_archive *archive,
                                const char *const key[3]);
 
-/* What both layouts may carry on top, once the nodes are known. */
-static consm_status read_extras(struct dataset *d, const struct npz_archive *archive)
+static bool has_masks(const struct npz_archive *archive, const char *const key[3])
+{
+    return npz_find(archive, key[0]) || npz_find(archive, key[1]) || npz_find(archive, key[2]);
+}
+
+consm_status npz_read_extras(struct dataset *d, const struct npz_archive *archive)
 {
     consm_status st = CONSM_OK;
     int64_t count, directed = d->directed;
@@ -92,9 +96,9 @@ static consm_status read_extras(struct dataset *d, const struct npz_archive *arc
     TRY(npz_read_strings(&d->feature_name, archive, "feature_names", &count, d->features));
     TRY(read_number(&directed, archive, "directed", 0, 1));
     d->directed = directed;
-    if (npz_find(archive, mask_key[0]))
+    if (has_masks(archive, mask_key))
         TRY(read_masks(d, archive, mask_key));
-    else if (npz_find(archive, single_mask_key[0]))
+    else if (has_masks(archive, single_mask_key))
         TRY(read_masks(d, archive, single_mask_key));
     if (!d->label) {
         TRY(NEW(d->label, d->nodes));
@@ -119,7 +123,7 @@ static consm_status assign_role(uint8_t *role, const uint8_t *mask, int64_t spli
     return CONSM_OK;
 }
 
-/* Masks of shape (s,n), or (n) for a single split. */
+/* Masks of shape (s,n), or (n) for a single split; a role may have none. */
 static consm_status read_masks(struct dataset *d, const struct npz_archive *archive,
                                const char *const key[3])
 {
@@ -127,13 +131,15 @@ static consm_status read_masks(struct dataset *d, const struct npz_archive *arch
     struct npz_array array = {.label = ""};
     uint8_t *mask = NULL;
     for (int i = 0; i < 3; i++) {
+        if (has_masks(archive, key) && !npz_find(archive, key[i]))
+            continue;
         TRY(npz_read(&array, archive, key[i]));
         int64_t splits = array.npy.rank == 1 ? 1 : array.npy.shape[0];
         if (array.npy.rank == 1)
             TRY(npy_expect(&array.npy, 1, d->nodes, -1));
         else
-            TRY(npy_expect(&array.npy, 2, i > 0 ? d->splits : -1, d->nodes));
-        if (i == 0) {
+            TRY(npy_expect(&array.npy, 2, d->role ? d->splits : -1, d->nodes));
+        if (!d->role) {
             d->splits = splits;
             TRY(ZNEW(d->role, array.npy.count));
             TRY(NEW(mask, array.npy.count));
@@ -238,7 +244,7 @@ static consm_status load_yandex(struct dataset *d, const struct npz_archive *arc
     consm_status st = CONSM_OK;
     if (!npz_find(archive, "edges"))
         return npz_missing(archive, "edges or adj_indptr");
-    TRY(read_labels(d, archive, "node_labels"));
+    TRY(npz_read_labels(d, archive, "node_labels"));
     if (npz_find(archive, "node_features"))
         TRY(npz_read_features(d, archive, "node_features"));
     else if (npz_find(archive, "node_features_indptr"))
@@ -250,13 +256,12 @@ static consm_status load_yandex(struct dataset *d, const struct npz_archive *arc
                         "to give the number of nodes",
                         d->name));
     TRY(read_edges(d, archive));
-    TRY(read_extras(d, archive));
+    TRY(npz_read_extras(d, archive));
 done:
     return st;
 }
 
-/* Every stored entry of the adjacency matrix is an edge; weights that are all 1 are none. */
-static consm_status adjacency_edges(struct dataset *d, struct csr *a)
+consm_status npz_adjacency_edges(struct dataset *d, struct csr *a)
 {
     consm_status st = CONSM_OK;
     bool weighted = false;
@@ -288,34 +293,47 @@ static consm_status load_scipy(struct dataset *d, const struct npz_archive *arch
                         (long long)arrays.parts.cols));
     TRY(npy_csr_entries(&a, &arrays.parts));
     d->nodes = a->rows;
-    TRY(adjacency_edges(d, a));
+    TRY(npz_adjacency_edges(d, a));
     if (npz_find(archive, "attr_matrix"))
         TRY(npz_read_features(d, archive, "attr_matrix"));
     else if (npz_find(archive, "attr_indptr"))
         TRY(npz_read_sparse(d, archive, "attr_"));
     else if (npz_find(archive, "attr_matrix.indptr"))
         TRY(npz_read_sparse(d, archive, "attr_matrix."));
-    TRY(read_labels(d, archive, "labels"));
-    TRY(read_extras(d, archive));
+    TRY(npz_read_labels(d, archive, "labels"));
+    TRY(npz_read_extras(d, archive));
 done:
     csr_free(a);
     free_csr_arrays(&arrays);
     return st;
 }
 
-/* What scipy.sparse.save_npz writes says how the matrix is compressed; by rows is what we read. */
-static consm_status check_compressed_rows(const struct npz_archive *archive)
+/* What scipy.sparse.save_npz writes says how the matrix is stored. Columns instead of rows make the
+ * same edges the other way round. */
+static consm_status load_saved(struct dataset *d, const struct npz_archive *archive)
 {
     consm_status st = CONSM_OK;
     struct npz_array array = {.label = ""};
     char **text = NULL;
-    if (!npz_find(archive, "format"))
-        return CONSM_OK;
-    TRY(npz_read(&array, archive, "format"));
-    TRY(npy_expect(&array.npy, 0, -1, -1));
-    TRY(npy_strings(&text, &array.npy));
-    if (strcmp(text[0], "csr") != 0)
-        TRY(status_fail(CONSM_EFORMAT, "%s: \"%.20s\": expected \"csr\"", array.label, text[0]));
+    bool columns = false;
+    if (npz_find(archive, "format")) {
+        TRY(npz_read(&array, archive, "format"));
+        TRY(npy_expect(&array.npy, 0, -1, -1));
+        TRY(npy_strings(&text, &array.npy));
+        columns = strcmp(text[0], "csc") == 0;
+        if (!columns && strcmp(text[0], "csr") != 0)
+            TRY(status_fail(
+                CONSM_EFORMAT,
+                "%s: \"%.20s\": expected \"csr\", \"csc\" or \"coo\"; convert the matrix "
+                "by .tocsr() before saving it",
+                array.label, text[0]));
+    }
+    TRY(load_scipy(d, archive, ""));
+    if (columns) {
+        int32_t *from = d->from;
+        d->from = d->to;
+        d->to = from;
+    }
 done:
     if (text)
         mem_free(text[0]);
@@ -336,10 +354,15 @@ consm_status npz_load_archive(struct dataset **out, const struct npz_archive *ar
         TRY(load_scipy(d, archive, "adj_"));
     else if (npz_find(archive, "adj_matrix.indptr"))
         TRY(load_scipy(d, archive, "adj_matrix."));
-    else if (npz_find(archive, "indptr")) {
-        TRY(check_compressed_rows(archive));
-        TRY(load_scipy(d, archive, ""));
-    } else
+    else if (npz_find(archive, "indptr"))
+        TRY(load_saved(d, archive));
+    else if (npz_find(archive, "row") && npz_find(archive, "col"))
+        TRY(npz_load_coordinates(d, archive));
+    else if (npz_find(archive, "edge_index"))
+        TRY(npz_load_edge_index(d, archive));
+    else if (!npz_find(archive, "edges") && npz_adjacency_key(archive))
+        TRY(npz_load_matrices(d, archive, npz_adjacency_key(archive)));
+    else
         TRY(load_yandex(d, archive));
     memcpy(d->sha256, archive->sha256, sizeof d->sha256);
     TRY(dataset_check(d));

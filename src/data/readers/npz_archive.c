@@ -18,11 +18,11 @@ consm_status npz_open_memory(struct npz_archive *out, const char *name, const ui
 consm_status npz_open(struct npz_archive *out, const char *path)
 {
     consm_status st = CONSM_OK;
-    struct file_map map;
+    struct unpacked file;
     *out = (struct npz_archive){.zip = NULL};
-    TRY(file_map(&map, path));
-    st = npz_open_memory(out, path, map.data, map.size);
-    out->map = map;
+    TRY(unpack_open(&file, path));
+    st = npz_open_memory(out, path, file.data, file.size);
+    out->file = file;
     if (st < 0)
         npz_close(out);
 done:
@@ -32,7 +32,7 @@ done:
 void npz_close(struct npz_archive *archive)
 {
     zip_free(archive->zip);
-    file_unmap(&archive->map);
+    unpack_close(&archive->file);
     *archive = (struct npz_archive){.zip = NULL};
 }
 

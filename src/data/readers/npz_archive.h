@@ -4,10 +4,11 @@
 
 #include "data/dataset.h"
 #include "io/npy.h"
+#include "io/unpack.h"
 #include "io/zip.h"
 
 struct npz_archive {
-    struct file_map map;
+    struct unpacked file;
     struct zip *zip;
     char sha256[65];
 };
@@ -47,6 +48,27 @@ consm_status npz_read_features(struct dataset *d, const struct npz_archive *arch
 /* Reads the SciPy matrix under the keys at+"data", at+"indices", … into d->sparse; d->nodes as
  * above. */
 consm_status npz_read_sparse(struct dataset *d, const struct npz_archive *archive, const char *at);
+
+/* Labels (n) under the key, or all unknown. Sets the number of nodes where it is not known yet. */
+consm_status npz_read_labels(struct dataset *d, const struct npz_archive *archive, const char *key);
+/* What all layouts may carry on top, once the nodes are known: names, direction, masks. */
+consm_status npz_read_extras(struct dataset *d, const struct npz_archive *archive);
+/* Every stored entry of an adjacency matrix is an edge; weights that are all 1 are none. Takes
+ * arrays of a over. */
+consm_status npz_adjacency_edges(struct dataset *d, struct csr *a);
+
+/* ---- npz_people.c: archives as people save them ---- */
+
+/* edge_index (2,e), x (n,f), y (n), edge_weight (e): PyTorch Geometric's names. */
+consm_status npz_load_edge_index(struct dataset *d, const struct npz_archive *archive);
+/* The key of an adjacency matrix that is one array, or NULL. */
+const char *npz_adjacency_key(const struct npz_archive *archive);
+/* That matrix, dense or a SciPy matrix pickled into an array of one object, and features and labels
+ * beside it. */
+consm_status npz_load_matrices(struct dataset *d, const struct npz_archive *archive,
+                               const char *adjacency);
+/* What scipy.sparse.save_npz writes of coordinates (row, col, data, shape). */
+consm_status npz_load_coordinates(struct dataset *d, const struct npz_archive *archive);
 
 /* The dataset of an opened archive, unchecked hash and directed hint aside. */
 consm_status npz_load_archive(struct dataset **out, const struct npz_archive *archive,

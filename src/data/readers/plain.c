@@ -4,6 +4,7 @@
  */
 #include "data/readers/plain.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "data/readers/edge_text.h"
@@ -116,13 +117,13 @@ enum { PARTS = 5 };
 
 struct opened {
     char *path[PARTS];
-    struct file_map map[PARTS];
+    struct unpacked file[PARTS];
 };
 
 static void close_parts(struct opened *o)
 {
     for (int i = 0; i < PARTS; i++) {
-        file_unmap(&o->map[i]);
+        unpack_close(&o->file[i]);
         mem_free(o->path[i]);
     }
 }
@@ -139,11 +140,11 @@ static consm_status load_parts(struct dataset **out, const char *name, struct op
     for (int i = 0; i < PARTS; i++) {
         if (!o->path[i])
             continue;
-        TRY(file_map(&o->map[i], o->path[i]));
+        TRY(unpack_open(&o->file[i], o->path[i]));
         /* An empty file is there all the same. */
-        part[i] = (struct text_file){o->path[i], o->map[i].size ? (const void *)o->map[i].data : "",
-                                     o->map[i].size};
-        sha256_add(&sum, o->map[i].data, o->map[i].size);
+        part[i] = (struct text_file){
+            o->path[i], o->file[i].size ? (const void *)o->file[i].data : "", o->file[i].size};
+        sha256_add(&sum, o->file[i].data, o->file[i].size);
     }
     TRY(dataset_new(&d, name));
     TRY(plain_read(d, &(struct plain_files){part[0], part[1], part[2], part[3], part[4], wanted}));
@@ -155,14 +156,18 @@ done:
     return st;
 }
 
-/* The one of these names that the folder has; two that contradict each other are an error. */
+/* The one of these names that the folder has, packed or not; two that contradict each other are an
+ * error. */
 static consm_status find_part(char **out, const char *folder, const char *const *names)
 {
+    static const char *const packed[] = {"", ".gz", ".zst"};
+    enum { WAYS = sizeof packed / sizeof *packed };
     consm_status st = CONSM_OK;
-    char *path = NULL;
+    char *path = NULL, name[64];
     *out = NULL;
-    for (int i = 0; names[i]; i++) {
-        TRY(file_join(&path, folder, names[i]));
+    for (int i = 0; names[i / WAYS]; i++) {
+        snprintf(name, sizeof name, "%s%s", names[i / WAYS], packed[i % WAYS]);
+        TRY(file_join(&path, folder, name));
         if (file_kind(path) != FILE_MISSING) {
             if (*out)
                 TRY(status_fail(CONSM_EFORMAT, "%s: stands beside %s: expected one of them", path,
@@ -182,9 +187,17 @@ static const char *const edge_names[] = {"edges.csv", "edges.tsv", "edges.txt", 
 
 enum sniffed plain_sniff(const struct probe *p)
 {
-    for (int i = 0; edge_names[i]; i++)
+    char name[64];
+    for (int i = 0; edge_names[i]; i++) {
         if (probe_has(p, edge_names[i]))
             return SNIFF_YES;
+        snprintf(name, sizeof name, "%s.gz", edge_names[i]);
+        if (probe_has(p, name))
+            return SNIFF_YES;
+        snprintf(name, sizeof name, "%s.zst", edge_names[i]);
+        if (probe_has(p, name))
+            return SNIFF_YES;
+    }
     return SNIFF_NO;
 }
 

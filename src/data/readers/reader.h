@@ -12,15 +12,15 @@
 #include "data/dataset.h"
 #include "data/names.h"
 #include "data/wanted.h"
-#include "io/file.h"
 #include "io/token.h"
+#include "io/unpack.h"
 
 /* What can be seen of a path without reading it: a file's bytes, or the names in a folder. */
 struct probe {
     const char *path;
     bool folder;
-    struct text_file file;
-    struct file_map map;
+    struct text_file file;  /* unpacked, where it is packed */
+    struct unpacked opened; /* what its bytes lie in */
     struct names names;
 };
 
@@ -53,11 +53,14 @@ struct reader {
     consm_status (*load_with)(struct dataset **out, const char *path,
                               struct reading_options *reading);
     bool parts; /* … and files of labels and features may stand beside */
+    bool whole; /* is read as it is on the disk, not unpacked */
     consm_status (*save)(const struct dataset *d, const char *path); /* NULL: is only read */
 };
 
 /* The names of the table, and those that have a save, for messages and help. */
-#define READER_NAMES       "plain, edges, mtx, npz, safetensors, geom-gcn, planetoid"
+#define READER_NAMES                                                                            \
+    "plain, edges, mtx, graphml, gexf, gml, json, pajek, adjlist, npz, safetensors, geom-gcn, " \
+    "planetoid"
 #define READER_SAVED_NAMES "plain, npz, safetensors"
 
 /* Row index, or NULL behind the last. */
@@ -66,11 +69,13 @@ const struct reader *reader_get(int index);
 /* By name or alias. CONSM_EINVAL with the list of names when there is none. */
 consm_status reader_find(const struct reader **out, const char *name);
 
-/* By the end of a file's name, in any case; NULL when there is none. */
+/* By the end of a file's name, in any case, .gz and .zst behind it aside; NULL: there is none. */
 const struct reader *reader_of_suffix(const char *path);
 
-/* The end of a path that says what kind of file it is, as ".npz"; NULL: it has none. */
+/* The end of a path that says what kind of file it is, as ".npz" or ".csv.gz"; NULL: none. */
 const char *reader_suffix(const char *path);
+/* Whether a path ends in that suffix, .gz and .zst behind it aside. */
+bool reader_has_suffix(const char *path, const char *suffix);
 
 /* By what the path holds: the first row that is sure, else the first that would take it. */
 consm_status reader_recognise(const struct reader **out, const char *path);

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "data/readers/geom_gcn.h"
+#include "data/readers/graph_maker.h"
 #include "data/readers/matrix_market.h"
 #include "data/readers/npz.h"
 #include "data/readers/plain.h"
@@ -38,6 +39,50 @@ static const struct reader table[] = {
      .sniff = matrix_market_sniff,
      .load_with = matrix_market_load,
      .parts = true},
+    {.name = "graphml",
+     .title = "GraphML",
+     .shows = "an XML file with <graphml>",
+     .suffix = {".graphml"},
+     .sniff = graphml_sniff,
+     .load_with = graphml_load,
+     .parts = true},
+    {.name = "gexf",
+     .title = "GEXF",
+     .shows = "an XML file with <gexf>",
+     .suffix = {".gexf"},
+     .sniff = gexf_sniff,
+     .load_with = gexf_load,
+     .parts = true},
+    {.name = "gml",
+     .title = "GML",
+     .shows = "a text file with graph [",
+     .suffix = {".gml"},
+     .sniff = gml_sniff,
+     .load_with = gml_load,
+     .parts = true},
+    {.name = "json",
+     .alias = "node-link",
+     .title = "node-link JSON",
+     .shows = "a text file that begins with {",
+     .suffix = {".json"},
+     .sniff = node_link_sniff,
+     .load_with = node_link_load,
+     .parts = true},
+    {.name = "pajek",
+     .alias = "net",
+     .title = "Pajek",
+     .shows = "a text file that begins with *Vertices",
+     .suffix = {".net"},
+     .sniff = pajek_sniff,
+     .load_with = pajek_load,
+     .parts = true},
+    {.name = "adjlist",
+     .title = "adjacency list",
+     .shows = "a text file called .adjlist",
+     .suffix = {".adjlist", ".adj"},
+     .sniff = adjacency_sniff,
+     .load_with = adjacency_load,
+     .parts = true},
     {.name = "npz",
      .title = "NumPy archive",
      .shows = "a zip file",
@@ -51,17 +96,20 @@ static const struct reader table[] = {
      .suffix = {".safetensors"},
      .sniff = safetensors_dataset_sniff,
      .load = safetensors_dataset_load,
+     .whole = true,
      .save = safetensors_dataset_save},
     {.name = "geom-gcn",
      .title = "Geom-GCN",
      .shows = "a folder with out1_graph_edges.txt",
      .sniff = geom_gcn_sniff,
-     .load = geom_gcn_load},
+     .load = geom_gcn_load,
+     .whole = true},
     {.name = "planetoid",
      .title = "Planetoid",
      .shows = "a folder with ind.NAME.graph, or one of those files",
      .sniff = planetoid_sniff,
-     .load = planetoid_load_path},
+     .load = planetoid_load_path,
+     .whole = true},
 };
 enum { READERS = sizeof table / sizeof *table };
 
@@ -84,17 +132,26 @@ consm_status reader_find(const struct reader **out, const char *name)
 const char *reader_suffix(const char *path)
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-    const char *dot = strrchr(base, '.');
+    const char *stem = path + unpack_stem(path), *dot = stem > base ? stem - 1 : stem;
+    while (dot > base && *dot != '.')
+        dot--;
+    if (dot == base && *stem) /* edges.gz */
+        dot = stem;
     /* .hidden has none, and neither has a version's number, as in graph-1.2. */
-    return dot && dot != base && isalpha((unsigned char)dot[1]) ? dot : NULL;
+    return dot > base && *dot == '.' && isalpha((unsigned char)dot[1]) ? dot : NULL;
+}
+
+bool reader_has_suffix(const char *path, const char *suffix)
+{
+    size_t stem = unpack_stem(path), length = strlen(suffix);
+    return stem > length && strncasecmp(path + stem - length, suffix, length) == 0;
 }
 
 const struct reader *reader_of_suffix(const char *path)
 {
-    const char *suffix = reader_suffix(path);
-    for (int i = 0; suffix && i < READERS; i++)
+    for (int i = 0; i < READERS; i++)
         for (int k = 0; k < READER_SUFFIXES && table[i].suffix[k]; k++)
-            if (strcasecmp(table[i].suffix[k], suffix) == 0)
+            if (reader_suffix(path) && reader_has_suffix(path, table[i].suffix[k]))
                 return &table[i];
     return NULL;
 }
@@ -126,8 +183,8 @@ consm_status probe_open(struct probe *p, const char *path)
         TRY(list_folder(p));
         break;
     case FILE_REGULAR:
-        TRY(file_map(&p->map, path));
-        p->file = (struct text_file){path, p->map.data, p->map.size};
+        TRY(unpack_open(&p->opened, path));
+        p->file = (struct text_file){path, p->opened.data, p->opened.size};
         break;
     case FILE_MISSING:
         TRY(status_fail(CONSM_EIO, "%s: cannot open: %s", path, strerror(errno)));
@@ -142,14 +199,14 @@ done:
 
 void probe_close(struct probe *p)
 {
-    file_unmap(&p->map);
+    unpack_close(&p->opened);
     names_free(&p->names);
 }
 
 /* "a zip file (npz), …": what a reader would have known. */
 static consm_status refuse(const struct probe *p)
 {
-    char known[640] = "";
+    char known[1024] = "";
     size_t used = 0;
     if (!p->folder && p->file.size == 0)
         return status_fail(CONSM_EFORMAT, "%s: is empty: expected a dataset", p->path);

@@ -52,6 +52,9 @@ struct pickle_argument {
     size_t size, size2;
 };
 
+/* The object in a NumPy array of one object; anything else is itself. */
+const struct pickle_value *pickle_inside(const struct pickle_value *root);
+
 /* A fault at the current opcode. */
 consm_status pickle_fault(const struct pickle *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -125,6 +125,11 @@ static consm_status make_dtype(struct pickle *p, struct pickle_value *out,
     if (!is_tuple(args, "sii"))
         TRY(pickle_fault(p, "numpy.dtype with other arguments than a name and two flags"));
     TRY(new_array(p, out, PICKLE_DTYPE));
+    if (same_text(args->items->item[0].text, args->items->item[0].size, "O8") ||
+        same_text(args->items->item[0].text, args->items->item[0].size, "O")) {
+        out->array->kind = 'O';
+        return CONSM_OK;
+    }
     TRY(npy_type(out->array, args->items->item[0].text, args->items->item[0].size));
 done:
     return st;
@@ -147,6 +152,8 @@ static consm_status fill_array(struct pickle *p, struct npy *a, const struct pic
                                const struct pickle_value *bytes)
 {
     int64_t side[NPY_MAX_RANK] = {0};
+    if (dtype->array->kind == 'O')
+        return pickle_fault(p, "an array of objects: expected numbers");
     if (shape->count > NPY_MAX_RANK)
         return pickle_fault(p, "an array of %u dimensions: expected at most 2", shape->count);
     for (uint32_t i = 0; i < shape->count; i++) {
@@ -323,6 +330,25 @@ static consm_status build_csr(struct pickle *p, struct pickle_csr *m,
     return CONSM_OK;
 }
 
+/* (version, (), dtype('O'), order, [object]): how NumPy packs one object that is no array. The list
+ * stays a list of ours; pickle_root() looks into it. */
+static consm_status build_object(struct pickle *p, struct npy *a, const struct pickle_value *v)
+{
+    if (v[1].items->count != 0 || v[4].kind != PICKLE_LIST || v[4].items->count != 1)
+        return pickle_fault(p, "an array of objects: expected a single one, or numbers");
+    a->kind = 'O';
+    a->data = (const uint8_t *)v[4].items;
+    return CONSM_OK;
+}
+
+const struct pickle_value *pickle_inside(const struct pickle_value *root)
+{
+    if (root->kind != PICKLE_ARRAY || root->array->kind != 'O' || !root->array->data)
+        return root;
+    const struct pickle_items *list = (const void *)root->array->data;
+    return list->count == 1 ? &list->item[0] : root;
+}
+
 consm_status pickle_build(struct pickle *p, const struct pickle_value *object,
                           const struct pickle_value *state)
 {
@@ -331,6 +357,8 @@ consm_status pickle_build(struct pickle *p, const struct pickle_value *object,
     case PICKLE_DTYPE: return build_dtype(p, object->array, state);
     case PICKLE_CSR: return build_csr(p, object->csr, state);
     case PICKLE_ARRAY:
+        if (is_tuple(state, "itdi*") && v[2].array->kind == 'O')
+            return build_object(p, object->array, v);
         /* (version, shape, dtype, fortran order, bytes) */
         if (!is_tuple(state, "itdib"))
             return pickle_fault(p, "an array built from something else than version, shape, "
@@ -351,7 +379,7 @@ static consm_status wrong_root(const struct pickle *p, const char *wanted)
 /* An array that BUILD never reached has no type. */
 static bool complete(const struct npy *a)
 {
-    return a && a->kind != 0;
+    return a && a->kind != 0 && a->kind != 'O';
 }
 
 consm_status pickle_root_array(struct npy *out, const struct pickle *p)

@@ -308,5 +308,5 @@ void pickle_free(struct pickle *p)
 
 const struct pickle_value *pickle_root(const struct pickle *p)
 {
-    return &p->stack[0];
+    return pickle_inside(&p->stack[0]);
 }

@@ -1,0 +1,189 @@
+/* What arrives: nodes, attributes, edges; and the file they come from. graph_finish.c makes the
+ * dataset. */
+#include "data/readers/graph_maker.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/log.h"
+#include "base/number.h"
+#include "base/utf8.h"
+#include "io/sha256.h"
+#include "io/unpack.h"
+
+consm_status maker_fault(struct graph_maker *m, int64_t line, const char *format, ...)
+{
+    char what[256];
+    va_list args;
+    va_start(args, format);
+    number_vprint(what, sizeof what, format, args);
+    va_end(args);
+    consm_status st = line > 0 ? status_fail(CONSM_EFORMAT, "%s: line %lld: %s", m->file->name,
+                                             (long long)line, what)
+                               : status_fail(CONSM_EFORMAT, "%s: %s", m->file->name, what);
+    return faults_take(&m->faults, st);
+}
+
+/* The place of an id, declared or not. */
+static consm_status find_id(int64_t *place, struct graph_maker *m, const char *id)
+{
+    consm_status st = CONSM_OK;
+    int64_t before = m->id.count;
+    TRY(names_add(place, &m->id, id, strlen(id)));
+    if (*place == before) {
+        TRY(GROW(m->declared, before, m->declared_capacity, 1));
+        m->declared[before] = 0;
+    }
+done:
+    return st;
+}
+
+consm_status maker_node(int64_t *node, struct graph_maker *m, const char *id, int64_t line)
+{
+    consm_status st = CONSM_OK;
+    *node = 0;
+    if (!utf8_valid(id, strlen(id)))
+        return maker_fault(m, line, "the id of a node is not UTF-8 text");
+    TRY(find_id(node, m, id));
+    if (m->declared[*node])
+        return maker_fault(m, line, "node \"%.40s\" is there twice: expected it once", id);
+    m->declared[*node] = 1;
+done:
+    return st;
+}
+
+consm_status maker_value(struct graph_maker *m, int64_t node, const char *column, const char *text,
+                         int64_t line)
+{
+    consm_status st = CONSM_OK;
+    int64_t place, at;
+    if (!*column || !utf8_valid(column, strlen(column)) || !utf8_valid(text, strlen(text)))
+        return maker_fault(m, line, "an attribute is not UTF-8 text");
+    TRY(names_add(&place, &m->column, column, strlen(column)));
+    TRY(names_add(&at, &m->text, text, strlen(text)));
+    TRY(GROW(m->value, m->values, m->value_capacity, 1));
+    m->value[m->values++] = (struct node_value){(int32_t)node, (int32_t)place, (int32_t)at,
+                                                line < INT32_MAX ? (int32_t)line : 0};
+done:
+    return st;
+}
+
+consm_status maker_edge(struct graph_maker *m, const char *from, const char *to, int64_t line)
+{
+    consm_status st = CONSM_OK;
+    int64_t a, b;
+    if (!utf8_valid(from, strlen(from)) || !utf8_valid(to, strlen(to)))
+        return maker_fault(m, line, "the id of a node is not UTF-8 text");
+    TRY(find_id(&a, m, from));
+    TRY(find_id(&b, m, to));
+    TRY(GROW(m->from, m->edges, m->from_capacity, 1));
+    TRY(GROW(m->to, m->edges, m->to_capacity, 1));
+    TRY(GROW(m->line, m->edges, m->line_capacity, 1));
+    TRY(GROW(m->weight, m->edges, m->weight_capacity, 1));
+    m->from[m->edges] = (int32_t)a;
+    m->to[m->edges] = (int32_t)b;
+    m->line[m->edges] = line < INT32_MAX ? (int32_t)line : 0;
+    m->weight[m->edges++] = 1;
+done:
+    return st;
+}
+
+consm_status maker_edge_value(struct graph_maker *m, const char *name, const char *text,
+                              int64_t line)
+{
+    consm_status st = CONSM_OK;
+    struct wanted *w = &m->reading->wanted;
+    size_t length = strlen(name);
+    int64_t place, before = m->passed.count;
+    bool weight = w->weight ? wanted_weight(w, name, length)
+                            : token_is_one_of(name, length, "weight|w|value|weights|edge_weight");
+    if (m->edges == 0)
+        return CONSM_OK;
+    if (weight) {
+        m->weighted = true;
+        if (!token_float(&m->weight[m->edges - 1], text, strlen(text)))
+            return maker_fault(m, line,
+                               "found \"%.40s\" as the weight of an edge, expected a finite number",
+                               text);
+        return CONSM_OK;
+    }
+    if (wanted_ignores(w, name, length) || !utf8_valid(name, length))
+        return CONSM_OK;
+    TRY(names_add(&place, &m->passed, name, length));
+    if (place == before)
+        log_warn("%s: edges' attribute %.60s is passed over (--weight-column makes it the weight)",
+                 m->file->name, name);
+done:
+    return st;
+}
+
+void maker_free(struct graph_maker *m)
+{
+    names_free(&m->id);
+    names_free(&m->column);
+    names_free(&m->text);
+    names_free(&m->passed);
+    mem_free(m->declared);
+    mem_free(m->value);
+    mem_free(m->from);
+    mem_free(m->to);
+    mem_free(m->line);
+    mem_free(m->weight);
+}
+
+/* ---- files --------------------------------------------------------------- */
+
+consm_status maker_read_file(struct dataset *d, const struct text_file *file,
+                             struct reading_options *reading, maker_read_fn read)
+{
+    consm_status st = CONSM_OK;
+    struct graph_maker *m = NULL;
+    TRY(ZNEW(m, 1));
+    m->file = file;
+    m->reading = reading;
+    TRY(read(m));
+    TRY(faults_status(&m->faults, file->name));
+    TRY(maker_finish(d, m));
+done:
+    if (m)
+        maker_free(m);
+    mem_free(m);
+    return st;
+}
+
+consm_status maker_load(struct dataset **out, const char *path, struct reading_options *reading,
+                        maker_read_fn read)
+{
+    consm_status st = CONSM_OK;
+    struct dataset *d = NULL;
+    struct unpacked file = {0};
+    *out = NULL;
+    TRY(unpack_open(&file, path));
+    TRY(dataset_new(&d, path));
+    TRY(maker_read_file(d, &(struct text_file){path, file.data, file.size}, reading, read));
+    if (!reading->labels && !reading->features)
+        sha256_of(d->sha256, file.data, file.size);
+    *out = d;
+    d = NULL;
+done:
+    unpack_close(&file);
+    dataset_free(d);
+    return st;
+}
+
+bool maker_opens_with(const struct probe *p, const char *element)
+{
+    enum { LOOK = 4096 };
+    size_t length = p->file.size < LOOK ? p->file.size : LOOK;
+    const char *text = p->file.data, *hit;
+    if (p->folder || length == 0)
+        return false;
+    if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+        text += 3, length -= 3;
+    while (length > 0 && strchr(" \t\r\n", *text) && *text)
+        text++, length--;
+    hit = memmem(text, length, element, strlen(element));
+    return length > 0 && *text == *element && hit != NULL;
+}

@@ -1,0 +1,123 @@
+/*
+ * Node-link JSON, as networkx.node_link_data and d3 have it:
+ * {"directed": false, "nodes": [{"id": 0, "club": "Mr. Hi"}, …], "links": [{"source": 0, "target":
+ * 1, "weight": 4}, …]}; newer ones say "edges". jansson reads the text, which bounds nesting
+ * (2,048) and takes at most about 120 bytes for each value of the file.
+ */
+#include "data/readers/graph_maker.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/number.h"
+
+enum { MOST_BYTES = 1 << 30 };
+
+/* A text, number or truth value as text; NULL for what is none of them, "" for null. */
+static const char *scalar(const json_t *value, char number[40])
+{
+    if (json_is_string(value))
+        return json_string_value(value);
+    if (json_is_integer(value))
+        snprintf(number, 40, "%lld", (long long)json_integer_value(value));
+    else if (json_is_real(value))
+        number_print(number, 40, "%.17g", json_real_value(value));
+    else if (json_is_boolean(value))
+        snprintf(number, 40, "%s", json_is_true(value) ? "true" : "false");
+    else if (json_is_null(value))
+        *number = 0;
+    else
+        return NULL;
+    return number;
+}
+
+static consm_status read_node(struct graph_maker *m, json_t *item, size_t index)
+{
+    consm_status st = CONSM_OK;
+    const char *key, *text;
+    json_t *value, *id = json_object_get(item, "id");
+    char number[40];
+    int64_t node;
+    id = id ? id : json_object_get(item, "name");
+    if (!id || !(text = scalar(id, number)) || !*text)
+        return maker_fault(m, 0, "nodes[%zu] has no id: expected a text or a number", index);
+    TRY(maker_node(&node, m, text, 0));
+    json_object_foreach(item, key, value)
+    {
+        if (value == id)
+            continue;
+        if (!(text = scalar(value, number)))
+            return maker_fault(m, 0,
+                               "nodes[%zu]: \"%.40s\" is a list or an object: expected a text or a "
+                               "number; take it out, or make columns of it",
+                               index, key);
+        TRY(maker_value(m, node, key, text, 0));
+    }
+done:
+    return st;
+}
+
+static consm_status read_link(struct graph_maker *m, json_t *item, size_t index)
+{
+    consm_status st = CONSM_OK;
+    const char *key, *text;
+    json_t *value;
+    char from[40], to[40];
+    const char *a = scalar(json_object_get(item, "source"), from);
+    const char *b = scalar(json_object_get(item, "target"), to);
+    if (!a || !b)
+        return maker_fault(m, 0, "edge %zu has no source or no target", index);
+    TRY(maker_edge(m, a, b, 0));
+    json_object_foreach(item, key, value)
+    {
+        text = scalar(value, from);
+        if (text && *text && strcmp(key, "source") != 0 && strcmp(key, "target") != 0 &&
+            strcmp(key, "key") != 0)
+            TRY(maker_edge_value(m, key, text, 0));
+    }
+done:
+    return st;
+}
+
+consm_status node_link_read(struct graph_maker *m)
+{
+    consm_status st = CONSM_OK;
+    json_error_t fault;
+    json_t *root = NULL, *nodes, *links, *item;
+    size_t i;
+    if (m->file->size > MOST_BYTES)
+        return status_fail(CONSM_ELIMIT, "%s: %zu bytes: at most %d are read; convert it to csv",
+                           m->file->name, m->file->size, MOST_BYTES);
+    root = json_loadb(m->file->data, m->file->size, JSON_REJECT_DUPLICATES, &fault);
+    if (!root)
+        TRY(status_fail(CONSM_EFORMAT, "%s: line %d, column %d: %.150s: expected JSON",
+                        m->file->name, fault.line, fault.column, fault.text));
+    nodes = json_object_get(root, "nodes");
+    links = json_object_get(root, "links");
+    links = links ? links : json_object_get(root, "edges");
+    if (!json_is_array(nodes) || !json_is_array(links))
+        TRY(status_fail(CONSM_EFORMAT,
+                        "%s: expected an object with lists \"nodes\" and \"links\" "
+                        "(or \"edges\")",
+                        m->file->name));
+    m->directed = json_is_true(json_object_get(root, "directed"));
+    m->declares = true;
+    json_array_foreach(nodes, i, item) TRY(read_node(m, item, i));
+    json_array_foreach(links, i, item) TRY(read_link(m, item, i));
+done:
+    json_decref(root);
+    return st;
+}
+
+enum sniffed node_link_sniff(const struct probe *p)
+{
+    return maker_opens_with(p, "{") ? SNIFF_YES : SNIFF_NO;
+}
+
+consm_status node_link_load(struct dataset **out, const char *path, struct reading_options *reading)
+{
+    return maker_load(out, path, reading, node_link_read);
+}
