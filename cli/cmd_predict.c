@@ -1,6 +1,7 @@
 /* `consm predict`: labels every node of a graph with a trained model. */
 #include "commands.h"
 #include "data_args.h"
+#include "embeddings_output.h"
 #include "graph_output.h"
 #include "model_args.h"
 #include "predictions_output.h"
@@ -16,6 +17,10 @@ static const struct flag flags[] = {{"output", "FILE", "where the CSV goes (stan
                                     {"graph", "FILE",
                                      "write the graph with predictions and trust too, for Gephi:\n"
                                      "FILE ends in .graphml or .gexf",
+                                     0},
+                                    {"embeddings", "FILE",
+                                     "write what the model knows of each node before it names a\n"
+                                     "class, too: FILE ends in .npy or .csv",
                                      0},
                                     {"threads", "N", "threads (one per processor)", 0},
                                     {"device", "NAME", "cpu, cuda, cuda:N or auto (cpu)", 0},
@@ -65,12 +70,14 @@ static int run(struct args *args)
         return code;
     if (args_has(args, "graph"))
         TRY(graph_output_check(args_get(args, "graph"))); /* before the work */
+    TRY(embeddings_check(args_get(args, "embeddings")));
     TRY(consm_predict_on(&prediction, m.model, m.data, m.device, m.threads));
     TRY(predictions_write(m.output, m.model, prediction, m.data,
                           &(struct predictions_style){args_has(args, "json"),
                                                       args_has(args, "probabilities"),
                                                       args_has(args, "safe-csv")}));
     TRY(write_graph(args_get(args, "graph"), &m, prediction));
+    TRY(embeddings_write(args_get(args, "embeddings"), m.model, m.data, m.device, m.threads));
     TRY(print_accuracy(&m, prediction, args_has(args, "output")));
 done:
     consm_prediction_free(prediction);

@@ -11,6 +11,7 @@
 #include "api/limits.h"
 #include "base/clock.h"
 #include "base/threads.h"
+#include "embeddings_output.h"
 #include "io/file.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -21,6 +22,10 @@ static const struct flag flags[] = {
     {"output", "FOLDER", "write model, predictions, metrics, report and configuration there", 'o'},
     {"probabilities", NULL, "predictions.csv gets a column per class", 0},
     SAFE_CSV_FLAG,
+    {"embeddings", "FILE",
+     "with -o: write what the model knows of each node before it names a class,\n"
+     "too: FILE ends in .npy or .csv",
+     0},
     {"config", "FILE", "flags from a YAML file; those typed win", 0},
     {"checkpoint-every", "N", "with -o: write the run down every N epochs, to go on after a break",
      0},
@@ -183,6 +188,10 @@ static int read_output_args(struct training *t)
     t->output.probabilities = args_has(args, "probabilities");
     t->output.safe_csv = args_has(args, "safe-csv");
     t->output.force = args_has(args, "force");
+    if (args_has(args, "embeddings") && !t->output.folder)
+        return args_fail(args, EXIT_USAGE, "--embeddings needs -o FOLDER, where the model goes");
+    if (embeddings_check(args_get(args, "embeddings")) < 0)
+        return args_status(args, CONSM_EINVAL);
     t->options->checkpoint_every = every;
     t->options->resume = resume;
     if (!every && !resume)
@@ -303,6 +312,7 @@ static consm_status train_all(struct training *t, const struct batch *batch)
         train_print_rare(t);
     if (t->output.folder) {
         TRY(train_output_write(&t->output, &t->best, &t->curve[t->best_run], t->data));
+        TRY(embeddings_write(args_get(t->args, "embeddings"), t->best.model, t->data, NULL, 0));
         if (!t->json && !t->quiet)
             train_print_output(t);
     }

@@ -403,6 +403,17 @@ CONSM_API const char *consm_model_parameter(const struct consm_model *model, con
 CONSM_API const char *consm_model_class(const struct consm_model *model, int32_t class_index,
                                         char buffer[24]);
 
+/* What a model knows of each node before it names a class: the numbers that its last weights read,
+ * (nodes, width) row by row; of an ensemble those of its members side by side. */
+struct consm_embedding {
+    int64_t nodes, width;
+    float *value;
+};
+CONSM_API consm_status consm_embed(struct consm_embedding **out, const struct consm_model *model,
+                                   const struct consm_dataset *dataset, const char *device,
+                                   int threads);
+CONSM_API void consm_embedding_free(struct consm_embedding *embedding);
+
 struct consm_class_metrics {
     int64_t support, predicted;   /* nodes that are of the class, that are said to be */
     double precision, recall, f1; /* 0 where nothing was predicted or is there, as scikit-learn */

@@ -45,6 +45,17 @@ expect 2 "has no such class; did you mean fraud?" train "$work/shop" --positive 
 expect 2 "at_precision and at_recall need threshold_for" train "$work/shop" --at-precision 0.9
 expect 2 "metric f1: expected one of auto, accuracy" train "$work/shop" --metric f1
 
+# ---- what the model knows of each node ------------------------------------------------------------
+expect 0 "" train "$work/shop" -m gcn --epochs 5 --hidden 16 -q -o "$work/embed" --embeddings "$work/e.csv"
+[ "$(head -1 "$work/e.csv" | tr -cd , | wc -c)" = 16 ] || fault "16 hidden units are not 16 columns: $(head -1 "$work/e.csv")"
+[ "$(wc -l < "$work/e.csv")" = 1001 ] || fault "embeddings of $(wc -l < "$work/e.csv") rows"
+expect 0 "" predict "$work/embed/model.safetensors" "$work/shop" -o "$work/p.csv" --embeddings "$work/again.csv"
+cmp -s "$work/e.csv" "$work/again.csv" || fault "embeddings of prediction are not those of training"
+expect 0 "" predict "$work/embed/model.safetensors" "$work/shop" -o "$work/p.csv" --embeddings "$work/e.npy"
+[ "$(wc -c < "$work/e.npy")" = $((128 + 1000 * 16 * 4)) ] || fault "e.npy has $(wc -c < "$work/e.npy") bytes"
+expect 2 "expected a name that ends in .npy or .csv" predict "$work/embed/model.safetensors" "$work/shop" --embeddings e.txt
+expect 2 "needs -o" train "$work/shop" --embeddings "$work/e.csv"
+
 # ---- what looks wrong -----------------------------------------------------------------------------
 awk 'BEGIN { for (i = 0; i < 40; i++) print "a" i ",a" (i + 1) % 40 }' > "$work/e.csv"
 awk 'BEGIN { print "user,is_fraud"; split("choir Choir chior NaN", c, " "); for (i = 0; i < 40; i++) print "a" i "," c[i % 4 + 1] }' > "$work/l.csv"

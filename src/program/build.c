@@ -289,6 +289,23 @@ node node_now(const struct program *p, node x)
     return p->renamed[x];
 }
 
+node program_before(const struct program *p, node x)
+{
+    int64_t columns = node_good(p, x) ? COLS(p, x) : 0;
+    for (node k = x; columns > 0 && k >= 0; k--) {
+        const struct node_info *n = &p->node[k];
+        node from = n->src[0];
+        bool dense = n->op == OP_MATMUL && p->node[n->src[1]].op == OP_PARAM;
+        bool sparse = n->op == OP_SPMM && p->node[from].op == OP_PARAM;
+        if (sparse) /* a linear layer on sparse features: nothing stands before it */
+            break;
+        if (dense && ROWS(p, k) == ROWS(p, x) && COLS(p, k) % columns == 0 &&
+            COLS(p, from) != columns)
+            return from;
+    }
+    return x;
+}
+
 bool program_has(const struct program *p, node x)
 {
     return node_good(p, x);

@@ -62,6 +62,10 @@ consm_status program_run(struct program *p, const struct step *step);
 
 /* The value of a kept node or of the loss, after a run. */
 consm_status program_read(const float **out, struct program *p, node x);
+/* What the last weights before x read: the source of the last product of x's ancestors whose result
+ * has a multiple of x's columns and whose source has other ones. x itself where there is none. Of a
+ * recorded program. */
+node program_before(const struct program *p, node x);
 bool program_has(const struct program *p, node x); /* whether there is such a node */
 int64_t program_rows(const struct program *p, node x);
 int64_t program_cols(const struct program *p, node x);

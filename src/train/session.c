@@ -86,6 +86,29 @@ done:
     return st;
 }
 
+consm_status session_embedding(float **out, int64_t *width, struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct program *p = NULL;
+    const float *value;
+    node logits;
+    *out = NULL;
+    ahead_close(s);
+    TRY(record(s, &p, &logits, false));
+    node x = program_before(p, logits);
+    program_keep(p, x);
+    TRY(program_compile(p, s->backend));
+    TRY(learner_run(&s->learner, p));
+    TRY(learner_read(&value, &s->learner, p, x));
+    *width = program_cols(p, x);
+    size_t count = (size_t)(s->problem->nodes * *width);
+    TRY(NEW(*out, count));
+    memcpy(*out, value, count * sizeof *value);
+done:
+    program_free(p);
+    return st;
+}
+
 /* A training program with or without the procedure's extra loss. */
 static consm_status record_train(struct session *s, struct lesson *out, bool extra)
 {

@@ -88,6 +88,9 @@ struct inputs session_inputs(struct session *s, struct program *p);
 /* Records the evaluation program, in place of the one there is; the logits move. */
 consm_status session_record_eval(struct session *s);
 
+/* What the network's last weights read, (n, *width): a copy, the caller's to free. */
+consm_status session_embedding(float **out, int64_t *width, struct session *s);
+
 /* Says that numbers the programs read were rewritten where they are; NULL: any of them. */
 void session_touch(struct session *s, const void *data);
 
