@@ -27,6 +27,9 @@ static bool word(char *out, size_t room, const struct csv *c, int place)
 
 enum { WORD = 1024 };
 
+/* A vertex need not have a line of its own, but hardly many more than the file has bytes. */
+enum { FREE_VERTICES = 1 << 16 };
+
 enum section { NOTHING, VERTICES, PAIRS, LISTS };
 
 struct pajek {
@@ -41,12 +44,13 @@ static consm_status begin_section(struct pajek *p)
     const struct csv *c = &p->csv;
     const struct csv_field *f = &c->field[0];
     if (token_is_one_of(f->text, f->length, "*vertices")) {
+        int64_t number = c->fields > 1 ? token_number(c->field[1].text, c->field[1].length) : -1;
         p->section = VERTICES;
-        p->declared = c->fields > 1 ? token_number(c->field[1].text, c->field[1].length) : -1;
-        if (p->declared < 1 || !token_plausible(p->declared, p->m->file->size))
+        if (number < 1 || (uint64_t)number > FREE_VERTICES + p->m->file->size)
             return csv_fail(c, c->fields > 1, "the number of vertices behind *Vertices");
-        if (p->vertices > 0)
+        if (p->declared > 0)
             return csv_fail(c, 0, "one section of vertices; split the file");
+        p->declared = number;
     } else if (token_is_one_of(f->text, f->length, "*arcs|*edges")) {
         p->section = PAIRS;
         p->m->directed |= token_is_one_of(f->text, f->length, "*arcs");
@@ -165,7 +169,8 @@ consm_status pajek_read(struct graph_maker *m)
         if (more)
             TRY(faults_take(&m->faults, read_line(&p)));
     }
-    TRY(fill_vertices(&p));
+    if (m->faults.count == 0)
+        TRY(fill_vertices(&p));
 done:
     csv_free(&p.csv);
     return st;
