@@ -106,9 +106,29 @@ static uint8_t *seed(size_t *size, const char *name)
 
 /* ---- every way to read a file ------------------------------------------------ */
 
-enum { PLAIN, EDGES, MTX, NPZ, SAFETENSORS, GEOM, PLANETOID, MODEL, RUNS, GRAPH, SPACE, KINDS };
-static const char *const format[] = {"plain",       "edges",    "mtx",      "npz",
-                                     "safetensors", "geom-gcn", "planetoid"};
+enum {
+    PLAIN,
+    EDGES,
+    MTX,
+    NPZ,
+    SAFETENSORS,
+    GEOM,
+    PLANETOID,
+    GRAPHML,
+    GEXF,
+    GML,
+    JSON,
+    PAJEK,
+    ADJLIST,
+    MODEL,
+    RUNS,
+    GRAPH,
+    SPACE,
+    KINDS
+};
+static const char *const format[] = {"plain",    "edges",     "mtx",     "npz",  "safetensors",
+                                     "geom-gcn", "planetoid", "graphml", "gexf", "gml",
+                                     "json",     "pajek",     "adjlist"};
 static bool tried[KINDS];
 
 static consm_status read_kind(int kind, const char *path)
@@ -266,6 +286,7 @@ static void json_that_nests(void **state)
     end += sprintf(end, "]}\n");
     size_t size = put_text("a.json", text);
     (void)read_bounded(RUNS, place("a.json"), size, 0);
+    (void)read_bounded(JSON, place("a.json"), size, 0);
     (void)read_bounded(GRAPH, place("a.json"), size, 0);
     (void)read_bounded(SPACE, place("a.json"), size, 0);
     uint64_t header = (uint64_t)(end - text);
@@ -299,6 +320,12 @@ static void damaged_copies(void **state)
         int kind;
         const char *seed, *name;
     } file[] = {
+        {GRAPHML, "../../data/formats/g.graphml", "d.graphml"},
+        {GEXF, "../../data/formats/g.gexf", "d.gexf"},
+        {GML, "../../data/formats/g.gml", "d.gml"},
+        {JSON, "../../data/formats/g.json", "d.json"},
+        {PAJEK, "../../data/formats/g.net", "d.net"},
+        {ADJLIST, "../../data/formats/g.adjlist", "d.adjlist"},
         {EDGES, "csv_plain/edges", "d.txt"},
         {MTX, "matrix_market/real", "d.mtx"},
         {NPZ, "zip_npz/extras.stored", "d.npz"},
