@@ -108,6 +108,7 @@ if(CONSM_FUZZ)
     list(FILTER cli_without_main EXCLUDE REGEX "/main\\.c$")
     target_sources(fuzz_yaml PRIVATE ${cli_without_main})
     target_include_directories(fuzz_yaml PRIVATE cli)
+    target_compile_options(fuzz_yaml PRIVATE -fsanitize=fuzzer-no-link)
 endif()
 
 # ---- clang-tidy, by hand: cmake --build --preset release --target tidy ---------------------------

@@ -637,6 +637,7 @@ static void predictions_are_numbers(void **state)
     (void)state;
     struct consm_dataset *d;
     struct consm_prediction *p;
+    struct consm_edge_scores *scores;
     OK(consm_dataset_open(&d, small, NULL));
     struct consm_model *m = trained(d, "gcn");
     for (int i = 0; i < m->tensors; i++)
@@ -644,6 +645,14 @@ static void predictions_are_numbers(void **state)
             m->tensor[i].value[k] = 1e38f;
     FAILS(consm_predict(&p, m, d, 1), CONSM_ENUMERIC, "are no numbers");
     assert_null(p);
+    consm_model_free(m);
+    /* The matching module's parameters: no plan, no assignment, and nothing beyond an array. */
+    m = trained(d, "consm");
+    for (int i = 0; i < m->tensors; i++)
+        for (int64_t k = 0; k < m->tensor[i].rows * m->tensor[i].cols; k++)
+            m->tensor[i].value[k] = k % 2 ? 1e38f : -1e38f;
+    FAILS(consm_score_edges(&scores, m, d, 1), CONSM_ENUMERIC, "is no number");
+    assert_null(scores);
     consm_model_free(m);
     consm_dataset_free(d);
 }

@@ -11,6 +11,7 @@
 #include "data/readers/planetoid.h"
 #include "io/npy.h"
 #include "io/zip.h"
+#include "reseal.h"
 #include "study/graph_file.h"
 #include "study/runs.h"
 #include "study/search.h"
@@ -313,6 +314,24 @@ static void damage(struct rng *r, uint8_t *bytes, size_t size)
     }
 }
 
+static void train_model(const char *path)
+{
+    struct consm_dataset *d;
+    struct consm_options *o;
+    struct consm_model *m;
+    OK(consm_dataset_open(&d, "karate", NULL));
+    OK(consm_options_new(&o, "gcn"));
+    OK(consm_options_set(o, "epochs", "1"));
+    OK(consm_options_set(o, "per_class", "4"));
+    OK(consm_options_set(o, "threads", "1"));
+    OK(consm_train(&m, d, o));
+    OK(consm_model_save(m, path));
+    OK(read_bounded(MODEL, path, 0, 0));
+    consm_model_free(m);
+    consm_options_free(o);
+    consm_dataset_free(d);
+}
+
 static void damaged_copies(void **state)
 {
     (void)state;
@@ -332,20 +351,25 @@ static void damaged_copies(void **state)
         {NPZ, "zip_npz/scipy.deflated", "d.npz"},
         {SAFETENSORS, "safetensors/sparse", "d.safetensors"},
         {SAFETENSORS, "safetensors/foreign", "d.safetensors"},
-        {MODEL, "model/gcn", "d.safetensors"},
-        {MODEL, "model/consm", "d.safetensors"},
+        {MODEL, NULL, "d.safetensors"},
         {RUNS, "study/runs", "d.jsonl"},
         {GRAPH, "study/graph", "d.json"},
         {SPACE, "study/space", "d.yaml"},
     };
     enum { COPIES = 60, UNPACKED = 32 << 20 };
     struct rng r;
+    char model[128];
+    snprintf(model, sizeof model, "%s", place("model.safetensors"));
+    train_model(model);
     rng_init(&r, 16, 0);
     for (size_t i = 0; i < sizeof file / sizeof *file; i++)
         for (int k = 0; k < COPIES; k++) {
-            size_t size;
-            uint8_t *bytes = seed(&size, file[i].seed);
+            size_t size = 0;
+            uint8_t *bytes = file[i].seed ? seed(&size, file[i].seed) : file_bytes(model, &size);
+            assert_non_null(bytes);
             damage(&r, bytes, size);
+            if (!file[i].seed)
+                reseal(bytes, size);
             put(file[i].name, bytes, size);
             (void)read_bounded(file[i].kind, place(file[i].name), size,
                                file[i].kind == NPZ ? UNPACKED : 0);

@@ -2,6 +2,8 @@
 #include "api/objects.h"
 #include "base/given.h"
 
+#include <math.h>
+
 /* Takes what the model's trust holds over into the public form. */
 static consm_status read_trust(void *ctx, const struct consm_model *model,
                                const struct problem *problem, struct backend *backend)
@@ -10,6 +12,15 @@ static consm_status read_trust(void *ctx, const struct consm_model *model,
     struct consm_edge_scores *out = ctx;
     struct edge_trust trust;
     TRY(model_trust(&trust, model, problem, backend));
+    for (int64_t e = 0; e < trust.edges->count; e++)
+        if (!isfinite(trust.score[e])) {
+            st = status_fail(CONSM_ENUMERIC,
+                             "edge %lld: its score is no number; features of this graph or "
+                             "parameters of the model are too large",
+                             (long long)e);
+            edge_trust_free(&trust);
+            goto done;
+        }
     out->edges = trust.edges->count;
     out->zeta = trust.zeta;
     out->from = trust.edges->left;

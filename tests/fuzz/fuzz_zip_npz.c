@@ -34,7 +34,7 @@ enum { MOST_MEMBERS = 32, MEMBER_BYTES = 1 << 14, LOCAL = 30, CENTRAL = 46, END 
 static uint8_t *number(uint8_t *at, uint64_t value, int bytes)
 {
     for (int i = 0; i < bytes; i++)
-        *at++ = (uint8_t)(value >> 8 * i);
+        *at++ = i < 8 ? (uint8_t)(value >> 8 * i) : 0;
     return at;
 }
 
