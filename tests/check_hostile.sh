@@ -91,7 +91,7 @@ for _ in {1..12}; do
         { timeout -s KILL "0.0$((RANDOM % 9 + 1))" "$consm" $command; } > /dev/null 2>&1
     done
 done 2> /dev/null
-"$consm" convert karate "$work/folder" 2> "$work/err" || fault "convert: $(cat "$work/err")"
+"$consm" convert csbm:nodes=3000,features=30 "$work/folder" 2> "$work/err" || fault "convert: $(cat "$work/err")"
 "$consm" study datasets --datasets karate -o "$work/killed" > /dev/null 2>&1 || fault "the study does not go on"
 left=$(find "$work" -name '*.tmp' ! -path "*/victim1/*")
 [ -z "$left" ] || fault "temporary files stay: $left"
