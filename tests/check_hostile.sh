@@ -73,7 +73,7 @@ for signal in KILL HUP; do
     rm -f "$work/victim[1]/checkpoint.safetensors"
     "$consm" "${long[@]}" > /dev/null 2> "$work/err" &
     run=$!
-    for _ in {1..200}; do [ -f "$work/victim[1]/checkpoint.safetensors" ] && break; sleep 0.05; done
+    until [ -f "$work/victim[1]/checkpoint.safetensors" ] || ! kill -0 $run; do sleep 0.05; done
     kill -$signal $run
     wait $run 2> /dev/null
     cmp -s "$work/victim[1]/config.yaml" "$work/config.before" || fault "$signal: config.yaml is of a run that did not end"
