@@ -31,7 +31,6 @@ class Answers:
     graph: Optional[Graph]
     _trained: _lib.Handle
     _training: Optional[tuple[Graph, _lib.Handle, dict[str, Any]]]  # None: the model came from a file
-    _recipe: Optional[list[Any]]  # of the table it was trained on
     _cache: Optional[tuple[Graph, _Prediction]]
     classes_: Array
 
@@ -140,7 +139,7 @@ class Answers:
 
     def _predict_graph(self, graph: Graph) -> _Prediction:
         out = POINTER(_structs.Prediction)()
-        data = graph._encoded_by(self._recipe)
+        data = graph._dataset()
         try:
             _run.run(_lib.lib.consm_predict_on, byref(out), self._trained, data, self._device(),
                      self._threads())
@@ -211,7 +210,7 @@ class Answers:
         array): source, target, trust (the chance that both ends share a class), kept."""
         graph = self._graph_of(X)
         out = POINTER(_structs.EdgeScores)()
-        data = graph._encoded_by(self._recipe)
+        data = graph._dataset()
         try:
             _run.run(_lib.lib.consm_score_edges_on, byref(out), self._fitted(), data, self._device(),
                      self._threads())
@@ -253,7 +252,7 @@ class Answers:
             if not match.size:
                 raise ConsmValueError(f"no class {label!r}: expected one of {self.classes_.tolist()}")
             number = int(match[0])
-        return _explain.explain(self._fitted(), graph, graph._encoded_by(self._recipe), graph.place(node), number,
+        return _explain.explain(self._fitted(), graph, graph._dataset(), graph.place(node), number,
                                 limit, self._threads(), self.classes_)
 
     # ---- files ---------------------------------------------------------------------------------

@@ -89,6 +89,10 @@ class Graph:
                 parts[key] = mask(value, key, n)
         graph = cls(parts)
         graph._dataset()  # whatever is wrong is said now
+        if "table" in parts:
+            a = graph._lent()
+            graph.n_features = parts["n_features"] = int(a.features)
+            graph.feature_names = parts["feature_names"] = [_lib.decode(a.feature_name[i]) for i in range(a.features)]
         return graph
 
     @classmethod
@@ -128,14 +132,9 @@ class Graph:
                 row = int(np.argmax(place < 0))
                 raise ConsmValueError(f"edges, row {row}: {column} {end.iloc[row]!r} is no node: expected one of the "
                                       f"{len(ids)} ids of nodes")
-        recipe = _table.learn(frame) if frame is not None and len(frame.columns) else []
-        x, columns = _table.apply(recipe, frame) if recipe else (None, None)
-        graph = cls.from_arrays(tuple(places), x, y, weight=None if weight is None else edges[weight].to_numpy(),
-                                n_nodes=len(ids), node_ids=plain_ids(ids), feature_names=columns, directed=directed,
-                                name=name, **masks)
-        if recipe:
-            graph._parts.update(frame=frame, recipe=recipe)
-        return graph
+        x = _table.Table(frame) if frame is not None and len(frame.columns) else None
+        return cls.from_arrays(tuple(places), x, y, weight=None if weight is None else edges[weight].to_numpy(),
+                               n_nodes=len(ids), node_ids=plain_ids(ids), directed=directed, name=name, **masks)
 
     @classmethod
     def from_scipy(cls, adjacency: Any, x: Any = None, y: Any = None, **more: Any) -> "Graph":
@@ -164,25 +163,19 @@ class Graph:
             more["weight"] = [float(d.get(weight, 1.0)) for _, _, d in graph.edges(data=True)]
         wanted = list(features or [])
         x: Any = None
-        recipe: list[Any] = []
-        frame = None
         if len(wanted) == 1 and nodes and np.ndim(graph.nodes[nodes[0]].get(wanted[0], 0)) == 1:
             x = np.stack([np.asarray(graph.nodes[n][wanted[0]], float) for n in nodes])
         elif wanted:
             import pandas as pd
             frame = pd.DataFrame([{k: graph.nodes[n].get(k) for k in wanted} for n in nodes]).infer_objects()
-            recipe = _table.learn(frame)
-            x, more["feature_names"] = _table.apply(recipe, frame)
+            x = _table.Table(frame)
         y = None
         if label is not None:
             y = np.array([graph.nodes[n].get(label) for n in nodes] + [None], dtype=object)[:-1]
         more.setdefault("directed", graph.is_directed())
         more.setdefault("name", graph.name or "networkx")
-        made = cls.from_arrays(np.array(ends, np.int64).reshape(-1, 2).T, x, y, n_nodes=len(nodes),
+        return cls.from_arrays(np.array(ends, np.int64).reshape(-1, 2).T, x, y, n_nodes=len(nodes),
                                node_ids=plain_ids(nodes), **more)
-        if recipe:
-            made._parts.update(frame=frame, recipe=recipe)
-        return made
 
     @classmethod
     def from_pyg(cls, data: Any, **more: Any) -> "Graph":
@@ -262,9 +255,9 @@ class Graph:
         """(n, f) features: an array, or a SciPy CSR matrix where they are sparse; None without."""
         if self.n_features == 0:
             return None
-        if "lent" not in self._parts:
+        if "lent" not in self._parts and "table" not in self._parts:
             return self._parts["x"]
-        a = self._parts["lent"]
+        a = self._lent()
         if not a.feature_start:
             return lent(a.feature, np.float32, a.nodes * a.features, self._handle).reshape(a.nodes, a.features)
         import scipy.sparse
@@ -333,10 +326,18 @@ class Graph:
                 self._handle = self._hand_over()
             return self._handle
 
-    def _hand_over(self, x: Optional[Array] = None, columns: Optional[list[str]] = None) -> _lib.Handle:
+    def _lent(self) -> _structs.Arrays:
+        """The arrays of the dataset, where they lie."""
+        if "lent" in self._parts:
+            return self._parts["lent"]  # type: ignore[no-any-return]
+        a = _structs.Arrays()
+        _lib.call(_lib.lib.consm_dataset_arrays, byref(a), self._dataset().pointer)
+        return a
+
+    def _hand_over(self) -> _lib.Handle:
         p = self._parts
         a = _structs.Arrays(name=_lib.encode(self.name, "name"), nodes=self.n_nodes, edges=self.n_edges,
-                            features=self.n_features, directed=self.directed)
+                            features=0 if "table" in p else self.n_features, directed=self.directed)
         keep: list[Any] = []
         source, target = same_width(p["source"], p["target"])
         keep += [source, target]
@@ -344,11 +345,8 @@ class Graph:
         a.to, a.wide_ends = _lib.address(target), is_wide(source)
         if p.get("weight") is not None:
             a.weight, a.wide_weights = _lib.address(p["weight"]), is_wide(p["weight"])
-        columns = columns if columns is not None else self.feature_names
-        if x is not None:
-            a.features = x.shape[1]
-            keep.append(x)
-            a.feature, a.wide_features = _lib.address(x), is_wide(x)
+        if "table" in p:
+            keep += p["table"].hand_over(a)
         elif p.get("start") is not None:
             a.feature, a.wide_features = _lib.address(p["value"]), is_wide(p["value"])
             a.feature_start, a.feature_column = _lib.address(p["start"]), _lib.address(p["column"])
@@ -359,20 +357,13 @@ class Graph:
         if self.node_ids is not None:
             keep.append(_lib.names([_lib.encode(str(v), "a node's id") for v in self.node_ids.tolist()]))
             a.node_id = keep[-1]
-        if columns is not None and a.features:
-            keep.append(_lib.names([_lib.encode(c, "a feature's name") for c in columns]))
+        if self.feature_names is not None and a.features:
+            keep.append(_lib.names([_lib.encode(c, "a feature's name") for c in self.feature_names]))
             a.feature_name = keep[-1]
         made = _lib.dataset()
         _lib.call(_lib.lib.consm_dataset_from_arrays, byref(made.pointer), byref(a))
         made.needs = p.get("x")  # the library may leave it where it is
         return made
-
-    def _encoded_by(self, recipe: Optional[list[_table.Column]]) -> _lib.Handle:
-        """The graph with its table read by a model's recipe."""
-        if recipe is None or "frame" not in self._parts or recipe == self._parts["recipe"]:
-            return self._dataset()
-        x, columns = _table.apply(recipe, self._parts["frame"])
-        return self._hand_over(x, columns)
 
     def _labelled(self, y: Array, masks: dict[str, Optional[Array]]) -> tuple[_lib.Handle, Array]:
         """(dataset, classes): the graph with labels of the caller's."""

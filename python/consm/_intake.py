@@ -8,6 +8,7 @@ import numpy as np
 
 from ._arrays import Array, integers, reals
 from ._errors import ConsmKeyError, ConsmTypeError, ConsmValueError
+from ._table import Table
 
 MASKS = ("train_mask", "val_mask", "test_mask")
 
@@ -66,6 +67,8 @@ def features_of(x: Any) -> tuple[dict[str, Any], Optional[int]]:
     """(parts, nodes) of dense or sparse features."""
     if x is None:
         return {"n_features": 0}, None
+    if isinstance(x, Table):  # the library makes features of it
+        return {"n_features": 0, "table": x}, len(x)
     if hasattr(x, "tocsr"):
         matrix = x.tocsr()
         if not matrix.has_canonical_format:

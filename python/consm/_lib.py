@@ -230,8 +230,8 @@ def path_of(path: Any, what: str = "the path") -> bytes:
     return raw
 
 
-def names(values: list[bytes]) -> Any:
-    """An array of C strings."""
+def names(values: list[Optional[bytes]]) -> Any:
+    """An array of C strings, NULL for None."""
     return (c_char_p * len(values))(*values)
 
 

@@ -24,7 +24,7 @@ def wrap(trained: _lib.Handle) -> GraphClassifier:
     buffer = _lib.buffer()
     texts = [_lib.decode(_lib.lib.consm_model_class(trained.pointer, k, buffer)) for k in range(info.classes)]
     made.classes_ = from_names(texts)
-    made._training, made._recipe, made._cache = None, None, None
+    made._training, made._cache = None, None
     made._facts()
     return made
 

@@ -174,10 +174,9 @@ class GraphClassifier(Answers):
     def _keep(self, graph: Graph, data: _lib.Handle, classes: Array, values: dict[str, Any]) -> None:
         self.classes_ = classes
         self._training = (graph, data, values)
-        self._recipe = graph._parts.get("recipe")
         self._cache = None
         self._facts()
-        if graph.feature_names is not None and not self._recipe:
+        if graph.feature_names is not None and "table" not in graph._parts:
             self.feature_names_in_ = np.array(graph.feature_names, object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_

@@ -22,6 +22,11 @@ class OpenOptions(Sized):
                 ("labels", c_char_p), ("features", c_char_p)]
 
 
+class Column(Sized):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("number", POINTER(c_double)),
+                ("text", POINTER(c_char_p)), ("category", c_bool), ("days", c_bool)]
+
+
 class Arrays(Sized):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("nodes", c_int64), ("edges", c_int64),
                 ("features", c_int64), ("classes", c_int32), ("directed", c_bool),
@@ -31,7 +36,8 @@ class Arrays(Sized):
                 ("feature_start", c_void_p), ("feature_column", c_void_p), ("label", c_void_p),
                 ("role", POINTER(c_uint8)), ("node_id", POINTER(c_char_p)),
                 ("class_name", POINTER(c_char_p)), ("feature_name", POINTER(c_char_p)),
-                ("wide_starts", c_bool), ("borrow", c_int64)]
+                ("wide_starts", c_bool), ("borrow", c_int64), ("columns", c_int64),
+                ("column", POINTER(POINTER(Column)))]
 
 
 class Labels(Sized):
@@ -140,7 +146,7 @@ LOG_FN = ctypes.CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 
 # Which struct of the headers each of them is.
 NAMES: dict[str, type[ctypes.Structure]] = {
-    "consm_open_options": OpenOptions, "consm_arrays": Arrays, "consm_labels": Labels,
+    "consm_open_options": OpenOptions, "consm_column": Column, "consm_arrays": Arrays, "consm_labels": Labels,
     "consm_dataset_info": DatasetInfo, "consm_known_set": KnownSet, "consm_known_file": KnownFile,
     "consm_method": Method, "consm_parameter": Parameter, "consm_progress": Progress,
     "consm_model_info": ModelInfo, "consm_class_metrics": ClassMetrics, "consm_metrics": Metrics,

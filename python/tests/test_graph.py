@@ -94,6 +94,10 @@ def test_adjacency_matrices(world):
     assert heavy.edge_weight is not None and (heavy.edge_weight == 0.5).all()
 
 
+def dense(x):
+    return x.toarray() if hasattr(x, "toarray") else x
+
+
 def test_tables_keep_their_ids(world):
     edges = pd.DataFrame({"a": world.ids[world.source], "b": world.ids[world.target]})
     nodes = pd.DataFrame(world.x, index=world.ids, columns=list("wxyz"))
@@ -131,11 +135,36 @@ def test_messy_columns(world):
     # Next week's table has other categories and no blanks: the recipe of training is used again.
     later = nodes.assign(age=1.0, city="oslo", note="z", maybe=pd.array([True] * world.n, dtype="boolean"))
     assert len(model.predict(Graph.from_pandas(edges, later))) == world.n
-    with pytest.raises(ValueError, match="lacks 1 of the model's 6 columns: city"):
+    with pytest.raises(ValueError, match="lacks 1 of the model's 6 feature columns: city"):
         model.predict(Graph.from_pandas(edges, later.drop(columns="city")))
-    with pytest.raises(ValueError, match="expected numbers as in training"):
+    with pytest.raises(ValueError, match="column age: found \"old\", expected a finite number as in training"):
         model.predict(Graph.from_pandas(edges, later.assign(age="old")))
     assert (pickle.loads(pickle.dumps(model)).predict(g) == model.predict(g)).all()
+
+
+def test_a_table_in_memory_is_the_table_in_a_file(world, tmp_path):
+    """The same features from pandas as from the file it came from, and a model that knows both."""
+    nodes = pd.DataFrame({
+        "id": world.ids, "age": np.where(np.arange(world.n) % 7 == 0, np.nan, np.round(world.x[:, 0], 3)),
+        "known": np.where(np.arange(world.n) % 3 == 0, "yes", "no"),
+        "city": np.array(["rome", "oslo", "lima"])[np.arange(world.n) % 3],
+        "since": [f"2024-{1 + i % 12:02}-{1 + i % 28:02}" for i in range(world.n)],
+        "label": np.where(world.known, world.truth.astype(str), "")})
+    edges = pd.DataFrame({"source": world.ids[world.source], "target": world.ids[world.target]})
+    nodes.to_csv(tmp_path / "nodes.csv", index=False)
+    edges.to_csv(tmp_path / "edges.csv", index=False)
+    read = pd.read_csv(tmp_path / "nodes.csv")
+    here = Graph.from_pandas(edges, read, id="id", label="label")
+    there = consm.load(tmp_path)
+    assert here.feature_names == there.feature_names and (here.x == dense(there.x)).all()
+    assert "known" in here.feature_names and "city=oslo" in here.feature_names and "since" in here.feature_names
+    model = consm.GCNClassifier(random_state=0, epochs=20).fit(here)
+    model.save(tmp_path / "m.safetensors")
+    again = consm.load_model(tmp_path / "m.safetensors")
+    later = read.assign(city="oslo")  # one category is left: the training's others are still known
+    later.to_csv(tmp_path / "nodes.csv", index=False)
+    expected = model.predict_proba(Graph.from_pandas(edges, later, id="id", label="label"))
+    assert (again.predict_proba(consm.load(tmp_path)) == expected).all()
 
 
 def test_without_a_table_of_nodes(world):
