@@ -17,7 +17,7 @@ graph=csbm:nodes=60,features=5
     fault "no model: $(cat "$work/out")"
 model=$work/first/model.safetensors
 
-# Command | what it writes | how the result is opened
+# Command | what it writes | how the result is opened. No PATH: no browser is started for PNG figures.
 commands=(
     "train $graph --model gcn --epochs 2 --per-class 4 --checkpoint-every 1 -o $work/t|$work/t/model.safetensors|predict FILE $graph"
     "predict $model $graph -o $work/p.csv|$work/p.csv|"
@@ -28,7 +28,13 @@ commands=(
     "generate $graph -o $work/g.npz|$work/g.npz|info FILE"
     "split $graph --per-class 4 -o $work/s.csv|$work/s.csv|"
     "study datasets --datasets karate -o $work/study|$work/study/runs.jsonl|report $work/study"
+    "bench $graph --models mlp --seeds 1 --epochs 2 --per-class 4 -o $work/bench|$work/bench/runs.jsonl|report $work/bench"
+    "report $work/study|$work/study/report.html|"
+    "evaluate $model $graph||"
+    "explain $model $graph 0||"
     "info $graph||"
+    "models||"
+    "help train||"
 )
 tried=0
 step=$((${FAULTS_ALL:-0} ? 0 : 3))
@@ -39,7 +45,7 @@ for entry in "${commands[@]}"; do
     "$consm" $command > /dev/null 2>&1 || fault "consm $command fails by itself"
     for kind in memory write sync rename power; do
         # shellcheck disable=SC2086 # words
-        coproc served { LD_PRELOAD=$shim FAULT_KIND=$kind FAULT_FILE=$file FAULT_HIT=$work/hit \
+        coproc served { LD_PRELOAD=$shim PATH=$work FAULT_KIND=$kind FAULT_FILE=$file FAULT_HIT=$work/hit \
             FAULT_PRINT=$work/err "$consm" $command 2>&1; }
         for ((n = 1; ; n += 1 + n * step)); do
             echo $n >&"${served[1]}"

@@ -1,7 +1,7 @@
 /* Dense products: tiles of C among the threads, or, where C is small and the inner dimension is the
  * number of nodes (weight gradients), blocks of the inner dimension with their own partial C. There
- * is no BLAS below: kernels of our own reach 85 to 95 % of OpenBLAS's rate at the shapes of graph
- * networks, start no threads, take no locks, want no memory and give the same bits wherever the
+ * is no BLAS below: kernels of our own reach 90 to 98 % of OpenBLAS's rate at a width of 64 and 80
+ * to 85 at 512, start no threads, take no locks, want no memory and give the same bits wherever the
  * instructions are the same. */
 #include "cpu/gemm.h"
 
