@@ -159,8 +159,9 @@ struct consm_column {
     bool days;               /* numbers are days since 1970-01-01 */
 };
 
-/* A graph that is in memory already. Everything is copied. Absent parts are NULL. Integers are
- * int32_t, or int64_t where the array's wide_ member says so; reals are float, or double. */
+/* A graph that is in memory already. Everything is copied, but what `borrow` names. Absent parts
+ * are NULL. Integers are int32_t, or int64_t where the array's wide_ member says so; reals are
+ * float, or double. */
 struct consm_arrays {
     size_t size;      /* set by you */
     const char *name; /* for messages and model files; NULL: "arrays" */

@@ -2,16 +2,14 @@
 from __future__ import annotations
 
 from ctypes import POINTER, byref, c_void_p, cast
-from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from . import _lib, _run, _structs
 from ._arrays import Array
 from ._errors import ConsmValueError
 
 
-@dataclass(frozen=True)
-class Explanation:
+class Explanation(NamedTuple):
     """An effect is the label's probability less its probability without the thing: positive where it
     speaks for the label. Every list begins with the largest change.
 
