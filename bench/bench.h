@@ -32,15 +32,15 @@ struct ceiling {
 
 struct bench {
     struct backend *backend;
-    struct team *team;         /* its threads */
-    int threads, most_threads; /* of this pass, of the last */
-    double seconds;            /* spent on each measurement */
-    const char *device;        /* time models on that one and nothing else; NULL: not */
-    char *sets;                /* for that: datasets, between semicolons */
-    const char *filter;        /* only lines "kernel shape" that contain it; NULL: all */
-    bool json, busy, alone;    /* as the flags say */
-    const char *title;         /* of the section, until printed */
-    struct ceiling ceiling;    /* of this team */
+    struct team *team;                  /* its threads */
+    int threads, most_threads;          /* of this pass, of the last */
+    double seconds;                     /* spent on each measurement */
+    const char *device;                 /* time models on that one and nothing else; NULL: not */
+    char *sets;                         /* for that: datasets, between semicolons */
+    const char *filter;                 /* only lines "kernel shape" that contain it; NULL: all */
+    bool json, busy, alone, operations; /* as the flags say */
+    const char *title;                  /* of the section, until printed */
+    struct ceiling ceiling;             /* of this team */
     const struct simd *simd;
 };
 
@@ -73,6 +73,13 @@ struct session;
 consm_status bench_epochs(const struct bench *b, struct session *s, double *train, double *eval);
 consm_status bench_models(struct bench *b);
 consm_status bench_large(struct bench *b);
+/* Every operation of a step that takes at least so many seconds alone. */
+struct program;
+consm_status bench_operations(struct bench *b, const struct program *p, double least);
+/* What an operation moves and computes; a sparse product with m entries, n rows out, w columns. */
+struct instr;
+struct work bench_instr_work(const struct instr *in);
+struct work bench_product_work(double m, double n, double w);
 consm_status bench_peers(struct bench *b);
 consm_status bench_consm(struct bench *b);
 

@@ -22,54 +22,6 @@ struct large_shape {
     double trained; /* share of labelled nodes */
 };
 
-static bool is_product(enum op op)
-{
-    return op == OP_SPMM || op == OP_SPMM_FUSED || op == OP_SPMM_ADD;
-}
-
-/* A sparse product with m entries, n rows out, w columns. */
-static struct work product_work(double m, double n, double w)
-{
-    return (struct work){.bytes = m * (8 + 4 * w) + n * (8 + 4 * w), .flops = 2 * m * w};
-}
-
-static struct work instr_work(const struct instr *in)
-{
-    struct work work = {.bytes = 4.0 * (double)(in->rows * in->cols)};
-    if (is_product(in->op))
-        return product_work((double)in->attr.csr->nnz, (double)in->rows, (double)in->cols);
-    for (int i = 0; i < NODE_SOURCES; i++)
-        work.bytes += 4.0 * (double)(in->src_rows[i] * in->src_cols[i]);
-    if (in->op == OP_MATMUL)
-        work.flops = 2.0 * (double)(in->rows * in->cols) *
-                     (double)(in->attr.transposed ? in->src_rows[0] : in->src_cols[0]);
-    return work;
-}
-
-/* The shortest time of one operation as a program of its own; the places it reads hold what the
- * last epoch left there. */
-static consm_status time_alone(double *best, const struct bench *b, const struct program *p,
-                               const struct instr *in)
-{
-    consm_status st = CONSM_OK;
-    struct planned one = p->plan;
-    struct compiled *ready = NULL;
-    double begin = clock_seconds();
-    one.instr = in;
-    one.instrs = 1;
-    *best = 1e9;
-    TRY(b->backend->kind->compile(b->backend, &ready, &one));
-    for (int runs = 0; runs < 3 || clock_seconds() - begin < b->seconds; runs++) {
-        double start = clock_seconds();
-        TRY(b->backend->kind->run(ready, &(struct step){1, 1}, 1));
-        double taken = clock_seconds() - start;
-        *best = taken < *best ? taken : *best;
-    }
-done:
-    b->backend->kind->discard(ready);
-    return st;
-}
-
 /* Sums up the program; the bytes written out put the first layer's products back, forwards and
  * backwards, and take away the pass for its activation, which they would do in passing. */
 static void add_up(const struct bench *b, const struct program *p, int64_t hidden, double *run,
@@ -78,9 +30,9 @@ static void add_up(const struct bench *b, const struct program *p, int64_t hidde
     *run = *written = *flops = *least = 0;
     for (int32_t i = 0; i < p->plan.instrs; i++) {
         const struct instr *in = &p->plan.instr[i];
-        struct work work = instr_work(in);
+        struct work work = bench_instr_work(in);
         if (in->once) {
-            work = product_work((double)in->attr.csr->nnz, (double)in->rows, (double)hidden);
+            work = bench_product_work((double)in->attr.csr->nnz, (double)in->rows, (double)hidden);
             *written += 2 * work.bytes - 8.0 * (double)(in->rows * hidden);
             continue;
         }
@@ -117,30 +69,6 @@ static void print_epoch(const struct bench *b, const struct large_shape *shape, 
     fflush(stdout);
 }
 
-/* The operations that take more than a fiftieth of the epoch, each alone. */
-static consm_status print_operations(struct bench *b, const struct program *p, double epoch)
-{
-    consm_status st = CONSM_OK;
-    char shape[64];
-    double time;
-    bench_title(b, "operation");
-    for (int32_t i = 0; i < p->plan.instrs; i++) {
-        const struct instr *in = &p->plan.instr[i];
-        struct work work = instr_work(in);
-        work.least = work.bytes;
-        if (in->once)
-            continue;
-        TRY(time_alone(&time, b, p, in));
-        if (time < 0.02 * epoch)
-            continue;
-        snprintf(shape, sizeof shape, "%lld x %lld from %lld x %lld", (long long)in->rows,
-                 (long long)in->cols, (long long)in->src_rows[0], (long long)in->src_cols[0]);
-        bench_line(b, op_name(in->op), shape, time, work);
-    }
-done:
-    return st;
-}
-
 static consm_status time_epochs(struct bench *b, const struct large_shape *shape,
                                 const struct problem *problem)
 {
@@ -162,7 +90,7 @@ static consm_status time_epochs(struct bench *b, const struct large_shape *shape
         best = taken < best ? taken : best;
     }
     print_epoch(b, shape, best, s->learner.train.program);
-    TRY(print_operations(b, s->learner.train.program, best));
+    TRY(bench_operations(b, s->learner.train.program, 0.02 * best));
 done:
     session_free(s);
     return st;

@@ -16,6 +16,7 @@ static const char usage[] =
     "  --filter TEXT  only lines whose kernel and shape contain TEXT, as in \"spmm cora\"\n"
     "  --device D     instead: steps and epochs of models on cpu, cuda, …, with --sets A;B;…\n"
     "  --busy         on a machine with other work: one thread, processor time, not the clock's\n"
+    "  --operations   with \"peers MODEL SET\": every operation of the epoch as well, alone\n"
     "  --json         one JSON object per line instead of the table\n"
     "Beside each time stands the machine's own ceiling and how many times as long it took.\n"
     "CONSM_SIMD=base|avx2|avx512|neon in the environment chooses the instruction set.\n";
@@ -161,10 +162,11 @@ static int parse(struct bench *b, int *threads, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
-        bool *flag = strcmp(argv[i], "--json") == 0    ? &b->json
-                     : strcmp(argv[i], "--busy") == 0  ? &b->busy
-                     : strcmp(argv[i], "--alone") == 0 ? &b->alone
-                                                       : NULL;
+        bool *flag = strcmp(argv[i], "--json") == 0         ? &b->json
+                     : strcmp(argv[i], "--busy") == 0       ? &b->busy
+                     : strcmp(argv[i], "--alone") == 0      ? &b->alone
+                     : strcmp(argv[i], "--operations") == 0 ? &b->operations
+                                                            : NULL;
         if (flag) {
             *flag = true;
             continue;

@@ -57,6 +57,11 @@ static consm_status measure(void *result, void *arg)
     TRY(backend_open(&backend, NULL, job->bench->threads));
     TRY(session_new(&s, &problem, &options, backend));
     TRY(bench_epochs(job->bench, s, &out->train, &out->eval));
+    if (job->bench->operations) {
+        struct bench own = *job->bench;
+        own.backend = backend;
+        TRY(bench_operations(&own, s->learner.train.program, 0));
+    }
 done:
     session_free(s);
     backend_close(backend);
