@@ -133,6 +133,13 @@ done:
     return st;
 }
 
+/* A tenth saved is not worth the copies; nor is half of a step of a walk, which reads where it
+ * began at every step, and goes back as it came only where its steps are alike (ops/sparse.c). */
+static bool not_worth_it(const struct node_info *info, int64_t needed)
+{
+    return info->op == OP_SPMM_ADD ? needed * 2 > info->rows : needed * 10 > info->rows * 9;
+}
+
 static consm_status find_needs(struct restriction *r)
 {
     consm_status st = CONSM_OK;
@@ -143,8 +150,7 @@ static consm_status find_needs(struct restriction *r)
             need_all(mine, info->rows);
         if (!mine->any)
             continue;
-        /* A tenth saved is not worth the copies. */
-        if (!mine->all && (!divisible(info) || mine->count * 10 > info->rows * 9))
+        if (!mine->all && (!divisible(info) || not_worth_it(info, mine->count)))
             need_all(mine, info->rows);
         for (int slot = 0; slot < NODE_SOURCES; slot++)
             if (info->src[slot] != POISON)

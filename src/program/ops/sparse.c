@@ -56,16 +56,46 @@ void grad_spmm_fused(struct program *p, node self, node g)
                         .sources = 1, .attr = {.csr = info.attr.csr, .transposed = true}));
 }
 
-/* Z = a·S·X + b·Y:  X̄ += a·Sᵀ·G,  Ȳ += b·G */
+/* The steps of a walk Z_k = a·S·Z_k-1 + b·Z_0 of which self is the last; 0 when it is none. */
+static int walk_length(const struct program *p, node self)
+{
+    const struct node_info *last = &p->node[self], *step = last;
+    int length = 1;
+    for (; step->src[0] != last->src[1]; length++) {
+        node before = step->src[0];
+        step = &p->node[before];
+        if (step->op != OP_SPMM_ADD || p->gradient[before] != POISON ||
+            step->src[1] != last->src[1] || step->attr.csr != last->attr.csr ||
+            step->attr.a != last->attr.a || step->attr.b != last->attr.b)
+            return 0;
+    }
+    return length;
+}
+
+/* Z = a·S·X + b·Y:  X̄ += a·Sᵀ·G,  Ȳ += b·G
+ * A whole walk goes back as it came, by Horner's rule and without a sum of its steps' gradients:
+ * with M = a·Sᵀ,  Z̄_0 = M^K·G + b·(M^K-1 + … + M + 1)·G,  so  Q_0 = G,  Q_k = M·Q_k-1 + b·G,
+ * Z̄_0 += Q_K. */
 void grad_spmm_add(struct program *p, node self, node g)
 {
     struct node_info info = p->node[self];
-    node x = info.src[0], y = info.src[1];
-    if (grad_wanted(p, x) && program_transpose(p, info.attr.csr))
+    node x = info.src[0], y = info.src[1], q = g;
+    int steps = walk_length(p, self);
+    if (grad_wanted(p, x) && !program_transpose(p, info.attr.csr))
+        return;
+    struct attr back = {.csr = info.attr.csr, .transposed = true, .a = info.attr.a};
+    if (steps > 0 && grad_wanted(p, y)) {
+        back.b = info.attr.b;
+        for (int k = 0; k < steps; k++)
+            q = RECORD(p, .op = OP_SPMM_ADD, .rows = info.rows, .cols = info.cols, .src = {q, g},
+                       .sources = 2, .attr = back);
+        grad_add(p, y, q);
+        return;
+    }
+    if (grad_wanted(p, x))
         grad_add(p, x,
                  RECORD(p, .op = OP_SPMM_ADD, .rows = ROWS(p, x), .cols = COLS(p, x), .src = {g},
-                        .sources = 1,
-                        .attr = {.csr = info.attr.csr, .transposed = true, .a = info.attr.a}));
+                        .sources = 1, .attr = back));
     if (grad_wanted(p, y))
         grad_add(p, y, info.attr.b == 1 ? g : scale(p, info.attr.b, g));
 }
