@@ -20,19 +20,43 @@ static const struct plugin_services services = {
     .team_free = team_free,
 };
 
-consm_status plugin_open(struct backend **out, const char *name, int device, int threads)
+/* The address of a function of libconsm_<name>.so; scope: RTLD_LOCAL or RTLD_GLOBAL. */
+static consm_status find_function(void **out, const char *name, const char *function, int scope)
 {
     char file[64];
-    plugin_open_fn *open;
-    *out = NULL;
     snprintf(file, sizeof file, "libconsm_%s.so", name);
-    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(file, RTLD_NOW | scope);
     if (!library)
         return status_fail(CONSM_ENOTFOUND, "no device %s: %s", name, dlerror());
-    /* A function's address comes as a pointer to data; POSIX allows the copy. */
-    void *symbol = dlsym(library, "consm_plugin");
-    if (!symbol)
+    *out = dlsym(library, function);
+    if (!*out)
         return status_fail(CONSM_ENOTFOUND, "no device %s: %s is no plug-in of consm", name, file);
+    return CONSM_OK;
+}
+
+/* A function's address comes as a pointer to data; POSIX allows the copy. */
+consm_status plugin_open(struct backend **out, const char *name, int device, int threads)
+{
+    plugin_open_fn *open;
+    void *symbol;
+    *out = NULL;
+    consm_status st = find_function(&symbol, name, "consm_plugin", RTLD_LOCAL);
+    if (st < 0)
+        return st;
     memcpy(&open, &symbol, sizeof open);
     return open(out, &services, plugin_layout(), device, threads);
+}
+
+/* Open MPI loads libraries of its own that look for its names among the global ones. */
+consm_status plugin_ranks(const struct ranks **out)
+{
+    ranks_open_fn *open;
+    void *symbol;
+    *out = NULL;
+    if (find_function(&symbol, "mpi", "consm_ranks", RTLD_GLOBAL) < 0)
+        return status_fail(CONSM_ENOTFOUND,
+                           "started by mpirun, and there is no libconsm_mpi.so beside this consm: "
+                           "it was built without MPI (scripts/bootstrap mpi, then build again)");
+    memcpy(&open, &symbol, sizeof open);
+    return open(out, &services, plugin_layout());
 }

@@ -21,6 +21,25 @@ struct plugin_services {
     void (*team_free)(struct team *team);
 };
 
+/* Many processes that train one model together: what libconsm_mpi.so exports as `consm_ranks`. All
+ * of them run the same program on the same data and call these functions in the same order. */
+struct ranks {
+    int rank, size;
+    int here; /* how many of them are on this machine */
+    /* A backend whose programs are divided among the ranks, over one that computes; closes it. */
+    consm_status (*divide)(struct backend **out, struct backend *inner);
+    /* CONSM_EINVAL, with one line that names a rank, unless all have the same bytes; text is shown.
+     */
+    consm_status (*agree)(const char *what, const void *data, size_t bytes, bool text);
+    double (*first)(double mine); /* what rank 0 says: for what a clock or a person decides */
+    /* The last call. failed: this rank has an error to tell; true: it alone, for the others did not
+     * follow within seconds, and they will be ended with it. */
+    bool (*end)(bool failed);
+    void (*abandon)(int code); /* ends all ranks at once */
+};
+typedef consm_status ranks_open_fn(const struct ranks **out, const struct plugin_services *services,
+                                   uint64_t layout);
+
 /* A number that differs where the two sides would read each other's structs wrongly. */
 static inline uint64_t plugin_layout(void)
 {
@@ -34,7 +53,8 @@ static inline uint64_t plugin_layout(void)
                               sizeof(struct index),
                               sizeof(struct backend),
                               sizeof(struct backend_kind),
-                              sizeof(struct plugin_services)};
+                              sizeof(struct plugin_services),
+                              sizeof(struct ranks)};
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         hash = (hash ^ parts[i]) * 0x100000001b3u;

@@ -1,5 +1,6 @@
 /* Building a session: two programs over one parameter store, the optimiser's memory. */
 #include "train/session.h"
+#include "backends/ranks.h"
 #include "base/clock.h"
 #include "train/metrics.h"
 #include "train/supervised.h"
@@ -148,15 +149,16 @@ static const double TRAINING_SHARE = 0.8;
 
 bool session_late(const struct session *s)
 {
-    return s->deadline > 0 && !session_ahead(s) && clock_seconds() >= s->deadline;
+    return s->deadline > 0 && !session_ahead(s) && ranks_first(clock_seconds() >= s->deadline) != 0;
 }
 
 consm_status session_new(struct session **out, const struct problem *problem,
                          const struct train_options *options, struct backend *backend)
 {
     consm_status st = CONSM_OK;
-    struct session *s;
+    struct session *s = NULL;
     *out = NULL;
+    TRY(session_agree(problem, options));
     TRY(ZNEW(s, 1));
     s->problem = problem;
     s->options = *options;

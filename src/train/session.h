@@ -123,6 +123,13 @@ void ahead_close(struct session *s);
 bool ahead_possible(const struct session *s);
 consm_status ahead_epoch(struct session *s, int64_t number, struct progress *progress);
 
+/* CONSM_EINVAL, naming the difference, unless all ranks train on the same data with the same
+ * options (agree.c). */
+consm_status session_agree(const struct problem *problem, const struct train_options *options);
+
+/* The same of what training begins with, drawn or read from a checkpoint. */
+consm_status session_agree_start(struct session *s);
+
 /* A step, then validation, both timed; fills what progress says of them. */
 consm_status session_epoch(struct session *s, int64_t number, struct progress *progress);
 

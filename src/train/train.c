@@ -2,6 +2,7 @@
 #include "train/session.h"
 
 #include "backends/open.h"
+#include "backends/ranks.h"
 #include "base/clock.h"
 #include "base/threads.h"
 #include <pthread.h>
@@ -69,6 +70,7 @@ consm_status session_report(struct session *s, const struct progress *progress)
     consm_status st = CONSM_OK;
     const struct train_options *o = &s->options;
     bool stop = o->progress && o->progress(o->progress_ctx, progress);
+    stop = ranks_first(stop) != 0;
     s->ahead.stop = s->ahead.stop || stop;
     if (session_ahead(s)) /* what the session holds is of a later epoch */
         return CONSM_OK;
@@ -112,6 +114,7 @@ consm_status session_train(struct session *s, struct train_result *result)
     const struct config *c = &s->options.config;
     struct progress progress = {.seed = s->options.seed, .epochs = c->epochs};
     double begin = clock_seconds();
+    TRY(session_agree_start(s));
     if (s->procedure && s->procedure->fit)
         return s->procedure->fit(s, result);
     /* A session that a checkpoint restored goes on behind its last epoch. */
@@ -202,6 +205,8 @@ consm_status train_batch(const struct batch *batch)
     struct team *team = NULL;
     struct queue queue = {.batch = batch};
     int64_t jobs = batch->jobs > batch->count ? batch->count : batch->jobs;
+    if (ranks_size() > 1) /* which train each run together, in one order */
+        jobs = 1;
     pthread_mutex_init(&queue.lock, NULL);
     TRY(team_new(&team, jobs < 1 ? 1 : (int)jobs));
     team_run(team, batch_worker, &queue);

@@ -1,0 +1,23 @@
+# libconsm_mpi.so: programs divided among the processes that mpirun starts, a plug-in that nothing of
+# ours links against. Built where an MPI compiler is, or as -DCONSM_MPI=ON|OFF says.
+set(CONSM_MPI_BUILT OFF)
+if(CONSM_MPI STREQUAL "OFF" OR CONSM_SANITIZE OR CONSM_FUZZ)
+    return()
+endif()
+find_package(MPI QUIET COMPONENTS C)
+if(NOT MPI_C_FOUND)
+    if(CONSM_MPI STREQUAL "ON")
+        message(FATAL_ERROR "CONSM_MPI=ON, and no MPI: scripts/bootstrap mpi installs one")
+    endif()
+    return()
+endif()
+
+file(GLOB mpi_sources CONFIGURE_DEPENDS src/mpi/*.c)
+add_library(consm_mpi MODULE ${mpi_sources})
+set_target_properties(consm_mpi PROPERTIES PREFIX lib)
+target_include_directories(consm_mpi PRIVATE include src)
+target_link_libraries(consm_mpi PRIVATE MPI::MPI_C)
+target_link_options(consm_mpi PRIVATE -Wl,--no-undefined -Wl,--as-needed)
+add_dependencies(consm_command consm_mpi) # who builds the command can start it with mpirun
+set(CONSM_MPI_BUILT ON)
+install(TARGETS consm_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -1,0 +1,82 @@
+/* Finding out whether mpirun started us, and handing everything on to the plug-in. */
+#include "backends/ranks.h"
+
+#include "backends/plugin.h"
+#include "base/threads.h"
+#include "cpu/simd.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct ranks *joined; /* NULL: alone */
+
+/* What the starters of Open MPI, MPICH and PMIx put into the environment. */
+static bool started_by_mpirun(void)
+{
+    return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("PMIX_RANK");
+}
+
+consm_status ranks_begin(void)
+{
+    if (joined || !started_by_mpirun())
+        return CONSM_OK;
+    char what[64];
+    consm_status st = plugin_ranks(&joined);
+    if (st < 0)
+        return st;
+    snprintf(what, sizeof what, "%s with %s kernels", consm_version(), simd_best()->name);
+    return ranks_agree_text("version", what);
+}
+
+int ranks_rank(void)
+{
+    return joined ? joined->rank : 0;
+}
+
+int ranks_size(void)
+{
+    return joined ? joined->size : 1;
+}
+
+int ranks_threads(int threads)
+{
+    if (!joined || threads > 0)
+        return threads;
+    int each = threads_available() / joined->here;
+    return each > 1 ? each : 1;
+}
+
+consm_status ranks_divide(struct backend **b)
+{
+    struct backend *inner = *b;
+    if (!joined)
+        return CONSM_OK;
+    *b = NULL;
+    return joined->divide(b, inner);
+}
+
+consm_status ranks_agree(const char *what, const void *data, size_t bytes)
+{
+    return joined ? joined->agree(what, data, bytes, false) : CONSM_OK;
+}
+
+consm_status ranks_agree_text(const char *what, const char *text)
+{
+    return joined ? joined->agree(what, text, strlen(text), true) : CONSM_OK;
+}
+
+double ranks_first(double mine)
+{
+    return joined ? joined->first(mine) : mine;
+}
+
+bool ranks_end(bool failed)
+{
+    return joined ? joined->end(failed) : failed;
+}
+
+void ranks_abandon(int code)
+{
+    if (joined)
+        joined->abandon(code);
+}

@@ -1,0 +1,31 @@
+/* The processes that mpirun started to train together, or this one alone. Only the command asks for
+ * them (ranks_begin); without it, or without mpirun, there is one rank and nothing below does
+ * anything. MPI itself is in libconsm_mpi.so, loaded here. */
+#ifndef BACKENDS_RANKS_H
+#define BACKENDS_RANKS_H
+
+#include "program/plugin.h"
+
+/* Joins the others where mpirun started this process. CONSM_ENOTFOUND, with one line, where the
+ * plug-in is missing. */
+consm_status ranks_begin(void);
+
+int ranks_rank(void); /* 0 when alone */
+int ranks_size(void); /* 1 when alone */
+
+/* Threads of each rank where nobody says how many: the processors, divided by the ranks that are
+ * here; 0, as given, when alone. */
+int ranks_threads(int threads);
+
+/* Divides the programs of an open backend among the ranks; it stays as it is when alone. On failure
+ * it is closed. */
+consm_status ranks_divide(struct backend **b);
+
+/* See struct ranks; when alone they agree, mine comes back, and the end is no failure's. */
+consm_status ranks_agree(const char *what, const void *data, size_t bytes);
+consm_status ranks_agree_text(const char *what, const char *text);
+double ranks_first(double mine);
+bool ranks_end(bool failed);
+void ranks_abandon(int code);
+
+#endif

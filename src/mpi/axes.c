@@ -1,0 +1,153 @@
+/* Who owns which rows. An axis is known by its number of rows: values of as many rows are divided
+ * alike, so that operations row by row never wait for anybody. */
+#include "mpi/inside.h"
+
+#include <string.h>
+
+enum { ALIGN_ROWS = 16, ALIGN_FROM = 64 }; /* rows a rank, from which on cuts are at multiples */
+
+struct axis *axis_find(const struct divided *d, int64_t rows)
+{
+    struct axis *a = d->axes;
+    while (a && a->rows != rows)
+        a = a->next;
+    return a;
+}
+
+/* First row at which the running weight reaches target. */
+static int64_t crossing(const int64_t *weight, int64_t rows, int64_t target)
+{
+    int64_t low = 0, high = rows;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (weight[middle] < target)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+consm_status axis_of(struct axis **out, struct divided *d, int64_t rows, const int64_t *weight)
+{
+    int size = world.ranks.size;
+    struct axis *a = axis_find(d, rows);
+    *out = a;
+    if (a)
+        return CONSM_OK;
+    a = world.os->zalloc(1, sizeof *a);
+    if (a)
+        a->cut = world.os->zalloc((size_t)size + 1, sizeof *a->cut);
+    if (!a || !a->cut) {
+        world.os->free(a);
+        return CONSM_ENOMEM;
+    }
+    a->rows = rows;
+    for (int p = 1; p < size; p++) {
+        int64_t cut =
+            weight ? crossing(weight, rows, (weight[rows] * p + size - 1) / size) : rows * p / size;
+        if (rows >= (int64_t)ALIGN_FROM * size)
+            cut = (cut + ALIGN_ROWS / 2) / ALIGN_ROWS * ALIGN_ROWS;
+        cut = cut < rows ? cut : rows;
+        a->cut[p] = cut > a->cut[p - 1] ? cut : a->cut[p - 1];
+    }
+    a->cut[size] = rows;
+    a->next = d->axes;
+    *out = d->axes = a;
+    return CONSM_OK;
+}
+
+consm_status axis_numbers(const int64_t **out, struct axis *a)
+{
+    int64_t low = axis_low(a), count = axis_high(a) - low;
+    if (!a->number) {
+        a->number = world.os->zalloc((size_t)count + 1, sizeof *a->number);
+        if (!a->number)
+            return CONSM_ENOMEM;
+        for (int64_t i = 0; i < count; i++)
+            a->number[i] = low + i;
+    }
+    *out = a->number;
+    return CONSM_OK;
+}
+
+void axes_free(struct axis *a)
+{
+    while (a) {
+        struct axis *next = a->next;
+        world.os->free(a->cut);
+        world.os->free(a->number);
+        world.os->free(a);
+        a = next;
+    }
+}
+
+/* ---- the axes of a plan ---- */
+
+/* The matrix that an instruction walks row by row; NULL: none whose entries stay. */
+static const struct csr *walked(const struct instr *in)
+{
+    const struct csr *s = in->attr.csr;
+    if (!s || s->changes)
+        return NULL;
+    return in->attr.transposed ? s->t : s;
+}
+
+/* Rows are shared out by what all matrices of the plan with so many rows have in them, and one for
+ * each row. */
+static consm_status weigh_rows(struct divided *d, const struct planned *plan, int64_t rows)
+{
+    const struct csr *last = NULL;
+    struct axis *axis;
+    int64_t *weight = world.os->zalloc((size_t)rows + 1, sizeof *weight);
+    if (!weight)
+        return CONSM_ENOMEM;
+    for (int64_t r = 0; r <= rows; r++)
+        weight[r] = r;
+    for (int32_t i = 0; i < plan->instrs; i++) {
+        const struct csr *s = walked(&plan->instr[i]);
+        for (int64_t r = 0; s && s != last && s->rows == rows && r <= rows; r++)
+            weight[r] += s->start[r];
+        last = s ? s : last;
+    }
+    consm_status st = axis_of(&axis, d, rows, weight);
+    world.os->free(weight);
+    return st;
+}
+
+/* Entries go with their rows, unless an axis of as many rows is there and says otherwise. */
+static consm_status follow_rows(struct divided *d, const struct csr *s)
+{
+    struct axis *rows = axis_find(d, s->rows), *entries;
+    if (axis_find(d, s->nnz))
+        return CONSM_OK;
+    consm_status st = axis_of(&entries, d, s->nnz, NULL);
+    for (int p = 0; st == CONSM_OK && p <= world.ranks.size; p++)
+        entries->cut[p] = s->start[rows->cut[p]];
+    return st;
+}
+
+consm_status axes_plan(struct divided *d, const struct planned *plan)
+{
+    consm_status st = CONSM_OK;
+    for (int32_t i = 0; i < plan->instrs && st == CONSM_OK; i++) {
+        const struct csr *s = walked(&plan->instr[i]);
+        if (s && !axis_find(d, s->rows))
+            st = weigh_rows(d, plan, s->rows);
+    }
+    for (int32_t i = 0; i < plan->instrs && st == CONSM_OK; i++) {
+        const struct csr *s = plan->instr[i].attr.csr;
+        if (s && !s->changes && axis_find(d, s->rows))
+            st = follow_rows(d, s);
+    }
+    return st;
+}
+
+bool axis_follows(const struct divided *d, const struct csr *s)
+{
+    const struct axis *rows = axis_find(d, s->rows), *entries = axis_find(d, s->nnz);
+    for (int p = 0; rows && entries && p <= world.ranks.size; p++)
+        if (entries->cut[p] != s->start[rows->cut[p]])
+            return false;
+    return rows && entries;
+}

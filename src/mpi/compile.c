@@ -1,0 +1,296 @@
+/* From a plan for the whole graph to this rank's list of pieces: instructions on its own rows, and
+ * between them the exchanges that the next ones wait for. Every rank makes the same list. */
+#include "mpi/inside.h"
+
+#include <string.h>
+
+/* ---- values ---- */
+
+/* The value at an operand; NULL: it is no part of an arena, or not yet known. */
+static struct value *value_at(const struct planned *plan, const struct operand *at)
+{
+    bool arena = at->place == PLACE_ARENA || at->place == PLACE_OTHER;
+    return arena ? memory_value((struct far_memory *)plan->memory[at->place], at->offset) : NULL;
+}
+
+static consm_status note_value(const struct planned *plan, const struct operand *at,
+                               struct value value)
+{
+    struct far_memory *m = (struct far_memory *)plan->memory[at->place];
+    if (at->place != PLACE_ARENA && at->place != PLACE_OTHER)
+        return CONSM_OK;
+    struct value *known = memory_value(m, at->offset);
+    value.offset = at->offset;
+    if (!known) {
+        consm_status st = grow(&m->value, m->values, &m->room, sizeof *m->value);
+        if (st < 0)
+            return st;
+        known = &m->value[m->values++];
+    }
+    *known = value;
+    return CONSM_OK;
+}
+
+static float *address(const struct compiled *c, const struct operand *at)
+{
+    return (float *)(void *)((char *)c->near[at->place]->host + at->offset);
+}
+
+/* ---- the list ---- */
+
+static consm_status add_piece(struct compiled *c, struct piece **out, enum piece_kind kind)
+{
+    consm_status st = grow(&c->piece, (size_t)c->pieces, &c->piece_room, sizeof *c->piece);
+    if (st < 0)
+        return st;
+    *out = &c->piece[c->pieces++];
+    **out = (struct piece){.kind = kind, .once = true};
+    return CONSM_OK;
+}
+
+static consm_status add_instr(struct compiled *c, const struct instr *in)
+{
+    consm_status st = CONSM_OK;
+    struct piece *last = c->pieces ? &c->piece[c->pieces - 1] : NULL;
+    if (!last || last->kind != PIECE_COMPUTE) {
+        TRY(add_piece(c, &last, PIECE_COMPUTE));
+        last->first = c->instrs;
+    }
+    c->instr[c->instrs++] = *in;
+    last->count++;
+    last->once = last->once && in->once;
+done:
+    return st;
+}
+
+/* Brings all rows of a value to all ranks. */
+static consm_status add_gather(struct compiled *c, const struct operand *at, struct value *v)
+{
+    struct piece *piece;
+    consm_status st = add_piece(c, &piece, PIECE_GATHER);
+    if (st < 0)
+        return st;
+    piece->once = v->once;
+    piece->value = address(c, at);
+    piece->axis = v->axis;
+    piece->cols = v->cols;
+    v->gathered = c;
+    return CONSM_OK;
+}
+
+/* Brings those rows of a source that this rank's rows of the result read. */
+static consm_status add_exchange(struct compiled *c, const struct instr *in, int slot,
+                                 struct value *v, enum reads reads, const struct axis *to)
+{
+    consm_status st = CONSM_OK;
+    struct halo *halo;
+    struct piece *piece;
+    TRY(halo_of(&halo, &c->halos, in, reads, v->axis, to));
+    for (int32_t i = 0; i < c->pieces; i++) /* it was brought already, for another reader */
+        if (c->piece[i].kind == PIECE_EXCHANGE && c->piece[i].halo == halo &&
+            c->piece[i].value == address(c, &in->src_at[slot]))
+            return CONSM_OK;
+    TRY(add_piece(c, &piece, PIECE_EXCHANGE));
+    piece->once = v->once;
+    piece->halo = halo;
+    piece->value = address(c, &in->src_at[slot]);
+    TRY(exchange_new(&piece->exchange, halo, piece->value, v->cols));
+done:
+    return st;
+}
+
+/* ---- leaves ---- */
+
+/* A leaf of the plan from some byte on, as a leaf of ours. */
+static consm_status shift_leaf(struct compiled *c, struct operand *at, size_t bytes)
+{
+    int32_t extra = c->leaves - c->plan->leaves;
+    if (bytes == 0)
+        return CONSM_OK;
+    for (int32_t i = 0; i < extra; i++)
+        if (c->shift[i].leaf == at->leaf && c->shift[i].bytes == bytes) {
+            at->leaf = c->plan->leaves + i;
+            return CONSM_OK;
+        }
+    consm_status st = grow(&c->shift, (size_t)extra, &c->shift_room, sizeof *c->shift);
+    if (st < 0)
+        return st;
+    c->shift[extra] = (struct shifted){at->leaf, bytes};
+    at->leaf = c->leaves++;
+    return CONSM_OK;
+}
+
+/* ---- one instruction ---- */
+
+static bool spread(const struct compiled *c, const struct value *v)
+{
+    return v && v->axis && v->gathered != c;
+}
+
+/* Whether an operation that may be divided is: a source it reads by rows is, or none is there and
+ * the rows are many. Parameters and what is made of them alone are computed by everyone. */
+static bool worth_dividing(const struct compiled *c, const struct instr *in,
+                           const struct rule *rule)
+{
+    bool sources = false;
+    if (rule->division == BY_ENTRIES)
+        return true;
+    if (in->rows < 2)
+        return false;
+    for (int i = 0; i < NODE_SOURCES; i++) {
+        const struct operand *at = &in->src_at[i];
+        const struct value *v = value_at(c->plan, at);
+        if (at->place == PLACE_NONE || rule->reads[i] == READS_WHOLE)
+            continue;
+        if (at->place == PLACE_LEAF || rule->reads[i] != READS_ROWS ||
+            (v && (v->axis || v->divides)))
+            return true;
+        sources = true;
+    }
+    return !sources;
+}
+
+/* Whether the rows of a result are those of parameters, though it was made of other things. */
+static bool sums_rows(enum op op)
+{
+    return op == OP_MATMUL || op == OP_COL_SUM || op == OP_HEAD_OUTER;
+}
+
+/* The instruction as a whole, on every rank. */
+static consm_status whole(struct compiled *c, const struct instr *in, const struct rule *rule)
+{
+    consm_status st = CONSM_OK;
+    bool many = false;
+    for (int i = 0; i < NODE_SOURCES; i++) {
+        struct value *v = value_at(c->plan, &in->src_at[i]);
+        many = many || (v && v->axis) || in->src_at[i].place == PLACE_LEAF || in->attr.csr;
+        if (spread(c, v))
+            TRY(add_gather(c, &in->src_at[i], v));
+    }
+    TRY(add_instr(c, in));
+    struct value made = {.rows = in->rows,
+                         .cols = in->cols,
+                         .divides = many && in->rows > 1 && !sums_rows(in->op),
+                         .once = in->once};
+    TRY(note_value(c->plan, &in->out_at, made));
+    for (int i = 0; i < NODE_UPDATES; i++) {
+        made.cols = rule->update_cols[i];
+        TRY(note_value(c->plan, &in->update_at[i], made));
+    }
+done:
+    return st;
+}
+
+/* What this rank's rows read of others' comes first. */
+static consm_status bring_sources(struct compiled *c, const struct instr *in,
+                                  const struct rule *rule, const struct axis *axis)
+{
+    consm_status st = CONSM_OK;
+    for (int i = 0; i < NODE_SOURCES; i++) {
+        struct value *v = value_at(c->plan, &in->src_at[i]);
+        enum reads reads = rule->reads[i];
+        if (!spread(c, v) || reads == READS_ROWS)
+            continue;
+        if (reads == READS_WHOLE)
+            TRY(add_gather(c, &in->src_at[i], v));
+        else if (reads != READS_ENTRIES || in->attr.transposed)
+            TRY(add_exchange(c, in, i, v, reads, axis));
+    }
+done:
+    return st;
+}
+
+/* The instruction on this rank's rows. Where all must have the result it is gathered. */
+static consm_status divide(struct compiled *c, const struct instr *in, const struct rule *rule)
+{
+    consm_status st = CONSM_OK;
+    struct divided *d = c->owner;
+    struct axis *axis, *made_axis;
+    struct instr mine = *in;
+    bool entries = rule->division == BY_ENTRIES;
+    TRY(axis_of(&axis, d, entries ? in->attr.csr->rows : in->rows, NULL));
+    TRY(axis_of(&made_axis, d, in->rows, NULL));
+    TRY(bring_sources(c, in, rule, axis));
+    int64_t low = axis_low(axis), high = axis_high(axis);
+    for (int i = 0; i < NODE_SOURCES; i++)
+        if (rule->reads[i] == READS_ROWS && in->src_at[i].place == PLACE_LEAF)
+            TRY(shift_leaf(c, &mine.src_at[i], (size_t)(low * in->src_cols[i]) * sizeof(float)));
+    TRY(rule_narrow(&mine, &c->keeper, rule, axis, low, high));
+    if (high > low)
+        TRY(add_instr(c, &mine));
+    struct value made = {.rows = in->rows, .cols = in->cols, .axis = made_axis, .once = in->once};
+    TRY(note_value(c->plan, &in->out_at, made));
+    if (!value_at(c->plan, &in->out_at))
+        TRY(add_gather(c, &in->out_at, &made));
+    for (int i = 0; i < NODE_UPDATES; i++) {
+        made.cols = rule->update_cols[i];
+        TRY(note_value(c->plan, &in->update_at[i], made));
+    }
+done:
+    return st;
+}
+
+/* ---- all of them ---- */
+
+static consm_status compile_pieces(struct compiled *c)
+{
+    consm_status st = CONSM_OK;
+    const struct backend_kind *kind = c->owner->inner->kind;
+    for (int32_t i = 0; i < c->pieces; i++) {
+        struct piece *piece = &c->piece[i];
+        if (piece->kind != PIECE_COMPUTE)
+            continue;
+        piece->plan = *c->plan;
+        piece->plan.instr = c->instr + piece->first;
+        piece->plan.instrs = piece->count;
+        piece->plan.leaf = c->leaf;
+        piece->plan.leaves = c->leaves;
+        memcpy(piece->plan.memory, c->near, sizeof c->near);
+        TRY(kind->compile(c->owner->inner, &piece->ready, &piece->plan));
+    }
+done:
+    return st;
+}
+
+static consm_status prepare(struct compiled *c, struct divided *d, const struct planned *plan)
+{
+    c->owner = d;
+    c->plan = plan;
+    c->leaves = plan->leaves;
+    c->instr = world.os->zalloc((size_t)plan->instrs + 1, sizeof *c->instr);
+    c->seen = world.os->zalloc((size_t)plan->leaves + 1, sizeof *c->seen);
+    for (int place = 0; place < PLACES; place++)
+        if (plan->memory[place])
+            c->near[place] = &((struct far_memory *)plan->memory[place])->near;
+    return c->instr && c->seen ? CONSM_OK : CONSM_ENOMEM;
+}
+
+consm_status divided_compile(struct backend *b, struct compiled **out, const struct planned *plan)
+{
+    consm_status st = CONSM_OK;
+    struct divided *d = (struct divided *)b;
+    struct compiled *c = world.os->zalloc(1, sizeof *c);
+    *out = NULL;
+    if (!c)
+        return CONSM_ENOMEM;
+    TRY(prepare(c, d, plan));
+    TRY(axes_plan(d, plan));
+    for (int32_t i = 0; i < plan->instrs; i++) {
+        const struct instr *in = &plan->instr[i];
+        struct rule rule = rule_of(d, in);
+        if (rule.division != NOT_DIVIDED && worth_dividing(c, in, &rule))
+            TRY(divide(c, in, &rule));
+        else
+            TRY(whole(c, in, &rule));
+    }
+    c->leaf = world.os->zalloc((size_t)c->leaves + 1, sizeof *c->leaf);
+    if (!c->leaf)
+        TRY(CONSM_ENOMEM);
+    divided_follow(c);
+    TRY(compile_pieces(c));
+    *out = c;
+    return CONSM_OK;
+done:
+    divided_discard(c);
+    return st;
+}

@@ -1,0 +1,207 @@
+/* Rows that ranks need of each other: found once from the matrix or index that an operation walks,
+ * then sent by persistent requests straight from and to where they lie. */
+#include "mpi/inside.h"
+
+#include <string.h>
+
+/* ---- who needs what ---- */
+
+/* Marks the rows of the source that rows [low, high) of the result read. */
+static void mark_needs(uint8_t *needed, const struct halo *h, int64_t low, int64_t high)
+{
+    const struct csr *s = h->csr && h->transposed ? h->csr->t : h->csr;
+    const struct index *index = h->index;
+    switch (h->reads) {
+    case READS_COLUMNS:
+        for (int64_t k = s->start[low]; k < s->start[high]; k++)
+            needed[s->col[k]] = 1;
+        break;
+    case READS_ENTRIES:
+        for (int64_t k = s->start[low]; k < s->start[high]; k++)
+            needed[h->transposed ? h->csr->t_entry[k] : k] = 1;
+        break;
+    case READS_INDEXED:
+    case READS_PAIRS:
+        for (int64_t k = low; k < high; k++) {
+            needed[index->row[k]] = 1;
+            if (h->reads == READS_PAIRS)
+                needed[h->other->row[k]] = 1;
+        }
+        break;
+    case READS_ITEMS:
+        for (int64_t k = index->start[low]; k < index->start[high]; k++)
+            needed[index->item[k]] = 1;
+        break;
+    default: break;
+    }
+}
+
+/* The rows to receive, by their owners; ours are here. */
+static consm_status list_receives(struct halo *h)
+{
+    int64_t rows = h->from->rows, count = 0;
+    int size = world.ranks.size, me = world.ranks.rank;
+    uint8_t *needed = world.os->zalloc((size_t)rows + 1, 1);
+    if (!needed)
+        return CONSM_ENOMEM;
+    mark_needs(needed, h, axis_low(h->to), axis_high(h->to));
+    memset(needed + axis_low(h->from), 0, (size_t)(axis_high(h->from) - axis_low(h->from)));
+    for (int64_t r = 0; r < rows; r++)
+        count += needed[r];
+    h->receive = world.os->zalloc((size_t)count + 1, sizeof *h->receive);
+    count = 0;
+    for (int p = 0; h->receive && p < size; p++) {
+        h->receives[p] = (int)count;
+        for (int64_t r = h->from->cut[p]; p != me && r < h->from->cut[p + 1]; r++)
+            if (needed[r])
+                h->receive[count++] = (int32_t)r;
+    }
+    h->receives[size] = (int)count;
+    world.os->free(needed);
+    return h->receive ? CONSM_OK : CONSM_ENOMEM;
+}
+
+/* What the others need of us, as they say. */
+static consm_status list_sends(struct halo *h)
+{
+    int size = world.ranks.size;
+    int *count = world.os->zalloc(2 * (size_t)size, sizeof *count), *theirs = count + size;
+    if (!count)
+        return CONSM_ENOMEM;
+    for (int p = 0; p < size; p++)
+        count[p] = h->receives[p + 1] - h->receives[p];
+    MPI_Alltoall(count, 1, MPI_INT, theirs, 1, MPI_INT, world.comm);
+    for (int p = 0; p < size; p++)
+        h->sends[p + 1] = h->sends[p] + theirs[p];
+    h->send = world.os->zalloc((size_t)h->sends[size] + 1, sizeof *h->send);
+    if (h->send)
+        MPI_Alltoallv(h->receive, count, h->receives, MPI_INT32_T, h->send, theirs, h->sends,
+                      MPI_INT32_T, world.comm);
+    world.os->free(count);
+    return h->send ? CONSM_OK : CONSM_ENOMEM;
+}
+
+consm_status halo_of(struct halo **out, struct halo **known, const struct instr *in,
+                     enum reads reads, const struct axis *from, const struct axis *to)
+{
+    consm_status st = CONSM_OK;
+    size_t places = (size_t)world.ranks.size + 1;
+    struct halo *h = *known;
+    while (h && (h->reads != reads || h->transposed != in->attr.transposed ||
+                 h->csr != in->attr.csr || h->index != in->attr.index ||
+                 h->other != in->attr.other || h->from != from || h->to != to))
+        h = h->next;
+    *out = h;
+    if (h)
+        return CONSM_OK;
+    h = world.os->zalloc(1, sizeof *h);
+    if (!h)
+        return CONSM_ENOMEM;
+    *h = (struct halo){.reads = reads,
+                       .transposed = in->attr.transposed,
+                       .csr = in->attr.csr,
+                       .index = in->attr.index,
+                       .other = in->attr.other,
+                       .from = from,
+                       .to = to,
+                       .next = *known};
+    *out = *known = h;
+    h->sends = world.os->zalloc(places, sizeof *h->sends);
+    h->receives = world.os->zalloc(places, sizeof *h->receives);
+    if (!h->sends || !h->receives)
+        TRY(CONSM_ENOMEM);
+    TRY(list_receives(h));
+    TRY(list_sends(h));
+done:
+    return st;
+}
+
+void halos_free(struct halo *h)
+{
+    while (h) {
+        struct halo *next = h->next;
+        world.os->free(h->send);
+        world.os->free(h->receive);
+        world.os->free(h->sends);
+        world.os->free(h->receives);
+        world.os->free(h);
+        h = next;
+    }
+}
+
+/* ---- sending ---- */
+
+static MPI_Datatype row_type(int64_t cols)
+{
+    MPI_Datatype row;
+    MPI_Type_contiguous((int)cols, MPI_FLOAT, &row);
+    MPI_Type_commit(&row);
+    return row;
+}
+
+/* The rows of a value that go to or come from one rank. */
+static MPI_Datatype rows_type(const int32_t *list, int count, MPI_Datatype row)
+{
+    MPI_Datatype rows;
+    MPI_Type_create_indexed_block(count, 1, list, row, &rows);
+    MPI_Type_commit(&rows);
+    return rows;
+}
+
+consm_status exchange_new(struct exchange *x, const struct halo *h, float *value, int64_t cols)
+{
+    int size = world.ranks.size;
+    MPI_Datatype row = row_type(cols), rows;
+    *x = (struct exchange){0};
+    x->request = world.os->zalloc(2 * (size_t)size, sizeof *x->request);
+    for (int p = 0; x->request && p < size; p++) {
+        int count = h->receives[p + 1] - h->receives[p];
+        if (count > 0) {
+            rows = rows_type(h->receive + h->receives[p], count, row);
+            MPI_Recv_init(value, 1, rows, p, 0, world.comm, &x->request[x->requests++]);
+            MPI_Type_free(&rows);
+        }
+        count = h->sends[p + 1] - h->sends[p];
+        if (count > 0) {
+            rows = rows_type(h->send + h->sends[p], count, row);
+            MPI_Send_init(value, 1, rows, p, 0, world.comm, &x->request[x->requests++]);
+            MPI_Type_free(&rows);
+            x->bytes += count * cols * (int64_t)sizeof(float);
+        }
+    }
+    MPI_Type_free(&row);
+    return x->request ? CONSM_OK : CONSM_ENOMEM;
+}
+
+void exchange_run(struct exchange *x)
+{
+    MPI_Startall(x->requests, x->request);
+    MPI_Waitall(x->requests, x->request, MPI_STATUSES_IGNORE);
+}
+
+void exchange_free(struct exchange *x)
+{
+    for (int i = 0; i < x->requests; i++)
+        MPI_Request_free(&x->request[i]);
+    world.os->free(x->request);
+}
+
+void gather_rows(float *to, const float *from, const struct axis *axis, int64_t cols)
+{
+    int size = world.ranks.size, me = world.ranks.rank;
+    MPI_Datatype row = row_type(cols);
+    int *count = world.os->zalloc(2 * (size_t)size, sizeof *count), *first = count + size;
+    for (int p = 0; count && p < size; p++) {
+        first[p] = (int)axis->cut[p];
+        count[p] = (int)(axis->cut[p + 1] - axis->cut[p]);
+    }
+    if (!count)
+        world.ranks.abandon(1);
+    else if (to == from)
+        MPI_Allgatherv(MPI_IN_PLACE, 0, row, to, count, first, row, world.comm);
+    else
+        MPI_Allgatherv(from + axis->cut[me] * cols, count[me], row, to, count, first, row,
+                       world.comm);
+    world.os->free(count);
+    MPI_Type_free(&row);
+}

@@ -1,0 +1,204 @@
+/*
+ * A program divided among MPI ranks. Every rank plans the same whole program; what it computes are
+ * the rows that it owns. It addresses the whole matrix of every value, so that a row has one number
+ * everywhere, and the operating system gives memory to those parts only that it touches: its own
+ * rows, and those of others that it was sent.
+ *
+ * Exactness: an operation on one row, or along the entries of a row, is the CPU's own kernel on a
+ * range of rows, with the whole's row numbers for random draws; its bits do not depend on where a
+ * range begins. What sums over all rows is either computed from whole matrices, or block by block
+ * in the CPU's own blocks, which are gathered and added in the CPU's own order.
+ */
+#ifndef MPI_INSIDE_H
+#define MPI_INSIDE_H
+
+#include "program/plugin.h"
+
+#include <mpi.h>
+
+/* The processes, and what the library lends us; filled by consm_ranks. */
+struct world {
+    const struct plugin_services *os;
+    struct ranks ranks;
+    MPI_Comm comm;
+};
+extern struct world world;
+
+/* Rows 0 … rows-1 among the ranks: rank p owns cut[p] … cut[p+1]-1. */
+struct axis {
+    int64_t rows;
+    int64_t *cut;    /* (size+1) */
+    int64_t *number; /* (own rows) their numbers, when first asked for */
+    struct axis *next;
+};
+
+/* A matrix in an arena. */
+struct value {
+    size_t offset; /* in bytes */
+    int64_t rows, cols;
+    const struct axis *axis; /* whose rows are divided; NULL: every rank has it all */
+    bool divides; /* who reads it row by row computes its own rows, though all are here */
+    bool once;    /* made by an instruction that is */
+    const struct compiled *gathered; /* whose list brings all rows to all before its next reader */
+};
+
+/* Memory that the host does not see: a reservation of address space. */
+struct far_memory {
+    struct memory base;  /* base.host is NULL */
+    struct memory near;  /* the same with an address, for the backend that computes */
+    struct value *value; /* of an arena */
+    size_t values, room;
+};
+
+struct divided {
+    struct backend base;
+    struct backend *inner;
+    struct axis *axes;
+};
+
+/* ---- axes.c ---- */
+
+static inline int64_t axis_low(const struct axis *a)
+{
+    return a->cut[world.ranks.rank];
+}
+static inline int64_t axis_high(const struct axis *a)
+{
+    return a->cut[world.ranks.rank + 1];
+}
+
+/* The axis of so many rows; made, with equal shares of weight[rows] (an ascending sum; NULL: of
+ * rows), when it is not there. */
+consm_status axis_of(struct axis **out, struct divided *d, int64_t rows, const int64_t *weight);
+struct axis *axis_find(const struct divided *d, int64_t rows); /* NULL: none */
+consm_status axis_numbers(const int64_t **out, struct axis *a);
+void axes_free(struct axis *a);
+
+/* Axes for all matrices and indices of a plan that stay as they are: rows by their entries, entries
+ * with their rows. */
+consm_status axes_plan(struct divided *d, const struct planned *plan);
+
+/* Whether rank p has the entries of its rows of s, for every p. */
+bool axis_follows(const struct divided *d, const struct csr *s);
+
+/* ---- rules.c ---- */
+
+/* What of a source an operation reads for a range of rows of its result. */
+enum reads {
+    READS_WHOLE,   /* everything */
+    READS_ROWS,    /* the same rows */
+    READS_COLUMNS, /* the columns of the matrix's entries in these rows */
+    READS_ENTRIES, /* values of these entries */
+    READS_INDEXED, /* rows that index names there */
+    READS_ITEMS,   /* positions at which index names these rows */
+    READS_PAIRS    /* rows that index or other name there */
+};
+
+/* How an operation is divided: not at all, by rows of its result, or (entries) by the rows whose
+ * entries its result has. */
+enum division { NOT_DIVIDED, BY_ROWS, BY_ENTRIES };
+
+struct rule {
+    enum division division;
+    enum reads reads[NODE_SOURCES];
+    int64_t update_cols[NODE_UPDATES]; /* of what it writes beside, row by row */
+};
+struct rule rule_of(const struct divided *d, const struct instr *in);
+
+/* The instruction for rows [low, high) of its result; views of matrices and indices are the
+ * keeper's. */
+struct keeper;
+consm_status rule_narrow(struct instr *in, struct keeper *k, const struct rule *rule,
+                         struct axis *axis, int64_t low, int64_t high);
+
+/* Things that go with a compiled program. */
+struct keeper {
+    void **thing;
+    size_t count, room;
+};
+void *keep(struct keeper *k, size_t bytes); /* zeroed; NULL with a message */
+void keeper_free(struct keeper *k);
+
+/* ---- exchange.c ---- */
+
+/* Which rows go where, for one way of reading over one matrix or index. */
+struct halo {
+    enum reads reads;
+    bool transposed;
+    const struct csr *csr;
+    const struct index *index, *other;
+    const struct axis *from, *to; /* of the source; of the result's rows */
+    int32_t *send, *receive;      /* row numbers, by rank … */
+    int *sends, *receives;        /* (size+1) … from sends[p] on */
+    struct halo *next;
+};
+consm_status halo_of(struct halo **out, struct halo **known, const struct instr *in,
+                     enum reads reads, const struct axis *from, const struct axis *to);
+void halos_free(struct halo *h);
+
+/* An exchange of one value's rows, made once and started as often as needed. */
+struct exchange {
+    MPI_Request *request;
+    int requests;
+    int64_t bytes; /* that this rank sends */
+};
+consm_status exchange_new(struct exchange *x, const struct halo *h, float *value, int64_t cols);
+void exchange_run(struct exchange *x);
+void exchange_free(struct exchange *x);
+
+/* All rows of a value to all ranks: from its own rows in place, or from there to another array. */
+void gather_rows(float *to, const float *from, const struct axis *axis, int64_t cols);
+
+/* ---- compile.c, run.c, backend.c ---- */
+
+/* A divided program is a list of pieces. */
+enum piece_kind { PIECE_COMPUTE, PIECE_EXCHANGE, PIECE_GATHER };
+struct piece {
+    enum piece_kind kind;
+    bool once;           /* nothing to do when what is constant has been computed */
+    struct planned plan; /* COMPUTE: instructions for the backend that computes … */
+    int32_t first, count;
+    struct compiled *ready;
+    const struct halo *halo; /* EXCHANGE */
+    struct exchange exchange;
+    float *value; /* EXCHANGE, GATHER */
+    const struct axis *axis;
+    int64_t cols;
+};
+
+/* A leaf read from a row of ours on. */
+struct shifted {
+    int32_t leaf; /* of the plan */
+    size_t bytes; /* behind its beginning */
+};
+
+struct compiled {
+    struct divided *owner;
+    const struct planned *plan;
+    struct memory *near[PLACES];
+    struct instr *instr;
+    int32_t instrs;
+    struct piece *piece;
+    int32_t pieces;
+    size_t piece_room;
+    struct leaf *leaf; /* those of the plan, then the shifted ones */
+    int32_t leaves;
+    struct shifted *shift; /* (leaves - plan->leaves) */
+    size_t shift_room;
+    struct keeper keeper;
+    struct halo *halos;
+    uint64_t *seen; /* (plan->leaves) versions */
+    bool settled;
+};
+consm_status divided_compile(struct backend *b, struct compiled **out, const struct planned *plan);
+consm_status divided_run(struct compiled *c, const struct step *first, int64_t steps);
+void divided_discard(struct compiled *c);
+void divided_follow(struct compiled *c); /* looks at the leaves */
+
+consm_status divided_open(struct backend **out, struct backend *inner);
+struct value *memory_value(struct far_memory *m, size_t offset); /* NULL: none */
+
+/* Room for one more in a growing array. */
+consm_status grow(void *array, size_t used, size_t *room, size_t size);
+
+#endif

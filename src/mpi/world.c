@@ -1,0 +1,135 @@
+/* The processes: joining them, holding them to the same data and options, parting. The one name
+ * that the library exports is here. */
+#include "mpi/inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct world world;
+static MPI_Comm parting; /* of world_end alone: a barrier there meets no other message */
+
+enum { SHOWN = 256, PATIENCE = 3 }; /* characters of a text; seconds for the others to fail, too */
+
+/* FNV-1a over words, then bytes. */
+static uint64_t hash_bytes(const void *data, size_t bytes)
+{
+    const unsigned char *at = data;
+    uint64_t hash = 0xcbf29ce484222325u ^ bytes, word;
+    for (; bytes >= sizeof word; bytes -= sizeof word, at += sizeof word) {
+        memcpy(&word, at, sizeof word);
+        hash = (hash ^ word) * 0x100000001b3u;
+        hash ^= hash >> 29;
+    }
+    for (; bytes > 0; bytes--)
+        hash = (hash ^ *at++) * 0x100000001b3u;
+    return hash;
+}
+
+/* The first rank whose number is not rank 0's; 0: there is none. */
+static int first_other(uint64_t mine)
+{
+    uint64_t theirs = mine;
+    int me = world.ranks.rank, none = world.ranks.size, other;
+    MPI_Bcast(&theirs, 1, MPI_UINT64_T, 0, world.comm);
+    int differs = theirs == mine ? none : me;
+    MPI_Allreduce(&differs, &other, 1, MPI_INT, MPI_MIN, world.comm);
+    return other == none ? 0 : other;
+}
+
+static consm_status world_agree(const char *what, const void *data, size_t bytes, bool text)
+{
+    char shown[2][SHOWN] = {"", ""};
+    int other = first_other(hash_bytes(data, bytes));
+    if (other == 0)
+        return CONSM_OK;
+    if (!text)
+        return world.os->fail(
+            CONSM_EINVAL, "the ranks disagree: rank %d has %s other than rank 0's", other, what);
+    for (int i = 0; i < 2; i++) {
+        snprintf(shown[i], SHOWN, "%.*s", (int)(bytes < SHOWN ? bytes : SHOWN - 1),
+                 (const char *)data);
+        MPI_Bcast(shown[i], SHOWN, MPI_CHAR, i ? other : 0, world.comm);
+    }
+    return world.os->fail(CONSM_EINVAL, "the ranks disagree: rank 0 has %s %s, rank %d %s", what,
+                          shown[0], other, shown[1]);
+}
+
+static double world_first(double mine)
+{
+    MPI_Bcast(&mine, 1, MPI_DOUBLE, 0, world.comm);
+    return mine;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A failure that all share ends as one process would. One that others do not follow would leave
+ * them waiting for ever. */
+static bool world_end(bool failed)
+{
+    if (failed) {
+        const struct timespec nap = {.tv_nsec = 10000000};
+        MPI_Request all;
+        int here = 0;
+        MPI_Ibarrier(parting, &all);
+        for (double until = now() + PATIENCE; !here && now() < until;) {
+            MPI_Test(&all, &here, MPI_STATUS_IGNORE);
+            if (!here)
+                nanosleep(&nap, NULL);
+        }
+        if (!here)
+            return true;
+    }
+    MPI_Finalize();
+    return false;
+}
+
+static void world_abandon(int code)
+{
+    MPI_Abort(world.comm, code);
+}
+
+static consm_status join(void)
+{
+    int provided = 0;
+    MPI_Comm machine;
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS ||
+        provided < MPI_THREAD_FUNNELED)
+        return world.os->fail(CONSM_EIO, "MPI did not start with threads beside it");
+    MPI_Comm_dup(MPI_COMM_WORLD, &world.comm);
+    MPI_Comm_dup(MPI_COMM_WORLD, &parting);
+    MPI_Comm_rank(world.comm, &world.ranks.rank);
+    MPI_Comm_size(world.comm, &world.ranks.size);
+    MPI_Comm_split_type(world.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+    MPI_Comm_size(machine, &world.ranks.here);
+    MPI_Comm_free(&machine);
+    return CONSM_OK;
+}
+
+__attribute__((visibility("default"))) ranks_open_fn consm_ranks;
+
+consm_status consm_ranks(const struct ranks **out, const struct plugin_services *services,
+                         uint64_t layout)
+{
+    consm_status st = CONSM_OK;
+    *out = NULL;
+    if (layout != plugin_layout())
+        return services->fail(CONSM_ENOTFOUND,
+                              "libconsm_mpi.so is of another build than this consm");
+    world.os = services;
+    world.ranks.divide = divided_open;
+    world.ranks.agree = world_agree;
+    world.ranks.first = world_first;
+    world.ranks.end = world_end;
+    world.ranks.abandon = world_abandon;
+    TRY(join());
+    *out = &world.ranks;
+done:
+    return st;
+}
