@@ -395,26 +395,28 @@ const struct command cmd_train = {
     .name = "train",
     .summary = "train a model and say how good it is",
     .usage = "[DATASET] [--model NAME] [-o FOLDER] [--split SPLIT] [--seeds K] [--json]",
-    .text = "Trains on the split's training nodes, keeps the parameters that were best on its\n"
-            "validation nodes, and then reads the test nodes once. DATASET is a name (`csbm`, the\n"
-            "default, and `karate` need no file) or a path.\n\n"
-            "  consm train                                ConSM on a generated graph\n"
-            "  consm train ./mygraph -o out/\n"
-            "  consm train karate --per-class 4 --model mlp\n"
-            "  consm train cora --split paper --seeds 10 --json\n"
-            "  consm train csbm:homophily=0.1 --model gcn --layers 4 --lr 0.01\n"
-            "  consm train cora --ensemble 5              five runs that validation combines\n"
-            "  consm train --config out/config.yaml -o again/    the same run once more\n\n"
-            "Your own graph (a path) trains on every label it has: those that came with a split\n"
-            "keep it, and where nobody validates a fifth of the labels is held out; columns of a "
-            "dense\n"
-            "table are standardised, and ties on validation go by its loss. Known sets\n"
-            "default to --split random. The folder of -o receives model.safetensors,\n"
-            "predictions.csv, edges.csv, metrics.json, config.yaml and report.html.\n\n"
-            "--ensemble N trains N runs and keeps what validation accuracy and likelihood both\n"
-            "allow: the best run alone, the average of all, or a greedy selection of them.\n\n"
-            "Ctrl-C stops; with -o the run can then go on with --resume, to the same bits.\n"
-            "The same seed gives the same bits with any --threads and --jobs.\n",
+    .text =
+        "Trains on the split's training nodes, keeps the parameters that were best on its\n"
+        "validation nodes, and then reads the test nodes once. DATASET is a name (`csbm`, the\n"
+        "default, and `karate` need no file) or a path.\n\n"
+        "  consm train                                ConSM on a generated graph\n"
+        "  consm train ./mygraph -o out/\n"
+        "  consm train karate --per-class 4 --model mlp\n"
+        "  consm train cora --split paper --seeds 10 --json\n"
+        "  consm train csbm:homophily=0.1 --model gcn --layers 4 --lr 0.01\n"
+        "  consm train cora --ensemble 5              five runs that validation combines\n"
+        "  consm train --config out/config.yaml -o again/    the same run once more\n\n"
+        "Your own graph (a path) trains on every label it has: those that came with a split\n"
+        "keep it, and where nobody validates a fifth of the labels is held out; columns of a "
+        "dense\n"
+        "table are standardised, and ties on validation go by its loss. Known sets\n"
+        "default to --split random. The folder of -o receives model.safetensors,\n"
+        "predictions.csv, edges.csv, metrics.json, config.yaml and report.html.\n\n"
+        "--ensemble N trains N runs and keeps what validation accuracy and likelihood both\n"
+        "allow: the best run alone, the average of all, or a greedy selection of them.\n\n"
+        "Ctrl-C stops; with -o the run can then go on with --resume, to the same bits.\n"
+        "The same seed gives the same bits with any --threads and --jobs, and on any number of\n"
+        "processes: mpirun -n 4 consm train … divides the nodes among them.\n",
     .flags = flags,
     .more_flags = config_flags,
     .run = run,

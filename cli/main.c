@@ -1,6 +1,7 @@
 /* The command `consm`: finds the verb, reads its flags, runs it. */
 #include "commands.h"
 #include "help.h"
+#include "together.h"
 
 #include <fcntl.h>
 #include <jansson.h>
@@ -199,7 +200,10 @@ static int run(int argc, char **argv)
         print_help(command);
         return EXIT_DONE;
     }
-    int code = args_parse(&args, command, argc - 2, argv + 2);
+    int code;
+    if (!together_takes_part(verb, &code))
+        return code;
+    code = args_parse(&args, command, argc - 2, argv + 2);
     if (code == EXIT_DONE && args_has(&args, "help")) {
         print_help(command);
         return EXIT_DONE;
@@ -213,5 +217,6 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); /* a file too large is a failed write with a message, not a kill */
     json_set_alloc_funcs(json_memory, free);
     consm_set_log(print_warning, NULL);
-    return end_output(run(argc, argv));
+    int code = together_begin(argc, argv);
+    return together_end(code == EXIT_DONE ? end_output(run(argc, argv)) : code);
 }

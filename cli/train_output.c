@@ -108,10 +108,13 @@ consm_status train_output_open(struct train_output *out, const struct args *args
 {
     consm_status st = CONSM_OK;
     out->lock = -1;
-    TRY(file_make_folders(out->folder));
-    TRY(folder_lock(&out->lock, out->folder));
+    if (file_writes()) {
+        TRY(file_make_folders(out->folder));
+        TRY(folder_lock(&out->lock, out->folder));
+    }
     TRY(file_join(&out->checkpoint, out->folder, "checkpoint.safetensors"));
-    file_sweep(out->checkpoint); /* this run may never write one */
+    if (file_writes())
+        file_sweep(out->checkpoint); /* this run may never write one */
     TRY(file_join(&out->config, out->folder, "checkpoint.yaml"));
     TRY(write_config(out->config, args, run));
 done:
@@ -121,7 +124,7 @@ done:
 /* A configuration without a checkpoint is nothing to go on with. */
 void train_output_close(struct train_output *out)
 {
-    if (out->config && file_kind(out->checkpoint) == FILE_MISSING)
+    if (out->config && file_writes() && file_kind(out->checkpoint) == FILE_MISSING)
         unlink(out->config);
     if (out->checkpoint)
         folder_unlock(out->lock);
@@ -176,10 +179,10 @@ consm_status train_output_write(const struct train_output *out, const struct tra
                                             "report.html",       "edges.csv",       "config.yaml"};
     for (int i = 0; i < FILES; i++)
         TRY(file_join(&path[i], out->folder, name[i]));
-    if (!out->force)
+    if (!out->force && file_writes())
         TRY(keep_aside(path[0]));
     TRY(consm_model_save(run->model, path[0]));
-    if (rename(out->config, path[5]) != 0)
+    if (file_writes() && rename(out->config, path[5]) != 0)
         TRY(status_fail(CONSM_EIO, "%s: cannot be written: %s", path[5], strerror(errno)));
     TRY(predictions_write(path[1], run->model, run->prediction, data,
                           &(struct predictions_style){false, out->probabilities, out->safe_csv}));
@@ -188,8 +191,10 @@ consm_status train_output_write(const struct train_output *out, const struct tra
     TRY(edges_write(path[4], scores, data, out->safe_csv));
     TRY(report_run(path[3], &(struct report_input){run, data->data, scores, curve,
                                                    "consm train --config config.yaml"}));
-    unlink(out->checkpoint);
-    file_sweep(out->checkpoint);
+    if (file_writes()) {
+        unlink(out->checkpoint);
+        file_sweep(out->checkpoint);
+    }
 done:
     consm_edge_scores_free(scores);
     for (int i = 0; i < FILES; i++)

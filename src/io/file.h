@@ -44,6 +44,11 @@ void file_sweep(const char *path);
 
 struct file_writer;
 
+/* From now on this process writes no file: what it would write goes nowhere, and is no error. For
+ * the ranks of a run of which one writes for all. */
+void file_write_nothing(void);
+bool file_writes(void);
+
 /* Begins a file; "-" writes to standard output. Nothing is visible under path before commit. */
 consm_status file_create(struct file_writer **out, const char *path);
 consm_status file_write(struct file_writer *w, const void *bytes, size_t count);

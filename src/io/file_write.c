@@ -124,6 +124,18 @@ done:
     return st;
 }
 
+static bool nowhere;
+
+void file_write_nothing(void)
+{
+    nowhere = true;
+}
+
+bool file_writes(void)
+{
+    return !nowhere;
+}
+
 consm_status file_create(struct file_writer **out, const char *path)
 {
     consm_status st = CONSM_OK;
@@ -132,6 +144,8 @@ consm_status file_create(struct file_writer **out, const char *path)
     TRY(ZNEW(w, 1));
     if (!(w->path = mem_strdup(path)))
         TRY(CONSM_ENOMEM);
+    if (nowhere)
+        path = "/dev/null";
     if (strcmp(path, "-") == 0) {
         w->stream = stdout;
     } else if (file_kind(path) == FILE_OTHER) {

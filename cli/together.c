@@ -1,0 +1,97 @@
+/* Joining, keeping quiet, parting. */
+#include "together.h"
+
+#include "backends/ranks.h"
+#include "commands.h"
+#include "io/file.h"
+#include "report/text.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static int real_stderr = -1; /* of a rank that keeps quiet … */
+static int unsaid = -1;      /* … what it would have said */
+
+/* Standard output goes nowhere; what goes to standard error is kept, in case nobody else says it.
+ */
+static void keep_quiet(void)
+{
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    real_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    unsaid = memfd_create("consm", MFD_CLOEXEC);
+    if (nowhere >= 0)
+        dup2(nowhere, STDOUT_FILENO);
+    if (unsaid >= 0)
+        dup2(unsaid, STDERR_FILENO);
+    file_write_nothing();
+}
+
+static consm_status agree_on_words(int argc, char **argv)
+{
+    struct text words = {0};
+    for (int i = 1; i < argc; i++)
+        text_printf(&words, "%s%s", i > 1 ? " " : "", argv[i]);
+    consm_status st = text_status(&words);
+    if (st == CONSM_OK)
+        st = ranks_agree_text("the command", text_string(&words));
+    text_free(&words);
+    return st;
+}
+
+int together_begin(int argc, char **argv)
+{
+    consm_status st = ranks_begin();
+    if (st == CONSM_OK && ranks_rank() > 0)
+        keep_quiet();
+    if (st == CONSM_OK)
+        st = agree_on_words(argc, argv);
+    if (st == CONSM_OK)
+        return EXIT_DONE;
+    fprintf(stderr, "consm: %s\n", consm_errmsg());
+    return EXIT_FAILED;
+}
+
+bool together_takes_part(const char *verb, int *code)
+{
+    static const char *const shared[] = {"train", "predict", "evaluate", "edges", "explain"};
+    static const char *const alone[] = {"study", "bench"};
+    *code = EXIT_DONE;
+    if (ranks_size() == 1)
+        return true;
+    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
+        if (strcmp(verb, alone[i]) == 0) {
+            fprintf(stderr, "consm %s: is for one process; mpirun is for training one model\n",
+                    verb);
+            *code = EXIT_USAGE;
+            return false;
+        }
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        if (strcmp(verb, shared[i]) == 0)
+            return true;
+    return ranks_rank() == 0;
+}
+
+/* What was kept back, with the rank's number. */
+static void say_it(void)
+{
+    char said[4096];
+    ssize_t length = unsaid >= 0 ? pread(unsaid, said, sizeof said - 1, 0) : 0;
+    if (length <= 0 || real_stderr < 0)
+        return;
+    said[length] = 0;
+    dprintf(real_stderr, "rank %d: %s%s", ranks_rank(), said, said[length - 1] == '\n' ? "" : "\n");
+}
+
+int together_end(int code)
+{
+    fflush(stdout);
+    fflush(stderr);
+    if (!ranks_end(code != EXIT_DONE) || ranks_size() == 1)
+        return code;
+    say_it();
+    ranks_abandon(code);
+    return code;
+}
