@@ -65,6 +65,9 @@ if(CONSM_TESTS)
                                -Wno-nonnull -Wno-overflow)
     endif()
     include(cmake/card.cmake)
+    add_executable(mpi_models tests/mpi/models.c) # what check_mpi.sh runs on ranks
+    set_target_properties(mpi_models PROPERTIES BUILD_RPATH "$ORIGIN")
+    target_link_libraries(mpi_models PRIVATE consm_tool)
     if(NOT CONSM_SANITIZE) # preloaded by check_faults.sh
         add_library(fault_shim MODULE tests/fault_shim.c)
         target_compile_options(fault_shim PRIVATE -U_FORTIFY_SOURCE -fno-builtin -Wno-missing-prototypes

@@ -1,0 +1,72 @@
+/* Trains every model on a small graph and writes what came out: FOLDER/MODEL.safetensors and
+ * FOLDER/MODEL.predictions. Started by mpirun it is divided among the ranks; check_mpi.sh compares
+ * the files of any number of them with those of one process.
+ * usage: mpi_models FOLDER DATASET EPOCHS [MODEL …] */
+#include "backends/ranks.h"
+#include "consm.h"
+#include "io/file.h"
+#include "models/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static consm_status save_predictions(const char *path, const struct consm_prediction *p)
+{
+    consm_status st = CONSM_OK;
+    struct file_writer *w = NULL;
+    TRY(file_create(&w, path));
+    TRY(file_write(w, p->probability, (size_t)(p->nodes * p->classes) * sizeof *p->probability));
+    TRY(file_commit(w));
+done:
+    file_close(w);
+    return st;
+}
+
+static consm_status train_one(const char *folder, const char *model, const char *epochs,
+                              const struct consm_dataset *data)
+{
+    consm_status st = CONSM_OK;
+    struct consm_options *options = NULL;
+    struct consm_model *trained = NULL;
+    struct consm_prediction *guess = NULL;
+    char path[4096];
+    TRY(consm_options_new(&options, model));
+    TRY(consm_options_set(options, "split", "random"));
+    TRY(consm_options_set(options, "per_class", "4"));
+    TRY(consm_options_set(options, "epochs", epochs));
+    TRY(consm_options_set(options, "threads", "1"));
+    TRY(consm_train(&trained, data, options));
+    snprintf(path, sizeof path, "%s/%s.safetensors", folder, model);
+    TRY(consm_model_save(trained, path));
+    TRY(consm_predict(&guess, trained, data, 1));
+    snprintf(path, sizeof path, "%s/%s.predictions", folder, model);
+    TRY(save_predictions(path, guess));
+done:
+    consm_prediction_free(guess);
+    consm_model_free(trained);
+    consm_options_free(options);
+    return st;
+}
+
+int main(int argc, char **argv)
+{
+    consm_status st = CONSM_OK;
+    struct consm_dataset *data = NULL;
+    if (argc < 4)
+        return 2;
+    TRY(ranks_begin());
+    if (ranks_rank() > 0)
+        file_write_nothing();
+    TRY(consm_dataset_open(&data, argv[2], NULL));
+    for (int i = 4; i < argc; i++)
+        TRY(train_one(argv[1], argv[i], argv[3], data));
+    for (const struct model_def *const *m = model_list(); argc == 4 && *m; m++)
+        TRY(train_one(argv[1], (*m)->name, argv[3], data));
+done:
+    if (st < 0)
+        fprintf(stderr, "mpi_models: rank %d: %s\n", ranks_rank(), consm_errmsg());
+    consm_dataset_free(data);
+    if (ranks_end(st < 0) && ranks_size() > 1)
+        ranks_abandon(1);
+    return st < 0;
+}
