@@ -7,6 +7,7 @@
  * groups of them take entries in turn. A head of more columns than a warp holds is walked in turns.
  * Random bits are the costly part: where those of an entry's heads share a word, a lane draws it
  * for one entry and all others ask that lane. */
+#include "cuda/patterns.cuh"
 #include "cuda/tail.cuh"
 
 enum { AHEAD = 4 }; /* entries under way at once, for each group */
@@ -17,7 +18,8 @@ struct attend {
     const int64_t *start, *entry;
     const int32_t *col;
     const float *val;
-    int64_t rows, width, dim, longest;
+    int64_t rows, width, dim;
+    struct cut cut;
     int heads;
     bool gate;
     float slope;
@@ -229,20 +231,20 @@ __device__ static void write_row(const struct attend &a, const struct stand &me,
 template <int V, class TAIL>
 __global__ void __launch_bounds__(THREADS) attend_kernel(struct attend a, TAIL tail)
 {
+    const struct share mine = share_of(a.start, a.rows, a.cut);
     begin();
-    for (int turn = 0; turn < turns_of(a); turn++) {
+    for (int turn = 0; turn < turns_of(a) && mine.pieces > 0; turn++) {
         const struct stand me = stand_at<V>(a, turn);
-        sum_rows<struct attended<V>>(
-            a.start, a.rows, a.longest,
-            [&](int64_t r, int64_t from, int64_t to) { return walk_row<V>(a, me, r, from, to); },
-            [](struct attended<V> s, const struct attended<V> &t) {
-                merge<V>(s, t);
-                return s;
-            },
-            [&](int64_t r, const struct attended<V> &s, int64_t) {
-                write_row<V>(a, me, r, s, turn);
-                tail_run(tail, r);
-            });
+        struct attended<V> s = walk_row<V>(a, me, mine.row, mine.from, mine.to);
+        const bool whole = share_whole(s, mine, a.cut, blockIdx.y,
+                                       [](struct attended<V> s, const struct attended<V> &t) {
+                                           merge<V>(s, t);
+                                           return s;
+                                       });
+        if (!whole)
+            continue;
+        write_row<V>(a, me, mine.row, s, turn);
+        tail_run(tail, mine.row);
     }
 }
 
@@ -308,8 +310,7 @@ __device__ static struct received<V> walk_column(const struct attend &a, const s
     return s;
 }
 
-/* z̄_j, and ȳ_j as totals, to which every turn of a long head adds. By all lanes of a warp, always
- * the same one for a row. */
+/* z̄_j, and ȳ_j as totals, to which every turn of a long head adds. By all lanes of a warp. */
 template <int V>
 __device__ static void write_column(const struct attend &a, const struct stand &me, int64_t j,
                                     const struct received<V> &s, int turn)
@@ -328,24 +329,22 @@ __device__ static void write_column(const struct attend &a, const struct stand &
 template <int V, class TAIL>
 __global__ void __launch_bounds__(THREADS) attend_columns_kernel(struct attend a, TAIL tail)
 {
+    const struct share mine = share_of(a.start, a.rows, a.cut);
     begin();
-    for (int turn = 0; turn < turns_of(a); turn++) {
+    for (int turn = 0; turn < turns_of(a) && mine.pieces > 0; turn++) {
         const struct stand me = stand_at<V>(a, turn);
-        sum_rows<struct received<V>>(
-            a.start, a.rows, a.longest,
-            [&](int64_t j, int64_t from, int64_t to) {
-                return walk_column<V>(a, me, j, from, to, turn);
-            },
-            [](struct received<V> s, const struct received<V> &t) {
-                s.slope += t.slope;
-                for (int k = 0; k < V; k++)
-                    s.out.v[k] += t.out.v[k];
-                return s;
-            },
-            [&](int64_t j, const struct received<V> &s, int64_t) {
-                write_column<V>(a, me, j, s, turn);
-                tail_run(tail, j);
-            });
+        struct received<V> s = walk_column<V>(a, me, mine.row, mine.from, mine.to, turn);
+        const bool whole = share_whole(s, mine, a.cut, blockIdx.y,
+                                       [](struct received<V> s, const struct received<V> &t) {
+                                           s.slope += t.slope;
+                                           for (int k = 0; k < V; k++)
+                                               s.out.v[k] += t.out.v[k];
+                                           return s;
+                                       });
+        if (!whole)
+            continue;
+        write_column<V>(a, me, mine.row, s, turn);
+        tail_run(tail, mine.row);
     }
 }
 
@@ -360,12 +359,40 @@ static void arrange(struct attend *a, int v)
     a->shift = shift_for((int64_t)a->together * a->pieces, 5);
 }
 
+/* Heads that a kernel takes one after the other, in blocks of their own; and how rows are cut: those
+ * of long heads, whose turns must follow each other in one warp, are not. */
+static int64_t head_turns(const struct instr *in)
+{
+    struct attend a = {};
+    a.heads = (int)in->attr.heads;
+    a.dim = in->cols / in->attr.heads;
+    arrange(&a, vector_for(a.dim));
+    return ceil_div(a.heads, a.together);
+}
+
+static int64_t attend_slots(const struct instr *in)
+{
+    const int64_t d = in->cols / in->attr.heads;
+    return d > WARP * vector_for(d) ? 0
+                                    : slots_for(in->attr.csr->nnz, in->attr.csr->changes,
+                                                head_turns(in));
+}
+
+int64_t scratch_attend(const struct instr *in)
+{
+    if ((in->op != OP_ATTEND && in->op != OP_ATTEND_COLUMNS) || in->cols == 0)
+        return -1;
+    const int64_t v = vector_for(in->cols / in->attr.heads), slots = attend_slots(in);
+    const int64_t thing = in->op == OP_ATTEND ? 3 + 2 * v : v + 2 + v % 2;
+    return cut_bytes(slots, head_turns(in), thing * (int64_t)sizeof(float));
+}
+
 template <int V, class TAIL>
 static void launch_attend(const struct cuda_context *cx, struct attend a, bool columns,
                           const TAIL &tail)
 {
     arrange(&a, V);
-    dim3 grid = row_blocks(a.rows);
+    dim3 grid = share_blocks(a.rows, a.cut.slots);
     grid.y = (unsigned)ceil_div(a.heads, a.together);
     if (columns)
         launch(cx, attend_columns_kernel<V, TAIL>, grid, THREADS, a, tail);
@@ -404,7 +431,7 @@ static struct attend attend_of(const struct instr *in, const struct cuda_context
     a.entry = stored(in);
     a.val = in->attr.csr->val;
     a.rows = walked->rows;
-    a.longest = longest_for(walked);
+    a.cut = cut_of(in, attend_slots(in));
     a.width = in->cols;
     a.heads = (int)in->attr.heads;
     a.dim = in->cols / in->attr.heads;

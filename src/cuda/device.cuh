@@ -1,5 +1,5 @@
 /* What the kernels' files share on the card: launching, vectors of floats, Philox, sums in a fixed
- * order, and how rows of a pattern are handed to warps. */
+ * order. */
 #ifndef CUDA_DEVICE_CUH
 #define CUDA_DEVICE_CUH
 
@@ -234,7 +234,7 @@ template <class T> __device__ inline T block_sum(T x)
 }
 
 /* The first bytes of scratch are counters that are zero between kernels. */
-enum { COUNTERS = 4096, COUNTER_BYTES = COUNTERS * 4 };
+enum { COUNTERS = 16384, COUNTER_BYTES = COUNTERS * 4 };
 
 static inline void *scratch_of(const struct instr *in)
 {
@@ -264,144 +264,6 @@ __device__ inline bool last_to_arrive(uint32_t *counter, uint32_t blocks)
     return last;
 }
 
-/* ---- rows of a pattern --------------------------------------------------- */
-
-/* A block has WARPS rows. For work that is done entry by entry each is a warp's where all are short;
- * else the block's entries are divided evenly among its warps, wherever rows begin and end, so that
- * a hub does not leave seven warps waiting for one. */
-enum { SHORT = 128 }; /* entries */
-
-/* The entries of this block's rows: those of row first+i are start[i] … start[i+1]-1. */
-struct block_rows {
-    int64_t first, count, start[WARPS + 1];
-    bool shorts;
-};
-
-/* Fills one in shared memory; by all threads. */
-__device__ inline void block_rows_find(struct block_rows *b, const int64_t *start, int64_t rows,
-                                       int64_t longest)
-{
-    const int64_t first = (int64_t)blockIdx.x * WARPS, left = rows - first;
-    const int t = (int)threadIdx.x;
-    if (t == 0) {
-        b->first = first;
-        b->count = left < WARPS ? left : WARPS;
-    }
-    const int64_t mine = t <= WARPS ? start[first + (t < left ? t : left)] : 0;
-    if (t <= WARPS)
-        b->start[t] = mine;
-    const int64_t next = __shfl_sync(0xffffffffu, mine, t % WARP + 1);
-    b->shorts = true;
-    if (__syncthreads_or(t < WARPS && next - mine > longest) && t == 0)
-        b->shorts = false;
-    __syncthreads();
-}
-
-/* The part of row i that falls to this warp; from >= to: none. */
-struct row_part {
-    int64_t from, to;
-};
-
-__device__ inline struct row_part part_of(const struct block_rows *b, int i)
-{
-    const int warp = threadIdx.x / WARP;
-    if (b->shorts)
-        return {b->start[i], i == warp ? b->start[i + 1] : b->start[i]};
-    const int64_t all = b->start[WARPS] - b->start[0], each = (all + WARPS - 1) / WARPS;
-    const int64_t left = b->start[0] + warp * each, right = left + each;
-    return {left > b->start[i] ? left : b->start[i],
-            right < b->start[i + 1] ? right : b->start[i + 1]};
-}
-
-/* For work that is done entry by entry: f(r, from, to). */
-template <class F> __device__ inline void each_row(const int64_t *start, int64_t rows, const F &f)
-{
-    __shared__ struct block_rows b;
-    block_rows_find(&b, start, rows, SHORT);
-    for (int i = 0; i < b.count; i++) {
-        const struct row_part part = part_of(&b, i);
-        if (part.from < part.to)
-            f(b.first + i, part.from, part.to);
-    }
-}
-
-/* From how many entries on a row is divided: where all are long a warp has enough to do with one. */
-static inline int64_t longest_for(const struct csr *a)
-{
-    const int64_t least = WARP, twice = a->rows > 0 ? 2 * (a->nnz / a->rows) : 0;
-    return twice > least ? twice : least;
-}
-
-/* For sums: walk(r, from, to) gives a warp's lanes each a thing of type T over those entries, and
- * finish(r, thing, entries) is called once for every row, by all lanes of one warp. A row of up to
- * `longest` entries is a warp's. The longer ones of a block, one behind the other, are divided
- * evenly among its warps; the parts of a row are put together by merge(a, b) in their order. */
-template <class T, class WALK, class MERGE, class FINISH>
-__device__ inline void sum_rows(const int64_t *start, int64_t rows, int64_t longest,
-                                const WALK &walk, const MERGE &merge, const FINISH &finish)
-{
-    __shared__ T things[WARPS][2][WARP]; /* of rows that a warp has only a part of: its first, its
-                                            last */
-    __shared__ int64_t begin[WARPS], length[WARPS];
-    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    const int64_t first = (int64_t)blockIdx.x * WARPS, mine = first + warp;
-    const int64_t from = mine < rows ? start[mine] : 0, to = mine < rows ? start[mine + 1] : 0;
-    const bool is_long = to - from > longest;
-    if (lane == 0) {
-        begin[warp] = from;
-        length[warp] = is_long ? to - from : 0;
-    }
-    if (mine < rows && !is_long)
-        finish(mine, walk(mine, from, to), to - from);
-    if (!__syncthreads_or(is_long))
-        return;
-    int64_t total = 0, own = 0, before = 0; /* entries of all long rows; of those before a row */
-    for (int i = 0; i < WARPS; i++) {
-        own = i == warp ? total : own;
-        total += length[i];
-    }
-    const int64_t each = (total + WARPS - 1) / WARPS, left = warp * each, right = left + each;
-    for (int i = 0; i < WARPS; before += length[i++]) {
-        const int64_t end = before + length[i];
-        const int64_t a = left > before ? left : before, b = right < end ? right : end;
-        if (a >= b)
-            continue;
-        const T thing = walk(first + i, begin[i] + a - before, begin[i] + b - before);
-        if (a == before && b == end)
-            finish(first + i, thing, length[i]);
-        else
-            things[warp][a == before][lane] = thing;
-    }
-    __syncthreads();
-    T all = {};
-    int parts = 0;
-    for (int w = 0; w < WARPS && is_long; w++)
-        if (w * each < own + length[warp] && own < (w + 1) * each) {
-            all = parts ? merge(all, things[w][0][lane]) : things[w][1][lane];
-            parts++;
-        }
-    if (parts > 1)
-        finish(mine, all, length[warp]);
-    __syncthreads();
-}
-
-static inline dim3 row_blocks(int64_t rows)
-{
-    return dim3((unsigned)ceil_div(rows, WARPS));
-}
-
-/* The pattern an operation walks: its matrix, or the transpose; and where it finds the entries'
- * places in the matrix as it is stored, NULL: in order. */
-static inline const struct csr *pattern(const struct instr *in)
-{
-    return in->attr.transposed ? in->attr.csr->t : in->attr.csr;
-}
-
-static inline const int64_t *stored(const struct instr *in)
-{
-    return in->attr.transposed ? in->attr.csr->t_entry : NULL;
-}
-
 #define KERNEL(name) void cuda_##name(const struct instr *in, const struct cuda_context *cx)
 
 #define OP(NAME, name, gradient) KERNEL(name);
@@ -416,6 +278,7 @@ int64_t scratch_rows(const struct instr *in);
 int64_t scratch_norm(const struct instr *in);
 int64_t scratch_loss(const struct instr *in);
 int64_t scratch_sparse(const struct instr *in);
+int64_t scratch_attend(const struct instr *in);
 int64_t scratch_heads(const struct instr *in);
 int64_t scratch_spectral(const struct instr *in);
 int64_t scratch_keep(const struct instr *in);

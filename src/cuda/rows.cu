@@ -7,6 +7,8 @@ int64_t scratch_rows(const struct instr *in)
 {
     if (in->op == OP_PAIR_COSINE_GRAD)
         return 2 * in->attr.index->count * (int64_t)sizeof(float);
+    if (in->op == OP_SEGMENT_SUM || in->op == OP_SEGMENT_MEAN)
+        return spmm_scratch(in, in->attr.index->count, false);
     return -1;
 }
 
@@ -53,9 +55,10 @@ static void pool(const struct instr *in, const struct cuda_context *cx, bool mea
     s.x = in->src[0];
     s.start = in->attr.index->start;
     s.col = in->attr.index->item;
+    s.own = true;
     s.rows = in->rows;
     s.width = in->cols;
-    s.longest = SHORT;
+    s.cut = spmm_cut(in, in->attr.index->count, false);
     s.heads = 1;
     s.scale = 1;
     s.mean = mean;

@@ -4,7 +4,14 @@
 
 int64_t scratch_sparse(const struct instr *in)
 {
-    return in->op == OP_EDGE_DROP ? in->attr.csr->rows * (int64_t)sizeof(float) : -1;
+    switch (in->op) {
+    case OP_SPMM:
+    case OP_SPMM_FUSED:
+    case OP_SPMM_ADD:
+    case OP_SPMM_VALUES: return spmm_scratch(in, in->attr.csr->nnz, in->attr.csr->changes);
+    case OP_EDGE_DROP: return in->attr.csr->rows * (int64_t)sizeof(float);
+    default: return -1;
+    }
 }
 
 /* ---- products ------------------------------------------------------------ */
@@ -18,9 +25,10 @@ static struct spmm product_of(const struct instr *in, const struct csr *a)
     s.start = a->start;
     s.col = a->col;
     s.val = a->val;
+    s.own = true;
     s.rows = a->rows;
     s.width = in->cols;
-    s.longest = longest_for(a);
+    s.cut = spmm_cut(in, in->attr.csr->nnz, in->attr.csr->changes);
     s.heads = 1;
     s.scale = 1;
     return s;
@@ -54,6 +62,7 @@ KERNEL(spmm_values)
 {
     struct spmm s = product_of(in, pattern(in));
     s.val = in->src[0];
+    s.own = false;
     s.entry = stored(in);
     s.x = in->src[1];
     s.heads = in->attr.heads;

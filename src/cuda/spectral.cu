@@ -2,7 +2,7 @@
  * with a Rayleigh-Ritz step, in double precision: one kernel whose blocks wait for each other, since
  * how many turns it takes is known on the card only. Rows of the tall matrices belong to threads;
  * what is summed over rows goes through one number a block, which all add up in the same order. */
-#include "cuda/device.cuh"
+#include "cuda/patterns.cuh"
 
 #include <cooperative_groups.h>
 

@@ -33,15 +33,14 @@ __device__ inline struct fetched fetch(const struct spmm &a, int64_t at, int64_t
     return f;
 }
 
-/* Adds the entries from … to-1 that fall to this lane's group. */
+/* Adds the entries from … to-1 that fall to this lane's group; next: the first that it fetches. */
 template <int V, bool HEADS>
 __device__ inline void add_entries(vec<V> &sum, const struct spmm &a, const struct lane &me,
-                                   int64_t from, int64_t to)
+                                   struct fetched next, int64_t from, int64_t to)
 {
     enum { AHEAD = 8 };
     const unsigned all = 0xffffffffu;
     const int lane = threadIdx.x % WARP;
-    struct fetched next = fetch<HEADS>(a, from + lane, to);
     for (int64_t base = from; base < to; base += WARP) {
         const int count = to - base < WARP ? (int)(to - base) : WARP;
         const struct fetched mine = next;
@@ -107,8 +106,16 @@ __device__ inline void finish_row(const struct spmm &a, const struct lane &me, v
 template <int V, bool HEADS, class TAIL>
 __global__ void __launch_bounds__(THREADS) spmm_kernel(struct spmm a, int shift, TAIL tail)
 {
-    begin();
     const int lane = threadIdx.x % WARP;
+    const struct share mine = share_of(a.start, a.rows, a.cut);
+    struct fetched first = {};
+    if (a.own) /* no kernel writes them, so they may come while the one ahead is at work */
+        first = fetch<HEADS>(a, mine.from + lane, mine.to);
+    begin();
+    if (mine.pieces == 0)
+        return;
+    if (!a.own)
+        first = fetch<HEADS>(a, mine.from + lane, mine.to);
     struct lane me;
     me.shift = shift;
     me.group = lane >> shift;
@@ -116,30 +123,53 @@ __global__ void __launch_bounds__(THREADS) spmm_kernel(struct spmm a, int shift,
     me.column = ((int64_t)blockIdx.y * WARP + (lane & ((1 << shift) - 1))) * V;
     me.active = me.column < a.width;
     me.head = HEADS ? me.column / (a.width / a.heads) : 0;
-    sum_rows<vec<V>>(
-        a.start, a.rows, a.longest,
-        [&](int64_t, int64_t from, int64_t to) {
-            vec<V> sum = {};
-            add_entries<V, HEADS>(sum, a, me, from, to);
-            add_groups<V>(sum, me);
-            return sum;
-        },
-        [](vec<V> s, const vec<V> &t) {
-            for (int k = 0; k < V; k++)
-                s.v[k] += t.v[k];
-            return s;
-        },
-        [&](int64_t r, const vec<V> &sum, int64_t count) {
-            finish_row<V>(a, me, sum, r, count);
-            tail_run(tail, r);
-        });
+    vec<V> sum = {};
+    add_entries<V, HEADS>(sum, a, me, first, mine.from, mine.to);
+    add_groups<V>(sum, me);
+    const bool whole = share_whole(sum, mine, a.cut, blockIdx.y, [](vec<V> s, const vec<V> &t) {
+        for (int k = 0; k < V; k++)
+            s.v[k] += t.v[k];
+        return s;
+    });
+    if (!whole)
+        return;
+    finish_row<V>(a, me, sum, mine.row, mine.entries);
+    tail_run(tail, mine.row);
+}
+
+/* How many columns a product's width is taken at a time: what divides it, and a head of it. */
+static int vector_of(int64_t width, int64_t heads)
+{
+    return vector_for(heads > 1 ? width / heads : width);
+}
+
+static int64_t turns_of(int64_t width, int64_t heads)
+{
+    return ceil_div(width, WARP * vector_of(width, heads));
+}
+
+static int64_t heads_of(const struct instr *in)
+{
+    return in->op == OP_SPMM_VALUES ? in->attr.heads : 1;
+}
+
+struct cut spmm_cut(const struct instr *in, int64_t entries, bool changes)
+{
+    return cut_of(in, slots_for(entries, changes, turns_of(in->cols, heads_of(in))));
+}
+
+int64_t spmm_scratch(const struct instr *in, int64_t entries, bool changes)
+{
+    const int64_t turns = turns_of(in->cols, heads_of(in));
+    const int64_t thing = vector_of(in->cols, heads_of(in)) * (int64_t)sizeof(float);
+    return in->cols > 0 ? cut_bytes(slots_for(entries, changes, turns), turns, thing) : -1;
 }
 
 template <int V> static void launch_width(const struct cuda_context *cx, const struct spmm *a)
 {
-    dim3 grid = row_blocks(a->rows);
+    dim3 grid = share_blocks(a->rows, a->cut.slots);
     const int shift = shift_for(a->width / V, 5);
-    grid.y = (unsigned)ceil_div(a->width, WARP * V);
+    grid.y = (unsigned)turns_of(a->width, a->heads);
     if (a->heads > 1)
         launch(cx, spmm_kernel<V, true, struct no_tail>, grid, THREADS, *a, shift, no_tail{});
     else if (cx->tail)
@@ -152,7 +182,7 @@ void spmm_run(const struct cuda_context *cx, const struct spmm *a)
 {
     if (a->rows == 0 || a->width == 0)
         return;
-    switch (vector_for(a->heads > 1 ? a->width / a->heads : a->width)) {
+    switch (vector_of(a->width, a->heads)) {
     case 4: launch_width<4>(cx, a); break;
     case 2: launch_width<2>(cx, a); break;
     default: launch_width<1>(cx, a);

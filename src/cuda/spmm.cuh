@@ -2,6 +2,7 @@
 #ifndef CUDA_SPMM_CUH
 #define CUDA_SPMM_CUH
 
+#include "cuda/patterns.cuh"
 #include "cuda/tail.cuh"
 
 /* y(rows, width) = end(A x(cols, width)), the matrix as src/cpu/simd.h sees it: entry k of a row is
@@ -15,7 +16,9 @@ struct spmm {
     const int32_t *col;
     const float *val;
     const int64_t *entry;
-    int64_t rows, width, heads, longest; /* longest: of sum_rows */
+    bool own; /* val is the matrix's own, or 1 */
+    int64_t rows, width, heads;
+    struct cut cut;
     float scale;
     const float *add; /* (rows, width) or NULL */
     float add_scale;
@@ -25,6 +28,10 @@ struct spmm {
 };
 
 void spmm_run(const struct cuda_context *cx, const struct spmm *a);
+
+/* How the rows of a product over so many entries are cut, and the scratch that it needs. */
+struct cut spmm_cut(const struct instr *in, int64_t entries, bool changes);
+int64_t spmm_scratch(const struct instr *in, int64_t entries, bool changes);
 
 /* Whether a warp holds a whole row of a product. */
 static inline bool row_in_warp(int64_t cols)

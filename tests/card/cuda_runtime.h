@@ -85,6 +85,15 @@ template <class T> T __shfl_xor_sync(unsigned, T mine, int bits)
     return ((const T *)card_exchange(&mine, sizeof mine))[(threadIdx.x & 31) ^ (unsigned)bits];
 }
 
+static inline unsigned __ballot_sync(unsigned, int mine)
+{
+    const int *all = (const int *)card_exchange(&mine, sizeof mine);
+    unsigned bits = 0;
+    for (int lane = 0; lane < 32; lane++)
+        bits |= (all[lane] != 0 ? 1u : 0u) << lane;
+    return bits;
+}
+
 /* ---- single instructions ---- */
 
 static inline void __threadfence()
@@ -101,6 +110,11 @@ static inline unsigned atomicAdd(unsigned *to, unsigned more)
 static inline unsigned __umulhi(unsigned a, unsigned b)
 {
     return (unsigned)((uint64_t)a * b >> 32);
+}
+
+static inline int __popc(unsigned x)
+{
+    return __builtin_popcount(x);
 }
 
 static inline int __ffs(int x)
