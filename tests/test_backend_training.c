@@ -106,25 +106,45 @@ static bool open_next(struct backend **out, int number)
     return true;
 }
 
+/* One model on all backends, beside the reference. */
+static void train_alike(const struct scene *s, const struct model_def *model, const char *settings)
+{
+    struct history expected, mine;
+    struct backend *backend;
+    train_on_backend(&expected, s, model, settings, opened("reference"));
+    for (int b = 0; open_next(&backend, b); b++) {
+        const char *name = backend->kind->name;
+        train_on_backend(&mine, s, model, settings, backend);
+        compare(model->name, name, &mine, &expected, s->problem.nodes * s->problem.classes);
+        mem_free(mine.logit);
+    }
+    mem_free(expected.logit);
+}
+
 static void models_train_alike(void **state)
 {
     (void)state;
     struct scene s;
     scene_tiny(&s);
-    for (const struct model_def *const *m = model_list(); *m; m++) {
-        struct history expected, mine;
-        if (card_open && (strcmp((*m)->name, "consm") == 0 || strcmp((*m)->name, "gam") == 0))
-            continue; /* many programs, played for a minute */
-        train_on_backend(&expected, &s, *m, "", opened("reference"));
-        struct backend *backend;
-        for (int b = 0; open_next(&backend, b); b++) {
-            const char *name = backend->kind->name;
-            train_on_backend(&mine, &s, *m, "", backend);
-            compare((*m)->name, name, &mine, &expected, s.problem.nodes * s.problem.classes);
-            mem_free(mine.logit);
-        }
-        mem_free(expected.logit);
-    }
+    for (const struct model_def *const *m = model_list(); *m; m++)
+        if (!card_open || (strcmp((*m)->name, "consm") != 0 && strcmp((*m)->name, "gam") != 0))
+            train_alike(&s, *m, ""); /* those are many programs, played for a minute */
+    scene_close(&s);
+}
+
+/* A card maps to references within the matching step, others between two of them. */
+static void matching_inside_a_step_trains_alike(void **state)
+{
+    (void)state;
+    struct scene s;
+    const struct model_def *model;
+    scene_tiny(&s);
+    OK(model_find(&model, "consm"));
+    train_alike(&s, model,
+                "profile authors zeta 0.7 match_steps 3 gnn_steps 3 rounds 2 match_layers 1");
+    train_alike(
+        &s, model,
+        "profile authors zeta 0.7 match_steps 3 gnn_steps 3 rounds 2 match_layers 2 pool sum");
     scene_close(&s);
 }
 
@@ -329,10 +349,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(models_train_alike),
+        cmocka_unit_test(matching_inside_a_step_trains_alike),
         cmocka_unit_test(training_sends_what_it_changes),
         cmocka_unit_test(changes_reach_the_backend),
     };
-    const struct CMUnitTest on_card[] = {tests[0]};
+    const struct CMUnitTest on_card[] = {tests[0], tests[1]};
     return card_open ? cmocka_run_group_tests(on_card, NULL, NULL)
                      : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,6 +91,8 @@ KERNEL(segment_mean);
 KERNEL(segment_mean_grad);
 KERNEL(segment_max);
 KERNEL(segment_max_grad);
+KERNEL(nearest);
+KERNEL(nearest_share);
 KERNEL(row_normalize);
 KERNEL(row_normalize_grad);
 KERNEL(pair_cosine);

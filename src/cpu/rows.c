@@ -178,6 +178,48 @@ KERNEL(pair_cosine_grad)
                            true, from, to);
 }
 
+static float apart(const float *x, const float *y, int64_t f)
+{
+    float sum = 0;
+    for (int64_t c = 0; c < f; c++)
+        sum += (x[c] - y[c]) * (x[c] - y[c]);
+    return sum;
+}
+
+KERNEL(nearest)
+{
+    int64_t from, to, f = in->src_cols[0];
+    (void)step;
+    share_rows(in->rows, who, &from, &to);
+    for (int64_t r = from; r < to; r++) {
+        const float *x = in->src[0] + r * f;
+        float least = apart(x, in->src[1], f);
+        in->out[r] = 0;
+        for (int64_t k = 1; k < in->src_rows[1]; k++) {
+            float other = apart(x, in->src[1] + k * f, f);
+            in->out[r] = other < least ? (float)k : in->out[r];
+            least = other < least ? other : least;
+        }
+    }
+}
+
+KERNEL(nearest_share)
+{
+    int64_t from, to;
+    const struct csr *s = in->attr.csr;
+    (void)step;
+    share_entries(s->start, s->rows, who, &from, &to);
+    for (int64_t r = from; r < to; r++) {
+        float group = (float)(r % in->attr.heads), sum = 0;
+        for (int64_t k = s->start[r]; k < s->start[r + 1]; k++) {
+            in->out[k] = in->src[0][s->col[k]] == group ? in->src[1][k] : 0;
+            sum += in->out[k];
+        }
+        for (int64_t k = s->start[r]; k < s->start[r + 1] && in->attr.a != 0 && sum > 0; k++)
+            in->out[k] /= sum;
+    }
+}
+
 KERNEL(pair_squared)
 {
     int64_t from, to, f = in->cols;

@@ -215,6 +215,40 @@ KERNEL(row_normalize_grad)
                row_items{in->out, in->src[0], in->src[1], in->src[2], in->rows, in->cols}, shift);
 }
 
+/* ---- the nearest of some points ------------------------------------------ */
+
+/* The row of y with the least ‖x_r - y_k‖², the first of several. */
+static __global__ void __launch_bounds__(THREADS)
+    nearest_kernel(struct row_items a, int64_t points, int shift)
+{
+    begin();
+    const struct row_lane me = row_lane(a.rows, shift);
+    const float *x = a.x + me.row * a.cols;
+    float least = 0, best = 0;
+    for (int64_t k = 0; k < points; k++) {
+        float sum = 0;
+        for (int64_t c = me.lane; c < a.cols; c += me.lanes) {
+            const float apart = x[c] - a.y[k * a.cols + c];
+            sum = fmaf(apart, apart, sum);
+        }
+        sum = lanes_sum(sum, 1, me.lanes);
+        best = k > 0 && sum < least ? (float)k : best;
+        least = k == 0 || sum < least ? sum : least;
+    }
+    if (me.exists && me.lane == 0)
+        a.out[me.row] = best;
+}
+
+KERNEL(nearest)
+{
+    const int64_t cols = in->src_cols[0];
+    const int shift = shift_for(cols, 5);
+    if (in->rows > 0)
+        launch(cx, nearest_kernel, lane_blocks(in->rows, shift), THREADS,
+               row_items{in->out, NULL, in->src[0], in->src[1], in->rows, cols}, in->src_rows[1],
+               shift);
+}
+
 /* ---- pairs of rows ------------------------------------------------------- */
 
 struct pairs {

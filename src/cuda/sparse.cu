@@ -303,6 +303,43 @@ KERNEL(edge_sum)
     launch_rows(in, cx, edge_sum_kernel);
 }
 
+struct choice {
+    float *out;
+    const float *choice, *w;
+    const int64_t *start;
+    const int32_t *col;
+    int64_t rows, groups;
+    bool mean;
+};
+
+/* w where the column chose the row's group, over the row's sum of it */
+static __global__ void __launch_bounds__(THREADS) nearest_share_kernel(struct choice a)
+{
+    begin();
+    each_strip(a.start, a.rows, 1, [&](const struct strip &s, int64_t r, int64_t) {
+        const float group = (float)(r % a.groups);
+        float sum = 0;
+        for (int64_t i = s.thread; i < s.count; i += s.threads) {
+            const int64_t k = a.start[r] + i;
+            const float own = a.choice[a.col[k]] == group ? a.w[k] : 0;
+            a.out[k] = own;
+            sum += own;
+        }
+        sum = strip_combine<false>(s, sum);
+        for (int64_t i = s.thread; i < s.count && a.mean && sum > 0; i += s.threads)
+            a.out[a.start[r] + i] /= sum;
+    });
+}
+
+KERNEL(nearest_share)
+{
+    const struct csr *a = in->attr.csr;
+    if (a->rows > 0)
+        launch(cx, nearest_share_kernel, row_blocks(a->rows), THREADS,
+               choice{in->out, in->src[0], in->src[1], a->start, a->col, a->rows, in->attr.heads,
+                      in->attr.a != 0});
+}
+
 /* ---- DropEdge ------------------------------------------------------------ */
 
 struct edge_drop {

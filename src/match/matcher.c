@@ -106,6 +106,7 @@ static consm_status allocate_training(struct matcher *m)
     TRY(matcher_group(m));
     TRY(matcher_draw_pairs(m));
     TRY(reserve(m));
+    TRY(inside_new(m));
 done:
     return st;
 }
@@ -146,6 +147,7 @@ void matcher_free(struct matcher *m)
     reach_free(&m->reach);
     subgraphs_free(&m->sets);
     pooling_free(&m->pooling);
+    inside_free(&m->inside);
     index_free(m->left);
     index_free(m->right);
     index_free(m->ends);
@@ -282,7 +284,10 @@ consm_status matcher_prune(struct matcher *m, double zeta, const float *score)
         return CONSM_OK;
     TRY(subgraphs_collect(&m->sets, &m->scratch[0].walk, d->graph, m->keep, d->train, d->labelled,
                           m->config->two_hop_cap, m->seed));
-    TRY(map_members(m, h));
+    if (m->inside.sets)
+        inside_keep(m);
+    else
+        TRY(map_members(m, h));
 done:
     return st;
 }
@@ -299,7 +304,7 @@ consm_status matcher_train(struct matcher *m, int64_t steps, double *loss)
     if (steps == 0)
         steps = m->data.labelled;
     for (int64_t i = 0; i < steps; i++) {
-        if (i > 0 && i % c->match_refresh == 0) {
+        if (i > 0 && i % c->match_refresh == 0 && !m->inside.sets) {
             TRY(update_references(&h, m));
             TRY(map_members(m, h));
         }

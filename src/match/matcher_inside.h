@@ -5,6 +5,17 @@
 #include "match/reach.h"
 #include "nn/learner.h"
 
+/*
+ * Mapping as a part of the training step, for backends to which the host is far: to the nearest
+ * reference, anew at every step (inside.c). The sets over all edges are one matrix that never
+ * changes, (labelled·c, rows in reach), each set c times; what is pruned weighs nothing.
+ */
+struct inside {
+    struct csr *sets;    /* NULL: mapping is the host's */
+    float *kept;         /* (nnz) 1, or 0: not in the set over the kept edges */
+    struct index *label; /* (labelled) their classes */
+};
+
 struct matcher {
     struct match_data data;
     const struct config *config;
@@ -23,6 +34,7 @@ struct matcher {
     struct reach reach;                /* the rows that training computes */
     struct subgraphs sets;             /* of the labelled nodes */
     struct pooling pooling;            /* their P */
+    struct inside inside;              /* instead of P where mapping is a part of the step */
     struct index *member, *member_row; /* (members) instead of P when pooling takes the largest … */
     struct index *pooled_row;          /* (labelled·c) … and the rows of h' among its results */
     int32_t *member_reference;         /* (members) */
@@ -55,6 +67,13 @@ struct matcher {
 
 /* record.c: the three programs over one parameter store. */
 consm_status matcher_record(struct matcher *m);
+
+/* inside.c: sets are those over all edges. */
+consm_status inside_new(struct matcher *m);
+void inside_free(struct inside *in);
+void inside_keep(struct matcher *m); /* as the sets are now */
+/* h' of the labelled nodes, (labelled·c, width), from h and from what it is without dropout. */
+node inside_pool(const struct matcher *m, struct program *p, node h, node plain);
 
 /* pairs.c: what the next step trains on. */
 consm_status matcher_group(struct matcher *m);

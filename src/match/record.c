@@ -15,14 +15,14 @@ static node features(const struct matcher *m, struct program *p)
 
 /* h = Encoder(X), an MLP of match_layers layers                               (Eq. embedding)
  * With one layer its end is a ReLU and dropout; with more the last layer is linear. */
-static node encoder(const struct matcher *m, struct program *p)
+static node encoder(const struct matcher *m, struct program *p, double dropout)
 {
     const struct config *c = m->config;
     node h = features(m, p);
     for (int64_t l = 1; l <= c->match_layers; l++) {
         h = linear(p, layer_name(l).text, h, c->match_width);
         if (l < c->match_layers || c->match_layers == 1)
-            h = hidden_step(p, h, c->match_dropout);
+            h = hidden_step(p, h, dropout);
     }
     return program_name(p, h, "h");
 }
@@ -116,11 +116,12 @@ static consm_status record_train(struct matcher *m)
     consm_status st = CONSM_OK;
     struct program *p;
     TRY(program_new(&p, m->learner.params, true));
-    node h = encoder(m, p);
+    node h = encoder(m, p, m->config->match_dropout);
     /* h'_i = B(p*_i, h_i) for every labelled node: P·h, c rows each          (Eq. our_monge_map) */
-    node rows =
-        m->member ? gather(p, segment_max(p, gather(p, h, m->member), m->member_row), m->pooled_row)
-                  : spmm(p, m->pooling.matrix, h);
+    node rows = m->inside.sets ? inside_pool(m, p, h, encoder(m, p, 0))
+                : m->member    ? gather(p, segment_max(p, gather(p, h, m->member), m->member_row),
+                                        m->pooled_row)
+                               : spmm(p, m->pooling.matrix, h);
     node pooled = reshape(p, rows, m->data.labelled, m->data.classes * m->config->match_width);
     node loss = program_name(p, matching_loss(m, p, h, match(m, p, pooled, h)), "L_SM");
     TRY(learner_lesson(&m->learner, &m->learner.train, p, loss, m->config->match_lr,
@@ -133,7 +134,7 @@ static consm_status record_encode(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     TRY(program_new(&m->learner.eval, m->learner.params, false));
-    m->embedding = encoder(m, m->learner.eval);
+    m->embedding = encoder(m, m->learner.eval, m->config->match_dropout);
     m->head = class_head(m, m->learner.eval, m->embedding);
     program_keep(m->learner.eval, m->embedding);
     program_keep(m->learner.eval, m->head);

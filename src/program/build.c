@@ -128,7 +128,7 @@ node program_record(struct program *p, const struct op_args *args)
     for (int i = 0; i < NODE_SOURCES; i++) {
         info->src[i] = i < args->sources ? args->src[i] : POISON;
         if (i < args->sources && p->node[args->src[i]].needs_grad)
-            info->needs_grad = true;
+            info->needs_grad = args->op != OP_NEAREST; /* a choice has no slope */
     }
     return p->count++;
 }

@@ -154,6 +154,14 @@ node gather(struct program *p, node x, const struct index *index);
 node segment_sum(struct program *p, node x, const struct index *index);
 node segment_mean(struct program *p, node x, const struct index *index);
 node segment_max(struct program *p, node x, const struct index *index);
+/* (n,1): which row of y is nearest to row r of x, the first of several; a choice, so it ends what
+ * is differentiated. */
+node nearest(struct program *p, node x, node y);
+/* Values (nnz,1) for spmm_values over s, whose rows come in runs of `groups`, one for each group:
+ * the entries of a row are those of w (nnz,1) whose column chose the row's group, else 0; mean:
+ * divided by their sum, where it is above zero. choice (columns of s, 1) is nearest()'s. */
+node nearest_share(struct program *p, const struct csr *s, node choice, node w, int64_t groups,
+                   bool mean);
 node row_normalize(struct program *p, node x);
 node pair_cosine(struct program *p, node x, const struct index *i, const struct index *j);
 node pair_squared(struct program *p, node x, const struct index *i, const struct index *j);

@@ -140,6 +140,43 @@ LOOP(pair_cosine_grad)
         OUT(r, c) = (float)(cosine_slope(in, r, c, i, j) + cosine_slope(in, r, c, j, i));
 }
 
+/* ‖x_r - y_k‖² */
+static double apart(const struct instr *in, int64_t r, int64_t k)
+{
+    double sum = 0;
+    for (int64_t c = 0; c < in->src_cols[0]; c++)
+        sum += (X(r, c) - Y(k, c)) * (X(r, c) - Y(k, c));
+    return sum;
+}
+
+LOOP(nearest)
+{
+    for (int64_t r = 0; r < in->rows; r++) {
+        int64_t best = 0;
+        for (int64_t k = 1; k < in->src_rows[1]; k++)
+            best = apart(in, r, k) < apart(in, r, best) ? k : best;
+        OUT(r, 0) = (float)best;
+    }
+}
+
+/* What entry k of row r has before it is divided. */
+static double chosen(const struct instr *in, int64_t r, int64_t k)
+{
+    return X(in->attr.csr->col[k], 0) == (double)(r % in->attr.heads) ? Y(k, 0) : 0;
+}
+
+LOOP(nearest_share)
+{
+    const struct csr *s = in->attr.csr;
+    for (int64_t r = 0; r < s->rows; r++) {
+        double sum = 0;
+        EACH_ENTRY (k, s, r)
+            sum += chosen(in, r, k);
+        EACH_ENTRY (k, s, r)
+            OUT(k, 0) = (float)(chosen(in, r, k) / (in->attr.a != 0 && sum > 0 ? sum : 1));
+    }
+}
+
 LOOP(pair_squared)
 {
     EACH (k, c) {

@@ -100,6 +100,34 @@ void grad_row_normalize(struct program *p, node self, node g)
                     .src = {g, info.src[0], self}, .sources = 3));
 }
 
+/* ---- the nearest of some points ------------------------------------------ */
+
+node nearest(struct program *p, node x, node y)
+{
+    if (!node_good(p, x) || !node_good(p, y))
+        return POISON;
+    if (COLS(p, x) != COLS(p, y) || ROWS(p, y) < 1)
+        return program_fault(p, "nearest of %lld columns to %lld rows of %lld",
+                             (long long)COLS(p, x), (long long)ROWS(p, y), (long long)COLS(p, y));
+    return RECORD(p, .op = OP_NEAREST, .rows = ROWS(p, x), .cols = 1, .src = {x, y}, .sources = 2);
+}
+
+node nearest_share(struct program *p, const struct csr *s, node choice, node w, int64_t groups,
+                   bool mean)
+{
+    if (!node_good(p, choice) || !node_good(p, w))
+        return POISON;
+    if (!s || ROWS(p, choice) != s->cols || ROWS(p, w) != s->nnz || COLS(p, choice) != 1 ||
+        COLS(p, w) != 1 || groups < 1)
+        return program_fault(p,
+                             "nearest_share: %lld choices and %lld weights for a matrix of %lld "
+                             "columns and %lld entries",
+                             (long long)ROWS(p, choice), (long long)ROWS(p, w),
+                             (long long)(s ? s->cols : 0), (long long)(s ? s->nnz : 0));
+    return RECORD(p, .op = OP_NEAREST_SHARE, .rows = s->nnz, .cols = 1, .src = {choice, w},
+                  .sources = 2, .attr = {.csr = s, .heads = groups, .a = mean ? 1.0f : 0.0f});
+}
+
 /* ---- pairs of rows ------------------------------------------------------- */
 
 static node pair(struct program *p, enum op op, const char *name, node x, int64_t cols,

@@ -1,0 +1,88 @@
+/* Mapping and pooling inside the training step: references are the means of the labelled nodes'
+ * embeddings, every member goes to the nearest, and h' is what those of one reference are on
+ * average. Nothing of it leaves the backend, so that steps need not wait for the host. */
+#include "match/matcher_inside.h"
+
+/* Where instructions are cheaper than the host's looking in between. What the step can say: the
+ * nearest reference, new at every step, sums or means, sets that are never sampled (a sample over
+ * fewer edges need not be a part of one over all). */
+static bool possible(const struct matcher *m)
+{
+    const struct config *c = m->config;
+    const struct backend *backend = m->learner.backend;
+    return backend->kind->apart > 0 && c->transport == TRANSPORT_NEAREST && c->map != MAP_LINEAR &&
+           c->pool != POOL_MAX && c->match_refresh == 1 && m->sets.sampled == 0 &&
+           backend->kind->supports(backend, OP_NEAREST) &&
+           backend->kind->supports(backend, OP_NEAREST_SHARE);
+}
+
+static consm_status fill_sets(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    const struct subgraphs *s = &m->sets;
+    int64_t c = m->data.classes, at = 0;
+    struct csr *a;
+    TRY(csr_new(&m->inside.sets, s->count * c, m->reach.count, s->start[s->count] * c, false));
+    a = m->inside.sets;
+    for (int64_t i = 0; i < s->count; i++)
+        for (int64_t r = 0; r < c; r++) {
+            a->start[i * c + r] = at;
+            for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
+                a->col[at++] = m->reach.place[s->member[k]];
+        }
+    a->start[a->rows] = at;
+done:
+    return st;
+}
+
+consm_status inside_new(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    const struct match_data *d = &m->data;
+    if (!possible(m))
+        return CONSM_OK;
+    TRY(fill_sets(m));
+    TRY(NEW(m->inside.kept, m->inside.sets->nnz));
+    TRY(index_new(&m->inside.label, d->labelled, d->classes));
+    for (int64_t i = 0; i < d->labelled; i++)
+        m->inside.label->row[i] = d->label[d->train[i]];
+    TRY(index_set(m->inside.label, m->inside.label->row));
+    inside_keep(m);
+done:
+    return st;
+}
+
+void inside_free(struct inside *in)
+{
+    csr_free(in->sets);
+    mem_free(in->kept);
+    index_free(in->label);
+    *in = (struct inside){0};
+}
+
+/* Both lists ascend, and one is a part of the other. */
+void inside_keep(struct matcher *m)
+{
+    const struct subgraphs *s = &m->sets;
+    const struct csr *a = m->inside.sets;
+    for (int64_t r = 0; r < a->rows; r++) {
+        int64_t at = s->start[r / m->data.classes], end = s->start[r / m->data.classes + 1];
+        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++) {
+            bool kept = at < end && m->reach.place[s->member[at]] == a->col[k];
+            m->inside.kept[k] = kept ? 1 : 0;
+            at += kept;
+        }
+    }
+    program_touch(m->learner.train.program, m->inside.kept);
+}
+
+node inside_pool(const struct matcher *m, struct program *p, node h, node plain)
+{
+    const struct inside *in = &m->inside;
+    node references = segment_mean(p, gather(p, plain, m->ego), in->label);
+    node choice = nearest(p, plain, references);
+    node kept = input(p, in->kept, in->sets->nnz, 1);
+    node share =
+        nearest_share(p, in->sets, choice, kept, m->data.classes, m->config->pool == POOL_MEAN);
+    return spmm_values(p, in->sets, share, h);
+}
