@@ -77,6 +77,35 @@ static void shares_cover_once(void **state)
         assert_int_equal(hits[i], 1);
 }
 
+static volatile float small = 1e-38f, smaller = 1e-3f;
+
+static void multiply_small(void *arg, struct worker who)
+{
+    float *product = arg;
+    product[who.id] = small * smaller;
+}
+
+/* Subnormal numbers are zero for every worker, and for the caller only meanwhile. */
+static void subnormals_are_zero_inside(void **state)
+{
+    (void)state;
+#if defined(__aarch64__) || defined(__x86_64__)
+    for (int size = 1; size <= 3; size++) {
+        struct team *team;
+        float product[3] = {1, 1, 1};
+        OK(team_new(&team, size));
+        team_run(team, multiply_small, product);
+        for (int i = 0; i < size; i++)
+            assert_true(product[i] == 0);
+        multiply_small(product, (struct worker){.size = 1});
+        assert_true(product[0] > 0);
+        team_free(team);
+    }
+#else
+    skip();
+#endif
+}
+
 static void bad_sizes(void **state)
 {
     (void)state;
@@ -88,9 +117,8 @@ static void bad_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(barriers_hold),
-        cmocka_unit_test(some_of_a_team_run),
-        cmocka_unit_test(shares_cover_once),
+        cmocka_unit_test(barriers_hold),     cmocka_unit_test(some_of_a_team_run),
+        cmocka_unit_test(shares_cover_once), cmocka_unit_test(subnormals_are_zero_inside),
         cmocka_unit_test(bad_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

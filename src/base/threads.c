@@ -3,6 +3,11 @@
  * spins for a while that is measured in time, not in turns, because a turn costs ten times as much
  * on one processor as on another, and then sleeps. How long it pays to spin is learned: a partner
  * who came late (another process has its processor) halves the patience, one in time restores it.
+ *
+ * What a team computes knows no subnormal numbers: below 1.2e-38 a result is zero. The gradients of
+ * a model that is sure of itself are full of them, and on x86-64 each costs as much as a hundred
+ * others (an epoch of APPNP on Cora took half as long again). A caller's own setting returns with
+ * the call.
  */
 #include "base/threads.h"
 
@@ -50,6 +55,34 @@ static void relax(void)
     __asm__ volatile("isb");
 #elif defined(__x86_64__)
     __builtin_ia32_pause();
+#endif
+}
+
+/* Makes subnormal numbers zero, as operands and as results; returns the setting before. */
+static uint64_t flush_subnormals(void)
+{
+#if defined(__aarch64__)
+    uint64_t before;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(before));
+    __asm__ volatile("msr fpcr, %0" : : "r"(before | UINT64_C(1) << 24));
+    return before;
+#elif defined(__x86_64__)
+    uint32_t before = __builtin_ia32_stmxcsr();
+    __builtin_ia32_ldmxcsr(before | 0x8040);
+    return before;
+#else
+    return 0;
+#endif
+}
+
+static void restore_subnormals(uint64_t before)
+{
+#if defined(__aarch64__)
+    __asm__ volatile("msr fpcr, %0" : : "r"(before));
+#elif defined(__x86_64__)
+    __builtin_ia32_ldmxcsr((uint32_t)before);
+#else
+    (void)before;
 #endif
 }
 
@@ -118,6 +151,7 @@ static void *thread_main(void *arg)
     struct start start = *(struct start *)arg;
     struct team *team = start.team;
     mem_free(arg);
+    flush_subnormals();
     for (unsigned long long seen = 0;;) {
         seen = await_generation(team, start.id, seen);
         if (team->leaving)
@@ -207,7 +241,9 @@ void team_run_on(struct team *team, int workers, team_fn fn, void *arg)
         team->arg = arg;
         begin_generation(team, me.size);
     }
+    uint64_t before = flush_subnormals();
     fn(arg, me);
+    restore_subnormals(before);
     team_barrier(me);
 }
 
