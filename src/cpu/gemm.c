@@ -8,7 +8,14 @@
 #include "cpu/simd.h"
 #include <string.h>
 
-enum { TILE_COLS = 256, INNER_MIN = 512, INNER_BLOCKS = 32, SPLIT_BELOW = 512 };
+enum {
+    TILE_ROWS = 512,
+    TILE_STEP = 8,
+    TILE_COLS = 256,
+    INNER_MIN = 512,
+    INNER_BLOCKS = 32,
+    SPLIT_BELOW = 512
+};
 
 /* A panel of PANEL_INNER rows lies on the stack. */
 enum { PANEL_INNER = 512 };
@@ -35,11 +42,13 @@ size_t gemm_scratch_bytes(int64_t m, int64_t n, int64_t k, bool ta, bool tb)
     return (size_t)((k + inner - 1) / inner) * (size_t)m * (size_t)n * sizeof(float);
 }
 
-/* Rows of C in a tile: small enough that a few thousand rows divide well among threads, large
- * enough that the packing of B does not count. */
-static int64_t gemm_tile_rows(const struct gemm *g)
+/* Rows of C in a tile: equal tiles, as many for each thread, so few that packing B does not count
+ * and so many that A's rows stay in a core's cache. Which rows make up a tile shows in no sum. */
+static int64_t gemm_tile_rows(const struct gemm *g, int threads)
 {
-    return g->m < 8192 ? 128 : 512;
+    const int64_t tiles = (g->m + TILE_ROWS * threads - 1) / (TILE_ROWS * threads) * threads;
+    const int64_t rows = (g->m + tiles - 1) / tiles;
+    return (rows + TILE_STEP - 1) / TILE_STEP * TILE_STEP;
 }
 
 /* c, rows of g->n floats, = the product of rows [row, row+m), columns [col, col+n) and inner
@@ -87,7 +96,8 @@ static void gemm_scale(const struct gemm *g, struct worker who)
 
 static void gemm_tiles(const struct gemm *g, struct worker who)
 {
-    const int64_t tile_rows = gemm_tile_rows(g), tile_cols = g->m <= tile_rows ? TILE_COLS : g->n;
+    const int64_t tile_rows = gemm_tile_rows(g, who.size);
+    const int64_t tile_cols = g->m <= tile_rows ? TILE_COLS : g->n;
     const int64_t down = (g->m + tile_rows - 1) / tile_rows;
     const int64_t across = (g->n + tile_cols - 1) / tile_cols;
     int64_t from, to;

@@ -21,17 +21,10 @@ KERNEL(head_dot)
 /* out[r, h·d+k] = g[r,h] a[h,k] */
 KERNEL(head_spread)
 {
-    int64_t from, to, heads = in->attr.heads, d = in->cols / heads;
-    const float *restrict a = in->src[1];
+    int64_t from, to, heads = in->attr.heads;
     (void)step;
     share_rows(in->rows, who, &from, &to);
-    for (int64_t r = from; r < to; r++)
-        for (int64_t h = 0; h < heads; h++) {
-            float *restrict y = in->out + (r * heads + h) * d;
-            float g = in->src[0][r * heads + h];
-            for (int64_t k = 0; k < d; k++)
-                y[k] = g * a[h * d + k];
-        }
+    simd_best()->head_spread(in->out, in->src[0], in->src[1], heads, in->cols / heads, from, to);
 }
 
 /* out[h,k] = Σ_r g[r,h] x[r, h·d+k], over fixed blocks of rows so that the threads do not show */
@@ -42,16 +35,10 @@ KERNEL(head_outer)
     (void)step;
     team_range(who, blocks, 1, &from, &to);
     for (int64_t b = from; b < to; b++) {
-        float *restrict sum = in->scratch + b * width;
+        float *sum = in->scratch + b * width;
         int64_t last = (b + 1) * COL_BLOCK < rows ? (b + 1) * COL_BLOCK : rows;
         simd_best()->fill(sum, 0, 0, width);
-        for (int64_t r = b * COL_BLOCK; r < last; r++)
-            for (int64_t h = 0; h < heads; h++) {
-                const float *restrict x = in->src[1] + r * width + h * d;
-                float g = in->src[0][r * heads + h];
-                for (int64_t k = 0; k < d; k++)
-                    sum[h * d + k] += g * x[k];
-            }
+        simd_best()->head_outer(sum, in->src[0], in->src[1], heads, d, b * COL_BLOCK, last);
     }
     team_barrier(who);
     team_range(who, width, 16, &from, &to);

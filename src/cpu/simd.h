@@ -180,6 +180,12 @@ typedef void row_dot_fn(float *s, const float *x, const float *z, int64_t width,
 /* y[r,h] = Σ_k x[r, h·dim+k] a[h,k] */
 typedef void head_dot_fn(float *y, const float *x, const float *a, int64_t heads, int64_t dim,
                          int64_t from, int64_t to);
+/* y[r, h·dim+k] = g[r,h] a[h,k] */
+typedef void head_spread_fn(float *y, const float *g, const float *a, int64_t heads, int64_t dim,
+                            int64_t from, int64_t to);
+/* sum[h·dim+k] += Σ_r g[r,h] x[r, h·dim+k], in order */
+typedef void head_outer_fn(float *sum, const float *g, const float *x, int64_t heads, int64_t dim,
+                           int64_t from, int64_t to);
 /* norm[r] = max(|x_r|, eps), inverse[r] = 1 / norm[r]; either may be NULL */
 typedef void row_norm_fn(float *norm, float *inverse, const float *x, int64_t width, float eps,
                          int64_t from, int64_t to);
@@ -303,7 +309,8 @@ typedef void gather_peak_fn(float *out, const float *x, const int32_t *row, int6
 #define SIMD_KERNELS(X)                                                                        \
     X(spmm) X(spmm_heads) X(sddmm) X(edge_add) X(edge_softmax) X(edge_softmax_grad)            \
     X(edge_row_sum) X(attend) X(attend_columns) X(unary) X(unary_grad) X(fill) X(scale) X(axpby) X(mul) X(square_diff)     \
-    X(dropout) X(relu_grad) X(bias_act) X(col_affine) X(row_scale) X(row_dot) X(head_dot) X(row_norm)      \
+    X(dropout) X(relu_grad) X(bias_act) X(col_affine) X(row_scale) X(row_dot) X(head_dot) X(head_spread)      \
+    X(head_outer) X(row_norm)                                                                  \
     X(row_normalize_grad) X(copy_cols) X(softmax) X(log_softmax) X(softmax_grad)               \
     X(log_softmax_grad) X(col_sum) X(col_var) X(col_combine) X(reduce) X(reduce_combine)       \
     X(pair_dot) X(pair_grad) X(gather) X(adam) X(fma_peak) X(gather_peak) X(panel_pack) X(panel_product)      \

@@ -213,26 +213,6 @@ INLINE v4 dot_fours(const float *g, const float *x, int64_t dim)
     return a;
 }
 
-#if LANES == 16
-/* Eight heads of eight columns at once: products of two heads in a vector, then pairs of sums. */
-INLINE void dot_eights(float *e, const float *g, const float *x)
-{
-    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 13, 9, 5, 1, 14, 10, 6, 2, 12, 8, 4, 0);
-    const __m512 a = (__m512)(v_load(g) * v_load(x));
-    const __m512 b = (__m512)(v_load(g + 16) * v_load(x + 16));
-    const __m512 c = (__m512)(v_load(g + 32) * v_load(x + 32));
-    const __m512 d = (__m512)(v_load(g + 48) * v_load(x + 48));
-    const __m512 low = _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x88),
-                                     _mm512_shuffle_f32x4(a, b, 0xdd)); /* heads 0 to 3 */
-    const __m512 high =
-        _mm512_add_ps(_mm512_shuffle_f32x4(c, d, 0x88), _mm512_shuffle_f32x4(c, d, 0xdd));
-    __m512 s = _mm512_add_ps(_mm512_shuffle_ps(low, high, 0x88),
-                             _mm512_shuffle_ps(low, high, 0xdd)); /* low, low, high, high */
-    s = _mm512_add_ps(s, _mm512_permute_ps(s, 0xb1));
-    _mm256_storeu_ps(e, _mm512_castps512_ps256(_mm512_permutexvar_ps(order, s)));
-}
-#endif
-
 /* All heads of one entry, four heads at a time. */
 INLINE void sddmm_heads(float *e, const float *g, const float *x, int64_t heads, int64_t dim)
 {
@@ -276,7 +256,7 @@ void SIMD(sddmm)(float *e, const struct sparse *a, const float *g, const float *
 #if LANES == 16
             else if (dim == 8 && heads % 8 == 0)
                 for (int64_t h = 0; h < heads; h += 8)
-                    dot_eights(e + k * heads + h, gr + h * 8, xc + h * 8);
+                    v_dot_eights(e + k * heads + h, gr + h * 8, xc + h * 8);
 #endif
             else if (dim == 8)
                 sddmm_heads(e + k * heads, gr, xc, heads, 8);

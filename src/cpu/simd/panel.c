@@ -12,6 +12,13 @@ void SIMD(panel_pack)(float *panel, const float *b, int64_t b_inner, int64_t b_c
     const int64_t width = (n + LANES - 1) / LANES * LANES;
     for (int64_t i = 0; i < k; i++) {
         int64_t c = 0;
+        for (; b_col == 1 && c + LANES <= n; c += LANES)
+            v_store(panel + i * width + c, v_set(alpha) * v_load(b + i * b_inner + c));
+        if (b_col == 1 && c < n) {
+            v_store(panel + i * width + c,
+                    v_set(alpha) * v_load_part(b + i * b_inner + c, n - c, 0));
+            continue;
+        }
         for (; c < n; c++)
             panel[i * width + c] = alpha * b[i * b_inner + c * b_col];
         for (; c < width; c++)
@@ -21,8 +28,9 @@ void SIMD(panel_pack)(float *panel, const float *b, int64_t b_inner, int64_t b_c
 
 /* How the elements of A are read: one at a time (x86 broadcasts from memory for free), or in
  * vectors along the inner dimension or along the rows whose lanes are multiplied one by one
- * (aarch64 multiplies by a lane for free). */
-enum panel_reading { READ_SINGLE, READ_INNER, READ_ROWS };
+ * (aarch64 multiplies by a lane for free). READ_COLUMN is one at a time where rows of C are columns
+ * of A. */
+enum panel_reading { READ_SINGLE, READ_INNER, READ_ROWS, READ_COLUMN };
 
 /* sum[r][v] += w[r] b[v] for the row of the panel at b */
 INLINE void panel_step(vf sum[MOST_ROWS][4], const vf w[MOST_ROWS], const float *panel,
@@ -118,36 +126,42 @@ INLINE void panel_block(const struct panel *p, const float *panel, int64_t row, 
  * memory likes to be read in order. So all blocks of a group go through a few rows of A together,
  * their sums kept aside: the same additions in the same order. */
 enum { GROUP_BLOCKS = 8, GROUP_INNER = 16 };
-INLINE void panel_group(const struct panel *p, const float *panel, int64_t row, const int rows,
-                        const int vectors)
+INLINE void panel_group(const struct panel *p, const float *panel, int64_t row, int64_t blocks,
+                        const int rows, const int vectors, const enum panel_reading reading)
 {
     vf kept[GROUP_BLOCKS][MOST_ROWS][4], sum[MOST_ROWS][4];
     struct panel part = *p;
     for (int64_t i = 0; i < p->k || i == 0; i += GROUP_INNER) {
         part.a = p->a + i * p->a_inner;
         part.k = p->k - i < GROUP_INNER ? p->k - i : GROUP_INNER;
-        for (int b = 0; b < GROUP_BLOCKS; b++) {
+        for (int64_t b = 0; b < blocks; b++) {
             panel_copy(sum, i ? kept[b] : NULL, rows, vectors);
             panel_sums(sum, &part, panel + i * vectors * LANES, row + b * rows, rows, vectors,
-                       READ_ROWS);
+                       reading);
             panel_copy(kept[b], sum, rows, vectors);
         }
     }
-    for (int b = 0; b < GROUP_BLOCKS; b++)
+    for (int64_t b = 0; b < blocks; b++)
         panel_finish(p, kept[b], row + b * rows, rows, vectors);
 }
 
-/* As many rows at a time as the registers take with so many vectors, then one by one. */
-#define PANEL_ROWS(rows, vectors, reading)                                \
-    do {                                                                  \
-        int64_t r = from;                                                 \
-        for (; (reading) == READ_ROWS && r + GROUP_BLOCKS * (rows) <= to; \
-             r += GROUP_BLOCKS * (rows))                                  \
-            panel_group(p, panel, r, rows, vectors);                      \
-        for (; r + (rows) <= to; r += (rows))                             \
-            panel_block(p, panel, r, rows, vectors, reading);             \
-        for (; r < to; r++)                                               \
-            panel_block(p, panel, r, 1, vectors, READ_SINGLE);            \
+/* As many rows at a time as the registers take with so many vectors, then one by one (four by four
+ * before, where one alone would mostly wait for itself). */
+#define PANEL_ROWS(rows, vectors, reading)                                                 \
+    do {                                                                                   \
+        int64_t r = from;                                                                  \
+        while (((reading) == READ_ROWS || (reading) == READ_COLUMN) && r + (rows) <= to) { \
+            const int64_t left = (to - r) / (rows);                                        \
+            const int64_t blocks = left < GROUP_BLOCKS ? left : GROUP_BLOCKS;              \
+            panel_group(p, panel, r, blocks, rows, vectors, reading);                      \
+            r += blocks * (rows);                                                          \
+        }                                                                                  \
+        for (; r + (rows) <= to; r += (rows))                                              \
+            panel_block(p, panel, r, rows, vectors, reading);                              \
+        for (; LANES > 4 && r + 4 <= to; r += 4)                                           \
+            panel_block(p, panel, r, 4, vectors, READ_SINGLE);                             \
+        for (; r < to; r++)                                                                \
+            panel_block(p, panel, r, 1, vectors, READ_SINGLE);                             \
     } while (0)
 
 #if defined(__aarch64__)
@@ -163,7 +177,14 @@ INLINE void panel_group(const struct panel *p, const float *panel, int64_t row, 
             PANEL_ROWS(1, vectors, READ_SINGLE);                          \
     } while (0)
 #else
-#define PANEL_VECTORS(rows, vectors) PANEL_ROWS(rows, vectors, READ_SINGLE)
+/* Columns of A are mostly a power of two: as many rows then as divide it. */
+#define PANEL_VECTORS(rows, vectors)                                                       \
+    do {                                                                                   \
+        if (p->a_row == 1 && p->a_inner != 1)                                              \
+            PANEL_ROWS((rows) == 12 ? 8 : (rows) == 6 ? 4 : (rows), vectors, READ_COLUMN); \
+        else                                                                               \
+            PANEL_ROWS(rows, vectors, READ_SINGLE);                                        \
+    } while (0)
 #endif
 
 void SIMD(panel_product)(const struct panel *p, const float *panel, int64_t from, int64_t to)

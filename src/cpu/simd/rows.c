@@ -91,7 +91,12 @@ void SIMD(row_scale)(float *y, const float *s, const float *x, int64_t width, in
 void SIMD(row_dot)(float *s, const float *x, const float *z, int64_t width, int64_t from,
                    int64_t to)
 {
-    for (int64_t r = from; r < to; r++) {
+    int64_t r = from;
+#if LANES == 16
+    for (; z && width == 8 && r + 8 <= to; r += 8)
+        v_dot_eights(s + r, x + r * 8, z + r * 8);
+#endif
+    for (; r < to; r++) {
         const float *xr = x + r * width;
         if (z) {
             s[r] = v_dot(xr, z + r * width, width);
@@ -127,6 +132,10 @@ void SIMD(head_dot)(float *y, const float *x, const float *a, int64_t heads, int
         const float *row = x + r * heads * dim;
         float *out = y + r * heads;
         int64_t h = 0;
+#if LANES == 16
+        for (; dim == 8 && h + 8 <= heads; h += 8)
+            v_dot_eights(out + h, row + h * 8, a + h * 8);
+#endif
         for (; h + 4 <= heads; h += 4) {
             const float *xh = row + h * dim, *ah = a + h * dim;
             v4_store(out + h, v4_sums(head_parts(xh, ah, dim), head_parts(xh + dim, ah + dim, dim),
@@ -135,6 +144,63 @@ void SIMD(head_dot)(float *y, const float *x, const float *a, int64_t heads, int
         }
         for (; h < heads; h++)
             out[h] = v4_sum(head_parts(row + h * dim, a + h * dim, dim));
+    }
+}
+
+typedef float v8 __attribute__((vector_size(32)));
+typedef float v8_any __attribute__((vector_size(32), aligned(4), may_alias));
+
+/* One row; dim is a constant where this is inlined and it matters. */
+INLINE void head_spread_row(float *y, const float *g, const float *a, int64_t heads, int64_t dim)
+{
+    for (int64_t h = 0; h < heads; h++, y += dim, a += dim) {
+        int64_t k = 0;
+        for (; k + 8 <= dim; k += 8)
+            *(v8_any *)(y + k) = g[h] * *(const v8_any *)(a + k);
+        for (; k < dim; k++)
+            y[k] = g[h] * a[k];
+    }
+}
+
+void SIMD(head_spread)(float *y, const float *g, const float *a, int64_t heads, int64_t dim,
+                       int64_t from, int64_t to)
+{
+    for (int64_t r = from; r < to; r++) {
+        float *out = y + r * heads * dim;
+        if (dim == 8)
+            head_spread_row(out, g + r * heads, a, heads, 8);
+        else
+            head_spread_row(out, g + r * heads, a, heads, dim);
+    }
+}
+
+/* Eight vectors of columns stay in registers while the rows go by. */
+void SIMD(head_outer)(float *sum, const float *g, const float *x, int64_t heads, int64_t dim,
+                      int64_t from, int64_t to)
+{
+    enum { STRIP = 64 };
+    const int64_t width = heads * dim;
+    int64_t c = 0;
+    for (; dim % 8 == 0 && c + STRIP <= width; c += STRIP) {
+        int64_t head[8];
+        v8 part[8];
+        for (int i = 0; i < 8; i++) {
+            head[i] = (c + 8 * i) / dim;
+            part[i] = *(const v8_any *)(sum + c + 8 * i);
+        }
+        for (int64_t r = from; r < to; r++) {
+            const float *row = x + r * width + c, *weight = g + r * heads;
+#pragma GCC unroll 8
+            for (int i = 0; i < 8; i++)
+                part[i] = part[i] + weight[head[i]] * *(const v8_any *)(row + 8 * i);
+        }
+        for (int i = 0; i < 8; i++)
+            *(v8_any *)(sum + c + 8 * i) = part[i];
+    }
+    for (; c < width; c++) {
+        const float *column = x + c, *weight = g + c / dim;
+        for (int64_t r = from; r < to; r++)
+            sum[c] += weight[r * heads] * column[r * width];
     }
 }
 

@@ -100,17 +100,31 @@ INLINE vi vi_iota(void)
 /* The first count < LANES elements; the other lanes hold fill. */
 INLINE vf v_load_part(const float *p, int64_t count, float fill)
 {
+#if defined(__AVX512F__)
+    return (vf)_mm512_mask_loadu_ps((__m512)v_set(fill), (__mmask16)((1u << count) - 1), p);
+#elif defined(__AVX2__)
+    const vi there = vi_iota() < vi_set((int32_t)count);
+    const vf v = (vf)_mm256_maskload_ps(p, (__m256i)there);
+    return (vf)(((vi)v & there) | ((vi)v_set(fill) & ~there));
+#else
     vf v = v_set(fill);
     for (int i = 0; i < LANES; i++)
         if (i < count)
             v[i] = p[i];
     return v;
+#endif
 }
 INLINE void v_store_part(float *p, vf v, int64_t count)
 {
+#if defined(__AVX512F__)
+    _mm512_mask_storeu_ps(p, (__mmask16)((1u << count) - 1), (__m512)v);
+#elif defined(__AVX2__)
+    _mm256_maskstore_ps(p, (__m256i)(vi_iota() < vi_set((int32_t)count)), (__m256)v);
+#else
     for (int i = 0; i < LANES; i++)
         if (i < count)
             p[i] = v[i];
+#endif
 }
 
 /* ---- arithmetic ---------------------------------------------------------- */
@@ -177,6 +191,10 @@ INLINE vf v_max(vf a, vf b)
 {
 #if defined(__aarch64__)
     return (vf)vmaxq_f32((float32x4_t)a, (float32x4_t)b);
+#elif defined(__AVX512F__)
+    return (vf)_mm512_max_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+    return (vf)_mm256_max_ps((__m256)a, (__m256)b);
 #else
     return v_select(a > b, a, b);
 #endif
@@ -185,6 +203,10 @@ INLINE vf v_min(vf a, vf b)
 {
 #if defined(__aarch64__)
     return (vf)vminq_f32((float32x4_t)a, (float32x4_t)b);
+#elif defined(__AVX512F__)
+    return (vf)_mm512_min_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+    return (vf)_mm256_min_ps((__m256)a, (__m256)b);
 #else
     return v_select(a < b, a, b);
 #endif
@@ -283,6 +305,12 @@ INLINE void v_prefetch(const float *row, int64_t width)
 /* Σ x z over width elements */
 INLINE float v_dot(const float *x, const float *z, int64_t width)
 {
+#if LANES == 16
+    if (width == 8) { /* a head of attention: as on eight lanes */
+        const __m256 a = _mm256_mul_ps(_mm256_loadu_ps(x), _mm256_loadu_ps(z));
+        return v4_sum((v4)_mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1)));
+    }
+#endif
     if (width < LANES) {
         float sum = 0;
         for (int64_t i = 0; i < width; i++)
@@ -305,5 +333,26 @@ INLINE float v_dot(const float *x, const float *z, int64_t width)
     }
     return v_sum(a + b);
 }
+
+#if LANES == 16
+/* Eight dot products of eight elements each, which lie side by side: products of two in a vector,
+ * then pairs of sums. */
+INLINE void v_dot_eights(float *e, const float *g, const float *x)
+{
+    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 13, 9, 5, 1, 14, 10, 6, 2, 12, 8, 4, 0);
+    const __m512 a = (__m512)(v_load(g) * v_load(x));
+    const __m512 b = (__m512)(v_load(g + 16) * v_load(x + 16));
+    const __m512 c = (__m512)(v_load(g + 32) * v_load(x + 32));
+    const __m512 d = (__m512)(v_load(g + 48) * v_load(x + 48));
+    const __m512 low = _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x88),
+                                     _mm512_shuffle_f32x4(a, b, 0xdd)); /* heads 0 to 3 */
+    const __m512 high =
+        _mm512_add_ps(_mm512_shuffle_f32x4(c, d, 0x88), _mm512_shuffle_f32x4(c, d, 0xdd));
+    __m512 s = _mm512_add_ps(_mm512_shuffle_ps(low, high, 0x88),
+                             _mm512_shuffle_ps(low, high, 0xdd)); /* low, low, high, high */
+    s = _mm512_add_ps(s, _mm512_permute_ps(s, 0xb1));
+    _mm256_storeu_ps(e, _mm512_castps512_ps256(_mm512_permutexvar_ps(order, s)));
+}
+#endif
 
 #endif
