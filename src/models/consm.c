@@ -17,6 +17,7 @@ static void consm_defaults(struct config *c)
 {
     c->epochs = 1000000;
     c->warmup = 200;
+    c->round_patience = 1;
 }
 
 const struct model_def model_consm = {

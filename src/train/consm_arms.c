@@ -10,7 +10,7 @@
 /* Parts of a round's updates after which so many arms stay. */
 static const struct {
     int64_t tenths, stay;
-} stages[] = {{1, 3}, {3, 1}, {10, 1}};
+} stages[] = {{1, 2}, {3, 1}, {10, 1}};
 enum { STAGES = sizeof stages / sizeof *stages };
 
 /* The same with guesses, where it is open whether they are to be heeded: those that pull over ζ if
