@@ -46,7 +46,9 @@ grep -o '"test": .*' "$work/o/metrics.json" | grep -q '"precision": 0' && fault 
 # Ctrl-C ends with 130.
 "$consm" train csbm:nodes=20000 -m gat --epochs 100000 > /dev/null 2>&1 &
 process=$!
-until grep -q '^SigCgt:.*[2367abef]$' "/proc/$process/status" || ! kill -0 $process; do sleep 0.05; done # it listens to SIGINT
+# It is the command by now, no longer the shell that became it, and listens to SIGINT.
+until { grep -q '^Name:.consm$' "/proc/$process/status" && grep -q '^SigCgt:.*[2367abef]$' "/proc/$process/status"; } ||
+    ! kill -0 $process; do sleep 0.05; done
 kill -INT $process
 wait $process
 [ $? = 130 ] || fault "Ctrl-C: exit code"
