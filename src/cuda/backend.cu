@@ -27,8 +27,8 @@ struct compiled {
     struct card_leaf *copy; /* (leaves) */
     const void **leaf;      /* (leaves) what instructions are to read */
     int32_t *chain_of;      /* (instrs) */
-    struct lane_plan *lane; /* (instrs) */
-    cudaEvent_t *event;     /* (instrs) of those that are awaited, once they were captured */
+    struct lanes lanes;
+    cudaEvent_t *event;     /* (instrs) of their ends, once they were captured */
     struct room scratch;    /* of all lanes, one behind the other */
     struct step *step;      /* (BUNCH) on the card: the next steps … */
     struct step next;       /* … the first of which is known here, too */
@@ -81,7 +81,8 @@ static void cuda_discard(struct compiled *c)
     room_free(card, &c->scratch);
     card_give(card, c->step, BUNCH * sizeof *c->step);
     card->host->free(c->instr);
-    card->host->free(c->lane);
+    card->host->free(c->lanes.of);
+    card->host->free(c->lanes.meets);
     card->host->free(c->event);
     card->host->free(c->chain_of);
     card->host->free(c->copy);
@@ -141,7 +142,7 @@ static consm_status resolve(struct compiled *c)
     }
     for (int32_t i = 0; i < c->plan->instrs; i++)
         c->instr[i].scratch = (float *)((char *)c->scratch.data +
-                                        (size_t)c->lane[i].lane * (c->scratch.bytes / lanes));
+                                        (size_t)c->lanes.of[i].lane * (c->scratch.bytes / lanes));
 done:
     return st;
 }
@@ -183,13 +184,16 @@ static consm_status cuda_compile(struct backend *b, struct compiled **out,
     c->instr = (struct instr *)host->zalloc((size_t)plan->instrs, sizeof *c->instr);
     c->copy = (struct card_leaf *)host->zalloc((size_t)plan->leaves, sizeof *c->copy);
     c->leaf = (const void **)host->zalloc((size_t)plan->leaves, sizeof *c->leaf);
-    c->lane = (struct lane_plan *)host->zalloc((size_t)plan->instrs, sizeof *c->lane);
+    c->lanes.of = (struct lane_plan *)host->zalloc((size_t)plan->instrs, sizeof *c->lanes.of);
+    c->lanes.meets = (bool *)host->zalloc((size_t)plan->instrs, (size_t)plan->instrs);
     c->event = (cudaEvent_t *)host->zalloc((size_t)plan->instrs, sizeof *c->event);
     c->chain_of = (int32_t *)host->zalloc((size_t)plan->instrs, sizeof *c->chain_of);
-    if (!c->instr || !c->copy || !c->leaf || !c->lane || !c->event || !c->chain_of)
+    if (!c->instr || !c->copy || !c->leaf || !c->lanes.of || !c->lanes.meets || !c->event || !c->chain_of)
         TRY(CONSM_ENOMEM);
     chains_plan(plan, c->chain_of);
-    lanes_plan(plan, c->chain_of, c->lane);
+    c->lanes.plan = plan;
+    c->lanes.chain_of = c->chain_of;
+    lanes_plan(&c->lanes);
     TRY(card_turn(card));
     TRY(card_take(card, &step, BUNCH * sizeof *c->step));
     c->step = (struct step *)step;
@@ -214,32 +218,47 @@ static void launch_all(struct compiled *c, bool once)
         launch(&cx, advance, dim3(1), BUNCH, c->step, 1u);
 }
 
-/* Captures the kernels of a step in lanes, which all begin when the step ahead has ended, and of
- * which its last instruction has seen the end. A kernel that waits for somebody in another lane is
- * not put on the card early. */
-static void capture_step(struct compiled *c, const struct step *step)
+/* Captures the kernels of a step in lanes, which all begin when the first step does. A kernel that
+ * waits for somebody in another lane is not put on the card early. */
+static void capture_step(struct compiled *c, int64_t number, bool entered[LANES])
 {
     const struct card *card = c->card;
-    bool entered[LANES] = {true};
-    cudaEventRecord(card->start, card->stream);
-    for (int32_t i = 0; i < c->plan->instrs; i++) {
-        const struct lane_plan *mine = &c->lane[i];
+    const int32_t count = c->plan->instrs;
+    for (int32_t i = 0; i < count; i++) {
+        const int mine = c->lanes.of[i].lane;
+        int64_t wait[LANES];
         if (c->instr[i].once || c->chain_of[i] != i)
             continue;
-        struct cuda_context cx = {card->lane[mine->lane], step, card->blas, entered[mine->lane],
+        struct cuda_context cx = {card->lane[mine], c->step + number, card->blas, entered[mine],
                                   NULL};
-        if (!entered[mine->lane])
+        if (!entered[mine])
             cudaStreamWaitEvent(cx.stream, card->start, 0);
-        entered[mine->lane] = true;
+        entered[mine] = true;
+        lanes_next(&c->lanes, wait, number, i);
         for (int lane = 0; lane < LANES; lane++)
-            if (mine->wait[lane] >= 0) {
-                cudaStreamWaitEvent(cx.stream, c->event[mine->wait[lane]], 0);
+            if (wait[lane] >= 0) {
+                cudaStreamWaitEvent(cx.stream, c->event[wait[lane] % count], 0);
                 cx.early = false;
             }
-        chain_launch(c->instr, c->plan->instrs, c->chain_of, i, &cx);
-        if (mine->awaited)
-            cudaEventRecord(c->event[i], cx.stream);
+        chain_launch(c->instr, count, c->chain_of, i, &cx);
+        cudaEventRecord(c->event[i], cx.stream);
     }
+}
+
+/* All steps of a graph, then the numbers of the next ones, when every lane has come to its end. */
+static void capture_steps(struct compiled *c, int steps)
+{
+    const struct card *card = c->card;
+    const struct cuda_context last = {card->stream, c->step, NULL, false, NULL};
+    bool entered[LANES] = {true};
+    cudaEventRecord(card->start, card->stream);
+    lanes_begin(&c->lanes);
+    for (int k = 0; k < steps; k++)
+        capture_step(c, k, entered);
+    for (int lane = 1; lane < LANES; lane++)
+        if (c->lanes.tail[lane] >= 0)
+            cudaStreamWaitEvent(card->stream, c->event[c->lanes.tail[lane] % c->plan->instrs], 0);
+    launch(&last, advance, dim3(1), BUNCH, c->step, (unsigned)steps);
 }
 
 static consm_status capture(struct compiled *c, cudaGraphExec_t *out, int steps)
@@ -247,17 +266,14 @@ static consm_status capture(struct compiled *c, cudaGraphExec_t *out, int steps)
     consm_status st = CONSM_OK;
     struct card *card = c->card;
     cudaGraph_t graph = NULL;
-    const struct cuda_context last = {card->stream, c->step, NULL, true, NULL};
     cudaError_t error;
     for (int32_t i = 0; i < c->plan->instrs; i++)
-        if (c->lane[i].awaited && !c->event[i])
+        if (!c->event[i] && !c->instr[i].once && c->chain_of[i] == i)
             CHECK(cudaEventCreateWithFlags(&c->event[i], cudaEventDisableTiming),
                   "capturing a program");
     CHECK(cudaStreamBeginCapture(card->stream, cudaStreamCaptureModeThreadLocal),
           "capturing a program");
-    for (int k = 0; k < steps; k++)
-        capture_step(c, c->step + k);
-    launch(&last, advance, dim3(1), BUNCH, c->step, (unsigned)steps);
+    capture_steps(c, steps);
     error = cudaStreamEndCapture(card->stream, &graph);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(out, graph, 0);

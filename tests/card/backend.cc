@@ -17,6 +17,8 @@ struct compiled {
     std::vector<const void *> leaf;
     std::vector<int32_t> chain_of;
     std::vector<struct lane_plan> lane;
+    std::vector<char> meets;
+    struct lanes lanes;
     void *scratch;
     bool settled;
     uint64_t versions; /* of all leaves, added up */
@@ -74,7 +76,9 @@ static consm_status card_compile(struct backend *, struct compiled **out,
     c->chain_of.resize((size_t)plan->instrs);
     chains_plan(plan, c->chain_of.data());
     c->lane.resize((size_t)plan->instrs);
-    lanes_plan(plan, c->chain_of.data(), c->lane.data());
+    c->meets.resize((size_t)plan->instrs * (size_t)plan->instrs);
+    c->lanes = {plan, c->chain_of.data(), c->lane.data(), (bool *)c->meets.data(), {}};
+    lanes_plan(&c->lanes);
     for (const struct instr &in : c->instr)
         most = cuda_scratch_bytes(&in) > most ? cuda_scratch_bytes(&in) : most;
     c->scratch = calloc(1, most + 1);
@@ -82,40 +86,56 @@ static consm_status card_compile(struct backend *, struct compiled **out,
     return CONSM_OK;
 }
 
-/* The next instruction of a lane behind `at`, or -1. */
-static int32_t next_in(const struct compiled *c, int lane, int32_t at)
-{
-    for (int32_t i = at + 1; i < c->plan->instrs; i++)
-        if (!c->instr[(size_t)i].once && c->chain_of[(size_t)i] == i &&
-            c->lane[(size_t)i].lane == lane)
-            return i;
-    return -1;
-}
+/* A kernel of one of several steps that are played together, and whom it waits for. */
+struct played {
+    int64_t number, wait[LANES]; /* as lanes.cuh counts */
+};
 
-/* A step: always the last lane that need not wait. */
-static void run_lanes(struct compiled *c, const struct cuda_context *cx)
+enum { TOGETHER = 3 }; /* steps */
+
+/* Some steps: always the last lane that need not wait. */
+static void run_steps(struct compiled *c, struct step first, int64_t steps)
 {
-    int32_t done[LANES] = {-1, -1, -1, -1};
-    for (int lane = LANES - 1; lane >= 0;) {
-        const int32_t next = next_in(c, lane, done[lane]);
-        bool ready = next >= 0;
+    std::vector<struct played> lane[LANES];
+    size_t next[LANES] = {};
+    int64_t done[LANES];
+    struct step step[TOGETHER];
+    const int32_t count = c->plan->instrs;
+    lanes_begin(&c->lanes);
+    for (int64_t s = 0; s < steps; s++) {
+        step[s] = {first.seed, first.number + (uint64_t)s};
+        for (int32_t i = 0; i < count; i++) {
+            struct played p = {s * count + i, {}};
+            if (c->instr[(size_t)i].once || c->chain_of[(size_t)i] != i)
+                continue;
+            lanes_next(&c->lanes, p.wait, s, i);
+            lane[c->lane[(size_t)i].lane].push_back(p);
+        }
+    }
+    for (int k = 0; k < LANES; k++)
+        done[k] = -1;
+    for (int at = LANES - 1; at >= 0;) {
+        bool ready = next[at] < lane[at].size();
         for (int k = 0; ready && k < LANES; k++)
-            ready = c->lane[(size_t)next].wait[k] <= done[k];
+            ready = lane[at][next[at]].wait[k] <= done[k];
         if (!ready) {
-            lane--;
+            at--;
             continue;
         }
-        chain_launch(c->instr.data(), c->plan->instrs, c->chain_of.data(), next, cx);
-        done[lane] = next;
-        lane = LANES - 1;
+        const int64_t number = lane[at][next[at]++].number;
+        const struct cuda_context cx = {NULL, &step[number / count], NULL, true, NULL};
+        chain_launch(c->instr.data(), count, c->chain_of.data(), (int32_t)(number % count), &cx);
+        done[at] = number;
+        at = LANES - 1;
     }
+    for (int k = 0; k < LANES; k++)
+        if (next[k] < lane[k].size())
+            abort(); /* lanes that wait for each other */
 }
 
 static consm_status card_run(struct compiled *c, const struct step *first, int64_t steps)
 {
     void *base[PLACES];
-    struct step step = *first;
-    const struct cuda_context cx = {NULL, &step, NULL, true, NULL};
     uint64_t versions = 0;
     for (int place = 0; place < PLACES; place++)
         base[place] = c->plan->memory[place] ? c->plan->memory[place]->host : NULL;
@@ -125,17 +145,18 @@ static consm_status card_run(struct compiled *c, const struct step *first, int64
     }
     c->settled = c->settled && versions == c->versions;
     c->versions = versions;
-    for (int64_t k = 0; k < steps; k++, step.number++) {
-        for (struct instr &in : c->instr) {
-            in.scratch = (float *)c->scratch;
-            instr_resolve(&in, base, c->leaf.data());
-        }
-        for (int32_t i = 0; i < c->plan->instrs; i++)
-            if (c->instr[(size_t)i].once && !c->settled)
-                chain_launch(c->instr.data(), c->plan->instrs, c->chain_of.data(), i, &cx);
-        run_lanes(c, &cx);
-        c->settled = true;
+    for (struct instr &in : c->instr) {
+        in.scratch = (float *)c->scratch;
+        instr_resolve(&in, base, c->leaf.data());
     }
+    const struct cuda_context cx = {NULL, first, NULL, true, NULL};
+    for (int32_t i = 0; i < c->plan->instrs && !c->settled && steps > 0; i++)
+        if (c->instr[(size_t)i].once)
+            chain_launch(c->instr.data(), c->plan->instrs, c->chain_of.data(), i, &cx);
+    c->settled = c->settled || steps > 0;
+    for (int64_t k = 0; k < steps; k += TOGETHER)
+        run_steps(c, {first->seed, first->number + (uint64_t)k},
+                  steps - k < TOGETHER ? steps - k : TOGETHER);
     return CONSM_OK;
 }
 
