@@ -207,21 +207,20 @@ __device__ static struct attended<V> walk_row(const struct attend &a, const stru
 
 /* out = Σ/total, and beside it the bent sum, log Σ exp and Σ softmax∘slopes */
 template <int V>
-__device__ static void write_row(const struct attend &a, const struct stand &me, int64_t r,
-                                 const struct attended<V> &s, int turn)
+__device__ static void write_row(struct attended<V> &s, const struct attend &a,
+                                 const struct stand &me, int64_t r, int turn)
 {
     if (!me.active || me.group != 0)
         return;
     const float inverse = a.gate ? 1 : s.total > 0 ? 1 / s.total : 0;
     const bool once = turn == 0 && me.column == me.head * a.dim;
-    vec<V> out = s.out, bent = s.bent;
     for (int k = 0; k < V; k++) {
-        out.v[k] *= inverse;
-        bent.v[k] *= inverse;
+        s.out.v[k] *= inverse;
+        s.bent.v[k] *= inverse;
     }
-    store<V>(a.out + r * a.width + me.column, out);
+    store<V>(a.out + r * a.width + me.column, s.out);
     if (a.bent)
-        store<V>(a.bent + r * a.width + me.column, bent);
+        store<V>(a.bent + r * a.width + me.column, s.bent);
     if (a.totals && once) {
         a.totals[r * 2 * a.heads + me.head] = a.gate || !(s.total > 0) ? 0 : s.most + logf(s.total);
         a.totals[(r * 2 + 1) * a.heads + me.head] = a.gate ? 0 : s.slopes * inverse;
@@ -231,6 +230,7 @@ __device__ static void write_row(const struct attend &a, const struct stand &me,
 template <int V, class TAIL>
 __global__ void __launch_bounds__(THREADS) attend_kernel(struct attend a, TAIL tail)
 {
+    __shared__ typename kept_of<TAIL>::type kept;
     const struct share mine = share_of(a.start, a.rows, a.cut);
     begin();
     for (int turn = 0; turn < turns_of(a) && mine.pieces > 0; turn++) {
@@ -243,8 +243,10 @@ __global__ void __launch_bounds__(THREADS) attend_kernel(struct attend a, TAIL t
                                        });
         if (!whole)
             continue;
-        write_row<V>(a, me, mine.row, s, turn);
-        tail_run(tail, mine.row);
+        write_row<V>(s, a, me, mine.row, turn);
+        if (me.active && me.group == 0)
+            tail_keep(tail, kept, me.column, s.out);
+        tail_run(tail, kept, mine.row);
     }
 }
 
@@ -329,6 +331,7 @@ __device__ static void write_column(const struct attend &a, const struct stand &
 template <int V, class TAIL>
 __global__ void __launch_bounds__(THREADS) attend_columns_kernel(struct attend a, TAIL tail)
 {
+    __shared__ typename kept_of<TAIL>::type kept;
     const struct share mine = share_of(a.start, a.rows, a.cut);
     begin();
     for (int turn = 0; turn < turns_of(a) && mine.pieces > 0; turn++) {
@@ -344,7 +347,9 @@ __global__ void __launch_bounds__(THREADS) attend_columns_kernel(struct attend a
         if (!whole)
             continue;
         write_column<V>(a, me, mine.row, s, turn);
-        tail_run(tail, mine.row);
+        if (me.active && me.group == 0)
+            tail_keep(tail, kept, me.column, s.out);
+        tail_run(tail, kept, mine.row);
     }
 }
 

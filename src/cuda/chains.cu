@@ -213,6 +213,9 @@ void chains_plan(const struct planned *plan, int32_t *chain_of)
 static struct tail_op tail_op_of(const struct instr *in, const struct cuda_context *cx)
 {
     struct tail_op t = {};
+    t.kept = -1;
+    for (int i = 0; i < NODE_SOURCES; i++)
+        t.from[i] = -1;
     t.op = in->op;
     t.function = in->attr.function;
     t.transposed = in->attr.other_transposed;
@@ -258,6 +261,38 @@ static void follow_indices(struct tail *tail, const struct instr *instr, const i
     }
 }
 
+/* Lets members after number `made` (-1: the chain's first) find its row, which has so many columns,
+ * beside them. Returns where it is kept, or -1; *used: floats that are taken. */
+static int keep_row(struct tail *tail, const struct instr *instr, const int32_t *member, int made,
+                    const float *out, int64_t cols, int *used)
+{
+    int kept = -1;
+    for (int i = made + 1; i < tail->count; i++)
+        for (int s = 0; s < NODE_SOURCES && !tail->op[i].via_start; s++) {
+            if (tail->op[i].src[s] != out || reading(&instr[member[i]], s) != SAME_ROW)
+                continue;
+            if (kept < 0 && *used + cols > KEPT_MOST)
+                return -1;
+            if (kept < 0) {
+                kept = *used;
+                *used += (int)cols;
+            }
+            tail->op[i].from[s] = kept;
+        }
+    return kept;
+}
+
+static void keep_rows(struct tail *tail, const struct instr *instr, const int32_t *member,
+                      const struct instr *first)
+{
+    int used = 0;
+    tail->kept = keep_row(tail, instr, member, -1, first->out, first->cols, &used);
+    for (int i = 0; i < tail->count; i++)
+        if (!tail->op[i].via_start)
+            tail->op[i].kept = keep_row(tail, instr, member, i, tail->op[i].out,
+                                        instr[member[i]].cols, &used);
+}
+
 void chain_launch(const struct instr *instr, int32_t instrs, const int32_t *chain_of, int32_t first,
                   const struct cuda_context *cx)
 {
@@ -269,6 +304,7 @@ void chain_launch(const struct instr *instr, int32_t instrs, const int32_t *chai
             tail.op[tail.count++] = tail_op_of(&instr[i], cx);
         }
     follow_indices(&tail, instr, member);
+    keep_rows(&tail, instr, member, &instr[first]);
     struct cuda_context with = *cx;
     with.tail = tail.count ? &tail : NULL;
     cuda_kernels[instr[first].op](&instr[first], &with);

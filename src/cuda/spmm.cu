@@ -82,11 +82,9 @@ template <int V> __device__ inline void add_groups(vec<V> &sum, const struct lan
 }
 
 template <int V>
-__device__ inline void finish_row(const struct spmm &a, const struct lane &me, vec<V> s, int64_t r,
+__device__ inline void finish_row(vec<V> &s, const struct spmm &a, const struct lane &me, int64_t r,
                                   int64_t count)
 {
-    if (me.group != 0 || !me.active)
-        return;
     const int64_t at = r * a.width + me.column;
     const float scale = a.mean && count > 1 ? a.scale / (float)count : a.scale;
     const vec<V> add = a.add ? load<V>(a.add + at) : vec<V>{};
@@ -106,6 +104,7 @@ __device__ inline void finish_row(const struct spmm &a, const struct lane &me, v
 template <int V, bool HEADS, class TAIL>
 __global__ void __launch_bounds__(THREADS) spmm_kernel(struct spmm a, int shift, TAIL tail)
 {
+    __shared__ typename kept_of<TAIL>::type kept;
     const int lane = threadIdx.x % WARP;
     const struct share mine = share_of(a.start, a.rows, a.cut);
     struct fetched first = {};
@@ -133,8 +132,11 @@ __global__ void __launch_bounds__(THREADS) spmm_kernel(struct spmm a, int shift,
     });
     if (!whole)
         return;
-    finish_row<V>(a, me, sum, mine.row, mine.entries);
-    tail_run(tail, mine.row);
+    if (me.group == 0 && me.active) {
+        finish_row<V>(sum, a, me, mine.row, mine.entries);
+        tail_keep(tail, kept, me.column, sum);
+    }
+    tail_run(tail, kept, mine.row);
 }
 
 /* How many columns a product's width is taken at a time: what divides it, and a head of it. */
