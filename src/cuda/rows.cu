@@ -306,27 +306,57 @@ KERNEL(pair_cosine)
         launch(cx, pair_cosine_kernel, lane_blocks(a.count, shift), THREADS, a, shift);
 }
 
-/* x̄_r = Σ over the pairs that name r, on either side, of to_other·x_other + to_self·x_r/|x_r|² */
+/* What the pairs of one side that fall to a lane's group give its column, and the row itself. */
+struct pulled {
+    float other, self;
+};
+
+__device__ static void pull(struct pulled &s, const struct pairs &a, int side, int64_t r, int64_t c,
+                            int group, int groups)
+{
+    enum { AHEAD = 4 };
+    const int64_t *start = side ? a.right_start : a.left_start;
+    const int32_t *item = side ? a.right_item : a.left_item;
+    const int32_t *other = side ? a.left : a.right;
+    const int64_t end = start[r + 1];
+    for (int64_t first = start[r] + group; first < end; first += AHEAD * groups) {
+        float weight[AHEAD], x[AHEAD];
+        int32_t k[AHEAD];
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++)
+            k[i] = first + i * groups < end ? item[first + i * groups] : -1;
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++) {
+            weight[i] = k[i] >= 0 ? a.to_other[k[i]] : 0;
+            s.self += k[i] >= 0 ? a.to_self[k[i]] : 0;
+            x[i] = k[i] >= 0 && c < a.cols ? a.x[(int64_t)other[k[i]] * a.cols + c] : 0;
+        }
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++)
+            s.other = fmaf(weight[i], x[i], s.other);
+    }
+}
+
+/* x̄_r = Σ over the pairs that name r, on either side, of to_other·x_other + to_self·x_r/|x_r|²
+ * A warp a row, 2^shift lanes side by side over the columns, in groups that take pairs in turn. */
 static __global__ void __launch_bounds__(THREADS) pair_cosine_grad_kernel(struct pairs a, int shift)
 {
     begin();
-    const struct row_lane me = row_lane(a.rows, shift);
-    const int64_t r = me.row;
+    const int64_t r = (int64_t)blockIdx.x * WARPS + threadIdx.x / WARP;
+    const int lane = threadIdx.x % WARP, lanes = 1 << shift, group = lane >> shift;
+    if (r >= a.rows)
+        return;
     const float *x = a.x + r * a.cols;
-    const float inverse = inverse_length(x, a.cols, me.lane, me.lanes);
-    for (int64_t c = me.lane; me.exists && c < a.cols; c += me.lanes) {
-        float sum = 0, self = 0;
-        for (int side = 0; side < 2; side++) {
-            const int64_t *start = side ? a.right_start : a.left_start;
-            const int32_t *item = side ? a.right_item : a.left_item;
-            const int32_t *other = side ? a.left : a.right;
-            for (int64_t p = start[r]; p < start[r + 1]; p++) {
-                const int32_t k = item[p];
-                sum = fmaf(a.to_other[k], a.x[(int64_t)other[k] * a.cols + c], sum);
-                self += a.to_self[k];
-            }
-        }
-        a.out[r * a.cols + c] = sum + inverse * inverse * self * x[c];
+    const float inverse = inverse_length(x, a.cols, lane, WARP);
+    for (int64_t first = 0; first < a.cols; first += lanes) {
+        const int64_t c = first + (lane & (lanes - 1));
+        struct pulled s = {};
+        for (int side = 0; side < 2; side++)
+            pull(s, a, side, r, c, group, WARP >> shift);
+        s.other = lanes_sum(s.other, lanes, WARP);
+        s.self = lanes_sum(s.self, lanes, WARP);
+        if (group == 0 && c < a.cols)
+            a.out[r * a.cols + c] = s.other + inverse * inverse * s.self * x[c];
     }
 }
 
@@ -342,7 +372,7 @@ KERNEL(pair_cosine_grad)
     if (a.count > 0)
         launch(cx, pair_cosine_kernel, lane_blocks(a.count, shift), THREADS, a, shift);
     if (a.rows > 0)
-        launch(cx, pair_cosine_grad_kernel, lane_blocks(a.rows, shift), THREADS, a, shift);
+        launch(cx, pair_cosine_grad_kernel, row_blocks(a.rows), THREADS, a, shift);
 }
 
 /* (x_i - x_j)² */
