@@ -7,6 +7,7 @@
 #include "training.h"
 
 #include "api/checkpoint.h"
+#include "api/limits.h"
 #include "program/internal.h"
 #include <math.h>
 #include <pthread.h>
@@ -477,6 +478,39 @@ static void a_break_behind_the_wall_changes_nothing(void **state)
     scene_close(&scene);
 }
 
+/* ---- memory of a device ---- */
+
+static size_t a_gigabyte(struct backend *b)
+{
+    (void)b;
+    return 1000000000;
+}
+
+static void what_cannot_fit_a_device_is_refused(void **state)
+{
+    (void)state;
+    const struct model_def *model;
+    struct config c;
+    struct dataset d = {
+        .name = "big", .nodes = 1000000, .edges = 10000000, .classes = 8, .features = 64};
+    struct backend_kind kind = {.name = "small"};
+    struct backend device = {.kind = &kind, .device = "small:0"};
+    OK(model_find(&model, "gcn"));
+    model_defaults(model, &c);
+    c.hidden = 3000;
+    OK(limits_check_device(&d, &c, &device)); /* it shares the host's memory */
+    kind.room = a_gigabyte;
+    assert_int_equal(limits_check_device(&d, &c, &device), CONSM_ELIMIT);
+    assert_non_null(strstr(consm_errmsg(), "needs at least 12.6 GB of the memory of small:0"));
+    assert_non_null(strstr(consm_errmsg(), "1 GB are free; --hidden 85 would fit"));
+    c.hidden = 85;
+    OK(limits_check_device(&d, &c, &device));
+    c.hidden = 64;
+    d.edges = 100000000; /* the graph alone is larger */
+    assert_int_equal(limits_check_device(&d, &c, &device), CONSM_ELIMIT);
+    assert_null(strstr(consm_errmsg(), "--hidden"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -489,6 +523,7 @@ int main(void)
         cmocka_unit_test(steps_can_be_taken_together),
         cmocka_unit_test(backends_do_not_disturb_each_other),
         cmocka_unit_test(a_break_behind_the_wall_changes_nothing),
+        cmocka_unit_test(what_cannot_fit_a_device_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,6 +92,46 @@ consm_status limits_check(const struct dataset *d, const struct config *c, int64
     return refuse(d->name, needed, "; a smaller --hidden needs less");
 }
 
+/* On a device: the graph, the features there and back, parameters as above, and a hidden value and
+ * the scores of every node. */
+static double least_on_device(const struct dataset *d, double layers, double hidden)
+{
+    double nodes = (double)d->nodes, classes = d->classes;
+    double features = d->features > 0 ? (double)d->features : STRUCTURAL_FEATURES;
+    double graph = 16 * (double)d->edges + 8 * nodes;
+    double input = d->sparse ? 16 * (double)d->sparse->nnz : 4 * nodes * features;
+    double parameters =
+        20 * (features * hidden + (layers - 1) * hidden * hidden + hidden * classes);
+    return graph + input + parameters + 4 * nodes * ((layers > 1 ? hidden : 0) + classes);
+}
+
+consm_status limits_check_device(const struct dataset *d, const struct config *c,
+                                 struct backend *backend)
+{
+    double layers = (double)c->layers;
+    char advice[64] = "";
+    int64_t low = 0, high = c->hidden; /* what fits, what does not */
+    if (!backend->kind->room)
+        return CONSM_OK;
+    double room = (double)backend->kind->room(backend);
+    double needed = least_on_device(d, layers, (double)c->hidden);
+    if (needed <= room)
+        return CONSM_OK;
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (least_on_device(d, layers, (double)middle) <= 0.8 * room) /* less is not all there is */
+            low = middle;
+        else
+            high = middle;
+    }
+    if (low > 0)
+        snprintf(advice, sizeof advice, "--hidden %lld would fit, and ", (long long)low);
+    return status_fail(CONSM_ELIMIT,
+                       "%s: training needs at least %.3g GB of the memory of %s, of which %.3g GB "
+                       "are free; %s--device cpu needs none of it",
+                       d->name, needed / 1e9, backend->device, room / 1e9, advice);
+}
+
 /* Bytes of a file, or of the files right in a folder. */
 static double bytes_at(const char *path)
 {

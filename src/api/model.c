@@ -1,5 +1,6 @@
 /* A trained model as an object: made from a session, asked about itself, run on a problem. */
 #include "api/checkpoint.h"
+#include "api/limits.h"
 #include "api/objects.h"
 #include "backends/open.h"
 #include "base/given.h"
@@ -292,6 +293,7 @@ consm_status model_run(const struct training_request *request, model_trained_fn 
         options.checkpoint_ctx = &checkpoint;
     }
     TRY(backend_open(&backend, request->options.device, request->threads));
+    TRY(limits_check_device(data, &options.config, backend));
     TRY(session_new(&s, &problem, &options, backend));
     if (request->resume)
         TRY(checkpoint_load(s, identified(&checkpoint), request->checkpoint));

@@ -353,6 +353,7 @@ static const struct backend_kind cuda_kind = {
     .discard = cuda_discard,
     .close = cuda_close,
     .apart = APART_BYTES,
+    .room = cuda_room,
 };
 
 /* Memory that was given back is kept for the next program. */

@@ -77,6 +77,7 @@ consm_status cuda_upload(struct backend *b, struct memory *to, size_t at, const 
 consm_status cuda_download(struct backend *b, void *to, const struct memory *from, size_t at,
                            size_t bytes);
 consm_status cuda_copy(struct backend *b, struct memory *to, const struct memory *from);
+size_t cuda_room(struct backend *b);
 
 /* An array on the card that grows when it must. */
 struct room {

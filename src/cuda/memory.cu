@@ -35,6 +35,14 @@ static void look_at_memory(const struct card *card, size_t *available, size_t *t
     *available += reserved - used;
 }
 
+size_t cuda_room(struct backend *b)
+{
+    size_t available, total;
+    cudaSetDevice(card_of(b)->number);
+    look_at_memory(card_of(b), &available, &total);
+    return available;
+}
+
 consm_status card_take(struct card *card, void **out, size_t bytes)
 {
     size_t available, total;

@@ -58,6 +58,8 @@ struct backend_kind {
     /* Programs whose values all together are no larger than so many bytes are planned without
      * sharing memory among them, so that the backend may change the order of instructions. */
     size_t apart;
+    /* Bytes of memory that are free where its blocks lie; NULL: it is the host's. */
+    size_t (*room)(struct backend *b);
 };
 
 /* An open backend. Its own fields follow. A backend serves one thread at a time; several may be
