@@ -55,6 +55,7 @@ struct epilogue {
     const float *bias; /* (width) or NULL */
     bool relu;
     const struct dropout *drop; /* or NULL */
+    bool carry; /* spmm alone: the sums go on from what y holds, as if they had not been cut */
 };
 
 /* y(rows, width) = A x(cols, width) for rows [from, to). end NULL: the plain product. */

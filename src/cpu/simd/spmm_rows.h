@@ -7,10 +7,11 @@
  * predecessor: both compute the same bits, and no width needs a slow tail. */
 
 #define SPMM_DECLARE(i) ROWS_V a##i = zero;
+#define SPMM_CARRY(i)   a##i = ROWS_DO(load)(y + (i)*ROWS_LANES);
 #define SPMM_ADD(i)     a##i = a##i + ROWS_DO(load)(from_x + (i)*ROWS_LANES);
 #define SPMM_FMA(i)     a##i = ROWS_DO(fma)(w, ROWS_DO(load)(from_x + (i)*ROWS_LANES), a##i);
 #define SPMM_SCALE(i)   a##i = a##i * factor;
-#define SPMM_PLUS(i)    a##i = ROWS_DO(fma)(factor, ROWS_DO(load)(add + (i)*ROWS_LANES), a##i);
+#define SPMM_PLUS(i)    a##i = ROWS_DO(fma)(factor, ROWS_DO(load)(row + (i)*ROWS_LANES), a##i);
 #define SPMM_BIAS(i)    a##i = a##i + ROWS_DO(load)(bias + (i)*ROWS_LANES);
 #define SPMM_RELU(i)    a##i = ROWS_DO(relu)(a##i);
 #define SPMM_STORE(i)   ROWS_DO(store)(y + (i)*ROWS_LANES, a##i);
@@ -47,77 +48,98 @@
         }                                                                                     \
     }
 
-static void ROWS_NAME(const struct spmm_job *j, int64_t column, int64_t last, int64_t then,
-                      int64_t from, int64_t to)
+#define SPMM_PASTE(a, b) a##b
+#define SPMM_BODY(name)  SPMM_PASTE(name, _body)
+
+/* kind and reach are constants where that pays: a short row of a matrix that lies near is over
+ * before a processor has read what else might be asked of it. */
+INLINE void SPMM_BODY(ROWS_NAME)(const struct spmm_job *j, int64_t column, int64_t last,
+                                 int64_t then, int64_t from, int64_t to, const enum spmm_kind kind,
+                                 const enum spmm_reach reach)
 {
     const ROWS_V zero = ROWS_DO(set)(0);
-    const struct epilogue *end = j->end;
-    const enum spmm_reach reach = j->reach;
+    const struct epilogue end = j->end ? *j->end : (struct epilogue){.scale = 1};
+    const int64_t *start = j->start, *index = j->index;
     const int32_t *col = j->col;
-    const float *x = j->x + column;
-    const int64_t stride = j->stride, behind = last - column, all = j->start[to];
+    const float *val = j->val, *x = j->x + column;
+    const int64_t stride = j->stride, behind = last - column, all = start[to];
     const float *then_x = j->x + then;
-    const int64_t shift = then ? j->start[from] - all : 0, limit = j->limit;
+    const float *add = j->add ? j->add + column : NULL, *bias = j->bias ? j->bias + column : NULL;
+    const int64_t shift = then ? start[from] - all : 0, limit = j->limit;
+    (void)then_x, (void)shift, (void)limit;
     for (int64_t r = from; r < to; r++) {
-        const int64_t stop = j->start[r + 1];
+        const int64_t stop = start[r + 1];
+        float *y = j->y + r * stride + column;
         SPMM_EACH(SPMM_DECLARE)
         ROWS_V z = zero;
-        if (j->kind == SPMM_ONES) {
-            for (int64_t k = j->start[r]; k < stop; k++) {
+        if (end.carry) {
+            SPMM_EACH(SPMM_CARRY)
+            z = ROWS_DO(load)(y + behind);
+        }
+        if (kind == SPMM_ONES) {
+            for (int64_t k = start[r]; k < stop; k++) {
                 const float *from_x = x + col[k] * stride;
                 SPMM_PREFETCH
                 SPMM_EACH(SPMM_ADD)
                 z = z + ROWS_DO(load)(from_x + behind);
             }
-        } else if (j->kind == SPMM_VALUES) {
-            for (int64_t k = j->start[r]; k < stop; k++) {
+        } else if (kind == SPMM_VALUES) {
+            for (int64_t k = start[r]; k < stop; k++) {
                 const float *from_x = x + col[k] * stride;
-                const ROWS_V w = ROWS_DO(set)(j->val[k]);
+                const ROWS_V w = ROWS_DO(set)(val[k]);
                 SPMM_PREFETCH
                 SPMM_EACH(SPMM_FMA)
                 z = ROWS_DO(fma)(w, ROWS_DO(load)(from_x + behind), z);
             }
         } else {
-            for (int64_t k = j->start[r]; k < stop; k++) {
+            for (int64_t k = start[r]; k < stop; k++) {
                 const float *from_x = x + col[k] * stride;
-                const int64_t entry = j->index ? j->index[k] : k;
-                if (j->index && k + SPMM_AHEAD < all) /* the values lie in another order */
-                    __builtin_prefetch(j->val + j->index[k + SPMM_AHEAD] * j->val_stride);
-                const ROWS_V w = ROWS_DO(set)(j->val[entry * j->val_stride]);
+                const int64_t entry = index ? index[k] : k;
+                if (index && k + SPMM_AHEAD < all) /* the values lie in another order */
+                    __builtin_prefetch(val + index[k + SPMM_AHEAD] * j->val_stride);
+                const ROWS_V w = ROWS_DO(set)(val[entry * j->val_stride]);
                 SPMM_PREFETCH
                 SPMM_EACH(SPMM_FMA)
                 z = ROWS_DO(fma)(w, ROWS_DO(load)(from_x + behind), z);
             }
         }
-        float *y = j->y + r * stride + column;
-        if (end) {
-            if (end->scale != 1) {
-                const ROWS_V factor = ROWS_DO(set)(end->scale);
-                SPMM_EACH(SPMM_SCALE)
-                z = z * factor;
-            }
-            if (j->add) {
-                const float *add = j->add + r * stride + column;
-                const ROWS_V factor = ROWS_DO(set)(end->add_scale);
-                SPMM_EACH(SPMM_PLUS)
-                z = ROWS_DO(fma)(factor, ROWS_DO(load)(add + behind), z);
-            }
-            if (j->bias) {
-                const float *bias = j->bias + column;
-                SPMM_EACH(SPMM_BIAS)
-                z = z + ROWS_DO(load)(bias + behind);
-            }
-            if (end->relu) {
-                SPMM_EACH(SPMM_RELU)
-                z = ROWS_DO(relu)(z);
-            }
+        if (end.scale != 1) {
+            const ROWS_V factor = ROWS_DO(set)(end.scale);
+            SPMM_EACH(SPMM_SCALE)
+            z = z * factor;
+        }
+        if (add) {
+            const float *row = add + r * stride;
+            const ROWS_V factor = ROWS_DO(set)(end.add_scale);
+            SPMM_EACH(SPMM_PLUS)
+            z = ROWS_DO(fma)(factor, ROWS_DO(load)(row + behind), z);
+        }
+        if (bias) {
+            SPMM_EACH(SPMM_BIAS)
+            z = z + ROWS_DO(load)(bias + behind);
+        }
+        if (end.relu) {
+            SPMM_EACH(SPMM_RELU)
+            z = ROWS_DO(relu)(z);
         }
         SPMM_EACH(SPMM_STORE)
         ROWS_DO(store)(y + behind, z);
     }
 }
 
+static void ROWS_NAME(const struct spmm_job *j, int64_t column, int64_t last, int64_t then,
+                      int64_t from, int64_t to)
+{
+    if (ROWS_HEAD < 4 && j->reach == SPMM_NEAR && j->kind == SPMM_VALUES)
+        SPMM_BODY(ROWS_NAME)(j, column, last, then, from, to, SPMM_VALUES, SPMM_NEAR);
+    else
+        SPMM_BODY(ROWS_NAME)(j, column, last, then, from, to, j->kind, j->reach);
+}
+
+#undef SPMM_PASTE
+#undef SPMM_BODY
 #undef SPMM_DECLARE
+#undef SPMM_CARRY
 #undef SPMM_ADD
 #undef SPMM_FMA
 #undef SPMM_SCALE
