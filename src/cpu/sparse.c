@@ -29,21 +29,65 @@ static bool gathers(const struct instr *in)
     return in->op == OP_SPMM_VALUES && in->attr.heads == 1 && in->attr.a >= worth_gathering;
 }
 
+/* Long rows that gather from a matrix no core's cache holds (the gradient of a weight on sparse
+ * features) go through it a block of its rows at a time, so that a block's rows are fetched once
+ * and found again. The sums are the same to the bit. */
+enum { BLOCK_BYTES = 512 << 10, BLOCK_ENTRIES = 32 };
+
+/* Rows of x in a block; 0: no blocks. */
+static int64_t block_rows(const struct instr *in)
+{
+    const struct csr *a = in->attr.csr; /* its transpose may not be there yet */
+    const bool fixed = in->op == OP_SPMM && in->cols > 0 && !a->changes;
+    const int64_t n = fixed ? in->src_rows[0] : 0;
+    const int64_t rows = n > 0 ? BLOCK_BYTES / (in->cols * (int64_t)sizeof(float)) : 0;
+    if (rows < 1 || n < 4 * rows || a->nnz < in->rows * block_count(n, rows) * BLOCK_ENTRIES)
+        return 0;
+    return rows;
+}
+
 size_t scratch_sparse(const struct instr *in)
 {
+    if (block_rows(in) > 0)
+        return (size_t)in->rows * sizeof(int64_t);
     if (gathers(in))
         return (size_t)in->attr.csr->nnz * (sizeof(int32_t) + sizeof(float));
     return in->op == OP_EDGE_DROP ? (size_t)in->attr.csr->rows * sizeof(float) : 0;
 }
 
+/* Rows [from, to), block by block; the scratch says how far each has come. */
+static void spmm_blocks(const struct instr *in, const struct sparse *rows, int64_t block,
+                        int64_t from, int64_t to)
+{
+    int64_t *cursor = (int64_t *)(void *)in->scratch;
+    for (int64_t r = from; r < to; r++)
+        cursor[r] = rows->start[r];
+    for (int64_t first = 0; first < in->src_rows[0]; first += block)
+        for (int64_t r = from; r < to; r++) {
+            const int64_t begin = cursor[r], end = rows->start[r + 1];
+            float *y = in->out + r * in->cols;
+            const struct epilogue more = {.scale = 1, .carry = true};
+            int64_t k = begin;
+            while (k < end && rows->col[k] < first + block)
+                k++;
+            cursor[r] = k;
+            struct sparse part = {(int64_t[]){begin, k}, rows->col, rows->val, NULL};
+            if (first == 0 || k > begin)
+                simd_best()->spmm(y, &part, in->src[0], in->cols, first ? &more : NULL, 0, 1);
+        }
+}
+
 KERNEL(spmm)
 {
-    int64_t from, to;
+    int64_t from, to, block = block_rows(in);
     const struct csr *a = pattern(in);
     struct sparse rows = own_values(a);
     (void)step;
     share_entries(a->start, a->rows, who, &from, &to);
-    simd_best()->spmm(in->out, &rows, in->src[0], in->cols, NULL, from, to);
+    if (block > 0)
+        spmm_blocks(in, &rows, block, from, to);
+    else
+        simd_best()->spmm(in->out, &rows, in->src[0], in->cols, NULL, from, to);
 }
 
 KERNEL(spmm_fused)
