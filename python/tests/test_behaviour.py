@@ -106,8 +106,8 @@ def later():
     time.sleep(1.0)
     os.kill(os.getpid(), signal.SIGINT)
 g = consm.load("csbm:nodes=20000,degree=20,features=64,homophily=0.6")
-threading.Thread(target=later).start()
 try:
+    threading.Thread(target=later).start()
     consm.GraphClassifier("METHOD", random_state=0, epochs=100000, patience=100000, threads=1).fit(g)
     print("finished")
 except KeyboardInterrupt:
