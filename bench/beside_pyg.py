@@ -180,7 +180,7 @@ def ours(consm, model, name, threads):
 def main():
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     ask.add_argument("--consm", default="build/release/consm")
-    ask.add_argument("--sets", default="cora,citeseer,chameleon,squirrel,actor")
+    ask.add_argument("--sets", default="cora,citeseer,chameleon,squirrel,actor,pubmed")
     ask.add_argument("--models", default=",".join(MODELS))
     ask.add_argument("--threads", type=int, default=2)
     ask.add_argument("--seconds", type=float, default=3, help="spent on each case of PyG")
