@@ -1,4 +1,5 @@
 /* `consm bench`: any datasets × models × seeds, with a fair random search on request. */
+#include "bench_best.h"
 #include "commands.h"
 #include "config_args.h"
 #include "data_args.h"
@@ -60,6 +61,8 @@ static int run(struct args *args)
     const struct study_def *bench = study_find("bench");
     if (code == EXIT_DONE)
         code = study_run(args, &bench, 1, options, folder ? folder : "consm-bench");
+    if (code == EXIT_DONE && args_has(args, "search"))
+        code = bench_best_train(args, options, folder ? folder : "consm-bench");
     json_decref(options);
     return code;
 }
@@ -71,7 +74,10 @@ const struct command cmd_bench = {
     .text =
         "Trains every model on every dataset with every seed, all cores at once, and prints a\n"
         "table with tests of the differences. Every finished run is kept in DIR/runs.jsonl:\n"
-        "interrupted, the same command goes on where it stopped. DIR/report.html shows it all.\n\n"
+        "interrupted, the same command goes on where it stopped. DIR/report.html shows it all.\n"
+        "A search ends in DIR/best-DATASET, the folder that `consm train -o` would leave of the\n"
+        "model and configuration that validated best: a model to predict with, and a config.yaml\n"
+        "that `consm train --config` takes.\n\n"
         "  consm bench csbm karate --models gcn,consm --per-class 4\n"
         "  consm bench cora chameleon --split paper --seeds 10 -o results\n"
         "  consm bench cora --search 20 -o tuned     20 configurations for every model\n",

@@ -328,15 +328,17 @@ static int finish(struct training *t, consm_status st)
     if (st == CONSM_ECANCEL && t->output.checkpoint &&
         file_kind(t->output.checkpoint) == FILE_REGULAR)
         return args_fail(t->args, progress_stopped() ? EXIT_INTERRUPTED : EXIT_FAILED,
-                         "%s; go on with: consm train --config %s/checkpoint.yaml -o %s --resume",
-                         consm_errmsg(), t->output.folder, t->output.folder);
+                         "%s; go on with: consm train --config %.*s/checkpoint.yaml -o %s --resume",
+                         consm_errmsg(), shown_folder(t->output.folder), t->output.folder,
+                         t->output.folder);
     /* A card that failed leaves the last checkpoint, if there is one. */
     if (st == CONSM_EIO && t->options && elsewhere(t->options) && t->output.checkpoint &&
         file_kind(t->output.checkpoint) == FILE_REGULAR)
         return args_fail(t->args, EXIT_FAILED,
-                         "%s; go on with: consm train --config %s/checkpoint.yaml -o %s --resume "
+                         "%s; go on with: consm train --config %.*s/checkpoint.yaml -o %s --resume "
                          "--device cpu",
-                         consm_errmsg(), t->output.folder, t->output.folder);
+                         consm_errmsg(), shown_folder(t->output.folder), t->output.folder,
+                         t->output.folder);
     int code = args_status(t->args, st);
     return st == CONSM_ECANCEL && progress_stopped() ? EXIT_INTERRUPTED : code;
 }

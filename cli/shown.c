@@ -24,3 +24,11 @@ const char *shown(char out[SHOWN], const char *name, int columns)
     mem_free(clipped);
     return out;
 }
+
+int shown_folder(const char *folder)
+{
+    int length = (int)strlen(folder);
+    while (length > 1 && folder[length - 1] == '/')
+        length--;
+    return length == 1 && folder[0] == '/' ? 0 : length;
+}

@@ -10,4 +10,7 @@ enum { SHOWN = 256 };
  * what out holds. Returns out. */
 const char *shown(char out[SHOWN], const char *name, int columns);
 
+/* How much of a folder's name to print ("%.*s") before "/file": "out/" is out. */
+int shown_folder(const char *folder);
+
 #endif

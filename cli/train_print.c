@@ -1,6 +1,7 @@
 /* What `consm train` prints: aligned for people, JSON for programs. */
 #include "train_print.h"
 #include "json_line.h"
+#include "shown.h"
 
 #include "base/clock.h"
 #include "graph/structural.h"
@@ -247,7 +248,7 @@ void train_print_output(const struct training *t)
                t->count[SPLIT_TEST] ? "test" : "validation, optimistic");
     print_confidence(t->best.model);
     print_sets(t->best.model);
-    printf(
-        "  %s/: model.safetensors predictions.csv edges.csv metrics.json config.yaml report.html\n",
-        t->output.folder);
+    printf("  %.*s/: model.safetensors predictions.csv edges.csv metrics.json config.yaml "
+           "report.html\n",
+           shown_folder(t->output.folder), t->output.folder);
 }

@@ -107,6 +107,7 @@ said "the older model is kept as $work/few.out/model.safetensors.1"
 [ -s "$work/few.out/model.safetensors.1" ] || fault "the older model is gone"
 expect 0 "" train "$work/few" -m gcn --epochs 5 -q --force -o "$work/few.out"
 [ ! -s "$work/err" ] || fault "--force warns"
+expect 0 "  $work/few.out/: model.safetensors" train "$work/few" -m gcn --epochs 5 --force -o "$work/few.out//"
 [ ! -e "$work/few.out/model.safetensors.2" ] || fault "--force keeps the older model"
 
 verdict

@@ -88,6 +88,20 @@ CONSM_DATA='' XDG_CACHE_HOME="$folder" "$consm" study datasets -o "$folder/none"
 [ "$(wc -l < "$folder/search/runs.jsonl")" = $((2 * (4 * 2 + 1))) ] ||
     fail "a search of 2 models × (4 × 2 trials + 1 more seed) made $(wc -l < "$folder/search/runs.jsonl") runs"
 grep -q "What the search chose" "$folder/text" || fail "the search does not say what it chose"
+
+# It ends in a model, of the configuration that validated best, and in a configuration that trains it again.
+best=$folder/search/best-karate
+grep -q "^Best on validation for karate: gcn, seed [0-2]\." "$folder/text" || fail "no best: $(tail -3 "$folder/text")"
+seed=$(sed -n 's/^seed: //p' "$best/config.yaml") hidden=$(sed -n 's/^hidden: //p' "$best/config.yaml")
+epoch=$(sed -n 's/.*"best_epoch": \([0-9]*\).*/\1/p' "$best/metrics.json")
+grep -q "\"seed\":$seed,\"model\":\"gcn\",.*\"hidden\":$hidden,.*\"best_epoch\":$epoch," "$folder/search/runs.jsonl" ||
+    fail "no run of gcn with seed $seed and width $hidden is best at epoch $epoch"
+"$consm" train --config "$best/config.yaml" -o "$folder/best-again" > /dev/null 2> "$folder/err" || fail "$(cat "$folder/err")"
+[ ! -s "$folder/err" ] || fail "its configuration is warned of: $(cat "$folder/err")"
+cmp "$best/model.safetensors" "$folder/best-again/model.safetensors" || fail "the configuration trains another model"
+"$consm" predict "$best/model.safetensors" karate 2> /dev/null | cmp - "$best/predictions.csv" || fail "the model predicts otherwise"
+"$consm" bench karate --models mlp,gcn --search 4 --search-seeds 2 --seeds 3 --epochs 20 --json -o "$folder/search" \
+    2> /dev/null | tail -1 | grep -q "\"best\": true, \"dataset\": \"karate\", \"model\": \"gcn\", \"seed\": $seed" || fail "--json has no best"
 echo "  every study, end to end: ok ($before runs)"
 
 for browser in chromium chromium-browser google-chrome ""; do

@@ -1,6 +1,7 @@
 /* `consm bench`: any models on any sets, with a random search of equal budget on request. */
-#include "study/grid.h"
+#include "study/bench.h"
 
+#include "study/grid.h"
 #include "study/search.h"
 #include "study/task.h"
 #include <math.h>
@@ -60,6 +61,45 @@ done:
     return st;
 }
 
+/* Of the seeds that the chosen configuration ran with, the best on validation; of equal ones the
+ * first. */
+static consm_status best_seed(struct study_run *run, const struct study_view *v)
+{
+    consm_status st = CONSM_OK;
+    struct study_cell cell;
+    double best = -1;
+    TRY(view_cell(&cell, v, run, v->options->seeds, "val_score"));
+    for (int64_t i = 0; i < cell.seeds; i++)
+        if (cell.value[i] > best) {
+            best = cell.value[i];
+            run->seed = (uint64_t)i;
+        }
+done:
+    return st;
+}
+
+consm_status bench_best(struct study_run *out, double *val, const struct study_view *v,
+                        const char *dataset)
+{
+    consm_status st = CONSM_OK;
+    const struct study_options *o = v->options;
+    *val = -1;
+    for (int m = 0; m < o->models; m++) {
+        int64_t k;
+        double mean;
+        TRY(choose(&k, &mean, v, dataset, o->model[m]));
+        if (k < 0 || mean <= *val)
+            continue;
+        *val = mean;
+        TRY(trial_run(out, v, dataset, o->model[m], k));
+    }
+    if (*val < 0)
+        TRY(status_fail(CONSM_EINVAL, "%s: no search has ended", dataset));
+    TRY(best_seed(out, v));
+done:
+    return st;
+}
+
 static consm_status bench_plan(struct plan *plan, const struct study_view *v)
 {
     consm_status st = CONSM_OK;
@@ -97,10 +137,11 @@ static consm_status chosen_table(struct table **out, const struct study_view *v)
     consm_status st = CONSM_OK;
     const struct study_options *o = v->options;
     struct table *t = NULL;
-    TRY(table_new(&t, "search", "What the search chose, by mean validation accuracy"));
+    TRY(table_new(&t, "search", "What the search chose, by its mean on validation"));
     table_column(t, "Dataset", TABLE_LEFT, NULL);
     table_column(t, "Model", TABLE_LEFT, NULL);
-    table_column(t, "Validation", TABLE_RIGHT, "mean accuracy in percent over the trial's seeds");
+    table_column(t, "Validation", TABLE_RIGHT,
+                 "mean of what the run goes by (--metric), in percent, over the trial's seeds");
     table_column(t, "Parameters", TABLE_LEFT, "where they differ from the defaults");
     for (int s = 0; s < o->datasets; s++)
         for (int m = 0; m < o->models; m++) {
@@ -190,8 +231,7 @@ static consm_status bench_render(struct report *r, const struct study_view *v)
     if (o->search > 0)
         view_printf(&words,
                     "Split “%s”, %d seeds. Every model had %d configurations, its defaults and "
-                    "random ones, tried with %d seeds each; the best mean validation accuracy "
-                    "decided.",
+                    "random ones, tried with %d seeds each; the best mean on validation decided.",
                     o->split, (int)o->seeds, (int)o->search, (int)o->search_seeds);
     else
         view_printf(&words,
