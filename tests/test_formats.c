@@ -185,6 +185,8 @@ static void faults(void **state)
         {graphml_read, XML("<graphml><graph><node id=\"a\"></graph></graphml>"),
          "line 2, column 30: expected </node>, the element that is open"},
         {graphml_read, XML("<gexf/>"), "line 2, column 1: expected <graphml>"},
+        {graphml_read, "<?>", "expected ?> before the end"},
+        {graphml_read, "<!-->", "expected --> before the end"},
         {graphml_read, XML("<graphml><graph><node id=\"a\"/>"), "expected </graph> before the end"},
         {graphml_read, XML("<graphml/><graphml/>"), "expected one outermost element"},
         {graphml_read, XML("<graphml/>x"), "expected an element"},

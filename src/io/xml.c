@@ -264,12 +264,14 @@ static consm_status skip_other(bool *skipped, struct xml *x)
     const char *from = x->at;
     *skipped = true;
     if (begins(x, "<!--")) {
+        x->at += 4; /* an end has marks of its own: "<!-->" is none */
         TRY(skip_to(x, "-->"));
     } else if (begins(x, "<?")) {
+        bool declares = begins(x, "<?xml");
+        x->at += 2;
         TRY(skip_to(x, "?>"));
         const char *said = memmem(from, (size_t)(x->at - from), "encoding", 8);
-        if (memcmp(from, "<?xml", 5) == 0 && said &&
-            !memmem(said, (size_t)(x->at - said), "utf-8", 5) &&
+        if (declares && said && !memmem(said, (size_t)(x->at - said), "utf-8", 5) &&
             !memmem(said, (size_t)(x->at - said), "UTF-8", 5) &&
             !memmem(said, (size_t)(x->at - said), "ASCII", 5))
             return fail_at(x, from, "UTF-8; convert the file (iconv -t UTF-8)");
