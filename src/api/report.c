@@ -276,7 +276,7 @@ static consm_status add_calibration(struct report *r, const struct consm_model *
                                     const uint8_t *role)
 {
     consm_status st = CONSM_OK;
-    static const char *const series[] = {"after temperature scaling"};
+    static const char *const series[] = {"after scaling"};
     struct stats_reliability bins;
     struct figure *f = NULL;
     float *probability = NULL;
@@ -294,6 +294,7 @@ static consm_status add_calibration(struct report *r, const struct consm_model *
     if (m->sets.coverage > 0)
         describe_sets(text + strlen(text), sizeof text - strlen(text), m);
     report_section(r, "Confidence", text);
+    report_in_columns(r);
     if (n == 0 || isnan(first_metrics(m)->ece)) /* bars of two nodes would be drawn for nothing */
         goto done;
     TRY(stats_reliability(&bins, probability, right, n, 15));

@@ -155,6 +155,16 @@ static void add_doubtful(struct table *t, const struct report_input *in, int64_t
     table_number(t, second < 0 ? 0 : (double)row[second], 4);
 }
 
+/* Where everything is labelled, those that did not train are the ones to look at. */
+static int64_t doubtful_of(struct doubtful *list, const struct report_input *in, bool labelled)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < in->run->prediction->nodes; i++)
+        if (labelled ? in->run->roles.role[i] != SPLIT_TRAIN : in->data->label[i] < 0)
+            list[count++] = (struct doubtful){in->run->prediction->confidence[i], i};
+    return count;
+}
+
 /* A label for one of these would tell the model most. */
 consm_status report_add_uncertain(struct report *r, const struct report_input *in)
 {
@@ -167,13 +177,16 @@ consm_status report_add_uncertain(struct report *r, const struct report_input *i
     if (p->classes < 2)
         return CONSM_OK;
     TRY(NEW(list, p->nodes));
-    for (int64_t i = 0; i < p->nodes; i++)
-        if (in->data->label[i] < 0)
-            list[count++] = (struct doubtful){p->confidence[i], i};
+    count = doubtful_of(list, in, false);
+    bool labelled = count == 0;
+    if (labelled)
+        count = doubtful_of(list, in, true);
     if (count == 0)
         goto done;
     qsort(list, (size_t)count, sizeof *list, least_first);
-    TRY(table_new(&t, "uncertain", "The most uncertain nodes without a label"));
+    TRY(table_new(&t, "uncertain",
+                  labelled ? "The most uncertain nodes that did not train"
+                           : "The most uncertain nodes without a label"));
     table_column(t, "Node", TABLE_LEFT, NULL);
     table_column(t, "Said to be", TABLE_LEFT, NULL);
     table_column(t, "Confidence", TABLE_RIGHT, NULL);

@@ -205,10 +205,11 @@ consm_status report_add_trust(struct report *r, const struct report_input *in)
                  "labels training or validation may know."
                : "This model's trust is how far the predictions of both ends agree.");
     report_section(r, "Trust", text);
+    report_in_columns(r);
     TRY(add_histogram(r, s));
-    TRY(add_ends(r, in));
     if (weight)
         TRY(add_witnesses(r, weight));
+    TRY(add_ends(r, in));
 done:
     return st;
 }

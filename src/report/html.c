@@ -142,8 +142,8 @@ static consm_status add_sections(struct text *out, const struct report *r)
         if (item->kind == ITEM_TABLE && before != ITEM_TABLE)
             text_add(out, "<div class=\"tables\">\n");
         if (item->kind == ITEM_SECTION) {
-            text_printf(out, "%s<section id=\"section-%zu\">", section ? "</section>\n" : "",
-                        section + 1);
+            text_printf(out, "%s<section id=\"section-%zu\"%s>", section ? "</section>\n" : "",
+                        section + 1, item->columns ? " class=\"columns\"" : "");
             section++;
             element(out, "h2", NULL, item->title);
             element(out, "p", "intro", item->text);

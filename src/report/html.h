@@ -26,6 +26,8 @@ void report_summary(struct report *r, const char *sentence);
 
 /* A section begins; what is added next stands in it. intro may be NULL. */
 void report_section(struct report *r, const char *title, const char *intro);
+/* Its figures and tables, none of which is wide, stand two in a row where the screen has room. */
+void report_in_columns(struct report *r);
 void report_table(struct report *r, struct table *t);   /* takes it over, also on failure */
 void report_figure(struct report *r, struct figure *f); /* likewise */
 

@@ -122,6 +122,15 @@ void report_section(struct report *r, const char *title, const char *intro)
     item->text = copy(r, intro);
 }
 
+void report_in_columns(struct report *r)
+{
+    for (size_t i = r->items; r->status >= 0 && i-- > 0;)
+        if (r->item[i].kind == ITEM_SECTION) {
+            r->item[i].columns = true;
+            return;
+        }
+}
+
 static const char *item_name(const struct report_item *item)
 {
     return item->table ? item->table->name : item->figure ? item->figure->name : "";

@@ -12,6 +12,7 @@ struct report_item {
     char *title, *text; /* section: title and intro; text: the paragraph; graph: name and JSON */
     struct table *table;
     struct figure *figure;
+    bool columns; /* section: two in a row */
 };
 
 struct report_line {
