@@ -70,17 +70,40 @@ static void note_epoch(struct training *t, const struct consm_progress *p)
     c->score[c->count++] = p->val_acc;
 }
 
+static int64_t ensemble_of(const struct training *t)
+{
+    return t->options->ensemble > 1 ? t->options->ensemble : 1;
+}
+
+/* The share of all runs and their members that is done, with one of them as far as this. */
+static double share_of_all(struct training *t, int64_t run, int64_t member, double share)
+{
+    int64_t members = ensemble_of(t), at = run * members + (member > 1 ? member - 1 : 0);
+    pthread_mutex_lock(&t->lock);
+    if (run >= 0 && at < t->runs * members) {
+        t->shares += share - t->share[at];
+        t->share[at] = share;
+    }
+    double all = t->shares / (double)(t->runs * members);
+    pthread_mutex_unlock(&t->lock);
+    return all;
+}
+
 static bool on_epoch(void *ctx, const struct consm_progress *progress)
 {
+    struct training *t = ctx;
     char note[96], member[40] = "";
-    note_epoch(ctx, progress);
+    note_epoch(t, progress);
     if (progress->members)
         snprintf(member, sizeof member, "member %d of %d  ", (int)progress->member,
                  (int)progress->members);
     snprintf(note, sizeof note, "%s%sloss %.3f  val %.3f", member,
              progress->epoch == 0 ? "choosing a backbone  " : "", progress->loss,
              progress->best_val);
-    progress_add(1, note);
+    progress_share(1,
+                   share_of_all(t, (int64_t)(progress->seed - t->options->seed), progress->member,
+                                progress->share),
+                   note);
     return progress_stopped();
 }
 
@@ -95,11 +118,6 @@ static void print_finished(struct training *t, int64_t number)
         fflush(stdout);
     }
     pthread_mutex_unlock(&t->lock);
-}
-
-static int64_t ensemble_of(const struct training *t)
-{
-    return t->options->ensemble > 1 ? t->options->ensemble : 1;
 }
 
 /* ---- one run ------------------------------------------------------------- */
@@ -135,8 +153,8 @@ static consm_status train_run(void *ctx, int64_t number, int threads)
         t->detail[number] = train_detail(run.model);
     keep_best(t, number, &run);
     run_free(&run);
-    int64_t trials, planned = options_planned(&options, &trials);
-    progress_add(ensemble_of(t) * (planned - trials) - t->result[number].epochs, NULL);
+    for (int64_t i = 1; i <= ensemble_of(t); i++)
+        (void)share_of_all(t, number, i, 1);
     print_finished(t, number);
 done:
     return st;
@@ -284,6 +302,7 @@ static consm_status train_all(struct training *t, const struct batch *batch)
     TRY(ZNEW(t->result, t->runs));
     TRY(ZNEW(t->finished, t->runs));
     TRY(ZNEW(t->detail, t->runs));
+    TRY(ZNEW(t->share, t->runs * ensemble_of(t)));
     if (t->output.folder)
         TRY(ZNEW(t->curve, t->runs));
     if (ensemble_of(t) > 1)
@@ -302,8 +321,7 @@ static consm_status train_all(struct training *t, const struct batch *batch)
     progress_catch_interrupt();
     if (t->quiet)
         progress_quiet();
-    progress_begin(t->options->model->name, "epochs",
-                   t->runs * ensemble_of(t) * options_planned(t->options, &(int64_t){0}));
+    progress_begin(t->options->model->name, "epochs", 0);
     st = train_batch(batch);
     progress_end();
     TRY(st);
@@ -375,6 +393,7 @@ done:
 out:
     mem_free(t.result);
     mem_free(t.finished);
+    mem_free(t.share);
     for (int64_t i = 0; t.detail && i < t.runs; i++)
         json_decref(t.detail[i]);
     mem_free(t.detail);

@@ -11,12 +11,19 @@ static struct {
     pthread_mutex_t lock;
     const char *what, *unit;
     int64_t total, done;
-    double begin, drawn, share; /* share: of the work, or -1: units are alike */
+    double begin, drawn;
     bool shown, quiet;
     double said; /* when the last line off a terminal was printed */
 } line = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static double (*now_seconds)(void) = clock_seconds;
+
 static volatile sig_atomic_t interrupted;
+
+void progress_use_clock(double (*seconds)(void))
+{
+    now_seconds = seconds;
+}
 
 void progress_begin(const char *what, const char *unit, int64_t total)
 {
@@ -24,41 +31,39 @@ void progress_begin(const char *what, const char *unit, int64_t total)
     line.unit = unit;
     line.total = total;
     line.done = 0;
-    line.begin = clock_seconds();
+    line.begin = now_seconds();
     line.drawn = 0;
-    line.share = -1;
     line.shown = isatty(STDERR_FILENO) && !line.quiet;
     line.said = line.begin;
 }
 
-static void say_left(char text[32], double seconds)
+/* "12 s left", or that nobody knows. */
+static void say_left(char text[40], double took, double share)
 {
-    long long whole = (long long)seconds;
-    if (whole < 120)
-        snprintf(text, 32, "%lld s", whole);
+    double seconds = share > 0 ? took * (1 - share) / share : 0;
+    long long whole = seconds < 1e9 ? (long long)seconds : 1000000000;
+    if (share <= 0)
+        snprintf(text, 40, "time left not known yet");
+    else if (whole < 120)
+        snprintf(text, 40, "%lld s left", whole);
     else if (whole < 7200)
-        snprintf(text, 32, "%lld min", whole / 60);
+        snprintf(text, 40, "%lld min left", whole / 60);
     else
-        snprintf(text, 32, "%lld h %lld min", whole / 3600, whole / 60 % 60);
+        snprintf(text, 40, "%lld h %lld min left", whole / 3600, whole / 60 % 60);
 }
 
-static void draw(double now, const char *note)
+static void draw(double now, double share, const char *note)
 {
-    char bar[21];
+    char bar[21], left[40], count[64] = "";
     double took = now - line.begin + 1e-9, rate = (double)line.done / took;
-    double share = line.total ? (double)line.done / (double)line.total : 0;
-    share = share > 1 ? 1 : share; /* plans are estimates */
-    char left[32], count[64] = "";
-    if (line.share >= 0) {
-        share = line.share;
+    if (line.total > 0)
         snprintf(count, sizeof count, "%lld/%lld  ", (long long)line.done, (long long)line.total);
-    }
-    say_left(left, share > 0 ? took * (1 - share) / share : 0);
+    say_left(left, took, share);
     for (int i = 0; i < 20; i++)
         bar[i] = i < (int)(share * 20) ? '#' : '.';
     bar[20] = 0;
-    fprintf(stderr, "\r\033[K%s [%s] %3.0f%%  %s%.*f %s/s  %s left  %s", line.what, bar,
-            100 * share, count, rate < 10 ? 1 : 0, rate, line.unit, left, note ? note : "");
+    fprintf(stderr, "\r\033[K%s [%s] %3.0f%%  %s%.*f %s/s  %s  %s", line.what, bar, 100 * share,
+            count, rate < 10 ? 1 : 0, rate, line.unit, left, note ? note : "");
     fflush(stderr);
     line.drawn = now;
 }
@@ -69,51 +74,29 @@ void progress_quiet(void)
 }
 
 /* Off a terminal, a line a minute: that it is alive, and how far. */
-static void beat(int64_t units, double share, const char *note)
+static void beat(double now, double share, const char *note)
 {
     enum { EVERY = 60 };
-    double now = clock_seconds();
-    char left[32];
-    if (line.quiet || !line.what)
+    double took = now - line.begin;
+    char left[40];
+    if (line.quiet || !line.what || now - line.said < EVERY)
         return;
-    pthread_mutex_lock(&line.lock);
-    line.done += units;
-    if (now - line.said >= EVERY) {
-        double took = now - line.begin;
-        share = share >= 0 ? share : line.total ? (double)line.done / (double)line.total : 0;
-        share = share > 1 ? 1 : share;
-        say_left(left, share > 0 ? took * (1 - share) / share : 0);
-        fprintf(stderr, "%s: %.0f %% after %.0f s, %s left  %s\n", line.what, 100 * share, took,
-                left, note ? note : "");
-        line.said = now;
-    }
-    pthread_mutex_unlock(&line.lock);
-}
-
-void progress_add(int64_t units, const char *note)
-{
-    if (!line.shown) {
-        beat(units, -1, note);
-        return;
-    }
-    pthread_mutex_lock(&line.lock);
-    line.done += units;
-    double now = clock_seconds();
-    if (now - line.drawn > 0.1)
-        draw(now, note);
-    pthread_mutex_unlock(&line.lock);
+    say_left(left, took, share);
+    fprintf(stderr, "%s: %.0f %% after %.0f s, %s  %s\n", line.what, 100 * share, took, left,
+            note ? note : "");
+    line.said = now;
 }
 
 void progress_share(int64_t units, double share, const char *note)
 {
-    if (!line.shown) {
-        beat(units, share, note);
-        return;
-    }
     pthread_mutex_lock(&line.lock);
+    double now = now_seconds();
+    share = share > 1 ? 1 : share;
     line.done += units;
-    line.share = share;
-    draw(clock_seconds(), note);
+    if (!line.shown)
+        beat(now, share, note);
+    else if (now - line.drawn > 0.1)
+        draw(now, share, note);
     pthread_mutex_unlock(&line.lock);
 }
 

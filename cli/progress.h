@@ -9,15 +9,15 @@
 /* No progress at all, from now on. */
 void progress_quiet(void);
 
-/* Begins a line for total units ("epochs"). */
+/* Begins a line that counts units ("epochs"), `total` of them; 0: how many is not known. */
 void progress_begin(const char *what, const char *unit, int64_t total);
 
-/* units more are done; note (may be NULL) stands at the end of the line. */
-void progress_add(int64_t units, const char *note);
-
-/* units more are done, and now this share of all the work, which the time left is told by: for
- * units of unequal size. */
+/* units more are done, and now this share of all the time it takes; 0: nobody knows yet. note (may
+ * be NULL) stands at the end of the line. */
 void progress_share(int64_t units, double share, const char *note);
+
+/* Tests bring a clock of their own. */
+void progress_use_clock(double (*seconds)(void));
 
 /* Wipes the line so that something else can be printed; the next report draws it again. */
 void progress_clear(void);

@@ -16,6 +16,7 @@ struct training {
     struct train_result *result; /* (runs) */
     struct ensemble_facts *made; /* (runs) of ensembles, or NULL */
     bool *finished;              /* (runs) */
+    double *share, shares;       /* (runs × members) how far each is, and their sum */
     int64_t printed;
     bool json, quiet;
     enum config_metric metric; /* what every choice goes by … */

@@ -64,6 +64,10 @@ if(CONSM_TESTS)
         target_compile_options(test_api_calls PRIVATE -Wno-float-conversion -Wno-unused-value
                                -Wno-nonnull -Wno-overflow)
     endif()
+    if(TARGET test_progress) # of the command, not of the library
+        target_sources(test_progress PRIVATE cli/progress.c)
+        target_include_directories(test_progress PRIVATE cli)
+    endif()
     include(cmake/card.cmake)
     add_executable(mpi_models tests/mpi/models.c) # what check_mpi.sh runs on ranks
     set_target_properties(mpi_models PROPERTIES BUILD_RPATH "$ORIGIN")

@@ -341,6 +341,8 @@ struct consm_progress {
     int64_t epoch, epochs; /* finished, in all */
     double loss, val_acc, best_val;
     int64_t member, members; /* of an ensemble: which run, from 1, of how many; else 0 */
+    double
+        share; /* of the time the run (the member) will take, as far as can be told; 0: unknown */
 };
 typedef bool (*consm_progress_fn)(void *ctx, const struct consm_progress *progress);
 CONSM_API void consm_options_on_progress(struct consm_options *options, consm_progress_fn fn,

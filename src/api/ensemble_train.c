@@ -113,6 +113,7 @@ static bool tell_member(void *ctx, const struct progress *progress)
     const struct run *run = ctx;
     const struct train_options *o = &run->of->request->options;
     struct progress told = *progress;
+    told.seed = o->seed; /* of the whole */
     told.member = run->number + 1;
     told.members = run->of->request->ensemble;
     return o->progress(o->progress_ctx, &told);

@@ -157,6 +157,7 @@ static consm_status question(struct inquest *q, struct suspect *suspects, int64_
     for (int64_t i = 0; i < count; i++) {
         struct consm_progress progress = {
             .size = sizeof progress, .epoch = ++q->done, .epochs = q->planned};
+        progress.share = (double)q->done / (double)q->planned;
         TRY(scene_probability(q->probability, &q->scene, &suspects[i].what));
         suspects[i].effect = q->out->probability - q->probability[q->out->label];
         if (q->options.progress && q->options.progress(q->options.progress_ctx, &progress))

@@ -164,9 +164,6 @@ consm_status options_resolve(struct consm_options *o, const struct consm_dataset
 /* Whether such a run can be interrupted; CONSM_EINVAL with the reason when not. */
 consm_status options_can_stop(const struct consm_options *o);
 
-/* train_planned() of such a run. */
-int64_t options_planned(const struct consm_options *o, int64_t *trials);
-
 /* A session that evaluates a plain model on a problem. The problem must outlive it. */
 consm_status model_session(struct session **out, const struct consm_model *model,
                            const struct problem *problem, struct backend *backend);

@@ -32,7 +32,8 @@ static bool tell(void *ctx, const struct progress *p)
                                       .val_acc = p->val_acc,
                                       .best_val = p->best_val,
                                       .member = p->member,
-                                      .members = p->members};
+                                      .members = p->members,
+                                      .share = p->share};
     return listener->fn(listener->ctx, &progress);
 }
 
@@ -53,12 +54,6 @@ consm_status options_resolve(struct consm_options *o, const struct consm_dataset
 {
     o->config = whole_config(o, dataset);
     return consm_options_set(o, "split", whole_split(o, dataset));
-}
-
-int64_t options_planned(const struct consm_options *o, int64_t *trials)
-{
-    struct train_options options = {.model = o->model, .config = o->config};
-    return train_planned(&options, trials);
 }
 
 consm_status options_can_stop(const struct consm_options *o)

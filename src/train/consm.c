@@ -113,6 +113,7 @@ static consm_status consm_open(struct session *s)
     struct consm *own;
     TRY(ZNEW(own, 1));
     s->own = own;
+    own->outlook.begun = clock_seconds();
     if (s->options.eval_only) {
         own->zeta = s->options.config.zeta;
         TRY(consm_open_messages(s));
@@ -138,12 +139,17 @@ done:
     return st;
 }
 
+/* Features as stored: matching and witnesses gain nothing from what suits the backbone, except
+ * where columns have no common scale: the cosine of amounts and dates is that of the dates. */
+const float *consm_dense(const struct session *s)
+{
+    bool standard = s->options.config.normalize_features == FEATURES_STANDARD;
+    return standard && s->dense_normalized ? s->dense_normalized : s->problem->dense;
+}
+
 struct match_data consm_match_data(const struct session *s)
 {
     const struct problem *problem = s->problem;
-    /* Features as stored: matching gains nothing from what suits the backbone, except where the
-     * user says that the columns have no common scale. */
-    bool standard = s->options.config.normalize_features == FEATURES_STANDARD;
     return (struct match_data){
         .nodes = problem->nodes,
         .features = problem->features,
@@ -151,7 +157,7 @@ struct match_data consm_match_data(const struct session *s)
         .graph = problem->graph,
         .edges = ((const struct consm *)s->own)->edges,
         .sparse = problem->sparse,
-        .dense = standard && s->dense_normalized ? s->dense_normalized : problem->dense,
+        .dense = consm_dense(s),
         .label = problem->label,
         .train = s->labelled ? s->labelled->row : NULL,
         .labelled = s->labelled ? s->labelled->count : 0,
@@ -195,7 +201,7 @@ static consm_status match_round(struct session *s, int64_t round)
     const struct config *c = &s->options.config;
     enum config_prune_by by = consm_prune_by(s);
     bool by_coefficients = by == PRUNE_BY_COEFFICIENTS;
-    double zeta = consm_kept_share(s, by, round);
+    double zeta = consm_kept_share(s, by, round), since = clock_seconds();
     TRY(matcher_prune(own->matcher, zeta, by_coefficients && round > 1 ? own->w : NULL));
     TRY(matcher_train(own->matcher, c->match_steps, NULL));
     TRY(matcher_score(own->matcher, own->w));
@@ -207,6 +213,7 @@ static consm_status match_round(struct session *s, int64_t round)
     if (by_trust)
         trust_apply(own->w, &trust, own->witness, own->edges->count);
     consm_pull(s);
+    own->outlook.match = clock_seconds() - since;
 done:
     return st;
 }
@@ -244,17 +251,21 @@ static consm_status update_gnn(struct session *s, struct progress *progress)
 {
     consm_status st = CONSM_OK;
     struct consm_place *at = &((struct consm *)s->own)->place;
-    bool late = session_late(s) && at->updates > 0;
+    bool late = session_late(s) && at->updates > 0, first = true;
     while (at->left > 0 && at->updates < s->options.config.epochs && !late && !gives_up(s)) {
         if (at->round > 0)
             session_promise(s, certain(s));
         at->updates++;
         at->left--;
         late = session_late(s);
-        if (at->round == 0 && !late && !consm_looks(&s->options.config, at->updates))
-            TRY(session_step(s, &progress->loss));
-        else
+        bool looks = at->round > 0 || late || consm_looks(&s->options.config, at->updates);
+        double since = clock_seconds();
+        if (looks)
             TRY(session_epoch(s, at->updates, progress));
+        else
+            TRY(session_step(s, &progress->loss));
+        consm_note_update(s, clock_seconds() - since, looks, first);
+        first = false;
         progress->epoch = at->updates;
         TRY(session_report(s, progress));
     }
@@ -308,6 +319,7 @@ static consm_status begin(struct session *s, struct consm_place *at, struct prog
         at->prune_by = PRUNE_BY_NONE;
     if (((struct consm *)s->own)->matcher && !session_late(s))
         TRY(consm_examine_matching(s));
+    ((struct consm *)s->own)->outlook.examined = true;
     if (taken) { /* the warm-up is over */
         progress->epoch = at->updates;
         TRY(session_validate(&progress->val_acc, s));
@@ -337,6 +349,7 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
     if (own->matcher && c->coefficients == COEFFICIENTS_TRUST)
         TRY(consm_open_witnesses(s));
     TRY(consm_reserve_arms(s));
+    own->outlook.examined = at->begun;
     if (!at->begun)
         TRY(begin(s, at, &progress));
     consm_pull(s);
@@ -433,12 +446,6 @@ static consm_status consm_coefficients(struct session *s, float *w, const struct
     return CONSM_OK;
 }
 
-/* Beside the trials, the last of which is the warm-up. */
-static int64_t planned_after(const struct config *c)
-{
-    return planned(c) - (consm_choice_updates(c) > 0 ? c->warmup : 0);
-}
-
 const struct procedure consm_procedure = {
     .model = "consm",
     .open = consm_open,
@@ -447,11 +454,9 @@ const struct procedure consm_procedure = {
     .plain_phase = true,
     .fit = consm_fit,
     .resumes = true,
-    .bounded = true,
-    .trials = consm_choice_updates,
-    .planned = planned_after,
     .memory = consm_memory,
     .sound = consm_sound,
     .close = consm_close,
     .coefficients = consm_coefficients,
+    .share = consm_share,
 };

@@ -6,6 +6,7 @@
 #include "match/trust.h"
 #include "nn/snapshot.h"
 #include "train/guess.h"
+#include "train/outlook.h"
 #include "train/session.h"
 
 /* Where Algorithm 2 is, so that an interrupted run can go on. */
@@ -51,6 +52,7 @@ struct consm {
     struct snapshot fork, way[CONSM_ARMS]; /* where arms part, and how far each came */
     struct matcher *matcher;
     double zeta;
+    struct outlook outlook;
 
     struct index *left, *right; /* (|E|) the ends of every edge */
     float *w;       /* (|E|) what the last round trusted each edge; matching alone at the end */
@@ -95,6 +97,7 @@ double consm_kept_share(const struct session *s, enum config_prune_by by, int64_
 
 /* What a matching module of the session works on. */
 struct match_data consm_match_data(const struct session *s);
+const float *consm_dense(const struct session *s); /* (n, f) features that it reads, or NULL */
 
 /* Fills place.quality and place.prune_by (consm_exam.c). */
 consm_status consm_examine_matching(struct session *s);
@@ -158,7 +161,6 @@ bool consm_looks(const struct config *c, int64_t update);
 
 /* Goes on where the chosen candidate is. */
 consm_status consm_take_over(struct session *s);
-int64_t consm_choice_updates(const struct config *c); /* that it takes; 0 when there is no choice */
 
 /* ---- consm_arms.c: λ and which edges attract ---- */
 
@@ -177,5 +179,15 @@ consm_status consm_reserve_arms(struct session *s);
 consm_status consm_fork(struct session *s);
 consm_status consm_choose_arm(struct session *s, struct progress *progress);
 void consm_settle_arm(struct session *s);
+
+/* ---- how far it is (consm_outlook.c) ------------------------------------- */
+
+double consm_share(const struct session *s); /* procedure.share */
+
+/* Seconds of what follows the choice of a backbone. */
+double consm_after_choice(const struct outlook *o, const struct config *c);
+
+/* An update of the warm-up or of a round took so long, with its look if it had one. */
+void consm_note_update(struct session *s, double seconds, bool looked, bool first);
 
 #endif

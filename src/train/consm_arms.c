@@ -5,6 +5,7 @@
  * coefficients trains without. */
 #include "train/consm.h"
 
+#include "base/clock.h"
 #include <math.h>
 
 /* Parts of a round's updates after which so many arms stay. */
@@ -109,8 +110,11 @@ static consm_status go_on(struct session *s, struct tried *t, int64_t until,
     while (s->learner.steps < own->fork.steps + until && at->updates < s->options.config.epochs &&
            !session_late(s)) {
         struct learner before = s->learner;
+        double since = clock_seconds();
         at->updates++;
         TRY(session_epoch(s, at->updates, progress));
+        consm_note_update(s, clock_seconds() - since, true, fresh);
+        fresh = false;
         t->val = progress->val_acc > t->val ? progress->val_acc : t->val;
         if (s->learner.best != before.best || s->learner.best_loss != before.best_loss)
             t->found = at->updates;

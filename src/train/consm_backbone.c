@@ -4,6 +4,8 @@
  * that. Only training and validation labels are read. */
 #include "train/consm.h"
 
+#include "base/clock.h"
+
 /* The plain choices (feature normalisation, weight decay, dropout, keeping a node's own embedding
  * apart) are open to the same selection as the models. GAT drops what its authors drop, 0.6
  * everywhere but in the bag of words; GRAND is as its authors set it for Cora; the wide GCN with
@@ -30,11 +32,11 @@ enum { CANDIDATES = sizeof candidates / sizeof *candidates };
 
 /* Where the run is judged by how it ranks or by what it says of a rare class, the mean loss is
  * almost all of the others: decay and dropout, which suit even classes, then leave of the rare
- * one's small gradient nothing. Half of these do without them and take longer steps; an MLP is
- * among them, because edges may say nothing of such a class. */
+ * one's small gradient nothing. Half of these do (almost) without them and take longer steps; an
+ * MLP is among them, because edges may say nothing of such a class. */
 static const struct candidate rare_candidates[] = {
     {BACKBONE_GCN, FEATURES_NONE, 0.03, 0, 0, 0, 0, 2, 2, 64, 10, NORM_NONE},
-    {BACKBONE_GAT, FEATURES_NONE, 0.03, 0, 0, 0, 0, 2, 2, 64, 10, NORM_NONE},
+    {BACKBONE_GAT, FEATURES_NONE, 0.02, 5e-5, 0.2, 0, 0.2, 2, 2, 64, 10, NORM_NONE},
     {BACKBONE_H2GCN, FEATURES_NONE, 0.03, 0, 0, 0, 0, 2, 2, 64, 10, NORM_NONE},
     {BACKBONE_MLP, FEATURES_NONE, 0.03, 0, 0, 0, 0, 2, 2, 64, 10, NORM_NONE},
     {BACKBONE_GCN, FEATURES_NONE, 0.005, 5e-4, 0.5, 0, 0.5, 2, 2, 64, 10, NORM_NONE},
@@ -55,18 +57,27 @@ static bool is_rare(const struct config *c)
  * on a graph with more entries than this they would take longer than all others together. */
 enum { COSTLY_ENTRIES = 500000 };
 
-/* The rungs: at tenths of the warm-up so many stay. The first is at 60 of 200 updates: slow
- * starters (dropout of 0.8) are last at 30. An ensemble takes one more on to the end: it is glad of
- * variety. */
-enum { RUNGS = 4, OFFERED = 4 };
-static const struct {
+/* The rungs: at tenths of the warm-up so many stay. The first, at five updates, is for the clock:
+ * it tells what each costs before a person is told how long all will take. The next is at 60 of 200
+ * updates: slow starters (dropout of 0.8) are last at 30. What finds a rare class finds it late, at
+ * a third of the way it is often still last. An ensemble takes one more on to the end: it is glad
+ * of variety. */
+enum { RUNGS = 5, OFFERED = 4 };
+struct rung {
     int64_t tenths, stay;
-} rung[RUNGS] = {{3, 3}, {6, 2}, {9, 1}, {10, 1}};
+};
+static const struct rung even_rungs[RUNGS] = {{0, CANDIDATES}, {3, 3}, {6, 2}, {9, 1}, {10, 1}};
+static const struct rung rare_rungs[RUNGS] = {{0, CANDIDATES}, {6, 3}, {8, 2}, {9, 1}, {10, 1}};
 
 /* Before the last rung validation is looked at every so many updates only: it costs almost as much
  * as an update, and the best come late. A given backbone's warm-up does the same, so that naming
  * what was chosen repeats a run to the bit. */
 enum { LOOK_EVERY = 5 };
+
+static const struct rung *rungs_of(const struct config *c)
+{
+    return is_rare(c) ? rare_rungs : even_rungs;
+}
 
 static void apply(struct config *c, const struct candidate *candidate)
 {
@@ -94,7 +105,9 @@ static int64_t trial_epochs(const struct config *c)
 
 static int64_t rung_epochs(const struct config *c, int r)
 {
-    int64_t whole = trial_epochs(c), part = whole * rung[r].tenths / 10;
+    const struct rung *rung = rungs_of(c);
+    int64_t whole = trial_epochs(c), part = whole * rung[r ? r : 1].tenths / 10;
+    part = r == 0 && part > LOOK_EVERY ? LOOK_EVERY : part;
     return part > 0 ? part : 1;
 }
 
@@ -121,17 +134,6 @@ static void choose(struct config *c, int64_t i)
         c->normalize_features = i == 0 ? FEATURES_NONE : FEATURES_ROW;
 }
 
-int64_t consm_choice_updates(const struct config *c)
-{
-    int64_t left = choices(c), before = 0, updates = 0;
-    for (int r = 0; r < RUNGS; r++) {
-        updates += left * (rung_epochs(c, r) - before);
-        before = rung_epochs(c, r);
-        left = left < rung[r].stay ? left : rung[r].stay;
-    }
-    return updates;
-}
-
 /* ---- one candidate ------------------------------------------------------- */
 
 /* Between two rungs a candidate is numbers only: programs and their memory are made again, so that
@@ -140,7 +142,37 @@ struct trial {
     int64_t number; /* of the candidate */
     struct snapshot at;
     double val, loss; /* the best so far, -1: none; loss is 0 unless ties on validation go by it */
+    struct outlook_candidate course;
 };
+
+/* All that are left, the best first. */
+struct field {
+    struct session *s;
+    struct trial *trial;
+    int64_t count;
+};
+
+/* The share of the run's time that is over while candidates climb. */
+static double share_of(const struct field *f)
+{
+    const struct config *c = &f->s->options.config;
+    const struct rung *rung = rungs_of(c);
+    struct consm *own = f->s->own;
+    struct outlook_candidate course[CANDIDATES];
+    struct outlook_rung way[RUNGS];
+    for (int64_t i = 0; i < f->count; i++)
+        course[i] = f->trial[i].course;
+    for (int r = 0; r < RUNGS; r++)
+        way[r] =
+            (struct outlook_rung){rung_epochs(c, r), r == RUNGS - 1 ? 1 : LOOK_EVERY, rung[r].stay};
+    double left = outlook_choice(course, f->count, way, RUNGS);
+    outlook_choose(&own->outlook, course, f->count);
+    left += consm_after_choice(&own->outlook, c);
+    double elapsed = clock_seconds() - own->outlook.begun;
+    if (c->time_budget > 0 && left > c->time_budget - elapsed)
+        left = c->time_budget > elapsed ? c->time_budget - elapsed : 0;
+    return outlook_share(elapsed, left);
+}
 
 static consm_status open_trial(struct session **out, struct session *s, const struct trial *t)
 {
@@ -161,18 +193,27 @@ done:
     return st;
 }
 
-/* Updates up to that number; every look at validation is told. */
-static consm_status go_on(struct session *s, struct session *trial, int64_t until)
+/* Updates of a candidate up to that number; every look at validation is told. */
+static consm_status go_on(struct field *f, struct trial *t, struct session *trial, int64_t until)
 {
     consm_status st = CONSM_OK;
+    struct session *s = f->s;
     struct progress heard = {.seed = s->options.seed};
-    bool late = session_late(s) && trial->learner.steps > 0;
+    bool late = session_late(s) && trial->learner.steps > 0, first = true;
     while (trial->learner.steps < until && !late) {
+        double since = clock_seconds();
         TRY(session_step(trial, &heard.loss));
+        double stepped = clock_seconds();
+        pace_update(&t->course.pace, stepped - since, first);
+        first = false;
         late = session_late(s);
-        if (late || consm_looks(&s->options.config, trial->learner.steps))
+        if (late || consm_looks(&s->options.config, trial->learner.steps)) {
             TRY(session_validate(&heard.val_acc, trial));
+            pace_look(&t->course.pace, clock_seconds() - stepped);
+        }
+        t->course.done = trial->learner.steps;
         heard.best_val = trial->learner.best;
+        heard.share = s->options.progress ? share_of(f) : 0;
         if (s->options.progress && s->options.progress(s->options.progress_ctx, &heard))
             TRY(status_fail(CONSM_ECANCEL, "stopped while the backbone was being chosen"));
     }
@@ -180,12 +221,12 @@ done:
     return st;
 }
 
-static consm_status climb(struct session *s, struct trial *t, int r)
+static consm_status climb(struct field *f, struct trial *t, int r)
 {
     consm_status st = CONSM_OK;
-    struct session *trial = NULL;
+    struct session *s = f->s, *trial = NULL;
     TRY(open_trial(&trial, s, t));
-    TRY(go_on(s, trial, rung_epochs(&s->options.config, r)));
+    TRY(go_on(f, t, trial, rung_epochs(&s->options.config, r)));
     t->val = trial->learner.best;
     t->loss = trial->learner.best_loss;
     TRY(snapshot_take(&t->at, &trial->learner));
@@ -220,27 +261,29 @@ static void order(struct trial *trial, int64_t count)
 
 /* All candidates up to a rung, the best first; what the clock leaves out has no validation and
  * comes last. */
-static consm_status climb_all(struct session *s, struct trial *trial, int64_t count, int r)
+static consm_status climb_all(struct field *f, int r)
 {
     consm_status st = CONSM_OK;
-    for (int64_t i = 0; i < count && (i == 0 || !session_late(s)); i++)
-        TRY(climb(s, &trial[i], r));
-    order(trial, count);
+    for (int64_t i = 0; i < f->count && (i == 0 || !session_late(f->s)); i++)
+        TRY(climb(f, &f->trial[i], r));
+    order(f->trial, f->count);
 done:
     return st;
 }
 
 /* The best after the first rung are trained whole, each offered to whoever collects them; the best
  * is trained on. */
-static consm_status offer_best(struct session *s, struct trial *trial, int64_t count)
+static consm_status offer_best(struct field *f)
 {
     consm_status st = CONSM_OK;
-    struct session *whole = NULL;
-    TRY(climb_all(s, trial, count, 0));
-    count = count < OFFERED ? count : OFFERED;
-    for (int64_t i = 0; i < count; i++) {
+    struct session *s = f->s, *whole = NULL;
+    struct trial *trial = f->trial;
+    TRY(climb_all(f, 0));
+    TRY(climb_all(f, 1));
+    f->count = f->count < OFFERED ? f->count : OFFERED;
+    for (int64_t i = 0; i < f->count; i++) {
         TRY(open_trial(&whole, s, &trial[i]));
-        TRY(go_on(s, whole, trial_epochs(&s->options.config)));
+        TRY(go_on(f, &trial[i], whole, trial_epochs(&s->options.config)));
         trial[i].val = whole->learner.best;
         trial[i].loss = whole->learner.best_loss;
         TRY(snapshot_take(&trial[i].at, &whole->learner));
@@ -249,21 +292,22 @@ static consm_status offer_best(struct session *s, struct trial *trial, int64_t c
         session_free(whole);
         whole = NULL;
     }
-    order(trial, count);
-    TRY(climb(s, &trial[0], RUNGS - 1));
+    order(trial, f->count);
+    TRY(climb(f, &trial[0], RUNGS - 1));
 done:
     session_free(whole);
     return st;
 }
 
-static consm_status halve(struct session *s, struct trial *trial, int64_t count)
+static consm_status halve(struct field *f)
 {
     consm_status st = CONSM_OK;
+    const struct rung *rung = rungs_of(&f->s->options.config);
     for (int r = 0; r < RUNGS - 1; r++) {
-        TRY(climb_all(s, trial, count, r));
-        count = count < rung[r].stay ? count : rung[r].stay;
+        TRY(climb_all(f, r));
+        f->count = f->count < rung[r].stay ? f->count : rung[r].stay;
     }
-    TRY(climb(s, &trial[0], RUNGS - 1));
+    TRY(climb(f, &f->trial[0], RUNGS - 1));
 done:
     return st;
 }
@@ -285,7 +329,8 @@ consm_status consm_choose_backbone(struct session *s)
             trial[count++] = (struct trial){.number = i, .val = -1};
     if (count == 0)
         return CONSM_OK;
-    TRY(s->options.offer ? offer_best(s, trial, count) : halve(s, trial, count));
+    struct field field = {s, trial, count};
+    TRY(s->options.offer ? offer_best(&field) : halve(&field));
     choose(&s->options.config, trial[0].number);
 done:
     for (int64_t i = 0; i < CANDIDATES; i++)

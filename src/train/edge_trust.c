@@ -38,7 +38,7 @@ static struct witness_data witness_data_of(const struct session *s)
         .edges = own->edges,
         .graph = problem->graph,
         .sparse = problem->sparse,
-        .dense = problem->dense,
+        .dense = consm_dense(s),
         .features = problem->features,
         .classes = problem->classes,
     };

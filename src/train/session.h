@@ -53,9 +53,6 @@ struct session {
 struct procedure {
     const char *model;
     bool resumes; /* fit goes on from what a checkpoint restored */
-    bool bounded; /* fit() ends after config.epochs updates at the latest */
-    int64_t (*trials)(const struct config *c);  /* updates that open() takes to choose */
-    int64_t (*planned)(const struct config *c); /* that fit() takes at most */
     consm_status (*memory)(struct session *s, memory_fn see, void *ctx); /* of session_memory */
     bool (*sound)(const struct session *s);    /* whether memory read from a file is possible */
     consm_status (*open)(struct session *s);   /* makes s->own, before the programs are recorded */
@@ -63,7 +60,8 @@ struct procedure {
     node (*extra_loss)(struct session *s, struct program *p, node logits); /* added to the loss */
     bool plain_phase; /* some steps go without the extra loss (s->without_extra) */
     consm_status (*fit)(struct session *s, struct train_result *result); /* instead of epochs */
-    void (*close)(struct session *s);                                    /* frees s->own */
+    double (*share)(const struct session *s); /* of the time fit() takes; NULL: by epochs */
+    void (*close)(struct session *s);         /* frees s->own */
     /* One coefficient per undirected edge after training; NULL: see model_def.coefficients. */
     consm_status (*coefficients)(struct session *s, float *w, const struct edges *edges);
 };

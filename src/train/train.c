@@ -69,7 +69,12 @@ consm_status session_report(struct session *s, const struct progress *progress)
 {
     consm_status st = CONSM_OK;
     const struct train_options *o = &s->options;
-    bool stop = o->progress && o->progress(o->progress_ctx, progress);
+    struct progress told = *progress;
+    if (o->progress && s->procedure && s->procedure->share)
+        told.share = s->procedure->share(s);
+    else if (progress->epochs > 0)
+        told.share = (double)progress->epoch / (double)progress->epochs;
+    bool stop = o->progress && o->progress(o->progress_ctx, &told);
     stop = ranks_first(stop) != 0;
     s->ahead.stop = s->ahead.stop || stop;
     if (session_ahead(s)) /* what the session holds is of a later epoch */
@@ -134,21 +139,6 @@ consm_status session_train(struct session *s, struct train_result *result)
     result->loss = progress.loss;
 done:
     return st;
-}
-
-int64_t train_planned(const struct train_options *options, int64_t *trials)
-{
-    const struct procedure *procedure = NULL;
-    const struct config *c = &options->config;
-    *trials = 0;
-    if (procedure_find(&procedure, options) < 0 || !procedure)
-        return c->epochs;
-    if (procedure->trials)
-        *trials = procedure->trials(c);
-    int64_t planned = procedure->planned ? procedure->planned(c)
-                      : procedure->fit   ? c->warmup + c->rounds * c->gnn_steps
-                                         : c->epochs;
-    return *trials + (procedure->bounded && c->epochs < planned ? c->epochs : planned);
 }
 
 consm_status train_once(struct train_result *result, const struct problem *problem,

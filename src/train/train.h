@@ -27,6 +27,7 @@ struct progress {
     int64_t epoch, epochs; /* finished, in all; epoch 0: an update of a candidate backbone */
     double loss, val_acc, best_val; /* the last two by the run's metric */
     int64_t member, members;        /* of an ensemble: which run, from 1, of how many; else 0 */
+    double share;                   /* of the time the run takes, as far as can be told */
 };
 typedef bool (*progress_fn)(void *ctx, const struct progress *progress);
 
@@ -93,10 +94,6 @@ consm_status session_train(struct session *s, struct train_result *result);
  * run. */
 consm_status session_logits(const float **out, struct session *s);
 struct params *session_params(struct session *s);
-
-/* How many updates a run will take at most, as far as that is known before it, and how many of them
- * go to candidates that are tried before the first epoch. */
-int64_t train_planned(const struct train_options *options, int64_t *trials);
 
 /* One run on the device that the options name, with that many threads of the host. */
 consm_status train_once(struct train_result *result, const struct problem *problem,
