@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/threads.h"
+#include "cpu/parts.h"
 #include "program/plugin.h"
 
 #include <dlfcn.h>
@@ -18,6 +19,7 @@ static const struct plugin_services services = {
     .resolve = instr_resolve,
     .team_new = team_new,
     .team_free = team_free,
+    .sums = &cpu_sums,
 };
 
 /* The address of a function of libconsm_<name>.so; scope: RTLD_LOCAL or RTLD_GLOBAL. */
@@ -59,4 +61,17 @@ consm_status plugin_ranks(const struct ranks **out)
                            "it was built without MPI (scripts/bootstrap mpi, then build again)");
     memcpy(&open, &symbol, sizeof open);
     return open(out, &services, plugin_layout());
+}
+
+consm_status plugin_cut(int32_t *part, const struct csr *graph, int parts)
+{
+    cut_graph_fn *cut;
+    void *symbol;
+    if (find_function(&symbol, "mpi", "consm_cut", RTLD_GLOBAL) < 0)
+        return status_fail(
+            CONSM_ENOTFOUND,
+            "there is no libconsm_mpi.so beside this consm: it was built without MPI "
+            "(scripts/bootstrap mpi, then build again)");
+    memcpy(&cut, &symbol, sizeof cut);
+    return cut(part, graph, parts, &services, plugin_layout());
 }

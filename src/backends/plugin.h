@@ -11,4 +11,8 @@ consm_status plugin_open(struct backend **out, const char *name, int device, int
 /* Joins the processes that mpirun started, by libconsm_mpi.so. */
 consm_status plugin_ranks(const struct ranks **out);
 
+/* part (rows): which of so many parts a row of an undirected graph is in, by METIS in the same
+ * library: few rows have neighbours in other parts. */
+consm_status plugin_cut(int32_t *part, const struct csr *graph, int parts);
+
 #endif

@@ -65,6 +65,11 @@ consm_status ranks_agree_text(const char *what, const char *text)
     return joined ? joined->agree(what, text, strlen(text), true) : CONSM_OK;
 }
 
+int64_t ranks_sent(void)
+{
+    return joined ? joined->sent() : 0;
+}
+
 double ranks_first(double mine)
 {
     return joined ? joined->first(mine) : mine;

@@ -24,6 +24,7 @@ consm_status ranks_divide(struct backend **b);
 /* See struct ranks; when alone they agree, mine comes back, and the end is no failure's. */
 consm_status ranks_agree(const char *what, const void *data, size_t bytes);
 consm_status ranks_agree_text(const char *what, const char *text);
+int64_t ranks_sent(void);
 double ranks_first(double mine);
 bool ranks_end(bool failed);
 void ranks_abandon(int code);

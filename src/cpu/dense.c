@@ -64,18 +64,23 @@ KERNEL(noise)
         draw_noise(in->out + r * in->cols, in->cols, (uint64_t)(number[r] * in->cols), in, step);
 }
 
-KERNEL(matmul)
+struct gemm gemm_of(const struct instr *in)
 {
     bool ta = in->attr.transposed, tb = in->attr.other_transposed;
-    struct gemm g = {.c = in->out,
-                     .a = in->src[0],
-                     .b = in->src[1],
-                     .m = in->rows,
-                     .n = in->cols,
-                     .k = ta ? in->src_rows[0] : in->src_cols[0],
-                     .ta = ta,
-                     .tb = tb,
-                     .alpha = 1};
+    return (struct gemm){.c = in->out,
+                         .a = in->src[0],
+                         .b = in->src[1],
+                         .m = in->rows,
+                         .n = in->cols,
+                         .k = ta ? in->src_rows[0] : in->src_cols[0],
+                         .ta = ta,
+                         .tb = tb,
+                         .alpha = 1};
+}
+
+KERNEL(matmul)
+{
+    struct gemm g = gemm_of(in);
     (void)step;
     gemm_run(&g, in->scratch, who);
 }

@@ -110,23 +110,34 @@ static void gemm_tiles(const struct gemm *g, struct worker who)
     }
 }
 
-static void gemm_inner_blocks(const struct gemm *g, float *partial, int64_t inner,
-                              struct worker who)
+void gemm_tile_into(const struct gemm *g, float *to, int64_t tile)
 {
-    const int64_t blocks = (g->k + inner - 1) / inner, size = g->m * g->n;
-    int64_t from, to;
-    team_range(who, blocks, 1, &from, &to);
-    for (int64_t b = from; b < to; b++) {
-        const int64_t first = b * inner, k = g->k - first < inner ? g->k - first : inner;
-        float *c = partial + b * size;
-        if (gemm_is_tall(g, inner)) {
-            memset(c, 0, (size_t)size * sizeof *c);
-            simd_best()->tall_product(c, g->a + first * g->m, g->b + first * g->n, g->m, g->n, k);
-        } else {
-            gemm_piece(g, c, 0, g->m, 0, g->n, first, k, 0);
-        }
+    const int64_t rows = GEMM_PART_ROWS, first = tile * rows;
+    gemm_piece(g, to, first, g->m - first < rows ? g->m - first : rows, 0, g->n, 0, g->k, g->beta);
+}
+
+int64_t gemm_blocks(int64_t m, int64_t n, int64_t k, bool ta, int64_t *length)
+{
+    *length = gemm_inner(m, n, k, ta);
+    return k < 1 || *length == k ? 1 : (k + *length - 1) / *length;
+}
+
+void gemm_block(const struct gemm *g, float *partial, int64_t block)
+{
+    const int64_t inner = gemm_inner(g->m, g->n, g->k, g->ta), first = block * inner;
+    const int64_t k = g->k - first < inner ? g->k - first : inner;
+    if (gemm_is_tall(g, inner)) {
+        memset(partial, 0, (size_t)(g->m * g->n) * sizeof *partial);
+        simd_best()->tall_product(partial, g->a + first * g->m, g->b + first * g->n, g->m, g->n, k);
+    } else {
+        gemm_piece(g, partial, 0, g->m, 0, g->n, first, k, 0);
     }
-    team_barrier(who);
+}
+
+void gemm_add_blocks(const struct gemm *g, const float *partial, struct worker who)
+{
+    int64_t from, to, length, size = g->m * g->n;
+    const int64_t blocks = gemm_blocks(g->m, g->n, g->k, g->ta, &length);
     team_range(who, size, 16, &from, &to);
     for (int64_t i = from; i < to; i++) {
         float sum = g->beta == 0 ? 0 : g->beta * g->c[i];
@@ -134,6 +145,18 @@ static void gemm_inner_blocks(const struct gemm *g, float *partial, int64_t inne
             sum += partial[b * size + i];
         g->c[i] = sum;
     }
+}
+
+static void gemm_inner_blocks(const struct gemm *g, float *partial, int64_t inner,
+                              struct worker who)
+{
+    const int64_t blocks = (g->k + inner - 1) / inner;
+    int64_t from, to;
+    team_range(who, blocks, 1, &from, &to);
+    for (int64_t b = from; b < to; b++)
+        gemm_block(g, partial + b * g->m * g->n, b);
+    team_barrier(who);
+    gemm_add_blocks(g, partial, who);
 }
 
 void gemm_run(const struct gemm *g, void *scratch, struct worker who)

@@ -26,4 +26,13 @@ size_t gemm_scratch_bytes(int64_t m, int64_t n, int64_t k, bool ta, bool tb);
  * beta 0, C is not read. scratch is aligned to 64 bytes. */
 void gemm_run(const struct gemm *g, void *scratch, struct worker who);
 
+/* The same in two halves, for those who have only some of the inner dimension, or want only some of
+ * the result. A product with blocks is the sum of their partial results (m, n), in order; one
+ * without is made of tiles of GEMM_PART_ROWS rows, each of the whole inner dimension. */
+enum { GEMM_PART_ROWS = 128 };
+int64_t gemm_blocks(int64_t m, int64_t n, int64_t k, bool ta, int64_t *length); /* 1: none */
+void gemm_block(const struct gemm *g, float *partial, int64_t block);
+void gemm_add_blocks(const struct gemm *g, const float *partial, struct worker who);
+void gemm_tile_into(const struct gemm *g, float *to, int64_t tile);
+
 #endif

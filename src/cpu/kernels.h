@@ -3,6 +3,7 @@
 #define CPU_KERNELS_H
 
 #include "base/threads.h"
+#include "cpu/gemm.h"
 #include "cpu/simd.h"
 #include "program/backend.h"
 
@@ -119,6 +120,28 @@ KERNEL(mse_grad);
 KERNEL(adam);
 KERNEL(keep);
 
+/* Sums over many rows as two halves: the partial sums of blocks [from, to), of which block b's lies
+ * where it lies among all of them, and what is made of all. parts.c hands them to those who have
+ * only some of the rows. */
+enum { LOSS_BLOCK = 256 }; /* terms */
+struct gemm gemm_of(const struct instr *in);
+void head_outer_blocks(float *partial, const struct instr *in, int64_t from, int64_t to);
+void nll_blocks(double *partial, const struct instr *in, int64_t from, int64_t to);
+void nll_total(const struct instr *in, const double *partial, int64_t blocks);
+void weighted_blocks(double *partial, const struct instr *in, int64_t from, int64_t to);
+enum { BATCH_COLUMNS = 6 };               /* of work, in columns of the operation */
+int batch_phases(const struct instr *in); /* 0: it has no sums */
+void batch_blocks(float *partial, const struct instr *in, float *work, int phase, int64_t from,
+                  int64_t to);
+void batch_total(const struct instr *in, const float *partial, float *work, int phase, int64_t left,
+                 int64_t right);
+void batch_rows(const struct instr *in, float *work, int64_t from, int64_t to);
+struct judged {
+    double right, surprise; /* 1 or 0; -log p of the label, if that matters */
+};
+struct judged keep_judge(const struct instr *in, int64_t k); /* of row k of the index */
+void keep_decide(const struct instr *in, struct judged all);
+
 /* The kernel of every operation; NULL: it has none (leaves). */
 extern const kernel cpu_kernels[OP_COUNT];
 
@@ -133,5 +156,6 @@ size_t scratch_rows(const struct instr *in);
 size_t scratch_loss(const struct instr *in);
 size_t scratch_sparse(const struct instr *in);
 size_t scratch_heads(const struct instr *in);
+size_t scratch_batch(const struct instr *in);
 
 #endif

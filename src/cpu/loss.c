@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-enum { LOSS_BLOCK = 256 };
-
 size_t scratch_loss(const struct instr *in)
 {
     switch (in->op) {
@@ -51,34 +49,44 @@ static float log_sum_exp(const float *x, int64_t c)
     return most + logf(total);
 }
 
-KERNEL(nll)
+void nll_blocks(double *partial, const struct instr *in, int64_t from, int64_t to)
 {
-    int64_t from, to, c = in->src_cols[0], count = in->attr.index->count;
-    int64_t blocks = block_count(count, LOSS_BLOCK);
-    double *loss = (double *)in->scratch, *weight = loss + blocks;
-    (void)step;
-    team_range(who, blocks, 1, &from, &to);
+    int64_t c = in->src_cols[0], count = in->attr.index->count;
     for (int64_t b = from; b < to; b++) {
         int64_t last = (b + 1) * LOSS_BLOCK < count ? (b + 1) * LOSS_BLOCK : count;
-        loss[b] = weight[b] = 0;
+        double *loss = &partial[2 * b], *weight = loss + 1;
+        *loss = *weight = 0;
         for (int64_t k = b * LOSS_BLOCK; k < last; k++) {
             int32_t r = in->attr.index->row[k];
             float w = in->attr.weight ? in->attr.weight[k] : 1;
             const float *x = in->src[0] + r * c;
             if (w != 0)
-                loss[b] += (double)w * (double)(log_sum_exp(x, c) - x[in->attr.label[r]]);
-            weight[b] += (double)w;
+                *loss += (double)w * (double)(log_sum_exp(x, c) - x[in->attr.label[r]]);
+            *weight += (double)w;
         }
     }
+}
+
+void nll_total(const struct instr *in, const double *partial, int64_t blocks)
+{
+    double total = 0, weights = 0;
+    for (int64_t b = 0; b < blocks; b++) {
+        total += partial[2 * b];
+        weights += partial[2 * b + 1];
+    }
+    in->out[0] = weights > 0 ? (float)(total / weights) : 0;
+}
+
+KERNEL(nll)
+{
+    int64_t from, to, blocks = block_count(in->attr.index->count, LOSS_BLOCK);
+    double *partial = (double *)in->scratch;
+    (void)step;
+    team_range(who, blocks, 1, &from, &to);
+    nll_blocks(partial, in, from, to);
     team_barrier(who);
-    if (who.id == 0) {
-        double total = 0, weights = 0;
-        for (int64_t b = 0; b < blocks; b++) {
-            total += loss[b];
-            weights += weight[b];
-        }
-        in->out[0] = weights > 0 ? (float)(total / weights) : 0;
-    }
+    if (who.id == 0)
+        nll_total(in, partial, blocks);
 }
 
 KERNEL(nll_grad)
@@ -142,23 +150,27 @@ static float mse_slope(float x, float t)
 
 typedef float term_fn(float x, float t);
 
-static void weighted_sum(const struct instr *in, struct worker who, term_fn *term)
+void weighted_blocks(double *partial, const struct instr *in, int64_t from, int64_t to)
 {
-    int64_t from, to, count = in->src_rows[0] * in->src_cols[0];
-    int64_t blocks = block_count(count, LOSS_BLOCK);
-    double *partial = (double *)in->scratch, total = 0;
-    team_range(who, blocks, 1, &from, &to);
+    term_fn *term = in->op == OP_BCE ? bce_term : in->op == OP_L1 ? l1_term : mse_term;
+    int64_t count = in->src_rows[0] * in->src_cols[0];
     for (int64_t b = from; b < to; b++) {
         int64_t last = (b + 1) * LOSS_BLOCK < count ? (b + 1) * LOSS_BLOCK : count;
         partial[b] = 0;
         for (int64_t k = b * LOSS_BLOCK; k < last; k++)
             partial[b] += (double)(in->src[2][k] * term(in->src[0][k], in->src[1][k]));
     }
+}
+
+static void weighted_sum(const struct instr *in, struct worker who)
+{
+    int64_t from, to, blocks = block_count(in->src_rows[0] * in->src_cols[0], LOSS_BLOCK);
+    double *partial = (double *)in->scratch;
+    team_range(who, blocks, 1, &from, &to);
+    weighted_blocks(partial, in, from, to);
     team_barrier(who);
-    for (int64_t b = 0; who.id == 0 && b < blocks; b++)
-        total += partial[b];
     if (who.id == 0)
-        in->out[0] = (float)total;
+        simd_best()->reduce_combine(in->out, partial, blocks);
 }
 
 static void weighted_slope(const struct instr *in, struct worker who, term_fn *slope)
@@ -173,7 +185,7 @@ static void weighted_slope(const struct instr *in, struct worker who, term_fn *s
     KERNEL(name)                               \
     {                                          \
         (void)step;                            \
-        weighted_sum(in, who, name##_term);    \
+        weighted_sum(in, who);                 \
     }                                          \
     KERNEL(name##_grad)                        \
     {                                          \

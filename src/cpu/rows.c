@@ -1,12 +1,10 @@
-/* Rows by index, pairs of rows, row and batch normalisation. */
+/* Rows by index, pairs of rows, rows of length one. */
 #include "cpu/kernels.h"
 
 #include <math.h>
 #include <string.h>
 
 static const float NORM_FLOOR = 1e-8f; /* rows shorter than this count as this long */
-static const float VARIANCE_FLOOR = 1e-5f;
-static const float RUNNING_SHARE = 0.1f;
 
 /* The lists of positions per target row, as the sparse kernels like them. */
 static struct sparse inverse_lists(const struct index *index)
@@ -16,16 +14,12 @@ static struct sparse inverse_lists(const struct index *index)
 
 size_t scratch_rows(const struct instr *in)
 {
-    size_t f = (size_t)in->cols, n = (size_t)in->rows;
-    size_t blocks = (size_t)block_count(in->rows, COL_BLOCK);
+    size_t n = (size_t)in->rows;
     switch (in->op) {
     case OP_ROW_NORMALIZE:
     case OP_ROW_NORMALIZE_GRAD: return n * sizeof(float);
     case OP_PAIR_COSINE: return (size_t)in->src_rows[0] * sizeof(float);
     case OP_PAIR_COSINE_GRAD: return (2 * n + 2 * (size_t)in->attr.index->count) * sizeof(float);
-    case OP_BATCH_NORM:
-    case OP_BATCH_NORM_XHAT:
-    case OP_BATCH_NORM_GRAD: return (2 * blocks + 6) * f * sizeof(float);
     default: return 0;
     }
 }
@@ -254,118 +248,4 @@ KERNEL(pair_squared_grad)
         add_differences(in, r, in->attr.index, in->attr.other->row);
         add_differences(in, r, in->attr.other, in->attr.index->row);
     }
-}
-
-/* ---- batch norm ---------------------------------------------------------- */
-
-/* Column means and 1/sqrt(variance + floor) of x (n, f), known to all workers afterwards. */
-static void column_statistics(float *mean, float *inverse, float *partial, const float *x,
-                              int64_t n, int64_t f, struct worker who)
-{
-    int64_t from, to, left, right, blocks = block_count(n, COL_BLOCK);
-    float share = n > 0 ? 1 / (float)n : 0;
-    team_range(who, blocks, 1, &from, &to);
-    team_range(who, f, 16, &left, &right);
-    simd_best()->col_sum(partial, x, NULL, f, n, from, to);
-    team_barrier(who);
-    simd_best()->col_combine(mean, partial, blocks, f, share, left, right);
-    team_barrier(who);
-    simd_best()->col_var(partial, x, mean, f, n, from, to);
-    team_barrier(who);
-    simd_best()->col_combine(inverse, partial, blocks, f, share, left, right);
-    for (int64_t c = left; c < right; c++)
-        inverse[c] = 1 / sqrtf(inverse[c] + VARIANCE_FLOOR);
-    team_barrier(who);
-}
-
-/* The pieces of scratch the three operations use. */
-struct batch_scratch {
-    float *mean, *inverse, *slope, *slope2, *offset, *partial, *partial2;
-};
-
-static struct batch_scratch batch_scratch(const struct instr *in)
-{
-    float *s = in->scratch;
-    int64_t f = in->cols, blocks = block_count(in->rows, COL_BLOCK);
-    return (struct batch_scratch){
-        s, s + f, s + 2 * f, s + 3 * f, s + 4 * f, s + 6 * f, s + 6 * f + blocks * f};
-}
-
-/* Moves the running statistics; the variance they keep is the unbiased one, as in PyTorch. */
-static void update_running(const struct instr *in, const struct batch_scratch *s)
-{
-    float *mean = in->update[0], *variance = in->update[1];
-    float unbias = in->rows > 1 ? (float)in->rows / (float)(in->rows - 1) : 1;
-    for (int64_t c = 0; c < in->cols; c++) {
-        float batch = 1 / (s->inverse[c] * s->inverse[c]) - VARIANCE_FLOOR;
-        mean[c] += RUNNING_SHARE * (s->mean[c] - mean[c]);
-        variance[c] += RUNNING_SHARE * (batch * unbias - variance[c]);
-    }
-}
-
-KERNEL(batch_norm)
-{
-    int64_t from, to, f = in->cols;
-    struct batch_scratch s = batch_scratch(in);
-    const float *gamma = in->src[1], *beta = in->src[2];
-    bool running = in->attr.running;
-    (void)step;
-    if (!running)
-        column_statistics(s.mean, s.inverse, s.partial, in->src[0], in->rows, f, who);
-    if (who.id == 0) {
-        for (int64_t c = 0; c < f; c++) {
-            float mean = running ? in->src[3][c] : s.mean[c];
-            s.slope[c] =
-                gamma[c] * (running ? 1 / sqrtf(in->src[4][c] + VARIANCE_FLOOR) : s.inverse[c]);
-            s.offset[c] = beta[c] - mean * s.slope[c];
-        }
-        if (!running)
-            update_running(in, &s);
-    }
-    team_barrier(who);
-    share_rows(in->rows, who, &from, &to);
-    simd_best()->col_affine(in->out, s.slope, in->src[0], NULL, NULL, s.offset, f, from, to);
-}
-
-/* x̂ = (x - mean)/sqrt(variance + floor) */
-KERNEL(batch_norm_xhat)
-{
-    int64_t from, to, f = in->cols;
-    struct batch_scratch s = batch_scratch(in);
-    (void)step;
-    column_statistics(s.mean, s.inverse, s.partial, in->src[0], in->rows, f, who);
-    if (who.id == 0)
-        for (int64_t c = 0; c < f; c++)
-            s.offset[c] = -s.mean[c] * s.inverse[c];
-    team_barrier(who);
-    share_rows(in->rows, who, &from, &to);
-    simd_best()->col_affine(in->out, s.inverse, in->src[0], NULL, NULL, s.offset, f, from, to);
-}
-
-/* x̄ = γ/σ·(G - mean(G) - x̂·mean(G∘x̂)), written as a·G + b·x + d per column */
-KERNEL(batch_norm_grad)
-{
-    int64_t from, to, left, right, f = in->cols, n = in->rows, blocks = block_count(n, COL_BLOCK);
-    struct batch_scratch s = batch_scratch(in);
-    const float *g = in->src[0], *x = in->src[1], *gamma = in->src[2];
-    float share = n > 0 ? 1 / (float)n : 0, *mean_g = s.slope, *mean_gx = s.slope2;
-    (void)step;
-    column_statistics(s.mean, s.inverse, s.partial, x, n, f, who);
-    team_range(who, blocks, 1, &from, &to);
-    team_range(who, f, 16, &left, &right);
-    simd_best()->col_sum(s.partial, g, NULL, f, n, from, to);
-    simd_best()->col_sum(s.partial2, g, x, f, n, from, to);
-    team_barrier(who);
-    simd_best()->col_combine(mean_g, s.partial, blocks, f, share, left, right);
-    simd_best()->col_combine(mean_gx, s.partial2, blocks, f, share, left, right);
-    for (int64_t c = left; c < right; c++) {
-        float with_xhat = s.inverse[c] * (mean_gx[c] - s.mean[c] * mean_g[c]);
-        float a = gamma[c] * s.inverse[c], b = -a * s.inverse[c] * with_xhat;
-        s.offset[c] = -a * mean_g[c] - b * s.mean[c];
-        s.slope[c] = a;
-        s.slope2[c] = b;
-    }
-    team_barrier(who);
-    share_rows(n, who, &from, &to);
-    simd_best()->col_affine(in->out, s.slope, g, s.slope2, x, s.offset, f, from, to);
 }

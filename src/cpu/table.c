@@ -8,12 +8,12 @@ void share_entries(const int64_t *start, int64_t rows, struct worker who, int64_
 {
     /* Row r costs its entries and one more; the borders are where the running cost crosses equal
      * parts of the total. */
-    int64_t total = start[rows] + rows, bound[2];
+    int64_t total = start[rows] - start[0] + rows, bound[2];
     for (int side = 0; side < 2; side++) {
         int64_t target = total * (who.id + side) / who.size, low = 0, high = rows;
         while (low < high) {
             int64_t middle = low + (high - low) / 2;
-            if (start[middle] + middle < target)
+            if (start[middle] - start[0] + middle < target)
                 low = middle + 1;
             else
                 high = middle;
@@ -44,8 +44,8 @@ void drop_numbered(float *y, const float *x, const struct instr *in, const struc
 
 size_t scratch_bytes(const struct instr *in)
 {
-    size_t need[] = {scratch_dense(in), scratch_rows(in), scratch_loss(in), scratch_sparse(in),
-                     scratch_heads(in)};
+    size_t need[] = {scratch_dense(in),  scratch_rows(in),  scratch_loss(in),
+                     scratch_sparse(in), scratch_heads(in), scratch_batch(in)};
     size_t most = 0;
     for (size_t i = 0; i < sizeof need / sizeof *need; i++)
         most = need[i] > most ? need[i] : most;

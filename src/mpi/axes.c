@@ -2,9 +2,7 @@
  * alike, so that operations row by row never wait for anybody. */
 #include "mpi/inside.h"
 
-#include <string.h>
-
-enum { ALIGN_ROWS = 16, ALIGN_FROM = 64 }; /* rows a rank, from which on cuts are at multiples */
+#include "graph/cut.h"
 
 struct axis *axis_find(const struct divided *d, int64_t rows)
 {
@@ -12,20 +10,6 @@ struct axis *axis_find(const struct divided *d, int64_t rows)
     while (a && a->rows != rows)
         a = a->next;
     return a;
-}
-
-/* First row at which the running weight reaches target. */
-static int64_t crossing(const int64_t *weight, int64_t rows, int64_t target)
-{
-    int64_t low = 0, high = rows;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (weight[middle] < target)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 consm_status axis_of(struct axis **out, struct divided *d, int64_t rows, const int64_t *weight)
@@ -43,15 +27,7 @@ consm_status axis_of(struct axis **out, struct divided *d, int64_t rows, const i
         return CONSM_ENOMEM;
     }
     a->rows = rows;
-    for (int p = 1; p < size; p++) {
-        int64_t cut =
-            weight ? crossing(weight, rows, (weight[rows] * p + size - 1) / size) : rows * p / size;
-        if (rows >= (int64_t)ALIGN_FROM * size)
-            cut = (cut + ALIGN_ROWS / 2) / ALIGN_ROWS * ALIGN_ROWS;
-        cut = cut < rows ? cut : rows;
-        a->cut[p] = cut > a->cut[p - 1] ? cut : a->cut[p - 1];
-    }
-    a->cut[size] = rows;
+    cut_rows(a->cut, weight, rows, size);
     a->next = d->axes;
     *out = d->axes = a;
     return CONSM_OK;

@@ -98,6 +98,9 @@ void divided_discard(struct compiled *c)
     world.os->free(c->instr);
     world.os->free(c->piece);
     world.os->free(c->leaf);
+    world.os->free(c->leaf_at);
+    world.os->free(c->partial);
+    world.os->free(c->work);
     world.os->free(c->shift);
     world.os->free(c->seen);
     world.os->free(c);
@@ -118,6 +121,8 @@ void divided_follow(struct compiled *c)
         c->leaf[i].data = (const char *)c->leaf[i].data + shift->bytes;
         c->leaf[i].count -= (int64_t)(shift->bytes / sizeof(float));
     }
+    for (int32_t i = 0; i < c->leaves; i++)
+        c->leaf_at[i] = c->leaf[i].data;
 }
 
 consm_status divided_run(struct compiled *c, const struct step *first, int64_t steps)
@@ -134,7 +139,11 @@ consm_status divided_run(struct compiled *c, const struct step *first, int64_t s
             if (piece->kind == PIECE_COMPUTE)
                 TRY(kind->run(piece->ready, &step, 1));
             else if (piece->kind == PIECE_EXCHANGE)
-                exchange_run(&piece->exchange);
+                exchange_start(&piece->exchange);
+            else if (piece->kind == PIECE_WAIT)
+                exchange_wait(&c->piece[piece->started].exchange);
+            else if (piece->kind == PIECE_SUM)
+                sum_run(c, piece);
             else
                 gather_rows(piece->value, piece->value, piece->axis, piece->cols);
         }

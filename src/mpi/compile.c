@@ -6,17 +6,15 @@
 
 /* ---- values ---- */
 
-/* The value at an operand; NULL: it is no part of an arena, or not yet known. */
-static struct value *value_at(const struct planned *plan, const struct operand *at)
+struct value *compiled_value(const struct compiled *c, const struct operand *at)
 {
     bool arena = at->place == PLACE_ARENA || at->place == PLACE_OTHER;
-    return arena ? memory_value((struct far_memory *)plan->memory[at->place], at->offset) : NULL;
+    return arena ? memory_value((struct far_memory *)c->plan->memory[at->place], at->offset) : NULL;
 }
 
-static consm_status note_value(const struct planned *plan, const struct operand *at,
-                               struct value value)
+consm_status note_value(const struct compiled *c, const struct operand *at, struct value value)
 {
-    struct far_memory *m = (struct far_memory *)plan->memory[at->place];
+    struct far_memory *m = (struct far_memory *)c->plan->memory[at->place];
     if (at->place != PLACE_ARENA && at->place != PLACE_OTHER)
         return CONSM_OK;
     struct value *known = memory_value(m, at->offset);
@@ -38,7 +36,7 @@ static float *address(const struct compiled *c, const struct operand *at)
 
 /* ---- the list ---- */
 
-static consm_status add_piece(struct compiled *c, struct piece **out, enum piece_kind kind)
+consm_status add_piece(struct compiled *c, struct piece **out, enum piece_kind kind)
 {
     consm_status st = grow(&c->piece, (size_t)c->pieces, &c->piece_room, sizeof *c->piece);
     if (st < 0)
@@ -56,6 +54,7 @@ static consm_status add_instr(struct compiled *c, const struct instr *in)
         TRY(add_piece(c, &last, PIECE_COMPUTE));
         last->first = c->instrs;
     }
+    TRY(grow(&c->instr, (size_t)c->instrs, &c->instr_room, sizeof *c->instr));
     c->instr[c->instrs++] = *in;
     last->count++;
     last->once = last->once && in->once;
@@ -63,8 +62,7 @@ done:
     return st;
 }
 
-/* Brings all rows of a value to all ranks. */
-static consm_status add_gather(struct compiled *c, const struct operand *at, struct value *v)
+consm_status add_gather(struct compiled *c, const struct operand *at, struct value *v)
 {
     struct piece *piece;
     consm_status st = add_piece(c, &piece, PIECE_GATHER);
@@ -78,23 +76,46 @@ static consm_status add_gather(struct compiled *c, const struct operand *at, str
     return CONSM_OK;
 }
 
-/* Brings those rows of a source that this rank's rows of the result read. */
-static consm_status add_exchange(struct compiled *c, const struct instr *in, int slot,
-                                 struct value *v, enum reads reads, const struct axis *to)
+consm_status add_exchange(struct compiled *c, const struct instr *in, int slot, struct value *v,
+                          enum reads reads, const struct axis *to, const struct sum_shape *shape)
 {
     consm_status st = CONSM_OK;
-    struct halo *halo;
+    struct halo *halo, wanted = {.reads = reads,
+                                 .transposed = in->attr.transposed,
+                                 .csr = in->attr.csr,
+                                 .index = in->attr.index,
+                                 .other = in->attr.other,
+                                 .from = v->axis,
+                                 .to = to,
+                                 .shape = shape ? *shape : (struct sum_shape){0},
+                                 .width = shape ? v->cols : 0};
     struct piece *piece;
-    TRY(halo_of(&halo, &c->halos, in, reads, v->axis, to));
+    float *value = address(c, &in->src_at[slot]);
+    TRY(halo_of(&halo, &c->halos, &wanted));
     for (int32_t i = 0; i < c->pieces; i++) /* it was brought already, for another reader */
         if (c->piece[i].kind == PIECE_EXCHANGE && c->piece[i].halo == halo &&
-            c->piece[i].value == address(c, &in->src_at[slot]))
+            c->piece[i].value == value)
             return CONSM_OK;
     TRY(add_piece(c, &piece, PIECE_EXCHANGE));
     piece->once = v->once;
     piece->halo = halo;
-    piece->value = address(c, &in->src_at[slot]);
-    TRY(exchange_new(&piece->exchange, halo, piece->value, v->cols));
+    piece->value = value;
+    TRY(exchange_new(&piece->exchange, halo, value, v->cols));
+done:
+    return st;
+}
+
+consm_status add_waits(struct compiled *c, int32_t first)
+{
+    consm_status st = CONSM_OK;
+    struct piece *piece;
+    for (int32_t i = first, last = c->pieces; i < last; i++)
+        if (c->piece[i].kind == PIECE_EXCHANGE) {
+            bool once = c->piece[i].once;
+            TRY(add_piece(c, &piece, PIECE_WAIT));
+            piece->once = once;
+            piece->started = i;
+        }
 done:
     return st;
 }
@@ -139,7 +160,7 @@ static bool worth_dividing(const struct compiled *c, const struct instr *in,
         return false;
     for (int i = 0; i < NODE_SOURCES; i++) {
         const struct operand *at = &in->src_at[i];
-        const struct value *v = value_at(c->plan, at);
+        const struct value *v = compiled_value(c, at);
         if (at->place == PLACE_NONE || rule->reads[i] == READS_WHOLE)
             continue;
         if (at->place == PLACE_LEAF || rule->reads[i] != READS_ROWS ||
@@ -162,7 +183,7 @@ static consm_status whole(struct compiled *c, const struct instr *in, const stru
     consm_status st = CONSM_OK;
     bool many = false;
     for (int i = 0; i < NODE_SOURCES; i++) {
-        struct value *v = value_at(c->plan, &in->src_at[i]);
+        struct value *v = compiled_value(c, &in->src_at[i]);
         many = many || (v && v->axis) || in->src_at[i].place == PLACE_LEAF || in->attr.csr;
         if (spread(c, v))
             TRY(add_gather(c, &in->src_at[i], v));
@@ -172,30 +193,75 @@ static consm_status whole(struct compiled *c, const struct instr *in, const stru
                          .cols = in->cols,
                          .divides = many && in->rows > 1 && !sums_rows(in->op),
                          .once = in->once};
-    TRY(note_value(c->plan, &in->out_at, made));
+    TRY(note_value(c, &in->out_at, made));
     for (int i = 0; i < NODE_UPDATES; i++) {
         made.cols = rule->update_cols[i];
-        TRY(note_value(c->plan, &in->update_at[i], made));
+        TRY(note_value(c, &in->update_at[i], made));
     }
 done:
     return st;
 }
 
-/* What this rank's rows read of others' comes first. */
+/* Sends for what this rank's rows read of others'. *columns: the axis of what was sent for. */
 static consm_status bring_sources(struct compiled *c, const struct instr *in,
-                                  const struct rule *rule, const struct axis *axis)
+                                  const struct rule *rule, const struct axis *axis,
+                                  const struct axis **columns)
 {
     consm_status st = CONSM_OK;
     for (int i = 0; i < NODE_SOURCES; i++) {
-        struct value *v = value_at(c->plan, &in->src_at[i]);
+        struct value *v = compiled_value(c, &in->src_at[i]);
         enum reads reads = rule->reads[i];
         if (!spread(c, v) || reads == READS_ROWS)
             continue;
         if (reads == READS_WHOLE)
             TRY(add_gather(c, &in->src_at[i], v));
-        else if (reads != READS_ENTRIES || in->attr.transposed)
-            TRY(add_exchange(c, in, i, v, reads, axis));
+        else if (reads != READS_ENTRIES || in->attr.transposed) {
+            TRY(add_exchange(c, in, i, v, reads, axis, NULL));
+            *columns = v->axis;
+        }
     }
+done:
+    return st;
+}
+
+/* The instruction on rows [low, high). */
+static consm_status compute_rows(struct compiled *c, const struct instr *in,
+                                 const struct rule *rule, struct axis *axis, int64_t low,
+                                 int64_t high)
+{
+    consm_status st = CONSM_OK;
+    struct instr mine = *in;
+    if (high <= low)
+        return CONSM_OK;
+    for (int i = 0; i < NODE_SOURCES; i++)
+        if (rule->reads[i] == READS_ROWS && in->src_at[i].place == PLACE_LEAF)
+            TRY(shift_leaf(c, &mine.src_at[i], (size_t)(low * in->src_cols[i]) * sizeof(float)));
+    TRY(rule_narrow(&mine, &c->keeper, rule, axis, low, high));
+    TRY(add_instr(c, &mine));
+done:
+    return st;
+}
+
+/* First the rows that need nobody else's, while those of the others travel. */
+static consm_status compute(struct compiled *c, const struct instr *in, const struct rule *rule,
+                            struct axis *axis)
+{
+    consm_status st = CONSM_OK;
+    const struct axis *columns = NULL;
+    struct runs runs = {0};
+    int32_t first = c->pieces;
+    TRY(bring_sources(c, in, rule, axis, &columns));
+    if (columns)
+        inner_runs(&runs, in, rule, axis, columns);
+    for (int i = 0; i < runs.count; i++)
+        TRY(compute_rows(c, in, rule, axis, runs.run[i].low, runs.run[i].high));
+    TRY(add_waits(c, first));
+    int64_t from = axis_low(axis);
+    for (int i = 0; i < runs.count; i++) {
+        TRY(compute_rows(c, in, rule, axis, from, runs.run[i].low));
+        from = runs.run[i].high;
+    }
+    TRY(compute_rows(c, in, rule, axis, from, axis_high(axis)));
 done:
     return st;
 }
@@ -206,25 +272,17 @@ static consm_status divide(struct compiled *c, const struct instr *in, const str
     consm_status st = CONSM_OK;
     struct divided *d = c->owner;
     struct axis *axis, *made_axis;
-    struct instr mine = *in;
     bool entries = rule->division == BY_ENTRIES;
     TRY(axis_of(&axis, d, entries ? in->attr.csr->rows : in->rows, NULL));
     TRY(axis_of(&made_axis, d, in->rows, NULL));
-    TRY(bring_sources(c, in, rule, axis));
-    int64_t low = axis_low(axis), high = axis_high(axis);
-    for (int i = 0; i < NODE_SOURCES; i++)
-        if (rule->reads[i] == READS_ROWS && in->src_at[i].place == PLACE_LEAF)
-            TRY(shift_leaf(c, &mine.src_at[i], (size_t)(low * in->src_cols[i]) * sizeof(float)));
-    TRY(rule_narrow(&mine, &c->keeper, rule, axis, low, high));
-    if (high > low)
-        TRY(add_instr(c, &mine));
+    TRY(compute(c, in, rule, axis));
     struct value made = {.rows = in->rows, .cols = in->cols, .axis = made_axis, .once = in->once};
-    TRY(note_value(c->plan, &in->out_at, made));
-    if (!value_at(c->plan, &in->out_at))
+    TRY(note_value(c, &in->out_at, made));
+    if (!compiled_value(c, &in->out_at))
         TRY(add_gather(c, &in->out_at, &made));
     for (int i = 0; i < NODE_UPDATES; i++) {
         made.cols = rule->update_cols[i];
-        TRY(note_value(c->plan, &in->update_at[i], made));
+        TRY(note_value(c, &in->update_at[i], made));
     }
 done:
     return st;
@@ -257,12 +315,11 @@ static consm_status prepare(struct compiled *c, struct divided *d, const struct 
     c->owner = d;
     c->plan = plan;
     c->leaves = plan->leaves;
-    c->instr = world.os->zalloc((size_t)plan->instrs + 1, sizeof *c->instr);
     c->seen = world.os->zalloc((size_t)plan->leaves + 1, sizeof *c->seen);
     for (int place = 0; place < PLACES; place++)
         if (plan->memory[place])
             c->near[place] = &((struct far_memory *)plan->memory[place])->near;
-    return c->instr && c->seen ? CONSM_OK : CONSM_ENOMEM;
+    return c->seen ? CONSM_OK : CONSM_ENOMEM;
 }
 
 consm_status divided_compile(struct backend *b, struct compiled **out, const struct planned *plan)
@@ -278,13 +335,19 @@ consm_status divided_compile(struct backend *b, struct compiled **out, const str
     for (int32_t i = 0; i < plan->instrs; i++) {
         const struct instr *in = &plan->instr[i];
         struct rule rule = rule_of(d, in);
+        const struct axis *rows;
         if (rule.division != NOT_DIVIDED && worth_dividing(c, in, &rule))
             TRY(divide(c, in, &rule));
+        else if (sum_divides(c, in, &rows))
+            TRY(divide_sum(c, in, rows));
         else
             TRY(whole(c, in, &rule));
     }
     c->leaf = world.os->zalloc((size_t)c->leaves + 1, sizeof *c->leaf);
-    if (!c->leaf)
+    c->leaf_at = world.os->zalloc((size_t)c->leaves + 1, sizeof *c->leaf_at);
+    c->partial = world.os->zalloc(1, c->partial_bytes);
+    c->work = world.os->zalloc(1, c->work_bytes);
+    if (!c->leaf || !c->leaf_at || !c->partial || !c->work)
         TRY(CONSM_ENOMEM);
     divided_follow(c);
     TRY(compile_pieces(c));

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { ROW_TYPES = 64 };
+
 /* ---- who needs what ---- */
 
 /* Marks the rows of the source that rows [low, high) of the result read. */
@@ -32,6 +34,7 @@ static void mark_needs(uint8_t *needed, const struct halo *h, int64_t low, int64
         for (int64_t k = index->start[low]; k < index->start[high]; k++)
             needed[index->item[k]] = 1;
         break;
+    case READS_BLOCKS: sum_needs(needed, h, low, high); break;
     default: break;
     }
 }
@@ -81,15 +84,19 @@ static consm_status list_sends(struct halo *h)
     return h->send ? CONSM_OK : CONSM_ENOMEM;
 }
 
-consm_status halo_of(struct halo **out, struct halo **known, const struct instr *in,
-                     enum reads reads, const struct axis *from, const struct axis *to)
+static bool same_halo(const struct halo *a, const struct halo *b)
+{
+    return a->reads == b->reads && a->transposed == b->transposed && a->csr == b->csr &&
+           a->index == b->index && a->other == b->other && a->from == b->from && a->to == b->to &&
+           a->width == b->width;
+}
+
+consm_status halo_of(struct halo **out, struct halo **known, const struct halo *wanted)
 {
     consm_status st = CONSM_OK;
     size_t places = (size_t)world.ranks.size + 1;
     struct halo *h = *known;
-    while (h && (h->reads != reads || h->transposed != in->attr.transposed ||
-                 h->csr != in->attr.csr || h->index != in->attr.index ||
-                 h->other != in->attr.other || h->from != from || h->to != to))
+    while (h && !same_halo(h, wanted))
         h = h->next;
     *out = h;
     if (h)
@@ -97,14 +104,8 @@ consm_status halo_of(struct halo **out, struct halo **known, const struct instr 
     h = world.os->zalloc(1, sizeof *h);
     if (!h)
         return CONSM_ENOMEM;
-    *h = (struct halo){.reads = reads,
-                       .transposed = in->attr.transposed,
-                       .csr = in->attr.csr,
-                       .index = in->attr.index,
-                       .other = in->attr.other,
-                       .from = from,
-                       .to = to,
-                       .next = *known};
+    *h = *wanted;
+    h->next = *known;
     *out = *known = h;
     h->sends = world.os->zalloc(places, sizeof *h->sends);
     h->receives = world.os->zalloc(places, sizeof *h->receives);
@@ -131,12 +132,24 @@ void halos_free(struct halo *h)
 
 /* ---- sending ---- */
 
+/* A row of so many floats, as MPI knows it; made once. */
 static MPI_Datatype row_type(int64_t cols)
 {
-    MPI_Datatype row;
-    MPI_Type_contiguous((int)cols, MPI_FLOAT, &row);
-    MPI_Type_commit(&row);
-    return row;
+    static struct {
+        int64_t cols;
+        MPI_Datatype type;
+    } known[ROW_TYPES];
+    static int count, next;
+    for (int i = 0; i < count; i++)
+        if (known[i].cols == cols)
+            return known[i].type;
+    int at = count < ROW_TYPES ? count++ : next++ % ROW_TYPES;
+    if (known[at].cols)
+        MPI_Type_free(&known[at].type);
+    known[at].cols = cols;
+    MPI_Type_contiguous((int)cols, MPI_FLOAT, &known[at].type);
+    MPI_Type_commit(&known[at].type);
+    return known[at].type;
 }
 
 /* The rows of a value that go to or come from one rank. */
@@ -169,13 +182,17 @@ consm_status exchange_new(struct exchange *x, const struct halo *h, float *value
             x->bytes += count * cols * (int64_t)sizeof(float);
         }
     }
-    MPI_Type_free(&row);
     return x->request ? CONSM_OK : CONSM_ENOMEM;
 }
 
-void exchange_run(struct exchange *x)
+void exchange_start(struct exchange *x)
 {
+    world.sent += x->bytes;
     MPI_Startall(x->requests, x->request);
+}
+
+void exchange_wait(struct exchange *x)
+{
     MPI_Waitall(x->requests, x->request, MPI_STATUSES_IGNORE);
 }
 
@@ -188,20 +205,16 @@ void exchange_free(struct exchange *x)
 
 void gather_rows(float *to, const float *from, const struct axis *axis, int64_t cols)
 {
-    int size = world.ranks.size, me = world.ranks.rank;
+    int size = world.ranks.size, me = world.ranks.rank, *count = world.count, *first = count + size;
     MPI_Datatype row = row_type(cols);
-    int *count = world.os->zalloc(2 * (size_t)size, sizeof *count), *first = count + size;
-    for (int p = 0; count && p < size; p++) {
+    for (int p = 0; p < size; p++) {
         first[p] = (int)axis->cut[p];
         count[p] = (int)(axis->cut[p + 1] - axis->cut[p]);
     }
-    if (!count)
-        world.ranks.abandon(1);
-    else if (to == from)
+    world.sent += count[me] * cols * (int64_t)sizeof(float) * (size - 1);
+    if (to == from)
         MPI_Allgatherv(MPI_IN_PLACE, 0, row, to, count, first, row, world.comm);
     else
         MPI_Allgatherv(from + axis->cut[me] * cols, count[me], row, to, count, first, row,
                        world.comm);
-    world.os->free(count);
-    MPI_Type_free(&row);
 }

@@ -21,6 +21,8 @@ struct world {
     const struct plugin_services *os;
     struct ranks ranks;
     MPI_Comm comm;
+    int *count;   /* (2·size) for gathers */
+    int64_t sent; /* bytes of values, to each rank that gets them */
 };
 extern struct world world;
 
@@ -91,7 +93,8 @@ enum reads {
     READS_ENTRIES, /* values of these entries */
     READS_INDEXED, /* rows that index names there */
     READS_ITEMS,   /* positions at which index names these rows */
-    READS_PAIRS    /* rows that index or other name there */
+    READS_PAIRS,   /* rows that index or other name there */
+    READS_BLOCKS   /* those of blocks of a sum */
 };
 
 /* How an operation is divided: not at all, by rows of its result, or (entries) by the rows whose
@@ -127,13 +130,14 @@ struct halo {
     bool transposed;
     const struct csr *csr;
     const struct index *index, *other;
-    const struct axis *from, *to; /* of the source; of the result's rows */
+    const struct axis *from, *to; /* of the source; of the result's rows, or of a sum's blocks */
+    struct sum_shape shape;       /* READS_BLOCKS … */
+    int64_t width;                /* … of sources so wide */
     int32_t *send, *receive;      /* row numbers, by rank … */
     int *sends, *receives;        /* (size+1) … from sends[p] on */
     struct halo *next;
 };
-consm_status halo_of(struct halo **out, struct halo **known, const struct instr *in,
-                     enum reads reads, const struct axis *from, const struct axis *to);
+consm_status halo_of(struct halo **out, struct halo **known, const struct halo *wanted);
 void halos_free(struct halo *h);
 
 /* An exchange of one value's rows, made once and started as often as needed. */
@@ -143,7 +147,8 @@ struct exchange {
     int64_t bytes; /* that this rank sends */
 };
 consm_status exchange_new(struct exchange *x, const struct halo *h, float *value, int64_t cols);
-void exchange_run(struct exchange *x);
+void exchange_start(struct exchange *x);
+void exchange_wait(struct exchange *x);
 void exchange_free(struct exchange *x);
 
 /* All rows of a value to all ranks: from its own rows in place, or from there to another array. */
@@ -152,7 +157,13 @@ void gather_rows(float *to, const float *from, const struct axis *axis, int64_t 
 /* ---- compile.c, run.c, backend.c ---- */
 
 /* A divided program is a list of pieces. */
-enum piece_kind { PIECE_COMPUTE, PIECE_EXCHANGE, PIECE_GATHER };
+enum piece_kind {
+    PIECE_COMPUTE,
+    PIECE_EXCHANGE, /* its start … */
+    PIECE_WAIT,     /* … and its end */
+    PIECE_GATHER,
+    PIECE_SUM
+};
 struct piece {
     enum piece_kind kind;
     bool once;           /* nothing to do when what is constant has been computed */
@@ -161,9 +172,12 @@ struct piece {
     struct compiled *ready;
     const struct halo *halo; /* EXCHANGE */
     struct exchange exchange;
-    float *value; /* EXCHANGE, GATHER */
-    const struct axis *axis;
+    int32_t started;         /* WAIT: the piece that did */
+    float *value;            /* EXCHANGE, GATHER */
+    const struct axis *axis; /* GATHER; of a SUM's blocks */
     int64_t cols;
+    struct instr sum;        /* SUM */
+    const struct axis *rows; /* of its sources */
 };
 
 /* A leaf read from a row of ours on. */
@@ -178,10 +192,12 @@ struct compiled {
     struct memory *near[PLACES];
     struct instr *instr;
     int32_t instrs;
+    size_t instr_room;
     struct piece *piece;
     int32_t pieces;
     size_t piece_room;
-    struct leaf *leaf; /* those of the plan, then the shifted ones */
+    struct leaf *leaf;    /* those of the plan, then the shifted ones */
+    const void **leaf_at; /* (leaves) their addresses */
     int32_t leaves;
     struct shifted *shift; /* (leaves - plan->leaves) */
     size_t shift_room;
@@ -189,11 +205,48 @@ struct compiled {
     struct halo *halos;
     uint64_t *seen; /* (plan->leaves) versions */
     bool settled;
+    void *partial, *work; /* of the sum that is being made */
+    size_t partial_bytes, work_bytes;
 };
 consm_status divided_compile(struct backend *b, struct compiled **out, const struct planned *plan);
 consm_status divided_run(struct compiled *c, const struct step *first, int64_t steps);
 void divided_discard(struct compiled *c);
 void divided_follow(struct compiled *c); /* looks at the leaves */
+
+/* The value at an operand; NULL: it is no part of an arena. */
+struct value *compiled_value(const struct compiled *c, const struct operand *at);
+consm_status note_value(const struct compiled *c, const struct operand *at, struct value value);
+
+/* Pieces at the end of the list: a new one; all rows of a value to all ranks; those rows of source
+ * `slot` that this rank's rows of the result, or blocks of a sum, read. */
+consm_status add_piece(struct compiled *c, struct piece **out, enum piece_kind kind);
+consm_status add_gather(struct compiled *c, const struct operand *at, struct value *v);
+consm_status add_exchange(struct compiled *c, const struct instr *in, int slot, struct value *v,
+                          enum reads reads, const struct axis *to, const struct sum_shape *shape);
+
+/* Waits for the exchanges among pieces first …. */
+consm_status add_waits(struct compiled *c, int32_t first);
+
+/* ---- overlap.c ---- */
+
+enum { MOST_RUNS = 16 };
+struct runs {
+    int count;
+    struct run {
+        int64_t low, high;
+    } run[MOST_RUNS];
+};
+
+/* Runs of this rank's rows, in order, that read no columns but its own. */
+void inner_runs(struct runs *runs, const struct instr *in, const struct rule *rule,
+                const struct axis *rows, const struct axis *columns);
+
+/* ---- sums.c ---- */
+
+bool sum_divides(const struct compiled *c, const struct instr *in, const struct axis **rows);
+consm_status divide_sum(struct compiled *c, const struct instr *in, const struct axis *rows);
+void sum_run(struct compiled *c, struct piece *piece);
+void sum_needs(uint8_t *needed, const struct halo *h, int64_t first, int64_t last);
 
 consm_status divided_open(struct backend **out, struct backend *inner);
 struct value *memory_value(struct far_memory *m, size_t offset); /* NULL: none */

@@ -209,8 +209,10 @@ consm_status rule_narrow(struct instr *in, struct keeper *k, const struct rule *
         in->attr.label += low;
     if (in->attr.number)
         in->attr.number += low;
-    else if (draws(in))
+    else if (draws(in)) {
         TRY(axis_numbers(&in->attr.number, axis));
+        in->attr.number += low - axis_low(axis);
+    }
     for (int i = 0; i < NODE_SOURCES; i++)
         if (rule->reads[i] == READS_ROWS && in->src_at[i].place != PLACE_NONE) {
             move_by(&in->src_at[i], (size_t)(low * in->src_cols[i]) * one);

@@ -62,6 +62,13 @@ static double world_first(double mine)
     return mine;
 }
 
+static int64_t world_sent(void)
+{
+    int64_t all;
+    MPI_Allreduce(&world.sent, &all, 1, MPI_INT64_T, MPI_SUM, world.comm);
+    return all;
+}
+
 static double now(void)
 {
     struct timespec t;
@@ -109,7 +116,8 @@ static consm_status join(void)
     MPI_Comm_split_type(world.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
     MPI_Comm_size(machine, &world.ranks.here);
     MPI_Comm_free(&machine);
-    return CONSM_OK;
+    world.count = world.os->zalloc(2 * (size_t)world.ranks.size, sizeof *world.count);
+    return world.count ? CONSM_OK : CONSM_ENOMEM;
 }
 
 __attribute__((visibility("default"))) ranks_open_fn consm_ranks;
@@ -125,6 +133,7 @@ consm_status consm_ranks(const struct ranks **out, const struct plugin_services 
     world.os = services;
     world.ranks.divide = divided_open;
     world.ranks.agree = world_agree;
+    world.ranks.sent = world_sent;
     world.ranks.first = world_first;
     world.ranks.end = world_end;
     world.ranks.abandon = world_abandon;

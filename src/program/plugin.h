@@ -9,6 +9,32 @@
 
 #include "program/backend.h"
 
+/* A sum over rows in two halves (cpu/parts.h). The sources of the instruction lie whole at their
+ * addresses, as far as the blocks of the first half read them. */
+enum sum_over {
+    SUM_ROWS,     /* a block is `length` rows of the sources */
+    SUM_ELEMENTS, /* … elements */
+    SUM_INDEXED,  /* … positions of the index, and what rows they name */
+    SUM_RESULT    /* … rows of the result, each of all rows of the sources */
+};
+struct sum_shape {
+    enum sum_over over;
+    int64_t length, blocks;
+    size_t bytes; /* of a block's partial sums */
+};
+struct sums {
+    int (*phases)(const struct instr *in); /* one after the other; 0: it is no such operation */
+    struct sum_shape (*shape)(const struct instr *in);
+    size_t (*work_bytes)(const struct instr *in); /* kept from phase to phase */
+    /* Blocks first … last-1, each to its place among all of them. */
+    void (*blocks)(struct team *team, const struct instr *in, int phase, void *partial, void *work,
+                   int64_t first, int64_t last);
+    void (*total)(struct team *team, const struct instr *in, int phase, void *partial, void *work);
+    /* Operations of several phases end with their rows, first … last-1 of them. */
+    void (*rows)(struct team *team, const struct instr *in, void *work, int64_t first,
+                 int64_t last);
+};
+
 struct plugin_services {
     consm_status (*fail)(consm_status code, const char *format, ...)
         __attribute__((format(printf, 2, 3)));    /* status_fail */
@@ -19,6 +45,7 @@ struct plugin_services {
                     const void *const *leaf); /* instr_resolve */
     consm_status (*team_new)(struct team **out, int size);
     void (*team_free)(struct team *team);
+    const struct sums *sums; /* of the CPU's kernels */
 };
 
 /* Many processes that train one model together: what libconsm_mpi.so exports as `consm_ranks`. All
@@ -31,6 +58,7 @@ struct ranks {
     /* CONSM_EINVAL, with one line that names a rank, unless all have the same bytes; text is shown.
      */
     consm_status (*agree)(const char *what, const void *data, size_t bytes, bool text);
+    int64_t (*sent)(void); /* bytes of programs' values that all ranks together have sent so far */
     double (*first)(double mine); /* what rank 0 says: for what a clock or a person decides */
     /* The last call. failed: this rank has an error to tell; true: it alone, for the others did not
      * follow within seconds, and they will be ended with it. */
@@ -39,6 +67,11 @@ struct ranks {
 };
 typedef consm_status ranks_open_fn(const struct ranks **out, const struct plugin_services *services,
                                    uint64_t layout);
+
+/* Parts of a graph with few neighbours elsewhere: part (rows) becomes 0 … parts-1, balanced by
+ * entries. Exported by the same library as `consm_cut`; needs no mpirun. */
+typedef consm_status cut_graph_fn(int32_t *part, const struct csr *graph, int parts,
+                                  const struct plugin_services *services, uint64_t layout);
 
 /* A number that differs where the two sides would read each other's structs wrongly. */
 static inline uint64_t plugin_layout(void)
@@ -54,7 +87,8 @@ static inline uint64_t plugin_layout(void)
                               sizeof(struct backend),
                               sizeof(struct backend_kind),
                               sizeof(struct plugin_services),
-                              sizeof(struct ranks)};
+                              sizeof(struct ranks),
+                              sizeof(struct sums)};
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         hash = (hash ^ parts[i]) * 0x100000001b3u;

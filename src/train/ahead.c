@@ -44,6 +44,7 @@ consm_status ahead_open(struct session *s)
         return CONSM_OK;
     TRY(index_new(&s->ahead.rows, s->judge.rows, s->problem->nodes));
     TRY(index_set(s->ahead.rows, s->judge.node));
+    s->ahead.rows->fixed = true;
     TRY(open_course(s, &s->ahead.course[0], &s->learner.train));
     if (s->plain.program)
         TRY(open_course(s, &s->ahead.course[1], &s->plain));

@@ -120,6 +120,7 @@ consm_status session_train(struct session *s, struct train_result *result)
     struct progress progress = {.seed = s->options.seed, .epochs = c->epochs};
     double begin = clock_seconds();
     TRY(session_agree_start(s));
+    int64_t sent = ranks_sent();
     if (s->procedure && s->procedure->fit)
         return s->procedure->fit(s, result);
     /* A session that a checkpoint restored goes on behind its last epoch. */
@@ -135,7 +136,9 @@ consm_status session_train(struct session *s, struct train_result *result)
         if (session_late(s))
             break;
     }
+    sent = ranks_sent() - sent;
     TRY(session_finish(s, result, clock_seconds() - begin));
+    result->sent = s->timed > 0 ? (double)sent / (double)s->timed : 0;
     result->loss = progress.loss;
 done:
     return st;

@@ -76,6 +76,7 @@ struct train_result {
     double loss;
     char device[16];            /* what it ran on: cpu, cuda:0 */
     struct match_quality match; /* of ConSM; else zero */
+    double sent;                /* bytes that ranks sent each other, an epoch; 0: one process */
 };
 
 /* Records and compiles the model's programs and draws its parameters. The problem and the
