@@ -3,17 +3,21 @@
 #include "cmd_info.h"
 #include "commands.h"
 #include "data/generate/generate.h"
+#include "json_line.h"
+#include "ranks_forecast.h"
 #include "shown.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static const struct flag flags[] = {SPLIT_FLAGS,
-                                    {"seed", "N", "draws of the random split (0)", 0},
-                                    {"json", NULL, "print one JSON object", 0},
-                                    DATA_FLAGS,
-                                    {0}};
+static const struct flag flags[] = {
+    SPLIT_FLAGS,
+    {"seed", "N", "draws of the random split (0)", 0},
+    {"ranks", "N", "only what training on N processes would hold and send", 0},
+    {"json", NULL, "print one JSON object", 0},
+    DATA_FLAGS,
+    {0}};
 
 /* A whole number with commas between thousands. */
 static const char *grouped(int64_t value, char buffer[32])
@@ -257,6 +261,23 @@ static int list_sets(const struct args *args)
     return EXIT_DONE;
 }
 
+/* `consm info DATASET --ranks N` */
+static consm_status print_ranks(const struct dataset *d, int ranks, bool json)
+{
+    consm_status st = CONSM_OK;
+    struct csr *graph = NULL;
+    struct ranks_forecast f;
+    TRY(dataset_graph(&graph, d, NULL));
+    TRY(forecast_make(&f, d, graph, ranks));
+    if (json)
+        json_line(forecast_json(&f), 10);
+    else
+        forecast_print(&f, 1);
+done:
+    csr_free(graph);
+    return st;
+}
+
 static int run(struct args *args)
 {
     struct dataset *d = NULL;
@@ -265,16 +286,22 @@ static int run(struct args *args)
     struct registry_check check = {0};
     const struct data_set *set = NULL;
     uint8_t *role = NULL;
-    int64_t seed = 0;
+    int64_t seed = 0, ranks = 0;
     const char *spec = args_get(args, "split");
     consm_status st = CONSM_OK;
     int code;
-    if ((code = data_args_split(&o, args)) || (code = args_int(args, "seed", 0, INT64_MAX, &seed)))
+    if ((code = data_args_split(&o, args)) ||
+        (code = args_int(args, "seed", 0, INT64_MAX, &seed)) ||
+        (code = args_int(args, "ranks", 1, 1000000, &ranks)))
         return code;
     if (args->count == 0 && !args_has(args, "json"))
         return list_sets(args);
     if ((code = data_args_open(&d, args, NULL)))
         return code;
+    if (ranks) {
+        TRY(print_ranks(d, (int)ranks, args_has(args, "json")));
+        goto done;
+    }
     if (spec) {
         TRY(NEW(role, d->nodes));
         TRY(split_make(role, d, spec, (uint64_t)seed, &o));
@@ -298,13 +325,14 @@ done:
 const struct command cmd_info = {
     .name = "info",
     .summary = "what a dataset holds: sizes, degrees, homophily, duplicates, memory",
-    .usage = "[DATASET] [--split SPLIT] [--json]",
+    .usage = "[DATASET] [--split SPLIT] [--ranks N] [--json]",
     .text = "DATASET is a name or a path. Without one, the known names are listed.\n"
             "With --split, the sizes of its parts and how many test nodes have a double among the\n"
             "training nodes.\n\n"
             "  consm info karate\n"
             "  consm info chameleon --split public\n"
-            "  consm info my-graph/ --json\n",
+            "  consm info my-graph/ --json\n"
+            "  consm info my-graph/ --ranks 64            before renting machines\n",
     .flags = flags,
     .run = run,
 };

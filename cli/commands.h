@@ -15,6 +15,7 @@ extern const struct command cmd_generate;
 extern const struct command cmd_info;
 extern const struct command cmd_split;
 extern const struct command cmd_convert;
+extern const struct command cmd_partition;
 extern const struct command cmd_study;
 extern const struct command cmd_bench;
 extern const struct command cmd_report;

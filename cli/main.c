@@ -26,6 +26,7 @@ static const struct command *const commands[] = {
     &cmd_fetch,    //
     &cmd_split,    //
     &cmd_convert,  //
+    &cmd_partition,
     &cmd_generate, //
     NULL,
 };

@@ -72,6 +72,11 @@ if(CONSM_TESTS)
     add_executable(mpi_models tests/mpi/models.c) # what check_mpi.sh runs on ranks
     set_target_properties(mpi_models PROPERTIES BUILD_RPATH "$ORIGIN")
     target_link_libraries(mpi_models PRIVATE consm_tool)
+    if(CONSM_MPI_BUILT) # preloaded by check_mpi.sh
+        add_library(mpi_count MODULE tests/mpi/count.c)
+        target_link_libraries(mpi_count PRIVATE MPI::MPI_C)
+        set_target_properties(mpi_count PROPERTIES C_VISIBILITY_PRESET default)
+    endif()
     if(NOT CONSM_SANITIZE) # preloaded by check_faults.sh
         add_library(fault_shim MODULE tests/fault_shim.c)
         target_compile_options(fault_shim PRIVATE -U_FORTIFY_SOURCE -fno-builtin -Wno-missing-prototypes

@@ -19,7 +19,7 @@ if [ ! -f "$build/libconsm_mpi.so" ]; then
     exit 77
 fi
 names=$(nm -D --defined-only "$build/libconsm_mpi.so" | awk '{print $3}' | grep -v '^_fini$\|^_init$')
-[ "$names" = consm_ranks ] || fault "libconsm_mpi.so exports $names"
+[ "$names" = "$(printf 'consm_cut\nconsm_ranks')" ] || fault "libconsm_mpi.so exports $names"
 if ! command -v mpirun > /dev/null; then
     [ "$faults" = 0 ] || verdict
     echo "SKIPPED: no mpirun: nothing was run on ranks (scripts/bootstrap mpi installs one)"
@@ -32,10 +32,10 @@ export OMPI_MCA_btl_vader_single_copy_mechanism=none # containers forbid it, wit
 # All models, any number of ranks: the same files.
 graph=csbm:nodes=90,degree=5,features=12
 mkdir "$work/0"
-"$build/mpi_models" "$work/0" $graph 3 || fault "models: one process"
+"$build/mpi_models" "$work/0" $graph 2 || fault "models: one process"
 for ranks in 1 2 3 4 8; do
     mkdir "$work/$ranks"
-    "${mpi[@]}" -n $ranks "$build/mpi_models" "$work/$ranks" $graph 3 > "$work/out" 2>&1 ||
+    "${mpi[@]}" -n $ranks "$build/mpi_models" "$work/$ranks" $graph 2 > "$work/out" 2>&1 ||
         fault "models on $ranks ranks: $(cat "$work/out")"
     diff -rq "$work/0" "$work/$ranks" || fault "$ranks ranks: other bits"
 done
@@ -52,6 +52,53 @@ done
 [ "$(find "$work/three" -type f | wc -l)" = "$(find "$work/alone" -type f | wc -l)" ] || fault "files: $(ls "$work/three")"
 "${mpi[@]}" -n 2 "$consm" info karate > "$work/out" 2>&1
 "$consm" info karate | cmp - "$work/out" || fault "info on two ranks"
+
+# A ring, whose ranks have long runs of rows that need nobody else's; what MPI is asked to send an epoch
+# is what the plan says.
+awk 'BEGIN { for (i = 0; i < 4096; i++) print i "," (i + 1) % 4096 }' > "$work/ring.csv"
+awk 'BEGIN { print "id,label"; for (i = 0; i < 4096; i++) print i "," (i < 2048 ? "x" : "y") }' > "$work/ring_labels.csv"
+count() { # EPOCHS: bytes of sends and of gathers by all ranks; the run's own figure
+    mkdir -p "$work/count"
+    COUNT_FOLDER=$work/count "${mpi[@]}" -n 4 -x COUNT_FOLDER -x LD_PRELOAD="$build/libmpi_count.so" "$consm" train "$work/ring.csv" \
+        --labels "$work/ring_labels.csv" -m gat --hidden 8 --epochs "$1" --json --quiet --force -o "$work/ring_$1" > "$work/out" 2> "$work/err" ||
+        fault "counted: $(cat "$work/err")" >&2
+    cat "$work/count"/* | awk '{ s += $1; g += $2 } END { printf "%d %d ", s, g }'
+    sed -n 's/.*"sent_bytes": \([0-9]*\).*/\1/p' "$work/out"
+}
+read -r sends gathers planned <<< "$(count 20)"
+read -r more_sends more_gathers _ <<< "$(count 30)"
+[ $(((more_sends - sends + more_gathers - gathers) / 10)) = "$planned" ] ||
+    fault "planned $planned bytes an epoch, sent $sends+$gathers in 20, $more_sends+$more_gathers in 30"
+"$consm" train "$work/ring.csv" --labels "$work/ring_labels.csv" -m gat --hidden 8 --epochs 30 --quiet -o "$work/ring_alone" > /dev/null
+cmp "$work/ring_alone/model.safetensors" "$work/ring_30/model.safetensors" || fault "a ring: other bits"
+# Sums over many blocks, products that are no sums of blocks, batch norm.
+mkdir "$work/wide0" "$work/wide3"
+wide=(csbm:nodes=2500,degree=4,features=520 2 mlp gin grand)
+"$build/mpi_models" "$work/wide0" "${wide[@]}" || fault "wide: one process"
+"${mpi[@]}" -n 3 "$build/mpi_models" "$work/wide3" "${wide[@]}" > "$work/out" 2>&1 || fault "wide: $(cat "$work/out")"
+diff -rq "$work/wide0" "$work/wide3" || fault "wide: other bits"
+
+# An order by METIS: the same nodes by name, and again the same bits; on paper a ring's ranks need two rows each.
+"$consm" info "$work/ring.csv" --labels "$work/ring_labels.csv" --ranks 4 --json | grep -q '"most_halo": 2, "halo": 8, "cut_edges": 4,' ||
+    fault "a ring on paper: $("$consm" info "$work/ring.csv" --ranks 4 --json)"
+awk 'BEGIN { for (i = 0; i < 4096; i++) print (i * 1031) % 4096 "," ((i + 1) * 1031) % 4096 }' > "$work/mixed.csv"
+"$consm" partition "$work/mixed.csv" --labels "$work/ring_labels.csv" -k 16 -o "$work/parts" --json > "$work/out" 2> "$work/err"
+code=$?
+if grep -q 'built without METIS' "$work/err"; then
+    echo "no METIS here: nothing was cut"
+elif [ $code -ne 0 ]; then
+    fault "partition: $(cat "$work/err")"
+else
+    halo=$(sed -n 's/.*"ranks": 4, .*"halo": \([0-9]*\),.*/\1/p' "$work/out")
+    [ "${halo:-999}" -lt 100 ] || fault "METIS cut a ring of 4096 nodes with a halo of $halo rows"
+    parts=(train "$work/parts/graph.safetensors" -m gcn --epochs 5 --quiet)
+    "$consm" "${parts[@]}" -o "$work/parts1" > /dev/null || fault "parts: one process"
+    "${mpi[@]}" -n 3 "$consm" "${parts[@]}" -o "$work/parts3" > "$work/out" 2>&1 || fault "parts: $(cat "$work/out")"
+    cmp "$work/parts1/model.safetensors" "$work/parts3/model.safetensors" || fault "parts: other bits"
+    "$consm" train "$work/mixed.csv" --labels "$work/ring_labels.csv" -m gcn --epochs 1 --quiet -o "$work/mixed" > /dev/null
+    [ "$(cut -d, -f1 "$work/parts1/predictions.csv" | sort | md5sum)" = "$(cut -d, -f1 "$work/mixed/predictions.csv" | sort | md5sum)" ] ||
+        fault "parts: other nodes"
+fi
 
 # Ranks that were given different things stop, with one line of ours.
 disagree() { # TEXT, then two commands for mpirun
@@ -73,7 +120,7 @@ END
 grep -q '^rank 1: consm train: ' "$work/out" || fault "a rank without data: $(cat "$work/out")"
 
 # Rank 1 is killed: the job ends, and another number of ranks goes on from the checkpoint to the same bits.
-long=(train csbm:nodes=400 --model gcn --epochs 3000 --quiet)
+long=(train csbm:nodes=400 --model gcn --epochs 800 --quiet)
 "$consm" "${long[@]}" -o "$work/whole" > /dev/null || fault "the long run"
 cat > "$work/kill.sh" << 'END'
 if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then

@@ -9,6 +9,16 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ConSM chooses among many by itself; here it has two rounds of each of its programs. */
+static const struct {
+    const char *name, *value;
+} brief[] = {{"backbone", "gcn"},
+             {"warmup", "3"},
+             {"rounds", "2"},
+             {"match_steps", "3"},
+             {"gnn_steps", "3"}};
 
 static consm_status save_predictions(const char *path, const struct consm_prediction *p)
 {
@@ -35,6 +45,8 @@ static consm_status train_one(const char *folder, const char *model, const char 
     TRY(consm_options_set(options, "per_class", "4"));
     TRY(consm_options_set(options, "epochs", epochs));
     TRY(consm_options_set(options, "threads", "1"));
+    for (size_t i = 0; strcmp(model, "consm") == 0 && i < sizeof brief / sizeof *brief; i++)
+        TRY(consm_options_set(options, brief[i].name, brief[i].value));
     TRY(consm_train(&trained, data, options));
     snprintf(path, sizeof path, "%s/%s.safetensors", folder, model);
     TRY(consm_model_save(trained, path));

@@ -1,0 +1,136 @@
+/* `consm partition`: the same dataset in an order that keeps neighbours together, for training on
+ * several processes, and what that would take. */
+#include "backends/plugin.h"
+#include "commands.h"
+#include "data/load.h"
+#include "data/order.h"
+#include "data_args.h"
+#include "io/file.h"
+#include "json_line.h"
+#include "ranks_forecast.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST_PARTS = 1 << 20, MOST_ROWS = 16 };
+
+static const struct flag flags[] = {{"parts", "K", "cut into K parts, 64 by default", 'k'},
+                                    {"output", "FOLDER", "write graph.safetensors there", 'o'},
+                                    {"json", NULL, "print one JSON object a number of ranks", 0},
+                                    DATA_FLAGS,
+                                    {0}};
+
+/* Where a node comes in the new order: by part; within one those with neighbours elsewhere last, so
+ * that what can be computed without others is in one piece; else as before. */
+struct seat {
+    int32_t part, outer, old;
+};
+
+static int in_order(const void *a, const void *b)
+{
+    const struct seat *x = a, *y = b;
+    if (x->part != y->part)
+        return x->part < y->part ? -1 : 1;
+    if (x->outer != y->outer)
+        return x->outer < y->outer ? -1 : 1;
+    return x->old < y->old ? -1 : x->old > y->old;
+}
+
+static consm_status find_order(int32_t **out, const struct csr *graph, int parts)
+{
+    consm_status st = CONSM_OK;
+    int64_t n = graph->rows;
+    int32_t *part = NULL;
+    struct seat *seat = NULL;
+    TRY(NEW(part, n));
+    TRY(NEW(seat, n));
+    TRY(NEW(*out, n));
+    TRY(plugin_cut(part, graph, parts));
+    for (int64_t i = 0; i < n; i++) {
+        seat[i] = (struct seat){part[i], 0, (int32_t)i};
+        for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
+            if (part[graph->col[k]] != part[i])
+                seat[i].outer = 1;
+    }
+    qsort(seat, (size_t)n, sizeof *seat, in_order);
+    for (int64_t i = 0; i < n; i++)
+        (*out)[i] = seat[i].old;
+done:
+    mem_free(part);
+    mem_free(seat);
+    return st;
+}
+
+static consm_status report(const struct dataset *d, int64_t parts, bool json)
+{
+    consm_status st = CONSM_OK;
+    struct csr *graph = NULL;
+    struct ranks_forecast f[MOST_ROWS];
+    int count = 0;
+    TRY(dataset_graph(&graph, d, NULL));
+    for (int64_t ranks = 2; ranks <= parts && count < MOST_ROWS; ranks *= 2)
+        TRY(forecast_make(&f[count++], d, graph, (int)ranks));
+    for (int i = 0; i < count && json; i++)
+        json_line(forecast_json(&f[i]), 10);
+    if (!json && count > 0)
+        forecast_print(f, count);
+done:
+    csr_free(graph);
+    return st;
+}
+
+static int run(struct args *args)
+{
+    consm_status st = CONSM_OK;
+    struct dataset *d = NULL, *ordered = NULL;
+    struct csr *graph = NULL;
+    int32_t *order = NULL;
+    char *path = NULL;
+    int64_t parts = 64;
+    const char *folder = args_get(args, "output");
+    int code;
+    if ((code = args_int(args, "parts", 1, MOST_PARTS, &parts)))
+        return code;
+    if (!folder)
+        return args_fail(args, EXIT_USAGE, "expected -o FOLDER, where graph.safetensors goes");
+    if ((code = data_args_open(&d, args, NULL)))
+        return code;
+    TRY(dataset_graph(&graph, d, NULL));
+    if (parts > graph->rows)
+        TRY(status_fail(CONSM_EINVAL, "%lld parts of %lld nodes", (long long)parts,
+                        (long long)graph->rows));
+    TRY(find_order(&order, graph, (int)parts));
+    TRY(dataset_order(&ordered, d, order));
+    TRY(file_make_folders(folder));
+    TRY(file_join(&path, folder, "graph.safetensors"));
+    TRY(data_save_path(ordered, path, NULL));
+    if (!args_has(args, "json"))
+        printf("%s: %lld nodes in %lld parts\n\n", path, (long long)d->nodes, (long long)parts);
+    TRY(report(ordered, parts, args_has(args, "json")));
+done:
+    mem_free(path);
+    mem_free(order);
+    csr_free(graph);
+    dataset_free(ordered);
+    dataset_free(d);
+    return st < 0 ? args_status(args, st) : EXIT_DONE;
+}
+
+const struct command cmd_partition = {
+    .name = "partition",
+    .summary = "order a dataset for training on several processes, and say what that takes",
+    .usage = "DATASET -k K -o FOLDER [--json]",
+    .text =
+        "METIS cuts the graph into K parts with few neighbours elsewhere, balanced by edges; the\n"
+        "nodes are written part by part, with their names, so that processes that own ranges of\n"
+        "nodes have little to send. K should be several times the number of processes. Training "
+        "on\n"
+        "the new order draws other random numbers than on the old one, and the same on any number\n"
+        "of processes.\n\n"
+        "  consm partition ./mygraph -k 64 -o parts/\n"
+        "  mpirun -n 8 consm train parts/graph.safetensors -m gcn -o out/\n\n"
+        "Printed is what 2, 4, … K processes would hold and send (`consm info --ranks N` says the\n"
+        "same of the order as it is).\n",
+    .flags = flags,
+    .run = run,
+};

@@ -1,0 +1,113 @@
+/* The cost model of docs/distributed.md, for one graph. */
+#include "ranks_forecast.h"
+
+#include "graph/cut.h"
+
+#include <stdio.h>
+
+enum { HIDDEN = 64, FLOAT = 4, BLOCK_ROWS = 512, MOST_BLOCKS = 32, COLUMN_ROWS = 1024 };
+
+/* Rows of which partial sums of a weight's gradient are made: src/cpu/gemm.c. */
+static int64_t block_rows(int64_t nodes)
+{
+    int64_t length = (nodes + MOST_BLOCKS - 1) / MOST_BLOCKS;
+    return length < BLOCK_ROWS ? BLOCK_ROWS : length;
+}
+
+static int64_t blocks_of(int64_t nodes, int64_t length)
+{
+    return (nodes + length - 1) / length;
+}
+
+/* Rows that ranks need to end the blocks that begin among theirs. */
+static int64_t reached_into(const struct cut_share *share, int ranks, int64_t nodes, int64_t length)
+{
+    int64_t rows = 0, cut = 0;
+    for (int p = 0; p + 1 < ranks; p++) {
+        cut += share[p].rows;
+        int64_t end = blocks_of(cut, length) * length;
+        rows += (end < nodes ? end : nodes) - cut;
+    }
+    return rows;
+}
+
+/* Sums over rows: weights' gradients, biases'. Partial sums go to everybody else. With sparse
+ * features the first weight's gradient is a sparse product, for which all rows go to everybody. */
+static int64_t sum_bytes(const struct dataset *d, const struct cut_share *share, int ranks)
+{
+    int64_t n = d->nodes, c = d->classes, f = d->features, others = ranks - 1;
+    int64_t product = block_rows(n), first = d->sparse || f >= 512 ? 0 : f * HIDDEN;
+    int64_t partial =
+        blocks_of(n, product) * (HIDDEN * c + first) + blocks_of(n, COLUMN_ROWS) * (HIDDEN + c);
+    int64_t reached = reached_into(share, ranks, n, product) * (HIDDEN + c + (first ? HIDDEN : 0)) +
+                      reached_into(share, ranks, n, COLUMN_ROWS) * (HIDDEN + c);
+    int64_t whole = first ? 0 : (n + f) * HIDDEN;
+    return (others * (partial + whole) + reached) * FLOAT;
+}
+
+/* What a rank reads of the data, wherever its rows are: all of it. */
+static int64_t held_bytes(const struct dataset *d, const struct csr *graph)
+{
+    int64_t n = d->nodes, edges = d->edges * 8, clean = graph->nnz * 4 + n * 8;
+    int64_t normal = (graph->nnz + n) * 8 + n * 8;
+    int64_t features = d->sparse ? 2 * (d->sparse->nnz * 8 + n * 8) : n * d->features * FLOAT;
+    return edges + clean + normal + features + n * 8;
+}
+
+consm_status forecast_make(struct ranks_forecast *f, const struct dataset *d,
+                           const struct csr *graph, int ranks)
+{
+    consm_status st = CONSM_OK;
+    struct cut_share *share = NULL;
+    int64_t c = d->classes, width, outside = 0;
+    *f = (struct ranks_forecast){.ranks = ranks};
+    TRY(NEW(share, ranks));
+    TRY(cut_shares(share, graph, ranks));
+    for (int p = 0; p < ranks; p++) {
+        f->most_rows = share[p].rows > f->most_rows ? share[p].rows : f->most_rows;
+        f->most_entries = share[p].entries > f->most_entries ? share[p].entries : f->most_entries;
+        f->most_halo = share[p].halo > f->most_halo ? share[p].halo : f->most_halo;
+        f->halo += share[p].halo;
+        outside += share[p].outside;
+    }
+    f->cut = outside / 2;
+    /* Sparse features: both layers send, forwards and back, and once more to validate. Dense ones
+     * are averaged over neighbours once, so that only the classes travel. */
+    width = d->sparse ? HIDDEN + c : c;
+    f->halo_bytes = 3 * f->halo * width * FLOAT;
+    f->sum_bytes = sum_bytes(d, share, ranks);
+    f->held = held_bytes(d, graph);
+    f->divided = (f->most_rows + f->most_halo) * 6 * (HIDDEN + c) * FLOAT;
+done:
+    mem_free(share);
+    return st;
+}
+
+static double megabytes(int64_t bytes)
+{
+    return (double)bytes / 1e6;
+}
+
+void forecast_print(const struct ranks_forecast *f, int count)
+{
+    printf("  %5s %11s %12s %11s %12s %10s %10s %11s\n", "ranks", "rows most", "entries most",
+           "halo most", "edges cut", "MB data", "MB values", "MB an epoch");
+    for (int i = 0; i < count; i++)
+        printf("  %5d %11lld %12lld %11lld %12lld %10.1f %10.1f %11.3f\n", f[i].ranks,
+               (long long)f[i].most_rows, (long long)f[i].most_entries, (long long)f[i].most_halo,
+               (long long)f[i].cut, megabytes(f[i].held), megabytes(f[i].divided),
+               megabytes(f[i].halo_bytes + f[i].sum_bytes));
+    printf(
+        "\n  of a two-layer GCN with 64 hidden units that trains on all nodes (estimate): what a "
+        "rank holds of\n  the data and of values, and what all ranks send in an epoch\n");
+}
+
+json_t *forecast_json(const struct ranks_forecast *f)
+{
+    return json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "ranks", f->ranks,
+                     "most_rows", (json_int_t)f->most_rows, "most_entries",
+                     (json_int_t)f->most_entries, "most_halo", (json_int_t)f->most_halo, "halo",
+                     (json_int_t)f->halo, "cut_edges", (json_int_t)f->cut, "data_bytes",
+                     (json_int_t)f->held, "value_bytes", (json_int_t)f->divided, "halo_bytes",
+                     (json_int_t)f->halo_bytes, "sum_bytes", (json_int_t)f->sum_bytes);
+}
