@@ -89,8 +89,10 @@ if grep -q 'built without METIS' "$work/err"; then
 elif [ $code -ne 0 ]; then
     fault "partition: $(cat "$work/err")"
 else
-    halo=$(sed -n 's/.*"ranks": 4, .*"halo": \([0-9]*\),.*/\1/p' "$work/out")
-    [ "${halo:-999}" -lt 100 ] || fault "METIS cut a ring of 4096 nodes with a halo of $halo rows"
+    halo() { sed -n 's/.*"ranks": 4, .*"halo": \([0-9]*\),.*/\1/p'; }
+    after=$(halo < "$work/out")
+    before=$("$consm" info "$work/mixed.csv" --labels "$work/ring_labels.csv" --ranks 4 --json | halo)
+    [ $((10 * after)) -lt "$before" ] || fault "METIS: a halo of $after rows, $before before"
     parts=(train "$work/parts/graph.safetensors" -m gcn --epochs 5 --quiet)
     "$consm" "${parts[@]}" -o "$work/parts1" > /dev/null || fault "parts: one process"
     "${mpi[@]}" -n 3 "$consm" "${parts[@]}" -o "$work/parts3" > "$work/out" 2>&1 || fault "parts: $(cat "$work/out")"
