@@ -4,61 +4,64 @@ are frauds in rings of eight that share six shops. Customers have eight features
 shifted for frauds; shops have the same columns, without a meaning, and no label. Half of the customers
 train, 1,000 with ten frauds test, the others validate.
 
-usage: fraud.py FOLDER [SEED [SHIFT [SHARE]]]     shift of the features (1), share of a fraud's purchases
-                                                  that go to the ring's shops (0.7)
+usage: fraud.py FOLDER [SEED [SHIFT [SHARE [CUSTOMERS]]]]
+       shift of the features (1), share of a fraud's purchases that go to the ring's shops (0.7),
+       how many customers (16000), with a fourth as many shops
 """
 import itertools
 import os
 import random
 import sys
 
-USERS, SHOPS, FRAUDS, RING, RING_SHOPS = 16000, 4000, 160, 8, 6
-TRAIN, VALIDATE = (80, 8000), (70, 6850)  # frauds, others; the rest tests
+RING, RING_SHOPS = 8, 6
+TEST = 10, 990  # frauds, others
 
 
-def purchases(draw, ring, share):
+def purchases(draw, users, ring, share):
     """(customer, shop), each once; honest purchases follow the shops' popularity."""
-    popular = list(itertools.accumulate(1 / (i + 5) ** 0.6 for i in range(SHOPS)))
-    shops = [draw.sample(range(SHOPS), RING_SHOPS) for _ in range(FRAUDS // RING)]
+    count = users // 4
+    popular = list(itertools.accumulate(1 / (i + 5) ** 0.6 for i in range(count)))
+    shops = [draw.sample(range(count), RING_SHOPS) for _ in range(len(ring) // RING)]
     found = set()
-    for user in range(USERS):
+    for user in range(users):
         for _ in range(draw.randint(3, 9)):
             if user in ring and draw.random() < share:
                 shop = draw.choice(shops[ring[user]])
             else:
-                shop = draw.choices(range(SHOPS), cum_weights=popular)[0]
+                shop = draw.choices(range(count), cum_weights=popular)[0]
             found.add((user, shop))
     return sorted(found)
 
 
-def roles(draw, ring):
+def roles(draw, users, ring):
     role = {}
-    kinds = [u for u in range(USERS) if u in ring], [u for u in range(USERS) if u not in ring]
-    for members, train, validate in zip(kinds, TRAIN, VALIDATE):
+    kinds = [u for u in range(users) if u in ring], [u for u in range(users) if u not in ring]
+    for members, half, test in zip(kinds, (len(ring) // 2, users // 2), TEST):
         draw.shuffle(members)
         for i, user in enumerate(members):
-            role[user] = "train" if i < train else "val" if i < train + validate else "test"
+            role[user] = "train" if i < half else "val" if i < len(members) - test else "test"
     return role
 
 
-def main(folder, seed=0, shift=1.0, share=0.7):
-    draw = random.Random(int(seed))
-    frauds = draw.sample(range(USERS), FRAUDS)
+def main(folder, seed=0, shift=1.0, share=0.7, customers=16000):
+    draw, users = random.Random(int(seed)), int(customers)
+    frauds = draw.sample(range(users), users // 100)
     ring = {user: i // RING for i, user in enumerate(frauds)}
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "edges.csv"), "w", encoding="utf-8") as out:
         out.write("source,target\n")
-        out.writelines(f"u{user},s{shop}\n" for user, shop in purchases(draw, ring, float(share)))
-    role = roles(draw, ring)
+        out.writelines(f"u{user},s{shop}\n"
+                       for user, shop in purchases(draw, users, ring, float(share)))
+    role = roles(draw, users, ring)
     with open(os.path.join(folder, "nodes.csv"), "w", encoding="utf-8") as out:
         out.write("id,label,split," + ",".join(f"x{i}" for i in range(8)) + "\n")
-        for node in range(USERS + SHOPS):
+        for node in range(users + users // 4):
             moved = float(shift) if node in ring else 0
             x = ",".join(f"{draw.gauss(0, 1) + (moved if i < 3 else 0):.3f}" for i in range(8))
-            if node < USERS:
+            if node < users:
                 out.write(f"u{node},{'fraud' if node in ring else 'honest'},{role[node]},{x}\n")
             else:
-                out.write(f"s{node - USERS},,,{x}\n")
+                out.write(f"s{node - users},,,{x}\n")
 
 
 if __name__ == "__main__":
