@@ -245,7 +245,7 @@ static consm_status take_features(struct dataset *d, const struct consm_arrays *
         TRY(take_reals(&dense, a->feature, a->wide_features, a->nodes * a->features));
         TRY(dataset_set_features(d, dense, a->features));
     }
-    TRY(names_copy(&d->feature_name, (char *const *)a->feature_name, a->features));
+    TRY(mem_copy_texts(&d->feature_name, (char *const *)a->feature_name, a->features));
 done:
     return st;
 }
@@ -264,7 +264,7 @@ consm_status take_names(char ***out, const char *const *name, int64_t count, con
             TRY(status_fail(CONSM_EINVAL, "%s[%lld] and [%lld] are both \"%s\"", what,
                             (long long)index, (long long)i, name[i]));
     }
-    TRY(names_copy(out, (char *const *)name, count));
+    TRY(mem_copy_texts(out, (char *const *)name, count));
 done:
     names_free(&seen);
     return st;

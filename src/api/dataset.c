@@ -99,26 +99,6 @@ consm_status dataset_prepared(const struct prepared **out, const struct consm_da
     return st;
 }
 
-/* ---- names --------------------------------------------------------------- */
-
-consm_status names_copy(char ***out, char *const *names, int64_t count)
-{
-    consm_status st = CONSM_OK;
-    *out = NULL;
-    if (!names)
-        return CONSM_OK;
-    TRY(ZNEW(*out, count));
-    for (int64_t i = 0; i < count; i++)
-        if (!((*out)[i] = mem_strdup(names[i])))
-            TRY(CONSM_ENOMEM);
-done:
-    if (st < 0) {
-        mem_free_texts(*out, count);
-        *out = NULL;
-    }
-    return st;
-}
-
 /* ---- looking ------------------------------------------------------------- */
 
 consm_status consm_dataset_info(struct consm_dataset_info *out, const struct consm_dataset *dataset)

@@ -203,8 +203,8 @@ static consm_status copy_data_facts(struct consm_model *m, const struct training
     TRY(copy_text(&m->dataset, d->name));
     TRY(copy_text(&m->split, r->roles->split));
     TRY(copy_text(&m->version, consm_version()));
-    TRY(names_copy(&m->class_name, d->class_name, d->classes));
-    TRY(names_copy(&m->feature_name, d->feature_name, d->features));
+    TRY(mem_copy_texts(&m->class_name, d->class_name, d->classes));
+    TRY(mem_copy_texts(&m->feature_name, d->feature_name, d->features));
     if (d->recipe && d->features > 0)
         TRY(recipe_copy(&m->recipe, d->recipe));
 done:

@@ -253,7 +253,4 @@ consm_status model_check(const struct consm_model *model, const char *path);
 /* The build function of models of the caller's own: calls the struct custom that is its context. */
 node custom_build(struct program *p, const struct inputs *in, const struct config *c);
 
-/* A copy of a list of names; NULL stays NULL. */
-consm_status names_copy(char ***out, char *const *names, int64_t count);
-
 #endif

@@ -174,3 +174,21 @@ void mem_free_texts(char **text, int64_t count)
         mem_free(text[i]);
     mem_free(text);
 }
+
+consm_status mem_copy_texts(char ***out, char *const *text, int64_t count)
+{
+    consm_status st = CONSM_OK;
+    *out = NULL;
+    if (!text)
+        return CONSM_OK;
+    TRY(ZNEW(*out, count));
+    for (int64_t i = 0; i < count; i++)
+        if (!((*out)[i] = mem_strdup(text[i])))
+            TRY(CONSM_ENOMEM);
+done:
+    if (st < 0) {
+        mem_free_texts(*out, count);
+        *out = NULL;
+    }
+    return st;
+}

@@ -21,6 +21,8 @@ void mem_free(void *block);
 
 /* count strings and the array that holds them; NULL is fine, among them too. */
 void mem_free_texts(char **text, int64_t count);
+/* A copy of them all, to free with mem_free_texts; NULL stays NULL. */
+consm_status mem_copy_texts(char ***out, char *const *text, int64_t count);
 
 /* TRY(NEW(p, n)): p becomes an array of n of its own type. */
 #define NEW(p, n)                                                                     \

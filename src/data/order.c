@@ -4,19 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static consm_status copy_names(char ***out, char **names, int64_t count)
-{
-    consm_status st = CONSM_OK;
-    if (!names)
-        return CONSM_OK;
-    TRY(ZNEW(*out, count));
-    for (int64_t i = 0; i < count; i++)
-        if (!((*out)[i] = mem_strdup(names[i])))
-            TRY(CONSM_ENOMEM);
-done:
-    return st;
-}
-
 static consm_status order_edges(struct dataset *to, const struct dataset *d, const int32_t *old)
 {
     consm_status st = CONSM_OK;
@@ -63,7 +50,7 @@ static consm_status order_features(struct dataset *to, const struct dataset *d, 
             to->sparse->start[i + 1] = at;
         }
     }
-    TRY(copy_names(&to->feature_name, d->feature_name, f));
+    TRY(mem_copy_texts(&to->feature_name, d->feature_name, f));
 done:
     return st;
 }
@@ -88,7 +75,7 @@ static consm_status order_nodes(struct dataset *to, const struct dataset *d, con
             for (int64_t i = 0; i < n; i++)
                 to->role[s * n + i] = d->role[s * n + old[i]];
     }
-    TRY(copy_names(&to->class_name, d->class_name, d->classes));
+    TRY(mem_copy_texts(&to->class_name, d->class_name, d->classes));
 done:
     return st;
 }

@@ -154,7 +154,7 @@ void exchange_free(struct exchange *x);
 /* All rows of a value to all ranks: from its own rows in place, or from there to another array. */
 void gather_rows(float *to, const float *from, const struct axis *axis, int64_t cols);
 
-/* ---- compile.c, run.c, backend.c ---- */
+/* ---- compile.c, backend.c ---- */
 
 /* A divided program is a list of pieces. */
 enum piece_kind {
