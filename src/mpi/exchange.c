@@ -69,17 +69,21 @@ static consm_status list_sends(struct halo *h)
 {
     int size = world.ranks.size;
     int *count = world.os->zalloc(2 * (size_t)size, sizeof *count), *theirs = count + size;
+    MPI_Request here;
     if (!count)
         return CONSM_ENOMEM;
     for (int p = 0; p < size; p++)
         count[p] = h->receives[p + 1] - h->receives[p];
-    MPI_Alltoall(count, 1, MPI_INT, theirs, 1, MPI_INT, world.comm);
+    MPI_Ialltoall(count, 1, MPI_INT, theirs, 1, MPI_INT, world.comm, &here);
+    wait_all(&here, 1);
     for (int p = 0; p < size; p++)
         h->sends[p + 1] = h->sends[p] + theirs[p];
     h->send = world.os->zalloc((size_t)h->sends[size] + 1, sizeof *h->send);
-    if (h->send)
-        MPI_Alltoallv(h->receive, count, h->receives, MPI_INT32_T, h->send, theirs, h->sends,
-                      MPI_INT32_T, world.comm);
+    if (h->send) {
+        MPI_Ialltoallv(h->receive, count, h->receives, MPI_INT32_T, h->send, theirs, h->sends,
+                       MPI_INT32_T, world.comm, &here);
+        wait_all(&here, 1);
+    }
     world.os->free(count);
     return h->send ? CONSM_OK : CONSM_ENOMEM;
 }
@@ -193,7 +197,7 @@ void exchange_start(struct exchange *x)
 
 void exchange_wait(struct exchange *x)
 {
-    MPI_Waitall(x->requests, x->request, MPI_STATUSES_IGNORE);
+    wait_all(x->request, x->requests);
 }
 
 void exchange_free(struct exchange *x)
@@ -207,14 +211,16 @@ void gather_rows(float *to, const float *from, const struct axis *axis, int64_t 
 {
     int size = world.ranks.size, me = world.ranks.rank, *count = world.count, *first = count + size;
     MPI_Datatype row = row_type(cols);
+    MPI_Request here;
     for (int p = 0; p < size; p++) {
         first[p] = (int)axis->cut[p];
         count[p] = (int)(axis->cut[p + 1] - axis->cut[p]);
     }
     world.sent += count[me] * cols * (int64_t)sizeof(float) * (size - 1);
     if (to == from)
-        MPI_Allgatherv(MPI_IN_PLACE, 0, row, to, count, first, row, world.comm);
+        MPI_Iallgatherv(MPI_IN_PLACE, 0, row, to, count, first, row, world.comm, &here);
     else
-        MPI_Allgatherv(from + axis->cut[me] * cols, count[me], row, to, count, first, row,
-                       world.comm);
+        MPI_Iallgatherv(from + axis->cut[me] * cols, count[me], row, to, count, first, row,
+                        world.comm, &here);
+    wait_all(&here, 1);
 }

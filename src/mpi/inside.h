@@ -23,8 +23,13 @@ struct world {
     MPI_Comm comm;
     int *count;   /* (2·size) for gathers */
     int64_t sent; /* bytes of values, to each rank that gets them */
+    bool crowded; /* more ranks here than processors: who waits sleeps */
 };
 extern struct world world;
+
+/* Waits for requests. MPI's own waiting keeps a processor busy, which on a crowded machine is the
+ * one that the awaited rank would need. */
+void wait_all(MPI_Request *request, int count);
 
 /* Rows 0 … rows-1 among the ranks: rank p owns cut[p] … cut[p+1]-1. */
 struct axis {

@@ -6,11 +6,43 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 struct world world;
 static MPI_Comm parting; /* of world_end alone: a barrier there meets no other message */
 
-enum { SHOWN = 256, PATIENCE = 3 }; /* characters of a text; seconds for the others to fail, too */
+enum {
+    SHOWN = 256,  /* characters of a text */
+    PATIENCE = 3, /* seconds for the others to fail, too */
+    NAP = 50000   /* nanoseconds between two looks */
+};
+
+void wait_all(MPI_Request *request, int count)
+{
+    const struct timespec nap = {.tv_nsec = NAP};
+    int here = !world.crowded;
+    if (here)
+        MPI_Waitall(count, request, MPI_STATUSES_IGNORE);
+    while (!here) {
+        MPI_Testall(count, request, &here, MPI_STATUSES_IGNORE);
+        if (!here)
+            nanosleep(&nap, NULL);
+    }
+}
+
+static void broadcast(void *data, int count, MPI_Datatype type, int from)
+{
+    MPI_Request here;
+    MPI_Ibcast(data, count, type, from, world.comm, &here);
+    wait_all(&here, 1);
+}
+
+static void reduce(const void *mine, void *all, MPI_Datatype type, MPI_Op op)
+{
+    MPI_Request here;
+    MPI_Iallreduce(mine, all, 1, type, op, world.comm, &here);
+    wait_all(&here, 1);
+}
 
 /* FNV-1a over words, then bytes. */
 static uint64_t hash_bytes(const void *data, size_t bytes)
@@ -32,9 +64,9 @@ static int first_other(uint64_t mine)
 {
     uint64_t theirs = mine;
     int me = world.ranks.rank, none = world.ranks.size, other;
-    MPI_Bcast(&theirs, 1, MPI_UINT64_T, 0, world.comm);
+    broadcast(&theirs, 1, MPI_UINT64_T, 0);
     int differs = theirs == mine ? none : me;
-    MPI_Allreduce(&differs, &other, 1, MPI_INT, MPI_MIN, world.comm);
+    reduce(&differs, &other, MPI_INT, MPI_MIN);
     return other == none ? 0 : other;
 }
 
@@ -50,7 +82,7 @@ static consm_status world_agree(const char *what, const void *data, size_t bytes
     for (int i = 0; i < 2; i++) {
         snprintf(shown[i], SHOWN, "%.*s", (int)(bytes < SHOWN ? bytes : SHOWN - 1),
                  (const char *)data);
-        MPI_Bcast(shown[i], SHOWN, MPI_CHAR, i ? other : 0, world.comm);
+        broadcast(shown[i], SHOWN, MPI_CHAR, i ? other : 0);
     }
     return world.os->fail(CONSM_EINVAL, "the ranks disagree: rank 0 has %s %s, rank %d %s", what,
                           shown[0], other, shown[1]);
@@ -58,14 +90,14 @@ static consm_status world_agree(const char *what, const void *data, size_t bytes
 
 static double world_first(double mine)
 {
-    MPI_Bcast(&mine, 1, MPI_DOUBLE, 0, world.comm);
+    broadcast(&mine, 1, MPI_DOUBLE, 0);
     return mine;
 }
 
 static int64_t world_sent(void)
 {
     int64_t all;
-    MPI_Allreduce(&world.sent, &all, 1, MPI_INT64_T, MPI_SUM, world.comm);
+    reduce(&world.sent, &all, MPI_INT64_T, MPI_SUM);
     return all;
 }
 
@@ -116,6 +148,7 @@ static consm_status join(void)
     MPI_Comm_split_type(world.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
     MPI_Comm_size(machine, &world.ranks.here);
     MPI_Comm_free(&machine);
+    world.crowded = world.ranks.here > sysconf(_SC_NPROCESSORS_ONLN);
     world.count = world.os->zalloc(2 * (size_t)world.ranks.size, sizeof *world.count);
     return world.count ? CONSM_OK : CONSM_ENOMEM;
 }

@@ -48,14 +48,14 @@ int MPI_Startall(int number, MPI_Request request[])
     return PMPI_Startall(number, request);
 }
 
-int MPI_Allgatherv(const void *from, int number, MPI_Datatype type, void *to, const int counts[],
-                   const int places[], MPI_Datatype to_type, MPI_Comm comm)
+int MPI_Iallgatherv(const void *from, int number, MPI_Datatype type, void *to, const int counts[],
+                    const int places[], MPI_Datatype to_type, MPI_Comm comm, MPI_Request *request)
 {
     int rank, size;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &size);
     gathers += type_bytes(to_type, counts[rank]) * (size - 1);
-    return PMPI_Allgatherv(from, number, type, to, counts, places, to_type, comm);
+    return PMPI_Iallgatherv(from, number, type, to, counts, places, to_type, comm, request);
 }
 
 int MPI_Finalize(void)
