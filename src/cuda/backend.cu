@@ -10,6 +10,7 @@
 #include "cuda/backend.cuh"
 #include "cuda/device.cuh"
 
+#include <pthread.h>
 #include <stdio.h>
 
 enum {
@@ -17,6 +18,11 @@ enum {
     WORKSPACE_BYTES = 32 << 20, /* what cuBLAS recommends for Hopper */
     APART_BYTES = 32 << 20,     /* of values that need not share memory: they stay in the cache */
 };
+
+/* Runs side by side share the card. Whatever may wait for all of it (cuBLAS when it opens and closes,
+ * code that is loaded when it is first needed, pinned memory) breaks a capture of any thread, so
+ * captures hold this together and the others alone. */
+static pthread_rwlock_t calm = PTHREAD_RWLOCK_INITIALIZER;
 
 /* ---- programs ---- */
 
@@ -271,10 +277,13 @@ static consm_status capture(struct compiled *c, cudaGraphExec_t *out, int steps)
         if (!c->event[i] && !c->instr[i].once && c->chain_of[i] == i)
             CHECK(cudaEventCreateWithFlags(&c->event[i], cudaEventDisableTiming),
                   "capturing a program");
-    CHECK(cudaStreamBeginCapture(card->stream, cudaStreamCaptureModeThreadLocal),
-          "capturing a program");
-    capture_steps(c, steps);
-    error = cudaStreamEndCapture(card->stream, &graph);
+    pthread_rwlock_rdlock(&calm);
+    error = cudaStreamBeginCapture(card->stream, cudaStreamCaptureModeThreadLocal);
+    if (error == cudaSuccess) {
+        capture_steps(c, steps);
+        error = cudaStreamEndCapture(card->stream, &graph);
+    }
+    pthread_rwlock_unlock(&calm);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(out, graph, 0);
     if (graph)
@@ -295,12 +304,16 @@ static consm_status cuda_run(struct compiled *c, const struct step *first, int64
         return CONSM_OK;
     if (c->next.seed != first->seed || c->next.number != first->number)
         set_steps<<<1, BUNCH, 0, card->stream>>>(c->step, first->seed, first->number);
+    if (!c->settled || !c->awake)
+        pthread_rwlock_wrlock(&calm);
     if (!c->settled)
         launch_all(c, true);
     if (!c->awake) {
         launch_all(c, false);
         left--;
     }
+    if (!c->settled || !c->awake)
+        pthread_rwlock_unlock(&calm);
     c->settled = c->awake = true;
     CHECK(cudaGetLastError(), "launching a kernel");
     for (; left >= BUNCH; left -= BUNCH) {
@@ -324,11 +337,13 @@ static void cuda_close(struct backend *b)
 {
     struct card *card = card_of(b);
     cudaSetDevice(card->number);
+    pthread_rwlock_wrlock(&calm);
     if (card->blas)
         cublasDestroy(card->blas);
     card_give(card, card->workspace, WORKSPACE_BYTES);
     if (card->pinned)
         cudaFreeHost(card->pinned);
+    pthread_rwlock_unlock(&calm);
     if (card->stream)
         cudaStreamSynchronize(card->stream);
     for (int i = 0; i < LANES; i++)
@@ -379,12 +394,14 @@ static consm_status check_blas(const struct card *card, cublasStatus_t status)
 static consm_status open_blas(struct card *card)
 {
     consm_status st = CONSM_OK;
+    pthread_rwlock_wrlock(&calm);
     TRY(check_blas(card, cublasCreate(&card->blas)));
     TRY(check_blas(card, cublasSetStream(card->blas, card->stream)));
     TRY(card_take(card, &card->workspace, WORKSPACE_BYTES));
     TRY(check_blas(card, cublasSetWorkspace(card->blas, card->workspace, WORKSPACE_BYTES)));
     TRY(check_blas(card, cublasSetMathMode(card->blas, CUBLAS_PEDANTIC_MATH)));
 done:
+    pthread_rwlock_unlock(&calm);
     return st;
 }
 
