@@ -132,6 +132,20 @@ static void models_train_alike(void **state)
     scene_close(&s);
 }
 
+/* Steps over a matrix that is large enough for a card's threads to have several rows and entries
+ * each, and rows of several threads. */
+static void long_walks_train_alike(void **state)
+{
+    (void)state;
+    struct scene s;
+    const struct model_def *model;
+    OK(model_find(&model, "appnp"));
+    scene_open(&s, "csbm:nodes=1500,classes=3,degree=6,features=4,signal=1.5,homophily=0.8,seed=4",
+               6);
+    train_alike(&s, model, "hidden 4 hops 4");
+    scene_close(&s);
+}
+
 /* A card maps to references within the matching step, others between two of them. */
 static void matching_inside_a_step_trains_alike(void **state)
 {
@@ -349,11 +363,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(models_train_alike),
+        cmocka_unit_test(long_walks_train_alike),
         cmocka_unit_test(matching_inside_a_step_trains_alike),
         cmocka_unit_test(training_sends_what_it_changes),
         cmocka_unit_test(changes_reach_the_backend),
     };
-    const struct CMUnitTest on_card[] = {tests[0], tests[1]};
+    const struct CMUnitTest on_card[] = {tests[0], tests[1], tests[2]};
     return card_open ? cmocka_run_group_tests(on_card, NULL, NULL)
                      : cmocka_run_group_tests(tests, NULL, NULL);
 }

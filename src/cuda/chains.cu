@@ -11,6 +11,7 @@
  */
 #include "cuda/spans.cuh"
 #include "cuda/spmm.cuh"
+#include "cuda/walk.cuh"
 
 enum {
     ROWS_MOST = 1 << 14,   /* of more rows, kernels of their own use the card better */
@@ -185,26 +186,61 @@ static bool may_move(const struct chain *c, const int32_t *chain_of, int32_t at)
     return true;
 }
 
+/* Joins what may follow an instruction in its kernel; returns how many they are, itself included. */
+static int32_t grow(const struct planned *plan, int32_t *chain_of, int32_t first)
+{
+    struct chain c = {};
+    if (!begins(&plan->instr[first]))
+        return 1;
+    c.plan = plan;
+    c.first = first;
+    note_written(&c, first, NULL);
+    for (int32_t k = first + 1;
+         k < plan->instrs && k < first + CHAIN_REACH && c.count <= TAIL_MOST; k++) {
+        const struct instr *in = &plan->instr[k];
+        const struct index *space;
+        if (chain_of[k] != k || !may_follow(in) || !fits_sources(&c, in, &space) ||
+            !fits_results(&c, in) || !may_move(&c, chain_of, k))
+            continue;
+        chain_of[k] = first;
+        note_written(&c, k, space);
+    }
+    return c.count;
+}
+
+/* Joins the steps of a walk; its last step stays for itself where something can follow it in its
+ * kernel. */
+static void join_walk(const struct planned *plan, int32_t *chain_of, const int32_t *step, int steps)
+{
+    if (grow(plan, chain_of, step[steps - 1]) > 1)
+        steps--;
+    for (int i = 1; i < steps; i++)
+        chain_of[step[i]] = step[0];
+    if (steps == 1)
+        grow(plan, chain_of, step[0]);
+}
+
+static bool has_followers(const struct planned *plan, const int32_t *chain_of, int32_t first)
+{
+    for (int32_t i = first + 1; i < plan->instrs && i < first + CHAIN_REACH; i++)
+        if (chain_of[i] == first)
+            return true;
+    return false;
+}
+
 void chains_plan(const struct planned *plan, int32_t *chain_of)
 {
+    int32_t step[WALK_MOST];
     for (int32_t i = 0; i < plan->instrs; i++)
         chain_of[i] = i;
     for (int32_t i = 0; i < plan->instrs; i++) {
-        struct chain c = {};
-        if (chain_of[i] != i || !begins(&plan->instr[i]))
+        if (chain_of[i] != i || has_followers(plan, chain_of, i))
             continue;
-        c.plan = plan;
-        c.first = i;
-        note_written(&c, i, NULL);
-        for (int32_t k = i + 1; k < plan->instrs && k < i + CHAIN_REACH && c.count <= TAIL_MOST; k++) {
-            const struct instr *in = &plan->instr[k];
-            const struct index *space;
-            if (chain_of[k] != k || !may_follow(in) || !fits_sources(&c, in, &space) ||
-                !fits_results(&c, in) || !may_move(&c, chain_of, k))
-                continue;
-            chain_of[k] = i;
-            note_written(&c, k, space);
-        }
+        const int steps = walk_find(plan, chain_of, i, step);
+        if (steps > 1)
+            join_walk(plan, chain_of, step, steps);
+        else
+            grow(plan, chain_of, i);
     }
 }
 
@@ -298,6 +334,8 @@ void chain_launch(const struct instr *instr, int32_t instrs, const int32_t *chai
 {
     struct tail tail = {};
     int32_t member[TAIL_MOST];
+    if (walk_launch(instr, instrs, chain_of, first, cx))
+        return;
     for (int32_t i = first + 1; i < instrs && i < first + CHAIN_REACH; i++)
         if (chain_of[i] == first) {
             member[tail.count] = i;

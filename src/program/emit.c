@@ -145,6 +145,7 @@ static struct instr make_instr(const struct program *p, node x)
     const struct node_info *info = &p->node[x];
     struct instr in = {.op = info->op,
                        .once = info->constant,
+                       .kept = info->keep,
                        .rows = info->rows,
                        .cols = info->cols,
                        .attr = info->attr,

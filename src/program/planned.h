@@ -82,6 +82,7 @@ struct operand {
 struct instr {
     enum op op;
     bool once; /* its result never changes: see above */
+    bool kept; /* its result is read by others than instructions, too */
     int64_t rows, cols, src_rows[NODE_SOURCES], src_cols[NODE_SOURCES];
     struct attr attr;
     struct operand out_at, src_at[NODE_SOURCES], update_at[NODE_UPDATES];
