@@ -6,8 +6,13 @@
  *
  * An instruction waits for those ahead of it that write what it reads or writes, or read what it
  * writes; values share memory in large programs, so that may be one that has nothing else to do with
- * it. It goes on in the lane of the last of them, if that lane has not gone on without it, and waits
- * for the others by name, where nobody whom it waits for has done so already.
+ * it. It goes on in the lane of one of them, and waits for the others by name, where nobody whom it
+ * waits for has done so already.
+ *
+ * A kernel that only follows the one ahead in its lane is on the card before that has ended; one that
+ * waits for another lane is not. So the longest way through a step is to stay in one lane: of all that
+ * wait for an instruction, its heir, from which it is farthest to the end of the step, goes on in its
+ * lane, and the others go elsewhere.
  *
  * Ahead of it are those before it in its step and those from itself on in the step before. Farther
  * back nobody need look: every instruction writes something, and so waits for its own last run.
@@ -76,39 +81,119 @@ static bool keeps_to_main(const struct instr *in)
     return in->op == OP_NUCLEAR || in->op == OP_NUCLEAR_GRAD || cuda_calls_blas(in);
 }
 
-/* Of some lanes, that of the last whom `at` must wait for if nobody has gone on there, else the one
- * that has rested longest. */
-static int choose_lane(const struct lanes *l, int32_t at, int first, int end)
+/* How long an instruction takes, in kernels of a small graph. */
+static int32_t weight_of(const struct lanes *l, int32_t at)
 {
-    int best = -1, rested = first;
-    for (int lane = first; lane < end; lane++) {
-        const int64_t tail = l->tail[lane];
-        if (tail >= 0 && l->meets[at * (int64_t)l->plan->instrs + tail] &&
-            (best < 0 || tail > l->tail[best]))
-            best = lane;
-        if (tail < l->tail[rested])
-            rested = lane;
+    int32_t weight = 1;
+    for (int32_t i = at + 1; i < l->plan->instrs && i < at + CHAIN_REACH; i++)
+        weight += l->chain_of[i] == at && l->plan->instr[i].op == OP_SPMM_ADD; /* walk.cu */
+    return weight;
+}
+
+static bool meet(const struct lanes *l, int32_t a, int32_t b)
+{
+    return l->meets[(int64_t)a * l->plan->instrs + b];
+}
+
+/* The longest ways from a step's beginning to the end of each instruction, and from its beginning to
+ * the step's end. */
+static void find_ways(struct lanes *l)
+{
+    const int32_t count = l->plan->instrs;
+    for (int32_t i = 0; i < count; i++) {
+        int32_t before = 0;
+        for (int32_t k = 0; k < i; k++)
+            before = meet(l, i, k) && l->of[k].since > before ? l->of[k].since : before;
+        l->of[i].since = before + weight_of(l, i);
     }
-    return best >= 0 ? best : rested;
+    for (int32_t i = count - 1; i >= 0; i--) {
+        int32_t after = 0;
+        for (int32_t k = i + 1; k < count; k++)
+            after = meet(l, i, k) && l->of[k].left > after ? l->of[k].left : after;
+        l->of[i].left = after + weight_of(l, i);
+    }
+}
+
+/* Whether it is farther to the end from a than from b; of equals, whether a has more to do. */
+static bool farther(const struct lanes *l, int32_t a, int32_t b)
+{
+    const struct instr *x = &l->plan->instr[a], *y = &l->plan->instr[b];
+    return l->of[a].left > l->of[b].left ||
+           (l->of[a].left == l->of[b].left && x->rows * x->cols > y->rows * y->cols);
+}
+
+/* Who goes on in the lane of instruction `at`; -1: nobody before `end`. */
+static int32_t heir_of(const struct lanes *l, int32_t at, int32_t end)
+{
+    int32_t heir = -1;
+    for (int32_t k = at + 1; k < end; k++)
+        if (meet(l, at, k) && (heir < 0 || farther(l, k, heir)))
+            heir = k;
+    return heir;
+}
+
+/* How well a lane suits: the heir of its last takes it, of several the one that ends last; else one
+ * that no heir will come for, best that of somebody whom `at` waits for anyway; else any. Within each
+ * class the one that has rested longest. */
+enum suit { TAKEN, RESTING, FOLLOWING, INHERITED };
+
+static enum suit suit_of(const struct lanes *l, int32_t at, int lane, int32_t end)
+{
+    const int32_t tail = (int32_t)l->tail[lane];
+    const int32_t heir = tail < 0 ? -1 : heir_of(l, tail, end);
+    if (heir == at)
+        return INHERITED;
+    if (heir > at)
+        return TAKEN;
+    return tail >= 0 && meet(l, at, tail) ? FOLLOWING : RESTING;
+}
+
+/* Of lanes [first, last), for an instruction of those before `end` that share them. */
+static int choose_lane(const struct lanes *l, int32_t at, int first, int last, int32_t end)
+{
+    int best = first;
+    enum suit most = suit_of(l, at, first, end);
+    for (int lane = first + 1; lane < last; lane++) {
+        const enum suit suit = suit_of(l, at, lane, end);
+        const int64_t tail = l->tail[lane], other = l->tail[best];
+        const bool better = suit == INHERITED || suit == FOLLOWING
+                                ? tail >= 0 && other >= 0 && l->of[tail].since > l->of[other].since
+                                : tail < other;
+        if (suit > most || (suit == most && better)) {
+            best = lane;
+            most = suit;
+        }
+    }
+    return best;
+}
+
+/* Where the optimiser stands, behind which validation has lanes of its own; or the end. */
+static int32_t find_optimiser(const struct planned *plan)
+{
+    int32_t at = 0;
+    while (at < plan->instrs && plan->instr[at].op != OP_ADAM)
+        at++;
+    return at;
 }
 
 void lanes_plan(struct lanes *l)
 {
     const bool small = is_small(l->plan);
-    bool behind = false;
+    const int32_t count = l->plan->instrs, optimiser = find_optimiser(l->plan);
     find_meetings(l);
+    find_ways(l);
     lanes_begin(l);
-    for (int32_t i = 0; i < l->plan->instrs; i++) {
-        struct lane_plan *mine = &l->of[i];
-        const struct instr *in = &l->plan->instr[i];
-        mine->lane = 0;
+    for (int32_t i = 0; i < count; i++) {
+        const bool behind = small && i > optimiser;
+        l->of[i].lane = 0;
         if (!runs(l, i))
             continue;
-        if (!keeps_to_main(in))
-            mine->lane = small && behind ? choose_lane(l, i, BEHIND, LANES)
-                                         : choose_lane(l, i, 0, small ? BEHIND : 2);
-        l->tail[mine->lane] = i;
-        behind = behind || in->op == OP_ADAM;
+        if (!keeps_to_main(&l->plan->instr[i]))
+            l->of[i].lane =
+                behind ? choose_lane(l, i, BEHIND, LANES, count)
+                       : choose_lane(l, i, 0, small ? BEHIND : 2,
+                                     small && optimiser < count ? optimiser + 1 : count);
+        l->tail[l->of[i].lane] = i;
     }
 }
 

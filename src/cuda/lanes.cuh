@@ -10,6 +10,7 @@ enum { LANES = 6, BEHIND = 4 };
 /* Where an instruction runs; and while steps are captured, what has ended when its last run has. */
 struct lane_plan {
     int lane;
+    int32_t since, left; /* kernels from the step's beginning to its end; from its beginning on */
     int64_t seen[LANES]; /* the last run of each lane, or -1 */
 };
 
