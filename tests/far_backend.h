@@ -268,7 +268,7 @@ static inline void far_close(struct backend *b)
 
 static inline struct far *far_open(int threads)
 {
-    static const struct backend_kind kind = {
+    static struct backend_kind kind = {
         .name = "far",
         .supports = far_supports,
         .allocate = far_allocate,
@@ -284,6 +284,7 @@ static inline struct far *far_open(int threads)
     struct far *far;
     OK(ZNEW(far, 1));
     OK(backend_open(&far->near, NULL, threads));
+    kind.composes = far->near->kind->composes; /* the same bits come of the same plan */
     far->base.kind = &kind;
     far->base.device = kind.name;
     far->base.host = far->near->host;

@@ -16,7 +16,7 @@
 static node last_reader(const struct program *p, node x)
 {
     node last = x;
-    if (p->node[x].keep || p->node[x].constant)
+    if (p->node[x].keep || p->node[x].lasts)
         return p->count;
     for (node y = x + 1; y < p->count; y++)
         for (int i = 0; p->node[y].live && i < NODE_SOURCES; i++)

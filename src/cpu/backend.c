@@ -238,6 +238,7 @@ static const struct backend_kind cpu_kind = {
     .run = cpu_run,
     .discard = cpu_discard,
     .close = cpu_close,
+    .composes = 16 << 20,
 };
 
 consm_status cpu_open(struct backend **out, int threads)

@@ -368,6 +368,7 @@ static const struct backend_kind cuda_kind = {
     .discard = cuda_discard,
     .close = cuda_close,
     .apart = APART_BYTES,
+    .composes = 0, /* the steps of a walk are nodes of one graph already */
     .room = cuda_room,
 };
 

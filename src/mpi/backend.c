@@ -200,6 +200,7 @@ consm_status divided_open(struct backend **out, struct backend *inner)
     if (!d)
         TRY(CONSM_ENOMEM);
     kind.name = inner->kind->name;
+    kind.composes = inner->kind->composes;
     d->base = *inner;
     d->base.kind = &kind;
     d->inner = inner;

@@ -58,6 +58,9 @@ struct backend_kind {
     /* Programs whose values all together are no larger than so many bytes are planned without
      * sharing memory among them, so that the backend may change the order of instructions. */
     size_t apart;
+    /* How many bytes the matrix of a whole walk may have that is written out because the loss reads
+     * few of its rows (compose.c); 0: walks are walked. */
+    size_t composes;
     /* Bytes of memory that are free where its blocks lie; NULL: it is the host's. */
     size_t (*room)(struct backend *b);
 };

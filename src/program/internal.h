@@ -12,7 +12,8 @@ struct node_info {
     char name[32];
     int parameter; /* of a PARAM, or of the parameter whose gradient this is (PLACE_GRAD) */
     bool needs_grad, keep, live;
-    bool constant; /* the same in every run */
+    bool constant; /* the same in every run … */
+    bool lasts;    /* … and read in every run */
     enum place place;
     size_t offset;             /* into its block, in floats */
     const float *data;         /* of an input: the caller's floats */
@@ -112,10 +113,18 @@ bool op_value_by_value(enum op op);
 /* Whether x may be written over a source that it is the last to read. */
 bool program_in_place(const struct program *p, node x, node source);
 
+/* Records everything anew. For each node of the recording as it was, `instead` may record others
+ * and say which of them stands for it; where it leaves POISON, the node is copied. renamed: where
+ * those before it went. (lower.c) */
+typedef consm_status instead_fn(node *out, struct program *p, const struct node_info *old,
+                                void *ctx, node x, const node *renamed);
+consm_status program_rewrite(struct program *p, instead_fn *instead, void *ctx);
+
 /* The passes of program_compile, in this order. */
 consm_status program_fuse(struct program *p);
 consm_status program_restrict(struct program *p);
 consm_status program_lower(struct program *p);
+consm_status program_compose(struct program *p);
 consm_status program_differentiate(struct program *p);
 consm_status program_plan(struct program *p);
 consm_status program_emit(struct program *p);

@@ -22,20 +22,25 @@ static node weigh(struct program *p, const struct attr *attr, node left, node ri
                                .attr = {.csr = s, .a = attr->b}));
 }
 
-/* The operation's parts; the last one is what it was called and kept as. */
-static node record_parts(struct program *p, const struct node_info *info, const node *renamed)
+/* Attention as its parts; the last one is what it was called and kept as. */
+static consm_status record_parts(node *out, struct program *p, const struct node_info *old,
+                                 void *ctx, node x, const node *renamed)
 {
+    const struct node_info *info = &old[x];
     const struct attr *attr = &info->attr;
+    (void)ctx;
+    if (info->op != OP_ATTEND)
+        return CONSM_OK;
     node weights = weigh(p, attr, renamed[info->src[0]], renamed[info->src[1]]);
     if (attr->a > 0)
         weights =
             RECORD(p, .op = OP_DROPOUT, .rows = attr->csr->nnz, .cols = attr->heads,
                    .src = {weights}, .sources = 1, .attr = {.a = attr->a, .stream = attr->stream});
-    node out = spmm_values(p, attr->csr, weights, renamed[info->src[2]]);
-    if (out == POISON)
-        return POISON;
-    p->node[out].keep = info->keep;
-    return program_name(p, out, info->name);
+    *out = spmm_values(p, attr->csr, weights, renamed[info->src[2]]);
+    if (*out != POISON)
+        p->node[*out].keep = info->keep;
+    program_name(p, *out, info->name);
+    return CONSM_OK;
 }
 
 static consm_status copy_node(struct program *p, const struct node_info *old, const node *renamed)
@@ -54,42 +59,11 @@ done:
     return st;
 }
 
-/* Records everything anew; renamed[x] is where node x went. */
-static consm_status rewrite(struct program *p, const struct node_info *old, node count,
-                            node *renamed)
-{
-    consm_status st = CONSM_OK;
-    p->node = NULL;
-    p->count = 0;
-    p->capacity = 0;
-    for (node x = 0; x < count; x++) {
-        if (old[x].op == OP_ATTEND)
-            renamed[x] = record_parts(p, &old[x], renamed);
-        else {
-            TRY(copy_node(p, &old[x], renamed));
-            renamed[x] = p->count - 1;
-        }
-    }
-    for (node i = 0; i < p->recorded; i++)
-        if (p->renamed[i] != POISON)
-            p->renamed[i] = renamed[p->renamed[i]];
-    if (p->loss != POISON)
-        p->loss = renamed[p->loss];
-done:
-    return st;
-}
-
-consm_status program_lower(struct program *p)
+consm_status program_rewrite(struct program *p, instead_fn *instead, void *ctx)
 {
     consm_status st = CONSM_OK;
     struct node_info *old = p->node;
     node *renamed = NULL, count = p->count;
-    bool attends = false;
-    for (node x = 0; x < count; x++)
-        attends = attends || old[x].op == OP_ATTEND;
-    if (!attends || (supported(p, OP_ATTEND) && supported(p, OP_ATTEND_ROWS) &&
-                     supported(p, OP_ATTEND_COLUMNS)))
-        return CONSM_OK;
     TRY(NEW(renamed, count));
     if (!p->renamed) {
         TRY(NEW(p->renamed, count));
@@ -97,9 +71,36 @@ consm_status program_lower(struct program *p)
         for (node x = 0; x < count; x++)
             p->renamed[x] = x;
     }
-    st = rewrite(p, old, count, renamed);
+    p->node = NULL;
+    p->count = 0;
+    p->capacity = 0;
+    for (node x = 0; x < count && st == CONSM_OK; x++) {
+        renamed[x] = POISON;
+        st = instead(&renamed[x], p, old, ctx, x, renamed);
+        if (st == CONSM_OK && renamed[x] == POISON) {
+            st = copy_node(p, &old[x], renamed);
+            renamed[x] = p->count - 1;
+        }
+    }
     mem_free(old);
+    TRY(st);
+    for (node i = 0; i < p->recorded; i++)
+        if (p->renamed[i] != POISON)
+            p->renamed[i] = renamed[p->renamed[i]];
+    if (p->loss != POISON)
+        p->loss = renamed[p->loss];
 done:
     mem_free(renamed);
     return st;
+}
+
+consm_status program_lower(struct program *p)
+{
+    bool attends = false;
+    for (node x = 0; x < p->count; x++)
+        attends = attends || p->node[x].op == OP_ATTEND;
+    if (!attends || (supported(p, OP_ATTEND) && supported(p, OP_ATTEND_ROWS) &&
+                     supported(p, OP_ATTEND_COLUMNS)))
+        return CONSM_OK;
+    return program_rewrite(p, record_parts, NULL);
 }

@@ -21,7 +21,8 @@ static void mark_live(struct program *p)
     }
 }
 
-/* A fixed matrix times a constant is constant too, and so is a single number that is given. */
+/* A fixed matrix times a constant is constant too, and so is a single number that is given, and
+ * what compose.c recorded as such. */
 static void mark_constant(struct program *p)
 {
     for (node x = 0; x < p->count; x++) {
@@ -78,6 +79,16 @@ static size_t find_place(const struct span *s, struct span *placed, size_t count
     return offset;
 }
 
+/* A constant that is read in every run survives all of them; one that only leads to others may go
+ * when they are there. */
+static void mark_lasting(struct program *p)
+{
+    for (node x = 0; x < p->count; x++)
+        for (int i = 0; p->node[x].live && i < NODE_SOURCES; i++)
+            if (p->node[x].src[i] != POISON && !p->node[x].constant)
+                p->node[p->node[x].src[i]].lasts = p->node[p->node[x].src[i]].constant;
+}
+
 /* Fills spans with every planned value; returns how many. */
 static size_t collect_spans(struct program *p, struct span *spans)
 {
@@ -87,10 +98,9 @@ static size_t collect_spans(struct program *p, struct span *spans)
         if (!info->live || info->place != PLACE_ARENA)
             continue;
         int64_t floats = (info->rows * info->cols + ALIGN_FLOATS - 1) / ALIGN_FLOATS * ALIGN_FLOATS;
-        bool stays = info->keep || info->constant; /* what is constant also survives the next run */
+        bool lasts = info->lasts || (info->keep && info->constant), stays = info->keep || lasts;
         node born = info->op == OP_BESIDE ? info->src[0] : x;
-        spans[count] =
-            (struct span){x, info->constant ? 0 : born, stays ? p->count : x, (size_t)floats, 0};
+        spans[count] = (struct span){x, lasts ? 0 : born, stays ? p->count : x, (size_t)floats, 0};
         info->instr = (int32_t)count++;
     }
     for (node x = 0; x < p->count; x++)
@@ -242,5 +252,6 @@ consm_status program_plan(struct program *p)
 {
     mark_live(p);
     mark_constant(p);
+    mark_lasting(p);
     return place_values(p);
 }

@@ -16,6 +16,7 @@ consm_status program_compile(struct program *p, struct backend *backend)
     TRY(program_fuse(p));
     TRY(program_restrict(p));
     TRY(program_lower(p));
+    TRY(program_compose(p));
     TRY(check_fault(p));
     TRY(program_differentiate(p));
     TRY(check_fault(p));

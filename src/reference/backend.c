@@ -207,6 +207,7 @@ static const struct backend_kind reference_kind = {
     .run = reference_run,
     .discard = reference_discard,
     .close = reference_close,
+    .composes = 16 << 20,
 };
 
 consm_status reference_open(struct backend **out, int threads)
