@@ -30,7 +30,7 @@ struct tail_op {
     int kept, from[NODE_SOURCES]; /* where the warp keeps the result, and finds sources; -1: nowhere */
 };
 
-enum { TAIL_MOST = 14, KEPT_MOST = 512 }; /* operations; floats that a warp keeps */
+enum { TAIL_MOST = 14, KEPT_MOST = 192 }; /* operations; floats that a warp keeps */
 struct tail {
     int count;
     int kept; /* where the chain's first result goes; -1: nowhere */

@@ -149,6 +149,11 @@ struct cudaLaunchConfig_t {
     unsigned numAttrs;
 };
 
+enum cudaFuncAttribute { cudaFuncAttributePreferredSharedMemoryCarveout };
+static inline void cudaFuncSetAttribute(const void *, cudaFuncAttribute, int)
+{
+}
+
 /* Runs every thread to its end. Blocks go one after the other, because __shared__ is one place for
  * all of them; kernels whose blocks wait for each other get a single one. */
 void card_launch(const cudaLaunchConfig_t *config, const std::function<void()> &thread);
