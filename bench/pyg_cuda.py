@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""Training steps of PyTorch Geometric on a card, to stand beside consm's on the same card.
+"""Training steps of PyTorch Geometric on a card, and consm's on the same card in the same run.
 
-    python bench/pyg_cuda.py [--consm build/release/consm] [--sets cora] [--models gcn,gat,appnp]
+    python bench/pyg_cuda.py [--consm build/release/consm] [--sets "cora;squirrel"] [--models gcn,gat,appnp]
+                             [--kinds eager,graph,compile] [--steps 500]
 
-Eager, and as a CUDA graph of the whole step (Adam with capturable=True), which is the best that can
-be done for a static step there. Two layers, hidden width 64, dropout 0.5, Adam with weight decay:
-consm's defaults. Prints the median over the steps, waiting for the card after each, the mean over
-all of them without waiting, and the test accuracy that the same network reached.
+Eager; as a CUDA graph of the whole step (Adam with capturable=True), which is the best that can be
+done for a static step there; and with torch.compile(mode="reduce-overhead"), which makes graphs of
+forward and backward. Two layers, hidden width 64, dropout 0.5, Adam with weight decay: consm's
+defaults. GAT gets its edges with self-loops, because adding them at every step cannot be captured.
+Prints the median over the steps, waiting for the card after each, the mean over all of them without
+waiting, and the test accuracy that the same network reached; then what consm-bench, which lies
+beside consm, says of the same models.
 """
 import argparse
 import os
@@ -29,8 +33,8 @@ class Net(torch.nn.Module):
         if model == "gcn":
             self.a, self.b = gnn.GCNConv(features, 64, cached=True), gnn.GCNConv(64, classes, cached=True)
         elif model == "gat":
-            self.a = gnn.GATConv(features, 8, heads=8, dropout=0.5)
-            self.b = gnn.GATConv(64, classes, heads=1, dropout=0.5)
+            self.a = gnn.GATConv(features, 8, heads=8, dropout=0.5, add_self_loops=False)
+            self.b = gnn.GATConv(64, classes, heads=1, dropout=0.5, add_self_loops=False)
         else:
             self.a, self.b = torch.nn.Linear(features, 64), torch.nn.Linear(64, classes)
             self.spread = gnn.APPNP(10, 0.1, cached=True)
@@ -69,8 +73,12 @@ def measure(step, count):
     return 1e3 * statistics.median(each), 1e3 * (time.perf_counter() - begin) / count
 
 
-def run(model, x, y, edges, graphed, steps):
+def run(model, x, y, edges, kind, steps):
     torch.manual_seed(0)
+    graphed = kind == "graph"
+    if model == "gat":
+        loops = torch.arange(len(y), device="cuda")
+        edges = torch.cat([edges, torch.stack([loops, loops])], 1)
     classes = int(y.max()) + 1
     order = torch.randperm(len(y), generator=torch.Generator().manual_seed(0)).cuda()
     train = torch.cat([order[y[order] == c][:20] for c in range(classes)])
@@ -78,10 +86,13 @@ def run(model, x, y, edges, graphed, steps):
     rest[train] = False
     net = Net(model, x.shape[1], classes).cuda()
     adam = torch.optim.Adam(net.parameters(), lr=0.005, weight_decay=5e-4, capturable=graphed)
+    if model != "gat":
+        net(x, edges)  # GCN's and APPNP's matrix is made once
+    called = torch.compile(net, mode="reduce-overhead") if kind == "compile" else net
 
     def step():
         adam.zero_grad(set_to_none=not graphed)
-        F.cross_entropy(net(x, edges)[train], y[train]).backward()
+        F.cross_entropy(called(x, edges)[train], y[train]).backward()
         adam.step()
 
     net.train()
@@ -112,24 +123,31 @@ def main():
     ask.add_argument("--consm", default="build/release/consm")
     ask.add_argument("--sets", default="cora")
     ask.add_argument("--models", default="gcn,gat,appnp")
+    ask.add_argument("--kinds", default="eager,graph,compile")
     ask.add_argument("--steps", type=int, default=500)
     ask.add_argument("--case", nargs=3, help=argparse.SUPPRESS)
     how = ask.parse_args()
     if how.case:  # a process of its own: a capture that failed leaves nothing usable behind
         name, model, kind = how.case
-        median, mean, right = run(model, *load(how.consm, name), kind == "graph", how.steps)
+        median, mean, right = run(model, *load(how.consm, name), kind, how.steps)
         print(f"median {median:.4f} ms, mean {mean:.4f} ms, test {100 * right:.2f} %")
         return
     print(f"torch {torch.__version__}, {torch.cuda.get_device_name()}")
-    for name in how.sets.split(","):
+    for name in how.sets.split(";"):
         for model in how.models.split(","):
-            for kind in ("eager", "graph"):
+            for kind in how.kinds.split(","):
                 case = [sys.executable, __file__, "--consm", how.consm, "--steps", str(how.steps),
                         "--case", name, model, kind]
                 done = subprocess.run(case, capture_output=True, text=True)
                 said = (done.stdout if done.returncode == 0 else done.stderr).strip().splitlines()
                 fault = "" if done.returncode == 0 else "fails: "
-                print(f"{name:10} {model:6} PyG {kind:6} {fault}{said[-1][:120]}", flush=True)
+                print(f"{name:10} {model:6} PyG {kind:7} {fault}{said[-1][:120]}", flush=True)
+        bench = os.path.join(os.path.dirname(how.consm), "consm-bench")
+        done = subprocess.run([bench, "--device", "cuda", "--threads", "1", "--sets", name], capture_output=True, text=True)
+        for line in done.stdout.splitlines():
+            word = line.split()
+            if len(word) == 7 and word[1] in how.models.split(","):
+                print(f"{name:10} {word[1]:6} consm       step {word[3]} ms, test {word[6]} %", flush=True)
 
 
 main()
