@@ -21,7 +21,7 @@ endif()
 # A test file whose text holds the word THREADED also runs under ThreadSanitizer.
 if(CONSM_TESTS)
     enable_testing()
-    set(hang_seconds 1800) # ends what hangs; nothing else is judged by the clock
+    set(hang_seconds 7200) # ends what hangs; nothing else is judged by the clock
     pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
     file(GLOB test_sources CONFIGURE_DEPENDS tests/test_*.c)
     # Calls of every public function, made from the headers.
