@@ -127,27 +127,31 @@ def main():
     ask.add_argument("--steps", type=int, default=500)
     ask.add_argument("--case", nargs=3, help=argparse.SUPPRESS)
     how = ask.parse_args()
-    if how.case:  # a process of its own: a capture that failed leaves nothing usable behind
-        name, model, kind = how.case
-        median, mean, right = run(model, *load(how.consm, name), kind, how.steps)
-        print(f"median {median:.4f} ms, mean {mean:.4f} ms, test {100 * right:.2f} %")
+    if how.case:  # a process of its own
+        name, models, kind = how.case
+        data = load(how.consm, name)
+        for model in models.split(","):
+            median, mean, right = run(model, *data, kind, how.steps)
+            print(f"{model}: median {median:.4f} ms, mean {mean:.4f} ms, test {100 * right:.2f} %", flush=True)
         return
     print(f"torch {torch.__version__}, {torch.cuda.get_device_name()}")
     for name in how.sets.split(";"):
-        for model in how.models.split(","):
-            for kind in how.kinds.split(","):
+        for kind in how.kinds.split(","):
+            # a capture that failed leaves nothing usable behind
+            for models in how.models.split(",") if kind == "graph" else [how.models]:
                 case = [sys.executable, __file__, "--consm", how.consm, "--steps", str(how.steps),
-                        "--case", name, model, kind]
+                        "--case", name, models, kind]
                 done = subprocess.run(case, capture_output=True, text=True)
-                said = (done.stdout if done.returncode == 0 else done.stderr).strip().splitlines()
-                fault = "" if done.returncode == 0 else "fails: "
-                print(f"{name:10} {model:6} PyG {kind:7} {fault}{said[-1][:120]}", flush=True)
+                for line in done.stdout.splitlines():
+                    print(f"{name:10} PyG {kind:7} {line}", flush=True)
+                if done.returncode != 0:
+                    print(f"{name:10} PyG {kind:7} {models} fails: {done.stderr.strip().splitlines()[-1][:120]}", flush=True)
         bench = os.path.join(os.path.dirname(how.consm), "consm-bench")
         done = subprocess.run([bench, "--device", "cuda", "--threads", "1", "--sets", name], capture_output=True, text=True)
         for line in done.stdout.splitlines():
             word = line.split()
             if len(word) == 7 and word[1] in how.models.split(","):
-                print(f"{name:10} {word[1]:6} consm       step {word[3]} ms, test {word[6]} %", flush=True)
+                print(f"{name:10} consm       {word[1]}: mean {word[3]} ms, test {word[6]} %", flush=True)
 
 
 main()

@@ -14,7 +14,7 @@ enable_language(CXX)
 
 # A file of its own for each kernels' file, because its suffix would make it nvcc's.
 file(GLOB kernel_sources CONFIGURE_DEPENDS src/cuda/*.cu)
-list(FILTER kernel_sources EXCLUDE REGEX "/(backend|leaves|memory)\\.cu$")
+list(FILTER kernel_sources EXCLUDE REGEX "/(backend|leaves|memory|open)\\.cu$")
 set(card_sources tests/card/backend.cc tests/card/fibres.cc)
 foreach(source ${kernel_sources})
     get_filename_component(name ${source} NAME_WE)

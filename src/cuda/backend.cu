@@ -1,5 +1,5 @@
 /*
- * A card as a backend: one stream, memory of its own, programs as captured graphs.
+ * Programs as captured graphs.
  *
  * A program's first run launches its kernels one by one, which also wakes what libraries and driver
  * do lazily. Its second run captures a whole step, optimiser included, and from then on a step is
@@ -10,21 +10,7 @@
 #include "cuda/backend.cuh"
 #include "cuda/device.cuh"
 
-#include <pthread.h>
-#include <stdio.h>
-
-enum {
-    BUNCH = 16,                 /* steps of the larger graph */
-    WORKSPACE_BYTES = 32 << 20, /* what cuBLAS recommends for Hopper */
-    APART_BYTES = 32 << 20,     /* of values that need not share memory: they stay in the cache */
-};
-
-/* Runs side by side share the card. Whatever may wait for all of it (cuBLAS when it opens and closes,
- * code that is loaded when it is first needed, pinned memory) breaks a capture of any thread, so
- * captures hold this together and the others alone. */
-static pthread_rwlock_t calm = PTHREAD_RWLOCK_INITIALIZER;
-
-/* ---- programs ---- */
+enum { BUNCH = 16 }; /* steps of the larger graph */
 
 struct compiled {
     struct card *card;
@@ -55,7 +41,7 @@ static __global__ void advance(struct step *step, unsigned steps)
     step[threadIdx.x].number += steps;
 }
 
-static bool cuda_supports(const struct backend *b, enum op op)
+bool cuda_supports(const struct backend *b, enum op op)
 {
     (void)b;
     return cuda_kernels[op] != NULL;
@@ -70,7 +56,7 @@ static void forget_graphs(struct compiled *c)
     c->one = c->bunch = NULL;
 }
 
-static void cuda_discard(struct compiled *c)
+void cuda_discard(struct compiled *c)
 {
     if (!c)
         return;
@@ -109,8 +95,6 @@ static const void *own(const struct compiled *c, enum leaf_kind kind, const void
     return found < 0 ? NULL : c->leaf[found];
 }
 
-static consm_status open_blas(struct card *card);
-
 /* Gives instructions their addresses, and scratch to work in. */
 static consm_status resolve(struct compiled *c)
 {
@@ -138,7 +122,7 @@ static consm_status resolve(struct compiled *c)
         blas = blas || cuda_calls_blas(in);
     }
     if (blas && !card->blas)
-        TRY(open_blas(card));
+        TRY(card_open_blas(card));
     most = (most + 255) / 256 * 256;
     if (lanes * most > c->scratch.bytes) {
         TRY(card_take(card, &scratch, lanes * most));
@@ -174,8 +158,8 @@ done:
 
 /* All that a program needs is on the card when this returns: what does not fit is said before the
  * first step. */
-static consm_status cuda_compile(struct backend *b, struct compiled **out,
-                                 const struct planned *plan)
+consm_status cuda_compile(struct backend *b, struct compiled **out,
+                          const struct planned *plan)
 {
     consm_status st = CONSM_OK;
     struct card *card = card_of(b);
@@ -277,13 +261,13 @@ static consm_status capture(struct compiled *c, cudaGraphExec_t *out, int steps)
         if (!c->event[i] && !c->instr[i].once && c->chain_of[i] == i)
             CHECK(cudaEventCreateWithFlags(&c->event[i], cudaEventDisableTiming),
                   "capturing a program");
-    pthread_rwlock_rdlock(&calm);
+    pthread_rwlock_rdlock(&card_calm);
     error = cudaStreamBeginCapture(card->stream, cudaStreamCaptureModeThreadLocal);
     if (error == cudaSuccess) {
         capture_steps(c, steps);
         error = cudaStreamEndCapture(card->stream, &graph);
     }
-    pthread_rwlock_unlock(&calm);
+    pthread_rwlock_unlock(&card_calm);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(out, graph, 0);
     if (graph)
@@ -293,7 +277,7 @@ done:
     return st;
 }
 
-static consm_status cuda_run(struct compiled *c, const struct step *first, int64_t steps)
+consm_status cuda_run(struct compiled *c, const struct step *first, int64_t steps)
 {
     consm_status st = CONSM_OK;
     struct card *card = c->card;
@@ -305,7 +289,7 @@ static consm_status cuda_run(struct compiled *c, const struct step *first, int64
     if (c->next.seed != first->seed || c->next.number != first->number)
         set_steps<<<1, BUNCH, 0, card->stream>>>(c->step, first->seed, first->number);
     if (!c->settled || !c->awake)
-        pthread_rwlock_wrlock(&calm);
+        pthread_rwlock_wrlock(&card_calm);
     if (!c->settled)
         launch_all(c, true);
     if (!c->awake) {
@@ -313,7 +297,7 @@ static consm_status cuda_run(struct compiled *c, const struct step *first, int64
         left--;
     }
     if (!c->settled || !c->awake)
-        pthread_rwlock_unlock(&calm);
+        pthread_rwlock_unlock(&card_calm);
     c->settled = c->awake = true;
     CHECK(cudaGetLastError(), "launching a kernel");
     for (; left >= BUNCH; left -= BUNCH) {
@@ -328,133 +312,5 @@ static consm_status cuda_run(struct compiled *c, const struct step *first, int64
     }
     c->next = {first->seed, first->number + (uint64_t)steps};
 done:
-    return st;
-}
-
-/* ---- life ---- */
-
-static void cuda_close(struct backend *b)
-{
-    struct card *card = card_of(b);
-    cudaSetDevice(card->number);
-    pthread_rwlock_wrlock(&calm);
-    if (card->blas)
-        cublasDestroy(card->blas);
-    card_give(card, card->workspace, WORKSPACE_BYTES);
-    if (card->pinned)
-        cudaFreeHost(card->pinned);
-    pthread_rwlock_unlock(&calm);
-    if (card->stream)
-        cudaStreamSynchronize(card->stream);
-    for (int i = 0; i < LANES; i++)
-        if (card->lane[i])
-            cudaStreamDestroy(card->lane[i]);
-    if (card->start)
-        cudaEventDestroy(card->start);
-    card->host->team_free(b->host);
-    card->host->free(card);
-}
-
-static const struct backend_kind cuda_kind = {
-    .name = "cuda",
-    .supports = cuda_supports,
-    .allocate = cuda_allocate,
-    .release = cuda_release,
-    .upload = cuda_upload,
-    .download = cuda_download,
-    .copy = cuda_copy,
-    .compile = cuda_compile,
-    .run = cuda_run,
-    .discard = cuda_discard,
-    .close = cuda_close,
-    .apart = APART_BYTES,
-    .composes = 0, /* the steps of a walk are nodes of one graph already */
-    .room = cuda_room,
-};
-
-/* Memory that was given back is kept for the next program. */
-static consm_status keep_pool(struct card *card)
-{
-    consm_status st = CONSM_OK;
-    cudaMemPool_t pool;
-    uint64_t all = UINT64_MAX;
-    CHECK(cudaDeviceGetDefaultMemPool(&pool, card->number), "being opened");
-    CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all), "being opened");
-done:
-    return st;
-}
-
-static consm_status check_blas(const struct card *card, cublasStatus_t status)
-{
-    if (status == CUBLAS_STATUS_SUCCESS)
-        return CONSM_OK;
-    return card->host->fail(CONSM_EIO, "%s: cuBLAS: %s", card->name, cublasGetStatusString(status));
-}
-
-/* cuBLAS may be captured when its workspace is ours, and gives the same bits on one stream. */
-static consm_status open_blas(struct card *card)
-{
-    consm_status st = CONSM_OK;
-    pthread_rwlock_wrlock(&calm);
-    TRY(check_blas(card, cublasCreate(&card->blas)));
-    TRY(check_blas(card, cublasSetStream(card->blas, card->stream)));
-    TRY(card_take(card, &card->workspace, WORKSPACE_BYTES));
-    TRY(check_blas(card, cublasSetWorkspace(card->blas, card->workspace, WORKSPACE_BYTES)));
-    TRY(check_blas(card, cublasSetMathMode(card->blas, CUBLAS_PEDANTIC_MATH)));
-done:
-    pthread_rwlock_unlock(&calm);
-    return st;
-}
-
-/* Whether there is such a card at all; one line when there is not. */
-static consm_status find_card(const struct plugin_services *host, int number)
-{
-    int count = 0;
-    cudaError_t error = cudaGetDeviceCount(&count);
-    if (error == cudaErrorInsufficientDriver || error == cudaErrorInitializationError)
-        return host->fail(CONSM_ENOTFOUND,
-                          "no device cuda: this machine has no NVIDIA driver that is recent enough");
-    if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0))
-        return host->fail(CONSM_ENOTFOUND, "no device cuda: this machine has no NVIDIA card");
-    if (error != cudaSuccess)
-        return host->fail(CONSM_ENOTFOUND, "no device cuda: %s", cudaGetErrorString(error));
-    if (number >= count)
-        return host->fail(CONSM_ENOTFOUND, "no device cuda:%d: this machine has %d card%s, from "
-                          "cuda:0", number, count, count == 1 ? "" : "s");
-    return CONSM_OK;
-}
-
-extern "C" CONSM_API consm_status consm_plugin(struct backend **out,
-                                               const struct plugin_services *services,
-                                               uint64_t layout, int device, int threads)
-{
-    consm_status st = CONSM_OK;
-    struct card *card = NULL;
-    *out = NULL;
-    if (layout != plugin_layout())
-        return services->fail(CONSM_ENOTFOUND,
-                              "no device cuda: libconsm_cuda.so is of another build of consm");
-    TRY(find_card(services, device));
-    card = (struct card *)services->zalloc(1, sizeof *card);
-    if (!card)
-        return CONSM_ENOMEM;
-    card->base.kind = &cuda_kind;
-    card->base.device = card->name;
-    card->host = services;
-    card->number = device;
-    snprintf(card->name, sizeof card->name, "cuda:%d", device);
-    TRY(services->team_new(&card->base.host, threads));
-    TRY(card_turn(card));
-    for (int i = 0; i < LANES; i++)
-        CHECK(cudaStreamCreateWithFlags(&card->lane[i], cudaStreamNonBlocking), "being opened");
-    card->stream = card->lane[0];
-    CHECK(cudaEventCreateWithFlags(&card->start, cudaEventDisableTiming), "being opened");
-    CHECK(cudaMallocHost((void **)&card->pinned, PINNED_BYTES), "being opened");
-    TRY(keep_pool(card));
-    *out = &card->base;
-    return CONSM_OK;
-done:
-    if (card)
-        cuda_close(&card->base);
     return st;
 }

@@ -8,6 +8,7 @@
 extern "C" {
 #include "program/plugin.h"
 }
+#include <pthread.h>
 
 /* Leaves for the label done when the call fails; base/status.h has the same in C. */
 #ifndef TRY
@@ -52,6 +53,23 @@ static inline char *data_of(const struct memory *m)
 {
     return m ? ((const struct card_memory *)m)->data : NULL;
 }
+
+/* ---- open.cu ---- */
+
+/* Runs side by side share the card. Whatever may wait for all of it (cuBLAS when it opens and closes,
+ * code that is loaded when it is first needed, pinned memory) breaks a capture of any thread, so
+ * captures hold this together and the others alone. */
+extern pthread_rwlock_t card_calm;
+
+/* cuBLAS, which takes its time, for the first program that needs it. */
+consm_status card_open_blas(struct card *card);
+
+/* ---- backend.cu; of struct backend_kind ---- */
+
+bool cuda_supports(const struct backend *b, enum op op);
+consm_status cuda_compile(struct backend *b, struct compiled **out, const struct planned *plan);
+consm_status cuda_run(struct compiled *c, const struct step *first, int64_t steps);
+void cuda_discard(struct compiled *c);
 
 /* ---- memory.cu ---- */
 

@@ -126,7 +126,7 @@ struct walked {
 
 /* A thread's E entries, and where their sums go. */
 template <int E> struct stretch {
-    uint32_t col[E];
+    uint32_t cols[E / 2]; /* two and two */
     float val[E];
     int row;       /* of the first entry */
     unsigned ends; /* bit k: entry k is its row's last */
@@ -134,9 +134,9 @@ template <int E> struct stretch {
     bool open;     /* another thread goes on with the last row */
 };
 
-/* A thread's rows: the first of those who have entries, and how many more there are. */
+/* A thread's rows: the first of those who have entries, and 2^16 times how many more there are. */
 struct owned {
-    int first[ROWS_EACH], more[ROWS_EACH];
+    uint32_t parts[ROWS_EACH];
 };
 
 __device__ inline void read_starts(struct walked &w, const struct walk &a)
@@ -153,35 +153,65 @@ __device__ inline int32_t end_of(const struct walked &w, const struct walk &a, i
     return r + 1 < a.rows ? w.start[r + 1] : w.end;
 }
 
-template <int E>
-__device__ inline void read_stretch(struct stretch<E> &mine, const struct walked &w,
-                                    const struct walk &a)
+/* The row of an entry, or the last. */
+__device__ inline int row_at(const struct walked &w, const struct walk &a, int32_t entry)
 {
-    const int32_t from = (int32_t)threadIdx.x * E;
-    int low = 0, high = a.rows; /* start[low] <= from < start[high] */
+    int low = 0, high = a.rows; /* start[low] <= entry < start[high] */
     while (high - low > 1) {
         const int middle = (low + high) / 2;
-        if (w.start[middle] <= from)
+        if (w.start[middle] <= entry)
             low = middle;
         else
             high = middle;
     }
-    mine.row = low;
+    return low;
+}
+
+/* Four numbers of an array at once. */
+template <class T> struct alignas(4 * sizeof(T)) four {
+    T v[4];
+};
+
+/* Numbers from … from+3 of an array that ends with number end-1. */
+template <class T>
+__device__ inline struct four<T> read_four(const T *array, int32_t from, int32_t end, T other)
+{
+    struct four<T> x = {{other, other, other, other}};
+    if (array && from + 4 <= end)
+        return *(const struct four<T> *)(array + from);
+    for (int i = 0; array && i < 4 && from + i < end; i++)
+        x.v[i] = array[from + i];
+    return x;
+}
+
+template <int E>
+__device__ inline void read_stretch(struct stretch<E> &mine, const struct walked &w,
+                                    const struct walk &a)
+{
+    const int32_t from = (int32_t)threadIdx.x * E, end = w.end;
+    int row = row_at(w, a, from);
+    mine.row = row;
     mine.ends = 0;
-    mine.begun = w.start[low] < from;
+    mine.begun = w.start[row] < from;
     mine.open = false;
 #pragma unroll
-    for (int k = 0; k < E; k++) {
-        const bool there = from + k < w.end;
-        mine.col[k] = there ? (uint32_t)a.col[from + k] : 0;
-        mine.val[k] = !there ? 0 : a.val ? a.val[from + k] : 1;
-        if (!there)
-            continue;
-        const bool last = from + k + 1 == end_of(w, a, low);
-        mine.ends |= (last ? 1u : 0u) << k;
-        mine.open = !last;
-        low += last ? 1 : 0;
+    for (int k = 0; k < E; k += 4) {
+        const struct four<int32_t> col = read_four<int32_t>(a.col, from + k, end, 0);
+        const struct four<float> val = read_four<float>(a.val, from + k, end, 1);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            mine.val[k + i] = from + k + i < end ? val.v[i] : 0;
+        mine.cols[k / 2] = (uint32_t)col.v[0] | (uint32_t)col.v[1] << 16;
+        mine.cols[k / 2 + 1] = (uint32_t)col.v[2] | (uint32_t)col.v[3] << 16;
     }
+#pragma unroll
+    for (int k = 0; k < E; k++)
+        if (from + k < end) {
+            const bool last = from + k + 1 == end_of(w, a, row);
+            mine.ends |= (last ? 1u : 0u) << k;
+            mine.open = !last;
+            row += last ? 1 : 0;
+        }
 }
 
 template <int E>
@@ -190,8 +220,9 @@ __device__ inline void find_owners(struct owned &mine, const struct walked &w, c
 #pragma unroll
     for (int i = 0; i < ROWS_EACH; i++) {
         const int r = (int)threadIdx.x + i * CREW;
-        mine.first[i] = r < a.rows ? w.start[r] / E : 0;
-        mine.more[i] = r < a.rows ? (end_of(w, a, r) - 1) / E - mine.first[i] : 0;
+        const uint32_t first = r < a.rows ? (uint32_t)w.start[r] / E : 0;
+        const uint32_t last = r < a.rows ? (uint32_t)(end_of(w, a, r) - 1) / E : 0;
+        mine.parts[i] = first | (last - first) << 16;
     }
     __syncthreads();
 }
@@ -200,18 +231,24 @@ __device__ inline void find_owners(struct owned &mine, const struct walked &w, c
 template <int E> __device__ inline void add_stretch(struct walked &w, const struct stretch<E> &mine)
 {
     float *to = mine.begun ? &w.piece[threadIdx.x] : &w.sum[mine.row];
-    float x[E], sum = 0;
+    float sum = 0;
     int row = mine.row;
 #pragma unroll
-    for (int k = 0; k < E; k++)
-        x[k] = w.h[mine.col[k]];
+    for (int first = 0; first < E; first += 4) {
+        float x[4];
 #pragma unroll
-    for (int k = 0; k < E; k++) {
-        sum = fmaf(mine.val[k], x[k], sum);
-        if (mine.ends >> k & 1) {
-            *to = sum;
-            to = &w.sum[++row];
-            sum = 0;
+        for (int i = 0; i < 4; i++) {
+            const uint32_t two = mine.cols[(first + i) / 2];
+            x[i] = w.h[i % 2 ? two >> 16 : two & 0xffff];
+        }
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            sum = fmaf(mine.val[first + i], x[i], sum);
+            if (mine.ends >> (first + i) & 1) {
+                *to = sum;
+                to = &w.sum[++row];
+                sum = 0;
+            }
         }
     }
     if (mine.open)
@@ -232,9 +269,11 @@ template <int E> __global__ void __launch_bounds__(CREW) walk_kernel(struct walk
 #pragma unroll
     for (int i = 0; i < ROWS_EACH; i++) {
         const int r = t + i * CREW;
-        add[i] = r < a.rows ? a.b * a.add[r * a.width + c] : 0;
-        if (r < a.rows)
-            w.h[r] = a.x[r * a.width + c];
+        if (r >= a.rows)
+            break;
+        const float x = a.x[r * a.width + c];
+        add[i] = a.b * (a.add == a.x ? x : a.add[r * a.width + c]);
+        w.h[r] = x;
     }
     for (int step = 0; step < a.steps; step++) {
         __syncthreads();
@@ -246,8 +285,9 @@ template <int E> __global__ void __launch_bounds__(CREW) walk_kernel(struct walk
             if (r >= a.rows)
                 break;
             float sum = w.sum[r];
-            for (int k = 1; k <= rows.more[i]; k++)
-                sum += w.piece[rows.first[i] + k];
+            const float *piece = &w.piece[rows.parts[i] & 0xffff];
+            for (uint32_t k = 1; k <= rows.parts[i] >> 16; k++)
+                sum += piece[k];
             w.h[r] = fmaf(a.a, sum, add[i]);
         }
     }
@@ -279,8 +319,6 @@ bool walk_launch(const struct instr *instr, int32_t instrs, const int32_t *chain
         launch(cx, walk_kernel<4>, grid, CREW, a);
     else if (each <= 8)
         launch(cx, walk_kernel<8>, grid, CREW, a);
-    else if (each <= 13)
-        launch(cx, walk_kernel<13>, grid, CREW, a);
     else
         launch(cx, walk_kernel<ENTRIES_MOST>, grid, CREW, a);
     return true;

@@ -1,0 +1,137 @@
+/* A card as a backend: opening it and closing it, with its streams, its pool of memory and cuBLAS. */
+#include "cuda/backend.cuh"
+
+#include <stdio.h>
+
+enum {
+    WORKSPACE_BYTES = 32 << 20, /* what cuBLAS recommends for Hopper */
+    APART_BYTES = 32 << 20,     /* of values that need not share memory: they stay in the cache */
+};
+
+pthread_rwlock_t card_calm = PTHREAD_RWLOCK_INITIALIZER;
+
+static void cuda_close(struct backend *b)
+{
+    struct card *card = card_of(b);
+    cudaSetDevice(card->number);
+    pthread_rwlock_wrlock(&card_calm);
+    if (card->blas)
+        cublasDestroy(card->blas);
+    card_give(card, card->workspace, WORKSPACE_BYTES);
+    if (card->pinned)
+        cudaFreeHost(card->pinned);
+    pthread_rwlock_unlock(&card_calm);
+    if (card->stream)
+        cudaStreamSynchronize(card->stream);
+    for (int i = 0; i < LANES; i++)
+        if (card->lane[i])
+            cudaStreamDestroy(card->lane[i]);
+    if (card->start)
+        cudaEventDestroy(card->start);
+    card->host->team_free(b->host);
+    card->host->free(card);
+}
+
+static const struct backend_kind cuda_kind = {
+    .name = "cuda",
+    .supports = cuda_supports,
+    .allocate = cuda_allocate,
+    .release = cuda_release,
+    .upload = cuda_upload,
+    .download = cuda_download,
+    .copy = cuda_copy,
+    .compile = cuda_compile,
+    .run = cuda_run,
+    .discard = cuda_discard,
+    .close = cuda_close,
+    .apart = APART_BYTES,
+    .composes = 0, /* the steps of a walk are one kernel already */
+    .room = cuda_room,
+};
+
+/* Memory that was given back is kept for the next program. */
+static consm_status keep_pool(struct card *card)
+{
+    consm_status st = CONSM_OK;
+    cudaMemPool_t pool;
+    uint64_t all = UINT64_MAX;
+    CHECK(cudaDeviceGetDefaultMemPool(&pool, card->number), "being opened");
+    CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all), "being opened");
+done:
+    return st;
+}
+
+static consm_status check_blas(const struct card *card, cublasStatus_t status)
+{
+    if (status == CUBLAS_STATUS_SUCCESS)
+        return CONSM_OK;
+    return card->host->fail(CONSM_EIO, "%s: cuBLAS: %s", card->name, cublasGetStatusString(status));
+}
+
+/* cuBLAS may be captured when its workspace is ours, and gives the same bits on one stream. */
+consm_status card_open_blas(struct card *card)
+{
+    consm_status st = CONSM_OK;
+    pthread_rwlock_wrlock(&card_calm);
+    TRY(check_blas(card, cublasCreate(&card->blas)));
+    TRY(check_blas(card, cublasSetStream(card->blas, card->stream)));
+    TRY(card_take(card, &card->workspace, WORKSPACE_BYTES));
+    TRY(check_blas(card, cublasSetWorkspace(card->blas, card->workspace, WORKSPACE_BYTES)));
+    TRY(check_blas(card, cublasSetMathMode(card->blas, CUBLAS_PEDANTIC_MATH)));
+done:
+    pthread_rwlock_unlock(&card_calm);
+    return st;
+}
+
+/* Whether there is such a card at all; one line when there is not. */
+static consm_status find_card(const struct plugin_services *host, int number)
+{
+    int count = 0;
+    cudaError_t error = cudaGetDeviceCount(&count);
+    if (error == cudaErrorInsufficientDriver || error == cudaErrorInitializationError)
+        return host->fail(CONSM_ENOTFOUND,
+                          "no device cuda: this machine has no NVIDIA driver that is recent enough");
+    if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0))
+        return host->fail(CONSM_ENOTFOUND, "no device cuda: this machine has no NVIDIA card");
+    if (error != cudaSuccess)
+        return host->fail(CONSM_ENOTFOUND, "no device cuda: %s", cudaGetErrorString(error));
+    if (number >= count)
+        return host->fail(CONSM_ENOTFOUND, "no device cuda:%d: this machine has %d card%s, from "
+                          "cuda:0", number, count, count == 1 ? "" : "s");
+    return CONSM_OK;
+}
+
+extern "C" CONSM_API consm_status consm_plugin(struct backend **out,
+                                               const struct plugin_services *services,
+                                               uint64_t layout, int device, int threads)
+{
+    consm_status st = CONSM_OK;
+    struct card *card = NULL;
+    *out = NULL;
+    if (layout != plugin_layout())
+        return services->fail(CONSM_ENOTFOUND,
+                              "no device cuda: libconsm_cuda.so is of another build of consm");
+    TRY(find_card(services, device));
+    card = (struct card *)services->zalloc(1, sizeof *card);
+    if (!card)
+        return CONSM_ENOMEM;
+    card->base.kind = &cuda_kind;
+    card->base.device = card->name;
+    card->host = services;
+    card->number = device;
+    snprintf(card->name, sizeof card->name, "cuda:%d", device);
+    TRY(services->team_new(&card->base.host, threads));
+    TRY(card_turn(card));
+    for (int i = 0; i < LANES; i++)
+        CHECK(cudaStreamCreateWithFlags(&card->lane[i], cudaStreamNonBlocking), "being opened");
+    card->stream = card->lane[0];
+    CHECK(cudaEventCreateWithFlags(&card->start, cudaEventDisableTiming), "being opened");
+    CHECK(cudaMallocHost((void **)&card->pinned, PINNED_BYTES), "being opened");
+    TRY(keep_pool(card));
+    *out = &card->base;
+    return CONSM_OK;
+done:
+    if (card)
+        cuda_close(&card->base);
+    return st;
+}
