@@ -4,21 +4,24 @@
 #include "commands.h"
 #include "data/load.h"
 #include "data/order.h"
+#include "data/readers/parts.h"
 #include "data_args.h"
 #include "io/file.h"
 #include "json_line.h"
 #include "ranks_forecast.h"
+#include "stats/columns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { MOST_PARTS = 1 << 20, MOST_ROWS = 16 };
 
-static const struct flag flags[] = {{"parts", "K", "cut into K parts, 64 by default", 'k'},
-                                    {"output", "FOLDER", "write graph.safetensors there", 'o'},
-                                    {"json", NULL, "print one JSON object a number of ranks", 0},
-                                    DATA_FLAGS,
-                                    {0}};
+static const struct flag flags[] = {
+    {"parts", "K", "cut into K parts, 64 by default", 'k'},
+    {"output", "FOLDER", "write graph.safetensors and rows.safetensors there", 'o'},
+    {"json", NULL, "print one JSON object a number of ranks", 0},
+    DATA_FLAGS,
+    {0}};
 
 /* Where a node comes in the new order: by part; within one those with neighbours elsewhere last, so
  * that what can be computed without others is in one piece; else as before. */
@@ -36,7 +39,8 @@ static int in_order(const void *a, const void *b)
     return x->old < y->old ? -1 : x->old > y->old;
 }
 
-static consm_status find_order(int32_t **out, const struct csr *graph, int parts)
+/* first (parts+1): where each part begins in the new order. */
+static consm_status find_order(int32_t **out, int64_t *first, const struct csr *graph, int parts)
 {
     consm_status st = CONSM_OK;
     int64_t n = graph->rows;
@@ -55,9 +59,33 @@ static consm_status find_order(int32_t **out, const struct csr *graph, int parts
     qsort(seat, (size_t)n, sizeof *seat, in_order);
     for (int64_t i = 0; i < n; i++)
         (*out)[i] = seat[i].old;
+    for (int64_t i = 0, p = 0; p <= parts; p++) {
+        while (i < n && seat[i].part < p)
+            i++;
+        first[p] = i;
+    }
 done:
     mem_free(part);
     mem_free(seat);
+    return st;
+}
+
+/* The two files: the dataset in its new order, and its graph as rows. */
+static consm_status save(const struct dataset *d, const char *folder, const char *path,
+                         const int64_t *first, int64_t parts)
+{
+    consm_status st = CONSM_OK;
+    float *shift = NULL, *scale = NULL;
+    if (d->dense) {
+        TRY(NEW(shift, d->features));
+        TRY(NEW(scale, d->features));
+        TRY(columns_measure(shift, scale, d->dense, d->nodes, d->features));
+    }
+    TRY(data_save_path(d, path, NULL));
+    TRY(parts_save(d, folder, first, parts, shift, scale));
+done:
+    mem_free(shift);
+    mem_free(scale);
     return st;
 }
 
@@ -85,6 +113,7 @@ static int run(struct args *args)
     struct dataset *d = NULL, *ordered = NULL;
     struct csr *graph = NULL;
     int32_t *order = NULL;
+    int64_t *first = NULL;
     char *path = NULL;
     int64_t parts = 64;
     const char *folder = args_get(args, "output");
@@ -99,17 +128,19 @@ static int run(struct args *args)
     if (parts > graph->rows)
         TRY(status_fail(CONSM_EINVAL, "%lld parts of %lld nodes", (long long)parts,
                         (long long)graph->rows));
-    TRY(find_order(&order, graph, (int)parts));
+    TRY(NEW(first, parts + 1));
+    TRY(find_order(&order, first, graph, (int)parts));
     TRY(dataset_order(&ordered, d, order));
     TRY(file_make_folders(folder));
     TRY(file_join(&path, folder, "graph.safetensors"));
-    TRY(data_save_path(ordered, path, NULL));
+    TRY(save(ordered, folder, path, first, parts));
     if (!args_has(args, "json"))
         printf("%s: %lld nodes in %lld parts\n\n", path, (long long)d->nodes, (long long)parts);
     TRY(report(ordered, parts, args_has(args, "json")));
 done:
     mem_free(path);
     mem_free(order);
+    mem_free(first);
     csr_free(graph);
     dataset_free(ordered);
     dataset_free(d);
@@ -128,7 +159,8 @@ const struct command cmd_partition = {
         "the new order draws other random numbers than on the old one, and the same on any number\n"
         "of processes.\n\n"
         "  consm partition ./mygraph -k 64 -o parts/\n"
-        "  mpirun -n 8 consm train parts/graph.safetensors -m gcn -o out/\n\n"
+        "  mpirun -n 8 consm train parts/ -m gcn -o out/                 each reads its share\n"
+        "  mpirun -n 8 consm train parts/graph.safetensors -o out/       each reads all\n\n"
         "Printed is what 2, 4, … K processes would hold and send (`consm info --ranks N` says the\n"
         "same of the order as it is).\n",
     .flags = flags,

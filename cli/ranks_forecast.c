@@ -54,6 +54,15 @@ static int64_t held_bytes(const struct dataset *d, const struct csr *graph)
     return edges + clean + normal + features + n * 8;
 }
 
+/* The same of a folder in parts: columns, Â, features as they are and standardised, those of the
+ * halo; and what there is of every node. */
+static int64_t share_bytes(const struct dataset *d, const struct ranks_forecast *f)
+{
+    int64_t features = (2 * f->most_rows + f->most_halo) * d->features * FLOAT;
+    return f->most_entries * 4 + (f->most_entries + f->most_rows) * 8 + features +
+           d->nodes * (17 + FLOAT * (int64_t)d->classes);
+}
+
 consm_status forecast_make(struct ranks_forecast *f, const struct dataset *d,
                            const struct csr *graph, int ranks)
 {
@@ -77,6 +86,7 @@ consm_status forecast_make(struct ranks_forecast *f, const struct dataset *d,
     f->halo_bytes = 3 * f->halo * width * FLOAT;
     f->sum_bytes = sum_bytes(d, share, ranks);
     f->held = held_bytes(d, graph);
+    f->share = share_bytes(d, f);
     f->divided = (f->most_rows + f->most_halo) * 6 * (HIDDEN + c) * FLOAT;
 done:
     mem_free(share);
@@ -90,24 +100,27 @@ static double megabytes(int64_t bytes)
 
 void forecast_print(const struct ranks_forecast *f, int count)
 {
-    printf("  %5s %11s %12s %11s %12s %10s %10s %11s\n", "ranks", "rows most", "entries most",
-           "halo most", "edges cut", "MB data", "MB values", "MB an epoch");
+    printf("  %5s %11s %12s %11s %12s %10s %10s %10s %11s\n", "ranks", "rows most", "entries most",
+           "halo most", "edges cut", "MB data", "in parts", "MB values", "MB an epoch");
     for (int i = 0; i < count; i++)
-        printf("  %5d %11lld %12lld %11lld %12lld %10.1f %10.1f %11.3f\n", f[i].ranks,
+        printf("  %5d %11lld %12lld %11lld %12lld %10.1f %10.1f %10.1f %11.3f\n", f[i].ranks,
                (long long)f[i].most_rows, (long long)f[i].most_entries, (long long)f[i].most_halo,
-               (long long)f[i].cut, megabytes(f[i].held), megabytes(f[i].divided),
-               megabytes(f[i].halo_bytes + f[i].sum_bytes));
+               (long long)f[i].cut, megabytes(f[i].held), megabytes(f[i].share),
+               megabytes(f[i].divided), megabytes(f[i].halo_bytes + f[i].sum_bytes));
     printf(
         "\n  of a two-layer GCN with 64 hidden units that trains on all nodes (estimate): what a "
-        "rank holds of\n  the data and of values, and what all ranks send in an epoch\n");
+        "rank holds of\n  the data, as a whole or in parts, and of values, and what all ranks send "
+        "in an "
+        "epoch\n");
 }
 
 json_t *forecast_json(const struct ranks_forecast *f)
 {
-    return json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "ranks", f->ranks,
+    return json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "ranks", f->ranks,
                      "most_rows", (json_int_t)f->most_rows, "most_entries",
                      (json_int_t)f->most_entries, "most_halo", (json_int_t)f->most_halo, "halo",
                      (json_int_t)f->halo, "cut_edges", (json_int_t)f->cut, "data_bytes",
                      (json_int_t)f->held, "value_bytes", (json_int_t)f->divided, "halo_bytes",
-                     (json_int_t)f->halo_bytes, "sum_bytes", (json_int_t)f->sum_bytes);
+                     (json_int_t)f->halo_bytes, "sum_bytes", (json_int_t)f->sum_bytes,
+                     "share_bytes", (json_int_t)f->share);
 }

@@ -102,6 +102,34 @@ else
         fault "parts: other nodes"
 fi
 
+# A folder in parts, of a weighted graph: each rank reads its share, and one process gives the same bits; what needs more is refused.
+if ! grep -q 'built without METIS' "$work/err"; then
+    awk 'BEGIN { for (i = 0; i < 700; i++) for (k = 1; k < 5; k++) print i "," (i * 3 + k * k * k) % 700 "," 0.1 * (i % 7 + k) }' > "$work/w.csv"
+    awk 'BEGIN { print "id,label"; for (i = 0; i < 700; i++) print i "," i % 3 }' > "$work/w_labels.csv"
+    awk 'BEGIN { srand(1); for (i = 0; i < 700; i++) { printf "%d", i; for (k = 0; k < 12; k++) printf ",%.3f", rand() + (i % 3 == k); print "" } }' > "$work/w_features.csv"
+    "$consm" partition "$work/w.csv" --labels "$work/w_labels.csv" --features "$work/w_features.csv" -k 7 -o "$work/in_parts" --json > /dev/null ||
+        fault "partition with features"
+    parted=("$work/in_parts" 3 gcn mlp gin appnp gcnii grand)
+    mkdir "$work/parted0"
+    "$build/mpi_models" "$work/parted0" "${parted[@]}" || fault "in parts: one process"
+    for ranks in 2 3 8; do
+        mkdir "$work/parted$ranks"
+        "${mpi[@]}" -n $ranks "$build/mpi_models" "$work/parted$ranks" "${parted[@]}" > "$work/out" 2>&1 || fault "in parts: $(cat "$work/out")"
+        diff -rq "$work/parted0" "$work/parted$ranks" || fault "in parts: other bits on $ranks ranks"
+    done
+    parted=(train "$work/in_parts" --epochs 4 --quiet)
+    "$consm" "${parted[@]}" -m gcn -o "$work/part1" 2> "$work/err" || fault "in parts: $(cat "$work/err")"
+    "${mpi[@]}" -n 3 "$consm" "${parted[@]}" -m gcn -o "$work/part3" > "$work/out" 2>&1 || fault "in parts: $(cat "$work/out")"
+    for file in model.safetensors predictions.csv; do
+        cmp "$work/part1/$file" "$work/part3/$file" || fault "in parts: another $file"
+    done
+    grep -q 'in parts: no edges.csv' "$work/out" || fault "in parts: said $(cat "$work/out")"
+    for model in consm h2gcn gat ptdnet; do
+        "${mpi[@]}" -n 2 "$consm" "${parted[@]}" -m $model > "$work/out" 2>&1 && fault "in parts: $model went on"
+        [ "$(grep -c '^consm train: .*in parts: train on graph.safetensors' "$work/out")" = 1 ] || fault "in parts: $model said $(cat "$work/out")"
+    done
+fi
+
 # Ranks that were given different things stop, with one line of ours.
 disagree() { # TEXT, then two commands for mpirun
     "${mpi[@]}" -n 1 "${@:2:$#-1}" > "$work/out" 2>&1 && fault "went on: $1"

@@ -7,8 +7,11 @@
 #include "check.h"
 
 #include "base/rng.h"
+#include "data/generate/generate.h"
 #include "data/load.h"
+#include "data/readers/parts.h"
 #include "data/readers/planetoid.h"
+#include "data/readers/safetensors.h"
 #include "io/npy.h"
 #include "io/zip.h"
 #include "reseal.h"
@@ -121,6 +124,7 @@ enum {
     JSON,
     PAJEK,
     ADJLIST,
+    PARTS,
     MODEL,
     RUNS,
     GRAPH,
@@ -129,7 +133,7 @@ enum {
 };
 static const char *const format[] = {"plain",    "edges",     "mtx",     "npz",  "safetensors",
                                      "geom-gcn", "planetoid", "graphml", "gexf", "gml",
-                                     "json",     "pajek",     "adjlist"};
+                                     "json",     "pajek",     "adjlist", "parts"};
 static bool tried[KINDS];
 
 static consm_status read_kind(int kind, const char *path)
@@ -377,6 +381,36 @@ static void damaged_copies(void **state)
         }
 }
 
+/* Of a folder of parts the rows are damaged: the graph beside them is a dataset by itself. */
+static void damaged_rows(void **state)
+{
+    (void)state;
+    struct dataset *d;
+    struct rng r;
+    size_t size = 0;
+    const int64_t first[] = {0, 34};
+    char path[128];
+    assert_int_equal(mkdir(place("parts"), 0777), 0);
+    snprintf(path, sizeof path, "%s", place("parts"));
+    OK(generate_named(&d, "karate"));
+    OK(safetensors_dataset_save(d, place("parts/graph.safetensors")));
+    OK(parts_save(d, path, first, 1, NULL, NULL));
+    dataset_free(d);
+    uint8_t *good = file_bytes(place("parts/rows.safetensors"), &size);
+    OK(read_bounded(PARTS, path, size, 0));
+    uint8_t *bytes = malloc(size);
+    rng_init(&r, 17, 0);
+    for (int k = 0; k < 60; k++) {
+        memcpy(bytes, good, size);
+        damage(&r, bytes, size);
+        reseal(bytes, size);
+        put("parts/rows.safetensors", bytes, size);
+        (void)read_bounded(PARTS, path, size, 0);
+    }
+    free(bytes);
+    free(good);
+}
+
 static void every_reader_was_tried(void **state)
 {
     (void)state;
@@ -409,8 +443,9 @@ static int remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_that_promises), cmocka_unit_test(a_list_under_many_keys),
-        cmocka_unit_test(zeros_that_unpack),  cmocka_unit_test(json_that_nests),
-        cmocka_unit_test(damaged_copies),     cmocka_unit_test(every_reader_was_tried)};
+        cmocka_unit_test(text_that_promises),    cmocka_unit_test(a_list_under_many_keys),
+        cmocka_unit_test(zeros_that_unpack),     cmocka_unit_test(json_that_nests),
+        cmocka_unit_test(damaged_copies),        cmocka_unit_test(damaged_rows),
+        cmocka_unit_test(every_reader_was_tried)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

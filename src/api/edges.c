@@ -47,9 +47,12 @@ consm_status consm_score_edges_on(struct consm_edge_scores **out, const struct c
 {
     consm_status st = CONSM_OK;
     struct consm_edge_scores *scores = NULL;
+    const struct prepared *prepared;
     if (out)
         *out = NULL;
     TRY(GIVEN(out, model, dataset));
+    TRY(dataset_prepared(&prepared, dataset));
+    TRY(prepare_whole(prepared, "scoring edges"));
     TRY(ZNEW(scores, 1));
     TRY(model_on_device(model, dataset, device, threads, read_trust, scores));
     *out = scores;

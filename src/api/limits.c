@@ -2,6 +2,7 @@
  * parameters with optimiser, activations. */
 #include "api/limits.h"
 
+#include "backends/ranks.h"
 #include "data/generate/generate.h"
 #include "data/registry/registry.h"
 #include "graph/structural.h"
@@ -72,6 +73,10 @@ int64_t limits_training(const struct dataset *d, const struct config *c, int64_t
                       .nonzeros = d->sparse ? (double)d->sparse->nnz : 0,
                       .classes = d->classes,
                       .sparse = d->sparse != NULL};
+    if (d->rows) { /* a share of the rows; what there is of every node stays */
+        double ranks = ranks_size(), each = 20 + 8.0 * d->classes;
+        return (int64_t)fmin(estimate(&s, c, (double)jobs) / ranks + s.nodes * each, 9e18);
+    }
     return (int64_t)fmin(estimate(&s, c, (double)jobs), 9e18);
 }
 

@@ -35,7 +35,10 @@ consm_status prepare_graph(struct prepared *out, const struct dataset *d)
 {
     consm_status st = CONSM_OK;
     *out = (struct prepared){.data = d};
-    TRY(dataset_graph(&out->graph, d, &out->facts));
+    if (d->rows)
+        TRY(prepare_parts(out, d));
+    else
+        TRY(dataset_graph(&out->graph, d, &out->facts));
     TRY(views_new(&out->views, out->graph));
     if (d->sparse)
         TRY(csr_transpose(d->sparse));
@@ -60,6 +63,7 @@ void prepare_free(struct prepared *p)
     views_free(p->views);
     csr_free(p->graph);
     mem_free(p->structural);
+    mem_free(p->share);
     *p = (struct prepared){0};
 }
 
@@ -83,5 +87,7 @@ struct problem prepare_problem(const struct prepared *p, const uint8_t *role)
                             .dense = d->features ? d->dense : p->structural,
                             .label = d->label,
                             .role = role,
-                            .views = p->views};
+                            .views = p->views,
+                            .shift = d->rows ? d->shift : NULL,
+                            .scale = d->rows ? d->scale : NULL};
 }

@@ -8,7 +8,8 @@
 
 struct prepared {
     const struct dataset *data;
-    struct csr *graph; /* undirected, no loops, no repeats */
+    struct csr *graph;       /* undirected, no loops, no repeats */
+    struct row_share *share; /* of a graph in parts, or NULL */
     struct edge_facts facts;
     struct views *views;
     float *structural; /* (n, STRUCTURAL_FEATURES) for sets without features, or NULL */
@@ -29,6 +30,12 @@ consm_status prepare_keys(uint64_t **out, const struct dataset *d);
 
 /* Whether an epoch is so little work that threads would spend it waiting for each other. */
 bool prepare_is_small(const struct prepared *p, const struct config *c);
+
+/* A folder of parts (data/readers/parts.h): this rank's share of its rows, looked at. */
+consm_status prepare_parts(struct prepared *out, const struct dataset *d);
+
+/* CONSM_EINVAL, naming what asks, where a graph is in parts. */
+consm_status prepare_whole(const struct prepared *p, const char *who);
 
 /* The problem of one split; role (n) must outlive it. */
 struct problem prepare_problem(const struct prepared *p, const uint8_t *role);

@@ -65,6 +65,32 @@ consm_status ranks_agree_text(const char *what, const char *text)
     return joined ? joined->agree(what, text, strlen(text), true) : CONSM_OK;
 }
 
+consm_status ranks_settle(int64_t rows, const int64_t *cut)
+{
+    return joined ? joined->settle(rows, cut) : CONSM_OK;
+}
+
+consm_status ranks_gather(void *array, size_t bytes)
+{
+    return joined ? joined->gather(array, bytes) : CONSM_OK;
+}
+
+consm_status ranks_spread(float *array, int64_t cols)
+{
+    return joined ? joined->spread(array, cols) : CONSM_OK;
+}
+
+void ranks_unspread(const float *array)
+{
+    if (joined)
+        joined->unspread(array);
+}
+
+uint64_t ranks_total(uint64_t mine)
+{
+    return joined ? joined->total(mine) : mine;
+}
+
 int64_t ranks_sent(void)
 {
     return joined ? joined->sent() : 0;

@@ -24,6 +24,11 @@ consm_status ranks_divide(struct backend **b);
 /* See struct ranks; when alone they agree, mine comes back, and the end is no failure's. */
 consm_status ranks_agree(const char *what, const void *data, size_t bytes);
 consm_status ranks_agree_text(const char *what, const char *text);
+consm_status ranks_settle(int64_t rows, const int64_t *cut);
+consm_status ranks_gather(void *array, size_t bytes);
+consm_status ranks_spread(float *array, int64_t cols);
+void ranks_unspread(const float *array);
+uint64_t ranks_total(uint64_t mine);
 int64_t ranks_sent(void);
 double ranks_first(double mine);
 bool ranks_end(bool failed);

@@ -147,6 +147,40 @@ consm_status mem_reserve(void **block, size_t used, size_t *capacity, size_t mor
     return CONSM_OK;
 }
 
+/* The mapping's size lies in a page in front of the block. Small pages, because a page of 2 MB
+ * would exist whole for one row that was written. */
+enum { FRONT = 4096 };
+
+void *mem_sparse_alloc(size_t count, size_t size)
+{
+    size_t bytes;
+    char *front = MAP_FAILED;
+    if (!__builtin_mul_overflow(count, size, &bytes) && bytes <= SIZE_MAX / 2) {
+        bytes += FRONT + SLACK;
+        atomic_fetch_add(&allocations, 1);
+        front = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    }
+    if (front == MAP_FAILED) {
+        status_fail(CONSM_ENOMEM, "no address space for %zu elements of %zu bytes", count, size);
+        return NULL;
+    }
+#ifdef MADV_NOHUGEPAGE
+    madvise(front, bytes, MADV_NOHUGEPAGE);
+#endif
+    memcpy(front, &bytes, sizeof bytes);
+    return front + FRONT;
+}
+
+void mem_sparse_free(void *block)
+{
+    size_t bytes;
+    if (!block)
+        return;
+    memcpy(&bytes, (char *)block - FRONT, sizeof bytes);
+    munmap((char *)block - FRONT, bytes);
+}
+
 char *mem_strndup(const char *text, size_t length)
 {
     char *copy = mem_alloc(length + 1, 1);

@@ -19,6 +19,11 @@ char *mem_strdup(const char *text);
 char *mem_strndup(const char *text, size_t length);
 void mem_free(void *block);
 
+/* Zeroed memory of which only the pages exist that somebody wrote to: for arrays that are
+ * addressed as a whole and filled in part. Freed by mem_sparse_free alone. */
+void *mem_sparse_alloc(size_t count, size_t size);
+void mem_sparse_free(void *block);
+
 /* count strings and the array that holds them; NULL is fine, among them too. */
 void mem_free_texts(char **text, int64_t count);
 /* A copy of them all, to free with mem_free_texts; NULL stays NULL. */

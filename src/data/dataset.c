@@ -52,6 +52,9 @@ void dataset_free(struct dataset *d)
     if (d->cells)
         cells_free(d->cells);
     mem_free(d->cells);
+    csr_free(d->rows);
+    if (d->rows_mapping)
+        munmap(d->rows_mapping, d->rows_bytes);
     if (d->mapping)
         munmap(d->mapping, d->mapping_bytes);
     mem_free(d->name);

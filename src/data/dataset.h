@@ -50,6 +50,14 @@ struct dataset {
 
     char sha256[65]; /* of the bytes read, files in a fixed order; "" for generated sets */
 
+    /* A folder that `consm partition` wrote: the cleaned graph as rows of a mapped file, which
+     * nobody has looked at yet (readers/parts.h), and what its dense columns are standardised by.
+     */
+    struct csr *rows;
+    const float *shift, *scale; /* (f), or NULL */
+    void *rows_mapping;
+    size_t rows_bytes;
+
     void *mapping; /* a mapped file that arrays above point into, or NULL */
     size_t mapping_bytes;
     unsigned borrowed; /* which arrays lie in the mapping or are the caller's: DATASET_BORROWS_… */

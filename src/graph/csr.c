@@ -35,6 +35,8 @@ void csr_touch(struct csr *a)
 
 void csr_drop_transpose(struct csr *a)
 {
+    if (a->t && a->t != a && a->share) /* it has values of its own, nothing else */
+        mem_sparse_free(a->t->val);
     if (a->t != a)
         csr_free(a->t);
     a->t = NULL;
@@ -47,7 +49,11 @@ void csr_free(struct csr *a)
     if (!a)
         return;
     csr_drop_transpose(a);
-    if (!a->borrowed) {
+    if (!a->borrowed && a->share) {
+        mem_free(a->start);
+        mem_sparse_free(a->col);
+        mem_sparse_free(a->val);
+    } else if (!a->borrowed) {
         mem_free(a->start);
         mem_free(a->col);
         mem_free(a->val);
@@ -288,6 +294,10 @@ static consm_status make_entries(struct csr *a)
     int64_t *slot = NULL, *entry = NULL;
     if (a->changes)
         return status_fail(CONSM_EPROGRAM, "values on a matrix whose entries change");
+    if (a->share && a->share->high - a->share->low < a->rows)
+        return status_fail(CONSM_EINVAL,
+                           "this model weighs edges from both ends, and the graph is in parts: "
+                           "train on graph.safetensors of its folder");
     TRY(NEW(entry, a->nnz));
     TRY(NEW(slot, a->cols));
     memcpy(slot, a->t->start, (size_t)a->cols * sizeof *slot);

@@ -10,6 +10,13 @@
 
 #include "base/alloc.h"
 
+/* Which rows of a graph's matrices are here, where its rows are spread over processes. */
+struct row_share {
+    int64_t low, high; /* rows low … high-1 */
+    /* Of an array with so many bytes for every row: each process's own rows to all. */
+    consm_status (*gather)(void *array, size_t bytes);
+};
+
 struct csr {
     int64_t rows, cols, nnz;
     int64_t *start; /* (rows+1) */
@@ -21,6 +28,9 @@ struct csr {
                          t was known without looking, see csr_transpose_entries() */
     bool changes;     /* its entries are rewritten between runs: nothing may be derived from them */
     bool borrowed;    /* start, col, val belong to someone else (a mapped file) */
+    /* NULL: all rows are here. Else col and val are sparse memory (alloc.h), filled for the rows of
+     * the share; start is whole. Programs take all rows of such a matrix. */
+    const struct row_share *share;
     uint64_t version; /* how often its entries were rewritten: see csr_touch() */
 };
 
@@ -84,6 +94,11 @@ void csr_row_sums(double *sum, const struct csr *a);
 /* Â = D^-1/2 (A + I) D^-1/2, D the degrees of A + I (Kipf and Welling 2017). Weights count. With
  * loops false: D^-1/2 A D^-1/2; rows without entries stay empty. */
 consm_status csr_gcn_normalize(struct csr **out, const struct csr *a, bool loops);
+
+/* The views of a symmetric matrix without loops of which only a share of the rows is here: A + I,
+ * or normalised as above. The transpose is cached. */
+consm_status csr_share_loops(struct csr **out, const struct csr *a);
+consm_status csr_share_normalize(struct csr **out, const struct csr *a, bool loops);
 
 /* A + I, weights kept: a node's loop counts 1 more. */
 consm_status csr_add_loops(struct csr **out, const struct csr *a);

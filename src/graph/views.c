@@ -70,10 +70,33 @@ done:
     return st;
 }
 
+/* The same of a graph of which a share is here. */
+static consm_status build_share(struct csr **out, const struct csr *a, enum view kind)
+{
+    consm_status st = CONSM_OK;
+    switch (kind) {
+    case VIEW_ADJACENCY:
+        TRY(borrow(out, a));
+        (*out)->t = *out;
+        return CONSM_OK;
+    case VIEW_LOOPS: return csr_share_loops(out, a);
+    case VIEW_GCN: return csr_share_normalize(out, a, true);
+    case VIEW_SYMMETRIC: return csr_share_normalize(out, a, false);
+    default:
+        return status_fail(CONSM_EINVAL,
+                           "this model reads neighbours of neighbours, and the graph is in parts: "
+                           "train on graph.safetensors of its folder");
+    }
+done:
+    return st;
+}
+
 static consm_status build(struct csr **out, const struct csr *a, enum view kind)
 {
     consm_status st = CONSM_OK;
     *out = NULL;
+    if (a->share)
+        return build_share(out, a, kind);
     switch (kind) {
     case VIEW_ADJACENCY: TRY(borrow(out, a)); break;
     case VIEW_LOOPS: TRY(csr_add_loops(out, a)); break;

@@ -3,6 +3,7 @@
 #include "mpi/inside.h"
 
 #include "graph/cut.h"
+#include <string.h>
 
 struct axis *axis_find(const struct divided *d, int64_t rows)
 {
@@ -30,6 +31,22 @@ consm_status axis_of(struct axis **out, struct divided *d, int64_t rows, const i
     cut_rows(a->cut, weight, rows, size);
     a->next = d->axes;
     *out = d->axes = a;
+    return CONSM_OK;
+}
+
+consm_status axis_copy(struct axis **out, const struct axis *a)
+{
+    size_t places = (size_t)world.ranks.size + 1;
+    struct axis *copy = world.os->zalloc(1, sizeof *copy);
+    if (copy)
+        copy->cut = world.os->zalloc(places, sizeof *copy->cut);
+    if (!copy || !copy->cut) {
+        world.os->free(copy);
+        return CONSM_ENOMEM;
+    }
+    copy->rows = a->rows;
+    memcpy(copy->cut, a->cut, places * sizeof *copy->cut);
+    *out = copy;
     return CONSM_OK;
 }
 

@@ -28,6 +28,7 @@ static consm_status divided_allocate(struct backend *b, struct memory **out, siz
         world.os->free(m);
         return world.os->fail(CONSM_ENOMEM, "no address space for %zu bytes", bytes);
     }
+    madvise(at, bytes + SLACK, MADV_NOHUGEPAGE); /* of which one row would make 2 MB */
     m->base.bytes = m->near.bytes = bytes;
     m->near.host = at;
     *out = &m->base;
@@ -103,6 +104,7 @@ void divided_discard(struct compiled *c)
     world.os->free(c->work);
     world.os->free(c->shift);
     world.os->free(c->seen);
+    world.os->free(c->leaf_value);
     world.os->free(c);
 }
 
@@ -201,12 +203,16 @@ consm_status divided_open(struct backend **out, struct backend *inner)
         TRY(CONSM_ENOMEM);
     kind.name = inner->kind->name;
     kind.composes = inner->kind->composes;
+    if (world.settled)
+        TRY(axis_copy(&d->axes, world.settled));
     d->base = *inner;
     d->base.kind = &kind;
     d->inner = inner;
     *out = &d->base;
 done:
-    if (st < 0)
+    if (st < 0) {
+        world.os->free(d);
         inner->kind->close(inner);
+    }
     return st;
 }

@@ -9,6 +9,8 @@
 struct value *compiled_value(const struct compiled *c, const struct operand *at)
 {
     bool arena = at->place == PLACE_ARENA || at->place == PLACE_OTHER;
+    if (at->place == PLACE_LEAF)
+        return c->leaf_value[at->leaf].axis ? &c->leaf_value[at->leaf] : NULL;
     return arena ? memory_value((struct far_memory *)c->plan->memory[at->place], at->offset) : NULL;
 }
 
@@ -31,6 +33,8 @@ consm_status note_value(const struct compiled *c, const struct operand *at, stru
 
 static float *address(const struct compiled *c, const struct operand *at)
 {
+    if (at->place == PLACE_LEAF)
+        return (float *)(uintptr_t)c->plan->leaf[at->leaf].data;
     return (float *)(void *)((char *)c->near[at->place]->host + at->offset);
 }
 
@@ -182,6 +186,7 @@ static consm_status whole(struct compiled *c, const struct instr *in, const stru
 {
     consm_status st = CONSM_OK;
     bool many = false;
+    TRY(parts_allow(in));
     for (int i = 0; i < NODE_SOURCES; i++) {
         struct value *v = compiled_value(c, &in->src_at[i]);
         many = many || (v && v->axis) || in->src_at[i].place == PLACE_LEAF || in->attr.csr;
@@ -331,6 +336,7 @@ consm_status divided_compile(struct backend *b, struct compiled **out, const str
     if (!c)
         return CONSM_ENOMEM;
     TRY(prepare(c, d, plan));
+    TRY(parts_leaves(c));
     TRY(axes_plan(d, plan));
     for (int32_t i = 0; i < plan->instrs; i++) {
         const struct instr *in = &plan->instr[i];

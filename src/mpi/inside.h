@@ -17,13 +17,21 @@
 #include <mpi.h>
 
 /* The processes, and what the library lends us; filled by consm_ranks. */
+struct axis;
+struct spread_array {
+    const float *at;
+    int64_t cols;
+    struct spread_array *next;
+};
 struct world {
     const struct plugin_services *os;
     struct ranks ranks;
     MPI_Comm comm;
-    int *count;   /* (2·size) for gathers */
-    int64_t sent; /* bytes of values, to each rank that gets them */
-    bool crowded; /* more ranks here than processors: who waits sleeps */
+    int *count;                  /* (2·size) for gathers */
+    int64_t sent;                /* bytes of values, to each rank that gets them */
+    struct axis *settled;        /* whose rows the data's parts have, or NULL … */
+    struct spread_array *spread; /* … and arrays of which a rank has these rows only */
+    bool crowded;                /* more ranks here than processors: who waits sleeps */
 };
 extern struct world world;
 
@@ -87,6 +95,20 @@ consm_status axes_plan(struct divided *d, const struct planned *plan);
 
 /* Whether rank p has the entries of its rows of s, for every p. */
 bool axis_follows(const struct divided *d, const struct csr *s);
+
+/* A copy, to begin another list with. */
+consm_status axis_copy(struct axis **out, const struct axis *a);
+
+/* ---- parts.c ---- */
+
+void parts_join(struct ranks *ranks); /* fills in what ranks do for data in parts */
+
+/* Leaves of a plan that are spread. */
+consm_status parts_leaves(struct compiled *c);
+
+/* CONSM_EINVAL where an instruction that every rank computes as a whole walks a matrix of which
+ * this one has a share. */
+consm_status parts_allow(const struct instr *in);
 
 /* ---- rules.c ---- */
 
@@ -208,7 +230,8 @@ struct compiled {
     size_t shift_room;
     struct keeper keeper;
     struct halo *halos;
-    uint64_t *seen; /* (plan->leaves) versions */
+    uint64_t *seen;           /* (plan->leaves) versions */
+    struct value *leaf_value; /* (plan->leaves) of arrays that are spread; else without an axis */
     bool settled;
     void *partial, *work; /* of the sum that is being made */
     size_t partial_bytes, work_bytes;
@@ -218,7 +241,7 @@ consm_status divided_run(struct compiled *c, const struct step *first, int64_t s
 void divided_discard(struct compiled *c);
 void divided_follow(struct compiled *c); /* looks at the leaves */
 
-/* The value at an operand; NULL: it is no part of an arena. */
+/* The value at an operand; NULL: it is neither part of an arena nor a spread leaf. */
 struct value *compiled_value(const struct compiled *c, const struct operand *at);
 consm_status note_value(const struct compiled *c, const struct operand *at, struct value value);
 

@@ -29,7 +29,8 @@ static bool is_step(const struct node_info *info)
 {
     if (info->op == OP_GATHER)
         return info->attr.index->fixed;
-    return info->op == OP_SPMM_ADD && !info->attr.csr->changes && !info->attr.transposed;
+    return info->op == OP_SPMM_ADD && !info->attr.csr->changes && !info->attr.csr->share &&
+           !info->attr.transposed;
 }
 
 /* How often each node is read, by those that somebody needs: they alone are looked at. */

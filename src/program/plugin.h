@@ -60,6 +60,15 @@ struct ranks {
     consm_status (*agree)(const char *what, const void *data, size_t bytes, bool text);
     int64_t (*sent)(void); /* bytes of programs' values that all ranks together have sent so far */
     double (*first)(double mine); /* what rank 0 says: for what a clock or a person decides */
+    /* Data in parts. Rows of so many belong to the ranks as cut (size+1) says, in all programs from
+     * now on. gather: each rank's own rows of an array with so many bytes a row to all. */
+    consm_status (*settle)(int64_t rows, const int64_t *cut);
+    consm_status (*gather)(void *array, size_t bytes);
+    /* Of this array (rows, cols) a rank has its own rows only: those of others come when programs
+     * read them. Until unspread. */
+    consm_status (*spread)(float *array, int64_t cols);
+    void (*unspread)(const float *array);
+    uint64_t (*total)(uint64_t mine); /* of all ranks' numbers, modulo 2^64 */
     /* The last call. failed: this rank has an error to tell; true: it alone, for the others did not
      * follow within seconds, and they will be ended with it. */
     bool (*end)(bool failed);

@@ -29,6 +29,12 @@ struct restriction {
 /* How the rows of a source follow from the rows of the result. */
 enum follows { FOLLOW_ALL, FOLLOW_SAME, FOLLOW_COLUMNS, FOLLOW_LABELS };
 
+/* Whether smaller matrices can be made of one: its entries stay as they are, and all are here. */
+static bool shrinks(const struct csr *s)
+{
+    return !s->changes && !s->share;
+}
+
 static enum follows follows(const struct node_info *info, const struct node_info *source, int slot)
 {
     switch (info->op) {
@@ -41,15 +47,15 @@ static enum follows follows(const struct node_info *info, const struct node_info
     case OP_SCALE_BY: return slot == 0 ? FOLLOW_SAME : FOLLOW_ALL;
     case OP_MATMUL: return slot == 0 && !info->attr.transposed ? FOLLOW_SAME : FOLLOW_ALL;
     case OP_SPMM:
-    case OP_SPMM_FUSED: return slot == 0 && !info->attr.csr->changes ? FOLLOW_COLUMNS : FOLLOW_ALL;
+    case OP_SPMM_FUSED: return slot == 0 && shrinks(info->attr.csr) ? FOLLOW_COLUMNS : FOLLOW_ALL;
     case OP_SPMM_ADD:
         if (slot == 1)
             return FOLLOW_SAME;
-        return info->attr.csr->changes ? FOLLOW_ALL : FOLLOW_COLUMNS;
+        return shrinks(info->attr.csr) ? FOLLOW_COLUMNS : FOLLOW_ALL;
     case OP_ATTEND:
         if (slot == 0)
             return FOLLOW_SAME;
-        return info->attr.csr->changes ? FOLLOW_ALL : FOLLOW_COLUMNS;
+        return shrinks(info->attr.csr) ? FOLLOW_COLUMNS : FOLLOW_ALL;
     case OP_HEAD_DOT: return slot == 0 ? FOLLOW_SAME : FOLLOW_ALL;
     case OP_EXPAND: return source->rows == info->rows ? FOLLOW_SAME : FOLLOW_ALL;
     case OP_NLL: return info->attr.index->fixed ? FOLLOW_LABELS : FOLLOW_ALL;
@@ -74,7 +80,7 @@ static bool divisible(const struct node_info *info)
     if (info->op == OP_FILL || info->op == OP_NOISE || info->op == OP_EXPAND)
         return true;
     if (walks_columns(info->op))
-        return !info->attr.csr->changes;
+        return shrinks(info->attr.csr);
     if (info->op == OP_NLL || info->src[0] == POISON)
         return false;
     return follows(info, info, 0) == FOLLOW_SAME;

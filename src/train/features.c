@@ -3,13 +3,15 @@
  * later graphs are seen with the same eyes. */
 #include "train/session.h"
 
+#include "backends/ranks.h"
+#include "stats/columns.h"
 #include <math.h>
 #include <string.h>
 
 /* Divides each row by the sum of its absolute values, as citation sets are usually prepared. */
-static void normalize_rows(float *out, const struct problem *problem)
+static void normalize_rows(float *out, const struct problem *problem, int64_t low, int64_t high)
 {
-    for (int64_t r = 0; r < problem->nodes; r++) {
+    for (int64_t r = low; r < high; r++) {
         const float *from = problem->dense + r * problem->features;
         float *to = out + r * problem->features;
         double sum = 0;
@@ -20,32 +22,23 @@ static void normalize_rows(float *out, const struct problem *problem)
     }
 }
 
-/* shift = mean of each column, scale = 1/deviation; columns that never change keep scale 1. */
-static consm_status measure_columns(struct session *s)
+/* Memory for features that are not the problem's own, and which rows of it to fill: those of the
+ * share, where a graph is in parts; the ranks send each other what else a program reads. */
+static consm_status make_room(struct session *s, int64_t *low, int64_t *high)
 {
     consm_status st = CONSM_OK;
     const struct problem *problem = s->problem;
-    int64_t n = problem->nodes, f = problem->features;
-    double *sum = NULL, *squares = NULL;
-    TRY(ZNEW(sum, f));
-    TRY(ZNEW(squares, f));
-    for (int64_t r = 0; r < n; r++)
-        for (int64_t c = 0; c < f; c++)
-            sum[c] += (double)problem->dense[r * f + c];
-    for (int64_t r = 0; r < n; r++)
-        for (int64_t c = 0; c < f; c++) {
-            double away = (double)problem->dense[r * f + c] - sum[c] / (double)n;
-            squares[c] += away * away;
-        }
-    for (int64_t c = 0; c < f; c++) {
-        double deviation = sqrt(squares[c] / (double)n);
-        s->shift[c] = (float)(sum[c] / (double)n);
-        s->scale[c] =
-            deviation > 1e-12 * (1 + fabs(sum[c] / (double)n)) ? (float)(1 / deviation) : 1;
-    }
+    const struct row_share *share = problem->graph->share;
+    *low = share ? share->low : 0;
+    *high = share ? share->high : problem->nodes;
+    if (!share)
+        return NEW(s->dense_normalized, problem->nodes * problem->features);
+    s->in_parts = mem_sparse_alloc((size_t)(problem->nodes * problem->features), sizeof(float));
+    if (!s->in_parts)
+        TRY(CONSM_ENOMEM);
+    s->dense_normalized = s->in_parts;
+    TRY(ranks_spread(s->in_parts, problem->features));
 done:
-    mem_free(sum);
-    mem_free(squares);
     return st;
 }
 
@@ -54,7 +47,7 @@ static consm_status standardize(struct session *s)
     consm_status st = CONSM_OK;
     const struct problem *problem = s->problem;
     const struct train_options *o = &s->options;
-    int64_t n = problem->nodes, f = problem->features;
+    int64_t n = problem->nodes, f = problem->features, low = 0, high = n;
     if (problem->sparse)
         return status_fail(CONSM_EINVAL,
                            "normalize_features standard: these features are sparse, and would not "
@@ -64,11 +57,17 @@ static consm_status standardize(struct session *s)
     if (o->shift && o->scale) {
         memcpy(s->shift, o->shift, (size_t)f * sizeof *s->shift);
         memcpy(s->scale, o->scale, (size_t)f * sizeof *s->scale);
+    } else if (problem->shift && problem->scale) {
+        memcpy(s->shift, problem->shift, (size_t)f * sizeof *s->shift);
+        memcpy(s->scale, problem->scale, (size_t)f * sizeof *s->scale);
+    } else if (problem->graph->share) {
+        TRY(status_fail(CONSM_EFORMAT, "normalize_features standard: the folder does not say what "
+                                       "its columns are standardised by"));
     } else {
-        TRY(measure_columns(s));
+        TRY(columns_measure(s->shift, s->scale, problem->dense, n, f));
     }
-    TRY(NEW(s->dense_normalized, n * f));
-    for (int64_t r = 0; r < n; r++)
+    TRY(make_room(s, &low, &high));
+    for (int64_t r = low; r < high; r++)
         for (int64_t c = 0; c < f; c++)
             s->dense_normalized[r * f + c] =
                 (problem->dense[r * f + c] - s->shift[c]) * s->scale[c];
@@ -80,6 +79,7 @@ consm_status session_prepare_features(struct session *s)
 {
     consm_status st = CONSM_OK;
     const struct problem *problem = s->problem;
+    int64_t low, high;
     enum config_normalize_features way = s->options.config.normalize_features;
     if (way == FEATURES_STANDARD)
         return standardize(s);
@@ -88,14 +88,19 @@ consm_status session_prepare_features(struct session *s)
                            "normalize_features auto: only training consm chooses; %s takes none, "
                            "row or standard",
                            s->options.model->name);
-    if (way != FEATURES_ROW)
+    if (way != FEATURES_ROW && !problem->graph->share)
         return CONSM_OK;
     if (problem->sparse) {
         TRY(csr_row_normalize(&s->row_normalized, problem->sparse));
         return csr_transpose(s->row_normalized);
     }
-    TRY(NEW(s->dense_normalized, problem->nodes * problem->features));
-    normalize_rows(s->dense_normalized, problem);
+    TRY(make_room(s, &low, &high));
+    if (way == FEATURES_ROW)
+        normalize_rows(s->dense_normalized, problem, low, high);
+    else
+        memcpy(s->dense_normalized + low * problem->features,
+               problem->dense + low * problem->features,
+               (size_t)((high - low) * problem->features) * sizeof(float));
 done:
     return st;
 }
@@ -107,4 +112,16 @@ node session_features(struct session *s, struct program *p)
         return sparse(p, s->row_normalized ? s->row_normalized : problem->sparse);
     return constant(p, s->dense_normalized ? s->dense_normalized : problem->dense, problem->nodes,
                     problem->features);
+}
+
+void session_free_features(struct session *s)
+{
+    csr_free(s->row_normalized);
+    if (s->in_parts)
+        ranks_unspread(s->in_parts);
+    else
+        mem_free(s->dense_normalized);
+    mem_sparse_free(s->in_parts);
+    mem_free(s->shift);
+    mem_free(s->scale);
 }

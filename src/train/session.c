@@ -176,6 +176,11 @@ consm_status session_new(struct session **out, const struct problem *problem,
     TRY(learner_open(&s->learner, backend, options->seed));
     s->learner.best = -1;
     TRY(procedure_find(&s->procedure, options));
+    if (s->procedure && problem->graph->share)
+        TRY(status_fail(CONSM_EINVAL,
+                        "%s compares nodes all over the graph, and this one is in parts: train on "
+                        "graph.safetensors of its folder",
+                        s->procedure->model));
     if (s->procedure && s->procedure->open)
         TRY(s->procedure->open(s));
     TRY(session_prepare_features(s));
@@ -214,10 +219,7 @@ void session_free(struct session *s)
     judge_close(&s->judge);
     index_free(s->labelled);
     mem_free(s->row_weight);
-    csr_free(s->row_normalized);
-    mem_free(s->dense_normalized);
-    mem_free(s->shift);
-    mem_free(s->scale);
+    session_free_features(s);
     mem_free(s->train_time);
     mem_free(s->eval_time);
     mem_free(s);

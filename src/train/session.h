@@ -25,6 +25,7 @@ struct session {
 
     struct csr *row_normalized; /* own copies of normalised features, or NULL */
     float *dense_normalized;
+    float *in_parts;      /* the same array where only a share of its rows is here, or NULL */
     float *shift, *scale; /* (f) of standardised columns, or NULL */
 
     struct learner learner;
@@ -74,8 +75,9 @@ consm_status session_memory(struct session *s, memory_fn see, void *ctx);
 /* The procedure of a model and its kind of propagation, or NULL; the list is in procedures.c. */
 consm_status procedure_find(const struct procedure **out, const struct train_options *options);
 
-/* Makes them (features.c), once, before the programs. */
+/* Makes them (features.c), once, before the programs; frees them. */
 consm_status session_prepare_features(struct session *s);
+void session_free_features(struct session *s);
 
 /* The features as the configuration wants them, in a program. */
 node session_features(struct session *s, struct program *p);

@@ -13,12 +13,14 @@
 struct problem {
     int64_t nodes, features;
     int32_t classes;
-    const struct csr *graph;  /* undirected, no loops, no repeats */
-    const struct csr *sparse; /* (n, f) features, or NULL … */
-    const float *dense;       /* … then these */
-    const int32_t *label;     /* (n), -1 unknown */
-    const uint8_t *role;      /* (n) of enum split_role */
-    struct views *views;      /* of graph */
+    const struct csr *graph;    /* undirected, no loops, no repeats */
+    const struct csr *sparse;   /* (n, f) features, or NULL … */
+    const float *dense;         /* … then these */
+    const int32_t *label;       /* (n), -1 unknown */
+    const uint8_t *role;        /* (n) of enum split_role */
+    struct views *views;        /* of graph */
+    const float *shift, *scale; /* (f) what dense columns are standardised by, where that is known
+                                   already, or NULL */
 };
 
 /* How far a run is; returning true asks it to stop with CONSM_ECANCEL. */

@@ -58,9 +58,9 @@ struct reader {
 };
 
 /* The names of the table, and those that have a save, for messages and help. */
-#define READER_NAMES                                                                            \
-    "plain, edges, mtx, graphml, gexf, gml, json, pajek, adjlist, npz, safetensors, geom-gcn, " \
-    "planetoid"
+#define READER_NAMES                                                                         \
+    "plain, edges, mtx, graphml, gexf, gml, json, pajek, adjlist, npz, safetensors, parts, " \
+    "geom-gcn, planetoid"
 #define READER_SAVED_NAMES "plain, npz, safetensors"
 
 /* Row index, or NULL behind the last. */

@@ -12,6 +12,7 @@
 #include "data/readers/graph_maker.h"
 #include "data/readers/matrix_market.h"
 #include "data/readers/npz.h"
+#include "data/readers/parts.h"
 #include "data/readers/plain.h"
 #include "data/readers/planetoid.h"
 #include "data/readers/safetensors.h"
@@ -98,6 +99,12 @@ static const struct reader table[] = {
      .load = safetensors_dataset_load,
      .whole = true,
      .save = safetensors_dataset_save},
+    {.name = "parts",
+     .title = "parts",
+     .shows = "a folder with graph.safetensors and rows.safetensors",
+     .sniff = parts_sniff,
+     .load = parts_load,
+     .whole = true},
     {.name = "geom-gcn",
      .title = "Geom-GCN",
      .shows = "a folder with out1_graph_edges.txt",

@@ -1,0 +1,88 @@
+/* A graph of which every rank has a share of the rows. Ranges of rows with about as many entries
+ * each; a rank looks at its own and at nothing else, and together they have looked at all. */
+#include "api/prepare.h"
+
+#include "backends/ranks.h"
+#include "data/readers/parts.h"
+#include "graph/cut.h"
+
+/* A sum over entries that is 0 when every entry (r, c) has its mirror (c, r) with the same weight,
+ * and then only, as far as 64 bits can tell. */
+static uint64_t one_sided(const struct csr *a)
+{
+    uint64_t sum = 0;
+    for (int64_t r = a->share->low; r < a->share->high; r++)
+        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++) {
+            int64_t c = a->col[k], low = r < c ? r : c, high = r < c ? c : r;
+            union {
+                float value;
+                uint32_t bits;
+            } weight = {.value = a->val ? a->val[k] : 1};
+            uint64_t h = ((uint64_t)low << 32 | (uint64_t)high) * 0x9e3779b97f4a7c15u;
+            h = (h ^ h >> 29 ^ weight.bits) * 0xbf58476d1ce4e5b9u;
+            h ^= h >> 32;
+            sum += r < c ? h : -h;
+        }
+    return sum;
+}
+
+static consm_status refuse(const struct dataset *d, const char *why)
+{
+    return status_fail(CONSM_EINVAL, "%s: %s: train on graph.safetensors of its folder", d->name,
+                       why);
+}
+
+static consm_status take_share(struct prepared *out, const struct dataset *d)
+{
+    consm_status st = CONSM_OK;
+    const struct csr *rows = d->rows;
+    int64_t n = rows->rows, *cut = NULL, *weight = NULL;
+    TRY(NEW(cut, ranks_size() + 1));
+    TRY(NEW(weight, n + 1));
+    for (int64_t r = 0; r <= n; r++)
+        weight[r] = rows->start[r] + r;
+    cut_rows(cut, weight, n, ranks_size());
+    TRY(ranks_settle(n, cut));
+    TRY(NEW(out->share, 1));
+    *out->share = (struct row_share){cut[ranks_rank()], cut[ranks_rank() + 1], ranks_gather};
+    TRY(ZNEW(out->graph, 1));
+    *out->graph = *rows;
+    out->graph->share = out->share;
+    out->facts = (struct edge_facts){.stored = d->edges, .kept = rows->nnz};
+done:
+    mem_free(cut);
+    mem_free(weight);
+    return st;
+}
+
+consm_status prepare_parts(struct prepared *out, const struct dataset *d)
+{
+    consm_status st = CONSM_OK;
+    if (d->sparse)
+        return refuse(d, "features in parts are dense, and these are sparse");
+    if (d->features == 0)
+        return refuse(d, "a graph in parts has features, and this one has none");
+    TRY(ranks_agree_text("a folder with the seal", d->sha256));
+    TRY(take_share(out, d));
+    /* All ranks go on to the sum, so that a fault which only one of them sees ends all at once. */
+    st = parts_check_rows(d, out->share->low, out->share->high);
+    uint64_t odd = ranks_total(st < 0 ? 0 : one_sided(out->graph));
+    TRY(st);
+    if (odd != 0)
+        TRY(status_fail(CONSM_EFORMAT,
+                        "%s: rows.safetensors has an edge in one direction only: expected the "
+                        "file that `consm partition` wrote",
+                        d->name));
+done:
+    return st;
+}
+
+consm_status prepare_whole(const struct prepared *p, const char *who)
+{
+    if (!p->graph->share)
+        return CONSM_OK;
+    return status_fail(CONSM_EINVAL,
+                       "%s: %s needs the whole graph, and this one is in parts: give "
+                       "it graph.safetensors of its folder",
+                       p->data->name, who);
+}

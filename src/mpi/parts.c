@@ -1,0 +1,94 @@
+/* Data in parts: which rows of the graph are whose, before any program is there, and arrays of
+ * which every rank has its own rows. Programs read such an array as they read any value that ranks
+ * have computed: the rows of others are sent for. */
+#include "mpi/inside.h"
+
+#include <string.h>
+
+static consm_status parts_settle(int64_t rows, const int64_t *cut)
+{
+    struct axis a = {.rows = rows, .cut = (int64_t *)(uintptr_t)cut};
+    axes_free(world.settled);
+    world.settled = NULL;
+    return axis_copy(&world.settled, &a);
+}
+
+static consm_status parts_gather(void *array, size_t bytes)
+{
+    const struct axis *a = world.settled;
+    int size = world.ranks.size, *count = world.count, *first = count + size;
+    MPI_Datatype row;
+    MPI_Request here;
+    for (int p = 0; p < size; p++) {
+        first[p] = (int)a->cut[p];
+        count[p] = (int)(a->cut[p + 1] - a->cut[p]);
+    }
+    MPI_Type_contiguous((int)bytes, MPI_BYTE, &row);
+    MPI_Type_commit(&row);
+    MPI_Iallgatherv(MPI_IN_PLACE, 0, row, array, count, first, row, world.comm, &here);
+    wait_all(&here, 1);
+    MPI_Type_free(&row);
+    return CONSM_OK;
+}
+
+static consm_status parts_spread(float *array, int64_t cols)
+{
+    struct spread_array *s = world.os->zalloc(1, sizeof *s);
+    if (!s)
+        return CONSM_ENOMEM;
+    *s = (struct spread_array){array, cols, world.spread};
+    world.spread = s;
+    return CONSM_OK;
+}
+
+static void parts_unspread(const float *array)
+{
+    for (struct spread_array **at = &world.spread; *at; at = &(*at)->next)
+        if ((*at)->at == array) {
+            struct spread_array *gone = *at;
+            *at = gone->next;
+            world.os->free(gone);
+            return;
+        }
+}
+
+static uint64_t parts_total(uint64_t mine)
+{
+    uint64_t all;
+    MPI_Request here;
+    MPI_Iallreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, world.comm, &here);
+    wait_all(&here, 1);
+    return all;
+}
+
+void parts_join(struct ranks *ranks)
+{
+    ranks->settle = parts_settle;
+    ranks->gather = parts_gather;
+    ranks->spread = parts_spread;
+    ranks->unspread = parts_unspread;
+    ranks->total = parts_total;
+}
+
+consm_status parts_leaves(struct compiled *c)
+{
+    const struct planned *plan = c->plan;
+    c->leaf_value = world.os->zalloc((size_t)plan->leaves + 1, sizeof *c->leaf_value);
+    for (int32_t i = 0; c->leaf_value && i < plan->leaves; i++)
+        for (const struct spread_array *s = world.spread; s; s = s->next)
+            if (plan->leaf[i].kind == LEAF_FLOATS && plan->leaf[i].data == s->at)
+                c->leaf_value[i] = (struct value){.rows = world.settled->rows,
+                                                  .cols = s->cols,
+                                                  .axis = axis_find(c->owner, world.settled->rows),
+                                                  .once = plan->leaf[i].constant};
+    return c->leaf_value ? CONSM_OK : CONSM_ENOMEM;
+}
+
+consm_status parts_allow(const struct instr *in)
+{
+    const struct row_share *share = in->attr.csr ? in->attr.csr->share : NULL;
+    if (!share || share->high - share->low == in->attr.csr->rows)
+        return CONSM_OK;
+    return world.os->fail(CONSM_EINVAL, "this model reads all edges at once, and the graph is in "
+                                        "parts: train on graph.safetensors of its folder");
+}

@@ -1,0 +1,248 @@
+/* A graph in parts: the two files of a folder, views made of a share of the rows, and whatever the
+ * files claim is checked before anything is indexed with it. */
+#include "datasets.h"
+#include "reseal.h"
+
+#include "api/prepare.h"
+#include "data/readers/parts.h"
+#include "data/readers/plain.h"
+#include "data/readers/safetensors.h"
+#include "graph/views.h"
+#include <math.h>
+
+/* A ring of six with a chord, a loop and a repeat; weighted or not. */
+static struct dataset *sample(bool weighted)
+{
+    struct dataset *d;
+    static const char plain[] = "0,1\n1,2\n2,3\n3,4\n4,5\n5,0\n0,3\n2,2\n1,0\n";
+    static const char heavy[] =
+        "0,1,0.3\n1,2,0.7\n2,3,1.1\n3,4,0.9\n4,5,3.3\n5,0,0.1\n0,3,0.7\n2,2,5\n1,0,8\n";
+    static const char nodes[] = "id,label\n0,x\n1,y\n2,x\n3,y\n4,x\n5,y\n";
+    static const char features[] = "id,f,g\n0,1,2\n1,3,4\n2,5,6\n3,2,8\n4,1,3\n5,9,7\n";
+    OK(dataset_new(&d, "sample"));
+    OK(plain_read(d,
+                  &(struct plain_files){.edges = {"edges.csv", weighted ? heavy : plain,
+                                                  weighted ? sizeof heavy - 1 : sizeof plain - 1},
+                                        .nodes = {"nodes.csv", nodes, sizeof nodes - 1},
+                                        .features = {"features", features, sizeof features - 1}}));
+    return d;
+}
+
+static const int64_t first[] = {0, 2, 6};
+static const float shifts[] = {3.5f, 5}, scales[] = {0.5f, 0.25f};
+
+/* The folder of a dataset. */
+static const char *save(const struct dataset *d)
+{
+    const char *folder = in_scratch("parts");
+    OK(file_make_folders(folder));
+    OK(safetensors_dataset_save(d, in_scratch("parts/graph.safetensors")));
+    OK(parts_save(d, folder, first, 2, shifts, scales));
+    return folder;
+}
+
+static void comes_back(void **state)
+{
+    (void)state;
+    for (int weighted = 0; weighted < 2; weighted++) {
+        struct dataset *d = sample(weighted), *back;
+        struct csr *graph;
+        OK(parts_load(&back, save(d)));
+        same_dataset(d, back);
+        OK(dataset_graph(&graph, d, NULL));
+        assert_int_equal(back->rows->nnz, graph->nnz);
+        assert_memory_equal(back->rows->start, graph->start, 7 * sizeof *graph->start);
+        assert_memory_equal(back->rows->col, graph->col, (size_t)graph->nnz * sizeof *graph->col);
+        assert_true(!back->rows->val == !weighted);
+        assert_memory_equal(back->shift, shifts, sizeof shifts);
+        assert_memory_equal(back->scale, scales, sizeof scales);
+        csr_free(graph);
+        dataset_free(back);
+        dataset_free(d);
+    }
+}
+
+/* ---- views --------------------------------------------------------------- */
+
+/* What two processes would gather: first each leaves its rows, then each takes all. */
+static double gathered[6];
+static const struct row_share *gathering;
+static bool leave;
+
+static consm_status fake_gather(void *array, size_t bytes)
+{
+    double *row = array;
+    assert_int_equal(bytes, sizeof(double));
+    for (int64_t r = 0; r < 6; r++)
+        if (leave && r >= gathering->low && r < gathering->high)
+            gathered[r] = row[r];
+        else if (!leave)
+            row[r] = gathered[r];
+    return CONSM_OK;
+}
+
+static void same_rows(const struct csr *part, const struct csr *whole, int64_t low, int64_t high)
+{
+    assert_int_equal(part->nnz, whole->nnz);
+    assert_memory_equal(part->start, whole->start, 7 * sizeof *whole->start);
+    int64_t from = whole->start[low];
+    size_t entries = (size_t)(whole->start[high] - from);
+    assert_memory_equal(part->col + from, whole->col + from, entries * sizeof *whole->col);
+    assert_memory_equal(part->val + from, whole->val + from, entries * sizeof *whole->val);
+}
+
+/* Every row of every view, and of its transpose, is to the bit what the whole graph gives. */
+static void shares_of_views(void **state)
+{
+    (void)state;
+    static const enum view kinds[] = {VIEW_LOOPS, VIEW_GCN, VIEW_SYMMETRIC};
+    for (int weighted = 0; weighted < 2; weighted++) {
+        struct dataset *d = sample(weighted);
+        struct csr *graph;
+        struct views *whole;
+        OK(dataset_graph(&graph, d, NULL));
+        OK(views_new(&whole, graph));
+        for (int k = 0; k < 3; k++)
+            for (int pass = 0; pass < 4; pass++) {
+                struct row_share share = {pass % 2 ? 4 : 0, pass % 2 ? 6 : 4, fake_gather};
+                struct csr part = *graph;
+                struct views *views;
+                leave = pass < 2;
+                gathering = part.share = &share;
+                part.t = NULL;
+                OK(views_new(&views, &part));
+                const struct csr *mine = views_get(views, kinds[k]),
+                                 *all = views_get(whole, kinds[k]);
+                assert_non_null(mine);
+                if (!leave) {
+                    same_rows(mine, all, share.low, share.high);
+                    same_rows(mine->t, all->t, share.low, share.high);
+                }
+                assert_null(views_get(views, VIEW_TWO_HOP));
+                views_free(views);
+            }
+        views_free(whole);
+        csr_free(graph);
+        dataset_free(d);
+    }
+}
+
+/* ---- bad input ----------------------------------------------------------- */
+
+/* Writes a number into a tensor of rows.safetensors and seals the file again. */
+static void forge(const char *tensor, size_t at, const void *number, size_t bytes)
+{
+    size_t size = 0, room;
+    uint8_t *data = file_bytes(in_scratch("parts/rows.safetensors"), &size);
+    uint8_t *place = tensor_in(data, size, tensor, &room);
+    assert_non_null(place);
+    assert_true((at + 1) * bytes <= room);
+    memcpy(place + at * bytes, number, bytes);
+    reseal(data, size);
+    file_put(in_scratch("parts/rows.safetensors"), data, size);
+    free(data);
+}
+
+static void forged_starts(void **state)
+{
+    (void)state;
+    static const int64_t wrong[] = {-1, 15, INT64_MAX, INT64_MIN};
+    struct dataset *d = sample(true), *back;
+    for (size_t at = 0; at < 7; at++)
+        for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+            save(d);
+            forge("start", at, &wrong[k], sizeof *wrong);
+            FAILS(parts_load(&back, in_scratch("parts")), CONSM_EFORMAT, "rows.safetensors: row");
+            assert_null(back);
+        }
+    save(d);
+    float nothing = NAN;
+    forge("scale", 1, &nothing, sizeof nothing);
+    FAILS(parts_load(&back, in_scratch("parts")), CONSM_EFORMAT, "column 1 has shift 5 and scale");
+    dataset_free(d);
+}
+
+/* Columns, weights and features are looked at by whoever owns the rows. */
+static void forged_rows(void **state)
+{
+    (void)state;
+    static const int32_t wrong[] = {-1, 6, INT32_MAX, 0, 4};
+    struct dataset *d = sample(true), *back;
+    struct prepared prepared;
+    float nothing = NAN, other = 4;
+    for (int k = 0; k < 5; k++) {
+        save(d);
+        forge("col", 0, &wrong[k], sizeof *wrong); /* row 0 has 1, 3, 5 */
+        OK(parts_load(&back, in_scratch("parts")));
+        FAILS(prepare(&prepared, back), CONSM_EFORMAT, "row 0 has column");
+        OK(parts_check_rows(back, 1, 6));
+        dataset_free(back);
+    }
+    int32_t another = 2; /* sound by itself; nobody else knows of it */
+    save(d);
+    forge("col", 0, &another, sizeof another);
+    OK(parts_load(&back, in_scratch("parts")));
+    FAILS(prepare(&prepared, back), CONSM_EFORMAT, "in one direction only");
+    dataset_free(back);
+    save(d);
+    forge("weight", 3, &other, sizeof other);
+    OK(parts_load(&back, in_scratch("parts")));
+    FAILS(prepare(&prepared, back), CONSM_EFORMAT, "in one direction only");
+    dataset_free(back);
+    save(d);
+    forge("weight", 3, &nothing, sizeof nothing);
+    OK(parts_load(&back, in_scratch("parts")));
+    FAILS(prepare(&prepared, back), CONSM_EFORMAT, "row 1 has a weight of");
+    dataset_free(back);
+    dataset_free(d);
+}
+
+/* Files of two folders, a folder without one of them, files cut anywhere. */
+static void strangers(void **state)
+{
+    (void)state;
+    struct dataset *d = sample(false), *other = sample(true), *back;
+    size_t size = 0;
+    save(other);
+    OK(safetensors_dataset_save(d, in_scratch("parts/graph.safetensors")));
+    FAILS(parts_load(&back, in_scratch("parts")), CONSM_EFORMAT, "belongs to another graph");
+    save(d);
+    uint8_t *data = file_bytes(in_scratch("parts/rows.safetensors"), &size);
+    for (size_t cut = 0; cut < size; cut += 7) {
+        file_put(in_scratch("parts/rows.safetensors"), data, cut);
+        assert_true(parts_load(&back, in_scratch("parts")) < 0);
+    }
+    free(data);
+    unlink(in_scratch("parts/rows.safetensors"));
+    FAILS(parts_load(&back, in_scratch("parts")), CONSM_EIO, "rows.safetensors");
+    dataset_free(other);
+    dataset_free(d);
+}
+
+/* What parts cannot have is refused when the share is taken. */
+static void refused(void **state)
+{
+    (void)state;
+    struct dataset *d = sample(false), *back;
+    struct prepared prepared;
+    mem_free(d->dense);
+    d->dense = NULL;
+    d->features = 0;
+    const char *folder = in_scratch("parts");
+    OK(safetensors_dataset_save(d, in_scratch("parts/graph.safetensors")));
+    OK(parts_save(d, folder, first, 2, NULL, NULL));
+    OK(parts_load(&back, folder));
+    FAILS(prepare(&prepared, back), CONSM_EINVAL, "this one has none");
+    dataset_free(back);
+    dataset_free(d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(comes_back),    cmocka_unit_test(shares_of_views),
+        cmocka_unit_test(forged_starts), cmocka_unit_test(forged_rows),
+        cmocka_unit_test(strangers),     cmocka_unit_test(refused),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
