@@ -5,6 +5,7 @@
 #include "data_args.h"
 #include "study_run.h"
 
+#include "backends/ranks.h"
 #include "study/search.h"
 #include <string.h>
 
@@ -61,7 +62,7 @@ static int run(struct args *args)
     const struct study_def *bench = study_find("bench");
     if (code == EXIT_DONE)
         code = study_run(args, &bench, 1, options, folder ? folder : "consm-bench");
-    if (code == EXIT_DONE && args_has(args, "search"))
+    if (code == EXIT_DONE && args_has(args, "search") && ranks_worker() == 0)
         code = bench_best_train(args, options, folder ? folder : "consm-bench");
     json_decref(options);
     return code;

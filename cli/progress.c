@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static struct {
@@ -113,10 +114,19 @@ void progress_end(void)
     line.what = NULL;
 }
 
+static const char *last_words;
+
 static void on_interrupt(int number)
 {
     interrupted = 1;
+    if (number == SIGTERM && last_words)
+        (void)!write(STDERR_FILENO, last_words, strlen(last_words));
     signal(number, SIG_DFL);
+}
+
+void progress_last_words(const char *text)
+{
+    last_words = text;
 }
 
 void progress_catch_interrupt(void)

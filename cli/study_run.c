@@ -6,6 +6,7 @@
 #include "json_line.h"
 #include "progress.h"
 
+#include "backends/ranks.h"
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "io/file.h"
@@ -139,6 +140,18 @@ static bool wants_stop(void *ctx)
 
 /* ---- running ------------------------------------------------------------- */
 
+/* The folder as rank 0 has it now. */
+static consm_status look_again(struct study_folder *f)
+{
+    char *path = mem_strdup(f->path);
+    if (!path)
+        return CONSM_ENOMEM;
+    folder_close(f);
+    consm_status st = folder_open(f, path, RUNS_READ);
+    mem_free(path);
+    return st;
+}
+
 /* Plans and executes until there is nothing new to do: a search's second half is known only when
  * its first half is done. */
 static consm_status execute_all(struct study_folder *f, const struct study_def *const *study,
@@ -147,10 +160,18 @@ static consm_status execute_all(struct study_folder *f, const struct study_def *
 {
     consm_status st = CONSM_OK;
     struct plan plan = {0};
-    struct study_view view = {o, f->runs, json_object_get(f->about, "data"), f->path};
     struct display *display = how->ctx;
+    bool worker = ranks_worker() > 0;
     int64_t before;
     do {
+        double word = ranks_word(1); /* of rank 0: go on, all is done, or something failed */
+        if (word < 0)
+            TRY(status_fail(CONSM_EINVAL, "rank 0 has stopped"));
+        if (word == 0)
+            break;
+        if (worker)
+            TRY(look_again(f));
+        struct study_view view = {o, f->runs, json_object_get(f->about, "data"), f->path};
         before = display->finished;
         plan_free(&plan);
         for (int i = 0; i < count; i++)
@@ -158,9 +179,11 @@ static consm_status execute_all(struct study_folder *f, const struct study_def *
         st = execute_plan(f->runs, &plan, sets, how);
         progress_end();
         TRY(st);
-    } while (display->finished > before);
+    } while (worker || display->finished > before);
 done:
     plan_free(&plan);
+    if (!worker)
+        (void)ranks_word(st < 0 ? -1 : 0);
     return st;
 }
 
@@ -204,6 +227,8 @@ static consm_status run_studies(struct study_folder *f, const struct args *args,
     for (int i = 0; i < count; i++)
         TRY(folder_enter(f, study[i]->name, options));
     TRY(folder_save(f));
+    if (ranks_worker() > 0)
+        file_write_again(); /* graphs with edge scores are written by whoever has them */
     progress_catch_interrupt();
     st = execute_all(f, study, count, &o, &sets, &how);
     if (command_line(&command, args) == CONSM_OK && display.finished > 0 &&
@@ -263,7 +288,12 @@ int study_run(const struct args *args, const struct study_def *const *study, int
     struct study_folder f = {.lock = -1};
     char *page = NULL, *files = NULL;
     int code = EXIT_DONE;
-    TRY(folder_open(&f, folder, RUNS_APPEND));
+    bool worker = ranks_worker() > 0;
+    if (worker)
+        (void)ranks_word(0); /* until rank 0 has the folder */
+    TRY(folder_open(&f, folder, worker ? RUNS_READ : RUNS_APPEND));
+    if (!worker)
+        (void)ranks_word(0);
     if (runs_torn(f.runs) > 0)
         fprintf(stderr, "a torn last line of runs.jsonl was cut off; its run is done again\n");
     int64_t others = folder_other_builds(&f);
@@ -273,6 +303,8 @@ int study_run(const struct args *args, const struct study_def *const *study, int
                 "are; without its runs.jsonl all are made anew\n",
                 (long long)others, (long long)runs_count(f.runs), folder);
     TRY(run_studies(&f, args, study, count, options));
+    if (worker)
+        goto done;
     TRY(file_join(&page, folder, "report.html"));
     TRY(file_join(&files, folder, "files"));
     bool json = args_has(args, "json");

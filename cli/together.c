@@ -4,6 +4,7 @@
 #include "backends/ranks.h"
 #include "commands.h"
 #include "io/file.h"
+#include "progress.h"
 #include "report/text.h"
 
 #include <fcntl.h>
@@ -46,6 +47,10 @@ int together_begin(int argc, char **argv)
     consm_status st = ranks_begin();
     if (st == CONSM_OK && ranks_rank() > 0)
         keep_quiet();
+    else if (ranks_size() > 1) /* what mpirun does to the others when one is gone */
+        progress_last_words(
+            "consm: mpirun ends the job: a rank was lost, or somebody stopped it; what was "
+            "written last is whole, and --resume goes on from a checkpoint\n");
     if (st == CONSM_OK)
         st = agree_on_words(argc, argv);
     if (st == CONSM_OK)
@@ -57,15 +62,16 @@ int together_begin(int argc, char **argv)
 bool together_takes_part(const char *verb, int *code)
 {
     static const char *const shared[] = {"train", "predict", "evaluate", "edges", "explain"};
-    static const char *const alone[] = {"study", "bench"};
+    static const char *const apart[] = {"study", "bench"};
     *code = EXIT_DONE;
     if (ranks_size() == 1)
         return true;
-    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
-        if (strcmp(verb, alone[i]) == 0) {
-            fprintf(stderr, "consm %s: is for one process; mpirun is for training one model\n",
-                    verb);
-            *code = EXIT_USAGE;
+    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
+        if (strcmp(verb, apart[i]) == 0) {
+            if (ranks_part() == CONSM_OK)
+                return true;
+            fprintf(stderr, "consm %s: %s\n", verb, consm_errmsg());
+            *code = EXIT_FAILED;
             return false;
         }
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
@@ -82,14 +88,16 @@ static void say_it(void)
     if (length <= 0 || real_stderr < 0)
         return;
     said[length] = 0;
-    dprintf(real_stderr, "rank %d: %s%s", ranks_rank(), said, said[length - 1] == '\n' ? "" : "\n");
+    dprintf(real_stderr, "rank %d: %s%s", ranks_rank() + ranks_worker(), said,
+            said[length - 1] == '\n' ? "" : "\n");
 }
 
 int together_end(int code)
 {
     fflush(stdout);
     fflush(stderr);
-    if (!ranks_end(code != EXIT_DONE) || ranks_size() == 1)
+    bool alone = ranks_size() == 1 && ranks_workers() == 1;
+    if (!ranks_end(code != EXIT_DONE) || alone)
         return code;
     say_it();
     ranks_abandon(code);

@@ -64,7 +64,7 @@ consm_status prepare_parts(struct prepared *out, const struct dataset *d)
         return refuse(d, "a graph in parts has features, and this one has none");
     TRY(ranks_agree_text("a folder with the seal", d->sha256));
     TRY(take_share(out, d));
-    /* All ranks go on to the sum, so that a fault which only one of them sees ends all at once. */
+    /* A rank that sees a fault takes part in the sum all the same: the others are waiting there. */
     st = parts_check_rows(d, out->share->low, out->share->high);
     uint64_t odd = ranks_total(st < 0 ? 0 : one_sided(out->graph));
     TRY(st);

@@ -63,6 +63,18 @@ consm_status plugin_ranks(const struct ranks **out)
     return open(out, &services, plugin_layout());
 }
 
+consm_status plugin_apart(const struct apart **out)
+{
+    apart_open_fn *open;
+    void *symbol;
+    *out = NULL;
+    consm_status st = find_function(&symbol, "mpi", "consm_apart", RTLD_GLOBAL);
+    if (st < 0)
+        return st;
+    memcpy(&open, &symbol, sizeof open);
+    return open(out, plugin_layout());
+}
+
 consm_status plugin_cut(int32_t *part, const struct csr *graph, int parts)
 {
     cut_graph_fn *cut;

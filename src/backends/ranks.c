@@ -9,6 +9,8 @@
 #include <string.h>
 
 static const struct ranks *joined; /* NULL: alone */
+static const struct ranks *parted; /* those that go their own ways … */
+static const struct apart *calls;  /* … and how they speak */
 
 /* What the starters of Open MPI, MPICH and PMIx put into the environment. */
 static bool started_by_mpirun(void)
@@ -40,9 +42,10 @@ int ranks_size(void)
 
 int ranks_threads(int threads)
 {
-    if (!joined || threads > 0)
+    const struct ranks *all = joined ? joined : parted;
+    if (!all || threads > 0)
         return threads;
-    int each = threads_available() / joined->here;
+    int each = threads_available() / all->here;
     return each > 1 ? each : 1;
 }
 
@@ -103,11 +106,62 @@ double ranks_first(double mine)
 
 bool ranks_end(bool failed)
 {
-    return joined ? joined->end(failed) : failed;
+    const struct ranks *all = joined ? joined : parted;
+    return all ? all->end(failed) : failed;
 }
 
 void ranks_abandon(int code)
 {
-    if (joined)
-        joined->abandon(code);
+    const struct ranks *all = joined ? joined : parted;
+    if (all)
+        all->abandon(code);
+}
+
+/* ---- apart ---- */
+
+consm_status ranks_part(void)
+{
+    if (!joined)
+        return CONSM_OK;
+    consm_status st = plugin_apart(&calls);
+    if (st < 0)
+        return st;
+    parted = joined;
+    joined = NULL;
+    return CONSM_OK;
+}
+
+int ranks_worker(void)
+{
+    return parted ? parted->rank : 0;
+}
+
+int ranks_workers(void)
+{
+    return parted ? parted->size : 1;
+}
+
+consm_status ranks_compare(const char *what, const void *data, size_t bytes)
+{
+    return parted ? parted->agree(what, data, bytes, false) : CONSM_OK;
+}
+
+double ranks_word(double mine)
+{
+    return parted ? parted->first(mine) : mine;
+}
+
+consm_status ranks_ask(int64_t *answer, const char *text)
+{
+    return calls->ask(answer, text);
+}
+
+consm_status ranks_poll(char **text, int *from)
+{
+    return calls->poll(text, from);
+}
+
+void ranks_reply(int to, int64_t number)
+{
+    calls->reply(to, number);
 }

@@ -21,6 +21,19 @@ int ranks_threads(int threads);
  * it is closed. */
 consm_status ranks_divide(struct backend **b);
 
+/* From now on each rank is alone in all that this page says above and below, but for the calls
+ * behind this one: for verbs whose runs are shared out as a whole. worker: this rank's number among
+ * all; rank 0 knows what there is to do. */
+consm_status ranks_part(void);
+int ranks_worker(void);  /* 0 when alone */
+int ranks_workers(void); /* 1 when alone */
+consm_status ranks_compare(const char *what, const void *data,
+                           size_t bytes); /* struct ranks.agree */
+double ranks_word(double mine);           /* what rank 0 says; all wait for it */
+consm_status ranks_ask(int64_t *answer, const char *text);
+consm_status ranks_poll(char **text, int *from);
+void ranks_reply(int to, int64_t number);
+
 /* See struct ranks; when alone they agree, mine comes back, and the end is no failure's. */
 consm_status ranks_agree(const char *what, const void *data, size_t bytes);
 consm_status ranks_agree_text(const char *what, const char *text);

@@ -47,6 +47,7 @@ struct file_writer;
 /* From now on this process writes no file: what it would write goes nowhere, and is no error. For
  * the ranks of a run of which one writes for all. */
 void file_write_nothing(void);
+void file_write_again(void);
 bool file_writes(void);
 
 /* Begins a file; "-" writes to standard output. Nothing is visible under path before commit. */

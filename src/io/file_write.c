@@ -131,6 +131,11 @@ void file_write_nothing(void)
     nowhere = true;
 }
 
+void file_write_again(void)
+{
+    nowhere = false;
+}
+
 bool file_writes(void)
 {
     return !nowhere;

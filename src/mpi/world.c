@@ -138,8 +138,8 @@ static consm_status join(void)
 {
     int provided = 0;
     MPI_Comm machine;
-    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS ||
-        provided < MPI_THREAD_FUNNELED)
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS ||
+        provided < MPI_THREAD_SERIALIZED)
         return world.os->fail(CONSM_EIO, "MPI did not start with threads beside it");
     MPI_Comm_dup(MPI_COMM_WORLD, &world.comm);
     MPI_Comm_dup(MPI_COMM_WORLD, &parting);

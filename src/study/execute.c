@@ -1,6 +1,7 @@
 /* The queue of runs and what surrounds one of them. */
-#include "study/execute.h"
+#include "study/execute_inside.h"
 
+#include "backends/ranks.h"
 #include "base/clock.h"
 #include "base/threads.h"
 #include "data/generate/generate.h"
@@ -15,26 +16,6 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
-
-/* A run that has to be done. */
-struct job {
-    struct study_run run;
-    json_t *identity;
-    char key[65];
-    double cost;
-    bool found; /* it is in the record already */
-};
-
-struct execution {
-    struct runs *runs;
-    const struct study_sets *sets;
-    const struct execute_options *options;
-    struct job *job; /* (count) costly ones first, those that must be alone behind the others */
-    size_t count, capacity, together;
-    size_t offset; /* of the batch that is running */
-    struct execute_progress progress;
-    pthread_mutex_t lock;
-};
 
 /* ---- the machine --------------------------------------------------------- */
 
@@ -201,9 +182,9 @@ static bool on_epoch(void *ctx, const struct progress *progress)
     return x->options->stop && x->options->stop(x->options->ctx);
 }
 
-static consm_status finish(struct execution *x, const struct job *job, json_t *result)
+/* Who made it, and when. */
+static consm_status sign(json_t *result)
 {
-    consm_status st = CONSM_OK;
     char when[32];
     time_t now = time(NULL);
     struct tm utc;
@@ -213,6 +194,12 @@ static consm_status finish(struct execution *x, const struct job *job, json_t *r
         json_object_set_new(result, "machine", json_string(execute_machine())) != 0 ||
         json_object_set_new(result, "finished", json_string(when)) != 0)
         return status_fail(CONSM_ENOMEM, "no memory for a result");
+    return CONSM_OK;
+}
+
+consm_status execute_finish(struct execution *x, const struct job *job, const json_t *result)
+{
+    consm_status st = CONSM_OK;
     pthread_mutex_lock(&x->lock);
     TRY(runs_append(x->runs, job->identity, result));
     x->progress.finished++;
@@ -226,17 +213,16 @@ done:
     return st;
 }
 
-static consm_status run_job(void *ctx, int64_t number, int threads)
+consm_status execute_job(json_t **out, struct execution *x, const struct job *job, int threads)
 {
-    struct execution *x = ctx;
     consm_status st = CONSM_OK;
-    const struct job *job = &x->job[x->offset + (size_t)number];
     const struct study_set *set = sets_find(x->sets, job->run.dataset);
     struct dataset *own = NULL;
     struct prepared own_prepared = {0};
     char *graph_path = NULL;
     json_t *result = NULL;
     double begin = clock_seconds();
+    *out = NULL;
     struct task_input in = {.run = &job->run, .threads = threads, .progress_ctx = x};
     in.progress = on_epoch;
     if (on_epoch(x, NULL))
@@ -254,12 +240,27 @@ static consm_status run_job(void *ctx, int64_t number, int threads)
     TRY(task_run(&result, &in));
     if (!json_object_get(result, "seconds"))
         TRY(task_number(result, "seconds", clock_seconds() - begin));
-    TRY(finish(x, job, result));
+    TRY(sign(result));
+    *out = result;
+    result = NULL;
 done:
     json_decref(result);
     mem_free(graph_path);
     prepare_free(&own_prepared);
     dataset_free(own);
+    return st;
+}
+
+static consm_status run_job(void *ctx, int64_t number, int threads)
+{
+    struct execution *x = ctx;
+    consm_status st = CONSM_OK;
+    const struct job *job = &x->job[x->offset + (size_t)number];
+    json_t *result;
+    TRY(execute_job(&result, x, job, threads));
+    st = execute_finish(x, job, result);
+    json_decref(result);
+done:
     return st;
 }
 
@@ -285,7 +286,8 @@ consm_status execute_plan(struct runs *runs, const struct plan *plan, const stru
 {
     consm_status st = CONSM_OK;
     struct execution x = {.runs = runs, .sets = sets, .options = o};
-    int jobs = o->jobs > 0 ? o->jobs : threads_available();
+    bool shared = ranks_workers() > 1, worker = ranks_worker() > 0;
+    int jobs = o->jobs > 0 ? o->jobs : shared ? ranks_threads(0) : threads_available();
     pthread_mutex_init(&x.lock, NULL);
     for (size_t i = 0; i < plan->count; i++)
         TRY(add_job(&x, &plan->run[i]));
@@ -295,10 +297,14 @@ consm_status execute_plan(struct runs *runs, const struct plan *plan, const stru
     while (x.together < x.count && !must_be_alone(&x.job[x.together]))
         x.together++;
     x.progress.total = (int64_t)x.count;
-    if (o->begin)
+    if (o->begin && !worker)
         o->begin(o->ctx, &x.progress);
-    TRY(run_batch(&x, 0, x.together, jobs, o->threads));
-    TRY(run_batch(&x, x.together, x.count - x.together, 1, o->threads));
+    if (shared)
+        TRY(execute_among_ranks(&x, jobs, o->threads > 0 ? o->threads : 1));
+    else
+        TRY(run_batch(&x, 0, x.together, jobs, o->threads));
+    if (!worker)
+        TRY(run_batch(&x, x.together, x.count - x.together, 1, o->threads));
 done:
     for (size_t i = 0; i < x.count; i++)
         json_decref(x.job[i].identity);

@@ -2,7 +2,8 @@
  * Executing a plan: independent runs over all cores, each finished one appended to the record
  * before the next begins. Runs that are in the record already are not done again; what Ctrl-C or a
  * kill interrupts is lost, nothing else. A run depends on its identity alone, so the number of
- * workers changes no result.
+ * workers changes no result. Ranks that mpirun started share the runs out among themselves
+ * (ranks_part): all plan alike, rank 0 hands out numbers of jobs and writes the record.
  */
 #ifndef STUDY_EXECUTE_H
 #define STUDY_EXECUTE_H
