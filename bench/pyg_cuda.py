@@ -125,6 +125,7 @@ def main():
     ask.add_argument("--models", default="gcn,gat,appnp")
     ask.add_argument("--kinds", default="eager,graph,compile")
     ask.add_argument("--steps", type=int, default=500)
+    ask.add_argument("--seconds", type=int, default=300, help="of one process, compiling included")
     ask.add_argument("--case", nargs=3, help=argparse.SUPPRESS)
     how = ask.parse_args()
     if how.case:  # a process of its own
@@ -141,7 +142,11 @@ def main():
             for models in how.models.split(",") if kind == "graph" else [how.models]:
                 case = [sys.executable, __file__, "--consm", how.consm, "--steps", str(how.steps),
                         "--case", name, models, kind]
-                done = subprocess.run(case, capture_output=True, text=True)
+                try:
+                    done = subprocess.run(case, capture_output=True, text=True, timeout=how.seconds)
+                except subprocess.TimeoutExpired:
+                    print(f"{name:10} PyG {kind:7} {models} not at its end after {how.seconds} s", flush=True)
+                    continue
                 for line in done.stdout.splitlines():
                     print(f"{name:10} PyG {kind:7} {line}", flush=True)
                 if done.returncode != 0:
