@@ -119,6 +119,7 @@ def peer(model, path, threads, adjacency, features, seconds):
 def serve(threads, seconds):
     """Reads cases from stdin, a line each, runs each in a fork, answers with a line of JSON."""
     import torch_geometric  # noqa: F401  (what all cases need)
+    print("ready", flush=True)
     for line in sys.stdin:
         sys.stdout.flush()
         child = os.fork()
@@ -138,17 +139,17 @@ class Peers:
     """PyG's side: one process that has imported it."""
 
     def __init__(self, threads, seconds):
+        # Importing keeps a processor busy for seconds: nothing is measured beside it.
         self.server = subprocess.Popen([sys.executable, __file__, "--threads", str(threads), "--seconds",
                                         str(seconds), "--serve"], stdin=subprocess.PIPE,
                                        stdout=subprocess.PIPE, text=True, env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
+        if self.server.stdout.readline().strip() != "ready":
+            raise SystemExit("beside_pyg.py: torch and torch_geometric cannot be imported")
 
     def run(self, *case):
         self.server.stdin.write(json.dumps(case) + "\n")
         self.server.stdin.flush()
-        answer = self.server.stdout.readline()
-        if not answer:
-            raise SystemExit("beside_pyg.py: torch and torch_geometric cannot be imported")
-        return json.loads(answer)
+        return json.loads(self.server.stdout.readline())
 
     def cases(self, model, name, path):
         """The times of every way that this model can go, by (adjacency, features)."""

@@ -55,7 +55,12 @@ struct epilogue {
     const float *bias; /* (width) or NULL */
     bool relu;
     const struct dropout *drop; /* or NULL */
-    bool carry; /* spmm alone: the sums go on from what y holds, as if they had not been cut */
+    /* spmm alone: the sums go on from what y holds, as if they had not been cut; … */
+    bool carry;
+    /* … and stop before the first column that is not below this one: row r has entries from
+     * cursor[r] on, which is moved behind them. NULL: all entries. */
+    int64_t *cursor;
+    int64_t below;
 };
 
 /* y(rows, width) = A x(cols, width) for rows [from, to). end NULL: the plain product. */

@@ -3,6 +3,7 @@
 
 #include "base/rng.h"
 #include <math.h>
+#include <string.h>
 
 /* The rows of a pattern with its own values. */
 static struct sparse own_values(const struct csr *a)
@@ -31,14 +32,15 @@ static bool gathers(const struct instr *in)
 
 /* Long rows that gather from a matrix no core's cache holds (the gradient of a weight on sparse
  * features) go through it a block of its rows at a time, so that a block's rows are fetched once
- * and found again. The sums are the same to the bit. */
+ * and found again. The sums are the same to the bit. (Blocks for the first-level cache cost more
+ * than they earn: the rows' entries then come in pieces that no processor fetches ahead.) */
 enum { BLOCK_BYTES = 512 << 10, BLOCK_ENTRIES = 32 };
 
 /* Rows of x in a block; 0: no blocks. */
 static int64_t block_rows(const struct instr *in)
 {
     const struct csr *a = in->attr.csr; /* its transpose may not be there yet */
-    const bool fixed = in->op == OP_SPMM && in->cols > 0 && !a->changes;
+    const bool fixed = in->op == OP_SPMM && in->cols > 0 && !a->changes && a->val;
     const int64_t n = fixed ? in->src_rows[0] : 0;
     const int64_t rows = n > 0 ? BLOCK_BYTES / (in->cols * (int64_t)sizeof(float)) : 0;
     if (rows < 1 || n < 4 * rows || a->nnz < in->rows * block_count(n, rows) * BLOCK_ENTRIES)
@@ -59,22 +61,12 @@ size_t scratch_sparse(const struct instr *in)
 static void spmm_blocks(const struct instr *in, const struct sparse *rows, int64_t block,
                         int64_t from, int64_t to)
 {
-    int64_t *cursor = (int64_t *)(void *)in->scratch;
-    for (int64_t r = from; r < to; r++)
-        cursor[r] = rows->start[r];
-    for (int64_t first = 0; first < in->src_rows[0]; first += block)
-        for (int64_t r = from; r < to; r++) {
-            const int64_t begin = cursor[r], end = rows->start[r + 1];
-            float *y = in->out + r * in->cols;
-            const struct epilogue more = {.scale = 1, .carry = true};
-            int64_t k = begin;
-            while (k < end && rows->col[k] < first + block)
-                k++;
-            cursor[r] = k;
-            struct sparse part = {(int64_t[]){begin, k}, rows->col, rows->val, NULL};
-            if (first == 0 || k > begin)
-                simd_best()->spmm(y, &part, in->src[0], in->cols, first ? &more : NULL, 0, 1);
-        }
+    struct epilogue end = {.scale = 1, .cursor = (int64_t *)(void *)in->scratch};
+    memcpy(end.cursor + from, rows->start + from, (size_t)(to - from) * sizeof *end.cursor);
+    for (end.below = block; end.below - block < in->src_rows[0]; end.below += block) {
+        end.carry = end.below > block;
+        simd_best()->spmm(in->out, rows, in->src[0], in->cols, &end, from, to);
+    }
 }
 
 KERNEL(spmm)

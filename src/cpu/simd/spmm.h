@@ -7,6 +7,9 @@
 /* Entries between a prefetch and its use: into the first-level cache, into the second. */
 enum { SPMM_AHEAD = 12, SPMM_EARLY = 40 };
 
+/* Rows between a prefetch of entries and their use, where rows are cut. */
+enum { SPMM_CUT_AHEAD = 4 };
+
 /* How much of x the rows read: what the first-level cache or a little more holds, what the caches
  * of a core hold, or more. */
 enum spmm_reach { SPMM_NEAR, SPMM_MIDDLE, SPMM_FAR };

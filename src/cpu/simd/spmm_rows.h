@@ -51,11 +51,11 @@
 #define SPMM_PASTE(a, b) a##b
 #define SPMM_BODY(name)  SPMM_PASTE(name, _body)
 
-/* kind and reach are constants where that pays: a short row of a matrix that lies near is over
+/* kind, reach and cut are constants where that pays: a short row of a matrix that lies near is over
  * before a processor has read what else might be asked of it. */
 INLINE void SPMM_BODY(ROWS_NAME)(const struct spmm_job *j, int64_t column, int64_t last,
                                  int64_t then, int64_t from, int64_t to, const enum spmm_kind kind,
-                                 const enum spmm_reach reach)
+                                 const enum spmm_reach reach, const bool cut)
 {
     const ROWS_V zero = ROWS_DO(set)(0);
     const struct epilogue end = j->end ? *j->end : (struct epilogue){.scale = 1};
@@ -84,13 +84,21 @@ INLINE void SPMM_BODY(ROWS_NAME)(const struct spmm_job *j, int64_t column, int64
                 z = z + ROWS_DO(load)(from_x + behind);
             }
         } else if (kind == SPMM_VALUES) {
-            for (int64_t k = start[r]; k < stop; k++) {
+            int64_t k = cut ? end.cursor[r] : start[r];
+            if (cut) { /* no processor sees where the entries of later rows go on */
+                const int64_t later = end.cursor[r + SPMM_CUT_AHEAD < to ? r + SPMM_CUT_AHEAD : r];
+                __builtin_prefetch(col + later);
+                __builtin_prefetch(val + later);
+            }
+            for (; k < stop && (!cut || col[k] < end.below); k++) {
                 const float *from_x = x + col[k] * stride;
                 const ROWS_V w = ROWS_DO(set)(val[k]);
                 SPMM_PREFETCH
                 SPMM_EACH(SPMM_FMA)
                 z = ROWS_DO(fma)(w, ROWS_DO(load)(from_x + behind), z);
             }
+            if (cut && !then) /* the last strip */
+                end.cursor[r] = k;
         } else {
             for (int64_t k = start[r]; k < stop; k++) {
                 const float *from_x = x + col[k] * stride;
@@ -130,10 +138,12 @@ INLINE void SPMM_BODY(ROWS_NAME)(const struct spmm_job *j, int64_t column, int64
 static void ROWS_NAME(const struct spmm_job *j, int64_t column, int64_t last, int64_t then,
                       int64_t from, int64_t to)
 {
-    if (ROWS_HEAD < 4 && j->reach == SPMM_NEAR && j->kind == SPMM_VALUES)
-        SPMM_BODY(ROWS_NAME)(j, column, last, then, from, to, SPMM_VALUES, SPMM_NEAR);
+    if (j->end && j->end->cursor)
+        SPMM_BODY(ROWS_NAME)(j, column, last, then, from, to, SPMM_VALUES, SPMM_NEAR, true);
+    else if (ROWS_HEAD < 4 && j->reach == SPMM_NEAR && j->kind == SPMM_VALUES)
+        SPMM_BODY(ROWS_NAME)(j, column, last, then, from, to, SPMM_VALUES, SPMM_NEAR, false);
     else
-        SPMM_BODY(ROWS_NAME)(j, column, last, then, from, to, j->kind, j->reach);
+        SPMM_BODY(ROWS_NAME)(j, column, last, then, from, to, j->kind, j->reach, false);
 }
 
 #undef SPMM_PASTE
