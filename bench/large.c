@@ -31,11 +31,12 @@ static void add_up(const struct bench *b, const struct program *p, int64_t hidde
     for (int32_t i = 0; i < p->plan.instrs; i++) {
         const struct instr *in = &p->plan.instr[i];
         struct work work = bench_instr_work(in);
-        if (in->once) {
+        if (in->once && in->attr.csr) {
             work = bench_product_work((double)in->attr.csr->nnz, (double)in->rows, (double)hidden);
             *written += 2 * work.bytes - 8.0 * (double)(in->rows * hidden);
-            continue;
         }
+        if (in->once)
+            continue;
         *run += work.bytes;
         *flops += work.flops;
         work.least = work.bytes;
