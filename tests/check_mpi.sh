@@ -48,6 +48,8 @@ export OMPI_MCA_btl_vader_single_copy_mechanism=none # containers forbid it, wit
 sanitized=$(grep -qa __asan_init "$consm" && echo 1 || true)
 all_ranks=(1 2 3 4 8) some_ranks=(2 3 8)
 [ -z "$sanitized" ] || all_ranks=(3) some_ranks=(3)
+# Its dlopen does not look beside the program.
+[ -z "$sanitized" ] || export LD_LIBRARY_PATH=$build${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 
 # All models, any number of ranks: the same files.
 graph=csbm:nodes=90,degree=5,features=12
