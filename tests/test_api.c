@@ -178,10 +178,10 @@ static void training_reports_and_stops(void **state)
     assert_int_equal(heard.before, 7);
     heard = (struct heard){0};
     OK(consm_train(&m, d, o));
-    /* Nine candidates have one update of four, three of them a second, two a third, one all. */
-    assert_int_equal(heard.before, 9 + 3 + 2 + 1);
+    /* Ten candidates have one update of four, three of them a second, two a third, one all. */
+    assert_int_equal(heard.before, 10 + 3 + 2 + 1);
     assert_int_equal(heard.calls,
-                     9 + 3 + 2 + 1 + 3); /* epoch 4, the end of the warm-up, and two more */
+                     10 + 3 + 2 + 1 + 3); /* epoch 4, the end of the warm-up, and two more */
     consm_model_free(m);
     consm_options_free(o);
     consm_dataset_free(d);
