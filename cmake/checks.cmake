@@ -99,6 +99,12 @@ if(CONSM_TESTS)
         set_tests_properties(${name} PROPERTIES ENVIRONMENT BUILD_DIR=${CMAKE_BINARY_DIR})
         set_tests_properties(${name} PROPERTIES TIMEOUT ${hang_seconds} SKIP_RETURN_CODE 77)
     endforeach()
+    # The longest begin first, so that none of them ends alone on one processor.
+    foreach(name api ensemble train_threads train checkpoint consm check_python check_study check_mpi)
+        if(TEST ${name})
+            set_tests_properties(${name} PROPERTIES COST 1000)
+        endif()
+    endforeach()
 endif()
 
 # ---- fuzzing: tests/fuzz/fuzz_NAME.c, seeds in tests/fuzz/corpus/NAME ----------------------------
