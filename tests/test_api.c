@@ -49,6 +49,9 @@ static struct consm_options *quick(const char *model)
     OK(consm_options_set(o, "warmup", "4"));
     OK(consm_options_set(o, "rounds", "1"));
     OK(consm_options_set(o, "gnn_steps", "2"));
+    OK(consm_options_set(o, "match_steps", "6")); /* ThreadSanitizer takes seconds for a hundred */
+    OK(consm_options_set(o, "match_refresh", "3"));
+    OK(consm_options_set(o, "match_width", "16"));
     return o;
 }
 

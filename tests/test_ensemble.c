@@ -305,6 +305,9 @@ static void scene_open(struct scene *s, const char *model, int64_t ensemble)
     o->config.warmup = 6;
     o->config.rounds = 2;
     o->config.gnn_steps = 4;
+    o->config.match_steps = 6;
+    o->config.match_refresh = 3;
+    o->config.match_width = 16;
     o->config.hidden = 8;
     o->seed = 5;
 }
