@@ -253,10 +253,38 @@ static void test_tall(void **state)
     }
 }
 
+/* AᵀB with few columns: bit for bit what a panel gives, whatever is left over at the edges. */
+static void test_thin(void **state)
+{
+    (void)state;
+    const struct simd *v;
+    struct rng r;
+    rng_init(&r, 7, 0);
+    FOR_ALL_SETS(v)
+    for (int64_t n = 1; n <= THIN_COLS; n++)
+        for (int64_t m = 1; m <= 70; m += m < 20 ? 3 : 11) {
+            const int64_t k = 1 + (int64_t)rng_below(&r, 90), stride = m + m % 2, row = n + m % 3;
+            float *a = floats(&r, k * stride), *b = floats(&r, k * n), *c = floats(&r, m * row);
+            float *panel = floats(NULL, k * PANEL_WIDTH), *expected = copy(c, m * row);
+            struct panel p = {.c_row = row, .a = a, .a_row = 1, .a_inner = stride, .n = n, .k = k};
+            for (int beta = 0; beta <= 2; beta++) {
+                p.beta = 0.75f * (float)beta;
+                p.c = expected;
+                v->panel_pack(panel, b, n, 1, n, k, 1);
+                v->panel_product(&p, panel, 0, m);
+                p.c = c;
+                v->thin_product(&p, b, m);
+                same_bits(c, expected, m * row);
+            }
+            RELEASE(a, b, c, panel, expected);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_elementwise),
-                                       cmocka_unit_test(test_dropout), cmocka_unit_test(test_adam),
-                                       cmocka_unit_test(test_rows), cmocka_unit_test(test_tall)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_elementwise), cmocka_unit_test(test_dropout),
+        cmocka_unit_test(test_adam),        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_tall),        cmocka_unit_test(test_thin)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,6 +51,13 @@ static int64_t gemm_tile_rows(const struct gemm *g, int threads)
     return (rows + TILE_STEP - 1) / TILE_STEP * TILE_STEP;
 }
 
+/* Whether it is for thin_product: a panel of so few columns would be mostly empty, but for vectors
+ * of four. Which of the two it is shows in no bit. */
+static bool gemm_is_thin(const struct gemm *g)
+{
+    return g->ta && !g->tb && g->alpha == 1 && g->n <= THIN_COLS && simd_best()->lanes > TALL_LANES;
+}
+
 /* c, rows of g->n floats, = the product of rows [row, row+m), columns [col, col+n) and inner
  * indices [first, first+k), by panels of columns and stretches of the inner dimension. */
 static void gemm_piece(const struct gemm *g, float *c, int64_t row, int64_t m, int64_t col,
@@ -71,6 +78,10 @@ static void gemm_piece(const struct gemm *g, float *c, int64_t row, int64_t m, i
                               .n = n - j < width ? n - j : width,
                               .k = k - i < PANEL_INNER ? k - i : PANEL_INNER,
                               .beta = i == 0 ? beta : 1};
+            if (gemm_is_thin(g)) {
+                simd->thin_product(&p, g->b + inner * g->n, m);
+                continue;
+            }
             simd->panel_pack(panel, g->b + inner * b_inner + (col + j) * b_col, b_inner, b_col, p.n,
                              p.k, g->alpha);
             simd->panel_product(&p, panel, 0, m);

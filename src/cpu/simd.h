@@ -296,6 +296,12 @@ enum { TALL_ROWS = 4, TALL_COLS = 16 };
 typedef void tall_product_fn(float *c, const float *a, const float *b, int64_t m, int64_t n,
                              int64_t k);
 
+enum { THIN_COLS = 8 };
+
+/* panel_product for rows [0, m), bit for bit, where a_row is 1 and n at most THIN_COLS; B(k, n)
+ * lies as it is. */
+typedef void thin_product_fn(const struct panel *p, const float *b, int64_t m);
+
 /* ---- for benchmarks ------------------------------------------------------ */
 
 /* rounds × peak_chains independent vector multiply-adds in registers: the most the processor can do
@@ -320,7 +326,7 @@ typedef void gather_peak_fn(float *out, const float *x, const int32_t *row, int6
     X(row_normalize_grad) X(copy_cols) X(softmax) X(log_softmax) X(softmax_grad)               \
     X(log_softmax_grad) X(col_sum) X(col_var) X(col_combine) X(reduce) X(reduce_combine)       \
     X(pair_dot) X(pair_grad) X(gather) X(adam) X(fma_peak) X(gather_peak) X(panel_pack) X(panel_product)      \
-    X(tall_product)
+    X(tall_product) X(thin_product)
 /* clang-format on */
 
 typedef softmax_fn log_softmax_fn;

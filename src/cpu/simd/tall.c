@@ -1,6 +1,6 @@
-/* C += AᵀB where A and B have very many rows and few columns: the gradient of a weight matrix on a
- * large graph. Copying one before it is multiplied costs much beside the product; here a few rows
- * at a time are read in place, once, while C lies in the first-level cache. */
+/* Products AᵀB where A and B have very many rows and few columns: the gradient of a weight matrix
+ * on a large graph. Copying one before it is multiplied costs much beside the product; here a few
+ * rows at a time are read in place, once, while C lies in the first-level cache. */
 #include "cpu/simd/vec.h"
 
 /* Rows of A and B that go by before C is touched again; a block of C in registers. */
@@ -39,5 +39,76 @@ void SIMD(tall_product)(float *c, const float *a, const float *b, int64_t m, int
         for (int64_t col = 0; col < n; col += TALL_COLS)
             for (int64_t row = 0; row < m; row += TALL_ROWS)
                 tall_block(c + row * n + col, a + i * m + row, b + i * n + col, m, n, inner);
+    }
+}
+
+/* Where B has but a few columns, most lanes of a vector of them would be empty: here vectors run
+ * along A's columns, and B's elements, one at a time, multiply all of them. */
+enum { THIN_VECTORS = LANES == 16 ? 2 : 1 };
+
+/* sum + beta c for `columns` rows of C, of which c is the first one's element */
+INLINE void thin_finish(float *c, vf sum, int64_t c_row, int64_t columns, float beta)
+{
+    float old[LANES] = {0}, out[LANES];
+    for (int64_t r = 0; beta != 0 && r < columns; r++)
+        old[r] = c[r * c_row];
+    v_store(out, beta != 0 ? v_fma(v_set(beta), v_load(old), sum) : sum);
+    for (int64_t r = 0; r < columns; r++)
+        c[r * c_row] = out[r];
+}
+
+/* Rows of C from `row` on, `columns` of A, at most vectors·LANES; n and vectors are constants where
+ * this is inlined. */
+INLINE void thin_block(const struct panel *p, const float *b, int64_t row, int64_t columns,
+                       const int n, const int vectors)
+{
+    vf sum[THIN_COLS][THIN_VECTORS], from_a[THIN_VECTORS];
+    const float *a = p->a + row;
+#pragma GCC unroll 8
+    for (int j = 0; j < n; j++)
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; v++)
+            sum[j][v] = v_set(0);
+    for (int64_t i = 0; i < p->k; i++, a += p->a_inner, b += n) {
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; v++)
+            from_a[v] = columns < LANES ? v_load_part(a, columns, 0) : v_load(a + v * LANES);
+#pragma GCC unroll 8
+        for (int j = 0; j < n; j++)
+#pragma GCC unroll 2
+            for (int v = 0; v < vectors; v++)
+                sum[j][v] = v_fma(from_a[v], v_set(b[j]), sum[j][v]);
+    }
+#pragma GCC unroll 8
+    for (int j = 0; j < n; j++)
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; v++)
+            thin_finish(p->c + (row + v * LANES) * p->c_row + j, sum[j][v], p->c_row,
+                        columns < LANES ? columns : LANES, p->beta);
+}
+
+INLINE void thin_rows(const struct panel *p, const float *b, int64_t m, const int n)
+{
+    int64_t r = 0;
+    for (; r + THIN_VECTORS * LANES <= m; r += THIN_VECTORS * LANES)
+        thin_block(p, b, r, THIN_VECTORS * LANES, n, THIN_VECTORS);
+    for (; r + LANES <= m; r += LANES)
+        thin_block(p, b, r, LANES, n, 1);
+    if (r < m)
+        thin_block(p, b, r, m - r, n, 1);
+}
+
+void SIMD(thin_product)(const struct panel *p, const float *b, int64_t m)
+{
+    switch (p->n) {
+    case 1: thin_rows(p, b, m, 1); break;
+    case 2: thin_rows(p, b, m, 2); break;
+    case 3: thin_rows(p, b, m, 3); break;
+    case 4: thin_rows(p, b, m, 4); break;
+    case 5: thin_rows(p, b, m, 5); break;
+    case 6: thin_rows(p, b, m, 6); break;
+    case 7: thin_rows(p, b, m, 7); break;
+    case 8: thin_rows(p, b, m, 8); break;
+    default: break;
     }
 }
