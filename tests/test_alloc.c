@@ -1,7 +1,11 @@
-/* Memory: bounds that nest, blocks that grow within them, and slack that belongs to nobody. */
+/* Memory: bounds that nest, blocks that grow within them, huge pages that are shared, and slack
+ * that belongs to nobody. THREADED */
 #include "check.h"
 
 #include "base/alloc.h"
+#include "base/pages.h"
+#include "base/rng.h"
+#include <pthread.h>
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -62,6 +66,73 @@ static void overflow_is_refused(void **state)
     assert_non_null(strstr(consm_errmsg(), "out of memory"));
 }
 
+/* ---- huge pages that are shared ------------------------------------------ */
+
+enum { BLOCKS = 24 };
+
+/* Blocks come and go, each filled with its own number from end to end. */
+static void *come_and_go(void *arg)
+{
+    unsigned char *block[BLOCKS] = {0};
+    size_t bytes[BLOCKS];
+    struct rng rng;
+    rng_init(&rng, (uint64_t)(uintptr_t)arg, 1);
+    for (int step = 0; step < 300; step++) {
+        const size_t i = (size_t)rng_below(&rng, BLOCKS);
+        if (block[i]) {
+            assert_true(block[i][0] == i && block[i][bytes[i] / 2] == i);
+            assert_int_equal(memcmp(block[i], block[i] + 1, bytes[i] - 1), 0);
+            assert_true(pages_free(block[i]));
+            block[i] = NULL;
+        } else {
+            const size_t most = step % 3 ? HUGE_PAGE / 8 : HUGE_PAGE;
+            bytes[i] = PAGES_LEAST + (size_t)rng_below(&rng, most - PAGES_LEAST + 1);
+            block[i] = pages_alloc(bytes[i]);
+            assert_non_null(block[i]);
+            assert_int_equal((uintptr_t)block[i] % 4096, 0);
+            memset(block[i], (int)i, bytes[i]);
+        }
+    }
+    for (int i = 0; i < BLOCKS; i++)
+        if (block[i])
+            assert_true(pages_free(block[i]));
+    return NULL;
+}
+
+static void pages_are_shared(void **state)
+{
+    (void)state;
+    pthread_t thread[3];
+    const size_t before = pages_held();
+    for (uintptr_t i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, come_and_go, (void *)(i + 1)), 0);
+    for (int i = 0; i < 3; i++)
+        pthread_join(thread[i], NULL);
+    assert_int_equal(pages_held(), before);
+}
+
+/* What is free is used again, in one piece, before another region is asked for. */
+static void pages_are_used_again(void **state)
+{
+    (void)state;
+    char *block[16], *other, stranger[64];
+    const size_t before = pages_held();
+    for (int i = 0; i < 16; i++) /* sixteen halves of a MB: two regions */
+        assert_non_null(block[i] = pages_alloc(HUGE_PAGE / 4));
+    assert_int_equal(pages_held() - before, 4 * HUGE_PAGE);
+    for (int i = 3; i < 7; i++) /* in an order that joins forwards and backwards */
+        assert_true(pages_free(block[i == 3 ? 4 : i == 4 ? 3 : i == 5 ? 6 : 5]));
+    assert_non_null(other = pages_alloc(HUGE_PAGE));
+    assert_ptr_equal(other, block[3]);
+    assert_int_equal(pages_held() - before, 4 * HUGE_PAGE);
+    assert_false(pages_free(stranger));
+    assert_true(pages_free(other));
+    for (int i = 0; i < 16; i++)
+        if (i < 3 || i > 6)
+            assert_true(pages_free(block[i]));
+    assert_int_equal(pages_held(), before);
+}
+
 #if defined(POISONED)
 static void slack_is_poisoned(void **state)
 {
@@ -85,7 +156,9 @@ int main(void)
 #endif
         cmocka_unit_test(bounds_nest),
         cmocka_unit_test(growing_counts_what_is_there),
-        cmocka_unit_test(overflow_is_refused)
+        cmocka_unit_test(overflow_is_refused),
+        cmocka_unit_test(pages_are_shared),
+        cmocka_unit_test(pages_are_used_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

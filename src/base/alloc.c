@@ -1,8 +1,10 @@
 /* The allocation hook and its counter. The default hook is aligned_alloc; large blocks ask for huge
  * pages, because kernels that jump about in hundreds of megabytes spend most of their time looking
- * up small ones. */
+ * up small ones, and those of middling size share them (pages.c; not under AddressSanitizer, which
+ * watches what lies between blocks). */
 #include "base/alloc.h"
 
+#include "base/pages.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,25 +21,30 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-enum { ALIGNMENT = 64, SLACK = 64, HUGE_PAGE = 2 << 20, LARGE = 4 * HUGE_PAGE };
+enum { ALIGNMENT = 64, SLACK = 64 };
 
 static void *libc_alloc(void *ctx, size_t bytes)
 {
     (void)ctx;
-    if (bytes < LARGE)
-        return aligned_alloc(ALIGNMENT, bytes);
-    void *block = aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
-#ifdef MADV_HUGEPAGE
-    if (block)
-        madvise(block, bytes, MADV_HUGEPAGE); /* a wish; without it everything works, slower */
+    if (bytes > HUGE_PAGE) {
+        void *block;
+        if (posix_memalign(&block, HUGE_PAGE, bytes) != 0)
+            return NULL;
+        pages_wish(block, bytes);
+        return block;
+    }
+#if !defined(POISON_SLACK)
+    if (bytes >= PAGES_LEAST)
+        return pages_alloc(bytes);
 #endif
-    return block;
+    return aligned_alloc(ALIGNMENT, bytes);
 }
 
 static void libc_free(void *ctx, void *block)
 {
     (void)ctx;
-    free(block);
+    if (!pages_free(block))
+        free(block);
 }
 
 static const struct consm_allocator libc_allocator = {libc_alloc, libc_free, NULL};
