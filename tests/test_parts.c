@@ -9,6 +9,7 @@
 #include "data/readers/safetensors.h"
 #include "graph/views.h"
 #include <math.h>
+#include <pthread.h>
 
 /* A ring of six with a chord, a loop and a repeat; weighted or not. */
 static struct dataset *sample(bool weighted)
@@ -64,20 +65,46 @@ static void comes_back(void **state)
 
 /* ---- views --------------------------------------------------------------- */
 
-/* What two processes would gather: first each leaves its rows, then each takes all. */
-static double gathered[6];
-static const struct row_share *gathering;
-static bool leave;
+/* Two processes, played by threads: what one lays on its desk the other takes. */
+static const int64_t cuts[] = {0, 4, 6};
+static pthread_barrier_t meeting;
+static _Thread_local int me;
+static struct {
+    const void *record;
+    const int64_t *send;
+} desk[2];
 
 static consm_status fake_gather(void *array, size_t bytes)
 {
-    double *row = array;
-    assert_int_equal(bytes, sizeof(double));
-    for (int64_t r = 0; r < 6; r++)
-        if (leave && r >= gathering->low && r < gathering->high)
-            gathered[r] = row[r];
-        else if (!leave)
-            row[r] = gathered[r];
+    int other = !me;
+    size_t from = (size_t)cuts[other] * bytes, to = (size_t)cuts[other + 1] * bytes;
+    desk[me].record = array;
+    pthread_barrier_wait(&meeting);
+    memcpy((char *)array + from, (const char *)desk[other].record + from, to - from);
+    pthread_barrier_wait(&meeting);
+    return CONSM_OK;
+}
+
+static consm_status fake_swap(void **out, int64_t *got, const void *record, const int64_t *send,
+                              size_t bytes)
+{
+    desk[me].record = record;
+    desk[me].send = send;
+    pthread_barrier_wait(&meeting);
+    int64_t room = 1;
+    for (int p = 0; p < 2; p++)
+        room += desk[p].send[me + 1] - desk[p].send[me];
+    char *to = mem_zalloc((size_t)room, bytes);
+    assert_non_null(to);
+    got[0] = 0;
+    for (int p = 0; p < 2; p++) {
+        int64_t begin = desk[p].send[me], count = desk[p].send[me + 1] - begin;
+        memcpy(to + (size_t)got[p] * bytes, (const char *)desk[p].record + (size_t)begin * bytes,
+               (size_t)count * bytes);
+        got[p + 1] = got[p] + count;
+    }
+    *out = to;
+    pthread_barrier_wait(&meeting);
     return CONSM_OK;
 }
 
@@ -91,40 +118,73 @@ static void same_rows(const struct csr *part, const struct csr *whole, int64_t l
     assert_memory_equal(part->val + from, whole->val + from, entries * sizeof *whole->val);
 }
 
+static const enum view kinds[] = {VIEW_LOOPS, VIEW_GCN, VIEW_SYMMETRIC, VIEW_TWO_HOP};
+
+struct process {
+    const struct csr *graph;
+    struct views *whole;
+    int number;
+};
+
+/* A matrix's other directions, where the transpose has them. */
+static void same_entries(struct csr *mine, struct csr *all, int64_t low, int64_t high)
+{
+    int64_t from = all->start[low], to = all->start[high];
+    OK(csr_share_entries(mine));
+    assert_memory_equal(mine->t_entry + from, all->t_entry + from,
+                        (size_t)(to - from) * sizeof *all->t_entry);
+}
+
+static void *compare_views(void *arg)
+{
+    const struct process *p = arg;
+    struct csr part = *p->graph;
+    struct views *views;
+    me = p->number;
+    struct row_share share = {.low = cuts[me],
+                              .high = cuts[me + 1],
+                              .gather = fake_gather,
+                              .parts = 2,
+                              .cut = cuts,
+                              .swap = fake_swap};
+    part.share = &share;
+    part.t = NULL;
+    OK(views_new(&views, &part));
+    for (int k = 0; k < 4; k++) {
+        struct csr *mine = (struct csr *)(uintptr_t)views_get(views, kinds[k]);
+        struct csr *all = (struct csr *)(uintptr_t)views_get(p->whole, kinds[k]);
+        assert_non_null(mine);
+        same_rows(mine, all, share.low, share.high);
+        same_rows(mine->t, all->t, share.low, share.high);
+        same_entries(mine, all, share.low, share.high);
+    }
+    views_free(views);
+    return NULL;
+}
+
 /* Every row of every view, and of its transpose, is to the bit what the whole graph gives. */
 static void shares_of_views(void **state)
 {
     (void)state;
-    static const enum view kinds[] = {VIEW_LOOPS, VIEW_GCN, VIEW_SYMMETRIC};
+    pthread_barrier_init(&meeting, NULL, 2);
     for (int weighted = 0; weighted < 2; weighted++) {
         struct dataset *d = sample(weighted);
         struct csr *graph;
         struct views *whole;
+        pthread_t other;
         OK(dataset_graph(&graph, d, NULL));
         OK(views_new(&whole, graph));
-        for (int k = 0; k < 3; k++)
-            for (int pass = 0; pass < 4; pass++) {
-                struct row_share share = {pass % 2 ? 4 : 0, pass % 2 ? 6 : 4, fake_gather};
-                struct csr part = *graph;
-                struct views *views;
-                leave = pass < 2;
-                gathering = part.share = &share;
-                part.t = NULL;
-                OK(views_new(&views, &part));
-                const struct csr *mine = views_get(views, kinds[k]),
-                                 *all = views_get(whole, kinds[k]);
-                assert_non_null(mine);
-                if (!leave) {
-                    same_rows(mine, all, share.low, share.high);
-                    same_rows(mine->t, all->t, share.low, share.high);
-                }
-                assert_null(views_get(views, VIEW_TWO_HOP));
-                views_free(views);
-            }
+        for (int k = 0; k < 4; k++)
+            OK(csr_transpose_entries((struct csr *)(uintptr_t)views_get(whole, kinds[k])));
+        struct process one = {graph, whole, 0}, two = {graph, whole, 1};
+        assert_int_equal(pthread_create(&other, NULL, compare_views, &two), 0);
+        compare_views(&one);
+        pthread_join(other, NULL);
         views_free(whole);
         csr_free(graph);
         dataset_free(d);
     }
+    pthread_barrier_destroy(&meeting);
 }
 
 /* ---- bad input ----------------------------------------------------------- */

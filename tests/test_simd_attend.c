@@ -9,7 +9,7 @@ enum { ROWS = 21, COLS = 700 };
 struct pattern {
     int64_t start[ROWS + 1], t_start[COLS + 1], t_entry[ROWS * COLS];
     int32_t col[ROWS * COLS], t_col[ROWS * COLS];
-    float val[ROWS * COLS];
+    float val[ROWS * COLS], t_val[ROWS * COLS];
 };
 
 static void pattern_fill(struct pattern *p, struct rng *r)
@@ -31,6 +31,7 @@ static void pattern_fill(struct pattern *p, struct rng *r)
             for (int64_t k = p->start[i]; k < p->start[i + 1]; k++)
                 if (p->col[k] == c) {
                     p->t_col[at] = i;
+                    p->t_val[at] = p->val[k];
                     p->t_entry[at++] = k;
                 }
     }
@@ -165,7 +166,7 @@ static void check_attention(const struct simd *v, struct rng *r, int64_t heads, 
     scene_make(&s, v, r, heads, dim, gate, rate);
     const int64_t width = heads * dim;
     struct sparse a = {s.p.start, s.p.col, s.p.val, NULL};
-    struct sparse turned = {s.p.t_start, s.p.t_col, s.p.val, s.p.t_entry};
+    struct sparse turned = {s.p.t_start, s.p.t_col, s.p.t_val, s.p.t_entry};
     float *again = floats(NULL, COLS * width), *beside = floats(NULL, ROWS * width),
           *totals = floats(NULL, ROWS * 2 * heads), *scores = floats(NULL, COLS * heads);
     WHOLE_AND_SHARED(ROWS, s.y, again, ROWS * width,

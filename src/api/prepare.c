@@ -64,6 +64,7 @@ void prepare_free(struct prepared *p)
     csr_free(p->graph);
     mem_free(p->structural);
     mem_free(p->share);
+    mem_free(p->cut);
     *p = (struct prepared){0};
 }
 

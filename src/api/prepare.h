@@ -9,7 +9,8 @@
 struct prepared {
     const struct dataset *data;
     struct csr *graph;       /* undirected, no loops, no repeats */
-    struct row_share *share; /* of a graph in parts, or NULL */
+    struct row_share *share; /* of a graph in parts, or NULL … */
+    int64_t *cut;            /* … and all ranks' */
     struct edge_facts facts;
     struct views *views;
     float *structural; /* (n, STRUCTURAL_FEATURES) for sets without features, or NULL */

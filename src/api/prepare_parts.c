@@ -44,7 +44,14 @@ static consm_status take_share(struct prepared *out, const struct dataset *d)
     cut_rows(cut, weight, n, ranks_size());
     TRY(ranks_settle(n, cut));
     TRY(NEW(out->share, 1));
-    *out->share = (struct row_share){cut[ranks_rank()], cut[ranks_rank() + 1], ranks_gather};
+    *out->share = (struct row_share){.low = cut[ranks_rank()],
+                                     .high = cut[ranks_rank() + 1],
+                                     .gather = ranks_gather,
+                                     .parts = ranks_size(),
+                                     .cut = cut,
+                                     .swap = ranks_swap};
+    out->cut = cut;
+    cut = NULL;
     TRY(ZNEW(out->graph, 1));
     *out->graph = *rows;
     out->graph->share = out->share;

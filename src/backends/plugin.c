@@ -20,6 +20,7 @@ static const struct plugin_services services = {
     .team_new = team_new,
     .team_free = team_free,
     .sums = &cpu_sums,
+    .walks = &cpu_walks,
 };
 
 /* The address of a function of libconsm_<name>.so; scope: RTLD_LOCAL or RTLD_GLOBAL. */

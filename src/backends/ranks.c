@@ -2,6 +2,7 @@
 #include "backends/ranks.h"
 
 #include "backends/plugin.h"
+#include "base/alloc.h"
 #include "base/threads.h"
 #include "cpu/simd.h"
 #include <stdio.h>
@@ -92,6 +93,19 @@ void ranks_unspread(const float *array)
 uint64_t ranks_total(uint64_t mine)
 {
     return joined ? joined->total(mine) : mine;
+}
+
+consm_status ranks_swap(void **out, int64_t *got, const void *record, const int64_t *send,
+                        size_t bytes)
+{
+    if (joined)
+        return joined->swap(out, got, record, send, bytes);
+    *out = mem_zalloc((size_t)send[1] + 1, bytes);
+    if (!*out)
+        return CONSM_ENOMEM;
+    memcpy(got, send, 2 * sizeof *got);
+    memcpy(*out, record, (size_t)send[1] * bytes);
+    return CONSM_OK;
 }
 
 int64_t ranks_sent(void)

@@ -67,7 +67,7 @@ KERNEL(attend_columns)
     const struct csr *stored = in->attr.csr, *a = stored->t;
     struct dropout drop = dropout_at(in, step);
     struct attention t = attention_of(in, in->cols, &drop);
-    struct sparse columns = {a->start, a->col, stored->val, stored->t_entry};
+    struct sparse columns = {a->start, a->col, a->val, stored->t_entry};
     share_entries(a->start, a->rows, who, &from, &to);
     simd_best()->attend_columns(in->out, in->update[0], &t, &columns, in->src[0], in->src[1],
                                 in->src[2], in->src[3], from, to);

@@ -142,6 +142,20 @@ struct judged {
 struct judged keep_judge(const struct instr *in, int64_t k); /* of row k of the index */
 void keep_decide(const struct instr *in, struct judged all);
 
+/* Operations that go through rows and need something of all rows in between, in steps for rows
+ * [from, to); walks.c hands them to those who have only some of the rows. inverse_root (rows):
+ * 1/sqrt(degree of what stays). */
+void edge_drop_keep(float *inverse_root, const struct instr *in, const struct step *step,
+                    int64_t from, int64_t to);
+void edge_drop_scale(const float *inverse_root, const struct instr *in, int64_t from, int64_t to);
+void nuclear_begin(const struct instr *in);
+void nuclear_forth(const struct instr *in, int64_t from, int64_t to); /* y = S v */
+bool nuclear_judge(const struct instr *in, int64_t turn);             /* whether it is settled */
+void nuclear_back(const struct instr *in, int64_t from, int64_t to);  /* turn = Sᵀ y */
+void nuclear_turned(const struct instr *in);                          /* the next v */
+void nuclear_end(const struct instr *in, struct worker who);
+void nuclear_grad_rows(const struct instr *in, int64_t from, int64_t to);
+
 /* The kernel of every operation; NULL: it has none (leaves). */
 extern const kernel cpu_kernels[OP_COUNT];
 

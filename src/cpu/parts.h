@@ -6,7 +6,8 @@
 
 #include "program/plugin.h"
 
-/* The table that program/plugin.h describes. */
+/* The tables that program/plugin.h describes. */
 extern const struct sums cpu_sums;
+extern const struct walks cpu_walks; /* walks.c */
 
 #endif

@@ -113,11 +113,10 @@ typedef void attend_fn(float *y, float *bent, float *totals, const struct attent
                        const struct sparse *a, const float *left, const float *right,
                        const float *z, int64_t from, int64_t to);
 
-/* Its gradient, for columns [from, to): a is the transpose, whose index (and val, of the stored
- * matrix) say where an entry is stored. packed (rows of the matrix, 3·heads): left, log Σ exp,
- * ⟨g, y⟩ per head.
- *   gz_c = Σ_r w_rc g_r,  gright_c = Σ_r slope_rc (w_rc ⟨g_r, z_c⟩ - softmax_rc ⟨g_r, y_r⟩)
- * gright NULL: not wanted. */
+/* Its gradient, for columns [from, to): a is the transpose with values of its own; its index
+ * says where an entry is stored, for dropout. packed (rows of the matrix, 3·heads): left, log Σ
+ * exp, ⟨g, y⟩ per head. gz_c = Σ_r w_rc g_r,  gright_c = Σ_r slope_rc (w_rc ⟨g_r, z_c⟩ - softmax_rc
+ * ⟨g_r, y_r⟩) gright NULL: not wanted. */
 typedef void attend_columns_fn(float *gz, float *gright, const struct attention *t,
                                const struct sparse *a, const float *packed, const float *right,
                                const float *z, const float *g, int64_t from, int64_t to);

@@ -215,12 +215,10 @@ static bool edge_stays(const struct instr *in, const struct step *step, int64_t 
     return (float)(word[0] >> 8) * 0x1p-24f >= in->attr.a;
 }
 
-KERNEL(edge_drop)
+void edge_drop_keep(float *inverse_root, const struct instr *in, const struct step *step,
+                    int64_t from, int64_t to)
 {
-    int64_t from, to;
     const struct csr *a = in->attr.csr;
-    float *inverse_root = in->scratch; /* (rows) 1/sqrt(degree of what stays) */
-    share_entries(a->start, a->rows, who, &from, &to);
     for (int64_t r = from; r < to; r++) {
         float degree = 0;
         for (int64_t k = a->start[r]; k < a->start[r + 1]; k++) {
@@ -230,8 +228,22 @@ KERNEL(edge_drop)
         }
         inverse_root[r] = degree > 0 ? 1 / sqrtf(degree) : 0;
     }
-    team_barrier(who);
+}
+
+void edge_drop_scale(const float *inverse_root, const struct instr *in, int64_t from, int64_t to)
+{
+    const struct csr *a = in->attr.csr;
     for (int64_t r = from; r < to; r++)
         for (int64_t k = a->start[r]; k < a->start[r + 1]; k++)
             in->out[k] *= inverse_root[r] * inverse_root[a->col[k]];
+}
+
+KERNEL(edge_drop)
+{
+    int64_t from, to;
+    const struct csr *a = in->attr.csr;
+    share_entries(a->start, a->rows, who, &from, &to);
+    edge_drop_keep(in->scratch, in, step, from, to);
+    team_barrier(who);
+    edge_drop_scale(in->scratch, in, from, to);
 }

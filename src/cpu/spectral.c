@@ -9,13 +9,11 @@
 
 enum { JACOBI_SWEEPS = 30 };
 
-/* y (rows, width) = S(values)·x for this worker's rows; entry (nnz) says where the values of a
+/* y (rows, width) = S(values)·x for rows [from, to); entry (nnz) says where the values of a
  * transpose lie, NULL: in order. */
 static void multiply(double *y, const struct csr *a, const int64_t *entry, const float *values,
-                     const double *x, int64_t width, struct worker who)
+                     const double *x, int64_t width, int64_t from, int64_t to)
 {
-    int64_t from, to;
-    share_entries(a->start, a->rows, who, &from, &to);
     for (int64_t r = from; r < to; r++) {
         double *restrict row = y + r * width;
         memset(row, 0, (size_t)width * sizeof *row);
@@ -133,49 +131,104 @@ static void turn_vectors(struct spectral *s, struct worker who)
     }
 }
 
+/* ---- the steps ---- */
+
+static struct spectral spectral_of(const struct instr *in)
+{
+    const struct csr *a = in->attr.csr;
+    return spectral_at(in->state, a->rows, a->cols, in->attr.rank);
+}
+
+void nuclear_begin(const struct instr *in)
+{
+    struct spectral s = spectral_of(in);
+    orthonormalize(s.v, s.cols, s.width);
+    s.sum[0] = -1;
+}
+
+void nuclear_forth(const struct instr *in, int64_t from, int64_t to)
+{
+    struct spectral s = spectral_of(in);
+    multiply(s.y, in->attr.csr, NULL, in->src[0], s.v, s.width, from, to);
+}
+
+bool nuclear_judge(const struct instr *in, int64_t turn)
+{
+    struct spectral s = spectral_of(in);
+    judge(&s, in->attr.rank);
+    s.sum[1] = s.sum[1] != 0 || turn == in->attr.iterations;
+    return s.sum[1] != 0;
+}
+
+void nuclear_back(const struct instr *in, int64_t from, int64_t to)
+{
+    const struct csr *a = in->attr.csr;
+    struct spectral s = spectral_of(in);
+    multiply(s.turn, a->t, a->t_entry, in->src[0], s.y, s.width, from, to);
+}
+
+void nuclear_turned(const struct instr *in)
+{
+    struct spectral s = spectral_of(in);
+    orthonormalize(s.turn, s.cols, s.width);
+    memcpy(s.v, s.turn, (size_t)(s.cols * s.width) * sizeof *s.v);
+}
+
+void nuclear_end(const struct instr *in, struct worker who)
+{
+    struct spectral s = spectral_of(in);
+    turn_vectors(&s, who);
+    if (who.id == 0)
+        in->out[0] = (float)s.sum[0];
+}
+
 KERNEL(nuclear)
 {
     const struct csr *a = in->attr.csr;
-    struct spectral view = spectral_at(in->state, a->rows, a->cols, in->attr.rank), *s = &view;
+    const struct spectral s = spectral_of(in);
+    int64_t from, to, left, right;
     (void)step;
-    if (who.id == 0) {
-        orthonormalize(s->v, s->cols, s->width);
-        s->sum[0] = -1;
-    }
+    share_entries(a->start, a->rows, who, &from, &to);
+    share_entries(a->t->start, a->t->rows, who, &left, &right);
+    if (who.id == 0)
+        nuclear_begin(in);
     team_barrier(who);
     for (int64_t turn = 0;; turn++) {
-        multiply(s->y, a, NULL, in->src[0], s->v, s->width, who);
+        nuclear_forth(in, from, to);
         team_barrier(who);
         if (who.id == 0)
-            judge(s, in->attr.rank);
+            nuclear_judge(in, turn);
         team_barrier(who);
-        if (s->sum[1] != 0 || turn == in->attr.iterations)
+        if (s.sum[1] != 0)
             break;
-        multiply(s->turn, a->t, a->t_entry, in->src[0], s->y, s->width, who);
+        nuclear_back(in, left, right);
         team_barrier(who);
-        if (who.id == 0) {
-            orthonormalize(s->turn, s->cols, s->width);
-            memcpy(s->v, s->turn, (size_t)(s->cols * s->width) * sizeof *s->v);
-        }
+        if (who.id == 0)
+            nuclear_turned(in);
         team_barrier(who);
     }
-    turn_vectors(s, who);
-    if (who.id == 0)
-        in->out[0] = (float)s->sum[0];
+    nuclear_end(in, who);
+}
+
+void nuclear_grad_rows(const struct instr *in, int64_t from, int64_t to)
+{
+    const struct csr *a = in->attr.csr;
+    const struct spectral s = spectral_of(in);
+    const int64_t w = s.width, rank = in->attr.rank < w ? in->attr.rank : w;
+    for (int64_t r = from; r < to; r++)
+        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++) {
+            double sum = 0;
+            for (int64_t c = 0; c < rank; c++)
+                sum += s.left[r * w + c] * s.right[a->col[k] * w + c];
+            in->out[k] = (float)(sum * in->src[0][0]);
+        }
 }
 
 KERNEL(nuclear_grad)
 {
     const struct csr *a = in->attr.csr;
-    struct spectral view = spectral_at(in->state, a->rows, a->cols, in->attr.rank), *s = &view;
-    int64_t from, to, w = s->width, rank = in->attr.rank < w ? in->attr.rank : w;
+    int64_t from, to;
     (void)step;
     share_entries(a->start, a->rows, who, &from, &to);
-    for (int64_t r = from; r < to; r++)
-        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++) {
-            double sum = 0;
-            for (int64_t c = 0; c < rank; c++)
-                sum += s->left[r * w + c] * s->right[a->col[k] * w + c];
-            in->out[k] = (float)(sum * in->src[0][0]);
-        }
+    nuclear_grad_rows(in, from, to);
 }

@@ -40,7 +40,10 @@ void csr_drop_transpose(struct csr *a)
     if (a->t != a)
         csr_free(a->t);
     a->t = NULL;
-    mem_free(a->t_entry);
+    if (a->share)
+        mem_sparse_free(a->t_entry);
+    else
+        mem_free(a->t_entry);
     a->t_entry = NULL;
 }
 
@@ -294,10 +297,8 @@ static consm_status make_entries(struct csr *a)
     int64_t *slot = NULL, *entry = NULL;
     if (a->changes)
         return status_fail(CONSM_EPROGRAM, "values on a matrix whose entries change");
-    if (a->share && a->share->high - a->share->low < a->rows)
-        return status_fail(CONSM_EINVAL,
-                           "this model weighs edges from both ends, and the graph is in parts: "
-                           "train on graph.safetensors of its folder");
+    if (a->share)
+        return csr_share_entries(a);
     TRY(NEW(entry, a->nnz));
     TRY(NEW(slot, a->cols));
     memcpy(slot, a->t->start, (size_t)a->cols * sizeof *slot);

@@ -15,6 +15,12 @@ struct row_share {
     int64_t low, high; /* rows low … high-1 */
     /* Of an array with so many bytes for every row: each process's own rows to all. */
     consm_status (*gather)(void *array, size_t bytes);
+    int parts;          /* the processes … */
+    const int64_t *cut; /* (parts+1) … and what they own: rows cut[p] … cut[p+1]-1 */
+    /* Sends every process records of so many bytes, send[p] … send[p+1]-1 to process p. *out are
+     * those that came, from process p got[p] … got[p+1]-1 (parts+1); the caller's to free. */
+    consm_status (*swap)(void **out, int64_t *got, const void *record, const int64_t *send,
+                         size_t bytes);
 };
 
 struct csr {
@@ -99,6 +105,12 @@ consm_status csr_gcn_normalize(struct csr **out, const struct csr *a, bool loops
  * or normalised as above. The transpose is cached. */
 consm_status csr_share_loops(struct csr **out, const struct csr *a);
 consm_status csr_share_normalize(struct csr **out, const struct csr *a, bool loops);
+
+/* csr_transpose_entries() of such a matrix, for the rows of the share. */
+consm_status csr_share_entries(struct csr *a);
+
+/* csr_strict_two_hop() of such a matrix: the rows of neighbours elsewhere are sent for. */
+consm_status csr_share_two_hop(struct csr **out, const struct csr *a);
 
 /* A + I, weights kept: a node's loop counts 1 more. */
 consm_status csr_add_loops(struct csr **out, const struct csr *a);

@@ -1,8 +1,11 @@
 /* Views of a graph whose rows are spread over processes: each makes the rows of its share. What
- * normalising needs of the other rows is one number each, which all send all. */
+ * normalising needs of the other rows is one number each, which all send all; where an edge's other
+ * direction is stored, its owner says; neighbours' neighbours are rows that are sent for. */
 #include "graph/csr.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Rows of the share, each with its diagonal entry when loops is set; sums[r] is what is in row r.
  */
@@ -112,5 +115,101 @@ consm_status csr_share_normalize(struct csr **out, const struct csr *a, bool loo
 done:
     mem_free(scale);
     csr_free(b);
+    return st;
+}
+
+/* ---- who has a row ---- */
+
+static int owner_of(const struct row_share *share, int64_t row)
+{
+    int low = 0, high = share->parts - 1;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (share->cut[middle + 1] <= row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_here(const struct row_share *share, int64_t row)
+{
+    return row >= share->low && row < share->high;
+}
+
+/* ---- the other direction of an edge ---- */
+
+struct entry_record {
+    int32_t row, col;
+    int64_t entry;
+};
+
+/* Entry (r, c) of the share is number k, which the owner of c wants to know of its entry (c, r). */
+static void list_entries(struct entry_record *record, int64_t *next, const struct csr *a)
+{
+    const struct row_share *share = a->share;
+    for (int64_t r = share->low; r < share->high; r++)
+        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++)
+            if (!is_here(share, a->col[k]))
+                record[next[owner_of(share, a->col[k])]++] =
+                    (struct entry_record){a->col[k], (int32_t)r, k};
+}
+
+/* send (parts+1): how many entries have their other end with each process. */
+static void count_outside(int64_t *send, const struct csr *a)
+{
+    const struct row_share *share = a->share;
+    for (int64_t k = a->start[share->low]; k < a->start[share->high]; k++)
+        if (!is_here(share, a->col[k]))
+            send[owner_of(share, a->col[k]) + 1]++;
+    for (int p = 0; p < share->parts; p++)
+        send[p + 1] += send[p];
+}
+
+/* t_entry of the entry (row, col) becomes number k. */
+static consm_status note_entry(struct csr *a, int64_t row, int32_t col, int64_t k)
+{
+    int64_t at = csr_find(a, row, col);
+    if (at < 0)
+        return status_fail(CONSM_EFORMAT, "an edge from %lld to %d in one direction only",
+                           (long long)row, col);
+    a->t_entry[at] = k;
+    return CONSM_OK;
+}
+
+consm_status csr_share_entries(struct csr *a)
+{
+    consm_status st = CONSM_OK;
+    const struct row_share *share = a->share;
+    struct entry_record *record = NULL, *came;
+    void *received = NULL;
+    int64_t *send = NULL, *next, *got, places = share->parts + 1;
+    TRY(ZNEW(send, 3 * places));
+    next = send + places;
+    got = next + places;
+    count_outside(send, a);
+    memcpy(next, send, (size_t)places * sizeof *send);
+    TRY(NEW(record, send[share->parts] + 1));
+    list_entries(record, next, a);
+    a->t_entry = mem_sparse_alloc((size_t)a->nnz, sizeof *a->t_entry);
+    if (!a->t_entry)
+        TRY(CONSM_ENOMEM);
+    TRY(share->swap(&received, got, record, send, sizeof *record));
+    came = received;
+    for (int64_t i = 0; i < got[share->parts]; i++)
+        TRY(note_entry(a, came[i].row, came[i].col, came[i].entry));
+    for (int64_t r = share->low; r < share->high; r++)
+        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++)
+            if (is_here(share, a->col[k]))
+                TRY(note_entry(a, a->col[k], (int32_t)r, k));
+done:
+    if (st < 0) {
+        mem_sparse_free(a->t_entry);
+        a->t_entry = NULL;
+    }
+    mem_free(send);
+    mem_free(record);
+    mem_free(received);
     return st;
 }

@@ -74,6 +74,7 @@ done:
 static consm_status build_share(struct csr **out, const struct csr *a, enum view kind)
 {
     consm_status st = CONSM_OK;
+    struct csr *far = NULL;
     switch (kind) {
     case VIEW_ADJACENCY:
         TRY(borrow(out, a));
@@ -82,12 +83,12 @@ static consm_status build_share(struct csr **out, const struct csr *a, enum view
     case VIEW_LOOPS: return csr_share_loops(out, a);
     case VIEW_GCN: return csr_share_normalize(out, a, true);
     case VIEW_SYMMETRIC: return csr_share_normalize(out, a, false);
-    default:
-        return status_fail(CONSM_EINVAL,
-                           "this model reads neighbours of neighbours, and the graph is in parts: "
-                           "train on graph.safetensors of its folder");
+    default: break;
     }
+    TRY(csr_share_two_hop(&far, a));
+    TRY(csr_share_normalize(out, far, false));
 done:
+    csr_free(far);
     return st;
 }
 

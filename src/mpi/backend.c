@@ -127,6 +127,14 @@ void divided_follow(struct compiled *c)
         c->leaf_at[i] = c->leaf[i].data;
 }
 
+void resolve_here(const struct compiled *c, struct instr *in)
+{
+    void *base[PLACES];
+    for (int place = 0; place < PLACES; place++)
+        base[place] = c->near[place] ? c->near[place]->host : NULL;
+    world.os->resolve(in, base, c->leaf_at);
+}
+
 consm_status divided_run(struct compiled *c, const struct step *first, int64_t steps)
 {
     consm_status st = CONSM_OK;
@@ -146,6 +154,8 @@ consm_status divided_run(struct compiled *c, const struct step *first, int64_t s
                 exchange_wait(&c->piece[piece->started].exchange);
             else if (piece->kind == PIECE_SUM)
                 sum_run(c, piece);
+            else if (piece->kind == PIECE_WALK)
+                walk_run(c, piece, &step);
             else
                 gather_rows(piece->value, piece->value, piece->axis, piece->cols);
         }

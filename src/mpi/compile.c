@@ -346,6 +346,8 @@ consm_status divided_compile(struct backend *b, struct compiled **out, const str
             TRY(divide(c, in, &rule));
         else if (sum_divides(c, in, &rows))
             TRY(divide_sum(c, in, rows));
+        else if (walk_divides(c, in))
+            TRY(divide_walk(c, in));
         else
             TRY(whole(c, in, &rule));
     }

@@ -31,7 +31,7 @@ struct world {
     int64_t sent;                /* bytes of values, to each rank that gets them */
     struct axis *settled;        /* whose rows the data's parts have, or NULL … */
     struct spread_array *spread; /* … and arrays of which a rank has these rows only */
-    bool crowded;                /* more ranks here than processors: who waits sleeps */
+    bool crowded;                /* fewer processors here than would be busy: who waits sleeps */
 };
 extern struct world world;
 
@@ -181,6 +181,9 @@ void exchange_free(struct exchange *x);
 /* All rows of a value to all ranks: from its own rows in place, or from there to another array. */
 void gather_rows(float *to, const float *from, const struct axis *axis, int64_t cols);
 
+/* The addresses of an instruction's operands, here. */
+void resolve_here(const struct compiled *c, struct instr *in);
+
 /* ---- compile.c, backend.c ---- */
 
 /* A divided program is a list of pieces. */
@@ -189,7 +192,8 @@ enum piece_kind {
     PIECE_EXCHANGE, /* its start … */
     PIECE_WAIT,     /* … and its end */
     PIECE_GATHER,
-    PIECE_SUM
+    PIECE_SUM,
+    PIECE_WALK
 };
 struct piece {
     enum piece_kind kind;
@@ -203,8 +207,8 @@ struct piece {
     float *value;            /* EXCHANGE, GATHER */
     const struct axis *axis; /* GATHER; of a SUM's blocks */
     int64_t cols;
-    struct instr sum;        /* SUM */
-    const struct axis *rows; /* of its sources */
+    struct instr sum;        /* SUM, WALK */
+    const struct axis *rows; /* of its sources; of its matrix */
 };
 
 /* A leaf read from a row of ours on. */
@@ -275,6 +279,12 @@ bool sum_divides(const struct compiled *c, const struct instr *in, const struct 
 consm_status divide_sum(struct compiled *c, const struct instr *in, const struct axis *rows);
 void sum_run(struct compiled *c, struct piece *piece);
 void sum_needs(uint8_t *needed, const struct halo *h, int64_t first, int64_t last);
+
+/* ---- walks.c ---- */
+
+bool walk_divides(const struct compiled *c, const struct instr *in);
+consm_status divide_walk(struct compiled *c, const struct instr *in);
+void walk_run(struct compiled *c, struct piece *piece, const struct step *step);
 
 consm_status divided_open(struct backend **out, struct backend *inner);
 struct value *memory_value(struct far_memory *m, size_t offset); /* NULL: none */

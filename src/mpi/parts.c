@@ -3,6 +3,7 @@
  * have computed: the rows of others are sent for. */
 #include "mpi/inside.h"
 
+#include <limits.h>
 #include <string.h>
 
 static consm_status parts_settle(int64_t rows, const int64_t *cut)
@@ -61,8 +62,58 @@ static uint64_t parts_total(uint64_t mine)
     return all;
 }
 
+/* Where records for or from each rank begin, as MPI counts. */
+static bool as_ints(int *count, int *first, const int64_t *at)
+{
+    for (int p = 0; p < world.ranks.size; p++) {
+        if (at[p + 1] > INT_MAX)
+            return false;
+        first[p] = (int)at[p];
+        count[p] = (int)(at[p + 1] - at[p]);
+    }
+    return true;
+}
+
+static consm_status parts_swap(void **out, int64_t *got, const void *record, const int64_t *send,
+                               size_t bytes)
+{
+    consm_status st = CONSM_OK;
+    int size = world.ranks.size;
+    size_t places = (size_t)size;
+    int *count = world.os->zalloc(4 * places, sizeof *count), *first, *theirs, *from;
+    MPI_Datatype type;
+    MPI_Request here;
+    *out = NULL;
+    if (!count)
+        return CONSM_ENOMEM;
+    first = count + size;
+    theirs = first + size;
+    from = theirs + size;
+    bool fits = as_ints(count, first, send);
+    MPI_Ialltoall(count, 1, MPI_INT, theirs, 1, MPI_INT, world.comm, &here);
+    wait_all(&here, 1);
+    got[0] = 0;
+    for (int p = 0; p < size; p++)
+        got[p + 1] = got[p] + theirs[p];
+    if (parts_total(!fits || !as_ints(theirs, from, got)) > 0)
+        TRY(world.os->fail(CONSM_ELIMIT, "a rank has more than 2^31 records for the others: more "
+                                         "ranks have less each"));
+    *out = world.os->zalloc((size_t)got[size] + 1, bytes);
+    if (!*out)
+        TRY(CONSM_ENOMEM);
+    MPI_Type_contiguous((int)bytes, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    MPI_Ialltoallv(record, count, first, type, *out, theirs, from, type, world.comm, &here);
+    wait_all(&here, 1);
+    MPI_Type_free(&type);
+done:
+    world.os->free(count);
+    return st;
+}
+
 void parts_join(struct ranks *ranks)
 {
+    ranks->swap = parts_swap;
     ranks->settle = parts_settle;
     ranks->gather = parts_gather;
     ranks->spread = parts_spread;

@@ -139,10 +139,7 @@ void sum_run(struct compiled *c, struct piece *piece)
     const struct sums *sums = world.os->sums;
     struct team *team = c->owner->inner->host;
     struct instr *in = &piece->sum;
-    void *base[PLACES];
-    for (int place = 0; place < PLACES; place++)
-        base[place] = c->near[place] ? c->near[place]->host : NULL;
-    world.os->resolve(in, base, c->leaf_at);
+    resolve_here(c, in);
     for (int phase = 0; phase < sums->phases(in); phase++) {
         sums->blocks(team, in, phase, c->partial, c->work, axis_low(piece->axis),
                      axis_high(piece->axis));

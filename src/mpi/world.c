@@ -134,6 +134,13 @@ static void world_abandon(int code)
     MPI_Abort(world.comm, code);
 }
 
+/* Processors that others keep busy, as the last minute was. */
+static double busy_before(void)
+{
+    double load;
+    return getloadavg(&load, 1) == 1 ? (double)(int)load : 0;
+}
+
 static consm_status join(void)
 {
     int provided = 0;
@@ -148,7 +155,7 @@ static consm_status join(void)
     MPI_Comm_split_type(world.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
     MPI_Comm_size(machine, &world.ranks.here);
     MPI_Comm_free(&machine);
-    world.crowded = world.ranks.here > sysconf(_SC_NPROCESSORS_ONLN);
+    world.crowded = busy_before() + world.ranks.here > (double)sysconf(_SC_NPROCESSORS_ONLN);
     world.count = world.os->zalloc(2 * (size_t)world.ranks.size, sizeof *world.count);
     return world.count ? CONSM_OK : CONSM_ENOMEM;
 }

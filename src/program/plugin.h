@@ -35,6 +35,21 @@ struct sums {
                  int64_t last);
 };
 
+/* An operation that goes through the rows of a square matrix in turns, and needs something of all
+ * rows in between (cpu/walks.c): an array with so many bytes a row, of which a turn has made the
+ * rows it was told. */
+struct between {
+    void *array; /* NULL: that was the last turn */
+    size_t bytes;
+};
+struct walks {
+    bool (*is)(const struct instr *in);    /* whether it is such an operation … */
+    bool (*turns)(const struct instr *in); /* … and reads values through the transpose, too */
+    size_t (*work_bytes)(const struct instr *in);
+    struct between (*turn)(struct team *team, const struct instr *in, const struct step *step,
+                           void *work, int64_t number, int64_t low, int64_t high);
+};
+
 struct plugin_services {
     consm_status (*fail)(consm_status code, const char *format, ...)
         __attribute__((format(printf, 2, 3)));    /* status_fail */
@@ -45,7 +60,8 @@ struct plugin_services {
                     const void *const *leaf); /* instr_resolve */
     consm_status (*team_new)(struct team **out, int size);
     void (*team_free)(struct team *team);
-    const struct sums *sums; /* of the CPU's kernels */
+    const struct sums *sums; /* of the CPU's kernels … */
+    const struct walks *walks;
 };
 
 /* Many processes that train one model together: what libconsm_mpi.so exports as `consm_ranks`. All
@@ -69,6 +85,9 @@ struct ranks {
     consm_status (*spread)(float *array, int64_t cols);
     void (*unspread)(const float *array);
     uint64_t (*total)(uint64_t mine); /* of all ranks' numbers, modulo 2^64 */
+    /* row_share.swap: records to whom they are for. */
+    consm_status (*swap)(void **out, int64_t *got, const void *record, const int64_t *send,
+                         size_t bytes);
     /* The last call. failed: this rank has an error to tell; true: it alone, for the others did not
      * follow within seconds, and they will be ended with it. */
     bool (*end)(bool failed);
@@ -97,7 +116,8 @@ static inline uint64_t plugin_layout(void)
                               sizeof(struct backend_kind),
                               sizeof(struct plugin_services),
                               sizeof(struct ranks),
-                              sizeof(struct sums)};
+                              sizeof(struct sums),
+                              sizeof(struct walks)};
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         hash = (hash ^ parts[i]) * 0x100000001b3u;

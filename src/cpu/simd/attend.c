@@ -383,7 +383,7 @@ void SIMD(attend_columns)(float *gz, float *gright, const struct attention *t,
         const int64_t cells = p.entries * heads;
         piece_scores(c.e, c.w, c.along, &p, t, packed, right);
         for (int64_t k = 0; t->gate && k < p.entries; k++)
-            c.along[k] = a->val[a->index[p.entry + k]];
+            c.along[k] = a->val[p.entry + k];
         if (t->drop)
             SIMD(dropout_lookup)(c.keep, t->drop, a->index + p.entry, p.entries, heads);
         else
