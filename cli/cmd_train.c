@@ -42,8 +42,8 @@ static const struct flag flags[] = {
     SPLIT_FLAGS,
     {"seed", "N", "the first seed (0)", 0},
     {"ensemble", "N",
-     "train N models with seeds of their own and let validation choose: the\nbest one, their "
-     "average or a greedy selection (1; 1 to 100)",
+     "train N models with seeds of their own and let validation choose: their\naverage, a "
+     "greedy selection or the best one (1; 1 to 100)",
      0},
     {"seeds", "K", "how many runs, with seeds N, N+1, … (1); -o keeps the best on validation", 0},
     {"threads", "N",
@@ -433,8 +433,8 @@ const struct command cmd_train = {
         "table are standardised, and ties on validation go by its loss. Known sets\n"
         "default to --split random. The folder of -o receives model.safetensors,\n"
         "predictions.csv, edges.csv, metrics.json, config.yaml and report.html.\n\n"
-        "--ensemble N trains N runs and keeps what validation accuracy and likelihood both\n"
-        "allow: the best run alone, the average of all, or a greedy selection of them.\n\n"
+        "--ensemble N trains N runs and keeps what validation allows: the average of all, a\n"
+        "greedy selection of them, or the best run alone where it is clearly ahead.\n\n"
         "Ctrl-C stops; with -o the run can then go on with --resume, to the same bits.\n"
         "The same seed gives the same bits with any --threads and --jobs, and on any number of\n"
         "processes: mpirun -n 4 consm train … divides the nodes among them.\n",

@@ -213,6 +213,30 @@ static void a_node_is_no_preference(void **state)
     assert_true(picks[1] > 0);
 }
 
+/* The best of several runs is lucky. Three nodes of thirty more than the combinations have are 1.8
+ * standard errors, and not enough; five are 2.4. */
+static void luck_is_no_preference(void **state)
+{
+    (void)state;
+    static struct arrays a;
+    struct ensemble_choice choice;
+    int64_t picks[2];
+    double opinion[60];
+    for (int more = 3; more <= 5; more += 2) {
+        for (int i = 0; i < 30; i++) {
+            opinion[i] = 0.51;
+            opinion[30 + i] = i < more ? 0.45 : 0.99;
+        }
+        state_opinions(&a, 2, 30, opinion, 30);
+        OK(ensemble_choose(&choice, picks, &a.pool));
+        assert_int_equal(choice.best, 0);
+        assert_true(choice.quality[ENSEMBLE_SINGLE].score == 1);
+        assert_true(choice.quality[ENSEMBLE_AVERAGE].score < 1);
+        assert_true(choice.quality[ENSEMBLE_GREEDY].score < 1);
+        assert_int_equal(choice.rule == ENSEMBLE_SINGLE, more == 5);
+    }
+}
+
 /* Candidates may join a combination, but are never the single best; the average is over the seeds
  * of one configuration. */
 static void candidates_only_join(void **state)
@@ -676,6 +700,7 @@ int main(void)
         cmocka_unit_test(accuracy_can_refuse),
         cmocka_unit_test(likelihood_can_refuse),
         cmocka_unit_test(a_node_is_no_preference),
+        cmocka_unit_test(luck_is_no_preference),
         cmocka_unit_test(candidates_only_join),
         cmocka_unit_test(without_validation_all_are_averaged),
         cmocka_unit_test(runs_share_no_seed),

@@ -170,25 +170,42 @@ static bool better(struct ensemble_quality a, struct ensemble_quality b)
     return a.score > b.score || (a.score == b.score && a.log_likelihood > b.log_likelihood);
 }
 
-/* Whether a figure prefers a to b: the mean of a_i - b_i is more than its own standard error above
- * zero. A node or two on a few hundred is no preference; and the single best is best partly by
- * luck, being the largest of many. */
-static bool prefers(const double *a, const double *b, int64_t rows)
+/* The mean of a_i - b_i in its own standard errors: a node or two on a few hundred is no
+ * preference. */
+static double advantage(const double *a, const double *b, int64_t rows)
 {
     double sum = 0, squares = 0, n = (double)rows;
     for (int64_t i = 0; i < rows; i++)
         sum += a[i] - b[i];
+    if (rows < 2 || sum == 0)
+        return 0;
     for (int64_t i = 0; i < rows; i++)
         squares += (a[i] - b[i] - sum / n) * (a[i] - b[i] - sum / n);
-    return rows > 1 && sum / n > sqrt(squares / (n - 1) / n);
+    return sum / n / sqrt(squares / (n - 1) / n); /* infinite where they differ by one number */
 }
 
-/* Neither the metric nor likelihood prefers b to a. */
-static bool no_worse(const struct ensemble_rows *a, const struct ensemble_rows *b,
-                     const struct ensemble_pool *pool)
+/* Whether the metric prefers a to b, accuracy by more than so many standard errors. */
+static bool scores_more(const struct ensemble_rows *a, const struct ensemble_rows *b,
+                        const struct ensemble_pool *pool, double margin)
 {
-    bool worse = by_accuracy(pool) ? prefers(b->right, a->right, pool->rows) : b->score > a->score;
-    return !worse && !prefers(b->likelihood, a->likelihood, pool->rows);
+    return by_accuracy(pool) ? advantage(a->right, b->right, pool->rows) > margin
+                             : a->score > b->score;
+}
+
+/* The selection in the average's place: neither the metric nor likelihood prefers the average. */
+static bool selection_holds(const struct ensemble_rows *greedy, const struct ensemble_rows *average,
+                            const struct ensemble_pool *pool)
+{
+    return !scores_more(average, greedy, pool, 1) &&
+           !(advantage(average->likelihood, greedy->likelihood, pool->rows) > 1);
+}
+
+/* The single run in the place of a combination: the best of several is best partly by luck, about
+ * one standard error of it, so that it has to be ahead by two. */
+static bool single_holds(const struct ensemble_rows *single, const struct ensemble_rows *leader,
+                         const struct ensemble_pool *pool)
+{
+    return scores_more(single, leader, pool, 2);
 }
 
 /* Every member alone. */
@@ -271,18 +288,20 @@ consm_status ensemble_choose(struct ensemble_choice *out, int64_t *picks,
     consm_status st = CONSM_OK;
     int64_t *proposed = NULL, members = pool->members;
     struct ensemble_rows rows[ENSEMBLE_RULES] = {{0}};
-    *out = (struct ensemble_choice){.rule = ENSEMBLE_SINGLE};
+    *out = (struct ensemble_choice){.rule = ENSEMBLE_AVERAGE};
     TRY(ZNEW(proposed, ENSEMBLE_RULES * members));
     TRY(propose(out, proposed, pool));
-    for (int rule = ENSEMBLE_SINGLE; rule < ENSEMBLE_RULES; rule++) {
-        const int64_t *of = proposed + rule * members;
-        if (rule == ENSEMBLE_GREEDY && pool->rows == 0)
-            break; /* nothing to select by */
+    for (int rule = 0; rule < ENSEMBLE_RULES && pool->rows > 0; rule++) {
         TRY(rows_open(&rows[rule], pool));
-        TRY(judge(&rows[rule], pool, of));
+        TRY(judge(&rows[rule], pool, proposed + rule * members));
         out->quality[rule] = quality_of(&rows[rule], pool->rows);
-        if (!alone_in(of, out->best, members) && no_worse(&rows[rule], &rows[out->rule], pool))
-            out->rule = (enum ensemble_rule)rule;
+    }
+    if (pool->rows > 0) { /* else there is nothing to select by */
+        if (selection_holds(&rows[ENSEMBLE_GREEDY], &rows[ENSEMBLE_AVERAGE], pool))
+            out->rule = ENSEMBLE_GREEDY;
+        if (alone_in(proposed + out->rule * members, out->best, members) ||
+            single_holds(&rows[ENSEMBLE_SINGLE], &rows[out->rule], pool))
+            out->rule = ENSEMBLE_SINGLE;
     }
     memcpy(picks, proposed + out->rule * members, (size_t)members * sizeof *picks);
 done:

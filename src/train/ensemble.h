@@ -1,10 +1,11 @@
 /*
  * Which of many trained members to listen to, decided by validation alone. Three contenders: the
- * single best run, the plain average of one configuration's seeds, and a greedy selection with
- * replacement by log-likelihood (Caruana et al., ICML 2004). A combination is taken when neither
- * accuracy nor likelihood prefers what it replaces, by more than one standard error of the paired
- * difference. Where the run's metric is another one, which no single node has a share in, it takes
- * the place of accuracy and must not fall.
+ * plain average of one configuration's seeds, a greedy selection with replacement by log-likelihood
+ * (Caruana et al., ICML 2004), and the single best run. The selection takes the average's place
+ * when neither accuracy nor likelihood prefers the average, by more than one standard error of the
+ * paired difference; the single run takes that of the two when its accuracy is ahead by more than
+ * two. Where the run's metric is another one, which no single node has a share in, it takes the
+ * place of accuracy, and the higher one is preferred.
  */
 #ifndef TRAIN_ENSEMBLE_H
 #define TRAIN_ENSEMBLE_H
