@@ -1,9 +1,14 @@
 /* Writing predictions. */
 #include "predictions_output.h"
 
+#include "api/objects.h"
+#include "backends/ranks.h"
 #include "io/file.h"
 #include "report/text.h"
 #include <stdio.h>
+#include <string.h>
+
+enum { BLOCK = 4096 }; /* nodes of a graph in parts that rank 0 has at a time */
 
 static void head(struct text *t, const struct consm_model *model, const struct consm_prediction *p,
                  bool probabilities)
@@ -23,10 +28,9 @@ static void head(struct text *t, const struct consm_model *model, const struct c
 /* The classes of a node's set, the most probable first, joined by |; a | or \\ of a name gets a
  * \\ in front. */
 static void write_set(struct text *t, const struct consm_model *model,
-                      const struct consm_prediction *p, int64_t i)
+                      const struct consm_prediction *p, int64_t i, const float *chance)
 {
     const uint8_t *in = p->in_set + i * p->classes;
-    const float *chance = p->probability + i * p->classes;
     struct text names = {0};
     char buffer[24];
     int32_t last = -1;
@@ -52,7 +56,7 @@ static void write_set(struct text *t, const struct consm_model *model,
 
 static void write_line(struct text *t, const struct consm_model *model,
                        const struct consm_prediction *p, const struct consm_dataset *data,
-                       int64_t i, bool probabilities)
+                       int64_t i, const float *chance, bool probabilities)
 {
     char id[24], name[24];
     text_csv(t, consm_node_id(data, i, id));
@@ -60,16 +64,16 @@ static void write_line(struct text *t, const struct consm_model *model,
     text_csv(t, consm_model_class(model, p->label[i], name));
     text_printf(t, ",%.6f", (double)p->confidence[i]);
     if (p->in_set)
-        write_set(t, model, p, i);
+        write_set(t, model, p, i, chance);
     for (int64_t k = 0; probabilities && k < p->classes; k++)
-        text_printf(t, ",%.6f", (double)p->probability[i * p->classes + k]);
+        text_printf(t, ",%.6f", (double)chance[k]);
     text_add(t, "\n");
 }
 
 /* {"id": …, "label": …, "confidence": …, "set": […], "probabilities": {class: …}} */
 static void write_object(struct text *t, const struct consm_model *model,
                          const struct consm_prediction *p, const struct consm_dataset *data,
-                         int64_t i, bool probabilities)
+                         int64_t i, const float *chance, bool probabilities)
 {
     char id[24], name[24];
     const char *between = "";
@@ -90,9 +94,38 @@ static void write_object(struct text *t, const struct consm_model *model,
     for (int32_t k = 0; probabilities && k < p->classes; k++) {
         text_add(t, k ? ", " : "");
         text_json(t, consm_model_class(model, k, name));
-        text_printf(t, ": %.6f", (double)p->probability[i * p->classes + k]);
+        text_printf(t, ": %.6f", (double)chance[k]);
     }
     text_add(t, probabilities ? "}}\n" : "}\n");
+}
+
+/* Probabilities of a graph in parts lie with the nodes' owners: those of a block of nodes, (BLOCK,
+ * c), come to rank 0, which writes. *out is the caller's to free; NULL: they are all here. */
+static consm_status bring_block(float **out, const struct consm_prediction *p,
+                                const struct consm_dataset *data, int64_t first)
+{
+    consm_status st = CONSM_OK;
+    const struct prepared *prepared;
+    int64_t *send = NULL, *got, c = p->classes, ranks = ranks_size();
+    void *came = NULL;
+    mem_free(*out);
+    *out = NULL;
+    TRY(dataset_prepared(&prepared, data));
+    if (!prepared->share || ranks == 1)
+        return CONSM_OK;
+    const struct row_share *own = prepared->share;
+    int64_t last = first + BLOCK < p->nodes ? first + BLOCK : p->nodes;
+    int64_t low = own->low > first ? own->low : first, high = own->high < last ? own->high : last;
+    TRY(ZNEW(send, 2 * (ranks + 1)));
+    got = send + ranks + 1;
+    for (int64_t rank = 1; rank <= ranks; rank++)
+        send[rank] = high > low ? high - low : 0;
+    TRY(ranks_swap(&came, got, p->probability + (high > low ? low : 0) * c, send,
+                   (size_t)c * sizeof(float)));
+    *out = came; /* by rank, so by node */
+done:
+    mem_free(send);
+    return st;
 }
 
 consm_status predictions_write(const char *path, const struct consm_model *model,
@@ -103,14 +136,20 @@ consm_status predictions_write(const char *path, const struct consm_model *model
     consm_status st = CONSM_OK;
     struct file_writer *w = NULL;
     struct text t = {.safe_csv = style->safe_csv};
+    float *block = NULL;
     TRY(file_create(&w, path));
     if (!style->json)
         head(&t, model, prediction, style->probabilities);
     for (int64_t i = 0; i < prediction->nodes; i++) {
+        if (style->probabilities && i % BLOCK == 0)
+            TRY(bring_block(&block, prediction, data, i));
+        const float *chance = block && ranks_rank() == 0
+                                  ? block + i % BLOCK * prediction->classes
+                                  : prediction->probability + i * prediction->classes;
         if (style->json)
-            write_object(&t, model, prediction, data, i, style->probabilities);
+            write_object(&t, model, prediction, data, i, chance, style->probabilities);
         else
-            write_line(&t, model, prediction, data, i, style->probabilities);
+            write_line(&t, model, prediction, data, i, chance, style->probabilities);
         TRY(text_status(&t));
         if (t.length < 1 << 16 && i + 1 < prediction->nodes)
             continue;
@@ -119,6 +158,7 @@ consm_status predictions_write(const char *path, const struct consm_model *model
     }
     TRY(file_commit(w));
 done:
+    mem_free(block);
     text_free(&t);
     file_close(w);
     return st;

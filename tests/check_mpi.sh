@@ -125,10 +125,10 @@ if ! grep -q 'built without METIS' "$work/err"; then
         "${mpi[@]}" -n $ranks "$build/mpi_models" "$work/parted$ranks" "${parted[@]}" > "$work/out" 2>&1 || fault "in parts: $(cat "$work/out")"
         diff -rq "$work/parted0" "$work/parted$ranks" || fault "in parts: other bits on $ranks ranks"
     done
-    parted=(train "$work/in_parts" --epochs 4 --quiet)
+    parted=(train "$work/in_parts" --epochs 4 --quiet --probabilities --metric macro-f1)
     "$consm" "${parted[@]}" -m gcn -o "$work/part1" 2> "$work/err" || fault "in parts: $(cat "$work/err")"
     "${mpi[@]}" -n 3 "$consm" "${parted[@]}" -m gcn -o "$work/part3" > "$work/out" 2>&1 || fault "in parts: $(cat "$work/out")"
-    for file in model.safetensors predictions.csv; do
+    for file in model.safetensors predictions.csv metrics.json; do
         cmp "$work/part1/$file" "$work/part3/$file" || fault "in parts: another $file"
     done
     grep -q 'in parts: no edges.csv' "$work/out" || fault "in parts: said $(cat "$work/out")"

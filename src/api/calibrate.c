@@ -26,6 +26,18 @@ void model_probabilities(float *probability, const struct consm_model *m, const 
             (float)((1 - m->doubt) * (double)probability[i] + m->doubt / (double)m->classes);
 }
 
+/* probability (n, c) of the nodes that are measured; doubted: as the model gives them. */
+static void soften(float *probability, const struct consm_model *m, const struct problem *problem,
+                   const float *logits, bool doubted)
+{
+    int64_t c = problem->classes;
+    for (int64_t i = 0; i < problem->nodes; i++)
+        if (problem->role[i] != SPLIT_NONE && doubted)
+            model_probabilities(probability + i * c, m, logits + i * c, 1);
+        else if (problem->role[i] != SPLIT_NONE)
+            metrics_softmax(probability + i * c, logits + i * c, 1, 1, problem->classes);
+}
+
 consm_status model_measure(struct consm_model *m, const struct training_request *r,
                            const struct problem *problem, const float *logits)
 {
@@ -37,11 +49,11 @@ consm_status model_measure(struct consm_model *m, const struct training_request 
     m->temperature = metrics_temperature(&p);
     TRY(NEW(probability, problem->nodes * problem->classes));
     p.probability = probability;
-    metrics_softmax(probability, logits, 1, problem->nodes, problem->classes);
+    soften(probability, m, problem, logits, false);
     TRY(metrics_measure(&raw, &p));
     m->ece_before = raw.all.nodes < FEW ? (double)NAN : raw.all.ece;
     m->doubt = doubt_of(m->count[SPLIT_VAL]);
-    model_probabilities(probability, m, logits, problem->nodes);
+    soften(probability, m, problem, logits, true);
     if (r->threshold_for)
         TRY(metrics_threshold(&m->decision, &p, r->threshold_for - 1, r->at_precision,
                               r->at_recall));

@@ -38,7 +38,7 @@ struct mixing {
     const struct consm_model *model;
     float *logits;      /* (n, c) of a plain model */
     double *mean;       /* (n, c) of an ensemble, so far */
-    float *probability; /* (n, c) of the member at hand */
+    float *probability; /* (c) of the member and node at hand */
 };
 
 /* mean += picks / votes · softmax(logits / T) */
@@ -46,17 +46,22 @@ static consm_status mix(void *ctx, const struct consm_model *part, struct sessio
 {
     consm_status st = CONSM_OK;
     struct mixing *to = ctx;
-    int64_t n = s->problem->nodes, count = n * s->problem->classes;
+    int64_t c = s->problem->classes;
+    bool plain = part == to->model;
+    double weight = plain ? 1 : (double)part->picks / (double)votes(to->model);
     const float *logits;
     TRY(session_logits(&logits, s));
-    if (part == to->model) {
-        memcpy(to->logits, logits, (size_t)count * sizeof *logits);
-        goto done;
+    for (int64_t i = 0; i < s->problem->nodes; i++) {
+        if (!problem_here(s->problem, i))
+            continue;
+        if (plain) {
+            memcpy(to->logits + i * c, logits + i * c, (size_t)c * sizeof *logits);
+            continue;
+        }
+        metrics_softmax(to->probability, logits + i * c, part->temperature, 1, s->problem->classes);
+        for (int64_t k = 0; k < c; k++)
+            to->mean[i * c + k] += weight * (double)to->probability[k];
     }
-    double weight = (double)part->picks / (double)votes(to->model);
-    metrics_softmax(to->probability, logits, part->temperature, n, s->problem->classes);
-    for (int64_t k = 0; k < count; k++)
-        to->mean[k] += weight * (double)to->probability[k];
 done:
     return st;
 }
@@ -68,10 +73,10 @@ consm_status model_logits(float **out, const struct consm_model *model,
     struct mixing to = {.model = model};
     int64_t count = problem->nodes * problem->classes;
     *out = NULL;
-    TRY(NEW(to.logits, count));
+    TRY(ZNEW(to.logits, count));
     if (model->members) {
         TRY(ZNEW(to.mean, count));
-        TRY(NEW(to.probability, count));
+        TRY(NEW(to.probability, problem->classes));
     }
     TRY(model_each_session(model, problem, backend, mix, &to));
     /* softmax(log p) = p; the floor keeps a probability of 0 a number. */

@@ -232,9 +232,10 @@ consm_status model_measure(struct consm_model *m, const struct training_request 
 consm_status model_prediction(struct consm_prediction **out, const struct consm_model *model,
                               const struct problem *problem, const float *logits);
 
-/* Labels, confidence and probabilities from logits (n, c). */
+/* Labels, confidence and probabilities from logits (n, c); of a graph in parts the probabilities
+ * of those nodes only that are problem_here(). */
 consm_status prediction_new(struct consm_prediction **out, const float *logits,
-                            const struct consm_model *model, int64_t nodes, int32_t classes);
+                            const struct consm_model *model, const struct problem *problem);
 
 /* Fits the model's prediction sets with the roles' calibrating labels, if coverage was asked for,
  * and measures them on the test nodes. logits (n, c) are the model's on the problem. */

@@ -10,10 +10,24 @@
 
 /* ---- results ------------------------------------------------------------- */
 
-consm_status prediction_new(struct consm_prediction **out, const float *logits,
-                            const struct consm_model *model, int64_t nodes, int32_t classes)
+/* Of a graph in parts every rank has the labels of all nodes, and the probabilities of its own. */
+static consm_status share_labels(struct consm_prediction *p, const struct row_share *share)
 {
     consm_status st = CONSM_OK;
+    if (!share)
+        return CONSM_OK;
+    TRY(share->gather(p->label, sizeof *p->label));
+    TRY(share->gather(p->confidence, sizeof *p->confidence));
+done:
+    return st;
+}
+
+consm_status prediction_new(struct consm_prediction **out, const float *logits,
+                            const struct consm_model *model, const struct problem *problem)
+{
+    consm_status st = CONSM_OK;
+    int64_t nodes = problem->nodes;
+    int32_t classes = problem->classes;
     struct consm_prediction *p;
     *out = NULL;
     TRY(ZNEW(p, 1));
@@ -21,10 +35,12 @@ consm_status prediction_new(struct consm_prediction **out, const float *logits,
     p->classes = classes;
     TRY(NEW(p->label, nodes));
     TRY(NEW(p->confidence, nodes));
-    TRY(NEW(p->probability, nodes * classes));
-    model_probabilities(p->probability, model, logits, nodes);
+    TRY(ZNEW(p->probability, nodes * classes));
     for (int64_t i = 0; i < nodes; i++) {
         const float *row = logits + i * classes;
+        if (!problem_here(problem, i))
+            continue;
+        model_probabilities(p->probability + i * classes, model, row, 1);
         int32_t best = 0;
         for (int32_t k = 1; k < classes; k++)
             if (row[k] > row[best])
@@ -39,6 +55,7 @@ consm_status prediction_new(struct consm_prediction **out, const float *logits,
         p->label[i] = best;
         p->confidence[i] = p->probability[i * classes + best];
     }
+    TRY(share_labels(p, problem->graph->share));
     *out = p;
     return CONSM_OK;
 done:
@@ -89,7 +106,7 @@ consm_status model_prediction(struct consm_prediction **out, const struct consm_
                               const struct problem *problem, const float *logits)
 {
     consm_status st = CONSM_OK;
-    TRY(prediction_new(out, logits, model, problem->nodes, problem->classes));
+    TRY(prediction_new(out, logits, model, problem));
     TRY(prediction_add_sets(*out, model, problem->graph));
 done:
     if (st < 0) {

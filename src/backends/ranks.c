@@ -95,6 +95,11 @@ uint64_t ranks_total(uint64_t mine)
     return joined ? joined->total(mine) : mine;
 }
 
+consm_status ranks_want(const int32_t *row, int64_t count)
+{
+    return joined ? joined->want(row, count) : CONSM_OK;
+}
+
 consm_status ranks_swap(void **out, int64_t *got, const void *record, const int64_t *send,
                         size_t bytes)
 {

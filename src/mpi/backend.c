@@ -60,7 +60,7 @@ static consm_status divided_upload(struct backend *b, struct memory *to, size_t 
     return CONSM_OK;
 }
 
-/* Of a value whose rows are divided everybody gets all. */
+/* Of a value whose rows are divided everybody gets all, or what is wanted of it. */
 static consm_status divided_download(struct backend *b, void *to, const struct memory *from,
                                      size_t at, size_t bytes)
 {
@@ -68,7 +68,10 @@ static consm_status divided_download(struct backend *b, void *to, const struct m
     const struct value *v = memory_value(m, at);
     const char *here = (const char *)m->near.host + at;
     (void)b;
-    if (v && v->axis && bytes == (size_t)(v->rows * v->cols) * sizeof(float))
+    bool rows = v && v->axis && bytes == (size_t)(v->rows * v->cols) * sizeof(float);
+    if (rows && world.wanted.row && world.settled && v->rows == world.settled->rows)
+        return parts_download(to, (const float *)(const void *)here, v->axis, v->cols);
+    if (rows)
         gather_rows(to, (const float *)(const void *)here, v->axis, v->cols);
     else
         memcpy(to, here, bytes);

@@ -136,8 +136,7 @@ void halos_free(struct halo *h)
 
 /* ---- sending ---- */
 
-/* A row of so many floats, as MPI knows it; made once. */
-static MPI_Datatype row_type(int64_t cols)
+MPI_Datatype row_type(int64_t cols)
 {
     static struct {
         int64_t cols;

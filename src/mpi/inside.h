@@ -23,6 +23,12 @@ struct spread_array {
     int64_t cols;
     struct spread_array *next;
 };
+struct wanted {
+    const int32_t *row; /* (count) ascending, the caller's; NULL: all rows are */
+    int64_t count;
+    float *packed; /* those rows, one behind the other … */
+    size_t room;   /* … bytes of it */
+};
 struct world {
     const struct plugin_services *os;
     struct ranks ranks;
@@ -31,6 +37,7 @@ struct world {
     int64_t sent;                /* bytes of values, to each rank that gets them */
     struct axis *settled;        /* whose rows the data's parts have, or NULL … */
     struct spread_array *spread; /* … and arrays of which a rank has these rows only */
+    struct wanted wanted;        /* of values that the host reads */
     bool crowded;                /* fewer processors here than would be busy: who waits sleeps */
 };
 extern struct world world;
@@ -106,6 +113,9 @@ void parts_join(struct ranks *ranks); /* fills in what ranks do for data in part
 /* Leaves of a plan that are spread. */
 consm_status parts_leaves(struct compiled *c);
 
+/* This rank's rows of a value, and those that are wanted of all ranks'. */
+consm_status parts_download(float *to, const float *from, const struct axis *axis, int64_t cols);
+
 /* CONSM_EINVAL where an instruction that every rank computes as a whole walks a matrix of which
  * this one has a share. */
 consm_status parts_allow(const struct instr *in);
@@ -177,6 +187,9 @@ consm_status exchange_new(struct exchange *x, const struct halo *h, float *value
 void exchange_start(struct exchange *x);
 void exchange_wait(struct exchange *x);
 void exchange_free(struct exchange *x);
+
+/* A row of so many floats, as MPI knows it; made once. */
+MPI_Datatype row_type(int64_t cols);
 
 /* All rows of a value to all ranks: from its own rows in place, or from there to another array. */
 void gather_rows(float *to, const float *from, const struct axis *axis, int64_t cols);

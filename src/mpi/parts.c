@@ -111,8 +111,56 @@ done:
     return st;
 }
 
+static consm_status parts_want(const int32_t *row, int64_t count)
+{
+    world.wanted.row = row;
+    world.wanted.count = count;
+    return CONSM_OK;
+}
+
+/* count, first: how many of the wanted rows are each rank's, and where they begin among all. */
+static void share_wanted(int *count, int *first, const struct axis *axis)
+{
+    const struct wanted *w = &world.wanted;
+    int64_t k = 0;
+    for (int p = 0; p < world.ranks.size; p++) {
+        first[p] = (int)k;
+        while (k < w->count && w->row[k] < axis->cut[p + 1])
+            k++;
+        count[p] = (int)k - first[p];
+    }
+}
+
+consm_status parts_download(float *to, const float *from, const struct axis *axis, int64_t cols)
+{
+    struct wanted *w = &world.wanted;
+    int size = world.ranks.size, me = world.ranks.rank, *count = world.count, *first = count + size;
+    size_t row = (size_t)cols * sizeof(float), bytes = (size_t)w->count * row;
+    int64_t low = axis_low(axis), rows = axis_high(axis) - low;
+    MPI_Datatype type = row_type(cols);
+    MPI_Request here;
+    if (bytes > w->room) {
+        world.os->free(w->packed);
+        w->packed = world.os->zalloc(1, bytes);
+        w->room = w->packed ? bytes : 0;
+        if (!w->packed)
+            return CONSM_ENOMEM;
+    }
+    share_wanted(count, first, axis);
+    for (int64_t k = first[me]; k < first[me] + count[me]; k++)
+        memcpy(w->packed + k * cols, from + w->row[k] * cols, row);
+    world.sent += count[me] * cols * (int64_t)sizeof(float) * (size - 1);
+    MPI_Iallgatherv(MPI_IN_PLACE, 0, type, w->packed, count, first, type, world.comm, &here);
+    wait_all(&here, 1);
+    memcpy(to + low * cols, from + low * cols, (size_t)rows * row);
+    for (int64_t k = 0; k < w->count; k++)
+        memcpy(to + w->row[k] * cols, w->packed + k * cols, row);
+    return CONSM_OK;
+}
+
 void parts_join(struct ranks *ranks)
 {
+    ranks->want = parts_want;
     ranks->swap = parts_swap;
     ranks->settle = parts_settle;
     ranks->gather = parts_gather;

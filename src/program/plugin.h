@@ -85,6 +85,9 @@ struct ranks {
     consm_status (*spread)(float *array, int64_t cols);
     void (*unspread)(const float *array);
     uint64_t (*total)(uint64_t mine); /* of all ranks' numbers, modulo 2^64 */
+    /* Until it is asked again, what the host reads of a value that is divided like data in parts is
+     * this rank's rows and these (ascending; all ranks name the same), not all. NULL: all. */
+    consm_status (*want)(const int32_t *row, int64_t count);
     /* row_share.swap: records to whom they are for. */
     consm_status (*swap)(void **out, int64_t *got, const void *record, const int64_t *send,
                          size_t bytes);

@@ -30,6 +30,24 @@ done:
     return st;
 }
 
+/* Of a graph in parts a rank reads the logits of its own nodes and of those that validate or are
+ * measured. */
+static consm_status collect_known(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const struct problem *problem = s->problem;
+    if (!problem->graph->share)
+        return CONSM_OK;
+    for (int64_t i = 0; i < problem->nodes; i++)
+        s->knowns += problem_known(problem, i);
+    TRY(NEW(s->known, s->knowns + 1));
+    for (int64_t i = 0, k = 0; i < problem->nodes; i++)
+        if (problem_known(problem, i))
+            s->known[k++] = (int32_t)i;
+done:
+    return st;
+}
+
 /* A class's rows together weigh as much as any other's: weight_k = rows / (classes · rows of k). */
 static consm_status balance_classes(struct session *s)
 {
@@ -172,6 +190,7 @@ consm_status session_new(struct session **out, const struct problem *problem,
         s->options.config.metric = s->judge.metric;
         s->options.positive = s->judge.positive + 1;
     }
+    TRY(collect_known(s));
     s->target = problem->label;
     TRY(learner_open(&s->learner, backend, options->seed));
     s->learner.best = -1;
@@ -219,6 +238,7 @@ void session_free(struct session *s)
     judge_close(&s->judge);
     index_free(s->labelled);
     mem_free(s->row_weight);
+    mem_free(s->known);
     session_free_features(s);
     mem_free(s->train_time);
     mem_free(s->eval_time);
@@ -274,7 +294,23 @@ struct params *session_params(struct session *s)
 
 consm_status session_logits(const float **out, struct session *s)
 {
-    return learner_read(out, &s->learner, s->learner.eval, s->logits);
+    consm_status st = CONSM_OK;
+    TRY(ranks_want(s->known, s->knowns));
+    st = learner_read(out, &s->learner, s->learner.eval, s->logits);
+    ranks_want(NULL, 0);
+done:
+    return st;
+}
+
+bool problem_known(const struct problem *p, int64_t i)
+{
+    return p->role ? p->role[i] != SPLIT_NONE : p->label && p->label[i] >= 0;
+}
+
+bool problem_here(const struct problem *p, int64_t i)
+{
+    const struct row_share *share = p->graph->share;
+    return !share || (i >= share->low && i < share->high) || problem_known(p, i);
 }
 
 consm_status session_step(struct session *s, double *loss)

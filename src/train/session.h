@@ -33,6 +33,9 @@ struct session {
     struct lesson plain; /* its lesson without the procedure's extra loss */
     bool without_extra;  /* steps take that one */
     node logits;         /* of learner.eval */
+    int32_t *known; /* (knowns) of a graph in parts, the nodes whose logits every rank reads, or
+                       NULL: all */
+    int64_t knowns;
     struct index *labelled;
     float *row_weight;     /* (labelled) weight of each row in the loss, or NULL */
     const int32_t *target; /* (n) the classes the loss reads: the problem's, or a procedure's own */

@@ -23,6 +23,11 @@ struct problem {
                                    already, or NULL */
 };
 
+/* Whether every process has the logits of node i, where the graph is in parts: it has a role, or,
+ * where nobody trains, a label; and whether this one has them. */
+bool problem_known(const struct problem *p, int64_t i);
+bool problem_here(const struct problem *p, int64_t i);
+
 /* How far a run is; returning true asks it to stop with CONSM_ECANCEL. */
 struct progress {
     uint64_t seed;

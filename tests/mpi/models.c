@@ -2,6 +2,7 @@
  * FOLDER/MODEL.predictions. Started by mpirun it is divided among the ranks; check_mpi.sh compares
  * the files of any number of them with those of one process.
  * usage: mpi_models FOLDER DATASET EPOCHS [MODEL …] */
+#include "api/objects.h"
 #include "backends/ranks.h"
 #include "consm.h"
 #include "io/file.h"
@@ -51,6 +52,8 @@ static consm_status train_one(const char *folder, const char *model, const char 
     snprintf(path, sizeof path, "%s/%s.safetensors", folder, model);
     TRY(consm_model_save(trained, path));
     TRY(consm_predict(&guess, trained, data, 1));
+    if (data->data->rows) /* each rank has the probabilities of its own nodes */
+        TRY(ranks_gather(guess->probability, (size_t)guess->classes * sizeof *guess->probability));
     snprintf(path, sizeof path, "%s/%s.predictions", folder, model);
     TRY(save_predictions(path, guess));
 done:
