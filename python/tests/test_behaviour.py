@@ -128,10 +128,10 @@ UNSTOPPABLE = """
 import os, signal, threading
 from consm import _run
 over = threading.Event()
-def deaf():
+def deaf():  # Ctrl-C comes when the call is on its way, however slow the machine
+    threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     over.wait(100)
     return 0
-threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
     _run.run(deaf)
 except KeyboardInterrupt:
@@ -149,10 +149,10 @@ import gc, os, signal, threading, time, weakref, numpy as np
 from consm import _run
 over, seen = threading.Event(), []
 def deaf(address):
+    threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     over.wait(100)
     seen.append(np.ctypeslib.as_array((__import__("ctypes").c_double * 3).from_address(address)).sum())
     return 0
-threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 class Mine(np.ndarray):
     pass
 def call():
