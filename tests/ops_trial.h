@@ -4,6 +4,7 @@
 #define TESTS_OPS_TRIAL_H
 
 #include "ops_cases.h"
+#include "program/internal.h"
 #include "programs.h"
 
 struct trial {
@@ -16,6 +17,30 @@ struct trial {
     node out, loss; /* loss: in training only */
     float *mix;
 };
+
+/* Whether the backend has every operation that a case records. Transport is the card's and the
+ * reference's alone: the CPU's is src/ot, which is no program. */
+static inline bool trial_possible(const struct op_case *what, struct spot at,
+                                  struct backend *backend)
+{
+    struct world w;
+    struct params *params;
+    struct program *p;
+    bool possible = true;
+    world_make(&w, at);
+    OK(params_new(&params));
+    OK(program_new(&p, params, false));
+    w.x = own(p, "x", at.n, at.f);
+    w.y = own(p, "y", at.n, at.f);
+    assert_int_not_equal(what->build(p, &w), POISON);
+    for (node x = 0; x < p->count; x++)
+        possible = possible && (p->node[x].op < OP_DISTANCES || p->node[x].op > OP_POOL_HOPS ||
+                                backend->kind->supports(backend, p->node[x].op));
+    program_free(p);
+    params_free(params);
+    world_free(&w);
+    return possible;
+}
 
 static inline void trial_make(struct trial *t, const struct op_case *what, struct spot at,
                               struct backend *backend, bool training)

@@ -45,6 +45,10 @@ struct world {
     int32_t *label;
     int64_t *number; /* (n) of its nodes in a larger whole: now in a row, now with gaps */
     float *target, *weight, *row_weight;
+    float *point;         /* (5, f) */
+    float *chosen;        /* (nnz) 1 or 0 */
+    struct csr *repeated; /* some case's, and what of it counts: 1 or 0 */
+    float *member;
     node x, y; /* parameters (n, f) */
 };
 
@@ -111,6 +115,10 @@ static inline void world_make(struct world *w, struct spot at)
     OK(NEW(w->target, n * f));
     OK(NEW(w->weight, n * f));
     OK(NEW(w->row_weight, labelled));
+    OK(NEW(w->point, 5 * f));
+    OK(NEW(w->chosen, w->s->nnz));
+    for (int64_t k = 0; k < w->s->nnz; k++)
+        w->chosen[k] = k % 5 == 2 ? 0 : 1;
     for (int64_t i = 0; i < n; i++) {
         w->label[i] = (int32_t)rng_below(&r, (uint64_t)f);
         w->number[i] = 5 + i + i / 3 * 7;
@@ -121,6 +129,8 @@ static inline void world_make(struct world *w, struct spot at)
     }
     for (int64_t k = 0; k < labelled; k++)
         w->row_weight[k] = random_in(&r, 0.5, 2);
+    for (int64_t k = 0; k < 5 * f; k++)
+        w->point[k] = random_in(&r, 0, 1);
 }
 
 static inline void world_free(struct world *w)
@@ -136,6 +146,10 @@ static inline void world_free(struct world *w)
     mem_free(w->target);
     mem_free(w->weight);
     mem_free(w->row_weight);
+    mem_free(w->point);
+    mem_free(w->chosen);
+    csr_free(w->repeated);
+    mem_free(w->member);
 }
 
 /* Values a little away from the kinks of relu, abs and clamp, where differences mean nothing.

@@ -162,6 +162,32 @@ static void matching_inside_a_step_trains_alike(void **state)
     scene_close(&s);
 }
 
+/* Regularised transport, within a step and between two, whatever is made of it: a card has kernels
+ * for it, and for the pooling of all nodes; others leave both to the host. */
+static void transport_trains_alike(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {
+        "match_refresh 1",
+        "match_refresh 2 prune_by references match_join squared",
+        "match_refresh 1 map linear",
+        "match_refresh 2 map linear transport nearest",
+        "match_refresh 2 pool max two_hop_cap 9",
+        "match_refresh 1 pool sum two_hop_cap 9 transport nearest match_join squared",
+    };
+    struct scene s;
+    const struct model_def *model;
+    char settings[200];
+    scene_tiny(&s);
+    OK(model_find(&model, "consm"));
+    for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+        snprintf(settings, sizeof settings, "zeta 0.7 match_steps 3 gnn_steps 3 rounds 2 %s",
+                 ways[k]);
+        train_alike(&s, model, settings);
+    }
+    scene_close(&s);
+}
+
 /* ---- memory that the host cannot reach ---- */
 
 static void train_both(const struct scene *s, const char *name, const char *settings)
@@ -365,10 +391,11 @@ int main(void)
         cmocka_unit_test(models_train_alike),
         cmocka_unit_test(long_walks_train_alike),
         cmocka_unit_test(matching_inside_a_step_trains_alike),
+        cmocka_unit_test(transport_trains_alike),
         cmocka_unit_test(training_sends_what_it_changes),
         cmocka_unit_test(changes_reach_the_backend),
     };
-    const struct CMUnitTest on_card[] = {tests[0], tests[1], tests[2]};
+    const struct CMUnitTest on_card[] = {tests[0], tests[1], tests[2], tests[3]};
     return card_open ? cmocka_run_group_tests(on_card, NULL, NULL)
                      : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -289,5 +289,7 @@ int64_t scratch_attend(const struct instr *in);
 int64_t scratch_heads(const struct instr *in);
 int64_t scratch_spectral(const struct instr *in);
 int64_t scratch_keep(const struct instr *in);
+int64_t scratch_transport(const struct instr *in);
+int64_t scratch_hops(const struct instr *in);
 
 #endif

@@ -1,19 +1,22 @@
 /* Mapping and pooling inside the training step: references are the means of the labelled nodes'
- * embeddings, every member goes to the nearest, and h' is what those of one reference are on
- * average. Nothing of it leaves the backend, so that steps need not wait for the host. */
+ * embeddings, every member goes to the nearest or where its set's regularised plan sends it, and h'
+ * is what those of one reference are on average. Nothing of it leaves the backend, so that steps
+ * need not wait for the host. */
 #include "match/matcher_inside.h"
 
-/* Where instructions are cheaper than the host's looking in between. What the step can say: the
- * nearest reference, new at every step, sums or means, sets that are never sampled (a sample over
- * fewer edges need not be a part of one over all). */
+/* Where instructions are cheaper than the host's looking in between. What the step can say: no
+ * exact plan, new at every step, sums or means, sets that are never sampled (a sample over fewer
+ * edges need not be a part of one over all). */
 static bool possible(const struct matcher *m)
 {
     const struct config *c = m->config;
     const struct backend *backend = m->learner.backend;
-    return backend->kind->apart > 0 && c->transport == TRANSPORT_NEAREST && c->map != MAP_LINEAR &&
-           c->pool != POOL_MAX && c->match_refresh == 1 && m->sets.sampled == 0 &&
-           backend->kind->supports(backend, OP_NEAREST) &&
-           backend->kind->supports(backend, OP_NEAREST_SHARE);
+    return backend->kind->apart > 0 && c->transport != TRANSPORT_EXACT &&
+           (c->map == MAP_LINEAR || c->pool != POOL_MAX) && c->match_refresh == 1 &&
+           m->sets.sampled == 0 && backend->kind->supports(backend, OP_NEAREST) &&
+           backend->kind->supports(backend, OP_NEAREST_SHARE) &&
+           backend->kind->supports(backend, OP_DISTANCES) &&
+           backend->kind->supports(backend, OP_TRANSPORT);
 }
 
 static consm_status fill_sets(struct matcher *m)
@@ -76,13 +79,30 @@ void inside_keep(struct matcher *m)
     program_touch(m->learner.train.program, m->inside.kept);
 }
 
+/* Values of the sets' entries by the plan. ε is relative to the costs of all nodes, of which the
+ * step computes some only. */
+static node plan_share(const struct matcher *m, struct program *p, node plain, node references,
+                       node kept)
+{
+    const struct config *c = m->config;
+    node cost = distances(p, plain, references), all = cost;
+    if (m->reach.count < m->data.nodes)
+        all = distances(p, matcher_encode(m, p, 0, true), references);
+    enum take take = c->map == MAP_LINEAR ? TAKE_PLAN : c->pool == POOL_MEAN ? TAKE_MEAN : TAKE_SUM;
+    const struct transport t = apart_route(m, p, cost, all, take);
+    node share = transport(p, m->inside.sets, &t, kept);
+    return take == TAKE_PLAN ? scale(p, (float)m->data.classes, share) : share;
+}
+
 node inside_pool(const struct matcher *m, struct program *p, node h, node plain)
 {
     const struct inside *in = &m->inside;
+    const struct config *c = m->config;
     node references = segment_mean(p, gather(p, plain, m->ego), in->label);
-    node choice = nearest(p, plain, references);
     node kept = input(p, in->kept, in->sets->nnz, 1);
-    node share =
-        nearest_share(p, in->sets, choice, kept, m->data.classes, m->config->pool == POOL_MEAN);
+    node share = c->transport == TRANSPORT_NEAREST && c->map != MAP_LINEAR
+                     ? nearest_share(p, in->sets, nearest(p, plain, references), kept,
+                                     m->data.classes, c->pool == POOL_MEAN)
+                     : plan_share(m, p, plain, references, kept);
     return spmm_values(p, in->sets, share, h);
 }

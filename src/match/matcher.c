@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SCORE_BATCH = 4096 };
+enum { SCORE_BATCH = 4096, SCORE_FLOATS = 1 << 24 };
 
 static int64_t pairs_per_step(const struct matcher *m)
 {
@@ -16,7 +16,7 @@ static int64_t pairs_per_step(const struct matcher *m)
     return m->config->match_update == MATCH_UPDATE_EGO ? of_one : of_one * m->data.labelled;
 }
 
-static struct consm_ot_options transport_options(const struct config *c)
+struct consm_ot_options matcher_transport(const struct config *c)
 {
     struct consm_ot_options o = {.size = sizeof o};
     consm_ot_defaults(&o);
@@ -32,25 +32,41 @@ static consm_status allocate(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
-    struct consm_ot_options transport = transport_options(m->config);
     int64_t cap = m->config->two_hop_cap, largest = cap > 0 && cap < d->nodes ? cap : d->nodes;
-    m->score_batch = d->edges->count < SCORE_BATCH ? d->edges->count : SCORE_BATCH;
-    m->score_batch = m->score_batch > 0 ? m->score_batch : 1;
     TRY(ZNEW(m->scratch, team_size(m->team)));
     for (int i = 0; i < team_size(m->team); i++)
         TRY(pool_scratch_new(&m->scratch[i], d->nodes, d->classes, largest,
                              m->config->map == MAP_LINEAR));
-    TRY(ot_plans_new(&m->plans, d->nodes, d->classes, largest, &transport, team_size(m->team)));
     TRY(NEW(m->similarity, d->nodes * d->classes));
     TRY(NEW(m->reference_point, d->classes * m->config->match_width));
     TRY(NEW(m->own_score, d->edges->count));
     TRY(NEW(m->order, d->edges->count));
-    TRY(NEW(m->pooled, d->nodes * d->classes * m->config->match_width));
     TRY(NEW(m->keep, d->graph->nnz));
+done:
+    return st;
+}
+
+/* A batch of edges, and the host's part in mapping and pooling where the backend has none. Where
+ * pooling is a part of what scores a batch, it had better be all edges. */
+static consm_status allocate_scoring(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    const struct match_data *d = &m->data;
+    struct consm_ot_options transport = matcher_transport(m->config);
+    int64_t cap = m->config->two_hop_cap, largest = cap > 0 && cap < d->nodes ? cap : d->nodes;
+    int64_t width = d->classes * m->config->match_width;
+    int64_t most =
+        m->apart.used && SCORE_FLOATS / width > SCORE_BATCH ? SCORE_FLOATS / width : SCORE_BATCH;
+    m->score_batch = d->edges->count < most ? d->edges->count : most;
+    m->score_batch = m->score_batch > 0 ? m->score_batch : 1;
     TRY(index_new(&m->score_left, m->score_batch, d->nodes));
     TRY(index_new(&m->score_right, m->score_batch, d->nodes));
     TRY(ZNEW(m->batch_left, m->score_batch));
     TRY(ZNEW(m->batch_right, m->score_batch));
+    if (m->apart.used)
+        return CONSM_OK;
+    TRY(ot_plans_new(&m->plans, d->nodes, d->classes, largest, &transport, team_size(m->team)));
+    TRY(NEW(m->pooled, d->nodes * width));
 done:
     return st;
 }
@@ -128,6 +144,8 @@ consm_status matcher_new(struct matcher **out, const struct match_data *data,
     m->learner.advice = "a smaller --match-lr may help";
     TRY(allocate(m));
     TRY(allocate_training(m));
+    TRY(apart_new(m));
+    TRY(allocate_scoring(m));
     TRY(matcher_record(m));
     TRY(learner_start(&m->learner, seed ^ 0x6d61746368u, false));
     *out = m;
@@ -148,6 +166,7 @@ void matcher_free(struct matcher *m)
     subgraphs_free(&m->sets);
     pooling_free(&m->pooling);
     inside_free(&m->inside);
+    apart_free(&m->apart);
     index_free(m->left);
     index_free(m->right);
     index_free(m->ends);
@@ -243,14 +262,22 @@ static consm_status map_members(struct matcher *m, const float *h)
     const struct config *c = m->config;
     const struct subgraphs *sets = &m->sets;
     int64_t members = sets->start[sets->count], k = m->data.classes;
-    ot_plans_costs(m->plans, h, m->reference_point, c->match_width, m->team);
+    const float *plan = NULL;
+    if (m->apart.used)
+        TRY(apart_map(&plan, m));
+    else
+        ot_plans_costs(m->plans, h, m->reference_point, c->match_width, m->team);
     if (c->map == MAP_LINEAR) {
         TRY(GROW(m->member_plan, 0, m->plan_capacity, members * k));
-        pooling_map(NULL, m->member_plan, sets, k, m->plans, m->team);
-        TRY(pooling_split(&m->pooling, sets, m->member_plan));
+        if (!plan)
+            pooling_map(NULL, m->member_plan, sets, k, m->plans, m->team);
+        TRY(pooling_split(&m->pooling, sets, plan ? plan : m->member_plan));
     } else {
         TRY(GROW(m->member_reference, 0, m->reference_capacity, members));
-        pooling_map(m->member_reference, NULL, sets, k, m->plans, m->team);
+        if (plan)
+            apart_assign(m->member_reference, plan, sets, k);
+        else
+            pooling_map(m->member_reference, NULL, sets, k, m->plans, m->team);
         if (m->member)
             TRY(pooling_list(m->member, m->member_row, sets, m->member_reference, k,
                              m->reach.place));
@@ -280,14 +307,19 @@ consm_status matcher_prune(struct matcher *m, double zeta, const float *score)
         memset(m->keep, 1, (size_t)d->graph->nnz);
     else
         prune_top(m->keep, d->graph->nnz, score, d->edges, kept, m->order);
+    if (m->apart.used)
+        apart_keep(m);
     if (d->labelled == 0)
         return CONSM_OK;
     TRY(subgraphs_collect(&m->sets, &m->scratch[0].walk, d->graph, m->keep, d->train, d->labelled,
                           m->config->two_hop_cap, m->seed));
-    if (m->inside.sets)
+    if (m->inside.sets) {
         inside_keep(m);
-    else
-        TRY(map_members(m, h));
+        return CONSM_OK;
+    }
+    if (m->apart.used)
+        apart_sets(m);
+    TRY(map_members(m, h));
 done:
     return st;
 }
@@ -305,7 +337,9 @@ consm_status matcher_train(struct matcher *m, int64_t steps, double *loss)
         steps = m->data.labelled;
     for (int64_t i = 0; i < steps; i++) {
         if (i > 0 && i % c->match_refresh == 0 && !m->inside.sets) {
-            TRY(update_references(&h, m));
+            h = NULL;
+            if (!m->apart.used)
+                TRY(update_references(&h, m));
             TRY(map_members(m, h));
         }
         TRY(matcher_draw_pairs(m));
@@ -333,6 +367,11 @@ consm_status matcher_pool(struct matcher *m, const int32_t *only, int64_t count)
     const struct config *c = m->config;
     const float *h;
     TRY(update_references(&h, m));
+    m->projected = false;
+    if (m->apart.used) {
+        apart_want(m, only, count);
+        return CONSM_OK;
+    }
     struct pool_all q = {.graph = d->graph,
                          .node = only,
                          .count = count,
@@ -356,14 +395,18 @@ static consm_status project(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     const float *ego, *head, *left, *right;
-    if (!m->project) {
-        program_bind(m->score, m->pooled_input, m->pooled);
+    if (m->projected)
         return CONSM_OK;
-    }
-    TRY(program_read(&ego, m->learner.eval, m->embedding));
+    m->projected = true;
+    if (!m->apart.used)
+        program_bind(m->project ? m->project : m->score, m->pooled_input, m->pooled);
+    if (!m->project)
+        return CONSM_OK;
     TRY(program_read(&head, m->learner.eval, m->head));
-    program_bind(m->project, m->pooled_input, m->pooled);
-    program_bind(m->project, m->ego_input, ego);
+    if (!m->apart.used) {
+        TRY(program_read(&ego, m->learner.eval, m->embedding));
+        program_bind(m->project, m->ego_input, ego);
+    }
     TRY(learner_run(&m->learner, m->project));
     TRY(program_read(&left, m->project, m->left_part));
     TRY(program_read(&right, m->project, m->right_part));

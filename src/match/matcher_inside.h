@@ -4,6 +4,7 @@
 
 #include "match/reach.h"
 #include "nn/learner.h"
+#include "program/program.h"
 
 /*
  * Mapping as a part of the training step, for backends to which the host is far: to the nearest
@@ -14,6 +15,19 @@ struct inside {
     struct csr *sets;    /* NULL: mapping is the host's */
     float *kept;         /* (nnz) 1, or 0: not in the set over the kept edges */
     struct index *label; /* (labelled) their classes */
+};
+
+/*
+ * Mapping between steps and pooling of all nodes as programs, for the same backends (apart.c).
+ */
+struct apart {
+    bool used;
+    struct csr *sets;            /* (labelled·c, n) the sets as they are, each c times … */
+    struct index *train, *label; /* (labelled) … of these nodes, with these classes … */
+    struct program *map;         /* … and what maps them; NULL: mapping is a part of the step */
+    node plan;
+    float *kept;   /* (nnz) of the graph: 1, or 0 */
+    float *wanted; /* (n) whether a node's set is to be pooled */
 };
 
 struct matcher {
@@ -35,6 +49,7 @@ struct matcher {
     struct subgraphs sets;             /* of the labelled nodes */
     struct pooling pooling;            /* their P */
     struct inside inside;              /* instead of P where mapping is a part of the step */
+    struct apart apart;                /* instead of plans and pooled */
     struct index *member, *member_row; /* (members) instead of P when pooling takes the largest … */
     struct index *pooled_row;          /* (labelled·c) … and the rows of h' among its results */
     int32_t *member_reference;         /* (members) */
@@ -48,7 +63,7 @@ struct matcher {
 
     int references;         /* (c, f) r, among the parameters, so that they are saved with them */
     float *reference_point; /* (c, width) their values, as of the last update_references() */
-    struct ot_plans *plans; /* from nodes to reference points */
+    struct ot_plans *plans; /* from nodes to reference points; NULL: the backend's own */
 
     int64_t pairs;              /* per step, half of them positive */
     struct index *left, *right; /* (pairs) positions among the labelled nodes */
@@ -62,11 +77,17 @@ struct matcher {
     struct index *score_left, *score_right; /* (SCORE_BATCH) nodes */
     int32_t *batch_left, *batch_right;      /* … as they are handed over */
     int64_t score_batch;
-    float *pooled; /* (n, c·f) */
+    float *pooled;  /* (n, c·f) */
+    bool projected; /* since the last pooling */
 };
+
+/* matcher.c: how nodes go to references. */
+struct consm_ot_options matcher_transport(const struct config *c);
 
 /* record.c: the three programs over one parameter store. */
 consm_status matcher_record(struct matcher *m);
+/* h of the nodes that the program reads, or of all. */
+node matcher_encode(const struct matcher *m, struct program *p, double dropout, bool all);
 
 /* inside.c: sets are those over all edges. */
 consm_status inside_new(struct matcher *m);
@@ -74,6 +95,23 @@ void inside_free(struct inside *in);
 void inside_keep(struct matcher *m); /* as the sets are now */
 /* h' of the labelled nodes, (labelled·c, width), from h and from what it is without dropout. */
 node inside_pool(const struct matcher *m, struct program *p, node h, node plain);
+
+/* apart.c: sets are those over all edges. */
+consm_status apart_new(struct matcher *m);
+void apart_free(struct apart *a);
+void apart_sets(struct matcher *m); /* as they are now */
+void apart_keep(struct matcher *m); /* as the kept edges are now */
+void apart_want(struct matcher *m, const int32_t *only, int64_t count); /* only NULL: all */
+/* Set i's plan (c, size) begins at c·start[i]; where mass does not split an entry is 1 or 0. */
+consm_status apart_map(const float **plan, struct matcher *m);
+void apart_assign(int32_t *reference, const float *plan, const struct subgraphs *s,
+                  int64_t classes);
+/* cost of the points in question; all_costs (n, c), whose mean ε is relative to. */
+struct transport apart_route(const struct matcher *m, struct program *p, node cost, node all_costs,
+                             enum take take);
+consm_status apart_record_map(struct matcher *m);
+/* h' (n, c·width) of all nodes from their h. */
+node apart_pool(const struct matcher *m, struct program *p, node h);
 
 /* pairs.c: what the next step trains on. */
 consm_status matcher_group(struct matcher *m);

@@ -4,10 +4,10 @@
 #include "nn/layers.h"
 
 /* X of the nodes that training reads, or of all. */
-static node features(const struct matcher *m, struct program *p)
+static node features(const struct matcher *m, struct program *p, bool all)
 {
     const struct match_data *d = &m->data;
-    if (program_training(p))
+    if (program_training(p) && !all)
         return m->reach.sparse ? sparse(p, m->reach.sparse)
                                : input(p, m->reach.dense, m->reach.count, d->features);
     return d->sparse ? sparse(p, d->sparse) : input(p, d->dense, d->nodes, d->features);
@@ -15,10 +15,10 @@ static node features(const struct matcher *m, struct program *p)
 
 /* h = Encoder(X), an MLP of match_layers layers                               (Eq. embedding)
  * With one layer its end is a ReLU and dropout; with more the last layer is linear. */
-static node encoder(const struct matcher *m, struct program *p, double dropout)
+node matcher_encode(const struct matcher *m, struct program *p, double dropout, bool all)
 {
     const struct config *c = m->config;
-    node h = features(m, p);
+    node h = features(m, p, all);
     for (int64_t l = 1; l <= c->match_layers; l++) {
         h = linear(p, layer_name(l).text, h, c->match_width);
         if (l < c->match_layers || c->match_layers == 1)
@@ -116,9 +116,9 @@ static consm_status record_train(struct matcher *m)
     consm_status st = CONSM_OK;
     struct program *p;
     TRY(program_new(&p, m->learner.params, true));
-    node h = encoder(m, p, m->config->match_dropout);
+    node h = matcher_encode(m, p, m->config->match_dropout, false);
     /* h'_i = B(p*_i, h_i) for every labelled node: P·h, c rows each          (Eq. our_monge_map) */
-    node rows = m->inside.sets ? inside_pool(m, p, h, encoder(m, p, 0))
+    node rows = m->inside.sets ? inside_pool(m, p, h, matcher_encode(m, p, 0, false))
                 : m->member    ? gather(p, segment_max(p, gather(p, h, m->member), m->member_row),
                                         m->pooled_row)
                                : spmm(p, m->pooling.matrix, h);
@@ -134,12 +134,21 @@ static consm_status record_encode(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     TRY(program_new(&m->learner.eval, m->learner.params, false));
-    m->embedding = encoder(m, m->learner.eval, m->config->match_dropout);
+    m->embedding = matcher_encode(m, m->learner.eval, m->config->match_dropout, true);
     m->head = class_head(m, m->learner.eval, m->embedding);
     program_keep(m->learner.eval, m->embedding);
     program_keep(m->learner.eval, m->head);
 done:
     return st;
+}
+
+/* h' of every node: of its h, or what the host brings. */
+static node pooled_subgraphs(struct matcher *m, struct program *p, node h)
+{
+    if (m->apart.used)
+        return apart_pool(m, p, h);
+    return m->pooled_input =
+               input(p, NULL, m->data.nodes, m->data.classes * m->config->match_width);
 }
 
 /* The first layer of M on the pooled subgraphs of all nodes, once for all batches of edges. */
@@ -150,10 +159,12 @@ static consm_status record_project(struct matcher *m)
         return CONSM_OK;
     TRY(program_new(&m->project, m->learner.params, false));
     struct program *p = m->project;
-    m->pooled_input = input(p, NULL, m->data.nodes, m->data.classes * m->config->match_width);
-    m->ego_input = input(p, NULL, m->data.nodes, m->config->match_width);
-    m->left_part = left_part(m, p, m->pooled_input, m->ego_input);
-    m->right_part = right_part(m, p, m->pooled_input, m->ego_input);
+    node ego = m->apart.used ? matcher_encode(m, p, 0, true)
+                             : input(p, NULL, m->data.nodes, m->config->match_width);
+    node pooled = pooled_subgraphs(m, p, ego);
+    m->ego_input = ego;
+    m->left_part = left_part(m, p, pooled, ego);
+    m->right_part = right_part(m, p, pooled, ego);
     program_keep(p, m->left_part);
     program_keep(p, m->right_part);
 done:
@@ -176,8 +187,8 @@ static consm_status record_score(struct matcher *m)
         w = axpby(p, 0.5f, match_parts(m, p, left, right, q, i, j), 0.5f,
                   match_parts(m, p, left, right, q, j, i));
     } else {
-        m->pooled_input = input(p, NULL, n, m->data.classes * m->config->match_width);
-        w = match_squared(m, p, m->pooled_input, i, j);
+        node h = m->apart.used ? matcher_encode(m, p, 0, true) : POISON;
+        w = match_squared(m, p, pooled_subgraphs(m, p, h), i, j);
     }
     m->scores = clamp(p, w, 0, 1);
     program_keep(p, m->scores);
@@ -193,9 +204,12 @@ static consm_status record_scoring(struct matcher *m)
     TRY(record_encode(m));
     TRY(record_project(m));
     TRY(record_score(m));
+    TRY(apart_record_map(m));
     TRY(program_compile(m->learner.eval, m->learner.backend));
     if (m->project)
         TRY(program_compile(m->project, m->learner.backend));
+    if (m->apart.map)
+        TRY(program_compile(m->apart.map, m->learner.backend));
     TRY(program_compile(m->score, m->learner.backend));
 done:
     return st;

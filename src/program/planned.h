@@ -39,6 +39,12 @@ struct optimiser {
     const struct params *params; /* which parts of the blocks are trained */
 };
 
+/* What is made of a transport plan (size columns that sum to 1/size each, heads rows to 1/heads
+ * each): itself; or every column goes to the row with its largest entry, the first of several that
+ * are as large but for rounding, with 1, or with 1 over the columns that go there; or, of what is
+ * pooled by it, the largest. */
+enum take { TAKE_PLAN, TAKE_SUM, TAKE_MEAN, TAKE_MAX };
+
 /* What an operation needs beside its sources; ops.def says which of these it reads. */
 struct attr {
     float a, b;
@@ -48,6 +54,8 @@ struct attr {
     int64_t column;                    /* first column of a slice */
     int64_t heads, rank, iterations;   /* attention; spectra */
     enum op function;                  /* which one UNARY_GRAD differentiates */
+    enum take take;                    /* transport */
+    uint64_t seed;                     /* of samples that are the same at every step */
     size_t state;                      /* offset into PLACE_STATE */
     const struct csr *csr;             /* leaves: */
     const struct index *index, *other;

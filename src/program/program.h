@@ -167,6 +167,34 @@ node pair_cosine(struct program *p, node x, const struct index *i, const struct 
 node pair_squared(struct program *p, node x, const struct index *i, const struct index *j);
 node batch_norm(struct program *p, const char *name, node x);
 
+/* ---- transport (ops/transport.c) ----------------------------------------- */
+
+/* All of these are choices: they end what is differentiated. */
+
+/* (n,c): squared distances of the rows of x to those of y (c,f). */
+node distances(struct program *p, node x, node y);
+
+/* How a set of points is transported to c references: regularised by ε (1,1), costs (points,c), all
+ * points weighing the same and all references too, until the references' shares are met to a sum of
+ * deviations of tolerance, in at most so many iterations; 0: each point to the nearest. */
+struct transport {
+    node cost, epsilon;
+    double tolerance;
+    int64_t iterations;
+    enum take take;
+};
+
+/* Values (nnz,1) for spmm_values over s, whose rows come in runs of c with the same columns, one
+ * for each reference: the plan of the set of those columns where w (nnz,1) is not 0. s may change
+ * and become shorter; what lies behind it is left as it was. */
+node transport(struct program *p, const struct csr *s, const struct transport *t, node w);
+
+/* (n,c·f): the rows of x of each node's two-hop set over the entries of s with kept (nnz,1) not 0,
+ * pooled by reference. cap > 0: larger sets are sampled from (seed, node) as src/match/walk.h says.
+ * Rows whose wanted (n,1) is 0 are 0. */
+node pool_hops(struct program *p, const struct csr *s, const struct transport *t, node x, node kept,
+               node wanted, int64_t cap, uint64_t seed);
+
 /* ---- spectra (ops/spectral.c) -------------------------------------------- */
 /* Sum of the `rank` largest singular values of the matrix with pattern s and values (nnz,1), by at
  * most `iterations` subspace iterations from where the last run ended. */

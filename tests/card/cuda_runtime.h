@@ -107,6 +107,13 @@ static inline unsigned atomicAdd(unsigned *to, unsigned more)
     return before;
 }
 
+static inline int atomicMin(int *to, int other)
+{
+    int before = *to;
+    *to = other < before ? other : before;
+    return before;
+}
+
 static inline unsigned __umulhi(unsigned a, unsigned b)
 {
     return (unsigned)((uint64_t)a * b >> 32);

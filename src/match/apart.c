@@ -1,0 +1,165 @@
+/* Mapping between steps, and pooling of all nodes before edges are scored, as programs: for
+ * backends to which the host is far. Of a map the host learns where members go; of pooling nothing.
+ */
+#include "match/matcher_inside.h"
+
+enum { MOST_PASSES = 200 };
+
+/* An exact plan is a linear program, solved pivot after pivot: that stays the host's. */
+static bool possible(const struct matcher *m)
+{
+    const struct backend *backend = m->learner.backend;
+    return backend->kind->apart > 0 && m->config->transport != TRANSPORT_EXACT &&
+           backend->kind->supports(backend, OP_DISTANCES) &&
+           backend->kind->supports(backend, OP_TRANSPORT) &&
+           backend->kind->supports(backend, OP_POOL_HOPS);
+}
+
+/* What mapping needs where it is no part of the step: the labelled nodes and their classes, and
+ * room for their sets, which are never larger than over all edges, as they are now. */
+static consm_status allocate_map(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    const struct match_data *d = &m->data;
+    struct apart *a = &m->apart;
+    int64_t entries = m->sets.start[m->sets.count] * d->classes;
+    TRY(csr_new(&a->sets, d->labelled * d->classes, d->nodes, entries, false));
+    a->sets->changes = true;
+    TRY(index_new(&a->train, d->labelled, d->nodes));
+    TRY(index_set(a->train, d->train));
+    TRY(index_new(&a->label, d->labelled, d->classes));
+    for (int64_t i = 0; i < d->labelled; i++)
+        a->label->row[i] = d->label[d->train[i]];
+    TRY(index_set(a->label, a->label->row));
+    apart_sets(m);
+done:
+    return st;
+}
+
+consm_status apart_new(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    if (!possible(m))
+        return CONSM_OK;
+    TRY(ZNEW(m->apart.kept, m->data.graph->nnz));
+    TRY(ZNEW(m->apart.wanted, m->data.nodes));
+    if (m->data.labelled > 0 && !m->inside.sets)
+        TRY(allocate_map(m));
+    m->apart.used = true;
+done:
+    return st;
+}
+
+void apart_free(struct apart *a)
+{
+    program_free(a->map);
+    csr_free(a->sets);
+    index_free(a->train);
+    index_free(a->label);
+    mem_free(a->kept);
+    mem_free(a->wanted);
+    *a = (struct apart){0};
+}
+
+/* ---- what changes -------------------------------------------------------- */
+
+void apart_sets(struct matcher *m)
+{
+    const struct subgraphs *s = &m->sets;
+    struct csr *a = m->apart.sets;
+    int64_t c = m->data.classes, at = 0;
+    for (int64_t r = 0; r < a->rows; r++) {
+        a->start[r] = at;
+        for (int64_t k = s->start[r / c]; k < s->start[r / c + 1]; k++)
+            a->col[at++] = s->member[k];
+    }
+    a->start[a->rows] = a->nnz = at;
+    csr_touch(a);
+}
+
+static struct program *pooling_program(const struct matcher *m)
+{
+    return m->project ? m->project : m->score;
+}
+
+void apart_keep(struct matcher *m)
+{
+    for (int64_t k = 0; k < m->data.graph->nnz; k++)
+        m->apart.kept[k] = m->keep[k] ? 1 : 0;
+    program_touch(pooling_program(m), m->apart.kept);
+}
+
+void apart_want(struct matcher *m, const int32_t *only, int64_t count)
+{
+    for (int64_t i = 0; i < m->data.nodes; i++)
+        m->apart.wanted[i] = only ? 0 : 1;
+    for (int64_t k = 0; only && k < count; k++)
+        m->apart.wanted[only[k]] = 1;
+    program_touch(pooling_program(m), m->apart.wanted);
+}
+
+consm_status apart_map(const float **plan, struct matcher *m)
+{
+    return learner_read(plan, &m->learner, m->apart.map, m->apart.plan);
+}
+
+void apart_assign(int32_t *reference, const float *plan, const struct subgraphs *s, int64_t classes)
+{
+    for (int64_t i = 0; i < s->count; i++) {
+        int64_t first = s->start[i], size = s->start[i + 1] - first;
+        for (int64_t r = 0; r < classes; r++)
+            for (int64_t k = 0; k < size; k++)
+                if (plan[classes * first + r * size + k] != 0)
+                    reference[first + k] = (int32_t)r;
+    }
+}
+
+/* ---- recording ----------------------------------------------------------- */
+
+struct transport apart_route(const struct matcher *m, struct program *p, node cost, node all_costs,
+                             enum take take)
+{
+    struct consm_ot_options o = matcher_transport(m->config);
+    double costs = (double)m->data.nodes * (double)m->data.classes;
+    return (struct transport){.cost = cost,
+                              .epsilon = scale(p, (float)(o.epsilon / costs), sum(p, all_costs)),
+                              .tolerance = o.tolerance,
+                              .iterations = o.method == CONSM_OT_NEAREST ? 0 : MOST_PASSES,
+                              .take = take};
+}
+
+consm_status apart_record_map(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    struct apart *a = &m->apart;
+    struct program *p;
+    if (!a->sets)
+        return CONSM_OK;
+    TRY(program_new(&a->map, m->learner.params, false));
+    p = a->map;
+    node h = matcher_encode(m, p, 0, true);
+    node references = segment_mean(p, gather(p, h, a->train), a->label);
+    node cost = distances(p, h, references);
+    const struct transport t =
+        apart_route(m, p, cost, cost, m->config->map == MAP_LINEAR ? TAKE_PLAN : TAKE_SUM);
+    a->plan =
+        transport(p, a->sets, &t, fill(p, 1, m->sets.start[m->sets.count] * m->data.classes, 1));
+    program_keep(p, a->plan);
+done:
+    return st;
+}
+
+node apart_pool(const struct matcher *m, struct program *p, node h)
+{
+    const struct match_data *d = &m->data;
+    const struct config *c = m->config;
+    node references = state(p, "references", d->classes, c->match_width, INIT_ZERO);
+    node cost = distances(p, h, references);
+    enum take take = c->map == MAP_LINEAR   ? TAKE_PLAN
+                     : c->pool == POOL_MAX  ? TAKE_MAX
+                     : c->pool == POOL_MEAN ? TAKE_MEAN
+                                            : TAKE_SUM;
+    const struct transport t = apart_route(m, p, cost, cost, take);
+    return pool_hops(p, d->graph, &t, h, input(p, m->apart.kept, d->graph->nnz, 1),
+                     input(p, m->apart.wanted, d->nodes, 1), c->two_hop_cap, m->seed);
+}
