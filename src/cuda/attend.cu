@@ -230,7 +230,6 @@ __device__ static void write_row(struct attended<V> &s, const struct attend &a,
 template <int V, class TAIL>
 __global__ void __launch_bounds__(THREADS) attend_kernel(struct attend a, TAIL tail)
 {
-    __shared__ typename kept_of<TAIL>::type kept;
     const struct share mine = share_of(a.start, a.rows, a.cut);
     begin();
     for (int turn = 0; turn < turns_of(a) && mine.pieces > 0; turn++) {
@@ -244,9 +243,7 @@ __global__ void __launch_bounds__(THREADS) attend_kernel(struct attend a, TAIL t
         if (!whole)
             continue;
         write_row<V>(s, a, me, mine.row, turn);
-        if (me.active && me.group == 0)
-            tail_keep(tail, kept, me.column, s.out);
-        tail_run(tail, kept, mine.row);
+        tail_run(tail, mine.row);
     }
 }
 
@@ -331,7 +328,6 @@ __device__ static void write_column(const struct attend &a, const struct stand &
 template <int V, class TAIL>
 __global__ void __launch_bounds__(THREADS) attend_columns_kernel(struct attend a, TAIL tail)
 {
-    __shared__ typename kept_of<TAIL>::type kept;
     const struct share mine = share_of(a.start, a.rows, a.cut);
     begin();
     for (int turn = 0; turn < turns_of(a) && mine.pieces > 0; turn++) {
@@ -347,9 +343,7 @@ __global__ void __launch_bounds__(THREADS) attend_columns_kernel(struct attend a
         if (!whole)
             continue;
         write_column<V>(a, me, mine.row, s, turn);
-        if (me.active && me.group == 0)
-            tail_keep(tail, kept, me.column, s.out);
-        tail_run(tail, kept, mine.row);
+        tail_run(tail, mine.row);
     }
 }
 

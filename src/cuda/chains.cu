@@ -249,9 +249,6 @@ void chains_plan(const struct planned *plan, int32_t *chain_of)
 static struct tail_op tail_op_of(const struct instr *in, const struct cuda_context *cx)
 {
     struct tail_op t = {};
-    t.kept = -1;
-    for (int i = 0; i < NODE_SOURCES; i++)
-        t.from[i] = -1;
     t.op = in->op;
     t.function = in->attr.function;
     t.transposed = in->attr.other_transposed;
@@ -297,60 +294,6 @@ static void follow_indices(struct tail *tail, const struct instr *instr, const i
     }
 }
 
-/* A row that a warp keeps: from the member that made it (-1: the chain's first) to the last that reads
- * it, in floats at … at+cols-1. */
-struct stay {
-    int made, last, at, cols;
-};
-
-/* Where a row of so many columns has room beside those that are there while it is. */
-static int room_for(const struct stay *stay, int stays, int made, int cols)
-{
-    int at = 0;
-    for (int i = 0; i < stays; i++)
-        if (stay[i].last >= made && stay[i].at < at + cols && at < stay[i].at + stay[i].cols) {
-            at = stay[i].at + stay[i].cols;
-            i = -1; /* look again */
-        }
-    return at;
-}
-
-/* Lets members after number `made` find its row beside them. Returns where it is kept, or -1. */
-static int keep_row(struct tail *tail, const struct instr *instr, const int32_t *member,
-                    struct stay *stay, int *stays, struct stay row, const float *out)
-{
-    const int count = tail->count;
-    bool reads[TAIL_MOST][NODE_SOURCES] = {};
-    for (int i = row.made + 1; i < count; i++)
-        for (int s = 0; s < NODE_SOURCES && !tail->op[i].via_start; s++)
-            if (tail->op[i].src[s] == out && reading(&instr[member[i]], s) == SAME_ROW) {
-                reads[i][s] = true;
-                row.last = i;
-            }
-    row.at = room_for(stay, *stays, row.made, row.cols);
-    if (row.last < 0 || row.at + row.cols > KEPT_MOST)
-        return -1;
-    for (int i = 0; i < count; i++)
-        for (int s = 0; s < NODE_SOURCES; s++)
-            if (reads[i][s])
-                tail->op[i].from[s] = row.at;
-    stay[(*stays)++] = row;
-    return row.at;
-}
-
-static void keep_rows(struct tail *tail, const struct instr *instr, const int32_t *member,
-                      const struct instr *first)
-{
-    struct stay stay[TAIL_MOST + 1];
-    int stays = 0;
-    tail->kept = keep_row(tail, instr, member, stay, &stays, {-1, -1, 0, (int)first->cols},
-                          first->out);
-    for (int i = 0; i < tail->count; i++)
-        if (!tail->op[i].via_start)
-            tail->op[i].kept = keep_row(tail, instr, member, stay, &stays,
-                                        {i, -1, 0, (int)instr[member[i]].cols}, tail->op[i].out);
-}
-
 void chain_launch(const struct instr *instr, int32_t instrs, const int32_t *chain_of, int32_t first,
                   const struct cuda_context *cx)
 {
@@ -364,7 +307,6 @@ void chain_launch(const struct instr *instr, int32_t instrs, const int32_t *chai
             tail.op[tail.count++] = tail_op_of(&instr[i], cx);
         }
     follow_indices(&tail, instr, member);
-    keep_rows(&tail, instr, member, &instr[first]);
     struct cuda_context with = *cx;
     with.tail = tail.count ? &tail : NULL;
     cuda_kernels[instr[first].op](&instr[first], &with);

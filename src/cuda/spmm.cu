@@ -104,7 +104,6 @@ __device__ inline void finish_row(vec<V> &s, const struct spmm &a, const struct 
 template <int V, bool HEADS, class TAIL>
 __global__ void __launch_bounds__(THREADS) spmm_kernel(struct spmm a, int shift, TAIL tail)
 {
-    __shared__ typename kept_of<TAIL>::type kept;
     const int lane = threadIdx.x % WARP;
     const struct share mine = share_of(a.start, a.rows, a.cut);
     struct fetched first = {};
@@ -132,11 +131,9 @@ __global__ void __launch_bounds__(THREADS) spmm_kernel(struct spmm a, int shift,
     });
     if (!whole)
         return;
-    if (me.group == 0 && me.active) {
+    if (me.group == 0 && me.active)
         finish_row<V>(sum, a, me, mine.row, mine.entries);
-        tail_keep(tail, kept, me.column, sum);
-    }
-    tail_run(tail, kept, mine.row);
+    tail_run(tail, mine.row);
 }
 
 /* How many columns a product's width is taken at a time: what divides it, and a head of it. */

@@ -3,9 +3,8 @@
  * than its start, and most of a step is a sparse product followed by things that are done to each
  * row alone: bias, activation, dropout, a product with a small matrix, the gradient of the loss.
  * The warp that has finished a row of the product goes on with them. Every result is written to
- * its place in memory as if it had a kernel of its own; what the warp itself reads again it keeps
- * beside it, in the block's memory, since going to the card's and back takes longer than most of
- * these operations. chains.cu decides what is joined.
+ * its place in memory as if it had a kernel of its own, and read from there. chains.cu decides what
+ * is joined.
  */
 #ifndef CUDA_TAIL_CUH
 #define CUDA_TAIL_CUH
@@ -27,28 +26,23 @@ struct tail_op {
     const int64_t *via_start; /* its rows are those that an index has for the chain's row; … */
     const int32_t *via_item;  /* … NULL: it is the chain's row */
     struct drop drop;
-    int kept, from[NODE_SOURCES]; /* where the warp keeps the result, and finds sources; -1: nowhere */
 };
 
-enum { TAIL_MOST = 14, KEPT_MOST = 192 }; /* operations; floats that a warp keeps */
+enum { TAIL_MOST = 14 }; /* operations */
 struct tail {
     int count;
-    int kept; /* where the chain's first result goes; -1: nowhere */
     struct tail_op op[TAIL_MOST];
 };
 
 /* Row r of a source that has so many columns. */
-__device__ inline const float *tail_source(const struct tail_op &t, const float *own, int i,
-                                           int64_t r, int cols)
+__device__ inline const float *tail_source(const struct tail_op &t, int i, int64_t r, int cols)
 {
-    return t.from[i] >= 0 ? own + t.from[i] : t.src[i] + r * cols;
+    return t.src[i] + r * cols;
 }
 
-__device__ inline void tail_put(const struct tail_op &t, float *own, int64_t r, int c, float x)
+__device__ inline void tail_put(const struct tail_op &t, int64_t r, int c, float x)
 {
     t.out[r * t.cols + c] = x;
-    if (t.kept >= 0)
-        own[t.kept + c] = x;
 }
 
 /* How lanes stand side by side over some columns, in groups. */
@@ -66,10 +60,10 @@ __device__ inline struct tail_lanes tail_lanes(int cols)
 }
 
 /* Row r of x·W, or x·Wᵀ: groups of lanes share the inner dimension. */
-__device__ inline void tail_product(const struct tail_op &t, float *own, int64_t r)
+__device__ inline void tail_product(const struct tail_op &t, int64_t r)
 {
     const struct tail_lanes me = tail_lanes(t.cols);
-    const float *x = tail_source(t, own, 0, r, t.inner), *w = t.src[1];
+    const float *x = tail_source(t, 0, r, t.inner), *w = t.src[1];
     const int along = t.transposed ? 1 : t.cols, across = t.transposed ? t.inner : 1;
     for (int first = 0; first < t.cols; first += me.lanes) {
         const int c = first + me.at;
@@ -81,29 +75,29 @@ __device__ inline void tail_product(const struct tail_op &t, float *own, int64_t
         }
         sum = lanes_sum(sum, me.lanes, WARP);
         if (me.group == 0 && c < t.cols)
-            tail_put(t, own, r, c, sum);
+            tail_put(t, r, c, sum);
     }
 }
 
 /* g·w_r/Σw·(softmax(x_r) - one-hot), where all weigh the same. */
-__device__ inline void tail_nll_grad(const struct tail_op &t, float *own, int64_t r)
+__device__ inline void tail_nll_grad(const struct tail_op &t, int64_t r)
 {
     const int lane = threadIdx.x % WARP;
-    const float *x = tail_source(t, own, 1, r, t.cols);
+    const float *x = tail_source(t, 1, r, t.cols);
     const float times = (float)(t.start[r + 1] - t.start[r]);
     const struct normaliser n = normaliser_of(x, t.cols, lane, WARP);
     const float log_total = n.most + logf(n.total), factor = *t.src[0] * times / t.count;
     const int label = times != 0 ? t.label[r] : 0;
     for (int c = lane; c < t.cols; c += WARP)
-        tail_put(t, own, r, c,
+        tail_put(t, r, c,
                  times != 0 ? factor * (expf(x[c] - log_total) - (c == label ? 1 : 0)) : 0);
 }
 
 /* Σ_k x[r, h·d+k] a[h, k] of every head */
-__device__ inline void tail_head_dot(const struct tail_op &t, float *own, int64_t r)
+__device__ inline void tail_head_dot(const struct tail_op &t, int64_t r)
 {
     const int d = t.inner / t.heads;
-    const float *x = tail_source(t, own, 0, r, t.inner);
+    const float *x = tail_source(t, 0, r, t.inner);
     const struct tail_lanes me = tail_lanes(t.heads);
     for (int first = 0; first < t.heads; first += me.lanes) {
         const int h = first + me.at;
@@ -112,18 +106,18 @@ __device__ inline void tail_head_dot(const struct tail_op &t, float *own, int64_
             sum = fmaf(x[h * d + k], t.src[1][h * d + k], sum);
         sum = lanes_sum(sum, me.lanes, WARP);
         if (me.group == 0 && h < t.heads)
-            tail_put(t, own, r, h, sum);
+            tail_put(t, r, h, sum);
     }
 }
 
 /* The gradient of a row's score: ⟨g, bent⟩ - ⟨g, result⟩·slopes of every head. */
-__device__ inline void tail_attend_rows(const struct tail_op &t, float *own, int64_t r)
+__device__ inline void tail_attend_rows(const struct tail_op &t, int64_t r)
 {
     const int d = t.inner / t.heads;
-    const float *g = tail_source(t, own, 0, r, t.inner), *y = tail_source(t, own, 1, r, t.inner);
-    const float *steep = tail_source(t, own, 2, r, t.inner);
-    const float *totals = tail_source(t, own, 3, r, 2 * t.heads);
-    const float *x = tail_source(t, own, 4, r, t.heads);
+    const float *g = tail_source(t, 0, r, t.inner), *y = tail_source(t, 1, r, t.inner);
+    const float *steep = tail_source(t, 2, r, t.inner);
+    const float *totals = tail_source(t, 3, r, 2 * t.heads);
+    const float *x = tail_source(t, 4, r, t.heads);
     const bool gate = t.function == OP_TANH;
     const struct tail_lanes me = tail_lanes(t.heads);
     for (int first = 0; first < t.heads; first += me.lanes) {
@@ -138,7 +132,7 @@ __device__ inline void tail_attend_rows(const struct tail_op &t, float *own, int
         bent = lanes_sum(bent, me.lanes, WARP);
         if (me.group != 0 || h >= t.heads)
             continue;
-        tail_put(t, own, r, h, bent - along * totals[t.heads + h]);
+        tail_put(t, r, h, bent - along * totals[t.heads + h]);
         if (t.beside) {
             float *packed = t.beside + r * 3 * t.heads + h;
             packed[0] = x[h];
@@ -183,52 +177,36 @@ __device__ inline float tail_element(const struct tail_op &t, const float *x, co
     }
 }
 
-__device__ inline void tail_row(const struct tail_op &t, float *own, int64_t r)
+__device__ inline void tail_row(const struct tail_op &t, int64_t r)
 {
     switch (t.op) {
-    case OP_MATMUL: tail_product(t, own, r); break;
-    case OP_NLL_GRAD: tail_nll_grad(t, own, r); break;
-    case OP_HEAD_DOT: tail_head_dot(t, own, r); break;
-    case OP_ATTEND_ROWS: tail_attend_rows(t, own, r); break;
+    case OP_MATMUL: tail_product(t, r); break;
+    case OP_NLL_GRAD: tail_nll_grad(t, r); break;
+    case OP_HEAD_DOT: tail_head_dot(t, r); break;
+    case OP_ATTEND_ROWS: tail_attend_rows(t, r); break;
     default: {
         const float *x =
-            tail_source(t, own, 0, r, t.op == OP_HEAD_SPREAD ? t.heads : t.cols);
-        const float *y = tail_source(t, own, 1, r, t.cols);
-        const float *z = tail_source(t, own, 2, r, t.cols);
+            tail_source(t, 0, r, t.op == OP_HEAD_SPREAD ? t.heads : t.cols);
+        const float *y = tail_source(t, 1, r, t.cols);
+        const float *z = tail_source(t, 2, r, t.cols);
         for (int c = threadIdx.x % WARP; c < t.cols; c += WARP)
-            tail_put(t, own, r, c, tail_element(t, x, y, z, r, c));
+            tail_put(t, r, c, tail_element(t, x, y, z, r, c));
     }
     }
-}
-
-/* What a warp keeps of a row, of every warp of a block. */
-struct kept_rows {
-    float own[WARPS][KEPT_MOST];
-};
-
-/* Columns c … c+V-1 of the chain's first result. */
-template <int V>
-__device__ inline void tail_keep(const struct tail &tail, struct kept_rows &rows, int64_t c,
-                                 const vec<V> &x)
-{
-    float *own = rows.own[threadIdx.x / WARP] + tail.kept + c;
-    for (int k = 0; k < V && tail.kept >= 0; k++)
-        own[k] = x.v[k];
 }
 
 /* By all lanes of the warp that wrote row r of what the chain begins with. */
-__device__ inline void tail_run(const struct tail &tail, struct kept_rows &rows, int64_t r)
+__device__ inline void tail_run(const struct tail &tail, int64_t r)
 {
-    float *own = rows.own[threadIdx.x / WARP];
     for (int i = 0; i < tail.count; i++) {
         const struct tail_op &t = tail.op[i];
         __syncwarp();
         if (!t.via_start) {
-            tail_row(t, own, r);
+            tail_row(t, r);
             continue;
         }
         for (int64_t k = t.via_start[r]; k < t.via_start[r + 1]; k++)
-            tail_row(t, own, t.via_item[k]);
+            tail_row(t, t.via_item[k]);
     }
 }
 
@@ -237,25 +215,8 @@ struct no_tail {
     char nothing;
 };
 
-struct no_rows {
-    char nothing;
-};
-
-template <int V>
-__device__ inline void tail_keep(const struct no_tail &, struct no_rows &, int64_t, const vec<V> &)
+__device__ inline void tail_run(const struct no_tail &, int64_t)
 {
 }
-
-__device__ inline void tail_run(const struct no_tail &, struct no_rows &, int64_t)
-{
-}
-
-/* The memory of a kernel's rows. */
-template <class TAIL> struct kept_of {
-    typedef struct no_rows type;
-};
-template <> struct kept_of<struct tail> {
-    typedef struct kept_rows type;
-};
 
 #endif
