@@ -285,6 +285,8 @@ int64_t scratch_rows(const struct instr *in);
 int64_t scratch_norm(const struct instr *in);
 int64_t scratch_loss(const struct instr *in);
 int64_t scratch_sparse(const struct instr *in);
+int64_t scratch_edges(const struct instr *in);
+int64_t scratch_pairs(const struct instr *in);
 int64_t scratch_attend(const struct instr *in);
 int64_t scratch_heads(const struct instr *in);
 int64_t scratch_spectral(const struct instr *in);
