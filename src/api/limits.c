@@ -97,9 +97,9 @@ consm_status limits_check(const struct dataset *d, const struct config *c, int64
     return refuse(d->name, needed, "; a smaller --hidden needs less");
 }
 
-/* On a device: the graph, the features there and back, parameters as above, and a hidden value and
- * the scores of every node. */
-static double least_on_device(const struct dataset *d, double layers, double hidden)
+/* On a device: the graph, the features there and back, parameters as above, and of every node its
+ * scores and so many values for each hidden one. One is the least; most models stay below four. */
+static double bytes_on_device(const struct dataset *d, double layers, double hidden, double values)
 {
     double nodes = (double)d->nodes, classes = d->classes;
     double features = d->features > 0 ? (double)d->features : STRUCTURAL_FEATURES;
@@ -107,7 +107,7 @@ static double least_on_device(const struct dataset *d, double layers, double hid
     double input = d->sparse ? 16 * (double)d->sparse->nnz : 4 * nodes * features;
     double parameters =
         20 * (features * hidden + (layers - 1) * hidden * hidden + hidden * classes);
-    return graph + input + parameters + 4 * nodes * ((layers > 1 ? hidden : 0) + classes);
+    return graph + input + parameters + 4 * nodes * values * ((layers > 1 ? hidden : 0) + classes);
 }
 
 consm_status limits_check_device(const struct dataset *d, const struct config *c,
@@ -119,12 +119,12 @@ consm_status limits_check_device(const struct dataset *d, const struct config *c
     if (!backend->kind->room)
         return CONSM_OK;
     double room = (double)backend->kind->room(backend);
-    double needed = least_on_device(d, layers, (double)c->hidden);
+    double needed = bytes_on_device(d, layers, (double)c->hidden, 1);
     if (needed <= room)
         return CONSM_OK;
     while (high - low > 1) {
         int64_t middle = low + (high - low) / 2;
-        if (least_on_device(d, layers, (double)middle) <= 0.8 * room) /* less is not all there is */
+        if (bytes_on_device(d, layers, (double)middle, 4) <= 0.8 * room)
             low = middle;
         else
             high = middle;
