@@ -92,14 +92,15 @@ static double share_of_all(struct training *t, int64_t run, int64_t member, doub
 static bool on_epoch(void *ctx, const struct consm_progress *progress)
 {
     struct training *t = ctx;
-    char note[96], member[40] = "";
+    char note[96], member[40] = "", val[24] = "";
     note_epoch(t, progress);
     if (progress->members)
         snprintf(member, sizeof member, "member %d of %d  ", (int)progress->member,
                  (int)progress->members);
-    snprintf(note, sizeof note, "%s%sloss %.3f  val %.3f", member,
-             progress->epoch == 0 ? "choosing a backbone  " : "", progress->loss,
-             progress->best_val);
+    if (progress->best_val >= 0) /* else nothing was validated yet */
+        snprintf(val, sizeof val, "  val %.3f", progress->best_val);
+    snprintf(note, sizeof note, "%s%sloss %.3f%s", member,
+             progress->epoch == 0 ? "choosing a backbone  " : "", progress->loss, val);
     progress_share(1,
                    share_of_all(t, (int64_t)(progress->seed - t->options->seed), progress->member,
                                 progress->share),
