@@ -7,7 +7,8 @@
 __device__ static const float NORM_FLOOR = 1e-8f; /* rows shorter than this count as this long */
 
 /* Σ_c x[c] y[c] over the lanes that share a row, in all of them. */
-__device__ static inline float lanes_dot(const float *x, const float *y, int64_t cols, int lane, int lanes)
+__device__ static inline float lanes_dot(const float *x, const float *y, int64_t cols, int lane,
+                                         int lanes)
 {
     float sum = 0;
     for (int64_t c = lane; c < cols; c += lanes)

@@ -15,7 +15,8 @@
 #include "cuda/device.cuh"
 
 enum { SET_THREADS = 256, SET_WARPS = SET_THREADS / WARP };
-enum { PLAIN_FIRST = 2, NEWTON_REFERENCES = 64, NEWTON_TRIES = 6, STAGE_FACTOR = 4, STAGE_PASSES = 30 };
+enum { PLAIN_FIRST = 2, NEWTON_REFERENCES = 64, NEWTON_TRIES = 6 };
+enum { STAGE_FACTOR = 4, STAGE_PASSES = 30 };
 
 struct set {
     int64_t c, size;

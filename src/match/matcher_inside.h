@@ -81,8 +81,9 @@ struct matcher {
     bool projected; /* since the last pooling */
 };
 
-/* matcher.c: how nodes go to references. */
+/* matcher.c: how nodes go to references, and where these are now, with h of every node. */
 struct consm_ot_options matcher_transport(const struct config *c);
+consm_status matcher_references(const float **h, struct matcher *m);
 
 /* record.c: the three programs over one parameter store. */
 consm_status matcher_record(struct matcher *m);
