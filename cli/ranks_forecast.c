@@ -54,13 +54,25 @@ static int64_t held_bytes(const struct dataset *d, const struct csr *graph)
     return edges + clean + normal + features + n * 8;
 }
 
+/* Of sparse features and their transpose about as much as of the nodes. */
+static int64_t sparse_bytes(const struct dataset *d, const struct ranks_forecast *f)
+{
+    double part = d->nodes ? (double)f->most_rows / (double)d->nodes : 1;
+    return (int64_t)(part * (double)d->sparse->nnz * 24) + d->nodes * 8 + d->features * 8;
+}
+
 /* The same of a folder in parts: columns, Â, features as they are and standardised, those of the
- * halo; and what there is of every node. */
+ * halo; what there is of every node; and scores, of a rank's own nodes and of those that may have a
+ * role. */
 static int64_t share_bytes(const struct dataset *d, const struct ranks_forecast *f)
 {
-    int64_t features = (2 * f->most_rows + f->most_halo) * d->features * FLOAT;
-    return f->most_entries * 4 + (f->most_entries + f->most_rows) * 8 + features +
-           d->nodes * (17 + FLOAT * (int64_t)d->classes);
+    int64_t dense = (2 * f->most_rows + f->most_halo) * d->features * FLOAT, known = 0;
+    for (int64_t i = 0; d->label && i < d->nodes; i++)
+        known += d->label[i] >= 0;
+    int64_t scores = known + f->most_rows < d->nodes ? known + f->most_rows : d->nodes;
+    return f->most_entries * 4 + (f->most_entries + f->most_rows) * 8 +
+           (d->sparse ? sparse_bytes(d, f) : dense) + d->nodes * 25 +
+           scores * FLOAT * (int64_t)d->classes;
 }
 
 consm_status forecast_make(struct ranks_forecast *f, const struct dataset *d,

@@ -132,6 +132,12 @@ if ! grep -q 'built without METIS' "$work/err"; then
         cmp "$work/part1/$file" "$work/part3/$file" || fault "in parts: another $file"
     done
     grep -q 'in parts: no edges.csv' "$work/out" || fault "in parts: said $(cat "$work/out")"
+    # Sparse features: rows with their nodes, the transpose by columns.
+    "$consm" partition csbm:nodes=300,degree=6,features=90,words=7 -k 5 -o "$work/words" --json > /dev/null || fault "partition with words"
+    mkdir "$work/words0" "$work/words3"
+    "$build/mpi_models" "$work/words0" "$work/words" 3 gcn mlp gat || fault "words in parts: one process"
+    "${mpi[@]}" -n 3 "$build/mpi_models" "$work/words3" "$work/words" 3 gcn mlp gat > "$work/out" 2>&1 || fault "words in parts: $(cat "$work/out")"
+    diff -rq "$work/words0" "$work/words3" || fault "words in parts: other bits"
     for model in consm gam; do
         "${mpi[@]}" -n 2 "$consm" "${parted[@]}" -m $model > "$work/out" 2>&1 && fault "in parts: $model went on"
         [ "$(grep -c '^consm train: .*in parts: train on graph.safetensors' "$work/out")" = 1 ] || fault "in parts: $model said $(cat "$work/out")"

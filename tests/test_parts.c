@@ -7,6 +7,7 @@
 #include "data/readers/parts.h"
 #include "data/readers/plain.h"
 #include "data/readers/safetensors.h"
+#include "graph/shared.h"
 #include "graph/views.h"
 #include <math.h>
 #include <pthread.h>
@@ -162,6 +163,70 @@ static void *compare_views(void *arg)
     return NULL;
 }
 
+/* Words of six nodes: a row without any, a column without any. */
+static struct csr *words(bool weighted)
+{
+    static const int32_t who[] = {0, 0, 1, 2, 2, 2, 4, 5, 5}, word[] = {1, 4, 4, 0, 1, 2, 1, 0, 4};
+    static const float often[] = {1, 2, 0.5f, 3, 1, 1, 7, 2, 0.25f};
+    struct csr *x;
+    OK(csr_from_edges(&x, 6, 5, 9, who, word, weighted ? often : NULL, CSR_DIRECTED, NULL));
+    return x;
+}
+
+static void *compare_words(void *arg)
+{
+    const struct process *p = arg;
+    static const int64_t column_cut[] = {0, 2, 5};
+    struct csr part = *p->graph, *even, *whole;
+    me = p->number;
+    struct row_share share = {.low = cuts[me],
+                              .high = cuts[me + 1],
+                              .gather = fake_gather,
+                              .parts = 2,
+                              .cut = cuts,
+                              .swap = fake_swap},
+                     columns = share;
+    columns.cut = column_cut;
+    columns.low = column_cut[me];
+    columns.high = column_cut[me + 1];
+    part.share = &share;
+    part.borrowed = true;
+    part.t = NULL;
+    part.t_entry = NULL;
+    OK(csr_share_row_normalize(&even, &part));
+    OK(csr_row_normalize(&whole, p->graph));
+    OK(csr_transpose(whole));
+    OK(csr_share_turn(even, &columns));
+    int64_t from = whole->t->start[columns.low], count = whole->t->start[columns.high] - from;
+    assert_memory_equal(even->t->start, whole->t->start, 6 * sizeof *whole->t->start);
+    assert_memory_equal(even->t->col + from, whole->t->col + from,
+                        (size_t)count * sizeof *whole->t->col);
+    assert_memory_equal(even->t->val + from, whole->t->val + from,
+                        (size_t)count * sizeof *whole->t->val);
+    assert_memory_equal(even->t_entry + from, whole->t_entry + from,
+                        (size_t)count * sizeof *whole->t_entry);
+    csr_free(even);
+    csr_free(whole);
+    return NULL;
+}
+
+/* Sparse features and their transpose, which is spread by columns. */
+static void shares_of_features(void **state)
+{
+    (void)state;
+    pthread_barrier_init(&meeting, NULL, 2);
+    for (int weighted = 0; weighted < 2; weighted++) {
+        struct csr *x = words(weighted);
+        pthread_t other;
+        struct process one = {x, NULL, 0}, two = {x, NULL, 1};
+        assert_int_equal(pthread_create(&other, NULL, compare_words, &two), 0);
+        compare_words(&one);
+        pthread_join(other, NULL);
+        csr_free(x);
+    }
+    pthread_barrier_destroy(&meeting);
+}
+
 /* Every row of every view, and of its transpose, is to the bit what the whole graph gives. */
 static void shares_of_views(void **state)
 {
@@ -300,9 +365,13 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back),    cmocka_unit_test(shares_of_views),
-        cmocka_unit_test(forged_starts), cmocka_unit_test(forged_rows),
-        cmocka_unit_test(strangers),     cmocka_unit_test(refused),
+        cmocka_unit_test(comes_back),
+        cmocka_unit_test(shares_of_views),
+        cmocka_unit_test(shares_of_features),
+        cmocka_unit_test(forged_starts),
+        cmocka_unit_test(forged_rows),
+        cmocka_unit_test(strangers),
+        cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

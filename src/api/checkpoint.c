@@ -122,7 +122,8 @@ void checkpoint_identify(struct checkpoint_run *run, const struct problem *probl
         sha256_add(&sum, problem->graph->start, (n + 1) * sizeof *problem->graph->start);
     else
         sum_csr(&sum, problem->graph);
-    sum_csr(&sum, problem->sparse);
+    if (!problem->graph->share)
+        sum_csr(&sum, problem->sparse);
     if (problem->dense && !problem->graph->share)
         sha256_add(&sum, problem->dense, n * (size_t)problem->features * sizeof(float));
     sha256_add(&sum, problem->label, n * sizeof *problem->label);

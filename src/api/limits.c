@@ -74,8 +74,11 @@ int64_t limits_training(const struct dataset *d, const struct config *c, int64_t
                       .classes = d->classes,
                       .sparse = d->sparse != NULL};
     if (d->rows) { /* a share of the rows; what there is of every node stays */
-        double ranks = ranks_size(), each = 20 + 8.0 * d->classes;
-        return (int64_t)fmin(estimate(&s, c, (double)jobs) / ranks + s.nodes * each, 9e18);
+        double ranks = ranks_size(), known = 0;
+        for (int64_t i = 0; d->label && i < d->nodes; i++)
+            known += d->label[i] >= 0;
+        return (int64_t)fmin(
+            estimate(&s, c, (double)jobs) / ranks + s.nodes * 28 + known * 8.0 * d->classes, 9e18);
     }
     return (int64_t)fmin(estimate(&s, c, (double)jobs), 9e18);
 }

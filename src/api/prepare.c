@@ -40,7 +40,7 @@ consm_status prepare_graph(struct prepared *out, const struct dataset *d)
     else
         TRY(dataset_graph(&out->graph, d, &out->facts));
     TRY(views_new(&out->views, out->graph));
-    if (d->sparse)
+    if (d->sparse && !d->rows)
         TRY(csr_transpose(d->sparse));
     if (d->features == 0)
         TRY(prepare_structural(&out->structural, out));
@@ -65,6 +65,9 @@ void prepare_free(struct prepared *p)
     mem_free(p->structural);
     mem_free(p->share);
     mem_free(p->cut);
+    csr_free(p->sparse);
+    mem_free(p->columns);
+    mem_free(p->column_cut);
     *p = (struct prepared){0};
 }
 
@@ -84,7 +87,7 @@ struct problem prepare_problem(const struct prepared *p, const uint8_t *role)
                             .features = d->features ? d->features : STRUCTURAL_FEATURES,
                             .classes = d->classes,
                             .graph = p->graph,
-                            .sparse = d->sparse,
+                            .sparse = p->sparse ? p->sparse : d->sparse,
                             .dense = d->features ? d->dense : p->structural,
                             .label = d->label,
                             .role = role,

@@ -11,6 +11,9 @@ struct prepared {
     struct csr *graph;       /* undirected, no loops, no repeats */
     struct row_share *share; /* of a graph in parts, or NULL … */
     int64_t *cut;            /* … and all ranks' */
+    struct csr *sparse;      /* of such a graph, its features with their transpose, or NULL … */
+    struct row_share *columns;
+    int64_t *column_cut; /* … which is spread by columns */
     struct edge_facts facts;
     struct views *views;
     float *structural; /* (n, STRUCTURAL_FEATURES) for sets without features, or NULL */

@@ -5,6 +5,8 @@
 #include "backends/ranks.h"
 #include "data/readers/parts.h"
 #include "graph/cut.h"
+#include "graph/shared.h"
+#include <string.h>
 
 /* A sum over entries that is 0 when every entry (r, c) has its mirror (c, r) with the same weight,
  * and then only, as far as 64 bits can tell. */
@@ -42,6 +44,7 @@ static consm_status take_share(struct prepared *out, const struct dataset *d)
     for (int64_t r = 0; r <= n; r++)
         weight[r] = rows->start[r] + r;
     cut_rows(cut, weight, n, ranks_size());
+    TRY(ranks_settle(0, NULL));
     TRY(ranks_settle(n, cut));
     TRY(NEW(out->share, 1));
     *out->share = (struct row_share){.low = cut[ranks_rank()],
@@ -62,11 +65,47 @@ done:
     return st;
 }
 
+/* Sparse features: the rows of this rank's nodes, and the transpose by ranges of columns with about
+ * as many entries each. Programs know who owns what by the number of rows alone: as many columns as
+ * nodes are shared out like nodes. */
+static consm_status take_features(struct prepared *out, const struct dataset *d)
+{
+    consm_status st = CONSM_OK;
+    int64_t f = d->features, *start = NULL, *cut;
+    int ranks = ranks_size(), me = ranks_rank();
+    if (!d->sparse)
+        return CONSM_OK;
+    TRY(ZNEW(out->sparse, 1));
+    *out->sparse = *d->sparse;
+    out->sparse->borrowed = true;
+    out->sparse->t = NULL;
+    out->sparse->t_entry = NULL;
+    out->sparse->share = out->share;
+    TRY(NEW(start, f + 1));
+    TRY(NEW(out->column_cut, ranks + 1));
+    cut = out->column_cut;
+    TRY(csr_share_columns(start, out->sparse));
+    for (int64_t c = 0; c <= f; c++)
+        start[c] += c;
+    cut_rows(cut, start, f, ranks);
+    if (f == d->nodes)
+        memcpy(cut, out->cut, (size_t)(ranks + 1) * sizeof *cut);
+    else
+        TRY(ranks_settle(f, cut));
+    TRY(NEW(out->columns, 1));
+    *out->columns = *out->share;
+    out->columns->low = cut[me];
+    out->columns->high = cut[me + 1];
+    out->columns->cut = cut;
+    TRY(csr_share_turn(out->sparse, out->columns));
+done:
+    mem_free(start);
+    return st;
+}
+
 consm_status prepare_parts(struct prepared *out, const struct dataset *d)
 {
     consm_status st = CONSM_OK;
-    if (d->sparse)
-        return refuse(d, "features in parts are dense, and these are sparse");
     if (d->features == 0)
         return refuse(d, "a graph in parts has features, and this one has none");
     TRY(ranks_agree_text("a folder with the seal", d->sha256));
@@ -80,6 +119,7 @@ consm_status prepare_parts(struct prepared *out, const struct dataset *d)
                         "%s: rows.safetensors has an edge in one direction only: expected the "
                         "file that `consm partition` wrote",
                         d->name));
+    TRY(take_features(out, d));
 done:
     return st;
 }

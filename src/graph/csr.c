@@ -35,7 +35,7 @@ void csr_touch(struct csr *a)
 
 void csr_drop_transpose(struct csr *a)
 {
-    if (a->t && a->t != a && a->share) /* it has values of its own, nothing else */
+    if (a->t && a->t != a && a->t->borrowed) /* it has values of its own, nothing else */
         mem_sparse_free(a->t->val);
     if (a->t != a)
         csr_free(a->t);

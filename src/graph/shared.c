@@ -1,7 +1,7 @@
 /* Views of a graph whose rows are spread over processes: each makes the rows of its share. What
  * normalising needs of the other rows is one number each, which all send all; where an edge's other
  * direction is stored, its owner says; neighbours' neighbours are rows that are sent for. */
-#include "graph/csr.h"
+#include "graph/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -120,7 +120,7 @@ done:
 
 /* ---- who has a row ---- */
 
-static int owner_of(const struct row_share *share, int64_t row)
+int csr_share_owner(const struct row_share *share, int64_t row)
 {
     int low = 0, high = share->parts - 1;
     while (low < high) {
@@ -152,7 +152,7 @@ static void list_entries(struct entry_record *record, int64_t *next, const struc
     for (int64_t r = share->low; r < share->high; r++)
         for (int64_t k = a->start[r]; k < a->start[r + 1]; k++)
             if (!is_here(share, a->col[k]))
-                record[next[owner_of(share, a->col[k])]++] =
+                record[next[csr_share_owner(share, a->col[k])]++] =
                     (struct entry_record){a->col[k], (int32_t)r, k};
 }
 
@@ -162,7 +162,7 @@ static void count_outside(int64_t *send, const struct csr *a)
     const struct row_share *share = a->share;
     for (int64_t k = a->start[share->low]; k < a->start[share->high]; k++)
         if (!is_here(share, a->col[k]))
-            send[owner_of(share, a->col[k]) + 1]++;
+            send[csr_share_owner(share, a->col[k]) + 1]++;
     for (int p = 0; p < share->parts; p++)
         send[p + 1] += send[p];
 }

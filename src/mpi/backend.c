@@ -216,8 +216,11 @@ consm_status divided_open(struct backend **out, struct backend *inner)
         TRY(CONSM_ENOMEM);
     kind.name = inner->kind->name;
     kind.composes = inner->kind->composes;
-    if (world.settled)
-        TRY(axis_copy(&d->axes, world.settled));
+    for (const struct axis *a = world.settled; a; a = a->next) {
+        struct axis *rest = d->axes;
+        TRY(axis_copy(&d->axes, a));
+        d->axes->next = rest;
+    }
     d->base = *inner;
     d->base.kind = &kind;
     d->inner = inner;

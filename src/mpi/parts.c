@@ -8,10 +8,14 @@
 
 static consm_status parts_settle(int64_t rows, const int64_t *cut)
 {
-    struct axis a = {.rows = rows, .cut = (int64_t *)(uintptr_t)cut};
+    struct axis a = {.rows = rows, .cut = (int64_t *)(uintptr_t)cut}, **last = &world.settled;
+    while (cut && *last)
+        last = &(*last)->next;
+    if (cut)
+        return axis_copy(last, &a);
     axes_free(world.settled);
     world.settled = NULL;
-    return axis_copy(&world.settled, &a);
+    return CONSM_OK;
 }
 
 static consm_status parts_gather(void *array, size_t bytes)

@@ -77,7 +77,8 @@ struct ranks {
     int64_t (*sent)(void); /* bytes of programs' values that all ranks together have sent so far */
     double (*first)(double mine); /* what rank 0 says: for what a clock or a person decides */
     /* Data in parts. Rows of so many belong to the ranks as cut (size+1) says, in all programs from
-     * now on. gather: each rank's own rows of an array with so many bytes a row to all. */
+     * now on; the first such number of rows is the graph's, others follow; cut NULL: none any more.
+     * gather: each rank's own rows of the graph, of an array with so many bytes a row, to all. */
     consm_status (*settle)(int64_t rows, const int64_t *cut);
     consm_status (*gather)(void *array, size_t bytes);
     /* Of this array (rows, cols) a rank has its own rows only: those of others come when programs

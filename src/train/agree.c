@@ -28,7 +28,9 @@ static consm_status agree_data(const struct problem *p)
         TRY(ranks_agree("edges", p->graph->start, (n + 1) * sizeof *p->graph->start));
     else
         TRY(agree_matrix("edges", p->graph));
-    if (p->sparse)
+    if (p->sparse && p->graph->share)
+        TRY(ranks_agree("features", p->sparse->start, (n + 1) * sizeof *p->sparse->start));
+    else if (p->sparse)
         TRY(agree_matrix("features", p->sparse));
     else if (!p->graph->share)
         TRY(ranks_agree("features", p->dense, n * f * sizeof *p->dense));

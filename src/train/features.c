@@ -4,6 +4,7 @@
 #include "train/session.h"
 
 #include "backends/ranks.h"
+#include "graph/shared.h"
 #include "stats/columns.h"
 #include <math.h>
 #include <string.h>
@@ -90,6 +91,12 @@ consm_status session_prepare_features(struct session *s)
                            s->options.model->name);
     if (way != FEATURES_ROW && !problem->graph->share)
         return CONSM_OK;
+    if (problem->sparse && problem->graph->share) {
+        if (way != FEATURES_ROW)
+            return CONSM_OK;
+        TRY(csr_share_row_normalize(&s->row_normalized, problem->sparse));
+        return csr_share_turn(s->row_normalized, problem->sparse->t->share);
+    }
     if (problem->sparse) {
         TRY(csr_row_normalize(&s->row_normalized, problem->sparse));
         return csr_transpose(s->row_normalized);

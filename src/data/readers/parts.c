@@ -164,6 +164,15 @@ consm_status parts_check_rows(const struct dataset *d, int64_t low, int64_t high
             before = a->col[k];
         }
     }
+    if (d->sparse)
+        for (int64_t r = low; r < high; r++)
+            for (int64_t k = d->sparse->start[r]; k < d->sparse->start[r + 1]; k++)
+                if (d->sparse->col[k] < 0 || d->sparse->col[k] >= f ||
+                    (d->sparse->val && !isfinite(d->sparse->val[k])))
+                    return status_fail(CONSM_EFORMAT,
+                                       "%s: node %lld has feature %d: expected one below %lld with "
+                                       "a finite value",
+                                       d->name, (long long)r, d->sparse->col[k], (long long)f);
     for (int64_t k = low * f; d->dense && k < high * f; k++)
         if (!isfinite(d->dense[k]))
             return status_fail(

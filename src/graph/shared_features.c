@@ -1,0 +1,166 @@
+/* Sparse features of nodes that are spread over processes. A process has the rows of its nodes; the
+ * transpose, which gradients of weights walk, is spread by columns, so that a column's sum is made
+ * by one process, in the order of the nodes. */
+#include "graph/shared.h"
+
+#include <string.h>
+
+/* Entry (row, col) of the matrix is number `entry` there. */
+struct turned {
+    int32_t row, col;
+    int64_t entry;
+    float value;
+};
+
+/* ---- how many entries a column has ---- */
+
+/* Sums over processes in two steps: everyone adds up a range of columns, then tells all. */
+consm_status csr_share_columns(int64_t *start, const struct csr *a)
+{
+    consm_status st = CONSM_OK;
+    const struct row_share *share = a->share;
+    int64_t parts = share->parts, f = a->cols, *send = NULL, *got, *all = NULL;
+    void *came = NULL, *sums = NULL;
+    memset(start, 0, (size_t)(f + 1) * sizeof *start);
+    for (int64_t k = a->start[share->low]; k < a->start[share->high]; k++)
+        start[a->col[k] + 1]++;
+    TRY(NEW(send, 2 * (parts + 1)));
+    got = send + parts + 1;
+    for (int64_t p = 0; p <= parts; p++)
+        send[p] = f * p / parts;
+    TRY(share->swap(&came, got, start + 1, send, sizeof *start));
+    int64_t width = got[1] - got[0];   /* of this process's range, as all have sent it */
+    TRY(ZNEW(all, parts * width + 1)); /* the sums, once for every process */
+    for (int64_t p = 0; p < parts; p++)
+        for (int64_t c = 0; c < width; c++)
+            all[c] += ((const int64_t *)came)[p * width + c];
+    for (int64_t p = 0; p <= parts; p++) {
+        if (p > 0 && p < parts)
+            memcpy(all + p * width, all, (size_t)width * sizeof *all);
+        send[p] = p * width;
+    }
+    TRY(share->swap(&sums, got, all, send, sizeof *all));
+    memcpy(start + 1, sums, (size_t)f * sizeof *start);
+    for (int64_t c = 0; c < f; c++)
+        start[c + 1] += start[c];
+done:
+    mem_free(send);
+    mem_free(all);
+    mem_free(came);
+    mem_free(sums);
+    return st;
+}
+
+/* ---- the transpose ---- */
+
+/* send (parts+1), record: the share's entries by the process that owns their column. */
+static consm_status list_turned(struct turned **out, int64_t *send, const struct csr *a,
+                                const struct row_share *columns)
+{
+    consm_status st = CONSM_OK;
+    const struct row_share *share = a->share;
+    int64_t *next = NULL, parts = columns->parts;
+    memset(send, 0, (size_t)(parts + 1) * sizeof *send);
+    for (int64_t k = a->start[share->low]; k < a->start[share->high]; k++)
+        send[csr_share_owner(columns, a->col[k]) + 1]++;
+    for (int64_t p = 0; p < parts; p++)
+        send[p + 1] += send[p];
+    TRY(NEW(next, parts + 1));
+    memcpy(next, send, (size_t)(parts + 1) * sizeof *next);
+    TRY(NEW(*out, send[parts] + 1));
+    for (int64_t r = share->low; r < share->high; r++)
+        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++)
+            (*out)[next[csr_share_owner(columns, a->col[k])]++] = (struct turned){
+                .row = (int32_t)r, .col = a->col[k], .entry = k, .value = a->val ? a->val[k] : 1};
+done:
+    mem_free(next);
+    return st;
+}
+
+static consm_status make_room(struct csr *a, const struct row_share *columns)
+{
+    consm_status st = CONSM_OK;
+    struct csr *t;
+    TRY(ZNEW(t, 1));
+    a->t = t;
+    t->rows = a->cols;
+    t->cols = a->rows;
+    t->nnz = a->nnz;
+    t->share = columns;
+    TRY(NEW(t->start, t->rows + 1));
+    t->col = mem_sparse_alloc((size_t)a->nnz, sizeof *t->col);
+    t->val = a->val ? mem_sparse_alloc((size_t)a->nnz, sizeof *t->val) : NULL;
+    a->t_entry = mem_sparse_alloc((size_t)a->nnz, sizeof *a->t_entry);
+    if (!t->col || (a->val && !t->val) || !a->t_entry)
+        TRY(CONSM_ENOMEM);
+done:
+    return st;
+}
+
+consm_status csr_share_turn(struct csr *a, const struct row_share *columns)
+{
+    consm_status st = CONSM_OK;
+    struct turned *record = NULL;
+    const struct turned *came;
+    int64_t *send = NULL, *got, *next = NULL, places = columns->parts + 1;
+    void *received = NULL;
+    TRY(make_room(a, columns));
+    TRY(csr_share_columns(a->t->start, a));
+    TRY(ZNEW(send, 2 * places));
+    got = send + places;
+    TRY(list_turned(&record, send, a, columns));
+    TRY(a->share->swap(&received, got, record, send, sizeof *record));
+    came = received;
+    TRY(NEW(next, a->cols + 1));
+    memcpy(next, a->t->start, (size_t)(a->cols + 1) * sizeof *next);
+    for (int64_t i = 0; i < got[columns->parts]; i++) { /* by process, so by row */
+        int64_t at = next[came[i].col]++;
+        a->t->col[at] = came[i].row;
+        a->t_entry[at] = came[i].entry;
+        if (a->t->val)
+            a->t->val[at] = came[i].value;
+    }
+done:
+    if (st < 0)
+        csr_drop_transpose(a);
+    mem_free(send);
+    mem_free(next);
+    mem_free(record);
+    mem_free(received);
+    return st;
+}
+
+/* ---- rows of sum 1 ---- */
+
+consm_status csr_share_row_normalize(struct csr **out, const struct csr *a)
+{
+    consm_status st = CONSM_OK;
+    const struct row_share *share = a->share;
+    struct csr *b = NULL;
+    *out = NULL;
+    TRY(ZNEW(b, 1));
+    b->rows = a->rows;
+    b->cols = a->cols;
+    b->nnz = a->nnz;
+    b->share = share;
+    TRY(NEW(b->start, a->rows + 1));
+    memcpy(b->start, a->start, (size_t)(a->rows + 1) * sizeof *b->start);
+    b->col = mem_sparse_alloc((size_t)a->nnz, sizeof *b->col);
+    b->val = mem_sparse_alloc((size_t)a->nnz, sizeof *b->val);
+    if (!b->col || !b->val)
+        TRY(CONSM_ENOMEM);
+    for (int64_t r = share->low; r < share->high; r++) {
+        double sum = a->val ? 0 : (double)(a->start[r + 1] - a->start[r]);
+        for (int64_t k = a->start[r]; a->val && k < a->start[r + 1]; k++)
+            sum += a->val[k];
+        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++) {
+            b->col[k] = a->col[k];
+            b->val[k] = sum != 0 ? (float)((a->val ? a->val[k] : 1) / sum) : 0;
+        }
+    }
+    *out = b;
+    b = NULL;
+done:
+    csr_free(b);
+    return st;
+}
