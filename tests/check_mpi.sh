@@ -138,6 +138,12 @@ if ! grep -q 'built without METIS' "$work/err"; then
     "$build/mpi_models" "$work/words0" "$work/words" 3 gcn mlp gat || fault "words in parts: one process"
     "${mpi[@]}" -n 3 "$build/mpi_models" "$work/words3" "$work/words" 3 gcn mlp gat > "$work/out" 2>&1 || fault "words in parts: $(cat "$work/out")"
     diff -rq "$work/words0" "$work/words3" || fault "words in parts: other bits"
+    # More ranks than nodes.
+    "$consm" partition csbm:nodes=16,classes=2,degree=4,features=10,words=3 -k 2 -o "$work/few" --json > /dev/null || fault "partition of few"
+    mkdir "$work/few0" "$work/few20"
+    "$build/mpi_models" "$work/few0" "$work/few" 1 gcn || fault "few: one process"
+    [ -n "$sanitized" ] || "${mpi[@]}" -n 20 "$build/mpi_models" "$work/few20" "$work/few" 1 gcn > "$work/out" 2>&1 || fault "few: $(cat "$work/out")"
+    [ -n "$sanitized" ] || diff -rq "$work/few0" "$work/few20" || fault "few: other bits on 20 ranks"
     for model in consm gam; do
         "${mpi[@]}" -n 2 "$consm" "${parted[@]}" -m $model > "$work/out" 2>&1 && fault "in parts: $model went on"
         [ "$(grep -c '^consm train: .*in parts: train on graph.safetensors' "$work/out")" = 1 ] || fault "in parts: $model said $(cat "$work/out")"

@@ -7,6 +7,7 @@
 #include "data/readers/parts.h"
 #include "data/readers/plain.h"
 #include "data/readers/safetensors.h"
+#include "graph/cut.h"
 #include "graph/shared.h"
 #include "graph/views.h"
 #include <math.h>
@@ -163,6 +164,28 @@ static void *compare_views(void *arg)
     return NULL;
 }
 
+/* A cut goes to the nearest border, if that is near; a row weighs 1 here. */
+static void cuts_at_borders(void **state)
+{
+    (void)state;
+    enum { ROWS = 4000 };
+    static int64_t weight[ROWS + 1];
+    static const int64_t border[] = {0, 960, 1040, 2016, 3200, ROWS};
+    int64_t cut[5];
+    for (int64_t r = 0; r <= ROWS; r++)
+        weight[r] = r;
+    cut_rows(cut, weight, ROWS, 4);
+    cut_snap(cut, weight, ROWS, 4, border, 6);
+    assert_int_equal(cut[0], 0);
+    assert_int_equal(cut[1], 1040); /* of 1008, which is 1000 at a multiple of 16 */
+    assert_int_equal(cut[2], 2016); /* of 2000 */
+    assert_int_equal(cut[3], 3008); /* 3200 is too far */
+    assert_int_equal(cut[4], ROWS);
+    cut_rows(cut, weight, ROWS, 4);
+    cut_snap(cut, weight, ROWS, 4, NULL, 0);
+    assert_int_equal(cut[1], 1008);
+}
+
 /* Words of six nodes: a row without any, a column without any. */
 static struct csr *words(bool weighted)
 {
@@ -284,6 +307,13 @@ static void forged_starts(void **state)
     float nothing = NAN;
     forge("scale", 1, &nothing, sizeof nothing);
     FAILS(parts_load(&back, in_scratch("parts")), CONSM_EFORMAT, "column 1 has shift 5 and scale");
+    save(d);
+    int64_t outside = 7;
+    struct prepared prepared;
+    forge("part", 1, &outside, sizeof outside);
+    OK(parts_load(&back, in_scratch("parts")));
+    FAILS(prepare(&prepared, back), CONSM_EFORMAT, "part 1 begins at row 7 of 6");
+    dataset_free(back);
     dataset_free(d);
 }
 
@@ -365,13 +395,10 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back),
-        cmocka_unit_test(shares_of_views),
-        cmocka_unit_test(shares_of_features),
-        cmocka_unit_test(forged_starts),
-        cmocka_unit_test(forged_rows),
-        cmocka_unit_test(strangers),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(comes_back),         cmocka_unit_test(shares_of_views),
+        cmocka_unit_test(shares_of_features), cmocka_unit_test(cuts_at_borders),
+        cmocka_unit_test(forged_starts),      cmocka_unit_test(forged_rows),
+        cmocka_unit_test(strangers),          cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

@@ -38,12 +38,15 @@ static consm_status take_share(struct prepared *out, const struct dataset *d)
 {
     consm_status st = CONSM_OK;
     const struct csr *rows = d->rows;
-    int64_t n = rows->rows, *cut = NULL, *weight = NULL;
+    int64_t n = rows->rows, *cut = NULL, *weight = NULL, borders;
+    const int64_t *border;
     TRY(NEW(cut, ranks_size() + 1));
     TRY(NEW(weight, n + 1));
     for (int64_t r = 0; r <= n; r++)
         weight[r] = rows->start[r] + r;
     cut_rows(cut, weight, n, ranks_size());
+    TRY(parts_borders(&border, &borders, d));
+    cut_snap(cut, weight, n, ranks_size(), border, borders);
     TRY(ranks_settle(0, NULL));
     TRY(ranks_settle(n, cut));
     TRY(NEW(out->share, 1));

@@ -9,6 +9,11 @@
  * rows. Where a part has many rows the cuts are at multiples of 16. */
 void cut_rows(int64_t *cut, const int64_t *weight, int64_t rows, int parts);
 
+/* Moves cuts to the nearest of these rows (borders, ascending), where few rows have neighbours on
+ * the other side, if that is not far: a twentieth of a part's weight at most. */
+void cut_snap(int64_t *cut, const int64_t *weight, int64_t rows, int parts, const int64_t *border,
+              int64_t borders);
+
 /* What a part has. */
 struct cut_share {
     int64_t rows, entries;

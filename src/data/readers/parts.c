@@ -145,6 +145,28 @@ done:
     return st;
 }
 
+consm_status parts_borders(const int64_t **first, int64_t *count, const struct dataset *d)
+{
+    consm_status st = CONSM_OK;
+    struct safetensors *s = NULL;
+    const void *part;
+    *first = NULL;
+    *count = -1;
+    TRY(safetensors_read(&s, d->name, d->rows_mapping, d->rows_bytes));
+    struct rows_reader r = {d->name, s, NULL};
+    TRY(take(&part, count, &r, "part", SAFETENSORS_I64));
+    *first = part;
+    for (int64_t i = 0; part && i < *count; i++)
+        if ((*first)[i] < (i ? (*first)[i - 1] : 0) || (*first)[i] > d->nodes)
+            TRY(status_fail(CONSM_EFORMAT, "%s: part %lld begins at row %lld of %lld", d->name,
+                            (long long)i, (long long)(*first)[i], (long long)d->nodes));
+done:
+    safetensors_close(s);
+    if (st < 0 || !*first)
+        *count = 0;
+    return st;
+}
+
 consm_status parts_check_rows(const struct dataset *d, int64_t low, int64_t high)
 {
     const struct csr *a = d->rows;

@@ -19,6 +19,10 @@ consm_status parts_load(struct dataset **out, const char *path);
 consm_status parts_save(const struct dataset *d, const char *folder, const int64_t *first,
                         int64_t parts, const float *shift, const float *scale);
 
+/* Where the parts of the folder begin and the last ends: *first (count), in the mapped file; count
+ * 0: it does not say. */
+consm_status parts_borders(const int64_t **first, int64_t *count, const struct dataset *d);
+
 /* Whether rows low … high-1 are sound: columns in range, ascending, no loops; weights and features
  * finite. */
 consm_status parts_check_rows(const struct dataset *d, int64_t low, int64_t high);
