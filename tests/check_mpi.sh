@@ -6,7 +6,7 @@
 # usage: BUILD_DIR=… check_mpi.sh PATH-TO-consm
 set -uo pipefail
 consm=$(realpath "$1")
-build=${BUILD_DIR:-$(dirname "$consm")}
+build=$(realpath "${BUILD_DIR:-$(dirname "$consm")}")
 # shellcheck source=tests/faults.sh
 . "$(dirname "$0")/faults.sh"
 

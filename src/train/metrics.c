@@ -85,8 +85,8 @@ static void count_confusion(struct metrics *m, const struct predicted *p)
         const float *row = p->probability + i * p->classes;
         int32_t said = metrics_decide(row, p->classes, p->decision);
         double sure = (double)row[said];
-        int bin = (int)ceil(sure * BINS) - 1; /* bins are open below, closed above */
-        bin = bin < 0 ? 0 : bin >= BINS ? BINS - 1 : bin;
+        /* Bins are open below, closed above; what is no number is in the first. */
+        int bin = sure > 0 ? (int)ceil(fmin(sure, 1) * BINS) - 1 : 0;
         m->cell[m->cells++] = (struct confusion_cell){p->label[i], said, 1};
         m->all.nodes++;
         m->all.nll -= log(fmax((double)row[p->label[i]], 1e-45));
