@@ -114,13 +114,14 @@ void progress_end(void)
     line.what = NULL;
 }
 
-static const char *last_words;
+static const char *volatile last_words;
 
 static void on_interrupt(int number)
 {
+    const char *words = last_words;
     interrupted = 1;
-    if (number == SIGTERM && last_words)
-        (void)!write(STDERR_FILENO, last_words, strlen(last_words));
+    if (number == SIGTERM && words)
+        (void)!write(STDERR_FILENO, words, strlen(words));
     signal(number, SIG_DFL);
 }
 

@@ -30,7 +30,8 @@ void progress_end(void);
 void progress_catch_interrupt(void);
 bool progress_stopped(void);
 
-/* What to say when another process asks for the stop (SIGTERM), at once: it may soon kill. */
+/* What to say when another process asks for the stop (SIGTERM), at once: it may soon kill. NULL:
+ * nothing. */
 void progress_last_words(const char *text);
 
 #endif

@@ -96,6 +96,8 @@ int together_end(int code)
 {
     fflush(stdout);
     fflush(stderr);
+    if (code != EXIT_DONE) /* why was said; the first rank to leave makes mpirun end the others */
+        progress_last_words(NULL);
     bool alone = ranks_size() == 1 && ranks_workers() == 1;
     if (!ranks_end(code != EXIT_DONE) || alone)
         return code;
