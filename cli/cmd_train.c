@@ -115,6 +115,9 @@ static void print_finished(struct training *t, int64_t number)
     t->finished[number] = true;
     for (; t->printed < t->runs && t->finished[t->printed]; t->printed++) {
         progress_clear();
+        if (t->printed == 0 && !t->json && !t->quiet) /* no heading where nothing follows */
+            printf("\n  %6s %8s %8s %10s %8s %9s %9s\n", "seed", "val", "test", "best epoch",
+                   "epochs", "train ms", "eval ms");
         train_print_run(t, &t->result[t->printed]);
         fflush(stdout);
     }
@@ -315,8 +318,6 @@ static consm_status train_all(struct training *t, const struct batch *batch)
         train_print_read(t);
         train_print_metric(t);
         train_print_notes(t);
-        printf("\n  %6s %8s %8s %10s %8s %9s %9s\n", "seed", "val", "test", "best epoch", "epochs",
-               "train ms", "eval ms");
         fflush(stdout);
     }
     progress_catch_interrupt();
