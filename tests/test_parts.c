@@ -137,18 +137,23 @@ static void same_entries(struct csr *mine, struct csr *all, int64_t low, int64_t
                         (size_t)(to - from) * sizeof *all->t_entry);
 }
 
+static struct row_share share_of(int process)
+{
+    return (struct row_share){.low = cuts[process],
+                              .high = cuts[process + 1],
+                              .gather = fake_gather,
+                              .parts = 2,
+                              .cut = cuts,
+                              .swap = fake_swap};
+}
+
 static void *compare_views(void *arg)
 {
     const struct process *p = arg;
     struct csr part = *p->graph;
     struct views *views;
     me = p->number;
-    struct row_share share = {.low = cuts[me],
-                              .high = cuts[me + 1],
-                              .gather = fake_gather,
-                              .parts = 2,
-                              .cut = cuts,
-                              .swap = fake_swap};
+    struct row_share share = share_of(me);
     part.share = &share;
     part.t = NULL;
     OK(views_new(&views, &part));
@@ -202,13 +207,7 @@ static void *compare_words(void *arg)
     static const int64_t column_cut[] = {0, 2, 5};
     struct csr part = *p->graph, *even, *whole;
     me = p->number;
-    struct row_share share = {.low = cuts[me],
-                              .high = cuts[me + 1],
-                              .gather = fake_gather,
-                              .parts = 2,
-                              .cut = cuts,
-                              .swap = fake_swap},
-                     columns = share;
+    struct row_share share = share_of(me), columns = share;
     columns.cut = column_cut;
     columns.low = column_cut[me];
     columns.high = column_cut[me + 1];
