@@ -100,7 +100,8 @@ if(CONSM_TESTS)
         set_tests_properties(${name} PROPERTIES TIMEOUT ${hang_seconds} SKIP_RETURN_CODE 77)
     endforeach()
     # The longest begin first, so that none of them ends alone on one processor.
-    foreach(name api ensemble train_threads train checkpoint consm check_python check_study check_mpi)
+    foreach(name train_threads ops train api_malloc checkpoint consm backend_training same_run ops_card check_python
+            check_study check_mpi)
         if(TEST ${name})
             set_tests_properties(${name} PROPERTIES COST 1000)
         endif()
