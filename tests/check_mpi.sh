@@ -117,7 +117,8 @@ if ! grep -q 'built without METIS' "$work/err"; then
     awk 'BEGIN { srand(1); for (i = 0; i < 700; i++) { printf "%d", i; for (k = 0; k < 12; k++) printf ",%.3f", rand() + (i % 3 == k); print "" } }' > "$work/w_features.csv"
     "$consm" partition "$work/w.csv" --labels "$work/w_labels.csv" --features "$work/w_features.csv" -k 7 -o "$work/in_parts" --json > /dev/null ||
         fault "partition with features"
-    parted=("$work/in_parts" 3 gcn mlp gin appnp gcnii grand gat fagcn h2gcn dropedge ptdnet)
+    parted=("$work/in_parts" 3 gcn mlp gin appnp gcnii grand gat fagcn h2gcn dropedge ptdnet
+        gcn,propagation=ngm gcn,propagation=ngm,distance=probabilities mlp,propagation=ngm,distance=squared gat,propagation=p-reg)
     mkdir "$work/parted0"
     "$build/mpi_models" "$work/parted0" "${parted[@]}" || fault "in parts: one process"
     for ranks in "${some_ranks[@]}"; do

@@ -147,6 +147,20 @@ static struct row_share share_of(int process)
                               .swap = fake_swap};
 }
 
+/* D^-1 A and its transpose. */
+static void compare_means(const struct csr *part, const struct csr *graph, int64_t low,
+                          int64_t high)
+{
+    struct csr *mine, *whole;
+    OK(csr_share_mean(&mine, part));
+    OK(csr_row_normalize(&whole, graph));
+    OK(csr_transpose(whole));
+    same_rows(mine, whole, low, high);
+    same_rows(mine->t, whole->t, low, high);
+    csr_free(mine);
+    csr_free(whole);
+}
+
 static void *compare_views(void *arg)
 {
     const struct process *p = arg;
@@ -166,6 +180,7 @@ static void *compare_views(void *arg)
         same_entries(mine, all, share.low, share.high);
     }
     views_free(views);
+    compare_means(&part, p->graph, share.low, share.high);
     return NULL;
 }
 

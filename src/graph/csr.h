@@ -97,6 +97,9 @@ int64_t csr_row_of_entry(const struct csr *a, int64_t entry);
 /* degree[r] = sum of the values in row r; (rows). */
 void csr_row_sums(double *sum, const struct csr *a);
 
+/* Rows low … high-1 of a square matrix: entry (r, c) times scale[r]·scale[c]; scale (rows). */
+void csr_scale_ends(struct csr *a, const double *scale, int64_t low, int64_t high);
+
 /* Â = D^-1/2 (A + I) D^-1/2, D the degrees of A + I (Kipf and Welling 2017). Weights count. With
  * loops false: D^-1/2 A D^-1/2; rows without entries stay empty. */
 consm_status csr_gcn_normalize(struct csr **out, const struct csr *a, bool loops);

@@ -45,6 +45,13 @@ consm_status csr_add_loops(struct csr **out, const struct csr *a)
     return copy_with_loops(out, a, true);
 }
 
+void csr_scale_ends(struct csr *a, const double *scale, int64_t low, int64_t high)
+{
+    for (int64_t r = low; r < high; r++)
+        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++)
+            a->val[k] = (float)(scale[r] * a->val[k] * scale[a->col[k]]);
+}
+
 consm_status csr_gcn_normalize(struct csr **out, const struct csr *a, bool loops)
 {
     consm_status st = CONSM_OK;
@@ -60,9 +67,7 @@ consm_status csr_gcn_normalize(struct csr **out, const struct csr *a, bool loops
     csr_row_sums(scale, b);
     for (int64_t r = 0; r < a->rows; r++)
         scale[r] = scale[r] > 0 ? 1 / sqrt(scale[r]) : 0;
-    for (int64_t r = 0; r < a->rows; r++)
-        for (int64_t k = b->start[r]; k < b->start[r + 1]; k++)
-            b->val[k] = (float)(scale[r] * b->val[k] * scale[b->col[k]]);
+    csr_scale_ends(b, scale, 0, a->rows);
     *out = b;
     b = NULL;
 done:

@@ -36,29 +36,42 @@ static void copy_rows(struct csr *b, const struct csr *a, bool loops, double *su
     }
 }
 
+consm_status csr_share_new(struct csr **out, const struct row_share *share, int64_t rows,
+                           int64_t cols, int64_t nnz, bool weighted)
+{
+    consm_status st = CONSM_OK;
+    struct csr *b;
+    *out = NULL;
+    TRY(ZNEW(b, 1));
+    b->rows = rows;
+    b->cols = cols;
+    b->nnz = nnz;
+    b->share = share;
+    TRY(ZNEW(b->start, rows + 1));
+    b->col = mem_sparse_alloc((size_t)nnz, sizeof *b->col);
+    b->val = weighted ? mem_sparse_alloc((size_t)nnz, sizeof *b->val) : NULL;
+    if (!b->col || (weighted && !b->val))
+        TRY(CONSM_ENOMEM);
+    *out = b;
+    return CONSM_OK;
+done:
+    csr_free(b);
+    return st;
+}
+
 /* The matrix before normalising, and (rows) the sums of the share's rows. */
 static consm_status copy_share(struct csr **out, const struct csr *a, bool loops, double *sum)
 {
     consm_status st = CONSM_OK;
     struct csr *b;
     *out = NULL;
-    TRY(ZNEW(b, 1));
-    b->rows = b->cols = a->rows;
-    b->nnz = a->nnz + (loops ? a->rows : 0);
-    b->share = a->share;
-    TRY(NEW(b->start, a->rows + 1));
+    TRY(csr_share_new(&b, a->share, a->rows, a->rows, a->nnz + (loops ? a->rows : 0), true));
     for (int64_t r = 0; r <= a->rows; r++)
         b->start[r] = a->start[r] + (loops ? r : 0);
-    b->col = mem_sparse_alloc((size_t)b->nnz, sizeof *b->col);
-    b->val = mem_sparse_alloc((size_t)b->nnz, sizeof *b->val);
-    if (!b->col || !b->val)
-        TRY(CONSM_ENOMEM);
     copy_rows(b, a, loops, sum);
     b->t = b;
     *out = b;
-    return CONSM_OK;
 done:
-    csr_free(b);
     return st;
 }
 
@@ -75,7 +88,7 @@ done:
 
 /* Weights times factors in double round differently from the two ends: the transpose of a weighted
  * matrix has values of its own. */
-static consm_status add_transpose(struct csr *b, const double *scale)
+static consm_status new_transpose(struct csr *b)
 {
     consm_status st = CONSM_OK;
     struct csr *t;
@@ -87,6 +100,15 @@ static consm_status add_transpose(struct csr *b, const double *scale)
     t->val = mem_sparse_alloc((size_t)b->nnz, sizeof *t->val);
     if (!t->val)
         TRY(CONSM_ENOMEM);
+done:
+    return st;
+}
+
+static consm_status add_transpose(struct csr *b, const double *scale)
+{
+    consm_status st = CONSM_OK;
+    TRY(new_transpose(b));
+    struct csr *t = b->t;
     for (int64_t r = b->share->low; r < b->share->high; r++)
         for (int64_t k = b->start[r]; k < b->start[r + 1]; k++)
             t->val[k] = (float)(scale[b->col[k]] * b->val[k] * scale[r]);
@@ -107,13 +129,53 @@ consm_status csr_share_normalize(struct csr **out, const struct csr *a, bool loo
     TRY(a->share->gather(scale, sizeof *scale));
     if (a->val)
         TRY(add_transpose(b, scale));
-    for (int64_t r = a->share->low; r < a->share->high; r++)
-        for (int64_t k = b->start[r]; k < b->start[r + 1]; k++)
-            b->val[k] = (float)(scale[r] * b->val[k] * scale[b->col[k]]);
+    csr_scale_ends(b, scale, a->share->low, a->share->high);
     *out = b;
     b = NULL;
 done:
     mem_free(scale);
+    csr_free(b);
+    return st;
+}
+
+consm_status csr_share_mean(struct csr **out, const struct csr *a)
+{
+    consm_status st = CONSM_OK;
+    const struct row_share *share = a->share;
+    struct csr *b = NULL;
+    double *sum = NULL;
+    int64_t lonely = 0;
+    *out = NULL;
+    for (int64_t r = 0; r < a->rows; r++)
+        lonely += a->start[r] == a->start[r + 1];
+    TRY(csr_share_new(&b, share, a->rows, a->rows, a->nnz + lonely, true));
+    TRY(new_transpose(b));
+    for (int64_t r = 0; r < a->rows; r++)
+        b->start[r + 1] =
+            b->start[r] + (a->start[r] < a->start[r + 1] ? a->start[r + 1] - a->start[r] : 1);
+    TRY(NEW(sum, a->rows));
+    for (int64_t r = share->low; r < share->high; r++) {
+        int64_t at = b->start[r];
+        b->col[at] = (int32_t)r; /* of one without neighbours, whose mean is its own */
+        b->val[at] = 1;
+        sum[r] = a->start[r] == a->start[r + 1];
+        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++, at++) {
+            b->col[at] = a->col[k];
+            b->val[at] = a->val ? a->val[k] : 1;
+            sum[r] += b->val[at];
+        }
+    }
+    TRY(share->gather(sum, sizeof *sum));
+    for (int64_t r = share->low; r < share->high; r++)
+        for (int64_t k = b->start[r]; k < b->start[r + 1]; k++) {
+            double of_column = sum[b->col[k]], weight = (double)b->val[k];
+            b->t->val[k] = of_column != 0 ? (float)(weight / of_column) : 0;
+            b->val[k] = sum[r] != 0 ? (float)(weight / sum[r]) : 0;
+        }
+    *out = b;
+    b = NULL;
+done:
+    mem_free(sum);
     csr_free(b);
     return st;
 }

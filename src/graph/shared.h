@@ -1,9 +1,18 @@
-/* Sparse features of nodes whose rows are spread over processes (struct row_share). A process has
- * the rows of its nodes; the transpose is spread by columns. */
+/* Matrices whose rows are spread over processes (struct row_share): what is beside the views of a
+ * graph (csr.h). Of sparse features a process has the rows of its nodes; the transpose is spread by
+ * columns. */
 #ifndef GRAPH_SHARED_H
 #define GRAPH_SHARED_H
 
 #include "graph/csr.h"
+
+/* A matrix with room for the entries of the share's rows; start zeroed, val NULL unless weighted.
+ */
+consm_status csr_share_new(struct csr **out, const struct row_share *share, int64_t rows,
+                           int64_t cols, int64_t nnz, bool weighted);
+
+/* D^-1 A of a symmetric matrix, a node without neighbours being its own, with its transpose. */
+consm_status csr_share_mean(struct csr **out, const struct csr *a);
 
 /* Which process has a row. */
 int csr_share_owner(const struct row_share *share, int64_t row);

@@ -138,17 +138,8 @@ consm_status csr_share_row_normalize(struct csr **out, const struct csr *a)
     const struct row_share *share = a->share;
     struct csr *b = NULL;
     *out = NULL;
-    TRY(ZNEW(b, 1));
-    b->rows = a->rows;
-    b->cols = a->cols;
-    b->nnz = a->nnz;
-    b->share = share;
-    TRY(NEW(b->start, a->rows + 1));
+    TRY(csr_share_new(&b, share, a->rows, a->cols, a->nnz, true));
     memcpy(b->start, a->start, (size_t)(a->rows + 1) * sizeof *b->start);
-    b->col = mem_sparse_alloc((size_t)a->nnz, sizeof *b->col);
-    b->val = mem_sparse_alloc((size_t)a->nnz, sizeof *b->val);
-    if (!b->col || !b->val)
-        TRY(CONSM_ENOMEM);
     for (int64_t r = share->low; r < share->high; r++) {
         double sum = a->val ? 0 : (double)(a->start[r + 1] - a->start[r]);
         for (int64_t k = a->start[r]; a->val && k < a->start[r + 1]; k++)

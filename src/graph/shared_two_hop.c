@@ -1,7 +1,7 @@
 /* Nodes two steps apart in a graph whose rows are spread over processes: each process makes the
  * rows of its share, from its own rows and those of its neighbours elsewhere, which are sent for.
  */
-#include "graph/csr.h"
+#include "graph/shared.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -150,23 +150,18 @@ consm_status csr_share_two_hop(struct csr **out, const struct csr *a)
     const struct row_share *share = a->share;
     struct border border = {0};
     struct csr *b = NULL;
-    int64_t *length = NULL;
+    int64_t *length = NULL, entries = 0;
     int32_t *list = NULL;
     *out = NULL;
     TRY(fetch_border(&border, a));
     TRY(NEW(length, a->rows));
     TRY(collect(&list, length, a, &border));
     TRY(share->gather(length, sizeof *length));
-    TRY(ZNEW(b, 1));
-    b->rows = b->cols = a->rows;
-    b->share = share;
-    TRY(ZNEW(b->start, a->rows + 1));
+    for (int64_t r = 0; r < a->rows; r++)
+        entries += length[r];
+    TRY(csr_share_new(&b, share, a->rows, a->rows, entries, false));
     for (int64_t r = 0; r < a->rows; r++)
         b->start[r + 1] = b->start[r] + length[r];
-    b->nnz = b->start[a->rows];
-    b->col = mem_sparse_alloc((size_t)b->nnz, sizeof *b->col);
-    if (!b->col)
-        TRY(CONSM_ENOMEM);
     int64_t first = b->start[share->low];
     if (list)
         memcpy(b->col + first, list, (size_t)(b->start[share->high] - first) * sizeof *list);

@@ -154,7 +154,7 @@ static consm_status agree(struct session *s)
     int64_t steps = c->match_steps ? c->match_steps : own->given;
     TRY(agreement_train(own->agreement, own->node, own->count, own->label, steps));
     TRY(agreement_score(own->agreement, own->w, own->propagation->edges));
-    propagation_weigh(own->propagation, own->w, own->labelled, c);
+    TRY(propagation_weigh(own->propagation, own->w, own->labelled, c));
     session_touch(s, own->propagation->pull);
     session_touch(s, &own->propagation->total);
     if (!own->weighed++)

@@ -1,9 +1,11 @@
-/* The propagation losses, and the procedure of models that carry NGM's or P-reg's. */
+/* The propagation losses, and the procedure of models that carry NGM's or P-reg's. Where the graph
+ * is in parts nobody lists all its edges: sums over them are then quadratic forms of a matrix,
+ * which ranks divide like any other. */
 #include "train/propagation.h"
 
-#include <math.h>
-
+#include "graph/shared.h"
 #include "train/session.h"
+#include <math.h>
 
 /* D^-1 A; the row of a node without neighbours gets a 1 on the diagonal. */
 static consm_status neighbour_mean(struct csr **out, const struct csr *a)
@@ -11,6 +13,8 @@ static consm_status neighbour_mean(struct csr **out, const struct csr *a)
     consm_status st = CONSM_OK;
     struct csr *b = NULL;
     int64_t lonely = 0, at = 0;
+    if (a->share)
+        return csr_share_mean(out, a);
     for (int64_t r = 0; r < a->rows; r++)
         lonely += a->start[r] == a->start[r + 1];
     TRY(csr_new(&b, a->rows, a->cols, a->nnz + lonely, true));
@@ -44,6 +48,23 @@ done:
     return st;
 }
 
+/* The pattern of the graph with values of its own. */
+static consm_status open_pulls(struct propagation *p, const struct csr *graph)
+{
+    consm_status st = CONSM_OK;
+    TRY(ZNEW(p->pulls, 1));
+    *p->pulls = *graph;
+    p->pulls->borrowed = true;
+    p->pulls->t = p->pulls;
+    p->pulls->t_entry = NULL;
+    p->pulls->val = mem_sparse_alloc((size_t)graph->nnz, sizeof *graph->val);
+    if (!p->pulls->val)
+        TRY(CONSM_ENOMEM);
+    TRY(ZNEW(p->pulled, graph->rows));
+done:
+    return st;
+}
+
 consm_status propagation_new(struct propagation **out, const struct csr *graph,
                              enum config_propagation kind)
 {
@@ -51,7 +72,9 @@ consm_status propagation_new(struct propagation **out, const struct csr *graph,
     struct propagation *p;
     *out = NULL;
     TRY(ZNEW(p, 1));
-    st = kind == PROPAGATION_P_REG ? neighbour_mean(&p->mean, graph) : collect_edges(p, graph);
+    st = kind == PROPAGATION_P_REG ? neighbour_mean(&p->mean, graph)
+         : graph->share            ? open_pulls(p, graph)
+                                   : collect_edges(p, graph);
     if (st < 0) {
         propagation_free(p);
         return st;
@@ -70,6 +93,10 @@ void propagation_free(struct propagation *p)
     index_free(p->right);
     csr_free(p->mean);
     mem_free(p->pull);
+    if (p->pulls)
+        mem_sparse_free(p->pulls->val);
+    csr_free(p->pulls);
+    mem_free(p->pulled);
     mem_free(p);
 }
 
@@ -79,20 +106,58 @@ static double strength(const struct config *c)
     return isnan(c->lambda) ? 1 : c->lambda;
 }
 
-void propagation_weigh(struct propagation *p, const float *w, const uint8_t *labelled,
-                       const struct config *c)
+/* λ, over the number of edges if so configured. */
+static double share_of_edge(const struct config *c, int64_t count)
 {
+    return strength(c) / (c->lambda_per == LAMBDA_PER_MEAN && count > 0 ? (double)count : 1);
+}
+
+/* The same by entries of the share's rows. Each row's sum is one process's, and all add the rows in
+ * one order. */
+static consm_status weigh_entries(struct propagation *p, const float *w, const uint8_t *labelled,
+                                  const struct config *c)
+{
+    consm_status st = CONSM_OK;
+    struct csr *s = p->pulls;
+    const double alpha[3] = {c->alpha_uu, c->alpha_lu, c->alpha_ll};
+    double share = share_of_edge(c, s->nnz / 2), *ahead = NULL, total = 0;
+    TRY(ZNEW(ahead, s->rows)); /* of each edge its first end's */
+    for (int64_t r = s->share->low; r < s->share->high; r++) {
+        double all = 0;
+        for (int64_t k = s->start[r]; k < s->start[r + 1]; k++) {
+            int known = labelled[r] + labelled[s->col[k]];
+            s->val[k] = (float)(share * alpha[known] * (w ? w[k] : 1));
+            all += (double)s->val[k];
+            ahead[r] += s->col[k] > r ? (double)s->val[k] : 0;
+        }
+        p->pulled[r] = (float)all;
+    }
+    TRY(s->share->gather(p->pulled, sizeof *p->pulled));
+    TRY(s->share->gather(ahead, sizeof *ahead));
+    for (int64_t r = 0; r < s->rows; r++)
+        total += ahead[r];
+    p->total = (float)total;
+    csr_touch(s);
+done:
+    mem_free(ahead);
+    return st;
+}
+
+consm_status propagation_weigh(struct propagation *p, const float *w, const uint8_t *labelled,
+                               const struct config *c)
+{
+    if (p->pulls)
+        return weigh_entries(p, w, labelled, c);
     int64_t count = p->edges->count;
     const double alpha[3] = {c->alpha_uu, c->alpha_lu, c->alpha_ll};
-    double share =
-        strength(c) / (c->lambda_per == LAMBDA_PER_MEAN && count > 0 ? (double)count : 1);
-    double total = 0;
+    double share = share_of_edge(c, count), total = 0;
     for (int64_t e = 0; e < count; e++) {
         int known = labelled[p->edges->left[e]] + labelled[p->edges->right[e]];
         p->pull[e] = (float)(share * alpha[known] * (w ? w[e] : 1));
         total += (double)p->pull[e];
     }
     p->total = (float)total;
+    return CONSM_OK;
 }
 
 /* λ/n·Σ -softmax(z)·log softmax(D^-1 A z) */
@@ -102,10 +167,27 @@ static node p_reg(struct propagation *own, struct program *p, node z, const stru
     return scale(p, (float)(-strength(c) / (double)own->mean->rows), agree);
 }
 
+/* With S the matrix of pulls, each edge twice in it, and d its row sums:
+ *   Σ pull·|y_i - y_j|² = Σ_i d_i |y_i|² - ⟨y, S y⟩
+ *   Σ pull·(1 - cos)    = Σ pull - ⟨y, S y⟩/2            y: rows of length 1 */
+static node quadratic(struct propagation *own, struct program *p, node z, const struct config *c)
+{
+    node x = c->distance == DISTANCE_LOGITS ? z : softmax(p, z);
+    if (c->distance == DISTANCE_SQUARED) {
+        node alone = dot(p, scale_rows(p, x, input(p, own->pulled, own->pulls->rows, 1)), x);
+        return sub(p, alone, dot(p, x, spmm(p, own->pulls, x)));
+    }
+    node y = row_normalize(p, x);
+    node alike = scale(p, 0.5f, dot(p, y, spmm(p, own->pulls, y)));
+    return sub(p, input(p, &own->total, 1, 1), alike);
+}
+
 node propagation_loss(struct propagation *own, struct program *p, node z, const struct config *c)
 {
     if (own->mean)
         return p_reg(own, p, z, c);
+    if (own->pulls)
+        return own->pulls->nnz > 0 ? quadratic(own, p, z, c) : fill(p, 0, 1, 1);
     int64_t count = own->edges->count;
     if (count == 0)
         return fill(p, 0, 1, 1);
@@ -135,8 +217,8 @@ static consm_status propagation_open(struct session *s)
     TRY(ZNEW(labelled, s->problem->nodes));
     for (int64_t k = 0; k < s->labelled->count; k++)
         labelled[s->labelled->row[k]] = 1;
-    if (own->edges)
-        propagation_weigh(own, NULL, labelled, &s->options.config);
+    if (!own->mean)
+        TRY(propagation_weigh(own, NULL, labelled, &s->options.config));
 done:
     mem_free(labelled);
     return st;
@@ -156,6 +238,7 @@ static void propagation_close(struct session *s)
 const struct procedure propagation_procedure = {
     .model = "",
     .resumes = true,
+    .parts = true,
     .open = propagation_open,
     .extra_loss = extra_loss,
     .close = propagation_close,

@@ -13,11 +13,14 @@
 #include "train/train.h"
 
 struct propagation {
-    struct edges *edges;
+    struct edges *edges;        /* NULL: for p-reg, and where the graph is in parts */
     struct index *left, *right; /* (edges) their ends */
-    float *pull;      /* (edges) λ α w of each edge, over their number if so configured */
-    float total;      /* Σ pull */
-    struct csr *mean; /* D^-1 A for P-reg, a node without neighbours being its own */
+    float *pull;       /* (edges) λ α w of each edge, over their number if so configured */
+    float total;       /* Σ pull */
+    struct csr *mean;  /* D^-1 A for P-reg, a node without neighbours being its own */
+    struct csr *pulls; /* of a graph in parts: the pull of every entry, for the rows of the share …
+                        */
+    float *pulled;     /* (n) … and the sum of each row */
 };
 
 /* For ngm and gam the edges, for p-reg the matrix. The graph must outlive it. */
@@ -25,9 +28,10 @@ consm_status propagation_new(struct propagation **out, const struct csr *graph,
                              enum config_propagation kind);
 void propagation_free(struct propagation *p);
 
-/* Sets pull and total. w (edges), or NULL: all 1; labelled (n): which nodes' labels are known. */
-void propagation_weigh(struct propagation *p, const float *w, const uint8_t *labelled,
-                       const struct config *c);
+/* Sets pull and total. w (edges; of a graph in parts, entries), or NULL: all 1; labelled (n): which
+ * nodes' labels are known. */
+consm_status propagation_weigh(struct propagation *p, const float *w, const uint8_t *labelled,
+                               const struct config *c);
 
 /* Records the loss of logits z. */
 node propagation_loss(struct propagation *own, struct program *p, node z, const struct config *c);

@@ -195,7 +195,7 @@ consm_status session_new(struct session **out, const struct problem *problem,
     TRY(learner_open(&s->learner, backend, options->seed));
     s->learner.best = -1;
     TRY(procedure_find(&s->procedure, options));
-    if (s->procedure && problem->graph->share)
+    if (s->procedure && problem->graph->share && !s->procedure->parts)
         TRY(status_fail(CONSM_EINVAL,
                         "%s compares nodes all over the graph, and this one is in parts: train on "
                         "graph.safetensors of its folder",

@@ -57,6 +57,7 @@ struct session {
 struct procedure {
     const char *model;
     bool resumes; /* fit goes on from what a checkpoint restored */
+    bool parts;   /* it knows graphs of which every rank has a share */
     consm_status (*memory)(struct session *s, memory_fn see, void *ctx); /* of session_memory */
     bool (*sound)(const struct session *s);    /* whether memory read from a file is possible */
     consm_status (*open)(struct session *s);   /* makes s->own, before the programs are recorded */

@@ -1,7 +1,7 @@
 /* Trains every model on a small graph and writes what came out: FOLDER/MODEL.safetensors and
  * FOLDER/MODEL.predictions. Started by mpirun it is divided among the ranks; check_mpi.sh compares
  * the files of any number of them with those of one process.
- * usage: mpi_models FOLDER DATASET EPOCHS [MODEL …] */
+ * usage: mpi_models FOLDER DATASET EPOCHS [MODEL[,OPTION=VALUE]… …] */
 #include "api/objects.h"
 #include "backends/ranks.h"
 #include "consm.h"
@@ -33,6 +33,20 @@ done:
     return st;
 }
 
+/* What follows the model's name. */
+static consm_status set_options(struct consm_options *options, const char *text)
+{
+    consm_status st = CONSM_OK;
+    char name[64], value[64];
+    for (; (text = strchr(text, ',')); text++) {
+        if (sscanf(text, ",%63[^=]=%63[^,]", name, value) != 2)
+            return status_fail(CONSM_EINVAL, "expected ,OPTION=VALUE: %s", text);
+        TRY(consm_options_set(options, name, value));
+    }
+done:
+    return st;
+}
+
 static consm_status train_one(const char *folder, const char *model, const char *epochs,
                               const struct consm_dataset *data)
 {
@@ -40,14 +54,16 @@ static consm_status train_one(const char *folder, const char *model, const char 
     struct consm_options *options = NULL;
     struct consm_model *trained = NULL;
     struct consm_prediction *guess = NULL;
-    char path[4096];
-    TRY(consm_options_new(&options, model));
+    char path[4096], name[32];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(model, ","), model);
+    TRY(consm_options_new(&options, name));
     TRY(consm_options_set(options, "split", "random"));
     TRY(consm_options_set(options, "per_class", "4"));
     TRY(consm_options_set(options, "epochs", epochs));
     TRY(consm_options_set(options, "threads", "1"));
-    for (size_t i = 0; strcmp(model, "consm") == 0 && i < sizeof brief / sizeof *brief; i++)
+    for (size_t i = 0; strcmp(name, "consm") == 0 && i < sizeof brief / sizeof *brief; i++)
         TRY(consm_options_set(options, brief[i].name, brief[i].value));
+    TRY(set_options(options, model));
     TRY(consm_train(&trained, data, options));
     snprintf(path, sizeof path, "%s/%s.safetensors", folder, model);
     TRY(consm_model_save(trained, path));
