@@ -180,6 +180,18 @@ static void follow_leaves(struct compiled *c)
         resolve(c);
 }
 
+/* What the instruction would compute, from where it is already. */
+static void take_over(const struct compiled *c, int32_t i, const struct step *step,
+                      struct worker who)
+{
+    const struct instr *planned = &c->plan->instr[i];
+    struct instr in = c->instr[i];
+    in.op = planned->reuse == REUSE_DROPPED ? OP_DROPOUT : OP_RESHAPE;
+    in.src[0] = (const float *)(const void *)((const char *)c->plan->memory[PLACE_OTHER]->host +
+                                              planned->reuse_at);
+    cpu_kernels[in.op](&in, step, who);
+}
+
 struct cpu_run {
     const struct compiled *compiled;
     struct step first;
@@ -191,17 +203,21 @@ static void run_worker(void *arg, struct worker who)
     const struct cpu_run *run = arg;
     const struct compiled *c = run->compiled;
     struct step step = run->first;
-    bool settled = c->settled;
+    bool settled = c->settled, fresh = settled && c->plan->fresh;
     for (int64_t k = 0; k < run->steps; k++, step.number++) {
         for (int32_t i = 0; i < c->plan->instrs; i++) {
             const struct instr *in = &c->instr[i];
             if (c->waits[i])
                 team_barrier(who);
-            if (!in->once || !settled)
+            enum reuse reuse = fresh ? c->plan->instr[i].reuse : REUSE_NOTHING;
+            if (reuse >= REUSE_VALUE)
+                take_over(c, i, &step, who);
+            else if (reuse == REUSE_NOTHING && (!in->once || !settled))
                 cpu_kernels[in->op](in, &step, who);
         }
         team_barrier(who);
         settled = true;
+        fresh = false;
     }
 }
 
@@ -239,6 +255,7 @@ static const struct backend_kind cpu_kind = {
     .discard = cpu_discard,
     .close = cpu_close,
     .composes = 16 << 20,
+    .reuses = true,
 };
 
 consm_status cpu_open(struct backend **out, int threads)

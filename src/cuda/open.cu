@@ -46,6 +46,7 @@ static const struct backend_kind cuda_kind = {
     .close = cuda_close,
     .apart = APART_BYTES,
     .composes = 0, /* the steps of a walk are one kernel already */
+    .reuses = false, /* its evaluation runs beside the next step */
     .room = cuda_room,
 };
 

@@ -61,6 +61,9 @@ struct backend_kind {
     /* How many bytes the matrix of a whole walk may have that is written out because the loss reads
      * few of its rows (compose.c); 0: walks are walked. */
     size_t composes;
+    /* Whether run() looks at planned.fresh; what an instruction would take over is in memory that
+     * the host shares. */
+    bool reuses;
     /* Bytes of memory that are free where its blocks lie; NULL: it is the host's. */
     size_t (*room)(struct backend *b);
 };

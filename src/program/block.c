@@ -57,12 +57,14 @@ consm_status block_write(void **out, struct block *b)
 {
     consm_status st = fetch(out, b);
     b->host_newer = st == CONSM_OK && !b->memory->host;
+    b->version++;
     return st;
 }
 
 consm_status block_put(struct block *b, size_t at, const void *from, size_t bytes)
 {
     void *host = b->memory->host ? b->memory->host : b->backend_newer ? NULL : b->mirror;
+    b->version++;
     if (host)
         memcpy((char *)host + at, from, bytes);
     if (b->memory->host || b->host_newer) /* the next run will see it */
@@ -84,7 +86,7 @@ consm_status block_copy(struct block *to, struct block *from)
     TRY(block_send(from));
     TRY(to->backend->kind->copy(to->backend, to->memory, from->memory));
     to->host_newer = false;
-    to->backend_newer = true;
+    block_ran(to);
 done:
     return st;
 }
@@ -92,4 +94,5 @@ done:
 void block_ran(struct block *b)
 {
     b->backend_newer = true;
+    b->version++;
 }

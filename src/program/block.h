@@ -13,6 +13,7 @@ struct block {
     struct memory *memory;
     void *mirror; /* where memory->host is NULL, made when first asked for */
     bool host_newer, backend_newer;
+    uint64_t version; /* how often its numbers may have changed */
 };
 
 consm_status block_new(struct block *b, struct backend *backend, size_t bytes);

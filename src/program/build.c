@@ -32,6 +32,7 @@ void program_free(struct program *p)
 {
     if (!p)
         return;
+    program_part(p);
     for (size_t i = 0; i < p->owned_count; i++)
         p->owned[i].release(p->owned[i].thing);
     if (p->ready)

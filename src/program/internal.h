@@ -14,6 +14,7 @@ struct node_info {
     bool needs_grad, keep, live;
     bool constant; /* the same in every run … */
     bool lasts;    /* … and read in every run */
+    bool common;   /* another program reads it, from one run to the next */
     enum place place;
     size_t offset;             /* into its block, in floats */
     const float *data;         /* of an input: the caller's floats */
@@ -58,6 +59,9 @@ struct program {
     struct block arena, state;
     size_t arena_floats;
     uint64_t runs;
+
+    struct program *next_reader, *source; /* of the store's readers; whose values it takes over */
+    uint64_t computed; /* 1 + the parameters' version that its last run read; 0: none */
 };
 
 struct op_info {
@@ -128,6 +132,15 @@ consm_status program_compose(struct program *p);
 consm_status program_differentiate(struct program *p);
 consm_status program_plan(struct program *p);
 consm_status program_emit(struct program *p);
+
+/* Within planning: finds what others of the store may take over from p, and gives it a place of its
+ * own; when p is compiled: tells them, or lets p take over itself. Then before a run, whether what
+ * p takes over is what it would compute. program_part: nobody takes anything over from p, nor it.
+ * (common.c) */
+consm_status program_common(struct program *p);
+consm_status program_join(struct program *p);
+bool program_fresh(const struct program *p);
+void program_part(struct program *p);
 
 /* The gradient functions, one per differentiable operation family. */
 void grad_matmul(struct program *p, node self, node g);

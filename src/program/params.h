@@ -37,6 +37,7 @@ struct params {
     int64_t numbers;            /* trained or not, padding not counted */
     int64_t limit;              /* refuse more numbers than this in all; 0: no limit */
     struct block block[PLACES]; /* PLACE_VALUE … PLACE_BEST, those that were asked for */
+    struct program *readers;    /* programs that may take values over from others: common.c */
 };
 
 consm_status params_new(struct params **out);

@@ -98,7 +98,8 @@ static size_t collect_spans(struct program *p, struct span *spans)
         if (!info->live || info->place != PLACE_ARENA)
             continue;
         int64_t floats = (info->rows * info->cols + ALIGN_FLOATS - 1) / ALIGN_FLOATS * ALIGN_FLOATS;
-        bool lasts = info->lasts || (info->keep && info->constant), stays = info->keep || lasts;
+        bool lasts = info->lasts || info->common || (info->keep && info->constant);
+        bool stays = info->keep || lasts;
         node born = info->op == OP_BESIDE ? info->src[0] : x;
         spans[count] = (struct span){x, lasts ? 0 : born, stays ? p->count : x, (size_t)floats, 0};
         info->instr = (int32_t)count++;
@@ -170,7 +171,7 @@ bool program_in_place(const struct program *p, node x, node source)
 static node overwritten(const struct program *p, const struct span *spans, node x)
 {
     const struct node_info *info = &p->node[x];
-    for (int i = 0; i < NODE_SOURCES; i++) {
+    for (int i = 0; i < NODE_SOURCES && !info->common; i++) {
         node source = info->src[i];
         if (source != POISON && p->node[source].instr >= 0 && !p->node[source].keep &&
             ROWS(p, source) == info->rows && COLS(p, source) == info->cols &&
@@ -250,8 +251,12 @@ done:
 
 consm_status program_plan(struct program *p)
 {
+    consm_status st = CONSM_OK;
     mark_live(p);
     mark_constant(p);
     mark_lasting(p);
-    return place_values(p);
+    TRY(program_common(p));
+    TRY(place_values(p));
+done:
+    return st;
 }

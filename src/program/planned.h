@@ -76,7 +76,7 @@ enum place {
     PLACE_BEST,   /* the parameters worth keeping */
     PLACE_STATE,  /* what operations of one program remember from run to run */
     PLACE_LEAF,   /* numbers of the caller */
-    PLACE_OTHER,  /* the arena of a second program in one plan: see course.h */
+    PLACE_OTHER,  /* the arena of a second program: in one plan with it (course.h), or common.c */
     PLACE_RECORD, /* what OP_KEEP writes down: see keep.h */
     PLACES
 };
@@ -86,6 +86,11 @@ struct operand {
     size_t offset; /* into the block, in bytes */
 };
 
+/* What an instruction may do where another program over the same parameters has computed the same
+ * and they have not changed since (common.c): nothing, because only what is taken over reads it; or
+ * take its result over, as it is or through its dropout. */
+enum reuse { REUSE_NOTHING, REUSE_NEEDLESS, REUSE_VALUE, REUSE_DROPPED };
+
 /* One operation. A plan holds operands; addresses are filled in by a backend in its own copy. */
 struct instr {
     enum op op;
@@ -94,6 +99,8 @@ struct instr {
     int64_t rows, cols, src_rows[NODE_SOURCES], src_cols[NODE_SOURCES];
     struct attr attr;
     struct operand out_at, src_at[NODE_SOURCES], update_at[NODE_UPDATES];
+    enum reuse reuse;
+    size_t reuse_at; /* where its value then is, in PLACE_OTHER, in bytes */
     float *out;
     const float *src[NODE_SOURCES];
     float *update[NODE_UPDATES]; /* also written: running statistics, moments */
@@ -121,6 +128,7 @@ struct planned {
     const struct leaf *leaf;
     struct memory *memory[PLACES]; /* NULL where there is none */
     bool writes[PLACES];           /* a run changes something there */
+    bool fresh;                    /* what `reuse` speaks of is as the next step wants it */
 };
 
 /* Gives an instruction the addresses of its operands: base[place] of a block, leaf[i] of a leaf. */

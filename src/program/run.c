@@ -23,6 +23,7 @@ consm_status program_compile(struct program *p, struct backend *backend)
     TRY(program_plan(p));
     TRY(program_emit(p));
     TRY(backend->kind->compile(backend, &p->ready, &p->plan));
+    TRY(program_join(p));
     p->compiled = true;
 done:
     return st;
@@ -34,8 +35,11 @@ consm_status program_run(struct program *p, const struct step *step)
     for (int place = PLACE_VALUE; place <= PLACE_BEST; place++)
         TRY(block_send(&p->params->block[place]));
     TRY(block_send(&p->state));
+    p->plan.fresh = program_fresh(p);
+    p->computed = 0;
     TRY(p->backend->kind->run(p->ready, step, 1));
     p->runs++;
+    p->computed = p->params->block[PLACE_VALUE].version + 1;
     for (int place = PLACE_VALUE; place <= PLACE_BEST; place++)
         if (p->plan.writes[place])
             block_ran(&p->params->block[place]);

@@ -177,7 +177,7 @@ static void card_close(struct backend *b)
 static const struct backend_kind card_kind = {
     "card",    card_supports, card_allocate, card_release, card_upload, card_download,
     card_copy, card_compile,  card_run,      card_discard, card_close,   32 << 20, 0,
-    NULL,
+    false,     NULL,
 };
 
 consm_status card_open(struct backend **out, int threads)

@@ -1,0 +1,211 @@
+/*
+ * What two programs over one store have in common. Evaluation after a step and the next step's
+ * forward pass begin alike: X·W, and all that follows up to where a mask is drawn. As long as
+ * nobody changed the parameters in between, the step takes these values over from the evaluation
+ * instead of computing them again. The same bits, because both are the same operations on the same
+ * numbers.
+ *
+ * The evaluation keeps them in its arena, each in a place of its own. A training program has a
+ * place for all of its values anyway: it copies what it reads, through its own dropout where there
+ * is one, and computes everything itself where the evaluation is out of date, as when nobody
+ * evaluates.
+ */
+#include "program/internal.h"
+
+/* What is known of a reader's nodes: which of the evaluation's computes the same, but for dropout
+ * where it has one, and what the reader may do about it. */
+struct match {
+    node *same;      /* (nodes of the reader) POISON: none */
+    enum reuse *how; /* (nodes of the reader) */
+};
+
+static void match_free(struct match *m)
+{
+    mem_free(m->same);
+    mem_free(m->how);
+}
+
+/* May end with a dropout, by the share a. */
+static bool op_drops(enum op op)
+{
+    return op == OP_SPMM_FUSED || op == OP_BIAS_RELU_DROPOUT;
+}
+
+/* Depends on its sources, a fixed matrix and a few numbers of attr alone. */
+static bool op_is_plain(enum op op)
+{
+    switch (op) {
+    case OP_MATMUL:
+    case OP_SPMM:
+    case OP_SPMM_FUSED:
+    case OP_SPMM_ADD:
+    case OP_AXPBY:
+    case OP_SCALE:
+    case OP_MUL:
+    case OP_ADD_BIAS:
+    case OP_BIAS_RELU_DROPOUT:
+    case OP_CONCAT:
+    case OP_SLICE:
+    case OP_RELU:
+    case OP_LEAKY_RELU:
+    case OP_ELU:
+    case OP_TANH:
+    case OP_SIGMOID: return true;
+    default: return false;
+    }
+}
+
+/* Whether y computes what x does, given that their sources are the same; x drops nothing. */
+static bool same_operation(const struct node_info *y, const struct node_info *x)
+{
+    const struct attr *a = &y->attr, *b = &x->attr;
+    return y->op == x->op && y->rows == x->rows && y->cols == x->cols && a->csr == b->csr &&
+           (op_drops(y->op) ? b->a == 0 : a->a == b->a) && a->b == b->b &&
+           a->transposed == b->transposed && a->other_transposed == b->other_transposed &&
+           a->column == b->column && !(a->csr && a->csr->changes);
+}
+
+static bool same_leaf(const struct node_info *y, const struct node_info *x)
+{
+    if (y->op != x->op || y->rows != x->rows || y->cols != x->cols)
+        return false;
+    return y->op == OP_PARAM
+               ? y->parameter == x->parameter
+               : y->op == OP_INPUT && y->constant && x->constant && y->data == x->data;
+}
+
+/* The node of p that computes what y of q does; POISON: there is none. */
+static node find_same(const struct match *m, const struct program *q, node y,
+                      const struct program *p)
+{
+    const struct node_info *mine = &q->node[y];
+    node src[NODE_SOURCES];
+    bool leaf = op_is_leaf(mine->op);
+    for (int i = 0; i < NODE_SOURCES; i++) {
+        node source = mine->src[i];
+        src[i] = source == POISON ? POISON : m->same[source];
+        if (source != POISON && (src[i] == POISON || m->how[source] == REUSE_DROPPED))
+            return POISON;
+    }
+    for (node x = 0; x < p->count && (leaf || op_is_plain(mine->op)); x++) {
+        const struct node_info *theirs = &p->node[x];
+        bool same = theirs->live && (leaf ? same_leaf(mine, theirs) : same_operation(mine, theirs));
+        for (int i = 0; same && i < NODE_SOURCES; i++)
+            same = theirs->src[i] == src[i];
+        if (same)
+            return x;
+    }
+    return POISON;
+}
+
+/* Finds what q may take over from p: values that something reads which p does not compute. What
+ * leads to them alone becomes needless. Constants stay where they are. */
+static consm_status match(struct match *m, const struct program *q, const struct program *p)
+{
+    consm_status st = CONSM_OK;
+    TRY(NEW(m->same, q->count));
+    TRY(ZNEW(m->how, q->count));
+    for (node y = 0; y < q->count; y++) {
+        const struct node_info *mine = &q->node[y];
+        m->same[y] = mine->live && y < q->forward ? find_same(m, q, y, p) : POISON;
+        if (m->same[y] == POISON || op_is_leaf(mine->op) || mine->constant)
+            continue;
+        m->how[y] = op_drops(mine->op) && mine->attr.a > 0 ? REUSE_DROPPED
+                    : mine->keep                           ? REUSE_VALUE
+                                                           : REUSE_NEEDLESS;
+    }
+    for (node y = 0; y < q->count; y++)
+        for (int i = 0; i < NODE_SOURCES && q->node[y].live && m->how[y] == REUSE_NOTHING; i++)
+            if (q->node[y].src[i] != POISON && m->how[q->node[y].src[i]] == REUSE_NEEDLESS)
+                m->how[q->node[y].src[i]] = REUSE_VALUE;
+done:
+    return st;
+}
+
+static bool takes_over(enum reuse how)
+{
+    return how == REUSE_VALUE || how == REUSE_DROPPED;
+}
+
+/* Whether q may have something to take over from p, which is being compiled. */
+static bool reads(const struct program *q, const struct program *p)
+{
+    return q->backend == p->backend && !q->source;
+}
+
+consm_status program_common(struct program *p)
+{
+    consm_status st = CONSM_OK;
+    struct match m = {0};
+    for (const struct program *q = p->params->readers; q && !p->optimizes; q = q->next_reader) {
+        if (!reads(q, p))
+            continue;
+        TRY(match(&m, q, p));
+        for (node y = 0; y < q->count; y++)
+            if (takes_over(m.how[y]))
+                p->node[m.same[y]].common = true;
+        match_free(&m);
+        m = (struct match){0};
+    }
+done:
+    match_free(&m);
+    return st;
+}
+
+/* Tells q's instructions what is in p's arena. */
+static consm_status tell(struct program *q, struct program *p)
+{
+    consm_status st = CONSM_OK;
+    struct match m = {0};
+    int32_t at = 0;
+    TRY(match(&m, q, p));
+    for (node y = 0; y < q->count; y++) {
+        if (!q->node[y].live || op_is_leaf(q->node[y].op))
+            continue;
+        q->instr[at].reuse = m.how[y];
+        if (takes_over(m.how[y])) {
+            q->instr[at].reuse_at = p->node[m.same[y]].offset * sizeof(float);
+            q->source = p;
+        }
+        at++;
+    }
+    q->plan.memory[PLACE_OTHER] = q->source ? p->arena.memory : NULL;
+done:
+    match_free(&m);
+    return st;
+}
+
+consm_status program_join(struct program *p)
+{
+    consm_status st = CONSM_OK;
+    if (!p->backend->kind->reuses)
+        return CONSM_OK;
+    if (p->optimizes) {
+        p->next_reader = p->params->readers;
+        p->params->readers = p;
+        return CONSM_OK;
+    }
+    for (struct program *q = p->params->readers; q; q = q->next_reader)
+        if (reads(q, p))
+            TRY(tell(q, p));
+done:
+    return st;
+}
+
+void program_part(struct program *p)
+{
+    struct program **at = &p->params->readers;
+    while (*at) {
+        struct program *q = *at;
+        q->source = q->source == p ? NULL : q->source;
+        if (q == p)
+            *at = q->next_reader;
+        else
+            at = &q->next_reader;
+    }
+}
+
+bool program_fresh(const struct program *p)
+{
+    return p->source && p->source->computed == p->params->block[PLACE_VALUE].version + 1;
+}
