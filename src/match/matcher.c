@@ -161,6 +161,7 @@ void matcher_free(struct matcher *m)
         return;
     program_free(m->project);
     program_free(m->score);
+    program_free(m->near);
     learner_close(&m->learner);
     reach_free(&m->reach);
     subgraphs_free(&m->sets);
@@ -231,8 +232,17 @@ consm_status matcher_head(const float **out, struct matcher *m)
 
 /* ---- pruning and mapping ------------------------------------------------- */
 
-/* r: class means of the labelled nodes' embeddings (Algorithm 1, line 3); a loaded module keeps the
- * ones it was saved with. */
+/* r: class means of the labelled nodes' embeddings                          (Algorithm 1, line 3)
+ */
+static void average_references(struct matcher *m, const float *h)
+{
+    const struct match_data *d = &m->data;
+    prune_references(m->reference_point, h, d->train, d->labelled, d->label, d->classes,
+                     m->config->match_width);
+}
+
+/* Brings them up to date and keeps them with the parameters; a loaded module keeps the ones it was
+ * saved with. */
 consm_status matcher_references(const float **h, struct matcher *m)
 {
     consm_status st = CONSM_OK;
@@ -243,8 +253,7 @@ consm_status matcher_references(const float **h, struct matcher *m)
     const float *values;
     TRY(matcher_embedding(h, m));
     if (d->labelled > 0) {
-        prune_references(m->reference_point, *h, d->train, d->labelled, d->label, d->classes,
-                         m->config->match_width);
+        average_references(m, *h);
         return block_put(&params->block[PLACE_VALUE], at * sizeof *values, m->reference_point,
                          bytes);
     }
@@ -254,9 +263,9 @@ done:
     return st;
 }
 
-/* Maps the members of the labelled nodes' subgraphs to references (Eq. our_monge_map, or linear_ot)
- * and prepares their pooling. */
-static consm_status map_members(struct matcher *m, const float *h)
+/* Maps the members of the labelled nodes' subgraphs to references (Eq. our_monge_map, or
+ * linear_ot), whose costs are known, and prepares their pooling. */
+static consm_status map_members(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     const struct config *c = m->config;
@@ -265,8 +274,6 @@ static consm_status map_members(struct matcher *m, const float *h)
     const float *plan = NULL;
     if (m->apart.used)
         TRY(apart_map(&plan, m));
-    else
-        ot_plans_costs(m->plans, h, m->reference_point, c->match_width, m->team);
     if (c->map == MAP_LINEAR) {
         TRY(GROW(m->member_plan, 0, m->plan_capacity, members * k));
         if (!plan)
@@ -319,29 +326,50 @@ consm_status matcher_prune(struct matcher *m, double zeta, const float *score)
     }
     if (m->apart.used)
         apart_sets(m);
-    TRY(map_members(m, h));
+    else
+        ot_plans_costs(m->plans, h, m->reference_point, m->config->match_width, m->team);
+    TRY(map_members(m));
 done:
     return st;
 }
 
 /* ---- training ------------------------------------------------------------ */
 
+/* Between two steps: h has moved, and with it the references and who goes where. The references
+ * are kept with the parameters when training is over, by who scores. */
+static consm_status map_again(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    const struct match_data *d = &m->data;
+    const int64_t width = m->config->match_width;
+    const float *h;
+    if (m->near) {
+        TRY(learner_read(&h, &m->learner, m->near, m->near_embedding));
+        prune_references(m->reference_point, h, m->ego->row, d->labelled, m->reach.label,
+                         d->classes, width);
+        ot_plans_some_costs(m->plans, h, m->reference_point, width, m->reach.node, m->reach.count,
+                            m->team);
+    } else if (!m->apart.used) {
+        TRY(matcher_embedding(&h, m));
+        average_references(m, h);
+        ot_plans_costs(m->plans, h, m->reference_point, width, m->team);
+    }
+    TRY(map_members(m));
+done:
+    return st;
+}
+
 consm_status matcher_train(struct matcher *m, int64_t steps, double *loss)
 {
     consm_status st = CONSM_OK;
     const struct config *c = m->config;
-    const float *h;
     double total = 0, now;
     bool unseen = !loss && learner_far(&m->learner); /* nobody need wait for a step to end */
     if (steps == 0)
         steps = m->data.labelled;
     for (int64_t i = 0; i < steps; i++) {
-        if (i > 0 && i % c->match_refresh == 0 && !m->inside.sets) {
-            h = NULL;
-            if (!m->apart.used)
-                TRY(matcher_references(&h, m));
-            TRY(map_members(m, h));
-        }
+        if (i > 0 && i % c->match_refresh == 0 && !m->inside.sets)
+            TRY(map_again(m));
         TRY(matcher_draw_pairs(m));
         if (unseen) {
             TRY(learner_step_unseen(&m->learner, &m->learner.train));

@@ -39,8 +39,10 @@ struct matcher {
     struct learner learner;          /* its eval encodes */
     struct program *project, *score; /* project: only where M concatenates */
     node embedding, head;            /* of learner.eval: h and f(h) */
-    node pooled_input;               /* of project, or of score: h' of every node */
-    node ego_input;                  /* of project: h of every node */
+    struct program *near;            /* h of the nodes in reach alone, or NULL: see matcher_train */
+    node near_embedding;
+    node pooled_input; /* of project, or of score: h' of every node */
+    node ego_input;    /* of project: h of every node */
     node left_part, right_part, left_input, right_input; /* from project to score */
     node head_input;                                     /* of score: f(h) of every node */
     node scores;

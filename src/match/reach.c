@@ -64,6 +64,8 @@ consm_status reach_new(struct reach *r, const struct match_data *d)
             r->place[i] = (int32_t)i;
     } else {
         TRY(copy_rows(r, d, rows));
+        r->node = rows;
+        rows = NULL;
     }
 done:
     mem_free(near);
@@ -74,6 +76,7 @@ done:
 void reach_free(struct reach *r)
 {
     mem_free(r->place);
+    mem_free(r->node);
     mem_free(r->own_label);
     mem_free(r->own_dense);
     csr_free(r->own_sparse);

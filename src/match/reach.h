@@ -11,6 +11,7 @@
 struct reach {
     int64_t count;
     int32_t *place;           /* (nodes) a node's row; of nodes out of reach not to be read */
+    int32_t *node;            /* (count) a row's node; NULL: all are in reach */
     const struct csr *sparse; /* X, (count, features): this … */
     const float *dense;       /* … or that */
     const int32_t *label;     /* (count) */

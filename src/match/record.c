@@ -7,7 +7,7 @@
 static node features(const struct matcher *m, struct program *p, bool all)
 {
     const struct match_data *d = &m->data;
-    if (program_training(p) && !all)
+    if (!all)
         return m->reach.sparse ? sparse(p, m->reach.sparse)
                                : input(p, m->reach.dense, m->reach.count, d->features);
     return d->sparse ? sparse(p, d->sparse) : input(p, d->dense, d->nodes, d->features);
@@ -142,6 +142,22 @@ done:
     return st;
 }
 
+/* Between two steps only subgraphs of labelled nodes are mapped, which lie within reach, unless ε
+ * is made from the distances of all nodes. The step then takes h over from here. */
+static consm_status record_near(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    if (!m->reach.node || m->apart.used || m->inside.sets ||
+        m->config->transport == TRANSPORT_SINKHORN)
+        return CONSM_OK;
+    TRY(program_new(&m->near, m->learner.params, false));
+    m->near_embedding = matcher_encode(m, m->near, m->config->match_dropout, false);
+    program_keep(m->near, m->near_embedding);
+    TRY(program_compile(m->near, m->learner.backend));
+done:
+    return st;
+}
+
 /* h' of every node: of its h, or what the host brings. */
 static node pooled_subgraphs(struct matcher *m, struct program *p, node h)
 {
@@ -223,6 +239,8 @@ consm_status matcher_record(struct matcher *m)
     if (m->data.labelled > 0)
         TRY(record_train(m));
     TRY(record_scoring(m));
+    if (m->data.labelled > 0)
+        TRY(record_near(m));
 done:
     return st;
 }

@@ -133,6 +133,8 @@ struct costing {
     struct ot_plans *p;
     const float *h, *r;
     int64_t f;
+    const int32_t *node; /* of h's rows; NULL: row i is node i */
+    int64_t count;
 };
 
 /* Costs of this thread's nodes: a node's row is one column of its own small problem. */
@@ -141,10 +143,12 @@ static void node_costs(void *arg, struct worker who)
     const struct costing *q = arg;
     struct ot_plans *p = q->p;
     int64_t from, to, c = p->c;
-    team_range(who, p->n, 16, &from, &to);
+    team_range(who, q->count, 16, &from, &to);
     for (int64_t i = from; i < to; i++) {
-        ot_cost_matrix(p->node_cost + i * c, q->r, q->h + i * q->f, c, 1, q->f, p->options.metric);
-        ot_nearest(p->node_nearest + i, p->node_cost + i * c, c, 1);
+        const int64_t at = q->node ? q->node[i] : i;
+        double *cost = p->node_cost + at * c;
+        ot_cost_matrix(cost, q->r, q->h + i * q->f, c, 1, q->f, p->options.metric);
+        ot_nearest(p->node_nearest + at, cost, c, 1);
     }
 }
 
@@ -214,12 +218,19 @@ static void node_kernels(void *arg, struct worker who)
 void ot_plans_costs(struct ot_plans *p, const float *h, const float *r, int64_t f,
                     struct team *team)
 {
-    struct costing q = {p, h, r, f};
+    struct costing q = {p, h, r, f, NULL, p->n};
     run(team, node_costs, &q);
     if (p->options.method == CONSM_OT_SINKHORN) {
         solve_sample(p);
         run(team, node_kernels, p);
     }
+}
+
+void ot_plans_some_costs(struct ot_plans *p, const float *h, const float *r, int64_t f,
+                         const int32_t *node, int64_t count, struct team *team)
+{
+    struct costing q = {p, h, r, f, node, count};
+    run(team, node_costs, &q);
 }
 
 /* Whether u and the shared kernel give the set's plan; otherwise solve_set() must. */

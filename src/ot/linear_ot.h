@@ -51,6 +51,11 @@ void ot_plans_free(struct ot_plans *p);
 void ot_plans_costs(struct ot_plans *p, const float *h, const float *r, int64_t f,
                     struct team *team);
 
+/* The same where only some nodes will be in sets: node[i] (count) is row i of h. Not for Sinkhorn,
+ * whose ε is made from all. */
+void ot_plans_some_costs(struct ot_plans *p, const float *h, const float *r, int64_t f,
+                         const int32_t *node, int64_t count, struct team *team);
+
 /* reference (size), or weight (c, size) with columns that sum to 1 / size; point NULL: rows 0, 1 …
  * Two threads never share a seat. */
 void ot_plans_assign(struct ot_plans *p, int seat, int32_t *reference, const int32_t *point,
