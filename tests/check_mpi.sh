@@ -110,6 +110,15 @@ else
         fault "parts: other nodes"
 fi
 
+# Rank 1 is killed when there is a checkpoint.
+cat > "$work/kill.sh" << 'END'
+if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then
+    (until [ -f "$1/checkpoint.safetensors" ]; do sleep 0.02; done; kill -9 $$) &
+fi
+shift
+exec "$@"
+END
+
 # A folder in parts, of a weighted graph: each rank reads its share, and one process gives the same bits; what needs more is refused.
 if ! grep -q 'built without METIS' "$work/err"; then
     awk 'BEGIN { for (i = 0; i < 700; i++) for (k = 1; k < 5; k++) print i "," (i * 3 + k * k * k) % 700 "," 0.1 * (i % 7 + k) }' > "$work/w.csv"
@@ -118,7 +127,8 @@ if ! grep -q 'built without METIS' "$work/err"; then
     "$consm" partition "$work/w.csv" --labels "$work/w_labels.csv" --features "$work/w_features.csv" -k 7 -o "$work/in_parts" --json > /dev/null ||
         fault "partition with features"
     parted=("$work/in_parts" 3 gcn mlp gin appnp gcnii grand gat fagcn h2gcn dropedge ptdnet
-        gcn,propagation=ngm gcn,propagation=ngm,distance=probabilities mlp,propagation=ngm,distance=squared gat,propagation=p-reg)
+        gcn,propagation=ngm gcn,propagation=ngm,distance=probabilities mlp,propagation=ngm,distance=squared gat,propagation=p-reg
+        gam,warmup=3,rounds=3,gnn_steps=3,match_steps=4,grow=30)
     mkdir "$work/parted0"
     "$build/mpi_models" "$work/parted0" "${parted[@]}" || fault "in parts: one process"
     for ranks in "${some_ranks[@]}"; do
@@ -136,8 +146,8 @@ if ! grep -q 'built without METIS' "$work/err"; then
     # Sparse features: rows with their nodes, the transpose by columns.
     "$consm" partition csbm:nodes=300,degree=6,features=90,words=7 -k 5 -o "$work/words" --json > /dev/null || fault "partition with words"
     mkdir "$work/words0" "$work/words3"
-    "$build/mpi_models" "$work/words0" "$work/words" 3 gcn mlp gat || fault "words in parts: one process"
-    "${mpi[@]}" -n 3 "$build/mpi_models" "$work/words3" "$work/words" 3 gcn mlp gat > "$work/out" 2>&1 || fault "words in parts: $(cat "$work/out")"
+    "$build/mpi_models" "$work/words0" "$work/words" 3 gcn mlp gat gam,warmup=2,rounds=2,gnn_steps=2,match_steps=3 || fault "words in parts: one process"
+    "${mpi[@]}" -n 3 "$build/mpi_models" "$work/words3" "$work/words" 3 gcn mlp gat gam,warmup=2,rounds=2,gnn_steps=2,match_steps=3 > "$work/out" 2>&1 || fault "words in parts: $(cat "$work/out")"
     diff -rq "$work/words0" "$work/words3" || fault "words in parts: other bits"
     # More ranks than nodes.
     "$consm" partition csbm:nodes=16,classes=2,degree=4,features=10,words=3 -k 2 -o "$work/few" --json > /dev/null || fault "partition of few"
@@ -145,10 +155,15 @@ if ! grep -q 'built without METIS' "$work/err"; then
     "$build/mpi_models" "$work/few0" "$work/few" 1 gcn || fault "few: one process"
     [ -n "$sanitized" ] || "${mpi[@]}" -n 20 "$build/mpi_models" "$work/few20" "$work/few" 1 gcn > "$work/out" 2>&1 || fault "few: $(cat "$work/out")"
     [ -n "$sanitized" ] || diff -rq "$work/few0" "$work/few20" || fault "few: other bits on 20 ranks"
-    for model in consm gam; do
-        "${mpi[@]}" -n 2 "$consm" "${parted[@]}" -m $model > "$work/out" 2>&1 && fault "in parts: $model went on"
-        [ "$(grep -c '^consm train: .*in parts: train on graph.safetensors' "$work/out")" = 1 ] || fault "in parts: $model said $(cat "$work/out")"
-    done
+    "${mpi[@]}" -n 2 "$consm" "${parted[@]}" -m consm > "$work/out" 2>&1 && fault "in parts: consm went on"
+    [ "$(grep -c '^consm train: .*in parts: train on graph.safetensors' "$work/out")" = 1 ] || fault "in parts: consm said $(cat "$work/out")"
+    # A checkpoint keeps no edges of a graph in parts: the agreement model weighs them again, on another number of ranks.
+    rounds=(train "$work/in_parts" -m gam --warmup 5 --rounds 30 --gnn-steps 10 --match-steps 3 --round-patience 0 --quiet)
+    "$consm" "${rounds[@]}" -o "$work/rounds1" > "$work/out" 2>&1 || fault "rounds: $(cat "$work/out")"
+    "${mpi[@]}" -n 3 bash "$work/kill.sh" "$work/rounds3" "$consm" "${rounds[@]}" -o "$work/rounds3" --checkpoint-every 17 > "$work/out" 2>&1 &&
+        fault "rounds: a killed rank was not missed"
+    "${mpi[@]}" -n 2 "$consm" "${rounds[@]}" -o "$work/rounds3" --resume > "$work/out" 2>&1 || fault "rounds: $(cat "$work/out")"
+    cmp "$work/rounds1/model.safetensors" "$work/rounds3/model.safetensors" || fault "rounds: resumed to other bits"
 fi
 
 # Ranks that were given different things stop, with one line of ours.
@@ -173,13 +188,6 @@ grep -q '^rank 1: consm train: ' "$work/out" || fault "a rank without data: $(ca
 # Rank 1 is killed: the job ends, and another number of ranks goes on from the checkpoint to the same bits.
 long=(train csbm:nodes=400 --model gcn --epochs 800 --quiet)
 "$consm" "${long[@]}" -o "$work/whole" > /dev/null || fault "the long run"
-cat > "$work/kill.sh" << 'END'
-if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then
-    (until [ -f "$1/checkpoint.safetensors" ]; do sleep 0.02; done; kill -9 $$) &
-fi
-shift
-exec "$@"
-END
 "${mpi[@]}" -n 4 bash "$work/kill.sh" "$work/broken" "$consm" "${long[@]}" -o "$work/broken" --checkpoint-every 100 > "$work/out" 2>&1 &&
     fault "a killed rank was not missed"
 grep -q '^consm: mpirun ends the job: a rank was lost' "$work/out" || fault "a killed rank: $(cat "$work/out")"

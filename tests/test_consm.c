@@ -129,7 +129,8 @@ static void guesses_keep_the_classes_shares(void **state)
     for (int i = 0; i < NODES; i++) /* even nodes: class 0; the later the surer; node 0 undecided */
         logits[i * CLASSES + i % 2] = (float)i;
     taken[6] = 1;
-    int64_t count = guess_surest(&room, logits, NODES, CLASSES, taken, share, 4, 0.6);
+    int64_t count;
+    OK(guess_surest(&count, &room, logits, NODES, CLASSES, taken, share, 4, 0.6, NULL));
     assert_int_equal(count, 3);
     assert_int_equal(found[0].node, 7);
     assert_int_equal(found[1].node, 4);

@@ -161,6 +161,28 @@ static void compare_means(const struct csr *part, const struct csr *graph, int64
     csr_free(whole);
 }
 
+/* Rows of neighbours elsewhere, and what belongs to them. */
+static void compare_near(const struct csr *part, const struct csr *graph)
+{
+    const struct row_share *share = part->share;
+    struct row_halo *halo;
+    struct csr *near;
+    double square[6];
+    OK(csr_share_neighbours(&halo, part));
+    OK(csr_share_near(&near, part, halo));
+    for (int64_t r = share->low; r < share->high; r++)
+        square[r] = (double)(r * r);
+    OK(row_halo_fetch(halo, square, sizeof *square));
+    for (int64_t k = graph->start[share->low]; k < graph->start[share->high]; k++) {
+        int64_t c = graph->col[k], from = graph->start[c], count = graph->start[c + 1] - from;
+        assert_memory_equal(near->col + from, graph->col + from,
+                            (size_t)count * sizeof *graph->col);
+        assert_true(square[c] == (double)(c * c));
+    }
+    csr_free(near);
+    row_halo_free(halo);
+}
+
 static void *compare_views(void *arg)
 {
     const struct process *p = arg;
@@ -180,6 +202,7 @@ static void *compare_views(void *arg)
         same_entries(mine, all, share.low, share.high);
     }
     views_free(views);
+    compare_near(&part, p->graph);
     compare_means(&part, p->graph, share.low, share.high);
     return NULL;
 }

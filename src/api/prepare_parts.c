@@ -55,7 +55,9 @@ static consm_status take_share(struct prepared *out, const struct dataset *d)
                                      .gather = ranks_gather,
                                      .parts = ranks_size(),
                                      .cut = cut,
-                                     .swap = ranks_swap};
+                                     .swap = ranks_swap,
+                                     .total = ranks_total,
+                                     .want = ranks_want};
     out->cut = cut;
     cut = NULL;
     TRY(ZNEW(out->graph, 1));

@@ -21,6 +21,10 @@ struct row_share {
      * those that came, from process p got[p] … got[p+1]-1 (parts+1); the caller's to free. */
     consm_status (*swap)(void **out, int64_t *got, const void *record, const int64_t *send,
                          size_t bytes);
+    uint64_t (*total)(uint64_t mine); /* of all processes' numbers, modulo 2^64 */
+    /* Until it is called with NULL: what the host reads of a program's value with as many rows are
+     * these (ascending, the same for all) and its own. */
+    consm_status (*want)(const int32_t *row, int64_t count);
 };
 
 struct csr {

@@ -14,6 +14,28 @@ consm_status csr_share_new(struct csr **out, const struct row_share *share, int6
 /* D^-1 A of a symmetric matrix, a node without neighbours being its own, with its transpose. */
 consm_status csr_share_mean(struct csr **out, const struct csr *a);
 
+/* Rows of others that this process reads on the host. Arrays are addressed as a whole, by the rows'
+ * numbers. */
+struct row_halo {
+    const struct row_share *share;
+    int64_t *asks, *gives; /* (parts+1) of process p the rows ask[asks[p]] … are wanted here … */
+    int32_t *ask, *give;   /* … and give[gives[p]] … there */
+};
+
+/* wanted (rows): which are; those that are here need not be. All processes call these together. */
+consm_status row_halo_new(struct row_halo **out, const struct row_share *share,
+                          const uint8_t *wanted);
+void row_halo_free(struct row_halo *h);
+
+/* Fills these rows of an array with so many bytes a row, or an entry. */
+consm_status row_halo_fetch(const struct row_halo *h, void *array, size_t bytes);
+consm_status row_halo_fetch_entries(const struct row_halo *h, void *array, const int64_t *start,
+                                    size_t bytes);
+
+/* The rows that the share's entries name; the pattern with the rows of the share and these. */
+consm_status csr_share_neighbours(struct row_halo **out, const struct csr *a);
+consm_status csr_share_near(struct csr **out, const struct csr *a, const struct row_halo *h);
+
 /* Which process has a row. */
 int csr_share_owner(const struct row_share *share, int64_t row);
 

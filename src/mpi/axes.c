@@ -13,41 +13,58 @@ struct axis *axis_find(const struct divided *d, int64_t rows)
     return a;
 }
 
-consm_status axis_of(struct axis **out, struct divided *d, int64_t rows, const int64_t *weight)
+static consm_status axis_new(struct axis **out, int64_t rows)
 {
-    int size = world.ranks.size;
-    struct axis *a = axis_find(d, rows);
-    *out = a;
+    struct axis *a = world.os->zalloc(1, sizeof *a);
     if (a)
-        return CONSM_OK;
-    a = world.os->zalloc(1, sizeof *a);
-    if (a)
-        a->cut = world.os->zalloc((size_t)size + 1, sizeof *a->cut);
+        a->cut = world.os->zalloc((size_t)world.ranks.size + 1, sizeof *a->cut);
     if (!a || !a->cut) {
         world.os->free(a);
         return CONSM_ENOMEM;
     }
     a->rows = rows;
-    cut_rows(a->cut, weight, rows, size);
+    *out = a;
+    return CONSM_OK;
+}
+
+consm_status axis_of(struct axis **out, struct divided *d, int64_t rows, const int64_t *weight)
+{
+    struct axis *a = axis_find(d, rows);
+    *out = a;
+    if (a)
+        return CONSM_OK;
+    consm_status st = axis_new(&a, rows);
+    if (st < 0)
+        return st;
+    cut_rows(a->cut, weight, rows, world.ranks.size);
     a->next = d->axes;
     *out = d->axes = a;
     return CONSM_OK;
 }
 
+consm_status axis_cut(struct axis **out, struct divided *d, int64_t rows, const int64_t *cut)
+{
+    size_t bytes = ((size_t)world.ranks.size + 1) * sizeof *cut;
+    struct axis **last = &d->axes;
+    for (; *last; last = &(*last)->next)
+        if ((*last)->rows == rows && memcmp((*last)->cut, cut, bytes) == 0) {
+            *out = *last;
+            return CONSM_OK;
+        }
+    consm_status st = axis_new(last, rows);
+    if (st < 0)
+        return st;
+    memcpy((*last)->cut, cut, bytes);
+    *out = *last;
+    return CONSM_OK;
+}
+
 consm_status axis_copy(struct axis **out, const struct axis *a)
 {
-    size_t places = (size_t)world.ranks.size + 1;
-    struct axis *copy = world.os->zalloc(1, sizeof *copy);
-    if (copy)
-        copy->cut = world.os->zalloc(places, sizeof *copy->cut);
-    if (!copy || !copy->cut) {
-        world.os->free(copy);
-        return CONSM_ENOMEM;
-    }
-    copy->rows = a->rows;
-    memcpy(copy->cut, a->cut, places * sizeof *copy->cut);
-    *out = copy;
-    return CONSM_OK;
+    consm_status st = axis_new(out, a->rows);
+    if (st == CONSM_OK)
+        memcpy((*out)->cut, a->cut, ((size_t)world.ranks.size + 1) * sizeof *a->cut);
+    return st;
 }
 
 consm_status axis_numbers(const int64_t **out, struct axis *a)

@@ -138,12 +138,32 @@ void resolve_here(const struct compiled *c, struct instr *in)
     world.os->resolve(in, base, c->leaf_at);
 }
 
+/* What was found from a matrix or index that has changed since is found again, by all ranks. */
+static consm_status follow_halos(struct compiled *c)
+{
+    consm_status st = CONSM_OK;
+    for (int32_t i = 0; i < c->pieces; i++) {
+        struct piece *piece = &c->piece[i];
+        if (piece->kind != PIECE_EXCHANGE || !halo_moves(piece->halo))
+            continue;
+        TRY(halo_follow(piece->halo));
+        if (piece->seen == piece->halo->seen)
+            continue;
+        exchange_free(&piece->exchange);
+        TRY(exchange_new(&piece->exchange, piece->halo, piece->value, piece->cols));
+        piece->seen = piece->halo->seen;
+    }
+done:
+    return st;
+}
+
 consm_status divided_run(struct compiled *c, const struct step *first, int64_t steps)
 {
     consm_status st = CONSM_OK;
     const struct backend_kind *kind = c->owner->inner->kind;
     struct step step = *first;
     divided_follow(c);
+    TRY(follow_halos(c));
     for (int64_t k = 0; k < steps; k++, step.number++) {
         for (int32_t i = 0; i < c->pieces; i++) {
             struct piece *piece = &c->piece[i];
@@ -223,6 +243,7 @@ consm_status divided_open(struct backend **out, struct backend *inner)
     }
     d->base = *inner;
     d->base.kind = &kind;
+    d->base.near = inner;
     d->inner = inner;
     *out = &d->base;
 done:

@@ -104,6 +104,8 @@ consm_status add_exchange(struct compiled *c, const struct instr *in, int slot, 
     piece->once = v->once;
     piece->halo = halo;
     piece->value = value;
+    piece->cols = v->cols;
+    piece->seen = halo->seen;
     TRY(exchange_new(&piece->exchange, halo, value, v->cols));
 done:
     return st;
@@ -216,9 +218,9 @@ static consm_status bring_sources(struct compiled *c, const struct instr *in,
     for (int i = 0; i < NODE_SOURCES; i++) {
         struct value *v = compiled_value(c, &in->src_at[i]);
         enum reads reads = rule->reads[i];
-        if (!spread(c, v) || reads == READS_ROWS)
+        if (!spread(c, v) || (reads == READS_ROWS && v->axis == axis))
             continue;
-        if (reads == READS_WHOLE)
+        if (reads == READS_WHOLE || reads == READS_ROWS)
             TRY(add_gather(c, &in->src_at[i], v));
         else if (reads != READS_ENTRIES || in->attr.transposed) {
             TRY(add_exchange(c, in, i, v, reads, axis, NULL));
@@ -256,7 +258,7 @@ static consm_status compute(struct compiled *c, const struct instr *in, const st
     struct runs runs = {0};
     int32_t first = c->pieces;
     TRY(bring_sources(c, in, rule, axis, &columns));
-    if (columns)
+    if (columns && !(in->attr.csr && in->attr.csr->changes))
         inner_runs(&runs, in, rule, axis, columns);
     for (int i = 0; i < runs.count; i++)
         TRY(compute_rows(c, in, rule, axis, runs.run[i].low, runs.run[i].high));
@@ -271,15 +273,39 @@ done:
     return st;
 }
 
+/* Who computes which rows: those whose entries of the matrix they have, or whose rows of a source;
+ * else by their number alone. */
+static consm_status rows_of(struct axis **out, struct compiled *c, const struct instr *in,
+                            const struct rule *rule)
+{
+    struct divided *d = c->owner;
+    const struct csr *s = in->attr.csr;
+    if (s && in->attr.transposed)
+        s = s->t;
+    if (rule->division == BY_ENTRIES)
+        return axis_of(out, d, in->attr.csr->rows, NULL);
+    if (s && s->share && s->rows == in->rows)
+        return axis_cut(out, d, s->rows, s->share->cut);
+    for (int i = 0; i < NODE_SOURCES; i++) {
+        const struct value *v = compiled_value(c, &in->src_at[i]);
+        if (rule->reads[i] == READS_ROWS && v && v->axis && v->rows == in->rows) {
+            *out = (struct axis *)(uintptr_t)v->axis;
+            return CONSM_OK;
+        }
+    }
+    return axis_of(out, d, in->rows, NULL);
+}
+
 /* The instruction on this rank's rows. Where all must have the result it is gathered. */
 static consm_status divide(struct compiled *c, const struct instr *in, const struct rule *rule)
 {
     consm_status st = CONSM_OK;
     struct divided *d = c->owner;
     struct axis *axis, *made_axis;
-    bool entries = rule->division == BY_ENTRIES;
-    TRY(axis_of(&axis, d, entries ? in->attr.csr->rows : in->rows, NULL));
-    TRY(axis_of(&made_axis, d, in->rows, NULL));
+    TRY(rows_of(&axis, c, in, rule));
+    made_axis = axis;
+    if (rule->division == BY_ENTRIES)
+        TRY(axis_of(&made_axis, d, in->rows, NULL));
     TRY(compute(c, in, rule, axis));
     struct value made = {.rows = in->rows, .cols = in->cols, .axis = made_axis, .once = in->once};
     TRY(note_value(c, &in->out_at, made));
@@ -290,6 +316,48 @@ static consm_status divide(struct compiled *c, const struct instr *in, const str
         TRY(note_value(c, &in->update_at[i], made));
     }
 done:
+    return st;
+}
+
+/* The same numbers in rows of another length: ranks that own the numbers of whole rows own them
+ * either way. */
+static bool reshape_divides(const struct compiled *c, const struct instr *in)
+{
+    const struct value *v = compiled_value(c, &in->src_at[0]);
+    bool other = in->op == OP_RESHAPE && in->rows != in->src_rows[0] && in->cols > 0;
+    if (!other || !spread(c, v) || in->src_at[0].place == PLACE_LEAF)
+        return false;
+    for (int p = 0; p < world.ranks.size; p++)
+        if (v->axis->cut[p] * v->cols % in->cols != 0)
+            return false;
+    return true;
+}
+
+static consm_status divide_reshape(struct compiled *c, const struct instr *in)
+{
+    consm_status st = CONSM_OK;
+    const struct value *v = compiled_value(c, &in->src_at[0]);
+    const size_t one = sizeof(float);
+    struct axis *axis;
+    struct instr mine = *in;
+    int64_t *cut = world.os->zalloc((size_t)world.ranks.size + 1, sizeof *cut);
+    if (!cut)
+        return CONSM_ENOMEM;
+    for (int p = 0; p <= world.ranks.size; p++)
+        cut[p] = v->axis->cut[p] * v->cols / in->cols;
+    TRY(axis_cut(&axis, c->owner, in->rows, cut));
+    int64_t low = axis_low(axis), rows = axis_high(axis) - low;
+    mine.rows = rows;
+    mine.src_rows[0] = axis_high(v->axis) - axis_low(v->axis);
+    mine.src_at[0].offset += (size_t)(low * in->cols) * one;
+    mine.out_at.offset += (size_t)(low * in->cols) * one;
+    if (rows > 0)
+        TRY(add_instr(c, &mine));
+    TRY(note_value(
+        c, &in->out_at,
+        (struct value){.rows = in->rows, .cols = in->cols, .axis = axis, .once = in->once}));
+done:
+    world.os->free(cut);
     return st;
 }
 
@@ -344,6 +412,8 @@ consm_status divided_compile(struct backend *b, struct compiled **out, const str
         const struct axis *rows;
         if (rule.division != NOT_DIVIDED && worth_dividing(c, in, &rule))
             TRY(divide(c, in, &rule));
+        else if (reshape_divides(c, in))
+            TRY(divide_reshape(c, in));
         else if (sum_divides(c, in, &rows))
             TRY(divide_sum(c, in, rows));
         else if (walk_divides(c, in))

@@ -95,6 +95,36 @@ static bool same_halo(const struct halo *a, const struct halo *b)
            a->width == b->width;
 }
 
+bool halo_moves(const struct halo *h)
+{
+    return (h->csr && h->csr->changes) || (h->index && !h->index->fixed) ||
+           (h->other && !h->other->fixed);
+}
+
+uint64_t halo_version(const struct halo *h)
+{
+    return (h->csr ? h->csr->version : 0) + (h->index ? h->index->version : 0) +
+           (h->other ? h->other->version : 0);
+}
+
+static consm_status find_rows(struct halo *h)
+{
+    consm_status st = CONSM_OK;
+    world.os->free(h->send);
+    world.os->free(h->receive);
+    h->send = h->receive = NULL;
+    TRY(list_receives(h));
+    TRY(list_sends(h));
+    h->seen = halo_version(h);
+done:
+    return st;
+}
+
+consm_status halo_follow(struct halo *h)
+{
+    return halo_moves(h) && h->seen != halo_version(h) ? find_rows(h) : CONSM_OK;
+}
+
 consm_status halo_of(struct halo **out, struct halo **known, const struct halo *wanted)
 {
     consm_status st = CONSM_OK;
@@ -115,8 +145,7 @@ consm_status halo_of(struct halo **out, struct halo **known, const struct halo *
     h->receives = world.os->zalloc(places, sizeof *h->receives);
     if (!h->sends || !h->receives)
         TRY(CONSM_ENOMEM);
-    TRY(list_receives(h));
-    TRY(list_sends(h));
+    TRY(find_rows(h));
 done:
     return st;
 }

@@ -93,6 +93,8 @@ static inline int64_t axis_high(const struct axis *a)
  * rows), when it is not there. */
 consm_status axis_of(struct axis **out, struct divided *d, int64_t rows, const int64_t *weight);
 struct axis *axis_find(const struct divided *d, int64_t rows); /* NULL: none */
+/* The one of so many rows with that cut (size+1), which need not be the first of so many rows. */
+consm_status axis_cut(struct axis **out, struct divided *d, int64_t rows, const int64_t *cut);
 consm_status axis_numbers(const int64_t **out, struct axis *a);
 void axes_free(struct axis *a);
 
@@ -115,6 +117,10 @@ consm_status parts_leaves(struct compiled *c);
 
 /* This rank's rows of a value, and those that are wanted of all ranks'. */
 consm_status parts_download(float *to, const float *from, const struct axis *axis, int64_t cols);
+
+/* Whether rows that an index names can be sent for: it stays, or, of data in parts, what is sent is
+ * found again whenever it was set. */
+bool parts_index(const struct index *index);
 
 /* CONSM_EINVAL where an instruction that every rank computes as a whole walks a matrix of which
  * this one has a share. */
@@ -172,10 +178,16 @@ struct halo {
     int64_t width;                /* … of sources so wide */
     int32_t *send, *receive;      /* row numbers, by rank … */
     int *sends, *receives;        /* (size+1) … from sends[p] on */
+    uint64_t seen;                /* the versions of what it was found from */
     struct halo *next;
 };
 consm_status halo_of(struct halo **out, struct halo **known, const struct halo *wanted);
 void halos_free(struct halo *h);
+
+/* Whether the matrix or index is another by now; finds the rows again if so. */
+bool halo_moves(const struct halo *h);
+uint64_t halo_version(const struct halo *h);
+consm_status halo_follow(struct halo *h);
 
 /* An exchange of one value's rows, made once and started as often as needed. */
 struct exchange {
@@ -214,8 +226,9 @@ struct piece {
     struct planned plan; /* COMPUTE: instructions for the backend that computes … */
     int32_t first, count;
     struct compiled *ready;
-    const struct halo *halo; /* EXCHANGE */
+    struct halo *halo; /* EXCHANGE */
     struct exchange exchange;
+    uint64_t seen;           /* the version of the halo that it was made for */
     int32_t started;         /* WAIT: the piece that did */
     float *value;            /* EXCHANGE, GATHER */
     const struct axis *axis; /* GATHER; of a SUM's blocks */

@@ -187,6 +187,11 @@ consm_status parts_leaves(struct compiled *c)
     return c->leaf_value ? CONSM_OK : CONSM_ENOMEM;
 }
 
+bool parts_index(const struct index *index)
+{
+    return !index || index->fixed || world.settled;
+}
+
 consm_status parts_allow(const struct instr *in)
 {
     const struct row_share *share = in->attr.csr ? in->attr.csr->share : NULL;

@@ -127,13 +127,14 @@ struct rule rule_of(const struct divided *d, const struct instr *in)
     struct rule rule = matrix_rule(in);
     if (rule.division != NOT_DIVIDED) {
         const struct csr *s = in->attr.csr;
-        if (s->changes || (in->attr.transposed && !s->t) || !entries_follow(d, &rule, s))
+        if ((s->changes && !s->share) || (in->attr.transposed && !s->t) ||
+            !entries_follow(d, &rule, s))
             return (struct rule){NOT_DIVIDED};
         return rule;
     }
     rule = index_rule(in);
     if (rule.division != NOT_DIVIDED)
-        return in->attr.index->fixed && (!in->attr.other || in->attr.other->fixed)
+        return parts_index(in->attr.index) && parts_index(in->attr.other)
                    ? rule
                    : (struct rule){NOT_DIVIDED};
     return row_rule(in);

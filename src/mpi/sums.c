@@ -22,8 +22,11 @@ static int64_t first_block(const struct instr *in, const struct sum_shape *s, in
     return low;
 }
 
+/* Whether positions can go with the rows they name, now and later. */
 static bool ascending(const struct index *index)
 {
+    if (!index->fixed && index->count != index->targets)
+        return false;
     for (int64_t k = 1; k < index->count; k++)
         if (index->row[k] < index->row[k - 1])
             return false;
@@ -85,7 +88,7 @@ bool sum_divides(const struct compiled *c, const struct instr *in, const struct 
     *rows = v && v->axis ? v->axis : both ? w->axis : NULL;
     if (!*rows || sums->phases(in) == 0 || in->src_rows[0] < 1)
         return false;
-    return sums->shape(in).over != SUM_INDEXED || in->attr.index->fixed;
+    return sums->shape(in).over != SUM_INDEXED || parts_index(in->attr.index);
 }
 
 /* Rows of the sources that this rank's blocks read and another rank has. */

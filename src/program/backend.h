@@ -74,6 +74,8 @@ struct backend {
     const struct backend_kind *kind;
     const char *device; /* what it runs on, for people: cpu, cuda:0 */
     struct team *host;  /* the host's threads, for loops that are no programs: transport, pooling */
+    struct backend *near; /* where programs are divided among ranks: what computes here alone, for
+                             programs that the others do not run at the same time; else NULL */
 };
 
 void backend_close(struct backend *b); /* NULL: nothing */

@@ -96,6 +96,26 @@ consm_status params_write(float **out, struct params *params, enum place place)
     return st;
 }
 
+consm_status params_follow(struct params *to, struct params *from)
+{
+    consm_status st = CONSM_OK;
+    const float *source;
+    float *target;
+    TRY(params_read(&source, from, PLACE_VALUE));
+    TRY(params_write(&target, to, PLACE_VALUE));
+    for (int i = 0; i < to->count; i++) {
+        const struct parameter *item = &to->item[i];
+        int other = params_find(from, item->name);
+        if (other < 0 || from->item[other].rows != item->rows ||
+            from->item[other].cols != item->cols)
+            TRY(status_fail(CONSM_EPROGRAM, "parameter %s has none to follow", item->name));
+        memcpy(target + item->offset, source + from->item[other].offset,
+               (size_t)(item->rows * item->cols) * sizeof *target);
+    }
+done:
+    return st;
+}
+
 consm_status params_memory(struct params *params, enum place place, const char *name, memory_fn see,
                            void *ctx)
 {

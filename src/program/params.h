@@ -60,6 +60,9 @@ consm_status params_init(struct params *params, uint64_t seed);
 consm_status params_read(const float **out, struct params *params, enum place place);
 consm_status params_write(float **out, struct params *params, enum place place);
 
+/* Values of every parameter of `to` from the one of the same name. */
+consm_status params_follow(struct params *to, struct params *from);
+
 /* For checkpoints: see(ctx, name, data, bytes) of a block, which may read or write it. */
 typedef void (*memory_fn)(void *ctx, const char *name, void *data, size_t bytes);
 consm_status params_memory(struct params *params, enum place place, const char *name, memory_fn see,

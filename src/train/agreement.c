@@ -3,6 +3,7 @@
 #include "train/agreement.h"
 
 #include "base/rng.h"
+#include "graph/shared.h"
 #include "nn/layers.h"
 #include <string.h>
 
@@ -18,14 +19,61 @@ struct agreement {
     float *target, *weight; /* (BATCH_PAIRS) */
     int32_t *ends[2];       /* (chunk or batch, the larger) rows on their way into an index */
     struct rng random;
+
+    /* Of a graph in parts: e comes from learner.eval, and every process scores its own edges. */
+    node embedding;
+    struct learner near;   /* its eval compares … */
+    float *e;              /* (n, hidden) … rows of these: the share's and its neighbours' */
+    struct row_halo *halo; /* the latter */
 };
+
+node agreement_encode(struct program *p, node x, const struct config *c)
+{
+    return hidden_step(p, linear(p, "1", x, c->hidden), c->match_dropout);
+}
+
+node agreement_compare(struct program *p, node e, const struct index *i, const struct index *j,
+                       const struct config *c, bool gathers)
+{
+    node apart =
+        gathers ? square(p, sub(p, gather(p, e, i), gather(p, e, j))) : pair_squared(p, e, i, j);
+    return linear(p, "3", relu(p, linear(p, "2", apart, c->match_hidden)), 1);
+}
 
 node agreement_record(struct program *p, node x, const struct index *i, const struct index *j,
                       const struct config *c)
 {
-    node e = hidden_step(p, linear(p, "1", x, c->hidden), c->match_dropout);
-    node h = relu(p, linear(p, "2", pair_squared(p, e, i, j), c->match_hidden));
-    return linear(p, "3", h, 1);
+    return agreement_compare(p, agreement_encode(p, x, c), i, j, c, false);
+}
+
+static const struct row_share *share_of(const struct agreement *a)
+{
+    return a->s->problem->graph->share;
+}
+
+/* What scores edges: of all nodes together, or of e as it is handed over. */
+static consm_status record_scoring(struct agreement *a)
+{
+    consm_status st = CONSM_OK;
+    const struct config *c = &a->s->options.config;
+    struct learner *l = &a->learner, *scores = share_of(a) ? &a->near : l;
+    struct program *p;
+    if (share_of(a)) {
+        TRY(program_new(&l->eval, l->params, false));
+        a->embedding = agreement_encode(l->eval, session_features(a->s, l->eval), c);
+        program_keep(l->eval, a->embedding);
+        TRY(program_compile(l->eval, l->backend));
+        TRY(learner_open(&a->near, l->backend->near ? l->backend->near : l->backend, 0));
+    }
+    TRY(program_new(&scores->eval, scores->params, false));
+    p = scores->eval;
+    node e = share_of(a) ? input(p, a->e, a->s->problem->nodes, c->hidden)
+                         : agreement_encode(p, session_features(a->s, p), c);
+    a->chance = sigmoid(p, agreement_compare(p, e, a->score_left, a->score_right, c, false));
+    program_keep(p, a->chance);
+    TRY(program_compile(p, scores->backend));
+done:
+    return st;
 }
 
 static consm_status record_programs(struct agreement *a)
@@ -35,16 +83,27 @@ static consm_status record_programs(struct agreement *a)
     struct learner *l = &a->learner;
     struct program *p = NULL;
     TRY(program_new(&p, l->params, true));
-    node value = agreement_record(p, session_features(a->s, p), a->left, a->right, c);
+    node e = agreement_encode(p, session_features(a->s, p), c);
+    node value = agreement_compare(p, e, a->left, a->right, c, share_of(a) != NULL);
     node target = input(p, a->target, BATCH_PAIRS, 1), weight = input(p, a->weight, BATCH_PAIRS, 1);
     TRY(learner_lesson(l, &l->train, p, bce(p, value, target, weight), c->match_lr,
                        c->weight_decay));
-    TRY(program_new(&l->eval, l->params, false));
-    p = l->eval;
-    value = agreement_record(p, session_features(a->s, p), a->score_left, a->score_right, c);
-    a->chance = sigmoid(p, value);
-    program_keep(p, a->chance);
-    TRY(program_compile(p, l->backend));
+    TRY(record_scoring(a));
+done:
+    return st;
+}
+
+/* Room for e of the share's nodes and of their neighbours. */
+static consm_status open_share(struct agreement *a)
+{
+    consm_status st = CONSM_OK;
+    const struct problem *problem = a->s->problem;
+    if (!problem->graph->share)
+        return CONSM_OK;
+    a->e = mem_sparse_alloc((size_t)(problem->nodes * a->s->options.config.hidden), sizeof *a->e);
+    if (!a->e)
+        TRY(CONSM_ENOMEM);
+    TRY(csr_share_neighbours(&a->halo, problem->graph));
 done:
     return st;
 }
@@ -66,12 +125,15 @@ consm_status agreement_new(struct agreement **out, struct session *s)
     TRY(ZNEW(a->weight, BATCH_PAIRS));
     for (int side = 0; side < 2; side++)
         TRY(ZNEW(a->ends[side], a->chunk > BATCH_PAIRS ? a->chunk : BATCH_PAIRS));
+    TRY(open_share(a));
     TRY(learner_open(&a->learner, s->backend, s->options.seed + 1));
     a->learner.what = "the agreement model's loss";
     a->learner.unit = "step";
     a->learner.advice = "a smaller --match-lr may help";
     TRY(record_programs(a));
     TRY(learner_start(&a->learner, s->options.seed + 1, false));
+    if (a->near.params)
+        TRY(learner_start(&a->near, 0, false));
     rng_init(&a->random, s->options.seed, 0x6a6d);
     *out = a;
     return CONSM_OK;
@@ -85,6 +147,9 @@ void agreement_free(struct agreement *a)
     if (!a)
         return;
     learner_close(&a->learner);
+    learner_close(&a->near);
+    row_halo_free(a->halo);
+    mem_sparse_free(a->e);
     index_free(a->left);
     index_free(a->right);
     index_free(a->score_left);
@@ -143,21 +208,73 @@ done:
     return st;
 }
 
+/* w (some ≤ chunk) of the pairs in `ends`; behind them stands what stood there. */
+static consm_status score_chunk(struct agreement *a, float *w, int64_t some)
+{
+    consm_status st = CONSM_OK;
+    struct learner *l = a->near.params ? &a->near : &a->learner;
+    const float *chance;
+    for (int64_t k = some; k < a->chunk; k++)
+        for (int side = 0; side < 2; side++)
+            a->ends[side][k] = a->ends[side][0];
+    TRY(index_set_rows(a->score_left, a->ends[0]));
+    TRY(index_set_rows(a->score_right, a->ends[1]));
+    TRY(learner_read(&chance, l, l->eval, a->chance));
+    memcpy(w, chance, (size_t)some * sizeof *w);
+done:
+    return st;
+}
+
 consm_status agreement_score(struct agreement *a, float *w, const struct edges *edges)
 {
     consm_status st = CONSM_OK;
-    const float *chance;
     for (int64_t first = 0; first < edges->count; first += a->chunk) {
         int64_t some = edges->count - first < a->chunk ? edges->count - first : a->chunk;
-        for (int64_t k = 0; k < a->chunk; k++) {
-            a->ends[0][k] = edges->left[first + (k < some ? k : 0)];
-            a->ends[1][k] = edges->right[first + (k < some ? k : 0)];
-        }
-        TRY(index_set(a->score_left, a->ends[0]));
-        TRY(index_set(a->score_right, a->ends[1]));
-        TRY(learner_read(&chance, &a->learner, a->learner.eval, a->chance));
-        memcpy(w + first, chance, (size_t)some * sizeof *w);
+        memcpy(a->ends[0], edges->left + first, (size_t)some * sizeof *edges->left);
+        memcpy(a->ends[1], edges->right + first, (size_t)some * sizeof *edges->right);
+        TRY(score_chunk(a, w + first, some));
     }
+done:
+    return st;
+}
+
+/* e of the share's nodes, and of their neighbours from whoever has them. */
+static consm_status fetch_embedding(struct agreement *a)
+{
+    consm_status st = CONSM_OK;
+    const struct row_share *share = share_of(a);
+    int64_t width = a->s->options.config.hidden, from = share->low * width;
+    const float *e;
+    static const int32_t nobody = 0;
+    TRY(params_follow(a->near.params, a->learner.params));
+    TRY(share->want(&nobody, 0));
+    st = learner_read(&e, &a->learner, a->learner.eval, a->embedding);
+    share->want(NULL, 0);
+    TRY(st);
+    memcpy(a->e + from, e + from, (size_t)(share->high * width - from) * sizeof *e);
+    TRY(row_halo_fetch(a->halo, a->e, (size_t)width * sizeof *a->e));
+    program_touch(a->near.eval, a->e);
+done:
+    return st;
+}
+
+consm_status agreement_score_share(struct agreement *a, float *w)
+{
+    consm_status st = CONSM_OK;
+    const struct csr *graph = a->s->problem->graph;
+    const struct row_share *share = graph->share;
+    int64_t some = 0, first = graph->start[share->low];
+    TRY(fetch_embedding(a));
+    for (int64_t r = share->low; r < share->high; r++)
+        for (int64_t k = graph->start[r]; k < graph->start[r + 1]; k++) {
+            a->ends[0][some] = (int32_t)r;
+            a->ends[1][some++] = graph->col[k];
+            if (some < a->chunk && k + 1 < graph->start[share->high])
+                continue;
+            TRY(score_chunk(a, w + first, some));
+            first += some;
+            some = 0;
+        }
 done:
     return st;
 }

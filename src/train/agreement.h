@@ -23,6 +23,9 @@ consm_status agreement_train(struct agreement *a, const int32_t *known, int64_t 
 /* w (edges): the chance for every edge. */
 consm_status agreement_score(struct agreement *a, float *w, const struct edges *edges);
 
+/* The same of a graph in parts: w (entries), for the rows of the share. */
+consm_status agreement_score_share(struct agreement *a, float *w);
+
 /* What it carries from round to round, for checkpoints. */
 consm_status agreement_memory(struct agreement *a, memory_fn see, void *ctx);
 
@@ -31,5 +34,11 @@ bool agreement_sound(const struct agreement *a);
 /* Records the model for the pairs (i, j) and returns its values before the sigmoid, (pairs, 1). */
 node agreement_record(struct program *p, node x, const struct index *i, const struct index *j,
                       const struct config *c);
+
+/* The two halves of it: e of all nodes, and what is said of pairs of its rows. gathers: rows are
+ * taken one by one, which ranks that have a share of them can. */
+node agreement_encode(struct program *p, node x, const struct config *c);
+node agreement_compare(struct program *p, node e, const struct index *i, const struct index *j,
+                       const struct config *c, bool gathers);
 
 #endif

@@ -63,11 +63,12 @@ consm_status consm_guess(struct session *s, int64_t round)
     const struct config *c = &s->options.config;
     const struct problem *problem = s->problem;
     const float *logits;
+    int64_t count;
     if (!g->label)
         return CONSM_OK;
     TRY(session_logits(&logits, s));
-    int64_t count = guess_surest(&g->room, logits, problem->nodes, problem->classes, g->given,
-                                 g->share, c->grow * round, c->grow_confidence);
+    TRY(guess_surest(&count, &g->room, logits, problem->nodes, problem->classes, g->given, g->share,
+                     c->grow * round, c->grow_confidence, problem->graph->share));
     memset(g->sure, 0, (size_t)problem->nodes * sizeof *g->sure);
     for (int64_t i = 0; i < count; i++) {
         g->label[g->room.found[i].node] = g->room.found[i].label;

@@ -24,7 +24,7 @@ struct gam {
     struct propagation *propagation;
     struct agreement *agreement;
     int64_t weighed;      /* rounds in which the agreement model weighed the edges */
-    float *w, *best_w;    /* (edges) */
+    float *w, *best_w;    /* (edges); of a graph in parts w is of entries, and best_w NULL */
     uint8_t *labelled;    /* (n) by the split or by prediction */
     int32_t *label;       /* (n) their classes, 0 elsewhere */
     int32_t *node;        /* (n) the labelled nodes, the split's first */
@@ -40,7 +40,10 @@ static void gam_close(struct session *s)
         return;
     agreement_free(own->agreement);
     propagation_free(own->propagation);
-    mem_free(own->w);
+    if (s->problem->graph->share)
+        mem_sparse_free(own->w);
+    else
+        mem_free(own->w);
     mem_free(own->best_w);
     mem_free(own->labelled);
     mem_free(own->label);
@@ -50,6 +53,29 @@ static void gam_close(struct session *s)
     mem_free(own->room.left);
     mem_free(own);
     s->own = NULL;
+}
+
+/* One weight an edge; of a graph in parts one an entry of the share's rows. */
+static consm_status open_weights(struct session *s, struct gam *own)
+{
+    consm_status st = CONSM_OK;
+    const struct csr *graph = s->problem->graph;
+    TRY(propagation_new(&own->propagation, graph, PROPAGATION_GAM));
+    if (graph->share) {
+        own->w = mem_sparse_alloc((size_t)graph->nnz, sizeof *own->w);
+        return own->w ? CONSM_OK : CONSM_ENOMEM;
+    }
+    TRY(ZNEW(own->w, own->propagation->edges->count));
+    TRY(ZNEW(own->best_w, own->propagation->edges->count));
+done:
+    return st;
+}
+
+/* Those that are the best so far. */
+static void remember_weights(struct gam *own)
+{
+    if (own->best_w)
+        memcpy(own->best_w, own->w, (size_t)own->propagation->edges->count * sizeof *own->w);
 }
 
 /* The loss will read every node, with weight 0 where no label is known yet, so that the labelled
@@ -104,9 +130,7 @@ static consm_status gam_open(struct session *s)
         return CONSM_OK;
     TRY(ZNEW(own, 1));
     s->own = own;
-    TRY(propagation_new(&own->propagation, s->problem->graph, PROPAGATION_GAM));
-    TRY(ZNEW(own->w, own->propagation->edges->count));
-    TRY(ZNEW(own->best_w, own->propagation->edges->count));
+    TRY(open_weights(s, own));
     TRY(open_labels(s, own));
 done:
     return st;
@@ -126,11 +150,13 @@ static consm_status grow(struct session *s)
     struct gam *own = s->own;
     const struct config *c = &s->options.config;
     const float *logits;
+    int64_t count;
     if (c->grow == 0)
         return CONSM_OK;
     TRY(session_logits(&logits, s));
-    int64_t count = guess_surest(&own->room, logits, s->problem->nodes, s->problem->classes,
-                                 own->labelled, own->share, c->grow, c->grow_confidence);
+    TRY(guess_surest(&count, &own->room, logits, s->problem->nodes, s->problem->classes,
+                     own->labelled, own->share, c->grow, c->grow_confidence,
+                     s->problem->graph->share));
     for (int64_t i = 0; i < count; i++) {
         const struct guess *one = &own->room.found[i];
         own->labelled[one->node] = 1;
@@ -146,6 +172,21 @@ done:
 
 /* ---- the rounds ---------------------------------------------------------- */
 
+/* Every edge is weighed by the agreement model as it is. */
+static consm_status weigh(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct gam *own = s->own;
+    struct propagation *p = own->propagation;
+    TRY(p->edges ? agreement_score(own->agreement, own->w, p->edges)
+                 : agreement_score_share(own->agreement, own->w));
+    TRY(propagation_weigh(p, own->w, own->labelled, &s->options.config));
+    session_touch(s, p->edges ? p->pull : p->pulled);
+    session_touch(s, &p->total);
+done:
+    return st;
+}
+
 static consm_status agree(struct session *s)
 {
     consm_status st = CONSM_OK;
@@ -153,12 +194,9 @@ static consm_status agree(struct session *s)
     const struct config *c = &s->options.config;
     int64_t steps = c->match_steps ? c->match_steps : own->given;
     TRY(agreement_train(own->agreement, own->node, own->count, own->label, steps));
-    TRY(agreement_score(own->agreement, own->w, own->propagation->edges));
-    TRY(propagation_weigh(own->propagation, own->w, own->labelled, c));
-    session_touch(s, own->propagation->pull);
-    session_touch(s, &own->propagation->total);
+    TRY(weigh(s));
     if (!own->weighed++)
-        memcpy(own->best_w, own->w, (size_t)own->propagation->edges->count * sizeof *own->w);
+        remember_weights(own);
 done:
     return st;
 }
@@ -167,14 +205,13 @@ static consm_status classify(struct session *s, struct progress *progress)
 {
     consm_status st = CONSM_OK;
     struct gam *own = s->own;
-    size_t bytes = (size_t)own->propagation->edges->count * sizeof *own->w;
     session_promise(s, own->place.left);
     while (own->place.left > 0 && (s->learner.steps == 0 || !session_late(s))) {
         int64_t before = s->learner.best_step;
         TRY(session_epoch(s, s->learner.steps + 1, progress));
         own->place.left--;
         if (s->learner.best_step != before && own->weighed)
-            memcpy(own->best_w, own->w, bytes);
+            remember_weights(own);
         TRY(session_report(s, progress));
     }
 done:
@@ -209,6 +246,8 @@ static consm_status gam_fit(struct session *s, struct train_result *result)
         TRY(agreement_new(&own->agreement, s));
     if (!at->begun)
         *at = (struct gam_place){.begun = 1, .left = c->warmup};
+    else if (own->weighed && !own->best_w) /* a checkpoint of a graph in parts keeps no edges */
+        TRY(weigh(s));
     for (;;) {
         TRY(classify(s, &progress));
         if (at->round > 0)
@@ -230,7 +269,8 @@ static consm_status gam_memory(struct session *s, memory_fn see, void *ctx)
     consm_status st = CONSM_OK;
     struct gam *own = s->own;
     size_t n = (size_t)s->problem->nodes;
-    size_t bytes = (size_t)own->propagation->edges->count * sizeof(float);
+    const struct edges *edges = own->propagation->edges;
+    size_t bytes = edges ? (size_t)edges->count * sizeof(float) : 0;
     see(ctx, "gam.place", &own->place, sizeof own->place);
     see(ctx, "gam.weighed", &own->weighed, sizeof own->weighed);
     see(ctx, "gam.count", &own->count, sizeof own->count);
@@ -303,8 +343,9 @@ static bool gam_sound(const struct session *s)
 static consm_status gam_coefficients(struct session *s, float *w, const struct edges *edges)
 {
     const struct gam *own = s->own;
-    if (!own)
-        return status_fail(CONSM_EINVAL, "the agreement model is not kept with a saved model");
+    if (!own || !own->best_w)
+        return status_fail(CONSM_EINVAL, "the agreement model is not kept with a saved model, nor "
+                                         "its weights of a graph in parts");
     memcpy(w, own->best_w, (size_t)edges->count * sizeof *w);
     return CONSM_OK;
 }
@@ -315,6 +356,7 @@ const struct procedure gam_procedure = {
     .extra_loss = extra_loss,
     .fit = gam_fit,
     .resumes = true,
+    .parts = true,
     .memory = gam_memory,
     .sound = gam_sound,
     .close = gam_close,

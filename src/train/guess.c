@@ -25,15 +25,15 @@ static struct guess predict(const float *row, int64_t classes, int32_t i)
     return (struct guess){i, (int32_t)best, (float)(1 / sum)};
 }
 
-int64_t guess_surest(struct guess_room *room, const float *logits, int64_t nodes, int64_t classes,
-                     const uint8_t *taken, const double *share, int64_t most, double confidence)
+/* room->found has the prediction of every node. */
+static int64_t pick_surest(struct guess_room *room, int64_t nodes, int64_t classes,
+                           const uint8_t *taken, const double *share, int64_t most,
+                           double confidence)
 {
     int64_t found = 0, kept = 0;
-    for (int64_t i = 0; i < nodes; i++) {
-        struct guess one = predict(logits + i * classes, classes, (int32_t)i);
-        if (!taken[i] && (double)one.chance >= confidence)
-            room->found[found++] = one;
-    }
+    for (int64_t i = 0; i < nodes; i++)
+        if (!taken[i] && (double)room->found[i].chance >= confidence)
+            room->found[found++] = room->found[i];
     qsort(room->found, (size_t)found, sizeof *room->found, surest_first);
     for (int64_t k = 0; k < classes; k++)
         room->left[k] = (int64_t)floor(share[k] * (double)most);
@@ -41,4 +41,18 @@ int64_t guess_surest(struct guess_room *room, const float *logits, int64_t nodes
         if (room->left[room->found[i].label]-- > 0)
             room->found[kept++] = room->found[i];
     return kept;
+}
+
+consm_status guess_surest(int64_t *count, struct guess_room *room, const float *logits,
+                          int64_t nodes, int64_t classes, const uint8_t *taken, const double *share,
+                          int64_t most, double confidence, const struct row_share *parts)
+{
+    int64_t low = parts ? parts->low : 0, high = parts ? parts->high : nodes;
+    *count = 0;
+    for (int64_t i = low; i < high; i++)
+        room->found[i] = predict(logits + i * classes, classes, (int32_t)i);
+    consm_status st = parts ? parts->gather(room->found, sizeof *room->found) : CONSM_OK;
+    if (st == CONSM_OK)
+        *count = pick_surest(room, nodes, classes, taken, share, most, confidence);
+    return st;
 }

@@ -3,7 +3,7 @@
 #ifndef TRAIN_GUESS_H
 #define TRAIN_GUESS_H
 
-#include <stdint.h>
+#include "graph/csr.h"
 
 /* A prediction that might be taken for a label. */
 struct guess {
@@ -17,9 +17,12 @@ struct guess_room {
     int64_t *left;       /* (c) */
 };
 
-/* Puts the surest guesses into room->found and returns how many: of nodes that are not taken, of
- * at least that probability, surest first, of class k at most ⌊share[k]·most⌋. logits (n, c). */
-int64_t guess_surest(struct guess_room *room, const float *logits, int64_t nodes, int64_t classes,
-                     const uint8_t *taken, const double *share, int64_t most, double confidence);
+/* Puts the surest guesses into room->found and says how many: of nodes that are not taken, of at
+ * least that probability, surest first, of class k at most ⌊share[k]·most⌋. logits (n, c); where
+ * every process has those of its own nodes (parts; NULL: all are here) each predicts these, and all
+ * hear of all. */
+consm_status guess_surest(int64_t *count, struct guess_room *room, const float *logits,
+                          int64_t nodes, int64_t classes, const uint8_t *taken, const double *share,
+                          int64_t most, double confidence, const struct row_share *parts);
 
 #endif

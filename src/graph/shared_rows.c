@@ -1,0 +1,153 @@
+/* Rows of others that this process reads on the host: which they are is said once, what is in them
+ * is sent for as often as it is new. */
+#include "graph/shared.h"
+
+#include <string.h>
+
+consm_status row_halo_new(struct row_halo **out, const struct row_share *share,
+                          const uint8_t *wanted)
+{
+    consm_status st = CONSM_OK;
+    struct row_halo *h;
+    int64_t count = 0, rows = share->cut[share->parts];
+    void *asked = NULL;
+    *out = NULL;
+    TRY(ZNEW(h, 1));
+    h->share = share;
+    TRY(ZNEW(h->asks, share->parts + 1));
+    TRY(ZNEW(h->gives, share->parts + 1));
+    for (int64_t r = 0; r < rows; r++)
+        count += wanted[r] && (r < share->low || r >= share->high);
+    TRY(NEW(h->ask, count + 1));
+    count = 0;
+    for (int p = 0; p < share->parts; p++) {
+        bool here = share->cut[p] == share->low && share->cut[p + 1] == share->high;
+        for (int64_t r = share->cut[p]; !here && r < share->cut[p + 1]; r++)
+            if (wanted[r])
+                h->ask[count++] = (int32_t)r;
+        h->asks[p + 1] = count;
+    }
+    TRY(share->swap(&asked, h->gives, h->ask, h->asks, sizeof *h->ask));
+    h->give = asked;
+    *out = h;
+    return CONSM_OK;
+done:
+    row_halo_free(h);
+    return st;
+}
+
+void row_halo_free(struct row_halo *h)
+{
+    if (!h)
+        return;
+    mem_free(h->asks);
+    mem_free(h->gives);
+    mem_free(h->ask);
+    mem_free(h->give);
+    mem_free(h);
+}
+
+/* Where row r lies among things of so many bytes: one a row, or its entries. */
+struct stretch {
+    const int64_t *start; /* (rows+1), or NULL: one a row */
+    size_t bytes;
+};
+
+static size_t place_of(const struct stretch *s, int64_t row)
+{
+    return (size_t)(s->start ? s->start[row] : row) * s->bytes;
+}
+
+static size_t length_of(const struct stretch *s, int64_t row)
+{
+    return place_of(s, row + 1) - place_of(s, row);
+}
+
+/* Things of the rows given to each process, one row behind the other; send (parts+1). */
+static consm_status pack(char **out, int64_t *send, const struct row_halo *h, const char *array,
+                         const struct stretch *s)
+{
+    consm_status st = CONSM_OK;
+    size_t total = 0;
+    for (int64_t i = 0; i < h->gives[h->share->parts]; i++)
+        total += length_of(s, h->give[i]);
+    TRY(NEW(*out, total + 1));
+    total = 0;
+    for (int p = 0; p < h->share->parts; p++) {
+        for (int64_t i = h->gives[p]; i < h->gives[p + 1]; i++) {
+            size_t length = length_of(s, h->give[i]);
+            memcpy(*out + total, array + place_of(s, h->give[i]), length);
+            total += length;
+        }
+        send[p + 1] = (int64_t)(total / s->bytes);
+    }
+done:
+    return st;
+}
+
+static consm_status fetch(const struct row_halo *h, char *array, const struct stretch *s)
+{
+    consm_status st = CONSM_OK;
+    int64_t *send = NULL, *got, parts = h->share->parts;
+    char *packed = NULL;
+    void *came = NULL;
+    size_t at = 0;
+    TRY(ZNEW(send, 2 * (parts + 1)));
+    got = send + parts + 1;
+    TRY(pack(&packed, send, h, array, s));
+    TRY(h->share->swap(&came, got, packed, send, s->bytes));
+    for (int64_t i = 0; i < h->asks[parts]; i++) {
+        size_t length = length_of(s, h->ask[i]);
+        memcpy(array + place_of(s, h->ask[i]), (const char *)came + at, length);
+        at += length;
+    }
+done:
+    mem_free(send);
+    mem_free(packed);
+    mem_free(came);
+    return st;
+}
+
+consm_status row_halo_fetch(const struct row_halo *h, void *array, size_t bytes)
+{
+    return fetch(h, array, &(struct stretch){NULL, bytes});
+}
+
+consm_status row_halo_fetch_entries(const struct row_halo *h, void *array, const int64_t *start,
+                                    size_t bytes)
+{
+    return fetch(h, array, &(struct stretch){start, bytes});
+}
+
+/* ---- neighbours' rows ---- */
+
+consm_status csr_share_neighbours(struct row_halo **out, const struct csr *a)
+{
+    consm_status st = CONSM_OK;
+    uint8_t *wanted = NULL;
+    *out = NULL;
+    TRY(ZNEW(wanted, a->rows));
+    for (int64_t k = a->start[a->share->low]; k < a->start[a->share->high]; k++)
+        wanted[a->col[k]] = 1;
+    TRY(row_halo_new(out, a->share, wanted));
+done:
+    mem_free(wanted);
+    return st;
+}
+
+consm_status csr_share_near(struct csr **out, const struct csr *a, const struct row_halo *h)
+{
+    consm_status st = CONSM_OK;
+    struct csr *b = NULL;
+    *out = NULL;
+    TRY(csr_share_new(&b, a->share, a->rows, a->cols, a->nnz, false));
+    memcpy(b->start, a->start, (size_t)(a->rows + 1) * sizeof *a->start);
+    int64_t first = a->start[a->share->low], count = a->start[a->share->high] - first;
+    memcpy(b->col + first, a->col + first, (size_t)count * sizeof *a->col);
+    TRY(row_halo_fetch_entries(h, b->col, b->start, sizeof *b->col));
+    *out = b;
+    b = NULL;
+done:
+    csr_free(b);
+    return st;
+}
