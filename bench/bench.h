@@ -32,15 +32,15 @@ struct ceiling {
 
 struct bench {
     struct backend *backend;
-    struct team *team;                  /* its threads */
-    int threads, most_threads;          /* of this pass, of the last */
-    double seconds;                     /* spent on each measurement */
-    const char *device;                 /* time models on that one and nothing else; NULL: not */
-    char *sets;                         /* for that: datasets, between semicolons */
-    const char *filter;                 /* only lines "kernel shape" that contain it; NULL: all */
-    bool json, busy, alone, operations; /* as the flags say */
-    const char *title;                  /* of the section, until printed */
-    struct ceiling ceiling;             /* of this team */
+    struct team *team;         /* its threads */
+    int threads, most_threads; /* of this pass, of the last */
+    double seconds;            /* spent on each measurement */
+    const char *device;        /* time models on that one and nothing else; NULL: not */
+    char *sets;                /* for that: datasets, between semicolons */
+    const char *filter;        /* only lines "kernel shape" that contain it; NULL: all */
+    bool json, busy, alone, operations, kernels; /* as the flags say */
+    const char *title;                           /* of the section, until printed */
+    struct ceiling ceiling;                      /* of this team */
     const struct simd *simd;
 };
 

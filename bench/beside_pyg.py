@@ -3,12 +3,13 @@
 
     python bench/beside_pyg.py [--consm build/release/consm] [--sets cora,actor] [--threads 2]
 
-Needs torch and torch_geometric. Data is what `consm convert` gives. For each model and set PyG runs
+Needs torch and torch_geometric; --alone leaves them out. Data is what `consm convert` gives. For each model and set PyG runs
 with edge_index and with a sparse adjacency (torch CSR), with dense and with sparse features, and
 the fastest counts ("best"); "default" is edge_index with dense features, as its examples use it.
 Every case is a process of its own, forked from one that has imported torch and PyG, so that the import
 is paid once; its peak memory is printed too. No card is used. Two layers, hidden width 64, dropout 0.5, Adam with weight
-decay: the same as consm's defaults. Times are medians.
+decay: the same as consm's defaults. Times are medians. "epoch" compares step and evaluation together: where a step of
+consm begins with what the evaluation before it computed, it takes that over, which PyG cannot.
 """
 import argparse
 import json
@@ -178,6 +179,22 @@ def ours(consm, model, name, threads):
     return {"train_ms": run["train_ms"], "eval_ms": run["eval_ms"], "peak_mb": run["peak_rss_mb"]}
 
 
+def show(model, name, mine, cases, as_json):
+    best = min(cases.values(), key=lambda c: c["train_ms"], default={})
+    usual = cases.get(("index", "dense"), {})
+    if as_json:
+        print(json.dumps({"model": model, "set": name, **mine, "pyg_ms": best.get("train_ms"),
+                          "pyg_eval_ms": best.get("eval_ms"), "pyg_mb": best.get("peak_mb"),
+                          "pyg_default_ms": usual.get("train_ms")}), flush=True)
+        return
+    line = f"{model:8}{name:12}{mine['train_ms']:9.3f}{mine['peak_mb']:7.0f}"
+    if best:
+        epoch = (best["train_ms"] + best["eval_ms"]) / (mine["train_ms"] + mine["eval_ms"])
+        line += (f"{best['train_ms']:10.2f}{usual['train_ms']:9.2f}{best['peak_mb']:8.0f}"
+                 f"{best['train_ms'] / mine['train_ms']:7.1f}x{epoch:7.1f}x{best['peak_mb'] / mine['peak_mb']:7.1f}x")
+    print(line, flush=True)
+
+
 def main():
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     ask.add_argument("--consm", default="build/release/consm")
@@ -185,27 +202,24 @@ def main():
     ask.add_argument("--models", default=",".join(MODELS))
     ask.add_argument("--threads", type=int, default=2)
     ask.add_argument("--seconds", type=float, default=3, help="spent on each case of PyG")
+    ask.add_argument("--alone", action="store_true", help="consm only")
+    ask.add_argument("--json", action="store_true", help="one object a line")
     ask.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     given = ask.parse_args()
     if given.serve:
         serve(given.threads, given.seconds)
         return
-    peers = Peers(given.threads, given.seconds)
-    print(f"{'model':8}{'set':12}{'consm ms':>9}{'MB':>7}{'PyG best':>10}{'default':>9}{'MB':>8}"
-          f"{'time':>8}{'memory':>8}")
+    peers = None if given.alone else Peers(given.threads, given.seconds)
+    if not given.json:
+        print(f"{'model':8}{'set':12}{'consm ms':>9}{'MB':>7}{'PyG best':>10}{'default':>9}{'MB':>8}"
+              f"{'time':>8}{'epoch':>8}{'memory':>8}")
     with tempfile.TemporaryDirectory() as folder:
         for name in given.sets.split(","):
             path = os.path.join(folder, name + ".npz")
             subprocess.run([given.consm, "convert", name, path], check=True, capture_output=True)
             for model in given.models.split(","):
                 mine = ours(given.consm, model, name, given.threads)
-                cases = peers.cases(model, name, path)
-                best = min(cases.values(), key=lambda c: c["train_ms"])
-                usual = cases["index", "dense"]
-                print(f"{model:8}{name:12}{mine['train_ms']:9.3f}{mine['peak_mb']:7.0f}"
-                      f"{best['train_ms']:10.2f}{usual['train_ms']:9.2f}{best['peak_mb']:8.0f}"
-                      f"{best['train_ms'] / mine['train_ms']:7.1f}x"
-                      f"{best['peak_mb'] / mine['peak_mb']:7.1f}x", flush=True)
+                show(model, name, mine, peers.cases(model, name, path) if peers else {}, given.json)
 
 
 if __name__ == "__main__":

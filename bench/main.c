@@ -16,6 +16,7 @@ static const char usage[] =
     "  --filter TEXT  only lines whose kernel and shape contain TEXT, as in \"spmm cora\"\n"
     "  --device D     instead: steps and epochs of models on cpu, cuda, …, with --sets A;B;…\n"
     "  --busy         on a machine with other work: one thread, processor time, not the clock's\n"
+    "  --kernels      kernels only, no models and no files\n"
     "  --operations   with \"peers MODEL SET\": every operation of the epoch as well, alone\n"
     "  --json         one JSON object per line instead of the table\n"
     "Beside each time stands the machine's own ceiling and how many times as long it took.\n"
@@ -148,6 +149,8 @@ static consm_status bench_all(struct bench *b, int threads)
     TRY(bench_sparse(b));
     TRY(bench_gemm(b));
     TRY(bench_dense(b));
+    if (b->kernels)
+        goto done;
     TRY(bench_reading(b));
     TRY(bench_models(b));
     TRY(bench_large(b));
@@ -165,6 +168,7 @@ static int parse(struct bench *b, int *threads, int argc, char **argv)
         bool *flag = strcmp(argv[i], "--json") == 0         ? &b->json
                      : strcmp(argv[i], "--busy") == 0       ? &b->busy
                      : strcmp(argv[i], "--alone") == 0      ? &b->alone
+                     : strcmp(argv[i], "--kernels") == 0    ? &b->kernels
                      : strcmp(argv[i], "--operations") == 0 ? &b->operations
                                                             : NULL;
         if (flag) {
