@@ -12,6 +12,7 @@ static const struct flag flags[] = {
     {"threads", "N", "threads (one per processor)", 0},
     {"json", NULL, "all figures as one JSON object, with curves", 0},
     DATA_FLAGS,
+    PARTS_FLAG,
     {0}};
 
 static void print_figures(const struct model_args *m, const struct consm_metrics *x)

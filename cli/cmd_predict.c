@@ -25,6 +25,7 @@ static const struct flag flags[] = {{"output", "FILE", "where the CSV goes (stan
                                     {"threads", "N", "threads (one per processor)", 0},
                                     {"device", "NAME", "cpu, cuda, cuda:N or auto (cpu)", 0},
                                     DATA_FLAGS,
+                                    PARTS_FLAG,
                                     {0}};
 
 /* How good it is, where labels are there: to standard output when the CSV goes to a file, else to a

@@ -53,6 +53,7 @@ static const struct flag flags[] = {
     {"json", NULL, "one JSON object per run and one summary", 0},
     {"quiet", NULL, "print nothing but warnings and errors", 'q'},
     DATA_FLAGS,
+    PARTS_FLAG,
     {0}};
 
 /* Notes an epoch of a run, of an ensemble's first member. No memory: the curve ends there. */

@@ -23,7 +23,8 @@ struct consm_open_options data_args_how(const struct args *args)
                                        .id_column = args_get(args, "id-column"),
                                        .label_column = args_get(args, "label-column"),
                                        .weight_column = args_get(args, "weight-column"),
-                                       .ignore = args_get(args, "ignore")};
+                                       .ignore = args_get(args, "ignore"),
+                                       .in_parts = args_has(args, "in-parts")};
 }
 
 int data_args_name(const char **out, const struct args *args, const char *default_name)

@@ -19,6 +19,11 @@
     {                                                                                              \
         "ignore", "NAMES", "columns to pass over, as in name,comment", 0                           \
     }
+/* For the verbs that compute on graphs in parts. */
+#define PARTS_FLAG                                                                                \
+    {                                                                                             \
+        "in-parts", NULL, "each process reads its share of an edge list (docs/distributed.md)", 0 \
+    }
 #define SAFE_CSV_FLAG                                                                        \
     {                                                                                        \
         "safe-csv", NULL, "put ' before names that a spreadsheet would take for formulas", 0 \

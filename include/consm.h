@@ -141,6 +141,9 @@ struct consm_open_options {
     const char *labels, *features; /* files that belong to a path that is a bare edge list */
     /* Columns of a path's tables by name, or NULL: by their usual names. ignore is a list "a,b". */
     const char *id_column, *label_column, *weight_column, *ignore;
+    /* A plain folder or an edge list: of the edges and features each of the processes that mpirun
+     * started reads a share (docs/distributed.md). All of them open it. */
+    bool in_parts;
 };
 /* The same, told how to read; options NULL: as NULL in all members. */
 CONSM_API consm_status consm_dataset_open_with(struct consm_dataset **out, const char *name_or_path,

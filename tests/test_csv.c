@@ -149,7 +149,7 @@ static consm_status show(char *out, const char *text, size_t length, bool keep_b
     bool more;
     char *at = out;
     *out = 0;
-    csv_start(&c, &(struct text_file){"t.csv", text, length});
+    csv_start(&c, &(struct text_file){"t.csv", text, length, false});
     c.keep_blank = keep_blank;
     for (;;) {
         TRY(csv_row(&more, &c));
@@ -248,7 +248,7 @@ static void two_numbers(void **state)
         uint32_t a, b;
         struct csv c;
         snprintf(text, sizeof text, "%s%40s", cases[i].text, "\n");
-        csv_start(&c, &(struct text_file){"t", text, strlen(text)});
+        csv_start(&c, &(struct text_file){"t", text, strlen(text), false});
         c.delimiter = ',';
         assert_int_equal(csv_two_numbers(&c, &a, &b), cases[i].read);
         assert_int_equal(c.at - text, cases[i].read ? strlen(cases[i].text) : 0);
@@ -262,7 +262,7 @@ static void messages(void **state)
     struct csv c;
     bool more;
     static const char text[] = "x,,a\001b\n";
-    csv_start(&c, &(struct text_file){"t.csv", text, sizeof text - 1});
+    csv_start(&c, &(struct text_file){"t.csv", text, sizeof text - 1, false});
     OK(csv_row(&more, &c));
     csv_fail(&c, 0, "a number from %d", 1);
     assert_string_equal(consm_errmsg(),
@@ -292,7 +292,7 @@ static void quoting(void **state)
             OK(csv_quote(&line, &used, &capacity, first ? texts[i] : "x"));
             line[used++] = ',';
             OK(csv_quote(&line, &used, &capacity, first ? "x" : texts[i]));
-            csv_start(&c, &(struct text_file){"t", line, used});
+            csv_start(&c, &(struct text_file){"t", line, used, false});
             OK(csv_row(&more, &c));
             assert_int_equal(c.fields, 2);
             assert_int_equal(c.field[!first].length, strlen(texts[i]));

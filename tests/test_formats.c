@@ -159,7 +159,7 @@ static consm_status read_text(struct dataset **out, maker_read_fn read, const ch
     struct reading_options reading = {0};
     consm_status st = dataset_new(out, "set");
     if (st >= 0)
-        st = maker_read_file(*out, &(struct text_file){"file", text, size}, &reading, read);
+        st = maker_read_file(*out, &(struct text_file){"file", text, size, false}, &reading, read);
     if (st < 0) {
         dataset_free(*out);
         *out = NULL;

@@ -9,8 +9,8 @@ static consm_status read_text(struct dataset **out, const char *edges, const cha
 {
     consm_status st = dataset_new(out, "set");
     if (st >= 0)
-        st = geom_gcn_read(*out, &(struct text_file){"e.txt", edges, strlen(edges)},
-                           &(struct text_file){"n.txt", nodes, strlen(nodes)});
+        st = geom_gcn_read(*out, &(struct text_file){"e.txt", edges, strlen(edges), false},
+                           &(struct text_file){"n.txt", nodes, strlen(nodes), false});
     if (st < 0) {
         dataset_free(*out);
         *out = NULL;

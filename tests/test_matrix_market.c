@@ -8,7 +8,7 @@ static consm_status read_text(struct dataset **out, const char *text, size_t siz
 {
     consm_status st = dataset_new(out, "m.mtx");
     if (st >= 0)
-        st = matrix_market_read(*out, &(struct text_file){"m.mtx", text, size});
+        st = matrix_market_read(*out, &(struct text_file){"m.mtx", text, size, false});
     if (st < 0) {
         dataset_free(*out);
         *out = NULL;

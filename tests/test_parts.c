@@ -23,11 +23,11 @@ static struct dataset *sample(bool weighted)
     static const char nodes[] = "id,label\n0,x\n1,y\n2,x\n3,y\n4,x\n5,y\n";
     static const char features[] = "id,f,g\n0,1,2\n1,3,4\n2,5,6\n3,2,8\n4,1,3\n5,9,7\n";
     OK(dataset_new(&d, "sample"));
-    OK(plain_read(d,
-                  &(struct plain_files){.edges = {"edges.csv", weighted ? heavy : plain,
-                                                  weighted ? sizeof heavy - 1 : sizeof plain - 1},
-                                        .nodes = {"nodes.csv", nodes, sizeof nodes - 1},
-                                        .features = {"features", features, sizeof features - 1}}));
+    OK(plain_read(
+        d, &(struct plain_files){.edges = {"edges.csv", weighted ? heavy : plain,
+                                           weighted ? sizeof heavy - 1 : sizeof plain - 1, false},
+                                 .nodes = {"nodes.csv", nodes, sizeof nodes - 1, false},
+                                 .features = {"features", features, sizeof features - 1, false}}));
     return d;
 }
 

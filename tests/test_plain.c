@@ -16,7 +16,7 @@ static consm_status read_parts(struct dataset **out, const char *edges, const ch
                                         "dataset.json"};
     struct text_file part[5];
     for (int i = 0; i < 5; i++)
-        part[i] = (struct text_file){name[i], text[i], text[i] ? strlen(text[i]) : 0};
+        part[i] = (struct text_file){name[i], text[i], text[i] ? strlen(text[i]) : 0, false};
     if (st >= 0)
         st = plain_read(*out,
                         &(struct plain_files){part[0], part[1], part[2], part[3], part[4], NULL});

@@ -15,9 +15,10 @@ static consm_status read_nodes(struct dataset **out, const char *nodes, struct w
     static const char edges[] = "a,b\nb,c\nc,d\n";
     consm_status st = dataset_new(out, "set");
     if (st >= 0)
-        st = plain_read(*out, &(struct plain_files){.edges = {"edges.csv", edges, sizeof edges - 1},
-                                                    .nodes = {"nodes.csv", nodes, strlen(nodes)},
-                                                    .wanted = wanted});
+        st = plain_read(
+            *out, &(struct plain_files){.edges = {"edges.csv", edges, sizeof edges - 1, false},
+                                        .nodes = {"nodes.csv", nodes, strlen(nodes), false},
+                                        .wanted = wanted});
     if (st < 0) {
         dataset_free(*out);
         *out = NULL;
@@ -118,8 +119,9 @@ static consm_status read_column(struct dataset **out, const char *nodes)
     static const char edges[] = "a0,b0\n";
     consm_status st = dataset_new(out, "set");
     if (st >= 0)
-        st = plain_read(*out, &(struct plain_files){.edges = {"edges.csv", edges, sizeof edges - 1},
-                                                    .nodes = {"nodes.csv", nodes, strlen(nodes)}});
+        st = plain_read(
+            *out, &(struct plain_files){.edges = {"edges.csv", edges, sizeof edges - 1, false},
+                                        .nodes = {"nodes.csv", nodes, strlen(nodes), false}});
     if (st < 0)
         dataset_free(*out);
     return st;

@@ -15,10 +15,10 @@ static struct dataset *sample(const char *features)
     static const char about[] = "{\"name\": \"sample\", \"directed\": true}";
     OK(dataset_new(&d, "sample"));
     OK(plain_read(d, &(struct plain_files){
-                         .edges = {"edges.csv", edges, sizeof edges - 1},
-                         .nodes = {"nodes.csv", nodes, sizeof nodes - 1},
-                         .features = {"features", features, features ? strlen(features) : 0},
-                         .about = {"dataset.json", about, sizeof about - 1}}));
+                         .edges = {"edges.csv", edges, sizeof edges - 1, false},
+                         .nodes = {"nodes.csv", nodes, sizeof nodes - 1, false},
+                         .features = {"features", features, features ? strlen(features) : 0, false},
+                         .about = {"dataset.json", about, sizeof about - 1, false}}));
     return d;
 }
 

@@ -5,7 +5,7 @@
 
 static consm_status read_text(struct csr **out, const char *text)
 {
-    return svmlight_read(out, &(struct text_file){"f.svm", text, strlen(text)});
+    return svmlight_read(out, &(struct text_file){"f.svm", text, strlen(text), false});
 }
 
 static void reads_rows(void **state)
@@ -80,7 +80,7 @@ static void cut_anywhere(void **state)
         char *copy = malloc(cut ? cut : 1);
         struct csr *a;
         memcpy(copy, text, cut);
-        svmlight_read(&a, &(struct text_file){"cut", copy, cut});
+        svmlight_read(&a, &(struct text_file){"cut", copy, cut, false});
         csr_free(a);
         free(copy);
     }
@@ -98,7 +98,7 @@ static void written_and_read(void **state)
     OK(file_commit(w));
     file_close(w);
     OK(file_map(&map, in_scratch("out.svm")));
-    OK(svmlight_read(&back, &(struct text_file){"out.svm", map.data, map.size}));
+    OK(svmlight_read(&back, &(struct text_file){"out.svm", map.data, map.size, false}));
     same_sparse(a, back);
     file_unmap(&map);
     csr_free(a);

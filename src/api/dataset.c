@@ -1,6 +1,7 @@
 /* Datasets of the public interface: opening and looking; arrays.c makes them from arrays. */
 #include "api/defaults.h"
 #include "api/objects.h"
+#include "backends/ranks.h"
 #include "base/given.h"
 #include "base/sized.h"
 #include "data/open.h"
@@ -30,6 +31,8 @@ consm_status consm_dataset_open_with(struct consm_dataset **out, const char *nam
     consm_status st = CONSM_OK;
     struct dataset *data;
     struct consm_open_options whole = {.size = sizeof whole};
+    struct row_share crew = {
+        .gather = ranks_gather, .parts = ranks_size(), .part = ranks_rank(), .swap = ranks_swap};
     if (out)
         *out = NULL;
     TRY(GIVEN(out, name_or_path));
@@ -43,7 +46,8 @@ consm_status consm_dataset_open_with(struct consm_dataset **out, const char *nam
                                .id_column = whole.id_column,
                                .label_column = whole.label_column,
                                .weight_column = whole.weight_column,
-                               .ignore = whole.ignore};
+                               .ignore = whole.ignore,
+                               .crew = whole.in_parts ? &crew : NULL};
     TRY(data_open(&data, name_or_path, &how));
     TRY(dataset_wrap(out, data));
     (*out)->known = defaults_known(name_or_path);
@@ -113,7 +117,7 @@ consm_status consm_dataset_info(struct consm_dataset_info *out, const struct con
                                       .features = d->features,
                                       .classes = d->classes,
                                       .directed = d->directed,
-                                      .weighted = d->weight != NULL,
+                                      .weighted = d->weight || (d->rows && d->rows->val),
                                       .sha256 = d->sha256};
     for (int64_t i = 0; i < d->nodes; i++)
         info.labelled += d->label[i] >= 0;

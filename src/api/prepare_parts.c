@@ -34,26 +34,43 @@ static consm_status refuse(const struct dataset *d, const char *why)
                        why);
 }
 
-static consm_status take_share(struct prepared *out, const struct dataset *d)
+/* Who owns which rows: as the share that was read says, or ranges with about as many entries. */
+static consm_status cut_parts(int64_t *cut, const struct dataset *d)
 {
     consm_status st = CONSM_OK;
     const struct csr *rows = d->rows;
-    int64_t n = rows->rows, *cut = NULL, *weight = NULL, borders;
+    int64_t n = rows->rows, *weight = NULL, borders;
     const int64_t *border;
-    TRY(NEW(cut, ranks_size() + 1));
+    if (d->share) {
+        memcpy(cut, d->share->cut, (size_t)(ranks_size() + 1) * sizeof *cut);
+        return CONSM_OK;
+    }
     TRY(NEW(weight, n + 1));
     for (int64_t r = 0; r <= n; r++)
         weight[r] = rows->start[r] + r;
     cut_rows(cut, weight, n, ranks_size());
     TRY(parts_borders(&border, &borders, d));
     cut_snap(cut, weight, n, ranks_size(), border, borders);
+done:
+    mem_free(weight);
+    return st;
+}
+
+static consm_status take_share(struct prepared *out, const struct dataset *d)
+{
+    consm_status st = CONSM_OK;
+    const struct csr *rows = d->rows;
+    int64_t *cut = NULL;
+    TRY(NEW(cut, ranks_size() + 1));
+    TRY(cut_parts(cut, d));
     TRY(ranks_settle(0, NULL));
-    TRY(ranks_settle(n, cut));
+    TRY(ranks_settle(rows->rows, cut));
     TRY(NEW(out->share, 1));
     *out->share = (struct row_share){.low = cut[ranks_rank()],
                                      .high = cut[ranks_rank() + 1],
                                      .gather = ranks_gather,
                                      .parts = ranks_size(),
+                                     .part = ranks_rank(),
                                      .cut = cut,
                                      .swap = ranks_swap,
                                      .total = ranks_total,
@@ -62,11 +79,11 @@ static consm_status take_share(struct prepared *out, const struct dataset *d)
     cut = NULL;
     TRY(ZNEW(out->graph, 1));
     *out->graph = *rows;
+    out->graph->borrowed = true;
     out->graph->share = out->share;
     out->facts = (struct edge_facts){.stored = d->edges, .kept = rows->nnz};
 done:
     mem_free(cut);
-    mem_free(weight);
     return st;
 }
 
@@ -115,11 +132,9 @@ consm_status prepare_parts(struct prepared *out, const struct dataset *d)
         return refuse(d, "a graph in parts has features, and this one has none");
     TRY(ranks_agree_text("a folder with the seal", d->sha256));
     TRY(take_share(out, d));
-    /* A rank that sees a fault takes part in the sum all the same: the others are waiting there. */
     st = parts_check_rows(d, out->share->low, out->share->high);
-    uint64_t odd = ranks_total(st < 0 ? 0 : one_sided(out->graph));
-    TRY(st);
-    if (odd != 0)
+    TRY(share_status(out->share, st, out->share->low)); /* one speaks for all */
+    if (ranks_total(one_sided(out->graph)) != 0)
         TRY(status_fail(CONSM_EFORMAT,
                         "%s: rows.safetensors has an edge in one direction only: expected the "
                         "file that `consm partition` wrote",
@@ -133,8 +148,7 @@ consm_status prepare_whole(const struct prepared *p, const char *who)
 {
     if (!p->graph->share)
         return CONSM_OK;
-    return status_fail(CONSM_EINVAL,
-                       "%s: %s needs the whole graph, and this one is in parts: give "
-                       "it graph.safetensors of its folder",
-                       p->data->name, who);
+    return status_fail(
+        CONSM_EINVAL, "%s: %s needs the whole graph, and this one is in parts: %s", p->data->name,
+        who, p->data->share ? "leave --in-parts out" : "give it graph.safetensors of its folder");
 }

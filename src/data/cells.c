@@ -8,12 +8,25 @@
 
 void cells_free(struct cells *c)
 {
-    mem_free(c->value);
+    if (c->spread)
+        mem_sparse_free(c->spread);
+    else
+        mem_free(c->value);
     mem_free(c->kind);
     mem_free(c->odd);
     names_free(&c->name);
     names_free(&c->text);
     *c = (struct cells){0};
+}
+
+consm_status cells_spread(struct cells *c, int64_t rows, int64_t low, int64_t high)
+{
+    c->spread = mem_sparse_alloc((size_t)(rows * c->columns), sizeof *c->spread);
+    if (!c->spread)
+        return CONSM_ENOMEM;
+    c->value = c->spread + low * c->columns;
+    c->capacity = (size_t)((high - low) * c->columns);
+    return CONSM_OK;
 }
 
 bool cells_missing(const char *text, size_t length)

@@ -21,6 +21,8 @@ struct cells {
     int64_t rows;
     int32_t columns;
     float *value; /* (rows, columns); NAN where the cell is odd */
+    float
+        *spread; /* the block that value lies in, where it is a share of a larger table; or NULL */
     size_t used, capacity;
     struct names name; /* (columns) */
     uint8_t *kind;     /* (columns) of enum cell_kind, or NULL: CELLS_ANY */
@@ -31,6 +33,10 @@ struct cells {
 };
 
 void cells_free(struct cells *c);
+
+/* Room for rows low … high-1 of a table of so many, in sparse memory that is addressed as a whole;
+ * these rows, from 0 on, are then all that c has. */
+consm_status cells_spread(struct cells *c, int64_t rows, int64_t low, int64_t high);
 
 /* Appends the next cell, row by row; column is its place in the row, line that of the file. The
  * text is UTF-8 without zero bytes. */

@@ -50,11 +50,16 @@ struct dataset {
 
     char sha256[65]; /* of the bytes read, files in a fixed order; "" for generated sets */
 
-    /* A folder that `consm partition` wrote: the cleaned graph as rows of a mapped file, which
-     * nobody has looked at yet (readers/parts.h), and what its dense columns are standardised by.
-     */
+    /* A graph in parts: the cleaned graph as rows. Of a folder that `consm partition` wrote, in a
+     * mapped file which nobody has looked at yet (readers/parts.h); and what its dense columns are
+     * standardised by. */
     struct csr *rows;
     const float *shift, *scale; /* (f), or NULL */
+    /* Where a process read its share of a plain list (readers/edge_share.h): which rows it has of
+     * `rows`, of `dense`, which is sparse memory then, and of `sparse`; or NULL. `from` and `to`
+     * are NULL. */
+    struct row_share *share;
+    float *measured; /* (2f) what shift and scale are then */
     void *rows_mapping;
     size_t rows_bytes;
 

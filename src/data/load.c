@@ -41,6 +41,11 @@ static consm_status check_reading(const struct reader *r, const char *path,
                            "%s: is %s, whose columns have no names: --id-column, --label-column, "
                            "--weight-column and --ignore go with tables",
                            path, r->name);
+    if (reading->crew && !r->shares)
+        return status_fail(CONSM_EINVAL,
+                           "%s: is %s: in parts are read edge lists, folders with edges.csv, and "
+                           "what `consm partition` makes of others",
+                           path, r->name);
     return wanted_check(&reading->wanted);
 }
 

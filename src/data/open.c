@@ -32,6 +32,7 @@ static consm_status open_path(struct dataset **out, const char *path, const stru
 {
     struct reading_options reading = {.labels = o->labels,
                                       .features = o->features,
+                                      .crew = o->crew,
                                       .wanted = {.id = o->id_column,
                                                  .label = o->label_column,
                                                  .weight = o->weight_column,
@@ -57,6 +58,10 @@ consm_status data_open(struct dataset **out, const char *name_or_path, const str
     if (o->format || o->labels || o->features || o->id_column || o->label_column ||
         o->weight_column || o->ignore)
         return open_path(out, name_or_path, o);
+    if (o->crew && (generate_knows(name_or_path) || set))
+        return status_fail(CONSM_EINVAL,
+                           "%s: in parts are read files: `consm partition` makes some of it",
+                           name_or_path);
     if (generate_knows(name_or_path))
         return generate_named(out, name_or_path);
     if (set)

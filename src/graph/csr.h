@@ -15,7 +15,7 @@ struct row_share {
     int64_t low, high; /* rows low … high-1 */
     /* Of an array with so many bytes for every row: each process's own rows to all. */
     consm_status (*gather)(void *array, size_t bytes);
-    int parts;          /* the processes … */
+    int parts, part;    /* the processes, and which of them this one is … */
     const int64_t *cut; /* (parts+1) … and what they own: rows cut[p] … cut[p+1]-1 */
     /* Sends every process records of so many bytes, send[p] … send[p+1]-1 to process p. *out are
      * those that came, from process p got[p] … got[p+1]-1 (parts+1); the caller's to free. */

@@ -1,6 +1,6 @@
 /* Matrices whose rows are spread over processes (struct row_share): what is beside the views of a
- * graph (csr.h). Of sparse features a process has the rows of its nodes; the transpose is spread by
- * columns. */
+ * graph (csr.h), and what the processes tell each other. Of sparse features a process has the rows
+ * of its nodes; the transpose is spread by columns. */
 #ifndef GRAPH_SHARED_H
 #define GRAPH_SHARED_H
 
@@ -45,6 +45,18 @@ consm_status csr_share_columns(int64_t *start, const struct csr *a);
 /* Makes the transpose, of which this process gets the rows of a share of the columns, and where its
  * entries are stored. */
 consm_status csr_share_turn(struct csr *a, const struct row_share *columns);
+
+/* Adds up an array of all processes, element by element: each has the sums. Like the two below it
+ * needs of a share only the processes and their swap. */
+consm_status share_sum(int64_t *sum, int64_t count, const struct row_share *share);
+
+/* Running sums in the order of the rows, whoever has them: process `turn` has added its own and
+ * hands them on to the next; the last one tells all. To be called for every turn. */
+consm_status share_hand_on(double *sum, int64_t count, const struct row_share *share, int turn);
+
+/* What one process has to complain of all of them say: CONSM_OK when each calls it with that, else
+ * the status and message of the failure at the smallest place, by which several are ordered. */
+consm_status share_status(const struct row_share *share, consm_status mine, int64_t place);
 
 /* csr_row_normalize(), for the rows of the share; without a transpose. */
 consm_status csr_share_row_normalize(struct csr **out, const struct csr *a);

@@ -14,40 +14,18 @@ struct turned {
 
 /* ---- how many entries a column has ---- */
 
-/* Sums over processes in two steps: everyone adds up a range of columns, then tells all. */
 consm_status csr_share_columns(int64_t *start, const struct csr *a)
 {
     consm_status st = CONSM_OK;
     const struct row_share *share = a->share;
-    int64_t parts = share->parts, f = a->cols, *send = NULL, *got, *all = NULL;
-    void *came = NULL, *sums = NULL;
+    int64_t f = a->cols;
     memset(start, 0, (size_t)(f + 1) * sizeof *start);
     for (int64_t k = a->start[share->low]; k < a->start[share->high]; k++)
         start[a->col[k] + 1]++;
-    TRY(NEW(send, 2 * (parts + 1)));
-    got = send + parts + 1;
-    for (int64_t p = 0; p <= parts; p++)
-        send[p] = f * p / parts;
-    TRY(share->swap(&came, got, start + 1, send, sizeof *start));
-    int64_t width = got[1] - got[0];   /* of this process's range, as all have sent it */
-    TRY(ZNEW(all, parts * width + 1)); /* the sums, once for every process */
-    for (int64_t p = 0; p < parts; p++)
-        for (int64_t c = 0; c < width; c++)
-            all[c] += ((const int64_t *)came)[p * width + c];
-    for (int64_t p = 0; p <= parts; p++) {
-        if (p > 0 && p < parts)
-            memcpy(all + p * width, all, (size_t)width * sizeof *all);
-        send[p] = p * width;
-    }
-    TRY(share->swap(&sums, got, all, send, sizeof *all));
-    memcpy(start + 1, sums, (size_t)f * sizeof *start);
+    TRY(share_sum(start + 1, f, share));
     for (int64_t c = 0; c < f; c++)
         start[c + 1] += start[c];
 done:
-    mem_free(send);
-    mem_free(all);
-    mem_free(came);
-    mem_free(sums);
     return st;
 }
 

@@ -1,6 +1,7 @@
 /* One pass over the bytes, a field at a time; nothing is copied but fields with doubled quotes. */
 #include "io/csv.h"
 #include "base/number.h"
+#include "io/file.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,7 +36,10 @@ static char find_delimiter(struct csv *c)
 void csv_start(struct csv *c, const struct text_file *file)
 {
     const char *text = file->size ? file->data : "";
-    *c = (struct csv){.name = file->name, .at = text, .end = text + file->size};
+    *c = (struct csv){.name = file->name,
+                      .at = text,
+                      .end = text + file->size,
+                      .kept = file->passing ? text : NULL};
     if (file->size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
         c->at += 3;
     c->delimiter = find_delimiter(c);
@@ -69,9 +73,20 @@ static const char *skip_blanks(const struct csv *c, const char *at)
     return at;
 }
 
+/* Lets go of what was read, a piece at a time. */
+static void forget(struct csv *c)
+{
+    enum { PIECE = 1 << 20 };
+    if (!c->kept || c->at - c->kept < PIECE)
+        return;
+    file_forget(c->kept, c->at);
+    c->kept = c->at;
+}
+
 /* Moves over blank and comment lines; false at the end of the file. */
 static bool find_row(struct csv *c)
 {
+    forget(c);
     while (c->at < c->end) {
         const char *at = skip_blanks(c, c->at);
         if (at == c->end)
@@ -136,6 +151,11 @@ static consm_status quoted_field(struct csv *c)
     const char *begin = ++c->at;
     bool doubled = false;
     for (;; c->at++) {
+        if (c->at == c->end && c->cut)
+            return status_fail(CONSM_EFORMAT,
+                               "%s: line %lld, column %d: found a line end in a quoted text where "
+                               "the file is cut into shares, expected none",
+                               c->name, (long long)c->line, c->fields + 1);
         if (c->at == c->end)
             return status_fail(CONSM_EFORMAT,
                                "%s: line %lld, column %d: found the end of the file, expected a "
@@ -224,6 +244,20 @@ consm_status csv_row(bool *more, struct csv *c)
     }
 done:
     return st;
+}
+
+consm_status csv_pass(bool *more, struct csv *c)
+{
+    *more = find_row(c);
+    if (!*more)
+        return CONSM_OK;
+    const char *end = memchr(c->at, '\n', (size_t)(c->end - c->at));
+    end = end ? end : c->end;
+    if (memchr(c->at, '"', (size_t)(end - c->at)))
+        return csv_row(more, c);
+    c->at = end < c->end ? end + 1 : end;
+    c->line = ++c->position;
+    return CONSM_OK;
 }
 
 consm_status csv_name_columns(struct csv *c)

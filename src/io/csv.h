@@ -20,10 +20,12 @@ enum { CSV_MAX_FIELDS = 1 << 20 };
 struct csv {
     const char *name; /* of the file, for messages */
     const char *at, *end;
-    char delimiter;          /* ',', '\t' or ' ' for runs of blanks */
-    bool keep_blank;         /* blank lines count as rows of one empty field */
-    int64_t line;            /* where the current row begins, from 1 */
-    int64_t position;        /* lines behind c->at */
+    const char *kept; /* of a file that need not stay: what is behind this still does; or NULL */
+    bool cut;         /* the text goes on behind the end: somebody else reads it */
+    char delimiter;   /* ',', '\t' or ' ' for runs of blanks */
+    bool keep_blank;  /* blank lines count as rows of one empty field */
+    int64_t line;     /* where the current row begins, from 1 */
+    int64_t position; /* lines behind c->at */
     struct csv_field *field; /* (fields) of the current row */
     int fields;
     size_t capacity;
@@ -39,6 +41,10 @@ void csv_free(struct csv *c);
 
 /* The next row, into c->field and c->fields; *more is false when there was none. */
 consm_status csv_row(bool *more, struct csv *c);
+
+/* Moves over a row without looking into it, as far as there are no quotes in it: for rows that
+ * somebody else reads. */
+consm_status csv_pass(bool *more, struct csv *c);
 
 /* The current row names the columns: messages say those names from now on. */
 consm_status csv_name_columns(struct csv *c);

@@ -58,6 +58,14 @@ void file_unmap(struct file_map *map)
     *map = (struct file_map){NULL, 0};
 }
 
+void file_forget(const void *from, const void *to)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t begin = (uintptr_t)from & ~(page - 1), end = (uintptr_t)to & ~(page - 1);
+    if (begin < end)
+        madvise((void *)begin, end - begin, MADV_DONTNEED);
+}
+
 enum file_kind file_kind(const char *path)
 {
     struct stat info;

@@ -26,6 +26,10 @@ consm_status file_bound_end(struct mem_bound *b, consm_status st, const char *pa
 consm_status file_map(struct file_map *out, const char *path);
 void file_unmap(struct file_map *map);
 
+/* Of a mapped file nothing in these bytes need stay in memory: whoever reads them again gets them
+ * from the file again. For mapped files alone. */
+void file_forget(const void *from, const void *to);
+
 enum file_kind { FILE_MISSING, FILE_REGULAR, FILE_FOLDER, FILE_OTHER };
 enum file_kind file_kind(const char *path);
 

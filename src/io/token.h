@@ -12,6 +12,7 @@ struct text_file {
     const char *name;
     const void *data; /* NULL: there is no such file */
     size_t size;
+    bool passing; /* it is mapped, and what was read of it need not stay (file_forget) */
 };
 
 /* Lines that end in a line feed; never more than the bytes there are. */

@@ -8,4 +8,12 @@
  * scale 1. */
 consm_status columns_measure(float *shift, float *scale, const float *x, int64_t n, int64_t f);
 
+/* Its steps, for rows that come in pieces, in their order: sum and squares (f) begin with zeros,
+ * x (rows, f) are some of n rows, and squares need the sums of all. */
+void columns_add(double *sum, const float *x, int64_t rows, int64_t f);
+void columns_add_squares(double *squares, const double *sum, const float *x, int64_t rows,
+                         int64_t f, int64_t n);
+void columns_settle(float *shift, float *scale, const double *sum, const double *squares, int64_t f,
+                    int64_t n);
+
 #endif

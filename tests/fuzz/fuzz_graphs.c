@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             unpack_bytes(&out, &unpacked, data + 1, size - 1, 1 << 20, "fuzz") >= 0)
             mem_free(out);
     } else if (dataset_new(&d, "fuzz") >= 0) {
-        (void)maker_read_file(d, &(struct text_file){"fuzz", data + 1, size - 1}, &reading,
+        (void)maker_read_file(d, &(struct text_file){"fuzz", data + 1, size - 1, false}, &reading,
                               read[data[0] % 8]);
         dataset_free(d);
     }

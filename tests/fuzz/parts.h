@@ -27,7 +27,7 @@ static inline void parts_split(struct parts *p, const uint8_t *data, size_t size
         if (!(end && length == 1)) {
             p->block[i] = malloc(length);
             memcpy(p->block[i], data, length);
-            p->file[i] = (struct text_file){name[i], p->block[i], length};
+            p->file[i] = (struct text_file){name[i], p->block[i], length, false};
         }
         data += used;
         size -= used;

@@ -2,196 +2,18 @@
  * Most edge lists are two numbers a line, so that is tried first and fast; the first id that is no
  * small number sends the reader back to the beginning, to a table of names.
  */
-#include "data/readers/edge_text.h"
+#include "data/readers/edge_text_inside.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "base/utf8.h"
-#include "io/csv.h"
-#include "io/faults.h"
-
-enum id_mode {
-    KNOWN_IDS,  /* look ids up */
-    NUMBER_IDS, /* store the numbers as they are */
-    NEW_NAMES   /* add ids to the list */
-};
-
-/* Rows whose ids are texts wait until there are some, so that the hash table's memory answers for
- * all of them at once. Their fields lie in the file and stay. */
-enum { BATCH = 32 };
-
-struct waiting_row {
-    struct csv_field end[2];
-    uint64_t hash[2];
-    int64_t line;
-};
-
-struct edge_reader {
-    struct csv csv;
-    struct faults faults;
-    struct wanted *wanted;
-    struct waiting_row waiting[BATCH];
-    int waiters;
-    struct node_ids *ids;
-    enum id_mode mode;
-    int source, target, weight; /* columns; weight -1: none */
-    int columns;
-    bool not_numbers; /* NUMBER_IDS met something else and gave up */
-    int32_t *from, *to;
-    float *value;
-    int64_t count, capacity;
-};
-
-static const char source_names[] = "source|src|from|u|head|tail|node1|node_1|id1|id_1|sender|start";
-static const char target_names[] = "target|dst|to|v|node2|node_2|id2|id_2|receiver|end|destination";
-static const char weight_names[] = "weight|w|value|weights|edge_weight";
+#include "io/file.h"
 
 /* Known ids are all numbers, and found without the table of names. */
 static bool numbers_known(const struct edge_reader *r)
 {
     return r->ids->places || r->ids->bits;
-}
-
-static bool column_is(const struct csv *c, int column, const char *list)
-{
-    return token_is_one_of(c->field[column].text, c->field[column].length, list);
-}
-
-static bool column_is_number(const struct csv *c, int column)
-{
-    return token_number(c->field[column].text, c->field[column].length) >= 0;
-}
-
-static consm_status bad_columns(const struct csv *c)
-{
-    return csv_fail_columns(c,
-                            "2 (source, target) or 3 (source, target, weight); of more, name the "
-                            "two ends source and target in a header");
-}
-
-/* What a column of the header is, by the wanted names first. */
-enum edge_column { EDGE_OTHER, EDGE_SOURCE, EDGE_TARGET, EDGE_WEIGHT, EDGE_PASSED };
-
-static enum edge_column said_of(struct edge_reader *r, int column)
-{
-    const struct csv_field *f = &r->csv.field[column];
-    if (wanted_weight(r->wanted, f->text, f->length))
-        return EDGE_WEIGHT;
-    return wanted_ignores(r->wanted, f->text, f->length) ? EDGE_PASSED : EDGE_OTHER;
-}
-
-/* The first column of a header that is nothing yet, behind `from`. */
-static int next_free(struct edge_reader *r, int from, int source, int target)
-{
-    int i = from;
-    while (i < r->csv.fields && (i == source || i == target || said_of(r, i) != EDGE_OTHER))
-        i++;
-    return i;
-}
-
-/* Columns that are neither end nor weight: passed over where the weight is known, with a note; a
- * weight nobody named is asked for, so that a timestamp is not mistaken for one. */
-static consm_status check_others(struct edge_reader *r)
-{
-    const struct csv *c = &r->csv;
-    for (int i = 0; i < c->fields; i++) {
-        if (i == r->source || i == r->target || i == r->weight || said_of(r, i) == EDGE_PASSED)
-            continue;
-        int length = c->field[i].length < 40 ? (int)c->field[i].length : 40;
-        if (r->weight < 0)
-            return csv_fail(
-                c, i,
-                "\"weight\" as the name of a third column; say --weight-column %.*s, or "
-                "--ignore %.*s",
-                length, c->field[i].text, length, c->field[i].text);
-        log_warn("%s: column %.*s is passed over", c->name, length, c->field[i].text);
-    }
-    return CONSM_OK;
-}
-
-/* The columns by the names of a header row. */
-static consm_status read_header(struct edge_reader *r)
-{
-    struct csv *c = &r->csv;
-    int source = -1, target = -1, weight = -1;
-    for (int i = 0; i < c->fields; i++)
-        if (said_of(r, i) == EDGE_WEIGHT)
-            weight = i;
-    for (int i = 0; i < c->fields; i++) {
-        if (said_of(r, i) != EDGE_OTHER)
-            continue;
-        if (source < 0 && column_is(c, i, source_names))
-            source = i;
-        else if (target < 0 && column_is(c, i, target_names))
-            target = i;
-        else if (weight < 0 && column_is(c, i, weight_names))
-            weight = i;
-    }
-    if (source < 0 || target < 0) {
-        source = next_free(r, 0, -1, -1);
-        target = next_free(r, source + 1, -1, -1);
-    }
-    if (target >= c->fields)
-        return bad_columns(c);
-    r->source = source;
-    r->target = target;
-    r->weight = weight;
-    consm_status st = check_others(r);
-    return st < 0 ? st : csv_name_columns(c);
-}
-
-/* Whether the first row names a source and a target, or a column that somebody named. */
-static bool header_named(struct edge_reader *r)
-{
-    const struct csv *c = &r->csv;
-    bool named = false;
-    for (int i = 0; i < c->fields; i++) {
-        named |= said_of(r, i) != EDGE_OTHER;
-        for (int k = 0; k < c->fields; k++)
-            named |= column_is(c, i, source_names) && i != k && column_is(c, k, target_names);
-    }
-    return named;
-}
-
-/* Looks at the first rows. A header names a source and a target, or is words above numbers. */
-static consm_status find_columns(struct edge_reader *r)
-{
-    consm_status st = CONSM_OK;
-    struct csv *c = &r->csv;
-    struct csv_place first = csv_tell(c), second;
-    bool more, named, words = false;
-    enum { MOST_COLUMNS = 1000 };
-    TRY(csv_row(&more, c));
-    if (!more)
-        return status_fail(CONSM_EFORMAT,
-                           "%s: is empty: expected a source and a target on each line", c->name);
-    named = c->fields >= 2 && c->fields <= MOST_COLUMNS && header_named(r);
-    if (c->fields < 2 || (c->fields > 3 && !named))
-        return bad_columns(c);
-    second = csv_tell(c);
-    r->columns = c->fields;
-    r->source = 0;
-    r->target = 1;
-    r->weight = c->fields == 3 ? 2 : -1;
-    if (r->weight == 2 && c->field[2].length == 2 && memcmp(c->field[2].text, "{}", 2) == 0)
-        r->weight = -1; /* networkx.write_edgelist: attributes, none */
-    if (!named && !column_is_number(c, 0) && !column_is_number(c, 1)) {
-        words =
-            r->mode != KNOWN_IDS || node_ids_find(r->ids, c->field[0].text, c->field[0].length) < 0;
-        TRY(csv_row(&more, c));
-        words = words && more && c->fields == r->columns && column_is_number(c, 0) &&
-                column_is_number(c, 1);
-    }
-    csv_seek(c, first);
-    if (named || words) {
-        TRY(csv_row(&more, c));
-        TRY(read_header(r));
-        csv_seek(c, second);
-    }
-done:
-    return st;
 }
 
 /* One end of an edge, in the way of the mode; the hash counts for ids that are texts. */
@@ -367,7 +189,7 @@ consm_status edge_text_read(struct dataset *d, struct node_ids *ids, struct want
     struct edge_reader r = {
         .ids = ids, .wanted = wanted, .mode = ids->expected ? KNOWN_IDS : NUMBER_IDS};
     csv_start(&r.csv, file);
-    TRY(find_columns(&r));
+    TRY(edge_columns_find(&r));
     r.capacity = token_lines(file) + 1; /* no line holds two edges */
     TRY(NEW(r.from, r.capacity));
     TRY(NEW(r.to, r.capacity));
@@ -392,4 +214,116 @@ done:
     mem_free(r.to);
     mem_free(r.value);
     return st;
+}
+
+/* ---- in blocks ----------------------------------------------------------- */
+
+consm_status edge_blocks_new(struct edge_reader **out, struct node_ids *ids, struct wanted *wanted,
+                             const struct text_file *file)
+{
+    consm_status st = CONSM_OK;
+    struct edge_reader *r = NULL;
+    *out = NULL;
+    TRY(ZNEW(r, 1));
+    r->ids = ids;
+    r->wanted = wanted;
+    r->mode = KNOWN_IDS;
+    csv_start(&r->csv, file);
+    TRY(edge_columns_find(r));
+    r->csv.kept = NULL; /* a block is forgotten as a whole */
+    r->file = file;
+    r->first = csv_tell(&r->csv);
+    *out = r;
+    r = NULL;
+done:
+    edge_blocks_free(r);
+    return st;
+}
+
+void edge_blocks_free(struct edge_reader *r)
+{
+    if (!r)
+        return;
+    csv_free(&r->csv);
+    mem_free(r->from);
+    mem_free(r->to);
+    mem_free(r->value);
+    mem_free(r);
+}
+
+int64_t edge_blocks_count(const struct edge_reader *r)
+{
+    return (int64_t)((r->file->size + EDGE_BLOCK - 1) / EDGE_BLOCK);
+}
+
+bool edge_blocks_weighted(const struct edge_reader *r)
+{
+    return r->weight >= 0;
+}
+
+/* Where the first line at or behind that byte begins; never in front of the first edge. */
+static const char *line_at(const struct edge_reader *r, int64_t byte)
+{
+    const char *text = r->file->data, *end = text + r->file->size, *newline;
+    if (byte >= (int64_t)r->file->size)
+        return end;
+    if (text + byte <= r->first.at)
+        return r->first.at;
+    newline = memchr(text + byte - 1, '\n', (size_t)(end - text - byte + 1));
+    newline = newline ? newline + 1 : end;
+    return newline > r->first.at ? newline : r->first.at;
+}
+
+/* The rows of a block, of which the first is in that line, from 0. */
+static consm_status read_block(struct edge_reader *r, const char *begin, const char *end,
+                               int64_t line)
+{
+    consm_status st = CONSM_OK;
+    const char *text = r->file->data;
+    csv_seek(&r->csv, (struct csv_place){begin, line});
+    r->csv.end = end;
+    r->csv.cut = end < text + r->file->size;
+    TRY(read_rows(r));
+    TRY(faults_status(&r->faults, r->file->name));
+done:
+    return st;
+}
+
+consm_status edge_blocks_read(struct edge_block *out, struct edge_reader *r, int64_t block)
+{
+    consm_status st = CONSM_OK;
+    const char *begin = line_at(r, block * EDGE_BLOCK), *end = line_at(r, (block + 1) * EDGE_BLOCK);
+    struct text_file lines = {.data = begin, .size = (size_t)(end - begin)};
+    int64_t room = token_lines(&lines) + 1;
+    if (room > r->capacity) {
+        mem_free(r->from);
+        mem_free(r->to);
+        mem_free(r->value);
+        r->from = r->to = NULL;
+        r->value = NULL;
+        r->capacity = 0;
+        TRY(NEW(r->from, room));
+        TRY(NEW(r->to, room));
+        if (r->weight >= 0)
+            TRY(NEW(r->value, room));
+        r->capacity = room;
+    }
+    st = read_block(r, begin, end, 0);
+    if (st == CONSM_EFORMAT) { /* again, with the numbers that its lines have in the file */
+        lines = (struct text_file){.data = r->file->data,
+                                   .size = (size_t)(begin - (const char *)r->file->data)};
+        st = read_block(r, begin, end, token_lines(&lines));
+    }
+    if (r->file->passing)
+        file_forget(begin, end);
+    TRY(st);
+    *out = (struct edge_block){r->count, r->from, r->to, r->value};
+done:
+    return st;
+}
+
+void edge_blocks_about(struct dataset *d, const struct edge_reader *r)
+{
+    if (r->weight >= 0)
+        take_weight(d, r);
 }

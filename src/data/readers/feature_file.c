@@ -90,21 +90,29 @@ static consm_status read_svmlight(struct dataset *d, const struct text_file *fil
     return CONSM_OK;
 }
 
+consm_status feature_file_kind(enum feature_kind *out, const struct text_file *file)
+{
+    if (file->size == 0)
+        return status_fail(CONSM_EFORMAT, "%s: is empty: expected features", file->name);
+    *out = begins(file, "\x93NUMPY", 6) ? FEATURES_NPY
+           : begins(file, "PK\3\4", 4)  ? FEATURES_NPZ
+           : is_svmlight(file)          ? FEATURES_SVM
+                                        : FEATURES_TEXT;
+    return CONSM_OK;
+}
+
 consm_status feature_file_read(struct dataset *d, struct node_ids *ids, struct wanted *wanted,
                                const struct text_file *file)
 {
     consm_status st = CONSM_OK;
-    bool npy = begins(file, "\x93NUMPY", 6), npz = begins(file, "PK\3\4", 4);
-    if (file->size == 0)
-        return status_fail(CONSM_EFORMAT, "%s: is empty: expected features", file->name);
-    if (!npy && !npz && !is_svmlight(file))
-        return feature_text_read(d, ids, wanted, file);
-    if (npy)
-        TRY(read_npy(d, file));
-    else if (npz)
-        TRY(read_npz(d, file));
-    else
-        TRY(read_svmlight(d, file));
+    enum feature_kind kind;
+    TRY(feature_file_kind(&kind, file));
+    switch (kind) {
+    case FEATURES_TEXT: return feature_text_read(d, ids, wanted, file);
+    case FEATURES_NPY: TRY(read_npy(d, file)); break;
+    case FEATURES_NPZ: TRY(read_npz(d, file)); break;
+    case FEATURES_SVM: TRY(read_svmlight(d, file)); break;
+    }
     /* Rows without columns take no bytes, so a file may claim any number of them. */
     if (d->features == 0 && !ids->expected)
         TRY(status_fail(CONSM_EFORMAT, "%s: no features: expected at least one column",

@@ -5,6 +5,9 @@
 #include "data/readers/node_ids.h"
 #include "data/wanted.h"
 
+enum feature_kind { FEATURES_TEXT, FEATURES_SVM, FEATURES_NPY, FEATURES_NPZ };
+consm_status feature_file_kind(enum feature_kind *out, const struct text_file *file);
+
 /* Gives d its features. Rows are in node order (or carry ids, in CSV); when ids is not known yet,
  * the rows make the nodes. */
 consm_status feature_file_read(struct dataset *d, struct node_ids *ids, struct wanted *wanted,

@@ -193,6 +193,14 @@ done:
     return st;
 }
 
+static void free_table(struct table *t)
+{
+    csv_free(&t->csv);
+    cells_free(&t->cells);
+    mem_free(t->passed);
+    mem_free(t->node);
+}
+
 consm_status feature_text_read(struct dataset *d, struct node_ids *ids, struct wanted *wanted,
                                const struct text_file *file)
 {
@@ -212,9 +220,116 @@ consm_status feature_text_read(struct dataset *d, struct node_ids *ids, struct w
     TRY(dataset_take_cells(d, &t.cells, &t.faults, file->name));
     TRY(faults_status(&t.faults, file->name));
 done:
-    csv_free(&t.csv);
-    cells_free(&t.cells);
-    mem_free(t.passed);
-    mem_free(t.node);
+    free_table(&t);
+    return st;
+}
+
+/* ---- a share ------------------------------------------------------------- */
+
+static consm_status read_name(struct table *t, struct node_ids *ids)
+{
+    if (t->csv.fields != t->columns)
+        return csv_fail_columns(&t->csv, "%d as in the first row", t->columns);
+    return read_row_id(t, ids);
+}
+
+/* The ids of all rows, or just how many rows there are. */
+static consm_status read_names(struct table *t, struct node_ids *ids)
+{
+    consm_status st = CONSM_OK;
+    bool more = true;
+    while (more) {
+        TRY(t->id < 0 ? csv_pass(&more, &t->csv) : csv_row(&more, &t->csv));
+        if (more && t->id >= 0)
+            TRY(faults_take(&t->faults, read_name(t, ids)));
+        t->count += more;
+    }
+    TRY(faults_status(&t->faults, t->csv.name));
+done:
+    return st;
+}
+
+consm_status feature_text_nodes(struct node_ids *ids, struct wanted *wanted,
+                                const struct text_file *file)
+{
+    consm_status st = CONSM_OK;
+    struct table t = {.new_ids = !ids->expected, .id = -1, .wanted = wanted};
+    csv_start(&t.csv, file);
+    TRY(read_header(&t));
+    TRY(read_names(&t, ids));
+    if (t.id >= 0 && t.new_ids) {
+        ids->expected = "a node of the feature file";
+        TRY(node_ids_index(ids));
+    }
+    TRY(feature_rows_match(ids, t.count, file->name));
+done:
+    free_table(&t);
+    return st;
+}
+
+/* The cells of a row, which are those of a node of the share; it is the next one, or where its
+ * column of ids says. */
+static consm_status read_share_row(struct table *t, int64_t node)
+{
+    consm_status st = CONSM_OK;
+    struct cells *cells = &t->cells;
+    int32_t column = 0;
+    if (t->csv.fields != t->columns)
+        return csv_fail_columns(&t->csv, "%d as in the first row", t->columns);
+    cells->rows = node;
+    cells->used = (size_t)(node * cells->columns);
+    for (int i = 0; i < t->csv.fields; i++)
+        if (!t->passed[i])
+            TRY(feature_cell_add(cells, &t->csv, i, column++));
+done:
+    return st;
+}
+
+/* A row, if it is the share's; each names a node, and none is named twice. */
+static consm_status take_share_row(struct table *t, struct node_ids *ids, bool *seen, int64_t low,
+                                   int64_t high)
+{
+    const struct csv *c = &t->csv;
+    int64_t node = t->count;
+    if (t->id >= 0) {
+        if (c->fields != t->columns)
+            return csv_fail_columns(c, "%d as in the first row", t->columns);
+        node = node_ids_find(ids, c->field[t->id].text, c->field[t->id].length);
+        if (node < 0)
+            return csv_fail(c, t->id, "%s", ids->expected);
+    }
+    if (node < low || node >= high)
+        return CONSM_OK;
+    if (seen[node - low])
+        return csv_fail(c, t->id, "an id that no other row has; keep one of the rows");
+    seen[node - low] = true;
+    return read_share_row(t, node - low);
+}
+
+consm_status feature_text_cells(struct cells *out, struct node_ids *ids, struct wanted *wanted,
+                                const struct text_file *file, int64_t low, int64_t high)
+{
+    consm_status st = CONSM_OK;
+    struct table t = {.id = -1, .wanted = wanted};
+    bool more = true, *seen = NULL;
+    csv_start(&t.csv, file);
+    TRY(read_header(&t));
+    TRY(cells_spread(&t.cells, ids->count, low, high));
+    TRY(ZNEW(seen, high - low));
+    while (more) {
+        bool passed = t.id < 0 && (t.count < low || t.count >= high);
+        TRY(passed ? csv_pass(&more, &t.csv) : csv_row(&more, &t.csv));
+        if (more && !passed)
+            TRY(faults_take(&t.faults, take_share_row(&t, ids, seen, low, high)));
+        t.count += more;
+    }
+    TRY(faults_status(&t.faults, file->name));
+    TRY(feature_rows_match(ids, t.count, file->name));
+    t.cells.rows = high - low;
+    *out = t.cells;
+    t.cells = (struct cells){0};
+done:
+    mem_free(seen);
+    free_table(&t);
     return st;
 }

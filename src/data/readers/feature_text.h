@@ -20,6 +20,13 @@ consm_status feature_cell_add(struct cells *cells, const struct csv *c, int fiel
 consm_status feature_text_read(struct dataset *d, struct node_ids *ids, struct wanted *wanted,
                                const struct text_file *file);
 
+/* The same in two steps, for a share of the rows: whatever the table says of the list of nodes, as
+ * above; then the cells of nodes low … high-1 of a known list, in their order. */
+consm_status feature_text_nodes(struct node_ids *ids, struct wanted *wanted,
+                                const struct text_file *file);
+consm_status feature_text_cells(struct cells *out, struct node_ids *ids, struct wanted *wanted,
+                                const struct text_file *file, int64_t low, int64_t high);
+
 /* The list of the dataset's nodes is what this file says: sets ids to rows 0 … count-1, or checks
  * that a known list is as long. */
 consm_status feature_rows_match(struct node_ids *ids, int64_t rows, const char *name);

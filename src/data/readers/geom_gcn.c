@@ -286,7 +286,7 @@ static consm_status load_folder(struct dataset **out, const char *folder)
     for (int i = 0; i < 2; i++) {
         TRY(file_join(&path[i], folder, file_names[i]));
         TRY(file_map(&map[i], path[i]));
-        file[i] = (struct text_file){path[i], map[i].data, map[i].size};
+        file[i] = (struct text_file){path[i], map[i].data, map[i].size, false};
         sha256_add(&sum, map[i].data, map[i].size);
     }
     TRY(dataset_new(&d, folder));

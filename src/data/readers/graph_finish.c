@@ -213,15 +213,16 @@ static consm_status read_beside(struct dataset *d, struct node_ids *ids, struct 
                             "%s: the graph's nodes have attributes too: pass them over by --ignore",
                             r->features));
         TRY(unpack_open(&features, r->features));
-        TRY(feature_file_read(d, ids, &r->wanted,
-                              &(struct text_file){r->features, features.data, features.size}));
+        TRY(feature_file_read(
+            d, ids, &r->wanted,
+            &(struct text_file){r->features, features.data, features.size, false}));
     }
     if (r->labels) {
         TRY(unpack_open(&labels, r->labels));
         TRY(label_text_read(d, ids, classes, &r->wanted,
                             &(struct text_file){r->labels,
                                                 labels.size ? (const void *)labels.data : "",
-                                                labels.size}));
+                                                labels.size, false}));
     }
 done:
     unpack_close(&labels);

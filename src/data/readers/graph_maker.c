@@ -162,7 +162,7 @@ consm_status maker_load(struct dataset **out, const char *path, struct reading_o
     *out = NULL;
     TRY(unpack_open(&file, path));
     TRY(dataset_new(&d, path));
-    TRY(maker_read_file(d, &(struct text_file){path, file.data, file.size}, reading, read));
+    TRY(maker_read_file(d, &(struct text_file){path, file.data, file.size, false}, reading, read));
     if (!reading->labels && !reading->features)
         sha256_of(d->sha256, file.data, file.size);
     *out = d;

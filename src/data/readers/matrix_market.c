@@ -163,7 +163,7 @@ consm_status matrix_market_load(struct dataset **out, const char *path,
     *out = NULL;
     TRY(unpack_open(&file, path));
     /* The reader of edge lists, which takes it from here, would take other text too. */
-    if (!matrix_market_is(&(struct text_file){path, file.data, file.size}))
+    if (!matrix_market_is(&(struct text_file){path, file.data, file.size, false}))
         TRY(status_fail(CONSM_EFORMAT, "%s: line 1: expected %%%%MatrixMarket", path));
     TRY(edge_list_load(out, path, reading));
 done:

@@ -10,7 +10,7 @@
 
 enum column_kind { COLUMN_ID, COLUMN_LABEL, COLUMN_SPLIT, COLUMN_FEATURE, COLUMN_PASSED };
 
-static bool column_is_label(const struct csv *c, int column)
+bool column_is_label(const struct csv *c, int column)
 {
     return token_is_one_of(c->field[column].text, c->field[column].length, "label|class|y");
 }
@@ -92,6 +92,7 @@ struct node_table {
     uint8_t *role; /* (count, splits) */
     size_t role_used, role_capacity;
     struct cells cells;
+    bool keep; /* what is in the cells */
     struct faults faults;
     struct wanted *wanted;
 };
@@ -230,7 +231,7 @@ static consm_status read_node(struct node_table *t, struct node_ids *ids, struct
             TRY(classes_read(&t->place[t->count], classes, c, i));
         else if (t->kind[i] == COLUMN_SPLIT)
             TRY(read_role(t, i));
-        else if (t->kind[i] == COLUMN_FEATURE)
+        else if (t->kind[i] == COLUMN_FEATURE && t->keep)
             TRY(feature_cell_add(&t->cells, c, i, column++));
     }
     t->count++;
@@ -253,7 +254,7 @@ static consm_status give_table(struct dataset *d, struct node_table *t)
             for (int s = 0; s < t->splits; s++)
                 d->role[s * t->count + i] = t->role[i * t->splits + s];
     }
-    if (t->cells.columns > 0) {
+    if (t->cells.columns > 0 && t->keep) {
         TRY(dataset_take_cells(d, &t->cells, &t->faults, t->csv.name));
         TRY(faults_status(&t->faults, t->csv.name));
     }
@@ -261,11 +262,20 @@ done:
     return st;
 }
 
+static void free_table(struct node_table *t)
+{
+    csv_free(&t->csv);
+    cells_free(&t->cells);
+    mem_free(t->kind);
+    mem_free(t->place);
+    mem_free(t->role);
+}
+
 consm_status node_text_read(struct dataset *d, struct node_ids *ids, struct classes *classes,
-                            struct wanted *wanted, const struct text_file *file)
+                            struct wanted *wanted, const struct text_file *file, bool features)
 {
     consm_status st = CONSM_OK;
-    struct node_table t = {.wanted = wanted};
+    struct node_table t = {.wanted = wanted, .keep = features};
     bool more = true;
     csv_start(&t.csv, file);
     TRY(find_columns(d, &t));
@@ -281,171 +291,35 @@ consm_status node_text_read(struct dataset *d, struct node_ids *ids, struct clas
     TRY(give_table(d, &t));
     TRY(node_ids_index(ids));
     ids->expected = "a node of nodes.csv";
+    if (!features)
+        d->features = t.cells.columns;
 done:
-    csv_free(&t.csv);
-    cells_free(&t.cells);
-    mem_free(t.kind);
-    mem_free(t.place);
-    mem_free(t.role);
+    free_table(&t);
     return st;
 }
 
-/* ---- labels alone -------------------------------------------------------- */
-
-struct label_table {
-    struct csv csv;
-    enum row_naming naming;
-    int id, label, columns;
-};
-
-/* The columns by the names of the first row; false: they are not there. */
-static bool find_label_columns(struct label_table *t, struct wanted *w)
-{
-    const struct csv *c = &t->csv;
-    t->id = t->label = -1;
-    for (int i = 0; i < c->fields; i++) {
-        const struct csv_field *f = &c->field[i];
-        if (t->id < 0 && wanted_id(w, f->text, f->length))
-            t->id = i;
-        else if (t->label < 0 && wanted_label(w, f->text, f->length))
-            t->label = i;
-        else
-            (void)wanted_ignores(w, f->text, f->length);
-    }
-    for (int i = 0; i < c->fields; i++) {
-        if (t->id < 0 && i != t->label && column_is_id(c, i))
-            t->id = i;
-        else if (t->label < 0 && i != t->id && column_is_label(c, i))
-            t->label = i;
-    }
-    if (c->fields == 2 && t->id >= 0 && t->label < 0 && w && w->found_id)
-        t->label = 1 - t->id;
-    if (c->fields == 2 && t->label >= 0 && t->id < 0 && w && w->found_label)
-        t->id = 1 - t->label;
-    return t->label >= 0 && (t->id >= 0 || c->fields == 1);
-}
-
-/* Begins a file of labels: behind its header, if it has one. */
-static consm_status start_labels(struct label_table *t, struct wanted *w,
-                                 const struct text_file *file)
+consm_status node_text_cells(struct cells *out, struct wanted *wanted, const struct text_file *file,
+                             int64_t nodes, int64_t low, int64_t high)
 {
     consm_status st = CONSM_OK;
-    struct csv *c = &t->csv;
-    struct csv_place first;
-    bool more;
-    *t = (struct label_table){0};
-    csv_start(c, file);
-    first = csv_tell(c);
-    TRY(csv_row(&more, c));
-    if (!more)
-        return status_fail(CONSM_EFORMAT, "%s: is empty: expected labels", file->name);
-    t->columns = c->fields;
-    if (find_label_columns(t, w)) {
-        TRY(csv_name_columns(c));
-    } else {
-        if (c->fields > 2)
-            return csv_fail_columns(
-                c, "1 (label) or 2 (id, label); of more, say by --id-column and --label-column "
-                   "which they are, or make it nodes.csv beside edges.csv");
-        t->id = 0;
-        t->label = c->fields - 1;
-        csv_seek(c, first);
-    }
-    t->naming = c->fields == 1 ? ROWS_IN_ORDER : ROWS_WITH_IDS;
-    c->keep_blank = t->naming == ROWS_IN_ORDER;
-done:
-    return st;
-}
-
-consm_status label_text_naming(enum row_naming *out, struct wanted *wanted,
-                               const struct text_file *file)
-{
-    struct label_table t;
-    consm_status st = start_labels(&t, wanted, file);
-    *out = t.naming;
-    csv_free(&t.csv);
-    return st;
-}
-
-consm_status label_text_rows(int64_t *rows, struct wanted *wanted, const struct text_file *file)
-{
-    consm_status st = CONSM_OK;
-    struct label_table t;
+    struct dataset unused = {0};
+    struct node_table t = {.wanted = wanted};
     bool more = true;
-    *rows = 0;
-    TRY(start_labels(&t, wanted, file));
-    while (more) {
-        TRY(csv_row(&more, &t.csv));
-        *rows += more;
+    csv_start(&t.csv, file);
+    TRY(find_columns(&unused, &t));
+    TRY(cells_spread(&t.cells, nodes, low, high));
+    for (int64_t row = 0; row < high && more; row++) {
+        int32_t column = 0;
+        TRY(row < low ? csv_pass(&more, &t.csv) : csv_row(&more, &t.csv));
+        for (int i = 0; row >= low && i < t.csv.fields && i < t.columns; i++)
+            if (t.kind[i] == COLUMN_FEATURE)
+                TRY(faults_take(&t.faults, feature_cell_add(&t.cells, &t.csv, i, column++)));
+        t.cells.rows += row >= low;
     }
+    TRY(faults_status(&t.faults, file->name));
+    *out = t.cells;
+    t.cells = (struct cells){0};
 done:
-    csv_free(&t.csv);
-    return st;
-}
-
-consm_status label_text_ids(struct node_ids *ids, struct wanted *wanted,
-                            const struct text_file *file)
-{
-    consm_status st = CONSM_OK;
-    struct label_table t;
-    bool more = true;
-    int64_t index;
-    TRY(start_labels(&t, wanted, file));
-    while (more) {
-        TRY(csv_row(&more, &t.csv));
-        if (!more)
-            break;
-        if (t.csv.fields != t.columns)
-            continue; /* label_text_read lists it */
-        const struct csv_field *f = &t.csv.field[t.id];
-        if (f->length > 0 && utf8_valid(f->text, f->length))
-            TRY(names_add(&index, &ids->names, f->text, f->length));
-    }
-done:
-    csv_free(&t.csv);
-    return st;
-}
-
-static consm_status read_label(struct dataset *d, const struct label_table *t, bool *seen,
-                               const struct node_ids *ids, struct classes *classes, int64_t row)
-{
-    const struct csv *c = &t->csv;
-    bool named = t->naming == ROWS_WITH_IDS;
-    if (c->fields != t->columns)
-        return t->columns > 2 ? csv_fail_columns(c, "%d as in the first row", t->columns)
-                              : csv_fail_columns(c, named ? "2 (id, label)" : "1 (label)");
-    const struct csv_field *f = &c->field[t->id];
-    if (named && (f->length == 0 || !utf8_valid(f->text, f->length)))
-        return csv_fail(c, t->id, "a node id in UTF-8 text");
-    int64_t node = named ? node_ids_find(ids, f->text, f->length) : row;
-    if (node < 0 || node >= ids->count)
-        return csv_fail(c, t->id, named ? "%s" : "no more rows than nodes", ids->expected);
-    if (seen[node])
-        return csv_fail(c, t->id, "an id that no other row has; keep one of the rows");
-    seen[node] = true;
-    return classes_read(&d->label[node], classes, c, t->label);
-}
-
-consm_status label_text_read(struct dataset *d, const struct node_ids *ids, struct classes *classes,
-                             struct wanted *wanted, const struct text_file *file)
-{
-    consm_status st = CONSM_OK;
-    struct label_table t;
-    struct faults faults = {0};
-    bool more = true, *seen = NULL;
-    TRY(start_labels(&t, wanted, file));
-    snprintf(d->taken[TAKEN_LABEL], sizeof d->taken[TAKEN_LABEL], "column %d of the labels",
-             t.label + 1);
-    TRY(ZNEW(seen, ids->count));
-    for (int64_t row = 0;; row++) {
-        TRY(csv_row(&more, &t.csv));
-        if (!more)
-            break;
-        TRY(faults_take(&faults, read_label(d, &t, seen, ids, classes, row)));
-    }
-    TRY(faults_status(&faults, file->name));
-done:
-    csv_free(&t.csv);
-    mem_free(seen);
+    free_table(&t);
     return st;
 }

@@ -6,6 +6,7 @@
 #ifndef DATA_READERS_NODE_TEXT_H
 #define DATA_READERS_NODE_TEXT_H
 
+#include "data/cells.h"
 #include "data/readers/node_ids.h"
 #include "data/wanted.h"
 #include "io/csv.h"
@@ -26,10 +27,17 @@ consm_status classes_settle(struct dataset *d, const struct classes *classes);
 /* train, val, test, none or nothing, and their like; false for anything else. */
 bool role_of_text(uint8_t *out, const char *text, size_t length);
 
+/* Is that the name of a column of labels? */
+bool column_is_label(const struct csv *c, int column);
+
 /* nodes.csv: fills ids (complete), d->nodes, label (places in classes), role, and features if it
- * has columns for them. */
+ * has columns for them; or, with features false, only the number of those columns. */
 consm_status node_text_read(struct dataset *d, struct node_ids *ids, struct classes *classes,
-                            struct wanted *wanted, const struct text_file *file);
+                            struct wanted *wanted, const struct text_file *file, bool features);
+
+/* Of a nodes.csv that has been read so, with that many nodes: the cells of rows low … high-1. */
+consm_status node_text_cells(struct cells *out, struct wanted *wanted, const struct text_file *file,
+                             int64_t nodes, int64_t low, int64_t high);
 
 /* How the rows of a file name their nodes. */
 enum row_naming { ROWS_IN_ORDER, ROWS_WITH_IDS };

@@ -12,6 +12,7 @@
 #include "data/readers/matrix_market.h"
 #include "data/readers/node_text.h"
 #include "data/readers/plain_about.h"
+#include "data/readers/plain_share.h"
 #include "io/sha256.h"
 
 /* A Matrix Market file counts its nodes from 1. */
@@ -41,9 +42,8 @@ static consm_status read_features(struct dataset *d, struct node_ids *ids, struc
     return feature_file_read(d, ids, wanted, file);
 }
 
-/* Labels may fix the number of nodes, or bring ids of their own. */
-static consm_status prepare_labels(struct node_ids *ids, struct wanted *wanted,
-                                   const struct text_file *file)
+consm_status plain_labels_nodes(struct node_ids *ids, struct wanted *wanted,
+                                const struct text_file *file)
 {
     consm_status st = CONSM_OK;
     enum row_naming naming;
@@ -62,23 +62,10 @@ done:
     return st;
 }
 
-static consm_status read_parts(struct dataset *d, const struct plain_files *f, struct node_ids *ids,
-                               struct classes *classes)
+consm_status plain_give_nodes(struct dataset *d, const struct plain_files *f, struct node_ids *ids,
+                              struct classes *classes)
 {
     consm_status st = CONSM_OK;
-    bool market = matrix_market_is(&f->edges);
-    if (f->nodes.data)
-        TRY(node_text_read(d, ids, classes, f->wanted, &f->nodes));
-    if (market)
-        TRY(read_market(d, ids, &f->edges));
-    if (f->features.data)
-        TRY(read_features(d, ids, f->wanted, &f->features));
-    if (f->labels.data)
-        TRY(prepare_labels(ids, f->wanted, &f->labels));
-    if (!market)
-        TRY(edge_text_read(d, ids, f->wanted, &f->edges));
-    if (!ids->expected)
-        ids->expected = "a node of the edges";
     TRY(node_ids_give(d, ids));
     if (!d->label) {
         TRY(NEW(d->label, d->nodes));
@@ -87,6 +74,28 @@ static consm_status read_parts(struct dataset *d, const struct plain_files *f, s
     if (f->labels.data)
         TRY(label_text_read(d, ids, classes, f->wanted, &f->labels));
     TRY(classes_settle(d, classes));
+done:
+    return st;
+}
+
+static consm_status read_parts(struct dataset *d, const struct plain_files *f, struct node_ids *ids,
+                               struct classes *classes)
+{
+    consm_status st = CONSM_OK;
+    bool market = matrix_market_is(&f->edges);
+    if (f->nodes.data)
+        TRY(node_text_read(d, ids, classes, f->wanted, &f->nodes, true));
+    if (market)
+        TRY(read_market(d, ids, &f->edges));
+    if (f->features.data)
+        TRY(read_features(d, ids, f->wanted, &f->features));
+    if (f->labels.data)
+        TRY(plain_labels_nodes(ids, f->wanted, &f->labels));
+    if (!market)
+        TRY(edge_text_read(d, ids, f->wanted, &f->edges));
+    if (!ids->expected)
+        ids->expected = "a node of the edges";
+    TRY(plain_give_nodes(d, f, ids, classes));
     TRY(wanted_met(f->wanted, d->name));
 done:
     return st;
@@ -113,7 +122,7 @@ done:
 
 /* ---- files --------------------------------------------------------------- */
 
-enum { PARTS = 5 };
+enum { PARTS = PLAIN_FILES };
 
 struct opened {
     char *path[PARTS];
@@ -130,9 +139,12 @@ static void close_parts(struct opened *o)
 
 /* Maps the parts that have a path, in the order of struct plain_files, and reads them. */
 static consm_status load_parts(struct dataset **out, const char *name, struct opened *o,
-                               struct wanted *wanted)
+                               struct reading_options *reading)
 {
     consm_status st = CONSM_OK;
+    struct wanted *wanted = &reading->wanted;
+    if (reading->crew)
+        return plain_share_load(out, name, o->path, reading);
     struct dataset *d = NULL;
     struct text_file part[PARTS] = {{0}};
     struct sha256 sum;
@@ -142,8 +154,9 @@ static consm_status load_parts(struct dataset **out, const char *name, struct op
             continue;
         TRY(unpack_open(&o->file[i], o->path[i]));
         /* An empty file is there all the same. */
-        part[i] = (struct text_file){
-            o->path[i], o->file[i].size ? (const void *)o->file[i].data : "", o->file[i].size};
+        part[i] =
+            (struct text_file){o->path[i], o->file[i].size ? (const void *)o->file[i].data : "",
+                               o->file[i].size, false};
         sha256_add(&sum, o->file[i].data, o->file[i].size);
     }
     TRY(dataset_new(&d, name));
@@ -223,7 +236,7 @@ consm_status plain_load_with(struct dataset **out, const char *folder,
     TRY(find_part(&o.path[1], folder, nodes));
     TRY(find_part(&o.path[3], folder, features));
     TRY(find_part(&o.path[4], folder, about));
-    TRY(load_parts(out, folder, &o, &reading->wanted));
+    TRY(load_parts(out, folder, &o, reading));
 done:
     close_parts(&o);
     return st;
@@ -245,7 +258,7 @@ consm_status edge_list_load(struct dataset **out, const char *edges,
     for (int i = 0; i < PARTS; i++)
         if (path[i] && !(o.path[i] = mem_strdup(path[i])))
             TRY(CONSM_ENOMEM);
-    TRY(load_parts(out, edges, &o, &reading->wanted));
+    TRY(load_parts(out, edges, &o, reading));
 done:
     close_parts(&o);
     return st;

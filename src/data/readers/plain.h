@@ -14,6 +14,8 @@ struct plain_files {
     struct wanted *wanted; /* of the columns, or NULL */
 };
 
+enum { PLAIN_FILES = 5 };
+
 /* Reads files in memory into an empty dataset and checks it. */
 consm_status plain_read(struct dataset *d, const struct plain_files *files);
 

@@ -35,6 +35,9 @@ static inline bool probe_has(const struct probe *p, const char *name)
 /* How a path is to be read. */
 struct reading_options {
     const char *labels, *features; /* files that stand beside an edge list, or NULL */
+    /* The processes that read it together, each a share of it (who they are, and their swap); NULL:
+     * the whole is read. */
+    const struct row_share *crew;
     struct wanted wanted;
 };
 
@@ -52,8 +55,9 @@ struct reader {
     /* Instead of load, where there is something to say about columns … */
     consm_status (*load_with)(struct dataset **out, const char *path,
                               struct reading_options *reading);
-    bool parts; /* … and files of labels and features may stand beside */
-    bool whole; /* is read as it is on the disk, not unpacked */
+    bool parts;  /* … and files of labels and features may stand beside */
+    bool shares; /* can be read in shares, or is in parts as it is */
+    bool whole;  /* is read as it is on the disk, not unpacked */
     consm_status (*save)(const struct dataset *d, const char *path); /* NULL: is only read */
 };
 

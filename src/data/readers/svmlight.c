@@ -16,9 +16,10 @@ struct svm_reader {
     int64_t line, rows, features; /* features as declared, or -1 */
     int64_t first, largest;       /* first index as declared, or -1; largest index met */
     bool zero;                    /* an index 0 was met */
-    struct pair *pair;            /* all of them */
-    size_t used, capacity;
-    int64_t *start; /* (rows+1) */
+    struct pair *pair;            /* of rows low … high-1 */
+    size_t used, capacity, kept;  /* kept: those in front of the current row */
+    int64_t low, high, total;     /* total: pairs of all rows so far */
+    int64_t *start;               /* (rows+1) */
     size_t start_capacity;
 };
 
@@ -78,8 +79,8 @@ static int by_index(const void *a, const void *b)
 static consm_status settle_row(struct svm_reader *r)
 {
     consm_status st = CONSM_OK;
-    struct pair *row = r->pair + r->start[r->rows];
-    size_t length = r->used - (size_t)r->start[r->rows];
+    struct pair *row = r->pair + r->kept;
+    size_t length = r->used - r->kept;
     bool sorted = true;
     for (size_t k = 1; k < length; k++)
         sorted = sorted && row[k - 1].index <= row[k].index;
@@ -89,9 +90,13 @@ static consm_status settle_row(struct svm_reader *r)
         if (row[k - 1].index == row[k].index)
             return status_fail(CONSM_EFORMAT, "%s: line %lld: found index %d twice, expected once",
                                r->file->name, (long long)r->line, row[k].index);
+    if (r->rows >= r->low && r->rows < r->high)
+        r->kept = r->used;
+    r->used = r->kept;
     r->rows++;
+    r->total += (int64_t)length;
     TRY(GROW(r->start, r->rows, r->start_capacity, 1));
-    r->start[r->rows] = (int64_t)r->used;
+    r->start[r->rows] = r->total;
 done:
     return st;
 }
@@ -135,11 +140,9 @@ done:
     return st;
 }
 
-/* The pairs as a matrix: which index is column 0 is only known now. */
-static consm_status make_matrix(struct csr **out, struct svm_reader *r)
+/* Which index is column 0 is only known now, and how many columns there are. */
+static consm_status find_columns(int64_t *out, int64_t *first_index, const struct svm_reader *r)
 {
-    consm_status st = CONSM_OK;
-    struct csr *a = NULL;
     int64_t first = r->first >= 0 ? r->first : r->zero ? 0 : 1;
     int64_t columns = r->features >= 0 ? r->features : r->largest + 1 - first;
     if (columns < 0)
@@ -150,45 +153,116 @@ static consm_status make_matrix(struct csr **out, struct svm_reader *r)
     if (r->largest + 1 - first > columns)
         return status_fail(CONSM_EFORMAT, "%s: found index %lld, expected at most %lld",
                            r->file->name, (long long)r->largest, (long long)(columns - 1 + first));
-    if (!token_plausible(columns, r->file->size))
+    if (!token_plausible(columns, r->file->size) || columns >= INT32_MAX)
         return status_fail(CONSM_ELIMIT, "%s: %lld features in a file of %zu bytes", r->file->name,
                            (long long)columns, r->file->size);
-    TRY(csr_new(&a, r->rows, columns, (int64_t)r->used, true));
-    memcpy(a->start, r->start, (size_t)(r->rows + 1) * sizeof *a->start);
+    *out = columns;
+    *first_index = first;
+    return CONSM_OK;
+}
+
+/* The pairs at their places in col and val, which begin with entry `before`. */
+static void give_pairs(struct csr *a, const struct svm_reader *r, int64_t first, int64_t before)
+{
     for (size_t k = 0; k < r->used; k++) {
-        a->col[k] = r->pair[k].index - (int32_t)first;
-        a->val[k] = r->pair[k].value;
+        a->col[before + (int64_t)k] = r->pair[k].index - (int32_t)first;
+        a->val[before + (int64_t)k] = r->pair[k].value;
     }
-    *out = a;
+}
+
+/* All lines, of which the pairs of rows low … high-1 stay. */
+static consm_status read_lines(struct svm_reader *r, const struct text_file *file, int64_t low,
+                               int64_t high)
+{
+    consm_status st = CONSM_OK;
+    *r = (struct svm_reader){
+        .file = file, .features = -1, .first = -1, .largest = -1, .low = low, .high = high};
+    r->at = file->size ? file->data : "";
+    r->end = r->at + file->size;
+    const char *seen = r->at;
+    TRY(GROW(r->pair, 0, r->capacity, 1));
+    TRY(GROW(r->start, 0, r->start_capacity, 1));
+    r->start[0] = 0;
+    while (r->at < r->end) {
+        const char *newline = memchr(r->at, '\n', (size_t)(r->end - r->at));
+        r->line++;
+        TRY(read_line(r, r->at, newline ? newline : r->end));
+        r->at = newline ? newline + 1 : r->end;
+        if (file->passing && r->at - seen > 1 << 20) {
+            file_forget(seen, r->at);
+            seen = r->at;
+        }
+    }
+    if (r->rows == 0)
+        TRY(status_fail(CONSM_EFORMAT,
+                        "%s: is empty: expected a line of index:value pairs for "
+                        "each node",
+                        file->name));
 done:
     return st;
+}
+
+static void free_reader(struct svm_reader *r)
+{
+    mem_free(r->pair);
+    mem_free(r->start);
 }
 
 consm_status svmlight_read(struct csr **out, const struct text_file *file)
 {
     consm_status st = CONSM_OK;
-    struct svm_reader r = {.file = file, .features = -1, .first = -1, .largest = -1};
+    struct svm_reader r;
+    int64_t columns = 0, first = 0;
     *out = NULL;
-    r.at = file->size ? file->data : "";
-    r.end = r.at + file->size;
-    TRY(GROW(r.pair, 0, r.capacity, 1));
-    TRY(GROW(r.start, 0, r.start_capacity, 1));
-    r.start[0] = 0;
-    while (r.at < r.end) {
-        const char *newline = memchr(r.at, '\n', (size_t)(r.end - r.at));
-        r.line++;
-        TRY(read_line(&r, r.at, newline ? newline : r.end));
-        r.at = newline ? newline + 1 : r.end;
-    }
-    if (r.rows == 0)
-        TRY(status_fail(CONSM_EFORMAT,
-                        "%s: is empty: expected a line of index:value pairs for "
-                        "each node",
-                        file->name));
-    TRY(make_matrix(out, &r));
+    TRY(read_lines(&r, file, 0, INT64_MAX));
+    TRY(find_columns(&columns, &first, &r));
+    TRY(csr_new(out, r.rows, columns, (int64_t)r.used, true));
+    memcpy((*out)->start, r.start, (size_t)(r.rows + 1) * sizeof *r.start);
+    give_pairs(*out, &r, first, 0);
 done:
-    mem_free(r.pair);
-    mem_free(r.start);
+    free_reader(&r);
+    return st;
+}
+
+consm_status svmlight_rows(int64_t *rows, const struct text_file *file)
+{
+    struct svm_reader r;
+    consm_status st = read_lines(&r, file, 0, 0);
+    *rows = r.rows;
+    free_reader(&r);
+    return st;
+}
+
+consm_status svmlight_read_share(struct csr **out, const struct text_file *file,
+                                 const struct row_share *share)
+{
+    consm_status st = CONSM_OK;
+    struct svm_reader r;
+    struct csr *a = NULL;
+    int64_t columns = 0, first = 0;
+    *out = NULL;
+    TRY(read_lines(&r, file, share->low, share->high));
+    TRY(find_columns(&columns, &first, &r));
+    TRY(ZNEW(a, 1));
+    *out = a;
+    a->rows = r.rows;
+    a->cols = columns;
+    a->nnz = r.total;
+    a->share = share;
+    a->start = r.start;
+    r.start = NULL;
+    a->col = mem_sparse_alloc((size_t)a->nnz, sizeof *a->col);
+    a->val = mem_sparse_alloc((size_t)a->nnz, sizeof *a->val);
+    if (!a->col || !a->val)
+        TRY(CONSM_ENOMEM);
+    if (share->low < a->rows)
+        give_pairs(a, &r, first, a->start[share->low]);
+done:
+    free_reader(&r);
+    if (st < 0) {
+        csr_free(*out);
+        *out = NULL;
+    }
     return st;
 }
 

@@ -14,6 +14,12 @@
  * line "# features: F, first index: I" says otherwise; it also says how many columns there are. */
 consm_status svmlight_read(struct csr **out, const struct text_file *file);
 
+/* The same of which only the rows of the share are here; and how many rows there are. Everybody
+ * looks at all lines. */
+consm_status svmlight_read_share(struct csr **out, const struct text_file *file,
+                                 const struct row_share *share);
+consm_status svmlight_rows(int64_t *rows, const struct text_file *file);
+
 /* Writes that line, and one line a row with target[r] (NULL: 0) in front. */
 consm_status svmlight_write(struct file_writer *w, const struct csr *features,
                             const int32_t *target);

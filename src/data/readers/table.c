@@ -24,6 +24,7 @@ static const struct reader table[] = {
      .shows = "a folder with edges.csv (or .tsv, .txt)",
      .sniff = plain_sniff,
      .load_with = plain_load_with,
+     .shares = true,
      .save = plain_save},
     {.name = "edges",
      .title = "edge list",
@@ -31,7 +32,8 @@ static const struct reader table[] = {
      .suffix = {".csv", ".tsv", ".txt"},
      .sniff = edge_list_sniff,
      .load_with = edge_list_load,
-     .parts = true},
+     .parts = true,
+     .shares = true},
     {.name = "mtx",
      .alias = "matrix-market",
      .title = "Matrix Market",
@@ -104,6 +106,7 @@ static const struct reader table[] = {
      .shows = "a folder with graph.safetensors and rows.safetensors",
      .sniff = parts_sniff,
      .load = parts_load,
+     .shares = true,
      .whole = true},
     {.name = "geom-gcn",
      .title = "Geom-GCN",
@@ -191,7 +194,7 @@ consm_status probe_open(struct probe *p, const char *path)
         break;
     case FILE_REGULAR:
         TRY(unpack_open(&p->opened, path));
-        p->file = (struct text_file){path, p->opened.data, p->opened.size};
+        p->file = (struct text_file){path, p->opened.data, p->opened.size, false};
         break;
     case FILE_MISSING:
         TRY(status_fail(CONSM_EIO, "%s: cannot open: %s", path, strerror(errno)));

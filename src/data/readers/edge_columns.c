@@ -1,0 +1,150 @@
+/* Which columns of an edge list are what: by a header's names, by what somebody said, or by place.
+ */
+#include "data/readers/edge_text_inside.h"
+
+#include <string.h>
+
+#include "base/log.h"
+
+static const char source_names[] = "source|src|from|u|head|tail|node1|node_1|id1|id_1|sender|start";
+static const char target_names[] = "target|dst|to|v|node2|node_2|id2|id_2|receiver|end|destination";
+static const char weight_names[] = "weight|w|value|weights|edge_weight";
+
+static bool column_is(const struct csv *c, int column, const char *list)
+{
+    return token_is_one_of(c->field[column].text, c->field[column].length, list);
+}
+
+static bool column_is_number(const struct csv *c, int column)
+{
+    return token_number(c->field[column].text, c->field[column].length) >= 0;
+}
+
+static consm_status bad_columns(const struct csv *c)
+{
+    return csv_fail_columns(c,
+                            "2 (source, target) or 3 (source, target, weight); of more, name the "
+                            "two ends source and target in a header");
+}
+
+/* What a column of the header is, by the wanted names first. */
+enum edge_column { EDGE_OTHER, EDGE_SOURCE, EDGE_TARGET, EDGE_WEIGHT, EDGE_PASSED };
+
+static enum edge_column said_of(struct edge_reader *r, int column)
+{
+    const struct csv_field *f = &r->csv.field[column];
+    if (wanted_weight(r->wanted, f->text, f->length))
+        return EDGE_WEIGHT;
+    return wanted_ignores(r->wanted, f->text, f->length) ? EDGE_PASSED : EDGE_OTHER;
+}
+
+/* The first column of a header that is nothing yet, behind `from`. */
+static int next_free(struct edge_reader *r, int from, int source, int target)
+{
+    int i = from;
+    while (i < r->csv.fields && (i == source || i == target || said_of(r, i) != EDGE_OTHER))
+        i++;
+    return i;
+}
+
+/* Columns that are neither end nor weight: passed over where the weight is known, with a note; a
+ * weight nobody named is asked for, so that a timestamp is not mistaken for one. */
+static consm_status check_others(struct edge_reader *r)
+{
+    const struct csv *c = &r->csv;
+    for (int i = 0; i < c->fields; i++) {
+        if (i == r->source || i == r->target || i == r->weight || said_of(r, i) == EDGE_PASSED)
+            continue;
+        int length = c->field[i].length < 40 ? (int)c->field[i].length : 40;
+        if (r->weight < 0)
+            return csv_fail(
+                c, i,
+                "\"weight\" as the name of a third column; say --weight-column %.*s, or "
+                "--ignore %.*s",
+                length, c->field[i].text, length, c->field[i].text);
+        log_warn("%s: column %.*s is passed over", c->name, length, c->field[i].text);
+    }
+    return CONSM_OK;
+}
+
+/* The columns by the names of a header row. */
+static consm_status read_header(struct edge_reader *r)
+{
+    struct csv *c = &r->csv;
+    int source = -1, target = -1, weight = -1;
+    for (int i = 0; i < c->fields; i++)
+        if (said_of(r, i) == EDGE_WEIGHT)
+            weight = i;
+    for (int i = 0; i < c->fields; i++) {
+        if (said_of(r, i) != EDGE_OTHER)
+            continue;
+        if (source < 0 && column_is(c, i, source_names))
+            source = i;
+        else if (target < 0 && column_is(c, i, target_names))
+            target = i;
+        else if (weight < 0 && column_is(c, i, weight_names))
+            weight = i;
+    }
+    if (source < 0 || target < 0) {
+        source = next_free(r, 0, -1, -1);
+        target = next_free(r, source + 1, -1, -1);
+    }
+    if (target >= c->fields)
+        return bad_columns(c);
+    r->source = source;
+    r->target = target;
+    r->weight = weight;
+    consm_status st = check_others(r);
+    return st < 0 ? st : csv_name_columns(c);
+}
+
+/* Whether the first row names a source and a target, or a column that somebody named. */
+static bool header_named(struct edge_reader *r)
+{
+    const struct csv *c = &r->csv;
+    bool named = false;
+    for (int i = 0; i < c->fields; i++) {
+        named |= said_of(r, i) != EDGE_OTHER;
+        for (int k = 0; k < c->fields; k++)
+            named |= column_is(c, i, source_names) && i != k && column_is(c, k, target_names);
+    }
+    return named;
+}
+
+consm_status edge_columns_find(struct edge_reader *r)
+{
+    consm_status st = CONSM_OK;
+    struct csv *c = &r->csv;
+    struct csv_place first = csv_tell(c), second;
+    bool more, named, words = false;
+    enum { MOST_COLUMNS = 1000 };
+    TRY(csv_row(&more, c));
+    if (!more)
+        return status_fail(CONSM_EFORMAT,
+                           "%s: is empty: expected a source and a target on each line", c->name);
+    named = c->fields >= 2 && c->fields <= MOST_COLUMNS && header_named(r);
+    if (c->fields < 2 || (c->fields > 3 && !named))
+        return bad_columns(c);
+    second = csv_tell(c);
+    r->columns = c->fields;
+    r->source = 0;
+    r->target = 1;
+    r->weight = c->fields == 3 ? 2 : -1;
+    if (r->weight == 2 && c->field[2].length == 2 && memcmp(c->field[2].text, "{}", 2) == 0)
+        r->weight = -1; /* networkx.write_edgelist: attributes, none */
+    if (!named && !column_is_number(c, 0) && !column_is_number(c, 1)) {
+        words =
+            r->mode != KNOWN_IDS || node_ids_find(r->ids, c->field[0].text, c->field[0].length) < 0;
+        TRY(csv_row(&more, c));
+        words = words && more && c->fields == r->columns && column_is_number(c, 0) &&
+                column_is_number(c, 1);
+    }
+    csv_seek(c, first);
+    if (named || words) {
+        TRY(csv_row(&more, c));
+        TRY(read_header(r));
+        csv_seek(c, second);
+    }
+done:
+    return st;
+}

@@ -1,0 +1,295 @@
+/*
+ * The file is gone through twice. First everyone counts how often its blocks name each node; the
+ * sums say which nodes are whose, and how much room their entries take at most. Then the edges are
+ * sent in turns: in each, process p reads block turn·P + p, so that what arrives is in the order of
+ * the file, which decides whose weight a repeated edge has.
+ */
+#include "data/readers/edge_share.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/cut.h"
+#include "graph/shared.h"
+
+struct sharing {
+    struct dataset *d;
+    const struct row_share *crew; /* and then, with rows, d->share */
+    struct edge_reader *reader;
+    int64_t n, blocks;
+    int64_t *named; /* (n+2): how often a node is an end of an edge; then all edges, and loops */
+    int64_t *start; /* (own rows+1): where their entries begin … */
+    int64_t *fill;  /* (own rows): … and how far they have come */
+    int32_t *col;   /* of edges that go down, ~col; so they can be told apart */
+    float *val;     /* or NULL */
+};
+
+static consm_status count_block(struct sharing *s, int64_t block)
+{
+    struct edge_block b;
+    consm_status st = edge_blocks_read(&b, s->reader, block);
+    if (st < 0)
+        return st;
+    for (int64_t e = 0; e < b.count; e++) {
+        bool loop = b.from[e] == b.to[e];
+        s->named[b.from[e]] += !loop;
+        s->named[b.to[e]] += !loop;
+        s->named[s->n + 1] += loop;
+    }
+    s->named[s->n] += b.count;
+    return CONSM_OK;
+}
+
+/* What is wrong is said by all, the first of it in the file. */
+static consm_status count_ends(struct sharing *s)
+{
+    consm_status st = CONSM_OK;
+    const struct row_share *crew = s->crew;
+    int64_t block = crew->part;
+    TRY(ZNEW(s->named, s->n + 2));
+    for (; block < s->blocks && st == CONSM_OK; block += crew->parts)
+        st = count_block(s, block);
+    TRY(share_status(crew, st, block));
+    TRY(share_sum(s->named, s->n + 2, crew));
+    s->d->edges = s->named[s->n];
+done:
+    return st;
+}
+
+/* Ranges of nodes that are named about as often. */
+static consm_status settle_rows(struct sharing *s)
+{
+    consm_status st = CONSM_OK;
+    int64_t *weight = NULL, *cut = NULL;
+    struct dataset *d = s->d;
+    int parts = s->crew->parts, part = s->crew->part;
+    TRY(NEW(weight, s->n + 1));
+    TRY(NEW(cut, parts + 1));
+    weight[0] = 0;
+    for (int64_t i = 0; i < s->n; i++)
+        weight[i + 1] = weight[i] + s->named[i] + 1;
+    cut_rows(cut, weight, s->n, parts);
+    TRY(NEW(d->share, 1));
+    *d->share = *s->crew;
+    d->share->low = cut[part];
+    d->share->high = cut[part + 1];
+    d->share->cut = cut;
+    cut = NULL;
+    s->crew = d->share;
+done:
+    mem_free(weight);
+    mem_free(cut);
+    return st;
+}
+
+static consm_status make_room(struct sharing *s, bool weighted)
+{
+    consm_status st = CONSM_OK;
+    int64_t rows = s->crew->high - s->crew->low;
+    TRY(NEW(s->start, rows + 1));
+    TRY(NEW(s->fill, rows));
+    s->start[0] = 0;
+    for (int64_t r = 0; r < rows; r++) {
+        s->fill[r] = s->start[r];
+        s->start[r + 1] = s->start[r] + s->named[s->crew->low + r];
+    }
+    TRY(NEW(s->col, s->start[rows]));
+    if (weighted)
+        TRY(NEW(s->val, s->start[rows]));
+done:
+    return st;
+}
+
+/* ---- turns --------------------------------------------------------------- */
+
+struct entry {
+    int32_t row, col;
+    float value;
+};
+
+/* The two entries of an edge, for the owners of its ends. */
+static void post(struct entry *out, int64_t *next, const struct row_share *share, int32_t from,
+                 int32_t to, float value)
+{
+    bool down = from > to;
+    out[next[csr_share_owner(share, from)]++] = (struct entry){from, down ? ~to : to, value};
+    out[next[csr_share_owner(share, to)]++] = (struct entry){to, down ? ~from : from, value};
+}
+
+/* send (parts+1), *out: a block's entries by owner. */
+static consm_status sort_block(struct entry **out, int64_t *send, const struct sharing *s,
+                               const struct edge_block *b)
+{
+    consm_status st = CONSM_OK;
+    const struct row_share *share = s->crew;
+    int64_t *next = NULL;
+    memset(send, 0, (size_t)(share->parts + 1) * sizeof *send);
+    for (int64_t e = 0; e < b->count; e++)
+        if (b->from[e] != b->to[e]) {
+            send[csr_share_owner(share, b->from[e]) + 1]++;
+            send[csr_share_owner(share, b->to[e]) + 1]++;
+        }
+    for (int p = 0; p < share->parts; p++)
+        send[p + 1] += send[p];
+    TRY(NEW(*out, send[share->parts] + 1));
+    TRY(NEW(next, share->parts + 1));
+    memcpy(next, send, (size_t)(share->parts + 1) * sizeof *next);
+    for (int64_t e = 0; e < b->count; e++)
+        if (b->from[e] != b->to[e])
+            post(*out, next, share, b->from[e], b->to[e], b->weight ? b->weight[e] : 1);
+done:
+    mem_free(next);
+    return st;
+}
+
+/* What came goes behind what its row has. */
+static consm_status keep(struct sharing *s, const struct entry *came, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        int64_t r = came[i].row - s->crew->low;
+        if (s->fill[r] == s->start[r + 1])
+            return status_fail(CONSM_EIO, "%s: has changed while it was read", s->d->name);
+        if (s->val)
+            s->val[s->fill[r]] = came[i].value;
+        s->col[s->fill[r]++] = came[i].col;
+    }
+    return CONSM_OK;
+}
+
+static consm_status take_turn(struct sharing *s, int64_t block)
+{
+    consm_status st = CONSM_OK;
+    struct edge_block b = {0};
+    struct entry *entry = NULL;
+    int64_t *send = NULL, *got, places = s->crew->parts + 1;
+    void *came = NULL;
+    TRY(NEW(send, 2 * places));
+    got = send + places;
+    if (block < s->blocks)
+        TRY(edge_blocks_read(&b, s->reader, block));
+    TRY(sort_block(&entry, send, s, &b));
+    TRY(s->crew->swap(&came, got, entry, send, sizeof *entry));
+    TRY(keep(s, came, got[s->crew->parts]));
+done:
+    mem_free(send);
+    mem_free(entry);
+    mem_free(came);
+    return st;
+}
+
+/* ---- rows ---------------------------------------------------------------- */
+
+/* An entry's column, whether its edge goes down, and when it came. */
+static int by_column(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts row r and leaves out its repeats; returns what is left. Edges that are written upwards come
+ * first, so that the entry and its mirror have one weight: csr_from_edges() takes the first of
+ * those, too. key, value: room for a row. */
+static int64_t clean_row(struct sharing *s, int64_t r, uint64_t *key, float *value)
+{
+    int64_t begin = s->start[r], count = s->fill[r] - begin, kept = 0;
+    for (int64_t k = 0; k < count; k++) {
+        int32_t col = s->col[begin + k];
+        bool down = col < 0;
+        key[k] = (uint64_t)(down ? ~col : col) << 32 | (uint64_t)down << 31 | (uint64_t)k;
+        if (s->val)
+            value[k] = s->val[begin + k];
+    }
+    if (count > 0)
+        qsort(key, (size_t)count, sizeof *key, by_column);
+    for (int64_t k = 0; k < count; k++) {
+        int32_t col = (int32_t)(key[k] >> 32);
+        if (kept > 0 && s->col[begin + kept - 1] == col)
+            continue;
+        s->col[begin + kept] = col;
+        if (s->val)
+            s->val[begin + kept] = value[key[k] & INT32_MAX];
+        kept++;
+    }
+    return kept;
+}
+
+static consm_status clean_rows(struct sharing *s)
+{
+    consm_status st = CONSM_OK;
+    uint64_t *key = NULL;
+    float *value = NULL;
+    int64_t rows = s->crew->high - s->crew->low, most = 0;
+    for (int64_t r = 0; r < rows; r++) {
+        int64_t length = s->start[r + 1] - s->start[r];
+        most = length > most ? length : most;
+    }
+    if (most > INT32_MAX)
+        return status_fail(CONSM_ELIMIT, "%s: a node with %lld edges", s->d->name, (long long)most);
+    TRY(NEW(key, most));
+    TRY(NEW(value, most));
+    for (int64_t r = 0; r < rows; r++)
+        s->fill[r] = clean_row(s, r, key, value);
+done:
+    mem_free(key);
+    mem_free(value);
+    return st;
+}
+
+/* The rows at their places in the whole, whose other rows take no memory. */
+static consm_status place_rows(struct sharing *s)
+{
+    consm_status st = CONSM_OK;
+    const struct row_share *share = s->crew;
+    struct csr *a;
+    TRY(ZNEW(a, 1));
+    s->d->rows = a;
+    a->rows = a->cols = s->n;
+    a->share = share;
+    TRY(ZNEW(a->start, s->n + 1));
+    for (int64_t r = share->low; r < share->high; r++)
+        a->start[r + 1] = s->fill[r - share->low];
+    TRY(share_sum(a->start, s->n + 1, share));
+    for (int64_t r = 0; r < s->n; r++)
+        a->start[r + 1] += a->start[r];
+    a->nnz = a->start[s->n];
+    a->col = mem_sparse_alloc((size_t)a->nnz, sizeof *a->col);
+    a->val = s->val ? mem_sparse_alloc((size_t)a->nnz, sizeof *a->val) : NULL;
+    if (!a->col || (s->val && !a->val))
+        TRY(CONSM_ENOMEM);
+    for (int64_t r = share->low; r < share->high; r++) {
+        int64_t from = s->start[r - share->low], to = a->start[r];
+        size_t count = (size_t)(a->start[r + 1] - to);
+        memcpy(a->col + to, s->col + from, count * sizeof *a->col);
+        if (a->val)
+            memcpy(a->val + to, s->val + from, count * sizeof *a->val);
+    }
+done:
+    return st;
+}
+
+consm_status edge_share_read(struct dataset *d, const struct row_share *crew, struct node_ids *ids,
+                             struct wanted *wanted, const struct text_file *file)
+{
+    consm_status st = CONSM_OK;
+    struct sharing s = {.d = d, .crew = crew, .n = ids->count};
+    TRY(edge_blocks_new(&s.reader, ids, wanted, file));
+    edge_blocks_about(d, s.reader);
+    s.blocks = edge_blocks_count(s.reader);
+    TRY(count_ends(&s));
+    TRY(settle_rows(&s));
+    TRY(make_room(&s, edge_blocks_weighted(s.reader)));
+    mem_free(s.named);
+    s.named = NULL;
+    for (int64_t block = crew->part; block - crew->part < s.blocks; block += crew->parts)
+        TRY(take_turn(&s, block));
+    TRY(clean_rows(&s));
+    TRY(place_rows(&s));
+done:
+    edge_blocks_free(s.reader);
+    mem_free(s.named);
+    mem_free(s.start);
+    mem_free(s.fill);
+    mem_free(s.col);
+    mem_free(s.val);
+    return st;
+}

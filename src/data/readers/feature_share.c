@@ -1,0 +1,238 @@
+/* Rows of a share, dense in memory that is addressed as a whole, and made sparse where the whole
+ * table would be. */
+#include "data/readers/feature_share.h"
+
+#include "data/readers/feature_file.h"
+#include "data/readers/feature_text.h"
+#include "data/readers/node_text.h"
+#include "data/readers/svmlight.h"
+#include "data/recipe.h"
+#include "graph/shared.h"
+#include "io/npy.h"
+#include "stats/columns.h"
+#include <string.h>
+
+static consm_status parse_npy(struct npy *out, const struct text_file *file)
+{
+    consm_status st = CONSM_OK;
+    TRY(npy_parse(out, file->data, file->size, file->name));
+    if (out->rank != 1)
+        TRY(npy_expect(out, 2, -1, -1));
+done:
+    return st;
+}
+
+consm_status feature_share_nodes(struct node_ids *ids, struct wanted *wanted,
+                                 const struct text_file *file)
+{
+    consm_status st = CONSM_OK;
+    enum feature_kind kind;
+    struct npy array;
+    int64_t rows = 0;
+    TRY(feature_file_kind(&kind, file));
+    switch (kind) {
+    case FEATURES_TEXT: return feature_text_nodes(ids, wanted, file);
+    case FEATURES_SVM: TRY(svmlight_rows(&rows, file)); break;
+    case FEATURES_NPY:
+        TRY(parse_npy(&array, file));
+        rows = array.shape[0];
+        break;
+    case FEATURES_NPZ:
+        return status_fail(CONSM_EINVAL,
+                           "%s: a packed array is read whole, not in shares: save it as .npy",
+                           file->name);
+    }
+    TRY(feature_rows_match(ids, rows, file->name));
+done:
+    return st;
+}
+
+/* ---- rows in memory ------------------------------------------------------ */
+
+/* What standardising needs, and the means, are sums in the order of all rows: as of one process. */
+static consm_status measure(double *sum, struct dataset *d, const float *x)
+{
+    consm_status st = CONSM_OK;
+    const struct row_share *share = d->share;
+    int64_t f = d->features, rows = share->high - share->low;
+    double *squares = NULL;
+    TRY(ZNEW(squares, f));
+    for (int turn = 0; turn < share->parts; turn++) {
+        if (turn == share->part)
+            columns_add(sum, x + share->low * f, rows, f);
+        TRY(share_hand_on(sum, f, share, turn));
+    }
+    for (int turn = 0; turn < share->parts; turn++) {
+        if (turn == share->part)
+            columns_add_squares(squares, sum, x + share->low * f, rows, f, d->nodes);
+        TRY(share_hand_on(squares, f, share, turn));
+    }
+    TRY(NEW(d->measured, 2 * f));
+    columns_settle(d->measured, d->measured + f, sum, squares, f, d->nodes);
+    d->shift = d->measured;
+    d->scale = d->measured + f;
+done:
+    mem_free(squares);
+    return st;
+}
+
+/* The rows of the share as a sparse matrix; length (n+1) sums to where rows begin. */
+static consm_status make_sparse(struct dataset *d, const float *x)
+{
+    consm_status st = CONSM_OK;
+    const struct row_share *share = d->share;
+    int64_t n = d->nodes, f = d->features, at;
+    struct csr *a;
+    TRY(ZNEW(a, 1));
+    d->sparse = a;
+    a->rows = n;
+    a->cols = f;
+    a->share = share;
+    TRY(ZNEW(a->start, n + 1));
+    for (int64_t k = share->low * f; k < share->high * f; k++)
+        a->start[k / f + 1] += x[k] != 0;
+    TRY(share_sum(a->start, n + 1, share));
+    for (int64_t r = 0; r < n; r++)
+        a->start[r + 1] += a->start[r];
+    a->nnz = a->start[n];
+    a->col = mem_sparse_alloc((size_t)a->nnz, sizeof *a->col);
+    a->val = mem_sparse_alloc((size_t)a->nnz, sizeof *a->val);
+    if (!a->col || !a->val)
+        TRY(CONSM_ENOMEM);
+    at = a->start[share->low];
+    for (int64_t k = share->low * f; k < share->high * f; k++)
+        if (x[k] != 0) {
+            a->col[at] = (int32_t)(k % f);
+            a->val[at++] = x[k];
+        }
+done:
+    return st;
+}
+
+/* Takes the array (n, f) over, of which the share's rows are filled; sum (f): of the columns. */
+static consm_status take_rows(struct dataset *d, float *x, double *sum)
+{
+    consm_status st = CONSM_OK;
+    const struct row_share *share = d->share;
+    int64_t f = d->features, filled = 0;
+    for (int64_t k = share->low * f; k < share->high * f; k++)
+        filled += x[k] != 0;
+    TRY(share_sum(&filled, 1, share));
+    TRY(measure(sum, d, x));
+    if (filled <= d->nodes * f / 3) { /* as dataset_set_features() */
+        TRY(make_sparse(d, x));
+    } else {
+        d->dense = x;
+        x = NULL;
+    }
+done:
+    mem_sparse_free(x);
+    return st;
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+static consm_status only_numbers(const struct cells *c, const char *file)
+{
+    if (c->odds == 0)
+        return CONSM_OK;
+    const struct odd_cell *odd = &c->odd[0];
+    return status_fail(
+        CONSM_EFORMAT,
+        "%s: line %d, column %s: found \"%.40s\", expected a number: in parts tables "
+        "hold numbers alone; `consm partition` reads the others",
+        file, odd->line, names_at(&c->name, odd->column), names_at(&c->text, odd->text));
+}
+
+/* Numbers, as recipe_learn() knows them. */
+static consm_status make_recipe(struct dataset *d, const struct cells *c, const double *sum)
+{
+    consm_status st = CONSM_OK;
+    struct recipe *r;
+    TRY(ZNEW(r, 1));
+    d->recipe = r;
+    TRY(ZNEW(r->column, c->columns));
+    for (; r->columns < c->columns; r->columns++) {
+        struct recipe_column *column = &r->column[r->columns];
+        column->kind = RECIPE_NUMBER;
+        column->fill = sum[r->columns] / (double)d->nodes;
+        if (!(column->name = mem_strdup(names_at(&c->name, r->columns))))
+            TRY(CONSM_ENOMEM);
+    }
+    if (!names_are_places(&c->name)) {
+        TRY(names_pack(&d->feature_name, &c->name, NULL));
+        d->borrowed |= DATASET_PACKED_FEATURES;
+    }
+done:
+    return st;
+}
+
+/* A row of cells for each node of the share. */
+static consm_status read_table(struct dataset *d, struct node_ids *ids, struct wanted *wanted,
+                               const struct text_file *features, const struct text_file *nodes)
+{
+    consm_status st = CONSM_OK;
+    struct cells cells = {0};
+    double *sum = NULL;
+    const struct row_share *share = d->share;
+    const struct text_file *file = features->data ? features : nodes;
+    st = features->data
+             ? feature_text_cells(&cells, ids, wanted, features, share->low, share->high)
+             : node_text_cells(&cells, wanted, nodes, ids->count, share->low, share->high);
+    if (st == CONSM_OK)
+        st = only_numbers(&cells, file->name);
+    TRY(share_status(share, st, share->low));
+    d->features = cells.columns;
+    TRY(ZNEW(sum, d->features));
+    float *x = cells.spread;
+    cells.spread = cells.value = NULL;
+    TRY(take_rows(d, x, sum));
+    TRY(make_recipe(d, &cells, sum));
+done:
+    cells_free(&cells);
+    mem_free(sum);
+    return st;
+}
+
+static consm_status read_npy(struct dataset *d, const struct text_file *file)
+{
+    consm_status st = CONSM_OK;
+    const struct row_share *share = d->share;
+    struct npy array;
+    double *sum = NULL;
+    float *x = NULL;
+    TRY(parse_npy(&array, file));
+    int64_t f = array.rank == 1 ? 1 : array.shape[1];
+    d->features = f;
+    TRY(ZNEW(sum, f));
+    x = mem_sparse_alloc((size_t)array.count, sizeof *x);
+    if (!x)
+        TRY(CONSM_ENOMEM);
+    TRY(npy_floats(x + share->low * f, &array, share->low * f, (share->high - share->low) * f));
+    if (file->passing)
+        file_forget(file->data, (const char *)file->data + file->size);
+    float *taken = x;
+    x = NULL;
+    TRY(take_rows(d, taken, sum));
+done:
+    mem_sparse_free(x);
+    mem_free(sum);
+    return st;
+}
+
+consm_status feature_share_read(struct dataset *d, struct node_ids *ids, struct wanted *wanted,
+                                const struct text_file *features, const struct text_file *nodes)
+{
+    consm_status st = CONSM_OK;
+    enum feature_kind kind = FEATURES_TEXT;
+    if (features->data)
+        TRY(feature_file_kind(&kind, features));
+    if (kind == FEATURES_TEXT)
+        return read_table(d, ids, wanted, features, nodes);
+    if (kind == FEATURES_NPY)
+        return read_npy(d, features);
+    TRY(svmlight_read_share(&d->sparse, features, d->share));
+    d->features = d->sparse->cols;
+done:
+    return st;
+}

@@ -1,0 +1,21 @@
+/*
+ * Features of a share of the nodes: each of several processes keeps the rows of its own (d->share)
+ * and passes over the others'. Tables hold numbers alone: what else a column may be
+ * (docs/formats.md) shows only to who sees all of it.
+ */
+#ifndef DATA_READERS_FEATURE_SHARE_H
+#define DATA_READERS_FEATURE_SHARE_H
+
+#include "data/readers/node_ids.h"
+#include "data/wanted.h"
+
+/* What a file of features says of the list of nodes, as feature_file_read() does. */
+consm_status feature_share_nodes(struct node_ids *ids, struct wanted *wanted,
+                                 const struct text_file *file);
+
+/* Gives d the features of its share, from that file or, where it is not there, from the columns of
+ * nodes.csv, and what dense ones are standardised by. All processes call it. */
+consm_status feature_share_read(struct dataset *d, struct node_ids *ids, struct wanted *wanted,
+                                const struct text_file *features, const struct text_file *nodes);
+
+#endif

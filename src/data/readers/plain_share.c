@@ -1,0 +1,117 @@
+/* The order is that of plain.c, but that nobody keeps features before it is known whose they are.
+ */
+#include "data/readers/plain_share.h"
+
+#include "data/readers/edge_share.h"
+#include "data/readers/feature_share.h"
+#include "data/readers/matrix_market.h"
+#include "data/readers/plain_about.h"
+#include "io/sha256.h"
+
+/* Everything that says which nodes there are. */
+static consm_status read_nodes(struct dataset *d, const struct plain_files *f, struct node_ids *ids,
+                               struct classes *classes)
+{
+    consm_status st = CONSM_OK;
+    if (matrix_market_is(&f->edges))
+        TRY(status_fail(CONSM_EINVAL,
+                        "%s: a Matrix Market file is read whole, not in shares: `consm partition` "
+                        "reads it",
+                        f->edges.name));
+    if (f->nodes.data)
+        TRY(node_text_read(d, ids, classes, f->wanted, &f->nodes, false));
+    if (f->features.data && d->features > 0)
+        TRY(status_fail(CONSM_EFORMAT,
+                        "%s: nodes.csv has feature columns too: expected one of them",
+                        f->features.name));
+    if (f->features.data)
+        TRY(feature_share_nodes(ids, f->wanted, &f->features));
+    else if (d->features == 0)
+        TRY(status_fail(CONSM_EINVAL,
+                        "%s: a graph in parts has features, and this one has none: leave "
+                        "--in-parts out",
+                        d->name));
+    if (f->labels.data)
+        TRY(plain_labels_nodes(ids, f->wanted, &f->labels));
+done:
+    return st;
+}
+
+static consm_status read_all(struct dataset *d, const struct plain_files *f,
+                             const struct row_share *crew, struct node_ids *ids)
+{
+    consm_status st = CONSM_OK;
+    struct classes classes = {0};
+    struct plain_about about = {0};
+    if (f->about.data)
+        TRY(plain_about_read(&about, &classes, &f->about));
+    TRY(read_nodes(d, f, ids, &classes));
+    TRY(plain_give_nodes(d, f, ids, &classes));
+    if (d->nodes <= 0)
+        TRY(status_fail(CONSM_EFORMAT, "%s: no nodes", d->name));
+    TRY(edge_share_read(d, crew, ids, f->wanted, &f->edges));
+    TRY(feature_share_read(d, ids, f->wanted, &f->features, &f->nodes));
+    TRY(wanted_met(f->wanted, d->name));
+    if (f->about.data)
+        TRY(plain_about_give(d, &about, &f->about));
+done:
+    names_free(&classes.names);
+    plain_about_free(&about);
+    return st;
+}
+
+/* ---- files --------------------------------------------------------------- */
+
+/* What is packed can only be unpacked from its beginning, and lies in memory then. */
+static consm_status check_packed(const struct file_map *map, const char *path)
+{
+    if (unpack_kind(map->data, map->size) == UNPACK_PLAIN)
+        return CONSM_OK;
+    return status_fail(CONSM_EINVAL, "%s: a packed file cannot be read in shares: unpack it first",
+                       path);
+}
+
+static void add_file(struct sha256 *sum, const struct file_map *map)
+{
+    enum { PIECE = 1 << 20 };
+    for (size_t at = 0; at < map->size; at += PIECE) {
+        size_t count = map->size - at < PIECE ? map->size - at : PIECE;
+        sha256_add(sum, map->data + at, count);
+        file_forget(map->data + at, map->data + at + count);
+    }
+}
+
+consm_status plain_share_load(struct dataset **out, const char *name, char *const path[PLAIN_FILES],
+                              struct reading_options *reading)
+{
+    consm_status st = CONSM_OK;
+    struct dataset *d = NULL;
+    struct file_map map[PLAIN_FILES] = {{0}};
+    struct text_file file[PLAIN_FILES] = {{0}};
+    struct node_ids ids = {0};
+    struct sha256 sum;
+    *out = NULL;
+    sha256_init(&sum);
+    for (int i = 0; i < PLAIN_FILES; i++) {
+        if (!path[i])
+            continue;
+        TRY(file_map(&map[i], path[i]));
+        TRY(check_packed(&map[i], path[i]));
+        add_file(&sum, &map[i]);
+        file[i] = (struct text_file){path[i], map[i].size ? (const void *)map[i].data : "",
+                                     map[i].size, map[i].size > 0};
+    }
+    TRY(dataset_new(&d, name));
+    sha256_hex(d->sha256, &sum);
+    TRY(read_all(
+        d, &(struct plain_files){file[0], file[1], file[2], file[3], file[4], &reading->wanted},
+        reading->crew, &ids));
+    *out = d;
+    d = NULL;
+done:
+    dataset_free(d);
+    node_ids_free(&ids);
+    for (int i = 0; i < PLAIN_FILES; i++)
+        file_unmap(&map[i]);
+    return st;
+}

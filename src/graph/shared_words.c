@@ -1,0 +1,125 @@
+/* What processes that share rows tell each other beside rows: sums, and what went wrong. */
+#include "graph/shared.h"
+
+#include <string.h>
+
+/* In two steps: everyone adds up a range of the elements, then tells all. */
+consm_status share_sum(int64_t *sum, int64_t count, const struct row_share *share)
+{
+    consm_status st = CONSM_OK;
+    int64_t parts = share->parts, *send = NULL, *got, *all = NULL;
+    void *came = NULL, *sums = NULL;
+    TRY(NEW(send, 2 * (parts + 1)));
+    got = send + parts + 1;
+    for (int64_t p = 0; p <= parts; p++)
+        send[p] = count * p / parts;
+    TRY(share->swap(&came, got, sum, send, sizeof *sum));
+    int64_t width = got[1] - got[0];   /* of this process's range, as all have sent it */
+    TRY(ZNEW(all, parts * width + 1)); /* the sums, once for every process */
+    for (int64_t p = 0; p < parts; p++)
+        for (int64_t c = 0; c < width; c++)
+            all[c] += ((const int64_t *)came)[p * width + c];
+    mem_free(came);
+    came = NULL;
+    for (int64_t p = 0; p <= parts; p++) {
+        if (p > 0 && p < parts)
+            memcpy(all + p * width, all, (size_t)width * sizeof *all);
+        send[p] = p * width;
+    }
+    TRY(share->swap(&sums, got, all, send, sizeof *all));
+    memcpy(sum, sums, (size_t)count * sizeof *sum);
+done:
+    mem_free(send);
+    mem_free(all);
+    mem_free(came);
+    mem_free(sums);
+    return st;
+}
+
+/* The same bytes from one process to a range of them, low … high-1; *out is the caller's to free,
+ * and *length what came of it. */
+static consm_status tell(void **out, int64_t *length, const void *bytes, int64_t count, int low,
+                         int high, const struct row_share *share)
+{
+    consm_status st = CONSM_OK;
+    int64_t parts = share->parts, *send = NULL, *got;
+    char *copies = NULL;
+    *out = NULL;
+    TRY(ZNEW(send, 2 * (parts + 1)));
+    got = send + parts + 1;
+    for (int p = 0; p < parts; p++)
+        send[p + 1] = send[p] + (p >= low && p < high ? count : 0);
+    TRY(NEW(copies, send[parts] + 1));
+    for (int p = 0; p < parts; p++)
+        if (send[p + 1] > send[p])
+            memcpy(copies + send[p], bytes, (size_t)count);
+    TRY(share->swap(out, got, copies, send, 1));
+    *length = got[parts];
+done:
+    mem_free(send);
+    mem_free(copies);
+    return st;
+}
+
+consm_status share_hand_on(double *sum, int64_t count, const struct row_share *share, int turn)
+{
+    consm_status st = CONSM_OK;
+    bool mine = turn == share->part, last = turn == share->parts - 1;
+    int64_t bytes = count * (int64_t)sizeof *sum, came;
+    void *next = NULL;
+    TRY(tell(&next, &came, sum, mine ? bytes : 0, last ? 0 : turn + 1, last ? turn : turn + 2,
+             share));
+    if (came == bytes)
+        memcpy(sum, next, (size_t)bytes);
+done:
+    mem_free(next);
+    return st;
+}
+
+struct failure {
+    int64_t place;
+    int32_t status, part;
+};
+
+/* The failure at the smallest place, or one of CONSM_OK. */
+static consm_status first_failure(struct failure *out, const struct row_share *share,
+                                  consm_status mine, int64_t place)
+{
+    consm_status st = CONSM_OK;
+    struct failure own = {place, mine, share->part}, one;
+    void *all = NULL;
+    int64_t bytes;
+    *out = (struct failure){0};
+    TRY(tell(&all, &bytes, &own, (int64_t)sizeof own, 0, share->parts, share));
+    for (int p = 0; p < share->parts; p++) {
+        memcpy(&one, (const char *)all + (size_t)p * sizeof one, sizeof one);
+        if (one.status < 0 && (out->status >= 0 || one.place < out->place))
+            *out = one;
+    }
+done:
+    mem_free(all);
+    return st;
+}
+
+consm_status share_status(const struct row_share *share, consm_status mine, int64_t place)
+{
+    consm_status st = CONSM_OK;
+    struct failure first;
+    char *text = NULL;
+    void *said = NULL;
+    int64_t length = 0;
+    TRY(first_failure(&first, share, mine, place));
+    if (first.status >= 0)
+        goto done;
+    bool own = first.part == share->part;
+    const char *words = consm_errmsg();
+    TRY(tell(&said, &length, words, own ? (int64_t)strlen(words) : 0, 0, share->parts, share));
+    text = mem_strndup(said, (size_t)length);
+    if (!text)
+        TRY(CONSM_ENOMEM);
+    st = status_fail_lines((consm_status)first.status, text);
+done:
+    mem_free(said);
+    mem_free(text);
+    return st;
+}
