@@ -2,7 +2,7 @@
 # Training divided among MPI ranks: every model's file and predictions are those of one process on 1, 2,
 # 3, 4 and 8 ranks; one rank speaks and writes for all; ranks that were given different things, a rank
 # that fails alone and a rank that is killed end the job with one line; a checkpoint goes on with another number of ranks;
-# data in parts gives the bits of one process; a study's runs are shared out.
+# data in parts, or in shares of a plain list, gives the bits of one process; a study's runs are shared out.
 # usage: BUILD_DIR=… check_mpi.sh PATH-TO-consm
 set -uo pipefail
 consm=$(realpath "$1")
@@ -165,6 +165,32 @@ if ! grep -q 'built without METIS' "$work/err"; then
     "${mpi[@]}" -n 2 "$consm" "${rounds[@]}" -o "$work/rounds3" --resume > "$work/out" 2>&1 || fault "rounds: $(cat "$work/out")"
     cmp "$work/rounds1/model.safetensors" "$work/rounds3/model.safetensors" || fault "rounds: resumed to other bits"
 fi
+
+# A plain folder of which each rank reads its share: the bits of one process, and, as METIS leaves one part in its order, those of a
+# folder in parts with the same order. What is wrong with it is said once.
+mkdir "$work/plain"
+awk 'BEGIN { print "source,target,weight"; for (i = 0; i < 700; i++) for (k = 0; k < 5; k++) print i "," (i * 3 + k * k * k) % 700 "," 0.1 * (i % 7 + k) }' > "$work/plain/edges.csv"
+awk 'BEGIN { srand(2); printf "id,label"; for (k = 0; k < 12; k++) printf ",f%d", k; print ""
+             for (i = 0; i < 700; i++) { printf "%d,%s", i, substr("xyz", i % 3 + 1, 1); for (k = 0; k < 12; k++) printf ",%.3f", rand() + (i % 3 == k); print "" } }' > "$work/plain/nodes.csv"
+shares=(train "$work/plain" --in-parts -m gat --epochs 4 --quiet --probabilities --json)
+"$consm" "${shares[@]}" -o "$work/share0" > "$work/out" 2> "$work/err" || fault "in shares: $(cat "$work/err")"
+for ranks in "${all_ranks[@]:0:4}"; do
+    "${mpi[@]}" -n $ranks "$consm" "${shares[@]}" -o "$work/share$ranks" > "$work/out" 2> "$work/err" || fault "in shares: $(cat "$work/err")"
+    for file in model.safetensors predictions.csv metrics.json; do
+        cmp "$work/share0/$file" "$work/share$ranks/$file" || fault "in shares: another $file on $ranks ranks"
+    done
+done
+if "$consm" partition "$work/plain" -k 1 -o "$work/one_part" --json > /dev/null 2> "$work/err"; then
+    "$consm" train "$work/one_part" -m gat --epochs 4 --quiet --probabilities -o "$work/one" > /dev/null 2>&1 || fault "one part"
+    cmp "$work/one/predictions.csv" "$work/share0/predictions.csv" || fault "in shares: other bits than in parts"
+fi
+"$consm" predict "$work/share0/model.safetensors" "$work/plain" --in-parts -o "$work/predicted0.csv" > /dev/null 2> "$work/err" || fault "predict: $(cat "$work/err")"
+"${mpi[@]}" -n 3 "$consm" predict "$work/share0/model.safetensors" "$work/plain" --in-parts -o "$work/predicted3.csv" > "$work/out" 2>&1 ||
+    fault "predict in shares: $(cat "$work/out")"
+cmp "$work/predicted0.csv" "$work/predicted3.csv" || fault "predict in shares: other bits"
+sed -i '2000s/,[^,]*$/,heavy/' "$work/plain/edges.csv"
+"${mpi[@]}" -n 3 "$consm" "${shares[@]}" > "$work/out" 2>&1 && fault "in shares: a bad weight went on"
+[ "$(grep -c 'edges.csv: line 2000, column 3 (weight): found "heavy"' "$work/out")" = 1 ] || fault "in shares: said $(cat "$work/out")"
 
 # Ranks that were given different things stop, with one line of ours.
 disagree() { # TEXT, then two commands for mpirun
