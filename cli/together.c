@@ -45,7 +45,7 @@ static consm_status agree_on_words(int argc, char **argv)
 int together_begin(int argc, char **argv)
 {
     consm_status st = ranks_begin();
-    if (st == CONSM_OK && ranks_rank() > 0)
+    if (ranks_rank() > 0) /* also where the version is another one: rank 0 says so */
         keep_quiet();
     else if (ranks_size() > 1) /* what mpirun does to the others when one is gone */
         progress_last_words(

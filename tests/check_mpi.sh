@@ -205,6 +205,17 @@ cat > "$work/own.sh" << 'END'
 cd "$1/$([ "$OMPI_COMM_WORLD_RANK" = 0 ] && echo a || echo b)" && exec "$2" train . -m gcn --epochs 3 -q
 END
 disagree 'the ranks disagree: rank 1 has' bash "$work/own.sh" "$work" "$consm" : -n 1 bash "$work/own.sh" "$work" "$consm"
+# … also where the option stands in a file, or the program is another one.
+sed 's/^epochs: .*/epochs: 4/' "$work/alone/config.yaml" > "$work/a.yaml"
+sed 's/^epochs: .*/epochs: 5/' "$work/alone/config.yaml" > "$work/b.yaml"
+cat > "$work/told.sh" << 'END'
+cp "$1/$([ "$OMPI_COMM_WORLD_RANK" = 0 ] && echo a || echo b).yaml" "$1/$OMPI_COMM_WORLD_RANK/run.yaml" && cd "$1/$OMPI_COMM_WORLD_RANK" && exec "$2" train karate --config run.yaml -q
+END
+mkdir -p "$work/0" "$work/1" "$work/other"
+disagree 'the ranks disagree: rank 0 has epochs 4, rank 1 5' bash "$work/told.sh" "$work" "$consm" : -n 1 bash "$work/told.sh" "$work" "$consm"
+version=$("$consm" --version | cut -d' ' -f2)
+sed "s/${version//./\\.}/${version%?}x/g" "$consm" > "$work/other/consm" && chmod +x "$work/other/consm" && cp "$build/libconsm_mpi.so" "$work/other/"
+disagree "rank 0 has version $version" "$consm" info karate : -n 1 "$work/other/consm" info karate
 cat > "$work/gone.sh" << 'END'
 cd "$1/$([ "$OMPI_COMM_WORLD_RANK" = 0 ] && echo a || echo .)" && exec "$2" train . -m gcn --epochs 3 -q
 END

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A graph on which one process of so much memory fails, and four train, each in a memory cgroup of that size: data in parts.
+# A graph on which one process of so much memory fails, and four train, each in a memory cgroup of that size: data in parts, and a plain
+# list in shares.
 # usage: check_ranks_memory.sh PATH-TO-consm
 set -uo pipefail
 consm=$(realpath "$1")
@@ -52,4 +53,14 @@ for group in "${groups[@]}"; do
 done
 "${run[@]}" -o "$work/free" > /dev/null 2>&1
 cmp "$work/free/model.safetensors" "$work/four/model.safetensors" || fault "other bits"
+
+# The plain list, of which each rank reads its share. Its features do not lie in a mapped file, so that there is more to hold.
+limit=$((96 << 20))
+for group in "${groups[@]}"; do echo $limit > "$group/$file"; done
+run[2]=$work/edges.csv
+run+=(--labels "$work/labels.csv" --features "$work/features.csv" --in-parts)
+bash "$work/held.sh" "$base/consm-$$" "${run[@]}" -o "$work/plain1" > "$work/out" 2>&1 && fault "one process and a plain list fit into $limit bytes"
+"${mpi[@]}" -n 4 bash "$work/held.sh" "$base/consm-$$" "${run[@]}" -o "$work/plain4" > "$work/out" 2>&1 || fault "four ranks and a plain list: $(cat "$work/out")"
+"${run[@]}" -o "$work/plain0" > /dev/null 2>&1
+cmp "$work/plain0/model.safetensors" "$work/plain4/model.safetensors" || fault "a plain list: other bits"
 verdict

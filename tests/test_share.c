@@ -456,6 +456,31 @@ static void refused(void **state)
             CONSM_EINVAL, "m.mtx: is mtx: in parts are read edge lists");
 }
 
+/* Processes that see other files, here by other names, stop before they wait for each other. */
+static void other_files(void **state)
+{
+    (void)state;
+    struct process process[2];
+    pthread_t thread;
+    write_text("one/edges.csv", "0,1\n1,2\n");
+    write_text("one/nodes.csv", "id,f\n0,1\n1,3\n2,3\n");
+    write_text("two/edges.csv", "0,1\n1,0\n");
+    write_text("two/nodes.csv", "id,f\n0,1\n1,3\n2,3\n");
+    processes = 2;
+    pthread_barrier_init(&meeting, NULL, 2);
+    process[0] = (struct process){.number = 0, .path = in_scratch("one")};
+    process[1] = (struct process){.number = 1, .path = in_scratch("two")};
+    assert_int_equal(pthread_create(&thread, NULL, load, &process[1]), 0);
+    load(&process[0]);
+    pthread_join(thread, NULL);
+    pthread_barrier_destroy(&meeting);
+    for (int p = 0; p < 2; p++) {
+        assert_int_equal(process[p].status, CONSM_EINVAL);
+        assert_string_equal(process[p].message,
+                            "the ranks disagree: rank 1 has files other than rank 0's");
+    }
+}
+
 /* Rows of a table by id: one twice, one of nobody. */
 static void bad_rows(void **state)
 {
@@ -470,12 +495,56 @@ static void bad_rows(void **state)
     all_say(in_scratch("rows"), CONSM_EFORMAT, "features.csv: line 3: found 1 column");
 }
 
+/* Whatever is in the files: shares are refused where the whole is, and else they are the same, but
+ * for tables that hold more than numbers. */
+static void damaged(void **state)
+{
+    (void)state;
+    static const char edges[] =
+        "source,target,weight\na,b,1\n\"b\",c,2.5\nc,d,-3\n# x\nd,a,4\na,b,7\n";
+    static const char nodes[] = "id,label,f,g\na,x,1,2\nb,y,0,4\n\"c\",,5,0\nd,x,7,1e3\n";
+    static const char odd[] = "\",\n\r\t; 0-a#x.e\xff";
+    struct reading_options none = {0};
+    uint32_t random = 11;
+    int read = 0, refusals = 0;
+    for (int turn = 0; turn < 200; turn++) {
+        struct process process[MOST];
+        struct dataset *whole;
+        char text[2][128];
+        snprintf(text[0], sizeof text[0], "%s", edges);
+        snprintf(text[1], sizeof text[1], "%s", nodes);
+        char *hit = text[draw(&random) % 2];
+        size_t at = draw(&random) % strlen(hit);
+        hit[at] = turn % 5 ? odd[draw(&random) % (sizeof odd - 1)] : 0; /* or cut */
+        write_text("damaged/edges.csv", text[0]);
+        write_text("damaged/nodes.csv", text[1]);
+        consm_status st = data_load_path(&whole, in_scratch("damaged"), NULL);
+        load_shares(process, 3, in_scratch("damaged"), none);
+        bool more = strstr(process[0].message, "in parts") != NULL;
+        for (int p = 0; p < 3; p++) {
+            if (!more && (process[p].status < 0) != (st < 0))
+                fail_msg("whole: %d, share: %s; of\n%s\n%s", st, process[p].message, text[0],
+                         text[1]);
+            dataset_free(process[p].d);
+        }
+        read += st == CONSM_OK && !more;
+        refusals += st < 0;
+        if (st == CONSM_OK && !more)
+            compare(in_scratch("damaged"), none);
+        dataset_free(whole);
+    }
+    assert_true(read > 15 && refusals > 15);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folders), cmocka_unit_test(blocks),     cmocka_unit_test(feature_files),
-        cmocka_unit_test(lists),   cmocka_unit_test(small_sets), cmocka_unit_test(bad_lines),
-        cmocka_unit_test(bad_cut), cmocka_unit_test(refused),    cmocka_unit_test(bad_rows),
+        cmocka_unit_test(folders),       cmocka_unit_test(blocks),
+        cmocka_unit_test(feature_files), cmocka_unit_test(lists),
+        cmocka_unit_test(small_sets),    cmocka_unit_test(bad_lines),
+        cmocka_unit_test(bad_cut),       cmocka_unit_test(refused),
+        cmocka_unit_test(bad_rows),      cmocka_unit_test(other_files),
+        cmocka_unit_test(damaged),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

@@ -46,6 +46,11 @@ consm_status csr_share_columns(int64_t *start, const struct csr *a);
  * entries are stored. */
 consm_status csr_share_turn(struct csr *a, const struct row_share *columns);
 
+/* The same where each process knows how long its own rows are: start[r+1] is the length of row r of
+ * the share, and 0 elsewhere. start (rows+1) becomes the matrix's, also where this fails. */
+consm_status csr_share_of_lengths(struct csr **out, const struct row_share *share, int64_t *start,
+                                  int64_t rows, int64_t cols, bool weighted);
+
 /* Adds up an array of all processes, element by element: each has the sums. Like the two below it
  * needs of a share only the processes and their swap. */
 consm_status share_sum(int64_t *sum, int64_t count, const struct row_share *share);
@@ -57,6 +62,10 @@ consm_status share_hand_on(double *sum, int64_t count, const struct row_share *s
 /* What one process has to complain of all of them say: CONSM_OK when each calls it with that, else
  * the status and message of the failure at the smallest place, by which several are ordered. */
 consm_status share_status(const struct row_share *share, consm_status mine, int64_t place);
+
+/* Whether all processes have the same text; else all of them say who has `what` other than the
+ * first. */
+consm_status share_same(const struct row_share *share, const char *what, const char *text);
 
 /* csr_row_normalize(), for the rows of the share; without a transpose. */
 consm_status csr_share_row_normalize(struct csr **out, const struct csr *a);

@@ -61,6 +61,23 @@ done:
     return st;
 }
 
+consm_status csr_share_of_lengths(struct csr **out, const struct row_share *share, int64_t *start,
+                                  int64_t rows, int64_t cols, bool weighted)
+{
+    consm_status st = CONSM_OK;
+    *out = NULL;
+    TRY(share_sum(start, rows + 1, share));
+    for (int64_t r = 0; r < rows; r++)
+        start[r + 1] += start[r];
+    TRY(csr_share_new(out, share, rows, cols, start[rows], weighted));
+    mem_free((*out)->start);
+    (*out)->start = start;
+    start = NULL;
+done:
+    mem_free(start);
+    return st;
+}
+
 consm_status share_hand_on(double *sum, int64_t count, const struct row_share *share, int turn)
 {
     consm_status st = CONSM_OK;
@@ -121,5 +138,26 @@ consm_status share_status(const struct row_share *share, consm_status mine, int6
 done:
     mem_free(said);
     mem_free(text);
+    return st;
+}
+
+consm_status share_same(const struct row_share *share, const char *what, const char *text)
+{
+    consm_status st = CONSM_OK;
+    uint64_t sum = 0xcbf29ce484222325u, other; /* FNV-1a */
+    void *sums = NULL;
+    int64_t length;
+    for (const char *c = text; *c; c++)
+        sum = (sum ^ (unsigned char)*c) * 0x100000001b3u;
+    TRY(tell(&sums, &length, &sum, (int64_t)sizeof sum, 0, share->parts, share));
+    memcpy(&sum, sums, sizeof sum);
+    for (int p = 1; p < share->parts; p++) {
+        memcpy(&other, (const char *)sums + (size_t)p * sizeof other, sizeof other);
+        if (other != sum)
+            TRY(status_fail(CONSM_EINVAL, "the ranks disagree: rank %d has %s other than rank 0's",
+                            p, what));
+    }
+done:
+    mem_free(sums);
     return st;
 }

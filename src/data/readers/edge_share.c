@@ -241,21 +241,12 @@ static consm_status place_rows(struct sharing *s)
     consm_status st = CONSM_OK;
     const struct row_share *share = s->crew;
     struct csr *a;
-    TRY(ZNEW(a, 1));
-    s->d->rows = a;
-    a->rows = a->cols = s->n;
-    a->share = share;
-    TRY(ZNEW(a->start, s->n + 1));
+    int64_t *start;
+    TRY(ZNEW(start, s->n + 1));
     for (int64_t r = share->low; r < share->high; r++)
-        a->start[r + 1] = s->fill[r - share->low];
-    TRY(share_sum(a->start, s->n + 1, share));
-    for (int64_t r = 0; r < s->n; r++)
-        a->start[r + 1] += a->start[r];
-    a->nnz = a->start[s->n];
-    a->col = mem_sparse_alloc((size_t)a->nnz, sizeof *a->col);
-    a->val = s->val ? mem_sparse_alloc((size_t)a->nnz, sizeof *a->val) : NULL;
-    if (!a->col || (s->val && !a->val))
-        TRY(CONSM_ENOMEM);
+        start[r + 1] = s->fill[r - share->low];
+    TRY(csr_share_of_lengths(&a, share, start, s->n, s->n, s->val != NULL));
+    s->d->rows = a;
     for (int64_t r = share->low; r < share->high; r++) {
         int64_t from = s->start[r - share->low], to = a->start[r];
         size_t count = (size_t)(a->start[r + 1] - to);

@@ -76,29 +76,18 @@ done:
     return st;
 }
 
-/* The rows of the share as a sparse matrix; length (n+1) sums to where rows begin. */
+/* The rows of the share as a sparse matrix. */
 static consm_status make_sparse(struct dataset *d, const float *x)
 {
     consm_status st = CONSM_OK;
     const struct row_share *share = d->share;
-    int64_t n = d->nodes, f = d->features, at;
+    int64_t f = d->features, *start, at;
     struct csr *a;
-    TRY(ZNEW(a, 1));
-    d->sparse = a;
-    a->rows = n;
-    a->cols = f;
-    a->share = share;
-    TRY(ZNEW(a->start, n + 1));
+    TRY(ZNEW(start, d->nodes + 1));
     for (int64_t k = share->low * f; k < share->high * f; k++)
-        a->start[k / f + 1] += x[k] != 0;
-    TRY(share_sum(a->start, n + 1, share));
-    for (int64_t r = 0; r < n; r++)
-        a->start[r + 1] += a->start[r];
-    a->nnz = a->start[n];
-    a->col = mem_sparse_alloc((size_t)a->nnz, sizeof *a->col);
-    a->val = mem_sparse_alloc((size_t)a->nnz, sizeof *a->val);
-    if (!a->col || !a->val)
-        TRY(CONSM_ENOMEM);
+        start[k / f + 1] += x[k] != 0;
+    TRY(csr_share_of_lengths(&a, share, start, d->nodes, f, true));
+    d->sparse = a;
     at = a->start[share->low];
     for (int64_t k = share->low * f; k < share->high * f; k++)
         if (x[k] != 0) {

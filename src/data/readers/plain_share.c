@@ -6,6 +6,7 @@
 #include "data/readers/feature_share.h"
 #include "data/readers/matrix_market.h"
 #include "data/readers/plain_about.h"
+#include "graph/shared.h"
 #include "io/sha256.h"
 
 /* Everything that says which nodes there are. */
@@ -103,6 +104,7 @@ consm_status plain_share_load(struct dataset **out, const char *name, char *cons
     }
     TRY(dataset_new(&d, name));
     sha256_hex(d->sha256, &sum);
+    TRY(share_same(reading->crew, "files", d->sha256));
     TRY(read_all(
         d, &(struct plain_files){file[0], file[1], file[2], file[3], file[4], &reading->wanted},
         reading->crew, &ids));

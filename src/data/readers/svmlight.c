@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/shared.h"
+
 struct pair {
     int32_t index;
     float value;
@@ -238,31 +240,16 @@ consm_status svmlight_read_share(struct csr **out, const struct text_file *file,
 {
     consm_status st = CONSM_OK;
     struct svm_reader r;
-    struct csr *a = NULL;
     int64_t columns = 0, first = 0;
     *out = NULL;
     TRY(read_lines(&r, file, share->low, share->high));
     TRY(find_columns(&columns, &first, &r));
-    TRY(ZNEW(a, 1));
-    *out = a;
-    a->rows = r.rows;
-    a->cols = columns;
-    a->nnz = r.total;
-    a->share = share;
-    a->start = r.start;
-    r.start = NULL;
-    a->col = mem_sparse_alloc((size_t)a->nnz, sizeof *a->col);
-    a->val = mem_sparse_alloc((size_t)a->nnz, sizeof *a->val);
-    if (!a->col || !a->val)
-        TRY(CONSM_ENOMEM);
-    if (share->low < a->rows)
-        give_pairs(a, &r, first, a->start[share->low]);
+    TRY(csr_share_new(out, share, r.rows, columns, r.total, true));
+    memcpy((*out)->start, r.start, (size_t)(r.rows + 1) * sizeof *r.start);
+    if (share->low < r.rows)
+        give_pairs(*out, &r, first, r.start[share->low]);
 done:
     free_reader(&r);
-    if (st < 0) {
-        csr_free(*out);
-        *out = NULL;
-    }
     return st;
 }
 
