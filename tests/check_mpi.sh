@@ -128,7 +128,7 @@ if ! grep -q 'built without METIS' "$work/err"; then
         fault "partition with features"
     parted=("$work/in_parts" 3 gcn mlp gin appnp gcnii grand gat fagcn h2gcn dropedge ptdnet
         gcn,propagation=ngm gcn,propagation=ngm,distance=probabilities mlp,propagation=ngm,distance=squared gat,propagation=p-reg
-        gam,warmup=3,rounds=3,gnn_steps=3,match_steps=4,grow=30)
+        gam,warmup=3,rounds=3,gnn_steps=3,match_steps=4,grow=30 consm)
     mkdir "$work/parted0"
     "$build/mpi_models" "$work/parted0" "${parted[@]}" || fault "in parts: one process"
     for ranks in "${some_ranks[@]}"; do
@@ -146,8 +146,8 @@ if ! grep -q 'built without METIS' "$work/err"; then
     # Sparse features: rows with their nodes, the transpose by columns.
     "$consm" partition csbm:nodes=300,degree=6,features=90,words=7 -k 5 -o "$work/words" --json > /dev/null || fault "partition with words"
     mkdir "$work/words0" "$work/words3"
-    "$build/mpi_models" "$work/words0" "$work/words" 3 gcn mlp gat gam,warmup=2,rounds=2,gnn_steps=2,match_steps=3 || fault "words in parts: one process"
-    "${mpi[@]}" -n 3 "$build/mpi_models" "$work/words3" "$work/words" 3 gcn mlp gat gam,warmup=2,rounds=2,gnn_steps=2,match_steps=3 > "$work/out" 2>&1 || fault "words in parts: $(cat "$work/out")"
+    "$build/mpi_models" "$work/words0" "$work/words" 3 gcn mlp gat gam,warmup=2,rounds=2,gnn_steps=2,match_steps=3 consm,prune_by=references,two_hop_cap=12 || fault "words in parts: one process"
+    "${mpi[@]}" -n 3 "$build/mpi_models" "$work/words3" "$work/words" 3 gcn mlp gat gam,warmup=2,rounds=2,gnn_steps=2,match_steps=3 consm,prune_by=references,two_hop_cap=12 > "$work/out" 2>&1 || fault "words in parts: $(cat "$work/out")"
     diff -rq "$work/words0" "$work/words3" || fault "words in parts: other bits"
     # More ranks than nodes.
     "$consm" partition csbm:nodes=16,classes=2,degree=4,features=10,words=3 -k 2 -o "$work/few" --json > /dev/null || fault "partition of few"
@@ -155,8 +155,8 @@ if ! grep -q 'built without METIS' "$work/err"; then
     "$build/mpi_models" "$work/few0" "$work/few" 1 gcn || fault "few: one process"
     [ -n "$sanitized" ] || "${mpi[@]}" -n 20 "$build/mpi_models" "$work/few20" "$work/few" 1 gcn > "$work/out" 2>&1 || fault "few: $(cat "$work/out")"
     [ -n "$sanitized" ] || diff -rq "$work/few0" "$work/few20" || fault "few: other bits on 20 ranks"
-    "${mpi[@]}" -n 2 "$consm" "${parted[@]}" -m consm > "$work/out" 2>&1 && fault "in parts: consm went on"
-    [ "$(grep -c '^consm train: .*in parts: train on graph.safetensors' "$work/out")" = 1 ] || fault "in parts: consm said $(cat "$work/out")"
+    "${mpi[@]}" -n 2 "$consm" "${parted[@]}" -m consm --messages signed > "$work/out" 2>&1 && fault "in parts: messages went on"
+    [ "$(grep -c '^consm train: .*in parts.*--messages none works' "$work/out")" = 1 ] || fault "in parts: messages said $(cat "$work/out")"
     # A checkpoint keeps no edges of a graph in parts: the agreement model weighs them again, on another number of ranks.
     rounds=(train "$work/in_parts" -m gam --warmup 5 --rounds 30 --gnn-steps 10 --match-steps 3 --round-patience 0 --quiet)
     "$consm" "${rounds[@]}" -o "$work/rounds1" > "$work/out" 2>&1 || fault "rounds: $(cat "$work/out")"

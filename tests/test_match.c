@@ -553,7 +553,7 @@ static void propagation_equals_equation(void **state)
         coefficient[e] = (float)rng_uniform(&r);
     for (int mean = 0; mean < 2; mean++) {
         c.lambda_per = mean ? LAMBDA_PER_MEAN : LAMBDA_PER_SUM;
-        consm_propagation(slope, &constant, coefficient, w.edges, role, 0.3, 0.4, &c, order);
+        OK(consm_propagation(slope, &constant, coefficient, w.edges, role, 0.3, 0.4, &c, order));
         int64_t k = (int64_t)floor(0.4 * (double)count);
         double naive = 0, ours = (double)constant;
         for (int64_t e = 0; e < count; e++) {

@@ -10,6 +10,7 @@
 #include "graph/cut.h"
 #include "graph/shared.h"
 #include "graph/views.h"
+#include "match/prune.h"
 #include <math.h>
 #include <pthread.h>
 
@@ -110,6 +111,16 @@ static consm_status fake_swap(void **out, int64_t *got, const void *record, cons
     return CONSM_OK;
 }
 
+static uint64_t fake_total(uint64_t mine)
+{
+    static uint64_t laid[2];
+    laid[me] = mine;
+    pthread_barrier_wait(&meeting);
+    uint64_t all = laid[0] + laid[1];
+    pthread_barrier_wait(&meeting);
+    return all;
+}
+
 static void same_rows(const struct csr *part, const struct csr *whole, int64_t low, int64_t high)
 {
     assert_int_equal(part->nnz, whole->nnz);
@@ -144,7 +155,45 @@ static struct row_share share_of(int process)
                               .gather = fake_gather,
                               .parts = 2,
                               .cut = cuts,
-                              .swap = fake_swap};
+                              .swap = fake_swap,
+                              .total = fake_total};
+}
+
+/* The k best edges of all, chosen by processes that have some each, are those that a list of all
+ * gives; each is chosen from both its ends. */
+static void compare_choices(const struct csr *part, const struct csr *graph)
+{
+    static const float scores[] = {0.5f, -1, 0.5f, 0, -0.0f, 0.5f, 2}; /* of seven edges */
+    struct edges *mine, *all;
+    int32_t order[7];
+    float score[14];
+    uint8_t chosen[14], marked[14];
+    OK(edges_new(&mine, part));
+    OK(edges_new(&all, graph));
+    assert_int_equal(all->count, 7);
+    assert_int_equal(edges_all(mine), 7);
+    for (int64_t i = 0; i < mine->count; i++)
+        for (int64_t e = 0; e < 7; e++)
+            if (mine->entry[i] == all->entry[e] || mine->entry[i] == all->back[e])
+                score[i] = scores[e];
+    for (int64_t k = 0; k <= 8; k++) {
+        OK(edges_top(chosen, mine, score, k));
+        prune_first(order, scores, 7, k);
+        for (int64_t i = 0; i < mine->count; i++) {
+            bool best = false;
+            for (int64_t e = 0; e < k && e < 7; e++)
+                best = best || mine->entry[i] == all->entry[order[e]] ||
+                       mine->entry[i] == all->back[order[e]];
+            assert_int_equal(chosen[i], best);
+        }
+    }
+    memset(marked, 1, sizeof marked);
+    int64_t *drawn, count;
+    OK(edges_draw(&drawn, &count, mine, marked, 3, 5));
+    assert_int_equal(fake_total((uint64_t)count), 3);
+    mem_free(drawn);
+    edges_free(mine);
+    edges_free(all);
 }
 
 /* D^-1 A and its transpose. */
@@ -203,6 +252,7 @@ static void *compare_views(void *arg)
     }
     views_free(views);
     compare_near(&part, p->graph);
+    compare_choices(&part, p->graph);
     compare_means(&part, p->graph, share.low, share.high);
     return NULL;
 }

@@ -1,18 +1,35 @@
 /* Listing undirected edges. */
 #include "graph/edges.h"
 
+static void list_share(struct edges *e, const struct csr *graph)
+{
+    for (int64_t r = graph->share->low; r < graph->share->high; r++)
+        for (int64_t k = graph->start[r]; k < graph->start[r + 1]; k++) {
+            e->left[e->count] = (int32_t)r;
+            e->right[e->count] = graph->col[k];
+            e->entry[e->count] = e->back[e->count] = k;
+            e->count++;
+        }
+}
+
 consm_status edges_new(struct edges **out, const struct csr *graph)
 {
     consm_status st = CONSM_OK;
     struct edges *e = NULL;
-    int64_t most = graph->nnz / 2 + 1;
+    const struct row_share *share = graph->share;
+    int64_t most =
+        1 + (share ? graph->start[share->high] - graph->start[share->low] : graph->nnz / 2);
     *out = NULL;
     TRY(ZNEW(e, 1));
     TRY(NEW(e->left, most));
     TRY(NEW(e->right, most));
     TRY(NEW(e->entry, most));
     TRY(NEW(e->back, most));
-    for (int64_t r = 0; r < graph->rows; r++)
+    e->share = share;
+    e->all = graph->nnz / 2;
+    if (share)
+        list_share(e, graph);
+    for (int64_t r = 0; !share && r < graph->rows; r++)
         for (int64_t k = graph->start[r]; k < graph->start[r + 1]; k++) {
             if (graph->col[k] <= r)
                 continue;

@@ -32,6 +32,11 @@ consm_status row_halo_fetch(const struct row_halo *h, void *array, size_t bytes)
 consm_status row_halo_fetch_entries(const struct row_halo *h, void *array, const int64_t *start,
                                     size_t bytes);
 
+/* Everybody's records of so many bytes to all, in the order of processes; *out (*count), the
+ * caller's to free. */
+consm_status row_share_all(void **out, int64_t *count, const struct row_share *share,
+                           const void *record, int64_t mine, size_t bytes);
+
 /* The rows that the share's entries name; the pattern with the rows of the share and these. */
 consm_status csr_share_neighbours(struct row_halo **out, const struct csr *a);
 consm_status csr_share_near(struct csr **out, const struct csr *a, const struct row_halo *h);

@@ -119,6 +119,30 @@ consm_status row_halo_fetch_entries(const struct row_halo *h, void *array, const
     return fetch(h, array, &(struct stretch){start, bytes});
 }
 
+consm_status row_share_all(void **out, int64_t *count, const struct row_share *share,
+                           const void *record, int64_t mine, size_t bytes)
+{
+    consm_status st = CONSM_OK;
+    int64_t *send = NULL, *got, parts = share->parts;
+    char *copies = NULL;
+    size_t length = (size_t)mine * bytes;
+    *out = NULL;
+    TRY(ZNEW(send, 2 * (parts + 1)));
+    got = send + parts + 1;
+    TRY(NEW(copies, (size_t)parts * length + 1));
+    for (int64_t p = 0; p < parts; p++) {
+        if (length > 0)
+            memcpy(copies + (size_t)p * length, record, length);
+        send[p + 1] = send[p] + mine;
+    }
+    TRY(share->swap(out, got, copies, send, bytes));
+    *count = got[parts];
+done:
+    mem_free(send);
+    mem_free(copies);
+    return st;
+}
+
 /* ---- neighbours' rows ---- */
 
 consm_status csr_share_neighbours(struct row_halo **out, const struct csr *a)

@@ -37,9 +37,11 @@ static consm_status allocate(struct matcher *m)
     for (int i = 0; i < team_size(m->team); i++)
         TRY(pool_scratch_new(&m->scratch[i], d->nodes, d->classes, largest,
                              m->config->map == MAP_LINEAR));
-    TRY(NEW(m->similarity, d->nodes * d->classes));
     TRY(NEW(m->reference_point, d->classes * m->config->match_width));
     TRY(NEW(m->own_score, d->edges->count));
+    if (d->graph->share)
+        return parts_open(m);
+    TRY(NEW(m->similarity, d->nodes * d->classes));
     TRY(NEW(m->order, d->edges->count));
     TRY(NEW(m->keep, d->graph->nnz));
 done:
@@ -65,6 +67,13 @@ static consm_status allocate_scoring(struct matcher *m)
     TRY(ZNEW(m->batch_right, m->score_batch));
     if (m->apart.used)
         return CONSM_OK;
+    if (m->parts.share) {
+        m->pooled = mem_sparse_alloc((size_t)(d->nodes * width), sizeof *m->pooled);
+        if (!m->pooled)
+            TRY(CONSM_ENOMEM);
+        return ot_plans_new_sparse(&m->plans, d->nodes, d->classes, largest, &transport,
+                                   team_size(m->team));
+    }
     TRY(ot_plans_new(&m->plans, d->nodes, d->classes, largest, &transport, team_size(m->team)));
     TRY(NEW(m->pooled, d->nodes * width));
 done:
@@ -78,11 +87,17 @@ static consm_status reserve(struct matcher *m)
     consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
     bool split = m->config->map == MAP_LINEAR;
-    memset(m->keep, 1, (size_t)d->graph->nnz);
+    if (m->parts.share)
+        parts_keep_all(m);
+    else
+        memset(m->keep, 1, (size_t)d->graph->nnz);
     TRY(subgraphs_collect(&m->sets, &m->scratch[0].walk, d->graph, m->keep, d->train, d->labelled,
                           m->config->two_hop_cap, m->seed));
     int64_t members = m->sets.start[m->sets.count];
-    TRY(pooling_reserve(&m->pooling, split ? members * d->classes : members));
+    if (m->parts.share)
+        TRY(parts_reserve(m, split ? members * d->classes : members));
+    else
+        TRY(pooling_reserve(&m->pooling, split ? members * d->classes : members));
     if (split)
         TRY(GROW(m->member_plan, 0, m->plan_capacity, members * d->classes));
     else
@@ -109,7 +124,8 @@ static consm_status allocate_training(struct matcher *m)
         return CONSM_OK;
     m->pairs = pairs_per_step(m);
     TRY(reach_new(&m->reach, d));
-    TRY(pooling_new(&m->pooling, d->labelled, d->classes, m->reach.count, m->reach.place));
+    if (!m->parts.share)
+        TRY(pooling_new(&m->pooling, d->labelled, d->classes, m->reach.count, m->reach.place));
     TRY(index_new(&m->left, m->pairs, d->labelled));
     TRY(index_new(&m->right, m->pairs, d->labelled));
     TRY(index_new(&m->ends, 2 * m->pairs, m->reach.count));
@@ -148,6 +164,8 @@ consm_status matcher_new(struct matcher **out, const struct match_data *data,
     TRY(allocate_scoring(m));
     TRY(matcher_record(m));
     TRY(learner_start(&m->learner, seed ^ 0x6d61746368u, false));
+    if (m->parts.share)
+        TRY(learner_start(&m->parts.alone, 0, false));
     *out = m;
     m = NULL;
 done:
@@ -182,6 +200,7 @@ void matcher_free(struct matcher *m)
     for (int i = 0; m->scratch && i < team_size(m->team); i++)
         pool_scratch_free(&m->scratch[i]);
     mem_free(m->scratch);
+    parts_close(m);
     mem_free(m->similarity);
     mem_free(m->reference_point);
     mem_free(m->own_score);
@@ -227,6 +246,8 @@ consm_status matcher_embedding(const float **out, struct matcher *m)
 
 consm_status matcher_head(const float **out, struct matcher *m)
 {
+    if (m->parts.share)
+        return parts_head(out, m);
     return learner_read(out, &m->learner, m->learner.eval, m->head);
 }
 
@@ -251,6 +272,8 @@ consm_status matcher_references(const float **h, struct matcher *m)
     size_t at = (size_t)params->item[m->references].offset;
     size_t bytes = (size_t)(d->classes * m->config->match_width) * sizeof *m->reference_point;
     const float *values;
+    if (m->parts.share)
+        return parts_references(h, m);
     TRY(matcher_embedding(h, m));
     if (d->labelled > 0) {
         average_references(m, *h);
@@ -299,20 +322,22 @@ consm_status matcher_prune(struct matcher *m, double zeta, const float *score)
 {
     consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
-    int64_t kept = (int64_t)floor(zeta * (double)d->edges->count);
-    bool all = kept >= d->edges->count;
+    int64_t kept = (int64_t)floor(zeta * (double)edges_all(d->edges));
+    bool all = kept >= edges_all(d->edges);
     const float *h;
     TRY(matcher_references(&h, m));
-    if (!score && !all) {
+    if (m->parts.share)
+        TRY(parts_prune(m, kept, score));
+    else if (!score && !all) {
         prune_similarity(m->similarity, h, m->reference_point, d->nodes, d->classes,
                          m->config->match_width, m->config->prune_score == PRUNE_SCORE_COSINE,
                          m->team);
         prune_edge_scores(m->own_score, m->similarity, d->classes, d->edges, m->team);
         score = m->own_score;
     }
-    if (all)
+    if (all && !m->parts.share)
         memset(m->keep, 1, (size_t)d->graph->nnz);
-    else
+    else if (!m->parts.share)
         prune_top(m->keep, d->graph->nnz, score, d->edges, kept, m->order);
     if (m->apart.used)
         apart_keep(m);
@@ -326,6 +351,8 @@ consm_status matcher_prune(struct matcher *m, double zeta, const float *score)
     }
     if (m->apart.used)
         apart_sets(m);
+    else if (m->parts.share)
+        TRY(parts_sets(m));
     else
         ot_plans_costs(m->plans, h, m->reference_point, m->config->match_width, m->team);
     TRY(map_members(m));
@@ -349,6 +376,9 @@ static consm_status map_again(struct matcher *m)
                          d->classes, width);
         ot_plans_some_costs(m->plans, h, m->reference_point, width, m->reach.node, m->reach.count,
                             m->team);
+    } else if (m->parts.share) {
+        TRY(matcher_references(&h, m));
+        TRY(parts_costs(m));
     } else if (!m->apart.used) {
         TRY(matcher_embedding(&h, m));
         average_references(m, h);

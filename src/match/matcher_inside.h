@@ -2,6 +2,7 @@
 #ifndef MATCH_MATCHER_INSIDE_H
 #define MATCH_MATCHER_INSIDE_H
 
+#include "graph/shared.h"
 #include "match/reach.h"
 #include "nn/learner.h"
 #include "program/program.h"
@@ -30,6 +31,29 @@ struct apart {
     float *wanted; /* (n) whether a node's set is to be pooled */
 };
 
+/*
+ * The module where every process has a share of the graph (parts.c). Arrays of all nodes are
+ * addressed as a whole and hold the rows of the share and those that were sent for.
+ */
+struct in_parts {
+    const struct row_share *share; /* of the graph; NULL: all of it is here */
+    struct row_share rows;         /* … and of P's rows, which go with the labelled nodes */
+    struct row_halo *neighbours;   /* of the share's nodes … */
+    struct csr *near;              /* … and the graph with their rows */
+    struct row_halo *members;      /* of the sets that are being mapped */
+    int32_t *here; /* (heres) nodes whose embedding is here: the share's and these */
+    int64_t heres;
+    float *h; /* (n, width) */
+    float
+        *membership; /* (n, c) of a labelled node 1/size of its class: r is its transpose times h */
+    node references; /* of learner.eval: r */
+    double *magnitude;    /* (n) of costs */
+    uint8_t *wanted;      /* (n) scratch */
+    uint8_t *chosen;      /* (edges) scratch */
+    struct learner alone; /* M, for pairs of which the other processes know nothing … */
+    float *left_part, *right_part, *head; /* (n, hidden), (n, hidden), (n, c) … and what it reads */
+};
+
 struct matcher {
     struct match_data data;
     const struct config *config;
@@ -52,6 +76,7 @@ struct matcher {
     struct pooling pooling;            /* their P */
     struct inside inside;              /* instead of P where mapping is a part of the step */
     struct apart apart;                /* instead of plans and pooled */
+    struct in_parts parts;             /* of the graph */
     struct index *member, *member_row; /* (members) instead of P when pooling takes the largest … */
     struct index *pooled_row;          /* (labelled·c) … and the rows of h' among its results */
     int32_t *member_reference;         /* (members) */
@@ -115,6 +140,21 @@ struct transport apart_route(const struct matcher *m, struct program *p, node co
 consm_status apart_record_map(struct matcher *m);
 /* h' (n, c·width) of all nodes from their h. */
 node apart_pool(const struct matcher *m, struct program *p, node h);
+
+/* parts.c. All processes call these together. */
+consm_status parts_open(struct matcher *m);
+void parts_close(struct matcher *m);
+consm_status parts_reserve(struct matcher *m, int64_t members); /* room for P */
+consm_status parts_references(const float **h, struct matcher *m);
+consm_status parts_prune(struct matcher *m, int64_t kept, const float *score);
+void parts_keep_all(struct matcher *m);
+consm_status parts_sets(struct matcher *m);  /* the members of new sets, and their costs … */
+consm_status parts_costs(struct matcher *m); /* … again, when embeddings are new */
+consm_status parts_pool(struct matcher *m, const int32_t *only, int64_t count);
+consm_status parts_project(struct matcher *m);
+consm_status parts_ends(struct matcher *m, const int32_t *left, const int32_t *right,
+                        int64_t count);
+consm_status parts_head(const float **out, struct matcher *m);
 
 /* pairs.c: what the next step trains on. */
 consm_status matcher_group(struct matcher *m);

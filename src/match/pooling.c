@@ -1,6 +1,7 @@
 /* Pooling as a sparse matrix for training, and directly for scoring. */
 #include "match/pooling.h"
 
+#include "graph/shared.h"
 #include <stdatomic.h>
 #include <string.h>
 
@@ -15,6 +16,24 @@ consm_status pooling_new(struct pooling *p, int64_t count, int64_t classes, int6
     p->matrix->changes = true;
     TRY(csr_new(&p->matrix->t, rows, count * classes, 0, true));
     TRY(NEW(p->slot, rows + 1));
+done:
+    if (st < 0)
+        pooling_free(p);
+    return st;
+}
+
+consm_status pooling_new_share(struct pooling *p, int64_t count, int64_t classes,
+                               const int32_t *place, const struct row_share *share,
+                               const struct row_share *nodes, int64_t entries)
+{
+    consm_status st = CONSM_OK;
+    int64_t n = nodes->cut[nodes->parts];
+    *p = (struct pooling){.rows = n, .classes = classes, .place = place};
+    p->capacity = (size_t)entries;
+    TRY(csr_share_new(&p->matrix, share, count * classes, n, entries, true));
+    p->matrix->changes = true;
+    TRY(csr_share_new(&p->matrix->t, nodes, n, count * classes, entries, true));
+    TRY(NEW(p->slot, n + 1));
 done:
     if (st < 0)
         pooling_free(p);
@@ -50,11 +69,76 @@ done:
     return st;
 }
 
+/* An entry on its way to whoever has its column. */
+struct moved {
+    int32_t row, col;
+    float value;
+};
+
+/* The entries by the process that has their column; send (parts+1). They come in the order of
+ * processes, so of rows. */
+static consm_status send_entries(void **out, int64_t *got, const struct csr *a)
+{
+    consm_status st = CONSM_OK;
+    const struct row_share *nodes = a->t->share;
+    struct moved *record = NULL;
+    int64_t *send = NULL, *next;
+    TRY(ZNEW(send, 2 * (nodes->parts + 1)));
+    next = send + nodes->parts + 1;
+    for (int64_t k = 0; k < a->nnz; k++)
+        send[csr_share_owner(nodes, a->col[k]) + 1]++;
+    for (int p = 0; p < nodes->parts; p++)
+        send[p + 1] += send[p];
+    memcpy(next, send, (size_t)(nodes->parts + 1) * sizeof *send);
+    TRY(NEW(record, a->nnz + 1));
+    for (int64_t r = a->share->low; r < a->share->high; r++)
+        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++)
+            record[next[csr_share_owner(nodes, a->col[k])]++] =
+                (struct moved){(int32_t)r, a->col[k], a->val[k]};
+    TRY(nodes->swap(out, got, record, send, sizeof *record));
+done:
+    mem_free(send);
+    mem_free(record);
+    return st;
+}
+
+static consm_status transpose_share(struct pooling *p)
+{
+    consm_status st = CONSM_OK;
+    struct csr *t = p->matrix->t;
+    int64_t *got = NULL;
+    void *came = NULL;
+    TRY(ZNEW(got, t->share->parts + 1));
+    TRY(send_entries(&came, got, p->matrix));
+    const struct moved *entry = came;
+    t->nnz = got[t->share->parts];
+    if ((size_t)t->nnz > p->capacity)
+        TRY(status_fail(CONSM_EPROGRAM, "subgraphs have more members than there is room for"));
+    memset(t->start, 0, (size_t)(t->rows + 1) * sizeof *t->start);
+    for (int64_t i = 0; i < t->nnz; i++)
+        t->start[entry[i].col + 1]++;
+    for (int64_t r = 0; r < t->rows; r++)
+        t->start[r + 1] += t->start[r];
+    memcpy(p->slot, t->start, (size_t)t->rows * sizeof *p->slot);
+    for (int64_t i = 0; i < t->nnz; i++) {
+        int64_t at = p->slot[entry[i].col]++;
+        t->col[at] = entry[i].row;
+        t->val[at] = entry[i].value;
+    }
+    csr_touch(p->matrix);
+done:
+    mem_free(got);
+    mem_free(came);
+    return st;
+}
+
 /* Rebuilds the transpose by a counting sort. */
-static void transpose(struct pooling *p)
+static consm_status transpose(struct pooling *p)
 {
     const struct csr *a = p->matrix;
     struct csr *t = a->t;
+    if (a->share)
+        return transpose_share(p);
     t->nnz = a->nnz;
     memset(t->start, 0, (size_t)(t->rows + 1) * sizeof *t->start);
     for (int64_t k = 0; k < a->nnz; k++)
@@ -69,6 +153,7 @@ static void transpose(struct pooling *p)
             t->val[at] = a->val[k];
         }
     csr_touch(p->matrix);
+    return CONSM_OK;
 }
 
 consm_status pooling_assign(struct pooling *p, const struct subgraphs *s, const int32_t *reference,
@@ -90,8 +175,7 @@ consm_status pooling_assign(struct pooling *p, const struct subgraphs *s, const 
                 a->val[k] = pool == POOL_MEAN ? 1 / (float)(at - begin) : 1;
         }
     a->start[a->rows] = a->nnz = at;
-    transpose(p);
-    return CONSM_OK;
+    return transpose(p);
 }
 
 consm_status pooling_list(struct index *member, struct index *row, const struct subgraphs *s,
@@ -134,8 +218,7 @@ consm_status pooling_split(struct pooling *p, const struct subgraphs *s, const f
         }
     }
     a->start[a->rows] = a->nnz = at;
-    transpose(p);
-    return CONSM_OK;
+    return transpose(p);
 }
 
 /* ---- mapping ------------------------------------------------------------- */

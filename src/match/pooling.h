@@ -26,7 +26,8 @@ struct subgraphs {
 };
 
 /* Ã[i] = A ∨ A² with i itself, of node[0 … count-1]. cap 0: no limit. Above it, cap members are
- * drawn by Philox from (seed, node), the node itself always among them. walk is scratch. */
+ * drawn by Philox from (seed, node), the node itself always among them. walk is scratch. Of a graph
+ * in parts, which must have the rows of neighbours, sets of nodes elsewhere stay empty. */
 consm_status subgraphs_collect(struct subgraphs *s, struct walk *walk, const struct csr *graph,
                                const uint8_t *keep, const int32_t *node, int64_t count, int64_t cap,
                                uint64_t seed);
@@ -45,6 +46,12 @@ struct pooling {
 consm_status pooling_new(struct pooling *p, int64_t count, int64_t classes, int64_t rows,
                          const int32_t *place);
 void pooling_free(struct pooling *p);
+
+/* The same for a graph in parts: of P the rows that `share` says, of its transpose those of the
+ * graph's share; with room for so many entries of either. */
+consm_status pooling_new_share(struct pooling *p, int64_t count, int64_t classes,
+                               const int32_t *place, const struct row_share *share,
+                               const struct row_share *nodes, int64_t entries);
 
 /* Room for so many entries; what P held is lost when it grows. */
 consm_status pooling_reserve(struct pooling *p, int64_t entries);

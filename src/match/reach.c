@@ -52,7 +52,10 @@ consm_status reach_new(struct reach *r, const struct match_data *d)
     TRY(ZNEW(near, d->nodes));
     TRY(NEW(rows, d->nodes));
     TRY(NEW(r->place, d->nodes));
-    walk_two_steps(near, d);
+    if (d->graph->share) /* everybody encodes his own nodes */
+        memset(near, 1, (size_t)d->nodes);
+    else
+        walk_two_steps(near, d);
     for (int64_t i = 0; i < d->nodes; i++) {
         r->place[i] = (int32_t)r->count;
         if (near[i])

@@ -66,19 +66,44 @@ static node activation(const struct matcher *m, struct program *p, node x)
 /* What two central nodes say of each other that a sum of two parts cannot: u·(q_i ∘ q_j) with the
  * class probabilities q = softmax(f(h)), one learned weight a class. It starts at 1: from a larger
  * start M leans on it alone, from a smaller one it learns it late. */
+static node agreement_of(struct program *p, node one, node other)
+{
+    return linear_from(p, "7", mul(p, one, other), 1, INIT_ONE);
+}
+
 static node agreement(struct program *p, node q, const struct index *i, const struct index *j)
 {
-    return linear_from(p, "7", mul(p, gather(p, q, i), gather(p, q, j)), 1, INIT_ONE);
+    node one = gather(p, q, i), other = gather(p, q, j);
+    return agreement_of(p, one, other);
+}
+
+/* What M makes of two subgraphs, before the sigmoid. */
+static node match_joined(const struct matcher *m, struct program *p, node left, node right,
+                         const struct index *i, const struct index *j)
+{
+    node joined = activation(m, p, add(p, gather(p, left, i), gather(p, right, j)));
+    return linear(p, "4", joined, 1);
 }
 
 /* q: class probabilities of the central nodes, read where M sees them. */
 static node match_parts(const struct matcher *m, struct program *p, node left, node right, node q,
                         const struct index *i, const struct index *j)
 {
-    node joined = activation(m, p, add(p, gather(p, left, i), gather(p, right, j)));
-    node score = linear(p, "4", joined, 1);
+    node score = match_joined(m, p, left, right, i, j);
     if (m->config->match_ego)
         score = add(p, score, agreement(p, q, i, j));
+    return sigmoid(p, score);
+}
+
+/* The same from heads of which only those that the pairs name are there. */
+static node match_named(const struct matcher *m, struct program *p, node left, node right,
+                        node head, const struct index *i, const struct index *j)
+{
+    node score = match_joined(m, p, left, right, i, j);
+    if (m->config->match_ego)
+        score =
+            add(p, score,
+                agreement_of(p, softmax(p, gather(p, head, i)), softmax(p, gather(p, head, j))));
     return sigmoid(p, score);
 }
 
@@ -138,6 +163,12 @@ static consm_status record_encode(struct matcher *m)
     m->head = class_head(m, m->learner.eval, m->embedding);
     program_keep(m->learner.eval, m->embedding);
     program_keep(m->learner.eval, m->head);
+    if (m->parts.membership) { /* r, the class means of h, as a product that ranks can divide */
+        struct program *p = m->learner.eval;
+        node of_class = input(p, m->parts.membership, m->data.nodes, m->data.classes);
+        m->parts.references = matmul_t(p, of_class, true, m->embedding, false);
+        program_keep(p, m->parts.references);
+    }
 done:
     return st;
 }
@@ -158,13 +189,26 @@ done:
     return st;
 }
 
+/* The nodes that the host brings: all, or the share of a graph in parts. */
+static int64_t rows_here(const struct matcher *m)
+{
+    const struct row_share *share = m->parts.share;
+    int64_t rows = share ? share->high - share->low : m->data.nodes;
+    return rows > 0 ? rows : 1;
+}
+
+/* Whose parameters scoring reads. */
+static struct learner *scorer(struct matcher *m)
+{
+    return m->parts.share ? &m->parts.alone : &m->learner;
+}
+
 /* h' of every node: of its h, or what the host brings. */
 static node pooled_subgraphs(struct matcher *m, struct program *p, node h)
 {
     if (m->apart.used)
         return apart_pool(m, p, h);
-    return m->pooled_input =
-               input(p, NULL, m->data.nodes, m->data.classes * m->config->match_width);
+    return m->pooled_input = input(p, NULL, rows_here(m), m->data.classes * m->config->match_width);
 }
 
 /* The first layer of M on the pooled subgraphs of all nodes, once for all batches of edges. */
@@ -173,10 +217,10 @@ static consm_status record_project(struct matcher *m)
     consm_status st = CONSM_OK;
     if (m->config->match_join != MATCH_JOIN_CONCAT)
         return CONSM_OK;
-    TRY(program_new(&m->project, m->learner.params, false));
+    TRY(program_new(&m->project, scorer(m)->params, false));
     struct program *p = m->project;
     node ego = m->apart.used ? matcher_encode(m, p, 0, true)
-                             : input(p, NULL, m->data.nodes, m->config->match_width);
+                             : input(p, NULL, rows_here(m), m->config->match_width);
     node pooled = pooled_subgraphs(m, p, ego);
     m->ego_input = ego;
     m->left_part = left_part(m, p, pooled, ego);
@@ -194,9 +238,16 @@ static consm_status record_score(struct matcher *m)
     const struct index *i = m->score_left, *j = m->score_right;
     int64_t n = m->data.nodes, width = m->config->match_hidden;
     node w;
-    TRY(program_new(&m->score, m->learner.params, false));
+    TRY(program_new(&m->score, scorer(m)->params, false));
     struct program *p = m->score;
-    if (m->project) {
+    if (m->parts.share) {
+        node left = input(p, m->parts.left_part, n, width);
+        node right = input(p, m->parts.right_part, n, width);
+        node head = input(p, m->parts.head, n, m->data.classes);
+        node there = match_named(m, p, left, right, head, i, j);
+        node back = match_named(m, p, left, right, head, j, i);
+        w = axpby(p, 0.5f, there, 0.5f, back);
+    } else if (m->project) {
         node left = m->left_input = input(p, NULL, n, width);
         node right = m->right_input = input(p, NULL, n, width);
         node q = softmax(p, m->head_input = input(p, NULL, n, m->data.classes));
@@ -223,10 +274,10 @@ static consm_status record_scoring(struct matcher *m)
     TRY(apart_record_map(m));
     TRY(program_compile(m->learner.eval, m->learner.backend));
     if (m->project)
-        TRY(program_compile(m->project, m->learner.backend));
+        TRY(program_compile(m->project, scorer(m)->backend));
     if (m->apart.map)
         TRY(program_compile(m->apart.map, m->learner.backend));
-    TRY(program_compile(m->score, m->learner.backend));
+    TRY(program_compile(m->score, scorer(m)->backend));
 done:
     return st;
 }

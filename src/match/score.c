@@ -12,6 +12,8 @@ consm_status matcher_pool(struct matcher *m, const int32_t *only, int64_t count)
     const float *h;
     TRY(matcher_references(&h, m));
     m->projected = false;
+    if (m->parts.share)
+        return parts_pool(m, only, count);
     if (m->apart.used) {
         apart_want(m, only, count);
         return CONSM_OK;
@@ -42,6 +44,8 @@ static consm_status project(struct matcher *m)
     if (m->projected)
         return CONSM_OK;
     m->projected = true;
+    if (m->parts.share)
+        return parts_project(m);
     if (!m->apart.used)
         program_bind(m->project ? m->project : m->score, m->pooled_input, m->pooled);
     if (!m->project)
@@ -66,7 +70,10 @@ consm_status matcher_match(struct matcher *m, float *w, const int32_t *left, con
 {
     consm_status st = CONSM_OK;
     const float *scores;
+    struct learner *l = m->parts.share ? &m->parts.alone : &m->learner;
     TRY(project(m));
+    if (m->parts.share)
+        TRY(parts_ends(m, left, right, count));
     for (int64_t first = 0; first < count; first += m->score_batch) {
         int64_t size = count - first < m->score_batch ? count - first : m->score_batch;
         /* A last batch that is not full keeps what stood behind it: those scores are not read. */
@@ -74,7 +81,7 @@ consm_status matcher_match(struct matcher *m, float *w, const int32_t *left, con
         memcpy(m->batch_right, right + first, (size_t)size * sizeof *right);
         TRY(index_set_rows(m->score_left, m->batch_left));
         TRY(index_set_rows(m->score_right, m->batch_right));
-        TRY(learner_read(&scores, &m->learner, m->score, m->scores));
+        TRY(learner_read(&scores, l, m->score, m->scores));
         memcpy(w + first, scores, (size_t)size * sizeof *w);
     }
 done:

@@ -3,10 +3,11 @@
 
 #include "base/alloc.h"
 #include "graph/roles.h"
+#include "graph/shared.h"
 #include <math.h>
 #include <string.h>
 
-enum { ENOUGH = 50, FEW = 3, STEPS = 50, TERMS = WITNESSES + 1 };
+enum { ENOUGH = 50, FEW = 3, STEPS = 50, TERMS = WITNESSES + 1, MOST_DRAWN = 65536 };
 
 static const double RIDGE = 1e-2;
 
@@ -26,11 +27,16 @@ static int usable(const struct edges *edges, int64_t e, const int32_t *label, co
 
 struct trust_sample {
     int64_t count;
-    int64_t *edge;                             /* (count) */
+    int64_t *edge;                             /* (count) its row of the witnesses */
     uint8_t *same;                             /* (count) the truth */
     double *x;                                 /* (count, TERMS) 1 and the standardised witnesses */
     double mean[WITNESSES], spread[WITNESSES]; /* so that the ridge treats all witnesses alike */
     bool both_kinds;                           /* enough of each to learn from */
+    /* Of a graph in parts: */
+    const struct row_share *share;
+    int64_t *mine, mines; /* which of this process's edges are among them */
+    float *own;           /* (mines, WITNESSES) what is said of these … */
+    void *row;            /* (count, WITNESSES) … and of all */
 };
 
 void trust_sample_free(struct trust_sample *s)
@@ -40,7 +46,79 @@ void trust_sample_free(struct trust_sample *s)
     mem_free(s->edge);
     mem_free(s->same);
     mem_free(s->x);
+    mem_free(s->mine);
+    mem_free(s->own);
+    mem_free(s->row);
     mem_free(s);
+}
+
+/* The sample of all processes: this one's, and of all whether they join one class. */
+static consm_status draw_sample(struct trust_sample *s, const struct edges *edges,
+                                const int32_t *label, const uint8_t *role)
+{
+    consm_status st = CONSM_OK;
+    uint8_t *marked = NULL, *same = NULL;
+    void *all = NULL;
+    uint64_t sure = 0;
+    s->share = edges->share;
+    TRY(NEW(marked, edges->count + 1));
+    for (int64_t e = 0; e < edges->count; e++)
+        sure += edges->left[e] < edges->right[e] && usable(edges, e, label, role) == 2;
+    int least = s->share->total(sure) >= ENOUGH ? 2 : 1;
+    for (int64_t e = 0; e < edges->count; e++)
+        marked[e] = usable(edges, e, label, role) >= least;
+    TRY(edges_draw(&s->mine, &s->mines, edges, marked, MOST_DRAWN, 0x7472757374u));
+    TRY(NEW(s->own, s->mines * WITNESSES + 1));
+    TRY(NEW(same, s->mines + 1));
+    for (int64_t i = 0; i < s->mines; i++)
+        same[i] = label[edges->left[s->mine[i]]] == label[edges->right[s->mine[i]]];
+    TRY(row_share_all(&all, &s->count, s->share, same, s->mines, 1));
+    s->same = all;
+    TRY(NEW(s->edge, s->count + 1));
+    for (int64_t i = 0; i < s->count; i++)
+        s->edge[i] = i;
+done:
+    mem_free(marked);
+    mem_free(same);
+    return st;
+}
+
+consm_status trust_sample_rows(const float **out, struct trust_sample *s, const float *x)
+{
+    consm_status st = CONSM_OK;
+    size_t row = WITNESSES * sizeof *x;
+    int64_t count;
+    *out = x;
+    if (!s->share)
+        return CONSM_OK;
+    for (int64_t i = 0; i < s->mines; i++)
+        memcpy(s->own + i * WITNESSES, x + s->mine[i] * WITNESSES, row);
+    mem_free(s->row);
+    TRY(row_share_all(&s->row, &count, s->share, s->own, s->mines, row));
+    *out = s->row;
+done:
+    return st;
+}
+
+/* All that may be used. */
+static consm_status list_sample(struct trust_sample *s, const struct edges *edges,
+                                const int32_t *label, const uint8_t *role)
+{
+    consm_status st = CONSM_OK;
+    int64_t count[3] = {0}, at = 0;
+    for (int64_t e = 0; e < edges->count; e++)
+        count[usable(edges, e, label, role)]++;
+    int least = count[2] >= ENOUGH ? 2 : 1;
+    s->count = least == 2 ? count[2] : count[1] + count[2];
+    TRY(NEW(s->edge, s->count));
+    TRY(NEW(s->same, s->count));
+    for (int64_t e = 0; e < edges->count; e++)
+        if (usable(edges, e, label, role) >= least) {
+            s->same[at] = label[edges->left[e]] == label[edges->right[e]];
+            s->edge[at++] = e;
+        }
+done:
+    return st;
 }
 
 consm_status trust_sample_new(struct trust_sample **out, const struct edges *edges,
@@ -48,23 +126,13 @@ consm_status trust_sample_new(struct trust_sample **out, const struct edges *edg
 {
     consm_status st = CONSM_OK;
     struct trust_sample *s = NULL;
-    int64_t count[3] = {0}, kind[2] = {0}, at = 0;
+    int64_t kind[2] = {0};
     *out = NULL;
     TRY(ZNEW(s, 1));
-    for (int64_t e = 0; e < edges->count; e++) {
-        count[usable(edges, e, label, role)]++;
-    }
-    int least = count[2] >= ENOUGH ? 2 : 1;
-    s->count = least == 2 ? count[2] : count[1] + count[2];
-    TRY(NEW(s->edge, s->count));
-    TRY(NEW(s->same, s->count));
+    TRY(edges->share ? draw_sample(s, edges, label, role) : list_sample(s, edges, label, role));
     TRY(NEW(s->x, s->count * TERMS));
-    for (int64_t e = 0; e < edges->count; e++)
-        if (usable(edges, e, label, role) >= least) {
-            s->same[at] = label[edges->left[e]] == label[edges->right[e]];
-            kind[s->same[at]]++;
-            s->edge[at++] = e;
-        }
+    for (int64_t i = 0; i < s->count; i++)
+        kind[s->same[i]]++;
     s->both_kinds = kind[0] >= FEW && kind[1] >= FEW;
     *out = s;
     s = NULL;

@@ -30,6 +30,7 @@ struct witness_data {
     const struct csr *sparse; /* (n, f) features as stored, or NULL … */
     const float *dense;       /* … then these */
     int64_t features, classes;
+    const uint8_t *here; /* (n) of a graph in parts: whose features and neighbours are; NULL: all */
 };
 
 /* x (|E|, WITNESSES), row by row. What only the data says is computed here, once. */
@@ -48,11 +49,16 @@ struct trust {
 };
 
 /* The edges that a fit may use: those between two validation nodes; when there are fewer than 50,
- * all whose ends are known (training or validation). */
+ * all whose ends are known (training or validation). Of a graph in parts at most 65,536 of them,
+ * drawn, which all processes have. */
 struct trust_sample;
 consm_status trust_sample_new(struct trust_sample **out, const struct edges *edges,
                               const int32_t *label, const uint8_t *role);
 void trust_sample_free(struct trust_sample *s);
+
+/* What the witnesses say of the sample, for trust_fit(): x itself, or, of a graph in parts, rows of
+ * all processes, valid until the next call. */
+consm_status trust_sample_rows(const float **out, struct trust_sample *s, const float *x);
 
 /* With fewer than three edges that join one class, or three that do not, there is nothing to learn
  * from, and trust is the mean of coefficient and agreement as they are. Newton's method with a

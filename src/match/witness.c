@@ -70,7 +70,8 @@ static void measure_worker(void *arg, struct worker who)
     int64_t from, to;
     team_range(who, q->d->graph->rows, 16, &from, &to);
     for (int64_t i = from; i < to; i++)
-        measure_row(q, i);
+        if (!q->d->here || q->d->here[i])
+            measure_row(q, i);
 }
 
 static double dense_product(const float *a, const float *b, int64_t f)

@@ -170,15 +170,20 @@ consm_status ot_check_points(const float *x, int64_t n, int64_t f, const char *w
     return CONSM_OK;
 }
 
+double ot_epsilon_of(double sum, int64_t count, const struct consm_ot_options *options)
+{
+    if (!options->relative)
+        return options->epsilon;
+    double epsilon = sum > 0 ? options->epsilon * (sum / (double)count) : options->epsilon;
+    return epsilon > DBL_MIN ? epsilon : DBL_MIN;
+}
+
 double ot_epsilon(const double *cost, int64_t c, int64_t n, const struct consm_ot_options *options)
 {
     double sum = 0;
-    if (!options->relative)
-        return options->epsilon;
-    for (int64_t i = 0; i < c * n; i++)
+    for (int64_t i = 0; options->relative && i < c * n; i++)
         sum += fabs(cost[i]);
-    double epsilon = sum > 0 ? options->epsilon * (sum / (double)(c * n)) : options->epsilon;
-    return epsilon > DBL_MIN ? epsilon : DBL_MIN;
+    return ot_epsilon_of(sum, c * n, options);
 }
 
 consm_status ot_check_options(const struct consm_ot_options *o)

@@ -32,6 +32,8 @@ consm_status ot_check_points(const float *x, int64_t n, int64_t f, const char *w
 /* ε of a problem: options->epsilon, times the mean |cost| when it is relative (times 1 when every
  * cost is zero, where any ε gives the same plan). */
 double ot_epsilon(const double *cost, int64_t c, int64_t n, const struct consm_ot_options *options);
+/* The same of so many costs whose magnitudes sum to that. */
+double ot_epsilon_of(double sum, int64_t count, const struct consm_ot_options *options);
 
 /* Method, metric, ε, tolerance and iteration cap make sense. */
 consm_status ot_check_options(const struct consm_ot_options *options);

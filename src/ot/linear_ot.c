@@ -51,6 +51,7 @@ struct seat {
 
 struct ot_plans {
     int64_t n, c;
+    bool sparse;     /* few nodes are here: what there is of nodes lies in sparse memory */
     int64_t largest; /* set */
     struct consm_ot_options options;
     double *node_cost;     /* (n, c) */
@@ -80,8 +81,29 @@ done:
     return st;
 }
 
-consm_status ot_plans_new(struct ot_plans **out, int64_t n, int64_t c, int64_t largest,
-                          const struct consm_ot_options *options, int threads)
+/* What there is of every node. */
+static consm_status node_rooms(struct ot_plans *p)
+{
+    consm_status st = CONSM_OK;
+    size_t costs = (size_t)(p->n * p->c);
+    bool kernels = p->options.method == CONSM_OT_SINKHORN;
+    if (p->sparse) {
+        p->node_cost = mem_sparse_alloc(costs, sizeof *p->node_cost);
+        p->node_nearest = mem_sparse_alloc((size_t)p->n, sizeof *p->node_nearest);
+        p->node_kernel = kernels ? mem_sparse_alloc(costs, sizeof *p->node_kernel) : NULL;
+        bool made = p->node_cost && p->node_nearest && (p->node_kernel || !kernels);
+        return made ? CONSM_OK : CONSM_ENOMEM;
+    }
+    TRY(NEW(p->node_cost, costs));
+    TRY(NEW(p->node_nearest, p->n));
+    if (kernels)
+        TRY(NEW(p->node_kernel, costs));
+done:
+    return st;
+}
+
+static consm_status plans_new(struct ot_plans **out, int64_t n, int64_t c, int64_t largest,
+                              const struct consm_ot_options *options, int threads, bool sparse)
 {
     consm_status st = CONSM_OK;
     struct ot_plans *p = NULL;
@@ -93,12 +115,10 @@ consm_status ot_plans_new(struct ot_plans **out, int64_t n, int64_t c, int64_t l
     p->c = c;
     p->largest = largest;
     p->options = *options;
-    TRY(NEW(p->node_cost, n * c));
-    TRY(NEW(p->node_nearest, n));
-    if (options->method == CONSM_OT_SINKHORN) {
-        TRY(NEW(p->node_kernel, n * c));
+    p->sparse = sparse;
+    TRY(node_rooms(p));
+    if (options->method == CONSM_OT_SINKHORN)
         TRY(NEW(p->potential, c));
-    }
     TRY(ZNEW(p->seat, threads));
     p->seats = threads;
     for (int t = 0; t < threads; t++)
@@ -108,6 +128,18 @@ consm_status ot_plans_new(struct ot_plans **out, int64_t n, int64_t c, int64_t l
 done:
     ot_plans_free(p);
     return st;
+}
+
+consm_status ot_plans_new(struct ot_plans **out, int64_t n, int64_t c, int64_t largest,
+                          const struct consm_ot_options *options, int threads)
+{
+    return plans_new(out, n, c, largest, options, threads, false);
+}
+
+consm_status ot_plans_new_sparse(struct ot_plans **out, int64_t n, int64_t c, int64_t largest,
+                                 const struct consm_ot_options *options, int threads)
+{
+    return plans_new(out, n, c, largest, options, threads, true);
 }
 
 void ot_plans_free(struct ot_plans *p)
@@ -122,9 +154,10 @@ void ot_plans_free(struct ot_plans *p)
         ot_sinkhorn_work_free(p->seat[t].sinkhorn);
     }
     mem_free(p->seat);
-    mem_free(p->node_cost);
-    mem_free(p->node_nearest);
-    mem_free(p->node_kernel);
+    void (*release)(void *) = p->sparse ? mem_sparse_free : mem_free;
+    release(p->node_cost);
+    release(p->node_nearest);
+    release(p->node_kernel);
     mem_free(p->potential);
     mem_free(p);
 }
@@ -133,7 +166,8 @@ struct costing {
     struct ot_plans *p;
     const float *h, *r;
     int64_t f;
-    const int32_t *node; /* of h's rows; NULL: row i is node i */
+    const int32_t *node; /* (count) whose costs; NULL: all */
+    bool packed;         /* row i of h is that of node[i], not of node i */
     int64_t count;
 };
 
@@ -147,7 +181,8 @@ static void node_costs(void *arg, struct worker who)
     for (int64_t i = from; i < to; i++) {
         const int64_t at = q->node ? q->node[i] : i;
         double *cost = p->node_cost + at * c;
-        ot_cost_matrix(cost, q->r, q->h + i * q->f, c, 1, q->f, p->options.metric);
+        ot_cost_matrix(cost, q->r, q->h + (q->packed ? i : at) * q->f, c, 1, q->f,
+                       p->options.metric);
         ot_nearest(p->node_nearest + at, cost, c, 1);
     }
 }
@@ -190,13 +225,17 @@ static void solve_set(struct ot_plans *p, struct seat *seat, int64_t size)
     seat->unconverged += !result.converged;
 }
 
-/* ε and the potentials that the kernel starts from: those of evenly spaced nodes, as many as a set
- * may have. */
+/* The potentials that the kernel starts from: those of evenly spaced nodes, as many as a set may
+ * have. */
+static int64_t sample_size(const struct ot_plans *p)
+{
+    return p->largest < p->n ? p->largest : p->n;
+}
+
 static void solve_sample(struct ot_plans *p)
 {
     struct seat *seat = &p->seat[0];
-    int64_t size = p->largest < p->n ? p->largest : p->n, c = p->c, unconverged = seat->unconverged;
-    p->epsilon = ot_epsilon(p->node_cost, c, p->n, &p->options);
+    int64_t size = sample_size(p), c = p->c, unconverged = seat->unconverged;
     for (int64_t l = 0; l < size; l++)
         for (int64_t k = 0; k < c; k++)
             seat->cost[k * size + l] = p->node_cost[l * p->n / size * c + k];
@@ -207,30 +246,67 @@ static void solve_sample(struct ot_plans *p)
 
 static void node_kernels(void *arg, struct worker who)
 {
-    struct ot_plans *p = arg;
+    const struct costing *q = arg;
+    struct ot_plans *p = q->p;
     int64_t from, to, c = p->c;
-    team_range(who, p->n, 16, &from, &to);
-    for (int64_t i = from; i < to; i++)
+    team_range(who, q->count, 16, &from, &to);
+    for (int64_t l = from; l < to; l++) {
+        int64_t i = q->node ? q->node[l] : l;
         ot_scaling_kernel(p->node_kernel + i * c, p->node_cost + i * c, p->potential, p->epsilon,
                           c);
+    }
 }
 
 void ot_plans_costs(struct ot_plans *p, const float *h, const float *r, int64_t f,
                     struct team *team)
 {
-    struct costing q = {p, h, r, f, NULL, p->n};
+    struct costing q = {p, h, r, f, NULL, false, p->n};
     run(team, node_costs, &q);
     if (p->options.method == CONSM_OT_SINKHORN) {
+        p->epsilon = ot_epsilon(p->node_cost, p->c, p->n, &p->options);
         solve_sample(p);
-        run(team, node_kernels, p);
+        run(team, node_kernels, &q);
     }
 }
 
 void ot_plans_some_costs(struct ot_plans *p, const float *h, const float *r, int64_t f,
                          const int32_t *node, int64_t count, struct team *team)
 {
-    struct costing q = {p, h, r, f, node, count};
+    struct costing q = {p, h, r, f, node, true, count};
     run(team, node_costs, &q);
+}
+
+void ot_plans_sample(uint8_t *sample, const struct ot_plans *p)
+{
+    int64_t size = sample_size(p);
+    for (int64_t l = 0; p->options.method == CONSM_OT_SINKHORN && l < size; l++)
+        sample[l * p->n / size] = 1;
+}
+
+void ot_plans_costs_of(struct ot_plans *p, const float *h, const float *r, int64_t f,
+                       const int32_t *row, int64_t count, struct team *team)
+{
+    struct costing q = {p, h, r, f, row, false, count};
+    run(team, node_costs, &q);
+}
+
+double ot_plans_magnitude(const struct ot_plans *p, int64_t row)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < p->c; k++)
+        sum += fabs(p->node_cost[row * p->c + k]);
+    return sum;
+}
+
+void ot_plans_settle(struct ot_plans *p, double magnitudes, const int32_t *row, int64_t count,
+                     struct team *team)
+{
+    struct costing q = {p, NULL, NULL, 0, row, false, count};
+    if (p->options.method != CONSM_OT_SINKHORN)
+        return;
+    p->epsilon = ot_epsilon_of(magnitudes, p->c * p->n, &p->options);
+    solve_sample(p);
+    run(team, node_kernels, &q);
 }
 
 /* Whether u and the shared kernel give the set's plan; otherwise solve_set() must. */

@@ -56,6 +56,20 @@ void ot_plans_costs(struct ot_plans *p, const float *h, const float *r, int64_t 
 void ot_plans_some_costs(struct ot_plans *p, const float *h, const float *r, int64_t f,
                          const int32_t *node, int64_t count, struct team *team);
 
+/*
+ * The same where some nodes only are here: row (count) of them, ascending. The costs of these;
+ * then, with the magnitudes of all n nodes added up, what else sets need. What everybody must have
+ * beside the points of his sets is marked in sample (n).
+ */
+consm_status ot_plans_new_sparse(struct ot_plans **out, int64_t n, int64_t c, int64_t largest,
+                                 const struct consm_ot_options *options, int threads);
+void ot_plans_sample(uint8_t *sample, const struct ot_plans *p);
+void ot_plans_costs_of(struct ot_plans *p, const float *h, const float *r, int64_t f,
+                       const int32_t *row, int64_t count, struct team *team);
+double ot_plans_magnitude(const struct ot_plans *p, int64_t row); /* Σ_k |cost| of that node */
+void ot_plans_settle(struct ot_plans *p, double magnitudes, const int32_t *row, int64_t count,
+                     struct team *team);
+
 /* reference (size), or weight (c, size) with columns that sum to 1 / size; point NULL: rows 0, 1 …
  * Two threads never share a seat. */
 void ot_plans_assign(struct ot_plans *p, int seat, int32_t *reference, const int32_t *point,

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "match/prune.h"
 #include "train/edge_trust.h"
+#include "train/propagation.h"
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ bool consm_known(const struct problem *problem, int32_t i)
 
 double consm_estimate_zeta(const struct edges *edges, const struct problem *problem)
 {
-    int64_t same = 1, all = 2;
+    int64_t same = 0, all = 0;
     for (int64_t e = 0; e < edges->count; e++) {
         int32_t i = edges->left[e], j = edges->right[e];
         if (!consm_known(problem, i) || !consm_known(problem, j))
@@ -24,43 +25,97 @@ double consm_estimate_zeta(const struct edges *edges, const struct problem *prob
         same += problem->label[i] == problem->label[j];
         all++;
     }
-    return (double)same / (double)all;
+    if (edges->share) { /* every edge is on two lists, or twice on one */
+        same = (int64_t)edges->share->total((uint64_t)same) / 2;
+        all = (int64_t)edges->share->total((uint64_t)all) / 2;
+    }
+    return (double)(1 + same) / (double)(2 + all);
 }
 
 /* ---- L_SUP --------------------------------------------------------------- */
 
-void consm_propagation(float *slope, float *constant, const float *w, const struct edges *edges,
-                       const uint8_t *role, double lambda, double zeta, const struct config *c,
-                       int32_t *order)
+/* slope (|E|) becomes 1 for the confident edges and 0 for the others. */
+static consm_status mark_confident(float *slope, const float *w, const struct edges *edges,
+                                   int64_t confident, int32_t *order)
 {
-    int64_t count = edges->count, confident = (int64_t)floor(zeta * (double)count);
-    double share = lambda / (c->lambda_per == LAMBDA_PER_MEAN && count > 0 ? (double)count : 1);
-    double fixed = 0;
-    prune_first(order, w, count, confident);
-    for (int64_t e = 0; e < count; e++)
-        slope[order[e]] = e < confident;
-    for (int64_t e = 0; e < count; e++) {
+    consm_status st = CONSM_OK;
+    uint8_t *chosen = NULL;
+    if (!edges->share) {
+        prune_first(order, w, edges->count, confident);
+        for (int64_t e = 0; e < edges->count; e++)
+            slope[order[e]] = e < confident;
+        return CONSM_OK;
+    }
+    TRY(NEW(chosen, edges->count + 1));
+    TRY(edges_top(chosen, edges, w, confident));
+    for (int64_t e = 0; e < edges->count; e++)
+        slope[e] = chosen[e];
+done:
+    mem_free(chosen);
+    return st;
+}
+
+/* Of a graph in parts a node's edges are one process's sum, and all add the nodes in one order;
+ * every edge counts from both ends. */
+static consm_status sum_nodes(double *sum, const double *fixed, const struct edges *edges)
+{
+    consm_status st = CONSM_OK;
+    double *of_node = NULL;
+    int64_t n = edges->share->cut[edges->share->parts];
+    TRY(ZNEW(of_node, n));
+    for (int64_t e = 0; e < edges->count; e++)
+        of_node[edges->left[e]] += fixed[e];
+    TRY(edges->share->gather(of_node, sizeof *of_node));
+    *sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        *sum += of_node[i] / 2;
+done:
+    mem_free(of_node);
+    return st;
+}
+
+consm_status consm_propagation(float *slope, float *constant, const float *w,
+                               const struct edges *edges, const uint8_t *role, double lambda,
+                               double zeta, const struct config *c, int32_t *order)
+{
+    consm_status st = CONSM_OK;
+    int64_t all = edges_all(edges), confident = (int64_t)floor(zeta * (double)all);
+    double share = lambda / (c->lambda_per == LAMBDA_PER_MEAN && all > 0 ? (double)all : 1);
+    double fixed = 0, *of_edge = NULL;
+    if (edges->share)
+        TRY(NEW(of_edge, edges->count + 1));
+    TRY(mark_confident(slope, w, edges, confident, order));
+    for (int64_t e = 0; e < edges->count; e++) {
         int labelled =
             (role[edges->left[e]] == SPLIT_TRAIN) + (role[edges->right[e]] == SPLIT_TRAIN);
         double alpha = labelled == 2 ? 0 : labelled == 1 ? c->alpha_lu : c->alpha_uu;
         bool attract = slope[e] > 0;
+        double part = attract ? share * alpha * w[e] : 0;
         slope[e] = (float)(share * alpha * (attract ? -w[e] : 1 - w[e]));
-        fixed += attract ? share * alpha * w[e] : 0;
+        fixed += part;
+        if (of_edge)
+            of_edge[e] = part;
     }
+    if (of_edge)
+        TRY(sum_nodes(&fixed, of_edge, edges));
     *constant = (float)fixed;
+done:
+    mem_free(of_edge);
+    return st;
 }
 
 static node extra_loss(struct session *s, struct program *p, node logits)
 {
     struct consm *own = s->own;
     int64_t count = own->edges->count;
-    if (count == 0)
+    if (edges_all(own->edges) == 0)
         return fill(p, 0, 1, 1);
     if (s->options.config.distance == DISTANCE_SQUARED)
         return program_fault(p, "distance squared: consm knows logits and probabilities");
     node x = s->options.config.distance == DISTANCE_PROBABILITIES ? softmax(p, logits) : logits;
-    node cosine = pair_cosine(p, x, own->left, own->right);
-    node pull = dot(p, cosine, input(p, own->slope, count, 1));
+    node pull = own->pulls ? pulls_cosine(p, own->pulls, x)
+                           : dot(p, pair_cosine(p, x, own->left, own->right),
+                                 input(p, own->slope, count, 1));
     pull = add(p, pull, input(p, &own->constant, 1, 1));
     return own->guesses.label ? add(p, pull, consm_guess_loss(s, p, logits)) : pull;
 }
@@ -84,7 +139,11 @@ static void consm_close(struct session *s)
     views_free(own->own_views);
     mem_free(own->train);
     mem_free(own->w);
-    mem_free(own->slope);
+    if (own->pulls)
+        pulls_free(own->pulls);
+    else
+        mem_free(own->slope);
+    consm_close_parts(s);
     mem_free(own->order);
     mem_free(own->witness);
     trust_sample_free(own->sample);
@@ -107,27 +166,43 @@ done:
     return st;
 }
 
-static consm_status consm_open(struct session *s)
+/* The edges, and what L_SUP says of each: a list, or values of a matrix. */
+static consm_status open_edges(struct session *s, struct consm *own)
 {
     consm_status st = CONSM_OK;
-    struct consm *own;
-    TRY(ZNEW(own, 1));
-    s->own = own;
-    own->outlook.begun = clock_seconds();
-    if (s->options.eval_only) {
-        own->zeta = s->options.config.zeta;
-        TRY(consm_open_messages(s));
-        return declare_store(s);
-    }
-    TRY(edges_new(&own->edges, s->problem->graph));
+    const struct csr *graph = s->problem->graph;
+    TRY(edges_new(&own->edges, graph));
     int64_t count = own->edges->count;
     TRY(ZNEW(own->w, count));
+    if (graph->share) {
+        TRY(pulls_new(&own->pulls, graph));
+        own->slope = own->pulls->val + graph->start[graph->share->low];
+        return CONSM_OK;
+    }
     TRY(ZNEW(own->slope, count));
     TRY(NEW(own->order, count));
     TRY(index_new(&own->left, count, s->problem->nodes));
     TRY(index_new(&own->right, count, s->problem->nodes));
     TRY(index_set(own->left, own->edges->left));
     TRY(index_set(own->right, own->edges->right));
+done:
+    return st;
+}
+
+static consm_status consm_open(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own;
+    TRY(ZNEW(own, 1));
+    s->own = own;
+    TRY(consm_open_parts(s));
+    own->outlook.begun = clock_seconds();
+    if (s->options.eval_only) {
+        own->zeta = s->options.config.zeta;
+        TRY(consm_open_messages(s));
+        return declare_store(s);
+    }
+    TRY(open_edges(s, own));
     own->zeta = isnan(s->options.config.zeta) ? consm_estimate_zeta(own->edges, s->problem)
                                               : s->options.config.zeta;
     s->options.config.zeta = own->zeta;
@@ -144,6 +219,10 @@ done:
 const float *consm_dense(const struct session *s)
 {
     bool standard = s->options.config.normalize_features == FEATURES_STANDARD;
+    if (s->in_parts && s->options.config.normalize_features != FEATURES_ROW)
+        return s->in_parts;
+    if (s->problem->graph->share)
+        return ((const struct consm *)s->own)->stored;
     return standard && s->dense_normalized ? s->dense_normalized : s->problem->dense;
 }
 
@@ -170,6 +249,7 @@ consm_status consm_open_matcher(struct session *s)
     struct consm *own = s->own;
     if (!own->edges)
         TRY(edges_new(&own->edges, s->problem->graph));
+    TRY(consm_store_features(s));
     struct match_data data = consm_match_data(s);
     TRY(matcher_new(&own->matcher, &data, &s->options.config, s->options.seed, s->backend));
     if (own->own_views)
@@ -212,7 +292,7 @@ static consm_status match_round(struct session *s, int64_t round)
     consm_weigh_messages(s);
     if (by_trust)
         trust_apply(own->w, &trust, own->witness, own->edges->count);
-    consm_pull(s);
+    TRY(consm_pull(s));
     own->outlook.match = clock_seconds() - since;
 done:
     return st;
@@ -344,7 +424,7 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
     struct progress progress = {.seed = s->options.seed, .epochs = planned(c)};
     progress.epochs = progress.epochs < c->epochs ? progress.epochs : c->epochs;
     double since = clock_seconds();
-    if (own->edges->count > 0 && !own->matcher)
+    if (edges_all(own->edges) > 0 && !own->matcher)
         TRY(consm_open_matcher(s));
     if (own->matcher && c->coefficients == COEFFICIENTS_TRUST)
         TRY(consm_open_witnesses(s));
@@ -352,7 +432,7 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
     own->outlook.examined = at->begun;
     if (!at->begun)
         TRY(begin(s, at, &progress));
-    consm_pull(s);
+    TRY(consm_pull(s));
     for (;;) {
         TRY(at->choosing ? consm_choose_arm(s, &progress) : update_gnn(s, &progress));
         if (at->round > 0)
@@ -383,8 +463,11 @@ static consm_status consm_memory(struct session *s, memory_fn see, void *ctx)
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     size_t bytes = (size_t)own->edges->count * sizeof(float);
+    if (own->pulls)
+        return status_fail(CONSM_EINVAL, "consm of a graph in parts has no checkpoints: what it "
+                                         "says of edges lies with all ranks");
     see(ctx, "consm.place", &own->place, sizeof own->place);
-    if (own->edges->count == 0)
+    if (edges_all(own->edges) == 0)
         return CONSM_OK;
     if (!own->matcher)
         TRY(consm_open_matcher(s));
@@ -454,6 +537,7 @@ const struct procedure consm_procedure = {
     .plain_phase = true,
     .fit = consm_fit,
     .resumes = true,
+    .parts = true,
     .memory = consm_memory,
     .sound = consm_sound,
     .close = consm_close,

@@ -55,15 +55,21 @@ struct consm {
     struct outlook outlook;
 
     struct index *left, *right; /* (|E|) the ends of every edge */
-    float *w;       /* (|E|) what the last round trusted each edge; matching alone at the end */
-    float *slope;   /* (|E|) λ-weighted factors of the cosines in L_SUP */
-    float constant; /* the part of λ·L_SUP that does not depend on the logits */
-    int32_t *order; /* (|E|) scratch of selections */
+    float *w;          /* (|E|) what the last round trusted each edge; matching alone at the end */
+    float *slope;      /* (|E|) λ-weighted factors of the cosines in L_SUP */
+    struct csr *pulls; /* of a graph in parts: the matrix that these are the values of */
+    float constant;    /* the part of λ·L_SUP that does not depend on the logits */
+    int32_t *order;    /* (|E|) scratch of selections */
     struct consm_guesses guesses;
 
     float *witness;              /* (|E|, WITNESSES) what speaks for each edge; NULL until asked */
     bool heard;                  /* … by the finished model */
     struct trust_sample *sample; /* the edges that may be learned from */
+
+    /* Of a graph in parts: */
+    struct row_halo *neighbours; /* of the share's nodes */
+    float *near_logits;          /* (n, c) of these, too */
+    float *stored;               /* (n, f) the share's features where the session has others */
 
     const struct problem *plain_problem; /* as the session got it */
     struct problem own_problem;          /* with views whose values follow the coefficients */
@@ -76,11 +82,11 @@ struct consm {
 /* λ·L_SUP = constant + Σ_e slope_e·cos_e (Eq. our_lp, with d = 1 - cos):
  *   w_e > k:  α·w_e·(1 - cos_e)        w_e ≤ k:  α·(1 - w_e)·cos_e
  * confident edges are the ⌊ζ|E|⌋ largest w, of equal ones the earlier; α is alpha_lu, alpha_uu, or
- * 0 between labelled nodes.
+ * 0 between labelled nodes. order (|E|) is scratch; of a graph in parts NULL.
  */
-void consm_propagation(float *slope, float *constant, const float *w, const struct edges *edges,
-                       const uint8_t *role, double lambda, double zeta, const struct config *c,
-                       int32_t *order);
+consm_status consm_propagation(float *slope, float *constant, const float *w,
+                               const struct edges *edges, const uint8_t *role, double lambda,
+                               double zeta, const struct config *c, int32_t *order);
 
 /* ζ from training and validation labels: the share of edges between nodes with known labels that
  * join one class, smoothed by one edge of each kind. */
@@ -98,6 +104,21 @@ double consm_kept_share(const struct session *s, enum config_prune_by by, int64_
 /* What a matching module of the session works on. */
 struct match_data consm_match_data(const struct session *s);
 const float *consm_dense(const struct session *s); /* (n, f) features that it reads, or NULL */
+
+/* ---- consm_parts.c: graphs of which every rank has a share ---- */
+
+/* Refuses what cannot be, before anything is made; knows the neighbours. */
+consm_status consm_open_parts(struct session *s);
+void consm_close_parts(struct session *s);
+
+/* Features as they are stored, where the session's programs read others. */
+consm_status consm_store_features(struct session *s);
+
+/* Logits (n, classes) of the share's nodes and of their neighbours. */
+consm_status consm_near_logits(const float **out, struct session *s);
+
+/* witness_data_only() with the neighbours' features and rows. */
+consm_status consm_near_witnesses(float *x, const struct witness_data *data, struct session *s);
 
 /* Fills place.quality and place.prune_by (consm_exam.c). */
 consm_status consm_examine_matching(struct session *s);
@@ -171,7 +192,7 @@ int consm_arms(struct consm_arm arm[CONSM_ARMS], const struct config *c);
 int64_t consm_round_updates(const struct config *c, int64_t round);
 
 /* Sets the propagation loss of the present arm from own->w. */
-void consm_pull(struct session *s);
+consm_status consm_pull(struct session *s);
 
 /* Makes room for what a choice puts aside; remembers the point where arms part; tries them all and
  * leaves the best in place.arm; writes it into the configuration, when training ends. */

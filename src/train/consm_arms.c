@@ -61,18 +61,23 @@ int64_t consm_round_updates(const struct config *c, int64_t round)
     return updates;
 }
 
-void consm_pull(struct session *s)
+consm_status consm_pull(struct session *s)
 {
+    consm_status st = CONSM_OK;
     struct consm *own = s->own;
     struct consm_arm arm = arm_now(s);
     s->without_extra = own->place.round == 0 || (arm.lambda == 0 && !arm.guesses);
     if (s->without_extra)
-        return;
-    consm_propagation(own->slope, &own->constant, own->w, own->edges, s->problem->role, arm.lambda,
-                      arm.all ? 1 : own->zeta, &s->options.config, own->order);
+        return CONSM_OK;
+    TRY(consm_propagation(own->slope, &own->constant, own->w, own->edges, s->problem->role,
+                          arm.lambda, arm.all ? 1 : own->zeta, &s->options.config, own->order));
     consm_heed_guesses(s, arm.guesses);
+    if (own->pulls)
+        csr_touch(own->pulls);
     session_touch(s, own->slope);
     session_touch(s, &own->constant);
+done:
+    return st;
 }
 
 void consm_settle_arm(struct session *s)
@@ -103,7 +108,7 @@ static consm_status go_on(struct session *s, struct tried *t, int64_t until,
     bool fresh = t->val < 0;
     at->arm = t->number;
     TRY(snapshot_put_point(fresh ? &own->fork : t->at, &s->learner));
-    consm_pull(s);
+    TRY(consm_pull(s));
     int64_t coming = own->fork.steps + until - s->learner.steps,
             left = s->options.config.epochs - at->updates;
     session_promise(s, coming < left ? coming : left);

@@ -7,8 +7,10 @@
 
 #include "base/log.h"
 #include "base/rng.h"
+#include "graph/shared.h"
 #include "stats/stats.h"
 #include <math.h>
+#include <stdlib.h>
 
 enum {
     FOLDS = 5,            /* one in five is held out */
@@ -128,7 +130,46 @@ done:
     return st;
 }
 
-/* Edges with two known ends, at most one of which trains: reservoir sampling (Vitter 1985). */
+/* Two known ends, at most one of which trains. */
+static bool may_ask(const struct problem *problem, int32_t i, int32_t j)
+{
+    return consm_known(problem, i) && consm_known(problem, j) &&
+           !(problem->role[i] == SPLIT_TRAIN && problem->role[j] == SPLIT_TRAIN);
+}
+
+/* Of a graph in parts all ranks ask about the same edges of all. */
+static consm_status ask_about_drawn(struct exam *x)
+{
+    consm_status st = CONSM_OK;
+    const struct edges *edges = ((struct consm *)x->s->own)->edges;
+    const struct problem *problem = x->s->problem;
+    int64_t *place = NULL, count, all;
+    uint8_t *marked = NULL;
+    int32_t(*ends)[2] = NULL;
+    void *came = NULL;
+    TRY(NEW(marked, edges->count + 1));
+    for (int64_t e = 0; e < edges->count; e++)
+        marked[e] = may_ask(problem, edges->left[e], edges->right[e]);
+    TRY(edges_draw(&place, &count, edges, marked, MOST_EDGES, x->s->options.seed));
+    TRY(NEW(ends, count + 1));
+    for (int64_t k = 0; k < count; k++) {
+        ends[k][0] = edges->left[place[k]];
+        ends[k][1] = edges->right[place[k]];
+    }
+    TRY(row_share_all(&came, &all, edges->share, ends, count, sizeof *ends));
+    for (int64_t k = 0; k < all; k++) {
+        const int32_t *pair = (const int32_t *)came + 2 * k;
+        ask(&x->known_edges, problem->label, pair[0], pair[1]);
+    }
+done:
+    mem_free(place);
+    mem_free(marked);
+    mem_free(ends);
+    mem_free(came);
+    return st;
+}
+
+/* Edges that may be asked about: reservoir sampling (Vitter 1985). */
 static consm_status ask_about_edges(struct exam *x, struct rng *r)
 {
     consm_status st = CONSM_OK;
@@ -137,10 +178,11 @@ static consm_status ask_about_edges(struct exam *x, struct rng *r)
     struct questions *q = &x->known_edges;
     int64_t met = 0;
     TRY(questions_new(q, MOST_EDGES));
+    if (edges->share)
+        return ask_about_drawn(x);
     for (int64_t e = 0; e < edges->count; e++) {
         int32_t i = edges->left[e], j = edges->right[e];
-        if (!consm_known(problem, i) || !consm_known(problem, j) ||
-            (problem->role[i] == SPLIT_TRAIN && problem->role[j] == SPLIT_TRAIN))
+        if (!may_ask(problem, i, j))
             continue;
         int64_t place = met < MOST_EDGES ? met : (int64_t)rng_below(r, (uint64_t)met + 1);
         met++;
@@ -174,6 +216,12 @@ done:
     return st;
 }
 
+static int ascending(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
 static consm_status exam_new(struct exam *x, struct session *s)
 {
     consm_status st = CONSM_OK;
@@ -181,6 +229,8 @@ static consm_status exam_new(struct exam *x, struct session *s)
     *x = (struct exam){.s = s};
     rng_init(&r, s->options.seed, 0x6578616du);
     TRY(hold_out(x, &r));
+    if (s->problem->graph->share) /* whose ranks have a range each */
+        qsort(x->learned, (size_t)x->learned_count, sizeof *x->learned, ascending);
     TRY(ask_about(&x->learned_pairs, x, x->learned, x->learned_count, x->learned, x->learned_count,
                   &r));
     TRY(ask_about(&x->held_pairs, x, x->held, x->held_count, x->learned, x->learned_count, &r));

@@ -51,7 +51,8 @@ consm_status consm_open_witnesses(struct session *s)
     struct witness_data data = witness_data_of(s);
     if (!own->witness) {
         TRY(NEW(own->witness, own->edges->count * WITNESSES));
-        TRY(witness_data_only(own->witness, &data, s->backend->host));
+        TRY(own->neighbours ? consm_near_witnesses(own->witness, &data, s)
+                            : witness_data_only(own->witness, &data, s->backend->host));
     }
     if (!own->sample && !s->options.eval_only)
         TRY(trust_sample_new(&own->sample, own->edges, s->problem->label, s->problem->role));
@@ -66,7 +67,7 @@ static consm_status call_witnesses(struct session *s)
     struct consm *own = s->own;
     struct witness_data data = witness_data_of(s);
     const float *logits, *head;
-    TRY(session_logits(&logits, s));
+    TRY(own->neighbours ? consm_near_logits(&logits, s) : session_logits(&logits, s));
     TRY(matcher_head(&head, own->matcher));
     witness_model(own->witness, &data, logits, head, own->w, s->backend->host);
 done:
@@ -77,8 +78,10 @@ consm_status consm_weigh_witnesses(struct trust *trust, struct session *s)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
+    const float *heard;
     TRY(call_witnesses(s));
-    trust_fit(trust, own->sample, own->witness, own->place.quality.at_chance);
+    TRY(trust_sample_rows(&heard, own->sample, own->witness));
+    trust_fit(trust, own->sample, heard, own->place.quality.at_chance);
 done:
     return st;
 }

@@ -49,17 +49,37 @@ done:
 }
 
 /* The pattern of the graph with values of its own. */
+consm_status pulls_new(struct csr **out, const struct csr *graph)
+{
+    consm_status st = CONSM_OK;
+    struct csr *a;
+    *out = NULL;
+    TRY(ZNEW(a, 1));
+    *a = *graph;
+    a->borrowed = true;
+    a->t = a;
+    a->t_entry = NULL;
+    a->val = mem_sparse_alloc((size_t)graph->nnz, sizeof *graph->val);
+    if (!a->val)
+        TRY(CONSM_ENOMEM);
+    *out = a;
+    return CONSM_OK;
+done:
+    mem_free(a);
+    return st;
+}
+
+void pulls_free(struct csr *pulls)
+{
+    if (pulls)
+        mem_sparse_free(pulls->val);
+    csr_free(pulls);
+}
+
 static consm_status open_pulls(struct propagation *p, const struct csr *graph)
 {
     consm_status st = CONSM_OK;
-    TRY(ZNEW(p->pulls, 1));
-    *p->pulls = *graph;
-    p->pulls->borrowed = true;
-    p->pulls->t = p->pulls;
-    p->pulls->t_entry = NULL;
-    p->pulls->val = mem_sparse_alloc((size_t)graph->nnz, sizeof *graph->val);
-    if (!p->pulls->val)
-        TRY(CONSM_ENOMEM);
+    TRY(pulls_new(&p->pulls, graph));
     TRY(ZNEW(p->pulled, graph->rows));
 done:
     return st;
@@ -93,9 +113,7 @@ void propagation_free(struct propagation *p)
     index_free(p->right);
     csr_free(p->mean);
     mem_free(p->pull);
-    if (p->pulls)
-        mem_sparse_free(p->pulls->val);
-    csr_free(p->pulls);
+    pulls_free(p->pulls);
     mem_free(p->pulled);
     mem_free(p);
 }
@@ -167,9 +185,16 @@ static node p_reg(struct propagation *own, struct program *p, node z, const stru
     return scale(p, (float)(-strength(c) / (double)own->mean->rows), agree);
 }
 
-/* With S the matrix of pulls, each edge twice in it, and d its row sums:
- *   Σ pull·|y_i - y_j|² = Σ_i d_i |y_i|² - ⟨y, S y⟩
- *   Σ pull·(1 - cos)    = Σ pull - ⟨y, S y⟩/2            y: rows of length 1 */
+/* Each edge is twice in the matrix S of pulls: ⟨y, S y⟩/2, y the rows of x at length 1 */
+node pulls_cosine(struct program *p, const struct csr *pulls, node x)
+{
+    node y = row_normalize(p, x);
+    return scale(p, 0.5f, dot(p, y, spmm(p, pulls, y)));
+}
+
+/* With d the row sums of S:
+ *   Σ pull·|x_i - x_j|² = Σ_i d_i |x_i|² - ⟨x, S x⟩
+ *   Σ pull·(1 - cos)    = Σ pull - Σ pull·cos */
 static node quadratic(struct propagation *own, struct program *p, node z, const struct config *c)
 {
     node x = c->distance == DISTANCE_LOGITS ? z : softmax(p, z);
@@ -177,8 +202,7 @@ static node quadratic(struct propagation *own, struct program *p, node z, const 
         node alone = dot(p, scale_rows(p, x, input(p, own->pulled, own->pulls->rows, 1)), x);
         return sub(p, alone, dot(p, x, spmm(p, own->pulls, x)));
     }
-    node y = row_normalize(p, x);
-    node alike = scale(p, 0.5f, dot(p, y, spmm(p, own->pulls, y)));
+    node alike = pulls_cosine(p, own->pulls, x);
     return sub(p, input(p, &own->total, 1, 1), alike);
 }
 

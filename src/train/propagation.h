@@ -28,6 +28,12 @@ consm_status propagation_new(struct propagation **out, const struct csr *graph,
                              enum config_propagation kind);
 void propagation_free(struct propagation *p);
 
+/* The matrix of pulls of a graph in parts, its values in the rows of the share the caller's to set;
+ * and Σ over edges of pull·cos of the rows of x. */
+consm_status pulls_new(struct csr **out, const struct csr *graph);
+void pulls_free(struct csr *pulls);
+node pulls_cosine(struct program *p, const struct csr *pulls, node x);
+
 /* Sets pull and total. w (edges; of a graph in parts, entries), or NULL: all 1; labelled (n): which
  * nodes' labels are known. */
 consm_status propagation_weigh(struct propagation *p, const float *w, const uint8_t *labelled,

@@ -1,0 +1,382 @@
+/* The matching module where every process has a share of the graph. Encoding and training are
+ * programs that ranks divide; sets, transport, pooling and M on pairs are the loops that they
+ * always are, each process's on its own nodes. They reach over the border by two steps: the rows of
+ * neighbours elsewhere lie here once and for all, embeddings of members are sent for when they are
+ * new. What is the same for all (references, ε, the kept edges) is found from numbers of all nodes
+ * that everybody adds in one order. */
+#include "match/matcher_inside.h"
+
+#include "match/prune.h"
+#include <string.h>
+
+static const int32_t nobody = 0; /* whom the host wants to read beside its own */
+
+static bool is_here(const struct row_share *share, int64_t i)
+{
+    return i >= share->low && i < share->high;
+}
+
+static void *sparse_room(consm_status *st, int64_t count, size_t size)
+{
+    void *room = mem_sparse_alloc((size_t)count, size);
+    *st = room ? *st : CONSM_ENOMEM;
+    return room;
+}
+
+/* ---- its life ------------------------------------------------------------ */
+
+/* P's rows c·i … c·i+c-1 go with labelled node i, of which every process has a range. */
+static consm_status share_labelled(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    const struct match_data *d = &m->data;
+    const struct row_share *share = m->parts.share;
+    int64_t *cut = NULL, at = 0, me = 0;
+    for (int64_t i = 1; i < d->labelled; i++)
+        if (d->train[i] <= d->train[i - 1])
+            return status_fail(CONSM_EPROGRAM, "labelled nodes of a graph in parts must ascend");
+    TRY(NEW(cut, share->parts + 1));
+    m->parts.rows = *share;
+    m->parts.rows.cut = cut;
+    for (int p = 0; p <= share->parts; p++) {
+        while (at < d->labelled && d->train[at] < share->cut[p])
+            at++;
+        cut[p] = at * d->classes;
+    }
+    while (share->cut[me] != share->low || share->cut[me + 1] != share->high)
+        me++;
+    m->parts.rows.low = cut[me];
+    m->parts.rows.high = cut[me + 1];
+done:
+    return st;
+}
+
+static consm_status open_membership(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    const struct match_data *d = &m->data;
+    int64_t *size = NULL;
+    if (d->labelled == 0)
+        return CONSM_OK;
+    m->parts.membership = sparse_room(&st, d->nodes * d->classes, sizeof(float));
+    TRY(st);
+    TRY(ZNEW(size, d->classes));
+    for (int64_t i = 0; i < d->labelled; i++)
+        size[d->label[d->train[i]]]++;
+    for (int64_t i = 0; i < d->labelled; i++) {
+        int32_t k = d->label[d->train[i]];
+        m->parts.membership[d->train[i] * d->classes + k] = 1 / (float)size[k];
+    }
+    TRY(share_labelled(m));
+done:
+    mem_free(size);
+    return st;
+}
+
+consm_status parts_open(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    struct match_data *d = &m->data;
+    struct in_parts *own = &m->parts;
+    const struct config *c = m->config;
+    struct backend *near = m->learner.backend->near;
+    if (c->match_join != MATCH_JOIN_CONCAT || (c->pool == POOL_MAX && c->map != MAP_LINEAR))
+        return status_fail(CONSM_EINVAL, "%s: not in parts: %s works",
+                           c->match_join != MATCH_JOIN_CONCAT ? "match_join" : "pool max",
+                           c->match_join != MATCH_JOIN_CONCAT ? "match_join concat" : "pool mean");
+    own->share = d->graph->share;
+    TRY(learner_open(&own->alone, near ? near : m->learner.backend, 0));
+    TRY(csr_share_neighbours(&own->neighbours, d->graph));
+    TRY(csr_share_near(&own->near, d->graph, own->neighbours));
+    d->graph = own->near;
+    m->keep = sparse_room(&st, d->graph->nnz, 1);
+    m->similarity = sparse_room(&st, d->nodes * d->classes, sizeof(float));
+    own->h = sparse_room(&st, d->nodes * c->match_width, sizeof(float));
+    own->left_part = sparse_room(&st, d->nodes * c->match_hidden, sizeof(float));
+    own->right_part = sparse_room(&st, d->nodes * c->match_hidden, sizeof(float));
+    own->head = sparse_room(&st, d->nodes * d->classes, sizeof(float));
+    TRY(st);
+    TRY(NEW(own->here, d->nodes));
+    TRY(ZNEW(own->magnitude, d->nodes));
+    TRY(ZNEW(own->wanted, d->nodes));
+    TRY(NEW(own->chosen, d->edges->count + 1));
+    TRY(open_membership(m));
+done:
+    return st;
+}
+
+/* Also what others free where all is here. */
+void parts_close(struct matcher *m)
+{
+    struct in_parts *own = &m->parts;
+    if (!own->share)
+        return;
+    learner_close(&own->alone);
+    row_halo_free(own->neighbours);
+    row_halo_free(own->members);
+    csr_free(own->near);
+    mem_sparse_free(m->keep);
+    mem_sparse_free(m->similarity);
+    mem_sparse_free(m->pooled);
+    m->keep = NULL;
+    m->similarity = m->pooled = NULL;
+    mem_sparse_free(own->h);
+    mem_sparse_free(own->left_part);
+    mem_sparse_free(own->right_part);
+    mem_sparse_free(own->head);
+    mem_sparse_free(own->membership);
+    mem_free((void *)(uintptr_t)own->rows.cut);
+    mem_free(own->here);
+    mem_free(own->magnitude);
+    mem_free(own->wanted);
+    mem_free(own->chosen);
+}
+
+/* Nobody's rows of P or of its transpose have more entries than all members together. */
+consm_status parts_reserve(struct matcher *m, int64_t members)
+{
+    const struct match_data *d = &m->data;
+    int64_t all = (int64_t)m->parts.share->total((uint64_t)members);
+    return pooling_new_share(&m->pooling, d->labelled, d->classes, m->reach.place, &m->parts.rows,
+                             m->parts.share, all);
+}
+
+/* ---- references and kept edges ------------------------------------------- */
+
+/* Rows of the share of a value of learner.eval, which has run. */
+static consm_status read_own(float *to, struct matcher *m, node x, int64_t width)
+{
+    consm_status st = CONSM_OK;
+    const struct row_share *share = m->parts.share;
+    const float *value;
+    int64_t from = share->low * width;
+    TRY(share->want(&nobody, 0));
+    st = program_read(&value, m->learner.eval, x);
+    share->want(NULL, 0);
+    TRY(st);
+    memcpy(to + from, value + from, (size_t)(share->high * width - from) * sizeof *to);
+done:
+    return st;
+}
+
+consm_status parts_references(const float **h, struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    struct params *params = m->learner.params;
+    size_t at = (size_t)params->item[m->references].offset;
+    size_t bytes = (size_t)(m->data.classes * m->config->match_width) * sizeof *m->reference_point;
+    const float *values;
+    TRY(learner_run(&m->learner, m->learner.eval));
+    TRY(read_own(m->parts.h, m, m->embedding, m->config->match_width));
+    *h = m->parts.h;
+    if (m->parts.membership) {
+        TRY(program_read(&values, m->learner.eval, m->parts.references));
+        memcpy(m->reference_point, values, bytes);
+        return block_put(&params->block[PLACE_VALUE], at * sizeof *values, m->reference_point,
+                         bytes);
+    }
+    TRY(params_read(&values, params, PLACE_VALUE));
+    memcpy(m->reference_point, values + at, bytes);
+done:
+    return st;
+}
+
+void parts_keep_all(struct matcher *m)
+{
+    const struct csr *near = m->parts.near;
+    const struct row_halo *halo = m->parts.neighbours;
+    int64_t first = near->start[near->share->low];
+    memset(m->keep + first, 1, (size_t)(near->start[near->share->high] - first));
+    for (int64_t i = 0; i < halo->asks[near->share->parts]; i++) {
+        first = near->start[halo->ask[i]];
+        memset(m->keep + first, 1, (size_t)(near->start[halo->ask[i] + 1] - first));
+    }
+}
+
+consm_status parts_prune(struct matcher *m, int64_t kept, const float *score)
+{
+    consm_status st = CONSM_OK;
+    const struct match_data *d = &m->data;
+    struct in_parts *own = &m->parts;
+    int64_t low = own->share->low, c = d->classes, f = m->config->match_width;
+    if (kept >= d->edges->all) {
+        parts_keep_all(m);
+        return CONSM_OK;
+    }
+    if (!score) {
+        prune_similarity(m->similarity + low * c, own->h + low * f, m->reference_point,
+                         own->share->high - low, c, f, m->config->prune_score == PRUNE_SCORE_COSINE,
+                         m->team);
+        TRY(row_halo_fetch(own->neighbours, m->similarity, (size_t)c * sizeof *m->similarity));
+        prune_edge_scores(m->own_score, m->similarity, c, d->edges, m->team);
+        score = m->own_score;
+    }
+    TRY(edges_top(own->chosen, d->edges, score, kept));
+    for (int64_t e = 0; e < d->edges->count; e++)
+        m->keep[d->edges->entry[e]] = own->chosen[e];
+    TRY(row_halo_fetch_entries(own->neighbours, m->keep, own->near->start, 1));
+done:
+    return st;
+}
+
+/* ---- members ------------------------------------------------------------- */
+
+/* Who is to be sent for, from `wanted`, and all that will be here. */
+static consm_status want_members(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    struct in_parts *own = &m->parts;
+    ot_plans_sample(own->wanted, m->plans);
+    row_halo_free(own->members);
+    own->members = NULL;
+    TRY(row_halo_new(&own->members, own->share, own->wanted));
+    own->heres = 0;
+    for (int64_t i = 0; i < m->data.nodes; i++)
+        if (own->wanted[i] || is_here(own->share, i))
+            own->here[own->heres++] = (int32_t)i;
+done:
+    return st;
+}
+
+consm_status parts_sets(struct matcher *m)
+{
+    struct in_parts *own = &m->parts;
+    memset(own->wanted, 0, (size_t)m->data.nodes);
+    for (int64_t k = 0; k < m->sets.start[m->sets.count]; k++)
+        own->wanted[m->sets.member[k]] = 1;
+    consm_status st = want_members(m);
+    return st < 0 ? st : parts_costs(m);
+}
+
+consm_status parts_costs(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    struct in_parts *own = &m->parts;
+    int64_t f = m->config->match_width;
+    double all = 0;
+    TRY(row_halo_fetch(own->members, own->h, (size_t)f * sizeof *own->h));
+    ot_plans_costs_of(m->plans, own->h, m->reference_point, f, own->here, own->heres, m->team);
+    for (int64_t i = own->share->low; i < own->share->high; i++)
+        own->magnitude[i] = ot_plans_magnitude(m->plans, i);
+    TRY(own->share->gather(own->magnitude, sizeof *own->magnitude));
+    for (int64_t i = 0; i < m->data.nodes; i++)
+        all += own->magnitude[i];
+    ot_plans_settle(m->plans, all, own->here, own->heres, m->team);
+done:
+    return st;
+}
+
+/* ---- pooling and M ------------------------------------------------------- */
+
+/* The nodes of the share among those asked for, or all of them. */
+static consm_status list_own(int32_t **out, int64_t *count, const struct matcher *m,
+                             const int32_t *only, int64_t asked)
+{
+    consm_status st = CONSM_OK;
+    const struct row_share *share = m->parts.share;
+    int64_t most = only ? asked : share->high - share->low;
+    TRY(NEW(*out, most + 1));
+    *count = 0;
+    for (int64_t i = 0; i < most; i++) {
+        int64_t one = only ? only[i] : share->low + i;
+        if (is_here(share, one))
+            (*out)[(*count)++] = (int32_t)one;
+    }
+done:
+    return st;
+}
+
+/* Marks all members of these nodes' sets. */
+static void mark_members(struct matcher *m, const int32_t *list, int64_t count)
+{
+    struct walk *walk = &m->scratch[0].walk;
+    memset(m->parts.wanted, 0, (size_t)m->data.nodes);
+    for (int64_t i = 0; i < count; i++) {
+        walk_two_hops(walk, m->data.graph, m->keep, list[i], m->config->two_hop_cap, m->seed);
+        for (int64_t k = 0; k < walk->count; k++)
+            m->parts.wanted[walk->found[k]] = 1;
+    }
+}
+
+/* h of the share's nodes is here. */
+consm_status parts_pool(struct matcher *m, const int32_t *only, int64_t count)
+{
+    consm_status st = CONSM_OK;
+    const struct config *c = m->config;
+    int32_t *list = NULL;
+    int64_t listed;
+    TRY(list_own(&list, &listed, m, only, count));
+    mark_members(m, list, listed);
+    TRY(want_members(m));
+    TRY(parts_costs(m));
+    struct pool_all q = {.graph = m->data.graph,
+                         .node = list,
+                         .count = listed,
+                         .keep = m->keep,
+                         .h = m->parts.h,
+                         .plans = m->plans,
+                         .c = m->data.classes,
+                         .f = c->match_width,
+                         .cap = c->two_hop_cap,
+                         .seed = m->seed,
+                         .pool = c->pool,
+                         .split = c->map == MAP_LINEAR};
+    pooling_all(m->pooled, &q, m->scratch, m->team);
+done:
+    mem_free(list);
+    return st;
+}
+
+consm_status parts_project(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    struct in_parts *own = &m->parts;
+    const struct config *c = m->config;
+    int64_t low = own->share->low, own_rows = own->share->high - low, k = m->data.classes;
+    const float *left, *right;
+    TRY(read_own(own->head, m, m->head, k));
+    if (own_rows == 0)
+        return CONSM_OK;
+    size_t bytes = (size_t)(own_rows * c->match_hidden) * sizeof *left;
+    TRY(params_follow(own->alone.params, m->learner.params));
+    program_bind(m->project, m->pooled_input, m->pooled + low * k * c->match_width);
+    program_bind(m->project, m->ego_input, own->h + low * c->match_width);
+    TRY(learner_run(&own->alone, m->project));
+    TRY(program_read(&left, m->project, m->left_part));
+    TRY(program_read(&right, m->project, m->right_part));
+    memcpy(own->left_part + low * c->match_hidden, left, bytes);
+    memcpy(own->right_part + low * c->match_hidden, right, bytes);
+done:
+    return st;
+}
+
+consm_status parts_ends(struct matcher *m, const int32_t *left, const int32_t *right, int64_t count)
+{
+    consm_status st = CONSM_OK;
+    struct in_parts *own = &m->parts;
+    struct row_halo *halo = NULL;
+    size_t part = (size_t)m->config->match_hidden * sizeof *own->left_part;
+    memset(own->wanted, 0, (size_t)m->data.nodes);
+    for (int64_t i = 0; i < count; i++)
+        own->wanted[left[i]] = own->wanted[right[i]] = 1;
+    TRY(row_halo_new(&halo, own->share, own->wanted));
+    TRY(row_halo_fetch(halo, own->left_part, part));
+    TRY(row_halo_fetch(halo, own->right_part, part));
+    TRY(row_halo_fetch(halo, own->head, (size_t)m->data.classes * sizeof *own->head));
+    program_touch(m->score, NULL);
+done:
+    row_halo_free(halo);
+    return st;
+}
+
+consm_status parts_head(const float **out, struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    struct in_parts *own = &m->parts;
+    TRY(learner_run(&m->learner, m->learner.eval));
+    TRY(read_own(own->head, m, m->head, m->data.classes));
+    TRY(row_halo_fetch(own->neighbours, own->head, (size_t)m->data.classes * sizeof *own->head));
+    *out = own->head;
+done:
+    return st;
+}
