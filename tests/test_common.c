@@ -9,10 +9,12 @@
 
 enum { NODES = 37, WORDS = 29, HIDDEN = 12, CLASSES = 5, STEPS = 6 };
 
-/* Two layers over a graph and bags of words, trained on all nodes and evaluated on all. */
+/* Two layers over a graph and bags of words, trained on the first nodes and evaluated on all. */
 struct world {
     struct backend *backend;
     struct csr *graph, *words;
+    bool dense; /* instead, numbers of their own and no graph in the first layer */
+    float numbers[NODES * WORDS];
     struct index *rows;
     int32_t label[NODES];
     struct params *params;
@@ -39,8 +41,10 @@ static struct csr *random_csr(int64_t cols, int64_t entries, uint64_t seed)
 
 static node network(struct program *p, const struct world *w, float input_dropout, float rate)
 {
-    node x = dropout(p, sparse(p, w->words), input_dropout);
-    node h = dropout(p, relu(p, graph_conv(p, "1", w->graph, x, HIDDEN)), rate);
+    node x = w->dense ? constant(p, w->numbers, NODES, WORDS) : sparse(p, w->words);
+    x = dropout(p, x, input_dropout);
+    node h = w->dense ? linear(p, "1", x, HIDDEN) : graph_conv(p, "1", w->graph, x, HIDDEN);
+    h = dropout(p, relu(p, h), rate);
     return graph_conv(p, "2", w->graph, h, CLASSES);
 }
 
@@ -52,17 +56,21 @@ static void record_eval(struct world *w)
     OK(program_compile(w->eval, w->backend));
 }
 
-static void open_world(struct world *w, struct backend *backend, float input_dropout, float rate)
+static void open_world(struct world *w, struct backend *backend, bool dense, int64_t labelled,
+                       float input_dropout, float rate)
 {
-    *w = (struct world){.backend = backend};
+    *w = (struct world){.backend = backend, .dense = dense};
+    for (int i = 0; i < NODES * WORDS; i++)
+        w->numbers[i] = (float)(i % 7) - (float)(i % 5);
     w->graph = random_csr(NODES, 200, 1);
     w->words = random_csr(WORDS, 250, 2);
-    OK(index_new(&w->rows, NODES, NODES));
-    for (int32_t i = 0; i < NODES; i++) {
-        w->rows->row[i] = i;
+    OK(index_new(&w->rows, labelled, NODES));
+    for (int32_t i = 0; i < NODES; i++)
         w->label[i] = i % CLASSES;
-    }
+    for (int32_t i = 0; i < labelled; i++)
+        w->rows->row[i] = i;
     OK(index_set(w->rows, w->rows->row));
+    w->rows->fixed = true;
     OK(params_new(&w->params));
     OK(program_new(&w->train, w->params, true));
     node logits = network(w->train, w, input_dropout, rate);
@@ -120,18 +128,19 @@ static void the_same_bits_as_computed_again(void **state)
     (void)state;
     static const float rate[][2] = {{0, 0.5f}, {0, 0}, {0.3f, 0.5f}};
     static float found[2][4096];
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 12; i++)
         for (int threads = 1; threads <= 3; threads += 2) {
+            const int64_t labelled = i % 6 < 3 ? NODES : 2;
             struct far *far = far_open(threads);
             struct backend *near;
             struct world w;
             OK(backend_open(&near, NULL, threads));
-            open_world(&w, &far->base, rate[i][0], rate[i][1]);
+            open_world(&w, &far->base, i >= 6, labelled, rate[i % 3][0], rate[i % 3][1]);
             assert_true((size_t)w.params->size <= 4096);
             assert_null(w.train->source); /* such a backend takes nothing over */
             train(found[0], &w);
             close_world(&w);
-            open_world(&w, near, rate[i][0], rate[i][1]);
+            open_world(&w, near, i >= 6, labelled, rate[i % 3][0], rate[i % 3][1]);
             train(found[1], &w);
             assert_memory_equal(found[0], found[1], (size_t)w.params->size * sizeof(float));
             close_world(&w);
@@ -148,18 +157,29 @@ static void what_is_taken_over(void **state)
     struct backend *backend;
     struct world w;
     OK(backend_open(&backend, NULL, 1));
-    open_world(&w, backend, 0, 0.5f);
+    open_world(&w, backend, false, NODES, 0, 0.5f);
     assert_ptr_equal(w.train->source, w.eval);
     assert_int_equal(count(w.train, REUSE_DROPPED), 1);
     assert_int_equal(count(w.train, REUSE_NEEDLESS), 1);
     assert_int_equal(count(w.train, REUSE_VALUE), 0);
     close_world(&w);
-    open_world(&w, backend, 0, 0);
+    open_world(&w, backend, false, NODES, 0, 0);
     assert_int_equal(count(w.train, REUSE_DROPPED), 0);
     assert_int_equal(count(w.train, REUSE_VALUE), 2);
     close_world(&w);
-    open_world(&w, backend, 0.3f, 0.5f);
+    open_world(&w, backend, false, NODES, 0.3f, 0.5f);
     assert_null(w.train->source);
+    close_world(&w);
+    open_world(&w, backend, false, 2, 0, 0.5f); /* some rows of it */
+    assert_int_equal(count(w.train, REUSE_DROPPED), 1);
+    assert_int_equal(count(w.train, REUSE_NEEDLESS), 1);
+    for (int32_t i = 0; i < w.train->plan.instrs; i++) {
+        const struct instr *in = &w.train->plan.instr[i];
+        if (in->reuse == REUSE_DROPPED) {
+            assert_non_null(in->reuse_rows);
+            assert_true(in->rows < NODES);
+        }
+    }
     close_world(&w);
     backend_close(backend);
 }
@@ -181,10 +201,11 @@ static void spoil(struct world *w)
 }
 
 /* The loss of the second step, with something done between evaluation and step. */
-static double second_loss(struct backend *backend, void (*between)(struct world *w), bool spoils)
+static double second_loss(struct backend *backend, int64_t labelled,
+                          void (*between)(struct world *w), bool spoils)
 {
     struct world w;
-    open_world(&w, backend, 0, 0);
+    open_world(&w, backend, false, labelled, 0, 0);
     run(w.train, 0);
     run(w.eval, 0);
     if (spoils)
@@ -233,10 +254,12 @@ static void only_while_the_parameters_stay(void **state)
                                                       evaluate_again, another_evaluation};
     struct backend *backend;
     OK(backend_open(&backend, NULL, 2));
-    double plain = second_loss(backend, NULL, false);
-    assert_true(second_loss(backend, NULL, true) != plain);
-    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
-        assert_true(second_loss(backend, changes[i], true) == plain);
+    for (int64_t labelled = 2; labelled <= NODES; labelled += NODES - 2) {
+        double plain = second_loss(backend, labelled, NULL, false);
+        assert_true(second_loss(backend, labelled, NULL, true) != plain);
+        for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+            assert_true(second_loss(backend, labelled, changes[i], true) == plain);
+    }
     backend_close(backend);
 }
 
@@ -247,7 +270,7 @@ static void matrices_that_change(void **state)
     struct backend *backend;
     struct world w;
     OK(backend_open(&backend, NULL, 1));
-    open_world(&w, backend, 0, 0);
+    open_world(&w, backend, false, NODES, 0, 0);
     program_free(w.eval);
     struct csr *own = w.words, *other = random_csr(WORDS, 250, 2);
     w.words = other;

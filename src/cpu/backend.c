@@ -180,16 +180,40 @@ static void follow_leaves(struct compiled *c)
         resolve(c);
 }
 
+/* Elements [from, to) of rows picked from x. */
+static void pick_rows(const struct instr *in, const float *x, const int32_t *row, int64_t from,
+                      int64_t to)
+{
+    for (int64_t e = from; e < to;) {
+        const int64_t r = e / in->cols, c = e % in->cols;
+        const int64_t count = to - e < in->cols - c ? to - e : in->cols - c;
+        memcpy(in->out + e, x + row[r] * in->cols + c, (size_t)count * sizeof(float));
+        e += count;
+    }
+}
+
 /* What the instruction would compute, from where it is already. */
 static void take_over(const struct compiled *c, int32_t i, const struct step *step,
                       struct worker who)
 {
     const struct instr *planned = &c->plan->instr[i];
+    const char *other = c->plan->memory[PLACE_OTHER]->host;
     struct instr in = c->instr[i];
+    int64_t from, to;
     in.op = planned->reuse == REUSE_DROPPED ? OP_DROPOUT : OP_RESHAPE;
-    in.src[0] = (const float *)(const void *)((const char *)c->plan->memory[PLACE_OTHER]->host +
-                                              planned->reuse_at);
-    cpu_kernels[in.op](&in, step, who);
+    in.src[0] = (const float *)(const void *)(other + planned->reuse_at);
+    if (planned->reuse_rows) {
+        share_elements(&in, who, &from, &to);
+        if (in.op == OP_DROPOUT && in.attr.number) { /* goes by rows */
+            share_rows(in.rows, who, &from, &to);
+            from *= in.cols;
+            to *= in.cols;
+        }
+        pick_rows(&in, in.src[0], planned->reuse_rows, from, to);
+        in.src[0] = in.out;
+    }
+    if (in.op == OP_DROPOUT || !planned->reuse_rows)
+        cpu_kernels[in.op](&in, step, who);
 }
 
 struct cpu_run {

@@ -6,9 +6,9 @@
  * numbers.
  *
  * The evaluation keeps them in its arena, each in a place of its own. A training program has a
- * place for all of its values anyway: it copies what it reads, through its own dropout where there
- * is one, and computes everything itself where the evaluation is out of date, as when nobody
- * evaluates.
+ * place for all of its values anyway: it copies what it reads, the rows that restrict.c left it,
+ * through its own dropout where there is one, and computes everything itself where the evaluation
+ * is out of date, as when nobody evaluates.
  */
 #include "program/internal.h"
 
@@ -46,6 +46,7 @@ static bool op_is_plain(enum op op)
     case OP_BIAS_RELU_DROPOUT:
     case OP_CONCAT:
     case OP_SLICE:
+    case OP_HEAD_DOT:
     case OP_RELU:
     case OP_LEAKY_RELU:
     case OP_ELU:
@@ -55,14 +56,18 @@ static bool op_is_plain(enum op op)
     }
 }
 
-/* Whether y computes what x does, given that their sources are the same; x drops nothing. */
+/* Whether y computes what x does, or some of its rows, given that their sources are the same in the
+ * same way; x drops nothing. A smaller matrix has the entries of its rows in the order of the
+ * whole. */
 static bool same_operation(const struct node_info *y, const struct node_info *x)
 {
     const struct attr *a = &y->attr, *b = &x->attr;
-    return y->op == x->op && y->rows == x->rows && y->cols == x->cols && a->csr == b->csr &&
+    const struct csr *matrix = y->whole ? y->whole : a->csr;
+    return y->op == x->op && (y->part || y->rows == x->rows) && y->cols == x->cols && !x->part &&
+           matrix == b->csr && a->heads == b->heads &&
            (op_drops(y->op) ? b->a == 0 : a->a == b->a) && a->b == b->b &&
            a->transposed == b->transposed && a->other_transposed == b->other_transposed &&
-           a->column == b->column && !(a->csr && a->csr->changes);
+           a->column == b->column && !(matrix && matrix->changes);
 }
 
 static bool same_leaf(const struct node_info *y, const struct node_info *x)
@@ -87,6 +92,8 @@ static node find_same(const struct match *m, const struct program *q, node y,
         if (source != POISON && (src[i] == POISON || m->how[source] == REUSE_DROPPED))
             return POISON;
     }
+    if (mine->op == OP_GATHER && mine->part) /* rows of what was recorded, by restrict.c */
+        return src[0];
     for (node x = 0; x < p->count && (leaf || op_is_plain(mine->op)); x++) {
         const struct node_info *theirs = &p->node[x];
         bool same = theirs->live && (leaf ? same_leaf(mine, theirs) : same_operation(mine, theirs));
@@ -96,6 +103,12 @@ static node find_same(const struct match *m, const struct program *q, node y,
             return x;
     }
     return POISON;
+}
+
+/* Whether node x of p has a value in its arena: rows of features, for one, are in no program's. */
+static bool holds(const struct program *p, node x)
+{
+    return !op_is_leaf(p->node[x].op);
 }
 
 /* Finds what q may take over from p: values that something reads which p does not compute. What
@@ -111,13 +124,16 @@ static consm_status match(struct match *m, const struct program *q, const struct
         if (m->same[y] == POISON || op_is_leaf(mine->op) || mine->constant)
             continue;
         m->how[y] = op_drops(mine->op) && mine->attr.a > 0 ? REUSE_DROPPED
-                    : mine->keep                           ? REUSE_VALUE
-                                                           : REUSE_NEEDLESS;
+                    : !mine->keep                          ? REUSE_NEEDLESS
+                    : holds(p, m->same[y])                 ? REUSE_VALUE
+                                                           : REUSE_NOTHING;
     }
     for (node y = 0; y < q->count; y++)
-        for (int i = 0; i < NODE_SOURCES && q->node[y].live && m->how[y] == REUSE_NOTHING; i++)
-            if (q->node[y].src[i] != POISON && m->how[q->node[y].src[i]] == REUSE_NEEDLESS)
-                m->how[q->node[y].src[i]] = REUSE_VALUE;
+        for (int i = 0; i < NODE_SOURCES && q->node[y].live && m->how[y] == REUSE_NOTHING; i++) {
+            node source = q->node[y].src[i];
+            if (source != POISON && m->how[source] == REUSE_NEEDLESS)
+                m->how[source] = holds(p, m->same[source]) ? REUSE_VALUE : REUSE_NOTHING;
+        }
 done:
     return st;
 }
@@ -165,6 +181,7 @@ static consm_status tell(struct program *q, struct program *p)
         q->instr[at].reuse = m.how[y];
         if (takes_over(m.how[y])) {
             q->instr[at].reuse_at = p->node[m.same[y]].offset * sizeof(float);
+            q->instr[at].reuse_rows = q->node[y].part;
             q->source = p;
         }
         at++;

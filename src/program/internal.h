@@ -20,6 +20,8 @@ struct node_info {
     const float *data;         /* of an input: the caller's floats */
     int32_t leaf;              /* of an input in a compiled program, else -1 */
     int32_t instr;             /* its place in the run order, -1: none */
+    const int32_t *part;       /* (rows) which of its rows as recorded restrict.c left; NULL: all */
+    const struct csr *whole;   /* the matrix as recorded, where restrict.c made a smaller one */
     node update[NODE_UPDATES]; /* leaves or BESIDE nodes that it also writes, else POISON */
     float *mirror;             /* its value on the host, where the arena is not */
     uint64_t fetched;          /* the run it is from */

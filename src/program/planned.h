@@ -100,7 +100,8 @@ struct instr {
     struct attr attr;
     struct operand out_at, src_at[NODE_SOURCES], update_at[NODE_UPDATES];
     enum reuse reuse;
-    size_t reuse_at; /* where its value then is, in PLACE_OTHER, in bytes */
+    size_t reuse_at;           /* where its value then is, in PLACE_OTHER, in bytes … */
+    const int32_t *reuse_rows; /* (rows) … and in which rows of it; NULL: in all */
     float *out;
     const float *src[NODE_SOURCES];
     float *update[NODE_UPDATES]; /* also written: running statistics, moments */

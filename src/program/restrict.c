@@ -215,6 +215,22 @@ static bool same_need(const struct need *a, const struct need *b, int64_t rows)
     return a->count == b->count && memcmp(a->row, b->row, (size_t)rows) == 0;
 }
 
+/* Which rows are left, for common.c; NULL for all, and where nobody will ask. */
+static consm_status list_part(const int32_t **out, struct restriction *r, const struct need *n,
+                              int64_t rows)
+{
+    consm_status st = CONSM_OK;
+    int32_t *part;
+    *out = NULL;
+    if (n->all || !r->p->backend->kind->reuses)
+        return CONSM_OK;
+    TRY(list_rows(&part, n, rows));
+    TRY(program_own(r->p, part, mem_free));
+    *out = part;
+done:
+    return st;
+}
+
 /* A gather from the rows that `have` holds to those that `want` needs. */
 static consm_status bridge(node *out, struct restriction *r, node x, const struct need *have,
                            const struct need *want, int64_t rows)
@@ -232,6 +248,8 @@ static consm_status bridge(node *out, struct restriction *r, node x, const struc
     TRY(index_set(index, index->row));
     index->fixed = true;
     *out = gather(r->p, x, index);
+    if (*out != POISON)
+        TRY(list_part(&r->p->node[*out].part, r, want, rows));
 done:
     mem_free(position);
     return st;
@@ -274,6 +292,7 @@ static consm_status shrink_matrix(struct restriction *r, struct node_info *info,
     TRY(list_rows(&cols, columns, old->attr.csr->cols));
     TRY(csr_submatrix(&sub, old->attr.csr, rows, mine->count, cols, columns->count));
     TRY(program_own(r->p, sub, free_csr));
+    info->whole = old->attr.csr;
     info->attr.csr = sub;
 done:
     mem_free(rows);
@@ -361,6 +380,14 @@ static consm_status copy_node(struct restriction *r, node x)
     for (int i = 0; i < NODE_UPDATES; i++)
         if (info.update[i] != POISON)
             info.update[i] = r->renamed[info.update[i]];
+    for (int slot = 0; slot < NODE_SOURCES && !mine->all && !info.part; slot++) {
+        node source = r->old[x].src[slot];
+        if (source != POISON && r->old[source].rows == r->old[x].rows &&
+            same_need(&r->need[source], mine, r->old[x].rows))
+            info.part = p->node[r->renamed[source]].part;
+    }
+    if (!info.part)
+        TRY(list_part(&info.part, r, mine, r->old[x].rows));
     if (!mine->all)
         info.rows = mine->count;
     TRY(GROW(p->node, p->count, p->capacity, 1));
