@@ -98,12 +98,12 @@ static void play_rounds(struct outlook *o, struct told *t, const struct config *
     for (int64_t round = 1; round <= p->rounds; round++) {
         now += larger * p->match;
         o->match = larger * p->match;
-        int64_t updates = consm_round_updates(c, round), short_one = c->gnn_steps * 2 / 5;
+        int64_t updates = consm_round_updates(c, round), expected = consm_later_updates(c);
         int64_t more = c->rounds - round;
         for (int64_t i = 1; i <= updates; i++) {
             now += larger * p->round_update;
             pace_update(&o->round, larger * p->round_update, i == 1);
-            tell(t, outlook_rounds(o, updates - i + more * short_one, more), plain, 0);
+            tell(t, outlook_rounds(o, updates - i + more * expected, more), plain, 0);
         }
     }
 }

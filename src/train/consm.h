@@ -191,6 +191,9 @@ int consm_arms(struct consm_arm arm[CONSM_ARMS], const struct config *c);
 /* GNN updates of a round, at most. */
 int64_t consm_round_updates(const struct config *c, int64_t round);
 
+/* Updates to expect of a round after the first, for the time left. */
+int64_t consm_later_updates(const struct config *c);
+
 /* Sets the propagation loss of the present arm from own->w. */
 consm_status consm_pull(struct session *s);
 

@@ -10,8 +10,8 @@
 
 /* Parts of a round's updates after which so many arms stay. */
 static const struct {
-    int64_t tenths, stay;
-} stages[] = {{1, 2}, {3, 1}, {10, 1}};
+    int64_t twentieths, stay;
+} stages[] = {{1, 2}, {6, 1}, {20, 1}};
 enum { STAGES = sizeof stages / sizeof *stages };
 
 /* The same with guesses, where it is open whether they are to be heeded: those that pull over ζ if
@@ -53,7 +53,7 @@ int64_t consm_round_updates(const struct config *c, int64_t round)
     if (round > 1 || left == 1)
         return c->gnn_steps;
     for (int i = 0; i < STAGES; i++) {
-        int64_t until = c->gnn_steps * stages[i].tenths / 10;
+        int64_t until = c->gnn_steps * stages[i].twentieths / 20;
         updates += left * (until - before);
         before = until;
         left = left < stages[i].stay ? left : stages[i].stay;
@@ -191,7 +191,7 @@ consm_status consm_choose_arm(struct session *s, struct progress *progress)
         tried[i] = (struct tried){i, &own->way[i], -1, 0};
     for (int i = 0; i < STAGES; i++) {
         for (int k = 0; k < count; k++)
-            TRY(go_on(s, &tried[k], c->gnn_steps * stages[i].tenths / 10, progress));
+            TRY(go_on(s, &tried[k], c->gnn_steps * stages[i].twentieths / 20, progress));
         order(tried, count);
         count = count < stages[i].stay ? count : (int)stages[i].stay;
     }

@@ -5,23 +5,24 @@
 
 #include "base/clock.h"
 
-/* Rounds after this one, when `idle` before it found nothing better; and the updates of each: one
- * that finds nothing is given up after two fifths. */
+/* Rounds after this one, when `idle` before it found nothing better. */
 static int64_t rounds_to_come(const struct config *c, int64_t round, int64_t idle)
 {
     int64_t most = c->rounds - round, patience = c->round_patience - idle;
     return idle == 0 || c->round_patience == 0 || patience > most ? most : patience;
 }
 
-static int64_t updates_of_round(const struct config *c)
+/* A round is given up after two fifths of its updates without anything better, and one that finds
+ * something goes on for as long after it. */
+int64_t consm_later_updates(const struct config *c)
 {
-    return c->round_patience > 0 ? c->gnn_steps * 2 / 5 : c->gnn_steps;
+    return c->round_patience > 0 ? c->gnn_steps / 2 : c->gnn_steps;
 }
 
 double consm_after_choice(const struct outlook *o, const struct config *c)
 {
     int64_t more = rounds_to_come(c, 1, 0);
-    return outlook_rounds(o, consm_round_updates(c, 1) + more * updates_of_round(c), 1 + more);
+    return outlook_rounds(o, consm_round_updates(c, 1) + more * consm_later_updates(c), 1 + more);
 }
 
 static double rounds_left(const struct session *s)
@@ -32,7 +33,7 @@ static double rounds_left(const struct session *s)
     int64_t more = rounds_to_come(c, at->round, at->idle);
     int64_t updates =
         at->choosing ? consm_round_updates(c, 1) - (at->updates - at->fork_updates) : at->left;
-    updates += more * updates_of_round(c);
+    updates += more * consm_later_updates(c);
     if (updates > c->epochs - at->updates)
         updates = c->epochs - at->updates;
     return outlook_rounds(&own->outlook, updates > 0 ? updates : 0, more);
