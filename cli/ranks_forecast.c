@@ -2,10 +2,17 @@
 #include "ranks_forecast.h"
 
 #include "graph/cut.h"
+#include "graph/structural.h"
 
 #include <stdio.h>
 
 enum { HIDDEN = 64, FLOAT = 4, BLOCK_ROWS = 512, MOST_BLOCKS = 32, COLUMN_ROWS = 1024 };
+
+/* A graph without features gets some of its structure. */
+static int64_t features_of(const struct dataset *d)
+{
+    return d->features > 0 ? d->features : STRUCTURAL_FEATURES;
+}
 
 /* Rows of which partial sums of a weight's gradient are made: src/cpu/gemm.c. */
 static int64_t block_rows(int64_t nodes)
@@ -35,7 +42,7 @@ static int64_t reached_into(const struct cut_share *share, int ranks, int64_t no
  * features the first weight's gradient is a sparse product, for which all rows go to everybody. */
 static int64_t sum_bytes(const struct dataset *d, const struct cut_share *share, int ranks)
 {
-    int64_t n = d->nodes, c = d->classes, f = d->features, others = ranks - 1;
+    int64_t n = d->nodes, c = d->classes, f = features_of(d), others = ranks - 1;
     int64_t product = block_rows(n), first = d->sparse || f >= 512 ? 0 : f * HIDDEN;
     int64_t partial =
         blocks_of(n, product) * (HIDDEN * c + first) + blocks_of(n, COLUMN_ROWS) * (HIDDEN + c);
@@ -50,7 +57,7 @@ static int64_t held_bytes(const struct dataset *d, const struct csr *graph)
 {
     int64_t n = d->nodes, edges = d->edges * 8, clean = graph->nnz * 4 + n * 8;
     int64_t normal = (graph->nnz + n) * 8 + n * 8;
-    int64_t features = d->sparse ? 2 * (d->sparse->nnz * 8 + n * 8) : n * d->features * FLOAT;
+    int64_t features = d->sparse ? 2 * (d->sparse->nnz * 8 + n * 8) : n * features_of(d) * FLOAT;
     return edges + clean + normal + features + n * 8;
 }
 
@@ -66,7 +73,7 @@ static int64_t sparse_bytes(const struct dataset *d, const struct ranks_forecast
  * role. */
 static int64_t share_bytes(const struct dataset *d, const struct ranks_forecast *f)
 {
-    int64_t dense = (2 * f->most_rows + f->most_halo) * d->features * FLOAT, known = 0;
+    int64_t dense = (2 * f->most_rows + f->most_halo) * features_of(d) * FLOAT, known = 0;
     for (int64_t i = 0; d->label && i < d->nodes; i++)
         known += d->label[i] >= 0;
     int64_t scores = known + f->most_rows < d->nodes ? known + f->most_rows : d->nodes;

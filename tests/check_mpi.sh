@@ -188,6 +188,15 @@ fi
 "${mpi[@]}" -n 3 "$consm" predict "$work/share0/model.safetensors" "$work/plain" --in-parts -o "$work/predicted3.csv" > "$work/out" 2>&1 ||
     fault "predict in shares: $(cat "$work/out")"
 cmp "$work/predicted0.csv" "$work/predicted3.csv" || fault "predict in shares: other bits"
+# Names that only the edges know, and no features.
+tail -n +2 "$work/plain/edges.csv" | sed 's/\([0-9]*\),\([0-9]*\),.*/n\1 n\2/' > "$work/names.txt"
+tail -n +2 "$work/plain/nodes.csv" | sed 's/\([0-9]*\),\([^,]*\),.*/n\1 \2/' | head -300 > "$work/names_labels.txt"
+bare=(train "$work/names.txt" --labels "$work/names_labels.txt" --in-parts -m gcn --epochs 3 --quiet --probabilities)
+"$consm" "${bare[@]}" -o "$work/bare0" > "$work/out" 2>&1 || fault "no features: $(cat "$work/out")"
+"${mpi[@]}" -n 3 "$consm" "${bare[@]}" -o "$work/bare3" > "$work/out" 2>&1 || fault "no features in shares: $(cat "$work/out")"
+for file in model.safetensors predictions.csv metrics.json; do
+    cmp "$work/bare0/$file" "$work/bare3/$file" || fault "no features in shares: another $file"
+done
 sed -i '2000s/,[^,]*$/,heavy/' "$work/plain/edges.csv"
 "${mpi[@]}" -n 3 "$consm" "${shares[@]}" > "$work/out" 2>&1 && fault "in shares: a bad weight went on"
 [ "$(grep -c 'edges.csv: line 2000, column 3 (weight): found "heavy"' "$work/out")" = 1 ] || fault "in shares: said $(cat "$work/out")"

@@ -9,6 +9,7 @@
 #include "data/readers/safetensors.h"
 #include "graph/cut.h"
 #include "graph/shared.h"
+#include "graph/structural.h"
 #include "graph/views.h"
 #include "match/prune.h"
 #include <math.h>
@@ -337,6 +338,41 @@ static void shares_of_features(void **state)
     pthread_barrier_destroy(&meeting);
 }
 
+static void *compare_structure(void *arg)
+{
+    enum { F = STRUCTURAL_FEATURES };
+    const struct process *p = arg;
+    static const uint64_t key[] = {5, 6, 7, 8, 9, 10};
+    struct csr part = *p->graph;
+    float mine[6 * F], all[6 * F];
+    me = p->number;
+    struct row_share share = share_of(me);
+    part.share = &share;
+    OK(structural_share(mine, &part, key));
+    OK(structural_features(all, p->graph, key));
+    assert_memory_equal(mine + share.low * F, all + share.low * F,
+                        (size_t)((share.high - share.low) * F) * sizeof *all);
+    return NULL;
+}
+
+/* Features of the structure alone, where there are no others. */
+static void shares_of_structure(void **state)
+{
+    (void)state;
+    struct dataset *d = sample(false);
+    struct csr *graph;
+    pthread_t other;
+    pthread_barrier_init(&meeting, NULL, 2);
+    OK(dataset_graph(&graph, d, NULL));
+    struct process one = {graph, NULL, 0}, two = {graph, NULL, 1};
+    assert_int_equal(pthread_create(&other, NULL, compare_structure, &two), 0);
+    compare_structure(&one);
+    pthread_join(other, NULL);
+    pthread_barrier_destroy(&meeting);
+    csr_free(graph);
+    dataset_free(d);
+}
+
 /* Every row of every view, and of its transpose, is to the bit what the whole graph gives. */
 static void shares_of_views(void **state)
 {
@@ -461,31 +497,13 @@ static void strangers(void **state)
     dataset_free(d);
 }
 
-/* What parts cannot have is refused when the share is taken. */
-static void refused(void **state)
-{
-    (void)state;
-    struct dataset *d = sample(false), *back;
-    struct prepared prepared;
-    mem_free(d->dense);
-    d->dense = NULL;
-    d->features = 0;
-    const char *folder = in_scratch("parts");
-    OK(safetensors_dataset_save(d, in_scratch("parts/graph.safetensors")));
-    OK(parts_save(d, folder, first, 2, NULL, NULL));
-    OK(parts_load(&back, folder));
-    FAILS(prepare(&prepared, back), CONSM_EINVAL, "this one has none");
-    dataset_free(back);
-    dataset_free(d);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(comes_back),         cmocka_unit_test(shares_of_views),
-        cmocka_unit_test(shares_of_features), cmocka_unit_test(cuts_at_borders),
-        cmocka_unit_test(forged_starts),      cmocka_unit_test(forged_rows),
-        cmocka_unit_test(strangers),          cmocka_unit_test(refused),
+        cmocka_unit_test(shares_of_features), cmocka_unit_test(shares_of_structure),
+        cmocka_unit_test(cuts_at_borders),    cmocka_unit_test(forged_starts),
+        cmocka_unit_test(forged_rows),        cmocka_unit_test(strangers),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

@@ -245,6 +245,38 @@ static void write_nodes(const char *name, const char *ids, int n, int features, 
     end_text(&w, name);
 }
 
+/* Every process fails, with one message. */
+static void all_say(const char *path, consm_status status, const char *text)
+{
+    struct process process[MOST];
+    load_shares(process, 3, path, (struct reading_options){0});
+    for (int p = 0; p < 3; p++)
+        if (process[p].status != status || !strstr(process[p].message, text) || process[p].d)
+            fail_msg("process %d: %d \"%s\", expected %d with \"%s\"", p, process[p].status,
+                     process[p].message, status, text);
+}
+
+/* The text of a file with a line put in place of another, from 1. */
+static void replace_line(const char *name, int line, const char *by)
+{
+    struct file_map map;
+    struct writing w;
+    OK(file_map(&map, in_scratch(name)));
+    FILE *out = begin_text(&w);
+    const char *at = (const char *)map.data, *end = at + map.size;
+    for (int i = 1; at < end; i++) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        const char *next = newline ? newline + 1 : end;
+        if (i == line)
+            fprintf(out, "%s\n", by);
+        else
+            fwrite(at, 1, (size_t)(next - at), out);
+        at = next;
+    }
+    file_unmap(&map);
+    end_text(&w, name);
+}
+
 /* ---- tests --------------------------------------------------------------- */
 
 static void folders(void **state)
@@ -343,6 +375,29 @@ static void lists(void **state)
         (struct reading_options){.wanted = {.label = "label", .weight = "weight", .ignore = "f1"}});
 }
 
+/* The edges say which nodes there are: numbers ascending, names as they come, labels' names first.
+ */
+static void nodes_of_edges(void **state)
+{
+    (void)state;
+    static const char *const ids[] = {"%d", "1%03d7", "x%d", "%d000000000"};
+    struct reading_options none = {0}, labels = {.labels = in_scratch("only/labels.csv")};
+    write_text("only/labels.csv", "id,label\n17,red\nx3,blue\n90000,red\n");
+    for (int k = 0; k < 4; k++) {
+        write_edges("only/edges.csv", ids[k], 90, 300, k % 2);
+        compare(in_scratch("only"), none);
+        compare(in_scratch("only/edges.csv"), labels);
+    }
+    write_edges("only/edges.csv", "node %d", 4000, 190000, false);
+    compare(in_scratch("only"), none);
+    replace_line("only/edges.csv", 150002, "node 1");
+    all_say(in_scratch("only"), CONSM_EFORMAT, "edges.csv: line 150002: found 1 column");
+    write_text("only/edges.csv",
+               "a b\n1 2\n2 3\n"); /* words above numbers, though labels know one */
+    write_text("only/labels.csv", "a,x\n1,y\n");
+    compare(in_scratch("only/edges.csv"), labels);
+}
+
 /* More processes than nodes, a file without a last line end, one without edges. */
 static void small_sets(void **state)
 {
@@ -356,38 +411,6 @@ static void small_sets(void **state)
 }
 
 /* ---- bad input ----------------------------------------------------------- */
-
-/* Every process fails, with one message. */
-static void all_say(const char *path, consm_status status, const char *text)
-{
-    struct process process[MOST];
-    load_shares(process, 3, path, (struct reading_options){0});
-    for (int p = 0; p < 3; p++)
-        if (process[p].status != status || !strstr(process[p].message, text) || process[p].d)
-            fail_msg("process %d: %d \"%s\", expected %d with \"%s\"", p, process[p].status,
-                     process[p].message, status, text);
-}
-
-/* The text of a file with a line put in place of another, from 1. */
-static void replace_line(const char *name, int line, const char *by)
-{
-    struct file_map map;
-    struct writing w;
-    OK(file_map(&map, in_scratch(name)));
-    FILE *out = begin_text(&w);
-    const char *at = (const char *)map.data, *end = at + map.size;
-    for (int i = 1; at < end; i++) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
-        const char *next = newline ? newline + 1 : end;
-        if (i == line)
-            fprintf(out, "%s\n", by);
-        else
-            fwrite(at, 1, (size_t)(next - at), out);
-        at = next;
-    }
-    file_unmap(&map);
-    end_text(&w, name);
-}
 
 /* Lines are those of the file, whoever reads them, and the first of several faults is told. */
 static void bad_lines(void **state)
@@ -443,7 +466,6 @@ static void refused(void **state)
     all_say(in_scratch("no"), CONSM_EFORMAT,
             "nodes.csv: line 44, column f1: found \"soft\", expected a number: in parts");
     write_nodes("no/nodes.csv", "%d", 50, 0, 1);
-    all_say(in_scratch("no"), CONSM_EINVAL, "this one has none");
     write_bytes("no/features.npz", "PK\3\4", 4);
     all_say(in_scratch("no"), CONSM_EINVAL, "features.npz: a packed array is read whole");
     unlink(in_scratch("no/features.npz"));
@@ -539,12 +561,12 @@ static void damaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folders),       cmocka_unit_test(blocks),
-        cmocka_unit_test(feature_files), cmocka_unit_test(lists),
-        cmocka_unit_test(small_sets),    cmocka_unit_test(bad_lines),
-        cmocka_unit_test(bad_cut),       cmocka_unit_test(refused),
-        cmocka_unit_test(bad_rows),      cmocka_unit_test(other_files),
-        cmocka_unit_test(damaged),
+        cmocka_unit_test(folders),        cmocka_unit_test(blocks),
+        cmocka_unit_test(feature_files),  cmocka_unit_test(lists),
+        cmocka_unit_test(small_sets),     cmocka_unit_test(bad_lines),
+        cmocka_unit_test(bad_cut),        cmocka_unit_test(refused),
+        cmocka_unit_test(bad_rows),       cmocka_unit_test(other_files),
+        cmocka_unit_test(nodes_of_edges), cmocka_unit_test(damaged),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

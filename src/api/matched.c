@@ -8,11 +8,11 @@
 #include "data/names.h"
 #include "data/recipe.h"
 
-void matched_free(struct matched *m)
+void matched_free(struct matched *m, const struct prepared *p)
 {
     csr_free(m->sparse);
     mem_free(m->dense);
-    mem_free(m->structural);
+    prepare_structural_free(m->structural, p);
 }
 
 static consm_status missing_columns(const struct consm_model *m, const struct dataset *d,
@@ -112,6 +112,11 @@ static consm_status match_names(struct matched *out, const struct consm_model *m
     TRY(find_columns(column, m, d));
     if (in_order(column, m->features, d->features))
         goto done;
+    if (d->rows && (d->share || d->sparse))
+        TRY(status_fail(CONSM_EINVAL,
+                        "%s: its feature columns are not the model's, in the same order: in parts "
+                        "they must be",
+                        d->name));
     TRY(d->sparse ? pick_sparse(&out->sparse, d, column, m->features)
                   : pick_dense(&out->dense, d, column, m->features));
 done:
@@ -179,7 +184,7 @@ consm_status matched_open(struct matched *out, const struct consm_model *m,
     if (m->structural)
         return d->features == 0 ? CONSM_OK : prepare_structural(&out->structural, p);
     if (m->recipe && (d->cells || (d->features > 0 && d->feature_name && !has_features(m, d))))
-        return match_recipe(out, m, d);
+        return d->share ? match_names(out, m, d) : match_recipe(out, m, d);
     if (d->features == 0)
         return status_fail(CONSM_EINVAL, "%s has no features; the model was trained on %lld",
                            d->name, (long long)m->features);

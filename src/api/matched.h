@@ -12,7 +12,7 @@ struct matched {
 
 consm_status matched_open(struct matched *out, const struct consm_model *m,
                           const struct prepared *p);
-void matched_free(struct matched *m);
+void matched_free(struct matched *m, const struct prepared *p);
 
 /* The problem a model sees with them. */
 struct problem matched_problem(const struct consm_model *m, const struct prepared *p,

@@ -98,7 +98,7 @@ consm_status model_on_device(const struct consm_model *model, const struct consm
     TRY(use(ctx, model, &problem, backend));
 done:
     backend_close(backend);
-    matched_free(&features);
+    matched_free(&features, prepared);
     return st;
 }
 

@@ -1,6 +1,7 @@
 /* Cleaning once, sharing between runs. */
 #include "api/prepare.h"
 
+#include "data/readers/feature_share.h"
 #include "graph/structural.h"
 
 consm_status prepare_keys(uint64_t **out, const struct dataset *d)
@@ -14,20 +15,47 @@ done:
     return st;
 }
 
+void prepare_structural_free(float *structural, const struct prepared *p)
+{
+    if (structural && p->share)
+        mem_sparse_free(structural);
+    else
+        mem_free(structural);
+}
+
 consm_status prepare_structural(float **out, const struct prepared *p)
 {
     consm_status st = CONSM_OK;
     uint64_t *key = NULL;
-    *out = NULL;
+    size_t cells = (size_t)(p->data->nodes * STRUCTURAL_FEATURES);
+    *out = p->share ? mem_sparse_alloc(cells, sizeof **out) : mem_alloc(cells, sizeof **out);
+    if (!*out)
+        TRY(CONSM_ENOMEM);
     TRY(prepare_keys(&key, p->data));
-    TRY(NEW(*out, p->data->nodes * STRUCTURAL_FEATURES));
-    TRY(structural_features(*out, p->graph, key));
+    TRY(p->share ? structural_share(*out, p->graph, key)
+                 : structural_features(*out, p->graph, key));
 done:
     mem_free(key);
     if (st < 0) {
-        mem_free(*out);
+        prepare_structural_free(*out, p);
         *out = NULL;
     }
+    return st;
+}
+
+/* Of a graph in parts nobody sees all rows: what they are standardised by is measured together. */
+static consm_status make_structural(struct prepared *p)
+{
+    consm_status st = CONSM_OK;
+    enum { F = STRUCTURAL_FEATURES };
+    double sum[F] = {0};
+    TRY(prepare_structural(&p->structural, p));
+    if (!p->share)
+        return CONSM_OK;
+    TRY(NEW(p->measured, 2 * F));
+    TRY(feature_share_measure(p->measured, p->measured + F, sum, p->structural, p->data->nodes, F,
+                              p->share));
+done:
     return st;
 }
 
@@ -43,7 +71,7 @@ consm_status prepare_graph(struct prepared *out, const struct dataset *d)
     if (d->sparse && !d->rows)
         TRY(csr_transpose(d->sparse));
     if (d->features == 0)
-        TRY(prepare_structural(&out->structural, out));
+        TRY(make_structural(out));
 done:
     if (st < 0)
         prepare_free(out);
@@ -62,7 +90,8 @@ void prepare_free(struct prepared *p)
 {
     views_free(p->views);
     csr_free(p->graph);
-    mem_free(p->structural);
+    prepare_structural_free(p->structural, p);
+    mem_free(p->measured);
     mem_free(p->share);
     mem_free(p->cut);
     csr_free(p->sparse);
@@ -83,6 +112,11 @@ bool prepare_is_small(const struct prepared *p, const struct config *c)
 struct problem prepare_problem(const struct prepared *p, const uint8_t *role)
 {
     const struct dataset *d = p->data;
+    const float *shift = d->rows ? d->shift : NULL, *scale = d->rows ? d->scale : NULL;
+    if (d->features == 0 && p->measured) {
+        shift = p->measured;
+        scale = p->measured + STRUCTURAL_FEATURES;
+    }
     return (struct problem){.nodes = d->nodes,
                             .features = d->features ? d->features : STRUCTURAL_FEATURES,
                             .classes = d->classes,
@@ -92,6 +126,6 @@ struct problem prepare_problem(const struct prepared *p, const uint8_t *role)
                             .label = d->label,
                             .role = role,
                             .views = p->views,
-                            .shift = d->rows ? d->shift : NULL,
-                            .scale = d->rows ? d->scale : NULL};
+                            .shift = shift,
+                            .scale = scale};
 }

@@ -16,7 +16,8 @@ struct prepared {
     int64_t *column_cut; /* … which is spread by columns */
     struct edge_facts facts;
     struct views *views;
-    float *structural; /* (n, STRUCTURAL_FEATURES) for sets without features, or NULL */
+    float *structural; /* (n, STRUCTURAL_FEATURES) for sets without features, or NULL … */
+    float *measured; /* … and (2, STRUCTURAL_FEATURES) its shift and scale, of a graph in parts */
 };
 
 /* The dataset must outlive what is made of it. A set without labels is refused. */
@@ -26,8 +27,9 @@ consm_status prepare_graph(struct prepared *out, const struct dataset *d);
 void prepare_free(struct prepared *p);
 
 /* Structural features of a prepared set, whether or not it has features of its own; (n,
- * STRUCTURAL_FEATURES), the caller's to free. */
+ * STRUCTURAL_FEATURES), of a graph in parts the rows of the share. */
 consm_status prepare_structural(float **out, const struct prepared *p);
+void prepare_structural_free(float *structural, const struct prepared *p);
 
 /* The numbers of node ids from which structural features are drawn; (n), the caller's to free. */
 consm_status prepare_keys(uint64_t **out, const struct dataset *d);

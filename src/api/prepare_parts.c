@@ -28,12 +28,6 @@ static uint64_t one_sided(const struct csr *a)
     return sum;
 }
 
-static consm_status refuse(const struct dataset *d, const char *why)
-{
-    return status_fail(CONSM_EINVAL, "%s: %s: train on graph.safetensors of its folder", d->name,
-                       why);
-}
-
 /* Who owns which rows: as the share that was read says, or ranges with about as many entries. */
 static consm_status cut_parts(int64_t *cut, const struct dataset *d)
 {
@@ -128,8 +122,6 @@ done:
 consm_status prepare_parts(struct prepared *out, const struct dataset *d)
 {
     consm_status st = CONSM_OK;
-    if (d->features == 0)
-        return refuse(d, "a graph in parts has features, and this one has none");
     TRY(ranks_agree_text("a folder with the seal", d->sha256));
     TRY(take_share(out, d));
     st = parts_check_rows(d, out->share->low, out->share->high);

@@ -68,6 +68,11 @@ consm_status share_hand_on(double *sum, int64_t count, const struct row_share *s
  * the status and message of the failure at the smallest place, by which several are ordered. */
 consm_status share_status(const struct row_share *share, consm_status mine, int64_t place);
 
+/* Bytes of each process to all: *out has them one behind the other, those of process p from got[p]
+ * to got[p+1]-1 (parts+1); the caller's to free. */
+consm_status share_tell(void **out, int64_t *got, const void *bytes, int64_t count,
+                        const struct row_share *share);
+
 /* Whether all processes have the same text; else all of them say who has `what` other than the
  * first. */
 consm_status share_same(const struct row_share *share, const char *what, const char *text);

@@ -36,17 +36,15 @@ done:
     return st;
 }
 
-/* The same bytes from one process to a range of them, low … high-1; *out is the caller's to free,
- * and *length what came of it. */
-static consm_status tell(void **out, int64_t *length, const void *bytes, int64_t count, int low,
+/* The same bytes to processes low … high-1; *out and got: what all of them sent to this one. */
+static consm_status tell(void **out, int64_t *got, const void *bytes, int64_t count, int low,
                          int high, const struct row_share *share)
 {
     consm_status st = CONSM_OK;
-    int64_t parts = share->parts, *send = NULL, *got;
+    int64_t parts = share->parts, *send = NULL;
     char *copies = NULL;
     *out = NULL;
-    TRY(ZNEW(send, 2 * (parts + 1)));
-    got = send + parts + 1;
+    TRY(ZNEW(send, parts + 1));
     for (int p = 0; p < parts; p++)
         send[p + 1] = send[p] + (p >= low && p < high ? count : 0);
     TRY(NEW(copies, send[parts] + 1));
@@ -54,11 +52,16 @@ static consm_status tell(void **out, int64_t *length, const void *bytes, int64_t
         if (send[p + 1] > send[p])
             memcpy(copies + send[p], bytes, (size_t)count);
     TRY(share->swap(out, got, copies, send, 1));
-    *length = got[parts];
 done:
     mem_free(send);
     mem_free(copies);
     return st;
+}
+
+consm_status share_tell(void **out, int64_t *got, const void *bytes, int64_t count,
+                        const struct row_share *share)
+{
+    return tell(out, got, bytes, count, 0, share->parts, share);
 }
 
 consm_status csr_share_of_lengths(struct csr **out, const struct row_share *share, int64_t *start,
@@ -82,13 +85,15 @@ consm_status share_hand_on(double *sum, int64_t count, const struct row_share *s
 {
     consm_status st = CONSM_OK;
     bool mine = turn == share->part, last = turn == share->parts - 1;
-    int64_t bytes = count * (int64_t)sizeof *sum, came;
+    int64_t bytes = count * (int64_t)sizeof *sum, *got = NULL;
     void *next = NULL;
-    TRY(tell(&next, &came, sum, mine ? bytes : 0, last ? 0 : turn + 1, last ? turn : turn + 2,
+    TRY(NEW(got, share->parts + 1));
+    TRY(tell(&next, got, sum, mine ? bytes : 0, last ? 0 : turn + 1, last ? turn : turn + 2,
              share));
-    if (came == bytes)
+    if (got[share->parts] == bytes)
         memcpy(sum, next, (size_t)bytes);
 done:
+    mem_free(got);
     mem_free(next);
     return st;
 }
@@ -105,15 +110,17 @@ static consm_status first_failure(struct failure *out, const struct row_share *s
     consm_status st = CONSM_OK;
     struct failure own = {place, mine, share->part}, one;
     void *all = NULL;
-    int64_t bytes;
+    int64_t *got = NULL;
     *out = (struct failure){0};
-    TRY(tell(&all, &bytes, &own, (int64_t)sizeof own, 0, share->parts, share));
+    TRY(NEW(got, share->parts + 1));
+    TRY(share_tell(&all, got, &own, (int64_t)sizeof own, share));
     for (int p = 0; p < share->parts; p++) {
         memcpy(&one, (const char *)all + (size_t)p * sizeof one, sizeof one);
         if (one.status < 0 && (out->status >= 0 || one.place < out->place))
             *out = one;
     }
 done:
+    mem_free(got);
     mem_free(all);
     return st;
 }
@@ -124,18 +131,20 @@ consm_status share_status(const struct row_share *share, consm_status mine, int6
     struct failure first;
     char *text = NULL;
     void *said = NULL;
-    int64_t length = 0;
+    int64_t *got = NULL;
+    TRY(NEW(got, share->parts + 1));
     TRY(first_failure(&first, share, mine, place));
     if (first.status >= 0)
         goto done;
     bool own = first.part == share->part;
     const char *words = consm_errmsg();
-    TRY(tell(&said, &length, words, own ? (int64_t)strlen(words) : 0, 0, share->parts, share));
-    text = mem_strndup(said, (size_t)length);
+    TRY(share_tell(&said, got, words, own ? (int64_t)strlen(words) : 0, share));
+    text = mem_strndup(said, (size_t)got[share->parts]);
     if (!text)
         TRY(CONSM_ENOMEM);
     st = status_fail_lines((consm_status)first.status, text);
 done:
+    mem_free(got);
     mem_free(said);
     mem_free(text);
     return st;
@@ -146,10 +155,11 @@ consm_status share_same(const struct row_share *share, const char *what, const c
     consm_status st = CONSM_OK;
     uint64_t sum = 0xcbf29ce484222325u, other; /* FNV-1a */
     void *sums = NULL;
-    int64_t length;
+    int64_t *got = NULL;
+    TRY(NEW(got, share->parts + 1));
     for (const char *c = text; *c; c++)
         sum = (sum ^ (unsigned char)*c) * 0x100000001b3u;
-    TRY(tell(&sums, &length, &sum, (int64_t)sizeof sum, 0, share->parts, share));
+    TRY(share_tell(&sums, got, &sum, (int64_t)sizeof sum, share));
     memcpy(&sum, sums, sizeof sum);
     for (int p = 1; p < share->parts; p++) {
         memcpy(&other, (const char *)sums + (size_t)p * sizeof other, sizeof other);
@@ -158,6 +168,7 @@ consm_status share_same(const struct row_share *share, const char *what, const c
                             p, what));
     }
 done:
+    mem_free(got);
     mem_free(sums);
     return st;
 }

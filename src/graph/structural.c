@@ -40,11 +40,20 @@ static void degree_features(float *row, const struct csr *graph, int64_t i)
     row[4] = (float)most;
 }
 
-/* next = D^-1 A now, rows brought to length sqrt(width): one step of the walks. */
-static void walk(float *next, const float *now, const struct csr *graph)
+enum { W = STRUCTURAL_WALK, F = STRUCTURAL_FEATURES };
+
+static void draw(float *row, uint64_t key)
 {
-    enum { W = STRUCTURAL_WALK };
-    for (int64_t i = 0; i < graph->rows; i++) {
+    struct rng r;
+    rng_init(&r, 0, key);
+    for (int c = 0; c < W; c++)
+        row[c] = (float)rng_normal(&r);
+}
+
+/* next = D^-1 A now, rows brought to length sqrt(width): one step of the walks. */
+static void walk(float *next, const float *now, const struct csr *graph, int64_t low, int64_t high)
+{
+    for (int64_t i = low; i < high; i++) {
         double sum[W] = {0}, squares = 0;
         for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
             for (int c = 0; c < W; c++)
@@ -57,27 +66,36 @@ static void walk(float *next, const float *now, const struct csr *graph)
     }
 }
 
+/* Rows low … high-1 of out, where the walks are after a step; `now` of their neighbours is there.
+ */
+static void add_step(float *out, const float *next, int64_t low, int64_t high)
+{
+    for (int64_t i = low; i < high; i++)
+        for (int c = 0; c < W; c++)
+            out[i * F + STRUCTURAL_DEGREES + c] += next[i * W + c] / STRUCTURAL_STEPS;
+}
+
+static void begin(float *out, float *now, const struct csr *graph, const uint64_t *key, int64_t low,
+                  int64_t high)
+{
+    for (int64_t i = low; i < high; i++) {
+        degree_features(out + i * F, graph, i);
+        memset(out + i * F + STRUCTURAL_DEGREES, 0, W * sizeof *out);
+        draw(now + i * W, key[i]);
+    }
+}
+
 consm_status structural_features(float *out, const struct csr *graph, const uint64_t *key)
 {
     consm_status st = CONSM_OK;
-    enum { W = STRUCTURAL_WALK, F = STRUCTURAL_FEATURES };
     int64_t n = graph->rows;
     float *now = NULL, *next = NULL;
     TRY(NEW(now, n * W));
     TRY(NEW(next, n * W));
-    for (int64_t i = 0; i < n; i++) {
-        struct rng r;
-        degree_features(out + i * F, graph, i);
-        memset(out + i * F + STRUCTURAL_DEGREES, 0, W * sizeof *out);
-        rng_init(&r, 0, key[i]);
-        for (int c = 0; c < W; c++)
-            now[i * W + c] = (float)rng_normal(&r);
-    }
+    begin(out, now, graph, key, 0, n);
     for (int step = 0; step < STRUCTURAL_STEPS; step++) {
-        walk(next, now, graph);
-        for (int64_t i = 0; i < n; i++)
-            for (int c = 0; c < W; c++)
-                out[i * F + STRUCTURAL_DEGREES + c] += next[i * W + c] / STRUCTURAL_STEPS;
+        walk(next, now, graph, 0, n);
+        add_step(out, next, 0, n);
         float *swap = now;
         now = next;
         next = swap;
@@ -85,5 +103,101 @@ consm_status structural_features(float *out, const struct csr *graph, const uint
 done:
     mem_free(now);
     mem_free(next);
+    return st;
+}
+
+/* ---- of a share ---------------------------------------------------------- */
+
+/* Rows of others that this process's edges name, and which of its own others name. */
+struct halo {
+    const struct row_share *share;
+    int64_t *need, *give, *came; /* (parts+1 each) whose they are, and for whom */
+    int32_t *row;                /* (need[parts]) ascending */
+    void *theirs;                /* (give[parts]) of int32_t */
+};
+
+static void halo_free(struct halo *h)
+{
+    mem_free(h->need);
+    mem_free(h->row);
+    mem_free(h->theirs);
+}
+
+static consm_status halo_find(struct halo *h, const struct csr *graph)
+{
+    consm_status st = CONSM_OK;
+    const struct row_share *share = graph->share;
+    int64_t places = share->parts + 1, count = 0;
+    bool *seen = NULL;
+    *h = (struct halo){.share = share};
+    TRY(ZNEW(h->need, 3 * places));
+    h->give = h->need + places;
+    h->came = h->give + places;
+    TRY(ZNEW(seen, graph->rows));
+    for (int64_t k = graph->start[share->low]; k < graph->start[share->high]; k++)
+        seen[graph->col[k]] = true;
+    memset(seen + share->low, 0, (size_t)(share->high - share->low) * sizeof *seen);
+    for (int64_t i = 0; i < graph->rows; i++)
+        count += seen[i];
+    TRY(NEW(h->row, count + 1));
+    count = 0;
+    for (int p = 0; p < share->parts; p++) {
+        for (int64_t i = share->cut[p]; i < share->cut[p + 1]; i++)
+            if (seen[i])
+                h->row[count++] = (int32_t)i;
+        h->need[p + 1] = count;
+    }
+    TRY(share->swap(&h->theirs, h->give, h->row, h->need, sizeof *h->row));
+done:
+    mem_free(seen);
+    return st;
+}
+
+/* The rows of others, from those who have just made them. */
+static consm_status halo_fetch(float *now, struct halo *h)
+{
+    consm_status st = CONSM_OK;
+    int parts = h->share->parts;
+    const int32_t *wanted = h->theirs;
+    float *packed = NULL;
+    void *rows = NULL;
+    TRY(NEW(packed, (h->give[parts] + 1) * W));
+    for (int64_t k = 0; k < h->give[parts]; k++)
+        memcpy(packed + k * W, now + (int64_t)wanted[k] * W, W * sizeof *now);
+    TRY(h->share->swap(&rows, h->came, packed, h->give, W * sizeof *now));
+    for (int64_t k = 0; k < h->need[parts]; k++)
+        memcpy(now + (int64_t)h->row[k] * W, (const float *)rows + k * W, W * sizeof *now);
+done:
+    mem_free(packed);
+    mem_free(rows);
+    return st;
+}
+
+consm_status structural_share(float *out, const struct csr *graph, const uint64_t *key)
+{
+    consm_status st = CONSM_OK;
+    int64_t low = graph->share->low, high = graph->share->high;
+    struct halo halo = {0};
+    float *now = mem_sparse_alloc((size_t)(graph->rows * W), sizeof *now);
+    float *next = mem_sparse_alloc((size_t)(graph->rows * W), sizeof *next);
+    if (!now || !next)
+        TRY(CONSM_ENOMEM);
+    TRY(halo_find(&halo, graph));
+    begin(out, now, graph, key, low, high);
+    for (int64_t k = 0; k < halo.need[graph->share->parts]; k++)
+        draw(now + (int64_t)halo.row[k] * W, key[halo.row[k]]);
+    for (int step = 0; step < STRUCTURAL_STEPS; step++) {
+        walk(next, now, graph, low, high);
+        add_step(out, next, low, high);
+        float *swap = now;
+        now = next;
+        next = swap;
+        if (step + 1 < STRUCTURAL_STEPS)
+            TRY(halo_fetch(now, &halo));
+    }
+done:
+    halo_free(&halo);
+    mem_sparse_free(now);
+    mem_sparse_free(next);
     return st;
 }

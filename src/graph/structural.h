@@ -25,4 +25,8 @@ uint64_t structural_key(const char *id);
 /* Fills out (n, STRUCTURAL_FEATURES); key (n). Weights are not read. Time O((n + m) · steps). */
 consm_status structural_features(float *out, const struct csr *graph, const uint64_t *key);
 
+/* The same for the rows of a graph's share, to the bit: rows of neighbours elsewhere travel once a
+ * step. All processes call it. */
+consm_status structural_share(float *out, const struct csr *graph, const uint64_t *key);
+
 #endif

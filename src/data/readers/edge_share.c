@@ -16,6 +16,7 @@ struct sharing {
     struct dataset *d;
     const struct row_share *crew; /* and then, with rows, d->share */
     struct edge_reader *reader;
+    struct node_ids *ids;
     int64_t n, blocks;
     int64_t *named; /* (n+2): how often a node is an end of an edge; then all edges, and loops */
     int64_t *start; /* (own rows+1): where their entries begin … */
@@ -23,6 +24,78 @@ struct sharing {
     int32_t *col;   /* of edges that go down, ~col; so they can be told apart */
     float *val;     /* or NULL */
 };
+
+/* ---- who there is --------------------------------------------------------- */
+
+/* The names of a block that are new, each ended by a zero byte. */
+static consm_status list_new(char **out, size_t *used, const struct sharing *s, int64_t block)
+{
+    consm_status st = CONSM_OK;
+    struct node_ids met = {0};
+    size_t capacity = 0;
+    const struct names *n = &met.names;
+    *used = 0;
+    TRY(edge_blocks_names(&met, s->reader, block));
+    for (int64_t i = 0; i < n->count; i++) {
+        size_t length = names_length(n, i);
+        if (names_find(&s->ids->names, names_at(n, i), length) >= 0)
+            continue;
+        TRY(GROW(*out, *used, capacity, length + 1));
+        memcpy(*out + *used, names_at(n, i), length);
+        (*out)[*used + length] = 0;
+        *used += length + 1;
+    }
+done:
+    node_ids_free(&met);
+    return st;
+}
+
+/* In turns, so that names come in the order of the file: everyone adds what all have met. */
+static consm_status meet(struct sharing *s, char *text, size_t bytes)
+{
+    consm_status st = CONSM_OK;
+    void *all = NULL;
+    int64_t *got = NULL, index;
+    TRY(NEW(got, s->crew->parts + 1));
+    TRY(share_tell(&all, got, text, (int64_t)bytes, s->crew));
+    const char *at = all, *end = at + got[s->crew->parts];
+    while (at < end) {
+        size_t length = strlen(at);
+        TRY(names_add(&index, &s->ids->names, at, length));
+        at += length + 1;
+    }
+done:
+    mem_free(all);
+    mem_free(got);
+    return st;
+}
+
+static consm_status find_nodes(struct sharing *s)
+{
+    consm_status st = CONSM_OK, fault = CONSM_OK;
+    const struct row_share *crew = s->crew;
+    int64_t block = crew->part, place = 0;
+    char *text = NULL;
+    size_t bytes;
+    for (; block - crew->part < s->blocks; block += crew->parts) {
+        bytes = 0;
+        if (block < s->blocks && fault == CONSM_OK) {
+            fault = list_new(&text, &bytes, s, block);
+            place = block;
+        }
+        TRY(meet(s, text, fault < 0 ? 0 : bytes));
+        mem_free(text);
+        text = NULL;
+    }
+    TRY(share_status(crew, fault, place));
+    TRY(node_ids_from_names(s->ids, NULL, NULL, 0));
+    s->ids->expected = "a node of the edges";
+done:
+    mem_free(text);
+    return st;
+}
+
+/* ---- who has what --------------------------------------------------------- */
 
 static consm_status count_block(struct sharing *s, int64_t block)
 {
@@ -262,10 +335,15 @@ consm_status edge_share_read(struct dataset *d, const struct row_share *crew, st
                              struct wanted *wanted, const struct text_file *file)
 {
     consm_status st = CONSM_OK;
-    struct sharing s = {.d = d, .crew = crew, .n = ids->count};
+    struct sharing s = {.d = d, .crew = crew, .ids = ids};
     TRY(edge_blocks_new(&s.reader, ids, wanted, file));
     edge_blocks_about(d, s.reader);
     s.blocks = edge_blocks_count(s.reader);
+    if (!ids->expected)
+        TRY(find_nodes(&s));
+    s.n = ids->count;
+    if (s.n <= 0)
+        TRY(status_fail(CONSM_EFORMAT, "%s: no nodes", d->name));
     TRY(count_ends(&s));
     TRY(settle_rows(&s));
     TRY(make_room(&s, edge_blocks_weighted(s.reader)));

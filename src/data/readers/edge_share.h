@@ -7,7 +7,9 @@
 
 #include "data/readers/edge_text.h"
 
-/* Fills d->edges, d->share and d->rows: the cleaned graph as csr_from_edges() makes it of the whole
+/* Where nobody knows the nodes yet, ids becomes the list of those that the edges name, behind what
+ * is in ids->names: what edge_text_read() makes of the whole file, for every process. Then
+ * fills d->edges, d->share and d->rows: the cleaned graph as csr_from_edges() makes it of the whole
  * list (CSR_UNDIRECTED | CSR_DROP_LOOPS), of which this process gets a range of rows; who gets what
  * is balanced by the lines that name a node. crew: the processes and their swap; all of them call
  * this, and what is wrong with the file all of them say. */

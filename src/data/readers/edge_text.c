@@ -227,9 +227,10 @@ consm_status edge_blocks_new(struct edge_reader **out, struct node_ids *ids, str
     TRY(ZNEW(r, 1));
     r->ids = ids;
     r->wanted = wanted;
-    r->mode = KNOWN_IDS;
+    r->mode = ids->expected ? KNOWN_IDS : NEW_NAMES;
     csv_start(&r->csv, file);
     TRY(edge_columns_find(r));
+    r->mode = KNOWN_IDS;
     r->csv.kept = NULL; /* a block is forgotten as a whole */
     r->file = file;
     r->first = csv_tell(&r->csv);
@@ -319,6 +320,18 @@ consm_status edge_blocks_read(struct edge_block *out, struct edge_reader *r, int
     TRY(st);
     *out = (struct edge_block){r->count, r->from, r->to, r->value};
 done:
+    return st;
+}
+
+consm_status edge_blocks_names(struct node_ids *out, struct edge_reader *r, int64_t block)
+{
+    struct node_ids *known = r->ids;
+    struct edge_block unused;
+    r->ids = out;
+    r->mode = NEW_NAMES;
+    consm_status st = edge_blocks_read(&unused, r, block);
+    r->ids = known;
+    r->mode = KNOWN_IDS;
     return st;
 }
 

@@ -15,8 +15,8 @@ consm_status edge_text_read(struct dataset *d, struct node_ids *ids, struct want
                             const struct text_file *file);
 
 /* The same block by block, for readers that share a file's lines: about a megabyte each, cut at
- * line ends, whoever reads them. The nodes are known. A text in quotes that goes over such a cut is
- * an error: then, and only then, a cut is no end of a row. */
+ * line ends, whoever reads them. The nodes are known when edges are read. A text in quotes that
+ * goes over such a cut is an error: then, and only then, a cut is no end of a row. */
 enum { EDGE_BLOCK = 1 << 20 };
 struct edge_reader;
 struct edge_block {
@@ -31,6 +31,8 @@ int64_t edge_blocks_count(const struct edge_reader *r);
 bool edge_blocks_weighted(const struct edge_reader *r);
 /* Messages name lines of the file. */
 consm_status edge_blocks_read(struct edge_block *out, struct edge_reader *r, int64_t block);
+/* Only the ids that occur in a block, added to out->names in the order in which they do. */
+consm_status edge_blocks_names(struct node_ids *out, struct edge_reader *r, int64_t block);
 /* Which column the weights come from, for d->taken. */
 void edge_blocks_about(struct dataset *d, const struct edge_reader *r);
 

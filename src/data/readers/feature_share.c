@@ -49,12 +49,12 @@ done:
 
 /* ---- rows in memory ------------------------------------------------------ */
 
-/* What standardising needs, and the means, are sums in the order of all rows: as of one process. */
-static consm_status measure(double *sum, struct dataset *d, const float *x)
+/* Sums in the order of all rows: whoever has the next ones adds them. */
+consm_status feature_share_measure(float *shift, float *scale, double *sum, const float *x,
+                                   int64_t n, int64_t f, const struct row_share *share)
 {
     consm_status st = CONSM_OK;
-    const struct row_share *share = d->share;
-    int64_t f = d->features, rows = share->high - share->low;
+    int64_t rows = share->high - share->low;
     double *squares = NULL;
     TRY(ZNEW(squares, f));
     for (int turn = 0; turn < share->parts; turn++) {
@@ -64,15 +64,24 @@ static consm_status measure(double *sum, struct dataset *d, const float *x)
     }
     for (int turn = 0; turn < share->parts; turn++) {
         if (turn == share->part)
-            columns_add_squares(squares, sum, x + share->low * f, rows, f, d->nodes);
+            columns_add_squares(squares, sum, x + share->low * f, rows, f, n);
         TRY(share_hand_on(squares, f, share, turn));
     }
-    TRY(NEW(d->measured, 2 * f));
-    columns_settle(d->measured, d->measured + f, sum, squares, f, d->nodes);
-    d->shift = d->measured;
-    d->scale = d->measured + f;
+    columns_settle(shift, scale, sum, squares, f, n);
 done:
     mem_free(squares);
+    return st;
+}
+
+static consm_status measure(double *sum, struct dataset *d, const float *x)
+{
+    consm_status st = CONSM_OK;
+    int64_t f = d->features;
+    TRY(NEW(d->measured, 2 * f));
+    d->shift = d->measured;
+    d->scale = d->measured + f;
+    TRY(feature_share_measure(d->measured, d->measured + f, sum, x, d->nodes, f, d->share));
+done:
     return st;
 }
 

@@ -18,4 +18,10 @@ consm_status feature_share_nodes(struct node_ids *ids, struct wanted *wanted,
 consm_status feature_share_read(struct dataset *d, struct node_ids *ids, struct wanted *wanted,
                                 const struct text_file *features, const struct text_file *nodes);
 
+/* Means and 1/deviations of the columns of x (n, f), of which each process has its share of the
+ * rows; sum (f) zeros, then the sums: as columns_measure() has them of all. All processes call it.
+ */
+consm_status feature_share_measure(float *shift, float *scale, double *sum, const float *x,
+                                   int64_t n, int64_t f, const struct row_share *share);
+
 #endif

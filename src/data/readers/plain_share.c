@@ -27,11 +27,6 @@ static consm_status read_nodes(struct dataset *d, const struct plain_files *f, s
                         f->features.name));
     if (f->features.data)
         TRY(feature_share_nodes(ids, f->wanted, &f->features));
-    else if (d->features == 0)
-        TRY(status_fail(CONSM_EINVAL,
-                        "%s: a graph in parts has features, and this one has none: leave "
-                        "--in-parts out",
-                        d->name));
     if (f->labels.data)
         TRY(plain_labels_nodes(ids, f->wanted, &f->labels));
 done:
@@ -47,11 +42,10 @@ static consm_status read_all(struct dataset *d, const struct plain_files *f,
     if (f->about.data)
         TRY(plain_about_read(&about, &classes, &f->about));
     TRY(read_nodes(d, f, ids, &classes));
-    TRY(plain_give_nodes(d, f, ids, &classes));
-    if (d->nodes <= 0)
-        TRY(status_fail(CONSM_EFORMAT, "%s: no nodes", d->name));
     TRY(edge_share_read(d, crew, ids, f->wanted, &f->edges));
-    TRY(feature_share_read(d, ids, f->wanted, &f->features, &f->nodes));
+    TRY(plain_give_nodes(d, f, ids, &classes));
+    if (f->features.data || d->features > 0)
+        TRY(feature_share_read(d, ids, f->wanted, &f->features, &f->nodes));
     TRY(wanted_met(f->wanted, d->name));
     if (f->about.data)
         TRY(plain_about_give(d, &about, &f->about));

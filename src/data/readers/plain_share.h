@@ -9,7 +9,7 @@
 #include "data/readers/plain.h"
 
 /* path: those of struct plain_files that are there, else NULL. Fills d->rows and d->share instead
- * of the list of edges; all else, the hash too, is as of the whole. A set needs features. */
+ * of the list of edges; all else, the hash too, is as of the whole. */
 consm_status plain_share_load(struct dataset **out, const char *name, char *const path[PLAIN_FILES],
                               struct reading_options *reading);
 
