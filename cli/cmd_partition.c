@@ -160,7 +160,9 @@ const struct command cmd_partition = {
         "of processes.\n\n"
         "  consm partition ./mygraph -k 64 -o parts/\n"
         "  mpirun -n 8 consm train parts/ -m gcn -o out/                 each reads its share\n"
-        "  mpirun -n 8 consm train parts/graph.safetensors -o out/       each reads all\n\n"
+        "  mpirun -n 8 consm train parts/graph.safetensors -o out/       each reads all\n"
+        "  mpirun -n 8 consm train ./mygraph --in-parts -m gcn -o out/   shares of the list as it "
+        "is\n\n"
         "Printed is what 2, 4, … K processes would hold and send (`consm info --ranks N` says the\n"
         "same of the order as it is).\n",
     .flags = flags,

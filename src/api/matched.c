@@ -6,12 +6,16 @@
 #include <string.h>
 
 #include "data/names.h"
+#include "data/readers/feature_share.h"
 #include "data/recipe.h"
 
 void matched_free(struct matched *m, const struct prepared *p)
 {
     csr_free(m->sparse);
-    mem_free(m->dense);
+    if (m->dense && p->data->share)
+        mem_sparse_free(m->dense);
+    else
+        mem_free(m->dense);
     prepare_structural_free(m->structural, p);
 }
 
@@ -54,8 +58,12 @@ static consm_status pick_dense(float **out, const struct dataset *d, const int64
                                int64_t count)
 {
     consm_status st = CONSM_OK;
-    TRY(NEW(*out, d->nodes * count));
-    for (int64_t i = 0; i < d->nodes; i++)
+    int64_t low = d->share ? d->share->low : 0, high = d->share ? d->share->high : d->nodes;
+    size_t cells = (size_t)(d->nodes * count);
+    *out = d->share ? mem_sparse_alloc(cells, sizeof **out) : mem_alloc(cells, sizeof **out);
+    if (!*out)
+        TRY(CONSM_ENOMEM);
+    for (int64_t i = low; i < high; i++)
         for (int64_t k = 0; k < count; k++)
             (*out)[i * count + k] = d->dense[i * d->features + column[k]];
 done:
@@ -112,10 +120,10 @@ static consm_status match_names(struct matched *out, const struct consm_model *m
     TRY(find_columns(column, m, d));
     if (in_order(column, m->features, d->features))
         goto done;
-    if (d->rows && (d->share || d->sparse))
+    if (d->rows && d->sparse)
         TRY(status_fail(CONSM_EINVAL,
-                        "%s: its feature columns are not the model's, in the same order: in parts "
-                        "they must be",
+                        "%s: its feature columns are not the model's, in the same order: sparse "
+                        "ones of a graph in parts must be",
                         d->name));
     TRY(d->sparse ? pick_sparse(&out->sparse, d, column, m->features)
                   : pick_dense(&out->dense, d, column, m->features));
@@ -124,21 +132,22 @@ done:
     return st;
 }
 
-/* The dataset's columns as cells, for a table that was numbers alone. */
+/* The dataset's columns as cells, for a table that was numbers alone; of a share, its rows. */
 static consm_status cells_of(struct cells *out, const struct dataset *d)
 {
     consm_status st = CONSM_OK;
-    int64_t index;
-    out->rows = d->nodes;
+    int64_t index, low = d->share ? d->share->low : 0, high = d->share ? d->share->high : d->nodes;
+    out->rows = high - low;
     out->columns = (int32_t)d->features;
     for (int64_t k = 0; k < d->features; k++)
         TRY(names_add(&index, &out->name, d->feature_name[k], strlen(d->feature_name[k])));
-    TRY(ZNEW(out->value, d->nodes * d->features));
+    TRY(ZNEW(out->value, out->rows * d->features));
     if (d->dense)
-        memcpy(out->value, d->dense, (size_t)(d->nodes * d->features) * sizeof *out->value);
-    for (int64_t i = 0; d->sparse && i < d->nodes; i++)
+        memcpy(out->value, d->dense + low * d->features,
+               (size_t)(out->rows * d->features) * sizeof *out->value);
+    for (int64_t i = low; d->sparse && i < high; i++)
         for (int64_t e = d->sparse->start[i]; e < d->sparse->start[i + 1]; e++)
-            out->value[i * d->features + d->sparse->col[e]] =
+            out->value[(i - low) * d->features + d->sparse->col[e]] =
                 d->sparse->val ? d->sparse->val[e] : 1;
 done:
     return st;
@@ -169,7 +178,11 @@ static consm_status match_recipe(struct matched *out, const struct consm_model *
     TRY(ZNEW(faults, 1));
     if (!d->cells)
         TRY(cells_of(&made, d));
-    TRY(recipe_apply(&out->dense, m->recipe, d->cells ? d->cells : &made, faults, d->name));
+    const struct cells *cells = d->cells ? d->cells : &made;
+    if (d->share)
+        TRY(feature_share_apply(&out->dense, m->recipe, cells, d->nodes, d->share, d->name));
+    else
+        TRY(recipe_apply(&out->dense, m->recipe, cells, faults, d->name));
     TRY(faults_status(faults, d->name));
 done:
     cells_free(&made);
@@ -184,7 +197,7 @@ consm_status matched_open(struct matched *out, const struct consm_model *m,
     if (m->structural)
         return d->features == 0 ? CONSM_OK : prepare_structural(&out->structural, p);
     if (m->recipe && (d->cells || (d->features > 0 && d->feature_name && !has_features(m, d))))
-        return d->share ? match_names(out, m, d) : match_recipe(out, m, d);
+        return match_recipe(out, m, d);
     if (d->features == 0)
         return status_fail(CONSM_EINVAL, "%s has no features; the model was trained on %lld",
                            d->name, (long long)m->features);

@@ -22,6 +22,7 @@
 #include <jansson.h>
 
 #include "data/cells.h"
+#include "graph/csr.h"
 #include "io/faults.h"
 
 enum { RECIPE_VALUES = 50 };
@@ -61,6 +62,11 @@ consm_status recipe_names(char ***out, const struct recipe *r);
  * left out, and values beyond the limit, are told by the log. O(cells). */
 consm_status recipe_learn(struct recipe **out, const struct cells *c, struct faults *faults,
                           const char *file);
+
+/* The same of a table whose rows are spread over processes, of which c has this one's: all call it,
+ * and all learn what the whole table teaches. Faults are those of the rows here. */
+consm_status recipe_learn_share(struct recipe **out, const struct cells *c, struct faults *faults,
+                                const char *file, const struct row_share *share);
 
 /* (rows, features) of a table, the caller's to free. The table must have the recipe's columns, in
  * any order; others are passed over. Values not seen in learning are told by the log. */

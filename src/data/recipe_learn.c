@@ -8,13 +8,7 @@
 #include "base/log.h"
 #include "io/token.h"
 
-/* What a column's cells are. */
-struct tally {
-    int64_t numbers, bits; /* bits: numbers that are 0 or 1 */
-    int64_t words, missing, booleans, days;
-};
-
-static struct tally count_cells(const struct look *l, int32_t column)
+struct tally learn_tally(const struct look *l, int32_t column)
 {
     const struct cells *c = l->c;
     struct tally t = {0};
@@ -26,15 +20,14 @@ static struct tally count_cells(const struct look *l, int32_t column)
         t.days += !isnan(m->day);
     }
     t.numbers = c->rows - (int64_t)(l->start[column + 1] - l->start[column]);
-    if (t.booleans > 0)
-        for (int64_t r = 0; r < c->rows; r++) {
-            float value = c->value[r * c->columns + column];
-            t.bits += value == 0 || value == 1;
-        }
+    for (int64_t r = 0; r < c->rows; r++) {
+        float value = c->value[r * c->columns + column];
+        t.bits += value == 0 || value == 1;
+    }
     return t;
 }
 
-static enum recipe_kind kind_of(const struct tally *t, enum cell_kind given)
+enum recipe_kind learn_kind(const struct tally *t, enum cell_kind given)
 {
     if (given == CELLS_CATEGORY)
         return t->words > 0 ? RECIPE_CATEGORY : RECIPE_LEFT_OUT;
@@ -51,18 +44,20 @@ static enum recipe_kind kind_of(const struct tally *t, enum cell_kind given)
     return RECIPE_CATEGORY;
 }
 
-/* The mean of what is known, with a fault for each cell that is not of the kind. */
-static consm_status learn_mean(struct recipe_column *out, const struct look *l, int32_t column)
+void learn_numbers(double *sum, int64_t *known, const struct look *l, int32_t column)
 {
-    consm_status st = CONSM_OK;
     const struct cells *c = l->c;
-    double sum = 0;
-    int64_t known = 0;
     for (int64_t r = 0; r < c->rows; r++) {
         float value = c->value[r * c->columns + column];
-        known += !isnan(value);
-        sum += isnan(value) ? 0 : (double)value;
+        *known += !isnan(value);
+        *sum += isnan(value) ? 0 : (double)value;
     }
+}
+
+consm_status learn_words(double *sum, int64_t *known, struct recipe_column *out,
+                         const struct look *l, int32_t column)
+{
+    consm_status st = CONSM_OK;
     for (size_t k = l->start[column]; k < l->start[column + 1]; k++) {
         const struct odd_cell *cell = look_odd(l, k);
         const struct meaning *m = &l->text[cell->text];
@@ -74,9 +69,21 @@ static consm_status learn_mean(struct recipe_column *out, const struct look *l, 
             TRY(look_fault(l, cell,
                            out->kind == RECIPE_DATE ? "a date as in other rows (2026-11-16)"
                                                     : "a finite number as in other rows"));
-        known += boolean || day;
-        sum += boolean ? m->boolean : day ? m->day : 0;
+        *known += boolean || day;
+        *sum += boolean ? m->boolean : day ? m->day : 0;
     }
+done:
+    return st;
+}
+
+/* The mean of what is known. */
+static consm_status learn_mean(struct recipe_column *out, const struct look *l, int32_t column)
+{
+    consm_status st = CONSM_OK;
+    double sum = 0;
+    int64_t known = 0;
+    learn_numbers(&sum, &known, l, column);
+    TRY(learn_words(&sum, &known, out, l, column));
     out->fill = known > 0 ? sum / (double)known : 0;
 done:
     return st;
@@ -84,12 +91,7 @@ done:
 
 /* ---- categories ---------------------------------------------------------- */
 
-struct value_count {
-    const char *text;
-    int64_t count;
-};
-
-static int by_count_then_text(const void *a, const void *b)
+int learn_by_count(const void *a, const void *b)
 {
     const struct value_count *x = a, *y = b;
     if (x->count != y->count)
@@ -103,9 +105,8 @@ static int by_text(const void *a, const void *b)
     return strcmp(x->text, y->text);
 }
 
-/* The values that occur, each with how often; numbers by their shortest spelling. */
-static consm_status count_values(struct names *seen, struct value_count **out, int64_t *present,
-                                 bool *blanks, const struct look *l, int32_t column)
+consm_status learn_values(struct names *seen, struct value_count **out, int64_t *present,
+                          bool *blanks, const struct look *l, int32_t column)
 {
     consm_status st = CONSM_OK;
     const struct cells *c = l->c;
@@ -141,32 +142,41 @@ done:
     return st;
 }
 
-static consm_status learn_category(struct recipe_column *out, const struct look *l, int32_t column)
+consm_status learn_keep(struct recipe_column *out, struct value_count *value, int64_t count,
+                        int64_t different, int64_t present)
 {
     consm_status st = CONSM_OK;
-    struct names seen = {0};
-    struct value_count *value = NULL;
-    int64_t present;
-    TRY(count_values(&seen, &value, &present, &out->blanks, l, column));
-    if (seen.count > RECIPE_VALUES && 2 * seen.count > present) {
+    if (different > RECIPE_VALUES && 2 * different > present) {
         log_warn("column %s holds %lld different texts in %lld cells: it is left out", out->name,
-                 (long long)seen.count, (long long)present);
+                 (long long)different, (long long)present);
         out->kind = RECIPE_LEFT_OUT;
         out->blanks = false;
         goto done;
     }
-    if (seen.count > 0)
-        qsort(value, (size_t)seen.count, sizeof *value, by_count_then_text);
-    int32_t kept = seen.count < RECIPE_VALUES ? (int32_t)seen.count : RECIPE_VALUES;
-    if (kept < seen.count)
+    if (count > 0)
+        qsort(value, (size_t)count, sizeof *value, learn_by_count);
+    int32_t kept = different < RECIPE_VALUES ? (int32_t)different : RECIPE_VALUES;
+    if (kept < different)
         log_warn("column %s holds %lld different texts: the %d most frequent become features",
-                 out->name, (long long)seen.count, kept);
+                 out->name, (long long)different, kept);
     if (kept > 0)
         qsort(value, (size_t)kept, sizeof *value, by_text);
     TRY(ZNEW(out->value, kept));
     for (; out->values < kept; out->values++)
         if (!(out->value[out->values] = mem_strdup(value[out->values].text)))
             TRY(CONSM_ENOMEM);
+done:
+    return st;
+}
+
+static consm_status learn_category(struct recipe_column *out, const struct look *l, int32_t column)
+{
+    consm_status st = CONSM_OK;
+    struct names seen = {0};
+    struct value_count *value = NULL;
+    int64_t present;
+    TRY(learn_values(&seen, &value, &present, &out->blanks, l, column));
+    TRY(learn_keep(out, value, seen.count, seen.count, present));
 done:
     names_free(&seen);
     mem_free(value);
@@ -178,10 +188,10 @@ done:
 static consm_status learn_column(struct recipe_column *out, const struct look *l, int32_t column)
 {
     const struct cells *c = l->c;
-    struct tally t = count_cells(l, column);
+    struct tally t = learn_tally(l, column);
     if (!(out->name = mem_strdup(names_at(&c->name, column))))
         return CONSM_ENOMEM;
-    out->kind = kind_of(&t, c->kind ? (enum cell_kind)c->kind[column] : CELLS_ANY);
+    out->kind = learn_kind(&t, c->kind ? (enum cell_kind)c->kind[column] : CELLS_ANY);
     switch (out->kind) {
     case RECIPE_CATEGORY: return learn_category(out, l, column);
     case RECIPE_LEFT_OUT:
@@ -191,8 +201,7 @@ static consm_status learn_column(struct recipe_column *out, const struct look *l
     }
 }
 
-/* Names of features may meet: a column called "a=b" beside a column a with the value b. */
-static consm_status check_names(const struct recipe *r, const char *file)
+consm_status learn_names(const struct recipe *r, const char *file)
 {
     consm_status st = CONSM_OK;
     struct names seen = {0};
@@ -226,7 +235,7 @@ consm_status recipe_learn(struct recipe **out, const struct cells *c, struct fau
         r->columns++;
         TRY(learn_column(&r->column[i], &l, i));
     }
-    TRY(check_names(r, file));
+    TRY(learn_names(r, file));
     *out = r;
     r = NULL;
 done:

@@ -130,18 +130,6 @@ done:
 
 /* ---- tables -------------------------------------------------------------- */
 
-static consm_status only_numbers(const struct cells *c, const char *file)
-{
-    if (c->odds == 0)
-        return CONSM_OK;
-    const struct odd_cell *odd = &c->odd[0];
-    return status_fail(
-        CONSM_EFORMAT,
-        "%s: line %d, column %s: found \"%.40s\", expected a number: in parts tables "
-        "hold numbers alone; `consm partition` reads the others",
-        file, odd->line, names_at(&c->name, odd->column), names_at(&c->text, odd->text));
-}
-
 /* Numbers, as recipe_learn() knows them. */
 static consm_status make_recipe(struct dataset *d, const struct cells *c, const double *sum)
 {
@@ -165,30 +153,88 @@ done:
     return st;
 }
 
+/* Numbers alone: they are the features. */
+static consm_status take_numbers(struct dataset *d, struct cells *c)
+{
+    consm_status st = CONSM_OK;
+    double *sum = NULL;
+    d->features = c->columns;
+    TRY(ZNEW(sum, d->features));
+    float *x = c->spread;
+    c->spread = c->value = NULL;
+    TRY(take_rows(d, x, sum));
+    TRY(make_recipe(d, c, sum));
+done:
+    mem_free(sum);
+    return st;
+}
+
+/* Other columns become features as the whole table says; dense, as dataset_take_cells() has it. */
+static consm_status take_cells(struct dataset *d, struct cells *c, const char *file)
+{
+    consm_status st = CONSM_OK;
+    const struct row_share *share = d->share;
+    struct faults *faults = NULL;
+    double *sum = NULL;
+    TRY(ZNEW(faults, 1));
+    TRY(recipe_learn_share(&d->recipe, c, faults, file, share));
+    TRY(share_status(share, faults_status(faults, file), share->low));
+    d->features = recipe_features(d->recipe);
+    if (d->features > 0) {
+        TRY(recipe_names(&d->feature_name, d->recipe));
+        TRY(feature_share_apply(&d->dense, d->recipe, c, d->nodes, share, file));
+        TRY(ZNEW(sum, d->features));
+        TRY(measure(sum, d, d->dense));
+    }
+    TRY(NEW(d->cells, 1));
+    *d->cells = *c;
+    *c = (struct cells){0};
+done:
+    mem_free(faults);
+    mem_free(sum);
+    return st;
+}
+
+consm_status feature_share_apply(float **out, const struct recipe *r, const struct cells *c,
+                                 int64_t nodes, const struct row_share *share, const char *file)
+{
+    consm_status st = CONSM_OK;
+    int64_t f = recipe_features(r);
+    struct faults *faults = NULL;
+    float *rows = NULL;
+    *out = NULL;
+    TRY(ZNEW(faults, 1));
+    st = recipe_apply(&rows, r, c, faults, file);
+    if (st == CONSM_OK)
+        st = faults_status(faults, file);
+    TRY(share_status(share, st, share->low));
+    *out = mem_sparse_alloc((size_t)(nodes * f), sizeof **out);
+    if (!*out)
+        TRY(CONSM_ENOMEM);
+    memcpy(*out + share->low * f, rows, (size_t)((share->high - share->low) * f) * sizeof *rows);
+done:
+    mem_free(faults);
+    mem_free(rows);
+    return st;
+}
+
 /* A row of cells for each node of the share. */
 static consm_status read_table(struct dataset *d, struct node_ids *ids, struct wanted *wanted,
                                const struct text_file *features, const struct text_file *nodes)
 {
     consm_status st = CONSM_OK;
     struct cells cells = {0};
-    double *sum = NULL;
     const struct row_share *share = d->share;
     const struct text_file *file = features->data ? features : nodes;
     st = features->data
              ? feature_text_cells(&cells, ids, wanted, features, share->low, share->high)
              : node_text_cells(&cells, wanted, nodes, ids->count, share->low, share->high);
-    if (st == CONSM_OK)
-        st = only_numbers(&cells, file->name);
     TRY(share_status(share, st, share->low));
-    d->features = cells.columns;
-    TRY(ZNEW(sum, d->features));
-    float *x = cells.spread;
-    cells.spread = cells.value = NULL;
-    TRY(take_rows(d, x, sum));
-    TRY(make_recipe(d, &cells, sum));
+    int64_t odds = (int64_t)cells.odds;
+    TRY(share_sum(&odds, 1, share));
+    TRY(odds == 0 ? take_numbers(d, &cells) : take_cells(d, &cells, file->name));
 done:
     cells_free(&cells);
-    mem_free(sum);
     return st;
 }
 

@@ -2,6 +2,7 @@
 #include "data/readers/feature_text.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -165,6 +166,21 @@ done:
     return st;
 }
 
+static int by_row(const void *a, const void *b)
+{
+    const struct odd_cell *x = a, *y = b;
+    if (x->row != y->row)
+        return x->row < y->row ? -1 : 1;
+    return x->column < y->column ? -1 : x->column > y->column;
+}
+
+/* Sums over a column go by its rows, whatever their order in the file. */
+static void order_odd(struct cells *c)
+{
+    if (c->odds > 0)
+        qsort(c->odd, c->odds, sizeof *c->odd, by_row);
+}
+
 /* Puts the rows of a table with ids into node order. */
 static consm_status order_rows(struct table *t, int64_t nodes)
 {
@@ -184,6 +200,7 @@ static consm_status order_rows(struct table *t, int64_t nodes)
     }
     for (size_t k = 0; k < t->cells.odds; k++)
         t->cells.odd[k].row = t->node[t->cells.odd[k].row];
+    order_odd(&t->cells);
     mem_free(t->cells.value);
     t->cells.value = ordered;
     ordered = NULL;
@@ -326,6 +343,7 @@ consm_status feature_text_cells(struct cells *out, struct node_ids *ids, struct 
     TRY(faults_status(&t.faults, file->name));
     TRY(feature_rows_match(ids, t.count, file->name));
     t.cells.rows = high - low;
+    order_odd(&t.cells);
     *out = t.cells;
     t.cells = (struct cells){0};
 done:
