@@ -10,7 +10,7 @@ whole. What is measured lies in the folder, one file each, as soon as it is ther
 on behind it. DIR/tables.md is written anew each time: rows for docs/results.md, and which bars are met.
 
 Where two threads are measured, they stay on two processors of different cores (--cpus says which). Nothing else
-should run on the machine. About an hour and a half, an hour of it PyG's. --quick goes through all of it with the
+should run on the machine. Perhaps an hour and a half, most of it PyG's. --quick goes through all of it with the
 smallest settings: to see that it works, not how long anything takes.
 """
 import argparse

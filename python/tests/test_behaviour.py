@@ -130,7 +130,7 @@ from consm import _run
 over = threading.Event()
 def deaf():  # Ctrl-C comes when the call is on its way, however slow the machine
     threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-    over.wait(100)
+    over.wait(1400)
     return 0
 try:
     _run.run(deaf)
@@ -150,7 +150,7 @@ from consm import _run
 over, seen = threading.Event(), []
 def deaf(address):
     threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-    over.wait(100)
+    over.wait(1400)
     seen.append(np.ctypeslib.as_array((__import__("ctypes").c_double * 3).from_address(address)).sum())
     return 0
 class Mine(np.ndarray):

@@ -171,7 +171,7 @@ bool program_in_place(const struct program *p, node x, node source)
 static node overwritten(const struct program *p, const struct span *spans, node x)
 {
     const struct node_info *info = &p->node[x];
-    for (int i = 0; i < NODE_SOURCES && !info->common; i++) {
+    for (int i = 0; i < NODE_SOURCES; i++) {
         node source = info->src[i];
         if (source != POISON && p->node[source].instr >= 0 && !p->node[source].keep &&
             ROWS(p, source) == info->rows && COLS(p, source) == info->cols &&
@@ -197,6 +197,7 @@ static size_t join_spans(struct program *p, struct span *spans, size_t count, no
         struct span *mine = &spans[info->instr], *theirs = &spans[p->node[source].instr];
         owner[x] = owner[source];
         theirs->dies = mine->dies;
+        theirs->born = mine->born < theirs->born ? mine->born : theirs->born; /* it may be kept */
         info->instr = p->node[source].instr;
         mine->x = POISON;
     }

@@ -91,20 +91,26 @@ INLINE void column_vector(float *out, const float *x, const float *z, const floa
     v_store(out, (a + b) + (c + d));
 }
 
-INLINE float column_scalar(const float *x, const float *z, const float *mean, int64_t width,
-                           int64_t first, int64_t stop, enum column_term term)
+/* Fewer columns than lanes, of n rows: all of them at once, row after row. The other lanes add up
+ * what stands behind the row, which nobody reads; the last rows are copied, as there is nothing
+ * behind them. */
+INLINE void column_narrow(float *out, const float *x, const float *z, const float *mean,
+                          int64_t width, int64_t n, int64_t first, int64_t stop,
+                          enum column_term term)
 {
-    float sum = 0;
-    for (int64_t r = first; r < stop; r++) {
-        const float v = x[r * width];
-        if (term == COLUMN_PLAIN)
-            sum += v;
-        else if (term == COLUMN_PRODUCT)
-            sum = s_fma(v, z[r * width], sum);
-        else
-            sum = s_fma(v - *mean, v - *mean, sum); /* NOLINT: squares come with a mean */
+    const int64_t safe = n * width < LANES ? 0 : (n * width - LANES) / width + 1;
+    const vf m = mean ? v_load_part(mean, width, 0) : v_set(0);
+    vf sum = v_set(0);
+    int64_t r = first;
+    for (; r < stop && r < safe; r++)
+        sum = column_add(sum, x + r * width, z + r * width, m, term);
+    for (; r < stop; r++) {
+        float xr[LANES] = {0}, zr[LANES] = {0};
+        memcpy(xr, x + r * width, (size_t)width * sizeof *xr);
+        memcpy(zr, z + r * width, (size_t)width * sizeof *zr);
+        sum = column_add(sum, xr, zr, m, term);
     }
-    return sum;
+    v_store_part(out, sum, width);
 }
 
 INLINE void column_blocks(float *partial, const float *x, const float *z, const float *mean,
@@ -128,8 +134,8 @@ INLINE void column_blocks(float *partial, const float *x, const float *z, const 
             column_vector(out + c, x + c, z + c, MEAN(c), width, first, stop, term);
             c = width;
         }
-        for (; c < width; c++)
-            out[c] = column_scalar(x + c, z + c, MEAN(c), width, first, stop, term);
+        if (c < width)
+            column_narrow(out, x, z, mean, width, n, first, stop, term);
     }
 #undef MEAN
 }

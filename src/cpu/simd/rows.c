@@ -45,9 +45,31 @@ void SIMD(bias_act)(float *y, const float *x, int64_t width, const struct epilog
     }
 }
 
+/* y = x + d in every row, for rows that are no whole vectors: d repeats after LANES rows, which are
+ * `width` vectors one after another. */
+enum { NARROW = 16 };
+static void shift_narrow(float *y, const float *x, const float *d, int64_t width, int64_t from,
+                         int64_t to)
+{
+    float shift[NARROW * LANES];
+    const int64_t period = width * LANES, end = to * width;
+    int64_t e = from * width;
+    for (int64_t i = 0; i < period; i += width)
+        memcpy(shift + i, d, (size_t)width * sizeof *d);
+    for (; e + period <= end; e += period)
+        for (int64_t i = 0; i < period; i += LANES)
+            v_store(y + e + i, v_load(x + e + i) + v_load(shift + i));
+    for (int64_t i = 0; e + i < end; i++)
+        y[e + i] = x[e + i] + shift[i];
+}
+
 void SIMD(col_affine)(float *y, const float *a, const float *x, const float *b, const float *z,
                       const float *d, int64_t width, int64_t from, int64_t to)
 {
+    if (d && !a && !z && width <= NARROW && width % LANES != 0) {
+        shift_narrow(y, x, d, width, from, to);
+        return;
+    }
     for (int64_t r = from; r < to; r++) {
         const float *xr = x + r * width, *zr = z ? z + r * width : NULL;
         float *yr = y + r * width;
