@@ -52,8 +52,11 @@ static consm_status write_graph(const char *path, const struct model_args *m,
 {
     consm_status st = CONSM_OK;
     struct consm_edge_scores *scores = NULL;
+    const struct prepared *prepared;
     if (!path)
         return CONSM_OK;
+    TRY(dataset_prepared(&prepared, m->data));
+    TRY(prepare_whole(prepared, "--graph"));
     TRY(consm_score_edges(&scores, m->model, m->data, m->threads));
     TRY(graph_output_write(path, m->model, prediction, scores, m->data));
 done:

@@ -1,34 +1,106 @@
 /* Writing and judging trust scores. */
 #include "edges_output.h"
 
+#include "api/objects.h"
+#include "backends/ranks.h"
 #include "io/file.h"
 #include "report/text.h"
 #include "stats/stats.h"
 #include <math.h>
 
+enum { BLOCK = 65536 }; /* edges of a graph in parts that rank 0 has at a time */
+
+struct scored {
+    int32_t from, to, kept;
+    float score;
+};
+
+/* Edges first …, so many at most; *out is the caller's to free, also what was there. */
+static consm_status copy_block(struct scored **out, int64_t *count,
+                               const struct consm_edge_scores *scores, int64_t first)
+{
+    consm_status st = CONSM_OK;
+    int64_t left = scores->edges - first;
+    mem_free(*out);
+    *out = NULL;
+    *count = left < BLOCK ? left : BLOCK;
+    TRY(NEW(*out, *count + 1));
+    for (int64_t k = first; k < first + *count; k++)
+        (*out)[k - first] =
+            (struct scored){scores->from[k], scores->to[k], scores->kept[k], scores->score[k]};
+done:
+    return st;
+}
+
+/* The same of a rank's edges, which come to rank 0, who writes. */
+static consm_status bring_block(struct scored **out, int64_t *count,
+                                const struct consm_edge_scores *scores, int rank, int64_t first)
+{
+    consm_status st = CONSM_OK;
+    int64_t *send = NULL, *got, ranks = ranks_size(), mine = 0;
+    void *came = NULL;
+    TRY(ZNEW(send, 2 * (ranks + 1)));
+    got = send + ranks + 1;
+    if (rank == ranks_rank())
+        TRY(copy_block(out, &mine, scores, first));
+    for (int64_t p = 1; p <= ranks; p++)
+        send[p] = mine;
+    TRY(ranks_swap(&came, got, *out, send, sizeof **out));
+    mem_free(*out);
+    *out = came;
+    *count = got[ranks];
+done:
+    mem_free(send);
+    return st;
+}
+
+static consm_status write_block(struct file_writer *w, struct text *t, const struct scored *edge,
+                                int64_t count, const struct consm_dataset *data)
+{
+    consm_status st = CONSM_OK;
+    char id[24];
+    for (int64_t e = 0; e < count; e++) {
+        text_csv(t, consm_node_id(data, edge[e].from, id));
+        text_add(t, ",");
+        text_csv(t, consm_node_id(data, edge[e].to, id));
+        text_printf(t, ",%.6f,%d\n", (double)edge[e].score, edge[e].kept);
+        TRY(text_status(t));
+        if (t->length < 1 << 16)
+            continue;
+        TRY(file_write(w, t->data, t->length));
+        t->length = 0;
+    }
+done:
+    return st;
+}
+
+/* Every rank has the edges of its own nodes where the graph is in parts, and all edges where it is
+ * not: then each brings them to itself. */
 consm_status edges_write(const char *path, const struct consm_edge_scores *scores,
                          const struct consm_dataset *data, bool safe)
 {
     consm_status st = CONSM_OK;
     struct file_writer *w = NULL;
     struct text t = {.safe_csv = safe};
-    char id[24];
+    struct scored *block = NULL;
+    int64_t count;
+    int ranks = data->data->rows ? ranks_size() : 1;
     TRY(file_create(&w, path));
     text_add(&t, "source,target,score,kept\n");
-    for (int64_t e = 0; e < scores->edges; e++) {
-        text_csv(&t, consm_node_id(data, scores->from[e], id));
-        text_add(&t, ",");
-        text_csv(&t, consm_node_id(data, scores->to[e], id));
-        text_printf(&t, ",%.6f,%d\n", (double)scores->score[e], scores->kept[e]);
-        TRY(text_status(&t));
-        if (t.length < 1 << 16)
-            continue;
-        TRY(file_write(w, t.data, t.length));
-        t.length = 0;
+    for (int rank = 0; rank < ranks; rank++) {
+        int64_t edges = scores->edges;
+        if (ranks > 1)
+            edges = (int64_t)ranks_total(rank == ranks_rank() ? (uint64_t)edges : 0);
+        for (int64_t first = 0; first < edges; first += BLOCK) {
+            TRY(ranks > 1 ? bring_block(&block, &count, scores, rank, first)
+                          : copy_block(&block, &count, scores, first));
+            TRY(write_block(w, &t, block, count, data));
+        }
     }
     TRY(file_write(w, t.data, t.length));
     TRY(file_commit(w));
 done:
+    mem_free(block);
     text_free(&t);
     file_close(w);
     return st;

@@ -187,11 +187,11 @@ consm_status train_output_write(const struct train_output *out, const struct tra
     TRY(predictions_write(path[1], run->model, run->prediction, data,
                           &(struct predictions_style){false, out->probabilities, out->safe_csv}));
     TRY(write_metrics(path[2], run->model));
+    TRY(consm_score_edges(&scores, run->model, data, 0));
+    TRY(edges_write(path[4], scores, data, out->safe_csv));
     if (data->data->rows) {
-        fprintf(stderr, "consm train: the graph is in parts: no edges.csv and no report.html\n");
+        fprintf(stderr, "consm train: the graph is in parts: no report.html\n");
     } else {
-        TRY(consm_score_edges(&scores, run->model, data, 0));
-        TRY(edges_write(path[4], scores, data, out->safe_csv));
         TRY(report_run(path[3], &(struct report_input){run, data->data, scores, curve,
                                                        "consm train --config config.yaml"}));
     }

@@ -126,23 +126,27 @@ if ! grep -q 'built without METIS' "$work/err"; then
     awk 'BEGIN { srand(1); for (i = 0; i < 700; i++) { printf "%d", i; for (k = 0; k < 12; k++) printf ",%.3f", rand() + (i % 3 == k); print "" } }' > "$work/w_features.csv"
     "$consm" partition "$work/w.csv" --labels "$work/w_labels.csv" --features "$work/w_features.csv" -k 7 -o "$work/in_parts" --json > /dev/null ||
         fault "partition with features"
-    parted=("$work/in_parts" 3 gcn mlp gin appnp gcnii grand gat fagcn h2gcn dropedge ptdnet
-        gcn,propagation=ngm gcn,propagation=ngm,distance=probabilities mlp,propagation=ngm,distance=squared gat,propagation=p-reg
-        gam,warmup=3,rounds=3,gnn_steps=3,match_steps=4,grow=30 consm)
-    mkdir "$work/parted0"
-    "$build/mpi_models" "$work/parted0" "${parted[@]}" || fault "in parts: one process"
-    for ranks in "${some_ranks[@]}"; do
-        mkdir "$work/parted$ranks"
-        "${mpi[@]}" -n $ranks "$build/mpi_models" "$work/parted$ranks" "${parted[@]}" > "$work/out" 2>&1 || fault "in parts: $(cat "$work/out")"
-        diff -rq "$work/parted0" "$work/parted$ranks" || fault "in parts: other bits on $ranks ranks"
-    done
+    same_in_parts() { # NAME RANKS MODEL…: what one process gives
+        local name=$1 counts=$2 ranks
+        shift 2
+        mkdir "$work/${name}0"
+        "$build/mpi_models" "$work/${name}0" "$work/in_parts" 3 "$@" || fault "in parts: one process: $name"
+        for ranks in $counts; do
+            mkdir "$work/$name$ranks"
+            "${mpi[@]}" -n $ranks "$build/mpi_models" "$work/$name$ranks" "$work/in_parts" 3 "$@" > "$work/out" 2>&1 || fault "in parts: $(cat "$work/out")"
+            diff -rq "$work/${name}0" "$work/$name$ranks" || fault "in parts: other bits on $ranks ranks: $name"
+        done
+    }
+    same_in_parts parted "${some_ranks[*]}" gcn mlp gin appnp gcnii grand gat fagcn h2gcn dropedge ptdnet
+    same_in_parts rounds "${some_ranks[*]:0:2}" gcn,propagation=ngm gcn,propagation=ngm,distance=probabilities mlp,propagation=ngm,distance=squared \
+        gat,propagation=p-reg gam,warmup=3,rounds=3,gnn_steps=3,match_steps=4,grow=30 consm
     parted=(train "$work/in_parts" --epochs 4 --quiet --probabilities --metric macro-f1)
     "$consm" "${parted[@]}" -m gcn -o "$work/part1" 2> "$work/err" || fault "in parts: $(cat "$work/err")"
     "${mpi[@]}" -n 3 "$consm" "${parted[@]}" -m gcn -o "$work/part3" > "$work/out" 2>&1 || fault "in parts: $(cat "$work/out")"
-    for file in model.safetensors predictions.csv metrics.json; do
+    for file in model.safetensors predictions.csv metrics.json edges.csv; do
         cmp "$work/part1/$file" "$work/part3/$file" || fault "in parts: another $file"
     done
-    grep -q 'in parts: no edges.csv' "$work/out" || fault "in parts: said $(cat "$work/out")"
+    grep -q 'in parts: no report.html' "$work/out" || fault "in parts: said $(cat "$work/out")"
     # Sparse features: rows with their nodes, the transpose by columns.
     "$consm" partition csbm:nodes=300,degree=6,features=90,words=7 -k 5 -o "$work/words" --json > /dev/null || fault "partition with words"
     mkdir "$work/words0" "$work/words3"
@@ -156,14 +160,21 @@ if ! grep -q 'built without METIS' "$work/err"; then
     [ -n "$sanitized" ] || "${mpi[@]}" -n 20 "$build/mpi_models" "$work/few20" "$work/few" 1 gcn > "$work/out" 2>&1 || fault "few: $(cat "$work/out")"
     [ -n "$sanitized" ] || diff -rq "$work/few0" "$work/few20" || fault "few: other bits on 20 ranks"
     "${mpi[@]}" -n 2 "$consm" "${parted[@]}" -m consm --messages signed > "$work/out" 2>&1 && fault "in parts: messages went on"
-    [ "$(grep -c '^consm train: .*in parts.*--messages none works' "$work/out")" = 1 ] || fault "in parts: messages said $(cat "$work/out")"
-    # A checkpoint keeps no edges of a graph in parts: the agreement model weighs them again, on another number of ranks.
-    rounds=(train "$work/in_parts" -m gam --warmup 5 --rounds 30 --gnn-steps 10 --match-steps 3 --round-patience 0 --quiet)
-    "$consm" "${rounds[@]}" -o "$work/rounds1" > "$work/out" 2>&1 || fault "rounds: $(cat "$work/out")"
-    "${mpi[@]}" -n 3 bash "$work/kill.sh" "$work/rounds3" "$consm" "${rounds[@]}" -o "$work/rounds3" --checkpoint-every 17 > "$work/out" 2>&1 &&
-        fault "rounds: a killed rank was not missed"
-    "${mpi[@]}" -n 2 "$consm" "${rounds[@]}" -o "$work/rounds3" --resume > "$work/out" 2>&1 || fault "rounds: $(cat "$work/out")"
-    cmp "$work/rounds1/model.safetensors" "$work/rounds3/model.safetensors" || fault "rounds: resumed to other bits"
+    [ "$(grep -c '^consm train: .*in parts, where consm needs --messages none: ' "$work/out")" = 1 ] || fault "in parts: messages said $(cat "$work/out")"
+    # A checkpoint keeps no edges of a graph in parts: they are scored again, on another number of ranks.
+    for model in gam 'consm --backbone gcn --lambda 5 --attract zeta --guesses yes --prune-by references'; do
+        read -ra rounds <<< "train $work/in_parts --warmup 5 --rounds 20 --gnn-steps 10 --match-steps 3 --round-patience 0 --quiet --force -m $model"
+        rm -rf "$work/again3"
+        "$consm" "${rounds[@]}" -o "$work/again1" > "$work/out" 2>&1 || fault "rounds: $(cat "$work/out")"
+        "${mpi[@]}" -n 3 bash "$work/kill.sh" "$work/again3" "$consm" "${rounds[@]}" -o "$work/again3" --checkpoint-every 17 > "$work/out" 2>&1 &&
+            fault "rounds: a killed rank was not missed"
+        "${mpi[@]}" -n 2 "$consm" "${rounds[@]}" -o "$work/again3" --resume > "$work/out" 2>&1 || fault "rounds: $(cat "$work/out")"
+        for file in model.safetensors predictions.csv edges.csv; do
+            cmp "$work/again1/$file" "$work/again3/$file" || fault "rounds: resumed to another $file of $model"
+        done
+    done
+    "${mpi[@]}" -n 2 "$consm" edges "$work/again1/model.safetensors" "$work/in_parts" -o "$work/scored.csv" > "$work/out" 2>&1 || fault "edges in parts: $(cat "$work/out")"
+    cmp "$work/again1/edges.csv" "$work/scored.csv" || fault "edges in parts: other scores"
 fi
 
 # A plain folder of which each rank reads its share: the bits of one process, and, as METIS leaves one part in its order, those of a

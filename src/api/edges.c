@@ -3,6 +3,22 @@
 #include "base/given.h"
 
 #include <math.h>
+#include <string.h>
+
+/* Of a graph in parts every edge stands at both its ends: it stays at the first. */
+static void keep_first_ends(struct edge_trust *t)
+{
+    struct edges *e = t->edges;
+    int64_t kept = 0;
+    for (int64_t i = 0; e->share && i < e->count; i++)
+        if (e->left[i] < e->right[i]) {
+            e->left[kept] = e->left[i];
+            e->right[kept] = e->right[i];
+            t->score[kept] = t->score[i];
+            t->kept[kept++] = t->kept[i];
+        }
+    e->count = e->share ? kept : e->count;
+}
 
 /* Takes what the model's trust holds over into the public form. */
 static consm_status read_trust(void *ctx, const struct consm_model *model,
@@ -21,6 +37,7 @@ static consm_status read_trust(void *ctx, const struct consm_model *model,
             edge_trust_free(&trust);
             goto done;
         }
+    keep_first_ends(&trust);
     out->edges = trust.edges->count;
     out->zeta = trust.zeta;
     out->from = trust.edges->left;
@@ -52,7 +69,6 @@ consm_status consm_score_edges_on(struct consm_edge_scores **out, const struct c
         *out = NULL;
     TRY(GIVEN(out, model, dataset));
     TRY(dataset_prepared(&prepared, dataset));
-    TRY(prepare_whole(prepared, "scoring edges"));
     TRY(ZNEW(scores, 1));
     TRY(model_on_device(model, dataset, device, threads, read_trust, scores));
     *out = scores;

@@ -386,9 +386,12 @@ consm_status consm_report_write(const char *path, const struct consm_model *mode
     consm_status st = CONSM_OK;
     struct trained_run run = {.model = (struct consm_model *)model}; /* only read */
     struct consm_edge_scores *scores = NULL;
+    const struct prepared *prepared;
     TRY(GIVEN(path, model, dataset, options));
     TRY(options_roles(&run.roles, dataset, options));
     TRY(consm_predict(&run.prediction, model, dataset, options->threads));
+    TRY(dataset_prepared(&prepared, dataset));
+    TRY(prepare_whole(prepared, "a report"));
     TRY(consm_score_edges(&scores, model, dataset, options->threads));
     TRY(report_run(path, &(struct report_input){&run, dataset->data, scores, NULL, NULL}));
 done:

@@ -80,10 +80,6 @@ consm_status parts_open(struct matcher *m)
     struct in_parts *own = &m->parts;
     const struct config *c = m->config;
     struct backend *near = m->learner.backend->near;
-    if (c->match_join != MATCH_JOIN_CONCAT || (c->pool == POOL_MAX && c->map != MAP_LINEAR))
-        return status_fail(CONSM_EINVAL, "%s: not in parts: %s works",
-                           c->match_join != MATCH_JOIN_CONCAT ? "match_join" : "pool max",
-                           c->match_join != MATCH_JOIN_CONCAT ? "match_join concat" : "pool mean");
     own->share = d->graph->share;
     TRY(learner_open(&own->alone, near ? near : m->learner.backend, 0));
     TRY(csr_share_neighbours(&own->neighbours, d->graph));

@@ -263,6 +263,19 @@ done:
     return st;
 }
 
+/* What scores alone follows the module's own parameters, which all are there, trained or loaded. */
+static consm_status know_all(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    const struct params *alone = m->parts.alone.params;
+    for (int i = 0, index; m->parts.share && i < alone->count; i++) {
+        const struct parameter *p = &alone->item[i];
+        TRY(params_add(m->learner.params, &index, p->name, p->rows, p->cols, p->init, p->trained));
+    }
+done:
+    return st;
+}
+
 /* The programs that a loaded module needs as well; all parameters are known before the first
  * of them is compiled. */
 static consm_status record_scoring(struct matcher *m)
@@ -272,6 +285,7 @@ static consm_status record_scoring(struct matcher *m)
     TRY(record_project(m));
     TRY(record_score(m));
     TRY(apart_record_map(m));
+    TRY(know_all(m));
     TRY(program_compile(m->learner.eval, m->learner.backend));
     if (m->project)
         TRY(program_compile(m->project, scorer(m)->backend));

@@ -50,7 +50,7 @@ consm_status add_piece(struct compiled *c, struct piece **out, enum piece_kind k
     return CONSM_OK;
 }
 
-static consm_status add_instr(struct compiled *c, const struct instr *in)
+consm_status add_instr(struct compiled *c, const struct instr *in)
 {
     consm_status st = CONSM_OK;
     struct piece *last = c->pieces ? &c->piece[c->pieces - 1] : NULL;
@@ -149,7 +149,7 @@ static consm_status shift_leaf(struct compiled *c, struct operand *at, size_t by
 
 /* ---- one instruction ---- */
 
-static bool spread(const struct compiled *c, const struct value *v)
+bool is_spread(const struct compiled *c, const struct value *v)
 {
     return v && v->axis && v->gathered != c;
 }
@@ -192,7 +192,7 @@ static consm_status whole(struct compiled *c, const struct instr *in, const stru
     for (int i = 0; i < NODE_SOURCES; i++) {
         struct value *v = compiled_value(c, &in->src_at[i]);
         many = many || (v && v->axis) || in->src_at[i].place == PLACE_LEAF || in->attr.csr;
-        if (spread(c, v))
+        if (is_spread(c, v))
             TRY(add_gather(c, &in->src_at[i], v));
     }
     TRY(add_instr(c, in));
@@ -218,7 +218,7 @@ static consm_status bring_sources(struct compiled *c, const struct instr *in,
     for (int i = 0; i < NODE_SOURCES; i++) {
         struct value *v = compiled_value(c, &in->src_at[i]);
         enum reads reads = rule->reads[i];
-        if (!spread(c, v) || (reads == READS_ROWS && v->axis == axis))
+        if (!is_spread(c, v) || (reads == READS_ROWS && v->axis == axis))
             continue;
         if (reads == READS_WHOLE || reads == READS_ROWS)
             TRY(add_gather(c, &in->src_at[i], v));
@@ -316,48 +316,6 @@ static consm_status divide(struct compiled *c, const struct instr *in, const str
         TRY(note_value(c, &in->update_at[i], made));
     }
 done:
-    return st;
-}
-
-/* The same numbers in rows of another length: ranks that own the numbers of whole rows own them
- * either way. */
-static bool reshape_divides(const struct compiled *c, const struct instr *in)
-{
-    const struct value *v = compiled_value(c, &in->src_at[0]);
-    bool other = in->op == OP_RESHAPE && in->rows != in->src_rows[0] && in->cols > 0;
-    if (!other || !spread(c, v) || in->src_at[0].place == PLACE_LEAF)
-        return false;
-    for (int p = 0; p < world.ranks.size; p++)
-        if (v->axis->cut[p] * v->cols % in->cols != 0)
-            return false;
-    return true;
-}
-
-static consm_status divide_reshape(struct compiled *c, const struct instr *in)
-{
-    consm_status st = CONSM_OK;
-    const struct value *v = compiled_value(c, &in->src_at[0]);
-    const size_t one = sizeof(float);
-    struct axis *axis;
-    struct instr mine = *in;
-    int64_t *cut = world.os->zalloc((size_t)world.ranks.size + 1, sizeof *cut);
-    if (!cut)
-        return CONSM_ENOMEM;
-    for (int p = 0; p <= world.ranks.size; p++)
-        cut[p] = v->axis->cut[p] * v->cols / in->cols;
-    TRY(axis_cut(&axis, c->owner, in->rows, cut));
-    int64_t low = axis_low(axis), rows = axis_high(axis) - low;
-    mine.rows = rows;
-    mine.src_rows[0] = axis_high(v->axis) - axis_low(v->axis);
-    mine.src_at[0].offset += (size_t)(low * in->cols) * one;
-    mine.out_at.offset += (size_t)(low * in->cols) * one;
-    if (rows > 0)
-        TRY(add_instr(c, &mine));
-    TRY(note_value(
-        c, &in->out_at,
-        (struct value){.rows = in->rows, .cols = in->cols, .axis = axis, .once = in->once}));
-done:
-    world.os->free(cut);
     return st;
 }
 

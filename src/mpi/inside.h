@@ -282,6 +282,11 @@ consm_status add_gather(struct compiled *c, const struct operand *at, struct val
 consm_status add_exchange(struct compiled *c, const struct instr *in, int slot, struct value *v,
                           enum reads reads, const struct axis *to, const struct sum_shape *shape);
 
+consm_status add_instr(struct compiled *c, const struct instr *in);
+
+/* Whether some of its rows are with other ranks only. */
+bool is_spread(const struct compiled *c, const struct value *v);
+
 /* Waits for the exchanges among pieces first …. */
 consm_status add_waits(struct compiled *c, int32_t first);
 
@@ -305,6 +310,11 @@ bool sum_divides(const struct compiled *c, const struct instr *in, const struct 
 consm_status divide_sum(struct compiled *c, const struct instr *in, const struct axis *rows);
 void sum_run(struct compiled *c, struct piece *piece);
 void sum_needs(uint8_t *needed, const struct halo *h, int64_t first, int64_t last);
+
+/* ---- reshape.c ---- */
+
+bool reshape_divides(const struct compiled *c, const struct instr *in);
+consm_status divide_reshape(struct compiled *c, const struct instr *in);
 
 /* ---- walks.c ---- */
 

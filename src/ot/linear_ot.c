@@ -10,7 +10,6 @@
 #include "ot/scaling.h"
 #include "ot/sinkhorn.h"
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
 
 double ot_scale_factor(enum consm_ot_scale scale, int64_t c)
@@ -355,90 +354,10 @@ void ot_plans_weigh(struct ot_plans *p, int seat, float *weight, const int32_t *
     }
 }
 
-/* ---- many sets ----------------------------------------------------------- */
-
-struct job {
-    int32_t *reference;
-    const float *h, *r;
-    int64_t n, c, f;
-    const struct ot_sets *sets;
-    const struct consm_ot_options *options;
-    struct ot_plans *plans;
-    atomic_int_fast64_t next;
-};
-
-static consm_status check_sets(const struct ot_sets *sets, int64_t n, int64_t *largest)
+int64_t ot_plans_unconverged(const struct ot_plans *p)
 {
-    *largest = 1;
-    if (!sets->point && sets->count > 1)
-        return status_fail(CONSM_EINVAL, "transport: %lld sets without their points",
-                           (long long)sets->count);
-    if (sets->count < 0 || sets->start[0] != 0)
-        return status_fail(CONSM_EINVAL, "transport: %lld sets from entry %lld, expected from 0",
-                           (long long)sets->count, (long long)sets->start[0]);
-    for (int64_t i = 0; i < sets->count; i++) {
-        int64_t size = sets->start[i + 1] - sets->start[i];
-        if (size < 0 || size > INT32_MAX)
-            return status_fail(CONSM_EINVAL, "transport: set %lld has %lld points", (long long)i,
-                               (long long)size);
-        *largest = size > *largest ? size : *largest;
-    }
-    for (int64_t e = 0; e < sets->start[sets->count]; e++) {
-        int64_t point = sets->point ? sets->point[e] : e;
-        if (point < 0 || point >= n)
-            return status_fail(CONSM_EINVAL,
-                               "transport: entry %lld of the sets is point %lld, expected one of "
-                               "%lld",
-                               (long long)e, (long long)point, (long long)n);
-    }
-    return CONSM_OK;
-}
-
-static void solve_sets(void *arg, struct worker who)
-{
-    struct job *job = arg;
-    const struct ot_sets *sets = job->sets;
-    int64_t i;
-    while ((i = atomic_fetch_add(&job->next, 1)) < sets->count) {
-        int64_t first = sets->start[i], size = sets->start[i + 1] - first;
-        const int32_t *point = sets->point ? sets->point + first : NULL;
-        ot_plans_assign(job->plans, who.id, job->reference + first, point, size);
-    }
-}
-
-static consm_status solve_job(struct job *job, int64_t *unconverged, struct team *team)
-{
-    consm_status st = CONSM_OK;
-    int threads = team ? team_size(team) : 1;
-    int64_t largest, unfinished = 0;
-    TRY(ot_check_sizes(job->c, job->n));
-    TRY(ot_check_points(job->r, job->c, job->f, "reference"));
-    TRY(ot_check_points(job->h, job->n, job->f, "point"));
-    TRY(ot_check_options(job->options));
-    TRY(check_sets(job->sets, job->n, &largest));
-    TRY(ot_plans_new(&job->plans, job->n, job->c, largest, job->options, threads));
-    ot_plans_costs(job->plans, job->h, job->r, job->f, team);
-    run(team, solve_sets, job);
-    for (int t = 0; t < threads; t++)
-        unfinished += job->plans->seat[t].unconverged;
-    if (unconverged)
-        *unconverged = unfinished;
-done:
-    ot_plans_free(job->plans);
-    return st;
-}
-
-consm_status ot_assign(int32_t *reference, int64_t *unconverged, const float *h, const float *r,
-                       int64_t n, int64_t c, int64_t f, const struct ot_sets *sets,
-                       const struct consm_ot_options *options, struct team *team)
-{
-    struct job job = {.reference = reference,
-                      .h = h,
-                      .r = r,
-                      .n = n,
-                      .c = c,
-                      .f = f,
-                      .sets = sets,
-                      .options = options};
-    return solve_job(&job, unconverged, team);
+    int64_t unfinished = 0;
+    for (int t = 0; t < p->seats; t++)
+        unfinished += p->seat[t].unconverged;
+    return unfinished;
 }

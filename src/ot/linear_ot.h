@@ -77,4 +77,7 @@ void ot_plans_assign(struct ot_plans *p, int seat, int32_t *reference, const int
 void ot_plans_weigh(struct ot_plans *p, int seat, float *weight, const int32_t *point,
                     int64_t size);
 
+/* How many sets Sinkhorn left unfinished so far. */
+int64_t ot_plans_unconverged(const struct ot_plans *p);
+
 #endif

@@ -70,6 +70,8 @@ struct consm {
     struct row_halo *neighbours; /* of the share's nodes */
     float *near_logits;          /* (n, c) of these, too */
     float *stored;               /* (n, f) the share's features where the session has others */
+    float *pruned_by, *heard_by; /* what the round's coefficients came from: the module before it
+                                    learned, and the GNN */
 
     const struct problem *plain_problem; /* as the session got it */
     struct problem own_problem;          /* with views whose values follow the coefficients */
@@ -87,6 +89,9 @@ struct consm {
 consm_status consm_propagation(float *slope, float *constant, const float *w,
                                const struct edges *edges, const uint8_t *role, double lambda,
                                double zeta, const struct config *c, int32_t *order);
+
+/* L_SUP of the logits, and the loss of guesses where there are some. */
+node consm_extra_loss(struct session *s, struct program *p, node logits);
 
 /* ζ from training and validation labels: the share of edges between nodes with known labels that
  * join one class, smoothed by one edge of each kind. */
@@ -110,6 +115,13 @@ const float *consm_dense(const struct session *s); /* (n, f) features that it re
 /* Refuses what cannot be, before anything is made; knows the neighbours. */
 consm_status consm_open_parts(struct session *s);
 void consm_close_parts(struct session *s);
+
+/* A checkpoint of a graph in parts keeps nothing of edges, but what they can be scored from again:
+ * the parameters of module and GNN when the round began. */
+consm_status consm_note_module(struct session *s);
+consm_status consm_note_gnn(struct session *s);
+consm_status consm_match_again(struct session *s);
+consm_status consm_parts_memory(struct session *s, memory_fn see, void *ctx);
 
 /* Features as they are stored, where the session's programs read others. */
 consm_status consm_store_features(struct session *s);

@@ -18,17 +18,30 @@ static void copy_own(float *to, const float *from, const struct row_share *share
     memcpy(to + first, from + first, (size_t)(share->high * width - first) * sizeof *to);
 }
 
+/* What would need all rows at once. */
+static consm_status refuse(const struct config *c)
+{
+    const char *needs = c->messages != MESSAGES_NONE                  ? "--messages none"
+                        : c->match_join != MATCH_JOIN_CONCAT          ? "--match-join concat"
+                        : c->pool == POOL_MAX && c->map != MAP_LINEAR ? "--pool mean"
+                                                                      : NULL;
+    if (!needs)
+        return CONSM_OK;
+    return status_fail(CONSM_EINVAL,
+                       "this graph is in parts, where consm needs %s: give it graph.safetensors of "
+                       "its folder otherwise",
+                       needs);
+}
+
 consm_status consm_open_parts(struct session *s)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     const struct problem *problem = s->problem;
     const struct row_share *share = problem->graph->share;
-    if (!share || s->options.eval_only)
+    if (!share)
         return CONSM_OK;
-    if (s->options.config.messages != MESSAGES_NONE)
-        return status_fail(CONSM_EINVAL, "messages: this graph is in parts, where every message "
-                                         "counts alike: --messages none works");
+    TRY(refuse(&s->options.config));
     TRY(csr_share_neighbours(&own->neighbours, problem->graph));
     own->near_logits = sparse_rows(problem, problem->classes);
     if (!own->near_logits)
@@ -63,7 +76,93 @@ void consm_close_parts(struct session *s)
     if (own->stored)
         ranks_unspread(own->stored);
     mem_sparse_free(own->stored);
+    mem_free(own->pruned_by);
+    mem_free(own->heard_by);
 }
+
+/* ---- checkpoints --------------------------------------------------------- */
+
+/* Copies all values, making room for them. */
+static consm_status note(float **to, struct params *params)
+{
+    consm_status st = CONSM_OK;
+    const float *value;
+    TRY(params_read(&value, params, PLACE_VALUE));
+    if (!*to)
+        TRY(NEW(*to, params->size));
+    memcpy(*to, value, (size_t)params->size * sizeof *value);
+done:
+    return st;
+}
+
+static consm_status put(struct params *params, const float *from)
+{
+    consm_status st = CONSM_OK;
+    float *value;
+    TRY(params_write(&value, params, PLACE_VALUE));
+    memcpy(value, from, (size_t)params->size * sizeof *value);
+done:
+    return st;
+}
+
+consm_status consm_note_module(struct session *s)
+{
+    struct consm *own = s->own;
+    return own->pulls ? note(&own->pruned_by, matcher_params(own->matcher)) : CONSM_OK;
+}
+
+consm_status consm_note_gnn(struct session *s)
+{
+    struct consm *own = s->own;
+    return own->pulls ? note(&own->heard_by, s->learner.params) : CONSM_OK;
+}
+
+consm_status consm_parts_memory(struct session *s, memory_fn see, void *ctx)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    if (s->options.config.prune_by == PRUNE_BY_COEFFICIENTS)
+        return status_fail(CONSM_EINVAL, "prune_by coefficients of a graph in parts: no checkpoint "
+                                         "keeps the coefficients; prune_by auto works");
+    if (!own->pruned_by)
+        TRY(consm_note_module(s));
+    if (!own->heard_by)
+        TRY(consm_note_gnn(s));
+    see(ctx, "consm.pruned_by", own->pruned_by,
+        (size_t)matcher_params(own->matcher)->size * sizeof(float));
+    see(ctx, "consm.heard_by", own->heard_by, (size_t)s->learner.params->size * sizeof(float));
+done:
+    return st;
+}
+
+/* As match_round() did, but for the learning. */
+consm_status consm_match_again(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    struct params *module = matcher_params(own->matcher);
+    float *learned = NULL, *now = NULL;
+    struct trust trust;
+    TRY(note(&learned, module));
+    TRY(put(module, own->pruned_by));
+    TRY(matcher_prune(own->matcher, consm_kept_share(s, consm_prune_by(s), own->place.round),
+                      NULL));
+    TRY(put(module, learned));
+    TRY(matcher_score(own->matcher, own->w));
+    if (s->options.config.coefficients != COEFFICIENTS_TRUST)
+        goto done;
+    TRY(note(&now, s->learner.params));
+    TRY(put(s->learner.params, own->heard_by));
+    TRY(consm_weigh_witnesses(&trust, s));
+    TRY(put(s->learner.params, now));
+    trust_apply(own->w, &trust, own->witness, own->edges->count);
+done:
+    mem_free(learned);
+    mem_free(now);
+    return st;
+}
+
+/* ---- what edges need of nodes elsewhere ---------------------------------- */
 
 consm_status consm_near_logits(const float **out, struct session *s)
 {

@@ -1,6 +1,7 @@
 /* Gathering the witnesses of a session and weighing them. */
 #include "train/edge_trust.h"
 
+#include "graph/shared.h"
 #include "match/prune.h"
 #include "train/consm.h"
 #include <math.h>
@@ -110,8 +111,10 @@ consm_status edge_trust_keep(struct edge_trust *t, double zeta)
 {
     consm_status st = CONSM_OK;
     int32_t *order = NULL;
-    int64_t count = t->edges->count, kept = (int64_t)floor(zeta * (double)count);
+    int64_t count = t->edges->count, kept = (int64_t)floor(zeta * (double)edges_all(t->edges));
     t->zeta = zeta;
+    if (t->edges->share)
+        return edges_top(t->kept, t->edges, t->score, kept);
     memset(t->kept, 0, (size_t)count);
     TRY(NEW(order, count));
     prune_first(order, t->score, count, kept);
@@ -122,12 +125,14 @@ done:
     return st;
 }
 
-static double share_above_half(const float *score, int64_t count)
+static double share_above_half(const float *score, const struct edges *edges)
 {
-    int64_t above = 0;
-    for (int64_t e = 0; e < count; e++)
+    int64_t above = 0, all = edges_all(edges);
+    for (int64_t e = 0; e < edges->count; e++)
         above += score[e] >= 0.5f;
-    return count > 0 ? (double)above / (double)count : 0;
+    if (edges->share) /* where every edge is twice */
+        above = (int64_t)edges->share->total((uint64_t)above) / 2;
+    return all > 0 ? (double)above / (double)all : 0;
 }
 
 /* Room for the scores of a graph's edges. */
@@ -144,14 +149,37 @@ done:
     return st;
 }
 
+/* Rows of a graph in parts with those of neighbours elsewhere; sparse memory, the caller's. */
+static consm_status near_rows(float **out, const struct csr *graph, const float *rows,
+                              int64_t width)
+{
+    consm_status st = CONSM_OK;
+    const struct row_share *share = graph->share;
+    struct row_halo *halo = NULL;
+    int64_t from = share->low * width;
+    *out = mem_sparse_alloc((size_t)(graph->rows * width), sizeof **out);
+    if (!*out)
+        TRY(CONSM_ENOMEM);
+    memcpy(*out + from, rows + from, (size_t)(share->high * width - from) * sizeof *rows);
+    TRY(csr_share_neighbours(&halo, graph));
+    TRY(row_halo_fetch(halo, *out, (size_t)width * sizeof **out));
+done:
+    row_halo_free(halo);
+    return st;
+}
+
 consm_status edge_trust_agreement(struct edge_trust *out, const struct csr *graph,
                                   const float *logits, int32_t classes)
 {
     consm_status st = CONSM_OK;
+    float *near = NULL;
     TRY(open_trust(out, graph));
-    witness_agreement(out->score, logits, classes, out->edges);
-    TRY(edge_trust_keep(out, share_above_half(out->score, out->edges->count)));
+    if (graph->share)
+        TRY(near_rows(&near, graph, logits, classes));
+    witness_agreement(out->score, near ? near : logits, classes, out->edges);
+    TRY(edge_trust_keep(out, share_above_half(out->score, out->edges)));
 done:
+    mem_sparse_free(near);
     if (st < 0)
         edge_trust_free(out);
     return st;
