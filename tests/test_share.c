@@ -2,6 +2,7 @@
  * reader of the whole has, to the bit, and what is wrong with a file all of them say alike. The
  * processes are threads. */
 #include "datasets.h"
+#include "failing_memory.h"
 
 #include "data/load.h"
 #include "data/recipe.h"
@@ -587,15 +588,58 @@ static void damaged(void **state)
     assert_true(read > 15 && refusals > 15);
 }
 
+/* ---- memory -------------------------------------------------------------- */
+
+static consm_status load_alone(const char *path, const char *labels)
+{
+    struct row_share crew = {.parts = 1, .swap = swap};
+    struct reading_options reading = {.labels = labels, .crew = &crew};
+    struct dataset *d;
+    consm_status st = data_load_with(&d, path, NULL, &reading);
+    dataset_free(d);
+    return st;
+}
+
+static consm_status load_table(void)
+{
+    return load_alone(in_scratch("memory"), NULL);
+}
+
+static consm_status load_names(void)
+{
+    return load_alone(in_scratch("memory/edges.csv"), in_scratch("memory/labels.csv"));
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    consm_status (*const calls[])(void) = {load_table, load_names};
+    write_text("memory/edges.csv", "source,target,weight\na,b,1\nb,c,2\nc,a,1\na,c,4\n");
+    write_text("memory/nodes.csv", "id,label,town,age\na,x,Bern,7\nb,y,Rome,\nc,x,Bern,9\n");
+    write_text("memory/labels.csv", "id,label\na,x\nz,y\n");
+    processes = 1;
+    me = 0;
+    pthread_barrier_init(&meeting, NULL, 1);
+    memory_runs_out(calls, 2, 60);
+    pthread_barrier_destroy(&meeting);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folders),        cmocka_unit_test(blocks),
-        cmocka_unit_test(feature_files),  cmocka_unit_test(lists),
-        cmocka_unit_test(small_sets),     cmocka_unit_test(bad_lines),
-        cmocka_unit_test(bad_cut),        cmocka_unit_test(refused),
-        cmocka_unit_test(bad_rows),       cmocka_unit_test(other_files),
-        cmocka_unit_test(nodes_of_edges), cmocka_unit_test(columns),
+        cmocka_unit_test(folders),
+        cmocka_unit_test(blocks),
+        cmocka_unit_test(feature_files),
+        cmocka_unit_test(lists),
+        cmocka_unit_test(small_sets),
+        cmocka_unit_test(bad_lines),
+        cmocka_unit_test(bad_cut),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(bad_rows),
+        cmocka_unit_test(other_files),
+        cmocka_unit_test(nodes_of_edges),
+        cmocka_unit_test(columns),
+        cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(damaged),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
