@@ -80,7 +80,8 @@ const struct command cmd_edges = {
     .text = "Writes source,target,score,kept for every undirected edge of GRAPH. The score is the\n"
             "chance that both ends belong to one class; kept marks the share of edges the model\n"
             "trusts. Where labels are known, the scores' quality follows: F1 when as many edges\n"
-            "are kept as join one class, AUC, and the calibration error.\n\n"
+            "are kept as join one class, AUC, and the calibration error. Of a graph in parts (a\n"
+            "folder of `consm partition`) scores are written, and not judged.\n\n"
             "  consm train ./mygraph --model consm -o out/\n"
             "  consm edges out/model.safetensors ./mygraph -o trust.csv\n",
     .flags = flags,

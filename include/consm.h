@@ -520,7 +520,8 @@ CONSM_API consm_status consm_evaluate(struct consm_metrics **out, const struct c
                                       const struct consm_dataset *dataset, int threads);
 CONSM_API void consm_metrics_free(struct consm_metrics *metrics);
 
-/* Which edges to trust: one score per undirected edge of the cleaned graph, each edge once. */
+/* Which edges to trust: one score per undirected edge of the cleaned graph, each edge once. Of a
+ * graph in parts that ranks have divided: those whose first end is this rank's. */
 struct consm_edge_scores {
     int64_t edges;
     int32_t *from, *to; /* (edges) node numbers, from < to */

@@ -9,7 +9,7 @@ enum { MOST_PASSES = 200 };
 static bool possible(const struct matcher *m)
 {
     const struct backend *backend = m->learner.backend;
-    return backend->kind->apart > 0 && m->config->transport != TRANSPORT_EXACT &&
+    return !m->parts.share && backend->kind->apart > 0 && m->config->transport != TRANSPORT_EXACT &&
            backend->kind->supports(backend, OP_DISTANCES) &&
            backend->kind->supports(backend, OP_TRANSPORT) &&
            backend->kind->supports(backend, OP_POOL_HOPS);

@@ -11,7 +11,7 @@ static bool possible(const struct matcher *m)
 {
     const struct config *c = m->config;
     const struct backend *backend = m->learner.backend;
-    return backend->kind->apart > 0 && c->transport != TRANSPORT_EXACT &&
+    return !m->parts.share && backend->kind->apart > 0 && c->transport != TRANSPORT_EXACT &&
            (c->map == MAP_LINEAR || c->pool != POOL_MAX) && c->match_refresh == 1 &&
            m->sets.sampled == 0 && backend->kind->supports(backend, OP_NEAREST) &&
            backend->kind->supports(backend, OP_NEAREST_SHARE) &&
