@@ -254,7 +254,7 @@ void train_print_output(const struct training *t)
                t->count[SPLIT_TEST] ? "test" : "validation, optimistic");
     print_confidence(t->best.model);
     print_sets(t->best.model);
-    printf("  %.*s/: model.safetensors predictions.csv edges.csv metrics.json config.yaml "
-           "report.html\n",
-           shown_folder(t->output.folder), t->output.folder);
+    printf("  %.*s/: model.safetensors predictions.csv edges.csv metrics.json config.yaml%s\n",
+           shown_folder(t->output.folder), t->output.folder,
+           t->data->data->rows ? "" : " report.html"); /* none of a graph in parts */
 }
