@@ -232,11 +232,10 @@ static consm_status add_means(struct report *r, const struct study_view *v, cons
         for (int s = 0; s < o->datasets; s++)
             add_accuracy(t, &duel[s].control[c]);
     }
-    table_remark(t, "A control has backbone, features, learning rate, weight decay, dropout, "
-                    "layers and number of updates of the ConSM run of the same seed. λ = 0 is "
-                    "that run without its loss and its guesses; the other losses have their λ from "
-                    "1, 5, 20 by "
-                    "validation, seed by seed.");
+    table_remark(t, "A control has backbone, features, learning rate, weight decay, dropout and "
+                    "layers of the ConSM run of the same seed. λ = 0 is that run without its loss "
+                    "and its guesses; the other losses have as many updates as ConSM might make, "
+                    "and their λ from 1, 5, 20 by validation, seed by seed.");
     report_table(r, t);
     t = NULL;
 done:
