@@ -272,14 +272,17 @@ consm_status matcher_references(const float **h, struct matcher *m)
     size_t at = (size_t)params->item[m->references].offset;
     size_t bytes = (size_t)(d->classes * m->config->match_width) * sizeof *m->reference_point;
     const float *values;
-    if (m->parts.share)
-        return parts_references(h, m);
-    TRY(matcher_embedding(h, m));
-    if (d->labelled > 0) {
-        average_references(m, *h);
+    bool averaged = m->parts.share ? m->parts.membership != NULL : d->labelled > 0;
+    if (m->parts.share) {
+        TRY(parts_references(h, m));
+    } else {
+        TRY(matcher_embedding(h, m));
+        if (averaged)
+            average_references(m, *h);
+    }
+    if (averaged)
         return block_put(&params->block[PLACE_VALUE], at * sizeof *values, m->reference_point,
                          bytes);
-    }
     TRY(params_read(&values, params, PLACE_VALUE));
     memcpy(m->reference_point, values + at, bytes);
 done:

@@ -158,21 +158,15 @@ done:
 consm_status parts_references(const float **h, struct matcher *m)
 {
     consm_status st = CONSM_OK;
-    struct params *params = m->learner.params;
-    size_t at = (size_t)params->item[m->references].offset;
-    size_t bytes = (size_t)(m->data.classes * m->config->match_width) * sizeof *m->reference_point;
     const float *values;
     TRY(learner_run(&m->learner, m->learner.eval));
     TRY(read_own(m->parts.h, m, m->embedding, m->config->match_width));
     *h = m->parts.h;
-    if (m->parts.membership) {
-        TRY(program_read(&values, m->learner.eval, m->parts.references));
-        memcpy(m->reference_point, values, bytes);
-        return block_put(&params->block[PLACE_VALUE], at * sizeof *values, m->reference_point,
-                         bytes);
-    }
-    TRY(params_read(&values, params, PLACE_VALUE));
-    memcpy(m->reference_point, values + at, bytes);
+    if (!m->parts.membership)
+        return CONSM_OK;
+    TRY(program_read(&values, m->learner.eval, m->parts.references));
+    memcpy(m->reference_point, values,
+           (size_t)(m->data.classes * m->config->match_width) * sizeof *values);
 done:
     return st;
 }
