@@ -43,6 +43,15 @@ static int weights_of(enum control control)
     return control == CONTROL_NONE ? 1 : WEIGHTS;
 }
 
+/* As many updates as the ConSM run made, whatever it spent them on; GAM's rounds are whole ones. */
+static void spend_alike(struct config *c, const json_t *record)
+{
+    int64_t updates = json_integer_value(json_object_get(record, "epochs"));
+    int64_t rounds = (updates - c->warmup + c->gnn_steps - 1) / c->gnn_steps;
+    c->epochs = updates > 1 ? updates : 1;
+    c->rounds = rounds > 1 ? rounds : 1;
+}
+
 /* The control with its k-th weight; *known false while the ConSM run of that seed is missing. */
 static consm_status control_run(struct study_run *out, bool *known, const struct study_view *v,
                                 const char *dataset, enum control control, int k, uint64_t seed)
@@ -65,8 +74,7 @@ static consm_status control_run(struct study_run *out, bool *known, const struct
     TRY(model_find(&out->model, config_names_backbone[c->backbone]));
     TRY(config_set(c, "propagation", controls[control].propagation));
     TRY(config_set(c, "lambda", weights[k]));
-    int64_t updates = c->warmup + c->rounds * c->gnn_steps;
-    c->epochs = updates < c->epochs ? updates : c->epochs;
+    spend_alike(c, record);
 done:
     return st;
 }
@@ -234,7 +242,7 @@ static consm_status add_means(struct report *r, const struct study_view *v, cons
     }
     table_remark(t, "A control has backbone, features, learning rate, weight decay, dropout and "
                     "layers of the ConSM run of the same seed. λ = 0 is that run without its loss "
-                    "and its guesses; the other losses have as many updates as ConSM might make, "
+                    "and its guesses; the other losses have as many updates as that run made, "
                     "and their λ from 1, 5, 20 by validation, seed by seed.");
     report_table(r, t);
     t = NULL;
