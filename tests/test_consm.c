@@ -4,6 +4,7 @@
 
 #include "match/matcher_inside.h"
 #include "train/consm.h"
+#include "train/supervised.h"
 #include <math.h>
 
 static struct train_options consm_options(int64_t epochs)
@@ -139,6 +140,57 @@ static void guesses_keep_the_classes_shares(void **state)
         assert_int_equal(found[i].label, found[i].node % 2);
 }
 
+/* The loss of labels and guesses is one mean over all of them, of every sample that a model
+ * predicts; without guesses it is the labels' own to the bit. */
+static void guesses_are_labels_among_labels(void **state)
+{
+    (void)state;
+    enum { NODES = 6, CLASSES = 3, SAMPLES = 2 };
+    const int32_t given[] = {0, 3}, both[] = {0, 1, 3, 4, 5}, truth[NODES] = {2, 0, 0, 1, 0, 0};
+    int32_t guess[NODES] = {0, 1, 0, 0, 2, 1}, all[NODES] = {2, 1, 0, 1, 2, 1};
+    float sure[NODES] = {0, 1, 0, 0, 1, 1}, weight[NODES], logits[NODES * CLASSES * SAMPLES];
+    int32_t row[NODES] = {0, 1, 2, 3, 4, 5};
+    struct index *labelled, *joined, *everyone;
+    struct problem problem = {.nodes = NODES, .classes = CLASSES};
+    struct backend *backend;
+    struct params *params;
+    struct program *p;
+    const float *value;
+    OK(index_new(&labelled, 2, NODES));
+    OK(index_new(&joined, 5, NODES));
+    OK(index_new(&everyone, NODES, NODES));
+    OK(index_set(labelled, given));
+    OK(index_set(joined, both));
+    OK(index_set(everyone, row));
+    for (int i = 0; i < NODES * CLASSES * SAMPLES; i++)
+        logits[i] = (float)((i * 7) % 11) / 4;
+    struct consm own = {
+        .guesses = {.label = guess, .sure = sure, .weight = weight, .everyone = everyone}};
+    struct session s = {.own = &own, .problem = &problem, .labelled = labelled};
+    for (int heed = 0; heed < 2; heed++) {
+        consm_heed_guesses(&s, heed);
+        OK(backend_open(&backend, NULL, 1));
+        OK(params_new(&params));
+        OK(program_new(&p, params, false));
+        node x = input(p, logits, NODES, CLASSES * SAMPLES);
+        node labels = supervised_loss(p, x, CLASSES, labelled, truth, NULL);
+        node with = consm_guess_loss(&s, p, labels, x);
+        node mean = heed ? supervised_loss(p, x, CLASSES, joined, all, NULL) : labels;
+        node apart = concat(p, with, mean);
+        program_keep(p, apart);
+        OK(program_compile(p, backend));
+        OK(program_run(p, &(struct step){0}));
+        OK(program_read(&value, p, apart));
+        assert_near(value[0], value[1], heed ? 1e-6 : 0);
+        program_free(p);
+        params_free(params);
+        backend_close(backend);
+    }
+    index_free(labelled);
+    index_free(joined);
+    index_free(everyone);
+}
+
 /* With guesses as labels ConSM learns something else than without, and never by the labels of test
  * nodes: others change nothing. */
 static void guesses_read_no_hidden_label(void **state)
@@ -254,6 +306,7 @@ int main(void)
         cmocka_unit_test(few_labels_are_not_held_out),
         cmocka_unit_test(ties_do_not_add_edges),
         cmocka_unit_test(guesses_keep_the_classes_shares),
+        cmocka_unit_test(guesses_are_labels_among_labels),
         cmocka_unit_test(guesses_read_no_hidden_label),
         cmocka_unit_test(trust_reads_validation_edges_only),
         cmocka_unit_test(pairs_without_another_class_weigh_nothing),

@@ -369,7 +369,7 @@ static consm_status consm_memory(struct session *s, memory_fn see, void *ctx)
     }
     TRY(snapshot_reserve(&own->fork, &s->learner));
     see(ctx, "consm.fork", own->fork.numbers,
-        (size_t)(SNAPSHOT_BLOCKS - 1) * (size_t)s->learner.params->size * sizeof(float));
+        (size_t)SNAPSHOT_BLOCKS * (size_t)s->learner.params->size * sizeof(float));
     consm_message_memory(s, see, ctx);
     consm_guess_memory(s, see, ctx);
     TRY(matcher_memory(own->matcher, see, ctx));
@@ -407,7 +407,8 @@ static bool consm_sound(const struct session *s)
            at->best_round <= at->round && at->left >= 0 &&
            at->left <= (at->round ? c->gnn_steps : c->warmup) && at->idle >= 0 &&
            at->idle <= at->round && steps_sound(at->before) && steps_sound(at->updates) &&
-           steps_sound(at->fork_steps) && steps_sound(at->fork_updates) && at->arm >= 0 &&
+           steps_sound(at->fork_steps) && steps_sound(at->fork_updates) &&
+           isfinite(at->fork_best) && !isnan(at->fork_best_loss) && at->arm >= 0 &&
            at->arm < arms && at->prune_by >= PRUNE_BY_AUTO && at->prune_by <= PRUNE_BY_EGO &&
            quality_sound(&at->quality) && consm_guesses_sound(s) &&
            (!own->matcher || matcher_sound(own->matcher));
@@ -426,7 +427,7 @@ const struct procedure consm_procedure = {
     .model = "consm",
     .open = consm_open,
     .loaded = consm_apply_messages,
-    .extra_loss = consm_extra_loss,
+    .loss = consm_whole_loss,
     .plain_phase = true,
     .fit = consm_fit,
     .resumes = true,

@@ -21,8 +21,9 @@ struct consm_place {
     int64_t arm;        /* how the coefficients pull */
     int64_t choosing;   /* whether arms are being tried, from this point: */
     int64_t fork_steps, fork_updates;
-    int64_t prune_by;             /* of enum config_prune_by, as the examination chose it */
-    struct match_quality quality; /* that the examination found */
+    double fork_best, fork_best_loss; /* what the best epoch of `before` had there */
+    int64_t prune_by;                 /* of enum config_prune_by, as the examination chose it */
+    struct match_quality quality;     /* that the examination found */
 };
 
 /* One way of pulling by coefficients. */
@@ -38,8 +39,9 @@ struct consm_guesses {
     struct index *everyone;
     int32_t *label, *row; /* (n) the class of each guess; scratch */
     float *sure, *weight; /* (n) 1 where this round has a guess; the same while an arm heeds them */
-    uint8_t *given;       /* (n) whose label is known */
-    double *share;        /* (classes) of each among the given */
+    float given_part, guessed_part; /* shares in the supervised loss, one together */
+    uint8_t *given;                 /* (n) whose label is known */
+    double *share;                  /* (classes) of each among the given */
     struct guess_room room;
 };
 
@@ -90,8 +92,8 @@ consm_status consm_propagation(float *slope, float *constant, const float *w,
                                const struct edges *edges, const uint8_t *role, double lambda,
                                double zeta, const struct config *c, int32_t *order);
 
-/* L_SUP of the logits, and the loss of guesses where there are some. */
-node consm_extra_loss(struct session *s, struct program *p, node logits);
+/* The supervised loss, with guesses among the labels where there are some, and λ·L_SUP. */
+node consm_whole_loss(struct session *s, struct program *p, node supervised, node predictions);
 
 /* ζ from training and validation labels: the share of edges between nodes with known labels that
  * join one class, smoothed by one edge of each kind. */
@@ -146,7 +148,7 @@ consm_status consm_weigh_witnesses(struct trust *trust, struct session *s);
 
 consm_status consm_open_guesses(struct session *s);
 void consm_close_guesses(struct consm_guesses *g);
-node consm_guess_loss(struct session *s, struct program *p, node logits);
+node consm_guess_loss(struct session *s, struct program *p, node supervised, node predictions);
 consm_status consm_guess(struct session *s, int64_t round); /* guesses anew */
 void consm_heed_guesses(struct session *s, bool heed);      /* whether the loss reads them */
 void consm_guess_memory(struct session *s, memory_fn see, void *ctx);

@@ -2,27 +2,23 @@
  * predictions are learned as labels: chosen by validation where it is not given. Every choice is an
  * arm; all go on from one point with one round's coefficients, those that validate best get more
  * updates, the best stays for all rounds. λ = 0 is among them: a GNN that gains nothing from
- * coefficients trains without. */
+ * coefficients trains without. Guesses join after the first look, with no pull and with the best
+ * one: what they teach shows later than what a pull does, and a first look would end them. */
 #include "train/consm.h"
 
 #include "base/clock.h"
 #include <math.h>
 
-/* Parts of a round's updates after which so many arms stay. */
-static const struct {
-    int64_t twentieths, stay;
-} stages[] = {{1, 2}, {6, 1}, {20, 1}};
-enum { STAGES = sizeof stages / sizeof *stages };
+/* Twentieths of a round's updates: pulls are compared, then with guesses, then one goes on. */
+enum { FIRST_LOOK = 1, SECOND_LOOK = 6 };
 
-/* The same with guesses, where it is open whether they are to be heeded: those that pull over ζ if
- * there are such, and not with all strength, because every arm has its price. */
-static int guessing_arms(struct consm_arm *arm, int count, const struct config *c)
+/* Arms that stay after the first look where guesses are not open, and those that join where they
+ * are. */
+enum { STAY = 2, JOIN = 2 };
+
+static bool guesses_open(const struct config *c)
 {
-    int more = 0;
-    for (int i = 0; c->guesses == GUESSES_AUTO && i < count; i++)
-        if (!isnan(c->lambda) || (arm[i].lambda <= 5 && (!arm[i].all || c->attract == ATTRACT_ALL)))
-            arm[count + more++] = (struct consm_arm){arm[i].lambda, arm[i].all, true};
-    return more;
+    return c->guesses == GUESSES_AUTO;
 }
 
 int consm_arms(struct consm_arm arm[CONSM_ARMS], const struct config *c)
@@ -36,7 +32,29 @@ int consm_arms(struct consm_arm arm[CONSM_ARMS], const struct config *c)
         if (c->attract != ATTRACT_ZETA && lambda != 0)
             arm[count++] = (struct consm_arm){lambda, true, c->guesses == GUESSES_YES};
     }
-    return count + guessing_arms(arm, count, c);
+    for (int i = 0; guesses_open(c) && i < count; i++)
+        arm[count + i] = (struct consm_arm){arm[i].lambda, arm[i].all, true};
+    return guesses_open(c) ? 2 * count : count;
+}
+
+/* The arms of the first look; where guesses are open, as many with them follow in the list. */
+static int count_pulls(const struct config *c)
+{
+    struct consm_arm arm[CONSM_ARMS];
+    int all = consm_arms(arm, c);
+    return guesses_open(c) ? all / 2 : all;
+}
+
+static int count_joining(const struct config *c)
+{
+    int pulls = count_pulls(c);
+    return !guesses_open(c) ? 0 : pulls < JOIN ? pulls : JOIN;
+}
+
+static int count_staying(const struct config *c)
+{
+    int pulls = count_pulls(c);
+    return guesses_open(c) ? 1 : pulls < STAY ? pulls : STAY;
 }
 
 static struct consm_arm arm_now(const struct session *s)
@@ -49,16 +67,11 @@ static struct consm_arm arm_now(const struct session *s)
 int64_t consm_round_updates(const struct config *c, int64_t round)
 {
     struct consm_arm arm[CONSM_ARMS];
-    int64_t left = consm_arms(arm, c), before = 0, updates = 0;
-    if (round > 1 || left == 1)
+    int64_t first = c->gnn_steps * FIRST_LOOK / 20, second = c->gnn_steps * SECOND_LOOK / 20;
+    if (round > 1 || consm_arms(arm, c) == 1)
         return c->gnn_steps;
-    for (int i = 0; i < STAGES; i++) {
-        int64_t until = c->gnn_steps * stages[i].twentieths / 20;
-        updates += left * (until - before);
-        before = until;
-        left = left < stages[i].stay ? left : stages[i].stay;
-    }
-    return updates;
+    return count_pulls(c) * first + count_staying(c) * (second - first) +
+           count_joining(c) * second + c->gnn_steps - second;
 }
 
 consm_status consm_pull(struct session *s)
@@ -153,10 +166,10 @@ consm_status consm_reserve_arms(struct session *s)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
-    struct consm_arm arm[CONSM_ARMS];
-    int count = consm_arms(arm, &s->options.config);
+    const struct config *c = &s->options.config;
+    int ways = count_pulls(c) + count_joining(c);
     TRY(snapshot_reserve(&own->fork, &s->learner));
-    for (int i = 0; count > 1 && i < count; i++)
+    for (int i = 0; ways > 1 && i < ways; i++)
         TRY(snapshot_reserve(&own->way[i], &s->learner));
 done:
     return st;
@@ -170,8 +183,35 @@ consm_status consm_fork(struct session *s)
     own->place.choosing = true;
     own->place.fork_steps = s->learner.steps;
     own->place.fork_updates = own->place.updates;
+    own->place.fork_best = s->learner.best;
+    own->place.fork_best_loss = s->learner.best_loss;
 done:
     return st;
+}
+
+/* Every arm goes on up to the given number of updates; the best come first. */
+static consm_status compare(struct session *s, struct tried *t, int count, int64_t until,
+                            struct progress *progress)
+{
+    consm_status st = CONSM_OK;
+    for (int k = 0; k < count; k++)
+        TRY(go_on(s, &t[k], until, progress));
+    order(t, count);
+done:
+    return st;
+}
+
+/* Guesses with the weakest pull, and with the best of the others; behind the arms that stay. */
+static void join_guesses(struct session *s, struct tried *t)
+{
+    struct consm *own = s->own;
+    const struct config *c = &s->options.config;
+    int pulls = count_pulls(c), best = 0;
+    while (t[best].number == 0)
+        best++;
+    const int64_t with[JOIN] = {0, t[best].number};
+    for (int i = 0; i < count_joining(c); i++)
+        t[count_staying(c) + i] = (struct tried){pulls + with[i], &own->way[pulls + i], -1, 0};
 }
 
 consm_status consm_choose_arm(struct session *s, struct progress *progress)
@@ -180,21 +220,24 @@ consm_status consm_choose_arm(struct session *s, struct progress *progress)
     struct consm *own = s->own;
     struct consm_place *at = &own->place;
     const struct config *c = &s->options.config;
-    struct consm_arm arm[CONSM_ARMS];
     struct tried tried[CONSM_ARMS];
-    int count = consm_arms(arm, c);
-    /* A run that was interrupted here begins the choice anew: its updates give the same again. */
+    int pulls = count_pulls(c);
+    /* A run that was interrupted here begins the choice anew, without what it had found: its
+     * updates give the same again. */
     own->fork.size = s->learner.params->size;
     own->fork.steps = at->fork_steps;
+    own->fork.best_step = at->before;
+    own->fork.best = at->fork_best;
+    own->fork.best_loss = at->fork_best_loss;
+    TRY(snapshot_put(&own->fork, &s->learner));
     at->updates = at->fork_updates;
     for (int i = 0; i < CONSM_ARMS; i++)
         tried[i] = (struct tried){i, &own->way[i], -1, 0};
-    for (int i = 0; i < STAGES; i++) {
-        for (int k = 0; k < count; k++)
-            TRY(go_on(s, &tried[k], c->gnn_steps * stages[i].twentieths / 20, progress));
-        order(tried, count);
-        count = count < stages[i].stay ? count : (int)stages[i].stay;
-    }
+    TRY(compare(s, tried, pulls, c->gnn_steps * FIRST_LOOK / 20, progress));
+    join_guesses(s, tried);
+    TRY(compare(s, tried, count_staying(c) + count_joining(c), c->gnn_steps * SECOND_LOOK / 20,
+                progress));
+    TRY(compare(s, tried, 1, c->gnn_steps, progress));
     at->arm = tried[0].number;
     at->choosing = false;
     at->left = 0;

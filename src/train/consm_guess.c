@@ -1,11 +1,12 @@
 /* ConSM's own predictions as labels (--guesses): in a round the surest ones, grow of them in the
- * first, twice as many in the second and so on, are learned beside the labels that were given, with
- * the same weight in all as these. Every round guesses anew from the best parameters so far, so
- * that an error need not stay. Whether that helps is for the arms to find out (consm_arms.c). Only
- * training labels and predictions are read. */
+ * first, twice as many in the second and so on, join the labels that were given: one mean over all
+ * of them is the supervised loss (as in Stretcu et al. 2019). Every round guesses anew from the
+ * best parameters so far, so that an error need not stay. Whether that helps is for the arms to
+ * find out (consm_arms.c). Only training labels and predictions are read. */
 #include "train/consm.h"
 
 #include "train/guess.h"
+#include "train/supervised.h"
 #include <string.h>
 
 consm_status consm_open_guesses(struct session *s)
@@ -50,10 +51,17 @@ void consm_close_guesses(struct consm_guesses *g)
     mem_free(g->row);
 }
 
-node consm_guess_loss(struct session *s, struct program *p, node logits)
+/* (1 - m)·L + m·L_guesses with m their share among the labels: with m = 0 it is L to the bit, so
+ * that an arm without guesses is the run that was told to make none. */
+node consm_guess_loss(struct session *s, struct program *p, node supervised, node predictions)
 {
-    const struct consm_guesses *g = &((struct consm *)s->own)->guesses;
-    return nll(p, logits, g->everyone, g->label, g->weight);
+    struct consm_guesses *g = &((struct consm *)s->own)->guesses;
+    if (!g->label)
+        return supervised;
+    node guessed =
+        supervised_loss(p, predictions, s->problem->classes, g->everyone, g->label, g->weight);
+    return add(p, scale_by(p, supervised, input(p, &g->given_part, 1, 1)),
+               scale_by(p, guessed, input(p, &g->guessed_part, 1, 1)));
 }
 
 consm_status consm_guess(struct session *s, int64_t round)
@@ -84,9 +92,16 @@ void consm_heed_guesses(struct session *s, bool heed)
     struct consm_guesses *g = &((struct consm *)s->own)->guesses;
     if (!g->label)
         return;
-    for (int64_t i = 0; i < s->problem->nodes; i++)
+    int64_t count = 0;
+    for (int64_t i = 0; i < s->problem->nodes; i++) {
         g->weight[i] = heed ? g->sure[i] : 0;
+        count += g->weight[i] > 0;
+    }
+    g->guessed_part = (float)((double)count / (double)(count + s->labelled->count));
+    g->given_part = 1 - g->guessed_part;
     session_touch(s, g->weight);
+    session_touch(s, &g->guessed_part);
+    session_touch(s, &g->given_part);
 }
 
 void consm_guess_memory(struct session *s, memory_fn see, void *ctx)

@@ -3,6 +3,7 @@
 
 #include "match/prune.h"
 #include "train/propagation.h"
+#include "train/supervised.h"
 #include <math.h>
 
 bool consm_known(const struct problem *problem, int32_t i)
@@ -100,7 +101,8 @@ done:
     return st;
 }
 
-node consm_extra_loss(struct session *s, struct program *p, node logits)
+/* L_SUP's pull of the edges. */
+static node edge_loss(struct session *s, struct program *p, node logits)
 {
     struct consm *own = s->own;
     int64_t count = own->edges->count;
@@ -112,6 +114,11 @@ node consm_extra_loss(struct session *s, struct program *p, node logits)
     node pull = own->pulls ? pulls_cosine(p, own->pulls, x)
                            : dot(p, pair_cosine(p, x, own->left, own->right),
                                  input(p, own->slope, count, 1));
-    pull = add(p, pull, input(p, &own->constant, 1, 1));
-    return own->guesses.label ? add(p, pull, consm_guess_loss(s, p, logits)) : pull;
+    return add(p, pull, input(p, &own->constant, 1, 1));
+}
+
+node consm_whole_loss(struct session *s, struct program *p, node supervised, node predictions)
+{
+    node mean = mean_prediction(p, predictions, s->problem->classes);
+    return add(p, consm_guess_loss(s, p, supervised, predictions), edge_loss(s, p, mean));
 }

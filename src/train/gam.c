@@ -6,6 +6,7 @@
 #include "train/agreement.h"
 #include "train/guess.h"
 #include "train/propagation.h"
+#include "train/supervised.h"
 
 #include "base/clock.h"
 #include <math.h>
@@ -136,10 +137,11 @@ done:
     return st;
 }
 
-static node extra_loss(struct session *s, struct program *p, node logits)
+static node whole_loss(struct session *s, struct program *p, node supervised, node predictions)
 {
     struct gam *own = s->own;
-    return propagation_loss(own->propagation, p, logits, &s->options.config);
+    node mean = mean_prediction(p, predictions, s->problem->classes);
+    return add(p, supervised, propagation_loss(own->propagation, p, mean, &s->options.config));
 }
 
 /* ---- growing the labelled set -------------------------------------------- */
@@ -353,7 +355,7 @@ static consm_status gam_coefficients(struct session *s, float *w, const struct e
 const struct procedure gam_procedure = {
     .model = "gam",
     .open = gam_open,
-    .extra_loss = extra_loss,
+    .loss = whole_loss,
     .fit = gam_fit,
     .resumes = true,
     .parts = true,

@@ -2,6 +2,7 @@
  * is in parts nobody lists all its edges: sums over them are then quadratic forms of a matrix,
  * which ranks divide like any other. */
 #include "train/propagation.h"
+#include "train/supervised.h"
 
 #include "graph/shared.h"
 #include "train/session.h"
@@ -248,9 +249,10 @@ done:
     return st;
 }
 
-static node extra_loss(struct session *s, struct program *p, node logits)
+static node whole_loss(struct session *s, struct program *p, node supervised, node predictions)
 {
-    return propagation_loss(s->own, p, logits, &s->options.config);
+    node mean = mean_prediction(p, predictions, s->problem->classes);
+    return add(p, supervised, propagation_loss(s->own, p, mean, &s->options.config));
 }
 
 static void propagation_close(struct session *s)
@@ -264,6 +266,6 @@ const struct procedure propagation_procedure = {
     .resumes = true,
     .parts = true,
     .open = propagation_open,
-    .extra_loss = extra_loss,
+    .loss = whole_loss,
     .close = propagation_close,
 };

@@ -138,10 +138,8 @@ static consm_status record_train(struct session *s, struct lesson *out, bool ext
     TRY(record(s, &p, &logits, true));
     node loss =
         supervised_loss(p, logits, s->problem->classes, s->labelled, s->target, s->row_weight);
-    if (extra) {
-        node mean = mean_prediction(p, logits, s->problem->classes);
-        loss = add(p, loss, s->procedure->extra_loss(s, p, mean));
-    }
+    if (extra)
+        loss = s->procedure->loss(s, p, loss, logits);
     TRY(learner_lesson(&s->learner, out, p, loss, c->lr, c->weight_decay));
 done:
     return st;
@@ -150,7 +148,7 @@ done:
 static consm_status build_programs(struct session *s)
 {
     consm_status st = CONSM_OK;
-    bool extra = s->procedure && s->procedure->extra_loss;
+    bool extra = s->procedure && s->procedure->loss;
     s->learner.params->limit = s->options.most_params;
     if (s->options.eval_only)
         return session_record_eval(s);

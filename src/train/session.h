@@ -62,8 +62,9 @@ struct procedure {
     bool (*sound)(const struct session *s);    /* whether memory read from a file is possible */
     consm_status (*open)(struct session *s);   /* makes s->own, before the programs are recorded */
     consm_status (*loaded)(struct session *s); /* after a saved model's parameters came in */
-    node (*extra_loss)(struct session *s, struct program *p, node logits); /* added to the loss */
-    bool plain_phase; /* some steps go without the extra loss (s->without_extra) */
+    /* What is minimised, from the supervised loss and the predictions it was taken of. */
+    node (*loss)(struct session *s, struct program *p, node supervised, node predictions);
+    bool plain_phase; /* some steps take the supervised loss alone (s->without_extra) */
     consm_status (*fit)(struct session *s, struct train_result *result); /* instead of epochs */
     double (*share)(const struct session *s); /* of the time fit() takes; NULL: by epochs */
     void (*close)(struct session *s);         /* frees s->own */
