@@ -191,6 +191,28 @@ static void guesses_are_labels_among_labels(void **state)
     index_free(everyone);
 }
 
+/* What the first round costs with 100 updates: seven pulls for five, the best and two with guesses
+ * for thirty, one for all; the two best pulls where guesses are given; nothing to choose. */
+static void a_choice_has_its_price(void **state)
+{
+    (void)state;
+    struct config c = consm_options(9).config;
+    struct consm_arm arm[CONSM_ARMS];
+    c.gnn_steps = 100;
+    assert_int_equal(consm_arms(arm, &c), 14);
+    assert_true(arm[0].lambda == 0 && !arm[6].guesses && arm[7].lambda == 0 && arm[13].guesses);
+    assert_int_equal(consm_round_updates(&c, 1), 7 * 5 + 25 + 2 * 30 + 70);
+    assert_int_equal(consm_round_updates(&c, 2), 100);
+    c.guesses = GUESSES_NO;
+    assert_int_equal(consm_round_updates(&c, 1), 7 * 5 + 2 * 25 + 70);
+    c.guesses = GUESSES_AUTO;
+    c.lambda = 5;
+    c.attract = ATTRACT_ZETA;
+    assert_int_equal(consm_round_updates(&c, 1), 5 + 25 + 30 + 70);
+    c.guesses = GUESSES_YES;
+    assert_int_equal(consm_round_updates(&c, 1), 100);
+}
+
 /* With guesses as labels ConSM learns something else than without, and never by the labels of test
  * nodes: others change nothing. */
 static void guesses_read_no_hidden_label(void **state)
@@ -307,6 +329,7 @@ int main(void)
         cmocka_unit_test(ties_do_not_add_edges),
         cmocka_unit_test(guesses_keep_the_classes_shares),
         cmocka_unit_test(guesses_are_labels_among_labels),
+        cmocka_unit_test(a_choice_has_its_price),
         cmocka_unit_test(guesses_read_no_hidden_label),
         cmocka_unit_test(trust_reads_validation_edges_only),
         cmocka_unit_test(pairs_without_another_class_weigh_nothing),

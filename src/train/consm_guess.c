@@ -29,6 +29,7 @@ consm_status consm_open_guesses(struct session *s)
     for (int64_t i = 0; i < n; i++)
         g->row[i] = (int32_t)i;
     TRY(index_set(g->everyone, g->row));
+    g->given_part = 1; /* until an arm heeds guesses */
     for (int64_t k = 0; k < s->labelled->count; k++) {
         int32_t i = s->labelled->row[k];
         g->given[i] = 1;
