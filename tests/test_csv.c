@@ -91,6 +91,21 @@ static void utf8(void **state)
         assert_false(utf8_valid(bad[i], strlen(bad[i])));
 }
 
+/* What is written is read as the same character; what is none is not written. */
+static void utf8_round_trip(void **state)
+{
+    (void)state;
+    for (uint32_t c = 1; c <= 0x110010; c++) {
+        char text[5] = {0};
+        const char *at = text;
+        size_t length = utf8_put(text, c);
+        bool none = c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF);
+        assert_int_equal(length, none ? 0 : c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4);
+        assert_int_equal(utf8_next(&at), none ? 0 : c);
+        assert_int_equal(at - text, length);
+    }
+}
+
 /* ---- names --------------------------------------------------------------- */
 
 static void names_are_found(void **state)
@@ -339,7 +354,7 @@ int main(void)
         cmocka_unit_test(rows_and_fields),   cmocka_unit_test(bad_tables),
         cmocka_unit_test(cut_anywhere),      cmocka_unit_test(two_numbers),
         cmocka_unit_test(messages),          cmocka_unit_test(quoting),
-        cmocka_unit_test(ids_by_number),
+        cmocka_unit_test(ids_by_number),     cmocka_unit_test(utf8_round_trip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,11 +61,15 @@ size_t utf8_put(char out[4], uint32_t c)
     }
     if (c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF))
         return 0;
-    size_t length = c < 0x10000 ? 3 : 4;
-    out[0] = (char)(length == 3 ? 0xE0 | c >> 12 : 0xF0 | c >> 18);
-    out[length - 3] = (char)(length == 3 ? out[0] : 0x80 | (c >> 12 & 0x3F));
-    out[length - 2] = (char)(0x80 | (c >> 6 & 0x3F));
-    out[length - 1] = (char)(0x80 | (c & 0x3F));
+    size_t length = 0;
+    if (c < 0x10000) {
+        out[length++] = (char)(0xE0 | c >> 12);
+    } else {
+        out[length++] = (char)(0xF0 | c >> 18);
+        out[length++] = (char)(0x80 | (c >> 12 & 0x3F));
+    }
+    out[length++] = (char)(0x80 | (c >> 6 & 0x3F));
+    out[length++] = (char)(0x80 | (c & 0x3F));
     return length;
 }
 
