@@ -64,7 +64,8 @@ static inline int shift_for(int64_t x, int most)
 
 /* ---- vectors of 1, 2 or 4 floats ----------------------------------------- */
 
-template <int V> struct vec {
+/* As aligned as the vectors of CUDA that it is moved by. */
+template <int V> struct alignas(V * sizeof(float)) vec {
     float v[V];
 };
 
