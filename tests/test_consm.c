@@ -191,8 +191,9 @@ static void guesses_are_labels_among_labels(void **state)
     index_free(everyone);
 }
 
-/* What the first round costs with 100 updates: seven pulls for five, the best and two with guesses
- * for thirty, one for all; the two best pulls where guesses are given; nothing to choose. */
+/* What the first round costs with 100 updates: four strengths and the best of them over all edges
+ * for ten, the best and two with guesses for thirty, one for all; the two best pulls where guesses
+ * are given; nothing to choose. */
 static void a_choice_has_its_price(void **state)
 {
     (void)state;
@@ -201,14 +202,14 @@ static void a_choice_has_its_price(void **state)
     c.gnn_steps = 100;
     assert_int_equal(consm_arms(arm, &c), 14);
     assert_true(arm[0].lambda == 0 && !arm[6].guesses && arm[7].lambda == 0 && arm[13].guesses);
-    assert_int_equal(consm_round_updates(&c, 1), 7 * 5 + 25 + 2 * 30 + 70);
+    assert_int_equal(consm_round_updates(&c, 1), 5 * 10 + 20 + 2 * 30 + 70);
     assert_int_equal(consm_round_updates(&c, 2), 100);
     c.guesses = GUESSES_NO;
-    assert_int_equal(consm_round_updates(&c, 1), 7 * 5 + 2 * 25 + 70);
+    assert_int_equal(consm_round_updates(&c, 1), 5 * 10 + 2 * 20 + 70);
     c.guesses = GUESSES_AUTO;
     c.lambda = 5;
     c.attract = ATTRACT_ZETA;
-    assert_int_equal(consm_round_updates(&c, 1), 5 + 25 + 30 + 70);
+    assert_int_equal(consm_round_updates(&c, 1), 10 + 20 + 30 + 70);
     c.guesses = GUESSES_YES;
     assert_int_equal(consm_round_updates(&c, 1), 100);
 }

@@ -239,7 +239,7 @@ static void consm_trains_every_backbone(void **state)
     scene_small(&scene);
     for (int i = 0; config_names_backbone[i]; i++) {
         struct outcome outcome;
-        struct train_options options = options_for(consm, 90);
+        struct train_options options = options_for(consm, 100);
         options.config.backbone = i;
         options.config.lr = 0.02;
         if (i == BACKBONE_AUTO)

@@ -188,9 +188,9 @@ done:
     return st;
 }
 
-/* Whether a round after the first, which chooses, has gone on for two fifths of its updates without
- * a better validation: what it has not found by then it hardly ever finds. Only where rounds end by
- * validation at all. */
+/* Whether a round after the first, which chooses, has gone on for three tenths of its updates
+ * without a better validation: what it has not found by then it hardly ever finds. Only where
+ * rounds end by validation at all. */
 static bool gives_up(const struct session *s)
 {
     const struct config *c = &s->options.config;
@@ -198,7 +198,7 @@ static bool gives_up(const struct session *s)
     int64_t begun = s->learner.steps - (c->gnn_steps - at->left);
     int64_t last = s->learner.best_step != at->before ? s->learner.best_step : begun;
     return c->round_patience > 0 && at->round > 1 && at->left < c->gnn_steps &&
-           s->learner.steps - last >= c->gnn_steps * 2 / 5;
+           s->learner.steps - last >= c->gnn_steps * 3 / 10;
 }
 
 /* Updates that will come whatever validation says: neither the round's end nor its giving up is
@@ -212,7 +212,7 @@ static int64_t certain(const struct session *s)
         return most;
     int64_t begun = s->learner.steps - (c->gnn_steps - at->left);
     int64_t last = s->learner.best_step != at->before ? s->learner.best_step : begun;
-    int64_t patience = c->gnn_steps * 2 / 5 - (s->learner.steps - last);
+    int64_t patience = c->gnn_steps * 3 / 10 - (s->learner.steps - last);
     return patience < most ? patience : most;
 }
 
@@ -256,11 +256,14 @@ done:
     return st;
 }
 
-/* The first round also chooses how its coefficients pull. */
+/* Every round begins at the best so far, the first at the warm-up's: some networks are past theirs
+ * long before its end. The first also chooses how its coefficients pull. */
 static consm_status begin_round(struct session *s, struct consm_place *at)
 {
     consm_status st = CONSM_OK;
     struct consm_arm arm[CONSM_ARMS];
+    if (at->round == 0 && s->learner.best_step > 0)
+        TRY(learner_restore(&s->learner));
     at->round++;
     at->before = s->learner.best_step;
     at->left = s->options.config.gnn_steps;

@@ -1,16 +1,17 @@
 /* How strongly the coefficients pull (λ), over which edges (the share ζ, or all), and whether sure
  * predictions are learned as labels: chosen by validation where it is not given. Every choice is an
- * arm; all go on from one point with one round's coefficients, those that validate best get more
+ * arm; they go on from one point with one round's coefficients, those that validate best get more
  * updates, the best stays for all rounds. λ = 0 is among them: a GNN that gains nothing from
- * coefficients trains without. Guesses join after the first look, with no pull and with the best
- * one: what they teach shows later than what a pull does, and a first look would end them. */
+ * coefficients trains without. Strengths are compared first, over the surest edges; the best of
+ * them then pulls over all edges; guesses join last, with no pull and with the best one: what they
+ * teach shows later than what a pull does, and a first look would end them. */
 #include "train/consm.h"
 
 #include "base/clock.h"
 #include <math.h>
 
 /* Twentieths of a round's updates: pulls are compared, then with guesses, then one goes on. */
-enum { FIRST_LOOK = 1, SECOND_LOOK = 6 };
+enum { FIRST_LOOK = 2, SECOND_LOOK = 6 };
 
 /* Arms that stay after the first look where guesses are not open, and those that join where they
  * are. */
@@ -37,12 +38,29 @@ int consm_arms(struct consm_arm arm[CONSM_ARMS], const struct config *c)
     return guesses_open(c) ? 2 * count : count;
 }
 
-/* The arms of the first look; where guesses are open, as many with them follow in the list. */
+/* The arms without guesses; where those are open, as many with them follow in the list. */
 static int count_pulls(const struct config *c)
 {
     struct consm_arm arm[CONSM_ARMS];
     int all = consm_arms(arm, c);
     return guesses_open(c) ? all / 2 : all;
+}
+
+/* Where the edges are open, pulls over all of them wait for the best strength. */
+static bool waits(const struct config *c, const struct consm_arm *arm)
+{
+    return c->attract == ATTRACT_AUTO && arm->all;
+}
+
+/* The arms of the first look: every strength, and the best of them over all edges. */
+static int count_first(const struct config *c)
+{
+    struct consm_arm arm[CONSM_ARMS];
+    int strengths = 0, pulls = count_pulls(c);
+    consm_arms(arm, c);
+    for (int i = 0; i < pulls; i++)
+        strengths += !waits(c, &arm[i]);
+    return strengths + (strengths < pulls);
 }
 
 static int count_joining(const struct config *c)
@@ -70,7 +88,7 @@ int64_t consm_round_updates(const struct config *c, int64_t round)
     int64_t first = c->gnn_steps * FIRST_LOOK / 20, second = c->gnn_steps * SECOND_LOOK / 20;
     if (round > 1 || consm_arms(arm, c) == 1)
         return c->gnn_steps;
-    return count_pulls(c) * first + count_staying(c) * (second - first) +
+    return count_first(c) * first + count_staying(c) * (second - first) +
            count_joining(c) * second + c->gnn_steps - second;
 }
 
@@ -167,7 +185,7 @@ consm_status consm_reserve_arms(struct session *s)
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     const struct config *c = &s->options.config;
-    int ways = count_pulls(c) + count_joining(c);
+    int ways = count_first(c) + count_joining(c);
     TRY(snapshot_reserve(&own->fork, &s->learner));
     for (int i = 0; ways > 1 && i < ways; i++)
         TRY(snapshot_reserve(&own->way[i], &s->learner));
@@ -201,17 +219,46 @@ done:
     return st;
 }
 
+/* The strengths one after another, then the best of them over all edges. */
+static consm_status compare_pulls(struct session *s, struct tried *t, struct progress *progress)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    const struct config *c = &s->options.config;
+    struct consm_arm arm[CONSM_ARMS];
+    int64_t until = c->gnn_steps * FIRST_LOOK / 20;
+    int count = 0, best = 0, pulls = count_pulls(c), wide = 0;
+    consm_arms(arm, c);
+    for (int i = 0; i < pulls; i++)
+        if (!waits(c, &arm[i])) {
+            t[count] = (struct tried){i, &own->way[count], -1, 0};
+            count++;
+        }
+    TRY(compare(s, t, count, until, progress));
+    if (count == pulls)
+        return CONSM_OK;
+    while (arm[t[best].number].lambda == 0)
+        best++;
+    while (!arm[wide].all || arm[wide].lambda != arm[t[best].number].lambda)
+        wide++;
+    t[count] = (struct tried){wide, &own->way[count], -1, 0};
+    TRY(go_on(s, &t[count], until, progress));
+    order(t, count + 1);
+done:
+    return st;
+}
+
 /* Guesses with the weakest pull, and with the best of the others; behind the arms that stay. */
 static void join_guesses(struct session *s, struct tried *t)
 {
     struct consm *own = s->own;
     const struct config *c = &s->options.config;
-    int pulls = count_pulls(c), best = 0;
-    while (t[best].number == 0)
+    int pulls = count_pulls(c), first = count_first(c), best = 0;
+    while (t[best].number == 0 && best < first - 1)
         best++;
     const int64_t with[JOIN] = {0, t[best].number};
     for (int i = 0; i < count_joining(c); i++)
-        t[count_staying(c) + i] = (struct tried){pulls + with[i], &own->way[pulls + i], -1, 0};
+        t[count_staying(c) + i] = (struct tried){pulls + with[i], &own->way[first + i], -1, 0};
 }
 
 consm_status consm_choose_arm(struct session *s, struct progress *progress)
@@ -221,7 +268,6 @@ consm_status consm_choose_arm(struct session *s, struct progress *progress)
     struct consm_place *at = &own->place;
     const struct config *c = &s->options.config;
     struct tried tried[CONSM_ARMS];
-    int pulls = count_pulls(c);
     /* A run that was interrupted here begins the choice anew, without what it had found: its
      * updates give the same again. */
     own->fork.size = s->learner.params->size;
@@ -231,9 +277,7 @@ consm_status consm_choose_arm(struct session *s, struct progress *progress)
     own->fork.best_loss = at->fork_best_loss;
     TRY(snapshot_put(&own->fork, &s->learner));
     at->updates = at->fork_updates;
-    for (int i = 0; i < CONSM_ARMS; i++)
-        tried[i] = (struct tried){i, &own->way[i], -1, 0};
-    TRY(compare(s, tried, pulls, c->gnn_steps * FIRST_LOOK / 20, progress));
+    TRY(compare_pulls(s, tried, progress));
     join_guesses(s, tried);
     TRY(compare(s, tried, count_staying(c) + count_joining(c), c->gnn_steps * SECOND_LOOK / 20,
                 progress));
