@@ -99,12 +99,24 @@ static void on_every_backend(void (*test)(struct backend *backend, struct backen
 
 /* ---- shapes and graphs ---- */
 
+#ifdef __SANITIZE_THREAD__
+enum { SLOW = 1 };
+#else
+enum { SLOW = 0 };
+#endif
+
+/* On the card that fibres play, and under ThreadSanitizer, every so many of a list. */
+static int every(int many)
+{
+    return card_open || SLOW ? many : 1;
+}
+
 static void widths(struct backend *backend, struct backend *reference)
 {
     static const int64_t width[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  12, 15,
                                     16, 17, 24, 31, 32, 33, 63, 64, 65, 100};
     for (int c = 0; c < OP_CASES; c++)
-        for (size_t k = 0; k < sizeof width / sizeof *width; k += card_open ? 7 : 1)
+        for (size_t k = 0; k < sizeof width / sizeof *width; k += (size_t)every(7))
             check(&op_cases[c], (struct spot){5, width[k], GRAPH_WEIGHTED, VIEW_GCN}, backend,
                   reference);
 }
@@ -114,7 +126,7 @@ static void few_nodes_and_many(struct backend *backend, struct backend *referenc
     static const int64_t shapes[][2] = {{1, 1}, {1, 3},   {1, 16},  {2, 1},
                                         {3, 7}, {40, 19}, {1100, 3}};
     for (int c = 0; c < OP_CASES; c++)
-        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s += card_open ? 2 : 1)
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s += (size_t)every(2))
             check(&op_cases[c],
                   (struct spot){shapes[s][0], shapes[s][1], GRAPH_LOPSIDED, VIEW_LOOPS}, backend,
                   reference);
@@ -125,7 +137,7 @@ static void graphs(struct backend *backend, struct backend *reference)
     static const int64_t shapes[][2] = {{9, 5}, {33, 8}};
     for (int c = 0; c < OP_CASES; c++)
         for (int kind = 0; op_cases[c].where == VIEW && kind < GRAPH_KINDS * VIEW_COUNT;
-             kind += card_open ? 7 : 1)
+             kind += every(7))
             for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
                 check(&op_cases[c],
                       (struct spot){shapes[s][0], shapes[s][1],
