@@ -188,17 +188,28 @@ done:
     return st;
 }
 
-/* Whether a round after the first, which chooses, has gone on for three tenths of its updates
- * without a better validation: what it has not found by then it hardly ever finds. Only where
- * rounds end by validation at all. */
-static bool gives_up(const struct session *s)
+/* Updates until a round that finds nothing better is given up: three tenths of it after the last
+ * better validation; what it has not found by then it hardly ever finds. */
+static int64_t patience_left(const struct session *s)
 {
     const struct config *c = &s->options.config;
     const struct consm_place *at = &((const struct consm *)s->own)->place;
     int64_t begun = s->learner.steps - (c->gnn_steps - at->left);
     int64_t last = s->learner.best_step != at->before ? s->learner.best_step : begun;
-    return c->round_patience > 0 && at->round > 1 && at->left < c->gnn_steps &&
-           s->learner.steps - last >= c->gnn_steps * 3 / 10;
+    return c->gnn_steps * 3 / 10 - (s->learner.steps - last);
+}
+
+/* Rounds after the first, which chooses, are given up, where rounds end by validation at all. */
+static bool may_give_up(const struct session *s)
+{
+    const struct consm_place *at = &((const struct consm *)s->own)->place;
+    return s->options.config.round_patience > 0 && at->round > 1;
+}
+
+static bool gives_up(const struct session *s)
+{
+    const struct consm_place *at = &((const struct consm *)s->own)->place;
+    return may_give_up(s) && at->left < s->options.config.gnn_steps && patience_left(s) <= 0;
 }
 
 /* Updates that will come whatever validation says: neither the round's end nor its giving up is
@@ -208,12 +219,7 @@ static int64_t certain(const struct session *s)
     const struct config *c = &s->options.config;
     const struct consm_place *at = &((const struct consm *)s->own)->place;
     int64_t most = at->left < c->epochs - at->updates ? at->left : c->epochs - at->updates;
-    if (c->round_patience == 0 || at->round <= 1)
-        return most;
-    int64_t begun = s->learner.steps - (c->gnn_steps - at->left);
-    int64_t last = s->learner.best_step != at->before ? s->learner.best_step : begun;
-    int64_t patience = c->gnn_steps * 3 / 10 - (s->learner.steps - last);
-    return patience < most ? patience : most;
+    return may_give_up(s) && patience_left(s) < most ? patience_left(s) : most;
 }
 
 /* GNN updates, each followed by validation; the best parameters are remembered (lines 6 to 11). */
