@@ -129,7 +129,8 @@ static void consm_goes_on_after_its_choices(void **state)
     run_close(&r);
 }
 
-/* Naming what a run chose gives the same model. */
+/* Naming the network, its features and the pruning that a run chose gives the same model: the
+ * tournament's winner goes on as if it had been alone. */
 static void choices_can_be_named(void **state)
 {
     (void)state;
@@ -145,7 +146,12 @@ static void choices_can_be_named(void **state)
     assert_true(chosen->config.prune_by != PRUNE_BY_AUTO);
     assert_true(chosen->config.guesses != GUESSES_AUTO);
     assert_true(chosen->config.attract != ATTRACT_AUTO && !isnan(chosen->config.lambda));
+    const struct config asked = r.request.options.config;
     r.request.options.config = chosen->config;
+    r.request.options.config.lambda =
+        asked.lambda; /* every round goes on from the best of all arms */
+    r.request.options.config.attract = asked.attract;
+    r.request.options.config.guesses = asked.guesses;
     OK(model_train(&named, NULL, &r.request));
     assert_int_equal(chosen->tensors, named->tensors);
     for (int64_t i = 0; i < chosen->tensors; i++)

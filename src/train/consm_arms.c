@@ -3,8 +3,9 @@
  * arm; they go on from one point with one round's coefficients, those that validate best get more
  * updates, the best stays for all rounds. λ = 0 is among them: a GNN that gains nothing from
  * coefficients trains without. Strengths are compared first, over the surest edges; the best of
- * them then pulls over all edges; guesses join last, with no pull and with the best one: what they
- * teach shows later than what a pull does, and a first look would end them. */
+ * them then pulls over all edges; guesses join last, with no pull and with the best one. What they
+ * teach shows later than what a pull does: a first look would end them, and in a second one they
+ * have some credit. */
 #include "train/consm.h"
 
 #include "base/clock.h"
@@ -16,6 +17,11 @@ enum { FIRST_LOOK = 2, SECOND_LOOK = 6 };
 /* Arms that stay after the first look where guesses are not open, and those that join where they
  * are. */
 enum { STAY = 2, JOIN = 2 };
+
+/* Guesses go on unless they validate so much worse than a pull without them: about the standard
+ * error of a difference on some hundred nodes. A pull's best is often a lucky update of its first
+ * ten. */
+static const double credit = 0.01;
 
 static bool guesses_open(const struct config *c)
 {
@@ -127,6 +133,7 @@ struct tried {
     struct snapshot *at; /* how far it came */
     double val;          /* the best validation accuracy on its way; -1: it was never run */
     int64_t found;       /* the update with which it found the best parameters so far; 0: none */
+    bool joined;         /* with guesses, after the first look */
 };
 
 /* Updates up to the given number after the common point. */
@@ -161,10 +168,12 @@ done:
     return st;
 }
 
-/* Who found the best parameters last goes first, so that naming the chosen arm repeats the run;
- * then those that validate best, of equal ones the weaker pull. */
+/* Guesses within their credit; then who found the best parameters last, then those that validate
+ * best, of equal ones the weaker pull. */
 static bool ahead(const struct tried *a, const struct tried *b)
 {
+    if (a->joined != b->joined)
+        return a->joined ? a->val >= b->val - credit : b->val < a->val - credit;
     if (a->found != b->found)
         return a->found > b->found;
     return a->val != b->val ? a->val > b->val : a->number < b->number;
@@ -231,7 +240,7 @@ static consm_status compare_pulls(struct session *s, struct tried *t, struct pro
     consm_arms(arm, c);
     for (int i = 0; i < pulls; i++)
         if (!waits(c, &arm[i])) {
-            t[count] = (struct tried){i, &own->way[count], -1, 0};
+            t[count] = (struct tried){i, &own->way[count], -1, 0, false};
             count++;
         }
     TRY(compare(s, t, count, until, progress));
@@ -241,7 +250,7 @@ static consm_status compare_pulls(struct session *s, struct tried *t, struct pro
         best++;
     while (!arm[wide].all || arm[wide].lambda != arm[t[best].number].lambda)
         wide++;
-    t[count] = (struct tried){wide, &own->way[count], -1, 0};
+    t[count] = (struct tried){wide, &own->way[count], -1, 0, false};
     TRY(go_on(s, &t[count], until, progress));
     order(t, count + 1);
 done:
@@ -258,7 +267,8 @@ static void join_guesses(struct session *s, struct tried *t)
         best++;
     const int64_t with[JOIN] = {0, t[best].number};
     for (int i = 0; i < count_joining(c); i++)
-        t[count_staying(c) + i] = (struct tried){pulls + with[i], &own->way[first + i], -1, 0};
+        t[count_staying(c) + i] =
+            (struct tried){pulls + with[i], &own->way[first + i], -1, 0, true};
 }
 
 consm_status consm_choose_arm(struct session *s, struct progress *progress)
