@@ -50,6 +50,50 @@ static double consm_updates(const struct study_view *v, const json_t *control)
     return -1;
 }
 
+/* A GAM run's accuracy on the nodes of a role. */
+static double gam_accuracy(const struct study_view *v, double lambda, int64_t seed,
+                           const char *name)
+{
+    for (int64_t i = 0; i < runs_count(v->runs); i++) {
+        const json_t *run = runs_get(v->runs, i), *id = json_object_get(run, "config");
+        const json_t *parameters = json_object_get(id, "parameters");
+        const char *loss = json_string_value(json_object_get(parameters, "propagation"));
+        if (strcmp(loss, "gam") == 0 && task_value(id, "seed") == (double)seed &&
+            task_value(parameters, "lambda") == lambda)
+            return task_value(run, name);
+    }
+    return (double)NAN;
+}
+
+/* One λ for all seeds by their mean validation; in three runs one for every seed. */
+static void assert_weights(const struct study_view *v, int64_t seeds)
+{
+    static const double lambda[] = {1, 5, 20};
+    struct study_cell once, thrice;
+    double best_mean = -1, one = 0;
+    OK(controls_cell(&once, v, v->options->dataset[0], CONTROL_GAM));
+    OK(controls_cell(&thrice, v, v->options->dataset[0], CONTROL_GAM_THRICE));
+    for (int k = 0; k < 3; k++) {
+        double sum = 0;
+        for (int64_t seed = 0; seed < seeds; seed++)
+            sum += gam_accuracy(v, lambda[k], seed, "val_acc");
+        if (sum > best_mean) {
+            best_mean = sum;
+            one = lambda[k];
+        }
+    }
+    for (int64_t seed = 0; seed < seeds; seed++) {
+        double best = -1, own = 0;
+        for (int k = 0; k < 3; k++)
+            if (gam_accuracy(v, lambda[k], seed, "val_acc") > best) {
+                best = gam_accuracy(v, lambda[k], seed, "val_acc");
+                own = lambda[k];
+            }
+        assert_near(once.value[seed], gam_accuracy(v, one, seed, "test_acc"), 0);
+        assert_near(thrice.value[seed], gam_accuracy(v, own, seed, "test_acc"), 0);
+    }
+}
+
 static void they_get_what_consm_chose(void **state)
 {
     (void)state;
@@ -82,6 +126,7 @@ static void they_get_what_consm_chose(void **state)
             assert_near(task_value(parameters, "epochs"), consm_updates(&v, id), 0);
             assert_near(task_value(parameters, "rounds"),
                         fmax(ceil((consm_updates(&v, id) - 6) / 4), 1), 0);
+            assert_near(task_value(parameters, "round_patience"), 0, 0);
         }
     }
     assert_int_equal(consm, 2 * 3 + 2); /* λ = 0 is a ConSM run, too */
@@ -92,6 +137,7 @@ static void they_get_what_consm_chose(void **state)
         assert_int_equal(cell.n, 2);
         assert_true(cell.mean > 0 && cell.mean <= 1);
     }
+    assert_weights(&v, 2);
     runs_close(v.runs);
     options_free(&o);
     json_decref(json);
