@@ -6,6 +6,7 @@
 #include "train/consm.h"
 #include "train/supervised.h"
 #include <math.h>
+#include <string.h>
 
 static struct train_options consm_options(int64_t epochs)
 {
@@ -214,6 +215,86 @@ static void a_choice_has_its_price(void **state)
     assert_int_equal(consm_round_updates(&c, 1), 100);
 }
 
+/* Half a point behind they go on, two points behind they do not, nor where they were never run. */
+static void guesses_have_some_credit(void **state)
+{
+    (void)state;
+    assert_true(consm_guesses_go_on(0.7, 0.6) && consm_guesses_go_on(0.7, 0.7));
+    assert_true(consm_guesses_go_on(0.695, 0.7));
+    assert_false(consm_guesses_go_on(0.68, 0.7));
+    assert_false(consm_guesses_go_on(-1, 0.7));
+}
+
+/* The parameters at the end of the warm-up, the best then, and after the first round's first
+ * update. */
+struct watch {
+    struct session *s;
+    int64_t warmup, best_step;
+    float *end, *best, *first;
+};
+
+static void copy_params(float *to, struct session *s, enum place place)
+{
+    const float *from;
+    OK(params_read(&from, session_params(s), place));
+    memcpy(to, from, (size_t)session_params(s)->size * sizeof *to);
+}
+
+static bool watch_update(void *ctx, const struct progress *progress)
+{
+    struct watch *w = ctx;
+    if (progress->epoch == w->warmup) {
+        copy_params(w->end, w->s, PLACE_VALUE);
+        copy_params(w->best, w->s, PLACE_BEST);
+        w->best_step = w->s->learner.best_step;
+    } else if (progress->epoch == w->warmup + 1) {
+        copy_params(w->first, w->s, PLACE_VALUE);
+    }
+    return false;
+}
+
+static double apart(const float *a, const float *b, int64_t count)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);
+    return sqrt(sum);
+}
+
+/* With steps so long that the warm-up is past its best at its end, the first round goes back. */
+static void rounds_begin_at_the_warm_ups_best(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct train_result result;
+    struct backend *backend;
+    struct watch w = {.warmup = 40};
+    scene_small(&scene);
+    struct train_options options = consm_options(45);
+    options.config.warmup = w.warmup;
+    options.config.lr = 0.1;
+    options.config.lambda = 1;
+    options.config.attract = ATTRACT_ZETA;
+    options.config.guesses = GUESSES_NO;
+    options.progress = watch_update;
+    options.progress_ctx = &w;
+    OK(backend_open(&backend, NULL, 1));
+    OK(session_new(&w.s, &scene.problem, &options, backend));
+    int64_t count = session_params(w.s)->size;
+    OK(NEW(w.end, count));
+    OK(NEW(w.best, count));
+    OK(NEW(w.first, count));
+    OK(session_train(w.s, &result));
+    assert_true(w.best_step > 0 && w.best_step < w.warmup);
+    assert_true(apart(w.first, w.best, count) < apart(w.first, w.end, count) / 2);
+    mem_free(w.end);
+    mem_free(w.best);
+    mem_free(w.first);
+    session_free(w.s);
+    backend_close(backend);
+    scene_close(&scene);
+}
+
 /* With guesses as labels ConSM learns something else than without, and never by the labels of test
  * nodes: others change nothing. */
 static void guesses_read_no_hidden_label(void **state)
@@ -331,6 +412,8 @@ int main(void)
         cmocka_unit_test(guesses_keep_the_classes_shares),
         cmocka_unit_test(guesses_are_labels_among_labels),
         cmocka_unit_test(a_choice_has_its_price),
+        cmocka_unit_test(guesses_have_some_credit),
+        cmocka_unit_test(rounds_begin_at_the_warm_ups_best),
         cmocka_unit_test(guesses_read_no_hidden_label),
         cmocka_unit_test(trust_reads_validation_edges_only),
         cmocka_unit_test(pairs_without_another_class_weigh_nothing),

@@ -18,11 +18,6 @@ enum { FIRST_LOOK = 2, SECOND_LOOK = 6 };
  * are. */
 enum { STAY = 2, JOIN = 2 };
 
-/* Guesses go on unless they validate so much worse than a pull without them: about the standard
- * error of a difference on some hundred nodes. A pull's best is often a lucky update of its first
- * ten. */
-static const double credit = 0.01;
-
 static bool guesses_open(const struct config *c)
 {
     return c->guesses == GUESSES_AUTO;
@@ -168,12 +163,21 @@ done:
     return st;
 }
 
+/* A pull's best is often a lucky update of its first ten. The credit is about the standard error of
+ * a difference on some hundred nodes. */
+bool consm_guesses_go_on(double with, double without)
+{
+    static const double credit = 0.01;
+    return with >= without - credit;
+}
+
 /* Guesses within their credit; then who found the best parameters last, then those that validate
  * best, of equal ones the weaker pull. */
 static bool ahead(const struct tried *a, const struct tried *b)
 {
     if (a->joined != b->joined)
-        return a->joined ? a->val >= b->val - credit : b->val < a->val - credit;
+        return a->joined ? consm_guesses_go_on(a->val, b->val)
+                         : !consm_guesses_go_on(b->val, a->val);
     if (a->found != b->found)
         return a->found > b->found;
     return a->val != b->val ? a->val > b->val : a->number < b->number;
