@@ -148,8 +148,8 @@ static void choices_can_be_named(void **state)
     assert_true(chosen->config.attract != ATTRACT_AUTO && !isnan(chosen->config.lambda));
     const struct config asked = r.request.options.config;
     r.request.options.config = chosen->config;
-    r.request.options.config.lambda =
-        asked.lambda; /* every round goes on from the best of all arms */
+    /* The arm stays open: what the others found before it went on is kept, too. */
+    r.request.options.config.lambda = asked.lambda;
     r.request.options.config.attract = asked.attract;
     r.request.options.config.guesses = asked.guesses;
     OK(model_train(&named, NULL, &r.request));

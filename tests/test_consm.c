@@ -272,6 +272,8 @@ static void rounds_begin_at_the_warm_ups_best(void **state)
     scene_small(&scene);
     struct train_options options = consm_options(45);
     options.config.warmup = w.warmup;
+    options.config.prune_by = PRUNE_BY_NONE;
+    options.config.match_steps = 5;
     options.config.lr = 0.1;
     options.config.lambda = 1;
     options.config.attract = ATTRACT_ZETA;
@@ -305,6 +307,8 @@ static void guesses_read_no_hidden_label(void **state)
     struct trust heeded, changed, without;
     scene_small(&scene);
     struct train_options options = consm_options(30);
+    options.config.prune_by = PRUNE_BY_NONE;
+    options.config.match_steps = 20;
     options.config.lambda = 1;
     options.config.attract = ATTRACT_ZETA;
     options.config.guesses = GUESSES_YES;
