@@ -14,6 +14,14 @@
 
 #include "consm.h"
 
+/* Under AddressSanitizer everything takes some ten times as long: what a plain build covers as well
+ * may be shorter there. */
+#ifdef __SANITIZE_ADDRESS__
+enum { UNDER_ASAN = 1 };
+#else
+enum { UNDER_ASAN = 0 };
+#endif
+
 /* The call succeeds; on failure the library's message is shown. */
 #define OK(call)                                                         \
     do {                                                                 \

@@ -307,8 +307,6 @@ static void guesses_read_no_hidden_label(void **state)
     struct trust heeded, changed, without;
     scene_small(&scene);
     struct train_options options = consm_options(30);
-    options.config.prune_by = PRUNE_BY_NONE;
-    options.config.match_steps = 20;
     options.config.lambda = 1;
     options.config.attract = ATTRACT_ZETA;
     options.config.guesses = GUESSES_YES;

@@ -242,8 +242,6 @@ static void consm_trains_every_backbone(void **state)
         struct train_options options = options_for(consm, 100);
         options.config.backbone = i;
         options.config.lr = 0.02;
-        options.config.prune_by = PRUNE_BY_NONE; /* what matching learns is tested elsewhere */
-        options.config.match_steps = 20;
         if (i == BACKBONE_AUTO)
             continue;
         train_on(&outcome, &scene.problem, &options, 1);

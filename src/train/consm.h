@@ -205,7 +205,7 @@ int consm_arms(struct consm_arm arm[CONSM_ARMS], const struct config *c);
 /* GNN updates of a round, at most. */
 int64_t consm_round_updates(const struct config *c, int64_t round);
 
-/* Whether an arm with guesses goes on that validated so beside one without (accuracies). */
+/* Whether an arm with guesses goes on that validated so beside one without, by the run's metric. */
 bool consm_guesses_go_on(double with, double without);
 
 /* Updates to expect of a round after the first, for the time left. */
