@@ -273,24 +273,22 @@ static void impose(struct matcher *m, const json_t *inputs, const struct ref_gra
         m->member_reference[k] = (int32_t)reference.value[m->sets.member[k]];
     OK(pooling_assign(&m->pooling, &m->sets, m->member_reference, POOL_MEAN));
     assert_int_equal(pairs.rows, m->pairs);
-    int32_t left[64], right[64], ends[128];
+    int32_t left[64], right[64];
+    memset(m->times, 0, (size_t)d->labelled * sizeof *m->times);
     for (int64_t k = 0; k < m->pairs; k++) {
-        ends[2 * k] = (int32_t)pairs.value[2 * k];
-        ends[2 * k + 1] = (int32_t)pairs.value[2 * k + 1];
         for (int64_t i = 0; i < d->labelled; i++) {
-            if (d->train[i] == ends[2 * k])
+            if (d->train[i] == (int32_t)pairs.value[2 * k])
                 left[k] = (int32_t)i;
-            if (d->train[i] == ends[2 * k + 1])
+            if (d->train[i] == (int32_t)pairs.value[2 * k + 1])
                 right[k] = (int32_t)i;
         }
-        ends[2 * k] = m->ego->row[left[k]];
-        ends[2 * k + 1] = m->ego->row[right[k]];
+        m->times[left[k]]++;
+        m->times[right[k]]++;
         m->target[k] = (float)target.value[k];
         m->weight[k] = 1 / (float)m->pairs;
     }
     OK(index_set(m->left, left));
     OK(index_set(m->right, right));
-    OK(index_set(m->ends, ends));
     mem_free(kept.value);
     mem_free(reference.value);
     mem_free(pairs.value);

@@ -142,6 +142,24 @@ static void unread_values_are_dropped(void **state)
     backend_close(backend);
 }
 
+/* Losses that read the same columns of the predictions share them. */
+static void the_same_columns_are_one_node(void **state)
+{
+    (void)state;
+    struct params *params;
+    struct program *p;
+    float values[12] = {0};
+    OK(params_new(&params));
+    OK(program_new(&p, params, false));
+    node x = input(p, values, 3, 4), y = input(p, values, 3, 4), columns = slice(p, x, 1, 2);
+    assert_int_equal(slice(p, x, 1, 2), columns);
+    assert_int_not_equal(slice(p, x, 0, 2), columns);
+    assert_int_not_equal(slice(p, x, 1, 3), columns);
+    assert_int_not_equal(slice(p, y, 1, 2), columns);
+    program_free(p);
+    params_free(params);
+}
+
 /* ---- dropout ------------------------------------------------------------- */
 
 enum { ROWS_DROPPED = 500, COLS_DROPPED = 37, DROPPED = ROWS_DROPPED * COLS_DROPPED };
@@ -391,6 +409,7 @@ int main(void)
         cmocka_unit_test(living_values_never_overlap),
         cmocka_unit_test(a_chain_reuses_its_memory),
         cmocka_unit_test(unread_values_are_dropped),
+        cmocka_unit_test(the_same_columns_are_one_node),
         cmocka_unit_test(dropout_draws_what_it_should),
         cmocka_unit_test(dropout_vanishes_in_evaluation),
         cmocka_unit_test(inputs_can_be_pointed_elsewhere),

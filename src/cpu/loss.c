@@ -99,15 +99,14 @@ KERNEL(nll_grad)
     for (int64_t k = 0; weight && k < index->count; k++)
         weights += (double)weight[k];
     share_rows(in->rows, who, &from, &to);
+    simd_best()->fill(in->out, 0, from * c, to * c);
     for (int64_t r = from; r < to; r++) {
         const float *x = in->src[1] + r * c;
         float *out = in->out + r * c, w = 0;
         for (int64_t k = index->start[r]; k < index->start[r + 1]; k++)
             w += weight ? weight[index->item[k]] : 1;
-        if (w == 0) {
-            simd_best()->fill(out, 0, 0, c);
+        if (w == 0)
             continue;
-        }
         w *= in->src[0][0] / (float)weights;
         float normaliser = log_sum_exp(x, c);
         for (int64_t i = 0; i < c; i++)

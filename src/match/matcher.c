@@ -128,11 +128,11 @@ static consm_status allocate_training(struct matcher *m)
         TRY(pooling_new(&m->pooling, d->labelled, d->classes, m->reach.count, m->reach.place));
     TRY(index_new(&m->left, m->pairs, d->labelled));
     TRY(index_new(&m->right, m->pairs, d->labelled));
-    TRY(index_new(&m->ends, 2 * m->pairs, m->reach.count));
     TRY(index_new(&m->ego, d->labelled, m->reach.count));
     for (int64_t i = 0; i < d->labelled; i++)
         m->ego->row[i] = m->reach.place[d->train[i]];
     TRY(index_set(m->ego, m->ego->row));
+    TRY(NEW(m->times, d->labelled));
     TRY(NEW(m->target, m->pairs));
     TRY(NEW(m->weight, m->pairs));
     TRY(matcher_group(m));
@@ -188,7 +188,6 @@ void matcher_free(struct matcher *m)
     apart_free(&m->apart);
     index_free(m->left);
     index_free(m->right);
-    index_free(m->ends);
     index_free(m->ego);
     index_free(m->member);
     index_free(m->member_row);
@@ -209,6 +208,7 @@ void matcher_free(struct matcher *m)
     mem_free(m->member_plan);
     mem_free(m->keep);
     ot_plans_free(m->plans);
+    mem_free(m->times);
     mem_free(m->target);
     mem_free(m->weight);
     mem_free(m->class_start);

@@ -94,8 +94,8 @@ struct matcher {
 
     int64_t pairs;              /* per step, half of them positive */
     struct index *left, *right; /* (pairs) positions among the labelled nodes */
-    struct index *ends;         /* (2·pairs) rows in reach */
     struct index *ego;          /* (labelled) the labelled nodes' rows in reach */
+    float *times;               /* (labelled) how often the pairs name each */
     float *target, *weight;     /* (pairs) */
     int64_t *class_start;       /* (c+1) */
     int32_t *by_class;          /* (labelled) positions, grouped by class */

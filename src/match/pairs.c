@@ -7,6 +7,7 @@
 #include "match/matcher_inside.h"
 
 #include "base/rng.h"
+#include <string.h>
 
 consm_status matcher_group(struct matcher *m)
 {
@@ -54,12 +55,13 @@ consm_status matcher_draw_pairs(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
-    int32_t *left = m->left->row, *right = m->right->row, *ends = m->ends->row;
+    int32_t *left = m->left->row, *right = m->right->row;
     int64_t per_ego = m->pairs;
     struct rng r;
     if (m->config->match_update == MATCH_UPDATE_BATCH)
         per_ego = m->pairs / d->labelled;
     rng_init(&r, m->seed, 0x70616972u + (uint64_t)m->sampled++);
+    memset(m->times, 0, (size_t)d->labelled * sizeof *m->times);
     for (int64_t k = 0; k < m->pairs; k++) {
         int32_t ego = (int32_t)((m->next_ego + k / per_ego) % d->labelled);
         int32_t label = d->label[d->train[ego]];
@@ -69,13 +71,13 @@ consm_status matcher_draw_pairs(struct matcher *m)
         right[k] = same ? draw_same(m, &r, ego, label) : draw_other(m, &r, ego, label);
         m->target[k] = same;
         m->weight[k] = !same && right[k] == ego ? 0 : 1 / (float)m->pairs;
-        ends[2 * k] = m->ego->row[left[k]];
-        ends[2 * k + 1] = m->ego->row[right[k]];
+        m->times[left[k]]++;
+        m->times[right[k]]++;
     }
     m->next_ego = (m->next_ego + m->pairs / per_ego) % d->labelled;
     TRY(index_set(m->left, left));
     TRY(index_set(m->right, right));
-    TRY(index_set(m->ends, ends));
+    program_touch(m->learner.train.program, m->times);
     program_touch(m->learner.train.program, m->target);
     program_touch(m->learner.train.program, m->weight);
 done:

@@ -126,13 +126,14 @@ static node match(const struct matcher *m, struct program *p, node pooled, node 
 }
 
 /* L_SM = Σ |w_ij - [Y_i = Y_j]| + L_nll(f(h_i), Y_i) + L_nll(f(h_j), Y_j), over the number of pairs
- *                                                                              (Eq. sm_loss) */
+ *                                                                              (Eq. sm_loss)
+ * A node's L_nll is computed once and counts as often as pairs name it. */
 static node matching_loss(const struct matcher *m, struct program *p, node h, node w)
 {
     node target = input(p, m->target, m->pairs, 1), weight = input(p, m->weight, m->pairs, 1);
     node error = m->config->match_error == MATCH_ERROR_L1 ? l1(p, w, target, weight)
                                                           : mse(p, w, target, weight);
-    node heads = nll(p, class_head(m, p, h), m->ends, m->reach.label, NULL);
+    node heads = nll(p, class_head(m, p, h), m->ego, m->reach.label, m->times);
     return axpby(p, 1, error, 2, heads);
 }
 

@@ -215,6 +215,18 @@ void grad_concat(struct program *p, node self, node g)
         grad_add(p, y, slice(p, g, COLS(p, x), COLS(p, y)));
 }
 
+/* A slice of these columns that was recorded before. */
+static node same_slice(const struct program *p, node x, int64_t from, int64_t cols)
+{
+    for (node k = x + 1; k < p->count; k++)
+        if (p->node[k].op == OP_SLICE && p->node[k].src[0] == x && p->node[k].cols == cols &&
+            p->node[k].attr.column == from)
+            return k;
+    return POISON;
+}
+
+/* Whoever reads the same columns reads one node: losses of the same predictions then add their
+ * gradients on these columns, and what they add up to is padded once. */
 node slice(struct program *p, node x, int64_t from, int64_t cols)
 {
     if (!node_good(p, x))
@@ -222,8 +234,10 @@ node slice(struct program *p, node x, int64_t from, int64_t cols)
     if (from < 0 || cols < 0 || cols > COLS(p, x) || from > COLS(p, x) - cols)
         return program_fault(p, "slice of %lld columns from %lld of %lld", (long long)cols,
                              (long long)from, (long long)COLS(p, x));
-    return RECORD(p, .op = OP_SLICE, .rows = ROWS(p, x), .cols = cols, .src = {x}, .sources = 1,
-                  .attr = {.column = from});
+    node same = same_slice(p, x, from, cols);
+    return same != POISON ? same
+                          : RECORD(p, .op = OP_SLICE, .rows = ROWS(p, x), .cols = cols, .src = {x},
+                                   .sources = 1, .attr = {.column = from});
 }
 
 void grad_slice(struct program *p, node self, node g)
