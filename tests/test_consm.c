@@ -297,6 +297,41 @@ static void rounds_begin_at_the_warm_ups_best(void **state)
     scene_close(&scene);
 }
 
+/* How many updates the matching module has had after three rounds of eight. */
+static int64_t updates_of_matching(int64_t round_patience)
+{
+    struct scene scene;
+    struct train_result result;
+    struct backend *backend;
+    struct session *s;
+    scene_small(&scene);
+    struct train_options options = consm_options(100);
+    options.config.warmup = 5;
+    options.config.rounds = 3;
+    options.config.gnn_steps = 4;
+    options.config.match_steps = 8;
+    options.config.round_patience = round_patience;
+    options.config.lambda = 1;
+    options.config.attract = ATTRACT_ZETA;
+    options.config.guesses = GUESSES_NO;
+    OK(backend_open(&backend, NULL, 1));
+    OK(session_new(&s, &scene.problem, &options, backend));
+    OK(session_train(s, &result));
+    int64_t steps = ((const struct consm *)s->own)->matcher->learner.steps;
+    session_free(s);
+    backend_close(backend);
+    scene_close(&scene);
+    return steps;
+}
+
+/* The paper's rounds teach the module all anew, ours refresh what it knows. */
+static void later_rounds_teach_matching_less(void **state)
+{
+    (void)state;
+    assert_int_equal(updates_of_matching(0), 8 + 8 + 8);
+    assert_int_equal(updates_of_matching(3), 8 + 2 + 2);
+}
+
 /* With guesses as labels ConSM learns something else than without, and never by the labels of test
  * nodes: others change nothing. */
 static void guesses_read_no_hidden_label(void **state)
@@ -416,6 +451,7 @@ int main(void)
         cmocka_unit_test(a_choice_has_its_price),
         cmocka_unit_test(guesses_have_some_credit),
         cmocka_unit_test(rounds_begin_at_the_warm_ups_best),
+        cmocka_unit_test(later_rounds_teach_matching_less),
         cmocka_unit_test(guesses_read_no_hidden_label),
         cmocka_unit_test(trust_reads_validation_edges_only),
         cmocka_unit_test(pairs_without_another_class_weigh_nothing),

@@ -12,11 +12,13 @@ static node consm_build(struct program *p, const struct inputs *in, const struct
 }
 
 /* Rounds end the training; epochs is for those who want it shorter. The updates of the first round
- * go on where the warm-up ends, one arm of them without coefficients, so that it may be short. */
+ * go on where the warm-up ends, one arm of them without coefficients, so that it may be short. What
+ * a fourth round finds validates better and predicts no better. */
 static void consm_defaults(struct config *c)
 {
     c->epochs = 1000000;
     c->warmup = 200;
+    c->rounds = 3;
     c->round_patience = 1;
 }
 

@@ -161,6 +161,14 @@ double consm_kept_share(const struct session *s, enum config_prune_by by, int64_
     return all ? 1 : by == PRUNE_BY_EGO ? 0 : own->zeta;
 }
 
+/* Updates of the matching module, 0: one per labelled node. Where rounds end by validation, it knows
+ * its pairs after the first and goes on with a quarter of them. */
+static int64_t lesson(const struct config *c, int64_t round)
+{
+    bool shorter = round > 1 && c->round_patience > 0;
+    return shorter ? (c->match_steps + 3) / 4 : c->match_steps;
+}
+
 /* Lines 2 to 5: the matching module learns, then every edge gets its coefficient. */
 static consm_status match_round(struct session *s, int64_t round)
 {
@@ -172,7 +180,7 @@ static consm_status match_round(struct session *s, int64_t round)
     double zeta = consm_kept_share(s, by, round), since = clock_seconds();
     TRY(consm_note_module(s));
     TRY(matcher_prune(own->matcher, zeta, by_coefficients && round > 1 ? own->w : NULL));
-    TRY(matcher_train(own->matcher, c->match_steps, NULL));
+    TRY(matcher_train(own->matcher, lesson(c, round), NULL));
     TRY(matcher_score(own->matcher, own->w));
     struct trust trust;
     bool by_trust = c->coefficients == COEFFICIENTS_TRUST;
@@ -188,7 +196,7 @@ done:
     return st;
 }
 
-/* Updates until a round that finds nothing better is given up: three tenths of it after the last
+/* Updates until a round that finds nothing better is given up: a quarter of it after the last
  * better validation; what it has not found by then it hardly ever finds. */
 static int64_t patience_left(const struct session *s)
 {
@@ -196,7 +204,7 @@ static int64_t patience_left(const struct session *s)
     const struct consm_place *at = &((const struct consm *)s->own)->place;
     int64_t begun = s->learner.steps - (c->gnn_steps - at->left);
     int64_t last = s->learner.best_step != at->before ? s->learner.best_step : begun;
-    return c->gnn_steps * 3 / 10 - (s->learner.steps - last);
+    return c->gnn_steps / 4 - (s->learner.steps - last);
 }
 
 /* Rounds after the first, which chooses, are given up, where rounds end by validation at all. */

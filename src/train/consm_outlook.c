@@ -12,7 +12,7 @@ static int64_t rounds_to_come(const struct config *c, int64_t round, int64_t idl
     return idle == 0 || c->round_patience == 0 || patience > most ? most : patience;
 }
 
-/* A round is given up after three tenths of its updates without anything better, and one that finds
+/* A round is given up after a quarter of its updates without anything better, and one that finds
  * something goes on for as long after it. */
 int64_t consm_later_updates(const struct config *c)
 {
