@@ -52,10 +52,10 @@ uint64_t rng_u64(struct rng *r)
 /* Draws again in the last, incomplete multiple of bound, so that every value is equally likely. */
 uint64_t rng_below(struct rng *r, uint64_t bound)
 {
-    uint64_t limit = UINT64_MAX - UINT64_MAX % bound, draw;
-    do
+    uint64_t draw;
+    do /* the first question spares almost all draws the second one's division */
         draw = rng_u64(r);
-    while (draw >= limit);
+    while (draw >= UINT64_MAX - bound && draw >= UINT64_MAX - UINT64_MAX % bound);
     return draw % bound;
 }
 

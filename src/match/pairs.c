@@ -62,8 +62,12 @@ consm_status matcher_draw_pairs(struct matcher *m)
         per_ego = m->pairs / d->labelled;
     rng_init(&r, m->seed, 0x70616972u + (uint64_t)m->sampled++);
     memset(m->times, 0, (size_t)d->labelled * sizeof *m->times);
-    for (int64_t k = 0; k < m->pairs; k++) {
-        int32_t ego = (int32_t)((m->next_ego + k / per_ego) % d->labelled);
+    int32_t ego = (int32_t)m->next_ego;
+    for (int64_t k = 0, of_ego = 0; k < m->pairs; k++, of_ego++) {
+        if (of_ego == per_ego) {
+            ego = ego + 1 < d->labelled ? ego + 1 : 0;
+            of_ego = 0;
+        }
         int32_t label = d->label[d->train[ego]];
         /* Single pairs alternate from step to step, longer lists within themselves. */
         bool same = per_ego == 1 ? (m->sampled & 1) : k % 2 == 0;
