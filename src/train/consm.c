@@ -161,8 +161,8 @@ double consm_kept_share(const struct session *s, enum config_prune_by by, int64_
     return all ? 1 : by == PRUNE_BY_EGO ? 0 : own->zeta;
 }
 
-/* Updates of the matching module, 0: one per labelled node. Where rounds end by validation, it knows
- * its pairs after the first and goes on with a quarter of them. */
+/* Updates of the matching module, 0: one per labelled node. Where rounds end by validation, it
+ * knows its pairs after the first and goes on with a quarter of them. */
 static int64_t lesson(const struct config *c, int64_t round)
 {
     bool shorter = round > 1 && c->round_patience > 0;
