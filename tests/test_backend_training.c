@@ -126,9 +126,10 @@ static void models_train_alike(void **state)
     (void)state;
     struct scene s;
     scene_tiny(&s);
+    /* These two are many programs: a card that is played takes a minute for them. */
     for (const struct model_def *const *m = model_list(); *m; m++)
         if (!card_open || (strcmp((*m)->name, "consm") != 0 && strcmp((*m)->name, "gam") != 0))
-            train_alike(&s, *m, UNDER_ASAN ? "match_steps 10" : ""); /* those play for a minute */
+            train_alike(&s, *m, UNDER_ASAN ? "match_steps 10" : "");
     scene_close(&s);
 }
 
