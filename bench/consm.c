@@ -1,7 +1,7 @@
 /* ConSM as a whole: what training and scoring take, and how much memory at most. */
 #include "bench.h"
 
-#include "api/objects.h"
+#include "app/objects.h"
 #include "base/clock.h"
 #include "study/sets.h"
 #include "train/edge_trust.h"

@@ -3,7 +3,7 @@
  * with its validation by a whole training. */
 #include "bench.h"
 
-#include "api/objects.h"
+#include "app/objects.h"
 #include "base/clock.h"
 #include "program/internal.h"
 #include "train/session.h"

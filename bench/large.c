@@ -8,7 +8,7 @@
  * epoch; what is left is mostly dense products, so its ceiling counts multiply-adds too. */
 #include "bench.h"
 
-#include "api/prepare.h"
+#include "app/prepare.h"
 #include "base/clock.h"
 #include "base/rng.h"
 #include "data/generate/generate.h"

@@ -3,7 +3,7 @@
  * generated, so that the figures need no file. */
 #include "bench.h"
 
-#include "api/prepare.h"
+#include "app/prepare.h"
 #include "base/clock.h"
 #include "base/rng.h"
 #include "train/session.h"

@@ -5,7 +5,7 @@
  * is a process of its own, so that its peak memory is its own. */
 #include "bench.h"
 
-#include "api/prepare.h"
+#include "app/prepare.h"
 #include "data/open.h"
 #include "data/split.h"
 #include "study/sets.h"

@@ -5,7 +5,7 @@
 #include "edges_output.h"
 #include "model_args.h"
 
-#include "api/objects.h"
+#include "app/objects.h"
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "model_args.h"
 #include "shown.h"
 
-#include "api/model_json.h"
+#include "app/model_json.h"
 #include <stdio.h>
 #include <string.h>
 

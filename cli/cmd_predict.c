@@ -6,7 +6,7 @@
 #include "model_args.h"
 #include "predictions_output.h"
 
-#include "api/objects.h"
+#include "app/objects.h"
 #include <stdio.h>
 #include <unistd.h>
 

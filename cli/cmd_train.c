@@ -8,7 +8,7 @@
 #include "shown.h"
 #include "train_detail.h"
 
-#include "api/limits.h"
+#include "app/limits.h"
 #include "base/clock.h"
 #include "base/threads.h"
 #include "embeddings_output.h"

@@ -1,7 +1,7 @@
 /* Writing and judging trust scores. */
 #include "edges_output.h"
 
-#include "api/objects.h"
+#include "app/objects.h"
 #include "backends/ranks.h"
 #include "io/file.h"
 #include "report/text.h"

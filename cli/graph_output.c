@@ -1,7 +1,7 @@
 /* GraphML 1.0 (http://graphml.graphdrawing.org) and GEXF 1.3 (https://gexf.net). */
 #include "graph_output.h"
 
-#include "api/objects.h"
+#include "app/objects.h"
 #include "io/file.h"
 #include "report/text.h"
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef CLI_MODEL_ARGS_H
 #define CLI_MODEL_ARGS_H
 
-#include "api/objects.h"
+#include "app/objects.h"
 #include "args.h"
 
 struct model_args {

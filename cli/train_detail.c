@@ -1,8 +1,8 @@
 /* What was read, what the choices go by, rare classes and warnings of `consm train`. */
 #include "train_detail.h"
 
-#include "api/model_json.h"
-#include "data/recipe.h"
+#include "app/model_json.h"
+#include "data/table/recipe.h"
 #include "shown.h"
 
 #include <math.h>

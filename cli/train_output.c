@@ -1,9 +1,9 @@
 /* The output folder of a training run. */
 #include "train_output.h"
 
-#include "api/report.h"
+#include "app/report.h"
 
-#include "api/model_json.h"
+#include "app/model_json.h"
 #include "config_file.h"
 #include "edges_output.h"
 #include "io/file.h"

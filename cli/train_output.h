@@ -5,7 +5,7 @@
 #ifndef CLI_TRAIN_OUTPUT_H
 #define CLI_TRAIN_OUTPUT_H
 
-#include "api/report.h"
+#include "app/report.h"
 #include "args.h"
 
 struct train_output {

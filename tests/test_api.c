@@ -3,7 +3,7 @@
  * THREADED */
 #include "check.h"
 
-#include "api/objects.h"
+#include "app/objects.h"
 #include <math.h>
 #include <pthread.h>
 #include <unistd.h>

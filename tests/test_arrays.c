@@ -2,7 +2,7 @@
  * roles, names, and every way in which arrays can be wrong. */
 #include "check.h"
 
-#include "api/objects.h"
+#include "app/objects.h"
 #include <math.h>
 #include <string.h>
 

@@ -6,8 +6,8 @@
 #include "far_backend.h"
 #include "training.h"
 
-#include "api/checkpoint.h"
-#include "api/limits.h"
+#include "app/checkpoint.h"
+#include "app/limits.h"
 #include "program/internal.h"
 #include <math.h>
 #include <pthread.h>

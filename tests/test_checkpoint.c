@@ -3,9 +3,9 @@
 #include "check.h"
 #include "reseal.h"
 
-#include "api/checkpoint.h"
-#include "api/objects.h"
-#include "train/consm.h"
+#include "app/checkpoint.h"
+#include "app/objects.h"
+#include "train/consm/consm.h"
 #include <math.h>
 #include <unistd.h>
 

@@ -6,7 +6,7 @@
 
 #include "reference_scene.h"
 
-#include "api/prepare.h"
+#include "app/prepare.h"
 #include "data/generate/generate.h"
 #include "data/split.h"
 #include "train/coefficients.h"

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "api/prepare.h"
+#include "app/prepare.h"
 #include "base/rng.h"
 #include "data/generate/generate.h"
 #include "stats/conformal.h"

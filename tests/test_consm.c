@@ -3,7 +3,7 @@
 #include "training.h"
 
 #include "match/matcher_inside.h"
-#include "train/consm.h"
+#include "train/consm/consm.h"
 #include "train/supervised.h"
 #include <math.h>
 #include <string.h>

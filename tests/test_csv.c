@@ -3,8 +3,8 @@
 #include "base/utf8.h"
 #include "check.h"
 
-#include "data/names.h"
 #include "data/readers/node_ids.h"
+#include "data/table/names.h"
 #include "io/csv.h"
 #include <math.h>
 

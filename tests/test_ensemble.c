@@ -3,7 +3,7 @@
  * THREADED */
 #include "check.h"
 
-#include "api/objects.h"
+#include "app/objects.h"
 #include "base/rng.h"
 #include <math.h>
 #include <unistd.h>

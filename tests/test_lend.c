@@ -3,7 +3,7 @@
  * THREADED */
 #include "failing_memory.h"
 
-#include "api/objects.h"
+#include "app/objects.h"
 #include <pthread.h>
 #include <unistd.h>
 

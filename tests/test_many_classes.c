@@ -2,7 +2,7 @@
  * and nothing takes the square of their number. */
 #include "check.h"
 
-#include "api/objects.h"
+#include "app/objects.h"
 #include "data/facts.h"
 #include <math.h>
 #include <unistd.h>

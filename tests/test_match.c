@@ -8,7 +8,7 @@
 #include "match/trust.h"
 #include "models/model.h"
 #include "reference.h"
-#include "train/consm.h"
+#include "train/consm/consm.h"
 #include <math.h>
 
 /* ---- a small random world ------------------------------------------------ */

@@ -3,7 +3,7 @@
 #include "datasets.h"
 #include "reseal.h"
 
-#include "api/prepare.h"
+#include "app/prepare.h"
 #include "data/readers/parts.h"
 #include "data/readers/plain.h"
 #include "data/readers/safetensors.h"

@@ -2,7 +2,7 @@
  * dropout draws, pointing inputs elsewhere, and the faults of indices and parameter stores. */
 #include "programs.h"
 
-#include "api/prepare.h"
+#include "app/prepare.h"
 #include "data/generate/generate.h"
 #include "data/split.h"
 #include "program/internal.h"

@@ -3,7 +3,7 @@
  * a minute, must never have tripled what an earlier one said the whole would take. */
 #include "check.h"
 #include "progress.h"
-#include "train/consm.h"
+#include "train/consm/consm.h"
 
 #include <math.h>
 #include <stdio.h>

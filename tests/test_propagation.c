@@ -4,7 +4,7 @@
  */
 #include "programs.h"
 
-#include "api/prepare.h"
+#include "app/prepare.h"
 #include "backends/ranks.h"
 #include "data/generate/generate.h"
 #include "data/split.h"

@@ -3,9 +3,9 @@
 #include "datasets.h"
 #include "failing_memory.h"
 
-#include "api/objects.h"
+#include "app/objects.h"
 #include "data/readers/plain.h"
-#include "data/recipe.h"
+#include "data/table/recipe.h"
 
 #include <math.h>
 #include <unistd.h>

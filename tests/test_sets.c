@@ -6,8 +6,8 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "api/objects.h"
-#include "api/roles.h"
+#include "app/objects.h"
+#include "app/roles.h"
 #include "data/generate/generate.h"
 #include "study/task.h"
 

@@ -5,7 +5,7 @@
 #include "failing_memory.h"
 
 #include "data/load.h"
-#include "data/recipe.h"
+#include "data/table/recipe.h"
 #include "io/npy.h"
 #include "stats/columns.h"
 #include <pthread.h>

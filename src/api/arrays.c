@@ -4,7 +4,7 @@
 #include "base/given.h"
 #include "base/sized.h"
 #include "base/utf8.h"
-#include "data/recipe.h"
+#include "data/table/recipe.h"
 
 #include <math.h>
 #include <string.h>

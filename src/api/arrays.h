@@ -2,7 +2,7 @@
 #ifndef API_ARRAYS_H
 #define API_ARRAYS_H
 
-#include "api/objects.h"
+#include "app/objects.h"
 
 /* a->label as d's; unknown ones may be any negative number. */
 consm_status take_labels(struct dataset *d, const struct consm_arrays *a);

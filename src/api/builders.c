@@ -1,6 +1,6 @@
 /* The operation builders under their public names, and models of the caller's own. A public program
  * is the inner one by another name, a public matrix is a csr. */
-#include "api/objects.h"
+#include "app/objects.h"
 #include "nn/layers.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Datasets of the public interface: opening and looking; arrays.c makes them from arrays. */
-#include "api/defaults.h"
-#include "api/objects.h"
+#include "app/defaults.h"
+#include "app/objects.h"
 #include "backends/ranks.h"
 #include "base/given.h"
 #include "base/sized.h"

@@ -1,5 +1,5 @@
 /* Trust scores through the public interface. */
-#include "api/objects.h"
+#include "app/objects.h"
 #include "base/given.h"
 
 #include <math.h>

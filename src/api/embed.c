@@ -1,5 +1,5 @@
 /* Embeddings: what a model's last weights read of each node. */
-#include "api/objects.h"
+#include "app/objects.h"
 #include "base/given.h"
 #include "train/session.h"
 

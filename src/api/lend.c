@@ -1,6 +1,6 @@
 /* What a dataset holds, lent to whoever wants to look: its arrays, and where public sets come from.
  */
-#include "api/objects.h"
+#include "app/objects.h"
 #include "base/given.h"
 #include "base/sized.h"
 #include "data/registry/registry.h"

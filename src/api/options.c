@@ -1,6 +1,6 @@
 /* Options by name: those of config.def, and those of a run. */
-#include "api/objects.h"
 #include "api/run_options.h"
+#include "app/objects.h"
 #include "backends/open.h"
 #include "base/given.h"
 #include "base/nearest.h"

@@ -1,6 +1,6 @@
 /* What there is to choose from: the methods, and the options each of them can be given. */
-#include "api/objects.h"
 #include "api/run_options.h"
+#include "app/objects.h"
 #include "base/given.h"
 #include "base/sized.h"
 

@@ -1,7 +1,7 @@
 /* The container every reader fills: making, checking, freeing, cleaning. */
 #include "data/dataset.h"
 #include "base/utf8.h"
-#include "data/recipe.h"
+#include "data/table/recipe.h"
 
 #include <math.h>
 #include <stdio.h>

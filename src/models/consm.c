@@ -1,6 +1,7 @@
 /* ConSM: a GNN whose training is guided by edge coefficients from confidence-based subgraph
  * matching (Choi et al., CIKM 2022). This file records the GNN, which is any other model; the
- * matching module is src/match, the alternation of the two (Algorithm 2) is src/train/consm.c. */
+ * matching module is src/match, the alternation of the two (Algorithm 2) is
+ * src/train/consm/rounds.c. */
 #include "models/model.h"
 
 static node consm_build(struct program *p, const struct inputs *in, const struct config *c)

@@ -5,7 +5,7 @@
 #ifndef STUDY_SETS_H
 #define STUDY_SETS_H
 
-#include "api/prepare.h"
+#include "app/prepare.h"
 #include "data/open.h"
 #include "study/plan.h"
 

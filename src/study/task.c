@@ -1,7 +1,7 @@
 /* The steps that tasks share, plain training, and training with a curve. */
 #include "study/task.h"
 
-#include "api/objects.h"
+#include "app/objects.h"
 #include "backends/open.h"
 #include "base/alloc.h"
 #include "train/session.h"

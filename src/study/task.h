@@ -2,7 +2,7 @@
 #ifndef STUDY_TASK_H
 #define STUDY_TASK_H
 
-#include "api/prepare.h"
+#include "app/prepare.h"
 #include "study/plan.h"
 
 struct task_input {

@@ -4,7 +4,7 @@
  * half prefers. */
 #include "study/task.h"
 
-#include "api/roles.h"
+#include "app/roles.h"
 #include "backends/open.h"
 #include "base/alloc.h"
 #include "stats/conformal.h"

@@ -24,7 +24,7 @@ static consm_status agree_data(const struct problem *p)
                              p->graph->nnz, p->graph->val != 0, p->sparse ? p->sparse->nnz : -1};
     size_t n = (size_t)p->nodes, f = (size_t)p->features;
     TRY(ranks_agree("a graph of another size", shape, sizeof shape));
-    if (p->graph->share) /* of one file, as its seal says: api/prepare.c */
+    if (p->graph->share) /* of one file, as its seal says: app/prepare.c */
         TRY(ranks_agree("edges", p->graph->start, (n + 1) * sizeof *p->graph->start));
     else
         TRY(agree_matrix("edges", p->graph));

@@ -3,7 +3,7 @@
 
 #include "graph/shared.h"
 #include "match/prune.h"
-#include "train/consm.h"
+#include "train/consm/consm.h"
 #include <math.h>
 #include <string.h>
 

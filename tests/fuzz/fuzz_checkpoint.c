@@ -2,7 +2,7 @@
  * Checkpoints: an input is a list of changes to a real one (ten bytes: where, what), which is then
  * sealed again, so that no checksum stands in the way. Resuming ends or is refused.
  */
-#include "api/objects.h"
+#include "app/objects.h"
 #include "fuzz/scratch.h"
 #include "reseal.h"
 

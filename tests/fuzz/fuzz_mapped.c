@@ -1,6 +1,6 @@
 /* Safetensors as a mapped file, whose arrays the dataset lends: checked when the graph is first
  * used, then trained on and scored. An input without a length in front gets one. */
-#include "api/objects.h"
+#include "app/objects.h"
 #include "fuzz/scratch.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * files that were stored would be refused by the next version. From 128 on the rest is a file as it
  * is, sealed.
  */
-#include "api/objects.h"
+#include "app/objects.h"
 #include "fuzz/scratch.h"
 #include "reseal.h"
 

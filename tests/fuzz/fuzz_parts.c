@@ -2,7 +2,7 @@
  * a line of ====, its data; another such line between the two. The length in front is put there,
  * and the rows are told the graph's seal, because no mutation would ever get them right. What opens
  * is prepared and trained on, as one process would. */
-#include "api/objects.h"
+#include "app/objects.h"
 #include "data/readers/safetensors.h"
 #include "fuzz/parts.h"
 #include "fuzz/scratch.h"

@@ -2,7 +2,7 @@
  * FOLDER/MODEL.predictions. Started by mpirun it is divided among the ranks; check_mpi.sh compares
  * the files of any number of them with those of one process.
  * usage: mpi_models FOLDER DATASET EPOCHS [MODEL[,OPTION=VALUE]… …] */
-#include "api/objects.h"
+#include "app/objects.h"
 #include "backends/ranks.h"
 #include "consm.h"
 #include "io/file.h"

@@ -6,7 +6,7 @@
 #include "data/readers/feature_text.h"
 #include "data/readers/node_text.h"
 #include "data/readers/svmlight.h"
-#include "data/recipe.h"
+#include "data/table/recipe.h"
 #include "graph/shared.h"
 #include "io/npy.h"
 #include "stats/columns.h"

@@ -6,7 +6,7 @@
 #define DATA_READERS_FEATURE_SHARE_H
 
 #include "data/readers/node_ids.h"
-#include "data/recipe.h"
+#include "data/table/recipe.h"
 #include "data/wanted.h"
 
 /* What a file of features says of the list of nodes, as feature_file_read() does. */

@@ -1,13 +1,13 @@
 /*
  * Feature tables as text: features.csv, or the feature columns of nodes.csv. Numbers are gathered
  * densely, at most four bytes for every byte of the file, and kept sparse when mostly zero; what is
- * no number becomes features by a recipe (data/recipe.h), at most 50 for a column.
+ * no number becomes features by a recipe (data/table/recipe.h), at most 50 for a column.
  */
 #ifndef DATA_READERS_FEATURE_TEXT_H
 #define DATA_READERS_FEATURE_TEXT_H
 
-#include "data/cells.h"
 #include "data/readers/node_ids.h"
+#include "data/table/cells.h"
 #include "data/wanted.h"
 #include "io/csv.h"
 

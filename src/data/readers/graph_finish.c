@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "data/readers/feature_file.h"
 #include "data/readers/node_text.h"
-#include "data/recipe.h"
+#include "data/table/recipe.h"
 
 /* The columns of the attributes. */
 struct table {

@@ -7,7 +7,7 @@
 #define DATA_READERS_NODE_IDS_H
 
 #include "data/dataset.h"
-#include "data/names.h"
+#include "data/table/names.h"
 #include "io/token.h"
 
 /* All zero is empty. */

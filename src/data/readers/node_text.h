@@ -6,8 +6,8 @@
 #ifndef DATA_READERS_NODE_TEXT_H
 #define DATA_READERS_NODE_TEXT_H
 
-#include "data/cells.h"
 #include "data/readers/node_ids.h"
+#include "data/table/cells.h"
 #include "data/wanted.h"
 #include "io/csv.h"
 

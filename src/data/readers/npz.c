@@ -1,9 +1,9 @@
 /* Reading a graph from an archive: which layout it is, then its parts one by one. */
 #include "data/readers/npz.h"
 
-#include "data/names.h"
 #include "data/readers/npy_csr.h"
 #include "data/readers/npz_archive.h"
+#include "data/table/names.h"
 #include <stdio.h>
 #include <string.h>
 

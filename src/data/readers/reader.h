@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "data/dataset.h"
-#include "data/names.h"
+#include "data/table/names.h"
 #include "data/wanted.h"
 #include "io/token.h"
 #include "io/unpack.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "data/names.h"
+#include "data/table/names.h"
 #include "io/sha256.h"
 #include "io/token.h"
 

@@ -1,0 +1,75 @@
+/* From logits to probabilities that mean what they say, as far as that can be known, and the
+ * figures of every role. The temperature is fitted on validation; where few nodes validate, every
+ * probability is drawn towards "all classes alike" by the share of errors that so few nodes could
+ * have missed. */
+#include "app/objects.h"
+
+#include <math.h>
+
+/* A calibration error of fewer nodes than this is chance. */
+enum { FEW = 20, ENOUGH = 100 };
+
+/* Laplace's rule of succession: n nodes that are all right leave the next one a chance of
+ * 1 / (n + 2) to be wrong. */
+static double doubt_of(int64_t validated)
+{
+    return validated < ENOUGH ? 1 / (double)(validated + 2) : 0;
+}
+
+/* p = (1 - doubt) softmax(x / T) + doubt / classes. The order of the classes stays. */
+void model_probabilities(float *probability, const struct consm_model *m, const float *logits,
+                         int64_t nodes)
+{
+    metrics_softmax(probability, logits, m->temperature, nodes, m->classes);
+    for (int64_t i = 0; m->doubt > 0 && i < nodes * m->classes; i++)
+        probability[i] =
+            (float)((1 - m->doubt) * (double)probability[i] + m->doubt / (double)m->classes);
+}
+
+/* probability (n, c) of the nodes that are measured; doubted: as the model gives them. */
+static void soften(float *probability, const struct consm_model *m, const struct problem *problem,
+                   const float *logits, bool doubted)
+{
+    int64_t c = problem->classes;
+    for (int64_t i = 0; i < problem->nodes; i++)
+        if (problem->role[i] != SPLIT_NONE && doubted)
+            model_probabilities(probability + i * c, m, logits + i * c, 1);
+        else if (problem->role[i] != SPLIT_NONE)
+            metrics_softmax(probability + i * c, logits + i * c, 1, 1, problem->classes);
+}
+
+consm_status model_measure(struct consm_model *m, const struct training_request *r,
+                           const struct problem *problem, const float *logits)
+{
+    consm_status st = CONSM_OK;
+    float *probability = NULL;
+    struct metrics raw = {0};
+    struct predicted p = {logits,         problem->label,   problem->role, SPLIT_VAL,
+                          problem->nodes, problem->classes, NULL};
+    m->temperature = metrics_temperature(&p);
+    TRY(NEW(probability, problem->nodes * problem->classes));
+    p.probability = probability;
+    soften(probability, m, problem, logits, false);
+    TRY(metrics_measure(&raw, &p));
+    m->ece_before = raw.all.nodes < FEW ? (double)NAN : raw.all.ece;
+    m->doubt = doubt_of(m->count[SPLIT_VAL]);
+    soften(probability, m, problem, logits, true);
+    if (r->threshold_for)
+        TRY(metrics_threshold(&m->decision, &p, r->threshold_for - 1, r->at_precision,
+                              r->at_recall));
+    p.decision = &m->decision;
+    for (int role = SPLIT_TRAIN; role <= SPLIT_TEST; role++) {
+        p.which = (uint8_t)role;
+        TRY(metrics_measure(&m->metrics[role], &p));
+        if (m->metrics[role].all.nodes < FEW)
+            m->metrics[role].all.ece = (double)NAN;
+    }
+    if (m->decision.made) { /* what is said of a node is what counts */
+        m->result.val_acc = m->metrics[SPLIT_VAL].all.accuracy;
+        m->result.test_acc = m->metrics[SPLIT_TEST].all.accuracy;
+    }
+done:
+    metrics_free(&raw);
+    mem_free(probability);
+    return st;
+}

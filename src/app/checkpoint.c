@@ -1,0 +1,326 @@
+/* Saving and restoring a session between two epochs. */
+#include "app/checkpoint.h"
+#include "base/number.h"
+
+#include "app/model_json.h"
+#include "backends/open.h"
+#include "io/safetensors.h"
+#include "io/sha256.h"
+#include "train/session.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+consm_status checkpoint_possible(const struct train_options *options)
+{
+    const struct procedure *procedure;
+    consm_status st = procedure_find(&procedure, options);
+    if (st == CONSM_OK && procedure && procedure->fit && !procedure->resumes)
+        return status_fail(CONSM_EINVAL, "training of %s cannot be interrupted and resumed",
+                           options->model->name);
+    return st;
+}
+
+/* ---- the memory ---------------------------------------------------------- */
+
+/* A walk over the session's blocks that keeps the first failure. */
+struct walk {
+    consm_status status;
+    struct safetensors_writer *writer;
+    const char *path;
+    struct safetensors *file;
+    bool copy; /* reading: check the sizes first, then copy */
+};
+
+static void declare_block(void *ctx, const char *name, void *data, size_t bytes)
+{
+    struct walk *w = ctx;
+    int64_t count = (int64_t)bytes;
+    (void)data;
+    if (w->status == CONSM_OK)
+        w->status = safetensors_declare(w->writer, name, SAFETENSORS_U8, 1, &count);
+}
+
+static void write_block(void *ctx, const char *name, void *data, size_t bytes)
+{
+    struct walk *w = ctx;
+    (void)name;
+    if (w->status == CONSM_OK)
+        w->status = safetensors_write(w->writer, data, bytes);
+}
+
+/* How wide the real numbers of a block are; 0: whole numbers, for which procedure.sound answers. */
+static size_t reals_of(const char *name)
+{
+    static const char *const whole[] = {"gam.place",       "gam.weighed",      "gam.count",
+                                        "gam.labelled",    "gam.label",        "gam.node",
+                                        "agreement.steps", "agreement.random", "consm.place",
+                                        "match.steps",     "match.sampled",    "match.next_ego"};
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (strcmp(name, whole[i]) == 0)
+            return 0;
+    bool state = strncmp(name, "train.", 6) == 0 || strncmp(name, "eval.", 5) == 0;
+    return state ? sizeof(double) : sizeof(float);
+}
+
+/* Every number is finite, and no second moment negative: training makes no others. */
+static consm_status reals_sound(const struct walk *w, const char *name, const uint8_t *block,
+                                size_t bytes)
+{
+    const size_t length = strlen(name), width = reals_of(name);
+    const bool squares = length >= 7 && strcmp(name + length - 7, "moment2") == 0;
+    for (size_t at = 0; width && at < bytes; at += width) {
+        float narrow;
+        double value;
+        memcpy(&narrow, block + at, sizeof narrow);
+        if (width == sizeof value)
+            memcpy(&value, block + at, sizeof value);
+        else
+            value = (double)narrow;
+        if (!isfinite(value) || (squares && value < 0))
+            return status_fail(CONSM_EFORMAT, "%s: entry %zu of %s is %g: expected a %s number",
+                               w->path, at / width, name, value, squares ? "positive" : "finite");
+    }
+    return CONSM_OK;
+}
+
+static void read_block(void *ctx, const char *name, void *data, size_t bytes)
+{
+    struct walk *w = ctx;
+    const struct safetensors_tensor *t = safetensors_find(w->file, name);
+    if (w->status < 0)
+        return;
+    if (!t || t->type != SAFETENSORS_U8 || t->bytes != bytes)
+        w->status =
+            status_fail(CONSM_EFORMAT, "%s: expected %zu bytes of %s", w->path, bytes, name);
+    else if (w->copy)
+        memcpy(data, t->data, bytes);
+    else
+        w->status = reals_sound(w, name, t->data, bytes);
+}
+
+/* ---- what it belongs to -------------------------------------------------- */
+
+static void sum_csr(struct sha256 *sum, const struct csr *m)
+{
+    if (!m)
+        return;
+    sha256_add(sum, m->start, (size_t)(m->rows + 1) * sizeof *m->start);
+    sha256_add(sum, m->col, (size_t)m->nnz * sizeof *m->col);
+    if (m->val)
+        sha256_add(sum, m->val, (size_t)m->nnz * sizeof *m->val);
+}
+
+void checkpoint_identify(struct checkpoint_run *run, const struct problem *problem)
+{
+    const size_t n = (size_t)problem->nodes;
+    struct sha256 sum;
+    sha256_init(&sum);
+    if (problem->graph->share) /* the rest of it is in data_sha256 */
+        sha256_add(&sum, problem->graph->start, (n + 1) * sizeof *problem->graph->start);
+    else
+        sum_csr(&sum, problem->graph);
+    if (!problem->graph->share)
+        sum_csr(&sum, problem->sparse);
+    if (problem->dense && !problem->graph->share)
+        sha256_add(&sum, problem->dense, n * (size_t)problem->features * sizeof(float));
+    sha256_add(&sum, problem->label, n * sizeof *problem->label);
+    sha256_hex(run->graph, &sum);
+    sha256_of(run->roles, problem->role, n);
+}
+
+/* Names and shapes of all parameters, in order: "w1 12x64;b1 1x64;…". */
+static void layout(struct text *t, const struct params *params)
+{
+    for (int i = 0; i < params->count; i++)
+        text_printf(t, "%s %lldx%lld;", params->item[i].name, (long long)params->item[i].rows,
+                    (long long)params->item[i].cols);
+}
+
+static consm_status note_identity(struct safetensors_writer *w, const struct session *s,
+                                  const struct checkpoint_run *run)
+{
+    consm_status st = CONSM_OK;
+    struct text config = {0}, shapes = {0};
+    char seed[32], machine[BACKEND_DESCRIPTION];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options.seed);
+    TRY(safetensors_note(w, "format", "consm checkpoint 2"));
+    TRY(safetensors_note(w, "version", consm_version()));
+    TRY(safetensors_note(w, "model", s->options.model->name));
+    TRY(safetensors_note(w, "dataset", run->dataset));
+    TRY(safetensors_note(w, "data_sha256", run->data_sha256));
+    TRY(safetensors_note(w, "split", run->split));
+    TRY(safetensors_note(w, "graph_sha256", run->graph));
+    TRY(safetensors_note(w, "roles_sha256", run->roles));
+    backend_describe(machine, s->backend);
+    TRY(safetensors_note(w, "instructions", machine));
+    TRY(safetensors_note(w, "seed", seed));
+    config_to_json(&config, &s->options.config);
+    TRY(json_note(w, "config", &config));
+    layout(&shapes, s->learner.params);
+    TRY(json_note(w, "layout", &shapes));
+done:
+    return st;
+}
+
+static consm_status note_place(struct safetensors_writer *w, const struct session *s)
+{
+    consm_status st = CONSM_OK;
+    char text[40];
+    snprintf(text, sizeof text, "%lld", (long long)s->learner.steps);
+    TRY(safetensors_note(w, "steps", text));
+    snprintf(text, sizeof text, "%lld", (long long)s->learner.best_step);
+    TRY(safetensors_note(w, "best_epoch", text));
+    number_print(text, sizeof text, "%.17g", s->learner.best);
+    TRY(safetensors_note(w, "best_val", text));
+    number_print(text, sizeof text, "%.17g", s->learner.best_loss);
+    TRY(safetensors_note(w, "best_loss", text));
+done:
+    return st;
+}
+
+consm_status checkpoint_save(struct session *s, const struct checkpoint_run *run, const char *path)
+{
+    consm_status st = CONSM_OK;
+    struct walk w = {0};
+    TRY(safetensors_writer_new(&w.writer));
+    TRY(session_memory(s, declare_block, &w));
+    TRY(w.status);
+    TRY(note_identity(w.writer, s, run));
+    TRY(note_place(w.writer, s));
+    TRY(safetensors_begin(w.writer, path, true));
+    TRY(session_memory(s, write_block, &w));
+    TRY(w.status);
+    TRY(safetensors_commit(w.writer));
+done:
+    safetensors_writer_free(w.writer);
+    return st;
+}
+
+/* ---- reading ------------------------------------------------------------- */
+
+struct source {
+    const char *path;
+    struct safetensors *file;
+};
+
+/* The run of the file must be the run at hand. */
+static consm_status same(const struct source *f, const char *key, const char *now)
+{
+    const char *then = safetensors_metadata(f->file, key);
+    if (then && strcmp(then, now) == 0)
+        return CONSM_OK;
+    return status_fail(CONSM_EINVAL, "%s: the interrupted run had %s %.80s, this one has %.80s",
+                       f->path, key, then ? then : "(none)", now);
+}
+
+static consm_status same_config(const struct source *f, const struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const char *text = safetensors_metadata(f->file, "config");
+    json_t *then = text ? json_loads(text, 0, NULL) : NULL;
+    char now[32];
+    if (!json_is_object(then))
+        TRY(status_fail(CONSM_EFORMAT, "%s: no configuration", f->path));
+    for (const struct config_row *row = config_rows(); row->name; row++) {
+        const char *old = json_string_value(json_object_get(then, row->name));
+        const char *new = config_text(&s->options.config, row, now);
+        if (!old || strcmp(old, new) != 0)
+            TRY(status_fail(CONSM_EINVAL,
+                            "%s: the interrupted run had %s %.80s, this one has %.80s", f->path,
+                            row->name, old ? old : "(none)", new));
+    }
+done:
+    json_decref(then);
+    return st;
+}
+
+/* A run goes on where its bits were made; one of a card also on the CPU, since the card may be what
+ * ended it. */
+static consm_status same_machine(const struct source *f, const struct session *s)
+{
+    const char *then = safetensors_metadata(f->file, "instructions");
+    char now[BACKEND_DESCRIPTION];
+    backend_describe(now, s->backend);
+    if (then && strncmp(then, "cpu ", 4) != 0 && strncmp(now, "cpu ", 4) == 0)
+        return CONSM_OK;
+    return same(f, "instructions", now);
+}
+
+static consm_status same_run(const struct source *f, const struct session *s,
+                             const struct checkpoint_run *run)
+{
+    consm_status st = CONSM_OK;
+    struct text shapes = {0};
+    char seed[32];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options.seed);
+    TRY(same(f, "format", "consm checkpoint 2"));
+    TRY(same(f, "version", consm_version()));
+    TRY(same(f, "model", s->options.model->name));
+    TRY(same(f, "dataset", run->dataset));
+    TRY(same(f, "data_sha256", run->data_sha256));
+    TRY(same(f, "split", run->split));
+    TRY(same(f, "seed", seed));
+    if (same(f, "graph_sha256", run->graph) < 0)
+        TRY(status_fail(CONSM_EINVAL,
+                        "%s: the interrupted run had another graph, other features or other labels",
+                        f->path));
+    if (same(f, "roles_sha256", run->roles) < 0)
+        TRY(status_fail(CONSM_EINVAL,
+                        "%s: the interrupted run had other training, validation or test nodes",
+                        f->path));
+    TRY(same_machine(f, s));
+    TRY(same_config(f, s));
+    layout(&shapes, s->learner.params);
+    TRY(text_status(&shapes));
+    TRY(same(f, "layout", text_string(&shapes)));
+done:
+    text_free(&shapes);
+    return st;
+}
+
+static consm_status read_number(double *out, const struct source *f, const char *key, double min,
+                                double max)
+{
+    const char *text = safetensors_metadata(f->file, key);
+    char *end;
+    if (text) {
+        *out = number_parse(text, &end);
+        if (end != text && !*end && *out >= min && *out <= max)
+            return CONSM_OK;
+    }
+    return status_fail(CONSM_EFORMAT, "%s: \"%s\" is %.40s: expected a number from %g to %g",
+                       f->path, key, text ? text : "missing", min, max);
+}
+
+consm_status checkpoint_load(struct session *s, const struct checkpoint_run *run, const char *path)
+{
+    consm_status st = CONSM_OK;
+    struct source f = {.path = path};
+    double steps = 0, best_epoch = 0, best_val = 0, best_loss = 0;
+    TRY(safetensors_open(&f.file, path));
+    TRY(safetensors_verify(f.file));
+    TRY(same_run(&f, s, run));
+    TRY(read_number(&steps, &f, "steps", 0, 1e15));
+    /* ConSM's first round goes several ways from one point: the best may lie ahead on another. */
+    TRY(read_number(&best_epoch, &f, "best_epoch", 0, steps + (double)s->options.config.gnn_steps));
+    TRY(read_number(&best_val, &f, "best_val", -1, 1));
+    TRY(read_number(&best_loss, &f, "best_loss", 0, 1e300));
+    struct walk w = {.path = path, .file = f.file};
+    TRY(session_memory(s, read_block, &w));
+    TRY(w.status);
+    w.copy = true;
+    TRY(session_memory(s, read_block, &w));
+    session_touch(s, NULL);
+    if (s->procedure && s->procedure->sound && !s->procedure->sound(s))
+        TRY(status_fail(CONSM_EFORMAT, "%s: holds impossible values", path));
+    s->learner.steps = (int64_t)steps;
+    s->learner.best_step = (int64_t)best_epoch;
+    s->learner.best = best_val;
+    s->learner.best_loss = best_loss;
+done:
+    safetensors_close(f.file);
+    return st;
+}

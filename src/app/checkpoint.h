@@ -1,0 +1,29 @@
+/*
+ * Checkpoints: all that an interrupted training run needs to end with the same bits as one that was
+ * never interrupted. One safetensors file, replaced in one step, so that a kill at any moment
+ * leaves the last whole one.
+ */
+#ifndef APP_CHECKPOINT_H
+#define APP_CHECKPOINT_H
+
+#include "train/train.h"
+
+/* What a run is, beside the session: a checkpoint of anything else is refused. */
+struct checkpoint_run {
+    const char *dataset, *data_sha256, *split;
+    char graph[65]; /* SHA-256 of the cleaned graph, the features and the labels … */
+    char roles[65]; /* … and of who trains, validates and tests */
+};
+
+/* Fills the two sums. O(size of the problem). */
+void checkpoint_identify(struct checkpoint_run *run, const struct problem *problem);
+
+/* Whether this model's training can be interrupted; CONSM_EINVAL with the reason when not. */
+consm_status checkpoint_possible(const struct train_options *options);
+
+consm_status checkpoint_save(struct session *s, const struct checkpoint_run *run, const char *path);
+
+/* Puts a new session where the saved one was. */
+consm_status checkpoint_load(struct session *s, const struct checkpoint_run *run, const char *path);
+
+#endif

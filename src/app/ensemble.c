@@ -1,0 +1,155 @@
+/* Asking a model whatever it is made of: a plain one runs one session; an ensemble runs its members
+ * one after another and averages what they say, so that never more than one is in memory. */
+#include "app/objects.h"
+#include "train/session.h"
+
+#include <math.h>
+#include <string.h>
+
+static int64_t votes(const struct consm_model *m)
+{
+    int64_t sum = 0;
+    for (int64_t i = 0; i < m->members; i++)
+        sum += m->member[i]->picks;
+    return sum;
+}
+
+consm_status model_each_session(const struct consm_model *model, const struct problem *problem,
+                                struct backend *backend, model_part_fn use, void *ctx)
+{
+    consm_status st = CONSM_OK;
+    struct session *s = NULL;
+    int64_t parts = model->members ? model->members : 1;
+    for (int64_t i = 0; i < parts; i++) {
+        const struct consm_model *part = model->members ? model->member[i] : model;
+        TRY(model_session(&s, part, problem, backend));
+        TRY(use(ctx, part, s));
+        session_free(s);
+        s = NULL;
+    }
+done:
+    session_free(s);
+    return st;
+}
+
+/* ---- probabilities ------------------------------------------------------- */
+
+struct mixing {
+    const struct consm_model *model;
+    float *logits;      /* (n, c) of a plain model */
+    double *mean;       /* (n, c) of an ensemble, so far */
+    float *probability; /* (c) of the member and node at hand */
+};
+
+/* mean += picks / votes · softmax(logits / T) */
+static consm_status mix(void *ctx, const struct consm_model *part, struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct mixing *to = ctx;
+    int64_t c = s->problem->classes;
+    bool plain = part == to->model;
+    double weight = plain ? 1 : (double)part->picks / (double)votes(to->model);
+    const float *logits;
+    TRY(session_logits(&logits, s));
+    for (int64_t i = 0; i < s->problem->nodes; i++) {
+        if (!problem_here(s->problem, i))
+            continue;
+        if (plain) {
+            memcpy(to->logits + i * c, logits + i * c, (size_t)c * sizeof *logits);
+            continue;
+        }
+        metrics_softmax(to->probability, logits + i * c, part->temperature, 1, s->problem->classes);
+        for (int64_t k = 0; k < c; k++)
+            to->mean[i * c + k] += weight * (double)to->probability[k];
+    }
+done:
+    return st;
+}
+
+consm_status model_logits(float **out, const struct consm_model *model,
+                          const struct problem *problem, struct backend *backend)
+{
+    consm_status st = CONSM_OK;
+    struct mixing to = {.model = model};
+    int64_t count = problem->nodes * problem->classes;
+    *out = NULL;
+    TRY(ZNEW(to.logits, count));
+    if (model->members) {
+        TRY(ZNEW(to.mean, count));
+        TRY(NEW(to.probability, problem->classes));
+    }
+    TRY(model_each_session(model, problem, backend, mix, &to));
+    /* softmax(log p) = p; the floor keeps a probability of 0 a number. */
+    for (int64_t k = 0; model->members && k < count; k++)
+        to.logits[k] = (float)log(fmax(to.mean[k], 1e-45));
+    *out = to.logits;
+    to.logits = NULL;
+done:
+    mem_free(to.logits);
+    mem_free(to.mean);
+    mem_free(to.probability);
+    return st;
+}
+
+/* ---- trust --------------------------------------------------------------- */
+
+struct trusting {
+    struct edge_trust *out;
+    double *sum;         /* (edges) picks-weighted scores */
+    double zeta, weight; /* sums of ζ and of the picks that count */
+};
+
+static consm_status hear_trust(void *ctx, const struct consm_model *part, struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct trusting *to = ctx;
+    struct edge_trust one = {0};
+    double picks = (double)part->picks;
+    if (!session_matches(s))
+        return CONSM_OK;
+    TRY(session_trust(&one, s));
+    if (!to->sum)
+        TRY(ZNEW(to->sum, one.edges->count));
+    for (int64_t e = 0; e < one.edges->count; e++)
+        to->sum[e] += picks * (double)one.score[e];
+    to->zeta += picks * one.zeta;
+    to->weight += picks;
+    edge_trust_free(to->out);
+    *to->out = one;
+    return CONSM_OK;
+done:
+    edge_trust_free(&one);
+    return st;
+}
+
+static consm_status hear_plain(void *ctx, const struct consm_model *part, struct session *s)
+{
+    (void)part;
+    return session_trust(ctx, s);
+}
+
+consm_status model_trust(struct edge_trust *out, const struct consm_model *model,
+                         const struct problem *problem, struct backend *backend)
+{
+    consm_status st = CONSM_OK;
+    struct trusting to = {.out = out};
+    float *logits = NULL;
+    *out = (struct edge_trust){0};
+    if (!model->members)
+        return model_each_session(model, problem, backend, hear_plain, out);
+    TRY(model_each_session(model, problem, backend, hear_trust, &to));
+    if (to.weight > 0) {
+        for (int64_t e = 0; e < out->edges->count; e++)
+            out->score[e] = (float)(to.sum[e] / to.weight);
+        TRY(edge_trust_keep(out, to.zeta / to.weight));
+    } else {
+        TRY(model_logits(&logits, model, problem, backend));
+        TRY(edge_trust_agreement(out, problem->graph, logits, problem->classes));
+    }
+done:
+    mem_free(to.sum);
+    mem_free(logits);
+    if (st < 0)
+        edge_trust_free(out);
+    return st;
+}

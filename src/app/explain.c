@@ -1,0 +1,328 @@
+/* Why a node has its label: everything it may hang on is taken away in turn, and what changes the
+ * label's probability most is named first. */
+#include "app/occlude.h"
+#include "base/given.h"
+#include "base/sized.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEFAULT_LIMIT = 500 };
+
+/* Something that can be taken away, and how soon it is its turn. */
+struct suspect {
+    struct occlusion what;
+    int64_t turn; /* lower first: steps from the node */
+    double rank;  /* within a turn, larger first */
+    int64_t order;
+    float effect;
+};
+
+struct inquest {
+    struct scene scene;
+    struct consm_explain_options options;
+    int64_t node;
+    struct consm_explanation *out;
+    const struct problem *problem;
+    float *probability;      /* (c) */
+    float *mean, *deviation; /* (features) of the whole graph's dense columns */
+    int64_t done, planned;
+};
+
+/* ---- order --------------------------------------------------------------- */
+
+static int by_turn(const void *a, const void *b)
+{
+    const struct suspect *x = a, *y = b;
+    if (x->turn != y->turn)
+        return x->turn < y->turn ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank > y->rank ? -1 : 1;
+    return x->order < y->order ? -1 : 1;
+}
+
+static int by_effect(const void *a, const void *b)
+{
+    const struct suspect *x = a, *y = b;
+    float p = fabsf(x->effect), q = fabsf(y->effect);
+    if (p != q)
+        return p > q ? -1 : 1;
+    return by_turn(a, b);
+}
+
+static int64_t at_most(int64_t count, const struct inquest *q)
+{
+    return count < q->options.limit ? count : q->options.limit;
+}
+
+/* ---- suspects ------------------------------------------------------------ */
+
+/* Edges that a path from the node reaches, the nearest first. */
+static consm_status list_edges(struct suspect **out, int64_t *count, const struct scene *s)
+{
+    consm_status st = CONSM_OK;
+    *count = 0;
+    TRY(NEW(*out, s->edges));
+    for (int64_t e = 0; e < s->edges; e++) {
+        int64_t turn = s->distance[s->left[e]] + (int64_t)s->distance[s->right[e]];
+        if (s->distance[s->left[e]] < 0)
+            continue;
+        (*out)[*count] = (struct suspect){.what = {e, -1, -1}, .turn = turn, .order = e};
+        ++*count;
+    }
+    qsort(*out, (size_t)*count, sizeof **out, by_turn);
+done:
+    return st;
+}
+
+/* Nodes at one end of an edge whose other end is the node. */
+static consm_status list_neighbours(struct suspect **out, int64_t *count, const struct scene *s)
+{
+    consm_status st = CONSM_OK;
+    *count = 0;
+    TRY(NEW(*out, s->nodes));
+    for (int64_t i = 0; i < s->nodes; i++)
+        if (s->distance[i] == 1) {
+            (*out)[*count] = (struct suspect){.what = {-1, i, -1}, .order = i};
+            ++*count;
+        }
+done:
+    return st;
+}
+
+/* Columns: of sparse features those that somebody in reach has, the nearest first; of dense ones
+ * all, those first in which the node is furthest from the mean. None of structural features. */
+static consm_status list_features(struct suspect **out, int64_t *count, const struct inquest *q)
+{
+    consm_status st = CONSM_OK;
+    const struct scene *s = &q->scene;
+    int64_t features = q->problem->features;
+    *count = 0;
+    *out = NULL;
+    if (s->key)
+        return CONSM_OK;
+    TRY(NEW(*out, features));
+    for (int64_t k = 0; k < features; k++)
+        (*out)[k] = (struct suspect){.what = {-1, -1, k}, .turn = INT64_MAX, .order = k};
+    for (int64_t i = 0; i < s->nodes && s->sparse; i++)
+        for (int64_t e = s->sparse->start[i]; s->distance[i] >= 0 && e < s->sparse->start[i + 1];
+             e++) {
+            struct suspect *one = *out + s->sparse->col[e];
+            one->turn = s->distance[i] < one->turn ? s->distance[i] : one->turn;
+        }
+    for (int64_t k = 0; k < features && s->dense; k++) {
+        double far = fabs((double)(s->dense[s->centre * features + k] - q->mean[k]));
+        (*out)[k].turn = 0;
+        (*out)[k].rank = q->deviation[k] > 0 ? far / (double)q->deviation[k] : 0;
+    }
+    qsort(*out, (size_t)features, sizeof **out, by_turn);
+    while (*count < features && (*out)[*count].turn < INT64_MAX)
+        ++*count;
+done:
+    return st;
+}
+
+/* Mean and deviation of the whole graph's dense columns. */
+static consm_status column_moments(struct inquest *q)
+{
+    consm_status st = CONSM_OK;
+    const struct problem *p = q->problem;
+    TRY(NEW(q->mean, p->features));
+    TRY(NEW(q->deviation, p->features));
+    for (int64_t k = 0; k < p->features; k++) {
+        double sum = 0, squares = 0;
+        for (int64_t i = 0; i < p->nodes; i++)
+            sum += (double)p->dense[i * p->features + k];
+        sum /= (double)p->nodes;
+        for (int64_t i = 0; i < p->nodes; i++) {
+            double d = (double)p->dense[i * p->features + k] - sum;
+            squares += d * d;
+        }
+        q->mean[k] = (float)sum;
+        q->deviation[k] = (float)sqrt(squares / (double)p->nodes);
+    }
+done:
+    return st;
+}
+
+/* ---- questions ----------------------------------------------------------- */
+
+/* effect = p(label) - p(label | without it), for the first `count` suspects, then the largest
+ * first. */
+static consm_status question(struct inquest *q, struct suspect *suspects, int64_t count)
+{
+    consm_status st = CONSM_OK;
+    for (int64_t i = 0; i < count; i++) {
+        struct consm_progress progress = {
+            .size = sizeof progress, .epoch = ++q->done, .epochs = q->planned};
+        progress.share = (double)q->done / (double)q->planned;
+        TRY(scene_probability(q->probability, &q->scene, &suspects[i].what));
+        suspects[i].effect = q->out->probability - q->probability[q->out->label];
+        if (q->options.progress && q->options.progress(q->options.progress_ctx, &progress))
+            TRY(status_fail(CONSM_ECANCEL, "stopped after %lld of %lld questions",
+                            (long long)q->done, (long long)q->planned));
+    }
+    if (count > 0)
+        qsort(suspects, (size_t)count, sizeof *suspects, by_effect);
+done:
+    return st;
+}
+
+static consm_status tell_edges(struct inquest *q, const struct suspect *suspects)
+{
+    consm_status st = CONSM_OK;
+    struct consm_explanation *out = q->out;
+    TRY(NEW(out->edge_from, out->edges));
+    TRY(NEW(out->edge_to, out->edges));
+    TRY(NEW(out->edge_effect, out->edges));
+    for (int64_t i = 0; i < out->edges; i++) {
+        out->edge_from[i] = q->scene.node[q->scene.left[suspects[i].what.edge]];
+        out->edge_to[i] = q->scene.node[q->scene.right[suspects[i].what.edge]];
+        out->edge_effect[i] = suspects[i].effect;
+    }
+done:
+    return st;
+}
+
+static consm_status tell(int32_t **name, float **effect, const struct suspect *suspects,
+                         int64_t count, const int32_t *number)
+{
+    consm_status st = CONSM_OK;
+    TRY(NEW(*name, count));
+    TRY(NEW(*effect, count));
+    for (int64_t i = 0; i < count; i++) {
+        const struct occlusion *what = &suspects[i].what;
+        (*name)[i] = number ? number[what->neighbour] : (int32_t)what->feature;
+        (*effect)[i] = suspects[i].effect;
+    }
+done:
+    return st;
+}
+
+static consm_status hold(struct inquest *q)
+{
+    consm_status st = CONSM_OK;
+    struct consm_explanation *out = q->out;
+    struct suspect *edges = NULL, *neighbours = NULL, *features = NULL;
+    TRY(list_edges(&edges, &out->edges_in_reach, &q->scene));
+    TRY(list_neighbours(&neighbours, &out->neighbours_in_reach, &q->scene));
+    TRY(list_features(&features, &out->features_in_reach, q));
+    out->edges = at_most(out->edges_in_reach, q);
+    out->neighbours = at_most(out->neighbours_in_reach, q);
+    out->features = at_most(out->features_in_reach, q);
+    q->planned = out->edges + out->neighbours + out->features;
+    TRY(question(q, edges, out->edges));
+    TRY(tell_edges(q, edges));
+    TRY(question(q, neighbours, out->neighbours));
+    TRY(tell(&out->neighbour, &out->neighbour_effect, neighbours, out->neighbours, q->scene.node));
+    TRY(question(q, features, out->features));
+    TRY(tell(&out->feature, &out->feature_effect, features, out->features, NULL));
+done:
+    mem_free(edges);
+    mem_free(neighbours);
+    mem_free(features);
+    return st;
+}
+
+/* ---- the call ------------------------------------------------------------ */
+
+struct call {
+    struct inquest *inquest;
+    const struct consm_dataset *dataset;
+};
+
+static consm_status node_keys(uint64_t **key, const struct consm_model *model,
+                              const struct consm_dataset *dataset)
+{
+    *key = NULL;
+    return model->structural ? prepare_keys(key, dataset->data) : CONSM_OK;
+}
+
+static consm_status explain(void *ctx, const struct consm_model *model,
+                            const struct problem *problem, struct backend *backend)
+{
+    consm_status st = CONSM_OK;
+    const struct call *call = ctx;
+    struct inquest *q = call->inquest;
+    struct consm_explanation *out = q->out;
+    uint64_t *key = NULL;
+    q->problem = problem;
+    TRY(node_keys(&key, model, call->dataset));
+    if (!problem->sparse)
+        TRY(column_moments(q));
+    TRY(NEW(q->probability, problem->classes));
+    TRY(scene_open(&q->scene, model, problem, backend, q->node, key, q->mean));
+    TRY(scene_probability(q->probability, &q->scene, NULL));
+    out->label = q->options.of_label ? q->options.label : 0;
+    for (int32_t k = 0; !q->options.of_label && k < problem->classes; k++)
+        if (q->probability[k] > q->probability[out->label])
+            out->label = k;
+    out->probability = q->probability[out->label];
+    TRY(hold(q));
+done:
+    scene_close(&q->scene);
+    mem_free(q->probability);
+    mem_free(q->mean);
+    mem_free(q->deviation);
+    mem_free(key);
+    return st;
+}
+
+consm_status consm_explain(struct consm_explanation **out, const struct consm_model *model,
+                           const struct consm_dataset *dataset, int64_t number,
+                           const struct consm_explain_options *options)
+{
+    consm_status st = CONSM_OK;
+    struct inquest q = {.options = {.size = sizeof q.options}, .node = number};
+    struct call call = {&q, dataset};
+    if (out)
+        *out = NULL;
+    TRY(GIVEN(out, model, dataset));
+    if (options)
+        TRY(sized_take(&q.options, sizeof q.options, options,
+                       SIZED_UP_TO(struct consm_explain_options, progress_ctx)));
+    if (q.options.limit < 0)
+        return status_fail(CONSM_EINVAL, "limit %lld: expected 0 or more",
+                           (long long)q.options.limit);
+    if (q.options.of_label && (q.options.label < 0 || q.options.label >= model->classes))
+        return status_fail(CONSM_EINVAL, "label %d: expected 0 to %d", q.options.label,
+                           model->classes - 1);
+    if (number < 0 || number >= dataset->data->nodes)
+        return status_fail(CONSM_ENOTFOUND, "no node %lld: there are %lld", (long long)number,
+                           (long long)dataset->data->nodes);
+    q.options.limit = q.options.limit ? q.options.limit : DEFAULT_LIMIT;
+    TRY(ZNEW(q.out, 1));
+    q.out->node = number;
+    TRY(model_on_dataset(model, dataset, q.options.threads, explain, &call));
+    *out = q.out;
+    q.out = NULL;
+done:
+    consm_explanation_free(q.out);
+    return st;
+}
+
+void consm_explanation_free(struct consm_explanation *e)
+{
+    if (!e)
+        return;
+    mem_free(e->edge_from);
+    mem_free(e->edge_to);
+    mem_free(e->edge_effect);
+    mem_free(e->neighbour);
+    mem_free(e->neighbour_effect);
+    mem_free(e->feature);
+    mem_free(e->feature_effect);
+    mem_free(e);
+}
+
+const char *consm_model_feature(const struct consm_model *model, int64_t feature, char buffer[24])
+{
+    if (!model || !buffer)
+        return "";
+    if (model->feature_name && feature >= 0 && feature < model->features)
+        return model->feature_name[feature];
+    snprintf(buffer, 24, "%lld", (long long)feature);
+    return buffer;
+}

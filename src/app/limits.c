@@ -1,0 +1,188 @@
+/* Estimates of memory. They count the large arrays: edges, matrices of the graph, features,
+ * parameters with optimiser, activations. */
+#include "app/limits.h"
+
+#include "backends/ranks.h"
+#include "data/generate/generate.h"
+#include "data/registry/registry.h"
+#include "graph/structural.h"
+#include "io/file.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The number in a one-line file, or INT64_MAX. */
+static int64_t limit_in(const char *path)
+{
+    char line[64];
+    FILE *f = fopen(path, "re");
+    int64_t found = INT64_MAX;
+    if (!f)
+        return INT64_MAX;
+    if (fgets(line, sizeof line, f) && line[0] >= '0' && line[0] <= '9')
+        found = strtoll(line, NULL, 10);
+    fclose(f);
+    return found;
+}
+
+int64_t limits_memory(void)
+{
+    struct rlimit space;
+    int64_t least = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);
+    int64_t group = limit_in("/sys/fs/cgroup/memory.max");
+    int64_t old_group = limit_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
+    least = group < least ? group : least;
+    least = old_group < least ? old_group : least;
+    if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur < (rlim_t)least)
+        least = (int64_t)space.rlim_cur;
+    return least;
+}
+
+/* The sizes that decide. */
+struct sizes {
+    double nodes, edges, features, nonzeros, classes;
+    bool sparse;
+};
+
+/* A run holds, per layer and node, its value, its gradient and what lies between; the best copy,
+ * two moments and the gradient beside every parameter. */
+static double estimate(const struct sizes *s, const struct config *c, double jobs)
+{
+    double hidden = (double)c->hidden, layers = (double)c->layers;
+    double features = s->features > 0 ? s->features : STRUCTURAL_FEATURES;
+    double list = 20 * s->edges, graph = 2 * (24 * s->edges + 8 * s->nodes);
+    double input = s->sparse ? 24 * s->nonzeros : 4 * s->nodes * features;
+    double parameters =
+        20 * (features * hidden + (layers - 1) * hidden * hidden + hidden * s->classes);
+    double activations =
+        4 * s->nodes * (4 * hidden * (layers > 1 ? layers - 1 : 0) + 4 * s->classes);
+    return 1e7 + list + graph + input + jobs * (parameters + activations);
+}
+
+int64_t limits_training(const struct dataset *d, const struct config *c, int64_t jobs)
+{
+    struct sizes s = {.nodes = (double)d->nodes,
+                      .edges = (double)d->edges,
+                      .features = (double)d->features,
+                      .nonzeros = d->sparse ? (double)d->sparse->nnz : 0,
+                      .classes = d->classes,
+                      .sparse = d->sparse != NULL};
+    if (d->rows) { /* a share of the rows; what there is of every node stays */
+        double ranks = ranks_size(), known = 0;
+        for (int64_t i = 0; d->label && i < d->nodes; i++)
+            known += d->label[i] >= 0;
+        return (int64_t)fmin(
+            estimate(&s, c, (double)jobs) / ranks + s.nodes * 28 + known * 8.0 * d->classes, 9e18);
+    }
+    return (int64_t)fmin(estimate(&s, c, (double)jobs), 9e18);
+}
+
+static consm_status refuse(const char *name, double needed, const char *advice)
+{
+    return status_fail(CONSM_ELIMIT,
+                       "%s: training needs about %.3g GB of memory and this machine has %.3g GB%s",
+                       name, needed / 1e9, (double)limits_memory() / 1e9, advice);
+}
+
+consm_status limits_check(const struct dataset *d, const struct config *c, int64_t jobs)
+{
+    double needed = (double)limits_training(d, c, jobs);
+    if (needed <= (double)limits_memory())
+        return CONSM_OK;
+    if (jobs > 1 && (double)limits_training(d, c, 1) <= (double)limits_memory())
+        return refuse(d->name, needed, "; --jobs 1 would fit");
+    return refuse(d->name, needed, "; a smaller --hidden needs less");
+}
+
+/* On a device: the graph, the features there and back, parameters as above, and of every node its
+ * scores and so many values for each hidden one. One is the least; most models stay below four. */
+static double bytes_on_device(const struct dataset *d, double layers, double hidden, double values)
+{
+    double nodes = (double)d->nodes, classes = d->classes;
+    double features = d->features > 0 ? (double)d->features : STRUCTURAL_FEATURES;
+    double graph = 16 * (double)d->edges + 8 * nodes;
+    double input = d->sparse ? 16 * (double)d->sparse->nnz : 4 * nodes * features;
+    double parameters =
+        20 * (features * hidden + (layers - 1) * hidden * hidden + hidden * classes);
+    return graph + input + parameters + 4 * nodes * values * ((layers > 1 ? hidden : 0) + classes);
+}
+
+consm_status limits_check_device(const struct dataset *d, const struct config *c,
+                                 struct backend *backend)
+{
+    double layers = (double)c->layers;
+    char advice[64] = "";
+    int64_t low = 0, high = c->hidden; /* what fits, what does not */
+    if (!backend->kind->room)
+        return CONSM_OK;
+    double room = (double)backend->kind->room(backend);
+    double needed = bytes_on_device(d, layers, (double)c->hidden, 1);
+    if (needed <= room)
+        return CONSM_OK;
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (bytes_on_device(d, layers, (double)middle, 4) <= 0.8 * room)
+            low = middle;
+        else
+            high = middle;
+    }
+    if (low > 0)
+        snprintf(advice, sizeof advice, "--hidden %lld would fit, and ", (long long)low);
+    return status_fail(CONSM_ELIMIT,
+                       "%s: training needs at least %.3g GB of the memory of %s, of which %.3g GB "
+                       "are free; %s--device cpu needs none of it",
+                       d->name, needed / 1e9, backend->device, room / 1e9, advice);
+}
+
+/* Bytes of a file, or of the files right in a folder. */
+static double bytes_at(const char *path)
+{
+    struct stat info;
+    double sum = 0;
+    if (stat(path, &info) != 0)
+        return 0;
+    if (!S_ISDIR(info.st_mode))
+        return (double)info.st_size;
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+    while (folder && (entry = readdir(folder))) {
+        if (fstatat(dirfd(folder), entry->d_name, &info, 0) == 0 && S_ISREG(info.st_mode))
+            sum += (double)info.st_size;
+    }
+    if (folder)
+        closedir(folder);
+    return sum;
+}
+
+consm_status limits_check_name(const char *name_or_path, const struct config *c)
+{
+    consm_status st = CONSM_OK;
+    double memory = (double)limits_memory();
+    if (strncmp(name_or_path, "csbm", 4) == 0 && generate_knows(name_or_path)) {
+        struct csbm_options o = csbm_defaults();
+        if (name_or_path[4] == ':')
+            TRY(csbm_parse(&o, name_or_path + 5));
+        struct sizes s = {.nodes = (double)o.nodes,
+                          .edges = (double)o.nodes * o.degree / 2,
+                          .features = (double)o.features,
+                          .nonzeros = (double)o.nodes * (double)o.words,
+                          .classes = (double)o.classes,
+                          .sparse = o.words > 0};
+        double needed = estimate(&s, c, 1);
+        return needed > memory ? refuse(name_or_path, needed, "") : CONSM_OK;
+    }
+    if (generate_knows(name_or_path) || registry_find(name_or_path))
+        return CONSM_OK;
+    /* An edge of a text file takes about as many bytes there as in memory, and more than once. */
+    double files = bytes_at(name_or_path);
+    if (files > memory)
+        TRY(refuse(name_or_path, 3 * files, ""));
+done:
+    return st;
+}

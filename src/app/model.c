@@ -1,0 +1,424 @@
+/* A trained model as an object: made from a session, asked about itself, run on a problem. */
+#include "app/checkpoint.h"
+#include "app/limits.h"
+#include "app/objects.h"
+#include "backends/open.h"
+#include "base/given.h"
+#include "base/sized.h"
+#include "data/table/recipe.h"
+#include "train/session.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void consm_model_free(struct consm_model *model)
+{
+    if (!model)
+        return;
+    for (int64_t i = 0; model->tensor && i < model->tensors; i++)
+        mem_free(model->tensor[i].value);
+    mem_free(model->tensor);
+    mem_free_texts(model->class_name, model->classes);
+    mem_free_texts(model->feature_name, model->features);
+    recipe_free(model->recipe);
+    for (int role = 0; role < 4; role++)
+        metrics_free(&model->metrics[role]);
+    for (int64_t i = 0; model->member && i < model->members; i++)
+        consm_model_free(model->member[i]);
+    mem_free(model->member);
+    mem_free(model->dataset);
+    mem_free(model->split);
+    mem_free(model->version);
+    mem_free(model);
+}
+
+consm_status consm_model_info(struct consm_model_info *out, const struct consm_model *model)
+{
+    consm_status st = GIVEN(out, model);
+    if (st < 0)
+        return st;
+    struct consm_model_info info = {
+        .model = model->def->name,
+        .dataset = model->dataset,
+        .split = model->split,
+        .version = model->version,
+        .data_sha256 = model->data_sha256,
+        .seed = model->result.seed,
+        .classes = model->classes,
+        .features = model->features,
+        .structural = model->structural,
+        .parameters = model->result.params,
+        .epochs = model->result.epochs,
+        .best_epoch = model->result.best_epoch,
+        .trained = model->count[SPLIT_TRAIN],
+        .validated = model->count[SPLIT_VAL],
+        .tested = model->count[SPLIT_TEST],
+        .held_out = model->held_out,
+        .temperature = model->temperature,
+        .ece_before = model->ece_before,
+        .seconds = model->result.seconds,
+        .train_ms = model->result.train_ms,
+        .eval_ms = model->result.eval_ms,
+        .coverage = model->sets.coverage,
+        .calibrated = model->sets.calibrated,
+        .promised = model->sets.coverage > 0 && isfinite(model->sets.threshold),
+        .smoothing = model->sets.smoothing,
+        .covered = model->covered,
+        .set_size = model->set_size,
+        .ensemble = model->ensemble.runs,
+        .members = model->members ? model->members : 1,
+        .rule = model->ensemble.runs ? ensemble_rule_name[model->ensemble.rule] : "",
+        .metric = config_names_metric[model->config.metric],
+        .val_score = model->result.val_score,
+        .positive = model->positive - 1,
+        .threshold_class = model->decision.made ? model->decision.positive : -1,
+        .threshold = model->decision.threshold,
+        .threshold_precision = model->decision.precision,
+        .threshold_recall = model->decision.recall,
+        .threshold_reached = model->decision.reached,
+        .doubt = model->doubt,
+    };
+    return sized_give(out, &info, sizeof info, SIZED_UP_TO(struct consm_model_info, eval_ms));
+}
+
+const char *consm_model_class(const struct consm_model *model, int32_t class_index, char buffer[24])
+{
+    if (!model || !buffer)
+        return "";
+    if (model->class_name && class_index >= 0 && class_index < model->classes)
+        return model->class_name[class_index];
+    snprintf(buffer, 24, "%d", class_index);
+    return buffer;
+}
+
+const struct consm_metrics *consm_model_metrics(const struct consm_model *model,
+                                                enum consm_role role)
+{
+    return model && role >= CONSM_TRAIN && role <= CONSM_TEST ? &model->metrics[role].all : NULL;
+}
+
+const struct consm_class_metrics *consm_metrics_class(const struct consm_metrics *metrics,
+                                                      int32_t class_index)
+{
+    const struct metrics *m = (const struct metrics *)metrics;
+    return metrics && class_index >= 0 && class_index < metrics->classes ? &m->of[class_index]
+                                                                         : NULL;
+}
+
+void consm_metrics_confusion(int64_t *counts, const struct consm_metrics *metrics)
+{
+    const struct metrics *m = (const struct metrics *)metrics;
+    if (!counts || !metrics)
+        return;
+    size_t count = (size_t)metrics->classes * (size_t)metrics->classes;
+    memset(counts, 0, count * sizeof *counts);
+    for (int64_t i = 0; i < m->cells; i++)
+        counts[(int64_t)m->cell[i].truth * metrics->classes + m->cell[i].said] = m->cell[i].count;
+}
+
+int64_t consm_metrics_curve(const struct consm_curve_point **points,
+                            const struct consm_metrics *metrics, int32_t class_index)
+{
+    const struct metrics *m = (const struct metrics *)metrics;
+    if (!points || !metrics)
+        return 0;
+    bool there = m->curve && class_index >= 0 && class_index < metrics->classes;
+    *points = there ? m->curve[class_index].point : NULL;
+    return there ? m->curve[class_index].points : 0;
+}
+
+int64_t consm_metrics_top(const struct consm_top **tops, const struct consm_metrics *metrics,
+                          int32_t class_index)
+{
+    const struct metrics *m = (const struct metrics *)metrics;
+    if (!tops || !metrics)
+        return 0;
+    bool there = m->curve && class_index >= 0 && class_index < metrics->classes;
+    *tops = there ? m->curve[class_index].top : NULL;
+    return there ? m->curve[class_index].tops : 0;
+}
+
+void consm_model_build(struct consm_model *model, consm_build_fn build, void *ctx)
+{
+    if (!model)
+        return;
+    model->custom = (struct custom){build, ctx};
+    for (int64_t i = 0; i < model->members; i++)
+        if (model->member[i]->def == &model->member[i]->own)
+            model->member[i]->custom = model->custom;
+}
+
+/* ---- from a session ------------------------------------------------------ */
+
+static consm_status copy_text(char **out, const char *text)
+{
+    return (*out = mem_strdup(text)) ? CONSM_OK : CONSM_ENOMEM;
+}
+
+static consm_status copy_tensor(struct consm_model *m, const char *name, int64_t rows, int64_t cols,
+                                const float *value)
+{
+    consm_status st = CONSM_OK;
+    struct model_tensor *to = &m->tensor[m->tensors++];
+    snprintf(to->name, sizeof to->name, "%s", name);
+    to->rows = rows;
+    to->cols = cols;
+    TRY(NEW(to->value, rows * cols));
+    memcpy(to->value, value, (size_t)(rows * cols) * sizeof *value);
+done:
+    return st;
+}
+
+/* The parameters, and what standardised columns were divided by. */
+static consm_status copy_tensors(struct consm_model *m, struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const struct params *params = s->learner.params;
+    const float *value;
+    TRY(params_read(&value, s->learner.params, PLACE_VALUE));
+    TRY(ZNEW(m->tensor, params->count + 2));
+    for (int i = 0; i < params->count; i++) {
+        const struct parameter *item = &params->item[i];
+        TRY(copy_tensor(m, item->name, item->rows, item->cols, value + item->offset));
+    }
+    if (s->shift) {
+        TRY(copy_tensor(m, "feature_shift", 1, m->features, s->shift));
+        TRY(copy_tensor(m, "feature_scale", 1, m->features, s->scale));
+    }
+done:
+    return st;
+}
+
+static consm_status copy_data_facts(struct consm_model *m, const struct training_request *r)
+{
+    consm_status st = CONSM_OK;
+    const struct dataset *d = r->prepared->data;
+    m->structural = d->features == 0;
+    m->classes = d->classes;
+    m->features = prepare_problem(r->prepared, NULL).features;
+    memcpy(m->data_sha256, d->sha256, sizeof m->data_sha256);
+    memcpy(m->count, r->roles->count, sizeof m->count);
+    m->held_out = r->roles->held_out;
+    TRY(copy_text(&m->dataset, d->name));
+    TRY(copy_text(&m->split, r->roles->split));
+    TRY(copy_text(&m->version, consm_version()));
+    TRY(mem_copy_texts(&m->class_name, d->class_name, d->classes));
+    TRY(mem_copy_texts(&m->feature_name, d->feature_name, d->features));
+    if (d->recipe && d->features > 0)
+        TRY(recipe_copy(&m->recipe, d->recipe));
+done:
+    return st;
+}
+
+void model_define(struct consm_model *m, const struct model_def *def, struct custom custom)
+{
+    m->custom = custom;
+    m->def = def;
+    if (!m->custom.build)
+        return;
+    snprintf(m->own_name, sizeof m->own_name, "%s", def->name);
+    m->own = *def;
+    m->own.name = m->own_name;
+    m->def = &m->own;
+}
+
+consm_status model_of_session(struct consm_model **out, struct session *s, struct custom custom)
+{
+    consm_status st = CONSM_OK;
+    struct consm_model *m;
+    *out = NULL;
+    TRY(ZNEW(m, 1));
+    model_define(m, s->options.model, custom);
+    m->config = s->options.config;
+    m->positive = s->options.positive;
+    m->result.seed = s->options.seed;
+    m->classes = s->problem->classes;
+    m->features = s->problem->features;
+    m->trained = s->learner.params->trained;
+    TRY(copy_tensors(m, s));
+    *out = m;
+    return CONSM_OK;
+done:
+    consm_model_free(m);
+    return st;
+}
+
+consm_status model_complete(struct consm_model *m, const struct training_request *request,
+                            const struct problem *problem, const float *logits)
+{
+    consm_status st = CONSM_OK;
+    TRY(copy_data_facts(m, request));
+    TRY(model_measure(m, request, problem, logits));
+    TRY(model_fit_sets(m, problem, request->roles, logits));
+done:
+    return st;
+}
+
+/* What a session's checkpoint function sees. */
+struct checkpointed {
+    const char *path;
+    const struct problem *problem;
+    struct checkpoint_run run; /* identified when first needed */
+};
+
+static const struct checkpoint_run *identified(struct checkpointed *c)
+{
+    if (!c->run.roles[0])
+        checkpoint_identify(&c->run, c->problem);
+    return &c->run;
+}
+
+static consm_status write_checkpoint(void *ctx, struct session *s)
+{
+    struct checkpointed *c = ctx;
+    return checkpoint_save(s, identified(c), c->path);
+}
+
+consm_status model_run(const struct training_request *request, model_trained_fn use, void *ctx)
+{
+    consm_status st = CONSM_OK;
+    struct backend *backend = NULL;
+    struct session *s = NULL;
+    struct train_result result;
+    struct problem problem = prepare_problem(request->prepared, request->roles->role);
+    struct train_options options = request->options;
+    const struct dataset *data = request->prepared->data;
+    struct checkpointed checkpoint = {
+        request->checkpoint, &problem, {data->name, data->sha256, request->roles->split, "", ""}};
+    options.context = &request->custom;
+    if (request->checkpoint) {
+        TRY(checkpoint_possible(&options));
+        options.checkpoint = write_checkpoint;
+        options.checkpoint_ctx = &checkpoint;
+    }
+    TRY(backend_open(&backend, request->options.device, request->threads));
+    TRY(limits_check_device(data, &options.config, backend));
+    TRY(session_new(&s, &problem, &options, backend));
+    if (request->resume)
+        TRY(checkpoint_load(s, identified(&checkpoint), request->checkpoint));
+    TRY(session_train(s, &result));
+    TRY(use(ctx, s, &result));
+done:
+    session_free(s);
+    backend_close(backend);
+    return st;
+}
+
+/* Where a plain run's session goes. */
+struct plain {
+    struct consm_model **model;
+    struct consm_prediction **prediction; /* may be NULL */
+    const struct training_request *request;
+};
+
+static consm_status take_plain(void *ctx, struct session *s, const struct train_result *result)
+{
+    consm_status st = CONSM_OK;
+    const struct plain *to = ctx;
+    const float *logits;
+    TRY(model_of_session(to->model, s, to->request->custom));
+    (*to->model)->result = *result;
+    TRY(session_logits(&logits, s));
+    TRY(model_complete(*to->model, to->request, s->problem, logits));
+    if (to->prediction)
+        TRY(model_prediction(to->prediction, *to->model, s->problem, logits));
+done:
+    return st;
+}
+
+consm_status model_train(struct consm_model **out, struct consm_prediction **prediction,
+                         const struct training_request *request)
+{
+    struct plain to = {out, prediction, request};
+    *out = NULL;
+    consm_status st = request->ensemble > 1 ? model_train_ensemble(out, prediction, request)
+                                            : model_run(request, take_plain, &to);
+    if (st < 0) {
+        consm_model_free(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
+/* ---- onto a problem ------------------------------------------------------ */
+
+static const struct model_tensor *find_tensor(const struct consm_model *m, const char *name)
+{
+    for (int64_t i = 0; i < m->tensors; i++)
+        if (strcmp(m->tensor[i].name, name) == 0)
+            return &m->tensor[i];
+    return NULL;
+}
+
+/* Gives the session the model's parameters; every one it asks for must be there in its shape. */
+static consm_status set_parameters(struct session *s, const struct consm_model *m)
+{
+    struct params *params = session_params(s);
+    float *value;
+    consm_status st = params_write(&value, params, PLACE_VALUE);
+    if (st < 0)
+        return st;
+    for (int i = 0; i < params->count; i++) {
+        const struct parameter *to = &params->item[i];
+        const struct model_tensor *from = find_tensor(m, to->name);
+        if (!from)
+            return status_fail(CONSM_EFORMAT, "the model has no parameter %s, which %s needs",
+                               to->name, m->def->name);
+        if (from->rows != to->rows || from->cols != to->cols)
+            return status_fail(CONSM_EFORMAT,
+                               "the model's parameter %s is %lld x %lld: expected %lld x %lld",
+                               to->name, (long long)from->rows, (long long)from->cols,
+                               (long long)to->rows, (long long)to->cols);
+        memcpy(value + to->offset, from->value, (size_t)(to->rows * to->cols) * sizeof(float));
+    }
+    return CONSM_OK;
+}
+
+/* The columns' shift and scale for a session on another graph. */
+static consm_status set_standard(struct train_options *o, const struct consm_model *m)
+{
+    const struct model_tensor *shift = find_tensor(m, "feature_shift");
+    const struct model_tensor *scale = find_tensor(m, "feature_scale");
+    if (m->config.normalize_features != FEATURES_STANDARD)
+        return CONSM_OK;
+    if (!shift || !scale || shift->rows * shift->cols != m->features ||
+        scale->rows * scale->cols != m->features)
+        return status_fail(CONSM_EFORMAT,
+                           "the model standardises %lld features, but does not say how",
+                           (long long)m->features);
+    o->shift = shift->value;
+    o->scale = scale->value;
+    return CONSM_OK;
+}
+
+consm_status model_session(struct session **out, const struct consm_model *model,
+                           const struct problem *problem, struct backend *backend)
+{
+    consm_status st = CONSM_OK;
+    struct train_options options = {.model = model->def,
+                                    .config = model->config,
+                                    .seed = model->result.seed,
+                                    .context = &model->custom,
+                                    .eval_only = true};
+    /* Room enough for a good message about a wrong shape, not for what a hostile file may claim. */
+    options.most_params = 1 << 20;
+    for (int64_t i = 0; i < model->tensors; i++)
+        options.most_params += 2 * model->tensor[i].rows * model->tensor[i].cols;
+    *out = NULL;
+    if (model->def == &model->own && !model->custom.build)
+        return status_fail(CONSM_EINVAL,
+                           "%s is a model of its maker's own: give consm_model_build() its "
+                           "equations",
+                           model->def->name);
+    TRY(set_standard(&options, model));
+    TRY(session_new(out, problem, &options, backend));
+    TRY(set_parameters(*out, model));
+    TRY(session_loaded(*out));
+done:
+    if (st < 0) {
+        session_free(*out);
+        *out = NULL;
+    }
+    return st;
+}

@@ -1,0 +1,152 @@
+/* Writing JSON by hand where it is ours, reading it with jansson. */
+#include "app/model_json.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIGITS = 17 };
+
+void config_to_json(struct text *t, const struct config *c)
+{
+    char buffer[32];
+    text_add(t, "{");
+    for (const struct config_row *row = config_rows(); row->name; row++) {
+        text_add(t, row == config_rows() ? "" : ", ");
+        text_json(t, row->name);
+        text_add(t, ": ");
+        text_json(t, config_text(c, row, buffer));
+    }
+    text_add(t, "}");
+}
+
+consm_status config_from_json(struct config *c, const json_t *object)
+{
+    consm_status st = CONSM_OK;
+    const char *key;
+    json_t *value;
+    if (!json_is_object(object))
+        return status_fail(CONSM_EFORMAT, "the configuration is no JSON object");
+    /* A profile sets other parameters, so it comes first. */
+    const char *profile = json_string_value(json_object_get(object, "profile"));
+    if (profile)
+        TRY(config_set(c, "profile", profile));
+    json_object_foreach((json_t *)object, key, value)
+    {
+        if (!json_is_string(value))
+            return status_fail(CONSM_EFORMAT, "parameter %s is no text", key);
+        if (strcmp(key, "profile") != 0)
+            TRY(config_set(c, key, json_string_value(value)));
+    }
+done:
+    return st;
+}
+
+void names_to_json(struct text *t, char *const *names, int64_t count)
+{
+    text_add(t, "[");
+    for (int64_t i = 0; i < count; i++) {
+        text_add(t, i ? ", " : "");
+        text_json(t, names[i]);
+    }
+    text_add(t, "]");
+}
+
+/* ---- ensembles ----------------------------------------------------------- */
+
+void ensemble_to_json(struct text *t, const struct consm_model *m)
+{
+    text_printf(t, "{\"runs\": %lld, \"members\": %lld, \"picked\": %lld, \"rule\": ",
+                (long long)m->ensemble.runs, (long long)m->ensemble.pool,
+                (long long)m->ensemble.picked);
+    text_json(t, ensemble_rule_name[m->ensemble.rule]);
+    text_add(t, "}");
+}
+
+consm_status ensemble_from_json(struct ensemble_facts *out, const json_t *object)
+{
+    const char *rule = json_string_value(json_object_get(object, "rule"));
+    out->runs = (int64_t)json_integer_value(json_object_get(object, "runs"));
+    out->pool = (int64_t)json_integer_value(json_object_get(object, "members"));
+    out->picked = (int64_t)json_integer_value(json_object_get(object, "picked"));
+    for (int i = 0; rule && i < ENSEMBLE_RULES; i++)
+        if (strcmp(rule, ensemble_rule_name[i]) == 0 && out->runs > 0) {
+            out->rule = (enum ensemble_rule)i;
+            return CONSM_OK;
+        }
+    return status_fail(CONSM_EFORMAT, "expected \"runs\" above 0 and \"rule\", one of %s, %s, %s",
+                       ensemble_rule_name[0], ensemble_rule_name[1], ensemble_rule_name[2]);
+}
+
+void members_to_json(struct text *t, const struct consm_model *m)
+{
+    for (int64_t i = 0; i < m->members; i++) {
+        const struct consm_model *member = m->member[i];
+        text_add(t, i ? ", {\"model\": " : "[{\"model\": ");
+        text_json(t, member->def->name);
+        text_printf(t, ", \"seed\": \"%llu\", \"picks\": %lld, \"trained\": %lld",
+                    (unsigned long long)member->result.seed, (long long)member->picks,
+                    (long long)member->trained);
+        text_add(t, ", \"temperature\": ");
+        text_json_number(t, member->temperature, DIGITS);
+        text_add(t, ", \"config\": ");
+        config_to_json(t, &member->config);
+        text_add(t, "}");
+    }
+    text_add(t, "]");
+}
+
+consm_status model_define_by_name(struct consm_model *m, const char *name)
+{
+    if (model_find(&m->def, name) == CONSM_OK)
+        return CONSM_OK;
+    status_clear();
+    if (strlen(name) >= sizeof m->own_name)
+        return status_fail(CONSM_EFORMAT, "the model's name is too long");
+    strcpy(m->own_name, name);
+    m->own = (struct model_def){.name = m->own_name,
+                                .title = "a model of its maker's own",
+                                .paper = "",
+                                .knobs = "",
+                                .build = custom_build};
+    m->def = &m->own;
+    return CONSM_OK;
+}
+
+consm_status member_from_json(struct consm_model *m, const json_t *object)
+{
+    consm_status st = CONSM_OK;
+    enum { MOST_PICKS = 1000000 };
+    const char *name = json_string_value(json_object_get(object, "model"));
+    const char *seed = json_string_value(json_object_get(object, "seed"));
+    char *end = NULL;
+    if (!name || !seed)
+        return status_fail(CONSM_EFORMAT, "a member has no \"model\" or no \"seed\"");
+    TRY(model_define_by_name(m, name));
+    model_defaults(m->def, &m->config);
+    TRY(config_from_json(&m->config, json_object_get(object, "config")));
+    errno = 0;
+    m->result.seed = strtoull(seed, &end, 10);
+    m->picks = (int64_t)json_integer_value(json_object_get(object, "picks"));
+    m->trained = (int64_t)json_integer_value(json_object_get(object, "trained"));
+    m->temperature = json_number_value(json_object_get(object, "temperature"));
+    if (errno || end == seed || *end)
+        return status_fail(CONSM_EFORMAT, "\"seed\" is %.40s", seed);
+    if (m->picks < 1 || m->picks > MOST_PICKS)
+        return status_fail(CONSM_EFORMAT, "\"picks\" is %lld: expected 1 to %d",
+                           (long long)m->picks, MOST_PICKS);
+    if (!(m->temperature >= 1e-3 && m->temperature <= 1e3))
+        return status_fail(CONSM_EFORMAT, "\"temperature\" is %g: expected 0.001 to 1000",
+                           m->temperature);
+done:
+    return st;
+}
+
+consm_status json_note(struct safetensors_writer *w, const char *key, struct text *t)
+{
+    consm_status st = text_status(t);
+    if (st == CONSM_OK)
+        st = safetensors_note(w, key, text_string(t));
+    text_free(t);
+    return st;
+}

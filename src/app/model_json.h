@@ -1,0 +1,58 @@
+/* What a model says of itself as JSON: for the metadata of model files and for metrics.json. */
+#ifndef APP_MODEL_JSON_H
+#define APP_MODEL_JSON_H
+
+#include <jansson.h>
+
+#include "app/objects.h"
+#include "io/safetensors.h"
+#include "report/text.h"
+
+/* {"epochs":"300", …}: every parameter as the text config_set reads. */
+void config_to_json(struct text *t, const struct config *c);
+/* Over what *c holds. A parameter this version does not know is an error. */
+consm_status config_from_json(struct config *c, const json_t *object);
+
+/* The first bytes of a model file's "format"; an older consm must not take the latter for the
+ * former. */
+#define MODEL_FORMAT_PLAIN    "consm model 1"
+#define MODEL_FORMAT_ENSEMBLE "consm model 2"
+
+/* More members than this are no ensemble of ours: what a hostile file can make a reader do is
+ * bounded. */
+enum { MODEL_MOST_MEMBERS = 256 };
+
+/* {"runs": 5, "members": 35, "picked": 7, "rule": "greedy"} */
+void ensemble_to_json(struct text *t, const struct consm_model *m);
+consm_status ensemble_from_json(struct ensemble_facts *out, const json_t *object);
+
+/* [{"model": "gcn", "seed": "3", "picks": 2, "temperature": 1.1, "trained": 92231, "config": …}, …]
+ */
+void members_to_json(struct text *t, const struct consm_model *m);
+/* One of them, without its tensors; m has its classes and features already. */
+consm_status member_from_json(struct consm_model *m, const json_t *object);
+
+/* A registered model, or one of its maker's own that will need its equations. */
+consm_status model_define_by_name(struct consm_model *m, const char *name);
+
+/* One role's figures, with classes by name and the confusion matrix. */
+void metrics_to_json(struct text *t, const struct metrics *m, const struct consm_model *model);
+consm_status metrics_from_json(struct metrics *out, const json_t *object, int32_t classes);
+
+/* The fitted prediction sets; reading checks them. */
+void sets_to_json(struct text *t, const struct consm_model *m);
+consm_status sets_from_json(struct consm_model *m, const json_t *object);
+
+/* The class with a threshold of its own; reading checks it. */
+void decision_to_json(struct text *t, const struct consm_model *m);
+consm_status decision_from_json(struct consm_model *m, const json_t *object);
+
+void names_to_json(struct text *t, char *const *names, int64_t count);
+
+/* Notes the text in a file's metadata and frees it. */
+consm_status json_note(struct safetensors_writer *w, const char *key, struct text *t);
+
+/* The whole of metrics.json. */
+void model_metrics_to_json(struct text *t, const struct consm_model *model);
+
+#endif

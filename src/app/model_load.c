@@ -1,0 +1,424 @@
+/* Model files, reading. The file may be anything: every part is checked before it is believed, and
+ * every message names the file. */
+#include "app/model_json.h"
+#include "base/given.h"
+#include "base/number.h"
+#include "data/table/recipe.h"
+#include "io/safetensors.h"
+#include "train/session.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The file being read, for messages. */
+struct source {
+    const char *path;
+    struct safetensors *file;
+};
+
+/* The metadata under a key; NULL with a message when it is missing. */
+static const char *need(const struct source *s, const char *key)
+{
+    const char *text = safetensors_metadata(s->file, key);
+    if (!text)
+        status_fail(CONSM_EFORMAT, "%s: the metadata has no \"%s\"", s->path, key);
+    return text;
+}
+
+static consm_status need_number(double *out, const struct source *s, const char *key, double min,
+                                double max)
+{
+    const char *text = need(s, key);
+    char *end;
+    if (!text)
+        return CONSM_EFORMAT;
+    *out = number_parse(text, &end);
+    if (end == text || *end || !(*out >= min && *out <= max))
+        return status_fail(CONSM_EFORMAT, "%s: \"%s\" is %.40s: expected a number from %g to %g",
+                           s->path, key, text, min, max);
+    return CONSM_OK;
+}
+
+static consm_status need_copy(char **out, const struct source *s, const char *key)
+{
+    const char *text = need(s, key);
+    if (!text)
+        return CONSM_EFORMAT;
+    return (*out = mem_strdup(text)) ? CONSM_OK : CONSM_ENOMEM;
+}
+
+static consm_status need_json(json_t **out, const struct source *s, const char *key)
+{
+    const char *text = need(s, key);
+    json_error_t error;
+    if (!text)
+        return CONSM_EFORMAT;
+    *out = json_loads(text, JSON_DISABLE_EOF_CHECK, &error);
+    return *out ? CONSM_OK
+                : status_fail(CONSM_EFORMAT, "%s: \"%s\" is no JSON: %s", s->path, key, error.text);
+}
+
+/* A list of texts, or nothing when the key is absent. */
+static consm_status read_names(char ***out, const struct source *s, const char *key, int64_t count)
+{
+    consm_status st = CONSM_OK;
+    json_t *list = NULL;
+    char **names = NULL;
+    *out = NULL;
+    if (!safetensors_metadata(s->file, key))
+        return CONSM_OK;
+    TRY(need_json(&list, s, key));
+    if ((int64_t)json_array_size(list) != count)
+        TRY(status_fail(CONSM_EFORMAT, "%s: \"%s\" holds %zu names: expected %lld", s->path, key,
+                        json_array_size(list), (long long)count));
+    TRY(ZNEW(names, count));
+    for (int64_t i = 0; i < count; i++) {
+        const char *name = json_string_value(json_array_get(list, (size_t)i));
+        if (!name)
+            TRY(status_fail(CONSM_EFORMAT, "%s: \"%s\": entry %lld is no text", s->path, key,
+                            (long long)i));
+        if (!(names[i] = mem_strdup(name)))
+            TRY(CONSM_ENOMEM);
+    }
+    *out = names;
+    names = NULL;
+done:
+    mem_free_texts(names, count);
+    json_decref(list);
+    return st;
+}
+
+/* ---- the parts ----------------------------------------------------------- */
+
+static consm_status check_format(const struct source *s)
+{
+    const char *format = safetensors_metadata(s->file, "format");
+    if (!format || strncmp(format, "consm model ", 12) != 0)
+        return status_fail(CONSM_EFORMAT,
+                           "%s: a safetensors file, but no model of consm: expected \"format\": "
+                           "\"consm model 1\" in its metadata, found %.40s",
+                           s->path, format ? format : "none");
+    if (strcmp(format, MODEL_FORMAT_PLAIN) != 0 && strcmp(format, MODEL_FORMAT_ENSEMBLE) != 0)
+        return status_fail(CONSM_EFORMAT, "%s: %.40s is newer than this consm (%s) understands",
+                           s->path, format, consm_version());
+    return CONSM_OK;
+}
+
+/* A failure whose message is put behind the file's name and the part's. */
+static consm_status in_part(consm_status st, const struct source *s, const char *part)
+{
+    char message[512];
+    if (st >= 0 || st == CONSM_ENOMEM)
+        return st;
+    snprintf(message, sizeof message, "%s", consm_errmsg());
+    return status_fail(CONSM_EFORMAT, "%s: %s: %s", s->path, part, message);
+}
+
+static consm_status read_definition(struct consm_model *m, const struct source *s)
+{
+    const char *name = need(s, "model");
+    return name ? in_part(model_define_by_name(m, name), s, "model") : CONSM_EFORMAT;
+}
+
+static consm_status read_config(struct consm_model *m, const struct source *s)
+{
+    consm_status st = CONSM_OK;
+    json_t *config = NULL;
+    model_defaults(m->def, &m->config);
+    TRY(need_json(&config, s, "config"));
+    TRY(in_part(config_from_json(&m->config, config), s, "config"));
+done:
+    json_decref(config);
+    return st;
+}
+
+static consm_status read_facts(struct consm_model *m, const struct source *s)
+{
+    consm_status st = CONSM_OK;
+    double classes, features;
+    const char *hash, *structural, *seed;
+    char *end;
+    TRY(need_number(&classes, s, "classes", 1, INT32_MAX));
+    TRY(need_number(&features, s, "features", 1, INT32_MAX));
+    m->classes = (int32_t)classes;
+    TRY(read_names(&m->class_name, s, "class_names", m->classes));
+    m->features = (int64_t)features;
+    TRY(read_names(&m->feature_name, s, "feature_names", m->features));
+    TRY(need_copy(&m->dataset, s, "dataset"));
+    TRY(need_copy(&m->split, s, "split"));
+    TRY(need_copy(&m->version, s, "version"));
+    TRY(need_number(&m->temperature, s, "temperature", 1e-3, 1e3));
+    if (!(hash = need(s, "data_sha256")) || !(structural = need(s, "structural_features")) ||
+        !(seed = need(s, "seed")))
+        TRY(CONSM_EFORMAT);
+    snprintf(m->data_sha256, sizeof m->data_sha256, "%s", hash);
+    m->structural = strcmp(structural, "true") == 0;
+    errno = 0;
+    m->result.seed = strtoull(seed, &end, 10);
+    if (errno || *end || end == seed)
+        TRY(status_fail(CONSM_EFORMAT, "%s: \"seed\" is %.40s", s->path, seed));
+    const char *ece = safetensors_metadata(s->file, "ece_before");
+    m->ece_before = ece ? number_parse(ece, NULL) : (double)NAN;
+done:
+    return st;
+}
+
+/* The recipe of a table's columns, where the model has one: it must make the model's features. */
+static consm_status read_recipe(struct consm_model *m, const struct source *s)
+{
+    consm_status st = CONSM_OK;
+    json_t *list = NULL;
+    if (!safetensors_metadata(s->file, "columns"))
+        return CONSM_OK;
+    TRY(need_json(&list, s, "columns"));
+    TRY(in_part(recipe_from_json(&m->recipe, list), s, "columns"));
+    if (recipe_features(m->recipe) != m->features)
+        TRY(status_fail(CONSM_EFORMAT, "%s: \"columns\" make %lld features: expected %lld", s->path,
+                        (long long)recipe_features(m->recipe), (long long)m->features));
+done:
+    json_decref(list);
+    return st;
+}
+
+/* Prediction sets, where the model has them. */
+static consm_status read_sets(struct consm_model *m, const struct source *s)
+{
+    consm_status st = CONSM_OK;
+    json_t *sets = NULL;
+    char message[512];
+    m->covered = m->set_size = (double)NAN;
+    if (!safetensors_metadata(s->file, "sets"))
+        return CONSM_OK;
+    TRY(need_json(&sets, s, "sets"));
+    if (sets_from_json(m, sets) < 0) {
+        snprintf(message, sizeof message, "%s", consm_errmsg());
+        TRY(status_fail(CONSM_EFORMAT, "%s: %s", s->path, message));
+    }
+done:
+    json_decref(sets);
+    return st;
+}
+
+/* The threshold, the doubt and what the run chose by; models of before have none of them. */
+static consm_status read_choice(struct consm_model *m, const struct source *s)
+{
+    consm_status st = CONSM_OK;
+    json_t *decision = NULL;
+    char message[512];
+    const char *positive = safetensors_metadata(s->file, "positive");
+    const char *score = safetensors_metadata(s->file, "val_score");
+    double class_index = positive ? number_parse(positive, NULL) : -1;
+    m->positive = class_index >= 0 && class_index < m->classes ? (int32_t)class_index + 1 : 0;
+    m->result.val_score = score ? number_parse(score, NULL) : m->result.val_acc;
+    if (safetensors_metadata(s->file, "doubt"))
+        TRY(need_number(&m->doubt, s, "doubt", 0, 1));
+    if (!safetensors_metadata(s->file, "threshold"))
+        return CONSM_OK;
+    TRY(need_json(&decision, s, "threshold"));
+    if (decision_from_json(m, decision) < 0) {
+        snprintf(message, sizeof message, "%s", consm_errmsg());
+        TRY(status_fail(CONSM_EFORMAT, "%s: %s", s->path, message));
+    }
+done:
+    json_decref(decision);
+    return st;
+}
+
+static int64_t count_of(const json_t *counts, const char *key)
+{
+    return (int64_t)json_integer_value(json_object_get(counts, key));
+}
+
+/* What was measured is for people: absent figures are absent, never an error. */
+static consm_status read_measured(struct consm_model *m, const struct source *s)
+{
+    consm_status st = CONSM_OK;
+    json_t *counts = NULL, *metrics = NULL;
+    TRY(need_json(&counts, s, "counts"));
+    TRY(need_json(&metrics, s, "metrics"));
+    m->count[SPLIT_TRAIN] = count_of(counts, "train");
+    m->count[SPLIT_VAL] = count_of(counts, "validation");
+    m->count[SPLIT_TEST] = count_of(counts, "test");
+    m->held_out = count_of(counts, "held_out");
+    m->result.epochs = count_of(counts, "epochs");
+    m->result.best_epoch = count_of(counts, "best_epoch");
+    m->result.params = count_of(counts, "params");
+    TRY(metrics_from_json(&m->metrics[SPLIT_TRAIN], json_object_get(metrics, "train"), m->classes));
+    TRY(metrics_from_json(&m->metrics[SPLIT_VAL], json_object_get(metrics, "validation"),
+                          m->classes));
+    TRY(metrics_from_json(&m->metrics[SPLIT_TEST], json_object_get(metrics, "test"), m->classes));
+    m->result.val_acc = m->metrics[SPLIT_VAL].all.accuracy;
+    m->result.test_acc = m->metrics[SPLIT_TEST].all.accuracy;
+done:
+    json_decref(counts);
+    json_decref(metrics);
+    return st;
+}
+
+/* ---- tensors and members ------------------------------------------------- */
+
+/* name: without the member's number in front. */
+static consm_status read_tensor(struct model_tensor *to, const struct source *s,
+                                const struct safetensors_tensor *from, const char *name)
+{
+    consm_status st = CONSM_OK;
+    if (from->type != SAFETENSORS_F32 || from->rank != 2)
+        return status_fail(CONSM_EFORMAT,
+                           "%s: tensor %.60s is %s of rank %d: expected F32 of rank 2", s->path,
+                           from->name, safetensors_type_name(from->type), from->rank);
+    if (strlen(name) >= sizeof to->name)
+        return status_fail(CONSM_EFORMAT, "%s: the tensor name %.60s… is too long", s->path,
+                           from->name);
+    strcpy(to->name, name);
+    to->rows = from->shape[0];
+    to->cols = from->shape[1];
+    TRY(NEW(to->value, from->count));
+    memcpy(to->value, from->data, from->bytes);
+    for (int64_t k = 0; k < from->count; k++)
+        if (!isfinite(to->value[k]))
+            TRY(status_fail(CONSM_EFORMAT, "%s: tensor %s holds %g", s->path, to->name,
+                            (double)to->value[k]));
+done:
+    return st;
+}
+
+/* Whose a tensor is: "3.w1" is member 3's w1, in a plain model any name is the model's. */
+static consm_status owner_of(struct consm_model **owner, const char **name, struct consm_model *m,
+                             const struct source *s, const char *full)
+{
+    char *end;
+    *owner = m;
+    *name = full;
+    if (m->members == 0)
+        return CONSM_OK;
+    /* Digits only: strtol would also take spaces and signs. */
+    long number = *full >= '0' && *full <= '9' ? strtol(full, &end, 10) : -1;
+    if (number < 0 || number >= m->members || *end != '.')
+        return status_fail(CONSM_EFORMAT, "%s: tensor %.60s belongs to none of the %lld members",
+                           s->path, full, (long long)m->members);
+    *owner = m->member[number];
+    *name = end + 1;
+    return CONSM_OK;
+}
+
+static consm_status read_tensors(struct consm_model *m, const struct source *s)
+{
+    consm_status st = CONSM_OK;
+    for (int64_t i = 0; i < safetensors_count(s->file); i++) {
+        const struct safetensors_tensor *from = safetensors_at(s->file, i);
+        struct consm_model *owner;
+        const char *name;
+        if (strcmp(from->name, "sha256") == 0)
+            continue;
+        TRY(owner_of(&owner, &name, m, s, from->name));
+        TRY(GROW(owner->tensor, owner->tensors, owner->tensor_room, 1));
+        owner->tensor[owner->tensors] = (struct model_tensor){0};
+        TRY(read_tensor(&owner->tensor[owner->tensors++], s, from, name));
+    }
+done:
+    return st;
+}
+
+/* The members as the metadata lists them, still without tensors. */
+static consm_status read_members(struct consm_model *m, const struct source *s)
+{
+    consm_status st = CONSM_OK;
+    json_t *facts = NULL, *members = NULL;
+    bool ensemble = strcmp(need(s, "format"), MODEL_FORMAT_ENSEMBLE) == 0;
+    if (!ensemble && !safetensors_metadata(s->file, "ensemble"))
+        return CONSM_OK;
+    TRY(need_json(&facts, s, "ensemble"));
+    TRY(in_part(ensemble_from_json(&m->ensemble, facts), s, "ensemble"));
+    if (!ensemble)
+        goto done;
+    TRY(need_json(&members, s, "members"));
+    size_t count = json_array_size(members);
+    if (count < 1 || count > MODEL_MOST_MEMBERS)
+        TRY(status_fail(CONSM_EFORMAT, "%s: %zu members: expected a list of 1 to %d", s->path,
+                        count, MODEL_MOST_MEMBERS));
+    TRY(ZNEW(m->member, count));
+    for (size_t i = 0; i < count; i++) {
+        struct consm_model *member;
+        TRY(ZNEW(member, 1));
+        m->member[m->members++] = member;
+        member->classes = m->classes;
+        member->features = m->features;
+        TRY(in_part(member_from_json(member, json_array_get(members, i)), s, "members"));
+    }
+done:
+    json_decref(facts);
+    json_decref(members);
+    return st;
+}
+
+/* Every part must have what its equations ask for; those of its maker's own come later. */
+static consm_status check_parts(const struct consm_model *m, const struct source *s)
+{
+    consm_status st = CONSM_OK;
+    for (int64_t i = 0; i < (m->members ? m->members : 1); i++) {
+        const struct consm_model *part = m->members ? m->member[i] : m;
+        if (part->def != &part->own)
+            TRY(model_check(part, s->path));
+    }
+done:
+    return st;
+}
+
+/* Closes the file. */
+static consm_status read_model(struct consm_model **out, struct source *s)
+{
+    consm_status st = CONSM_OK;
+    struct consm_model *m = NULL;
+    TRY(check_format(s));
+    if (safetensors_find(s->file, "sha256") && !safetensors_seal(s->file))
+        TRY(status_fail(CONSM_EFORMAT, "%s: its seal is damaged", s->path));
+    TRY(safetensors_verify(s->file));
+    TRY(ZNEW(m, 1));
+    TRY(read_definition(m, s));
+    TRY(read_config(m, s));
+    TRY(read_facts(m, s));
+    TRY(read_recipe(m, s));
+    TRY(read_measured(m, s));
+    TRY(read_sets(m, s));
+    TRY(read_choice(m, s));
+    TRY(read_members(m, s));
+    TRY(read_tensors(m, s));
+    TRY(check_parts(m, s));
+    *out = m;
+    m = NULL;
+done:
+    safetensors_close(s->file);
+    consm_model_free(m);
+    return st;
+}
+
+consm_status consm_model_load(struct consm_model **out, const char *path)
+{
+    consm_status st = CONSM_OK;
+    struct source s = {.path = path};
+    struct mem_bound bound;
+    if (out)
+        *out = NULL;
+    TRY(GIVEN(out, path));
+    file_bound_begin(&bound);
+    st = safetensors_open(&s.file, path);
+    if (st == CONSM_OK)
+        st = read_model(out, &s);
+    TRY(file_bound_end(&bound, st, path));
+done:
+    return st;
+}
+
+consm_status model_read(struct consm_model **out, const char *name, const void *data, size_t size)
+{
+    consm_status st = CONSM_OK;
+    struct source s = {.path = name};
+    *out = NULL;
+    TRY(safetensors_read(&s.file, name, data, size));
+    TRY(read_model(out, &s));
+done:
+    return st;
+}

@@ -1,0 +1,315 @@
+/* Scenes: balls around a node, and predictions with something taken away. */
+#include "app/occlude.h"
+
+#include "graph/structural.h"
+
+#include <string.h>
+
+enum { LARGEST_RADIUS = 6 };
+static const double same = 1e-5; /* rows of logits this near, by their length, are equal */
+
+/* ---- making a scene ------------------------------------------------------ */
+
+/* distance (n) from the node, -1 where no path leads or it is longer than radius (-1: any). */
+static consm_status measure(int32_t *distance, int64_t *reached, const struct csr *graph,
+                            int64_t centre, int64_t radius)
+{
+    consm_status st = CONSM_OK;
+    int32_t *queue;
+    int64_t count = 1;
+    TRY(NEW(queue, graph->rows));
+    for (int64_t i = 0; i < graph->rows; i++)
+        distance[i] = -1;
+    distance[centre] = 0;
+    queue[0] = (int32_t)centre;
+    for (int64_t k = 0; k < count; k++) {
+        int32_t i = queue[k];
+        if (distance[i] == radius)
+            break;
+        for (int64_t e = graph->start[i]; e < graph->start[i + 1]; e++)
+            if (distance[graph->col[e]] < 0) {
+                distance[graph->col[e]] = distance[i] + 1;
+                queue[count++] = graph->col[e];
+            }
+    }
+    *reached = count;
+done:
+    mem_free(queue);
+    return st;
+}
+
+/* The graph's edges, each once. */
+static consm_status list_edges(struct scene *s, const struct csr *graph)
+{
+    consm_status st = CONSM_OK;
+    TRY(NEW(s->left, graph->nnz / 2));
+    TRY(NEW(s->right, graph->nnz / 2));
+    if (graph->val)
+        TRY(NEW(s->weight, graph->nnz / 2));
+    for (int64_t i = 0; i < graph->rows; i++)
+        for (int64_t e = graph->start[i]; e < graph->start[i + 1]; e++)
+            if (i < graph->col[e]) {
+                s->left[s->edges] = (int32_t)i;
+                s->right[s->edges] = graph->col[e];
+                if (graph->val)
+                    s->weight[s->edges] = graph->val[e];
+                s->edges++;
+            }
+done:
+    return st;
+}
+
+/* The scene's rows of the features, with values that may be rewritten. */
+static consm_status take_features(struct scene *s, const struct problem *p)
+{
+    consm_status st = CONSM_OK;
+    if (!p->sparse) {
+        TRY(NEW(s->dense, s->nodes * p->features));
+        for (int64_t i = 0; i < s->nodes; i++)
+            memcpy(s->dense + i * p->features, p->dense + (int64_t)s->node[i] * p->features,
+                   (size_t)p->features * sizeof *s->dense);
+        goto done;
+    }
+    TRY(csr_submatrix(&s->sparse, p->sparse, s->node, s->nodes, NULL, p->features));
+    if (!s->sparse->val) {
+        TRY(NEW(s->sparse->val, s->sparse->nnz));
+        for (int64_t e = 0; e < s->sparse->nnz; e++)
+            s->sparse->val[e] = 1;
+    }
+done:
+    return st;
+}
+
+/* The scene of the nodes whose distance (n) is not negative; all of them when the whole is asked
+ * for. */
+static consm_status stage(struct scene *s, const struct problem *p, const int32_t *distance,
+                          int64_t centre, const uint64_t *key)
+{
+    consm_status st = CONSM_OK;
+    struct csr *graph = NULL;
+    int64_t count = 0;
+    TRY(NEW(s->node, p->nodes));
+    TRY(NEW(s->distance, p->nodes));
+    for (int64_t i = 0; i < p->nodes; i++)
+        if (s->whole || distance[i] >= 0) {
+            s->centre = i == centre ? count : s->centre;
+            s->distance[count] = distance[i];
+            s->node[count++] = (int32_t)i;
+        }
+    s->nodes = count;
+    if (key) {
+        TRY(NEW(s->key, count));
+        for (int64_t i = 0; i < count; i++)
+            s->key[i] = key[s->node[i]];
+    }
+    TRY(csr_submatrix(&graph, p->graph, s->node, count, s->node, count));
+    TRY(list_edges(s, graph));
+    TRY(take_features(s, p));
+done:
+    csr_free(graph);
+    return st;
+}
+
+static void strike(struct scene *s)
+{
+    mem_free(s->node);
+    mem_free(s->distance);
+    mem_free(s->left);
+    mem_free(s->right);
+    mem_free(s->weight);
+    mem_free(s->dense);
+    mem_free(s->key);
+    csr_free(s->sparse);
+}
+
+void scene_close(struct scene *s)
+{
+    strike(s);
+    *s = (struct scene){0};
+}
+
+static bool equal_rows(const float *x, const float *y, int32_t classes)
+{
+    double length = 0, apart = 0;
+    for (int32_t k = 0; k < classes; k++) {
+        double difference = (double)x[k] - (double)y[k];
+        length += (double)x[k] * (double)x[k];
+        apart += difference * difference;
+    }
+    return apart <= same * same * length;
+}
+
+static consm_status look(float *row, struct scene *s, const struct occlusion *without);
+
+/* A ball with the centre's logits (c) of the whole graph, if a small one has them: a saturated
+ * probability would be the same too soon. Features from the structure read walks of all lengths,
+ * and no ball is tried for them. */
+static consm_status find_ball(bool *found, struct scene *s, const struct problem *p, int64_t centre,
+                              int32_t *distance, const float *expected)
+{
+    consm_status st = CONSM_OK;
+    const struct scene empty = *s;
+    float *row;
+    int64_t reached;
+    *found = false;
+    TRY(NEW(row, p->classes));
+    for (int64_t radius = 2; radius <= LARGEST_RADIUS; radius++) {
+        TRY(measure(distance, &reached, p->graph, centre, radius));
+        if (reached > p->nodes / 2)
+            break;
+        TRY(stage(s, p, distance, centre, NULL));
+        TRY(look(row, s, NULL));
+        *found = equal_rows(row, expected, p->classes);
+        if (*found)
+            break;
+        strike(s);
+        *s = empty;
+    }
+done:
+    mem_free(row);
+    return st;
+}
+
+consm_status scene_open(struct scene *out, const struct consm_model *model,
+                        const struct problem *problem, struct backend *backend, int64_t centre,
+                        const uint64_t *key, const float *mean)
+{
+    consm_status st = CONSM_OK;
+    int32_t *distance = NULL;
+    float *logits = NULL;
+    int64_t reached;
+    bool found = false;
+    *out = (struct scene){.model = model, .backend = backend, .mean = mean};
+    TRY(NEW(distance, problem->nodes));
+    if (!key) {
+        TRY(model_logits(&logits, model, problem, backend));
+        TRY(find_ball(&found, out, problem, centre, distance, logits + centre * problem->classes));
+    }
+    if (!found) {
+        out->whole = true;
+        TRY(measure(distance, &reached, problem->graph, centre, -1));
+        TRY(stage(out, problem, distance, centre, key));
+    }
+done:
+    mem_free(distance);
+    mem_free(logits);
+    if (st < 0)
+        scene_close(out);
+    return st;
+}
+
+/* ---- taking away --------------------------------------------------------- */
+
+/* The scene's graph without what is to be left out. */
+static consm_status thin(struct csr **out, const struct scene *s, const struct occlusion *o)
+{
+    consm_status st = CONSM_OK;
+    int32_t *left = NULL, *right = NULL;
+    float *weight = NULL;
+    int64_t count = 0;
+    *out = NULL;
+    TRY(NEW(left, s->edges));
+    TRY(NEW(right, s->edges));
+    if (s->weight)
+        TRY(NEW(weight, s->edges));
+    for (int64_t e = 0; e < s->edges; e++) {
+        if (o && (e == o->edge || s->left[e] == o->neighbour || s->right[e] == o->neighbour))
+            continue;
+        left[count] = s->left[e];
+        right[count] = s->right[e];
+        if (s->weight)
+            weight[count] = s->weight[e];
+        count++;
+    }
+    TRY(csr_from_edges(out, s->nodes, s->nodes, count, left, right, weight, CSR_UNDIRECTED, NULL));
+done:
+    mem_free(left);
+    mem_free(right);
+    mem_free(weight);
+    return st;
+}
+
+/* Swaps a column of the scene's features with (entries) values kept: those of the column that is
+ * taken away, and back. */
+static void swap_column(struct scene *s, int64_t features, int64_t column, float *kept)
+{
+    int64_t k = 0;
+    if (s->dense) {
+        for (int64_t i = 0; i < s->nodes; i++) {
+            float value = s->dense[i * features + column];
+            s->dense[i * features + column] = kept[i];
+            kept[i] = value;
+        }
+        return;
+    }
+    for (int64_t i = 0; i < s->nodes; i++) {
+        int64_t e = csr_find(s->sparse, i, (int32_t)column);
+        if (e >= 0) {
+            float value = s->sparse->val[e];
+            s->sparse->val[e] = kept[k];
+            kept[k++] = value;
+        }
+    }
+}
+
+/* The centre's logits (c) on a graph over the scene's features as they are. */
+static consm_status evaluate(float *row, struct scene *s, const struct csr *graph)
+{
+    consm_status st = CONSM_OK;
+    const struct consm_model *m = s->model;
+    struct views *views = NULL;
+    float *logits = NULL, *structural = NULL;
+    TRY(views_new(&views, graph));
+    if (s->key) {
+        TRY(NEW(structural, s->nodes * STRUCTURAL_FEATURES));
+        TRY(structural_features(structural, graph, s->key));
+    }
+    struct problem problem = {.nodes = s->nodes,
+                              .features = m->features,
+                              .classes = m->classes,
+                              .graph = graph,
+                              .sparse = structural ? NULL : s->sparse,
+                              .dense = structural ? structural : s->dense,
+                              .views = views};
+    TRY(model_logits(&logits, m, &problem, s->backend));
+    memcpy(row, logits + s->centre * m->classes, (size_t)m->classes * sizeof *row);
+done:
+    views_free(views);
+    mem_free(logits);
+    mem_free(structural);
+    return st;
+}
+
+static consm_status look(float *row, struct scene *s, const struct occlusion *without)
+{
+    consm_status st = CONSM_OK;
+    struct csr *graph = NULL;
+    float *kept = NULL;
+    int64_t column = without ? without->feature : -1;
+    TRY(thin(&graph, s, without));
+    if (column >= 0) {
+        TRY(NEW(kept, s->nodes));
+        for (int64_t i = 0; i < s->nodes; i++)
+            kept[i] = s->dense ? s->mean[column] : 0;
+        swap_column(s, s->model->features, column, kept);
+    }
+    st = evaluate(row, s, graph);
+    if (column >= 0)
+        swap_column(s, s->model->features, column, kept);
+done:
+    csr_free(graph);
+    mem_free(kept);
+    return st;
+}
+
+consm_status scene_probability(float *probability, struct scene *s, const struct occlusion *without)
+{
+    consm_status st = CONSM_OK;
+    float *row;
+    TRY(NEW(row, s->model->classes));
+    TRY(look(row, s, without));
+    model_probabilities(probability, s->model, row, 1);
+done:
+    mem_free(row);
+    return st;
+}

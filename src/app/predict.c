@@ -1,0 +1,214 @@
+/* Predicting with a model on any graph of the same feature space. */
+#include "app/matched.h"
+#include "backends/open.h"
+#include "base/given.h"
+#include "train/session.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- results ------------------------------------------------------------- */
+
+/* Of a graph in parts every rank has the labels of all nodes, and the probabilities of its own. */
+static consm_status share_labels(struct consm_prediction *p, const struct row_share *share)
+{
+    consm_status st = CONSM_OK;
+    if (!share)
+        return CONSM_OK;
+    TRY(share->gather(p->label, sizeof *p->label));
+    TRY(share->gather(p->confidence, sizeof *p->confidence));
+done:
+    return st;
+}
+
+consm_status prediction_new(struct consm_prediction **out, const float *logits,
+                            const struct consm_model *model, const struct problem *problem)
+{
+    consm_status st = CONSM_OK;
+    int64_t nodes = problem->nodes;
+    int32_t classes = problem->classes;
+    struct consm_prediction *p;
+    *out = NULL;
+    TRY(ZNEW(p, 1));
+    p->nodes = nodes;
+    p->classes = classes;
+    TRY(NEW(p->label, nodes));
+    TRY(NEW(p->confidence, nodes));
+    TRY(ZNEW(p->probability, nodes * classes));
+    for (int64_t i = 0; i < nodes; i++) {
+        const float *row = logits + i * classes;
+        if (!problem_here(problem, i))
+            continue;
+        model_probabilities(p->probability + i * classes, model, row, 1);
+        int32_t best = 0;
+        for (int32_t k = 1; k < classes; k++)
+            if (row[k] > row[best])
+                best = k;
+        if (model->decision.made)
+            best = metrics_decide(p->probability + i * classes, classes, &model->decision);
+        if (!isfinite(p->probability[i * classes + best]))
+            TRY(status_fail(CONSM_ENUMERIC,
+                            "node %lld: its probabilities are no numbers; features of this graph "
+                            "or parameters of the model are too large",
+                            (long long)i));
+        p->label[i] = best;
+        p->confidence[i] = p->probability[i * classes + best];
+    }
+    TRY(share_labels(p, problem->graph->share));
+    *out = p;
+    return CONSM_OK;
+done:
+    consm_prediction_free(p);
+    return st;
+}
+
+void consm_prediction_free(struct consm_prediction *prediction)
+{
+    if (!prediction)
+        return;
+    mem_free(prediction->label);
+    mem_free(prediction->confidence);
+    mem_free(prediction->probability);
+    mem_free(prediction->in_set);
+    mem_free(prediction);
+}
+
+/* ---- the calls ----------------------------------------------------------- */
+
+consm_status model_on_dataset(const struct consm_model *model, const struct consm_dataset *dataset,
+                              int threads, model_use_fn use, void *ctx)
+{
+    return model_on_device(model, dataset, NULL, threads, use, ctx);
+}
+
+consm_status model_on_device(const struct consm_model *model, const struct consm_dataset *dataset,
+                             const char *device, int threads, model_use_fn use, void *ctx)
+{
+    consm_status st = CONSM_OK;
+    const struct prepared *prepared;
+    struct matched features = {0};
+    struct backend *backend = NULL;
+    TRY(dataset_prepared(&prepared, dataset));
+    TRY(matched_open(&features, model, prepared));
+    struct problem problem = matched_problem(model, prepared, &features);
+    if (threads == 0 && prepare_is_small(prepared, &model->config))
+        threads = 1;
+    TRY(backend_open(&backend, device, threads));
+    TRY(use(ctx, model, &problem, backend));
+done:
+    backend_close(backend);
+    matched_free(&features, prepared);
+    return st;
+}
+
+consm_status model_prediction(struct consm_prediction **out, const struct consm_model *model,
+                              const struct problem *problem, const float *logits)
+{
+    consm_status st = CONSM_OK;
+    TRY(prediction_new(out, logits, model, problem));
+    TRY(prediction_add_sets(*out, model, problem->graph));
+done:
+    if (st < 0) {
+        consm_prediction_free(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
+static consm_status predict(void *ctx, const struct consm_model *model,
+                            const struct problem *problem, struct backend *backend)
+{
+    consm_status st = CONSM_OK;
+    float *logits = NULL;
+    TRY(model_logits(&logits, model, problem, backend));
+    TRY(model_prediction(ctx, model, problem, logits));
+done:
+    mem_free(logits);
+    return st;
+}
+
+consm_status consm_predict(struct consm_prediction **out, const struct consm_model *model,
+                           const struct consm_dataset *dataset, int threads)
+{
+    return consm_predict_on(out, model, dataset, NULL, threads);
+}
+
+consm_status consm_predict_on(struct consm_prediction **out, const struct consm_model *model,
+                              const struct consm_dataset *dataset, const char *device, int threads)
+{
+    consm_status st = GIVEN(out, model, dataset);
+    if (out)
+        *out = NULL;
+    return st < 0 ? st : model_on_device(model, dataset, device, threads, predict, out);
+}
+
+struct lines {
+    consm_line_fn line;
+    void *ctx;
+};
+
+static consm_status dump_program(void *ctx, const struct consm_model *part, struct session *s)
+{
+    const struct lines *lines = ctx;
+    (void)part;
+    program_dump(s->learner.eval, lines->line, lines->ctx);
+    return CONSM_OK;
+}
+
+static consm_status dump_programs(void *ctx, const struct consm_model *model,
+                                  const struct problem *problem, struct backend *backend)
+{
+    return model_each_session(model, problem, backend, dump_program, ctx);
+}
+
+consm_status consm_model_dump(const struct consm_model *model, const struct consm_dataset *dataset,
+                              consm_line_fn line, void *ctx)
+{
+    consm_status st = GIVEN(model, dataset);
+    struct lines lines = {line, ctx};
+    if (st == CONSM_OK && !line)
+        st = status_fail(CONSM_EINVAL, "consm_model_dump: line is NULL");
+    return st < 0 ? st : model_on_dataset(model, dataset, 1, dump_programs, &lines);
+}
+
+/* The equations on a graph of one lone node ask for the same parameters as on any other. */
+consm_status model_check(const struct consm_model *model, const char *path)
+{
+    consm_status st = CONSM_OK;
+    char message[512];
+    float *zero = NULL;
+    struct csr *graph = NULL;
+    struct views *views = NULL;
+    struct backend *backend = NULL;
+    struct session *s = NULL;
+    int64_t numbers = 0;
+    for (int64_t i = 0; i < model->tensors; i++)
+        numbers += model->tensor[i].rows * model->tensor[i].cols;
+    if (model->features > numbers || model->classes > numbers)
+        return status_fail(CONSM_EFORMAT,
+                           "%s: %lld numbers are too few for %lld features and %d classes", path,
+                           (long long)numbers, (long long)model->features, model->classes);
+    TRY(csr_from_edges(&graph, 1, 1, 0, NULL, NULL, NULL, CSR_UNDIRECTED, NULL));
+    TRY(views_new(&views, graph));
+    TRY(ZNEW(zero, model->features));
+    TRY(backend_open(&backend, NULL, 1));
+    struct problem problem = {.nodes = 1,
+                              .features = model->features,
+                              .classes = model->classes,
+                              .graph = graph,
+                              .dense = zero,
+                              .views = views};
+    if ((st = model_session(&s, model, &problem, backend)) < 0 && st != CONSM_ENOMEM) {
+        snprintf(message, sizeof message, "%s", consm_errmsg());
+        status_fail(CONSM_EFORMAT, "%s: %s", path, message);
+        st = CONSM_EFORMAT;
+    }
+done:
+    session_free(s);
+    backend_close(backend);
+    views_free(views);
+    csr_free(graph);
+    mem_free(zero);
+    return st;
+}

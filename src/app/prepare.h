@@ -1,0 +1,49 @@
+/* From a dataset as its file holds it to what models train on: the cleaned graph, its views, and a
+ * problem per split. */
+#ifndef APP_PREPARE_H
+#define APP_PREPARE_H
+
+#include "data/dataset.h"
+#include "train/train.h"
+
+struct prepared {
+    const struct dataset *data;
+    struct csr *graph;       /* undirected, no loops, no repeats */
+    struct row_share *share; /* of a graph in parts, or NULL … */
+    int64_t *cut;            /* … and all ranks' */
+    struct csr *sparse;      /* of such a graph, its features with their transpose, or NULL … */
+    struct row_share *columns;
+    int64_t *column_cut; /* … which is spread by columns */
+    struct edge_facts facts;
+    struct views *views;
+    float *structural; /* (n, STRUCTURAL_FEATURES) for sets without features, or NULL … */
+    float *measured; /* … and (2, STRUCTURAL_FEATURES) its shift and scale, of a graph in parts */
+};
+
+/* The dataset must outlive what is made of it. A set without labels is refused. */
+consm_status prepare(struct prepared *out, const struct dataset *d);
+/* The same without asking for labels, for predictions. */
+consm_status prepare_graph(struct prepared *out, const struct dataset *d);
+void prepare_free(struct prepared *p);
+
+/* Structural features of a prepared set, whether or not it has features of its own; (n,
+ * STRUCTURAL_FEATURES), of a graph in parts the rows of the share. */
+consm_status prepare_structural(float **out, const struct prepared *p);
+void prepare_structural_free(float *structural, const struct prepared *p);
+
+/* The numbers of node ids from which structural features are drawn; (n), the caller's to free. */
+consm_status prepare_keys(uint64_t **out, const struct dataset *d);
+
+/* Whether an epoch is so little work that threads would spend it waiting for each other. */
+bool prepare_is_small(const struct prepared *p, const struct config *c);
+
+/* A folder of parts (data/readers/parts.h): this rank's share of its rows, looked at. */
+consm_status prepare_parts(struct prepared *out, const struct dataset *d);
+
+/* CONSM_EINVAL, naming what asks, where a graph is in parts. */
+consm_status prepare_whole(const struct prepared *p, const char *who);
+
+/* The problem of one split; role (n) must outlive it. */
+struct problem prepare_problem(const struct prepared *p, const uint8_t *role);
+
+#endif

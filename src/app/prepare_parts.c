@@ -1,0 +1,146 @@
+/* A graph of which every rank has a share of the rows. Ranges of rows with about as many entries
+ * each; a rank looks at its own and at nothing else, and together they have looked at all. */
+#include "app/prepare.h"
+
+#include "backends/ranks.h"
+#include "data/readers/parts.h"
+#include "graph/cut.h"
+#include "graph/shared.h"
+#include <string.h>
+
+/* A sum over entries that is 0 when every entry (r, c) has its mirror (c, r) with the same weight,
+ * and then only, as far as 64 bits can tell. */
+static uint64_t one_sided(const struct csr *a)
+{
+    uint64_t sum = 0;
+    for (int64_t r = a->share->low; r < a->share->high; r++)
+        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++) {
+            int64_t c = a->col[k], low = r < c ? r : c, high = r < c ? c : r;
+            union {
+                float value;
+                uint32_t bits;
+            } weight = {.value = a->val ? a->val[k] : 1};
+            uint64_t h = ((uint64_t)low << 32 | (uint64_t)high) * 0x9e3779b97f4a7c15u;
+            h = (h ^ h >> 29 ^ weight.bits) * 0xbf58476d1ce4e5b9u;
+            h ^= h >> 32;
+            sum += r < c ? h : -h;
+        }
+    return sum;
+}
+
+/* Who owns which rows: as the share that was read says, or ranges with about as many entries. */
+static consm_status cut_parts(int64_t *cut, const struct dataset *d)
+{
+    consm_status st = CONSM_OK;
+    const struct csr *rows = d->rows;
+    int64_t n = rows->rows, *weight = NULL, borders;
+    const int64_t *border;
+    if (d->share) {
+        memcpy(cut, d->share->cut, (size_t)(ranks_size() + 1) * sizeof *cut);
+        return CONSM_OK;
+    }
+    TRY(NEW(weight, n + 1));
+    for (int64_t r = 0; r <= n; r++)
+        weight[r] = rows->start[r] + r;
+    cut_rows(cut, weight, n, ranks_size());
+    TRY(parts_borders(&border, &borders, d));
+    cut_snap(cut, weight, n, ranks_size(), border, borders);
+done:
+    mem_free(weight);
+    return st;
+}
+
+static consm_status take_share(struct prepared *out, const struct dataset *d)
+{
+    consm_status st = CONSM_OK;
+    const struct csr *rows = d->rows;
+    int64_t *cut = NULL;
+    TRY(NEW(cut, ranks_size() + 1));
+    TRY(cut_parts(cut, d));
+    TRY(ranks_settle(0, NULL));
+    TRY(ranks_settle(rows->rows, cut));
+    TRY(NEW(out->share, 1));
+    *out->share = (struct row_share){.low = cut[ranks_rank()],
+                                     .high = cut[ranks_rank() + 1],
+                                     .gather = ranks_gather,
+                                     .parts = ranks_size(),
+                                     .part = ranks_rank(),
+                                     .cut = cut,
+                                     .swap = ranks_swap,
+                                     .total = ranks_total,
+                                     .want = ranks_want};
+    out->cut = cut;
+    cut = NULL;
+    TRY(ZNEW(out->graph, 1));
+    *out->graph = *rows;
+    out->graph->borrowed = true;
+    out->graph->share = out->share;
+    out->facts = (struct edge_facts){.stored = d->edges, .kept = rows->nnz};
+done:
+    mem_free(cut);
+    return st;
+}
+
+/* Sparse features: the rows of this rank's nodes, and the transpose by ranges of columns with about
+ * as many entries each. Programs know who owns what by the number of rows alone: as many columns as
+ * nodes are shared out like nodes. */
+static consm_status take_features(struct prepared *out, const struct dataset *d)
+{
+    consm_status st = CONSM_OK;
+    int64_t f = d->features, *start = NULL, *cut;
+    int ranks = ranks_size(), me = ranks_rank();
+    if (!d->sparse)
+        return CONSM_OK;
+    TRY(ZNEW(out->sparse, 1));
+    *out->sparse = *d->sparse;
+    out->sparse->borrowed = true;
+    out->sparse->t = NULL;
+    out->sparse->t_entry = NULL;
+    out->sparse->share = out->share;
+    TRY(NEW(start, f + 1));
+    TRY(NEW(out->column_cut, ranks + 1));
+    cut = out->column_cut;
+    TRY(csr_share_columns(start, out->sparse));
+    for (int64_t c = 0; c <= f; c++)
+        start[c] += c;
+    cut_rows(cut, start, f, ranks);
+    if (f == d->nodes)
+        memcpy(cut, out->cut, (size_t)(ranks + 1) * sizeof *cut);
+    else
+        TRY(ranks_settle(f, cut));
+    TRY(NEW(out->columns, 1));
+    *out->columns = *out->share;
+    out->columns->low = cut[me];
+    out->columns->high = cut[me + 1];
+    out->columns->cut = cut;
+    TRY(csr_share_turn(out->sparse, out->columns));
+done:
+    mem_free(start);
+    return st;
+}
+
+consm_status prepare_parts(struct prepared *out, const struct dataset *d)
+{
+    consm_status st = CONSM_OK;
+    TRY(ranks_agree_text("a folder with the seal", d->sha256));
+    TRY(take_share(out, d));
+    st = parts_check_rows(d, out->share->low, out->share->high);
+    TRY(share_status(out->share, st, out->share->low)); /* one speaks for all */
+    if (ranks_total(one_sided(out->graph)) != 0)
+        TRY(status_fail(CONSM_EFORMAT,
+                        "%s: rows.safetensors has an edge in one direction only: expected the "
+                        "file that `consm partition` wrote",
+                        d->name));
+    TRY(take_features(out, d));
+done:
+    return st;
+}
+
+consm_status prepare_whole(const struct prepared *p, const char *who)
+{
+    if (!p->graph->share)
+        return CONSM_OK;
+    return status_fail(
+        CONSM_EINVAL, "%s: %s needs the whole graph, and this one is in parts: %s", p->data->name,
+        who, p->data->share ? "leave --in-parts out" : "give it graph.safetensors of its folder");
+}

@@ -1,0 +1,402 @@
+/* report.html of one training run: how good, class by class, how calibrated, and the graph with
+ * what was predicted. */
+#include "app/report_parts.h"
+#include "base/given.h"
+#include "base/number.h"
+#include "stats/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const role_name[] = {"", "training", "validation", "test"};
+
+/* The same in the headline: a figure from the nodes that chose is named so. */
+static const char *const headline_name[] = {
+    "", "training", "validation nodes, which chose: optimistic", "test nodes"};
+
+enum consm_role report_role(const struct consm_model *m)
+{
+    return consm_model_metrics(m, CONSM_TEST)->nodes ? CONSM_TEST : CONSM_VALIDATION;
+}
+
+static const struct consm_metrics *first_metrics(const struct consm_model *m)
+{
+    return consm_model_metrics(m, report_role(m));
+}
+
+static void percent(char text[32], double value)
+{
+    snprintf(text, 32, isnan(value) ? "–" : "%.1f %%", 100 * value);
+}
+
+/* The class that the metric speaks of. */
+static void add_rare(struct report *r, const struct consm_model *m)
+{
+    const struct consm_metrics *x = first_metrics(m);
+    char text[160], value[32], name[24];
+    if (!m->positive || !x->nodes)
+        return;
+    const struct consm_class_metrics *of = consm_metrics_class(x, m->positive - 1);
+    percent(value, of->average_precision);
+    number_print(text, sizeof text, "of %.60s; chance is %.1f %%",
+                 consm_model_class(m, m->positive - 1, name),
+                 100 * (double)of->support / (double)x->nodes);
+    report_fact(r, value, "average precision", text);
+}
+
+/* What nobody should have to look for: classes that are never said. */
+static void add_warnings(struct report *r, const struct consm_model *m)
+{
+    const struct consm_metrics *x = first_metrics(m);
+    char text[320], name[24];
+    for (int32_t k = 0; k < m->classes && x->nodes; k++) {
+        const struct consm_class_metrics *of = consm_metrics_class(x, k);
+        if (of->support == 0 || of->predicted > 0)
+            continue;
+        snprintf(text, sizeof text,
+                 "Beware: no node was said to be %.100s, though %lld of %lld are.",
+                 consm_model_class(m, k, name), (long long)of->support, (long long)x->nodes);
+        report_summary(r, text);
+    }
+    if (m->decision.made) {
+        number_print(
+            text, sizeof text,
+            "%.100s is said where its probability is %.4g or more: precision %.3f, recall %.3f "
+            "on validation.",
+            consm_model_class(m, m->decision.positive, name), m->decision.threshold,
+            m->decision.precision, m->decision.recall);
+        report_summary(r, text);
+    }
+}
+
+static void add_summary(struct report *r, const struct consm_model *m)
+{
+    const struct consm_metrics *best = first_metrics(m);
+    char text[320], value[32];
+    percent(value, best->accuracy);
+    snprintf(text, sizeof text, "of %lld %s", (long long)best->nodes,
+             headline_name[report_role(m)]);
+    report_fact(r, value, "accuracy", text);
+    add_rare(r, m);
+    percent(value, best->macro_f1);
+    report_fact(r, value, "macro-F1", "mean over classes");
+    percent(value, best->balanced_accuracy);
+    report_fact(r, value, "balanced accuracy", "mean recall");
+    snprintf(text, sizeof text,
+             "%s was trained on %lld labelled nodes of %s; %lld validated%s, %lld tested. Of %lld "
+             "epochs, number %lld was best on validation, by %s.",
+             m->def->name, (long long)m->count[SPLIT_TRAIN], m->dataset,
+             (long long)m->count[SPLIT_VAL], m->held_out ? " (held out of the labels)" : "",
+             (long long)m->count[SPLIT_TEST], (long long)m->result.epochs,
+             (long long)m->result.best_epoch, config_names_metric[m->config.metric]);
+    report_summary(r, text);
+    add_warnings(r, m);
+    if (m->ensemble.runs) {
+        static const char *const made[] = {"the best of them alone", "their average",
+                                           "a greedy selection"};
+        snprintf(text, sizeof text,
+                 "It is an ensemble: of %lld runs validation chose %s, %lld of %lld members.",
+                 (long long)m->ensemble.runs, made[m->ensemble.rule], (long long)m->ensemble.picked,
+                 (long long)m->ensemble.pool);
+        report_summary(r, text);
+    }
+    if (m->structural)
+        report_summary(r, "The data has no features; structural ones (degrees, neighbours' "
+                          "degrees, random walks) were built.");
+}
+
+static consm_status add_roles(struct report *r, const struct consm_model *m)
+{
+    consm_status st = CONSM_OK;
+    struct table *t;
+    TRY(table_new(&t, "metrics", "Figures by role"));
+    table_column(t, "Nodes", TABLE_LEFT, NULL);
+    table_column(t, "Count", TABLE_RIGHT, NULL);
+    table_column(t, "Accuracy", TABLE_RIGHT, NULL);
+    table_column(t, "Macro-F1", TABLE_RIGHT, "mean F1 over classes");
+    table_column(t, "Balanced", TABLE_RIGHT, "mean recall over classes");
+    table_column(t, "ROC-AUC", TABLE_RIGHT, "one class against the rest, mean");
+    table_column(t, "Avg. precision", TABLE_RIGHT, "one class against the rest, mean");
+    table_column(t, "ECE", TABLE_RIGHT, "expected calibration error, 15 bins");
+    for (enum consm_role role = CONSM_TRAIN; role <= CONSM_TEST; role++) {
+        const struct consm_metrics *x = consm_model_metrics(m, role);
+        if (x->nodes == 0)
+            continue;
+        table_row(t);
+        table_text(t, role_name[role]);
+        table_number(t, (double)x->nodes, 0);
+        table_number(t, x->accuracy, 4);
+        table_number(t, x->macro_f1, 4);
+        table_number(t, x->balanced_accuracy, 4);
+        table_number(t, x->roc_auc, 4);
+        table_number(t, x->average_precision, 4);
+        table_number(t, x->ece, 4);
+    }
+    report_table(r, t);
+done:
+    return st;
+}
+
+static consm_status add_classes(struct report *r, const struct consm_model *m)
+{
+    consm_status st = CONSM_OK;
+    const struct consm_metrics *x = first_metrics(m);
+    struct table *t;
+    char buffer[24];
+    TRY(table_new(&t, "classes", "Class by class"));
+    table_column(t, "Class", TABLE_LEFT, NULL);
+    table_column(t, "Nodes", TABLE_RIGHT, "that are of the class");
+    table_column(t, "Predicted", TABLE_RIGHT, "that are said to be");
+    table_column(t, "Precision", TABLE_RIGHT, NULL);
+    table_column(t, "Recall", TABLE_RIGHT, NULL);
+    table_column(t, "F1", TABLE_RIGHT, NULL);
+    table_column(t, "ROC-AUC", TABLE_RIGHT, NULL);
+    table_column(t, "Avg. precision", TABLE_RIGHT, NULL);
+    for (int32_t k = 0; k < m->classes; k++) {
+        const struct consm_class_metrics *of = consm_metrics_class(x, k);
+        table_row(t);
+        table_text(t, consm_model_class(m, k, buffer));
+        table_number(t, (double)of->support, 0);
+        table_number(t, (double)of->predicted, 0);
+        table_number(t, of->precision, 4);
+        table_number(t, of->recall, 4);
+        table_number(t, of->f1, 4);
+        table_number(t, of->roc_auc, 4);
+        table_number(t, of->average_precision, 4);
+    }
+    report_table(r, t);
+done:
+    return st;
+}
+
+static consm_status add_confusion(struct report *r, const struct consm_model *m)
+{
+    enum { MOST = 30 };
+    consm_status st = CONSM_OK;
+    int64_t count[MOST * MOST];
+    struct table *t;
+    char buffer[24];
+    if (m->classes > MOST)
+        return CONSM_OK;
+    consm_metrics_confusion(count, first_metrics(m));
+    TRY(table_new(&t, "confusion", "Confusion: true class by row, predicted class by column"));
+    table_column(t, "Class", TABLE_LEFT, NULL);
+    for (int32_t k = 0; k < m->classes; k++)
+        table_column(t, consm_model_class(m, k, buffer), TABLE_RIGHT, NULL);
+    for (int32_t i = 0; i < m->classes; i++) {
+        table_row(t);
+        table_text(t, consm_model_class(m, i, buffer));
+        for (int32_t j = 0; j < m->classes; j++)
+            table_number(t, (double)count[i * m->classes + j], 0);
+    }
+    report_table(r, t);
+done:
+    return st;
+}
+
+/* How many of the first k are of a class. */
+static consm_status add_first(struct report *r, const struct consm_model *m)
+{
+    consm_status st = CONSM_OK;
+    const struct consm_top *top;
+    int32_t k = m->positive - 1;
+    struct table *t;
+    char title[160], name[24];
+    int64_t count = k < 0 ? 0 : consm_metrics_top(&top, first_metrics(m), k);
+    if (count == 0)
+        return CONSM_OK;
+    snprintf(title, sizeof title, "The nodes most probably %.80s", consm_model_class(m, k, name));
+    TRY(table_new(&t, "first", title));
+    table_column(t, "The first", TABLE_RIGHT, NULL);
+    table_column(t, "Right", TABLE_RIGHT, "how many of them are");
+    table_column(t, "Precision", TABLE_RIGHT, NULL);
+    table_column(t, "Recall", TABLE_RIGHT, "share of the class among them");
+    for (int64_t i = 0; i < count; i++) {
+        table_row(t);
+        table_number(t, (double)top[i].k, 0);
+        table_number(t, top[i].precision * (double)top[i].k, 0);
+        table_number(t, top[i].precision, 4);
+        table_number(t, top[i].recall, 4);
+    }
+    report_table(r, t);
+done:
+    return st;
+}
+
+/* What is known of confidence: one number for one set of nodes, the one that the figure shows. */
+static void describe_calibration(char *text, size_t size, const struct consm_model *m)
+{
+    double validation = consm_model_metrics(m, CONSM_VALIDATION)->ece,
+           shown = first_metrics(m)->ece;
+    size_t used = (size_t)number_print(text, size,
+                                       "Logits are divided by the temperature %.3f, fitted on "
+                                       "validation. ",
+                                       m->temperature);
+    if (isfinite(validation) && report_role(m) == CONSM_TEST)
+        used +=
+            (size_t)number_print(text + used, size - used,
+                                 "Its expected calibration error went from %.4f to %.4f there. ",
+                                 m->ece_before, validation);
+    if (isfinite(shown))
+        used += (size_t)number_print(text + used, size - used,
+                                     "On the %s nodes, which the figure shows, it is %.4f.",
+                                     role_name[report_role(m)], shown);
+    else
+        used += (size_t)number_print(text + used, size - used,
+                                     "The calibration error is unknown: %lld %s nodes are too few.",
+                                     (long long)first_metrics(m)->nodes, role_name[report_role(m)]);
+    if (m->doubt > 0)
+        number_print(
+            text + used, size - used,
+            " Every probability is drawn towards the others by %.1f %%, because so few nodes "
+            "validated.",
+            100 * m->doubt);
+}
+
+/* What the prediction sets promise, and what they kept on test nodes. */
+static void describe_sets(char *text, size_t size, const struct consm_model *m)
+{
+    size_t used = (size_t)snprintf(
+        text, size,
+        isfinite(m->sets.threshold)
+            ? " Prediction sets hold the true class with a chance of at least %g; %lld validation "
+              "labels that selected nothing calibrated them."
+            : " Coverage %g cannot be promised with %lld calibrating labels: every prediction set "
+              "holds every class.",
+        m->sets.coverage, (long long)m->sets.calibrated);
+    if (isfinite(m->covered) && isfinite(m->sets.threshold))
+        snprintf(text + used, size - used,
+                 " Of the test nodes' sets %.1f %% do, with %.2f classes each.", 100 * m->covered,
+                 m->set_size);
+}
+
+static consm_status add_calibration(struct report *r, const struct consm_model *m,
+                                    const struct consm_prediction *p, const struct dataset *d,
+                                    const uint8_t *role)
+{
+    consm_status st = CONSM_OK;
+    static const char *const series[] = {"after scaling"};
+    struct stats_reliability bins;
+    struct figure *f = NULL;
+    float *probability = NULL;
+    uint8_t *right = NULL;
+    char text[1000];
+    int64_t n = 0;
+    TRY(NEW(probability, p->nodes));
+    TRY(NEW(right, p->nodes));
+    for (int64_t i = 0; i < p->nodes; i++)
+        if (role[i] == report_role(m) && d->label[i] >= 0) {
+            probability[n] = fminf(p->confidence[i], 1);
+            right[n++] = p->label[i] == d->label[i];
+        }
+    describe_calibration(text, sizeof text, m);
+    if (m->sets.coverage > 0)
+        describe_sets(text + strlen(text), sizeof text - strlen(text), m);
+    report_section(r, "Confidence", text);
+    report_in_columns(r);
+    if (n == 0 || isnan(first_metrics(m)->ece)) /* bars of two nodes would be drawn for nothing */
+        goto done;
+    TRY(stats_reliability(&bins, probability, right, n, 15));
+    bins.ece = first_metrics(m)->ece; /* the same bins, closed at the other end */
+    struct reliability_chart chart = {
+        .words = {"reliability", "Confidence against how often it is right",
+                  "On the dotted line confidence means what it says.", NULL},
+        .x_label = "Confidence",
+        .y_label = "Share that is right",
+        .series = series,
+        .bins = &bins,
+        .series_count = 1};
+    TRY(figure_reliability(&f, &chart));
+    report_figure(r, f);
+done:
+    mem_free(probability);
+    mem_free(right);
+    return st;
+}
+
+/* The graph with its labels and predictions, one node's surroundings at a time. */
+static consm_status add_graph(struct report *r, const struct report_input *in)
+{
+    consm_status st = CONSM_OK;
+    const struct dataset *d = in->data;
+    struct csr *graph = NULL;
+    float *score = NULL;
+    TRY(dataset_graph(&graph, d, NULL));
+    TRY(trust_by_entry(&score, in->scores, graph));
+    struct graph_view view = {.name = d->name,
+                              .nodes = d->nodes,
+                              .start = graph->start,
+                              .col = graph->col,
+                              .score = score,
+                              .threshold = trust_threshold(in->scores),
+                              .label = d->label,
+                              .predicted = in->run->prediction->label,
+                              .role = in->run->roles.role,
+                              .node_name = (const char *const *)d->node_id,
+                              .class_name = (const char *const *)d->class_name,
+                              .classes = d->classes};
+    report_section(
+        r, "The graph",
+        "Choose a node to see its neighbours, their classes, and how far each edge is trusted.");
+    report_graph(r, &view);
+done:
+    mem_free(score);
+    csr_free(graph);
+    return st;
+}
+
+consm_status report_run(const char *path, const struct report_input *in)
+{
+    consm_status st = CONSM_OK;
+    const struct trained_run *run = in->run;
+    const struct consm_model *model = run->model;
+    struct report *r = NULL;
+    char title[300];
+    snprintf(title, sizeof title, "%.100s on %.150s", model->def->name, model->dataset);
+    TRY(report_new(&r, title));
+    report_about(r, "version", model->version);
+    report_about(r, "split", model->split);
+    add_summary(r, model);
+    report_section(r, "How good", NULL);
+    TRY(add_roles(r, model));
+    TRY(add_confusion(r, model)); /* beside the first: both are narrow */
+    TRY(add_classes(r, model));
+    TRY(add_first(r, model));
+    TRY(report_add_curves(r, model));
+    TRY(report_add_learning(r, in));
+    TRY(add_calibration(r, model, run->prediction, in->data, run->roles.role));
+    TRY(report_add_uncertain(r, in));
+    TRY(report_add_trust(r, in));
+    TRY(add_graph(r, in));
+    if (in->command)
+        report_command(r, in->command);
+    if (model->data_sha256[0])
+        report_hash(r, model->dataset, model->data_sha256);
+    TRY(report_write_html(r, path));
+done:
+    report_free(r);
+    return st;
+}
+
+consm_status consm_report_write(const char *path, const struct consm_model *model,
+                                const struct consm_dataset *dataset,
+                                const struct consm_options *options)
+{
+    consm_status st = CONSM_OK;
+    struct trained_run run = {.model = (struct consm_model *)model}; /* only read */
+    struct consm_edge_scores *scores = NULL;
+    const struct prepared *prepared;
+    TRY(GIVEN(path, model, dataset, options));
+    TRY(options_roles(&run.roles, dataset, options));
+    TRY(consm_predict(&run.prediction, model, dataset, options->threads));
+    TRY(dataset_prepared(&prepared, dataset));
+    TRY(prepare_whole(prepared, "a report"));
+    TRY(consm_score_edges(&scores, model, dataset, options->threads));
+    TRY(report_run(path, &(struct report_input){&run, dataset->data, scores, NULL, NULL}));
+done:
+    roles_free(&run.roles);
+    consm_prediction_free(run.prediction);
+    consm_edge_scores_free(scores);
+    return st;
+}

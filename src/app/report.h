@@ -1,0 +1,24 @@
+/* report.html of one training run, for the command and for consm_report_write(). */
+#ifndef APP_REPORT_H
+#define APP_REPORT_H
+
+#include "app/objects.h"
+
+/* How a run learned: its last epochs' numbers would hide the way there. */
+struct train_curve {
+    double *epoch, *loss, *score; /* (count) the last by the run's metric, on validation */
+    int64_t count;
+    size_t room[3];
+};
+
+/* What a report is made from; nothing is owned. */
+struct report_input {
+    const struct trained_run *run;
+    const struct dataset *data;
+    const struct consm_edge_scores *scores;
+    const struct train_curve *curve; /* may be NULL */
+    const char *command;             /* what the page says makes it again, or NULL */
+};
+consm_status report_run(const char *path, const struct report_input *in);
+
+#endif

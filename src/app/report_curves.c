@@ -1,0 +1,201 @@
+/* The report's curves: how the run learned, what a threshold would lead to; and whom to ask about.
+ */
+#include "app/report_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+consm_status report_add_learning(struct report *r, const struct report_input *in)
+{
+    consm_status st = CONSM_OK;
+    const struct train_curve *c = in->curve;
+    const struct consm_model *m = in->run->model;
+    struct figure *loss = NULL, *score = NULL;
+    if (!c || c->count < 2)
+        return CONSM_OK;
+    struct figure_series lost = {
+        .name = "training loss", .x = c->epoch, .y = c->loss, .n = c->count};
+    struct figure_series judged = {
+        .name = "validation", .x = c->epoch, .y = c->score, .n = c->count, .strong = true};
+    struct figure_rule best = {.label = "kept", .at = (double)m->result.best_epoch};
+    struct line_chart chart = {
+        .words = {"loss", "Learning: the loss", "Of every epoch, on the training nodes.", NULL},
+        .x = {.label = "Epoch"},
+        .y = {.label = "Loss"},
+        .series = &lost,
+        .series_count = 1};
+    TRY(figure_line(&loss, &chart));
+    report_figure(r, loss);
+    chart.words = (struct figure_words){"learning", "Learning: validation",
+                                        "By the metric that every choice goes by.", NULL};
+    chart.y = (struct figure_axis){.label = config_names_metric[m->config.metric]};
+    chart.series = &judged;
+    chart.rule = &best;
+    chart.rules = m->members ? 0 : 1;
+    if (m->count[SPLIT_VAL]) {
+        TRY(figure_line(&score, &chart));
+        report_figure(r, score);
+    }
+done:
+    return st;
+}
+
+/* ---- precision, recall, false alarms ------------------------------------- */
+
+enum { MOST_CLASSES = 8 };
+
+/* Places of a chart's lines, and the lines. */
+struct drawn {
+    double x[MOST_CLASSES][RANK_POINTS + 1], y[MOST_CLASSES][RANK_POINTS + 1];
+    char name[MOST_CLASSES][24];
+    struct figure_series series[MOST_CLASSES];
+    int count;
+};
+
+static void draw_class(struct drawn *d, const struct consm_model *m, int32_t k, bool roc)
+{
+    const struct consm_curve_point *point;
+    int64_t n = consm_metrics_curve(&point, consm_model_metrics(m, report_role(m)), k);
+    int at = d->count;
+    if (n == 0)
+        return;
+    d->x[at][0] = 0;
+    d->y[at][0] = roc ? 0 : point[0].precision;
+    for (int64_t i = 0; i < n; i++) {
+        d->x[at][i + 1] = roc ? point[i].false_positive_rate : point[i].recall;
+        d->y[at][i + 1] = roc ? point[i].recall : point[i].precision;
+    }
+    d->series[at] = (struct figure_series){.name = consm_model_class(m, k, d->name[at]),
+                                           .x = d->x[at],
+                                           .y = d->y[at],
+                                           .n = n + 1,
+                                           .strong = k == m->positive - 1};
+    d->count++;
+}
+
+static consm_status add_curves(struct report *r, const struct consm_model *m, struct drawn *d,
+                               bool roc)
+{
+    consm_status st = CONSM_OK;
+    struct figure *f = NULL;
+    d->count = 0;
+    for (int32_t k = 0; k < m->classes && d->count < MOST_CLASSES; k++)
+        if (!m->positive || k == m->positive - 1)
+            draw_class(d, m, k, roc);
+    if (d->count == 0)
+        return CONSM_OK;
+    struct line_chart chart = {
+        .words = {roc ? "roc" : "precision-recall",
+                  roc ? "Found, and false alarms (ROC)" : "Precision by recall",
+                  roc ? "For every threshold: the share of a class that is found, by the share of "
+                        "all others that is taken for it."
+                      : "For every threshold: how many of those said to be of a class are, by the "
+                        "share of the class that is found.",
+                  NULL},
+        .x = {.label = roc ? "False alarms" : "Recall", .fixed = true, .high = 1},
+        .y = {.label = roc ? "Found" : "Precision", .fixed = true, .high = 1},
+        .series = d->series,
+        .series_count = d->count};
+    TRY(figure_line(&f, &chart));
+    report_figure(r, f);
+done:
+    return st;
+}
+
+/* Of the class the metric speaks of, else of the first eight. */
+consm_status report_add_curves(struct report *r, const struct consm_model *m)
+{
+    consm_status st = CONSM_OK;
+    struct drawn *d = NULL;
+    TRY(ZNEW(d, 1));
+    TRY(add_curves(r, m, d, false));
+    TRY(add_curves(r, m, d, true));
+done:
+    mem_free(d);
+    return st;
+}
+
+/* ---- whom to ask about --------------------------------------------------- */
+
+struct doubtful {
+    float confidence;
+    int64_t node;
+};
+
+static int least_first(const void *a, const void *b)
+{
+    const struct doubtful *x = a, *y = b;
+    if (x->confidence != y->confidence)
+        return x->confidence > y->confidence ? 1 : -1;
+    return x->node > y->node ? 1 : -1;
+}
+
+/* The most probable class beside the one that is said. */
+static int32_t runner_up(const float *p, int32_t classes, int32_t said)
+{
+    int32_t best = -1;
+    for (int32_t k = 0; k < classes; k++)
+        if (k != said && (best < 0 || p[k] > p[best]))
+            best = k;
+    return best;
+}
+
+static void add_doubtful(struct table *t, const struct report_input *in, int64_t i)
+{
+    const struct consm_prediction *p = in->run->prediction;
+    const float *row = p->probability + i * p->classes;
+    int32_t second = runner_up(row, p->classes, p->label[i]);
+    char id[24], name[24];
+    table_row(t);
+    table_text(t, dataset_node_id(in->data, i, id));
+    table_text(t, dataset_class_name(in->data, p->label[i], name));
+    table_number(t, (double)p->confidence[i], 4);
+    table_text(t, second < 0 ? "" : dataset_class_name(in->data, second, name));
+    table_number(t, second < 0 ? 0 : (double)row[second], 4);
+}
+
+/* Where everything is labelled, those that did not train are the ones to look at. */
+static int64_t doubtful_of(struct doubtful *list, const struct report_input *in, bool labelled)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < in->run->prediction->nodes; i++)
+        if (labelled ? in->run->roles.role[i] != SPLIT_TRAIN : in->data->label[i] < 0)
+            list[count++] = (struct doubtful){in->run->prediction->confidence[i], i};
+    return count;
+}
+
+/* A label for one of these would tell the model most. */
+consm_status report_add_uncertain(struct report *r, const struct report_input *in)
+{
+    enum { LISTED = 15 };
+    consm_status st = CONSM_OK;
+    const struct consm_prediction *p = in->run->prediction;
+    struct doubtful *list = NULL;
+    struct table *t;
+    int64_t count = 0;
+    if (p->classes < 2)
+        return CONSM_OK;
+    TRY(NEW(list, p->nodes));
+    count = doubtful_of(list, in, false);
+    bool labelled = count == 0;
+    if (labelled)
+        count = doubtful_of(list, in, true);
+    if (count == 0)
+        goto done;
+    qsort(list, (size_t)count, sizeof *list, least_first);
+    TRY(table_new(&t, "uncertain",
+                  labelled ? "The most uncertain nodes that did not train"
+                           : "The most uncertain nodes without a label"));
+    table_column(t, "Node", TABLE_LEFT, NULL);
+    table_column(t, "Said to be", TABLE_LEFT, NULL);
+    table_column(t, "Confidence", TABLE_RIGHT, NULL);
+    table_column(t, "or", TABLE_LEFT, "the next class");
+    table_column(t, "with", TABLE_RIGHT, "its probability");
+    for (int64_t i = 0; i < LISTED && i < count; i++)
+        add_doubtful(t, in, list[i].node);
+    report_table(r, t);
+done:
+    mem_free(list);
+    return st;
+}

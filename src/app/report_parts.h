@@ -1,0 +1,24 @@
+/* report.html of one training run: its parts, one file each. */
+#ifndef APP_REPORT_PARTS_H
+#define APP_REPORT_PARTS_H
+
+#include "app/report.h"
+#include "report/html.h"
+
+/* Test where there is such a node, else validation. */
+enum consm_role report_role(const struct consm_model *m);
+
+/* report_trust.c: the section on trust; nothing for a graph without edges. */
+consm_status report_add_trust(struct report *r, const struct report_input *in);
+/* The score from which on edges are kept. */
+double trust_threshold(const struct consm_edge_scores *s);
+/* The scores once for each entry of the cleaned graph (nnz), the caller's to free. */
+consm_status trust_by_entry(float **out, const struct consm_edge_scores *s,
+                            const struct csr *graph);
+
+/* report_curves.c: learning, precision by recall and ROC; the most uncertain nodes. */
+consm_status report_add_learning(struct report *r, const struct report_input *in);
+consm_status report_add_curves(struct report *r, const struct consm_model *m);
+consm_status report_add_uncertain(struct report *r, const struct report_input *in);
+
+#endif

@@ -1,0 +1,215 @@
+/* The report's part on trust: how much of it there is, which edges have the most and the least, and
+ * what it is made of. */
+#include "app/report_parts.h"
+
+#include "base/number.h"
+#include "match/trust.h"
+#include "train/consm/consm.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LISTED = 10, BINS = 10 };
+
+double trust_threshold(const struct consm_edge_scores *s)
+{
+    double least = INFINITY;
+    for (int64_t e = 0; e < s->edges; e++)
+        if (s->kept[e] && (double)s->score[e] < least)
+            least = (double)s->score[e];
+    return isinf(least) ? 1 : least;
+}
+
+consm_status trust_by_entry(float **out, const struct consm_edge_scores *s, const struct csr *graph)
+{
+    consm_status st = CONSM_OK;
+    int64_t *fill = NULL;
+    *out = NULL;
+    TRY(NEW(*out, graph->nnz));
+    TRY(NEW(fill, graph->rows));
+    for (int64_t i = 0; i < graph->rows; i++)
+        fill[i] = graph->start[i];
+    /* Edges come by their smaller end, then by their larger one: so do the entries of every row. */
+    for (int64_t e = 0; e < s->edges; e++) {
+        (*out)[fill[s->from[e]]++] = s->score[e];
+        (*out)[fill[s->to[e]]++] = s->score[e];
+    }
+done:
+    mem_free(fill);
+    if (st < 0) {
+        mem_free(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
+static consm_status add_histogram(struct report *r, const struct consm_edge_scores *s)
+{
+    consm_status st = CONSM_OK;
+    static const char *const series[] = {"kept", "dropped"};
+    static const char *const bin[BINS] = {"0.0", "0.1", "0.2", "0.3", "0.4",
+                                          "0.5", "0.6", "0.7", "0.8", "0.9"};
+    double count[BINS * 2] = {0};
+    struct figure *f = NULL;
+    for (int64_t e = 0; e < s->edges; e++) {
+        int at = (int)((double)s->score[e] * BINS);
+        at = at < 0 ? 0 : at >= BINS ? BINS - 1 : at;
+        count[at * 2 + !s->kept[e]]++;
+    }
+    struct bar_chart chart = {
+        .words = {"trust", "How much edges are trusted",
+                  "Trust is the chance that both ends are of one class.", NULL},
+        .y = {.label = "Edges", .from_zero = true},
+        .group_label = "Trust, from … on",
+        .group = bin,
+        .series = series,
+        .groups = BINS,
+        .series_count = 2,
+        .value = count,
+    };
+    TRY(figure_bar(&f, &chart));
+    report_figure(r, f);
+done:
+    return st;
+}
+
+/* ---- the edges at both ends ---------------------------------------------- */
+
+struct listed {
+    float score;
+    int64_t edge;
+};
+
+static int more_first(const void *a, const void *b)
+{
+    const struct listed *x = a, *y = b;
+    if (x->score != y->score)
+        return x->score < y->score ? 1 : -1;
+    return x->edge > y->edge ? 1 : -1;
+}
+
+static void add_edge(struct table *t, const struct report_input *in, int64_t e)
+{
+    const struct consm_edge_scores *s = in->scores;
+    const int32_t *said = in->run->prediction->label;
+    const struct dataset *d = in->data;
+    char id[24], name[24];
+    table_row(t);
+    table_text(t, dataset_node_id(d, s->from[e], id));
+    table_text(t, dataset_class_name(d, said[s->from[e]], name));
+    table_text(t, dataset_node_id(d, s->to[e], id));
+    table_text(t, dataset_class_name(d, said[s->to[e]], name));
+    table_number(t, (double)s->score[e], 4);
+}
+
+static consm_status add_list(struct report *r, const struct report_input *in,
+                             const struct listed *list, int64_t count, bool least)
+{
+    consm_status st = CONSM_OK;
+    struct table *t;
+    TRY(table_new(&t, least ? "least" : "most",
+                  least ? "The least trusted edges" : "The most trusted edges"));
+    table_column(t, "From", TABLE_LEFT, NULL);
+    table_column(t, "said to be", TABLE_LEFT, NULL);
+    table_column(t, "To", TABLE_LEFT, NULL);
+    table_column(t, "is said to be", TABLE_LEFT, NULL);
+    table_column(t, "Trust", TABLE_RIGHT, NULL);
+    for (int64_t i = 0; i < LISTED && i < count; i++)
+        add_edge(t, in, list[least ? count - 1 - i : i].edge);
+    report_table(r, t);
+done:
+    return st;
+}
+
+static consm_status add_ends(struct report *r, const struct report_input *in)
+{
+    consm_status st = CONSM_OK;
+    struct listed *list = NULL;
+    int64_t count = in->scores->edges;
+    TRY(NEW(list, count));
+    for (int64_t e = 0; e < count; e++)
+        list[e] = (struct listed){in->scores->score[e], e};
+    qsort(list, (size_t)count, sizeof *list, more_first);
+    TRY(add_list(r, in, list, count, true));
+    TRY(add_list(r, in, list, count, false));
+done:
+    mem_free(list);
+    return st;
+}
+
+/* ---- what it is made of -------------------------------------------------- */
+
+/* bias and a weight per witness of a ConSM model, or of an ensemble's first; NULL: other models'
+ * trust is the agreement of their predictions. */
+static const float *weights_of(const struct consm_model *m)
+{
+    for (int64_t i = 0; i < m->tensors; i++)
+        if (strcmp(m->tensor[i].name, CONSM_TRUST) == 0 &&
+            m->tensor[i].rows * m->tensor[i].cols == 1 + WITNESSES)
+            return m->tensor[i].value;
+    for (int64_t i = 0; i < m->members; i++)
+        if (weights_of(m->member[i]))
+            return weights_of(m->member[i]);
+    return NULL;
+}
+
+static consm_status add_witnesses(struct report *r, const float *weight)
+{
+    static const char *const words[WITNESSES] = {
+        "subgraphs match (ConSM's coefficient)",
+        "predicted classes agree",
+        "classes by own features agree",
+        "both predictions are certain",
+        "features are alike",
+        "as much is said of both",
+        "neighbours in common",
+        "as many neighbours",
+    };
+    consm_status st = CONSM_OK;
+    struct table *t;
+    TRY(table_new(&t, "witnesses", "What speaks for an edge, and how loudly"));
+    table_column(t, "Witness", TABLE_LEFT, NULL);
+    table_column(t, "Weight", TABLE_RIGHT, "in the log-odds; fitted on edges with known labels");
+    table_column(t, "Speaks", TABLE_LEFT, NULL);
+    for (int k = 0; k < WITNESSES; k++) {
+        double by = (double)weight[1 + k];
+        table_row(t);
+        table_text(t, words[k]);
+        table_number(t, by, 3);
+        table_text(t, by > 0.05 ? "for trust" : by < -0.05 ? "against it" : "hardly");
+    }
+    report_table(r, t);
+done:
+    return st;
+}
+
+consm_status report_add_trust(struct report *r, const struct report_input *in)
+{
+    consm_status st = CONSM_OK;
+    const struct consm_edge_scores *s = in->scores;
+    const float *weight = weights_of(in->run->model);
+    int64_t kept = 0;
+    char text[400];
+    if (s->edges == 0)
+        return CONSM_OK;
+    for (int64_t e = 0; e < s->edges; e++)
+        kept += s->kept[e];
+    number_print(
+        text, sizeof text,
+        "%lld of %lld edges are kept: those with a trust of %.3f or more. edges.csv has all of "
+        "them. %s",
+        (long long)kept, (long long)s->edges, trust_threshold(s),
+        weight ? "Trust is a logistic regression over eight witnesses, fitted on edges whose "
+                 "labels training or validation may know."
+               : "This model's trust is how far the predictions of both ends agree.");
+    report_section(r, "Trust", text);
+    report_in_columns(r);
+    TRY(add_histogram(r, s));
+    if (weight)
+        TRY(add_witnesses(r, weight));
+    TRY(add_ends(r, in));
+done:
+    return st;
+}

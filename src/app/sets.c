@@ -1,0 +1,80 @@
+/* Prediction sets of a model: fitted when it is trained, kept with it, made anew on any graph. */
+#include "app/objects.h"
+
+#include <math.h>
+
+static struct conformal_data data_of(const float *probability, const struct csr *graph,
+                                     int64_t nodes, int32_t classes, uint64_t seed)
+{
+    return (struct conformal_data){.nodes = nodes,
+                                   .classes = classes,
+                                   .probability = probability,
+                                   .start = graph->start,
+                                   .col = graph->col,
+                                   .seed = seed};
+}
+
+/* How often the sets of test nodes hold their class, and how large they are. */
+static void measure(struct consm_model *m, const uint8_t *set, const struct problem *problem)
+{
+    int64_t tested = 0, covered = 0, size = 0, c = problem->classes;
+    for (int64_t i = 0; i < problem->nodes; i++) {
+        if (problem->role[i] != SPLIT_TEST || problem->label[i] < 0)
+            continue;
+        tested++;
+        covered += set[i * c + problem->label[i]];
+        for (int64_t k = 0; k < c; k++)
+            size += set[i * c + k];
+    }
+    m->covered = tested ? (double)covered / (double)tested : (double)NAN;
+    m->set_size = tested ? (double)size / (double)tested : (double)NAN;
+}
+
+consm_status model_fit_sets(struct consm_model *m, const struct problem *problem,
+                            const struct roles *roles, const float *logits)
+{
+    consm_status st = CONSM_OK;
+    float *probability = NULL;
+    uint8_t *selects = NULL, *set = NULL;
+    int64_t cells = problem->nodes * problem->classes;
+    double coverage = m->config.coverage, smoothing = 0;
+    m->covered = m->set_size = (double)NAN;
+    if (coverage == 0 || !roles->calibrates)
+        return CONSM_OK;
+    if (problem->graph->share)
+        return status_fail(CONSM_EINVAL, "--coverage needs the whole graph, and this one is in "
+                                         "parts: train on graph.safetensors of its folder");
+    TRY(NEW(probability, cells));
+    TRY(NEW(selects, problem->nodes));
+    TRY(NEW(set, cells));
+    for (int64_t i = 0; i < problem->nodes; i++)
+        selects[i] = roles->role[i] == SPLIT_VAL;
+    model_probabilities(probability, m, logits, problem->nodes);
+    struct conformal_data d =
+        data_of(probability, problem->graph, problem->nodes, problem->classes, m->result.seed);
+    TRY(conformal_choose(&smoothing, &d, problem->label, selects, coverage));
+    TRY(conformal_fit(&m->sets, &d, problem->label, roles->calibrates, coverage, smoothing));
+    TRY(conformal_apply(set, &m->sets, &d));
+    measure(m, set, problem);
+done:
+    mem_free(probability);
+    mem_free(selects);
+    mem_free(set);
+    return st;
+}
+
+consm_status prediction_add_sets(struct consm_prediction *p, const struct consm_model *m,
+                                 const struct csr *graph)
+{
+    consm_status st = CONSM_OK;
+    if (m->sets.coverage == 0)
+        return CONSM_OK;
+    if (graph->share)
+        return status_fail(CONSM_EINVAL, "prediction sets need the whole graph, and this one is in "
+                                         "parts: give graph.safetensors of its folder");
+    struct conformal_data d = data_of(p->probability, graph, p->nodes, p->classes, m->result.seed);
+    TRY(NEW(p->in_set, p->nodes * p->classes));
+    TRY(conformal_apply(p->in_set, &m->sets, &d));
+done:
+    return st;
+}

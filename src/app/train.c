@@ -1,0 +1,200 @@
+/* Training by options: for the public interface and for the command. */
+#include "app/checkpoint.h"
+#include "app/defaults.h"
+#include "app/objects.h"
+#include "base/given.h"
+#include "base/nearest.h"
+#include "io/file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *nth_class(void *ctx, int index)
+{
+    const struct dataset *d = ctx;
+    return d->class_name && index < d->classes ? d->class_name[index] : NULL;
+}
+
+/* The caller's progress function behind ours. */
+struct listener {
+    consm_progress_fn fn;
+    void *ctx;
+};
+
+static bool tell(void *ctx, const struct progress *p)
+{
+    const struct listener *listener = ctx;
+    struct consm_progress progress = {.size = sizeof progress,
+                                      .seed = p->seed,
+                                      .epoch = p->epoch,
+                                      .epochs = p->epochs,
+                                      .loss = p->loss,
+                                      .val_acc = p->val_acc,
+                                      .best_val = p->best_val,
+                                      .member = p->member,
+                                      .members = p->members,
+                                      .share = p->share};
+    return listener->fn(listener->ctx, &progress);
+}
+
+/* What is left to defaults, filled in. */
+static struct config whole_config(const struct consm_options *o, const struct consm_dataset *d)
+{
+    struct config config = o->config;
+    defaults_config(&config, d->data, d->known, o->given);
+    return config;
+}
+
+static const char *whole_split(const struct consm_options *o, const struct consm_dataset *d)
+{
+    return o->split ? o->split : defaults_split(d->known);
+}
+
+consm_status options_resolve(struct consm_options *o, const struct consm_dataset *dataset)
+{
+    o->config = whole_config(o, dataset);
+    return consm_options_set(o, "split", whole_split(o, dataset));
+}
+
+consm_status options_can_stop(const struct consm_options *o)
+{
+    struct train_options options = {.model = o->model, .config = o->config};
+    return checkpoint_possible(&options);
+}
+
+consm_status options_roles(struct roles *out, const struct consm_dataset *dataset,
+                           const struct consm_options *o)
+{
+    consm_status st = CONSM_OK;
+    *out = (struct roles){0};
+    if (dataset->data->classes < 1)
+        return status_fail(CONSM_EINVAL, "%s has no labels to learn from", dataset->data->name);
+    TRY(roles_make(out, dataset->data, whole_split(o, dataset), o->seed, &o->split_options));
+    if (o->config.coverage > 0)
+        TRY(roles_set_aside(out, dataset->data->nodes, o->seed));
+done:
+    return st;
+}
+
+/* 1 + the class of that name, or of that number where classes have no names; NULL: 0. */
+static consm_status class_of(int32_t *out, const struct dataset *d, const char *option,
+                             const char *name)
+{
+    char number[24];
+    *out = 0;
+    for (int32_t k = 0; name && k < d->classes; k++) {
+        snprintf(number, sizeof number, "%d", k);
+        if (strcmp(name, d->class_name ? d->class_name[k] : number) == 0)
+            *out = k + 1;
+    }
+    if (!name || *out)
+        return CONSM_OK;
+    const char *near = nearest_word(name, nth_class, (void *)d);
+    return status_fail(CONSM_EINVAL, "%s %s: %s has no such class%s%s%s", option, name, d->name,
+                       near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
+static consm_status name_classes(struct training_request *r, const struct dataset *d,
+                                 const struct consm_options *o)
+{
+    consm_status st = CONSM_OK;
+    TRY(class_of(&r->options.positive, d, "positive", o->positive));
+    TRY(class_of(&r->threshold_for, d, "threshold_for", o->threshold_for));
+    if (!r->threshold_for && (o->at_precision > 0 || o->at_recall > 0))
+        TRY(status_fail(CONSM_EINVAL, "at_precision and at_recall need threshold_for"));
+    if (o->at_precision > 0 && o->at_recall > 0)
+        TRY(status_fail(CONSM_EINVAL, "at_precision or at_recall, not both"));
+    /* A class that gets a threshold is the one the user has in mind. */
+    if (r->options.positive == 0)
+        r->options.positive = r->threshold_for;
+    r->at_precision = o->at_precision;
+    r->at_recall = o->at_recall;
+done:
+    return st;
+}
+
+consm_status options_metric(enum config_metric *metric, int32_t *positive,
+                            const struct consm_dataset *dataset, const struct roles *roles,
+                            const struct consm_options *o)
+{
+    consm_status st = CONSM_OK;
+    const struct dataset *d = dataset->data;
+    struct training_request request = {0};
+    struct problem problem = {
+        .nodes = d->nodes, .classes = d->classes, .label = d->label, .role = roles->role};
+    TRY(name_classes(&request, d, o));
+    *metric = o->config.metric;
+    *positive = request.options.positive - 1;
+    TRY(judge_choose(metric, positive, &problem));
+done:
+    return st;
+}
+
+consm_status run_by_options(struct trained_run *out, bool keep, const struct consm_dataset *dataset,
+                            const struct consm_options *o)
+{
+    consm_status st = CONSM_OK;
+    struct listener listener = {o->progress, o->progress_ctx};
+    struct training_request request = {
+        .roles = &out->roles,
+        .custom = o->custom,
+        .threads = o->threads,
+        .ensemble = o->ensemble,
+        .jobs = o->member_jobs > 1 ? o->member_jobs : 1,
+        .options = {.model = o->model,
+                    .config = whole_config(o, dataset),
+                    .device = o->device[0] ? o->device : NULL,
+                    .seed = o->seed,
+                    .progress = o->progress ? tell : NULL,
+                    .progress_ctx = &listener},
+    };
+    *out = (struct trained_run){0};
+    TRY(options_roles(&out->roles, dataset, o));
+    TRY(name_classes(&request, dataset->data, o));
+    TRY(dataset_prepared(&request.prepared, dataset));
+    if (request.threads == 0 && prepare_is_small(request.prepared, &o->config))
+        request.threads = 1;
+    if (o->checkpoint && o->ensemble > 1)
+        TRY(status_fail(CONSM_EINVAL, "an ensemble cannot be interrupted and resumed"));
+    if (o->checkpoint) {
+        request.checkpoint = o->checkpoint;
+        request.options.checkpoint_every = o->checkpoint_every;
+        request.resume = o->resume && file_kind(o->checkpoint) != FILE_MISSING;
+    }
+    if (keep || o->ensemble > 1) {
+        TRY(model_train(&out->model, keep ? &out->prediction : NULL, &request));
+        out->result = out->model->result;
+        out->ensemble = out->model->ensemble;
+    } else {
+        struct problem problem = prepare_problem(request.prepared, out->roles.role);
+        TRY(train_once(&out->result, &problem, &request.options, request.threads));
+    }
+done:
+    if (st < 0)
+        run_free(out);
+    return st;
+}
+
+void run_free(struct trained_run *r)
+{
+    consm_model_free(r->model);
+    consm_prediction_free(r->prediction);
+    roles_free(&r->roles);
+    *r = (struct trained_run){0};
+}
+
+consm_status consm_train(struct consm_model **out, const struct consm_dataset *dataset,
+                         const struct consm_options *options)
+{
+    consm_status st = CONSM_OK;
+    struct trained_run run;
+    if (out)
+        *out = NULL;
+    TRY(GIVEN(out, dataset, options));
+    TRY(run_by_options(&run, true, dataset, options));
+    *out = run.model;
+    run.model = NULL;
+    run_free(&run);
+done:
+    return st;
+}

@@ -1,0 +1,91 @@
+/* Cells on their way from a table to features. */
+#include "data/table/cells.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "io/token.h"
+
+void cells_free(struct cells *c)
+{
+    if (c->spread)
+        mem_sparse_free(c->spread);
+    else
+        mem_free(c->value);
+    mem_free(c->kind);
+    mem_free(c->odd);
+    names_free(&c->name);
+    names_free(&c->text);
+    *c = (struct cells){0};
+}
+
+consm_status cells_spread(struct cells *c, int64_t rows, int64_t low, int64_t high)
+{
+    c->spread = mem_sparse_alloc((size_t)(rows * c->columns), sizeof *c->spread);
+    if (!c->spread)
+        return CONSM_ENOMEM;
+    c->value = c->spread + low * c->columns;
+    c->capacity = (size_t)((high - low) * c->columns);
+    return CONSM_OK;
+}
+
+bool cells_missing(const char *text, size_t length)
+{
+    return length == 0 ||
+           token_is_one_of(text, length,
+                           "nan|na|n/a|null|none|nil|missing|undefined|?|-|#n/a|<na>|nat|n.a.");
+}
+
+/* A number with one decimal comma, as tables with semicolons have them. */
+static bool comma_float(float *out, const char *text, size_t length)
+{
+    char point[64];
+    const char *comma = memchr(text, ',', length);
+    if (!comma || length >= sizeof point || memchr(text, '.', length))
+        return false;
+    memcpy(point, text, length);
+    point[comma - text] = '.';
+    return token_float(out, point, length);
+}
+
+static consm_status add_odd(struct cells *c, int32_t column, const char *text, size_t length,
+                            int64_t line)
+{
+    consm_status st = CONSM_OK;
+    int64_t place;
+    TRY(names_add(&place, &c->text, text, length));
+    TRY(GROW(c->odd, c->odds, c->odd_capacity, 1));
+    c->odd[c->odds++] = (struct odd_cell){(int32_t)c->rows, column, (int32_t)place,
+                                          line < INT32_MAX ? (int32_t)line : 0};
+done:
+    return st;
+}
+
+consm_status cells_add(struct cells *c, int32_t column, const char *text, size_t length,
+                       int64_t line)
+{
+    consm_status st = CONSM_OK;
+    TRY(GROW(c->value, c->used, c->capacity, 1));
+    float *value = &c->value[c->used];
+    bool category = c->kind && c->kind[column] == CELLS_CATEGORY;
+    if (category || (!token_float(value, text, length) &&
+                     !(c->decimal_comma && comma_float(value, text, length)))) {
+        *value = (float)NAN;
+        TRY(add_odd(c, column, text, length, line));
+    }
+    c->used++;
+done:
+    return st;
+}
+
+consm_status cells_add_number(struct cells *c, int32_t column, double number)
+{
+    consm_status st = CONSM_OK;
+    bool known = isfinite(number) && isfinite((float)number);
+    TRY(GROW(c->value, c->used, c->capacity, 1));
+    if (!known)
+        TRY(add_odd(c, column, "", 0, 0));
+    c->value[c->used++] = known ? (float)number : (float)NAN;
+done:
+    return st;
+}

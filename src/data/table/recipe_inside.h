@@ -1,0 +1,69 @@
+/* What learning and applying a recipe share: the odd cells sorted by column, and what each text
+ * means. */
+#ifndef DATA_TABLE_RECIPE_INSIDE_H
+#define DATA_TABLE_RECIPE_INSIDE_H
+
+#include "data/table/recipe.h"
+
+struct meaning {
+    bool missing;
+    int8_t boolean; /* 0, 1, or -1: none */
+    double day;     /* NAN: no date */
+};
+
+struct look {
+    const struct cells *c;
+    size_t *start;        /* (columns+1): where each column's odd cells begin … */
+    size_t *order;        /* (odds) … in this list of places in c->odd */
+    struct meaning *text; /* (texts of c) */
+    struct faults *faults;
+    const char *file;
+    bool unnamed; /* the columns have no names but their places */
+};
+
+consm_status look_open(struct look *l, const struct cells *c, struct faults *faults,
+                       const char *file);
+void look_close(struct look *l);
+
+/* The odd cells of a column, k = start[column] … start[column+1]-1. */
+static inline const struct odd_cell *look_odd(const struct look *l, size_t k)
+{
+    return &l->c->odd[l->order[k]];
+}
+
+/* Notes that the cell is not what was expected, and what to do about it. */
+consm_status look_fault(const struct look *l, const struct odd_cell *cell, const char *expected);
+
+/* ---- steps of learning ----------------------------------------------------- */
+
+/* What a column's cells are. */
+struct tally {
+    int64_t numbers, bits; /* bits: numbers that are 0 or 1 */
+    int64_t words, missing, booleans, days;
+};
+struct tally learn_tally(const struct look *l, int32_t column);
+enum recipe_kind learn_kind(const struct tally *t, enum cell_kind given);
+
+/* Adds the numbers of a column, in the order of the rows; then what its words mean, with a fault
+ * for each that is not of the column's kind. */
+void learn_numbers(double *sum, int64_t *known, const struct look *l, int32_t column);
+consm_status learn_words(double *sum, int64_t *known, struct recipe_column *out,
+                         const struct look *l, int32_t column);
+
+struct value_count {
+    const char *text;
+    int64_t count;
+};
+int learn_by_count(const void *a, const void *b); /* the most frequent first, then by text */
+
+/* The values that occur, each with how often; numbers by their shortest spelling. */
+consm_status learn_values(struct names *seen, struct value_count **out, int64_t *present,
+                          bool *blanks, const struct look *l, int32_t column);
+/* Those that become features, of `different` in all, the most frequent among which are here. */
+consm_status learn_keep(struct recipe_column *out, struct value_count *value, int64_t count,
+                        int64_t different, int64_t present);
+
+/* Names of features may meet: a column called "a=b" beside a column a with the value b. */
+consm_status learn_names(const struct recipe *r, const char *file);
+
+#endif

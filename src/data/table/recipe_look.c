@@ -1,0 +1,73 @@
+/* Looking at the odd cells of a table once, for all of its columns. */
+#include "data/table/recipe_inside.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "io/token.h"
+
+static struct meaning meaning_of(const char *text, size_t length)
+{
+    struct meaning m = {.missing = cells_missing(text, length), .boolean = -1, .day = (double)NAN};
+    if (token_is_one_of(text, length, "true|yes|y|t"))
+        m.boolean = 1;
+    else if (token_is_one_of(text, length, "false|no|n|f"))
+        m.boolean = 0;
+    if (!m.missing && !recipe_day(&m.day, text, length))
+        m.day = (double)NAN;
+    return m;
+}
+
+consm_status look_open(struct look *l, const struct cells *c, struct faults *faults,
+                       const char *file)
+{
+    consm_status st = CONSM_OK;
+    *l = (struct look){
+        .c = c, .faults = faults, .file = file, .unnamed = names_are_places(&c->name)};
+    TRY(ZNEW(l->start, c->columns + 2));
+    TRY(NEW(l->order, c->odds));
+    TRY(NEW(l->text, c->text.count));
+    for (int64_t i = 0; i < c->text.count; i++)
+        l->text[i] = meaning_of(names_at(&c->text, i), names_length(&c->text, i));
+    /* Counting sort: afterwards start[column+1] is where the column's cells begin, … */
+    for (size_t k = 0; k < c->odds; k++)
+        l->start[c->odd[k].column + 2]++;
+    for (int32_t i = 0; i < c->columns; i++)
+        l->start[i + 2] += l->start[i + 1];
+    /* … and once each has taken its place, where the next ones do. */
+    for (size_t k = 0; k < c->odds; k++)
+        l->order[l->start[c->odd[k].column + 1]++] = k;
+done:
+    if (st < 0)
+        look_close(l);
+    return st;
+}
+
+void look_close(struct look *l)
+{
+    mem_free(l->start);
+    mem_free(l->order);
+    mem_free(l->text);
+    *l = (struct look){0};
+}
+
+consm_status look_fault(const struct look *l, const struct odd_cell *cell, const char *expected)
+{
+    char place[40], remedy[120] = " or leave it empty", number[24];
+    const char *name = names_at(&l->c->name, cell->column);
+    if (cell->line > 0)
+        snprintf(place, sizeof place, "line %d", cell->line);
+    else
+        snprintf(place, sizeof place, "row %lld", (long long)cell->row + 1);
+    if (l->unnamed)
+        snprintf(number, sizeof number, "%d", cell->column + 1);
+    else
+        snprintf(remedy, sizeof remedy,
+                 ", leave it empty, or pass the column over (--ignore %.40s)", name);
+    return faults_take(
+        l->faults, status_fail(CONSM_EFORMAT,
+                               "%s: %s, column %.40s: found \"%.40s\", expected %s; mend the cell"
+                               "%s",
+                               l->file, place, l->unnamed ? number : name,
+                               names_at(&l->c->text, cell->text), expected, remedy));
+}

@@ -1,0 +1,234 @@
+/* ConSM's training: what its parts hand to each other, and the pieces that tests compare. */
+#ifndef TRAIN_CONSM_H
+#define TRAIN_CONSM_H
+
+#include "match/matcher.h"
+#include "match/trust.h"
+#include "nn/snapshot.h"
+#include "train/guess.h"
+#include "train/outlook.h"
+#include "train/session.h"
+
+/* Where Algorithm 2 is, so that an interrupted run can go on. */
+struct consm_place {
+    int64_t begun;
+    int64_t round;      /* 0: the warm-up */
+    int64_t left;       /* GNN updates still to do in it */
+    int64_t idle;       /* rounds without a better validation */
+    int64_t before;     /* the best epoch when the round began */
+    int64_t best_round; /* that validation chose; 0: the warm-up */
+    int64_t updates;    /* of the GNN so far, those of arms that were given up included */
+    int64_t arm;        /* how the coefficients pull */
+    int64_t choosing;   /* whether arms are being tried, from this point: */
+    int64_t fork_steps, fork_updates;
+    double fork_best, fork_best_loss; /* what the best epoch of `before` had there */
+    int64_t prune_by;                 /* of enum config_prune_by, as the examination chose it */
+    struct match_quality quality;     /* that the examination found */
+};
+
+/* One way of pulling by coefficients. */
+struct consm_arm {
+    double lambda;
+    bool all;     /* all edges attract, not the share ζ */
+    bool guesses; /* its surest predictions are learned as labels */
+};
+enum { CONSM_ARMS = 14 };
+
+/* What the session takes for labels beside those it was given; all NULL where it never does. */
+struct consm_guesses {
+    struct index *everyone;
+    int32_t *label, *row; /* (n) the class of each guess; scratch */
+    float *sure, *weight; /* (n) 1 where this round has a guess; the same while an arm heeds them */
+    float given_part, guessed_part; /* shares in the supervised loss, one together */
+    uint8_t *given;                 /* (n) whose label is known */
+    double *share;                  /* (classes) of each among the given */
+    struct guess_room room;
+};
+
+/* What a ConSM session keeps beside the common things. */
+struct consm {
+    struct consm_place place;
+    struct edges *edges;
+    int32_t *train;         /* the labelled nodes */
+    struct session *winner; /* the chosen backbone as it was tried, until the GNN takes it over */
+    struct snapshot fork, way[CONSM_ARMS]; /* where arms part, and how far each came */
+    struct matcher *matcher;
+    double zeta;
+    struct outlook outlook;
+
+    struct index *left, *right; /* (|E|) the ends of every edge */
+    float *w;          /* (|E|) what the last round trusted each edge; matching alone at the end */
+    float *slope;      /* (|E|) λ-weighted factors of the cosines in L_SUP */
+    struct csr *pulls; /* of a graph in parts: the matrix that these are the values of */
+    float constant;    /* the part of λ·L_SUP that does not depend on the logits */
+    int32_t *order;    /* (|E|) scratch of selections */
+    struct consm_guesses guesses;
+
+    float *witness;              /* (|E|, WITNESSES) what speaks for each edge; NULL until asked */
+    bool heard;                  /* … by the finished model */
+    struct trust_sample *sample; /* the edges that may be learned from */
+
+    /* Of a graph in parts: */
+    struct row_halo *neighbours; /* of the share's nodes */
+    float *near_logits;          /* (n, c) of these, too */
+    float *stored;               /* (n, f) the share's features where the session has others */
+    float *pruned_by, *heard_by; /* what the round's coefficients came from: the module before it
+                                    learned, and the GNN */
+
+    const struct problem *plain_problem; /* as the session got it */
+    struct problem own_problem;          /* with views whose values follow the coefficients */
+    struct views *own_views;
+    float *plain_value; /* (nnz) of the GCN view, before coefficients … */
+    float *best_value;  /* … and when validation was best … */
+    float *best_match;  /* … by the matching module with these parameters */
+};
+
+/* λ·L_SUP = constant + Σ_e slope_e·cos_e (Eq. our_lp, with d = 1 - cos):
+ *   w_e > k:  α·w_e·(1 - cos_e)        w_e ≤ k:  α·(1 - w_e)·cos_e
+ * confident edges are the ⌊ζ|E|⌋ largest w, of equal ones the earlier; α is alpha_lu, alpha_uu, or
+ * 0 between labelled nodes. order (|E|) is scratch; of a graph in parts NULL.
+ */
+consm_status consm_propagation(float *slope, float *constant, const float *w,
+                               const struct edges *edges, const uint8_t *role, double lambda,
+                               double zeta, const struct config *c, int32_t *order);
+
+/* The supervised loss, with guesses among the labels where there are some, and λ·L_SUP. */
+node consm_whole_loss(struct session *s, struct program *p, node supervised, node predictions);
+
+/* ζ from training and validation labels: the share of edges between nodes with known labels that
+ * join one class, smoothed by one edge of each kind. */
+double consm_estimate_zeta(const struct edges *edges, const struct problem *problem);
+
+/* Whether training or validation may know this node's label. */
+bool consm_known(const struct problem *problem, int32_t i);
+
+/* How subgraphs are pruned: as configured, or as the examination chose. */
+enum config_prune_by consm_prune_by(const struct session *s);
+
+/* The share of edges over which a round's subgraphs are matched: ζ, all, or none. */
+double consm_kept_share(const struct session *s, enum config_prune_by by, int64_t round);
+
+/* What a matching module of the session works on. */
+struct match_data consm_match_data(const struct session *s);
+const float *consm_dense(const struct session *s); /* (n, f) features that it reads, or NULL */
+
+/* ---- parts.c: graphs of which every rank has a share ---- */
+
+/* Refuses what cannot be, before anything is made; knows the neighbours. */
+consm_status consm_open_parts(struct session *s);
+void consm_close_parts(struct session *s);
+
+/* A checkpoint of a graph in parts keeps nothing of edges, but what they can be scored from again:
+ * the parameters of module and GNN when the round began. */
+consm_status consm_note_module(struct session *s);
+consm_status consm_note_gnn(struct session *s);
+consm_status consm_match_again(struct session *s);
+consm_status consm_parts_memory(struct session *s, memory_fn see, void *ctx);
+
+/* Features as they are stored, where the session's programs read others. */
+consm_status consm_store_features(struct session *s);
+
+/* Logits (n, classes) of the share's nodes and of their neighbours. */
+consm_status consm_near_logits(const float **out, struct session *s);
+
+/* witness_data_only() with the neighbours' features and rows. */
+consm_status consm_near_witnesses(float *x, const struct witness_data *data, struct session *s);
+
+/* Fills place.quality and place.prune_by (exam.c). */
+consm_status consm_examine_matching(struct session *s);
+
+/* Makes room for the witnesses, with what the data says already in place. */
+consm_status consm_open_witnesses(struct session *s);
+
+/* Calls all witnesses, with own->w as the matching coefficients, and weighs them by validation. */
+consm_status consm_weigh_witnesses(struct trust *trust, struct session *s);
+
+/* ---- guess.c: its own predictions as labels ---- */
+/* They do nothing where --guesses is no. */
+
+consm_status consm_open_guesses(struct session *s);
+void consm_close_guesses(struct consm_guesses *g);
+node consm_guess_loss(struct session *s, struct program *p, node supervised, node predictions);
+consm_status consm_guess(struct session *s, int64_t round); /* guesses anew */
+void consm_heed_guesses(struct session *s, bool heed);      /* whether the loss reads them */
+void consm_guess_memory(struct session *s, memory_fn see, void *ctx);
+bool consm_guesses_sound(const struct session *s);
+
+/* ---- messages.c: coefficients in the propagation itself (--messages) ---- */
+/* All but the first do nothing when there are none. */
+
+/* Gives the session views of its own whose values can follow the coefficients. */
+consm_status consm_open_messages(struct session *s);
+
+/* Every message over edge e counts w_e, or 2·w_e - 1; own->w holds the matching coefficients. */
+void consm_weigh_messages(struct session *s);
+
+/* The messages belong to the parameters: what was best is remembered and restored with them. */
+consm_status consm_remember_messages(struct session *s);
+void consm_restore_messages(struct session *s);
+void consm_message_memory(struct session *s, memory_fn see, void *ctx);
+
+/* When training ends: the module of the best round stays, so that it can weigh the messages of any
+ * graph; without such a round messages go plain, and the configuration says so. */
+consm_status consm_settle_messages(struct session *s);
+
+/* The matching module of the session's store weighs the messages of the graph at hand. */
+consm_status consm_apply_messages(struct session *s);
+
+/* w of every edge with the module as it is: pruned by its own references, so that a loaded module
+ * gives the same numbers. Makes the module and own->w when they are missing. */
+consm_status consm_final_coefficients(struct session *s);
+
+/* The store's entries: the matching module behind "match.", and "trust" (1, 1 + WITNESSES). */
+#define CONSM_MATCH_PREFIX "match."
+#define CONSM_TRUST        "match.trust"
+
+/* Makes the matching module of a session; in an evaluation it is filled from the session's store.
+ */
+consm_status consm_open_matcher(struct session *s);
+
+/* Fills the session's configuration with the backbone, or the features of a given one, that
+ * validate best; does nothing where neither is auto. */
+consm_status consm_choose_backbone(struct session *s);
+
+/* Whether validation is looked at after that update of the warm-up. */
+bool consm_looks(const struct config *c, int64_t update);
+
+/* Goes on where the chosen candidate is. */
+consm_status consm_take_over(struct session *s);
+
+/* ---- arms.c: λ and which edges attract ---- */
+
+/* The arms that a configuration leaves open; how many there are. */
+int consm_arms(struct consm_arm arm[CONSM_ARMS], const struct config *c);
+
+/* GNN updates of a round, at most. */
+int64_t consm_round_updates(const struct config *c, int64_t round);
+
+/* Whether an arm with guesses goes on that validated so beside one without, by the run's metric. */
+bool consm_guesses_go_on(double with, double without);
+
+/* Updates to expect of a round after the first, for the time left. */
+int64_t consm_later_updates(const struct config *c);
+
+/* Sets the propagation loss of the present arm from own->w. */
+consm_status consm_pull(struct session *s);
+
+/* Makes room for what a choice puts aside; remembers the point where arms part; tries them all and
+ * leaves the best in place.arm; writes it into the configuration, when training ends. */
+consm_status consm_reserve_arms(struct session *s);
+consm_status consm_fork(struct session *s);
+consm_status consm_choose_arm(struct session *s, struct progress *progress);
+void consm_settle_arm(struct session *s);
+
+/* ---- how far it is (outlook.c) ------------------------------------- */
+
+double consm_share(const struct session *s); /* procedure.share */
+
+/* Seconds of what follows the choice of a backbone. */
+double consm_after_choice(const struct outlook *o, const struct config *c);
+
+/* An update of the warm-up or of a round took so long, with its look if it had one. */
+void consm_note_update(struct session *s, double seconds, bool looked, bool first);
+
+#endif

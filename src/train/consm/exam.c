@@ -1,0 +1,326 @@
+/* Examining the matching module before anybody relies on it. A module of the same kind learns from
+ * four fifths of the labelled nodes of every class; then it is asked about pairs it learned from,
+ * about pairs with a node that was held out, and about edges whose labels training or validation
+ * may know. How subgraphs are pruned is chosen by the last of these, and a module that knows no
+ * more than chance about held-out pairs has no say in the trust scores. */
+#include "train/consm/consm.h"
+
+#include "base/log.h"
+#include "base/rng.h"
+#include "graph/shared.h"
+#include "stats/stats.h"
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    FOLDS = 5,            /* one in five is held out */
+    MOST_NODES = 2000,    /* labelled nodes that take part, drawn when there are more */
+    EGO_PAIRS = 8,        /* pairs of each kind a node is asked about */
+    MOST_EDGES = 4096,    /* known edges asked about, drawn when there are more */
+    ENOUGH_OF_A_KIND = 20 /* known edges, to choose by them */
+};
+
+/* Pairs of nodes and whether their classes are equal. */
+struct questions {
+    int64_t count, room;
+    int32_t *left, *right;
+    uint8_t *same;
+    float *answer;
+};
+
+struct exam {
+    struct session *s;
+    int32_t *learned, *held; /* nodes, both grouped by class */
+    int64_t learned_count, held_count;
+    struct questions learned_pairs, held_pairs, known_edges;
+    int32_t *asked; /* all nodes that the questions name, each once */
+    int64_t asked_count;
+};
+
+static consm_status questions_new(struct questions *q, int64_t room)
+{
+    consm_status st = CONSM_OK;
+    q->room = room;
+    TRY(NEW(q->left, room));
+    TRY(NEW(q->right, room));
+    TRY(NEW(q->same, room));
+    TRY(NEW(q->answer, room));
+done:
+    return st;
+}
+
+static void questions_free(struct questions *q)
+{
+    mem_free(q->left);
+    mem_free(q->right);
+    mem_free(q->same);
+    mem_free(q->answer);
+}
+
+static void exam_free(struct exam *x)
+{
+    mem_free(x->learned);
+    mem_free(x->held);
+    mem_free(x->asked);
+    questions_free(&x->learned_pairs);
+    questions_free(&x->held_pairs);
+    questions_free(&x->known_edges);
+}
+
+static void ask(struct questions *q, const int32_t *label, int32_t i, int32_t j)
+{
+    q->left[q->count] = i;
+    q->right[q->count] = j;
+    q->same[q->count++] = label[i] == label[j];
+}
+
+/* Holds one labelled node in five of each class out, drawn by seed. Where most of a large graph is
+ * labelled, an equal number of every class is enough to know what a module is worth. */
+static consm_status hold_out(struct exam *x, struct rng *r)
+{
+    consm_status st = CONSM_OK;
+    const struct index *labelled = x->s->labelled;
+    const struct problem *problem = x->s->problem;
+    int64_t most = MOST_NODES / problem->classes > FOLDS ? MOST_NODES / problem->classes : FOLDS;
+    int32_t *of_class = NULL;
+    TRY(NEW(x->learned, labelled->count));
+    TRY(NEW(x->held, labelled->count));
+    TRY(NEW(of_class, labelled->count));
+    for (int32_t k = 0; k < problem->classes; k++) {
+        int64_t size = 0;
+        for (int64_t i = 0; i < labelled->count; i++)
+            if (problem->label[labelled->row[i]] == k)
+                of_class[size++] = labelled->row[i];
+        int64_t taken = size < most ? size : most;
+        for (int64_t i = 0; i < taken; i++) {
+            int64_t other = i + (int64_t)rng_below(r, (uint64_t)(size - i));
+            int32_t drawn = of_class[other];
+            of_class[other] = of_class[i];
+            if (i < taken / FOLDS)
+                x->held[x->held_count++] = drawn;
+            else
+                x->learned[x->learned_count++] = drawn;
+        }
+    }
+done:
+    mem_free(of_class);
+    return st;
+}
+
+/* Pairs of every ego with labelled nodes of its class and of others; a draw of itself is passed
+ * over. */
+static consm_status ask_about(struct questions *q, const struct exam *x, const int32_t *ego,
+                              int64_t egos, const int32_t *other, int64_t others, struct rng *r)
+{
+    consm_status st = CONSM_OK;
+    const int32_t *label = x->s->problem->label;
+    TRY(questions_new(q, egos * 2 * EGO_PAIRS));
+    for (int64_t i = 0; i < egos && others > 0; i++) {
+        int of_kind[2] = {0};
+        for (int draw = 0; draw < 64 * EGO_PAIRS; draw++) {
+            int32_t j = other[rng_below(r, (uint64_t)others)];
+            int same = label[ego[i]] == label[j];
+            if (j == ego[i] || of_kind[same] == EGO_PAIRS)
+                continue;
+            of_kind[same]++;
+            ask(q, label, ego[i], j);
+        }
+    }
+done:
+    return st;
+}
+
+/* Two known ends, at most one of which trains. */
+static bool may_ask(const struct problem *problem, int32_t i, int32_t j)
+{
+    return consm_known(problem, i) && consm_known(problem, j) &&
+           !(problem->role[i] == SPLIT_TRAIN && problem->role[j] == SPLIT_TRAIN);
+}
+
+/* Of a graph in parts all ranks ask about the same edges of all. */
+static consm_status ask_about_drawn(struct exam *x)
+{
+    consm_status st = CONSM_OK;
+    const struct edges *edges = ((struct consm *)x->s->own)->edges;
+    const struct problem *problem = x->s->problem;
+    int64_t *place = NULL, count, all;
+    uint8_t *marked = NULL;
+    int32_t(*ends)[2] = NULL;
+    void *came = NULL;
+    TRY(NEW(marked, edges->count + 1));
+    for (int64_t e = 0; e < edges->count; e++)
+        marked[e] = may_ask(problem, edges->left[e], edges->right[e]);
+    TRY(edges_draw(&place, &count, edges, marked, MOST_EDGES, x->s->options.seed));
+    TRY(NEW(ends, count + 1));
+    for (int64_t k = 0; k < count; k++) {
+        ends[k][0] = edges->left[place[k]];
+        ends[k][1] = edges->right[place[k]];
+    }
+    TRY(row_share_all(&came, &all, edges->share, ends, count, sizeof *ends));
+    for (int64_t k = 0; k < all; k++) {
+        const int32_t *pair = (const int32_t *)came + 2 * k;
+        ask(&x->known_edges, problem->label, pair[0], pair[1]);
+    }
+done:
+    mem_free(place);
+    mem_free(marked);
+    mem_free(ends);
+    mem_free(came);
+    return st;
+}
+
+/* Edges that may be asked about: reservoir sampling (Vitter 1985). */
+static consm_status ask_about_edges(struct exam *x, struct rng *r)
+{
+    consm_status st = CONSM_OK;
+    const struct edges *edges = ((struct consm *)x->s->own)->edges;
+    const struct problem *problem = x->s->problem;
+    struct questions *q = &x->known_edges;
+    int64_t met = 0;
+    TRY(questions_new(q, MOST_EDGES));
+    if (edges->share)
+        return ask_about_drawn(x);
+    for (int64_t e = 0; e < edges->count; e++) {
+        int32_t i = edges->left[e], j = edges->right[e];
+        if (!may_ask(problem, i, j))
+            continue;
+        int64_t place = met < MOST_EDGES ? met : (int64_t)rng_below(r, (uint64_t)met + 1);
+        met++;
+        if (place >= MOST_EDGES)
+            continue;
+        q->count = place; /* where the next question is put */
+        ask(q, problem->label, i, j);
+    }
+    q->count = met < MOST_EDGES ? met : MOST_EDGES;
+done:
+    return st;
+}
+
+/* The nodes whose subgraphs must be pooled to answer. */
+static consm_status list_asked(struct exam *x)
+{
+    consm_status st = CONSM_OK;
+    const struct questions *all[] = {&x->learned_pairs, &x->held_pairs, &x->known_edges};
+    uint8_t *met = NULL;
+    TRY(ZNEW(met, x->s->problem->nodes));
+    TRY(NEW(x->asked, x->s->problem->nodes));
+    for (int k = 0; k < 3; k++)
+        for (int64_t i = 0; i < 2 * all[k]->count; i++) {
+            int32_t end = i < all[k]->count ? all[k]->left[i] : all[k]->right[i - all[k]->count];
+            if (!met[end])
+                x->asked[x->asked_count++] = end;
+            met[end] = 1;
+        }
+done:
+    mem_free(met);
+    return st;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static consm_status exam_new(struct exam *x, struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct rng r;
+    *x = (struct exam){.s = s};
+    rng_init(&r, s->options.seed, 0x6578616du);
+    TRY(hold_out(x, &r));
+    if (s->problem->graph->share) /* whose ranks have a range each */
+        qsort(x->learned, (size_t)x->learned_count, sizeof *x->learned, ascending);
+    TRY(ask_about(&x->learned_pairs, x, x->learned, x->learned_count, x->learned, x->learned_count,
+                  &r));
+    TRY(ask_about(&x->held_pairs, x, x->held, x->held_count, x->learned, x->learned_count, &r));
+    TRY(ask_about_edges(x, &r));
+    TRY(list_asked(x));
+done:
+    return st;
+}
+
+static consm_status grade(double *auc, struct matcher *m, struct questions *q)
+{
+    consm_status st = CONSM_OK;
+    *auc = NAN;
+    TRY(matcher_match(m, q->answer, q->left, q->right, q->count));
+    TRY(stats_auc(auc, q->answer, q->same, q->count));
+done:
+    return st;
+}
+
+/* Trains a module on the nodes that are not held out and asks it everything. */
+static consm_status examine(struct match_quality *out, struct exam *x, enum config_prune_by by)
+{
+    consm_status st = CONSM_OK;
+    struct session *s = x->s;
+    struct matcher *m = NULL;
+    struct match_data data = consm_match_data(s);
+    struct config config = s->options.config;
+    config.prune_by = by;
+    data.train = x->learned;
+    data.labelled = x->learned_count;
+    TRY(matcher_new(&m, &data, &config, s->options.seed, s->backend));
+    TRY(matcher_prune(m, consm_kept_share(s, by, 1), NULL));
+    TRY(matcher_train(m, config.match_steps, NULL));
+    TRY(matcher_pool(m, x->asked, x->asked_count));
+    TRY(grade(&out->learned_auc, m, &x->learned_pairs));
+    TRY(grade(&out->held_auc, m, &x->held_pairs));
+    TRY(grade(&out->known_auc, m, &x->known_edges));
+done:
+    matcher_free(m);
+    return st;
+}
+
+/* By known edges when there are some of either kind, else by held-out pairs. */
+static double mark_of(const struct match_quality *quality, const struct questions *known)
+{
+    int64_t same = 0;
+    for (int64_t i = 0; i < known->count; i++)
+        same += known->same[i];
+    bool enough = same >= ENOUGH_OF_A_KIND && known->count - same >= ENOUGH_OF_A_KIND;
+    double mark = enough ? quality->known_auc : quality->held_auc;
+    return isnan(mark) ? 0 : mark;
+}
+
+/* Whether the area over the held-out pairs is within two standard errors of 1/2. Pairs that share a
+ * node are not independent, so that the held-out nodes count, not the pairs: the error of a mean of
+ * so many uniform ranks is 1/sqrt(12·nodes). */
+static bool at_chance(const struct match_quality *quality, int64_t held)
+{
+    return held > 0 && quality->held_auc < 0.5 + 2 / sqrt(12 * (double)held);
+}
+
+consm_status consm_examine_matching(struct session *s)
+{
+    static const enum config_prune_by choices[] = {PRUNE_BY_NONE, PRUNE_BY_REFERENCES,
+                                                   PRUNE_BY_EGO};
+    consm_status st = CONSM_OK;
+    struct consm_place *at = &((struct consm *)s->own)->place;
+    enum config_prune_by given = s->options.config.prune_by;
+    struct exam x = {0};
+    int count = given == PRUNE_BY_AUTO ? 3 : 1;
+    double best = -1;
+    TRY(exam_new(&x, s));
+    for (int i = 0; i < count; i++) {
+        struct match_quality quality;
+        enum config_prune_by by = count > 1 ? choices[i] : given;
+        TRY(examine(&quality, &x, by));
+        double mark = mark_of(&quality, &x.known_edges);
+        if (mark > best) {
+            best = mark;
+            at->quality = quality;
+            at->prune_by = by;
+        }
+    }
+    at->quality.at_chance = at_chance(&at->quality, x.held_count);
+    if (at->quality.at_chance)
+        log_info("seed %llu: matching knows no more than chance about pairs it did not learn "
+                 "(AUC %.3f on %lld held-out nodes): trust leaves it out",
+                 (unsigned long long)s->options.seed, at->quality.held_auc,
+                 (long long)x.held_count);
+done:
+    exam_free(&x);
+    return st;
+}

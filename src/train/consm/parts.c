@@ -1,0 +1,244 @@
+/* ConSM where every rank has a share of the graph: what a rank's edges need of nodes elsewhere.
+ * Their features and rows are sent for once, their logits whenever witnesses are called. */
+#include "train/consm/consm.h"
+
+#include "backends/ranks.h"
+#include "graph/shared.h"
+#include <string.h>
+
+static void *sparse_rows(const struct problem *problem, int64_t width)
+{
+    return mem_sparse_alloc((size_t)(problem->nodes * width), sizeof(float));
+}
+
+/* The share's rows of an array of all nodes. */
+static void copy_own(float *to, const float *from, const struct row_share *share, int64_t width)
+{
+    int64_t first = share->low * width;
+    memcpy(to + first, from + first, (size_t)(share->high * width - first) * sizeof *to);
+}
+
+/* What would need all rows at once. */
+static consm_status refuse(const struct config *c)
+{
+    const char *needs = c->messages != MESSAGES_NONE                  ? "--messages none"
+                        : c->match_join != MATCH_JOIN_CONCAT          ? "--match-join concat"
+                        : c->pool == POOL_MAX && c->map != MAP_LINEAR ? "--pool mean"
+                                                                      : NULL;
+    if (!needs)
+        return CONSM_OK;
+    return status_fail(CONSM_EINVAL,
+                       "this graph is in parts, where consm needs %s: give it graph.safetensors of "
+                       "its folder otherwise",
+                       needs);
+}
+
+consm_status consm_open_parts(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    const struct problem *problem = s->problem;
+    const struct row_share *share = problem->graph->share;
+    if (!share)
+        return CONSM_OK;
+    TRY(refuse(&s->options.config));
+    TRY(csr_share_neighbours(&own->neighbours, problem->graph));
+    own->near_logits = sparse_rows(problem, problem->classes);
+    if (!own->near_logits)
+        TRY(CONSM_ENOMEM);
+done:
+    return st;
+}
+
+consm_status consm_store_features(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    const struct problem *problem = s->problem;
+    const struct row_share *share = problem->graph->share;
+    if (!share || problem->sparse || own->stored ||
+        s->options.config.normalize_features != FEATURES_ROW)
+        return CONSM_OK;
+    own->stored = sparse_rows(problem, problem->features);
+    if (!own->stored)
+        TRY(CONSM_ENOMEM);
+    copy_own(own->stored, problem->dense, share, problem->features);
+    TRY(ranks_spread(own->stored, problem->features));
+done:
+    return st;
+}
+
+void consm_close_parts(struct session *s)
+{
+    struct consm *own = s->own;
+    row_halo_free(own->neighbours);
+    mem_sparse_free(own->near_logits);
+    if (own->stored)
+        ranks_unspread(own->stored);
+    mem_sparse_free(own->stored);
+    mem_free(own->pruned_by);
+    mem_free(own->heard_by);
+}
+
+/* ---- checkpoints --------------------------------------------------------- */
+
+/* Copies all values, making room for them. */
+static consm_status note(float **to, struct params *params)
+{
+    consm_status st = CONSM_OK;
+    const float *value;
+    TRY(params_read(&value, params, PLACE_VALUE));
+    if (!*to)
+        TRY(NEW(*to, params->size));
+    memcpy(*to, value, (size_t)params->size * sizeof *value);
+done:
+    return st;
+}
+
+static consm_status put(struct params *params, const float *from)
+{
+    consm_status st = CONSM_OK;
+    float *value;
+    TRY(params_write(&value, params, PLACE_VALUE));
+    memcpy(value, from, (size_t)params->size * sizeof *value);
+done:
+    return st;
+}
+
+consm_status consm_note_module(struct session *s)
+{
+    struct consm *own = s->own;
+    return own->pulls ? note(&own->pruned_by, matcher_params(own->matcher)) : CONSM_OK;
+}
+
+consm_status consm_note_gnn(struct session *s)
+{
+    struct consm *own = s->own;
+    return own->pulls ? note(&own->heard_by, s->learner.params) : CONSM_OK;
+}
+
+consm_status consm_parts_memory(struct session *s, memory_fn see, void *ctx)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    if (s->options.config.prune_by == PRUNE_BY_COEFFICIENTS)
+        return status_fail(CONSM_EINVAL, "prune_by coefficients of a graph in parts: no checkpoint "
+                                         "keeps the coefficients; prune_by auto works");
+    if (!own->pruned_by)
+        TRY(consm_note_module(s));
+    if (!own->heard_by)
+        TRY(consm_note_gnn(s));
+    see(ctx, "consm.pruned_by", own->pruned_by,
+        (size_t)matcher_params(own->matcher)->size * sizeof(float));
+    see(ctx, "consm.heard_by", own->heard_by, (size_t)s->learner.params->size * sizeof(float));
+done:
+    return st;
+}
+
+/* As match_round() did, but for the learning. */
+consm_status consm_match_again(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    struct params *module = matcher_params(own->matcher);
+    float *learned = NULL, *now = NULL;
+    struct trust trust;
+    TRY(note(&learned, module));
+    TRY(put(module, own->pruned_by));
+    TRY(matcher_prune(own->matcher, consm_kept_share(s, consm_prune_by(s), own->place.round),
+                      NULL));
+    TRY(put(module, learned));
+    TRY(matcher_score(own->matcher, own->w));
+    if (s->options.config.coefficients != COEFFICIENTS_TRUST)
+        goto done;
+    TRY(note(&now, s->learner.params));
+    TRY(put(s->learner.params, own->heard_by));
+    TRY(consm_weigh_witnesses(&trust, s));
+    TRY(put(s->learner.params, now));
+    trust_apply(own->w, &trust, own->witness, own->edges->count);
+done:
+    mem_free(learned);
+    mem_free(now);
+    return st;
+}
+
+/* ---- what edges need of nodes elsewhere ---------------------------------- */
+
+consm_status consm_near_logits(const float **out, struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    int64_t c = s->problem->classes;
+    const float *logits;
+    TRY(session_logits(&logits, s));
+    copy_own(own->near_logits, logits, s->problem->graph->share, c);
+    TRY(row_halo_fetch(own->neighbours, own->near_logits, (size_t)c * sizeof *logits));
+    *out = own->near_logits;
+done:
+    return st;
+}
+
+/* Sparse features of the share's nodes and of their neighbours. */
+static consm_status near_sparse(struct csr **out, const struct csr *x,
+                                const struct row_share *share, const struct row_halo *halo)
+{
+    consm_status st = CONSM_OK;
+    struct csr *a = NULL;
+    int64_t first = x->start[share->low];
+    size_t count = (size_t)(x->start[share->high] - first);
+    TRY(csr_share_new(&a, share, x->rows, x->cols, x->nnz, x->val != NULL));
+    memcpy(a->start, x->start, (size_t)(x->rows + 1) * sizeof *x->start);
+    memcpy(a->col + first, x->col + first, count * sizeof *x->col);
+    TRY(row_halo_fetch_entries(halo, a->col, a->start, sizeof *a->col));
+    if (x->val) {
+        memcpy(a->val + first, x->val + first, count * sizeof *x->val);
+        TRY(row_halo_fetch_entries(halo, a->val, a->start, sizeof *a->val));
+    }
+    *out = a;
+    a = NULL;
+done:
+    csr_free(a);
+    return st;
+}
+
+static consm_status near_dense(float **out, const float *x, const struct problem *problem,
+                               const struct row_halo *halo)
+{
+    *out = sparse_rows(problem, problem->features);
+    if (!*out)
+        return CONSM_ENOMEM;
+    copy_own(*out, x, problem->graph->share, problem->features);
+    return row_halo_fetch(halo, *out, (size_t)problem->features * sizeof **out);
+}
+
+consm_status consm_near_witnesses(float *x, const struct witness_data *data, struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const struct problem *problem = s->problem;
+    const struct row_share *share = problem->graph->share;
+    const struct row_halo *halo = ((struct consm *)s->own)->neighbours;
+    struct witness_data near = *data;
+    struct csr *graph = NULL, *sparse_near = NULL;
+    float *dense_near = NULL;
+    uint8_t *here = NULL;
+    TRY(ZNEW(here, problem->nodes));
+    memset(here + share->low, 1, (size_t)(share->high - share->low));
+    for (int64_t i = 0; i < halo->asks[share->parts]; i++)
+        here[halo->ask[i]] = 1;
+    TRY(csr_share_near(&graph, problem->graph, halo));
+    if (data->sparse)
+        TRY(near_sparse(&sparse_near, data->sparse, share, halo));
+    else
+        TRY(near_dense(&dense_near, data->dense, problem, halo));
+    near.graph = graph;
+    near.sparse = sparse_near;
+    near.dense = dense_near;
+    near.here = here;
+    TRY(witness_data_only(x, &near, s->backend->host));
+done:
+    csr_free(graph);
+    csr_free(sparse_near);
+    mem_sparse_free(dense_near);
+    mem_free(here);
+    return st;
+}

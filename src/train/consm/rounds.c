@@ -1,0 +1,457 @@
+/* Algorithm 2: rounds of matching, scoring all edges, and GNN updates; the best-validation
+ * parameters are kept and loaded back after every round. */
+#include "train/consm/consm.h"
+
+#include "base/clock.h"
+#include "train/edge_trust.h"
+#include "train/propagation.h"
+#include <math.h>
+#include <string.h>
+
+/* ---- the session's life -------------------------------------------------- */
+
+static void consm_close(struct session *s)
+{
+    struct consm *own = s->own;
+    if (!own)
+        return;
+    matcher_free(own->matcher);
+    session_free(own->winner);
+    snapshot_free(&own->fork);
+    for (int i = 0; i < CONSM_ARMS; i++)
+        snapshot_free(&own->way[i]);
+    edges_free(own->edges);
+    consm_close_guesses(&own->guesses);
+    index_free(own->left);
+    index_free(own->right);
+    views_free(own->own_views);
+    mem_free(own->train);
+    mem_free(own->w);
+    if (own->pulls)
+        pulls_free(own->pulls);
+    else
+        mem_free(own->slope);
+    consm_close_parts(s);
+    mem_free(own->order);
+    mem_free(own->witness);
+    trust_sample_free(own->sample);
+    mem_free(own->plain_value);
+    mem_free(own->best_value);
+    mem_free(own->best_match);
+    mem_free(own);
+    s->own = NULL;
+}
+
+/* The matching module travels with the GNN's parameters, so that a saved model can score edges. */
+static consm_status declare_store(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    int index;
+    TRY(matcher_declare(s->learner.params, CONSM_MATCH_PREFIX, &s->options.config,
+                        s->problem->features, s->problem->classes));
+    TRY(params_add(s->learner.params, &index, CONSM_TRUST, 1, 1 + WITNESSES, INIT_ZERO, false));
+done:
+    return st;
+}
+
+/* The edges, and what L_SUP says of each: a list, or values of a matrix. */
+static consm_status open_edges(struct session *s, struct consm *own)
+{
+    consm_status st = CONSM_OK;
+    const struct csr *graph = s->problem->graph;
+    TRY(edges_new(&own->edges, graph));
+    int64_t count = own->edges->count;
+    TRY(ZNEW(own->w, count));
+    if (graph->share) {
+        TRY(pulls_new(&own->pulls, graph));
+        own->slope = own->pulls->val + graph->start[graph->share->low];
+        return CONSM_OK;
+    }
+    TRY(ZNEW(own->slope, count));
+    TRY(NEW(own->order, count));
+    TRY(index_new(&own->left, count, s->problem->nodes));
+    TRY(index_new(&own->right, count, s->problem->nodes));
+    TRY(index_set(own->left, own->edges->left));
+    TRY(index_set(own->right, own->edges->right));
+done:
+    return st;
+}
+
+static consm_status consm_open(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own;
+    TRY(ZNEW(own, 1));
+    s->own = own;
+    TRY(consm_open_parts(s));
+    own->outlook.begun = clock_seconds();
+    if (s->options.eval_only) {
+        own->zeta = s->options.config.zeta;
+        TRY(consm_open_messages(s));
+        return declare_store(s);
+    }
+    TRY(open_edges(s, own));
+    own->zeta = isnan(s->options.config.zeta) ? consm_estimate_zeta(own->edges, s->problem)
+                                              : s->options.config.zeta;
+    s->options.config.zeta = own->zeta;
+    TRY(consm_choose_backbone(s));
+    TRY(consm_open_guesses(s));
+    TRY(consm_open_messages(s));
+    TRY(declare_store(s));
+done:
+    return st;
+}
+
+/* Features as stored: matching and witnesses gain nothing from what suits the backbone, except
+ * where columns have no common scale: the cosine of amounts and dates is that of the dates. */
+const float *consm_dense(const struct session *s)
+{
+    bool standard = s->options.config.normalize_features == FEATURES_STANDARD;
+    if (s->in_parts && s->options.config.normalize_features != FEATURES_ROW)
+        return s->in_parts;
+    if (s->problem->graph->share)
+        return ((const struct consm *)s->own)->stored;
+    return standard && s->dense_normalized ? s->dense_normalized : s->problem->dense;
+}
+
+struct match_data consm_match_data(const struct session *s)
+{
+    const struct problem *problem = s->problem;
+    return (struct match_data){
+        .nodes = problem->nodes,
+        .features = problem->features,
+        .classes = problem->classes,
+        .graph = problem->graph,
+        .edges = ((const struct consm *)s->own)->edges,
+        .sparse = problem->sparse,
+        .dense = consm_dense(s),
+        .label = problem->label,
+        .train = s->labelled ? s->labelled->row : NULL,
+        .labelled = s->labelled ? s->labelled->count : 0,
+    };
+}
+
+consm_status consm_open_matcher(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    if (!own->edges)
+        TRY(edges_new(&own->edges, s->problem->graph));
+    TRY(consm_store_features(s));
+    struct match_data data = consm_match_data(s);
+    TRY(matcher_new(&own->matcher, &data, &s->options.config, s->options.seed, s->backend));
+    if (own->own_views)
+        TRY(ZNEW(own->best_match, matcher_params(own->matcher)->size));
+    if (s->options.eval_only)
+        TRY(matcher_load(own->matcher, s->learner.params, CONSM_MATCH_PREFIX));
+done:
+    return st;
+}
+
+enum config_prune_by consm_prune_by(const struct session *s)
+{
+    const struct consm_place *at = &((const struct consm *)s->own)->place;
+    return at->begun ? (enum config_prune_by)at->prune_by : s->options.config.prune_by;
+}
+
+double consm_kept_share(const struct session *s, enum config_prune_by by, int64_t round)
+{
+    const struct consm *own = s->own;
+    bool all = by == PRUNE_BY_NONE || (by == PRUNE_BY_COEFFICIENTS && round == 1);
+    return all ? 1 : by == PRUNE_BY_EGO ? 0 : own->zeta;
+}
+
+/* Updates of the matching module, 0: one per labelled node. Where rounds end by validation, it
+ * knows its pairs after the first and goes on with a quarter of them. */
+static int64_t lesson(const struct config *c, int64_t round)
+{
+    bool shorter = round > 1 && c->round_patience > 0;
+    return shorter ? (c->match_steps + 3) / 4 : c->match_steps;
+}
+
+/* Lines 2 to 5: the matching module learns, then every edge gets its coefficient. */
+static consm_status match_round(struct session *s, int64_t round)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    const struct config *c = &s->options.config;
+    enum config_prune_by by = consm_prune_by(s);
+    bool by_coefficients = by == PRUNE_BY_COEFFICIENTS;
+    double zeta = consm_kept_share(s, by, round), since = clock_seconds();
+    TRY(consm_note_module(s));
+    TRY(matcher_prune(own->matcher, zeta, by_coefficients && round > 1 ? own->w : NULL));
+    TRY(matcher_train(own->matcher, lesson(c, round), NULL));
+    TRY(matcher_score(own->matcher, own->w));
+    struct trust trust;
+    bool by_trust = c->coefficients == COEFFICIENTS_TRUST;
+    TRY(consm_note_gnn(s));
+    if (by_trust)
+        TRY(consm_weigh_witnesses(&trust, s)); /* with the messages as they were */
+    consm_weigh_messages(s);
+    if (by_trust)
+        trust_apply(own->w, &trust, own->witness, own->edges->count);
+    TRY(consm_pull(s));
+    own->outlook.match = clock_seconds() - since;
+done:
+    return st;
+}
+
+/* Updates until a round that finds nothing better is given up: a quarter of it after the last
+ * better validation; what it has not found by then it hardly ever finds. */
+static int64_t patience_left(const struct session *s)
+{
+    const struct config *c = &s->options.config;
+    const struct consm_place *at = &((const struct consm *)s->own)->place;
+    int64_t begun = s->learner.steps - (c->gnn_steps - at->left);
+    int64_t last = s->learner.best_step != at->before ? s->learner.best_step : begun;
+    return c->gnn_steps / 4 - (s->learner.steps - last);
+}
+
+/* Rounds after the first, which chooses, are given up, where rounds end by validation at all. */
+static bool may_give_up(const struct session *s)
+{
+    const struct consm_place *at = &((const struct consm *)s->own)->place;
+    return s->options.config.round_patience > 0 && at->round > 1;
+}
+
+static bool gives_up(const struct session *s)
+{
+    const struct consm_place *at = &((const struct consm *)s->own)->place;
+    return may_give_up(s) && at->left < s->options.config.gnn_steps && patience_left(s) <= 0;
+}
+
+/* Updates that will come whatever validation says: neither the round's end nor its giving up is
+ * nearer. */
+static int64_t certain(const struct session *s)
+{
+    const struct config *c = &s->options.config;
+    const struct consm_place *at = &((const struct consm *)s->own)->place;
+    int64_t most = at->left < c->epochs - at->updates ? at->left : c->epochs - at->updates;
+    return may_give_up(s) && patience_left(s) < most ? patience_left(s) : most;
+}
+
+/* GNN updates, each followed by validation; the best parameters are remembered (lines 6 to 11). */
+static consm_status update_gnn(struct session *s, struct progress *progress)
+{
+    consm_status st = CONSM_OK;
+    struct consm_place *at = &((struct consm *)s->own)->place;
+    bool late = session_late(s) && at->updates > 0, first = true;
+    while (at->left > 0 && at->updates < s->options.config.epochs && !late && !gives_up(s)) {
+        if (at->round > 0)
+            session_promise(s, certain(s));
+        at->updates++;
+        at->left--;
+        late = session_late(s);
+        bool looks = at->round > 0 || late || consm_looks(&s->options.config, at->updates);
+        double since = clock_seconds();
+        if (looks)
+            TRY(session_epoch(s, at->updates, progress));
+        else
+            TRY(session_step(s, &progress->loss));
+        consm_note_update(s, clock_seconds() - since, looks, first);
+        first = false;
+        progress->epoch = at->updates;
+        TRY(session_report(s, progress));
+    }
+done:
+    return st;
+}
+
+static consm_status finish_round(struct session *s, struct consm_place *at)
+{
+    consm_status st = CONSM_OK;
+    bool better = s->learner.best_step != at->before;
+    if (better)
+        TRY(consm_remember_messages(s));
+    TRY(learner_restore(&s->learner));
+    consm_restore_messages(s);
+    at->idle = better ? 0 : at->idle + 1;
+done:
+    return st;
+}
+
+/* Every round begins at the best so far, the first at the warm-up's: some networks are past theirs
+ * long before its end. The first also chooses how its coefficients pull. */
+static consm_status begin_round(struct session *s, struct consm_place *at)
+{
+    consm_status st = CONSM_OK;
+    struct consm_arm arm[CONSM_ARMS];
+    if (at->round == 0 && s->learner.best_step > 0)
+        TRY(learner_restore(&s->learner));
+    at->round++;
+    at->before = s->learner.best_step;
+    at->left = s->options.config.gnn_steps;
+    if (((struct consm *)s->own)->matcher) {
+        TRY(consm_guess(s, at->round));
+        TRY(match_round(s, at->round));
+        if (at->round == 1 && consm_arms(arm, &s->options.config) > 1)
+            TRY(consm_fork(s));
+    }
+done:
+    return st;
+}
+
+/* What is chosen or begun once, before the first update. */
+static consm_status begin(struct session *s, struct consm_place *at, struct progress *progress)
+{
+    consm_status st = CONSM_OK;
+    const struct config *c = &s->options.config;
+    bool taken = ((struct consm *)s->own)->winner != NULL;
+    TRY(consm_take_over(s));
+    *at = (struct consm_place){.begun = 1,
+                               .updates = s->learner.steps,
+                               .left = c->warmup - s->learner.steps,
+                               .prune_by = c->prune_by};
+    if (c->prune_by == PRUNE_BY_AUTO)
+        at->prune_by = PRUNE_BY_NONE;
+    if (((struct consm *)s->own)->matcher && !session_late(s))
+        TRY(consm_examine_matching(s));
+    ((struct consm *)s->own)->outlook.examined = true;
+    if (taken) { /* the warm-up is over */
+        progress->epoch = at->updates;
+        TRY(session_validate(&progress->val_acc, s));
+        progress->best_val = s->learner.best;
+        TRY(session_report(s, progress));
+    }
+done:
+    return st;
+}
+
+static int64_t planned(const struct config *c)
+{
+    return c->warmup + consm_round_updates(c, 1) + (c->rounds - 1) * c->gnn_steps;
+}
+
+static consm_status consm_fit(struct session *s, struct train_result *result)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    struct consm_place *at = &own->place;
+    const struct config *c = &s->options.config;
+    struct progress progress = {.seed = s->options.seed, .epochs = planned(c)};
+    progress.epochs = progress.epochs < c->epochs ? progress.epochs : c->epochs;
+    double since = clock_seconds();
+    if (edges_all(own->edges) > 0 && !own->matcher)
+        TRY(consm_open_matcher(s));
+    if (own->matcher && c->coefficients == COEFFICIENTS_TRUST)
+        TRY(consm_open_witnesses(s));
+    TRY(consm_reserve_arms(s));
+    own->outlook.examined = at->begun;
+    if (!at->begun)
+        TRY(begin(s, at, &progress));
+    else if (own->pulls && at->round > 0 && own->matcher)
+        TRY(consm_match_again(s));
+    TRY(consm_pull(s));
+    for (;;) {
+        TRY(at->choosing ? consm_choose_arm(s, &progress) : update_gnn(s, &progress));
+        if (at->round > 0)
+            TRY(finish_round(s, at));
+        /* Where λ = 0 won, more coefficients would change nothing. */
+        if (at->updates >= c->epochs || at->round == c->rounds || session_late(s) ||
+            (c->round_patience > 0 && at->round > 0 && s->without_extra) ||
+            (c->round_patience > 0 && at->idle >= c->round_patience))
+            break;
+        TRY(begin_round(s, at));
+    }
+    TRY(consm_settle_messages(s));
+    TRY(session_finish(s, result, clock_seconds() - since));
+    result->epochs = at->updates;
+    result->loss = progress.loss;
+    result->match = at->quality;
+    s->options.config.prune_by = consm_prune_by(s);
+    consm_settle_arm(s);
+    TRY(session_keep_trust(s));
+done:
+    return st;
+}
+
+/* What a checkpoint must hold beside the GNN: the place, the coefficients and what follows from
+ * them, the matching module. Subgraphs are collected anew when a round begins. */
+static consm_status consm_memory(struct session *s, memory_fn see, void *ctx)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    size_t bytes = (size_t)own->edges->count * sizeof(float);
+    see(ctx, "consm.place", &own->place, sizeof own->place);
+    if (edges_all(own->edges) == 0)
+        return CONSM_OK;
+    if (!own->matcher)
+        TRY(consm_open_matcher(s));
+    if (own->pulls) {
+        TRY(consm_parts_memory(s, see, ctx));
+    } else {
+        see(ctx, "consm.w", own->w, bytes);
+        see(ctx, "consm.slope", own->slope, bytes);
+        see(ctx, "consm.constant", &own->constant, sizeof own->constant);
+    }
+    TRY(snapshot_reserve(&own->fork, &s->learner));
+    see(ctx, "consm.fork", own->fork.numbers,
+        (size_t)SNAPSHOT_BLOCKS * (size_t)s->learner.params->size * sizeof(float));
+    consm_message_memory(s, see, ctx);
+    consm_guess_memory(s, see, ctx);
+    TRY(matcher_memory(own->matcher, see, ctx));
+done:
+    return st;
+}
+
+static bool steps_sound(int64_t steps)
+{
+    return steps >= 0 && steps <= LEARNER_MOST_STEPS;
+}
+
+/* An area under a curve, or NaN; the flag is looked at as a byte because a bool has two values. */
+static bool quality_sound(const struct match_quality *q)
+{
+    const double area[] = {q->learned_auc, q->held_auc, q->known_auc};
+    unsigned char at_chance;
+    memcpy(&at_chance, &q->at_chance, 1);
+    for (int i = 0; i < 3; i++)
+        if (!isnan(area[i]) && !(area[i] >= 0 && area[i] <= 1))
+            return false;
+    return at_chance <= 1;
+}
+
+static bool consm_sound(const struct session *s)
+{
+    const struct consm *own = s->own;
+    const struct config *c = &s->options.config;
+    const struct consm_place *at = &own->place;
+    struct consm_arm arm[CONSM_ARMS];
+    int arms = consm_arms(arm, c);
+    bool choosing = at->choosing == 1 && at->round == 1 && own->matcher && arms > 1;
+    return (at->begun == 0 || at->begun == 1) && (at->choosing == 0 || choosing) &&
+           at->round >= 0 && at->round <= c->rounds && at->best_round >= 0 &&
+           at->best_round <= at->round && at->left >= 0 &&
+           at->left <= (at->round ? c->gnn_steps : c->warmup) && at->idle >= 0 &&
+           at->idle <= at->round && steps_sound(at->before) && steps_sound(at->updates) &&
+           steps_sound(at->fork_steps) && steps_sound(at->fork_updates) &&
+           isfinite(at->fork_best) && !isnan(at->fork_best_loss) && at->arm >= 0 &&
+           at->arm < arms && at->prune_by >= PRUNE_BY_AUTO && at->prune_by <= PRUNE_BY_EGO &&
+           quality_sound(&at->quality) && consm_guesses_sound(s) &&
+           (!own->matcher || matcher_sound(own->matcher));
+}
+
+static consm_status consm_coefficients(struct session *s, float *w, const struct edges *edges)
+{
+    const struct consm *own = s->own;
+    if (!own)
+        return status_fail(CONSM_EINVAL, "the matching module is not kept with a saved model");
+    memcpy(w, own->w, (size_t)edges->count * sizeof *w);
+    return CONSM_OK;
+}
+
+const struct procedure consm_procedure = {
+    .model = "consm",
+    .open = consm_open,
+    .loaded = consm_apply_messages,
+    .loss = consm_whole_loss,
+    .plain_phase = true,
+    .fit = consm_fit,
+    .resumes = true,
+    .parts = true,
+    .memory = consm_memory,
+    .sound = consm_sound,
+    .close = consm_close,
+    .coefficients = consm_coefficients,
+    .share = consm_share,
+};
