@@ -7,11 +7,11 @@ from typing import Any, NamedTuple, Optional, TypeVar, Union
 
 import numpy as np
 
-from . import _explain, _lib, _parameters, _run, _structs
+from . import _align, _explain, _lib, _parameters, _run, _structs
 from ._arrays import Array, reals
 from ._errors import ConsmTypeError, ConsmValueError, NotFittedError
 from ._graph import Graph
-from ._labels import as_labels, missing
+from ._labels import missing
 
 Self = TypeVar("Self", bound="Answers")
 _ROLES = {"train": 1, "validation": 2, "test": 3}
@@ -190,19 +190,22 @@ class Answers:
         return frame
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Share of right labels among the nodes whose label in y is known."""
+        """Share of right labels among the nodes whose label in y is known. y and sample_weight are matched
+        by node id where they carry ids, as in fit."""
         if y is None and isinstance(X, Graph):
             y = X.y
         if y is None:
             raise ConsmValueError("score needs y: the labels to compare with")
-        truth, guess = as_labels(y), self.predict(X)
+        graph, places = self._asked(X)
+        asked = _align.Asked(X, graph._ids, places)
+        truth, guess = asked.labels(y), self.predict(X)
         if len(truth) != len(guess):
             raise ConsmValueError(f"y: found {len(truth)} labels, expected {len(guess)}")
         known = ~missing(truth)
         if not known.any():
             raise ConsmValueError("y holds no known label: expected one at least")
         right = np.array([a == b for a, b in zip(truth[known].tolist(), guess[known].tolist())], float)
-        weight = None if sample_weight is None else reals(sample_weight, "sample_weight")[known]
+        weight = None if sample_weight is None else reals(asked.weights(sample_weight), "sample_weight")[known]
         return float(np.average(right, weights=weight))
 
     def edge_trust(self, X: Optional[Graph] = None) -> Any:

@@ -12,11 +12,11 @@ from typing import Any, Iterable, Optional
 
 import numpy as np
 
-from . import _lib, _structs, _table
-from ._arrays import Array, as_numpy, integers, is_wide, mask, reals
-from ._errors import ConsmKeyError, ConsmTypeError, ConsmValueError
+from . import _align, _lib, _structs, _table
+from ._arrays import Array, as_numpy, is_wide, reals
+from ._errors import ConsmTypeError, ConsmValueError
 from ._intake import MASKS, column_of, ends_of, features_of, ids_of, lent, plain_ids, roles_of, same_width
-from ._labels import as_labels, encode, from_names, names
+from ._labels import encode, from_names, names
 
 
 class Graph:
@@ -46,7 +46,7 @@ class Graph:
         self.train_mask: Optional[Array] = parts.get("train_mask")
         self.val_mask: Optional[Array] = parts.get("val_mask")
         self.test_mask: Optional[Array] = parts.get("test_mask")
-        self._places: Optional[dict[Any, int]] = None
+        self._ids = _align.Ids(self.node_ids, self.n_nodes)
 
     # ---- making one ----------------------------------------------------------------------------
 
@@ -56,23 +56,20 @@ class Graph:
                     directed: bool = False, train_mask: Any = None, val_mask: Any = None, test_mask: Any = None,
                     name: str = "arrays") -> "Graph":
         """From arrays. edges: (2, m) as in PyG, (m, 2), or a pair (sources, targets), node numbers
-        from 0. x: (n, f), dense or a SciPy matrix. n_nodes is needed when nothing else tells it."""
+        from 0. x: (n, f), dense or a SciPy matrix. n_nodes is needed when nothing else tells it.
+        y, x and masks that carry ids (a Series, a DataFrame, a dict) are matched by id; arrays are taken in
+        the order of the nodes."""
         source, target = ends_of(edges)
-        features, count = features_of(x)
-        labels = None if y is None else as_labels(y)
         ids = None if node_ids is None else ids_of(node_ids)
-        known = {"x": count, "y": None if labels is None else len(labels), "node_ids": None if ids is None else len(ids),
-                 "n_nodes": n_nodes}
-        sizes = {k: v for k, v in known.items() if v is not None}
-        if len(set(sizes.values())) > 1:
-            told = ", ".join(f"{k} {v}" for k, v in sizes.items())
-            raise ConsmValueError(f"the number of nodes is not the same everywhere: {told}")
-        if sizes:
-            n = int(next(iter(sizes.values())))
-        else:
-            n = 1 + int(max(source.max(), target.max())) if source.size else 0
-        if n < 1:
-            raise ConsmValueError("the graph has no nodes: expected one at least")
+        n = _count(source, target, n_nodes, {"x": x, "y": y, "node_ids": ids})
+        known = _align.Ids(ids, n)
+        features, count = features_of(_align.features(x, known))
+        labels = None if y is None else _align.labels(y, known)
+        if feature_names is None and hasattr(x, "columns") and all(isinstance(c, str) for c in x.columns):
+            feature_names = list(x.columns)
+        for what, size in (("x", count), ("y", None if labels is None else len(labels))):
+            if size is not None and size != n:
+                raise ConsmValueError(f"the number of nodes is not the same everywhere: {what} {size}, nodes {n}")
         parts: dict[str, Any] = dict(name=name, n_nodes=n, n_edges=len(source), source=source, target=target,
                                      directed=directed, y=labels, node_ids=ids, **features)
         if weight is not None:
@@ -86,7 +83,7 @@ class Graph:
                                       f"{parts['n_features']}")
         for key, value in zip(MASKS, (train_mask, val_mask, test_mask)):
             if value is not None:
-                parts[key] = mask(value, key, n)
+                parts[key] = _align.node_mask(value, key, known)
         graph = cls(parts)
         graph._dataset()  # whatever is wrong is said now
         if "table" in parts:
@@ -103,6 +100,7 @@ class Graph:
         node, named by its index or its column id. label is the column that holds labels (they become
         y); columns in ignore are left out; all others are features: numbers as they are, booleans 0
         and 1, dates as days, categories and text a column a value, blanks the mean and a column more.
+        Masks are arrays in the order of nodes, or Series indexed by id or as nodes is.
         """
         import pandas as pd
         edges = _table.as_frame(edges, "edges")
@@ -118,6 +116,7 @@ class Graph:
             ids = ids.sort_values() if pd.api.types.is_integer_dtype(ids.dtype) else ids
         else:
             frame = nodes if id is None else nodes.set_index(column_of(nodes, id, "nodes"))
+            masks = {k: _align.of_rows(m, nodes, frame.index, k) for k, m in masks.items()}
             ids = frame.index
             if ids.has_duplicates:
                 raise ConsmValueError(f"nodes: {ids[ids.duplicated()][0]!r} stands in two rows: expected different ids")
@@ -272,29 +271,13 @@ class Graph:
         return np.arange(self.n_nodes) if self.node_ids is None else self.node_ids
 
     def places(self, nodes: Any) -> Array:
-        """The numbers of nodes, given by id. Ids that are unknown are an error that names one."""
-        given = as_numpy(nodes, "nodes")
-        if given.ndim == 2 and given.shape[1] == 1:
-            given = given[:, 0]
-        if given.ndim != 1:
-            raise ConsmValueError(f"nodes: found shape {given.shape}, expected node ids, one each")
-        if self.node_ids is None:
-            if given.dtype.kind == "f" and (given == np.floor(given)).all():
-                given = given.astype(np.int64)
-            places = integers(given, "nodes")
-            wrong = (places < 0) | (places >= self.n_nodes)
-        else:
-            with self._lock:
-                if self._places is None:
-                    self._places = {v: i for i, v in enumerate(self.node_ids.tolist())}
-            places = np.array([self._places.get(v, -1) for v in given.tolist()], np.int64)
-            wrong = places < 0
-        if wrong.any():
-            raise ConsmKeyError(f"no node {given[np.argmax(wrong):][:1].tolist()[0]!r} among the {self.n_nodes} of this graph")
-        return places.astype(np.int64)
+        """The numbers of nodes, given by id. Ids that are unknown are an error that lists some."""
+        return self._ids.places(nodes)
 
     def place(self, node: Any) -> int:
-        return int(self.places(np.array([node], object if self.node_ids is not None else None))[0])
+        one = np.empty(1, object)
+        one[0] = node
+        return int(self.places(one if self.node_ids is not None else np.array([node]))[0])
 
     def __repr__(self) -> str:
         labels = "" if self.y is None else ", labels"
@@ -384,6 +367,34 @@ class Graph:
         made.needs = self._dataset()
         _lib.call(_lib.lib.consm_dataset_with_labels, byref(made.pointer), made.needs.pointer, byref(labels))
         return made, classes
+
+
+def _length(value: Any) -> Optional[int]:
+    shape = getattr(value, "shape", None)
+    if shape:
+        return int(shape[0])
+    return len(value) if hasattr(value, "__len__") and shape is None else None
+
+
+def _count(source: Array, target: Array, n_nodes: Optional[int], told: dict[str, Any]) -> int:
+    """How many nodes there are."""
+    sizes = {k: n for k, v in told.items() if (n := _length(v)) is not None and not (k == "y" and _align.keyed(v))}
+    if n_nodes is not None:
+        sizes["n_nodes"] = n_nodes
+    if _align.keyed(told["x"]) and len(sizes) > 1:
+        del sizes["x"]  # its ids will be compared with the nodes'
+    if len(set(sizes.values())) > 1:
+        listed = ", ".join(f"{k} {v}" for k, v in sizes.items())
+        raise ConsmValueError(f"the number of nodes is not the same everywhere: {listed}")
+    if sizes:
+        n = int(next(iter(sizes.values())))
+    else:
+        n = 1 + int(max(source.max(), target.max())) if source.size else 0
+        keys = _align.keys_of(told["y"]) if _align.keyed(told["y"]) else []
+        n = max([n] + [1 + int(k) for k in keys if isinstance(k, (int, np.integer))])
+    if n < 1:
+        raise ConsmValueError("the graph has no nodes: expected one at least")
+    return n
 
 
 def _again(parts: dict[str, Any]) -> Graph:

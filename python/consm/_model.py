@@ -10,13 +10,12 @@ from typing import Any, Optional, TypeVar
 
 import numpy as np
 
-from . import _lib, _parameters, _run
+from . import _align, _lib, _parameters, _run
 from ._answers import Answers
-from ._arrays import Array, mask
+from ._arrays import Array
 from ._errors import ConsmTypeError, ConsmValueError
 from ._graph import Graph
 from ._intake import MASKS
-from ._labels import as_labels
 
 Self = TypeVar("Self", bound="GraphClassifier")
 
@@ -104,7 +103,8 @@ class GraphClassifier(Answers):
     def fit(self: Self, X: Any, y: Any = None, *, train_mask: Any = None, val_mask: Any = None,
             test_mask: Any = None, checkpoint: Any = None, resume: bool = False) -> Self:
         """Trains. X: a Graph, or ids of nodes of self.graph; y: their labels, None, NaN or -1 where
-        unknown. Without y a Graph's own labels count, and the split that `consm train` would take.
+        unknown. A Series or dict is matched by node id (nodes it does not name are unknown), an array is
+        in the order of X. Without y a Graph's own labels count, and the split that `consm train` would take.
         Masks say who trains, validates and tests; without val_mask a fifth of the labels validates.
         checkpoint is a file to write the run to when it is interrupted; resume goes on from there."""
         _parameters.parameters(self.method)  # an unknown method is said before anything else
@@ -121,7 +121,7 @@ class GraphClassifier(Answers):
         if labels is None:
             data, classes, values = self._as_the_command(graph)
         else:
-            given = {k: None if m is None else mask(m, k, graph.n_nodes) for k, m in masks.items()}
+            given = {k: None if m is None else _align.node_mask(m, k, graph._ids) for k, m in masks.items()}
             if all(m is None for m in given.values()):
                 given = {k: getattr(graph, k) for k in MASKS} if y is None or isinstance(X, Graph) else given
             data, classes = graph._labelled(labels, given)
@@ -133,12 +133,13 @@ class GraphClassifier(Answers):
     def _training_data(self, X: Any, y: Any) -> tuple[Graph, Optional[Array]]:
         """The graph and a label for each of its nodes, or None: its own."""
         if isinstance(X, Graph):
-            return X, None if y is None else as_labels(y)
+            return X, None if y is None else _align.labels(y, X._ids)
         if y is None:
             raise ConsmValueError("requires y to be passed, but the target y is None")
         if self.graph is None:
-            return self._table_graph(X, True), as_labels(y)
-        places, given = self.graph.places(X), as_labels(y)
+            return self._table_graph(X, True), _align.table_labels(y, X)
+        places = self.graph.places(X)
+        given = _align.sample_labels(y, X, self.graph._ids, places)
         if len(places) != len(given):
             raise ConsmValueError(f"y: found {len(given)} labels, expected one for each of the {len(places)} nodes of X")
         if len(np.unique(places)) != len(places):
