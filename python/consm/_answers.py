@@ -20,6 +20,7 @@ _FIGURES = ("accuracy", "macro_f1", "balanced_accuracy", "roc_auc", "nll", "ece"
 
 class _Prediction(NamedTuple):
     label: Array  # (n) class numbers
+    confidence: Array  # (n) the label's probability
     probability: Array  # (n, c)
     in_set: Optional[Array]  # (n, c)
 
@@ -134,22 +135,18 @@ class Answers:
                 self._cache = (graph, whole)
         if places is None:
             return whole
-        return _Prediction(whole.label[places], whole.probability[places],
+        return _Prediction(whole.label[places], whole.confidence[places], whole.probability[places],
                            None if whole.in_set is None else whole.in_set[places])
 
     def _predict_graph(self, graph: Graph) -> _Prediction:
-        out = POINTER(_structs.Prediction)()
-        data = graph._dataset()
-        try:
-            _run.run(_lib.lib.consm_predict_on, byref(out), self._trained, data, self._device(),
-                     self._threads())
-            p = out.contents
-            shape = (int(p.nodes), int(p.classes))
-            return _Prediction(_lib.copied(p.label, shape[:1]), _lib.copied(p.probability, shape),
-                               _lib.copied(p.in_set, shape).astype(bool) if p.in_set else None)
-        finally:
-            if out:
-                _lib.lib.consm_prediction_free(out)
+        made = _lib.Handle(_lib.lib.consm_prediction_free, POINTER(_structs.Prediction))
+        _run.run(_lib.lib.consm_predict_on, _lib.Out(made), self._trained, graph._dataset(), self._device(),
+                 self._threads())
+        p = made.pointer.contents
+        shape = (int(p.nodes), int(p.classes))
+        return _Prediction(_lib.copied(p.label, shape[:1]), _lib.copied(p.confidence, shape[:1]),
+                           _lib.copied(p.probability, shape),
+                           _lib.copied(p.in_set, shape).astype(bool) if p.in_set else None)
 
     def _threads(self) -> int:
         threads = getattr(self, "threads", None)
@@ -180,12 +177,12 @@ class Answers:
         return np.array(found)
 
     def predict_frame(self, X: Any) -> Any:
-        """A DataFrame with the nodes' ids as index: label, confidence."""
+        """A DataFrame with the nodes' ids as index: label, confidence (the label's probability)."""
         import pandas as pd
         graph, places = self._asked(X)
         p = self._predict(X)
         ids = graph.ids() if places is None else graph.ids()[places]
-        frame = pd.DataFrame({"label": self.classes_[p.label], "confidence": p.probability.max(axis=1)},
+        frame = pd.DataFrame({"label": self.classes_[p.label], "confidence": p.confidence},
                              index=pd.Index(ids, name="id"))
         return frame
 
@@ -212,19 +209,14 @@ class Answers:
         """Every undirected edge of the cleaned graph once, as a DataFrame (without pandas: a record
         array): source, target, trust (the chance that both ends share a class), kept."""
         graph = self._graph_of(X)
-        out = POINTER(_structs.EdgeScores)()
-        data = graph._dataset()
-        try:
-            _run.run(_lib.lib.consm_score_edges_on, byref(out), self._fitted(), data, self._device(),
-                     self._threads())
-            e = out.contents
-            count = (int(e.edges),)
-            ends = [_lib.copied(getattr(e, name), count) for name in ("from", "to")]
-            trust, kept = _lib.copied(e.score, count), _lib.copied(e.kept, count).astype(bool)
-            zeta = float(e.zeta)
-        finally:
-            if out:
-                _lib.lib.consm_edge_scores_free(out)
+        made = _lib.Handle(_lib.lib.consm_edge_scores_free, POINTER(_structs.EdgeScores))
+        _run.run(_lib.lib.consm_score_edges_on, _lib.Out(made), self._fitted(), graph._dataset(), self._device(),
+                 self._threads())
+        e = made.pointer.contents
+        count = (int(e.edges),)
+        ends = [_lib.copied(getattr(e, name), count) for name in ("from", "to")]
+        trust, kept = _lib.copied(e.score, count), _lib.copied(e.kept, count).astype(bool)
+        zeta = float(e.zeta)
         ids = graph.ids()
         columns = {"source": ids[ends[0]], "target": ids[ends[1]], "trust": trust, "kept": kept}
         try:

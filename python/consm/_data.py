@@ -27,7 +27,7 @@ def load(name_or_path: Path, *, data_dir: Optional[Path] = None, format: Optiona
     how.labels = None if labels is None else _lib.path_of(labels, "labels")
     how.features = None if features is None else _lib.path_of(features, "features")
     made = _lib.dataset()
-    _run.run(_lib.lib.consm_dataset_open_with, byref(made.pointer), _lib.path_of(name_or_path, "name_or_path"),
+    _run.run(_lib.lib.consm_dataset_open_with, _lib.Out(made), _lib.path_of(name_or_path, "name_or_path"),
              byref(how))
     return Graph._from_handle(made)
 

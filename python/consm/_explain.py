@@ -43,25 +43,20 @@ def explain(model: _lib.Handle, graph: Any, data: _lib.Handle, place: int, label
     progress = _run.Progress()
     options = _structs.ExplainOptions(limit=limit, of_label=label is not None, label=label or 0, threads=threads)
     options.progress = cast(progress.callback, c_void_p)
-    out = POINTER(_structs.ExplanationStruct)()
-    try:
-        _run.run(_lib.lib.consm_explain, byref(out), model, data, place, byref(options),
-                 progress=progress)
-        e = out.contents
-        ids = graph.ids()
-        buffer = _lib.buffer()
-        edges = zip(*(_lib.copied(a, (int(e.edges),)).tolist() for a in (e.edge_from, e.edge_to, e.edge_effect)))
-        neighbours = zip(*(_lib.copied(a, (int(e.neighbours),)).tolist() for a in (e.neighbour, e.neighbour_effect)))
-        features = zip(*(_lib.copied(a, (int(e.features),)).tolist() for a in (e.feature, e.feature_effect)))
-        return Explanation(
-            _plain(ids[place]), _plain(classes[e.label]), float(e.probability),
-            [(_plain(ids[a]), _plain(ids[b]), w) for a, b, w in edges],
-            [(_plain(ids[a]), w) for a, w in neighbours],
-            [(_lib.decode(_lib.lib.consm_model_feature(model.pointer, k, buffer)), w) for k, w in features],
-            (int(e.edges_in_reach), int(e.neighbours_in_reach), int(e.features_in_reach)))
-    finally:
-        if out:
-            _lib.lib.consm_explanation_free(out)
+    made = _lib.Handle(_lib.lib.consm_explanation_free, POINTER(_structs.ExplanationStruct))
+    _run.run(_lib.lib.consm_explain, _lib.Out(made), model, data, place, byref(options), progress=progress)
+    e = made.pointer.contents
+    ids = graph.ids()
+    buffer = _lib.buffer()
+    edges = zip(*(_lib.copied(a, (int(e.edges),)).tolist() for a in (e.edge_from, e.edge_to, e.edge_effect)))
+    neighbours = zip(*(_lib.copied(a, (int(e.neighbours),)).tolist() for a in (e.neighbour, e.neighbour_effect)))
+    features = zip(*(_lib.copied(a, (int(e.features),)).tolist() for a in (e.feature, e.feature_effect)))
+    return Explanation(
+        _plain(ids[place]), _plain(classes[e.label]), float(e.probability),
+        [(_plain(ids[a]), _plain(ids[b]), w) for a, b, w in edges],
+        [(_plain(ids[a]), w) for a, w in neighbours],
+        [(_lib.decode(_lib.lib.consm_model_feature(model.pointer, k, buffer)), w) for k, w in features],
+        (int(e.edges_in_reach), int(e.neighbours_in_reach), int(e.features_in_reach)))
 
 
 def _plain(value: Any) -> Any:

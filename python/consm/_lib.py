@@ -159,21 +159,31 @@ def call(function: Callable[..., int], *arguments: Any) -> None:
 # ---- objects -----------------------------------------------------------------------------------
 
 class Handle:
-    """A pointer of the library, freed with its Python object. needs is what must live as long."""
+    """A pointer of the library, freed with its Python object. needs is what must live as long. kind is the
+    type of pointer where Python reads what it points to."""
 
-    def __init__(self, free: Callable[[Any], None]) -> None:
+    def __init__(self, free: Callable[[Any], None], kind: Any = c_void_p) -> None:
         self.needs: Any = None
-        self.pointer = c_void_p()
+        self.pointer = kind()
         self._free = free
 
     def __del__(self) -> None:
         if getattr(self, "pointer", None):
             self._free(self.pointer)
-            self.pointer = c_void_p()
+            self.pointer = type(self.pointer)()
+
+
+class Out:
+    """A handle that a call fills. The call holds it: an interrupted one fills and frees it when it ends."""
+
+    def __init__(self, handle: Handle) -> None:
+        self.handle = handle
 
 
 def passed(argument: Any) -> Any:
     """What C gets for an argument of ours."""
+    if isinstance(argument, Out):
+        return byref(argument.handle.pointer)
     if isinstance(argument, Handle):
         return argument.pointer
     return argument.ctypes.data if isinstance(argument, np.ndarray) else argument

@@ -5,7 +5,8 @@ own classes are looked up only when it asks.
 """
 from __future__ import annotations
 
-from ctypes import byref, c_void_p, cast
+import os
+from ctypes import c_void_p, cast
 from typing import Any, Optional, TypeVar
 
 import numpy as np
@@ -168,8 +169,14 @@ class GraphClassifier(Answers):
         progress = _run.Progress()
         _lib.lib.consm_options_on_progress(options.pointer, cast(progress.callback, c_void_p), None)
         model = _lib.model()
-        _run.run(_lib.lib.consm_train, byref(model.pointer), data, options, progress=progress,
-                 bar=_run.Bar(self.progress, f"{self.method} on {name}"))
+        try:
+            _run.run(_lib.lib.consm_train, _lib.Out(model), data, options, progress=progress,
+                     bar=_run.Bar(self.progress, f"{self.method} on {name}"), to_the_end=checkpoint is not None)
+        except KeyboardInterrupt:
+            if checkpoint is not None and os.path.exists(checkpoint):
+                raise KeyboardInterrupt(f"stopped; fit(…, checkpoint={os.fspath(checkpoint)!r}, resume=True) goes on "
+                                        "from there") from None
+            raise
         self._trained = model
 
     def _keep(self, graph: Graph, data: _lib.Handle, classes: Array, values: dict[str, Any]) -> None:

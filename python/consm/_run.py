@@ -1,7 +1,8 @@
 """Long calls of the library: they can be interrupted, and tell how far they are.
 
 On the main thread a call runs on a thread of its own while the main one waits, so that Ctrl-C is heard
-at once: the call is asked to stop, and KeyboardInterrupt comes within a second even where it cannot.
+at once: the call is asked to stop, and KeyboardInterrupt comes within a second even where it cannot. A
+call that writes a checkpoint when it stops is waited for; a second Ctrl-C gives that up.
 """
 from __future__ import annotations
 
@@ -77,14 +78,16 @@ def _may_show() -> bool:
 
 
 def run(function: Callable[..., int], *arguments: Any, progress: Optional[Progress] = None,
-        bar: Optional[Bar] = None) -> None:
+        bar: Optional[Bar] = None, to_the_end: bool = False) -> None:
     """Calls the library as _lib.call does; may be interrupted. Handles and arrays are given as they are, so
-    that they live as long as the call, which may go on behind an interruption."""
+    that they live as long as the call, which may go on behind an interruption. to_the_end: an interrupted
+    call has something to write before it stops, so wait for it."""
     if threading.current_thread() is not threading.main_thread():
         _lib.call(function, *map(_lib.passed, arguments))
         return
     done: list[_lib.Outcome] = []
     fault: list[BaseException] = []
+    over = threading.Event()  # not Thread.join: after KeyboardInterrupt it may return at once (Python 3.11)
 
     def work() -> None:
         held = (arguments, progress)
@@ -92,18 +95,19 @@ def run(function: Callable[..., int], *arguments: Any, progress: Optional[Progre
             done.append(_lib.Outcome(function, tuple(map(_lib.passed, held[0]))))
         except BaseException as raised:  # goes to the caller
             fault.append(raised)
+        finally:
+            over.set()
 
     worker = threading.Thread(target=work, name="consm", daemon=True)
-    worker.start()
     try:
-        while worker.is_alive():
-            worker.join(0.2 if bar is not None else 1.0)
-            if bar is not None and progress is not None and worker.is_alive():
+        worker.start()
+        while not over.wait(0.2 if bar is not None else 1.0):
+            if bar is not None and progress is not None:
                 bar.show(progress)
     except BaseException:
         if progress is not None:
             progress.stop = True
-        worker.join(PATIENCE)
+        over.wait(None if to_the_end and progress is not None else PATIENCE)
         raise
     finally:
         if bar is not None:

@@ -253,3 +253,68 @@ def test_signal_handlers_stay(world, graph):
     before = signal.getsignal(signal.SIGINT)
     consm.GCNClassifier(epochs=3).fit(graph, world.y)
     assert signal.getsignal(signal.SIGINT) is before
+
+
+CHECKPOINT = """
+import os, signal, sys, time, consm
+from consm import _run
+class Interrupted(_run.Progress):
+    def _hear(self, nothing, progress):
+        if progress.contents.epoch == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+            while not self.stop:
+                time.sleep(0.01)
+        return super()._hear(nothing, progress)
+_run.Progress = Interrupted
+g = consm.load("csbm:nodes=3000,features=50")
+consm.GCNClassifier(random_state=1, epochs=20).fit(g, checkpoint=sys.argv[1])
+"""
+
+
+def test_an_interrupted_fit_leaves_its_checkpoint(tmp_path, monkeypatch):
+    """The script ends with the interruption, as scripts do; the file is there, whole, and can be resumed."""
+    path = tmp_path / "run.checkpoint"
+    done = subprocess.run([sys.executable, "-c", CHECKPOINT, str(path)], capture_output=True, text=True, timeout=1500)
+    assert done.returncode != 0 and "resume=True" in done.stderr.strip().splitlines()[-1], done
+    assert path.exists(), done
+    g = consm.load("csbm:nodes=3000,features=50")
+    whole = consm.GCNClassifier(random_state=1, epochs=20).fit(g)
+    heard = []
+    from consm import _run
+
+    class Ear(_run.Progress):
+        def _hear(self, nothing, progress):
+            heard.append(progress.contents.epoch)
+            return super()._hear(nothing, progress)
+    monkeypatch.setattr(_run, "Progress", Ear)
+    resumed = consm.GCNClassifier(random_state=1, epochs=20).fit(g, checkpoint=path, resume=True)
+    assert (resumed.predict_proba(g) == whole.predict_proba(g)).all() and min(heard) >= 3
+
+
+EARLY = """
+import ctypes, os, signal, threading
+from consm import _lib, _run
+over, freed = threading.Event(), []
+def early(out):  # gives its result before it is whole, as predict with prediction sets once did
+    out._obj.value = 17
+    threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    over.wait(1400)
+    return 0
+def call():
+    made = _lib.Handle(lambda pointer: freed.append(pointer.value))
+    _run.run(early, _lib.Out(made))
+try:
+    call()
+except KeyboardInterrupt:
+    pass
+print(freed)
+over.set()
+for thread in threading.enumerate():
+    if thread.name == "consm":
+        thread.join()
+print(freed)
+"""
+
+
+def test_a_result_is_not_freed_while_an_interrupted_call_works_on_it():
+    assert python(EARLY).stdout == "[]\n[17]\n"

@@ -30,6 +30,7 @@ consm_status consm_dataset_open_with(struct consm_dataset **out, const char *nam
 {
     consm_status st = CONSM_OK;
     struct dataset *data;
+    struct consm_dataset *made;
     struct consm_open_options whole = {.size = sizeof whole};
     struct row_share crew = {
         .gather = ranks_gather, .parts = ranks_size(), .part = ranks_rank(), .swap = ranks_swap};
@@ -49,8 +50,9 @@ consm_status consm_dataset_open_with(struct consm_dataset **out, const char *nam
                                .ignore = whole.ignore,
                                .crew = whole.in_parts ? &crew : NULL};
     TRY(data_open(&data, name_or_path, &how));
-    TRY(dataset_wrap(out, data));
-    (*out)->known = defaults_known(name_or_path);
+    TRY(dataset_wrap(&made, data));
+    made->known = defaults_known(name_or_path);
+    *out = made;
 done:
     return st;
 }

@@ -50,20 +50,21 @@ consm_status consm_evaluate(struct consm_metrics **out, const struct consm_model
     consm_status st = CONSM_OK;
     struct consm_prediction *prediction = NULL;
     struct metrics *m = NULL;
+    if (out)
+        *out = NULL;
     TRY(GIVEN(out, model, dataset));
-    *out = NULL;
     TRY(consm_predict(&prediction, model, dataset, threads));
     TRY(ZNEW(m, 1));
     TRY(model_evaluate(m, model, prediction, dataset->data));
     if (m->all.nodes == 0)
         TRY(status_fail(CONSM_EINVAL, "%s: no node has a label that the model knows",
                         dataset->data->name));
-    *out = &m->all;
-    m = NULL;
 done:
     consm_prediction_free(prediction);
-    if (m)
+    if (st < 0 && m)
         consm_metrics_free(&m->all);
+    else if (st == CONSM_OK)
+        *out = &m->all;
     return st;
 }
 

@@ -400,15 +400,19 @@ consm_status consm_model_load(struct consm_model **out, const char *path)
     consm_status st = CONSM_OK;
     struct source s = {.path = path};
     struct mem_bound bound;
+    struct consm_model *m = NULL;
     if (out)
         *out = NULL;
     TRY(GIVEN(out, path));
     file_bound_begin(&bound);
     st = safetensors_open(&s.file, path);
     if (st == CONSM_OK)
-        st = read_model(out, &s);
+        st = read_model(&m, &s);
     TRY(file_bound_end(&bound, st, path));
+    *out = m;
+    m = NULL;
 done:
+    consm_model_free(m);
     return st;
 }
 

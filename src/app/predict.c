@@ -106,13 +106,14 @@ consm_status model_prediction(struct consm_prediction **out, const struct consm_
                               const struct problem *problem, const float *logits)
 {
     consm_status st = CONSM_OK;
-    TRY(prediction_new(out, logits, model, problem));
-    TRY(prediction_add_sets(*out, model, problem->graph));
+    struct consm_prediction *p = NULL;
+    *out = NULL;
+    TRY(prediction_new(&p, logits, model, problem));
+    TRY(prediction_add_sets(p, model, problem->graph));
+    *out = p;
+    p = NULL;
 done:
-    if (st < 0) {
-        consm_prediction_free(*out);
-        *out = NULL;
-    }
+    consm_prediction_free(p);
     return st;
 }
 
@@ -137,10 +138,17 @@ consm_status consm_predict(struct consm_prediction **out, const struct consm_mod
 consm_status consm_predict_on(struct consm_prediction **out, const struct consm_model *model,
                               const struct consm_dataset *dataset, const char *device, int threads)
 {
-    consm_status st = GIVEN(out, model, dataset);
+    consm_status st = CONSM_OK;
+    struct consm_prediction *p = NULL;
     if (out)
         *out = NULL;
-    return st < 0 ? st : model_on_device(model, dataset, device, threads, predict, out);
+    TRY(GIVEN(out, model, dataset));
+    TRY(model_on_device(model, dataset, device, threads, predict, &p));
+    *out = p;
+    p = NULL;
+done:
+    consm_prediction_free(p);
+    return st;
 }
 
 struct lines {

@@ -192,9 +192,10 @@ consm_status consm_train(struct consm_model **out, const struct consm_dataset *d
         *out = NULL;
     TRY(GIVEN(out, dataset, options));
     TRY(run_by_options(&run, true, dataset, options));
-    *out = run.model;
+    struct consm_model *model = run.model;
     run.model = NULL;
     run_free(&run);
+    *out = model;
 done:
     return st;
 }
