@@ -35,6 +35,7 @@ struct args {
     int count; /* positional arguments */
     const char *item[ARGS_MAX];
     int flags;
+    int from_file; /* the first so many of them are a --config file's, the rest was typed */
     const struct flag *flag[ARGS_MAX];
     const char *value[ARGS_MAX];
 };

@@ -57,7 +57,7 @@ static consm_status write_graph(const char *path, const struct model_args *m,
         return CONSM_OK;
     TRY(dataset_prepared(&prepared, m->data));
     TRY(prepare_whole(prepared, "--graph"));
-    TRY(consm_score_edges(&scores, m->model, m->data, m->threads));
+    TRY(consm_score_edges_on(&scores, m->model, m->data, m->device, m->threads));
     TRY(graph_output_write(path, m->model, prediction, scores, m->data));
 done:
     consm_edge_scores_free(scores);

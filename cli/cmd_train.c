@@ -202,10 +202,13 @@ static int read_named_args(struct training *t)
 static int read_output_args(struct training *t)
 {
     struct args *args = t->args;
-    int64_t every = 0;
+    int64_t every = 0, threads = 0;
     int code = args_int(args, "checkpoint-every", 1, 1000000000, &every);
-    if (code || (code = read_named_args(t)))
+    if (code || (code = args_int(args, "threads", 1, 1024, &threads)) ||
+        (code = read_named_args(t)))
         return code;
+    t->output.device = args_get(args, "device");
+    t->output.threads = (int)threads;
     bool resume = args_has(args, "resume");
     t->output.folder = args_get(args, "output");
     t->output.probabilities = args_has(args, "probabilities");
@@ -333,7 +336,8 @@ static consm_status train_all(struct training *t, const struct batch *batch)
         train_print_rare(t);
     if (t->output.folder) {
         TRY(train_output_write(&t->output, &t->best, &t->curve[t->best_run], t->data));
-        TRY(embeddings_write(args_get(t->args, "embeddings"), t->best.model, t->data, NULL, 0));
+        TRY(embeddings_write(args_get(t->args, "embeddings"), t->best.model, t->data,
+                             t->output.device, t->output.threads));
         if (!t->json && !t->quiet)
             train_print_output(t);
     }

@@ -7,41 +7,55 @@
 enum { MOST = 128 };
 
 static struct flag flags[MOST + 1];
-static char names[MOST][32], helps[MOST][320];
+static char names[MOST][32], helps[MOST][512];
 
-static void describe(char *text, size_t size, const struct config_row *row)
+/* What `consm train` trains where nobody says. */
+static const struct model_def *default_model(void)
 {
+    const struct model_def *model = NULL;
+    (void)model_find(&model, "consm");
+    return model;
+}
+
+static void describe(char *text, size_t size, const struct config_row *row,
+                     const struct config *defaults)
+{
+    char value[32], most[32];
     int used = snprintf(text, size, "%s", row->help);
-    if (row->kind == CONFIG_AUTO) {
-        snprintf(text + used, size - (size_t)used, "\n(auto; or %g to %g)", row->min, row->max);
-        return;
-    }
+    const char *shown = config_text(defaults, row, value);
     if (row->kind != CONFIG_WORD) {
-        snprintf(text + used, size - (size_t)used, "\n(%g; %g to %g)", row->value, row->min,
-                 row->max);
+        snprintf(most, sizeof most, row->kind == CONFIG_INT ? "%.0f" : "%g", row->max);
+        snprintf(text + used, size - (size_t)used, "\n(%s; %s%g to %s)", shown,
+                 row->kind == CONFIG_AUTO ? "auto or " : "", row->min, most);
         return;
     }
-    used +=
-        snprintf(text + used, size - (size_t)used, "\n(%s; one of", row->choices[(int)row->value]);
+    used += snprintf(text + used, size - (size_t)used, "\n(%s; one of", shown);
     for (int i = 0; row->choices[i] && (size_t)used < size; i++)
         used += snprintf(text + used, size - (size_t)used, "%s %s", i ? "," : "", row->choices[i]);
     if ((size_t)used < size)
         snprintf(text + used, size - (size_t)used, ")");
 }
 
-const struct flag *config_flags(void)
+const struct flag *config_flags_of(const struct model_def *model)
 {
     static const char *const value[] = {"N", "X", "X", "WORD"};
     const struct config_row *row = config_rows();
+    struct config defaults;
+    model_defaults(model, &defaults);
     for (int i = 0; i < MOST && row[i].name; i++) {
         snprintf(names[i], sizeof names[i], "%s", row[i].name);
         for (char *c = names[i]; *c; c++)
             if (*c == '_')
                 *c = '-';
-        describe(helps[i], sizeof helps[i], &row[i]);
+        describe(helps[i], sizeof helps[i], &row[i], &defaults);
         flags[i] = (struct flag){names[i], value[row[i].kind], helps[i], 0};
     }
     return flags;
+}
+
+const struct flag *config_flags(void)
+{
+    return config_flags_of(default_model());
 }
 
 /* The library's message with its parameter as a flag that can be typed. */
@@ -81,25 +95,38 @@ static void warn_unused(const struct args *args, const struct model_def *model,
     args_fail(args, 0, "warning: %s does not use --%s", model->name, flag);
 }
 
+/* The flags from number `begin` on: their profile first, then the others, which win over it. */
+static int take_flags(struct config *c, bool given[CONFIG_ROWS], const struct args *args, int begin,
+                      int end, const struct model_def *model)
+{
+    struct config defaults;
+    model_defaults(model ? model : default_model(), &defaults);
+    for (int i = begin; i < end; i++)
+        if (strcmp(args->flag[i]->name, "profile") == 0) {
+            if (config_set(c, "profile", args->value[i]) < 0)
+                return bad_value(args);
+            config_settle_profile(c, &defaults, (bool[CONFIG_ROWS]){0});
+            for (int row = 0; row < CONFIG_ROWS; row++)
+                given[row] = given[row] && !config_profile_decides(row);
+        }
+    for (int i = begin; i < end; i++) {
+        const struct config_row *row = config_find(args->flag[i]->name);
+        if (!row || row - config_rows() == CONFIG_ROW_profile)
+            continue;
+        given[row - config_rows()] = true;
+        if (config_set(c, row->name, args->value[i]) < 0)
+            return bad_value(args);
+        if (model)
+            warn_unused(args, model, row);
+    }
+    return EXIT_DONE;
+}
+
 int config_args(struct config *c, bool given[CONFIG_ROWS], const struct args *args,
                 const struct model_def *model)
 {
-    const char *profile = args_get(args, "profile");
-    model_defaults(model, c);
+    model_defaults(model ? model : default_model(), c);
     memset(given, 0, CONFIG_ROWS * sizeof *given);
-    if (profile && config_set(c, "profile", profile) < 0)
-        return bad_value(args);
-    for (int i = 0; i < args->flags; i++) {
-        if (strcmp(args->flag[i]->name, "profile") == 0)
-            continue;
-        const struct config_row *row = config_find(args->flag[i]->name);
-        if (!row)
-            continue;
-        given[row - config_rows()] = true;
-        consm_status st = config_set(c, args->flag[i]->name, args->value[i]);
-        if (st < 0)
-            return bad_value(args);
-        warn_unused(args, model, row);
-    }
-    return EXIT_DONE;
+    int code = take_flags(c, given, args, 0, args->from_file, model);
+    return code ? code : take_flags(c, given, args, args->from_file, args->flags, model);
 }

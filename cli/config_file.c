@@ -59,6 +59,14 @@ static const char *key_name(void *ctx, int index)
     return f ? f->name : NULL;
 }
 
+/* Only what is typed chooses where files are written or replaced: a configuration may come from
+ * anybody (SECURITY.md). */
+static bool chooses_output(const char *flag)
+{
+    return strcmp(flag, "output") == 0 || strcmp(flag, "embeddings") == 0 ||
+           strcmp(flag, "force") == 0;
+}
+
 static int unknown_key(const struct reading *r, const yaml_mark_t *mark, const char *name)
 {
     char text[160];
@@ -100,8 +108,13 @@ static int take_pair(struct reading *r, const yaml_event_t *key, const yaml_even
     for (int i = 0; (flag = flag_at(r->args->command, i)); i++)
         if (args_same_name(flag->name, name))
             break;
-    if (!flag || strcmp(flag->name, "config") == 0)
+    if (!flag)
         return unknown_key(r, &key->start_mark, name);
+    if (strcmp(flag->name, "config") == 0)
+        return fail_at(r, &key->start_mark, "a configuration file cannot name another: ", name);
+    if (chooses_output(flag->name))
+        return fail_at(r, &key->start_mark,
+                       "a configuration file cannot choose what is written; type --", flag->name);
     for (int i = 0; i < r->found; i++)
         if (r->flag[i] == flag)
             return fail_at(r, &key->start_mark, "a second ", name);
@@ -180,6 +193,7 @@ static int merge(struct reading *r)
     memcpy(args->flag, r->flag, (size_t)r->found * sizeof(args->flag[0]));
     memcpy(args->value, r->value, (size_t)r->found * sizeof(args->value[0]));
     args->flags += r->found;
+    args->from_file = r->found;
     if (args->count == 0 && r->dataset)
         args->item[args->count++] = r->dataset;
     return EXIT_DONE;

@@ -1,5 +1,6 @@
 /* The command `consm`: finds the verb, reads its flags, runs it. */
 #include "commands.h"
+#include "config_args.h"
 #include "help.h"
 #include "together.h"
 
@@ -101,13 +102,22 @@ static void print_flags(const struct flag *flags, bool topics)
     }
 }
 
-static void print_help(const struct command *command)
+/* model NULL: nobody named one. */
+static void print_help(const struct command *command, const char *model)
 {
+    const struct model_def *def;
     printf("consm %s: %s\n\nusage: consm %s %s\n\n%s\nflags:\n", command->name, command->summary,
            command->name, command->usage, command->text);
     print_flags(command->flags, false);
-    if (command->more_flags)
-        print_flags(command->more_flags(), true);
+    if (!command->more_flags)
+        return;
+    if (!model || model_find(&def, model) < 0)
+        (void)model_find(&def, "consm");
+    printf("\nIn brackets: the default of %s, then what is possible. `consm train --model NAME "
+           "--help` "
+           "shows\nthe defaults of another model.\n",
+           def->name);
+    print_flags(config_flags_of(def), true);
 }
 
 static int unknown_command(const char *name)
@@ -198,7 +208,7 @@ static int run(int argc, char **argv)
     if (!command)
         return unknown_command(help ? argv[2] : verb);
     if (help) {
-        print_help(command);
+        print_help(command, NULL);
         return EXIT_DONE;
     }
     int code;
@@ -206,7 +216,7 @@ static int run(int argc, char **argv)
         return code;
     code = args_parse(&args, command, argc - 2, argv + 2);
     if (code == EXIT_DONE && args_has(&args, "help")) {
-        print_help(command);
+        print_help(command, args_get(&args, "model"));
         return EXIT_DONE;
     }
     return code != EXIT_DONE ? code : command->run(&args);

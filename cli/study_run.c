@@ -45,7 +45,7 @@ static int set_parameters(json_t *options, const struct args *args)
     struct config c;
     json_t *set = json_object();
     bool given[CONFIG_ROWS];
-    int code = config_args(&c, given, args, model_list()[0]);
+    int code = config_args(&c, given, args, NULL);
     for (int i = 0; i < args->flags && code == EXIT_DONE; i++)
         if (config_find(args->flag[i]->name))
             json_object_set_new(set, args->flag[i]->name, json_string(args->value[i]));

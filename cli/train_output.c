@@ -9,6 +9,7 @@
 #include "io/file.h"
 #include "io/folder.h"
 #include "predictions_output.h"
+#include "train/consm/consm.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -42,8 +43,8 @@ static void yaml_number(struct text *t, const char *key, unsigned long long valu
 static bool is_about_the_machine(const char *flag)
 {
     static const char *const names[] = {
-        "config", "output",  "resume", "force", "strict",           "quiet",
-        "json",   "threads", "jobs",   "help",  "checkpoint-every", NULL};
+        "config",  "output", "embeddings", "resume",           "force", "strict", "quiet", "json",
+        "threads", "jobs",   "help",       "checkpoint-every", NULL};
     for (int i = 0; names[i]; i++)
         if (strcmp(names[i], flag) == 0)
             return true;
@@ -59,6 +60,22 @@ static bool is_written_already(const char *flag)
     return config_find(flag) != NULL;
 }
 
+static bool is_path(const char *flag)
+{
+    return strcmp(flag, "data-dir") == 0 || strcmp(flag, "labels") == 0 ||
+           strcmp(flag, "features") == 0;
+}
+
+/* What a candidate of --backbone auto brings is left out, unless a person gave it: a parameter in
+ * the file counts as given, and would hold for every candidate. */
+static bool is_left_open(const struct consm_options *o, int row)
+{
+    bool given = o->given[row] || (row == CONFIG_ROW_normalize_features &&
+                                   o->config.normalize_features == FEATURES_STANDARD);
+    return strcmp(o->model->name, "consm") == 0 && o->config.backbone == BACKBONE_AUTO &&
+           consm_candidate_brings(row) && !given;
+}
+
 /* The flags that are neither parameters nor common: per-class, data-dir, …; of repeated ones the
  * last counts. */
 static void yaml_other_flags(struct text *t, const struct args *args)
@@ -72,7 +89,7 @@ static void yaml_other_flags(struct text *t, const struct args *args)
             continue;
         if (!flag->value)
             yaml_line(t, flag->name, "true");
-        else if (strcmp(flag->name, "data-dir") == 0)
+        else if (is_path(flag->name))
             yaml_path(t, flag->name, args->value[i]);
         else
             yaml_line(t, flag->name, args->value[i]);
@@ -95,7 +112,8 @@ static consm_status write_config(const char *path, const struct args *args,
     yaml_number(&t, "seeds", (unsigned long long)run->seeds);
     yaml_other_flags(&t, args);
     for (const struct config_row *row = config_rows(); row->name; row++)
-        yaml_line(&t, row->name, config_text(&run->options->config, row, buffer));
+        if (!is_left_open(run->options, (int)(row - config_rows())))
+            yaml_line(&t, row->name, config_text(&run->options->config, row, buffer));
     consm_status st = text_save(&t, path);
     text_free(&t);
     return st;
@@ -187,7 +205,7 @@ consm_status train_output_write(const struct train_output *out, const struct tra
     TRY(predictions_write(path[1], run->model, run->prediction, data,
                           &(struct predictions_style){false, out->probabilities, out->safe_csv}));
     TRY(write_metrics(path[2], run->model));
-    TRY(consm_score_edges(&scores, run->model, data, 0));
+    TRY(consm_score_edges_on(&scores, run->model, data, out->device, out->threads));
     TRY(edges_write(path[4], scores, data, out->safe_csv));
     if (data->data->rows) {
         fprintf(stderr, "consm train: the graph is in parts: no report.html\n");

@@ -13,6 +13,8 @@ struct train_output {
     bool force;         /* an older model is replaced, not kept aside */
     bool probabilities; /* predictions.csv gets a column per class */
     bool safe_csv;      /* names in CSV files are no formulas */
+    const char *device; /* of trust scores and embeddings; NULL: the CPU */
+    int threads;        /* 0: one per processor */
     char *checkpoint;   /* FOLDER/checkpoint.safetensors */
     char *config;       /* FOLDER/checkpoint.yaml, config.yaml once there is a model of it */
     int lock;           /* of the folder, while checkpoint is there */

@@ -150,11 +150,39 @@ static void interrupted_runs_go_on(void **state)
     consm_dataset_free(d);
 }
 
+/* A person sets a learning rate and a profile, in either order; "default" takes the profile back.
+ */
+static void given_values_win_over_a_profile(void **state)
+{
+    char buffer[32];
+    (void)state;
+    for (int first = 0; first < 2; first++) {
+        struct consm_options *o;
+        OK(consm_options_new(&o, "consm"));
+        OK(consm_options_set(o, first ? "lr" : "profile", first ? "0.01" : "paper"));
+        OK(consm_options_set(o, first ? "profile" : "lr", first ? "paper" : "0.01"));
+        assert_string_equal(consm_options_get(o, "lr", buffer), "0.01");
+        assert_string_equal(consm_options_get(o, "rounds", buffer), "20");
+        assert_string_equal(consm_options_get(o, "transport", buffer), "exact");
+        OK(consm_options_set(o, "profile", "authors"));
+        assert_string_equal(consm_options_get(o, "rounds", buffer), "300");
+        assert_string_equal(consm_options_get(o, "lambda_per", buffer), "mean"); /* not paper's */
+        OK(consm_options_set(o, "profile", "default"));
+        assert_string_equal(consm_options_get(o, "lr", buffer), "0.01");
+        assert_string_equal(consm_options_get(o, "rounds", buffer), "3");
+        assert_string_equal(consm_options_get(o, "backbone", buffer), "auto");
+        FAILS(consm_options_set(o, "profile", "papr"), CONSM_EINVAL, "did you mean paper?");
+        assert_string_equal(consm_options_get(o, "profile", buffer), "default");
+        consm_options_free(o);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_default_can_be_set_and_read),
         cmocka_unit_test(methods_have_their_own),
+        cmocka_unit_test(given_values_win_over_a_profile),
         cmocka_unit_test_setup_teardown(interrupted_runs_go_on, scratch_make, scratch_remove),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -337,6 +337,19 @@ static const char *known_name(void *ctx, int index)
     return index < runs ? rows[index].name : config_rows()[index - runs].name;
 }
 
+/* What was set by name stays, before or after the profile. */
+static consm_status set_profile(struct consm_options *o, const char *value)
+{
+    consm_status st = CONSM_OK;
+    struct config defaults, named = o->config;
+    model_defaults(o->model, &defaults);
+    TRY(config_set(&named, "profile", value)); /* says what is wrong with the word */
+    o->config.profile = named.profile;
+    config_settle_profile(&o->config, &defaults, o->given);
+done:
+    return st;
+}
+
 consm_status consm_options_set(struct consm_options *options, const char *name, const char *value)
 {
     consm_status st = GIVEN(options, name, value);
@@ -350,6 +363,8 @@ consm_status consm_options_set(struct consm_options *options, const char *name, 
         return near ? status_fail(CONSM_ENOTFOUND, "no option %s; did you mean %s?", name, near)
                     : status_fail(CONSM_ENOTFOUND, "no option %s", name);
     }
+    if (row - config_rows() == CONFIG_ROW_profile)
+        return set_profile(options, value);
     TRY(config_set(&options->config, name, value));
     options->given[row - config_rows()] = true;
 done:

@@ -145,6 +145,7 @@ consm_status run_by_options(struct trained_run *out, bool keep, const struct con
                     .config = whole_config(o, dataset),
                     .device = o->device[0] ? o->device : NULL,
                     .seed = o->seed,
+                    .given = o->given,
                     .progress = o->progress ? tell : NULL,
                     .progress_ctx = &listener},
     };

@@ -174,6 +174,34 @@ static const struct {
     {PROFILE_AUTHORS, "transport", "nearest"},
 };
 
+void config_copy(struct config *to, const struct config *from, int row)
+{
+    _Static_assert(sizeof(int64_t) == sizeof(double), "numbers are equally wide");
+    size_t size = rows[row].kind == CONFIG_WORD ? sizeof(int) : sizeof(double);
+    memcpy(field(to, &rows[row]), field(from, &rows[row]), size);
+}
+
+bool config_profile_decides(int row)
+{
+    for (size_t i = 0; i < sizeof profile_rows / sizeof *profile_rows; i++)
+        if (strcmp(profile_rows[i].name, rows[row].name) == 0)
+            return true;
+    return false;
+}
+
+void config_settle_profile(struct config *c, const struct config *defaults,
+                           const bool given[CONFIG_ROWS])
+{
+    const struct config before = *c;
+    for (int row = 0; row < CONFIG_ROWS; row++)
+        if (config_profile_decides(row))
+            config_copy(c, defaults, row);
+    (void)config_set(c, "profile", config_names_profile[before.profile]); /* it is one of them */
+    for (int row = 0; row < CONFIG_ROWS; row++)
+        if (given[row])
+            config_copy(c, &before, row);
+}
+
 static consm_status set_profile(struct config *c)
 {
     consm_status st = CONSM_OK;

@@ -67,6 +67,17 @@ bool config_same_name(const char *a, const char *b);
 
 void config_defaults(struct config *c);
 
+/* One parameter of another configuration. */
+void config_copy(struct config *to, const struct config *from, int row);
+
+/* Whether a profile may set the parameter. */
+bool config_profile_decides(int row);
+
+/* Makes c what its profile says: given parameters stay, whenever they were given, and those that no
+ * profile decides; the rest is as in defaults, then as the profile has it. */
+void config_settle_profile(struct config *c, const struct config *defaults,
+                           const bool given[CONFIG_ROWS]);
+
 /* Sets a parameter from text. Setting "profile" sets all that the profile decides, so it comes
  * before what overrides it. CONSM_ENOTFOUND with the nearest name, CONSM_EINVAL with the range.
  */

@@ -32,8 +32,8 @@ const struct model_def model_consm = {
              "lambda_per alpha_lu "
              "coefficients alpha_uu distance messages match_steps match_update match_pairs "
              "match_refresh "
-             "match_width match_hidden match_layers match_dropout match_lr match_join match_error "
-             "prune_score "
+             "match_width match_hidden match_layers match_dropout match_lr match_weight_decay "
+             "match_slope match_ego match_join match_error prune_score "
              "prune_by transport map pool two_hop_cap layers hidden dropout",
     .defaults = consm_defaults,
     .build = consm_build,

@@ -15,6 +15,11 @@ consm_status procedure_find(const struct procedure **out, const struct train_opt
         if (kind != PROPAGATION_NONE)
             return status_fail(CONSM_EINVAL, "propagation %s: consm brings its own, expected none",
                                config_names_propagation[kind]);
+        if (options->config.distance == DISTANCE_SQUARED)
+            return status_fail(
+                CONSM_EINVAL,
+                "distance squared: consm measures by logits or probabilities; squared "
+                "is for propagation ngm and gam of other models");
     } else if (kind == PROPAGATION_GAM) {
         *out = &gam_procedure;
     } else if (kind != PROPAGATION_NONE) {

@@ -59,6 +59,8 @@ struct train_options {
      * place; may be NULL. With it no candidate is given up early. */
     consm_status (*offer)(void *ctx, struct session *trained);
     void *offer_ctx;
+    const bool *given; /* (CONFIG_ROWS) parameters that a person set: no candidate backbone changes
+                        * them; NULL: none */
     int64_t checkpoint_every; /* epochs between two checkpoints; 0: only when cancelled */
     checkpoint_fn checkpoint; /* may be NULL */
     void *checkpoint_ctx;

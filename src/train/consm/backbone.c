@@ -5,6 +5,7 @@
 #include "train/consm/consm.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 
 /* The plain choices (feature normalisation, weight decay, dropout, keeping a node's own embedding
  * apart) are open to the same selection as the models. Learning rates are those that reach a
@@ -82,8 +83,34 @@ static const struct rung *rungs_of(const struct config *c)
     return is_rare(c) ? rare_rungs : even_rungs;
 }
 
-static void apply(struct config *c, const struct candidate *candidate)
+/* The parameters that a candidate brings. */
+static const int brought[] = {
+    CONFIG_ROW_lr,
+    CONFIG_ROW_weight_decay,
+    CONFIG_ROW_dropout,
+    CONFIG_ROW_reach,
+    CONFIG_ROW_input_dropout,
+    CONFIG_ROW_attention_dropout,
+    CONFIG_ROW_layers,
+    CONFIG_ROW_hidden,
+    CONFIG_ROW_hops,
+    CONFIG_ROW_norm,
+    CONFIG_ROW_normalize_features,
+};
+
+bool consm_candidate_brings(int row)
 {
+    for (size_t i = 0; i < sizeof brought / sizeof *brought; i++)
+        if (brought[i] == row)
+            return true;
+    return false;
+}
+
+/* given (CONFIG_ROWS) tells which parameters a person set: they hold for every candidate. NULL:
+ * none. */
+static void apply(struct config *c, const struct candidate *candidate, const bool *given)
+{
+    const struct config before = *c;
     c->backbone = candidate->backbone;
     if (c->normalize_features != FEATURES_STANDARD) /* the user's word about the columns */
         c->normalize_features = candidate->normalize_features;
@@ -97,6 +124,10 @@ static void apply(struct config *c, const struct candidate *candidate)
     c->hidden = candidate->hidden;
     c->hops = candidate->hops;
     c->norm = candidate->norm;
+    for (size_t i = 0; given && i < sizeof brought / sizeof *brought; i++)
+        if (given[brought[i]] && !(brought[i] == CONFIG_ROW_normalize_features &&
+                                   before.normalize_features == FEATURES_AUTO))
+            config_copy(c, &before, brought[i]);
 }
 
 /* A candidate has the warm-up's number of updates, and one at least. */
@@ -129,10 +160,10 @@ static int64_t choices(const struct config *c)
 }
 
 /* The i-th of them: a candidate, or the given backbone on features as they are, then row by row. */
-static void choose(struct config *c, int64_t i)
+static void choose(struct config *c, int64_t i, const bool *given)
 {
     if (c->backbone == BACKBONE_AUTO)
-        apply(c, is_rare(c) ? &rare_candidates[i] : &candidates[i]);
+        apply(c, is_rare(c) ? &rare_candidates[i] : &candidates[i], given);
     else
         c->normalize_features = i == 0 ? FEATURES_NONE : FEATURES_ROW;
 }
@@ -185,7 +216,7 @@ static consm_status open_trial(struct session **out, struct session *s, const st
         .seed = s->options.seed, .config = s->options.config, .positive = s->options.positive};
     options.config.epochs = trial_epochs(&s->options.config);
     options.config.time_budget = 0; /* one clock for all */
-    choose(&options.config, t->number);
+    choose(&options.config, t->number, s->options.given);
     TRY(model_find(&options.model, config_names_backbone[options.config.backbone]));
     TRY(session_new(&trial, s->problem, &options, s->backend));
     TRY(snapshot_put(&t->at, &trial->learner));
@@ -315,6 +346,15 @@ done:
     return st;
 }
 
+/* GAT divides a layer's width among its heads; a width that was given may not allow it. */
+static bool possible(const struct session *s, int64_t i)
+{
+    struct config c = s->options.config;
+    choose(&c, i, s->options.given);
+    return s->options.config.backbone != BACKBONE_AUTO || c.backbone != BACKBONE_GAT ||
+           c.layers < 2 || c.hidden % c.heads == 0;
+}
+
 static bool affordable(const struct session *s, int64_t i)
 {
     bool costly = s->options.config.backbone == BACKBONE_AUTO && !is_rare(&s->options.config) &&
@@ -326,15 +366,20 @@ consm_status consm_choose_backbone(struct session *s)
 {
     consm_status st = CONSM_OK;
     struct trial trial[CANDIDATES] = {0};
-    int64_t count = 0, all = choices(&s->options.config);
-    for (int64_t i = 0; i < all; i++)
-        if (affordable(s, i))
+    int64_t count = 0, all = choices(&s->options.config), impossible = 0;
+    for (int64_t i = 0; i < all; i++) {
+        impossible += !possible(s, i);
+        if (affordable(s, i) && possible(s, i))
             trial[count++] = (struct trial){.number = i, .val = -1};
+    }
+    if (impossible)
+        log_warn("--backbone auto leaves GAT out: --hidden %lld is not a multiple of --heads %lld",
+                 (long long)s->options.config.hidden, (long long)s->options.config.heads);
     if (count == 0)
         return CONSM_OK;
     struct field field = {s, trial, count};
     TRY(s->options.offer ? offer_best(&field) : halve(&field));
-    choose(&s->options.config, trial[0].number);
+    choose(&s->options.config, trial[0].number, s->options.given);
 done:
     for (int64_t i = 0; i < CANDIDATES; i++)
         snapshot_free(&trial[i].at);

@@ -190,6 +190,9 @@ consm_status consm_open_matcher(struct session *s);
 /* Fills the session's configuration with the backbone, or the features of a given one, that
  * validate best; does nothing where neither is auto. */
 consm_status consm_choose_backbone(struct session *s);
+/* Whether a candidate backbone brings its own value of a parameter (CONFIG_ROW_…) that nobody gave.
+ */
+bool consm_candidate_brings(int row);
 
 /* Whether validation is looked at after that update of the warm-up. */
 bool consm_looks(const struct config *c, int64_t update);

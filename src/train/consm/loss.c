@@ -108,8 +108,6 @@ static node edge_loss(struct session *s, struct program *p, node logits)
     int64_t count = own->edges->count;
     if (edges_all(own->edges) == 0)
         return fill(p, 0, 1, 1);
-    if (s->options.config.distance == DISTANCE_SQUARED)
-        return program_fault(p, "distance squared: consm knows logits and probabilities");
     node x = s->options.config.distance == DISTANCE_PROBABILITIES ? softmax(p, logits) : logits;
     node pull = own->pulls ? pulls_cosine(p, own->pulls, x)
                            : dot(p, pair_cosine(p, x, own->left, own->right),

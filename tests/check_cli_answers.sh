@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# The command as a person uses it who wants to act on its answers: what was typed holds, what was
+# chosen is named, files write nothing that nobody typed.
+# usage: check_cli_answers.sh PATH-TO-consm
+set -uo pipefail
+consm=$1
+# shellcheck source=tests/faults.sh
+. "$(dirname "$0")/faults.sh"
+begun_output_is_fine=yes
+parameter() { # FILE NAME: a parameter in a model file's metadata
+    grep -aoE "\\\\\"$2\\\\\": \\\\\"[^\\\\]*" "$1" | head -1 | sed 's/.*"//'
+}
+
+# ---- what was typed holds ------------------------------------------------------------------------
+short=(--warmup 10 --rounds 1 --gnn-steps 5 --match-steps 5)
+expect 0 "" train karate --per-class 4 "${short[@]}" --hidden 24 --layers 3 --lr 0.02 --dropout 0.1 \
+    --weight-decay 0.001 -o "$work/typed"
+for pair in hidden=24 layers=3 lr=0.02 dropout=0.1 weight_decay=0.001; do
+    [ "$(parameter "$work/typed/model.safetensors" "${pair%=*}")" = "${pair#*=}" ] ||
+        fault "$pair was typed, trained was $(parameter "$work/typed/model.safetensors" "${pair%=*}")"
+done
+expect 0 "leaves GAT out: --hidden 20" train karate --per-class 4 "${short[@]}" --hidden 20
+
+# A run with --backbone auto is repeated exactly by its own file: what a candidate brought is not in it.
+expect 0 "" train csbm:nodes=200 --per-class 5 "${short[@]}" -o "$work/auto"
+grep -q "^hidden:" "$work/auto/config.yaml" && fault "config.yaml holds a width that nobody gave"
+expect 0 "" train --config "$work/auto/config.yaml" -o "$work/again"
+cmp -s "$work/auto/predictions.csv" "$work/again/predictions.csv" || fault "config.yaml does not repeat the run"
+expect 0 "" train --config "$work/typed/config.yaml" -o "$work/typed-again"
+[ "$(parameter "$work/typed-again/model.safetensors" hidden)" = 24 ] || fault "config.yaml forgot --hidden"
+
+# Given values win over a profile in any order; a typed profile wins over a file's values.
+paper=(--rounds 1 --gnn-steps 2 --match-steps 2 --transport nearest)
+for order in "--profile paper --lr 0.01" "--lr 0.01 --profile paper"; do
+    # shellcheck disable=SC2086 # words of a command line
+    expect 0 "" train karate --per-class 4 "${paper[@]}" $order -o "$work/profile" --force
+    [ "$(parameter "$work/profile/model.safetensors" lr)" = 0.01 ] || fault "$order: lr is not 0.01"
+    [ "$(parameter "$work/profile/model.safetensors" match_lr)" = 0.001 ] || fault "$order: no profile"
+done
+
+# ---- help shows the model's own defaults ---------------------------------------------------------
+shown() { # MODEL FLAG: the default that the help shows
+    "$consm" train --model "$1" --help | grep -A2 -- "--$2 " | grep -oE '\([^;]*;' | head -1 | tr -d '(;'
+}
+for pair in rounds=3 warmup=200 round-patience=1; do
+    [ "$(shown consm "${pair%=*}")" = "${pair#*=}" ] || fault "help: ${pair%=*} is $(shown consm "${pair%=*}")"
+done
+[ "$(shown gcn epochs)" = 300 ] || fault "help: gcn's epochs are $(shown gcn epochs)"
+"$consm" help train | grep -A2 -- "--rounds N" | grep -qF "(3;" || fault "help train: rounds are not consm's"
+
+# ---- refused before the work, warned of once -----------------------------------------------------
+expect 2 "distance squared" train karate --per-class 4 --distance squared --resume -o "$work/never"
+expect 2 "distance squared" train karate --per-class 4 --distance squared
+grep -q "choosing" "$work/err" && fault "--distance squared is refused after the choice of a backbone"
+"$consm" study accuracy --datasets karate --models gcn --seeds 1 --epochs 2 --zeta 0.5 --split random \
+    -o "$work/study" > "$work/out" 2> "$work/err" || fault "study --zeta: $(cat "$work/err")"
+grep -q "does not use" "$work/err" && fault "study --zeta warns: $(cat "$work/err")"
+expect 0 "" train karate --per-class 4 -m gcn --epochs 2 --match-slope 0.1
+grep -q "gcn does not use --match-slope" "$work/err" || fault "--match-slope has no owner"
+
+# ---- a configuration writes nothing --------------------------------------------------------------
+mkdir "$work/victim"
+echo mine > "$work/victim/results.csv"
+for key in "output: $work/victim" "embeddings: $work/victim/results.csv" "force: true"; do
+    printf 'dataset: karate\nmodel: gcn\nepochs: 3\nper-class: 4\n%s\n' "$key" > "$work/hostile.yaml"
+    expect 2 "a configuration file cannot choose what is written; type --${key%%:*}" train --config "$work/hostile.yaml"
+done
+[ "$(ls "$work/victim")" = results.csv ] && [ "$(cat "$work/victim/results.csv")" = mine ] ||
+    fault "a configuration file wrote into a folder: $(ls "$work/victim")"
+printf 'config: other.yaml\n' > "$work/hostile.yaml"
+expect 2 "a configuration file cannot name another" train --config "$work/hostile.yaml"
+grep -q "did you mean config" "$work/err" && fault "suggests the key that it refuses"
+
+# Paths of the files beside an edge list are written in full, and embeddings are not written again.
+mkdir "$work/lists" "$work/elsewhere"
+printf 'a b\nb c\nc d\nd a\na c\n' > "$work/lists/edges.txt"
+printf 'a x\nb x\nc y\nd y\n' > "$work/lists/labels.txt"
+(cd "$work/lists" && "$consm" train edges.txt --labels labels.txt -m gcn --epochs 3 -o out --embeddings e.npy) \
+    > "$work/out" 2> "$work/err" || fault "train with --labels: $(cat "$work/err")"
+grep -q "^embeddings" "$work/lists/out/config.yaml" && fault "config.yaml writes embeddings again"
+(cd "$work/elsewhere" && "$consm" train --config ../lists/out/config.yaml -o out) > "$work/out" 2> "$work/err" ||
+    fault "config.yaml from another folder: $(cat "$work/err")"
+cmp -s "$work/lists/out/predictions.csv" "$work/elsewhere/out/predictions.csv" || fault "another folder, another run"
+
+verdict
