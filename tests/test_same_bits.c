@@ -111,8 +111,13 @@ static struct consm_options *short_run(int set, int k)
     for (int i = 0; i < 3 && cases[k].option[i][0]; i++)
         if (sets[set].dense || strcmp(cases[k].option[i][1], "standard") != 0)
             OK(consm_options_set(o, cases[k].option[i][0], cases[k].option[i][1]));
+    /* Candidates of --backbone auto bring their own width and layers unless these are set. */
+    bool tournament = strcmp(consm_options_get(o, "backbone", (char[32]){0}), "auto") == 0 &&
+                      strcmp(cases[k].model, "consm") == 0;
     for (size_t i = 0; i < sizeof brief / sizeof *brief; i++)
-        OK(consm_options_set(o, brief[i][0], brief[i][1]));
+        if (!tournament ||
+            (strcmp(brief[i][0], "hidden") != 0 && strcmp(brief[i][0], "layers") != 0))
+            OK(consm_options_set(o, brief[i][0], brief[i][1]));
     OK(consm_options_set(o, "per_class", sets[set].per_class));
     return o;
 }
