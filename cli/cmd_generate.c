@@ -28,14 +28,15 @@ static int add_knobs(char *name, size_t room, const struct args *args)
 {
     for (int i = 0; i < args->flags; i++) {
         const char *key = args->flag[i]->name;
-        size_t used = strlen(name);
         if (strncmp(args->flag[i]->help, "csbm:", 5) != 0)
             continue;
         if (strncmp(name, "csbm", 4) != 0)
             return args_fail(args, EXIT_USAGE, "--%s is for csbm, not for %s", key, name);
-        if (strchr(args->value[i], ',') || used + strlen(key) + strlen(args->value[i]) + 3 > room)
+        size_t used = strlen(name);
+        int added = snprintf(name + used, room - used, "%s%s=%s", strchr(name, ':') ? "," : ":",
+                             key, args->value[i]);
+        if (strchr(args->value[i], ',') || added < 0 || (size_t)added >= room - used)
             return args_fail(args, EXIT_USAGE, "--%s %s: expected a number", key, args->value[i]);
-        sprintf(name + used, "%s%s=%s", strchr(name, ':') ? "," : ":", key, args->value[i]);
     }
     return EXIT_DONE;
 }

@@ -35,8 +35,10 @@ add_library(consm_cuda MODULE ${cuda_sources})
 set_target_properties(consm_cuda PROPERTIES PREFIX lib CUDA_VISIBILITY_PRESET hidden
                       CUDA_RUNTIME_LIBRARY Static)
 target_include_directories(consm_cuda PRIVATE include src)
-target_compile_options(consm_cuda PRIVATE -std=c++20 -O3 -Werror=all-warnings
-                       -Xcompiler=-Wall,-Wextra,-Werror)
+target_compile_options(consm_cuda PRIVATE -std=c++20 -O3 -Xcompiler=-Wall,-Wextra)
+if(CONSM_WERROR)
+    target_compile_options(consm_cuda PRIVATE -Werror=all-warnings -Xcompiler=-Werror)
+endif()
 target_link_libraries(consm_cuda PRIVATE CUDA::cudart_static CUDA::cublas)
 target_link_options(consm_cuda PRIVATE -Wl,--no-undefined -Wl,--as-needed)
 set(CONSM_CUDA_BUILT ON)

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # -DCONSM_CORE_ONLY=ON builds what docs/architecture.md promises: configured where pkg-config knows
 # nothing, linked whole into a program, which then needs the C library, libm and threads.
+# And what a build promises: a warning does not stop it, unless CONSM_WERROR is ON; a compiler for 32-bit
+# machines is refused in one line.
 # usage: check_core.sh PATH-TO-consm
 set -uo pipefail
 consm=$1
@@ -16,8 +18,18 @@ mkdir "$work/pkgconfig"
 export PKG_CONFIG_LIBDIR=$work/pkgconfig
 pkg-config --exists jansson && fault "pkg-config still knows jansson"
 # Without optimisation: what is asked is whether it builds and what it needs.
-must cmake -S . -B "$work/build" -DCONSM_CORE_ONLY=ON -DCMAKE_BUILD_TYPE=None
+# -Wpadded stands for all that a newer compiler may warn about.
+core=(-S . -DCONSM_CORE_ONLY=ON -DCMAKE_BUILD_TYPE=None)
+must cmake "${core[@]}" -B "$work/build" -DCMAKE_C_FLAGS=-Wpadded
 must cmake --build "$work/build" -j 2
+grep -q 'warning: ' "$work/log" || fault "-Wpadded found nothing to warn about"
+must cmake "${core[@]}" -B "$work/strict" -DCMAKE_C_FLAGS=-Wpadded -DCONSM_WERROR=ON
+cmake --build "$work/strict" -j 2 > "$work/log" 2>&1 && fault "CONSM_WERROR=ON goes on after a warning"
+narrow=-m32
+[ "$(uname -m)" != aarch64 ] || narrow=-mabi=ilp32
+cmake "${core[@]}" -B "$work/narrow" -DCMAKE_C_COMPILER=gcc -DCMAKE_C_FLAGS=$narrow \
+    -DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY > "$work/log" 2>&1 && fault "32 bits are taken"
+grep -q 'consm needs a 64-bit machine' "$work/log" || { fault "32 bits: said"; tail "$work/log"; }
 [ -e "$work/build/libconsm_core.a" ] || fault "no libconsm_core.a"
 find "$work/build" -name 'libconsm.*' -o -name consm -type f | grep . && fault "more than the core was built"
 cat > "$work/main.c" <<'C'

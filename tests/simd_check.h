@@ -13,7 +13,7 @@
 
 HELPER float *floats(struct rng *r, int64_t count)
 {
-    float *p = malloc(sizeof(float) * (size_t)(count ? count : 1));
+    float *p = malloc(sizeof(float) * (count > 0 ? (size_t)count : 1));
     assert_non_null(p);
     for (int64_t i = 0; i < count; i++)
         p[i] = r ? (float)(rng_uniform(r) * 2 - 1) : NAN;

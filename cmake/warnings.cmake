@@ -1,0 +1,32 @@
+# Warnings, and what else every C file is compiled with. A warning stops the build only where
+# CONSM_WERROR is ON: in the sanitizers' presets and in .ci/run. Compilers newer than these sources
+# warn about more, and somebody who wants to use consm should get a program.
+option(CONSM_WERROR "a compiler warning is an error" OFF)
+include(CheckCCompilerFlag)
+
+if(NOT CMAKE_SIZEOF_VOID_P EQUAL 8)
+    message(FATAL_ERROR "consm needs a 64-bit machine; this compiler builds for a 32-bit one")
+endif()
+
+# Adds to the list the flags that the compiler takes without a word. clang only warns about a flag
+# that does nothing, so the question is asked with -Werror.
+function(add_known_flags list)
+    set(CMAKE_REQUIRED_FLAGS -Werror)
+    foreach(flag ${ARGN})
+        string(MAKE_C_IDENTIFIER "COMPILER_HAS${flag}" known)
+        check_c_compiler_flag(${flag} ${known})
+        if(${known})
+            list(APPEND ${list} ${flag})
+        endif()
+    endforeach()
+    set(${list} ${${list}} PARENT_SCOPE)
+endfunction()
+
+# Same bits everywhere: the compiler must not contract or reorder floating point on its own.
+set(c_flags -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes
+    -Wmissing-prototypes -Wvla -ffp-contract=off)
+if(CONSM_WERROR)
+    list(APPEND c_flags -Werror)
+endif()
+add_compile_options("$<$<COMPILE_LANGUAGE:C>:${c_flags}>")
+add_compile_definitions($<$<COMPILE_LANGUAGE:C>:_GNU_SOURCE>)
