@@ -25,6 +25,11 @@ endfunction()
 # Same bits everywhere: the compiler must not contract or reorder floating point on its own.
 set(c_flags -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes
     -Wmissing-prototypes -Wvla -ffp-contract=off)
+# clang 18 and newer: constants here are enumerators, which real numbers are multiplied by.
+add_known_flags(known_flags -Wenum-float-conversion)
+if(known_flags)
+    list(APPEND c_flags -Wno-enum-float-conversion)
+endif()
 if(CONSM_WERROR)
     list(APPEND c_flags -Werror)
 endif()

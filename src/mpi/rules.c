@@ -38,7 +38,7 @@ static struct rule matrix_rule(const struct instr *in)
         rule.division = BY_ENTRIES;
         reads[0] = reads[1] = READS_ENTRIES;
         return rule;
-    default: return (struct rule){NOT_DIVIDED};
+    default: return (struct rule){.division = NOT_DIVIDED};
     }
 }
 
@@ -52,7 +52,7 @@ static struct rule index_rule(const struct instr *in)
     case OP_SEGMENT_MAX: return ROWS_RULE(READS_ITEMS);
     case OP_PAIR_COSINE:
     case OP_PAIR_SQUARED: return ROWS_RULE(READS_PAIRS);
-    default: return (struct rule){NOT_DIVIDED};
+    default: return (struct rule){.division = NOT_DIVIDED};
     }
 }
 
@@ -66,10 +66,11 @@ static struct rule row_rule(const struct instr *in)
     case OP_HEAD_DOT:
     case OP_HEAD_SPREAD: return ROWS_RULE(READS_ROWS, READS_WHOLE);
     case OP_MATMUL:
-        return in->attr.transposed ? (struct rule){NOT_DIVIDED}
+        return in->attr.transposed ? (struct rule){.division = NOT_DIVIDED}
                                    : ROWS_RULE(READS_ROWS, READS_WHOLE);
     case OP_EXPAND: return in->src_rows[0] == in->rows ? all : ROWS_RULE(READS_WHOLE);
-    case OP_RESHAPE: return in->src_rows[0] == in->rows ? all : (struct rule){NOT_DIVIDED};
+    case OP_RESHAPE:
+        return in->src_rows[0] == in->rows ? all : (struct rule){.division = NOT_DIVIDED};
     case OP_NLL_GRAD: return ROWS_RULE(READS_WHOLE, READS_ROWS);
     case OP_BCE_GRAD:
     case OP_L1_GRAD:
@@ -77,7 +78,7 @@ static struct rule row_rule(const struct instr *in)
     case OP_BATCH_NORM:
         return in->attr.running
                    ? ROWS_RULE(READS_ROWS, READS_WHOLE, READS_WHOLE, READS_WHOLE, READS_WHOLE)
-                   : (struct rule){NOT_DIVIDED};
+                   : (struct rule){.division = NOT_DIVIDED};
     case OP_ATTEND_ROWS: all.update_cols[0] = 3 * in->attr.heads; return all;
     case OP_FILL:
     case OP_NOISE:
@@ -109,7 +110,7 @@ static struct rule row_rule(const struct instr *in)
     case OP_SOFTMAX_GRAD:
     case OP_LOG_SOFTMAX:
     case OP_LOG_SOFTMAX_GRAD: return all;
-    default: return (struct rule){NOT_DIVIDED};
+    default: return (struct rule){.division = NOT_DIVIDED};
     }
 }
 
@@ -129,14 +130,14 @@ struct rule rule_of(const struct divided *d, const struct instr *in)
         const struct csr *s = in->attr.csr;
         if ((s->changes && !s->share) || (in->attr.transposed && !s->t) ||
             !entries_follow(d, &rule, s))
-            return (struct rule){NOT_DIVIDED};
+            return (struct rule){.division = NOT_DIVIDED};
         return rule;
     }
     rule = index_rule(in);
     if (rule.division != NOT_DIVIDED)
         return parts_index(in->attr.index) && parts_index(in->attr.other)
                    ? rule
-                   : (struct rule){NOT_DIVIDED};
+                   : (struct rule){.division = NOT_DIVIDED};
     return row_rule(in);
 }
 
