@@ -5,14 +5,25 @@
 #include "model_args.h"
 #include "shown.h"
 
+#include "data/table/recipe.h"
+#include "report/table.h"
+
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
-static const struct flag flags[] = {{"top", "N", "how many of each kind to print (10)", 0},
-                                    {"threads", "N", "threads (one per processor)", 0},
-                                    {"json", NULL, "everything as one JSON object", 0},
-                                    DATA_FLAGS,
-                                    {0}};
+static const struct flag flags[] = {
+    {"label", "CLASS",
+     "explain the probability of CLASS (the class that the model\n"
+     "predicts)",
+     0},
+    {"top", "N", "how many of each kind to print (10)", 0},
+    {"limit", "N", "how many of each kind to try, the nearest first (500)", 0},
+    {"threads", "N", "threads (one per processor)", 0},
+    {"json", NULL, "everything as one JSON object", 0},
+    DATA_FLAGS,
+    {0}};
 
 static int find_node(int64_t *out, const struct args *args, const struct consm_dataset *data,
                      const char *name)
@@ -26,57 +37,288 @@ static int find_node(int64_t *out, const struct args *args, const struct consm_d
     return args_fail(args, EXIT_USAGE, "%s has no node %s", data->data->name, name);
 }
 
-static void print_edges(const struct consm_explanation *e, const struct model_args *m, int64_t top)
+/* ---- tables -------------------------------------------------------------- */
+
+/* A date feature is days since 1970; people read it as one. */
+static bool is_date(const struct consm_model *m, const char *feature)
 {
-    char id[24], from[SHOWN], to[SHOWN];
-    for (int64_t i = 0; i < e->edges && i < top; i++)
-        printf("  %+.4f  edge %s – %s\n", (double)e->edge_effect[i],
-               shown(from, consm_node_id(m->data, e->edge_from[i], id), 0),
-               shown(to, consm_node_id(m->data, e->edge_to[i], id), 0));
+    for (int64_t i = 0; m->recipe && i < m->recipe->columns; i++)
+        if (m->recipe->column[i].kind == RECIPE_DATE &&
+            strcmp(m->recipe->column[i].name, feature) == 0)
+            return true;
+    return false;
 }
 
-static void print_people(const struct consm_explanation *e, const struct model_args *m, int64_t at,
-                         int64_t top)
+static const char *value_text(char out[32], float value, bool date)
 {
+    time_t seconds = (time_t)((double)value * 86400);
+    struct tm day;
+    if (date && fabsf(value) < 1e6F && gmtime_r(&seconds, &day))
+        strftime(out, 32, "%Y-%m-%d", &day);
+    else
+        snprintf(out, 32, "%.4g", (double)value);
+    return out;
+}
+
+static void add_effect(struct table *t, float log_odds)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%+.3f", (double)log_odds);
+    table_text(t, text);
+}
+
+static void add_trust(struct table *t, float weight, float trust, bool weighted)
+{
+    if (weighted)
+        table_number(t, (double)weight, 3);
+    if (isnan(trust))
+        table_empty(t);
+    else
+        table_number(t, (double)trust, 3);
+}
+
+static consm_status new_table(struct table **t, const char *what)
+{
+    consm_status st = table_new(t, what, NULL);
+    if (st == CONSM_OK) {
+        table_column(*t, "effect", TABLE_RIGHT, NULL);
+        table_column(*t, what, TABLE_LEFT, NULL);
+    }
+    return st;
+}
+
+static consm_status print_table(struct table *t)
+{
+    consm_status st = CONSM_OK;
+    struct text text = {0};
+    TRY(table_to_terminal(&text, t, 0, false));
+    TRY(text_status(&text));
+    printf("\n%s", text_string(&text));
+done:
+    text_free(&text);
+    table_free(t);
+    return st;
+}
+
+static consm_status print_features(const struct consm_explanation *e, const struct model_args *m,
+                                   int64_t top)
+{
+    consm_status st = CONSM_OK;
+    struct table *t = NULL;
+    char buffer[24], low[32], high[32], name[SHOWN], range[80];
+    if (e->features == 0)
+        return CONSM_OK;
+    TRY(new_table(&t, "feature"));
+    table_column(t, "value", TABLE_RIGHT, NULL);
+    table_column(t, "usual", TABLE_LEFT, NULL);
+    for (int64_t i = 0; i < e->features && i < top; i++) {
+        const char *feature = consm_model_feature(m->model, e->feature[i], buffer);
+        bool date = is_date(m->model, feature);
+        table_row(t);
+        add_effect(t, e->feature_log_odds[i]);
+        table_text(t, shown(name, feature, 0));
+        table_text(t, value_text(low, e->feature_value[i], date));
+        snprintf(range, sizeof range, "%s to %s", value_text(low, e->feature_low[i], date),
+                 value_text(high, e->feature_high[i], date));
+        table_text(t, range);
+    }
+    return print_table(t);
+done:
+    table_free(t);
+    return st;
+}
+
+static consm_status print_neighbours(const struct consm_explanation *e, const struct model_args *m,
+                                     int64_t top)
+{
+    consm_status st = CONSM_OK;
+    struct table *t = NULL;
     char buffer[24], name[SHOWN];
-    printf("%s is said to be %s, with probability %.4f. Without …, that probability falls by:\n",
-           shown(name, consm_node_id(m->data, at, buffer), 0),
-           consm_model_class(m->model, e->label, (char[24]){0}), (double)e->probability);
-    print_edges(e, m, top);
-    for (int64_t i = 0; i < e->neighbours && i < top; i++)
-        printf("  %+.4f  neighbour %s\n", (double)e->neighbour_effect[i],
-               shown(name, consm_node_id(m->data, e->neighbour[i], buffer), 0));
-    for (int64_t i = 0; i < e->features && i < top; i++)
-        printf("  %+.4f  feature %s\n", (double)e->feature_effect[i],
-               shown(name, consm_model_feature(m->model, e->feature[i], buffer), 0));
-    if (e->edges < e->edges_in_reach || e->features < e->features_in_reach)
-        printf("  (%lld of %lld edges and %lld of %lld features in reach were tried)\n",
-               (long long)e->edges, (long long)e->edges_in_reach, (long long)e->features,
-               (long long)e->features_in_reach);
+    bool weighted = m->data->data->weight != NULL;
+    if (e->neighbours == 0)
+        return CONSM_OK;
+    TRY(new_table(&t, "neighbour"));
+    table_column(t, "label", TABLE_LEFT, NULL);
+    table_column(t, "predicted", TABLE_LEFT, NULL);
+    table_column(t, "probability", TABLE_RIGHT, NULL);
+    if (weighted)
+        table_column(t, "edge weight", TABLE_RIGHT, NULL);
+    table_column(t, "edge trust", TABLE_RIGHT, NULL);
+    for (int64_t i = 0; i < e->neighbours && i < top; i++) {
+        table_row(t);
+        add_effect(t, e->neighbour_log_odds[i]);
+        table_text(t, shown(name, consm_node_id(m->data, e->neighbour[i], buffer), 0));
+        if (e->neighbour_label[i] < 0)
+            table_text(t, "unknown");
+        else
+            table_text(t,
+                       shown(name, consm_model_class(m->model, e->neighbour_label[i], buffer), 0));
+        table_text(t, shown(name, consm_model_class(m->model, e->neighbour_said[i], buffer), 0));
+        table_number(t, (double)e->neighbour_probability[i], 3);
+        add_trust(t, e->neighbour_weight[i], e->neighbour_trust[i], weighted);
+    }
+    return print_table(t);
+done:
+    table_free(t);
+    return st;
+}
+
+static consm_status print_edges(const struct consm_explanation *e, const struct model_args *m,
+                                int64_t top)
+{
+    consm_status st = CONSM_OK;
+    struct table *t = NULL;
+    char id[24], from[SHOWN], to[SHOWN], both[2 * SHOWN + 8];
+    bool weighted = m->data->data->weight != NULL;
+    if (e->edges == 0)
+        return CONSM_OK;
+    TRY(new_table(&t, "edge"));
+    if (weighted)
+        table_column(t, "weight", TABLE_RIGHT, NULL);
+    table_column(t, "trust", TABLE_RIGHT, NULL);
+    for (int64_t i = 0; i < e->edges && i < top; i++) {
+        snprintf(both, sizeof both, "%s – %s",
+                 shown(from, consm_node_id(m->data, e->edge_from[i], id), 0),
+                 shown(to, consm_node_id(m->data, e->edge_to[i], id), 0));
+        table_row(t);
+        add_effect(t, e->edge_log_odds[i]);
+        table_text(t, both);
+        add_trust(t, e->edge_weight[i], e->edge_trust[i], weighted);
+    }
+    return print_table(t);
+done:
+    table_free(t);
+    return st;
+}
+
+static void print_tried(const char *what, int64_t tried, int64_t all)
+{
+    if (tried < all)
+        printf("\nThe nearest %lld of %lld %s were tried.\n", (long long)tried, (long long)all,
+               what);
+}
+
+static consm_status print_people(const struct consm_explanation *e, const struct model_args *m,
+                                 int64_t at, int64_t top)
+{
+    consm_status st = CONSM_OK;
+    char buffer[24], class[SHOWN], name[SHOWN];
+    shown(class, consm_model_class(m->model, e->label, buffer), 0);
+    shown(name, consm_node_id(m->data, at, buffer), 0);
+    printf("%s: probability of %s %.4f (log-odds %+.3f)\n", name, class, (double)e->probability,
+           e->log_odds);
+    printf("An effect is how far the log-odds of %s fall without the feature, neighbour or edge.\n"
+           "Positive: it speaks for %s. Without an effect of +0.69 the odds halve, of -0.69 they "
+           "double.\n",
+           class, class);
+    TRY(print_features(e, m, top));
+    TRY(print_neighbours(e, m, top));
+    TRY(print_edges(e, m, top));
+    print_tried("features", e->features, e->features_in_reach);
+    print_tried("neighbours", e->neighbours, e->neighbours_in_reach);
+    print_tried("edges", e->edges, e->edges_in_reach);
+done:
+    return st;
+}
+
+/* ---- JSON ---------------------------------------------------------------- */
+
+static json_t *number_or_null(float x)
+{
+    return isfinite(x) ? json_real((double)x) : json_null();
+}
+
+static json_t *edges_json(const struct consm_explanation *e, const struct model_args *m)
+{
+    char a[24], b[24];
+    json_t *list = json_array();
+    for (int64_t i = 0; i < e->edges; i++)
+        json_array_append_new(list, json_pack("{s:s, s:s, s:f, s:f, s:f, s:o}", "source",
+                                              consm_node_id(m->data, e->edge_from[i], a), "target",
+                                              consm_node_id(m->data, e->edge_to[i], b), "effect",
+                                              (double)e->edge_effect[i], "log_odds",
+                                              (double)e->edge_log_odds[i], "weight",
+                                              (double)e->edge_weight[i], "trust",
+                                              number_or_null(e->edge_trust[i])));
+    return list;
+}
+
+static json_t *neighbours_json(const struct consm_explanation *e, const struct model_args *m)
+{
+    char a[24], b[24];
+    json_t *list = json_array();
+    for (int64_t i = 0; i < e->neighbours; i++) {
+        json_t *label = e->neighbour_label[i] < 0
+                            ? json_null()
+                            : json_string(consm_model_class(m->model, e->neighbour_label[i], a));
+        json_array_append_new(list, json_pack("{s:s, s:f, s:f, s:o, s:s, s:f, s:f, s:o}", "id",
+                                              consm_node_id(m->data, e->neighbour[i], a), "effect",
+                                              (double)e->neighbour_effect[i], "log_odds",
+                                              (double)e->neighbour_log_odds[i], "label", label,
+                                              "predicted",
+                                              consm_model_class(m->model, e->neighbour_said[i], b),
+                                              "probability", (double)e->neighbour_probability[i],
+                                              "weight", (double)e->neighbour_weight[i], "trust",
+                                              number_or_null(e->neighbour_trust[i])));
+    }
+    return list;
+}
+
+static json_t *features_json(const struct consm_explanation *e, const struct model_args *m)
+{
+    char a[24];
+    json_t *list = json_array();
+    for (int64_t i = 0; i < e->features; i++)
+        json_array_append_new(
+            list,
+            json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f}", "name",
+                      consm_model_feature(m->model, e->feature[i], a), "effect",
+                      (double)e->feature_effect[i], "log_odds", (double)e->feature_log_odds[i],
+                      "value", (double)e->feature_value[i], "low", (double)e->feature_low[i],
+                      "high", (double)e->feature_high[i], "mean", (double)e->feature_mean[i]));
+    return list;
 }
 
 static void print_json(const struct consm_explanation *e, const struct model_args *m, int64_t at)
 {
     char a[24], b[24];
-    json_t *edges = json_array(), *near = json_array(), *features = json_array();
-    for (int64_t i = 0; i < e->edges; i++)
-        json_array_append_new(edges, json_pack("{s:s, s:s, s:f}", "source",
-                                               consm_node_id(m->data, e->edge_from[i], a), "target",
-                                               consm_node_id(m->data, e->edge_to[i], b), "effect",
-                                               (double)e->edge_effect[i]));
-    for (int64_t i = 0; i < e->neighbours; i++)
-        json_array_append_new(near, json_pack("{s:s, s:f}", "id",
-                                              consm_node_id(m->data, e->neighbour[i], a), "effect",
-                                              (double)e->neighbour_effect[i]));
-    for (int64_t i = 0; i < e->features; i++)
-        json_array_append_new(features, json_pack("{s:s, s:f}", "name",
-                                                  consm_model_feature(m->model, e->feature[i], a),
-                                                  "effect", (double)e->feature_effect[i]));
-    json_line(json_pack("{s:s, s:s, s:f, s:o, s:o, s:o}", "id", consm_node_id(m->data, at, a),
-                        "label", consm_model_class(m->model, e->label, b), "probability",
-                        (double)e->probability, "edges", edges, "neighbours", near, "features",
-                        features),
+    bool all = e->edges == e->edges_in_reach && e->neighbours == e->neighbours_in_reach &&
+               e->features == e->features_in_reach;
+    json_t *reach =
+        json_pack("{s:I, s:I, s:I}", "edges", (json_int_t)e->edges_in_reach, "neighbours",
+                  (json_int_t)e->neighbours_in_reach, "features", (json_int_t)e->features_in_reach);
+    json_line(json_pack("{s:s, s:s, s:f, s:f, s:b, s:o, s:o, s:o, s:o}", "id",
+                        consm_node_id(m->data, at, a), "label",
+                        consm_model_class(m->model, e->label, b), "probability",
+                        (double)e->probability, "log_odds", e->log_odds, "complete", (int)all,
+                        "in_reach", reach, "edges", edges_json(e, m), "neighbours",
+                        neighbours_json(e, m), "features", features_json(e, m)),
               6);
+}
+
+static const char *nth_class(void *ctx, int index)
+{
+    const struct consm_model *m = ctx;
+    return m->class_name && index < m->classes ? m->class_name[index] : NULL;
+}
+
+/* The class that --label names. */
+static int find_label(struct consm_explain_options *how, const struct args *args,
+                      const struct consm_model *m)
+{
+    const char *name = args_get(args, "label");
+    char buffer[24];
+    how->of_label = name != NULL;
+    for (int32_t k = 0; name && k < m->classes; k++)
+        if (strcmp(consm_model_class(m, k, buffer), name) == 0) {
+            how->label = k;
+            return EXIT_DONE;
+        }
+    if (!name)
+        return EXIT_DONE;
+    const char *near = args_nearest(name, nth_class, (void *)m);
+    return args_fail(args, EXIT_USAGE, "--label %s: the model knows no such class%s%s%s", name,
+                     near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
 static int run(struct args *args)
@@ -84,14 +326,14 @@ static int run(struct args *args)
     consm_status st = CONSM_OK;
     struct model_args m;
     struct consm_explanation *e = NULL;
-    int64_t at = 0, top = 10;
+    int64_t at = 0, top = 10, limit = 0;
     const char *name = args->count == 3 ? args->item[2] : NULL;
     if (!name)
         return args_fail(args, EXIT_USAGE,
                          "expected a model, a graph and a node, as in `consm explain "
                          "out/model.safetensors ./mygraph Ada`");
     int code = args_int(args, "top", 1, INT32_MAX, &top);
-    if (code)
+    if (code || (code = args_int(args, "limit", 1, INT32_MAX, &limit)))
         return code;
     args->count = 2;
     if ((code = model_args_open(&m, args, NULL)))
@@ -100,12 +342,16 @@ static int run(struct args *args)
         model_args_close(&m);
         return code;
     }
-    struct consm_explain_options how = {.size = sizeof how, .threads = m.threads};
+    struct consm_explain_options how = {.size = sizeof how, .threads = m.threads, .limit = limit};
+    if ((code = find_label(&how, args, m.model))) {
+        model_args_close(&m);
+        return code;
+    }
     TRY(consm_explain(&e, m.model, m.data, at, &how));
     if (args_has(args, "json"))
         print_json(e, &m, at);
     else
-        print_people(e, &m, at, top);
+        TRY(print_people(e, &m, at, top));
 done:
     consm_explanation_free(e);
     model_args_close(&m);
@@ -115,11 +361,16 @@ done:
 const struct command cmd_explain = {
     .name = "explain",
     .summary = "say what a node's label hangs on",
-    .usage = "MODEL GRAPH NODE [--top N] [--json]",
-    .text = "Takes edges, neighbours and features of the node's surroundings away, one at a time,\n"
-            "and predicts again: the effect is how far the probability of its label falls without\n"
-            "it, negative where it rises. The largest change comes first.\n\n"
-            "  consm explain out/model.safetensors ./mygraph Ada\n",
+    .usage = "MODEL GRAPH NODE [--label CLASS] [--top N] [--json]",
+    .text =
+        "Takes features, neighbours and edges near the node away, one at a time, and predicts\n"
+        "again. The effect is how far the log-odds of the label fall without it; it is negative\n"
+        "where they rise. Log-odds still differ where the probability is 0.9999 with and\n"
+        "without. Each table begins with the largest effect and shows the values behind it:\n"
+        "the node's value and the range of 90 % of all nodes, the neighbour's known label and\n"
+        "its prediction, the weight of the edge and the trust in it.\n\n"
+        "  consm explain out/model.safetensors ./mygraph Ada\n"
+        "  consm explain out/model.safetensors ./mygraph Ada --label fraud --json\n",
     .flags = flags,
     .run = run,
 };

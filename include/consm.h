@@ -550,7 +550,7 @@ struct consm_explain_options {
     size_t size;   /* set by you */
     int64_t limit; /* edges, neighbours and features tried at most, each; 0: 500. The nearest to
                     * the node come first */
-    bool of_label; /* watch the probability of label; else of the node's most probable class */
+    bool of_label; /* watch label; else the class that is said of the node */
     int32_t label;
     int threads;                /* 0: one per processor */
     consm_progress_fn progress; /* hears of trials done (epoch) of all (epochs), or NULL */
@@ -558,7 +558,9 @@ struct consm_explain_options {
 };
 
 /* What a node's label hangs on. An effect is the label's probability less its probability without
- * the thing: positive where it speaks for the label. Every list begins with the largest change,
+ * the thing: positive where it speaks for the label. The same in log-odds, log(p / (1 - p)), tells
+ * effects apart where the probability is almost 1: without a thing of log-odds 0.69 the odds are
+ * half, of -0.69 twice what they were. Every list begins with the largest change of the log-odds,
  * whatever its sign. Edges and nodes are numbers of the cleaned graph. */
 struct consm_explanation {
     int64_t node;
@@ -574,6 +576,17 @@ struct consm_explanation {
                             * are sparse, the column's mean where they are dense */
     /* What could have been tried without the limit. Features made from the structure are not. */
     int64_t edges_in_reach, neighbours_in_reach, features_in_reach;
+    double log_odds; /* of the label, with everything in its place; before doubt */
+    float *edge_log_odds, *neighbour_log_odds, *feature_log_odds; /* how far they fall without it */
+    /* The values behind the effects. */
+    float *edge_weight, *edge_trust; /* (edges) weight 1 where edges have none; trust score */
+    int32_t *neighbour_label;        /* (neighbours) its known class, of the model's; -1: unknown */
+    int32_t *neighbour_said;         /* (neighbours) what the model says of it */
+    float *neighbour_probability;    /* (neighbours) of the label that is explained */
+    float *neighbour_weight, *neighbour_trust; /* (neighbours) of the edge to it */
+    float *feature_value;                      /* (features) of the node */
+    float *feature_low, *feature_high; /* (features) 90 % of the graph's nodes lie between them */
+    float *feature_mean;               /* (features) of the graph's nodes */
 };
 
 /* Takes edges, neighbours and features away in turn and predicts again. Each trial costs a

@@ -82,4 +82,18 @@ grep -q "^embeddings" "$work/lists/out/config.yaml" && fault "config.yaml writes
     fault "config.yaml from another folder: $(cat "$work/err")"
 cmp -s "$work/lists/out/predictions.csv" "$work/elsewhere/out/predictions.csv" || fault "another folder, another run"
 
+# ---- reasons that say something where a model is all but certain ---------------------------------
+# Two groups that features and edges tell apart without doubt; 40 labels validate, so that no
+# probability is drawn to the middle.
+mkdir "$work/sure"
+awk 'BEGIN { print "source,target"; for (i = 0; i < 400; i++) { print "n" i ",n" (i + 2) % 400; print "n" i ",n" (i + 6) % 400 } }' \
+    > "$work/sure/edges.csv"
+awk 'BEGIN { print "id,label,split,amount,noise"
+    for (i = 0; i < 400; i++) print "n" i "," (i % 2 ? "odd" : "even") "," (i < 250 ? "train" : "val") "," (i % 2 ? 900 + i : 100 + i % 7) "," i * 37 % 11 }' \
+    > "$work/sure/nodes.csv"
+expect 0 "" train "$work/sure" -m gcn --epochs 300 --lr 0.05 --weight-decay 0 -o "$work/certain"
+expect 0 "n5: probability of odd 1.0000" explain "$work/certain/model.safetensors" "$work/sure" n5
+grep -qE '^ *\+[0-9]*[1-9][0-9.]* +amount +905 +100 to 12[0-9]+' "$work/out" || fault "no reason: $(cat "$work/out")"
+[ "$(grep -cE '^ *[-+]0\.000 ' "$work/out")" -le 6 ] || fault "most effects are 0: $(cat "$work/out")"
+
 verdict

@@ -3,7 +3,7 @@
  * other edge of the graph more than by the first one named. */
 #include "failing_memory.h"
 
-#include "app/objects.h"
+#include "app/occlude.h"
 #include <math.h>
 
 struct case_ {
@@ -94,17 +94,35 @@ static double probability_without(const struct case_ *c, const struct gap *gap, 
 
 static const struct gap nothing = {-1, -1, -1, -1};
 
+/* Log-odds of a probability as the model had it before doubt. */
+static double odds(const struct case_ *c, double p)
+{
+    double q = (p - c->model->doubt / c->model->classes) / (1 - c->model->doubt);
+    return log(q / (1 - q));
+}
+
+/* How far the log-odds fall, where the probabilities have digits enough to tell. */
+static void odds_hold(const struct case_ *c, const struct consm_explanation *e, double fall,
+                      double p)
+{
+    double was = (double)e->probability;
+    if (p > 0.05 && p < 0.9 && was > 0.05 && was < 0.9)
+        assert_near(fall, odds(c, was) - odds(c, p), 2e-3);
+}
+
 /* Every effect as measured by hand, and the largest change of all edges of the graph. */
 static void edges_hold(const struct case_ *c, const struct consm_explanation *e)
 {
     const struct prepared *prepared;
-    double largest = 0;
+    double largest = 0, named = 0;
     OK(dataset_prepared(&prepared, c->data));
     for (int64_t i = 0; i < e->edges; i++) {
         struct gap gap = {e->edge_from[i], e->edge_to[i], -1, -1};
         double p = probability_without(c, &gap, e->node, e->label);
         assert_near((double)e->edge_effect[i], (double)e->probability - p, 2e-5);
-        assert_true(i == 0 || fabsf(e->edge_effect[i]) <= fabsf(e->edge_effect[i - 1]));
+        odds_hold(c, e, (double)e->edge_log_odds[i], p);
+        named = fmax(named, fabs((double)e->edge_effect[i]));
+        assert_true(i == 0 || fabsf(e->edge_log_odds[i]) <= fabsf(e->edge_log_odds[i - 1]));
     }
     for (int64_t i = 0; i < prepared->graph->rows; i++)
         for (int64_t k = prepared->graph->start[i]; k < prepared->graph->start[i + 1]; k++) {
@@ -115,7 +133,7 @@ static void edges_hold(const struct case_ *c, const struct consm_explanation *e)
             largest = fmax(largest, fabs((double)e->probability - p));
         }
     assert_true(largest > 1e-4); /* else there was nothing to find */
-    assert_near(fabs((double)e->edge_effect[0]), largest, 2e-5);
+    assert_near(named, largest, 2e-5);
 }
 
 static void others_hold(const struct case_ *c, const struct consm_explanation *e)
@@ -130,7 +148,8 @@ static void others_hold(const struct case_ *c, const struct consm_explanation *e
         struct gap gap = {-1, -1, -1, e->feature[i]};
         double p = probability_without(c, &gap, e->node, e->label);
         assert_near((double)e->feature_effect[i], (double)e->probability - p, 2e-5);
-        assert_true(i == 0 || fabsf(e->feature_effect[i]) <= fabsf(e->feature_effect[i - 1]));
+        odds_hold(c, e, (double)e->feature_log_odds[i], p);
+        assert_true(i == 0 || fabsf(e->feature_log_odds[i]) <= fabsf(e->feature_log_odds[i - 1]));
     }
 }
 
@@ -236,6 +255,64 @@ static void limits_classes_and_faults(void **state)
     case_close(&c);
 }
 
+/* A model that is all but certain still says what its certainty hangs on. */
+static void certain_models_have_reasons(void **state)
+{
+    struct consm_model m = {.classes = 3, .temperature = 2};
+    const float sure[] = {90, 0, 10}, less[] = {60, 0, 10};
+    float p[3], q[3];
+    (void)state;
+    model_probabilities(p, &m, sure, 1);
+    model_probabilities(q, &m, less, 1);
+    assert_true(p[0] == 1 && q[0] == 1); /* no difference of probabilities is left */
+    assert_near(model_log_odds(&m, sure, 0), 40 - log1p(exp(-5)), 1e-9);
+    assert_near(model_log_odds(&m, sure, 0) - model_log_odds(&m, less, 0), 15, 1e-9);
+    assert_near(model_log_odds(&m, sure, 1), -45 - log1p(exp(-40)), 1e-9);
+}
+
+/* The values behind the effects are those of the graph. */
+static void effects_have_their_values(void **state)
+{
+    struct case_ c;
+    struct consm_explanation *e;
+    struct consm_edge_scores *scores;
+    struct consm_prediction *guess;
+    (void)state;
+    case_open(&c, "csbm:nodes=60,degree=6,features=8", "gcn", "1");
+    const struct dataset *d = c.data->data;
+    OK(consm_explain(&e, c.model, c.data, 3, NULL));
+    OK(consm_score_edges(&scores, c.model, c.data, 1));
+    OK(consm_predict(&guess, c.model, c.data, 1));
+    assert_true(e->edges > 0 && e->neighbours > 0 && e->features == 8);
+    for (int64_t i = 0; i < e->edges; i++) {
+        int64_t at = 0;
+        while (scores->from[at] != e->edge_from[i] || scores->to[at] != e->edge_to[i])
+            assert_true(++at < scores->edges);
+        assert_true(e->edge_trust[i] == scores->score[at] && e->edge_weight[i] == 1);
+    }
+    for (int64_t i = 0; i < e->neighbours; i++) {
+        int64_t other = e->neighbour[i];
+        assert_int_equal(e->neighbour_label[i], d->label[other]);
+        assert_int_equal(e->neighbour_said[i], guess->label[other]);
+        assert_near((double)e->neighbour_probability[i],
+                    (double)guess->probability[other * guess->classes + e->label], 1e-6);
+        assert_true(e->neighbour_trust[i] >= 0 && e->neighbour_trust[i] <= 1);
+    }
+    for (int64_t k = 0; k < e->features; k++) {
+        int64_t below = 0, above = 0, column = e->feature[k];
+        for (int64_t i = 0; i < d->nodes; i++) {
+            below += d->dense[i * d->features + column] < e->feature_low[k];
+            above += d->dense[i * d->features + column] > e->feature_high[k];
+        }
+        assert_true(e->feature_value[k] == d->dense[3 * d->features + column]);
+        assert_true(below <= 3 && above <= 3 && e->feature_low[k] < e->feature_high[k]);
+    }
+    consm_prediction_free(guess);
+    consm_edge_scores_free(scores);
+    consm_explanation_free(e);
+    case_close(&c);
+}
+
 /* ---- memory --------------------------------------------------------------- */
 
 static consm_status whole_run(void)
@@ -278,6 +355,8 @@ int main(void)
         cmocka_unit_test(features_from_the_structure),
         cmocka_unit_test(ensembles),
         cmocka_unit_test(limits_classes_and_faults),
+        cmocka_unit_test(certain_models_have_reasons),
+        cmocka_unit_test(effects_have_their_values),
         cmocka_unit_test(memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,7 +128,15 @@ class ExplanationStruct(ctypes.Structure):
                 ("edge_effect", POINTER(c_float)), ("neighbour", POINTER(c_int32)),
                 ("neighbour_effect", POINTER(c_float)), ("feature", POINTER(c_int32)),
                 ("feature_effect", POINTER(c_float)), ("edges_in_reach", c_int64),
-                ("neighbours_in_reach", c_int64), ("features_in_reach", c_int64)]
+                ("neighbours_in_reach", c_int64), ("features_in_reach", c_int64),
+                ("log_odds", c_double), ("edge_log_odds", POINTER(c_float)),
+                ("neighbour_log_odds", POINTER(c_float)), ("feature_log_odds", POINTER(c_float)),
+                ("edge_weight", POINTER(c_float)), ("edge_trust", POINTER(c_float)),
+                ("neighbour_label", POINTER(c_int32)), ("neighbour_said", POINTER(c_int32)),
+                ("neighbour_probability", POINTER(c_float)), ("neighbour_weight", POINTER(c_float)),
+                ("neighbour_trust", POINTER(c_float)), ("feature_value", POINTER(c_float)),
+                ("feature_low", POINTER(c_float)), ("feature_high", POINTER(c_float)),
+                ("feature_mean", POINTER(c_float))]
 
 
 class OtOptions(Sized):

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* place (c of the data): the model's number of each class; -1: it knows none of that name. */
-static void match_classes(int32_t *place, const struct consm_model *m, const struct dataset *d)
+void model_match_classes(int32_t *place, const struct consm_model *m, const struct dataset *d)
 {
     char own[24], other[24];
     for (int32_t k = 0; k < d->classes; k++) {
@@ -27,7 +26,7 @@ consm_status model_evaluate(struct metrics *out, const struct consm_model *m,
     TRY(NEW(place, d->classes));
     TRY(NEW(label, d->nodes));
     TRY(ZNEW(role, d->nodes));
-    match_classes(place, m, d);
+    model_match_classes(place, m, d);
     for (int64_t i = 0; i < d->nodes; i++)
         label[i] = d->label[i] < 0 ? -1 : place[d->label[i]];
     struct predicted p = {.probability = prediction->probability,

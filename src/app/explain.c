@@ -1,5 +1,7 @@
 /* Why a node has its label: everything it may hang on is taken away in turn, and what changes the
- * label's probability most is named first. */
+ * label's log-odds most is named first. The values behind the names are found in explain_values.c.
+ */
+#include "app/explain_values.h"
 #include "app/occlude.h"
 #include "base/given.h"
 #include "base/sized.h"
@@ -17,7 +19,7 @@ struct suspect {
     int64_t turn; /* lower first: steps from the node */
     double rank;  /* within a turn, larger first */
     int64_t order;
-    float effect;
+    float effect, log_odds; /* how far probability and log-odds fall without it */
 };
 
 struct inquest {
@@ -46,7 +48,7 @@ static int by_turn(const void *a, const void *b)
 static int by_effect(const void *a, const void *b)
 {
     const struct suspect *x = a, *y = b;
-    float p = fabsf(x->effect), q = fabsf(y->effect);
+    float p = fabsf(x->log_odds), q = fabsf(y->log_odds);
     if (p != q)
         return p > q ? -1 : 1;
     return by_turn(a, b);
@@ -149,8 +151,8 @@ done:
 
 /* ---- questions ----------------------------------------------------------- */
 
-/* effect = p(label) - p(label | without it), for the first `count` suspects, then the largest
- * first. */
+/* effect = p(label) - p(label | without it), and the same of its log-odds, for the first `count`
+ * suspects, then the largest first. */
 static consm_status question(struct inquest *q, struct suspect *suspects, int64_t count)
 {
     consm_status st = CONSM_OK;
@@ -158,8 +160,11 @@ static consm_status question(struct inquest *q, struct suspect *suspects, int64_
         struct consm_progress progress = {
             .size = sizeof progress, .epoch = ++q->done, .epochs = q->planned};
         progress.share = (double)q->done / (double)q->planned;
-        TRY(scene_probability(q->probability, &q->scene, &suspects[i].what));
+        double log_odds;
+        TRY(scene_probability(q->probability, &log_odds, q->out->label, &q->scene,
+                              &suspects[i].what));
         suspects[i].effect = q->out->probability - q->probability[q->out->label];
+        suspects[i].log_odds = (float)(q->out->log_odds - log_odds);
         if (q->options.progress && q->options.progress(q->options.progress_ctx, &progress))
             TRY(status_fail(CONSM_ECANCEL, "stopped after %lld of %lld questions",
                             (long long)q->done, (long long)q->planned));
@@ -177,25 +182,31 @@ static consm_status tell_edges(struct inquest *q, const struct suspect *suspects
     TRY(NEW(out->edge_from, out->edges));
     TRY(NEW(out->edge_to, out->edges));
     TRY(NEW(out->edge_effect, out->edges));
+    TRY(NEW(out->edge_log_odds, out->edges));
+    TRY(NEW(out->edge_weight, out->edges));
     for (int64_t i = 0; i < out->edges; i++) {
         out->edge_from[i] = q->scene.node[q->scene.left[suspects[i].what.edge]];
         out->edge_to[i] = q->scene.node[q->scene.right[suspects[i].what.edge]];
         out->edge_effect[i] = suspects[i].effect;
+        out->edge_log_odds[i] = suspects[i].log_odds;
+        out->edge_weight[i] = q->scene.weight ? q->scene.weight[suspects[i].what.edge] : 1;
     }
 done:
     return st;
 }
 
-static consm_status tell(int32_t **name, float **effect, const struct suspect *suspects,
-                         int64_t count, const int32_t *number)
+static consm_status tell(int32_t **name, float **effect, float **log_odds,
+                         const struct suspect *suspects, int64_t count, const int32_t *number)
 {
     consm_status st = CONSM_OK;
     TRY(NEW(*name, count));
     TRY(NEW(*effect, count));
+    TRY(NEW(*log_odds, count));
     for (int64_t i = 0; i < count; i++) {
         const struct occlusion *what = &suspects[i].what;
         (*name)[i] = number ? number[what->neighbour] : (int32_t)what->feature;
         (*effect)[i] = suspects[i].effect;
+        (*log_odds)[i] = suspects[i].log_odds;
     }
 done:
     return st;
@@ -216,9 +227,11 @@ static consm_status hold(struct inquest *q)
     TRY(question(q, edges, out->edges));
     TRY(tell_edges(q, edges));
     TRY(question(q, neighbours, out->neighbours));
-    TRY(tell(&out->neighbour, &out->neighbour_effect, neighbours, out->neighbours, q->scene.node));
+    TRY(tell(&out->neighbour, &out->neighbour_effect, &out->neighbour_log_odds, neighbours,
+             out->neighbours, q->scene.node));
     TRY(question(q, features, out->features));
-    TRY(tell(&out->feature, &out->feature_effect, features, out->features, NULL));
+    TRY(tell(&out->feature, &out->feature_effect, &out->feature_log_odds, features, out->features,
+             NULL));
 done:
     mem_free(edges);
     mem_free(neighbours);
@@ -254,13 +267,13 @@ static consm_status explain(void *ctx, const struct consm_model *model,
         TRY(column_moments(q));
     TRY(NEW(q->probability, problem->classes));
     TRY(scene_open(&q->scene, model, problem, backend, q->node, key, q->mean));
-    TRY(scene_probability(q->probability, &q->scene, NULL));
-    out->label = q->options.of_label ? q->options.label : 0;
-    for (int32_t k = 0; !q->options.of_label && k < problem->classes; k++)
-        if (q->probability[k] > q->probability[out->label])
-            out->label = k;
+    out->label = q->options.of_label ? q->options.label : -1;
+    TRY(scene_probability(q->probability, &out->log_odds, out->label, &q->scene, NULL));
+    if (out->label < 0)
+        out->label = metrics_decide(q->probability, problem->classes, &model->decision);
     out->probability = q->probability[out->label];
     TRY(hold(q));
+    TRY(explain_values(out, model, call->dataset->data, problem, backend));
 done:
     scene_close(&q->scene);
     mem_free(q->probability);
@@ -307,13 +320,15 @@ void consm_explanation_free(struct consm_explanation *e)
 {
     if (!e)
         return;
-    mem_free(e->edge_from);
-    mem_free(e->edge_to);
-    mem_free(e->edge_effect);
-    mem_free(e->neighbour);
-    mem_free(e->neighbour_effect);
-    mem_free(e->feature);
-    mem_free(e->feature_effect);
+    void *const arrays[] = {e->edge_from,        e->edge_to,          e->edge_effect,
+                            e->edge_log_odds,    e->edge_weight,      e->edge_trust,
+                            e->neighbour,        e->neighbour_effect, e->neighbour_log_odds,
+                            e->neighbour_label,  e->neighbour_said,   e->neighbour_probability,
+                            e->neighbour_weight, e->neighbour_trust,  e->feature,
+                            e->feature_effect,   e->feature_log_odds, e->feature_value,
+                            e->feature_low,      e->feature_high,     e->feature_mean};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        mem_free(arrays[i]);
     mem_free(e);
 }
 

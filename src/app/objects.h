@@ -214,6 +214,9 @@ consm_status model_run(const struct training_request *request, model_trained_fn 
 
 /* ---- evaluate.c ---- */
 
+/* place (c of the data): the model's number of each class; -1: it knows none of that name. */
+void model_match_classes(int32_t *place, const struct consm_model *m, const struct dataset *d);
+
 /* Figures of a prediction against the labels of the dataset it was made for; nodes 0: there are
  * none that the model knows. */
 consm_status model_evaluate(struct metrics *out, const struct consm_model *m,

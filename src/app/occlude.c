@@ -3,6 +3,7 @@
 
 #include "graph/structural.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { LARGEST_RADIUS = 6 };
@@ -302,13 +303,31 @@ done:
     return st;
 }
 
-consm_status scene_probability(float *probability, struct scene *s, const struct occlusion *without)
+double model_log_odds(const struct consm_model *m, const float *logit, int32_t label)
+{
+    double largest = -INFINITY, sum = 0;
+    for (int32_t k = 0; k < m->classes; k++)
+        if (k != label)
+            largest = fmax(largest, (double)logit[k]);
+    for (int32_t k = 0; k < m->classes; k++)
+        if (k != label)
+            sum += exp(((double)logit[k] - largest) / m->temperature);
+    if (m->classes < 2) /* nothing else could be said */
+        return 0;
+    return ((double)logit[label] - largest) / m->temperature - log(sum);
+}
+
+consm_status scene_probability(float *probability, double *log_odds, int32_t label, struct scene *s,
+                               const struct occlusion *without)
 {
     consm_status st = CONSM_OK;
     float *row;
     TRY(NEW(row, s->model->classes));
     TRY(look(row, s, without));
     model_probabilities(probability, s->model, row, 1);
+    if (label < 0)
+        label = metrics_decide(probability, s->model->classes, &s->model->decision);
+    *log_odds = model_log_odds(s->model, row, label);
 done:
     mem_free(row);
     return st;

@@ -1,0 +1,13 @@
+/* The values behind an explanation: what a feature's effect is the effect of. */
+#ifndef APP_EXPLAIN_VALUES_H
+#define APP_EXPLAIN_VALUES_H
+
+#include "app/objects.h"
+
+/* Adds to an explanation whose lists are complete: trust and weight of edges, known class and
+ * prediction of neighbours, the node's value and the usual range of features. */
+consm_status explain_values(struct consm_explanation *e, const struct consm_model *model,
+                            const struct dataset *d, const struct problem *problem,
+                            struct backend *backend);
+
+#endif
