@@ -19,26 +19,17 @@ static struct extent source(const struct instr *in, int i)
                            (size_t)(in->src_rows[i] * in->src_cols[i]) * sizeof(float)};
 }
 
-/* Goes over its elements as share_elements() divides them, and reads no others. */
+/* Goes over its elements as share_elements() divides them, and reads no others. A dropout whose
+ * rows have numbers of their own goes by rows. */
 static bool by_elements(const struct instr *in)
 {
-    switch (in->op) {
-    case OP_FILL:
-    case OP_AXPBY:
-    case OP_MUL:
-    case OP_BIAS_RELU_DROPOUT_GRAD:
-    case OP_UNARY_GRAD:
-    case OP_SCALE:
-    case OP_RESHAPE: return true;
-    case OP_DROPOUT: return !in->attr.number;
-    default: return cpu_kernels[in->op] == run_unary;
-    }
+    return op_made(in->op) == MADE_ELEMENTS && !in->attr.number;
 }
 
 /* Writes more than its result: running statistics, moments, what attention keeps, spectra. */
 static bool writes_more(const struct instr *in)
 {
-    bool more = in->op == OP_NUCLEAR || in->op == OP_NUCLEAR_GRAD || in->op == OP_ADAM;
+    bool more = op_is(in->op, REMEMBERS);
     for (int i = 0; i < NODE_UPDATES; i++)
         more = more || in->update[i];
     return more;

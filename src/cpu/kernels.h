@@ -6,6 +6,7 @@
 #include "cpu/gemm.h"
 #include "cpu/simd.h"
 #include "program/backend.h"
+#include "program/traits.h"
 
 /* Called by all workers of a team; ends without a barrier. */
 typedef void (*kernel)(const struct instr *in, const struct step *step, struct worker who);
@@ -45,80 +46,11 @@ void drop_numbered(float *y, const float *x, const struct instr *in, const struc
 #define KERNEL(name) \
     void run_##name(const struct instr *in, const struct step *step, struct worker who)
 
-/* One declaration per operation that computes something. */
-KERNEL(fill);
-KERNEL(anneal);
-KERNEL(noise);
-KERNEL(matmul);
-KERNEL(axpby);
-KERNEL(scale);
-KERNEL(mul);
-KERNEL(scale_by);
-KERNEL(scale_rows);
-KERNEL(add_bias);
-KERNEL(bias_relu_dropout);
-KERNEL(bias_relu_dropout_grad);
-KERNEL(concat);
-KERNEL(slice);
-KERNEL(pad);
-KERNEL(reshape);
-KERNEL(col_sum);
-KERNEL(row_sum);
-KERNEL(sum);
-KERNEL(dot);
-KERNEL(expand);
-KERNEL(unary);
-KERNEL(unary_grad);
-KERNEL(dropout);
-KERNEL(spmm);
-KERNEL(spmm_fused);
-KERNEL(spmm_add);
-KERNEL(spmm_values);
-KERNEL(sddmm);
-KERNEL(head_dot);
-KERNEL(head_spread);
-KERNEL(head_outer);
-KERNEL(edge_add);
-KERNEL(edge_sum);
-KERNEL(edge_softmax);
-KERNEL(edge_softmax_grad);
-KERNEL(attend);
-KERNEL(attend_rows);
-KERNEL(attend_columns);
-KERNEL(edge_drop);
-KERNEL(gather);
-KERNEL(segment_sum);
-KERNEL(segment_mean);
-KERNEL(segment_mean_grad);
-KERNEL(segment_max);
-KERNEL(segment_max_grad);
-KERNEL(nearest);
-KERNEL(nearest_share);
-KERNEL(row_normalize);
-KERNEL(row_normalize_grad);
-KERNEL(pair_cosine);
-KERNEL(pair_cosine_grad);
-KERNEL(pair_squared);
-KERNEL(pair_squared_grad);
-KERNEL(batch_norm);
-KERNEL(batch_norm_grad);
-KERNEL(batch_norm_xhat);
-KERNEL(nuclear);
-KERNEL(nuclear_grad);
-KERNEL(softmax);
-KERNEL(softmax_grad);
-KERNEL(log_softmax);
-KERNEL(log_softmax_grad);
-KERNEL(nll);
-KERNEL(nll_grad);
-KERNEL(bce);
-KERNEL(bce_grad);
-KERNEL(l1);
-KERNEL(l1_grad);
-KERNEL(mse);
-KERNEL(mse_grad);
-KERNEL(adam);
-KERNEL(keep);
+/* One for each row of ops.def; table.c names those that share a kernel or have none. */
+#define OP(NAME, name, ...) KERNEL(name);
+#include "program/ops.def"
+#undef OP
+KERNEL(unary); /* of all functions of a single element */
 
 /* Sums over many rows as two halves: the partial sums of blocks [from, to), of which block b's lies
  * where it lies among all of them, and what is made of all. parts.c hands them to those who have

@@ -4,22 +4,23 @@
 #include "cpu/kernels.h"
 #include <string.h>
 
-static int phases(const struct instr *in)
-{
-    switch (in->op) {
-    case OP_MATMUL: return in->attr.transposed && !in->attr.other_transposed && in->src_rows[0] > 0;
-    case OP_COL_SUM:
-    case OP_SUM:
-    case OP_DOT:
-    case OP_HEAD_OUTER:
-    case OP_NLL:
-    case OP_BCE:
-    case OP_L1:
-    case OP_MSE:
-    case OP_KEEP: return 1;
-    default: return batch_phases(in);
-    }
-}
+/* A half that is being made: the partial sums of blocks, or the total of all of them. */
+struct half {
+    const struct instr *in;
+    int phase;
+    void *partial;
+    float *work;
+    int64_t first, last; /* blocks, or rows of the result */
+};
+
+/* How an operation sums. */
+struct summing {
+    struct sum_shape (*shape)(const struct instr *in);
+    void (*blocks)(const struct half *h, int64_t from, int64_t to);
+    void (*total)(const struct half *h, struct worker who);
+};
+
+/* ---- shapes ---- */
 
 static struct sum_shape product_shape(const struct instr *in)
 {
@@ -31,29 +32,184 @@ static struct sum_shape product_shape(const struct instr *in)
     return (struct sum_shape){SUM_RESULT, tile, block_count(in->rows, tile), (size_t)tile * row};
 }
 
-static struct sum_shape shape(const struct instr *in)
+static struct sum_shape terms_shape(const struct instr *in, int64_t length)
 {
     int64_t elements = in->src_rows[0] * in->src_cols[0];
-    size_t row = (size_t)in->cols * sizeof(float), pair = 2 * sizeof(double);
-    switch (in->op) {
-    case OP_MATMUL: return product_shape(in);
-    case OP_SUM:
-    case OP_DOT:
-        return (struct sum_shape){SUM_ELEMENTS, REDUCE_BLOCK, block_count(elements, REDUCE_BLOCK),
-                                  sizeof(double)};
-    case OP_BCE:
-    case OP_L1:
-    case OP_MSE:
-        return (struct sum_shape){SUM_ELEMENTS, LOSS_BLOCK, block_count(elements, LOSS_BLOCK),
-                                  sizeof(double)};
-    case OP_NLL:
-        return (struct sum_shape){SUM_INDEXED, LOSS_BLOCK,
-                                  block_count(in->attr.index->count, LOSS_BLOCK), pair};
-    case OP_KEEP: return (struct sum_shape){SUM_INDEXED, 1, in->attr.index->count, pair};
-    case OP_HEAD_OUTER: row *= (size_t)in->attr.heads; break;
-    default: break;
+    return (struct sum_shape){SUM_ELEMENTS, length, block_count(elements, length), sizeof(double)};
+}
+
+static struct sum_shape reduce_shape(const struct instr *in)
+{
+    return terms_shape(in, REDUCE_BLOCK);
+}
+
+static struct sum_shape weighted_shape(const struct instr *in)
+{
+    return terms_shape(in, LOSS_BLOCK);
+}
+
+static struct sum_shape nll_shape(const struct instr *in)
+{
+    return (struct sum_shape){SUM_INDEXED, LOSS_BLOCK,
+                              block_count(in->attr.index->count, LOSS_BLOCK), 2 * sizeof(double)};
+}
+
+static struct sum_shape keep_shape(const struct instr *in)
+{
+    return (struct sum_shape){SUM_INDEXED, 1, in->attr.index->count, 2 * sizeof(double)};
+}
+
+/* Columns of partial sums: those of the result, which heads lay out as rows. */
+static int64_t width(const struct instr *in)
+{
+    return in->op == OP_HEAD_OUTER ? in->attr.heads * in->cols : in->cols;
+}
+
+static struct sum_shape columns_shape(const struct instr *in)
+{
+    return (struct sum_shape){SUM_ROWS, COL_BLOCK, block_count(in->src_rows[0], COL_BLOCK),
+                              (size_t)width(in) * sizeof(float)};
+}
+
+/* ---- the first half ---- */
+
+static void product_partial(const struct half *h, int64_t from, int64_t to)
+{
+    struct gemm g = gemm_of(h->in);
+    struct sum_shape s = product_shape(h->in);
+    for (int64_t b = from; b < to; b++) {
+        float *partial = (float *)h->partial + (size_t)b * s.bytes / sizeof(float);
+        if (s.over == SUM_ROWS)
+            gemm_block(&g, partial, b);
+        else
+            gemm_tile_into(&g, partial, b);
     }
-    return (struct sum_shape){SUM_ROWS, COL_BLOCK, block_count(in->src_rows[0], COL_BLOCK), row};
+}
+
+static void columns_partial(const struct half *h, int64_t from, int64_t to)
+{
+    const struct instr *in = h->in;
+    simd_best()->col_sum(h->partial, in->src[0], NULL, in->cols, in->src_rows[0], from, to);
+}
+
+static void reduce_partial(const struct half *h, int64_t from, int64_t to)
+{
+    const struct instr *in = h->in;
+    simd_best()->reduce(h->partial, in->src[0], in->src[1], in->src_rows[0] * in->src_cols[0], from,
+                        to);
+}
+
+static void heads_partial(const struct half *h, int64_t from, int64_t to)
+{
+    head_outer_blocks(h->partial, h->in, from, to);
+}
+
+static void nll_partial(const struct half *h, int64_t from, int64_t to)
+{
+    nll_blocks(h->partial, h->in, from, to);
+}
+
+static void weighted_partial(const struct half *h, int64_t from, int64_t to)
+{
+    weighted_blocks(h->partial, h->in, from, to);
+}
+
+static void keep_partial(const struct half *h, int64_t from, int64_t to)
+{
+    for (int64_t k = from; k < to; k++)
+        ((struct judged *)h->partial)[k] = keep_judge(h->in, k);
+}
+
+static void batch_partial(const struct half *h, int64_t from, int64_t to)
+{
+    batch_blocks(h->partial, h->in, h->work, h->phase, from, to);
+}
+
+/* ---- the second ---- */
+
+static void product_end(const struct half *h, struct worker who)
+{
+    const struct instr *in = h->in;
+    struct gemm g = gemm_of(in);
+    if (product_shape(in).over == SUM_ROWS)
+        gemm_add_blocks(&g, h->partial, who);
+    else if (who.id == 0)
+        memcpy(in->out, h->partial, (size_t)(in->rows * in->cols) * sizeof(float));
+}
+
+static void columns_end(const struct half *h, struct worker who)
+{
+    int64_t from, to;
+    team_range(who, width(h->in), 16, &from, &to);
+    simd_best()->col_combine(h->in->out, h->partial, columns_shape(h->in).blocks, width(h->in), 1,
+                             from, to);
+}
+
+static void reduce_end(const struct half *h, struct worker who)
+{
+    if (who.id == 0)
+        simd_best()->reduce_combine(h->in->out, h->partial, reduce_shape(h->in).blocks);
+}
+
+static void weighted_end(const struct half *h, struct worker who)
+{
+    if (who.id == 0)
+        simd_best()->reduce_combine(h->in->out, h->partial, weighted_shape(h->in).blocks);
+}
+
+static void nll_end(const struct half *h, struct worker who)
+{
+    if (who.id == 0)
+        nll_total(h->in, h->partial, nll_shape(h->in).blocks);
+}
+
+static void keep_end(const struct half *h, struct worker who)
+{
+    const struct judged *one = h->partial;
+    struct judged all = {0};
+    for (int64_t k = 0; who.id == 0 && k < h->in->attr.index->count; k++) {
+        all.right += one[k].right;
+        all.surprise += one[k].surprise;
+    }
+    if (who.id == 0)
+        keep_decide(h->in, all);
+}
+
+static void batch_end(const struct half *h, struct worker who)
+{
+    int64_t from, to;
+    team_range(who, h->in->cols, 16, &from, &to);
+    batch_total(h->in, h->partial, h->work, h->phase, from, to);
+}
+
+/* ---- the table ---- */
+
+static const struct summing summing[OP_COUNT] = {
+    [OP_MATMUL] = {product_shape, product_partial, product_end},
+    [OP_COL_SUM] = {columns_shape, columns_partial, columns_end},
+    [OP_SUM] = {reduce_shape, reduce_partial, reduce_end},
+    [OP_DOT] = {reduce_shape, reduce_partial, reduce_end},
+    [OP_HEAD_OUTER] = {columns_shape, heads_partial, columns_end},
+    [OP_NLL] = {nll_shape, nll_partial, nll_end},
+    [OP_BCE] = {weighted_shape, weighted_partial, weighted_end},
+    [OP_L1] = {weighted_shape, weighted_partial, weighted_end},
+    [OP_MSE] = {weighted_shape, weighted_partial, weighted_end},
+    [OP_KEEP] = {keep_shape, keep_partial, keep_end},
+    [OP_BATCH_NORM] = {columns_shape, batch_partial, batch_end},
+    [OP_BATCH_NORM_GRAD] = {columns_shape, batch_partial, batch_end},
+    [OP_BATCH_NORM_XHAT] = {columns_shape, batch_partial, batch_end},
+};
+
+static int phases(const struct instr *in)
+{
+    if (in->op == OP_MATMUL)
+        return in->attr.transposed && !in->attr.other_transposed && in->src_rows[0] > 0;
+    return op_made(in->op) == MADE_SUM ? 1 : batch_phases(in);
+}
+
+static struct sum_shape shape(const struct instr *in)
+{
+    return summing[in->op].shape(in);
 }
 
 static size_t work_bytes(const struct instr *in)
@@ -61,55 +217,12 @@ static size_t work_bytes(const struct instr *in)
     return batch_phases(in) ? (size_t)(BATCH_COLUMNS * in->cols) * sizeof(float) : 0;
 }
 
-/* ---- the first half ---- */
-
-struct half {
-    const struct instr *in;
-    int phase;
-    void *partial;
-    float *work;
-    int64_t first, last; /* blocks, or rows of the result */
-};
-
 static void block_worker(void *arg, struct worker who)
 {
     const struct half *h = arg;
-    const struct instr *in = h->in;
-    int64_t from, to, rows = in->src_rows[0];
+    int64_t from, to;
     team_range(who, h->last - h->first, 1, &from, &to);
-    from += h->first;
-    to += h->first;
-    switch (in->op) {
-    case OP_MATMUL: {
-        struct gemm g = gemm_of(in);
-        struct sum_shape s = shape(in);
-        for (int64_t b = from; b < to; b++) {
-            float *partial = (float *)h->partial + (size_t)b * s.bytes / sizeof(float);
-            if (s.over == SUM_ROWS)
-                gemm_block(&g, partial, b);
-            else
-                gemm_tile_into(&g, partial, b);
-        }
-        break;
-    }
-    case OP_COL_SUM:
-        simd_best()->col_sum(h->partial, in->src[0], NULL, in->cols, rows, from, to);
-        break;
-    case OP_SUM:
-    case OP_DOT:
-        simd_best()->reduce(h->partial, in->src[0], in->src[1], rows * in->src_cols[0], from, to);
-        break;
-    case OP_HEAD_OUTER: head_outer_blocks(h->partial, in, from, to); break;
-    case OP_NLL: nll_blocks(h->partial, in, from, to); break;
-    case OP_BCE:
-    case OP_L1:
-    case OP_MSE: weighted_blocks(h->partial, in, from, to); break;
-    case OP_KEEP:
-        for (int64_t k = from; k < to; k++)
-            ((struct judged *)h->partial)[k] = keep_judge(in, k);
-        break;
-    default: batch_blocks(h->partial, in, h->work, h->phase, from, to); break;
-    }
+    summing[h->in->op].blocks(h, from + h->first, to + h->first);
 }
 
 static void blocks(struct team *team, const struct instr *in, int phase, void *partial, void *work,
@@ -120,56 +233,10 @@ static void blocks(struct team *team, const struct instr *in, int phase, void *p
         team_run(team, block_worker, &h);
 }
 
-/* ---- the second ---- */
-
-static void judge_all(const struct instr *in, const struct judged *one)
-{
-    struct judged all = {0};
-    for (int64_t k = 0; k < in->attr.index->count; k++) {
-        all.right += one[k].right;
-        all.surprise += one[k].surprise;
-    }
-    keep_decide(in, all);
-}
-
 static void total_worker(void *arg, struct worker who)
 {
     const struct half *h = arg;
-    const struct instr *in = h->in;
-    struct sum_shape s = shape(in);
-    int64_t from, to, width = in->op == OP_HEAD_OUTER ? in->attr.heads * in->cols : in->cols;
-    team_range(who, width, 16, &from, &to);
-    switch (in->op) {
-    case OP_MATMUL: {
-        struct gemm g = gemm_of(in);
-        if (s.over == SUM_ROWS)
-            gemm_add_blocks(&g, h->partial, who);
-        else if (who.id == 0)
-            memcpy(in->out, h->partial, (size_t)(in->rows * in->cols) * sizeof(float));
-        break;
-    }
-    case OP_COL_SUM:
-    case OP_HEAD_OUTER:
-        simd_best()->col_combine(in->out, h->partial, s.blocks, width, 1, from, to);
-        break;
-    case OP_NLL:
-        if (who.id == 0)
-            nll_total(in, h->partial, s.blocks);
-        break;
-    case OP_KEEP:
-        if (who.id == 0)
-            judge_all(in, h->partial);
-        break;
-    case OP_SUM:
-    case OP_DOT:
-    case OP_BCE:
-    case OP_L1:
-    case OP_MSE:
-        if (who.id == 0)
-            simd_best()->reduce_combine(in->out, h->partial, s.blocks);
-        break;
-    default: batch_total(in, h->partial, h->work, h->phase, from, to); break;
-    }
+    summing[h->in->op].total(h, who);
 }
 
 static void total(struct team *team, const struct instr *in, int phase, void *partial, void *work)

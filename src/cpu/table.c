@@ -71,88 +71,28 @@ KERNEL(adam)
     }
 }
 
+/* Leaves are no operations; transport on the CPU is src/ot, which is no program. */
+#define run_param       NULL
+#define run_input       NULL
+#define run_sparse      NULL
+#define run_beside      NULL
+#define run_distances   NULL
+#define run_transport   NULL
+#define run_pool_hops   NULL
+#define run_relu        run_unary
+#define run_leaky_relu  run_unary
+#define run_elu         run_unary
+#define run_tanh        run_unary
+#define run_sigmoid     run_unary
+#define run_log_sigmoid run_unary
+#define run_exp         run_unary
+#define run_log         run_unary
+#define run_square      run_unary
+#define run_abs         run_unary
+#define run_clamp       run_unary
+
 const kernel cpu_kernels[OP_COUNT] = {
-    [OP_FILL] = run_fill,
-    [OP_ANNEAL] = run_anneal,
-    [OP_NOISE] = run_noise,
-    [OP_MATMUL] = run_matmul,
-    [OP_AXPBY] = run_axpby,
-    [OP_SCALE] = run_scale,
-    [OP_MUL] = run_mul,
-    [OP_SCALE_BY] = run_scale_by,
-    [OP_SCALE_ROWS] = run_scale_rows,
-    [OP_ADD_BIAS] = run_add_bias,
-    [OP_BIAS_RELU_DROPOUT] = run_bias_relu_dropout,
-    [OP_BIAS_RELU_DROPOUT_GRAD] = run_bias_relu_dropout_grad,
-    [OP_CONCAT] = run_concat,
-    [OP_SLICE] = run_slice,
-    [OP_PAD] = run_pad,
-    [OP_RESHAPE] = run_reshape,
-    [OP_COL_SUM] = run_col_sum,
-    [OP_ROW_SUM] = run_row_sum,
-    [OP_SUM] = run_sum,
-    [OP_DOT] = run_dot,
-    [OP_EXPAND] = run_expand,
-    [OP_RELU] = run_unary,
-    [OP_LEAKY_RELU] = run_unary,
-    [OP_ELU] = run_unary,
-    [OP_TANH] = run_unary,
-    [OP_SIGMOID] = run_unary,
-    [OP_LOG_SIGMOID] = run_unary,
-    [OP_EXP] = run_unary,
-    [OP_LOG] = run_unary,
-    [OP_SQUARE] = run_unary,
-    [OP_ABS] = run_unary,
-    [OP_CLAMP] = run_unary,
-    [OP_UNARY_GRAD] = run_unary_grad,
-    [OP_DROPOUT] = run_dropout,
-    [OP_SPMM] = run_spmm,
-    [OP_SPMM_FUSED] = run_spmm_fused,
-    [OP_SPMM_ADD] = run_spmm_add,
-    [OP_SPMM_VALUES] = run_spmm_values,
-    [OP_SDDMM] = run_sddmm,
-    [OP_HEAD_DOT] = run_head_dot,
-    [OP_HEAD_SPREAD] = run_head_spread,
-    [OP_HEAD_OUTER] = run_head_outer,
-    [OP_EDGE_ADD] = run_edge_add,
-    [OP_EDGE_SUM] = run_edge_sum,
-    [OP_EDGE_SOFTMAX] = run_edge_softmax,
-    [OP_EDGE_SOFTMAX_GRAD] = run_edge_softmax_grad,
-    [OP_ATTEND] = run_attend,
-    [OP_ATTEND_ROWS] = run_attend_rows,
-    [OP_ATTEND_COLUMNS] = run_attend_columns,
-    [OP_EDGE_DROP] = run_edge_drop,
-    [OP_GATHER] = run_gather,
-    [OP_SEGMENT_SUM] = run_segment_sum,
-    [OP_SEGMENT_MEAN] = run_segment_mean,
-    [OP_SEGMENT_MEAN_GRAD] = run_segment_mean_grad,
-    [OP_SEGMENT_MAX] = run_segment_max,
-    [OP_SEGMENT_MAX_GRAD] = run_segment_max_grad,
-    [OP_NEAREST] = run_nearest,
-    [OP_NEAREST_SHARE] = run_nearest_share,
-    [OP_ROW_NORMALIZE] = run_row_normalize,
-    [OP_ROW_NORMALIZE_GRAD] = run_row_normalize_grad,
-    [OP_PAIR_COSINE] = run_pair_cosine,
-    [OP_PAIR_COSINE_GRAD] = run_pair_cosine_grad,
-    [OP_PAIR_SQUARED] = run_pair_squared,
-    [OP_PAIR_SQUARED_GRAD] = run_pair_squared_grad,
-    [OP_BATCH_NORM] = run_batch_norm,
-    [OP_BATCH_NORM_GRAD] = run_batch_norm_grad,
-    [OP_BATCH_NORM_XHAT] = run_batch_norm_xhat,
-    [OP_NUCLEAR] = run_nuclear,
-    [OP_NUCLEAR_GRAD] = run_nuclear_grad,
-    [OP_SOFTMAX] = run_softmax,
-    [OP_SOFTMAX_GRAD] = run_softmax_grad,
-    [OP_LOG_SOFTMAX] = run_log_softmax,
-    [OP_LOG_SOFTMAX_GRAD] = run_log_softmax_grad,
-    [OP_NLL] = run_nll,
-    [OP_NLL_GRAD] = run_nll_grad,
-    [OP_BCE] = run_bce,
-    [OP_BCE_GRAD] = run_bce_grad,
-    [OP_L1] = run_l1,
-    [OP_L1_GRAD] = run_l1_grad,
-    [OP_MSE] = run_mse,
-    [OP_MSE_GRAD] = run_mse_grad,
-    [OP_ADAM] = run_adam,
-    [OP_KEEP] = run_keep,
+#define OP(NAME, name, ...) run_##name,
+#include "program/ops.def"
+#undef OP
 };

@@ -7,7 +7,7 @@
 
 static bool walks(const struct instr *in)
 {
-    return in->op == OP_EDGE_DROP || in->op == OP_NUCLEAR || in->op == OP_NUCLEAR_GRAD;
+    return op_made(in->op) == MADE_TURNS;
 }
 
 static bool turns_back(const struct instr *in)

@@ -12,6 +12,7 @@
 #include "cuda/spans.cuh"
 #include "cuda/spmm.cuh"
 #include "cuda/walk.cuh"
+#include "program/traits.h"
 
 enum {
     ROWS_MOST = 1 << 14,   /* of more rows, kernels of their own use the card better */
@@ -23,55 +24,32 @@ enum {
 
 static bool begins(const struct instr *in)
 {
-    if (in->once || in->rows == 0 || in->rows > ROWS_MOST)
+    if (in->once || in->rows == 0 || in->rows > ROWS_MOST || !op_is(in->op, LEADS_CHAIN))
         return false;
-    switch (in->op) {
-    case OP_SPMM:
-    case OP_SPMM_FUSED:
-    case OP_SPMM_ADD:
-    case OP_SEGMENT_SUM: return row_in_warp(in->cols);
-    case OP_ATTEND:
-    case OP_ATTEND_COLUMNS: {
-        const int64_t d = in->cols / in->attr.heads;
-        return d <= WARP * vector_for(d) && in->attr.heads <= WARP / (d / vector_for(d));
-    }
-    default: return false;
-    }
+    if (in->op != OP_ATTEND && in->op != OP_ATTEND_COLUMNS)
+        return row_in_warp(in->cols);
+    const int64_t d = in->cols / in->attr.heads;
+    return d <= WARP * vector_for(d) && in->attr.heads <= WARP / (d / vector_for(d));
 }
 
 /* How an operation that may follow reads a source. */
-enum reading { NEVER, SAME_ROW, BY_INDEX, FROM_INDEX, WHOLE };
+enum reading { SAME_ROW, BY_INDEX, FROM_INDEX, WHOLE };
 
 static enum reading reading(const struct instr *in, int slot)
 {
-    switch (in->op) {
-    case OP_AXPBY:
-    case OP_SCALE:
-    case OP_MUL:
-    case OP_BIAS_RELU_DROPOUT_GRAD:
-    case OP_UNARY_GRAD:
-    case OP_DROPOUT:
-    case OP_RELU:
-    case OP_LEAKY_RELU:
-    case OP_ELU:
-    case OP_TANH:
-    case OP_SIGMOID:
-    case OP_ATTEND_ROWS: return SAME_ROW;
-    case OP_MATMUL:
-    case OP_ADD_BIAS:
-    case OP_BIAS_RELU_DROPOUT:
-    case OP_HEAD_DOT:
-    case OP_HEAD_SPREAD: return slot == 0 ? SAME_ROW : WHOLE;
-    case OP_NLL_GRAD: return slot == 1 ? SAME_ROW : WHOLE;
-    case OP_GATHER: return BY_INDEX;
-    case OP_SEGMENT_SUM: return FROM_INDEX;
-    default: return NEVER;
+    switch (op_reads(in->op, slot)) {
+    case 'e':
+    case 'r': return SAME_ROW;
+    case 'i': return BY_INDEX;
+    case 't': return FROM_INDEX;
+    default: return WHOLE;
     }
 }
 
 static bool may_follow(const struct instr *in)
 {
-    if (in->once || in->rows > ROWS_MOST || in->cols > COLS_MOST || reading(in, 0) == NEVER)
+    if (in->once || in->rows > ROWS_MOST || in->cols > COLS_MOST ||
+        !op_is(in->op, JOINS_CHAIN))
         return false;
     if (in->op == OP_MATMUL)
         return !in->attr.transposed && in->src_rows[1] * in->src_cols[1] <= MATRIX_MOST;
@@ -83,7 +61,7 @@ static bool may_follow(const struct instr *in)
 /* ---- chains --------------------------------------------------------------- */
 
 /* What a member writes: its result, or what stands beside it. */
-struct made {
+struct output {
     struct span span;
     const struct index *space; /* the index whose rows it has; NULL: the chain's */
 };
@@ -93,7 +71,7 @@ struct chain {
     int32_t first, count;
     int32_t member[TAIL_MOST + 1];
     int written;
-    struct made made[(TAIL_MOST + 1) * (1 + NODE_UPDATES)];
+    struct output made[(TAIL_MOST + 1) * (1 + NODE_UPDATES)];
 };
 
 static void note_written(struct chain *c, int32_t at, const struct index *space)
@@ -105,7 +83,7 @@ static void note_written(struct chain *c, int32_t at, const struct index *space)
     c->member[c->count++] = at;
 }
 
-static const struct made *made_by(const struct chain *c, struct span s)
+static const struct output *made_by(const struct chain *c, struct span s)
 {
     for (int i = 0; i < c->written; i++)
         if (c->made[i].span.place == s.place && c->made[i].span.from == s.from)
@@ -130,7 +108,7 @@ static bool fits_sources(const struct chain *c, const struct instr *in, const st
     *space = NULL;
     for (int i = 0; i < NODE_SOURCES; i++) {
         const struct span s = span_read(in, i);
-        const struct made *made = made_by(c, s);
+        const struct output *made = made_by(c, s);
         const enum reading how = reading(in, i);
         if (s.place == PLACE_NONE || s.place == PLACE_LEAF)
             continue;

@@ -274,7 +274,7 @@ __device__ inline bool last_to_arrive(uint32_t *counter, uint32_t blocks)
 
 #define KERNEL(name) void cuda_##name(const struct instr *in, const struct cuda_context *cx)
 
-#define OP(NAME, name, gradient) KERNEL(name);
+#define OP(NAME, name, ...) KERNEL(name);
 #include "program/ops.def"
 #undef OP
 

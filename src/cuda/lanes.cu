@@ -19,6 +19,7 @@
  */
 #include "cuda/lanes.cuh"
 #include "cuda/spans.cuh"
+#include "program/traits.h"
 
 enum { SMALL_BYTES = 64 << 20 }; /* larger arenas have less to gain, and scratch is large */
 
@@ -78,7 +79,7 @@ static void find_meetings(struct lanes *l)
  * run is no part of any span. */
 static bool keeps_to_main(const struct instr *in)
 {
-    return in->op == OP_NUCLEAR || in->op == OP_NUCLEAR_GRAD || cuda_calls_blas(in);
+    return op_is(in->op, REMEMBERS) || cuda_calls_blas(in);
 }
 
 /* How long an instruction takes, in kernels of a small graph. */

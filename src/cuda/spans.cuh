@@ -26,17 +26,13 @@ static inline struct span span_read(const struct instr *in, int slot)
     return span_of(&in->src_at[slot], in->src_rows[slot], in->src_cols[slot]);
 }
 
-/* What stands beside attention's results is known; how far another update reaches is the kernel's
+/* How wide rows beside the result are is known; how far another update reaches is the kernel's
  * business. */
 static inline struct span span_updated(const struct instr *in, int slot)
 {
     const struct operand *at = &in->update_at[slot];
-    if (in->op == OP_ATTEND)
-        return span_of(at, in->rows, slot == 0 ? in->cols : 2 * in->attr.heads);
-    if (in->op == OP_ATTEND_ROWS)
-        return span_of(at, in->rows, 3 * in->attr.heads);
-    if (in->op == OP_ATTEND_COLUMNS)
-        return span_of(at, in->rows, in->attr.heads);
+    if (in->update_cols[slot] > 0)
+        return span_of(at, in->rows, in->update_cols[slot]);
     return {at->place, at->offset, SIZE_MAX};
 }
 

@@ -8,7 +8,7 @@
 #define cuda_beside NULL
 
 const cuda_kernel cuda_kernels[OP_COUNT] = {
-#define OP(NAME, name, gradient) cuda_##name,
+#define OP(NAME, name, ...) cuda_##name,
 #include "program/ops.def"
 #undef OP
 };

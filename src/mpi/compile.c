@@ -180,11 +180,11 @@ static bool worth_dividing(const struct compiled *c, const struct instr *in,
 /* Whether the rows of a result are those of parameters, though it was made of other things. */
 static bool sums_rows(enum op op)
 {
-    return op == OP_MATMUL || op == OP_COL_SUM || op == OP_HEAD_OUTER;
+    return op == OP_MATMUL || op_made(op) == MADE_SUM;
 }
 
 /* The instruction as a whole, on every rank. */
-static consm_status whole(struct compiled *c, const struct instr *in, const struct rule *rule)
+static consm_status whole(struct compiled *c, const struct instr *in)
 {
     consm_status st = CONSM_OK;
     bool many = false;
@@ -202,7 +202,7 @@ static consm_status whole(struct compiled *c, const struct instr *in, const stru
                          .once = in->once};
     TRY(note_value(c, &in->out_at, made));
     for (int i = 0; i < NODE_UPDATES; i++) {
-        made.cols = rule->update_cols[i];
+        made.cols = in->update_cols[i];
         TRY(note_value(c, &in->update_at[i], made));
     }
 done:
@@ -312,7 +312,7 @@ static consm_status divide(struct compiled *c, const struct instr *in, const str
     if (!compiled_value(c, &in->out_at))
         TRY(add_gather(c, &in->out_at, &made));
     for (int i = 0; i < NODE_UPDATES; i++) {
-        made.cols = rule->update_cols[i];
+        made.cols = in->update_cols[i];
         TRY(note_value(c, &in->update_at[i], made));
     }
 done:
@@ -377,7 +377,7 @@ consm_status divided_compile(struct backend *b, struct compiled **out, const str
         else if (walk_divides(c, in))
             TRY(divide_walk(c, in));
         else
-            TRY(whole(c, in, &rule));
+            TRY(whole(c, in));
     }
     c->leaf = world.os->zalloc((size_t)c->leaves + 1, sizeof *c->leaf);
     c->leaf_at = world.os->zalloc((size_t)c->leaves + 1, sizeof *c->leaf_at);

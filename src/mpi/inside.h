@@ -13,6 +13,7 @@
 #define MPI_INSIDE_H
 
 #include "program/plugin.h"
+#include "program/traits.h"
 
 #include <mpi.h>
 
@@ -147,7 +148,6 @@ enum division { NOT_DIVIDED, BY_ROWS, BY_ENTRIES };
 struct rule {
     enum division division;
     enum reads reads[NODE_SOURCES];
-    int64_t update_cols[NODE_UPDATES]; /* of what it writes beside, row by row */
 };
 struct rule rule_of(const struct divided *d, const struct instr *in);
 

@@ -1,116 +1,21 @@
-/* How each operation is divided: the one table that knows operations. What it does not name is
- * computed whole by every rank. */
+/* How an operation is divided, by what ops.def says of it. What is made as a whole is computed by
+ * every rank. */
 #include "mpi/inside.h"
 
 #include <string.h>
 
-#define ROWS_RULE(...) ((struct rule){.division = BY_ROWS, .reads = {__VA_ARGS__}})
-
-/* The pattern's rows are the result's, or the result has a value for each entry. */
-static struct rule matrix_rule(const struct instr *in)
+static enum reads reads_of(char letter)
 {
-    int64_t heads = in->attr.heads;
-    struct rule rule = {.division = BY_ROWS};
-    enum reads *reads = rule.reads;
-    switch (in->op) {
-    case OP_SPMM:
-    case OP_SPMM_FUSED: return ROWS_RULE(READS_COLUMNS, READS_WHOLE);
-    case OP_SPMM_ADD: return ROWS_RULE(READS_COLUMNS, READS_ROWS);
-    case OP_SPMM_VALUES: return ROWS_RULE(READS_ENTRIES, READS_COLUMNS);
-    case OP_EDGE_SUM: return ROWS_RULE(READS_ENTRIES);
-    case OP_ATTEND:
-        rule = ROWS_RULE(READS_ROWS, READS_COLUMNS, READS_COLUMNS);
-        rule.update_cols[0] = in->cols;
-        rule.update_cols[1] = 2 * heads;
-        return rule;
-    case OP_ATTEND_COLUMNS:
-        rule = ROWS_RULE(READS_COLUMNS, READS_ROWS, READS_ROWS, READS_COLUMNS);
-        rule.update_cols[0] = heads;
-        return rule;
-    case OP_SDDMM:
-    case OP_EDGE_ADD:
-        rule.division = BY_ENTRIES;
-        reads[0] = READS_ROWS;
-        reads[1] = READS_COLUMNS;
-        return rule;
-    case OP_EDGE_SOFTMAX:
-    case OP_EDGE_SOFTMAX_GRAD:
-        rule.division = BY_ENTRIES;
-        reads[0] = reads[1] = READS_ENTRIES;
-        return rule;
-    default: return (struct rule){.division = NOT_DIVIDED};
-    }
-}
-
-static struct rule index_rule(const struct instr *in)
-{
-    switch (in->op) {
-    case OP_GATHER:
-    case OP_SEGMENT_MEAN_GRAD: return ROWS_RULE(READS_INDEXED);
-    case OP_SEGMENT_SUM:
-    case OP_SEGMENT_MEAN:
-    case OP_SEGMENT_MAX: return ROWS_RULE(READS_ITEMS);
-    case OP_PAIR_COSINE:
-    case OP_PAIR_SQUARED: return ROWS_RULE(READS_PAIRS);
-    default: return (struct rule){.division = NOT_DIVIDED};
-    }
-}
-
-static struct rule row_rule(const struct instr *in)
-{
-    struct rule all = ROWS_RULE(READS_ROWS, READS_ROWS, READS_ROWS, READS_ROWS, READS_ROWS);
-    switch (in->op) {
-    case OP_ADD_BIAS:
-    case OP_BIAS_RELU_DROPOUT:
-    case OP_SCALE_BY:
-    case OP_HEAD_DOT:
-    case OP_HEAD_SPREAD: return ROWS_RULE(READS_ROWS, READS_WHOLE);
-    case OP_MATMUL:
-        return in->attr.transposed ? (struct rule){.division = NOT_DIVIDED}
-                                   : ROWS_RULE(READS_ROWS, READS_WHOLE);
-    case OP_EXPAND: return in->src_rows[0] == in->rows ? all : ROWS_RULE(READS_WHOLE);
-    case OP_RESHAPE:
-        return in->src_rows[0] == in->rows ? all : (struct rule){.division = NOT_DIVIDED};
-    case OP_NLL_GRAD: return ROWS_RULE(READS_WHOLE, READS_ROWS);
-    case OP_BCE_GRAD:
-    case OP_L1_GRAD:
-    case OP_MSE_GRAD: all.reads[0] = READS_WHOLE; return all;
-    case OP_BATCH_NORM:
-        return in->attr.running
-                   ? ROWS_RULE(READS_ROWS, READS_WHOLE, READS_WHOLE, READS_WHOLE, READS_WHOLE)
-                   : (struct rule){.division = NOT_DIVIDED};
-    case OP_ATTEND_ROWS: all.update_cols[0] = 3 * in->attr.heads; return all;
-    case OP_FILL:
-    case OP_NOISE:
-    case OP_AXPBY:
-    case OP_SCALE:
-    case OP_MUL:
-    case OP_SCALE_ROWS:
-    case OP_BIAS_RELU_DROPOUT_GRAD:
-    case OP_CONCAT:
-    case OP_SLICE:
-    case OP_PAD:
-    case OP_ROW_SUM:
-    case OP_RELU:
-    case OP_LEAKY_RELU:
-    case OP_ELU:
-    case OP_TANH:
-    case OP_SIGMOID:
-    case OP_LOG_SIGMOID:
-    case OP_EXP:
-    case OP_LOG:
-    case OP_SQUARE:
-    case OP_ABS:
-    case OP_CLAMP:
-    case OP_UNARY_GRAD:
-    case OP_DROPOUT:
-    case OP_ROW_NORMALIZE:
-    case OP_ROW_NORMALIZE_GRAD:
-    case OP_SOFTMAX:
-    case OP_SOFTMAX_GRAD:
-    case OP_LOG_SOFTMAX:
-    case OP_LOG_SOFTMAX_GRAD: return all;
-    default: return (struct rule){.division = NOT_DIVIDED};
+    switch (letter) {
+    case 'e':
+    case 'r': return READS_ROWS;
+    case 'c': return READS_COLUMNS;
+    case 'n':
+    case 'o': return READS_ENTRIES;
+    case 'i': return READS_INDEXED;
+    case 't': return READS_ITEMS;
+    case 'p': return READS_PAIRS;
+    default: return READS_WHOLE;
     }
 }
 
@@ -123,22 +28,35 @@ static bool entries_follow(const struct divided *d, const struct rule *rule, con
     return !reads || axis_follows(d, s);
 }
 
+/* Whether the matrix that an operation walks can be divided. */
+static bool matrix_divides(const struct divided *d, const struct instr *in, const struct rule *rule)
+{
+    const struct csr *s = in->attr.csr;
+    return !(s->changes && !s->share) && !(in->attr.transposed && !s->t) &&
+           entries_follow(d, rule, s);
+}
+
 struct rule rule_of(const struct divided *d, const struct instr *in)
 {
-    struct rule rule = matrix_rule(in);
-    if (rule.division != NOT_DIVIDED) {
-        const struct csr *s = in->attr.csr;
-        if ((s->changes && !s->share) || (in->attr.transposed && !s->t) ||
-            !entries_follow(d, &rule, s))
-            return (struct rule){.division = NOT_DIVIDED};
+    const enum op op = in->op;
+    struct rule rule = {.division = NOT_DIVIDED};
+    if (op_made(op) == MADE_ENTRIES)
+        rule.division = BY_ENTRIES;
+    else if (op_makes_rows(op, &in->attr, in->rows, in->src_rows[0]))
+        rule.division = BY_ROWS;
+    else
         return rule;
+    for (int i = 0; i < NODE_SOURCES; i++) {
+        rule.reads[i] = reads_of(op_reads(op, i));
+        if (rule.division == BY_ROWS && rule.reads[i] == READS_ROWS &&
+            in->src_at[i].place != PLACE_NONE && in->src_rows[i] != in->rows)
+            rule.reads[i] = READS_WHOLE;
     }
-    rule = index_rule(in);
-    if (rule.division != NOT_DIVIDED)
-        return parts_index(in->attr.index) && parts_index(in->attr.other)
-                   ? rule
-                   : (struct rule){.division = NOT_DIVIDED};
-    return row_rule(in);
+    if (op_walks(op) && !matrix_divides(d, in, &rule))
+        return (struct rule){.division = NOT_DIVIDED};
+    if (op_reads_any(op, "itp") && !(parts_index(in->attr.index) && parts_index(in->attr.other)))
+        return (struct rule){.division = NOT_DIVIDED};
+    return rule;
 }
 
 /* ---- the instruction for a range of rows ---- */
@@ -183,9 +101,7 @@ static consm_status view_index(const struct index **index, struct keeper *k, boo
 /* Draws random numbers by the rows' numbers in the whole. */
 static bool draws(const struct instr *in)
 {
-    return in->op == OP_NOISE ||
-           ((in->op == OP_DROPOUT || in->op == OP_BIAS_RELU_DROPOUT || in->op == OP_SPMM_FUSED) &&
-            in->attr.a > 0);
+    return op_is(in->op, DRAWS) && (in->op == OP_NOISE || in->attr.a > 0);
 }
 
 static void move_by(struct operand *at, size_t bytes)
@@ -199,15 +115,15 @@ consm_status rule_narrow(struct instr *in, struct keeper *k, const struct rule *
 {
     consm_status st = CONSM_OK;
     const size_t one = sizeof(float);
-    if (matrix_rule(in).division != NOT_DIVIDED)
+    if (op_walks(in->op))
         TRY(view_matrix(in, k, low, high));
-    if (in->op == OP_NLL_GRAD || rule->reads[0] == READS_ITEMS)
+    if (op_is(in->op, IS_LABELLED) || rule->reads[0] == READS_ITEMS)
         TRY(view_index(&in->attr.index, k, true, low, high));
     else if (rule->reads[0] == READS_INDEXED || rule->reads[0] == READS_PAIRS)
         TRY(view_index(&in->attr.index, k, false, low, high));
     if (rule->reads[0] == READS_PAIRS)
         TRY(view_index(&in->attr.other, k, false, low, high));
-    if (in->op == OP_NLL_GRAD)
+    if (op_is(in->op, IS_LABELLED))
         in->attr.label += low;
     if (in->attr.number)
         in->attr.number += low;
@@ -225,7 +141,7 @@ consm_status rule_narrow(struct instr *in, struct keeper *k, const struct rule *
         in->rows = high - low;
     }
     for (int i = 0; i < NODE_UPDATES; i++)
-        move_by(&in->update_at[i], (size_t)(low * rule->update_cols[i]) * one);
+        move_by(&in->update_at[i], (size_t)(low * in->update_cols[i]) * one);
 done:
     return st;
 }

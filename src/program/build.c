@@ -7,7 +7,7 @@
 #include <string.h>
 
 const struct op_info op_table[OP_COUNT] = {
-#define OP(NAME, name, gradient) {#name, gradient},
+#define OP(NAME, name, gradient, ...) {#name, gradient},
 #include "program/ops.def"
 #undef OP
 };
@@ -95,12 +95,6 @@ consm_status program_own(struct program *p, void *thing, void (*release)(void *t
     return CONSM_OK;
 }
 
-/* A choice has no slope, nor has what it is made from. */
-static bool op_is_choice(enum op op)
-{
-    return op == OP_NEAREST || op == OP_DISTANCES || op == OP_TRANSPORT || op == OP_POOL_HOPS;
-}
-
 node program_record(struct program *p, const struct op_args *args)
 {
     for (int i = 0; i < args->sources; i++)
@@ -135,7 +129,7 @@ node program_record(struct program *p, const struct op_args *args)
     for (int i = 0; i < NODE_SOURCES; i++) {
         info->src[i] = i < args->sources ? args->src[i] : POISON;
         if (i < args->sources && p->node[args->src[i]].needs_grad)
-            info->needs_grad = !op_is_choice(args->op);
+            info->needs_grad = !op_is(args->op, IS_CHOICE);
     }
     return p->count++;
 }

@@ -25,37 +25,6 @@ static void match_free(struct match *m)
     mem_free(m->how);
 }
 
-/* May end with a dropout, by the share a. */
-static bool op_drops(enum op op)
-{
-    return op == OP_SPMM_FUSED || op == OP_BIAS_RELU_DROPOUT;
-}
-
-/* Depends on its sources, a fixed matrix and a few numbers of attr alone. */
-static bool op_is_plain(enum op op)
-{
-    switch (op) {
-    case OP_MATMUL:
-    case OP_SPMM:
-    case OP_SPMM_FUSED:
-    case OP_SPMM_ADD:
-    case OP_AXPBY:
-    case OP_SCALE:
-    case OP_MUL:
-    case OP_ADD_BIAS:
-    case OP_BIAS_RELU_DROPOUT:
-    case OP_CONCAT:
-    case OP_SLICE:
-    case OP_HEAD_DOT:
-    case OP_RELU:
-    case OP_LEAKY_RELU:
-    case OP_ELU:
-    case OP_TANH:
-    case OP_SIGMOID: return true;
-    default: return false;
-    }
-}
-
 /* Whether y computes what x does, or some of its rows, given that their sources are the same in the
  * same way; x drops nothing. A smaller matrix has the entries of its rows in the order of the
  * whole. */
@@ -65,7 +34,7 @@ static bool same_operation(const struct node_info *y, const struct node_info *x)
     const struct csr *matrix = y->whole ? y->whole : a->csr;
     return y->op == x->op && (y->part || y->rows == x->rows) && y->cols == x->cols && !x->part &&
            matrix == b->csr && a->heads == b->heads &&
-           (op_drops(y->op) ? b->a == 0 : a->a == b->a) && a->b == b->b &&
+           (op_is(y->op, DRAWS) ? b->a == 0 : a->a == b->a) && a->b == b->b &&
            a->transposed == b->transposed && a->other_transposed == b->other_transposed &&
            a->column == b->column && !(matrix && matrix->changes);
 }
@@ -85,7 +54,7 @@ static node find_same(const struct match *m, const struct program *q, node y,
 {
     const struct node_info *mine = &q->node[y];
     node src[NODE_SOURCES];
-    bool leaf = op_is_leaf(mine->op);
+    bool leaf = op_made(mine->op) == MADE_LEAF;
     for (int i = 0; i < NODE_SOURCES; i++) {
         node source = mine->src[i];
         src[i] = source == POISON ? POISON : m->same[source];
@@ -94,7 +63,7 @@ static node find_same(const struct match *m, const struct program *q, node y,
     }
     if (mine->op == OP_GATHER && mine->part) /* rows of what was recorded, by restrict.c */
         return src[0];
-    for (node x = 0; x < p->count && (leaf || op_is_plain(mine->op)); x++) {
+    for (node x = 0; x < p->count && (leaf || op_is(mine->op, IS_COMMON)); x++) {
         const struct node_info *theirs = &p->node[x];
         bool same = theirs->live && (leaf ? same_leaf(mine, theirs) : same_operation(mine, theirs));
         for (int i = 0; same && i < NODE_SOURCES; i++)
@@ -108,7 +77,7 @@ static node find_same(const struct match *m, const struct program *q, node y,
 /* Whether node x of p has a value in its arena: rows of features, for one, are in no program's. */
 static bool holds(const struct program *p, node x)
 {
-    return !op_is_leaf(p->node[x].op);
+    return op_made(p->node[x].op) != MADE_LEAF;
 }
 
 /* Finds what q may take over from p: values that something reads which p does not compute. What
@@ -121,12 +90,12 @@ static consm_status match(struct match *m, const struct program *q, const struct
     for (node y = 0; y < q->count; y++) {
         const struct node_info *mine = &q->node[y];
         m->same[y] = mine->live && y < q->forward ? find_same(m, q, y, p) : POISON;
-        if (m->same[y] == POISON || op_is_leaf(mine->op) || mine->constant)
+        if (m->same[y] == POISON || op_made(mine->op) == MADE_LEAF || mine->constant)
             continue;
-        m->how[y] = op_drops(mine->op) && mine->attr.a > 0 ? REUSE_DROPPED
-                    : !mine->keep                          ? REUSE_NEEDLESS
-                    : holds(p, m->same[y])                 ? REUSE_VALUE
-                                                           : REUSE_NOTHING;
+        m->how[y] = op_is(mine->op, DRAWS) && mine->attr.a > 0 ? REUSE_DROPPED
+                    : !mine->keep                              ? REUSE_NEEDLESS
+                    : holds(p, m->same[y])                     ? REUSE_VALUE
+                                                               : REUSE_NOTHING;
     }
     for (node y = 0; y < q->count; y++)
         for (int i = 0; i < NODE_SOURCES && q->node[y].live && m->how[y] == REUSE_NOTHING; i++) {
@@ -176,7 +145,7 @@ static consm_status tell(struct program *q, struct program *p)
     int32_t at = 0;
     TRY(match(&m, q, p));
     for (node y = 0; y < q->count; y++) {
-        if (!q->node[y].live || op_is_leaf(q->node[y].op))
+        if (!q->node[y].live || op_made(q->node[y].op) == MADE_LEAF)
             continue;
         q->instr[at].reuse = m.how[y];
         if (takes_over(m.how[y])) {

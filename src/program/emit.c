@@ -157,8 +157,11 @@ static struct instr make_instr(const struct program *p, node x)
             in.src_cols[i] = COLS(p, info->src[i]);
         }
     for (int i = 0; i < NODE_UPDATES; i++)
-        if (info->update[i] != POISON && p->node[info->update[i]].live)
+        if (info->update[i] != POISON && p->node[info->update[i]].live) {
+            const struct node_info *beside = &p->node[info->update[i]];
             in.update_at[i] = operand_of(p, info->update[i]);
+            in.update_cols[i] = beside->op == OP_BESIDE ? beside->cols : 0;
+        }
     if (info->op == OP_ADAM) {
         in.src_at[0] = (struct operand){.place = PLACE_GRAD};
         in.src_rows[0] = in.rows;
@@ -192,7 +195,7 @@ static consm_status emit_instrs(struct program *p)
             TRY(add_leaf(p, &info->leaf,
                          (struct leaf){LEAF_FLOATS, info->data, info->rows * info->cols,
                                        info->constant, 0}));
-        if (op_is_leaf(info->op))
+        if (op_made(info->op) == MADE_LEAF)
             continue;
         if (!p->backend->kind->supports(p->backend, info->op))
             TRY(status_fail(CONSM_EPROGRAM, "the %s backend has no %s", p->backend->kind->name,

@@ -3,6 +3,7 @@
 #define PROGRAM_INTERNAL_H
 
 #include "program/program.h"
+#include "program/traits.h"
 
 struct node_info {
     enum op op;
@@ -109,12 +110,6 @@ consm_status program_own(struct program *p, void *thing, void (*release)(void *t
 /* What operation x writes beside its result, as its update `slot`: (rows, cols). Recorded behind x,
  * because who reads it needs x. */
 node program_beside(struct program *p, node x, int slot, int64_t rows, int64_t cols);
-
-/* Has no instruction: its floats or its matrix are there, or come from another operation. */
-bool op_is_leaf(enum op op);
-
-/* One source, each value of the result from the value at its place (plan.c). */
-bool op_value_by_value(enum op op);
 
 /* Whether x may be written over a source that it is the last to read. */
 bool program_in_place(const struct program *p, node x, node source);

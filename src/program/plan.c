@@ -34,11 +34,6 @@ static void mark_constant(struct program *p)
     }
 }
 
-bool op_is_leaf(enum op op)
-{
-    return op == OP_PARAM || op == OP_INPUT || op == OP_SPARSE || op == OP_BESIDE;
-}
-
 /* A value's place in time and in the arena. */
 struct span {
     node x;
@@ -115,44 +110,6 @@ static size_t collect_spans(struct program *p, struct span *spans)
     return count;
 }
 
-bool op_value_by_value(enum op op)
-{
-    switch (op) {
-    case OP_SCALE:
-    case OP_RELU:
-    case OP_LEAKY_RELU:
-    case OP_ELU:
-    case OP_TANH:
-    case OP_SIGMOID:
-    case OP_LOG_SIGMOID:
-    case OP_EXP:
-    case OP_LOG:
-    case OP_SQUARE:
-    case OP_ABS:
-    case OP_CLAMP:
-    case OP_DROPOUT: return true;
-    default: return false;
-    }
-}
-
-/* Whether element k of the result needs nothing of that source but its element k. */
-static bool elementwise(enum op op, int slot)
-{
-    switch (op) {
-    case OP_AXPBY:
-    case OP_MUL:
-    case OP_BIAS_RELU_DROPOUT_GRAD:
-    case OP_UNARY_GRAD: return true;
-    case OP_SCALE_BY:
-    case OP_SCALE_ROWS:
-    case OP_ADD_BIAS:
-    case OP_BIAS_RELU_DROPOUT:
-    case OP_EDGE_SOFTMAX:
-    case OP_EDGE_SOFTMAX_GRAD: return slot == 0;
-    default: return slot == 0 && op_value_by_value(op);
-    }
-}
-
 bool program_in_place(const struct program *p, node x, node source)
 {
     const struct node_info *info = &p->node[x];
@@ -160,7 +117,7 @@ bool program_in_place(const struct program *p, node x, node source)
     for (int i = 0; i < NODE_SOURCES; i++) {
         if (info->src[i] != source)
             continue;
-        if (!elementwise(info->op, i))
+        if (!op_in_place(info->op, i))
             return false;
         reads = true;
     }

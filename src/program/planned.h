@@ -17,7 +17,7 @@ typedef int32_t node;
 enum { POISON = -1, NODE_SOURCES = 5, NODE_UPDATES = 2 };
 
 enum op {
-#define OP(NAME, name, gradient) OP_##NAME,
+#define OP(NAME, name, ...) OP_##NAME,
 #include "program/ops.def"
 #undef OP
     OP_COUNT
@@ -97,6 +97,7 @@ struct instr {
     bool once; /* its result never changes: see above */
     bool kept; /* its result is read by others than instructions, too */
     int64_t rows, cols, src_rows[NODE_SOURCES], src_cols[NODE_SOURCES];
+    int64_t update_cols[NODE_UPDATES]; /* of what it writes beside its result, row by row; else 0 */
     struct attr attr;
     struct operand out_at, src_at[NODE_SOURCES], update_at[NODE_UPDATES];
     enum reuse reuse;

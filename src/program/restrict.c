@@ -35,55 +35,24 @@ static bool shrinks(const struct csr *s)
     return !s->changes && !s->share;
 }
 
+/* Whether the operation can be computed for some rows only. source_rows: of its first source. */
+static bool divisible(const struct node_info *info, int64_t source_rows)
+{
+    return op_makes_rows(info->op, &info->attr, info->rows, source_rows) &&
+           !op_reads_any(info->op, "noitp") && (!op_walks(info->op) || shrinks(info->attr.csr));
+}
+
 static enum follows follows(const struct node_info *info, const struct node_info *source, int slot)
 {
-    switch (info->op) {
-    case OP_AXPBY:
-    case OP_MUL:
-    case OP_CONCAT:
-    case OP_SCALE_ROWS: return FOLLOW_SAME;
-    case OP_ADD_BIAS:
-    case OP_BIAS_RELU_DROPOUT:
-    case OP_SCALE_BY: return slot == 0 ? FOLLOW_SAME : FOLLOW_ALL;
-    case OP_MATMUL: return slot == 0 && !info->attr.transposed ? FOLLOW_SAME : FOLLOW_ALL;
-    case OP_SPMM:
-    case OP_SPMM_FUSED: return slot == 0 && shrinks(info->attr.csr) ? FOLLOW_COLUMNS : FOLLOW_ALL;
-    case OP_SPMM_ADD:
-        if (slot == 1)
-            return FOLLOW_SAME;
-        return shrinks(info->attr.csr) ? FOLLOW_COLUMNS : FOLLOW_ALL;
-    case OP_ATTEND:
-        if (slot == 0)
-            return FOLLOW_SAME;
-        return shrinks(info->attr.csr) ? FOLLOW_COLUMNS : FOLLOW_ALL;
-    case OP_HEAD_DOT: return slot == 0 ? FOLLOW_SAME : FOLLOW_ALL;
-    case OP_EXPAND: return source->rows == info->rows ? FOLLOW_SAME : FOLLOW_ALL;
-    case OP_NLL: return info->attr.index->fixed ? FOLLOW_LABELS : FOLLOW_ALL;
-    case OP_SLICE:
-    case OP_ROW_SUM:
-    case OP_ROW_NORMALIZE:
-    case OP_SOFTMAX:
-    case OP_LOG_SOFTMAX: return FOLLOW_SAME;
-    default: return op_value_by_value(info->op) ? FOLLOW_SAME : FOLLOW_ALL;
-    }
-}
-
-/* Sums over the columns of a row. */
-static bool walks_columns(enum op op)
-{
-    return op == OP_SPMM || op == OP_SPMM_FUSED || op == OP_SPMM_ADD || op == OP_ATTEND;
-}
-
-/* Whether the operation can be computed for some rows only. */
-static bool divisible(const struct node_info *info)
-{
-    if (info->op == OP_FILL || info->op == OP_NOISE || info->op == OP_EXPAND)
-        return true;
-    if (walks_columns(info->op))
-        return shrinks(info->attr.csr);
-    if (info->op == OP_NLL || info->src[0] == POISON)
-        return false;
-    return follows(info, info, 0) == FOLLOW_SAME;
+    char letter = op_reads(info->op, slot);
+    if (letter == 'l')
+        return info->attr.index->fixed ? FOLLOW_LABELS : FOLLOW_ALL;
+    if (!divisible(info, source->rows))
+        return FOLLOW_ALL;
+    if (letter == 'c')
+        return FOLLOW_COLUMNS;
+    return (letter == 'e' || letter == 'r') && source->rows == info->rows ? FOLLOW_SAME
+                                                                          : FOLLOW_ALL;
 }
 
 /* ---- backwards: who needs what ------------------------------------------- */
@@ -151,12 +120,13 @@ static consm_status find_needs(struct restriction *r)
     consm_status st = CONSM_OK;
     for (node x = r->count - 1; x >= 0; x--) {
         const struct node_info *info = &r->old[x];
+        int64_t source_rows = info->src[0] == POISON ? 0 : r->old[info->src[0]].rows;
         struct need *mine = &r->need[x];
         if (info->keep)
             need_all(mine, info->rows);
         if (!mine->any)
             continue;
-        if (!mine->all && (!divisible(info) || not_worth_it(info, mine->count)))
+        if (!mine->all && (!divisible(info, source_rows) || not_worth_it(info, mine->count)))
             need_all(mine, info->rows);
         for (int slot = 0; slot < NODE_SOURCES; slot++)
             if (info->src[slot] != POISON)
@@ -255,7 +225,7 @@ done:
     return st;
 }
 
-/* Which columns of its matrix an operation keeps: the rows its source has. Two sources that have
+/* Which columns of its matrix an operation keeps: the rows its sources have. Sources that have
  * different ones give it those it reads, and no more; *own is then the caller's to free. */
 static consm_status needed_columns(struct need *out, uint8_t **own, const struct restriction *r,
                                    node x)
@@ -264,8 +234,15 @@ static consm_status needed_columns(struct need *out, uint8_t **own, const struct
     const struct node_info *old = &r->old[x];
     const struct csr *a = old->attr.csr;
     const struct need *mine = &r->need[x];
-    *out = r->need[old->src[old->op == OP_ATTEND]];
-    if (old->op != OP_ATTEND || same_need(out, &r->need[old->src[2]], a->cols))
+    const struct need *first = NULL;
+    bool same = true;
+    for (int slot = 0; slot < NODE_SOURCES; slot++)
+        if (op_reads(old->op, slot) == 'c') {
+            first = first ? first : &r->need[old->src[slot]];
+            same = same && same_need(first, &r->need[old->src[slot]], a->cols);
+        }
+    *out = *first;
+    if (same)
         return CONSM_OK;
     *out = (struct need){0};
     TRY(need_some(out, a->cols));
@@ -356,11 +333,11 @@ static consm_status copy_node(struct restriction *r, node x)
     const struct need *mine = &r->need[x];
     struct need columns = {0};
     uint8_t *own = NULL;
-    if (walks_columns(info.op)) {
+    if (op_walks(info.op) && divisible(&info, 0)) {
         TRY(needed_columns(&columns, &own, r, x));
         TRY(shrink_matrix(r, &info, x, &columns));
     }
-    if (info.op == OP_NLL)
+    if (op_reads(info.op, 0) == 'l')
         TRY(shrink_labels(r, &info, x));
     if (info.attr.number)
         TRY(shrink_numbers(r, &info, x));

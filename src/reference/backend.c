@@ -16,7 +16,7 @@ typedef void loop_fn(const struct instr *in, const struct step *step);
 #define reference_beside NULL
 
 static loop_fn *const loops[OP_COUNT] = {
-#define OP(NAME, name, gradient) [OP_##NAME] = reference_##name,
+#define OP(NAME, name, ...) [OP_##NAME] = reference_##name,
 #include "program/ops.def"
 #undef OP
 };

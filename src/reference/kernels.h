@@ -15,7 +15,7 @@
 #define LOOP(name) \
     void reference_##name(const struct instr *in, __attribute__((unused)) const struct step *step)
 
-#define OP(NAME, name, gradient) LOOP(name);
+#define OP(NAME, name, ...) LOOP(name);
 #include "program/ops.def"
 #undef OP
 
