@@ -4,15 +4,6 @@
  * score. */
 #include "cuda/attend.cuh"
 
-int64_t scratch_attend(const struct instr *in)
-{
-    if ((in->op != OP_ATTEND && in->op != OP_ATTEND_COLUMNS) || in->cols == 0)
-        return -1;
-    const int64_t v = vector_for(in->cols / in->attr.heads), slots = attend_slots(in);
-    const int64_t thing = in->op == OP_ATTEND ? 3 + 2 * v : v + 2 + v % 2;
-    return cut_bytes(slots, head_turns(in), thing * (int64_t)sizeof(float));
-}
-
 /* ---- rows ---------------------------------------------------------------- */
 
 /* What a lane knows of a row: sums of exp(score - most), of the same times the slopes, and of both
@@ -21,6 +12,11 @@ template <int V> struct attended {
     float most, total, slopes;
     vec<V> out, bent;
 };
+
+int64_t scratch_attend(const struct instr *in)
+{
+    return in->op == OP_ATTEND ? attend_bytes<attended>(in) : -1;
+}
 
 template <int V> __device__ static struct attended<V> nothing(const struct attend &a) {
     struct attended<V> s = {

@@ -121,6 +121,17 @@ static inline int64_t attend_slots(const struct instr *in)
                                                 head_turns(in));
 }
 
+/* Scratch for the pieces of long rows: each lane stores a THING<V>. share_whole() copies the whole struct,
+ * so the padding counts: vec<4> is aligned to 16 bytes. */
+template <template <int> class THING> static int64_t attend_bytes(const struct instr *in)
+{
+    if (in->cols == 0)
+        return -1;
+    const int v = vector_for(in->cols / in->attr.heads);
+    const size_t thing = v == 4 ? sizeof(THING<4>) : v == 2 ? sizeof(THING<2>) : sizeof(THING<1>);
+    return cut_bytes(attend_slots(in), head_turns(in), (int64_t)thing);
+}
+
 /* Launches KERNELS::of<V, TAIL>() for the columns of a head and for what follows a row. */
 template <class KERNELS, int V, class TAIL>
 static void attend_launch(const struct cuda_context *cx, struct attend a, const TAIL &tail)

@@ -9,6 +9,11 @@ template <int V> struct received {
     double slope;
 };
 
+int64_t scratch_attend_columns(const struct instr *in)
+{
+    return in->op == OP_ATTEND_COLUMNS ? attend_bytes<received>(in) : -1;
+}
+
 /* left holds (rows of the matrix, 3·heads): x, log Σ exp, ⟨g, out⟩. */
 template <int V>
 __device__ static struct received<V> walk_column(const struct attend &a, const struct stand &me,

@@ -289,6 +289,7 @@ int64_t scratch_sparse(const struct instr *in);
 int64_t scratch_edges(const struct instr *in);
 int64_t scratch_pairs(const struct instr *in);
 int64_t scratch_attend(const struct instr *in);
+int64_t scratch_attend_columns(const struct instr *in);
 int64_t scratch_heads(const struct instr *in);
 int64_t scratch_spectral(const struct instr *in);
 int64_t scratch_keep(const struct instr *in);

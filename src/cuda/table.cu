@@ -19,7 +19,7 @@ size_t cuda_scratch_bytes(const struct instr *in)
         scratch_dense(in),  scratch_gemm(in),   scratch_rows(in),     scratch_pairs(in),
         scratch_norm(in),   scratch_loss(in),   scratch_sparse(in),   scratch_edges(in),
         scratch_attend(in), scratch_heads(in),  scratch_spectral(in), scratch_keep(in),
-        scratch_hops(in),   scratch_transport(in),
+        scratch_hops(in),   scratch_transport(in), scratch_attend_columns(in),
     };
     int64_t most = -1;
     for (size_t i = 0; i < sizeof need / sizeof *need; i++)

@@ -1,8 +1,12 @@
-/* The kernels of src/cuda behind program/backend.h, on the card of cuda_runtime.h: memory is the
- * host's, leaves are read where they are. Kernels run one after the other, but in an order that is as
- * far from the program's as their lanes allow: whoever waits for too little reads old numbers. */
+/* The kernels of src/cuda behind program/backend.h, on the card of cuda_runtime.h. Memory is the host's
+ * but hidden, as a card's is, so that training and evaluation run as one program; leaves are read where
+ * they are. Kernels run one after the other, but in an order that is as far from the program's as their
+ * lanes allow: whoever waits for too little reads old numbers. On a card the scratch of another lane
+ * follows a kernel's own; here a fence follows it, which is checked. */
+#include "cuda/device.cuh"
 #include "cuda/lanes.cuh"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <vector>
 
@@ -19,10 +23,20 @@ struct compiled {
     std::vector<struct lane_plan> lane;
     std::vector<char> meets;
     struct lanes lanes;
-    void *scratch;
+    char *scratch;
     bool settled;
     uint64_t versions; /* of all leaves, added up */
 };
+
+struct card_memory {
+    struct memory base; /* host is NULL */
+    char *data;
+};
+
+static char *data_of(const struct memory *m)
+{
+    return m ? ((const struct card_memory *)m)->data : NULL;
+}
 
 static bool card_supports(const struct backend *, enum op op)
 {
@@ -31,38 +45,47 @@ static bool card_supports(const struct backend *, enum op op)
 
 static consm_status card_allocate(struct backend *, struct memory **out, size_t bytes)
 {
-    struct memory *m = (struct memory *)calloc(1, sizeof *m);
-    m->bytes = bytes;
-    m->host = aligned_alloc(64, (bytes / 64 + 2) * 64);
-    memset(m->host, 0, bytes);
-    *out = m;
+    struct card_memory *m = (struct card_memory *)calloc(1, sizeof *m);
+    m->base.bytes = bytes;
+    m->data = (char *)aligned_alloc(64, (bytes / 64 + 2) * 64);
+    memset(m->data, 0, bytes);
+    *out = &m->base;
     return CONSM_OK;
 }
 
 static void card_release(struct backend *, struct memory *m)
 {
-    free(m->host);
+    free(data_of(m));
     free(m);
 }
 
 static consm_status card_upload(struct backend *, struct memory *to, size_t at, const void *from,
                                 size_t bytes)
 {
-    memcpy((char *)to->host + at, from, bytes);
+    memcpy(data_of(to) + at, from, bytes);
     return CONSM_OK;
 }
 
 static consm_status card_download(struct backend *, void *to, const struct memory *from, size_t at,
                                   size_t bytes)
 {
-    memcpy(to, (const char *)from->host + at, bytes);
+    memcpy(to, data_of(from) + at, bytes);
     return CONSM_OK;
 }
 
 static consm_status card_copy(struct backend *, struct memory *to, const struct memory *from)
 {
-    memcpy(to->host, from->host, from->bytes);
+    memcpy(data_of(to), data_of(from), from->bytes);
     return CONSM_OK;
+}
+
+/* The fence behind an instruction's scratch. It is as large as the scratch, so that a size that is too
+ * small by up to half is found. */
+enum { FENCE_LEAST = 4096, FENCE_BYTE = 0xa5 };
+
+static size_t fence_bytes(size_t scratch)
+{
+    return scratch + FENCE_LEAST;
 }
 
 static consm_status card_compile(struct backend *, struct compiled **out,
@@ -81,9 +104,35 @@ static consm_status card_compile(struct backend *, struct compiled **out,
     lanes_plan(&c->lanes);
     for (const struct instr &in : c->instr)
         most = cuda_scratch_bytes(&in) > most ? cuda_scratch_bytes(&in) : most;
-    c->scratch = calloc(1, most + 1);
+    c->scratch = (char *)calloc(2, most + FENCE_LEAST);
     *out = c;
     return CONSM_OK;
+}
+
+/* Launches an instruction with its chain. Aborts if the kernel writes behind the scratch it asked for, or
+ * leaves a counter that is not zero. */
+static void play(struct compiled *c, int32_t at, const struct cuda_context *cx)
+{
+    const size_t bytes = cuda_scratch_bytes(&c->instr[(size_t)at]);
+    const char *counters = c->scratch;
+    char *fence = c->scratch + bytes;
+    const char *wrong = NULL;
+    if (bytes == 0) { /* its scratch is NULL */
+        chain_launch(c->instr.data(), c->plan->instrs, c->chain_of.data(), at, cx);
+        return;
+    }
+    memset(fence, FENCE_BYTE, fence_bytes(bytes));
+    chain_launch(c->instr.data(), c->plan->instrs, c->chain_of.data(), at, cx);
+    for (size_t i = 0; i < fence_bytes(bytes) && !wrong; i++)
+        if (fence[i] != (char)FENCE_BYTE)
+            wrong = "writes behind its scratch";
+    for (size_t i = 0; i < COUNTER_BYTES && !wrong; i++)
+        if (counters[i] != 0)
+            wrong = "leaves counters that are not zero";
+    if (!wrong)
+        return;
+    fprintf(stderr, "card: %s %s\n", op_name(c->instr[(size_t)at].op), wrong);
+    abort();
 }
 
 /* A kernel of one of several steps that are played together, and whom it waits for. */
@@ -124,7 +173,7 @@ static void run_steps(struct compiled *c, struct step first, int64_t steps)
         }
         const int64_t number = lane[at][next[at]++].number;
         const struct cuda_context cx = {NULL, &step[number / count], NULL, true, NULL};
-        chain_launch(c->instr.data(), count, c->chain_of.data(), (int32_t)(number % count), &cx);
+        play(c, (int32_t)(number % count), &cx);
         done[at] = number;
         at = LANES - 1;
     }
@@ -138,7 +187,7 @@ static consm_status card_run(struct compiled *c, const struct step *first, int64
     void *base[PLACES];
     uint64_t versions = 0;
     for (int place = 0; place < PLACES; place++)
-        base[place] = c->plan->memory[place] ? c->plan->memory[place]->host : NULL;
+        base[place] = data_of(c->plan->memory[place]);
     for (int32_t i = 0; i < c->plan->leaves; i++) {
         c->leaf[(size_t)i] = c->plan->leaf[i].data;
         versions += leaf_version(&c->plan->leaf[i]);
@@ -146,13 +195,13 @@ static consm_status card_run(struct compiled *c, const struct step *first, int64
     c->settled = c->settled && versions == c->versions;
     c->versions = versions;
     for (struct instr &in : c->instr) {
-        in.scratch = (float *)c->scratch;
+        in.scratch = cuda_scratch_bytes(&in) > 0 ? (float *)c->scratch : NULL;
         instr_resolve(&in, base, c->leaf.data());
     }
     const struct cuda_context cx = {NULL, first, NULL, true, NULL};
     for (int32_t i = 0; i < c->plan->instrs && !c->settled && steps > 0; i++)
         if (c->instr[(size_t)i].once)
-            chain_launch(c->instr.data(), c->plan->instrs, c->chain_of.data(), i, &cx);
+            play(c, i, &cx);
     c->settled = c->settled || steps > 0;
     for (int64_t k = 0; k < steps; k += TOGETHER)
         run_steps(c, {first->seed, first->number + (uint64_t)k},
