@@ -190,6 +190,7 @@ struct consm_arrays {
     int64_t borrow;                  /* of enum consm_borrow, or 0 */
     int64_t columns;                 /* instead of features: a table of so many columns … */
     const struct consm_column *const *column; /* (columns) */
+    bool known; /* train by the defaults of sets known by name, as consm_dataset_info tells */
 };
 /* What a dataset may leave where it is. It must stay there, unchanged, until the dataset and all
  * that were made of it are freed. */
@@ -210,6 +211,16 @@ CONSM_API consm_status consm_dataset_arrays(struct consm_arrays *out,
  * the last. Belongs to the dataset. */
 CONSM_API const uint8_t *consm_dataset_roles(const struct consm_dataset *dataset, int64_t split);
 
+/* What classes were before they became names, for callers whose labels have types. A model keeps it
+ * in its file. */
+enum consm_class_kind {
+    CONSM_CLASS_UNSAID,
+    CONSM_CLASS_TEXT,
+    CONSM_CLASS_INTEGER,
+    CONSM_CLASS_REAL,
+    CONSM_CLASS_BOOLEAN
+};
+
 /* Labels for a graph that is open already. */
 struct consm_labels {
     size_t size; /* set by you */
@@ -218,6 +229,7 @@ struct consm_labels {
     const void *label;             /* (nodes), negative: unknown */
     const char *const *class_name; /* (classes), all different, or NULL */
     const uint8_t *role;           /* as in struct consm_arrays, or NULL */
+    int32_t class_kind;            /* of enum consm_class_kind */
 };
 /* The same graph with these labels and splits in place of its own. It shares everything else with
  * the graph, which may be freed before it; the labels are copied. Whatever name the graph was
@@ -253,6 +265,7 @@ struct consm_dataset_info {
     int64_t labelled; /* nodes whose class is known */
     bool directed, weighted;
     const char *sha256; /* of the file's bytes, "" when there was no file */
+    bool known;         /* opened by a name, not a path: trains as papers do (option split) */
 };
 /* Strings belong to the dataset. O(nodes). */
 CONSM_API consm_status consm_dataset_info(struct consm_dataset_info *out,
@@ -393,8 +406,9 @@ struct consm_model_info {
     double threshold;
     double threshold_precision, threshold_recall; /* of that class on validation, with it */
     bool threshold_reached;                       /* what was asked for was to be had */
-    double doubt; /* share of "all classes alike" in every probability, because so few nodes
-                   * validated; 0 from 100 on */
+    double doubt;       /* share of "all classes alike" in every probability, because so few nodes
+                         * validated; 0 from 100 on */
+    int32_t class_kind; /* of enum consm_class_kind, as the labels' maker said */
 };
 /* Strings belong to the model. */
 CONSM_API consm_status consm_model_info(struct consm_model_info *out,

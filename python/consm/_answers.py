@@ -11,6 +11,7 @@ from . import _align, _explain, _lib, _parameters, _run, _structs
 from ._arrays import Array, reals
 from ._errors import ConsmTypeError, ConsmValueError, NotFittedError
 from ._graph import Graph
+from ._intake import checked
 from ._labels import missing
 
 Self = TypeVar("Self", bound="Answers")
@@ -96,7 +97,7 @@ class Answers:
                                   "that was given as graph=")
         names = getattr(X, "columns", None)
         if hasattr(X, "tocsr"):
-            X = X.tocsr()
+            X = checked(X, "X").tocsr()
         else:
             X = reals(X, "X", None)
             if X.ndim != 2:

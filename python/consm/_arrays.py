@@ -16,6 +16,9 @@ Array = np.ndarray[Any, Any]
 
 def as_numpy(value: Any, what: str) -> Array:
     """Any array as NumPy's, sharing its memory where it can be shared."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
+        raise ConsmValueError(f"{what}: {int(np.ma.getmaskarray(value).sum())} entries are masked: expected a value in "
+                              "each (fill them, as with .filled(0))")
     if isinstance(value, np.ndarray):
         return value.view(np.ndarray) if type(value) is not np.ndarray else value
     for step in ("detach", "cpu"):  # tensors that remember gradients, or live on a card

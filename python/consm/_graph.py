@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import ctypes
 import threading
+import warnings
 from ctypes import POINTER, byref, c_uint8
 from typing import Any, Iterable, Optional
 
 import numpy as np
 
-from . import _align, _lib, _structs, _table
+from . import _align, _intake, _lib, _structs, _table
 from ._arrays import Array, as_numpy, is_wide, reals
-from ._errors import ConsmTypeError, ConsmValueError
+from ._errors import ConsmTypeError, ConsmValueError, ConsmWarning
 from ._intake import MASKS, column_of, ends_of, features_of, ids_of, lent, plain_ids, roles_of, same_width
-from ._labels import encode, from_names, names
+from ._labels import encode, from_names, kind_of, names
 
 
 class Graph:
@@ -140,7 +141,7 @@ class Graph:
         """From a sparse adjacency matrix, any SciPy kind. Values other than 1 are weights."""
         if not hasattr(adjacency, "tocoo"):
             raise ConsmTypeError(f"adjacency is {type(adjacency).__name__}: expected a SciPy sparse matrix")
-        matrix = adjacency.tocoo()
+        matrix = _intake.checked(adjacency, "adjacency").tocoo()
         if matrix.shape[0] != matrix.shape[1]:
             raise ConsmValueError(f"adjacency: found shape {matrix.shape}, expected as many rows as columns")
         values = matrix.data
@@ -219,8 +220,11 @@ class Graph:
             texts = [_lib.decode(a.class_name[i]) for i in range(a.classes)] if a.class_name else \
                 [str(i) for i in range(a.classes)]
             classes = from_names(texts)
+            if "-1" in texts and not {t.lstrip("-").isdigit() for t in texts} - {True}:
+                warnings.warn(f"{_lib.decode(a.name)}: class -1 would mean unknown; so its classes are text: "
+                              f"{_align.examples(texts)}", ConsmWarning, stacklevel=_lib._outside())
             label = lent(a.label, np.int32, a.nodes, handle)
-            parts["classes"] = classes
+            parts.update(classes=classes, class_names=texts, codes=label)
             y = np.empty(a.nodes, object) if (label < 0).any() and classes.dtype.kind != "i" else \
                 np.full(a.nodes, -1, classes.dtype)
             y[label >= 0] = classes[label[label >= 0]]
@@ -228,7 +232,10 @@ class Graph:
         roles = _lib.lib.consm_dataset_roles(handle.pointer, 0)
         if roles:
             role = lent(roles, np.uint8, a.nodes, handle)
-            parts.update({key: role == k + 1 for k, key in enumerate(MASKS)})
+            parts.update({key: role == k + 1 for k, key in enumerate(MASKS)}, role=role)
+        info = _structs.DatasetInfo()
+        _lib.call(_lib.lib.consm_dataset_info, byref(info), handle.pointer)
+        parts["known"] = bool(info.known)
         return cls(parts)
 
     # ---- looking -------------------------------------------------------------------------------
@@ -343,6 +350,12 @@ class Graph:
         if self.feature_names is not None and a.features:
             keep.append(_lib.names([_lib.encode(c, "a feature's name") for c in self.feature_names]))
             a.feature_name = keep[-1]
+        if "codes" in p:  # the labels, split and defaults that a pickled graph of a file came with
+            keep.append(_lib.names([_lib.encode(t, "a class") for t in p["class_names"]]))
+            a.classes, a.class_name, a.label = len(p["class_names"]), keep[-1], _lib.address(p["codes"])
+            if "role" in p:
+                a.role = ctypes.cast(_lib.address(p["role"]), POINTER(c_uint8))
+        a.known = p.get("known", False)
         made = _lib.dataset()
         _lib.call(_lib.lib.consm_dataset_from_arrays, byref(made.pointer), byref(a))
         made.needs = p.get("x")  # the library may leave it where it is
@@ -359,7 +372,7 @@ class Graph:
                                   "(unknown labels are None, NaN or -1)")
         labels = _structs.Labels(classes=len(classes), wide=False, label=_lib.address(numbers))
         texts = _lib.names([_lib.encode(t, "a class") for t in names(classes)])
-        labels.class_name = texts
+        labels.class_name, labels.class_kind = texts, kind_of(classes)
         role = roles_of(masks, self.n_nodes)
         if role is not None:
             labels.role = ctypes.cast(_lib.address(role), POINTER(c_uint8))

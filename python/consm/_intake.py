@@ -63,6 +63,36 @@ def ends_of(edges: Any) -> tuple[Array, Array]:
     return source, target
 
 
+def checked(matrix: Any, what: str) -> Any:
+    """A SciPy matrix whose arrays are as long as it says, before SciPy or the library reads them."""
+    rows, columns = (int(n) for n in matrix.shape)
+    kind = getattr(matrix, "format", "")
+    if kind == "coo":
+        ends = [integers(getattr(matrix, name), f"{what}.{name}") for name in ("row", "col")]
+        if not len(ends[0]) == len(ends[1]) == len(matrix.data):
+            raise ConsmValueError(f"{what}: row, col and data hold {len(ends[0])}, {len(ends[1])} and "
+                                  f"{len(matrix.data)} entries: expected as many")
+        for end, name, limit in zip(ends, ("row", "col"), (rows, columns)):
+            _inside(end, f"{what}.{name}", limit)
+    if kind in ("csr", "csc", "bsr"):
+        high, wide = matrix.blocksize if kind == "bsr" else (1, 1)
+        major, minor = (columns, rows) if kind == "csc" else (rows // high, columns // wide)
+        start = integers(matrix.indptr, f"{what}.indptr").astype(np.int64, copy=False)
+        if len(start) != major + 1 or start[0] != 0 or (np.diff(start) < 0).any():
+            raise ConsmValueError(f"{what}.indptr: expected {major + 1} numbers from 0 on that never fall")
+        for name in ("indices", "data"):
+            if len(getattr(matrix, name)) < start[-1]:
+                raise ConsmValueError(f"{what}.{name} holds {len(getattr(matrix, name))} entries where indptr says "
+                                      f"{int(start[-1])}")
+        _inside(integers(matrix.indices, f"{what}.indices")[:int(start[-1])], f"{what}.indices", minor)
+    return matrix
+
+
+def _inside(numbers: Array, what: str, limit: int) -> None:
+    if numbers.size and (numbers.min() < 0 or numbers.max() >= limit):
+        raise ConsmValueError(f"{what}: found {int(numbers.min())} to {int(numbers.max())}, expected 0 to {limit - 1}")
+
+
 def features_of(x: Any) -> tuple[dict[str, Any], Optional[int]]:
     """(parts, nodes) of dense or sparse features."""
     if x is None:
@@ -70,7 +100,7 @@ def features_of(x: Any) -> tuple[dict[str, Any], Optional[int]]:
     if isinstance(x, Table):  # the library makes features of it
         return {"n_features": 0, "table": x}, len(x)
     if hasattr(x, "tocsr"):
-        matrix = x.tocsr()
+        matrix = checked(x, "x").tocsr()
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
             matrix.sum_duplicates()

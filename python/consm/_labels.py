@@ -10,7 +10,12 @@ from ._errors import ConsmValueError
 
 
 def as_labels(y: Any, what: str = "y") -> Array:
-    """One label per node as a flat array; a column of a table is one, too."""
+    """One label per node as a flat array; a column of a table is one, too. Masked labels are unknown."""
+    if isinstance(y, np.ma.MaskedArray):
+        hidden = np.ma.getmaskarray(y)
+        y = np.array(y.data, object if hidden.any() else None)
+        if hidden.any():
+            y[hidden] = None
     if hasattr(y, "to_numpy") and hasattr(y, "dtype") and str(y.dtype) in ("category", "string"):
         y = y.to_numpy(dtype=object)
     elif hasattr(y, "to_numpy") and getattr(getattr(y, "dtype", None), "kind", "O") != "O":
@@ -69,17 +74,35 @@ def encode(y: Array) -> tuple[Array, Array]:
     return classes, numbers
 
 
+UNSAID, TEXT, INTEGER, REAL, BOOLEAN = range(5)  # enum consm_class_kind: what a model file says of its classes
+_KINDS = {"U": TEXT, "i": INTEGER, "u": INTEGER, "f": REAL, "b": BOOLEAN}
+
+
+def kind_of(classes: Array) -> int:
+    return _KINDS.get(classes.dtype.kind, UNSAID)
+
+
+def name_of(value: Any) -> str:
+    """What a class is called in model files: 1.0 is "1"."""
+    return str(int(value)) if isinstance(value, (float, np.floating)) and float(value).is_integer() else str(value)
+
+
 def names(classes: Array) -> list[str]:
-    """What classes are called in model files: 1.0 is "1"."""
-    if classes.dtype.kind == "f":
-        return [str(int(c)) for c in classes]
-    return [str(c) for c in classes.tolist()]
+    """What classes are called in model files."""
+    return [name_of(c) for c in classes.tolist()]
 
 
-def from_names(texts: list[str]) -> Array:
-    """The classes of a model file: numbers where all are."""
+def from_names(texts: list[str], kind: int = UNSAID) -> Array:
+    """The classes of a file, as they were. Where the file does not say: numbers if all are, as str() would
+    write them, and none is -1, which would mean unknown."""
+    if kind == BOOLEAN and set(texts) <= {"False", "True"}:
+        return np.array([t == "True" for t in texts])
+    if kind == TEXT:
+        return np.array(texts)
     try:
         numbers = [int(t) for t in texts]
     except ValueError:
         return np.array(texts)
-    return np.array(numbers if [str(n) for n in numbers] == texts else texts)
+    if [str(n) for n in numbers] != texts or (kind == UNSAID and -1 in numbers):
+        return np.array(texts)
+    return np.array(numbers, np.float64 if kind == REAL else None)

@@ -23,7 +23,7 @@ def wrap(trained: _lib.Handle) -> GraphClassifier:
     made._trained = trained
     buffer = _lib.buffer()
     texts = [_lib.decode(_lib.lib.consm_model_class(trained.pointer, k, buffer)) for k in range(info.classes)]
-    made.classes_ = from_names(texts)
+    made.classes_ = from_names(texts, int(info.class_kind))
     made._training, made._cache = None, None
     made._facts()
     return made

@@ -17,6 +17,9 @@ from ._arrays import Array
 from ._errors import ConsmTypeError, ConsmValueError
 from ._graph import Graph
 from ._intake import MASKS
+from ._labels import name_of
+
+CLASSES = ("positive", "threshold_for")  # parameters that name a class
 
 Self = TypeVar("Self", bound="GraphClassifier")
 
@@ -79,6 +82,9 @@ class GraphClassifier(Answers):
         """What is set, as the library's options."""
         values = {p.name: getattr(self, name) for name, p in _parameters.parameters(self.method).items()
                   if getattr(self, name, None) is not None}
+        for name in CLASSES:  # a class is called as model files call it
+            if name in values and not isinstance(values[name], str):
+                values[name] = name_of(values[name])
         values["seed"] = _seed(self.random_state)
         return values
 
@@ -156,7 +162,7 @@ class GraphClassifier(Answers):
     def _as_the_command(self, graph: Graph) -> tuple[_lib.Handle, Array, dict[str, Any]]:
         """The labels and the split that came with the data."""
         values = self._values()
-        if "lent" in graph._parts:  # opened by the library: exactly what the command trains on
+        if "codes" in graph._parts:  # opened by the library: exactly what the command trains on
             return graph._dataset(), graph._parts["classes"], values
         assert graph.y is not None
         data, classes = graph._labelled(graph.y, {k: getattr(graph, k) for k in MASKS})

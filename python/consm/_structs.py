@@ -37,18 +37,18 @@ class Arrays(Sized):
                 ("role", POINTER(c_uint8)), ("node_id", POINTER(c_char_p)),
                 ("class_name", POINTER(c_char_p)), ("feature_name", POINTER(c_char_p)),
                 ("wide_starts", c_bool), ("borrow", c_int64), ("columns", c_int64),
-                ("column", POINTER(POINTER(Column)))]
+                ("column", POINTER(POINTER(Column))), ("known", c_bool)]
 
 
 class Labels(Sized):
     _fields_ = [("size", c_size_t), ("classes", c_int32), ("wide", c_bool), ("label", c_void_p),
-                ("class_name", POINTER(c_char_p)), ("role", POINTER(c_uint8))]
+                ("class_name", POINTER(c_char_p)), ("role", POINTER(c_uint8)), ("class_kind", c_int32)]
 
 
 class DatasetInfo(Sized):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("nodes", c_int64), ("edges", c_int64),
                 ("features", c_int64), ("classes", c_int32), ("labelled", c_int64),
-                ("directed", c_bool), ("weighted", c_bool), ("sha256", c_char_p)]
+                ("directed", c_bool), ("weighted", c_bool), ("sha256", c_char_p), ("known", c_bool)]
 
 
 class KnownSet(Sized):
@@ -89,7 +89,10 @@ class ModelInfo(Sized):
                 ("eval_ms", c_double), ("coverage", c_double), ("calibrated", c_int64),
                 ("promised", c_bool), ("smoothing", c_double), ("covered", c_double),
                 ("set_size", c_double), ("ensemble", c_int64), ("members", c_int64),
-                ("rule", c_char_p)]
+                ("rule", c_char_p), ("metric", c_char_p), ("val_score", c_double),
+                ("positive", c_int32), ("threshold_class", c_int32), ("threshold", c_double),
+                ("threshold_precision", c_double), ("threshold_recall", c_double),
+                ("threshold_reached", c_bool), ("doubt", c_double), ("class_kind", c_int32)]
 
 
 class ClassMetrics(ctypes.Structure):

@@ -253,3 +253,98 @@ def test_a_graph_has_no_length_and_does_not_change(graph):
     assert not hasattr(graph, "__len__") and not hasattr(graph, "shape")
     assert copy.deepcopy(graph) is graph
     assert "120 nodes" in repr(graph)
+
+
+def test_a_category_of_digits_is_the_same_in_a_file(world, tmp_path):
+    """"00123" in a category of pandas and 00123 in a CSV file are one value."""
+    ids = [f"n{i}" for i in range(world.n)]
+    nodes = pd.DataFrame({"zip": pd.Categorical(np.array(["00123", "00456"])[world.truth]), "v": world.x[:, 0]}, index=ids)
+    edges = pd.DataFrame({"source": nodes.index[world.source], "target": nodes.index[world.target]})
+    g = Graph.from_pandas(edges, nodes)
+    assert g.feature_names == ["zip=00123", "zip=00456", "v"]
+    model = consm.MLPClassifier(epochs=20).fit(g, world.truth)
+    edges.to_csv(tmp_path / "edges.csv", index=False)
+    nodes.to_csv(tmp_path / "nodes.csv", index_label="id")
+    there = model.predict_frame(consm.load(tmp_path))
+    here = model.predict_frame(g)
+    assert (there.loc[ids, "label"] == here.loc[ids, "label"]).all()
+    assert np.allclose(there.loc[ids, "confidence"], here.loc[ids, "confidence"], atol=1e-6)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, 1e300])
+def test_a_number_that_no_float_holds_is_refused(value):
+    edges = pd.DataFrame({"source": [0, 1], "target": [1, 2]})
+    with pytest.raises(ValueError, match="column a, row 1: .*inf.*expected one, or NaN|column a, row 1: 1e.300"):
+        Graph.from_pandas(edges, pd.DataFrame({"a": [1.0, value, 3.0]}))
+    assert Graph.from_pandas(edges, pd.DataFrame({"a": [1.0, np.nan, 3.0]})).x[1, 0] == 2
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "bsr", "coo"])
+def test_matrices_whose_arrays_are_not_as_long_as_they_say(kind, world):
+    rng = np.random.default_rng(0)
+    parts = ("row", "col", "data") if kind == "coo" else ("data", "indices", "indptr")
+
+    def matrix(shape, part, change):
+        made = sp.random(*shape, density=0.4, format=kind, random_state=1)
+        if kind != "coo":
+            made.has_canonical_format = made.has_sorted_indices = True
+        if part:
+            array = change(getattr(made, part).copy())
+            if kind == "coo" and part != "data":
+                made.coords = tuple(array if name == part else c for name, c in zip(("row", "col"), made.coords))
+            else:
+                setattr(made, part, array)
+        return made
+
+    ends = rng.integers(0, 20, (2, 60))
+    assert Graph.from_arrays(ends, matrix((20, 6), None, None)).n_features == 6
+    assert Graph.from_scipy(matrix((20, 20), None, None)).n_nodes == 20
+    for part in parts:
+        for change in (lambda a: a[:5],) + (() if part == "data" else (lambda a: a - 1, lambda a: a + 1000)):
+            with pytest.raises(ValueError, match="x"):
+                Graph.from_arrays(ends, matrix((20, 6), part, change))
+            with pytest.raises(ValueError, match="adjacency"):
+                Graph.from_scipy(matrix((20, 20), part, change))
+
+
+def test_a_pickled_graph_trains_as_before(tmp_path):
+    """A set known by name keeps the split of papers; a file keeps its labels, masks and class names."""
+    for name in ("csbm:nodes=300,features=30", "karate"):
+        g = consm.load(name)
+        again = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(g))))
+        one, two = (consm.GCNClassifier(epochs=5, per_class=4).fit(h) for h in (g, again))
+        for fact in ("split", "trained", "validated", "tested"):
+            assert one.info_[fact] == two.info_[fact], (name, fact)
+        assert (one.predict_proba(g) == two.predict_proba(again)).all()
+        assert (one.predict_proba(again) == two.predict_proba(g)).all()
+    (tmp_path / "edges.csv").write_text("source,target\n" + "".join(f"{i},{(i + 1) % 30}\n" for i in range(30)))
+    (tmp_path / "nodes.csv").write_text("id,label,f\n" + "".join(
+        f"{i},{'' if i % 3 == 2 else ('up', 'down')[i % 2]},{i % 2}\n" for i in range(30)))
+    g = consm.load(tmp_path)
+    one, two = (consm.GCNClassifier(epochs=5).fit(h) for h in (g, pickle.loads(pickle.dumps(g))))
+    assert one.info_["trained"] == two.info_["trained"] == 16 and one.info_["split"] == two.info_["split"]
+    assert (one.predict_proba(g) == two.predict_proba(g)).all() and (one.classes_ == two.classes_).all()
+
+
+def test_looking_at_a_graph_prepares_nothing():
+    """Three edges may have 16 million nodes: what training needs is not made before training."""
+    n = 300_000
+    graph = Graph.from_arrays(np.array([[0, 1, n - 1], [1, 2, 0]]))
+    before = consm._lib.lib.consm_alloc_count()
+    assert graph._lent().nodes == n and graph.edge_index.shape == (2, 3) and graph.x is None
+    assert consm._lib.lib.consm_alloc_count() == before
+
+
+def test_masked_arrays(world):
+    graph = world.graph()
+    y = np.ma.array(world.truth, mask=~world.known)
+    assert (proba(graph, y) == proba(graph, world.y)).all()
+    assert (proba(graph, np.ma.array(world.truth)) == proba(graph, world.truth)).all()
+    x = np.ma.array(world.x, mask=world.x > 3)
+    with pytest.raises(ValueError, match="x: .* entries are masked"):
+        Graph.from_arrays((world.source, world.target), x)
+    with pytest.raises(ValueError, match="weight: 1 entries are masked"):
+        world.graph(weight=np.ma.array(np.ones(len(world.source)), mask=np.arange(len(world.source)) == 3))
+    with pytest.raises(ValueError, match="train_mask: 1 entries are masked"):
+        consm.GCNClassifier().fit(graph, world.truth, train_mask=np.ma.array(np.ones(world.n, bool),
+                                                                             mask=np.arange(world.n) == 3))

@@ -210,3 +210,74 @@ def test_device(world, graph):
                 ask(world.graph())
     else:
         assert (model.predict(graph) == known.predict(graph)).all()
+
+
+@pytest.mark.parametrize("classes", [["1", "2"], ["01", "02"], ["0", "1"], [False, True], [0.0, 1.0], [3, 7], ["a", "b"],
+                                     ["False", "True"], [np.int8(1), np.int8(4)]])
+def test_classes_are_of_the_same_kind_after_loading(world, graph, tmp_path, classes):
+    y = np.array(classes)[world.truth]
+    model = consm.GCNClassifier(epochs=20).fit(graph, y)
+    model.save(tmp_path / "m.safetensors")
+    again = consm.load_model(tmp_path / "m.safetensors")
+    assert again.classes_.dtype.kind == model.classes_.dtype.kind and (again.classes_ == model.classes_).all()
+    assert again.predict(graph).tolist() == model.predict(graph).tolist()
+    assert again.score(graph, y) == model.score(graph, y) > 0.8
+    assert again.metrics_["validation"]["classes"].keys() == model.metrics_["validation"]["classes"].keys()
+
+
+def write_classes(folder, classes, world):
+    folder.mkdir()
+    (folder / "edges.csv").write_text("source,target\n" + "".join(
+        f"{a},{b}\n" for a, b in zip(world.source, world.target)))
+    (folder / "nodes.csv").write_text("id,label,f\n" + "".join(
+        f"{i},{classes[t]},{world.x[i, 0]:.3f}\n" for i, t in enumerate(world.truth)))
+    return folder
+
+
+@pytest.mark.parametrize("classes", [["-1", "1"], ["01", "02"], ["3", "7"], ["x", "2"]])
+def test_classes_of_a_file(world, tmp_path, command, classes):
+    """They are numbers only where that loses nothing, in the graph as in a model that the command trained."""
+    folder = write_classes(tmp_path / "data", classes, world)
+    subprocess.run([command, "train", str(folder), "--model", "gcn", "--epochs", "20", "-o", str(tmp_path / "out"),
+                    "--quiet"], check=True, capture_output=True)
+    if classes == ["-1", "1"]:
+        with pytest.warns(consm.ConsmWarning, match="class -1 would mean unknown"):
+            g = consm.load(folder)
+    else:
+        g = consm.load(folder)
+    expected = sorted([3, 7] if classes == ["3", "7"] else classes)
+    theirs = consm.load_model(tmp_path / "out/model.safetensors")
+    mask = np.arange(world.n) % 2 == 0
+    with_mask = consm.GCNClassifier(epochs=20).fit(g, train_mask=mask)
+    assert sorted(set(g.y.tolist())) == sorted(with_mask.classes_.tolist()) == expected
+    assert sorted(theirs.classes_.tolist()) == expected and theirs.score(g) > 0.8
+    assert with_mask.info_["trained"] + with_mask.info_["validated"] == mask.sum()
+    by_hand = np.array([a == b for a, b in zip(theirs.predict(g).tolist(), g.y.tolist())]).mean()
+    assert theirs.score(g) == by_hand
+
+
+def test_a_second_fit_forgets_the_first_ones_answers(world, graph):
+    model = consm.GCNClassifier(epochs=20).fit(graph, world.y)
+    first = model.predict(graph)
+    swapped = np.where(world.y >= 0, 1 - world.y, -1)
+    assert (model.fit(graph, swapped).predict(graph) != first).mean() > 0.8
+
+
+def test_confidence_is_the_labels_own(world):
+    """Where a threshold decides, the label is not the most probable class."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    rare = (rng.random(400) < 0.1).astype(int)
+    graph = Graph.from_arrays(rng.integers(0, 400, (2, 900)), rng.normal(size=(400, 4)) + 0.8 * rare[:, None])
+    model = consm.MLPClassifier(epochs=40, threshold_for="bad").fit(graph, np.array(["good", "bad"])[rare])
+    frame, p = model.predict_frame(graph), model.predict_proba(graph)
+    assert isinstance(frame, pd.DataFrame)
+    of_label = p[np.arange(400), np.searchsorted(model.classes_, frame["label"])]
+    assert np.allclose(frame["confidence"], of_label, atol=1e-6)
+    assert (frame["confidence"] < 0.5).any(), "no label that only its threshold decided"
+
+
+def test_a_class_as_a_parameter(world, graph):
+    for classes, wanted in (([False, True], True), ([0.0, 1.0], 1.0), ([0, 1], np.int64(1)), (["a", "b"], "b")):
+        model = consm.GCNClassifier(epochs=5, threshold_for=wanted).fit(graph, np.array(classes)[world.truth])
+        assert model.info_["threshold_class"] == 1

@@ -164,8 +164,16 @@ static consm_status bad_text(const struct consm_column *c, int64_t row)
 static consm_status take_cell(struct cells *cells, const struct consm_column *c, int32_t column,
                               int64_t row)
 {
-    if (c->number)
-        return cells_add_number(cells, column, c->number[row]);
+    if (c->number) {
+        double number = c->number[row];
+        if (!isnan(number) && !isfinite((float)number))
+            return status_fail(
+                CONSM_EINVAL,
+                "column %.60s, row %lld: %g is no number that fits a float: expected "
+                "one, or NaN where it is missing",
+                c->name, (long long)row, number);
+        return cells_add_number(cells, column, number);
+    }
     const char *text = c->text[row] ? c->text[row] : "";
     if (!utf8_valid(text, strlen(text)))
         return bad_text(c, row);
@@ -298,6 +306,7 @@ consm_status consm_dataset_from_arrays(struct consm_dataset **out,
     consm_status st = CONSM_OK;
     struct consm_arrays whole = {0};
     struct dataset *data = NULL;
+    struct consm_dataset *made;
     if (out)
         *out = NULL;
     TRY(GIVEN(out, arrays));
@@ -308,7 +317,9 @@ consm_status consm_dataset_from_arrays(struct consm_dataset **out,
         dataset_free(data);
         return st;
     }
-    TRY(dataset_wrap(out, data));
+    TRY(dataset_wrap(&made, data));
+    made->known = whole.known;
+    *out = made;
 done:
     return st;
 }

@@ -120,7 +120,8 @@ consm_status consm_dataset_info(struct consm_dataset_info *out, const struct con
                                       .classes = d->classes,
                                       .directed = d->directed,
                                       .weighted = d->weight || (d->rows && d->rows->val),
-                                      .sha256 = d->sha256};
+                                      .sha256 = d->sha256,
+                                      .known = dataset->known};
     for (int64_t i = 0; i < d->nodes; i++)
         info.labelled += d->label[i] >= 0;
     return sized_give(out, &info, sizeof info, SIZED_UP_TO(struct consm_dataset_info, sha256));

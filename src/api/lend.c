@@ -8,10 +8,10 @@
 consm_status consm_dataset_arrays(struct consm_arrays *out, const struct consm_dataset *dataset)
 {
     consm_status st = CONSM_OK;
-    const struct prepared *prepared;
     TRY(GIVEN(out, dataset));
     const struct dataset *d = dataset->data;
-    TRY(dataset_prepared(&prepared, dataset)); /* by now everything has been checked */
+    if (d->unchecked) /* looking must not cost what preparing a graph for training costs */
+        TRY(dataset_check(d));
     struct consm_arrays a = {.name = d->name,
                              .nodes = d->nodes,
                              .edges = d->edges,

@@ -40,6 +40,7 @@ static consm_status share(struct dataset **out, const struct dataset *whole,
     d->class_name = NULL;
     d->splits = 0;
     d->classes = labels->classes;
+    d->class_kind = labels->class_kind;
     d->sha256[0] = 0;
     TRY(take_labels(d, &a));
     TRY(take_roles(d, &a));
@@ -64,6 +65,9 @@ consm_status consm_dataset_with_labels(struct consm_dataset **out, struct consm_
     TRY(sized_take(&whole, sizeof whole, labels, SIZED_UP_TO(struct consm_labels, role)));
     if (whole.classes < 0)
         TRY(status_fail(CONSM_EINVAL, "%d classes: expected 0 or more", whole.classes));
+    if (whole.class_kind < CONSM_CLASS_UNSAID || whole.class_kind > CONSM_CLASS_BOOLEAN)
+        TRY(status_fail(CONSM_EINVAL, "class_kind %d: expected 0 to %d", whole.class_kind,
+                        CONSM_CLASS_BOOLEAN));
     TRY(dataset_prepared(&prepared, graph));
     TRY(ZNEW(d, 1));
     TRY(share(&d->data, graph->data, &whole));

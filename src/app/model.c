@@ -78,6 +78,7 @@ consm_status consm_model_info(struct consm_model_info *out, const struct consm_m
         .threshold_recall = model->decision.recall,
         .threshold_reached = model->decision.reached,
         .doubt = model->doubt,
+        .class_kind = model->class_kind,
     };
     return sized_give(out, &info, sizeof info, SIZED_UP_TO(struct consm_model_info, eval_ms));
 }
@@ -196,6 +197,7 @@ static consm_status copy_data_facts(struct consm_model *m, const struct training
     const struct dataset *d = r->prepared->data;
     m->structural = d->features == 0;
     m->classes = d->classes;
+    m->class_kind = d->class_kind;
     m->features = prepare_problem(r->prepared, NULL).features;
     memcpy(m->data_sha256, d->sha256, sizeof m->data_sha256);
     memcpy(m->count, r->roles->count, sizeof m->count);

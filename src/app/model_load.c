@@ -145,6 +145,10 @@ static consm_status read_facts(struct consm_model *m, const struct source *s)
     TRY(need_number(&features, s, "features", 1, INT32_MAX));
     m->classes = (int32_t)classes;
     TRY(read_names(&m->class_name, s, "class_names", m->classes));
+    double kind = CONSM_CLASS_UNSAID;
+    if (safetensors_metadata(s->file, "class_kind"))
+        TRY(need_number(&kind, s, "class_kind", CONSM_CLASS_UNSAID, CONSM_CLASS_BOOLEAN));
+    m->class_kind = (int32_t)kind;
     m->features = (int64_t)features;
     TRY(read_names(&m->feature_name, s, "feature_names", m->features));
     TRY(need_copy(&m->dataset, s, "dataset"));

@@ -132,6 +132,8 @@ static consm_status note_all(struct safetensors_writer *w, const struct consm_mo
     TRY(json_note(w, "config", &config));
     TRY(note_number(w, "classes", m->classes));
     TRY(note_names(w, "class_names", m->class_name, m->classes));
+    if (m->class_kind != CONSM_CLASS_UNSAID)
+        TRY(note_number(w, "class_kind", m->class_kind));
     TRY(note_number(w, "features", (double)m->features));
     TRY(note_names(w, "feature_names", m->feature_name, m->features));
     TRY(note_recipe(w, m->recipe));

@@ -86,7 +86,8 @@ struct consm_model {
     char *dataset, *split, *version;
     char data_sha256[65];
     int32_t classes;
-    char **class_name; /* (c), or NULL: "0", "1", … */
+    char **class_name;  /* (c), or NULL: "0", "1", … */
+    int32_t class_kind; /* of enum consm_class_kind */
     int64_t features;
     char **feature_name;   /* (f), or NULL */
     struct recipe *recipe; /* how a table's columns become them, or NULL */

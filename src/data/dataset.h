@@ -33,6 +33,7 @@ struct dataset {
 
     int32_t *label;      /* (n): 0 … c-1, or -1 unknown; never NULL after loading */
     char **class_name;   /* (c), or NULL: "0", "1", … */
+    int32_t class_kind;  /* of enum consm_class_kind */
     char **node_id;      /* (n), or NULL: "0", "1", … */
     char **feature_name; /* (f), or NULL */
 

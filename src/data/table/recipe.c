@@ -127,6 +127,23 @@ static int64_t place_of(const struct recipe_column *rc, const char *text)
     return hit ? hit - rc->value : -1;
 }
 
+/* The place of a cell that was read as a number. A category that callers gave as text may be
+ * written otherwise ("00123"): then the only one of that value is meant. */
+static int64_t place_of_number(const struct recipe_column *rc, float value, char number[32])
+{
+    token_write_float(number, value);
+    int64_t place = place_of(rc, number), last = -1, found = 0;
+    float other;
+    if (place >= 0)
+        return place;
+    for (int64_t k = 0; k < rc->values; k++)
+        if (token_float(&other, rc->value[k], strlen(rc->value[k])) && other == value) {
+            last = k;
+            found++;
+        }
+    return found == 1 ? last : -1;
+}
+
 static void apply_category(const struct target *t, const struct recipe_column *rc,
                            const struct look *l, int32_t column)
 {
@@ -138,8 +155,7 @@ static void apply_category(const struct target *t, const struct recipe_column *r
         float value = c->value[r * c->columns + column];
         if (isnan(value))
             continue;
-        token_write_float(number, value);
-        if ((place = place_of(rc, number)) >= 0)
+        if ((place = place_of_number(rc, value, number)) >= 0)
             cell_of(t, r)[place] = 1;
         else
             strangers++;
