@@ -2,20 +2,21 @@
 from __future__ import annotations
 
 import os
+import warnings
 from ctypes import POINTER, byref
 from typing import Any, NamedTuple, Optional, TypeVar, Union
 
 import numpy as np
 
-from . import _align, _explain, _lib, _parameters, _run, _structs
+from . import _align, _explain, _lib, _parameters, _rare, _run, _structs
 from ._arrays import Array, reals
-from ._errors import ConsmTypeError, ConsmValueError, NotFittedError
+from ._errors import ConsmTypeError, ConsmValueError, ConsmWarning, NotFittedError
 from ._graph import Graph
 from ._intake import checked
 from ._labels import missing
 
 Self = TypeVar("Self", bound="Answers")
-_ROLES = {"train": 1, "validation": 2, "test": 3}
+ROLES = {"train": 1, "validation": 2, "test": 3}
 _FIGURES = ("accuracy", "macro_f1", "balanced_accuracy", "roc_auc", "nll", "ece", "average_precision")
 
 
@@ -35,6 +36,10 @@ class Answers:
     _training: Optional[tuple[Graph, _lib.Handle, dict[str, Any]]]  # None: the model came from a file
     _cache: Optional[tuple[Graph, _Prediction]]
     classes_: Array
+    threshold_: Optional[float]
+    threshold_class_: Any
+    backbone_: str
+    history_: dict[str, Array]
 
     def _facts(self) -> None:
         """What the model says of itself."""
@@ -44,9 +49,9 @@ class Answers:
         self.n_iter_ = int(info.epochs)
         self.best_iter_ = int(info.best_epoch)
         self.temperature_ = float(info.temperature)
-        self.info_ = {name: _lib.decode(v) if isinstance(v, bytes) else v
-                      for name, v in ((f[0], getattr(info, f[0])) for f in info._fields_[1:])}
-        self.metrics_ = {role: figures for role, number in _ROLES.items()
+        self.info_: dict[str, Any] = {name: _lib.decode(v) if isinstance(v, bytes) else v for name, v in
+                                      ((f[0], getattr(info, f[0])) for f in info._fields_[1:])}
+        self.metrics_ = {role: figures for role, number in ROLES.items()
                          if (figures := self._metrics(number)) is not None}
         self.params_ = {}
         for name, p in _parameters.parameters(self.info_["model"]).items():
@@ -54,6 +59,18 @@ class Answers:
             text = _lib.lib.consm_model_parameter(self._trained.pointer, p.name.encode(), buffer)
             if text is not None:
                 self.params_[name] = _parameters.value_of(_lib.decode(text))
+        of = int(info.threshold_class)
+        self.threshold_ = float(info.threshold) if of >= 0 else None
+        self.threshold_class_ = self.classes_[of] if of >= 0 else None
+        if self.info_["model"] == "consm":
+            self.backbone_ = str(self.params_["backbone"])
+        elif hasattr(self, "backbone_"):
+            del self.backbone_
+
+    def _say_what_is_uncertain(self) -> None:
+        said = _rare.uncertainty(self.classes_, self.info_, self.metrics_)
+        if said:
+            warnings.warn(said, ConsmWarning, stacklevel=_lib._outside())
 
     def _metrics(self, role: int) -> Optional[dict[str, Any]]:
         """Figures of one role, or None where it has no nodes."""
@@ -187,6 +204,70 @@ class Answers:
                              index=pd.Index(ids, name="id"))
         return frame
 
+    def embeddings(self, X: Any) -> Array:
+        """What the model knows of each node before it names a class.
+
+        Parameters
+        ----------
+        X : Graph, or ids of nodes of `graph`
+
+        Returns
+        -------
+        array of shape (n, width)
+            The numbers that the last layer reads; of an ensemble those of its members side by side.
+
+        Examples
+        --------
+        >>> import consm
+        >>> g = consm.load("karate")
+        >>> consm.GCNClassifier(random_state=0, hidden=16, per_class=4).fit(g).embeddings(g).shape
+        (34, 16)
+        """
+        graph, places = self._asked(X)
+        made = _lib.Handle(_lib.lib.consm_embedding_free, POINTER(_structs.Embedding))
+        _run.run(_lib.lib.consm_embed, _lib.Out(made), self._trained, graph._dataset(), self._device(), self._threads())
+        e = made.pointer.contents
+        whole = _lib.copied(e.value, (int(e.nodes), int(e.width)))
+        return whole if places is None else whole[places]
+
+    def _class_number(self, label: Any) -> int:
+        match = np.flatnonzero([c == label for c in self.classes_.tolist()])
+        if not match.size:
+            raise ConsmValueError(f"no class {label!r}: expected one of {self.classes_.tolist()}")
+        return int(match[0])
+
+    def suspects(self, X: Optional[Graph] = None, label: Any = None, k: int = 20, *, y: Any = None,
+                 reasons: bool = False) -> Any:
+        """The nodes that are most probably of a class, the most probable first.
+
+        Parameters
+        ----------
+        X : Graph, optional
+            By default `graph`, or the graph of training.
+        label : class, optional
+            By default the class that `threshold_for` or `positive` named, or the rarest in training.
+        k : int
+            How many.
+        y : labels, optional
+            Nodes whose label is known are left out. By default the labels of the Graph.
+        reasons : bool
+            Add what speaks for it most: a feature, a neighbour and an edge. Costs an explanation a node.
+
+        Returns
+        -------
+        DataFrame
+            Index: ids. Columns: probability, label (what the model says), and with reasons feature,
+            neighbour and edge.
+        """
+        graph = self._graph_of(X)
+        number = _rare.asked_class(self.info_, self.metrics_) if label is None else self._class_number(label)
+        p = self._predict(graph)
+        y = graph.y if y is None else y
+        unknown = np.ones(graph.n_nodes, bool) if y is None else missing(_align.labels(y, graph._ids))
+        chosen = _rare.ranked(p.probability[:, number], unknown, k)
+        told = [self.explain(node, graph, label=self.classes_[number]) for node in graph.ids()[chosen]] if reasons else []
+        return _rare.suspects(graph.ids()[chosen], p.probability[chosen, number], self.classes_[p.label[chosen]], told)
+
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Share of right labels among the nodes whose label in y is known. y and sample_weight are matched
         by node id where they carry ids, as in fit."""
@@ -242,12 +323,7 @@ class Answers:
         that change the probability most come first. label: watch this class instead of the predicted.
         limit: of each kind try that many at most, the nearest to the node first."""
         graph = self._graph_of(X)
-        number = None
-        if label is not None:
-            match = np.flatnonzero([c == label for c in self.classes_.tolist()])
-            if not match.size:
-                raise ConsmValueError(f"no class {label!r}: expected one of {self.classes_.tolist()}")
-            number = int(match[0])
+        number = None if label is None else self._class_number(label)
         return _explain.explain(self._fitted(), graph, graph._dataset(), graph.place(node), number,
                                 limit, self._threads(), self.classes_)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from ctypes import byref, c_int32
-from typing import Optional, Union
+from typing import Iterable, Optional, Union
 
 from . import _lib, _run, _structs
 from ._errors import ConsmFormatError, ConsmOSError
@@ -17,15 +17,46 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 def load(name_or_path: Path, *, data_dir: Optional[Path] = None, format: Optional[str] = None,
-         labels: Optional[Path] = None, features: Optional[Path] = None) -> Graph:
-    """Whatever the command opens: a name ("karate", "cora", "csbm:nodes=500,homophily=0.2") or a path
-    to a folder, CSV, npz, safetensors, … labels and features are files that belong to a bare edge list.
+         labels: Optional[Path] = None, features: Optional[Path] = None, id_column: Optional[str] = None,
+         label_column: Optional[str] = None, weight_column: Optional[str] = None,
+         ignore: Iterable[str] = ()) -> Graph:
+    """Opens whatever the command opens.
+
+    Parameters
+    ----------
+    name_or_path : str or path
+        A name ("karate", "cora", "csbm:nodes=500,homophily=0.2"), or a path to a folder, CSV, npz,
+        safetensors, GraphML, …
+    data_dir : path, optional
+        Where files of known sets are looked for first.
+    format : str, optional
+        The format of a path; by default its content tells.
+    labels, features : path, optional
+        Files that belong to a bare edge list.
+    id_column, label_column, weight_column : str, optional
+        Columns of a path's tables by name; by default those with the usual names.
+    ignore : iterable of str
+        Columns to leave out.
+
+    Returns
+    -------
+    Graph
+
+    Examples
+    --------
+    >>> import consm
+    >>> consm.load("karate")
+    <Graph 'karate': 34 nodes, 78 edges, 0 features, labels>
     """
     how = _structs.OpenOptions()
     how.data_dir = None if data_dir is None else _lib.path_of(data_dir, "data_dir")
     how.format = None if format is None else _lib.encode(format, "format")
     how.labels = None if labels is None else _lib.path_of(labels, "labels")
     how.features = None if features is None else _lib.path_of(features, "features")
+    for name, value in (("id_column", id_column), ("label_column", label_column), ("weight_column", weight_column)):
+        setattr(how, name, None if value is None else _lib.encode(value, name))
+    left_out = [ignore] if isinstance(ignore, str) else list(ignore)
+    how.ignore = _lib.encode(",".join(left_out), "ignore") if left_out else None
     made = _lib.dataset()
     _run.run(_lib.lib.consm_dataset_open_with, _lib.Out(made), _lib.path_of(name_or_path, "name_or_path"),
              byref(how))

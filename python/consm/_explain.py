@@ -8,16 +8,43 @@ from . import _lib, _run, _structs
 from ._arrays import Array
 from ._errors import ConsmValueError
 
+SHOWN = 5  # rows of each kind that people see
+
+# What the library tells of each kind, by the names of the columns here.
+_VALUES = {
+    "edge": {"weight": "edge_weight", "trust": "edge_trust"},
+    "neighbour": {"label": "neighbour_label", "said": "neighbour_said", "probability": "neighbour_probability",
+                  "weight": "neighbour_weight", "trust": "neighbour_trust"},
+    "feature": {"value": "feature_value", "low": "feature_low", "high": "feature_high", "mean": "feature_mean"},
+}
+
 
 class Explanation(NamedTuple):
-    """An effect is the label's probability less its probability without the thing: positive where it
-    speaks for the label. Every list begins with the largest change.
+    """What speaks for a node's label and what against it, each thing taken away in turn.
 
+    An effect is the label's probability less its probability without the thing: positive where it speaks
+    for the label. The same in log-odds tells effects apart where the probability is almost 1: without a
+    thing of log-odds 0.69 the odds are half of what they were. Every list begins with the largest change
+    of the log-odds.
+
+    Attributes
+    ----------
     node, label, probability
-    edges        [(source, target, effect)]   without that edge
-    neighbours   [(node, effect)]             without any of the neighbour's edges
-    features     [(name, effect)]             without the feature, on all nodes the model reads
-    in_reach     how many edges, neighbours and features could have been tried
+        The node, the label that is explained, and its probability.
+    edges : list of (source, target, effect)
+        Without that edge.
+    neighbours : list of (node, effect)
+        Without any of the neighbour's edges.
+    features : list of (name, effect)
+        Without the feature, on all nodes the model reads.
+    in_reach : (int, int, int)
+        How many edges, neighbours and features could have been tried.
+    log_odds : float
+        Of the label.
+    rows : list of dict
+        All of them with kind, name, effect, log_odds and the values behind them: of a feature its value,
+        mean, low and high (90 % of the nodes lie between them), of a neighbour its label (None: unknown),
+        what the model says of it and the probability of the explained label, of edges weight and trust.
     """
     node: Any
     label: Any
@@ -26,14 +53,35 @@ class Explanation(NamedTuple):
     neighbours: list[tuple[Any, float]]
     features: list[tuple[str, float]]
     in_reach: tuple[int, int, int]
+    log_odds: float
+    rows: list[dict[str, Any]]
+
+    def to_frame(self) -> Any:
+        """The rows as a DataFrame."""
+        import pandas as pd
+        return pd.DataFrame(self.rows)
+
+    def main(self, kind: str) -> str:
+        """What speaks most for the label among the edges, neighbours or features; "" where nothing does."""
+        best = next((row for row in self.rows if row["kind"] == kind and row["log_odds"] > 0), None)
+        return "" if best is None else f"{best['name']} ({best['log_odds']:+.2f})"
 
     def __str__(self) -> str:
-        lines = [f"{self.node}: {self.label} with probability {self.probability:.3f}"]
-        for title, rows in (("edges", [(f"{a} – {b}", e) for a, b, e in self.edges]),
-                            ("neighbours", self.neighbours), ("features", self.features)):
-            for name, effect in rows[:5]:
-                lines.append(f"  {title:<10} {effect:+.4f}  {name}")
+        lines = [f"{self.node}: {self.label} with probability {self.probability:.3f} (log-odds {self.log_odds:+.2f})"]
+        for kind in _VALUES:
+            for row in [r for r in self.rows if r["kind"] == kind][:SHOWN]:
+                lines.append(f"  {kind:<10} {row['log_odds']:+8.3f}  {row['name']}{_behind(row)}")
         return "\n".join(lines)
+
+
+def _behind(row: dict[str, Any]) -> str:
+    """The values behind an effect, in a few words."""
+    if row["kind"] == "feature":
+        return f"  {row['value']:.4g} (usually {row['low']:.4g} to {row['high']:.4g})"
+    if row["kind"] == "neighbour":
+        known = f"label {row['label']}" if row["label"] is not None else f"predicted {row['said']}"
+        return f"  {known}, trust {row['trust']:.2f}"
+    return f"  weight {row['weight']:.4g}, trust {row['trust']:.2f}"
 
 
 def explain(model: _lib.Handle, graph: Any, data: _lib.Handle, place: int, label: Optional[int], limit: int,
@@ -46,17 +94,37 @@ def explain(model: _lib.Handle, graph: Any, data: _lib.Handle, place: int, label
     made = _lib.Handle(_lib.lib.consm_explanation_free, POINTER(_structs.ExplanationStruct))
     _run.run(_lib.lib.consm_explain, _lib.Out(made), model, data, place, byref(options), progress=progress)
     e = made.pointer.contents
-    ids = graph.ids()
-    buffer = _lib.buffer()
-    edges = zip(*(_lib.copied(a, (int(e.edges),)).tolist() for a in (e.edge_from, e.edge_to, e.edge_effect)))
-    neighbours = zip(*(_lib.copied(a, (int(e.neighbours),)).tolist() for a in (e.neighbour, e.neighbour_effect)))
-    features = zip(*(_lib.copied(a, (int(e.features),)).tolist() for a in (e.feature, e.feature_effect)))
+    ids, buffer = graph.ids(), _lib.buffer()
+    named = [_plain(v) for v in classes.tolist()]
+
+    def column(name: str, count: int) -> list[Any]:
+        pointer = getattr(e, name)
+        return _lib.copied(pointer, (count,)).tolist() if pointer else [None] * count
+
+    def table(kind: str, count: int, names: list[Any]) -> list[dict[str, Any]]:
+        columns = {"name": names, "effect": column(f"{kind}_effect", count), "log_odds": column(f"{kind}_log_odds", count)}
+        columns.update({ours: column(theirs, count) for ours, theirs in _VALUES[kind].items()})
+        for of in ("label", "said"):
+            if of in columns:
+                columns[of] = [None if v is None or v < 0 else named[v] for v in columns[of]]
+        return [{"kind": kind, **dict(zip(columns, row))} for row in zip(*columns.values())]
+
+    count = {"edge": int(e.edges), "neighbour": int(e.neighbours), "feature": int(e.features)}
+    ends = [(_plain(ids[a]), _plain(ids[b])) for a, b in zip(column("edge_from", count["edge"]),
+                                                           column("edge_to", count["edge"]))]
+    nodes = [_plain(ids[a]) for a in column("neighbour", count["neighbour"])]
+    features = [_lib.decode(_lib.lib.consm_model_feature(model.pointer, k, buffer))
+                for k in column("feature", count["feature"])]
+    edge_rows = table("edge", count["edge"], [f"{a} – {b}" for a, b in ends])
+    node_rows = table("neighbour", count["neighbour"], nodes)
+    feature_rows = table("feature", count["feature"], features)
     return Explanation(
-        _plain(ids[place]), _plain(classes[e.label]), float(e.probability),
-        [(_plain(ids[a]), _plain(ids[b]), w) for a, b, w in edges],
-        [(_plain(ids[a]), w) for a, w in neighbours],
-        [(_lib.decode(_lib.lib.consm_model_feature(model.pointer, k, buffer)), w) for k, w in features],
-        (int(e.edges_in_reach), int(e.neighbours_in_reach), int(e.features_in_reach)))
+        _plain(ids[place]), named[e.label], float(e.probability),
+        [(a, b, row["effect"]) for (a, b), row in zip(ends, edge_rows)],
+        [(row["name"], row["effect"]) for row in node_rows],
+        [(row["name"], row["effect"]) for row in feature_rows],
+        (int(e.edges_in_reach), int(e.neighbours_in_reach), int(e.features_in_reach)),
+        float(e.log_odds), edge_rows + node_rows + feature_rows)
 
 
 def _plain(value: Any) -> Any:

@@ -4,6 +4,8 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from . import _rare
+
 _STYLE = "border-collapse:collapse;margin:0.4em 0"
 _CELL = "padding:0.15em 0.8em;text-align:right;border-bottom:1px solid #8884"
 _HEAD = (("nodes", "nodes"), ("accuracy", "accuracy"), ("macro_f1", "macro-F1"),
@@ -33,6 +35,13 @@ def model(fitted: Any) -> str:
     about = (f"{escape(str(info['dataset']))}: trained on {info['trained']:,} labelled nodes, {info['validated']:,} "
              f"validated, {info['tested']:,} tested; best of {info['epochs']:,} epochs {info['best_epoch']:,}; "
              f"{info['parameters']:,} numbers; classes {classes}")
+    if hasattr(fitted, "backbone_"):
+        about += f"; backbone {escape(fitted.backbone_)}"
+    if fitted.threshold_ is not None:
+        about += f"; {escape(str(fitted.threshold_class_))} is said from a probability of {fitted.threshold_:.3f} on"
+    said = _rare.uncertainty(fitted.classes_, info, fitted.metrics_)
+    if said:
+        about += f"<br><em>{escape(said)}</em>"
     rows = [_row([""] + [title for _, title in _HEAD], "th")]
     for role, figures in fitted.metrics_.items():
         rows.append(_row([escape(role)] + [_figure(name, figures[name]) for name, _ in _HEAD]))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
+import re
 import threading
 import warnings
 from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_int32, c_int64, c_uint64, c_void_p
@@ -76,6 +77,9 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "consm_model_save": (c_int, [_P, _TEXT]),
     "consm_model_load": (c_int, [_PP, _TEXT]),
     "consm_predict_on": (c_int, [POINTER(POINTER(s.Prediction)), _P, _P, c_char_p, c_int]),
+    "consm_embed": (c_int, [POINTER(POINTER(s.Embedding)), _P, _P, c_char_p, c_int]),
+    "consm_embedding_free": (None, [POINTER(s.Embedding)]),
+    "consm_metrics_curve": (c_int64, [POINTER(POINTER(s.CurvePoint)), POINTER(s.Metrics), c_int32]),
     "consm_prediction_free": (None, [POINTER(s.Prediction)]),
     "consm_score_edges_on": (c_int, [POINTER(POINTER(s.EdgeScores)), _P, _P, c_char_p, c_int]),
     "consm_edge_scores_free": (None, [POINTER(s.EdgeScores)]),
@@ -102,10 +106,22 @@ for _name, (_result, _arguments) in _SIGNATURES.items():
 # ---- messages ----------------------------------------------------------------------------------
 
 _heard = threading.local()
+KEYWORDS = {"lambda": "lambda_", "seed": "random_state"}  # what parameters of the library are called here
+_FLAG = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*)")
+_FIRST = re.compile(r"^(lambda|seed)(?= )")
+
+
+def our_words(text: str) -> str:
+    """A message of the library with the names that parameters have in Python: --match-lr is match_lr."""
+    def named(found: "re.Match[str]") -> str:
+        name = found.group(1).replace("-", "_")
+        return KEYWORDS.get(name, name)
+    return _FIRST.sub(named, _FLAG.sub(named, text))
+
 
 
 def _hear(_: object, level: int, message: Optional[bytes]) -> None:
-    text = (message or b"").decode("utf-8", "replace")
+    text = our_words((message or b"").decode("utf-8", "replace"))
     waiting = getattr(_heard, "lines", None)
     if waiting is None:
         _log.log(logging.WARNING if level else logging.INFO, "%s", text)
@@ -136,7 +152,7 @@ class Outcome:
         _heard.lines = self.lines
         try:
             self.status = function(*arguments)
-            self.message = decode(lib.consm_errmsg()) if self.status < 0 else ""
+            self.message = our_words(decode(lib.consm_errmsg())) if self.status < 0 else ""
         finally:
             _heard.lines = before
 

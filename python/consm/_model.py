@@ -6,15 +6,16 @@ own classes are looked up only when it asks.
 from __future__ import annotations
 
 import os
+import warnings
 from ctypes import c_void_p, cast
 from typing import Any, Optional, TypeVar
 
 import numpy as np
 
 from . import _align, _lib, _parameters, _run
-from ._answers import Answers
 from ._arrays import Array
-from ._errors import ConsmTypeError, ConsmValueError
+from ._errors import ConsmTypeError, ConsmValueError, ConsmWarning
+from ._figures import Figures
 from ._graph import Graph
 from ._intake import MASKS
 from ._labels import name_of
@@ -24,7 +25,7 @@ CLASSES = ("positive", "threshold_for")  # parameters that name a class
 Self = TypeVar("Self", bound="GraphClassifier")
 
 
-class GraphClassifier(Answers):
+class GraphClassifier(Figures):
     """Labels the nodes of a graph that have none, by any of the library's methods.
 
     method        "consm", "gcn", "gat", …; consm.methods() lists them
@@ -133,8 +134,11 @@ class GraphClassifier(Answers):
                 given = {k: getattr(graph, k) for k in MASKS} if y is None or isinstance(X, Graph) else given
             data, classes = graph._labelled(labels, given)
             values = self._values()
-        self._train(data, values, graph.name, checkpoint, resume)
+        self._say_what_is_not_read()
+        history = self._train(data, values, graph.name, checkpoint, resume)
         self._keep(graph, data, classes, values)
+        self.history_ = history
+        self._say_what_is_uncertain()
         return self
 
     def _training_data(self, X: Any, y: Any) -> tuple[Graph, Optional[Array]]:
@@ -168,7 +172,8 @@ class GraphClassifier(Answers):
         data, classes = graph._labelled(graph.y, {k: getattr(graph, k) for k in MASKS})
         return data, classes, values
 
-    def _train(self, data: _lib.Handle, values: dict[str, Any], name: str, checkpoint: Any, resume: bool) -> None:
+    def _train(self, data: _lib.Handle, values: dict[str, Any], name: str, checkpoint: Any,
+               resume: bool) -> dict[str, Array]:
         options = _lib.options(self.method, values)
         if checkpoint is not None:
             _lib.call(_lib.lib.consm_options_checkpoint, options.pointer, _lib.path_of(checkpoint), 0, bool(resume))
@@ -184,6 +189,13 @@ class GraphClassifier(Answers):
                                         "from there") from None
             raise
         self._trained = model
+        return progress.history()
+
+    def _say_what_is_not_read(self) -> None:
+        given = {name: getattr(self, name, None) for name in _parameters.parameters(self.method)}
+        for name, readers in _parameters.unused(self.method, given).items():
+            warnings.warn(f"{self.method} does not read {name}={given[name]!r}; it belongs to {', '.join(sorted(readers))}",
+                          ConsmWarning, stacklevel=_lib._outside())
 
     def _keep(self, graph: Graph, data: _lib.Handle, classes: Array, values: dict[str, Any]) -> None:
         self.classes_ = classes

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Optional
 from . import _lib, _structs
 from ._errors import ConsmKeyError
 
-KEYWORDS = {"lambda": "lambda_"}  # words that Python keeps for itself
 OURS = ("seed",)  # called random_state here
 
 
@@ -61,11 +60,34 @@ def parameters(method: str) -> dict[str, Parameter]:
         while row.choices and row.choices[len(choices)]:
             choices.append(_lib.decode(row.choices[len(choices)]))
         if name not in OURS:
-            found[KEYWORDS.get(name, name)] = Parameter(
+            found[_lib.KEYWORDS.get(name, name)] = Parameter(
                 name, _lib.decode(row.help), _KINDS[row.kind] if row.kind < len(_KINDS) else "text",
                 _lib.decode(row.value), row.min, row.max, choices, bool(row.own))
         index, row = index + 1, _structs.Parameter()
     return found
+
+
+@functools.lru_cache(maxsize=None)
+def _owners() -> dict[str, set[str]]:
+    """Which methods a parameter belongs to, for those that belong to some."""
+    found: dict[str, set[str]] = {}
+    for method in methods():
+        for name, p in parameters(method).items():
+            if p.own:
+                found.setdefault(name, set()).add(method)
+    return found
+
+
+def unused(method: str, given: dict[str, Any]) -> dict[str, set[str]]:
+    """Which of the parameters that were given the method does not read, and the methods that do. ConSM reads
+    those of its backbone, or of every candidate where it chooses."""
+    readers = {method}
+    if method == "consm":
+        backbone = given.get("backbone") or "auto"
+        choices = parameters(method)["backbone"].choices
+        readers |= set(choices) if backbone == "auto" else {str(backbone)}
+    return {name: of for name, value in given.items()
+            if value is not None and (of := _owners().get(name)) and not readers & of}
 
 
 def unknown(method: str, name: str) -> str:

@@ -12,10 +12,14 @@ import time
 import warnings
 from typing import Any, Callable, Optional
 
+import numpy as np
+
 from . import _lib
+from ._arrays import Array
 from ._structs import PROGRESS_FN
 
 PATIENCE = 0.7  # seconds a call gets to stop after Ctrl-C
+PERCENT = 100
 SOON = 1.0  # a call that is over sooner shows no bar, unless it was asked for
 
 
@@ -27,6 +31,9 @@ class Progress:
         self.epoch = self.epochs = 0
         self.loss = self.val_acc = self.best_val = 0.0
         self.member = self.members = 0
+        self.share = 0.0
+        self.choosing = False
+        self.rows: list[tuple[int, int, float, float, float]] = []
         self.callback = PROGRESS_FN(self._hear)
 
     def _hear(self, _: Any, progress: Any) -> bool:
@@ -34,7 +41,18 @@ class Progress:
         self.epoch, self.epochs = int(now.epoch), int(now.epochs)
         self.loss, self.val_acc, self.best_val = float(now.loss), float(now.val_acc), float(now.best_val)
         self.member, self.members = int(now.member), int(now.members)
+        self.share = float(now.share)
+        self.choosing = self.epochs == 0  # ConSM tries its backbones
+        if not self.choosing:
+            self.rows.append((self.member, self.epoch, self.loss, self.val_acc, self.best_val))
         return self.stop
+
+    def history(self) -> dict[str, Array]:
+        """What was heard, epoch by epoch."""
+        names = ("member", "epoch", "loss", "validation", "best_validation")
+        columns = list(zip(*self.rows)) or [()] * len(names)
+        return {name: np.array(column, np.int64 if name in names[:2] else np.float64)
+                for name, column in zip(names, columns)}
 
 
 class Bar:
@@ -48,8 +66,10 @@ class Bar:
         self._from = time.monotonic() + (SOON if wanted is None else 0.0)
 
     def show(self, p: Progress) -> None:
-        if not self._wanted or not p.epochs or time.monotonic() < self._from:
+        started = p.epochs or p.share > 0
+        if not self._wanted or not started or time.monotonic() < self._from:
             return
+        total = PERCENT if p.choosing else p.epochs
         if self._bar is None:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of tqdm about widgets that are not installed
@@ -58,9 +78,10 @@ class Bar:
                 except ImportError:
                     self._wanted = False
                     return
-                self._bar = tqdm(total=p.epochs, desc=self._title, unit="epoch", leave=False)
-        self._bar.total = p.epochs
-        self._bar.n = p.epoch
+                self._bar = tqdm(total=total, leave=False)
+        self._bar.total, self._bar.n = total, int(PERCENT * p.share) if p.choosing else p.epoch
+        self._bar.unit = "%" if p.choosing else "epoch"
+        self._bar.set_description(self._title + (": choosing the backbone" if p.choosing else ""), refresh=False)
         member = f"run {p.member}/{p.members}, " if p.members else ""
         self._bar.set_postfix_str(f"{member}loss {p.loss:.3f}, validation {p.best_val:.3f}", refresh=False)
         self._bar.refresh()

@@ -19,7 +19,8 @@ class Sized(ctypes.Structure):
 
 class OpenOptions(Sized):
     _fields_ = [("size", c_size_t), ("data_dir", c_char_p), ("format", c_char_p),
-                ("labels", c_char_p), ("features", c_char_p)]
+                ("labels", c_char_p), ("features", c_char_p), ("id_column", c_char_p),
+                ("label_column", c_char_p), ("weight_column", c_char_p), ("ignore", c_char_p)]
 
 
 class Column(Sized):
@@ -114,6 +115,15 @@ class Prediction(ctypes.Structure):
                 ("in_set", POINTER(c_uint8))]
 
 
+class Embedding(ctypes.Structure):
+    _fields_ = [("nodes", c_int64), ("width", c_int64), ("value", POINTER(c_float))]
+
+
+class CurvePoint(ctypes.Structure):
+    _fields_ = [("threshold", c_double), ("precision", c_double), ("recall", c_double),
+                ("false_positive_rate", c_double)]
+
+
 class EdgeScores(ctypes.Structure):
     _fields_ = [("edges", c_int64), ("from", POINTER(c_int32)), ("to", POINTER(c_int32)),
                 ("score", POINTER(c_float)), ("kept", POINTER(c_uint8)), ("zeta", c_double)]
@@ -161,7 +171,7 @@ NAMES: dict[str, type[ctypes.Structure]] = {
     "consm_dataset_info": DatasetInfo, "consm_known_set": KnownSet, "consm_known_file": KnownFile,
     "consm_method": Method, "consm_parameter": Parameter, "consm_progress": Progress,
     "consm_model_info": ModelInfo, "consm_class_metrics": ClassMetrics, "consm_metrics": Metrics,
-    "consm_prediction": Prediction, "consm_edge_scores": EdgeScores,
+    "consm_embedding": Embedding, "consm_curve_point": CurvePoint, "consm_prediction": Prediction, "consm_edge_scores": EdgeScores,
     "consm_explain_options": ExplainOptions, "consm_explanation": ExplanationStruct,
     "consm_ot_options": OtOptions, "consm_ot_result": OtResult,
 }

@@ -1,0 +1,109 @@
+"""The plot_ functions of a fitted model."""
+from __future__ import annotations
+
+from ctypes import POINTER, byref
+from typing import Any, Optional
+
+import numpy as np
+
+from . import _align, _lib, _plot, _rare, _structs
+from ._answers import ROLES, Answers
+from ._arrays import Array
+from ._errors import ConsmValueError
+from ._graph import Graph
+from ._labels import missing
+
+
+class Figures(Answers):
+    """Figures with matplotlib, which is asked for only here."""
+
+    def plot_roc(self, X: Any = None, y: Any = None, *, label: Any = None, ax: Any = None) -> Any:
+        """The ROC curve of a class, or of each.
+
+        Parameters
+        ----------
+        X, y : optional
+            A Graph (or node ids) and labels to compare with. By default the curve is the one that was
+            measured on the test nodes when the model was trained, or else on the validation nodes. Leave
+            nodes that trained out of y (None, NaN or -1), or the curve flatters.
+        label : class, optional
+            By default the rarer one of two classes, or all.
+        ax : matplotlib.axes.Axes, optional
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        self._fitted()
+        numbers = self._curves(label)
+        if X is None:
+            role, curves = self._measured(numbers)
+            return _plot.roc(ax, curves, f"{role} nodes")
+        known, truth = self._known(X, y)
+        probability = self.predict_proba(X)[known]
+        curves = [(str(self.classes_[k]), *_plot.roc_points(truth == self.classes_[k], probability[:, k]))
+                  for k in numbers]
+        return _plot.roc(ax, curves, f"{len(truth):,} nodes")
+
+    def plot_reliability(self, X: Any, y: Any = None, *, ax: Any = None) -> Any:
+        """How often a label of a given confidence is right. y: labels to compare with, by default the Graph's;
+        leave nodes that trained out of it, or the curve flatters. Returns the axes."""
+        known, truth = self._known(X, y)
+        p = self._predict(X)
+        right = np.array([a == b for a, b in zip(truth.tolist(), self.classes_[p.label[known]].tolist())], float)
+        return _plot.reliability(ax, p.confidence[known].astype(np.float64), right)
+
+    def plot_trust(self, X: Optional[Graph] = None, *, ax: Any = None) -> Any:
+        """How much the edges are trusted: a histogram. Returns the axes."""
+        edges = self.edge_trust(X)
+        return _plot.trust(ax, np.asarray(edges["trust"]), np.asarray(edges["kept"], bool))
+
+    def plot_neighbourhood(self, node: Any, X: Optional[Graph] = None, *, limit: int = 30, ax: Any = None) -> Any:
+        """A node and its neighbours, at most limit of them: colours are predicted classes, wide edges are
+        trusted, dotted ones are not kept. Returns the axes."""
+        graph = self._graph_of(X)
+        place = graph.place(node)
+        edges, ids = self.edge_trust(graph), graph.ids()
+        source, target = (graph.places(np.asarray(edges[end])) for end in ("source", "target"))
+        mine = np.flatnonzero((source == place) | (target == place))
+        shown = mine[np.argsort(-np.asarray(edges["trust"])[mine], kind="stable")][:limit]
+        places = np.r_[place, np.where(source[shown] == place, target[shown], source[shown])]
+        return _plot.neighbourhood(ax, ids[place], ids[places].tolist(), self.predict(graph)[places],
+                                   np.asarray(edges["trust"])[shown], np.asarray(edges["kept"], bool)[shown],
+                                   len(mine) - len(shown))
+
+    def _known(self, X: Any, y: Any) -> tuple[Array, Array]:
+        """Which of the nodes have a label, and the labels."""
+        graph, places = self._asked(X)
+        y = graph.y if y is None and isinstance(X, Graph) else y
+        if y is None:
+            raise ConsmValueError("requires y: the labels to compare with")
+        truth = _align.Asked(X, graph._ids, places).labels(y)
+        if len(truth) != (graph.n_nodes if places is None else len(places)):
+            raise ConsmValueError(f"y: found {len(truth)} labels, expected one for each node of X")
+        known = ~missing(truth)
+        if not known.any():
+            raise ConsmValueError("y holds no known label: expected one at least")
+        return known, truth[known]
+
+    def _curves(self, label: Any) -> list[int]:
+        if label is not None:
+            return [self._class_number(label)]
+        if len(self.classes_) == 2:
+            return [_rare.asked_class(self.info_, self.metrics_)]
+        return list(range(len(self.classes_)))
+
+    def _measured(self, numbers: list[int]) -> tuple[str, list[tuple[str, Array, Array]]]:
+        """The curves that were measured when the model was trained."""
+        for role in ("test", "validation"):
+            found = _lib.lib.consm_model_metrics(self._trained.pointer, ROLES[role])
+            curves = []
+            for k in numbers:
+                points = POINTER(_structs.CurvePoint)()
+                count = int(_lib.lib.consm_metrics_curve(byref(points), found, k)) if found else 0
+                if count:
+                    rows = np.array([(points[i].false_positive_rate, points[i].recall) for i in range(count)])
+                    curves.append((str(self.classes_[k]), np.r_[0.0, rows[:, 0]], np.r_[0.0, rows[:, 1]]))
+            if curves:
+                return role, curves
+        raise ConsmValueError("no curve was measured when the model was trained: pass X and y")

@@ -1,0 +1,74 @@
+"""Rare classes: how sure their figures are, and which nodes are most probably of one."""
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy as np
+
+from ._arrays import Array
+from ._errors import ConsmValueError
+from ._explain import Explanation
+
+FEW = 10  # nodes of a class, below which figures about it are said to be uncertain
+
+
+def wilson(hits: int, count: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share.
+
+    >>> ["%.2f" % bound for bound in wilson(2, 2)]
+    ['0.34', '1.00']
+    """
+    if count == 0:
+        return 0.0, 1.0
+    z = 1.959963984540054
+    share, room = hits / count, 1 + z * z / count
+    middle = (share + z * z / (2 * count)) / room
+    half = z * float(np.sqrt(share * (1 - share) / count + z * z / (4 * count * count))) / room
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def _named(info: dict[str, Any]) -> int:
+    """The class that somebody has in mind: the one with a threshold, or the metric's; -1: none."""
+    return int(info["threshold_class"] if info["threshold_class"] >= 0 else info["positive"])
+
+
+def uncertainty(classes: Array, info: dict[str, Any], metrics: dict[str, dict[str, Any]]) -> Optional[str]:
+    """What to say where the class in mind is so rare in validation that its figures say little."""
+    number, figures = _named(info), metrics.get("validation")
+    if figures is None or not 0 <= number < len(classes):
+        return None
+    of = figures["classes"][classes[number]]
+    if of["support"] >= FEW:
+        return None
+    parts = []
+    for name, count in (("precision", of["predicted"]), ("recall", of["support"])):
+        low, high = wilson(round(of[name] * count), count)
+        parts.append(f"{name} {of[name]:.2f} (95 % interval {low:.2f} to {high:.2f})" if count else f"{name} unknown")
+    return (f"validation has {of['support']} nodes of class {classes.tolist()[number]!r}: what was chosen by them is "
+            f"uncertain: {', '.join(parts)}. Label more of them: {FEW} in validation say more")
+
+
+def asked_class(info: dict[str, Any], metrics: dict[str, dict[str, Any]]) -> int:
+    """The class in mind, or else the rarest in training."""
+    number = _named(info)
+    if number >= 0:
+        return number
+    figures = metrics.get("train") or metrics["validation"]
+    return int(np.argmin([of["support"] for of in figures["classes"].values()]))
+
+
+def ranked(probability: Array, wanted: Array, k: int) -> Array:
+    """The k wanted nodes with the highest probability, the highest first; ties in the order of the nodes."""
+    if not isinstance(k, (int, np.integer)) or k < 1:
+        raise ConsmValueError(f"k is {k!r}: expected a whole number from 1 on")
+    order = np.argsort(-probability, kind="stable")
+    return np.asarray(order[wanted[order]][:k])
+
+
+def suspects(ids: Array, probability: Array, labels: Array, told: list[Explanation]) -> Any:
+    """The table of Answers.suspects."""
+    import pandas as pd
+    columns = {"probability": probability, "label": labels}
+    if told:
+        columns.update({kind: np.array([e.main(kind) for e in told]) for kind in ("feature", "neighbour", "edge")})
+    return pd.DataFrame(columns, index=pd.Index(ids, name="id"))

@@ -1,0 +1,250 @@
+"""What people who know scikit-learn and notebooks look for: curves, figures, thresholds, reasons, warnings."""
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import consm
+from consm import ConSMClassifier, Graph
+from consm import _lib, _parameters, _run
+
+
+@pytest.fixture(scope="module")
+def rare():
+    """600 nodes, one in thirty of which is a fraud."""
+    rng = np.random.default_rng(0)
+    n = 600
+    bad = rng.random(n) < 1 / 30
+    x = rng.normal(size=(n, 4)) + 1.5 * bad[:, None]
+    graph = Graph.from_arrays(rng.integers(0, n, (2, 1500)), x, node_ids=[f"n{i}" for i in range(n)])
+    return graph, np.where(bad, "fraud", "fine")
+
+
+# ---- profiles and parameters ---------------------------------------------------------------------
+
+def test_given_values_win_over_a_profile_in_any_order(world, graph):
+    short = {"rounds": 1, "epochs": 4, "gnn_steps": 4}
+    for given in ({"profile": "paper", "lr": 0.01, **short}, {"lr": 0.01, **short, "profile": "paper"}):
+        found = ConSMClassifier(**given).fit(graph, world.y).params_
+        assert (found["lr"], found["rounds"], found["match_error"], found["backbone"]) == (0.01, 1, "l1", "gcn")
+    model = ConSMClassifier(profile="paper", **short).fit(graph, world.y)
+    assert model.params_["lr"] == 0.001
+    model.set_params(profile="default", backbone="gcn", warmup=4)
+    assert model.fit(graph, world.y).params_["lr"] == float(consm.parameters("consm")["lr"].default)
+    assert model.params_["match_error"] == "mse"
+
+
+def test_a_parameter_that_is_not_read_is_said(world, graph):
+    with pytest.warns(consm.ConsmWarning, match="gcn does not read heads=3; it belongs to gat"):
+        consm.GCNClassifier(heads=3, epochs=2).fit(graph, world.y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", consm.ConsmWarning)
+        consm.GATClassifier(heads=2, hidden=8, epochs=2, threads=1, lr=0.1).fit(graph, world.y)
+    assert _parameters.unused("consm", {"heads": 2, "backbone": "gat"}) == {}
+    assert _parameters.unused("consm", {"heads": 2}) == {}  # a candidate reads it
+    assert "gat" in _parameters.unused("consm", {"heads": 2, "backbone": "gcn"})["heads"]
+    assert _parameters.unused("gcn", {"heads": None, "epochs": 3, "device": "cpu"}) == {}
+
+
+def test_errors_speak_python(world, graph):
+    assert _lib.our_words("a smaller --match-lr may help") == "a smaller match_lr may help"
+    assert _lib.our_words("--lambda and --seed, but not x--y") == "lambda_ and random_state, but not x--y"
+    with pytest.raises(ValueError, match="^lambda_ -3: expected"):
+        ConSMClassifier(lambda_=-3).fit(graph, world.y)
+    with pytest.raises(ValueError, match="label_column nobody") as fault:
+        consm.load(_folder(graph), id_column="name", label_column="nobody")
+    assert "--" not in str(fault.value)
+
+
+def _folder(graph):
+    import pathlib
+    import tempfile
+    folder = pathlib.Path(tempfile.mkdtemp()) / "g"
+    folder.mkdir()
+    (folder / "edges.csv").write_text("source,target,w\n" + "".join(f"{a},{b},2\n" for a, b in graph.edge_index.T))
+    (folder / "nodes.csv").write_text("name,kind,v,junk\n" + "".join(f"{i},{i % 2},{i},{i}\n"
+                                                                    for i in range(graph.n_nodes)))
+    return folder
+
+
+def test_columns_by_name(graph):
+    g = consm.load(_folder(graph), id_column="name", label_column="kind", weight_column="w", ignore=["junk"])
+    assert g.feature_names == ["v"] and set(g.y.tolist()) == {0, 1} and (g.edge_weight == 2).all()
+
+
+# ---- training ------------------------------------------------------------------------------------
+
+def test_history(world, graph):
+    model = consm.GCNClassifier(epochs=12, patience=0).fit(graph, world.y)
+    history = model.history_
+    assert history["epoch"].tolist() == list(range(1, 13)) and np.isfinite(history["loss"]).all()
+    assert (np.diff(history["best_validation"]) >= 0).all()
+    assert history["best_validation"][-1] == history["validation"].max()
+    assert history["loss"][-1] < history["loss"][0]
+    members = consm.GCNClassifier(epochs=5, patience=0, ensemble=2).fit(graph, world.y).history_
+    assert set(members["member"].tolist()) == {1, 2} and len(members["epoch"]) == 10
+    assert not hasattr(consm.GCNClassifier(), "history_")
+
+
+def test_the_backbone_that_won_is_named(world, graph, tmp_path):
+    model = ConSMClassifier(epochs=4, warmup=4, rounds=1, backbone="mlp").fit(graph, world.y)
+    assert model.backbone_ == "mlp" and "backbone mlp" in model._repr_html_()
+    model.save(tmp_path / "m.safetensors")
+    assert consm.load_model(tmp_path / "m.safetensors").backbone_ == "mlp"
+    assert not hasattr(consm.GCNClassifier(epochs=2).fit(graph, world.y), "backbone_")
+
+
+def test_the_bar_moves_while_the_backbone_is_chosen(capsys):
+    pytest.importorskip("tqdm")
+    bar, p = _run.Bar(True, "consm on here"), _run.Progress()
+    heard = _run._lib.s.Progress(epoch=0, epochs=0, share=0.25, loss=0.7)
+    p._hear(None, _run._lib.ctypes.pointer(heard))
+    bar.show(p)
+    heard.share = 0.5
+    p._hear(None, _run._lib.ctypes.pointer(heard))
+    bar.show(p)
+    p._hear(None, _run._lib.ctypes.pointer(_run._lib.s.Progress(epoch=3, epochs=10, share=0.6)))
+    bar.show(p)
+    bar.close()
+    said = capsys.readouterr().err
+    assert "choosing the backbone:  25%" in said and "50%" in said and "3/10" in said
+    assert len(p.rows) == 1
+
+
+def test_progress_is_heard_during_the_tournament(world, graph, monkeypatch):
+    shares = []
+
+    class Ear(_run.Progress):
+        def _hear(self, nothing, progress):
+            stop = super()._hear(nothing, progress)
+            if self.choosing:
+                shares.append(self.share)
+            return stop
+    monkeypatch.setattr(_run, "Progress", Ear)
+    ConSMClassifier(epochs=10, warmup=10, rounds=1, threads=1).fit(graph, world.y)
+    assert len(shares) > 3 and shares[-1] > 0.3 and 0 < shares[-1] < 1
+
+
+# ---- answers -------------------------------------------------------------------------------------
+
+def test_embeddings(world, graph):
+    model = consm.GCNClassifier(epochs=10, hidden=6).fit(graph, world.y)
+    whole = model.embeddings(graph)
+    assert whole.shape == (world.n, 6) and whole.dtype == np.float32
+    on_nodes = consm.GCNClassifier(graph=graph, epochs=10, hidden=6).fit(np.arange(world.n), world.y)
+    assert (on_nodes.embeddings([5, 3]) == whole[[5, 3]]).all()
+
+
+def test_threshold(rare, tmp_path):
+    graph, y = rare
+    with pytest.warns(consm.ConsmWarning):
+        model = consm.MLPClassifier(epochs=40, threshold_for="fraud").fit(graph, y)
+    assert 0 < model.threshold_ < 1 and model.threshold_class_ == "fraud"
+    said = model.predict_proba(graph)[:, list(model.classes_).index("fraud")] >= np.float32(model.threshold_)
+    assert ((model.predict(graph) == "fraud") == said).all()
+    model.save(tmp_path / "m.safetensors")
+    assert consm.load_model(tmp_path / "m.safetensors").threshold_ == model.threshold_
+    assert "fraud is said from a probability" in model._repr_html_()
+    assert consm.MLPClassifier(epochs=2).fit(graph, y).threshold_ is None
+
+
+def test_few_positives_are_a_warning_with_an_interval(rare):
+    graph, y = rare
+    with pytest.warns(consm.ConsmWarning, match=r"validation has [1-9] nodes of class 'fraud'.*recall .* \(95 % interval "
+                                                r"0\.\d\d to [01]\.\d\d\)"):
+        model = consm.MLPClassifier(epochs=30, positive="fraud").fit(graph, y)
+    assert "95 % interval" in model._repr_html_()
+    many = np.where(np.arange(600) % 2 == 0, "fraud", "fine")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", consm.ConsmWarning)
+        consm.MLPClassifier(epochs=3, positive="fraud").fit(graph, many)
+
+
+def test_wilson():
+    from consm._rare import wilson
+    assert np.allclose(wilson(2, 2), (0.3424, 1), atol=1e-4) and np.allclose(wilson(5, 10), (0.2366, 0.7634), atol=1e-4)
+    assert wilson(0, 0) == (0, 1)
+
+
+@pytest.mark.filterwarnings("ignore::consm.ConsmWarning")
+def test_suspects(rare):
+    pytest.importorskip("pandas")
+    graph, y = rare
+    known = np.where(np.arange(600) < 400, y, None)
+    model = consm.MLPClassifier(epochs=40, positive="fraud").fit(graph, known)
+    table = model.suspects(graph, k=10, y=known)
+    column = list(model.classes_).index("fraud")
+    p = model.predict_proba(graph)[:, column]
+    assert table.index.tolist() == [f"n{400 + i}" for i in np.argsort(-p[400:], kind="stable")[:10]]
+    assert (np.diff(table["probability"]) <= 0).all()
+    assert table.index.tolist() == model.suspects(graph, "fraud", k=10, y=known).index.tolist()
+    with_reasons = model.suspects(graph, k=2, y=known, reasons=True)
+    assert list(with_reasons.columns) == ["probability", "label", "feature", "neighbour", "edge"]
+    assert with_reasons["feature"].iloc[0].endswith(")")
+    with pytest.raises(ValueError, match="k is 0"):
+        model.suspects(graph, k=0)
+    with pytest.raises(ValueError, match="no class 'x'"):
+        model.suspects(graph, "x")
+
+
+def test_an_explanation_says_the_values_behind_it(world, graph, fitted):
+    pytest.importorskip("pandas")
+    told = fitted.explain(5)
+    assert told.log_odds > np.log(told.probability / (1 - told.probability))  # few validate: doubt comes on top
+    frame = told.to_frame()
+    for kind in ("edge", "neighbour", "feature"):
+        effects = frame.loc[frame["kind"] == kind, "log_odds"].abs().to_numpy()
+        assert (np.diff(effects) <= 1e-6).all() and effects.size
+    first = frame[frame["kind"] == "feature"].iloc[0]
+    column = int(first["name"])
+    assert np.isclose(first["value"], world.x[5, column], atol=1e-5) and first["low"] < first["high"]
+    assert np.isclose(first["mean"], world.x[:, column].mean(), atol=1e-4)
+    neighbours = frame[frame["kind"] == "neighbour"]
+    assert set(neighbours["said"]) <= {0, 1} and ((neighbours["trust"] >= 0) & (neighbours["trust"] <= 1)).all()
+    assert "usually" in str(told) and "trust" in str(told)
+    assert told.main("feature") == "" or "(+" in told.main("feature")
+
+
+# ---- figures -------------------------------------------------------------------------------------
+
+def test_figures(world, graph):
+    pytest.importorskip("matplotlib")
+    test = np.arange(world.n) >= 60
+    model = consm.GCNClassifier(epochs=30).fit(graph, world.truth, train_mask=np.arange(40), val_mask=np.arange(40, 60),
+                                              test_mask=np.flatnonzero(test))
+    held_out = np.where(test, world.truth, -1)
+    stored, computed = model.plot_roc(label=1), model.plot_roc(graph, held_out, label=1)
+    areas = [float(ax.get_legend().get_texts()[0].get_text().split("area ")[1][:-1]) for ax in (stored, computed)]
+    assert abs(areas[1] - model.metrics_["test"]["classes"][1]["roc_auc"]) < 1e-3 and abs(areas[0] - areas[1]) < 0.02
+    assert stored.get_title() == "test nodes" and computed.get_title() == "60 nodes"
+    ax = model.plot_reliability(graph, held_out)
+    shown = ax.get_lines()[1].get_xydata()
+    assert ((shown >= 0) & (shown <= 1)).all()
+    assert sum(int(t.get_text().replace(",", "")) for t in ax.texts) == 60
+    trust = model.edge_trust(graph)
+    ax = model.plot_trust(graph)
+    assert sum(p.get_height() for p in ax.patches) >= len(trust) and "edges" in ax.get_title()
+    ax = model.plot_neighbourhood(5, graph, limit=3)
+    around = ((trust["source"] == 5) | (trust["target"] == 5)).sum()
+    assert len(ax.get_lines()) == 3 and f"{around - 3:,} more not shown" in ax.get_title()
+    same = model.plot_trust(graph, ax=ax)
+    assert same is ax
+    with pytest.raises(ValueError, match="needs nodes of the class and others"):
+        model.plot_roc(graph, np.where(world.truth == 1, 1, -1))
+    with pytest.raises(ValueError, match="requires y"):
+        model.plot_reliability(graph)
+
+
+def test_figures_without_matplotlib(world, graph, fitted, monkeypatch):
+    import builtins
+    real = builtins.__import__
+
+    def without(name, *more):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real(name, *more)
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match="pip install matplotlib"):
+        fitted.plot_trust(graph)
