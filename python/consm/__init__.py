@@ -23,17 +23,28 @@ from ._parameters import Method, Parameter, methods, parameters
 __version__: str = _lib.decode(_lib.lib.consm_version())
 
 
-def load_model(path: Any) -> GraphClassifier:
-    """A model that model.save() or `consm train -o` wrote."""
-    loaded: GraphClassifier = GraphClassifier.load(path)
-    return loaded
+def load_model(path: Path) -> GraphClassifier:
+    """A model that model.save() or `consm train -o` wrote.
+
+    Examples
+    --------
+    >>> import consm, os, tempfile
+    >>> g = consm.load("karate")
+    >>> path = os.path.join(tempfile.mkdtemp(), "karate.safetensors")
+    >>> consm.GCNClassifier(random_state=0, per_class=4).fit(g).save(path)
+    >>> consm.load_model(path).method
+    'gcn'
+    """
+    return GraphClassifier.load(path)
 
 
 if TYPE_CHECKING:
+    from ._types import ParameterValue, Path, RandomState
+
     class ConSMClassifier(GraphClassifier):
         """ConSM: subgraph matching that learns which edges to trust."""
-        def __init__(self, *, graph: "Graph | None" = None, random_state: Any = None,
-                     progress: "bool | None" = None, **parameters: Any) -> None: ...
+        def __init__(self, *, graph: "Graph | None" = None, random_state: RandomState = None,
+                     progress: "bool | None" = None, **parameters: ParameterValue) -> None: ...
 
     MLPClassifier = GCNClassifier = DropEdgeClassifier = GATClassifier = GINClassifier = ConSMClassifier
     APPNPClassifier = GCNIIClassifier = GAMClassifier = H2GCNClassifier = ConSMClassifier

@@ -1,21 +1,26 @@
-"""What a trained model answers: labels, probabilities, trust, explanations, files, figures."""
+"""What a trained model answers: labels, probabilities, trust, explanations."""
 from __future__ import annotations
 
-import os
 import warnings
 from ctypes import POINTER, byref
-from typing import Any, NamedTuple, Optional, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Hashable, NamedTuple, Optional
 
 import numpy as np
 
 from . import _align, _explain, _lib, _parameters, _rare, _run, _structs
 from ._arrays import Array, reals
-from ._errors import ConsmTypeError, ConsmValueError, ConsmWarning, NotFittedError
+from ._errors import ConsmTypeError, ConsmValueError, ConsmWarning
 from ._graph import Graph
 from ._intake import checked
+from ._kept import Kept
 from ._labels import missing
 
-Self = TypeVar("Self", bound="Answers")
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import ArrayLike
+
+    from ._types import GraphOrNodes, Labels
+
 ROLES = {"train": 1, "validation": 2, "test": 3}
 _FIGURES = ("accuracy", "macro_f1", "balanced_accuracy", "roc_auc", "nll", "ece", "average_precision")
 
@@ -27,14 +32,10 @@ class _Prediction(NamedTuple):
     in_set: Optional[Array]  # (n, c)
 
 
-class Answers:
+class Answers(Kept):
     """The part of an estimator that begins when fit is over."""
 
-    method: str
     graph: Optional[Graph]
-    _trained: _lib.Handle
-    _training: Optional[tuple[Graph, _lib.Handle, dict[str, Any]]]  # None: the model came from a file
-    _cache: Optional[tuple[Graph, _Prediction]]
     classes_: Array
     threshold_: Optional[float]
     threshold_class_: Any
@@ -92,21 +93,6 @@ class Answers:
 
     # ---- answers -------------------------------------------------------------------------------
 
-    def _fitted(self) -> _lib.Handle:
-        if not hasattr(self, "_trained"):
-            fault: Any = NotFittedError
-            try:
-                from sklearn.exceptions import NotFittedError as theirs
-
-                class Both(NotFittedError, theirs):  # type: ignore[misc]
-                    pass
-                Both.__name__ = "NotFittedError"
-                fault = Both
-            except ImportError:
-                pass
-            raise fault(f"This {type(self).__name__} instance is not fitted yet: call fit first")
-        return self._trained
-
     def _table_graph(self, X: Any, training: bool) -> Graph:
         """A plain table: its rows are nodes without edges, which only an MLP can use."""
         if self.method != "mlp":
@@ -144,7 +130,7 @@ class Answers:
 
     def _predict(self, X: Any) -> _Prediction:
         graph, places = self._asked(X)
-        cached = self._cache
+        cached: Optional[tuple[Graph, _Prediction]] = self._cache
         if cached is not None and cached[0] is graph:
             whole = cached[1]
         else:
@@ -175,27 +161,78 @@ class Answers:
         device = getattr(self, "device", None)
         return None if device is None else _lib.encode(device, "device")
 
-    def predict(self, X: Any) -> Array:
-        """The most probable class of every node of a Graph, or of the nodes X of self.graph."""
+    def predict(self, X: GraphOrNodes) -> Array:
+        """The class of every node: the most probable one, or the one whose probability reaches its threshold.
+
+        Parameters
+        ----------
+        X : Graph, or ids of nodes of `graph`
+
+        Returns
+        -------
+        array of shape (n,)
+            Of the same kind as the labels that trained.
+
+        Examples
+        --------
+        >>> import consm
+        >>> g = consm.load("karate")
+        >>> consm.GCNClassifier(random_state=0, per_class=4).fit(g).predict(g).shape
+        (34,)
+        """
         return np.asarray(self.classes_[self._predict(X).label]) if self._fitted() else np.zeros(0)
 
-    def predict_proba(self, X: Any) -> Array:
-        """(n, classes) probabilities, calibrated on validation, columns as in classes_."""
+    def predict_proba(self, X: GraphOrNodes) -> Array:
+        """The probability of each class, calibrated on validation.
+
+        Returns
+        -------
+        array of shape (n, classes)
+            Columns as in classes_.
+
+        Examples
+        --------
+        >>> import consm
+        >>> g = consm.load("karate")
+        >>> p = consm.GCNClassifier(random_state=0, per_class=4).fit(g).predict_proba(g)
+        >>> bool(abs(p.sum(axis=1) - 1).max() < 1e-5)
+        True
+        """
         return np.array(self._predict(X).probability)
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: GraphOrNodes) -> Array:
+        """The logarithm of predict_proba."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 
-    def predict_set(self, X: Any) -> Array:
-        """(n, classes) bool: the prediction sets of a model trained with coverage=0.9, say."""
+    def predict_set(self, X: GraphOrNodes) -> Array:
+        """The prediction sets of a model that was trained with coverage=0.9, say.
+
+        Returns
+        -------
+        bool array of shape (n, classes)
+            Whether the class is in the node's set, which holds the true class with that chance.
+        """
         found = self._predict(X).in_set
         if found is None:
             raise ConsmValueError("the model has no prediction sets: fit it with coverage=0.9, say")
         return np.array(found)
 
-    def predict_frame(self, X: Any) -> Any:
-        """A DataFrame with the nodes' ids as index: label, confidence (the label's probability)."""
+    def predict_frame(self, X: GraphOrNodes) -> "pd.DataFrame":
+        """Labels as a table.
+
+        Returns
+        -------
+        DataFrame
+            Index: the nodes' ids. Columns: label, confidence (the label's probability).
+
+        Examples
+        --------
+        >>> import consm
+        >>> g = consm.load("karate")
+        >>> list(consm.GCNClassifier(random_state=0, per_class=4).fit(g).predict_frame(g).columns)
+        ['label', 'confidence']
+        """
         import pandas as pd
         graph, places = self._asked(X)
         p = self._predict(X)
@@ -204,7 +241,7 @@ class Answers:
                              index=pd.Index(ids, name="id"))
         return frame
 
-    def embeddings(self, X: Any) -> Array:
+    def embeddings(self, X: GraphOrNodes) -> Array:
         """What the model knows of each node before it names a class.
 
         Parameters
@@ -236,8 +273,8 @@ class Answers:
             raise ConsmValueError(f"no class {label!r}: expected one of {self.classes_.tolist()}")
         return int(match[0])
 
-    def suspects(self, X: Optional[Graph] = None, label: Any = None, k: int = 20, *, y: Any = None,
-                 reasons: bool = False) -> Any:
+    def suspects(self, X: Optional[Graph] = None, label: Optional[Hashable] = None, k: int = 20, *,
+                 y: Optional[Labels] = None, reasons: bool = False) -> "pd.DataFrame":
         """The nodes that are most probably of a class, the most probable first.
 
         Parameters
@@ -268,7 +305,8 @@ class Answers:
         told = [self.explain(node, graph, label=self.classes_[number]) for node in graph.ids()[chosen]] if reasons else []
         return _rare.suspects(graph.ids()[chosen], p.probability[chosen, number], self.classes_[p.label[chosen]], told)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: GraphOrNodes, y: Optional[Labels] = None,
+              sample_weight: Optional[ArrayLike] = None) -> float:
         """Share of right labels among the nodes whose label in y is known. y and sample_weight are matched
         by node id where they carry ids, as in fit."""
         if y is None and isinstance(X, Graph):
@@ -287,9 +325,27 @@ class Answers:
         weight = None if sample_weight is None else reals(asked.weights(sample_weight), "sample_weight")[known]
         return float(np.average(right, weights=weight))
 
-    def edge_trust(self, X: Optional[Graph] = None) -> Any:
-        """Every undirected edge of the cleaned graph once, as a DataFrame (without pandas: a record
-        array): source, target, trust (the chance that both ends share a class), kept."""
+    def edge_trust(self, X: Optional[Graph] = None) -> "pd.DataFrame":
+        """Which edges to trust.
+
+        Parameters
+        ----------
+        X : Graph, optional
+            By default `graph`, or the graph of training.
+
+        Returns
+        -------
+        DataFrame
+            Every undirected edge of the cleaned graph once: source, target, trust (the chance that both ends
+            share a class), kept. Without pandas it is a record array.
+
+        Examples
+        --------
+        >>> import consm
+        >>> g = consm.load("karate")
+        >>> len(consm.GCNClassifier(random_state=0, per_class=4).fit(g).edge_trust(g))
+        78
+        """
         graph = self._graph_of(X)
         made = _lib.Handle(_lib.lib.consm_edge_scores_free, POINTER(_structs.EdgeScores))
         _run.run(_lib.lib.consm_score_edges_on, _lib.Out(made), self._fitted(), graph._dataset(), self._device(),
@@ -318,71 +374,33 @@ class Answers:
             raise ConsmTypeError(f"X is {type(X).__name__}: expected a Graph")
         return graph
 
-    def explain(self, node: Any, X: Optional[Graph] = None, *, label: Any = None, limit: int = 500) -> Any:
-        """What a node's label hangs on: edges, neighbours and features, each taken away in turn; those
-        that change the probability most come first. label: watch this class instead of the predicted.
-        limit: of each kind try that many at most, the nearest to the node first."""
+    def explain(self, node: Hashable, X: Optional[Graph] = None, *, label: Optional[Hashable] = None,
+                limit: int = 500) -> _explain.Explanation:
+        """What a node's label hangs on: edges, neighbours and features, each taken away in turn.
+
+        Parameters
+        ----------
+        node : id
+        X : Graph, optional
+            By default `graph`, or the graph of training.
+        label : class, optional
+            Explain this class instead of the predicted one.
+        limit : int
+            Of each kind try that many at most, the nearest to the node first.
+
+        Returns
+        -------
+        Explanation
+
+        Examples
+        --------
+        >>> import consm
+        >>> g = consm.load("karate")
+        >>> told = consm.GCNClassifier(random_state=0, per_class=4).fit(g).explain(0, g)
+        >>> told.node, told.label, len(told.neighbours)
+        (0, 'Mr. Hi', 16)
+        """
         graph = self._graph_of(X)
         number = None if label is None else self._class_number(label)
         return _explain.explain(self._fitted(), graph, graph._dataset(), graph.place(node), number,
                                 limit, self._threads(), self.classes_)
-
-    # ---- files ---------------------------------------------------------------------------------
-
-    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes the model as safetensors: load() and the command read it."""
-        _lib.call(_lib.lib.consm_model_save, self._fitted().pointer, _lib.path_of(path))
-
-    @classmethod
-    def load(cls, path: Union[str, "os.PathLike[str]"]) -> Any:
-        """A model that save() or `consm train -o` wrote."""
-        trained = _lib.model()
-        _lib.call(_lib.lib.consm_model_load, byref(trained.pointer), _lib.path_of(path))
-        from ._make import wrap
-        return wrap(trained)
-
-    def report(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes one page of HTML about the training run; folders are made."""
-        trained = self._fitted()
-        if not self._training:
-            raise ConsmValueError("the model was loaded from a file: a report needs the training data; fit it here")
-        _, data, values = self._training
-        folder = os.path.dirname(os.path.abspath(os.fspath(path)))
-        os.makedirs(folder, exist_ok=True)
-        options = _lib.options(self.method, values)
-        _lib.call(_lib.lib.consm_report_write, _lib.path_of(path), trained.pointer, data.pointer, options.pointer)
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = {k: v for k, v in self.__dict__.items() if k not in ("_trained", "_training", "_cache")}
-        if hasattr(self, "_trained"):
-            import tempfile
-            with tempfile.TemporaryDirectory(prefix="consm-") as folder:
-                path = os.path.join(folder, "model.safetensors")
-                self.save(path)
-                with open(path, "rb") as file:
-                    state["_bytes"] = file.read()
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        raw = state.pop("_bytes", None)
-        self.__dict__.update(state)
-        if raw is not None:
-            import tempfile
-            with tempfile.TemporaryDirectory(prefix="consm-") as folder:
-                path = os.path.join(folder, "model.safetensors")
-                with open(path, "wb") as file:
-                    file.write(raw)
-                trained = _lib.model()
-                _lib.call(_lib.lib.consm_model_load, byref(trained.pointer), _lib.path_of(path))
-            self._trained = trained
-            self._training = None
-            self._cache = None
-
-    def __deepcopy__(self: Self, memo: Any) -> Self:
-        made = type(self).__new__(type(self))
-        made.__setstate__(self.__getstate__())
-        return made
-
-    def _repr_html_(self) -> str:
-        from . import _html
-        return _html.model(self)

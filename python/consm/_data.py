@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 from ctypes import byref, c_int32
-from typing import Iterable, Optional, Union
+from typing import TYPE_CHECKING, Iterable, Optional
 
 from . import _lib, _run, _structs
 from ._errors import ConsmFormatError, ConsmOSError
 from ._graph import Graph
 
-Path = Union[str, "os.PathLike[str]"]
+if TYPE_CHECKING:
+    from ._types import Path
 
 
 def load(name_or_path: Path, *, data_dir: Optional[Path] = None, format: Optional[str] = None,
@@ -46,7 +47,7 @@ def load(name_or_path: Path, *, data_dir: Optional[Path] = None, format: Optiona
     --------
     >>> import consm
     >>> consm.load("karate")
-    <Graph 'karate': 34 nodes, 78 edges, 0 features, labels>
+    <Graph 'karate': 34 nodes, 78 edges, 34 features, labels>
     """
     how = _structs.OpenOptions()
     how.data_dir = None if data_dir is None else _lib.path_of(data_dir, "data_dir")

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from ctypes import POINTER, byref
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Hashable, Optional
 
 import numpy as np
 
@@ -13,11 +13,17 @@ from ._errors import ConsmValueError
 from ._graph import Graph
 from ._labels import missing
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ._types import GraphOrNodes, Labels
+
 
 class Figures(Answers):
     """Figures with matplotlib, which is asked for only here."""
 
-    def plot_roc(self, X: Any = None, y: Any = None, *, label: Any = None, ax: Any = None) -> Any:
+    def plot_roc(self, X: Optional[GraphOrNodes] = None, y: Optional[Labels] = None, *,
+                 label: Optional[Hashable] = None, ax: "Optional[Axes]" = None) -> "Axes":
         """The ROC curve of a class, or of each.
 
         Parameters
@@ -38,27 +44,32 @@ class Figures(Answers):
         numbers = self._curves(label)
         if X is None:
             role, curves = self._measured(numbers)
-            return _plot.roc(ax, curves, f"{role} nodes")
-        known, truth = self._known(X, y)
-        probability = self.predict_proba(X)[known]
-        curves = [(str(self.classes_[k]), *_plot.roc_points(truth == self.classes_[k], probability[:, k]))
-                  for k in numbers]
-        return _plot.roc(ax, curves, f"{len(truth):,} nodes")
+            title = f"{role} nodes"
+        else:
+            known, truth = self._known(X, y)
+            probability, title = self.predict_proba(X)[known], f"{len(truth):,} nodes"
+            curves = [(str(self.classes_[k]), *_plot.roc_points(truth == self.classes_[k], probability[:, k]))
+                      for k in numbers]
+        drawn: Axes = _plot.roc(ax, curves, title)
+        return drawn
 
-    def plot_reliability(self, X: Any, y: Any = None, *, ax: Any = None) -> Any:
+    def plot_reliability(self, X: GraphOrNodes, y: Optional[Labels] = None, *, ax: "Optional[Axes]" = None) -> "Axes":
         """How often a label of a given confidence is right. y: labels to compare with, by default the Graph's;
         leave nodes that trained out of it, or the curve flatters. Returns the axes."""
         known, truth = self._known(X, y)
         p = self._predict(X)
         right = np.array([a == b for a, b in zip(truth.tolist(), self.classes_[p.label[known]].tolist())], float)
-        return _plot.reliability(ax, p.confidence[known].astype(np.float64), right)
+        drawn: Axes = _plot.reliability(ax, p.confidence[known].astype(np.float64), right)
+        return drawn
 
-    def plot_trust(self, X: Optional[Graph] = None, *, ax: Any = None) -> Any:
+    def plot_trust(self, X: Optional[Graph] = None, *, ax: "Optional[Axes]" = None) -> "Axes":
         """How much the edges are trusted: a histogram. Returns the axes."""
         edges = self.edge_trust(X)
-        return _plot.trust(ax, np.asarray(edges["trust"]), np.asarray(edges["kept"], bool))
+        drawn: Axes = _plot.trust(ax, np.asarray(edges["trust"]), np.asarray(edges["kept"], bool))
+        return drawn
 
-    def plot_neighbourhood(self, node: Any, X: Optional[Graph] = None, *, limit: int = 30, ax: Any = None) -> Any:
+    def plot_neighbourhood(self, node: Hashable, X: Optional[Graph] = None, *, limit: int = 30,
+                           ax: "Optional[Axes]" = None) -> "Axes":
         """A node and its neighbours, at most limit of them: colours are predicted classes, wide edges are
         trusted, dotted ones are not kept. Returns the axes."""
         graph = self._graph_of(X)
@@ -68,9 +79,10 @@ class Figures(Answers):
         mine = np.flatnonzero((source == place) | (target == place))
         shown = mine[np.argsort(-np.asarray(edges["trust"])[mine], kind="stable")][:limit]
         places = np.r_[place, np.where(source[shown] == place, target[shown], source[shown])]
-        return _plot.neighbourhood(ax, ids[place], ids[places].tolist(), self.predict(graph)[places],
+        drawn: Axes = _plot.neighbourhood(ax, ids[place], ids[places].tolist(), self.predict(graph)[places],
                                    np.asarray(edges["trust"])[shown], np.asarray(edges["kept"], bool)[shown],
                                    len(mine) - len(shown))
+        return drawn
 
     def _known(self, X: Any, y: Any) -> tuple[Array, Array]:
         """Which of the nodes have a label, and the labels."""

@@ -9,26 +9,49 @@ import ctypes
 import threading
 import warnings
 from ctypes import POINTER, byref, c_uint8
-from typing import Any, Iterable, Optional
+from typing import TYPE_CHECKING, Any, Hashable, Iterable, Optional
 
 import numpy as np
 
-from . import _align, _intake, _lib, _structs, _table
-from ._arrays import Array, as_numpy, is_wide, reals
-from ._errors import ConsmTypeError, ConsmValueError, ConsmWarning
-from ._intake import MASKS, column_of, ends_of, features_of, ids_of, lent, plain_ids, roles_of, same_width
+from . import _align, _convert, _lib, _structs
+from ._arrays import Array, is_wide, reals
+from ._errors import ConsmValueError, ConsmWarning
+from ._intake import MASKS, ends_of, features_of, ids_of, lent, node_count, roles_of, same_width
 from ._labels import encode, from_names, kind_of, names
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import pandas as pd
+    import scipy.sparse as sp
+    from dgl import DGLGraph
+    from numpy.typing import ArrayLike
+    from torch_geometric.data import Data
+
+    from ._types import Features, Labels, Mask, Nodes
 
 
 class Graph:
     """Nodes, edges and features. Make one with from_pandas, from_scipy, from_networkx, from_pyg,
     from_dgl or from_arrays, or open one with consm.load().
 
-    n_nodes, n_edges, n_features   sizes; edges as they were given
-    node_ids                       what nodes are called, or None: 0, 1, …
-    feature_names                  what columns are called, or None
-    y                              labels that came with the data, or None
-    train_mask, val_mask, test_mask   the split that came with the data, or None
+    Attributes
+    ----------
+    n_nodes, n_edges, n_features : int
+        Sizes; edges as they were given.
+    node_ids : array or None
+        What nodes are called; None: 0, 1, …
+    feature_names : list of str or None
+        What columns are called.
+    y : array or None
+        Labels that came with the data.
+    train_mask, val_mask, test_mask : bool array or None
+        The split that came with the data.
+
+    Examples
+    --------
+    >>> from consm import Graph
+    >>> Graph.from_arrays([[0, 1], [1, 2]], [[1.0], [2.0], [3.0]])
+    <Graph 'arrays': 3 nodes, 2 edges, 1 features>
     """
 
     def __init__(self, parts: dict[str, Any]) -> None:
@@ -52,22 +75,49 @@ class Graph:
     # ---- making one ----------------------------------------------------------------------------
 
     @classmethod
-    def from_arrays(cls, edges: Any, x: Any = None, y: Any = None, *, weight: Any = None,
-                    n_nodes: Optional[int] = None, node_ids: Any = None, feature_names: Optional[Iterable[str]] = None,
-                    directed: bool = False, train_mask: Any = None, val_mask: Any = None, test_mask: Any = None,
-                    name: str = "arrays") -> "Graph":
-        """From arrays. edges: (2, m) as in PyG, (m, 2), or a pair (sources, targets), node numbers
-        from 0. x: (n, f), dense or a SciPy matrix. n_nodes is needed when nothing else tells it.
+    def from_arrays(cls, edges: ArrayLike, x: Optional[Features] = None, y: Optional[Labels] = None, *,
+                    weight: Optional[ArrayLike] = None, n_nodes: Optional[int] = None,
+                    node_ids: Optional[Nodes] = None, feature_names: Optional[Iterable[str]] = None,
+                    directed: bool = False, train_mask: Optional[Mask] = None, val_mask: Optional[Mask] = None,
+                    test_mask: Optional[Mask] = None, name: str = "arrays") -> "Graph":
+        """From arrays.
+
+        Parameters
+        ----------
+        edges : array of shape (2, m) as in PyG, (m, 2), or a pair (sources, targets)
+            Node numbers from 0 on.
+        x : features, optional
+            (n, f), dense or a SciPy matrix.
+        y : labels, optional
+        weight : array of shape (m,), optional
+        n_nodes : int, optional
+            Needed when nothing else tells it.
+        node_ids : ids, optional
+            What nodes are called; by default 0, 1, …
+        feature_names : list of str, optional
+        directed : bool
+        train_mask, val_mask, test_mask : optional
+        name : str
+
         y, x and masks that carry ids (a Series, a DataFrame, a dict) are matched by id; arrays are taken in
-        the order of the nodes."""
+        the order of the nodes.
+
+        Examples
+        --------
+        >>> from consm import Graph
+        >>> g = Graph.from_arrays([[0, 1], [1, 2]], y={"a": 1, "c": 0}, node_ids=["a", "b", "c"])
+        >>> g.y.tolist()
+        [1, None, 0]
+        """
         source, target = ends_of(edges)
         ids = None if node_ids is None else ids_of(node_ids)
-        n = _count(source, target, n_nodes, {"x": x, "y": y, "node_ids": ids})
+        n = node_count(source, target, n_nodes, {"x": x, "y": y, "node_ids": ids})
         known = _align.Ids(ids, n)
         features, count = features_of(_align.features(x, known))
         labels = None if y is None else _align.labels(y, known)
-        if feature_names is None and hasattr(x, "columns") and all(isinstance(c, str) for c in x.columns):
-            feature_names = list(x.columns)
+        columns = getattr(x, "columns", None)
+        if feature_names is None and columns is not None and all(isinstance(c, str) for c in columns):
+            feature_names = list(columns)
         for what, size in (("x", count), ("y", None if labels is None else len(labels))):
             if size is not None and size != n:
                 raise ConsmValueError(f"the number of nodes is not the same everywhere: {what} {size}, nodes {n}")
@@ -94,116 +144,62 @@ class Graph:
         return graph
 
     @classmethod
-    def from_pandas(cls, edges: Any, nodes: Any = None, *, source: Any = "source", target: Any = "target",
-                    weight: Any = None, id: Any = None, label: Any = None, ignore: Iterable[Any] = (),
-                    directed: bool = False, name: str = "table", **masks: Any) -> "Graph":
-        """From DataFrames: edges with the columns source, target and perhaps weight; nodes, a row a
-        node, named by its index or its column id. label is the column that holds labels (they become
-        y); columns in ignore are left out; all others are features: numbers as they are, booleans 0
-        and 1, dates as days, categories and text a column a value, blanks the mean and a column more.
-        Masks are arrays in the order of nodes, or Series indexed by id or as nodes is.
+    def from_pandas(cls, edges: pd.DataFrame, nodes: Optional[pd.DataFrame] = None, *, source: Hashable = "source",
+                    target: Hashable = "target", weight: Optional[Hashable] = None, id: Optional[Hashable] = None,
+                    label: Optional[Hashable] = None, ignore: Iterable[Hashable] = (), directed: bool = False,
+                    name: str = "table", **masks: Mask) -> "Graph":
+        """From DataFrames.
+
+        Parameters
+        ----------
+        edges : DataFrame
+            With the columns source, target and perhaps weight.
+        nodes : DataFrame, optional
+            A row a node, named by its index or its column id. Columns that nothing else says of become
+            features: numbers as they are, booleans 0 and 1, dates as days, categories and text a column a
+            value, blanks the mean and a column more.
+        label : column, optional
+            Holds labels; they become y.
+        ignore : columns
+            Left out.
+        **masks
+            train_mask, val_mask and test_mask: arrays in the order of nodes, or Series indexed by id or as
+            nodes is.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from consm import Graph
+        >>> edges = pd.DataFrame({"source": ["ann", "bob"], "target": ["bob", "eve"]})
+        >>> nodes = pd.DataFrame({"age": [31.0, 28.0, 54.0]}, index=["ann", "bob", "eve"])
+        >>> Graph.from_pandas(edges, nodes)
+        <Graph 'table': 3 nodes, 2 edges, 1 features>
         """
-        import pandas as pd
-        edges = _table.as_frame(edges, "edges")
-        nodes = _table.as_frame(nodes, "nodes")
-        for column in (source, target) + ((weight,) if weight is not None else ()):
-            column_of(edges, column, "edges")
-        ends = (edges[source], edges[target])
-        if any(bool(e.isna().any()) for e in ends):
-            raise ConsmValueError(f"edges: {source!r} or {target!r} is missing in a row: expected two nodes in each")
-        frame, y = None, None
-        if nodes is None:
-            ids = pd.Index(pd.concat(ends, ignore_index=True).unique())
-            ids = ids.sort_values() if pd.api.types.is_integer_dtype(ids.dtype) else ids
-        else:
-            frame = nodes if id is None else nodes.set_index(column_of(nodes, id, "nodes"))
-            masks = {k: _align.of_rows(m, nodes, frame.index, k) for k, m in masks.items()}
-            ids = frame.index
-            if ids.has_duplicates:
-                raise ConsmValueError(f"nodes: {ids[ids.duplicated()][0]!r} stands in two rows: expected different ids")
-            if ids.hasnans:
-                raise ConsmValueError("nodes: an id is missing: expected one in each row")
-            if label is not None:
-                y = frame[column_of(frame, label, "nodes")]
-            frame = frame.drop(columns=[c for c in (label, *ignore) if c is not None and c in frame.columns])
-        places = [ids.get_indexer(e) for e in ends]
-        for place, end, column in zip(places, ends, (source, target)):
-            if (place < 0).any():
-                row = int(np.argmax(place < 0))
-                raise ConsmValueError(f"edges, row {row}: {column} {end.iloc[row]!r} is no node: expected one of the "
-                                      f"{len(ids)} ids of nodes")
-        x = _table.Table(frame) if frame is not None and len(frame.columns) else None
-        return cls.from_arrays(tuple(places), x, y, weight=None if weight is None else edges[weight].to_numpy(),
-                               n_nodes=len(ids), node_ids=plain_ids(ids), directed=directed, name=name, **masks)
+        return _convert.from_pandas(cls.from_arrays, edges, nodes, source, target, weight, id, label, ignore, masks,
+                                    directed=directed, name=name)
 
     @classmethod
-    def from_scipy(cls, adjacency: Any, x: Any = None, y: Any = None, **more: Any) -> "Graph":
+    def from_scipy(cls, adjacency: sp.spmatrix, x: Optional[Features] = None, y: Optional[Labels] = None,
+                   **more: Any) -> "Graph":
         """From a sparse adjacency matrix, any SciPy kind. Values other than 1 are weights."""
-        if not hasattr(adjacency, "tocoo"):
-            raise ConsmTypeError(f"adjacency is {type(adjacency).__name__}: expected a SciPy sparse matrix")
-        matrix = _intake.checked(adjacency, "adjacency").tocoo()
-        if matrix.shape[0] != matrix.shape[1]:
-            raise ConsmValueError(f"adjacency: found shape {matrix.shape}, expected as many rows as columns")
-        values = matrix.data
-        if "weight" not in more and values.dtype.kind != "b" and not bool((values == 1).all()):
-            more["weight"] = values
-        more.setdefault("n_nodes", matrix.shape[0])
-        more.setdefault("name", "matrix")
-        return cls.from_arrays((matrix.row, matrix.col), x, y, **more)
+        return _convert.from_scipy(cls.from_arrays, adjacency, x, y, more)
 
     @classmethod
-    def from_networkx(cls, graph: Any, features: Optional[Iterable[str]] = None, label: Optional[str] = None,
+    def from_networkx(cls, graph: nx.Graph, features: Optional[Iterable[str]] = None, label: Optional[str] = None,
                       weight: Optional[str] = None, **more: Any) -> "Graph":
         """From networkx. features and label name node attributes, weight an edge attribute. Attributes
         may be of every kind that a column of a table may be, or one array a node."""
-        nodes = list(graph.nodes)
-        place = {node: i for i, node in enumerate(nodes)}
-        ends = [(place[a], place[b]) for a, b in graph.edges()]
-        if weight is not None:
-            more["weight"] = [float(d.get(weight, 1.0)) for _, _, d in graph.edges(data=True)]
-        wanted = list(features or [])
-        x: Any = None
-        if len(wanted) == 1 and nodes and np.ndim(graph.nodes[nodes[0]].get(wanted[0], 0)) == 1:
-            x = np.stack([np.asarray(graph.nodes[n][wanted[0]], float) for n in nodes])
-        elif wanted:
-            import pandas as pd
-            frame = pd.DataFrame([{k: graph.nodes[n].get(k) for k in wanted} for n in nodes]).infer_objects()
-            x = _table.Table(frame)
-        y = None
-        if label is not None:
-            y = np.array([graph.nodes[n].get(label) for n in nodes] + [None], dtype=object)[:-1]
-        more.setdefault("directed", graph.is_directed())
-        more.setdefault("name", graph.name or "networkx")
-        return cls.from_arrays(np.array(ends, np.int64).reshape(-1, 2).T, x, y, n_nodes=len(nodes),
-                               node_ids=plain_ids(nodes), **more)
+        return _convert.from_networkx(cls.from_arrays, graph, features, label, weight, more)
 
     @classmethod
-    def from_pyg(cls, data: Any, **more: Any) -> "Graph":
+    def from_pyg(cls, data: Data, **more: Any) -> "Graph":
         """From torch_geometric.data.Data: edge_index, x, y, edge_weight and the masks."""
-        for key in MASKS:
-            found = getattr(data, key, None)
-            if found is not None and key not in more:
-                found = as_numpy(found, key)
-                more[key] = found[:, 0] if found.ndim == 2 else found
-        weight = getattr(data, "edge_weight", None)
-        if weight is not None:
-            more.setdefault("weight", weight)
-        y = getattr(data, "y", None)
-        more.setdefault("n_nodes", data.num_nodes)
-        more.setdefault("name", "pyg")
-        return cls.from_arrays(data.edge_index, getattr(data, "x", None), None if y is None else as_numpy(y, "y"), **more)
+        return _convert.from_pyg(cls.from_arrays, data, more)
 
     @classmethod
-    def from_dgl(cls, graph: Any, features: str = "feat", label: str = "label", **more: Any) -> "Graph":
+    def from_dgl(cls, graph: DGLGraph, features: str = "feat", label: str = "label", **more: Any) -> "Graph":
         """From a DGLGraph with the usual names of its node data."""
-        held = graph.ndata
-        for key in MASKS:
-            if key in held:
-                more.setdefault(key, held[key])
-        more.setdefault("n_nodes", graph.num_nodes())
-        more.setdefault("name", "dgl")
-        return cls.from_arrays(graph.edges(), held[features] if features in held else None,
-                               held[label] if label in held else None, **more)
+        return _convert.from_dgl(cls.from_arrays, graph, features, label, more)
 
     @classmethod
     def _from_handle(cls, handle: _lib.Handle) -> "Graph":
@@ -277,11 +273,12 @@ class Graph:
         """What nodes are called: node_ids, or their numbers."""
         return np.arange(self.n_nodes) if self.node_ids is None else self.node_ids
 
-    def places(self, nodes: Any) -> Array:
+    def places(self, nodes: Nodes) -> Array:
         """The numbers of nodes, given by id. Ids that are unknown are an error that lists some."""
         return self._ids.places(nodes)
 
-    def place(self, node: Any) -> int:
+    def place(self, node: Hashable) -> int:
+        """The number of a node, given by id."""
         one = np.empty(1, object)
         one[0] = node
         return int(self.places(one if self.node_ids is not None else np.array([node]))[0])
@@ -380,34 +377,6 @@ class Graph:
         made.needs = self._dataset()
         _lib.call(_lib.lib.consm_dataset_with_labels, byref(made.pointer), made.needs.pointer, byref(labels))
         return made, classes
-
-
-def _length(value: Any) -> Optional[int]:
-    shape = getattr(value, "shape", None)
-    if shape:
-        return int(shape[0])
-    return len(value) if hasattr(value, "__len__") and shape is None else None
-
-
-def _count(source: Array, target: Array, n_nodes: Optional[int], told: dict[str, Any]) -> int:
-    """How many nodes there are."""
-    sizes = {k: n for k, v in told.items() if (n := _length(v)) is not None and not (k == "y" and _align.keyed(v))}
-    if n_nodes is not None:
-        sizes["n_nodes"] = n_nodes
-    if _align.keyed(told["x"]) and len(sizes) > 1:
-        del sizes["x"]  # its ids will be compared with the nodes'
-    if len(set(sizes.values())) > 1:
-        listed = ", ".join(f"{k} {v}" for k, v in sizes.items())
-        raise ConsmValueError(f"the number of nodes is not the same everywhere: {listed}")
-    if sizes:
-        n = int(next(iter(sizes.values())))
-    else:
-        n = 1 + int(max(source.max(), target.max())) if source.size else 0
-        keys = _align.keys_of(told["y"]) if _align.keyed(told["y"]) else []
-        n = max([n] + [1 + int(k) for k in keys if isinstance(k, (int, np.integer))])
-    if n < 1:
-        raise ConsmValueError("the graph has no nodes: expected one at least")
-    return n
 
 
 def _again(parts: dict[str, Any]) -> Graph:

@@ -6,6 +6,7 @@ from typing import Any, Optional
 
 import numpy as np
 
+from ._align import keyed, keys_of
 from ._arrays import Array, integers, reals
 from ._errors import ConsmKeyError, ConsmTypeError, ConsmValueError
 from ._table import Table
@@ -145,3 +146,31 @@ def column_of(frame: Any, name: Any, what: str) -> Any:
         hint = f"; did you mean {near[0]!r}?" if near else f": it has {', '.join(map(repr, frame.columns[:8]))}"
         raise ConsmKeyError(f"{what} has no column {name!r}{hint}")
     return name
+
+
+def _length(value: Any) -> Optional[int]:
+    shape = getattr(value, "shape", None)
+    if shape:
+        return int(shape[0])
+    return len(value) if hasattr(value, "__len__") and shape is None else None
+
+
+def node_count(source: Array, target: Array, n_nodes: Optional[int], told: dict[str, Any]) -> int:
+    """How many nodes there are."""
+    sizes = {k: n for k, v in told.items() if (n := _length(v)) is not None and not (k == "y" and keyed(v))}
+    if n_nodes is not None:
+        sizes["n_nodes"] = n_nodes
+    if keyed(told["x"]) and len(sizes) > 1:
+        del sizes["x"]  # its ids will be compared with the nodes'
+    if len(set(sizes.values())) > 1:
+        listed = ", ".join(f"{k} {v}" for k, v in sizes.items())
+        raise ConsmValueError(f"the number of nodes is not the same everywhere: {listed}")
+    if sizes:
+        n = int(next(iter(sizes.values())))
+    else:
+        n = 1 + int(max(source.max(), target.max())) if source.size else 0
+        keys = keys_of(told["y"]) if keyed(told["y"]) else []
+        n = max([n] + [1 + int(k) for k in keys if isinstance(k, (int, np.integer))])
+    if n < 1:
+        raise ConsmValueError("the graph has no nodes: expected one at least")
+    return n

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import warnings
 from ctypes import c_void_p, cast
-from typing import Any, Optional, TypeVar
+from typing import TYPE_CHECKING, Any, Optional, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from ._graph import Graph
 from ._intake import MASKS
 from ._labels import name_of
 
+if TYPE_CHECKING:
+    from ._types import GraphOrNodes, Labels, Mask, ParameterValue, Path, RandomState
+
 CLASSES = ("positive", "threshold_for")  # parameters that name a class
 
 Self = TypeVar("Self", bound="GraphClassifier")
@@ -28,19 +31,53 @@ Self = TypeVar("Self", bound="GraphClassifier")
 class GraphClassifier(Figures):
     """Labels the nodes of a graph that have none, by any of the library's methods.
 
-    method        "consm", "gcn", "gat", …; consm.methods() lists them
-    graph         a Graph: X is then a list of node ids, as cross_val_predict and GridSearchCV want it.
-                  Without it X is the Graph itself
-    random_state  seed of everything that is drawn; None is 0: the same call gives the same bits
-    progress      True: a tqdm bar; False: none; None: where a person is looking
-    Any parameter of the method: consm.parameters("gat") lists them with their help.
+    Parameters
+    ----------
+    method : str
+        "consm", "gcn", "gat", …; consm.methods() lists them.
+    graph : Graph, optional
+        X is then a list of node ids, as cross_val_predict and GridSearchCV want it. Without it X is the
+        Graph itself.
+    random_state : int, RandomState or Generator, optional
+        Seed of everything that is drawn. None is 0: the same call gives the same bits.
+    progress : bool, optional
+        True: a tqdm bar; False: none; None: where a person is looking.
+    **parameters
+        Any parameter of the method: consm.parameters("gat") lists them with their help.
+
+    Attributes
+    ----------
+    classes_ : array
+        The classes, in order.
+    history_ : dict of arrays
+        Loss and validation of every epoch. Not there in a model that was loaded from a file.
+    metrics_ : dict
+        Figures of "train", "validation" and "test", as far as there are such nodes.
+    params_ : dict
+        Every parameter as it was in the end.
+    info_ : dict
+        Facts about the run: how many nodes trained, seconds, …
+    backbone_ : str
+        What ConSM chose; not there for other methods.
+    threshold_, threshold_class_
+        From which probability on which class is said, after threshold_for=; None without.
+
+    Examples
+    --------
+    >>> import consm
+    >>> g = consm.load("karate")
+    >>> model = consm.GraphClassifier("gcn", random_state=0, per_class=4).fit(g)
+    >>> model.predict(g)[:2].tolist()
+    ['Mr. Hi', 'Mr. Hi']
+    >>> model.score(g) > 0.9
+    True
     """
 
     _estimator_type = "classifier"
     _fixed: Optional[str] = None  # the method of a subclass
 
-    def __init__(self, method: str = "consm", *, graph: Optional[Graph] = None, random_state: Any = None,
-                 progress: Optional[bool] = None, **parameters: Any) -> None:
+    def __init__(self, method: str = "consm", *, graph: Optional[Graph] = None, random_state: RandomState = None,
+                 progress: Optional[bool] = None, **parameters: ParameterValue) -> None:
         self.method = method
         self._init(graph, random_state, progress, parameters)
 
@@ -108,13 +145,38 @@ class GraphClassifier(Figures):
 
     # ---- training ------------------------------------------------------------------------------
 
-    def fit(self: Self, X: Any, y: Any = None, *, train_mask: Any = None, val_mask: Any = None,
-            test_mask: Any = None, checkpoint: Any = None, resume: bool = False) -> Self:
-        """Trains. X: a Graph, or ids of nodes of self.graph; y: their labels, None, NaN or -1 where
-        unknown. A Series or dict is matched by node id (nodes it does not name are unknown), an array is
-        in the order of X. Without y a Graph's own labels count, and the split that `consm train` would take.
-        Masks say who trains, validates and tests; without val_mask a fifth of the labels validates.
-        checkpoint is a file to write the run to when it is interrupted; resume goes on from there."""
+    def fit(self: Self, X: GraphOrNodes, y: Optional[Labels] = None, *, train_mask: Optional[Mask] = None,
+            val_mask: Optional[Mask] = None, test_mask: Optional[Mask] = None, checkpoint: Optional[Path] = None,
+            resume: bool = False) -> Self:
+        """Trains.
+
+        Parameters
+        ----------
+        X : Graph, or ids of nodes of `graph`
+        y : labels, optional
+            None, NaN or -1 where unknown. A Series or dict is matched by node id, and nodes that it does not
+            name are unknown; an array is in the order of X. Without y a Graph's own labels count, and the
+            split that `consm train` would take.
+        train_mask, val_mask, test_mask : optional
+            Who trains, validates and tests: a bool per node, node numbers, or by id a Series, a dict or an
+            Index. Without val_mask a fifth of the labels validates.
+        checkpoint : path, optional
+            A file to write the run to when it is interrupted.
+        resume : bool
+            Go on from that file, to the same bits, where it exists.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import consm
+        >>> g = consm.Graph.from_arrays([[0, 1, 3, 4], [1, 2, 4, 5]], node_ids=list("abcdef"))
+        >>> model = consm.GCNClassifier(epochs=50).fit(g, {"a": "left", "d": "right"})
+        >>> dict(zip("abcdef", model.predict(g).tolist()))["c"]
+        'left'
+        """
         _parameters.parameters(self.method)  # an unknown method is said before anything else
         masks = {"train_mask": train_mask, "val_mask": val_mask, "test_mask": test_mask}
         graph, labels = self._training_data(X, y)

@@ -36,7 +36,14 @@ _KINDS = ("integer", "real", "real or auto", "word", "text")
 
 @functools.lru_cache(maxsize=None)
 def methods() -> dict[str, Method]:
-    """What can be trained, by name: title, paper, and whether edge weights count."""
+    """What can be trained, by name: title, paper, and whether edge weights count.
+
+    Examples
+    --------
+    >>> import consm
+    >>> consm.methods()["gcn"].title
+    'Graph convolutional network'
+    """
     found: dict[str, Method] = {}
     row = _structs.Method()
     while _lib.lib.consm_method_get(byref(row), c_int32(len(found))) == 0:
@@ -48,7 +55,14 @@ def methods() -> dict[str, Method]:
 
 @functools.lru_cache(maxsize=None)
 def parameters(method: str) -> dict[str, Parameter]:
-    """The parameters of a method by the names that Python knows, with help, default and range."""
+    """The parameters of a method by the names that Python knows, with help, default and range.
+
+    Examples
+    --------
+    >>> import consm
+    >>> consm.parameters("gcn")["hidden"].kind
+    'integer'
+    """
     if method not in methods():
         _lib.call(_lib.lib.consm_options_new, byref(_lib.Handle(_lib.lib.consm_options_free).pointer),
                   _lib.encode(method, "the method"))  # says which one was meant

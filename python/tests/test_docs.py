@@ -49,3 +49,41 @@ def test_notebooks(repository, name, tmp_path):
                             resources={"metadata": {"path": str(tmp_path)}}).execute()
     shown = json.dumps(book)
     assert "text/html" in shown and "accuracy" in shown
+
+
+MODULES = ("consm", "consm._answers", "consm._data", "consm._figures", "consm._graph", "consm._kept", "consm._model",
+           "consm._parameters", "consm._rare")
+
+
+def test_examples_in_docstrings(monkeypatch):
+    """As doctest runs them, with warnings as errors."""
+    import doctest
+    import importlib
+    import warnings
+    pytest.importorskip("pandas")
+    tried = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for name in MODULES:
+            found = doctest.testmod(importlib.import_module(name), verbose=False)
+            assert found.failed == 0, name
+            tried += found.attempted
+    assert tried > 40
+
+
+def test_public_functions_are_documented_and_typed(repository):
+    """Every public function says what it does, and no argument of it is just Any."""
+    import ast
+    checked = 0
+    for name in ("_answers", "_data", "_figures", "_graph", "_kept", "_model"):
+        tree = ast.parse((repository / f"python/consm/{name}.py").read_text())
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
+                continue
+            assert ast.get_docstring(node), (name, node.name)
+            for argument in node.args.args + node.args.kwonlyargs:
+                kind = "" if argument.annotation is None else ast.unparse(argument.annotation)
+                assert argument.arg in ("self", "cls") or kind, (name, node.name, argument.arg)
+                assert kind != "Any", (name, node.name, argument.arg)
+                checked += 1
+    assert checked > 100

@@ -1,0 +1,98 @@
+"""A fitted model on its way to files, other processes, reports and notebooks."""
+from __future__ import annotations
+
+import os
+from ctypes import byref
+from typing import TYPE_CHECKING, Any, Optional, TypeVar
+
+from . import _lib
+from ._errors import ConsmValueError, NotFittedError
+from ._graph import Graph
+
+if TYPE_CHECKING:
+    from ._model import GraphClassifier
+    from ._types import Path
+
+Self = TypeVar("Self", bound="Kept")
+
+
+class Kept:
+    """The part of an estimator that holds the trained model."""
+
+    method: str
+    _trained: _lib.Handle
+    _cache: Any  # what _answers.py remembers
+    _training: Optional[tuple[Graph, _lib.Handle, dict[str, Any]]]  # None: the model came from a file
+
+    def _fitted(self) -> _lib.Handle:
+        if not hasattr(self, "_trained"):
+            fault: Any = NotFittedError
+            try:
+                from sklearn.exceptions import NotFittedError as theirs
+
+                class Both(NotFittedError, theirs):  # type: ignore[misc]
+                    pass
+                Both.__name__ = "NotFittedError"
+                fault = Both
+            except ImportError:
+                pass
+            raise fault(f"This {type(self).__name__} instance is not fitted yet: call fit first")
+        return self._trained
+
+    def save(self, path: Path) -> None:
+        """Writes the model as safetensors: load() and the command read it."""
+        _lib.call(_lib.lib.consm_model_save, self._fitted().pointer, _lib.path_of(path))
+
+    @classmethod
+    def load(cls, path: Path) -> "GraphClassifier":
+        """A model that save() or `consm train -o` wrote."""
+        trained = _lib.model()
+        _lib.call(_lib.lib.consm_model_load, byref(trained.pointer), _lib.path_of(path))
+        from ._make import wrap
+        return wrap(trained)
+
+    def report(self, path: Path) -> None:
+        """Writes one page of HTML about the training run; folders are made."""
+        trained = self._fitted()
+        if not self._training:
+            raise ConsmValueError("the model was loaded from a file: a report needs the training data; fit it here")
+        _, data, values = self._training
+        folder = os.path.dirname(os.path.abspath(os.fspath(path)))
+        os.makedirs(folder, exist_ok=True)
+        options = _lib.options(self.method, values)
+        _lib.call(_lib.lib.consm_report_write, _lib.path_of(path), trained.pointer, data.pointer, options.pointer)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {k: v for k, v in self.__dict__.items() if k not in ("_trained", "_training", "_cache")}
+        if hasattr(self, "_trained"):
+            import tempfile
+            with tempfile.TemporaryDirectory(prefix="consm-") as folder:
+                path = os.path.join(folder, "model.safetensors")
+                self.save(path)
+                with open(path, "rb") as file:
+                    state["_bytes"] = file.read()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        raw = state.pop("_bytes", None)
+        self.__dict__.update(state)
+        if raw is not None:
+            import tempfile
+            with tempfile.TemporaryDirectory(prefix="consm-") as folder:
+                path = os.path.join(folder, "model.safetensors")
+                with open(path, "wb") as file:
+                    file.write(raw)
+                trained = _lib.model()
+                _lib.call(_lib.lib.consm_model_load, byref(trained.pointer), _lib.path_of(path))
+            self._trained = trained
+            self._training = None
+            self._cache = None
+
+    def __deepcopy__(self: Self, memo: Any) -> Self:
+        made = type(self).__new__(type(self))
+        made.__setstate__(self.__getstate__())
+        return made
+
+    def _repr_html_(self) -> str:
+        from . import _html
+        return _html.model(self)
