@@ -200,10 +200,13 @@ def _numbered(y: Any) -> bool:
 
 
 def node_mask(value: Any, what: str, ids: Ids) -> Array:
-    """A bool per node. Nodes that something keyed does not name are not in it; an Index lists ids."""
-    if hasattr(value, "get_indexer"):  # pandas.Index
+    """A bool per node. Nodes that something keyed does not name are not in it; an Index or a set lists ids."""
+    if hasattr(value, "get_indexer") or isinstance(value, (set, frozenset)):
+        listed = np.empty(len(value), object)
+        listed[:] = list(value)
         chosen = np.zeros(ids.count, bool)
-        chosen[ids.places(value.to_numpy())] = True
+        if len(listed):
+            chosen[ids.places(listed if ids.node_ids is not None else np.array(listed.tolist()))] = True
         return chosen
     if not keyed(value):
         return mask(value, what, ids.count)

@@ -321,6 +321,10 @@ class Answers(Kept):
         known = ~missing(truth)
         if not known.any():
             raise ConsmValueError("y holds no known label: expected one at least")
+        if not set(self.classes_.tolist()) & set(truth[known].tolist()):
+            strange = list(dict.fromkeys(truth[known].tolist()))
+            raise ConsmValueError(f"y: none of its labels is a class of the model: {_align.examples(strange)}; its classes "
+                                  f"are {_align.examples(self.classes_.tolist())}")
         right = np.array([a == b for a, b in zip(truth[known].tolist(), guess[known].tolist())], float)
         weight = None if sample_weight is None else reals(asked.weights(sample_weight), "sample_weight")[known]
         return float(np.average(right, weights=weight))

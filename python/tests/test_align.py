@@ -79,7 +79,8 @@ def test_masks_by_id(named, world):
     val = pd.Series((np.arange(world.n) >= 40) & (np.arange(world.n) < 60), index=world.ids)
     expected = model().fit(named, world.truth, train_mask=train.to_numpy(), val_mask=val.to_numpy())
     for one, two in ((shuffled(train), shuffled(val, 2)), (shuffled(train).to_dict(), shuffled(val).to_dict()),
-                     (shuffled(train[train]), shuffled(val[val])), (shuffled(train[train]).index, val[val].index)):
+                     (shuffled(train[train]), shuffled(val[val])), (shuffled(train[train]).index, val[val].index),
+                     (set(train[train].index), frozenset(val[val].index))):
         found = model().fit(named, world.truth, train_mask=one, val_mask=two)
         assert (found.info_["trained"], found.info_["validated"]) == (40, 20)
         assert (found.predict_proba(named) == expected.predict_proba(named)).all()
@@ -87,8 +88,11 @@ def test_masks_by_id(named, world):
         model().fit(named, world.truth, train_mask={"who": True})
     with pytest.raises(ValueError, match="train_mask: found 1, expected True or False for each id"):
         model().fit(named, world.truth, train_mask=train.astype(int))
-    with pytest.raises(KeyError, match="no node 'who'"):
-        model().fit(named, world.truth, train_mask=pd.Index(["who"]))
+    for ids in (pd.Index(["who"]), {"who"}):
+        with pytest.raises(KeyError, match="no node 'who'"):
+            model().fit(named, world.truth, train_mask=ids)
+    numbers = model().fit(world.graph(), world.truth, train_mask=pd.Index(range(40)), val_mask={40, 41, 42})
+    assert (numbers.info_["trained"], numbers.info_["validated"]) == (40, 3)
 
 
 def test_features_by_id(named, labels, expected, world):

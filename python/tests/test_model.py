@@ -225,6 +225,12 @@ def test_classes_are_of_the_same_kind_after_loading(world, graph, tmp_path, clas
     assert again.metrics_["validation"]["classes"].keys() == model.metrics_["validation"]["classes"].keys()
 
 
+def test_labels_of_another_kind_are_no_silent_zero(world, graph, fitted):
+    with pytest.raises(ValueError, match="none of its labels is a class of the model: '[01]', '[01]'; its classes are 0, 1"):
+        fitted.score(graph, world.truth.astype(str))
+    assert fitted.score(graph, np.where(world.truth == 0, 7, 1)) < 0.7  # a class it does not know counts as wrong
+
+
 def write_classes(folder, classes, world):
     folder.mkdir()
     (folder / "edges.csv").write_text("source,target\n" + "".join(
