@@ -77,7 +77,8 @@ def test_masks_say_who_trains(world, graph):
     train, val, test = np.arange(40), np.arange(40, 60), np.arange(60, world.n)
     model = consm.GCNClassifier(epochs=20).fit(graph, world.truth, train_mask=train, val_mask=val, test_mask=test)
     assert (model.info_["trained"], model.info_["validated"], model.info_["tested"]) == (40, 20, 60)
-    assert model.metrics_["test"]["nodes"] == 60
+    assert {role: figures["nodes"] for role, figures in model.metrics_.items()} == {
+        "train": 40, "validation": 20, "test": 60}
     guess = model.predict(graph)
     assert np.isclose(model.metrics_["test"]["accuracy"], (guess[test] == world.truth[test]).mean())
     assert 0 < model.metrics_["test"]["average_precision"] <= 1
@@ -260,6 +261,18 @@ def test_classes_of_a_file(world, tmp_path, command, classes):
     assert with_mask.info_["trained"] + with_mask.info_["validated"] == mask.sum()
     by_hand = np.array([a == b for a, b in zip(theirs.predict(g).tolist(), g.y.tolist())]).mean()
     assert theirs.score(g) == by_hand
+
+
+def test_random_states(world, graph):
+    """A whole number is the seed; states of NumPy give one, the same for the same state."""
+    def proba(state):
+        return consm.GCNClassifier(epochs=5, random_state=state).fit(graph, world.y).predict_proba(graph)
+    assert (proba(None) == proba(0)).all() and (proba(np.int64(3)) == proba(3)).all() and (proba(0) != proba(3)).any()
+    for make in (np.random.RandomState, np.random.default_rng):
+        assert (proba(make(1)) == proba(make(1))).all() and (proba(make(1)) != proba(make(2))).any()
+    for wrong in (-1, 2**63, True, 1.5):
+        with pytest.raises(ValueError, match="random_state is"):
+            proba(wrong)
 
 
 def test_a_second_fit_forgets_the_first_ones_answers(world, graph):

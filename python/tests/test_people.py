@@ -180,6 +180,11 @@ def test_suspects(rare):
     assert table.index.tolist() == [f"n{400 + i}" for i in np.argsort(-p[400:], kind="stable")[:10]]
     assert (np.diff(table["probability"]) <= 0).all()
     assert table.index.tolist() == model.suspects(graph, "fraud", k=10, y=known).index.tolist()
+    common = consm.MLPClassifier(epochs=5, positive="fine").fit(graph, known)  # the class that was named, not the rarest
+    assert common.suspects(graph, k=9, y=known).equals(common.suspects(graph, "fine", k=9, y=known))
+    nobody = consm.MLPClassifier(epochs=5, metric="accuracy").fit(graph, known)
+    assert nobody.info_["positive"] == -1
+    assert nobody.suspects(graph, k=9, y=known).equals(nobody.suspects(graph, "fraud", k=9, y=known))
     with_reasons = model.suspects(graph, k=2, y=known, reasons=True)
     assert list(with_reasons.columns) == ["probability", "label", "feature", "neighbour", "edge"]
     assert with_reasons["feature"].iloc[0].endswith(")")
