@@ -217,13 +217,7 @@ class GraphClassifier(Figures):
             raise ConsmValueError(f"y: found {len(given)} labels, expected one for each of the {len(places)} nodes of X")
         if len(np.unique(places)) != len(places):
             raise ConsmValueError("X: a node stands twice: expected each once")
-        labels = np.full(self.graph.n_nodes, None, object)
-        labels[places] = given.tolist()
-        if given.dtype.kind in "iub" and len(places):
-            full = np.full(self.graph.n_nodes, -1, np.int64)
-            full[places] = given
-            return self.graph, full if given.dtype.kind != "b" else labels
-        return self.graph, labels
+        return self.graph, _align.spread(given, places, self.graph.n_nodes)
 
     def _as_the_command(self, graph: Graph) -> tuple[_lib.Handle, Array, dict[str, Any]]:
         """The labels and the split that came with the data."""
