@@ -34,8 +34,8 @@ static __global__ void __launch_bounds__(THREADS) adam_kernel(struct adam_step a
     const float decay = (float)a.o.weight_decay;
     const int64_t stride = (int64_t)gridDim.x * THREADS * 4;
     for (int i = 0; i < p.count; i++)
-        for (int64_t e = p.from[i] + ((int64_t)blockIdx.x * THREADS + threadIdx.x) * 4;
-             e < p.to[i]; e += stride) {
+        for (int64_t e = p.from[i] + ((int64_t)blockIdx.x * THREADS + threadIdx.x) * 4; e < p.to[i];
+             e += stride) {
             vec<4> g = load<4>(a.g + e), w = load<4>(a.w + e);
             vec<4> m = load<4>(a.first + e), v = load<4>(a.second + e);
             for (int k = 0; k < 4; k++) {

@@ -1,7 +1,7 @@
-/* Attention as one operation: one walk over the entries of each row. The softmax is taken while walking:
- * a lane keeps the largest score it has met and sums relative to it, which are scaled when a larger
- * one comes, and put together in the end (Milakov and Gimelshein 2018). Then the gradient of a row's
- * score. */
+/* Attention as one operation: one walk over the entries of each row. The softmax is taken while
+ * walking: a lane keeps the largest score it has met and sums relative to it, which are scaled when
+ * a larger one comes, and put together in the end (Milakov and Gimelshein 2018). Then the gradient
+ * of a row's score. */
 #include "cuda/attend.cuh"
 
 /* ---- rows ---------------------------------------------------------------- */

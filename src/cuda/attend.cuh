@@ -1,5 +1,5 @@
-/* What attention (attend.cu) and the gradient of its columns (attend_columns.cu) share: one walk over the
- * entries of each row, or of each column, in which no weight is stored.
+/* What attention (attend.cu) and the gradient of its columns (attend_columns.cu) share: one walk
+ * over the entries of each row, or of each column, in which no weight is stored.
  *
  * Lanes stand over the columns of whole heads, V floats each; where they are fewer than a warp,
  * groups of them take entries in turn. A head of more columns than a warp holds is walked in turns.
@@ -81,7 +81,8 @@ __device__ static inline uint32_t bits_of(const struct attend &a, int64_t place)
 }
 
 /* What is left of a head's weight, 0 or 1/(1-rate); bits: as above, where they are shared. */
-__device__ static inline float factor_of(const struct attend &a, int64_t place, uint32_t bits, int head)
+__device__ static inline float factor_of(const struct attend &a, int64_t place, uint32_t bits,
+                                         int head)
 {
     if (a.drop.threshold == 0)
         return 1;
@@ -102,8 +103,8 @@ static inline void arrange(struct attend *a, int v)
     a->shift = shift_for((int64_t)a->together * a->pieces, 5);
 }
 
-/* Heads that a kernel takes one after the other, in blocks of their own; and how rows are cut: those
- * of long heads, whose turns must follow each other in one warp, are not. */
+/* Heads that a kernel takes one after the other, in blocks of their own; and how rows are cut:
+ * those of long heads, whose turns must follow each other in one warp, are not. */
 static inline int64_t head_turns(const struct instr *in)
 {
     struct attend a = {};
@@ -116,13 +117,13 @@ static inline int64_t head_turns(const struct instr *in)
 static inline int64_t attend_slots(const struct instr *in)
 {
     const int64_t d = in->cols / in->attr.heads;
-    return d > WARP * vector_for(d) ? 0
-                                    : slots_for(in->attr.csr->nnz, in->attr.csr->changes,
-                                                head_turns(in));
+    return d > WARP * vector_for(d)
+               ? 0
+               : slots_for(in->attr.csr->nnz, in->attr.csr->changes, head_turns(in));
 }
 
-/* Scratch for the pieces of long rows: each lane stores a THING<V>. share_whole() copies the whole struct,
- * so the padding counts: vec<4> is aligned to 16 bytes. */
+/* Scratch for the pieces of long rows: each lane stores a THING<V>. share_whole() copies the whole
+ * struct, so the padding counts: vec<4> is aligned to 16 bytes. */
 template <template <int> class THING> static int64_t attend_bytes(const struct instr *in)
 {
     if (in->cols == 0)

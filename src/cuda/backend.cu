@@ -20,12 +20,12 @@ struct compiled {
     const void **leaf;      /* (leaves) what instructions are to read */
     int32_t *chain_of;      /* (instrs) */
     struct lanes lanes;
-    cudaEvent_t *event;     /* (instrs) of their ends, once they were captured */
-    struct room scratch;    /* of all lanes, one behind the other */
-    struct step *step;      /* (BUNCH) on the card: the next steps … */
-    struct step next;       /* … the first of which is known here, too */
-    bool settled;      /* a run has computed what is constant */
-    bool awake;        /* every kernel has run once */
+    cudaEvent_t *event;  /* (instrs) of their ends, once they were captured */
+    struct room scratch; /* of all lanes, one behind the other */
+    struct step *step;   /* (BUNCH) on the card: the next steps … */
+    struct step next;    /* … the first of which is known here, too */
+    bool settled;        /* a run has computed what is constant */
+    bool awake;          /* every kernel has run once */
     cudaGraphExec_t one, bunch;
 };
 
@@ -158,8 +158,7 @@ done:
 
 /* All that a program needs is on the card when this returns: what does not fit is said before the
  * first step. */
-consm_status cuda_compile(struct backend *b, struct compiled **out,
-                          const struct planned *plan)
+consm_status cuda_compile(struct backend *b, struct compiled **out, const struct planned *plan)
 {
     consm_status st = CONSM_OK;
     struct card *card = card_of(b);
@@ -178,7 +177,8 @@ consm_status cuda_compile(struct backend *b, struct compiled **out,
     c->lanes.meets = (bool *)host->zalloc((size_t)plan->instrs, (size_t)plan->instrs);
     c->event = (cudaEvent_t *)host->zalloc((size_t)plan->instrs, sizeof *c->event);
     c->chain_of = (int32_t *)host->zalloc((size_t)plan->instrs, sizeof *c->chain_of);
-    if (!c->instr || !c->copy || !c->leaf || !c->lanes.of || !c->lanes.meets || !c->event || !c->chain_of)
+    if (!c->instr || !c->copy || !c->leaf || !c->lanes.of || !c->lanes.meets || !c->event ||
+        !c->chain_of)
         TRY(CONSM_ENOMEM);
     chains_plan(plan, c->chain_of);
     c->lanes.plan = plan;

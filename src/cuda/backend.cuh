@@ -27,8 +27,8 @@ struct card {
     struct backend base;
     const struct plugin_services *host;
     int number;
-    char name[32]; /* "cuda:0" */
-    cudaStream_t stream;          /* the first of … */
+    char name[32];       /* "cuda:0" */
+    cudaStream_t stream; /* the first of … */
     cudaStream_t lane[LANES];
     cudaEvent_t start;            /* of a step that is captured */
     cublasHandle_t blas;          /* NULL until a program needs it */
@@ -56,9 +56,9 @@ static inline char *data_of(const struct memory *m)
 
 /* ---- open.cu ---- */
 
-/* Runs side by side share the card. Whatever may wait for all of it (cuBLAS when it opens and closes,
- * code that is loaded when it is first needed, pinned memory) breaks a capture of any thread, so
- * captures hold this together and the others alone. */
+/* Runs side by side share the card. Whatever may wait for all of it (cuBLAS when it opens and
+ * closes, code that is loaded when it is first needed, pinned memory) breaks a capture of any
+ * thread, so captures hold this together and the others alone. */
 extern pthread_rwlock_t card_calm;
 
 /* cuBLAS, which takes its time, for the first program that needs it. */

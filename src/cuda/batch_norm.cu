@@ -26,8 +26,7 @@ int64_t scratch_norm(const struct instr *in)
 {
     if (in->op != OP_BATCH_NORM && in->op != OP_BATCH_NORM_XHAT && in->op != OP_BATCH_NORM_GRAD)
         return -1;
-    return column_bytes(in->rows, in->cols, PARTS) +
-           RESULTS * in->cols * (int64_t)sizeof(float);
+    return column_bytes(in->rows, in->cols, PARTS) + RESULTS * in->cols * (int64_t)sizeof(float);
 }
 
 /* What is known of some rows of a column. */
@@ -111,8 +110,7 @@ __device__ static void conclude(const struct norm &a, int64_t c, const struct mo
     const double gamma = a.kind == NORM_XHAT ? 1 : (double)a.gamma[c], slope = gamma * inverse;
     a.mean[c] = (float)m.mean;
     a.along_g[c] = (float)slope;
-    a.along_x[c] =
-        (float)(a.kind == NORM_GRAD ? -slope * inverse * inverse * m.gx * share : slope);
+    a.along_x[c] = (float)(a.kind == NORM_GRAD ? -slope * inverse * inverse * m.gx * share : slope);
     a.offset[c] = (float)(a.kind == NORM_GRAD      ? -slope * m.g * share
                           : a.kind == NORM_FORWARD ? (double)a.beta[c]
                                                    : 0);

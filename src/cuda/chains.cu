@@ -15,7 +15,7 @@
 #include "program/traits.h"
 
 enum {
-    ROWS_MOST = 1 << 14,   /* of more rows, kernels of their own use the card better */
+    ROWS_MOST = 1 << 14, /* of more rows, kernels of their own use the card better */
     COLS_MOST = 256,
     MATRIX_MOST = 64 * 64, /* elements of a small matrix */
 };
@@ -48,8 +48,7 @@ static enum reading reading(const struct instr *in, int slot)
 
 static bool may_follow(const struct instr *in)
 {
-    if (in->once || in->rows > ROWS_MOST || in->cols > COLS_MOST ||
-        !op_is(in->op, JOINS_CHAIN))
+    if (in->once || in->rows > ROWS_MOST || in->cols > COLS_MOST || !op_is(in->op, JOINS_CHAIN))
         return false;
     if (in->op == OP_MATMUL)
         return !in->attr.transposed && in->src_rows[1] * in->src_cols[1] <= MATRIX_MOST;
@@ -164,7 +163,8 @@ static bool may_move(const struct chain *c, const int32_t *chain_of, int32_t at)
     return true;
 }
 
-/* Joins what may follow an instruction in its kernel; returns how many they are, itself included. */
+/* Joins what may follow an instruction in its kernel; returns how many they are, itself included.
+ */
 static int32_t grow(const struct planned *plan, int32_t *chain_of, int32_t first)
 {
     struct chain c = {};
@@ -173,8 +173,8 @@ static int32_t grow(const struct planned *plan, int32_t *chain_of, int32_t first
     c.plan = plan;
     c.first = first;
     note_written(&c, first, NULL);
-    for (int32_t k = first + 1;
-         k < plan->instrs && k < first + CHAIN_REACH && c.count <= TAIL_MOST; k++) {
+    for (int32_t k = first + 1; k < plan->instrs && k < first + CHAIN_REACH && c.count <= TAIL_MOST;
+         k++) {
         const struct instr *in = &plan->instr[k];
         const struct index *space;
         if (chain_of[k] != k || !may_follow(in) || !fits_sources(&c, in, &space) ||

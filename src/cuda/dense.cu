@@ -90,8 +90,7 @@ struct axpby_map {
 
 KERNEL(axpby)
 {
-    flat(cx, elements(in),
-         axpby_map{in->out, in->src[0], in->src[1], in->attr.a, in->attr.b});
+    flat(cx, elements(in), axpby_map{in->out, in->src[0], in->src[1], in->attr.a, in->attr.b});
 }
 
 KERNEL(scale)
@@ -204,8 +203,7 @@ struct relu_grad_map {
 
 KERNEL(bias_relu_dropout_grad)
 {
-    flat(cx, elements(in),
-         relu_grad_map{in->out, in->src[0], in->src[1], drop_of(in, cx).scale});
+    flat(cx, elements(in), relu_grad_map{in->out, in->src[0], in->src[1], drop_of(in, cx).scale});
 }
 
 struct dropout_map {
@@ -263,9 +261,9 @@ KERNEL(concat)
 KERNEL(slice)
 {
     const int64_t column = in->attr.column, all = in->src_cols[0];
-    by_rows(cx, in->rows, in->cols, column % 4 == 0 && all % 4 == 0 && in->cols % 4 == 0,
-            columns_map{in->out, in->src[0] + column, NULL, in->cols, in->cols, 0, 0,
-                        all - in->cols});
+    by_rows(
+        cx, in->rows, in->cols, column % 4 == 0 && all % 4 == 0 && in->cols % 4 == 0,
+        columns_map{in->out, in->src[0] + column, NULL, in->cols, in->cols, 0, 0, all - in->cols});
 }
 
 KERNEL(pad)
@@ -326,11 +324,10 @@ struct unary_grad_map {
     }
 };
 
-#define UNARY(name)                                                                     \
-    KERNEL(name)                                                                        \
-    {                                                                                   \
-        flat(cx, elements(in),                                                          \
-             unary_map{in->op, in->out, in->src[0], in->attr.a, in->attr.b});           \
+#define UNARY(name)                                                                             \
+    KERNEL(name)                                                                                \
+    {                                                                                           \
+        flat(cx, elements(in), unary_map{in->op, in->out, in->src[0], in->attr.a, in->attr.b}); \
     }
 UNARY(relu)
 UNARY(leaky_relu)

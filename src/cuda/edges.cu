@@ -1,5 +1,5 @@
-/* What goes over all entries of a row: softmax and its gradient, sums, shares of what is nearest, and
- * DropEdge. A warp has a row of the pattern, a block's warps share its hubs. */
+/* What goes over all entries of a row: softmax and its gradient, sums, shares of what is nearest,
+ * and DropEdge. A warp has a row of the pattern, a block's warps share its hubs. */
 #include "cuda/patterns.cuh"
 
 int64_t scratch_edges(const struct instr *in)
@@ -242,10 +242,9 @@ static __global__ void __launch_bounds__(THREADS) edge_scale_kernel(struct edge_
 KERNEL(edge_drop)
 {
     const struct csr *a = in->attr.csr;
-    const struct edge_drop d = {in->out,        (float *)scratch_of(in), a->start,
-                                in->attr.number, a->col,                 a->val,
-                                a->rows,         in->attr.a,             in->attr.stream,
-                                cx->step};
+    const struct edge_drop d = {
+        in->out,    (float *)scratch_of(in), a->start, in->attr.number, a->col, a->val, a->rows,
+        in->attr.a, in->attr.stream,         cx->step};
     if (a->rows == 0)
         return;
     launch(cx, edge_drop_kernel, row_blocks(a->rows), THREADS, d);

@@ -28,8 +28,8 @@ __device__ inline void load_tile(float (&tile)[DEPTH][ROWS + 1], const float *x,
         const int at = i * BLOCK + (int)threadIdx.x;
         const int r = ALONG ? at / DEPTH : at % ROWS, d = ALONG ? at % DEPTH : at / ROWS;
         const bool inside = row + r < rows && depth + d < depth_end;
-        const int64_t offset = ALONG ? (row + r) * stride + depth + d
-                                     : (depth + d) * stride + row + r;
+        const int64_t offset =
+            ALONG ? (row + r) * stride + depth + d : (depth + d) * stride + row + r;
         tile[d][r] = inside ? x[offset] : 0;
     }
 }
@@ -46,7 +46,7 @@ __device__ inline void add_parts(const struct gemm &g, int64_t e, unsigned split
 
 /* BM × BN tiles, DEPTH of the inner dimension at a time, TM × TN results a thread. */
 template <int BM, int BN, int DEPTH, int TM, int TN, bool TA, bool TB>
-__global__ void __launch_bounds__(BM / TM *BN / TN) gemm_kernel(struct gemm g)
+__global__ void __launch_bounds__(BM / TM * BN / TN) gemm_kernel(struct gemm g)
 {
     enum { BLOCK = BM / TM * BN / TN, ACROSS = BN / TN };
     __shared__ float a[DEPTH][BM + 1], b[DEPTH][BN + 1];
@@ -181,8 +181,8 @@ static void library_product(const struct instr *in, const struct cuda_context *c
     const float one = 1, zero = 0;
     const cublasOperation_t a = in->attr.transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
                             b = in->attr.other_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-    cublasSgemm_64(cx->blas, b, a, in->cols, in->rows, inner(in), &one, in->src[1],
-                   in->src_cols[1], in->src[0], in->src_cols[0], &zero, in->out, in->cols);
+    cublasSgemm_64(cx->blas, b, a, in->cols, in->rows, inner(in), &one, in->src[1], in->src_cols[1],
+                   in->src[0], in->src_cols[0], &zero, in->out, in->cols);
 }
 
 KERNEL(matmul)
@@ -197,8 +197,9 @@ KERNEL(matmul)
     const int64_t splits = splits_for(&t, in->rows, in->cols, inner(in));
     const int64_t chunk = ceil_div(ceil_div(inner(in), splits), t.depth) * t.depth;
     const bool apart = splits > 1 && in->rows * in->cols > 2048;
-    const struct gemm g = {in->out,   in->src[0], in->src[1],               in->rows, in->cols,
-                           inner(in), chunk,      (float *)scratch_of(in), apart,    counters_of(in)};
+    const struct gemm g = {in->out,  in->src[0],     in->src[1], in->rows,
+                           in->cols, inner(in),      chunk,      (float *)scratch_of(in),
+                           apart,    counters_of(in)};
     if (t.m == 128)
         launch_tiles<128, 8, 32, 1, 8>(in, cx, g, splits);
     else if (t.m == 64)

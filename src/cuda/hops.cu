@@ -1,7 +1,7 @@
 /*
  * Two-hop sets of all nodes, mapped to references and pooled: a block takes a node all the way, in
- * memory of its own, and no set is ever kept. Members are found in the order in which src/match/walk.h
- * finds them, so that a set that has to be sampled is sampled to the same members.
+ * memory of its own, and no set is ever kept. Members are found in the order in which
+ * src/match/walk.h finds them, so that a set that has to be sampled is sampled to the same members.
  */
 #include "cuda/transport.cuh"
 
@@ -155,9 +155,8 @@ __device__ static int64_t walk_all(const struct hops &a, const struct walk &w, i
     __syncthreads();
     for (int64_t j = 1 + warp; j < direct; j += SET_WARPS) {
         int64_t at = w.before[j];
-        each_kept(a, w.found[j], [&](int32_t v) {
-            put(w.found, at, v, v >= 0 && w.mark[v] == (int)j);
-        });
+        each_kept(a, w.found[j],
+                  [&](int32_t v) { put(w.found, at, v, v >= 0 && w.mark[v] == (int)j); });
     }
     __syncthreads();
     const int64_t count = shared[1];

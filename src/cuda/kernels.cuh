@@ -11,8 +11,8 @@
  *   - seed and step number: read on the card, from *cx->step.
  *   - numbers in arrays whose addresses stay, `start` of a matrix that changes among them: launches
  *     are sized by rows and by the instruction's shape, which are fixed, and walk start[] on the
- *     card, so nnz may differ from that of the mirror. Where nnz chose a launch's size it only chose
- *     a speed.
+ *     card, so nnz may differ from that of the mirror. Where nnz chose a launch's size it only
+ * chose a speed.
  *   - addresses, or whether an array is there at all: capture again.
  * An index never changes its length.
  *
@@ -33,9 +33,9 @@ struct tail;
 struct cuda_context {
     cudaStream_t stream;
     const struct step *step; /* on the card: this step's seed and number */
-    cublasHandle_t blas;     /* on that stream, with a workspace of its own, host pointers, no TF32 */
-    bool early;              /* kernels may be put on the card before the one ahead has ended: true
-                                where all that runs on the stream are these kernels and cuBLAS */
+    cublasHandle_t blas; /* on that stream, with a workspace of its own, host pointers, no TF32 */
+    bool early;          /* kernels may be put on the card before the one ahead has ended: true
+                            where all that runs on the stream are these kernels and cuBLAS */
     const struct tail *tail; /* what its kernel does with each row's result; NULL: nothing more */
 };
 
@@ -58,7 +58,8 @@ void chain_launch(const struct instr *instr, int32_t instrs, const int32_t *chai
  * as large as the largest. Aligned to 256 bytes; zeroed once, before the first run. */
 size_t cuda_scratch_bytes(const struct instr *in);
 
-/* Whether an instruction calls cuBLAS, which takes its time to open: only then is cx->blas there. */
+/* Whether an instruction calls cuBLAS, which takes its time to open: only then is cx->blas there.
+ */
 bool cuda_calls_blas(const struct instr *in);
 
 #endif

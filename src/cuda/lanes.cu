@@ -5,14 +5,14 @@
  * own, in which it runs beside the next step, whose optimiser waits for it.
  *
  * An instruction waits for those ahead of it that write what it reads or writes, or read what it
- * writes; values share memory in large programs, so that may be one that has nothing else to do with
- * it. It goes on in the lane of one of them, and waits for the others by name, where nobody whom it
- * waits for has done so already.
+ * writes; values share memory in large programs, so that may be one that has nothing else to do
+ * with it. It goes on in the lane of one of them, and waits for the others by name, where nobody
+ * whom it waits for has done so already.
  *
- * A kernel that only follows the one ahead in its lane is on the card before that has ended; one that
- * waits for another lane is not. So the longest way through a step is to stay in one lane: of all that
- * wait for an instruction, its heir, from which it is farthest to the end of the step, goes on in its
- * lane, and the others go elsewhere.
+ * A kernel that only follows the one ahead in its lane is on the card before that has ended; one
+ * that waits for another lane is not. So the longest way through a step is to stay in one lane: of
+ * all that wait for an instruction, its heir, from which it is farthest to the end of the step,
+ * goes on in its lane, and the others go elsewhere.
  *
  * Ahead of it are those before it in its step and those from itself on in the step before. Farther
  * back nobody need look: every instruction writes something, and so waits for its own last run.
@@ -54,8 +54,8 @@ static bool chain_depends(const struct lanes *l, int32_t at, int32_t ahead)
 {
     const struct planned *plan = l->plan;
     for (int32_t i = at; i < plan->instrs && i < at + CHAIN_REACH; i++)
-        for (int32_t k = ahead;
-             l->chain_of[i] == at && k < plan->instrs && k < ahead + CHAIN_REACH; k++)
+        for (int32_t k = ahead; l->chain_of[i] == at && k < plan->instrs && k < ahead + CHAIN_REACH;
+             k++)
             if (l->chain_of[k] == ahead && depends(&plan->instr[i], &plan->instr[k]))
                 return true;
     return false;
@@ -96,8 +96,8 @@ static bool meet(const struct lanes *l, int32_t a, int32_t b)
     return l->meets[(int64_t)a * l->plan->instrs + b];
 }
 
-/* The longest ways from a step's beginning to the end of each instruction, and from its beginning to
- * the step's end. */
+/* The longest ways from a step's beginning to the end of each instruction, and from its beginning
+ * to the step's end. */
 static void find_ways(struct lanes *l)
 {
     const int32_t count = l->plan->instrs;
@@ -134,8 +134,8 @@ static int32_t heir_of(const struct lanes *l, int32_t at, int32_t end)
 }
 
 /* How well a lane suits: the heir of its last takes it, of several the one that ends last; else one
- * that no heir will come for, best that of somebody whom `at` waits for anyway; else any. Within each
- * class the one that has rested longest. */
+ * that no heir will come for, best that of somebody whom `at` waits for anyway; else any. Within
+ * each class the one that has rested longest. */
 enum suit { TAKEN, RESTING, FOLLOWING, INHERITED };
 
 static enum suit suit_of(const struct lanes *l, int32_t at, int lane, int32_t end)
@@ -190,10 +190,10 @@ void lanes_plan(struct lanes *l)
         if (!runs(l, i))
             continue;
         if (!keeps_to_main(&l->plan->instr[i]))
-            l->of[i].lane =
-                behind ? choose_lane(l, i, BEHIND, LANES, count)
-                       : choose_lane(l, i, 0, small ? BEHIND : 2,
-                                     small && optimiser < count ? optimiser + 1 : count);
+            l->of[i].lane = behind
+                                ? choose_lane(l, i, BEHIND, LANES, count)
+                                : choose_lane(l, i, 0, small ? BEHIND : 2,
+                                              small && optimiser < count ? optimiser + 1 : count);
         l->tail[l->of[i].lane] = i;
     }
 }

@@ -18,9 +18,9 @@ struct lane_plan {
 struct lanes {
     const struct planned *plan;
     const int32_t *chain_of;
-    struct lane_plan *of;  /* (instrs) */
-    bool *meets;           /* (instrs, instrs) whether two must keep their order */
-    int64_t tail[LANES];   /* the last run of each, or -1 */
+    struct lane_plan *of; /* (instrs) */
+    bool *meets;          /* (instrs, instrs) whether two must keep their order */
+    int64_t tail[LANES];  /* the last run of each, or -1 */
 };
 
 /* How many lanes a program has, whose numbers may be any up to LANES. */
@@ -29,8 +29,8 @@ int lanes_of(const struct planned *plan);
 /* Chooses the lanes; of and meets have room. */
 void lanes_plan(struct lanes *l);
 
-/* Before the first of some steps, then for every instruction of every step, in order: wait[k] is the
- * run of lane k that it waits for, or -1. */
+/* Before the first of some steps, then for every instruction of every step, in order: wait[k] is
+ * the run of lane k that it waits for, or -1. */
 void lanes_begin(struct lanes *l);
 void lanes_next(struct lanes *l, int64_t wait[LANES], int64_t step, int32_t at);
 

@@ -38,17 +38,16 @@ static consm_status send(struct card *card, void **out, struct room *room, const
     *out = NULL;
     if (from) {
         TRY(room_fit(card, room, bytes, moved));
-        TRY(card_check(card,
-                       cudaMemcpyAsync(room->data, from, bytes, cudaMemcpyHostToDevice,
-                                       card->stream),
-                       "sending data"));
+        TRY(card_check(
+            card, cudaMemcpyAsync(room->data, from, bytes, cudaMemcpyHostToDevice, card->stream),
+            "sending data"));
         *out = room->data;
     }
     *moved = *moved || *out != before;
 done:
     return st;
 }
-#define SEND(field, which, from, count)                                                       \
+#define SEND(field, which, from, count) \
     TRY(send(card, (void **)&(field), &(which), from, (size_t)(count) * sizeof *(from), moved))
 
 /* ---- matrices ---- */

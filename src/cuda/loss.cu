@@ -133,11 +133,11 @@ KERNEL(nll)
     const int shift = in->src_cols[0] <= 16 ? 0 : shift_for(in->src_cols[0], 5);
     const int64_t wanted = ceil_div(index->count, TOTAL_THREADS >> shift), most = TOTAL_MOST;
     const int64_t blocks = wanted < 1 ? 1 : wanted < most ? wanted : most;
-    launch(cx, nll_kernel, (unsigned)blocks, TOTAL_THREADS,
-           labelled{in->out, in->src[0], in->attr.weight, index->row, in->attr.label,
-                    in->src_cols[0]},
-           index->count, ceil_div(index->count, blocks), (double *)scratch_of(in), counters_of(in),
-           shift);
+    launch(
+        cx, nll_kernel, (unsigned)blocks, TOTAL_THREADS,
+        labelled{in->out, in->src[0], in->attr.weight, index->row, in->attr.label, in->src_cols[0]},
+        index->count, ceil_div(index->count, blocks), (double *)scratch_of(in), counters_of(in),
+        shift);
 }
 
 /* Σ w, for the gradient */
@@ -266,16 +266,16 @@ template <class LOSS> struct loss_slope {
     }
 };
 
-#define WEIGHTED(name)                                                                            \
-    KERNEL(name)                                                                                  \
-    {                                                                                             \
-        total<double>(in, cx, in->src_rows[0] * in->src_cols[0],                                  \
-                      loss_term<name##_loss>{in->out, in->src[0], in->src[1], in->src[2]});       \
-    }                                                                                             \
-    KERNEL(name##_grad)                                                                           \
-    {                                                                                             \
-        flat(cx, in->rows *in->cols,                                                              \
-             loss_slope<name##_loss>{in->out, in->src[0], in->src[1], in->src[2], in->src[3]});   \
+#define WEIGHTED(name)                                                                          \
+    KERNEL(name)                                                                                \
+    {                                                                                           \
+        total<double>(in, cx, in->src_rows[0] * in->src_cols[0],                                \
+                      loss_term<name##_loss>{in->out, in->src[0], in->src[1], in->src[2]});     \
+    }                                                                                           \
+    KERNEL(name##_grad)                                                                         \
+    {                                                                                           \
+        flat(cx, in->rows * in->cols,                                                           \
+             loss_slope<name##_loss>{in->out, in->src[0], in->src[1], in->src[2], in->src[3]}); \
     }
 
 WEIGHTED(bce)

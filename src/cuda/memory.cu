@@ -104,7 +104,7 @@ void cuda_release(struct backend *b, struct memory *memory)
 }
 
 consm_status cuda_upload(struct backend *b, struct memory *to, size_t at, const void *from,
-                                size_t bytes)
+                         size_t bytes)
 {
     consm_status st = CONSM_OK;
     struct card *card = card_of(b);
@@ -117,7 +117,7 @@ done:
 
 /* The one place that waits. */
 consm_status cuda_download(struct backend *b, void *to, const struct memory *from, size_t at,
-                                  size_t bytes)
+                           size_t bytes)
 {
     consm_status st = CONSM_OK;
     struct card *card = card_of(b);

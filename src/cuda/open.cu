@@ -1,4 +1,5 @@
-/* A card as a backend: opening it and closing it, with its streams, its pool of memory and cuBLAS. */
+/* A card as a backend: opening it and closing it, with its streams, its pool of memory and cuBLAS.
+ */
 #include "cuda/backend.cuh"
 
 #include <stdio.h>
@@ -45,7 +46,7 @@ static const struct backend_kind cuda_kind = {
     .discard = cuda_discard,
     .close = cuda_close,
     .apart = APART_BYTES,
-    .composes = 0, /* the steps of a walk are one kernel already */
+    .composes = 0,   /* the steps of a walk are one kernel already */
     .reuses = false, /* its evaluation runs beside the next step */
     .room = cuda_room,
 };
@@ -90,15 +91,18 @@ static consm_status find_card(const struct plugin_services *host, int number)
     int count = 0;
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error == cudaErrorInsufficientDriver || error == cudaErrorInitializationError)
-        return host->fail(CONSM_ENOTFOUND,
-                          "no device cuda: this machine has no NVIDIA driver that is recent enough");
+        return host->fail(
+            CONSM_ENOTFOUND,
+            "no device cuda: this machine has no NVIDIA driver that is recent enough");
     if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0))
         return host->fail(CONSM_ENOTFOUND, "no device cuda: this machine has no NVIDIA card");
     if (error != cudaSuccess)
         return host->fail(CONSM_ENOTFOUND, "no device cuda: %s", cudaGetErrorString(error));
     if (number >= count)
-        return host->fail(CONSM_ENOTFOUND, "no device cuda:%d: this machine has %d card%s, from "
-                          "cuda:0", number, count, count == 1 ? "" : "s");
+        return host->fail(CONSM_ENOTFOUND,
+                          "no device cuda:%d: this machine has %d card%s, from "
+                          "cuda:0",
+                          number, count, count == 1 ? "" : "s");
     return CONSM_OK;
 }
 

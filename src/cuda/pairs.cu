@@ -41,8 +41,8 @@ static __global__ void __launch_bounds__(THREADS) pair_cosine_kernel(struct pair
     const float *x = a.x + (int64_t)a.left[me.row] * a.cols;
     const float *y = a.x + (int64_t)a.right[me.row] * a.cols;
     const float dot = lanes_dot(x, y, a.cols, me.lane, me.lanes);
-    const float both = inverse_length(x, a.cols, me.lane, me.lanes) *
-                       inverse_length(y, a.cols, me.lane, me.lanes);
+    const float both =
+        inverse_length(x, a.cols, me.lane, me.lanes) * inverse_length(y, a.cols, me.lane, me.lanes);
     if (me.exists && me.lane == 0 && !a.g)
         a.out[me.row] = dot * both;
     if (me.exists && me.lane == 0 && a.g) {

@@ -6,9 +6,9 @@
 
 /* ---- entry by entry ------------------------------------------------------ */
 
-/* A block has WARPS rows. Each is a warp's where all are short; else the block's entries are divided
- * evenly among its warps, wherever rows begin and end, so that a hub does not leave seven warps
- * waiting for one. */
+/* A block has WARPS rows. Each is a warp's where all are short; else the block's entries are
+ * divided evenly among its warps, wherever rows begin and end, so that a hub does not leave seven
+ * warps waiting for one. */
 enum { SHORT = 128 }; /* entries */
 
 /* The entries of this block's rows: those of row first+i are start[i] … start[i+1]-1. */
@@ -77,12 +77,12 @@ static inline dim3 row_blocks(int64_t rows)
  * pieces in their order. So sums are the same whoever that is.
  *
  * Nobody plans this: row r has as many warps more as there are multiples of 2^shift among
- * start[r]+1 … start[r+1]. There are `slots` of them in front of the rows' own warps; the s-th looks
- * for the row of entry s·2^shift - 1. Where the pattern has grown so that there are more multiples,
- * shift is larger.
+ * start[r]+1 … start[r+1]. There are `slots` of them in front of the rows' own warps; the s-th
+ * looks for the row of entry s·2^shift - 1. Where the pattern has grown so that there are more
+ * multiples, shift is larger.
  */
 struct cut {
-    int shift;         /* at least */
+    int shift; /* at least */
     int64_t slots;
     uint32_t *arrived; /* (turns, slots+1), zero between kernels */
     uint32_t *put;     /* (turns, 2·slots+1, words of a thing, WARP) */

@@ -116,8 +116,7 @@ __global__ void __launch_bounds__(TOTAL_THREADS)
     total_kernel(F f, int64_t count, int64_t chunk, T *partial, uint32_t *counter)
 {
     begin();
-    const int64_t first = blockIdx.x * chunk,
-                  last = first + chunk < count ? first + chunk : count;
+    const int64_t first = blockIdx.x * chunk, last = first + chunk < count ? first + chunk : count;
     T sum = T(0);
 #pragma unroll 4
     for (int64_t e = first + threadIdx.x; e < last; e += TOTAL_THREADS)

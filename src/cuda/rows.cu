@@ -138,7 +138,8 @@ struct row_items {
     int64_t rows, cols;
 };
 
-static __global__ void __launch_bounds__(THREADS) row_normalize_kernel(struct row_items a, int shift)
+static __global__ void __launch_bounds__(THREADS)
+    row_normalize_kernel(struct row_items a, int shift)
 {
     begin();
     const struct row_lane me = row_lane(a.rows, shift);

@@ -1,5 +1,5 @@
-/* Sparse products, and what is computed entry by entry: within a row of the pattern lanes stand over
- * (entry, head) as they lie in memory. Sums over the entries of a row are in edges.cu. */
+/* Sparse products, and what is computed entry by entry: within a row of the pattern lanes stand
+ * over (entry, head) as they lie in memory. Sums over the entries of a row are in edges.cu. */
 #include "cuda/spmm.cuh"
 
 int64_t scratch_sparse(const struct instr *in)

@@ -1,7 +1,8 @@
 /* Leading singular values and vectors of a sparse matrix with learned values, by subspace iteration
- * with a Rayleigh-Ritz step, in double precision: one kernel whose blocks wait for each other, since
- * how many turns it takes is known on the card only. Rows of the tall matrices belong to threads;
- * what is summed over rows goes through one number a block, which all add up in the same order. */
+ * with a Rayleigh-Ritz step, in double precision: one kernel whose blocks wait for each other,
+ * since how many turns it takes is known on the card only. Rows of the tall matrices belong to
+ * threads; what is summed over rows goes through one number a block, which all add up in the same
+ * order. */
 #include "cuda/patterns.cuh"
 
 #include <cooperative_groups.h>

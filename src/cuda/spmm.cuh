@@ -8,7 +8,8 @@
 /* y(rows, width) = end(A x(cols, width)), the matrix as src/cpu/simd.h sees it: entry k of a row is
  * 1 (val NULL), val[k] or val[entry[k]]; with heads, val (nnz, heads) holds one for each piece of
  * width/heads columns. A finished sum s becomes
- *   drop(relu(scale·s + add_scale·add + bias)),  with mean: s divided by the row's entries first. */
+ *   drop(relu(scale·s + add_scale·add + bias)),  with mean: s divided by the row's entries first.
+ */
 struct spmm {
     float *y;
     const float *x;

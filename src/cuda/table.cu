@@ -16,9 +16,9 @@ const cuda_kernel cuda_kernels[OP_COUNT] = {
 size_t cuda_scratch_bytes(const struct instr *in)
 {
     const int64_t need[] = {
-        scratch_dense(in),  scratch_gemm(in),   scratch_rows(in),     scratch_pairs(in),
-        scratch_norm(in),   scratch_loss(in),   scratch_sparse(in),   scratch_edges(in),
-        scratch_attend(in), scratch_heads(in),  scratch_spectral(in), scratch_keep(in),
+        scratch_dense(in),  scratch_gemm(in),      scratch_rows(in),           scratch_pairs(in),
+        scratch_norm(in),   scratch_loss(in),      scratch_sparse(in),         scratch_edges(in),
+        scratch_attend(in), scratch_heads(in),     scratch_spectral(in),       scratch_keep(in),
         scratch_hops(in),   scratch_transport(in), scratch_attend_columns(in),
     };
     int64_t most = -1;

@@ -172,7 +172,8 @@ __device__ inline float tail_element(const struct tail_op &t, const float *x, co
         return sum;
     }
     case OP_UNARY_GRAD:
-        return x[c] * unary_slope(t.function, slope_takes_input(t.function) ? y[c] : z[c], t.a, t.b);
+        return x[c] *
+               unary_slope(t.function, slope_takes_input(t.function) ? y[c] : z[c], t.a, t.b);
     default: return unary_value(t.op, x[c], t.a, t.b);
     }
 }
@@ -185,8 +186,7 @@ __device__ inline void tail_row(const struct tail_op &t, int64_t r)
     case OP_HEAD_DOT: tail_head_dot(t, r); break;
     case OP_ATTEND_ROWS: tail_attend_rows(t, r); break;
     default: {
-        const float *x =
-            tail_source(t, 0, r, t.op == OP_HEAD_SPREAD ? t.heads : t.cols);
+        const float *x = tail_source(t, 0, r, t.op == OP_HEAD_SPREAD ? t.heads : t.cols);
         const float *y = tail_source(t, 1, r, t.cols);
         const float *z = tail_source(t, 2, r, t.cols);
         for (int c = threadIdx.x % WARP; c < t.cols; c += WARP)

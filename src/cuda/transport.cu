@@ -23,8 +23,8 @@ KERNEL(distances)
             distance_map{in->out, in->src[0], in->src[1], in->cols, in->src_cols[0]});
 }
 
-/* A set is `heads` rows with the same columns; before it lie `heads` times the entries of those before
- * it, so that a place among single entries is one among all, divided. */
+/* A set is `heads` rows with the same columns; before it lie `heads` times the entries of those
+ * before it, so that a place among single entries is one among all, divided. */
 struct sets {
     float *out;
     const float *cost, *w;
@@ -32,7 +32,7 @@ struct sets {
     const int32_t *col;
     int64_t heads;
     struct route route;
-    double *plan, *fixed;               /* (entries and another / heads of them), (sets, set_fixed) */
+    double *plan, *fixed; /* (entries and another / heads of them), (sets, set_fixed) */
     int32_t *point, *place, *reference; /* (entries / heads): of a set's members, of its entries */
 };
 

@@ -1,13 +1,15 @@
 /*
- * Transport of one set of points to c references by one block, in double precision, with everything it
- * needs in memory of its own. The state is one potential f per reference; columns are normalised exactly:
+ * Transport of one set of points to c references by one block, in double precision, with everything
+ * it needs in memory of its own. The state is one potential f per reference; columns are normalised
+ * exactly:
  *
- *     P_kl = softmax_k((f_k - cost_kl) / ε) / size                                     (Eq. sinkhorn)
+ *     P_kl = softmax_k((f_k - cost_kl) / ε) / size                                     (Eq.
+ * sinkhorn)
  *
- * A pass makes P for the present f and adds its rows up. Sinkhorn's update and Newton's on f, shortened
- * until the dual rises, follow as in src/ot/sinkhorn.c, and a small ε is approached through larger ones.
- * Each set starts from nothing: to wait for a set that stands for all would take longer than a few
- * passes more.
+ * A pass makes P for the present f and adds its rows up. Sinkhorn's update and Newton's on f,
+ * shortened until the dual rises, follow as in src/ot/sinkhorn.c, and a small ε is approached
+ * through larger ones. Each set starts from nothing: to wait for a set that stands for all would
+ * take longer than a few passes more.
  */
 #ifndef CUDA_TRANSPORT_CUH
 #define CUDA_TRANSPORT_CUH
@@ -22,12 +24,12 @@ struct set {
     int64_t c, size;
     const int32_t *point; /* (size) */
     const float *cost;    /* (points there are, c) */
-    double *plan;         /* (c + 1, size) P·size, and below it ε log Σ_k exp((f_k - cost_kl) / ε) */
-    double *f;            /* (c) potentials */
-    double *row;          /* (c + 1) Σ_l of plan; after set_assign() how many points go to each */
-    double *old, *step;   /* (c) of Newton's */
-    double *hessian;      /* (c, c); none above NEWTON_REFERENCES */
-    int32_t *reference;   /* (size) */
+    double *plan; /* (c + 1, size) P·size, and below it ε log Σ_k exp((f_k - cost_kl) / ε) */
+    double *f;    /* (c) potentials */
+    double *row;  /* (c + 1) Σ_l of plan; after set_assign() how many points go to each */
+    double *old, *step; /* (c) of Newton's */
+    double *hessian;    /* (c, c); none above NEWTON_REFERENCES */
+    int32_t *reference; /* (size) */
 };
 
 /* Doubles of a set that do not depend on its size. */
@@ -143,8 +145,8 @@ __device__ static bool set_matrix(const struct set &s, int lane)
     return largest > 0;
 }
 
-/* step = matrix⁻¹·step by elimination, by one warp, each lane some rows. It is positive, so that pivots
- * may be taken as they come; false where rounding says otherwise. */
+/* step = matrix⁻¹·step by elimination, by one warp, each lane some rows. It is positive, so that
+ * pivots may be taken as they come; false where rounding says otherwise. */
 __device__ static bool set_eliminate(const struct set &s, int lane)
 {
     double *h = s.hessian, *x = s.step;
@@ -178,8 +180,8 @@ __device__ static double set_move(const struct set &s, double t, double epsilon)
     return set_pass(s, epsilon);
 }
 
-/* Newton's step, no farther than 10 ε and shortened until the error shrinks or the dual rises; where
- * none helps f is as it was. True: the error shrank. */
+/* Newton's step, no farther than 10 ε and shortened until the error shrinks or the dual rises;
+ * where none helps f is as it was. True: the error shrank. */
 __device__ __attribute__((noinline)) static bool set_newton(const struct set &s, double epsilon,
                                                             double &error)
 {
@@ -256,7 +258,8 @@ __device__ static float set_range(const struct set &s)
     return range;
 }
 
-__device__ static void set_solve(const struct set &s, double epsilon, double tolerance, int64_t most)
+__device__ static void set_solve(const struct set &s, double epsilon, double tolerance,
+                                 int64_t most)
 {
     for (int64_t k = threadIdx.x; k < s.c; k += SET_THREADS)
         s.f[k] = 0;
@@ -276,7 +279,8 @@ __device__ static void set_assign(const struct set &s, bool nearest)
         const double *plan = s.plan + l;
         int64_t best = 0;
         for (int64_t k = 1; k < s.c; k++)
-            if (nearest ? cost[k] < cost[best] : plan[k * s.size] > plan[best * s.size] * (1 + 1e-6))
+            if (nearest ? cost[k] < cost[best]
+                        : plan[k * s.size] > plan[best * s.size] * (1 + 1e-6))
                 best = k;
         s.reference[l] = (int32_t)best;
     }

@@ -1,24 +1,25 @@
 /*
- * A walk of several steps over one small matrix, Z_k = a·S·Z_k-1 + b·Y, as one kernel (APPNP, and its
- * way back). As kernels of their own such steps take a few microseconds each, most of it waiting: a
- * step cannot begin before the last row of the one before is there. But columns do not need each
- * other, from the first step to the last. So a block takes one column, which fits its memory, and goes
- * the whole way without hearing of the others.
+ * A walk of several steps over one small matrix, Z_k = a·S·Z_k-1 + b·Y, as one kernel (APPNP, and
+ * its way back). As kernels of their own such steps take a few microseconds each, most of it
+ * waiting: a step cannot begin before the last row of the one before is there. But columns do not
+ * need each other, from the first step to the last. So a block takes one column, which fits its
+ * memory, and goes the whole way without hearing of the others.
  *
  * The entries of the matrix are divided evenly among the block's threads, whose registers they stay
- * in; a thread adds what it has of each row. Then a row's thread adds the pieces that others have of
- * it, in their order. What is summed in which order depends on the pattern alone.
+ * in; a thread adds what it has of each row. Then a row's thread adds the pieces that others have
+ * of it, in their order. What is summed in which order depends on the pattern alone.
  *
- * Steps on the way write nothing to the card's memory: a walk is joined only where nobody reads them.
+ * Steps on the way write nothing to the card's memory: a walk is joined only where nobody reads
+ * them.
  */
 #include "cuda/spans.cuh"
 #include "cuda/walk.cuh"
 
 enum {
-    CREW = 1024,            /* threads of a block */
-    ROWS_EACH = 4,          /* of a thread */
+    CREW = 1024,   /* threads of a block */
+    ROWS_EACH = 4, /* of a thread */
     ROWS_MOST = CREW * ROWS_EACH,
-    ENTRIES_MOST = 16,      /* of a thread */
+    ENTRIES_MOST = 16,               /* of a thread */
     ROW_LONGEST = 64 * ENTRIES_MOST, /* one thread adds its pieces */
     WIDTH_MOST = 64,
 };
@@ -92,7 +93,8 @@ int walk_find(const struct planned *plan, const int32_t *chain_of, int32_t first
     step[0] = first;
     if (!may_begin(&plan->instr[first]))
         return 0;
-    for (int32_t i = first + 1; i < plan->instrs && i < first + CHAIN_REACH && steps < WALK_MOST; i++)
+    for (int32_t i = first + 1; i < plan->instrs && i < first + CHAIN_REACH && steps < WALK_MOST;
+         i++)
         if (chain_of[i] == i && is_next(&plan->instr[step[steps - 1]], &plan->instr[i])) {
             if (!passes_by(plan, step[steps - 1], i) || !may_come_ahead(plan, first, i))
                 break;
@@ -174,9 +176,12 @@ template <class T> struct alignas(4 * sizeof(T)) four {
 
 /* Numbers from … from+3 of an array that ends with number end-1. */
 template <class T>
-__device__ inline struct four<T> read_four(const T *array, int32_t from, int32_t end, T other)
-{
-    struct four<T> x = {{other, other, other, other}};
+__device__ inline struct four<T> read_four(const T *array, int32_t from, int32_t end, T other) {
+    struct four<T> x = {
+        {
+            other, other, other, other
+        }
+    };
     if (array && from + 4 <= end)
         return *(const struct four<T> *)(array + from);
     for (int i = 0; array && i < 4 && from + i < end; i++)
@@ -310,9 +315,8 @@ bool walk_launch(const struct instr *instr, int32_t instrs, const int32_t *chain
     if (steps == 1)
         return false;
     const struct csr *s = pattern(in);
-    const struct walk a = {last->out,    in->src[0],   in->src[1],      s->start,
-                           s->col,       s->val,       (int)s->rows,    (int)in->cols,
-                           steps,        in->attr.a,   in->attr.b};
+    const struct walk a = {last->out,    in->src[0],    in->src[1], s->start,   s->col,    s->val,
+                           (int)s->rows, (int)in->cols, steps,      in->attr.a, in->attr.b};
     const int64_t each = ceil_div(in->attr.csr->nnz, CREW);
     const dim3 grid((unsigned)in->cols);
     if (each <= 4)
