@@ -10,7 +10,16 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef RENAME_EXCHANGE /* musl has the system call, but no function for it */
+#define RENAME_EXCHANGE (1u << 1)
+static int renameat2(int from_at, const char *from, int to_at, const char *to, unsigned how)
+{
+    return (int)syscall(SYS_renameat2, from_at, from, to_at, to, how);
+}
+#endif
 
 consm_status folder_lock(int *lock, const char *path)
 {

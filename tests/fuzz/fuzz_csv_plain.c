@@ -8,8 +8,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct dataset *d;
     parts_split(&p, data, size);
     if (p.file[0].data && dataset_new(&d, "fuzz") >= 0) {
-        (void)plain_read(
-            d, &(struct plain_files){p.file[0], p.file[1], p.file[2], p.file[3], p.file[4]});
+        (void)plain_read(d, &(struct plain_files){.edges = p.file[0],
+                                                  .nodes = p.file[1],
+                                                  .labels = p.file[2],
+                                                  .features = p.file[3],
+                                                  .about = p.file[4]});
         dataset_free(d);
     }
     parts_free(&p);
