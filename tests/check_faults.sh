@@ -63,7 +63,9 @@ for entry in "${commands[@]}"; do
                 fault "consm $command, $kind $n: $file is broken: $(head -c 200 "$work/why")"
             opened=$now
         done
+        # shellcheck disable=SC1083,SC2093 # closes the input of the coprocess "served"
         exec {served[1]}>&-
+        # shellcheck disable=SC2154
         wait "$served_PID" 2> /dev/null
         [ "$n" -gt 1 ] || [ "$kind" != memory ] || fault "consm $command: no fault happened"
     done

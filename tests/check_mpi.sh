@@ -244,7 +244,7 @@ END
 grep -q '^rank 1: consm train: ' "$work/out" || fault "a rank without data: $(cat "$work/out")"
 
 # Rank 1 is killed: the job ends, and another number of ranks goes on from the checkpoint to the same bits.
-long=(train csbm:nodes=400 --model gcn --epochs $epochs --quiet)
+long=(train csbm:nodes=400 --model gcn --epochs "$epochs" --quiet)
 "$consm" "${long[@]}" -o "$work/whole" > /dev/null || fault "the long run"
 "${mpi[@]}" -n 4 bash "$work/kill.sh" "$work/broken" "$consm" "${long[@]}" -o "$work/broken" --checkpoint-every $((epochs / 8)) > "$work/out" 2>&1 &&
     fault "a killed rank was not missed"

@@ -54,7 +54,8 @@ assert consm.ot.emd2(None, None, np.ones((2, 2))) == 1
 assert not {"scipy", "pandas"} & set(sys.modules)
 PYTHON
 beside_numpy() { # PYTHON: its environment is made once, the wheel is put into it anew
-    local there=$home/empty-$("$1" -c 'import sys; print(sys.implementation.cache_tag + sys.abiflags)')
+    local there
+    there=$home/empty-$("$1" -c 'import sys; print(sys.implementation.cache_tag + sys.abiflags)')
     [ -x "$there/bin/python" ] || "$1" -m venv --without-pip "$there" > "$home/venv.log" 2>&1 ||
         { echo "SKIPPED: $1: $(tail -1 "$home/venv.log")"; return; }
     quiet_pip "$tools" --python "$there/bin/python" install --no-compile --only-binary=:all: numpy ||

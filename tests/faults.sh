@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # consm is the sourcing script's
 # What the checks of the command share (sourced, not run): $work, a folder that goes away at the end;
 # faults that are counted, so that one run shows all of them; the verdict.
 work=$(mktemp -d)

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# The scripts of `make test` where things are missing: without git (an unpacked tarball, a bare machine) they find the same
+# files; what is not installed is left out in one line; and the format of CUDA files and tables is checked.
+# usage: check_scripts.sh PATH-TO-consm
+set -uo pipefail
+consm=$1
+# shellcheck source=tests/faults.sh
+. "$(dirname "$0")/faults.sh"
+
+# A tree of a few files, without .git, and a PATH on which only what is named can be found.
+tree=$work/tree
+mkdir -p "$tree/scripts" "$tree/src/cuda" "$tree/cli" "$tree/build/release" "$work/bin"
+cp scripts/files scripts/format scripts/lint scripts/tidy "$tree/scripts/"
+cp .clang-format .shellcheckrc "$tree/"
+cp src/cuda/*.cu "$tree/src/cuda/"
+printf '/* One. */\nint one(void);\n' > "$tree/src/one.c"
+printf 'ROW(one)\n' > "$tree/src/rows.def"
+printf 'int  built ;\n' > "$tree/build/release/built.c"
+for tool in bash env sed grep find sort xargs dirname printf; do ln -s "$(command -v $tool)" "$work/bin/$tool"; done
+bare() { (cd "$tree" && PATH=$work/bin "$@") > "$work/out" 2>&1; }
+
+bare scripts/files 'src/*.c' '*.def' || fault "files: $(cat "$work/out")"
+[ "$(cat "$work/out")" = "$(printf 'src/one.c\nsrc/rows.def')" ] || fault "files without git: $(cat "$work/out")"
+if [ -e .git ] && command -v git > /dev/null; then
+    scripts/files 'src/*.def' 'src/*.cuh' > "$work/known"
+    git ls-files 'src/*.def' 'src/*.cuh' | diff - "$work/known" || fault "files with git"
+fi
+bare scripts/format --check || fault "format without clang-format: $(cat "$work/out")"
+[ "$(grep -c '^SKIPPED: formatting' "$work/out")" = 1 ] && [ "$(wc -l < "$work/out")" = 1 ] ||
+    fault "format without clang-format said: $(cat "$work/out")"
+bare scripts/lint || fault "lint without linters: $(cat "$work/out")"
+[ "$(grep -c '^SKIPPED: ' "$work/out")" = 2 ] || fault "lint without linters said: $(cat "$work/out")"
+printf 'ROW(\tone)\n' > "$tree/src/rows.def"
+bare scripts/format --check && fault "a tab in a table was taken"
+printf 'ROW(one)\n' > "$tree/src/rows.def"
+
+for name in clang-format-14 clang-format; do
+    command -v $name > /dev/null && [ ! -e "$work/bin/clang-format" ] && ln -s "$(command -v $name)" "$work/bin/clang-format"
+done
+if bare scripts/format --check && grep -q SKIPPED "$work/out"; then
+    cat "$work/out"
+else
+    [ ! -s "$work/out" ] || fault "format: $(head -5 "$work/out")"
+    printf 'int  two ;\n' > "$tree/src/cuda/two.cu"
+    bare scripts/format --check && fault "a CUDA file that is not formatted was taken"
+fi
+
+scripts/bootstrap nonsense > "$work/out" 2>&1 && fault "bootstrap takes any word"
+grep -q '^usage: scripts/bootstrap' "$work/out" || fault "bootstrap nonsense: $(cat "$work/out")"
+# What the tests need is in bootstrap's list.
+for package in git file dpkg-dev libopenmpi-dev libmetis-dev shellcheck; do
+    grep -qw -- "$package" scripts/bootstrap || fault "bootstrap does not install $package"
+done
+verdict
