@@ -1,11 +1,11 @@
-# Five words over CMake. Everything else: cmake --list-presets.
+# Short names for common tasks. Everything else: cmake --list-presets.
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 BUILD = cmake --preset $(1) > build/$(1).configure.log || { cat build/$(1).configure.log; exit 1; }; \
         cmake --build --preset $(1) -j $(JOBS) -- --quiet
 
-.PHONY: all demo test bench fuzz install
+.PHONY: all demo test bench fuzz install dist
 all:
 	@scripts/bootstrap build
 	@mkdir -p build
@@ -27,3 +27,6 @@ fuzz:
 
 install: all
 	@cmake --install build/release --prefix $(PREFIX)
+
+dist:
+	@scripts/dist

@@ -6,8 +6,8 @@ if(NOT CONSM_SANITIZE)
     install(FILES ${CMAKE_BINARY_DIR}/libconsm.a DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 install(FILES include/consm.h include/consm_ot.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md LICENSE CHANGELOG.md SECURITY.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # Manual pages and completion come from the command's own tables.
 file(GLOB verb_sources RELATIVE ${CMAKE_SOURCE_DIR}/cli ${CMAKE_SOURCE_DIR}/cli/cmd_*.c)

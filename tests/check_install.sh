@@ -29,6 +29,10 @@ for file in man/man1/consm.1 man/man1/consm-train.1 bash-completion/completions/
     [ -s "$prefix/share/$file" ] || fault "no share/$file"
 done
 
+for file in README.md CITATION.cff docs/api.md docs/tutorial.md examples/train_csv.c; do
+    [ -s "$prefix/share/doc/consm/$file" ] || fault "no share/doc/consm/$file"
+done
+
 # ---- names ----------------------------------------------------------------------------------------
 nm -D --defined-only "$libdir/libconsm.so" | awk '{ print $3 }' > "$work/shared"
 grep -vE '^(consm_[a-z0-9_]+@@CONSM_0\.1|CONSM_0\.1)$' "$work/shared" && fault "foreign names in libconsm.so"

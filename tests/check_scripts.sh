@@ -45,6 +45,23 @@ else
     bare scripts/format --check && fault "a CUDA file that is not formatted was taken"
 fi
 
+# The tarball: the same bytes twice, under the version of the header, which CITATION.cff has too.
+version=$("$consm" --version | sed 's/consm //')
+grep -qx "version: $version" CITATION.cff || fault "CITATION.cff has another version than $version"
+if [ -e .git ] && command -v git > /dev/null; then
+    for try in a b; do scripts/dist "$work/$try" > "$work/out" 2>&1 || fault "dist: $(cat "$work/out")"; done
+    cmp "$work/a/consm-$version.tar.gz" "$work/b/consm-$version.tar.gz" || fault "dist: not the same bytes twice"
+    mkdir "$work/unpacked"
+    tar xzf "$work/a/consm-$version.tar.gz" -C "$work/unpacked" || fault "dist: no tarball of $version"
+    (cd "$work/unpacked/consm-$version" && GIT_CEILING_DIRECTORIES=$work scripts/check-includes &&
+        cmake -S . -B build -DCONSM_CORE_ONLY=ON) > "$work/out" 2>&1 || fault "the tarball: $(tail -5 "$work/out")"
+    (cd "$work/unpacked/consm-$version" && scripts/files '*.c' | wc -l) > "$work/count"
+    [ "$(cat "$work/count")" = "$(git ls-tree -r --name-only HEAD | grep -c '\.c$')" ] ||
+        fault "the tarball has $(cat "$work/count") C files"
+else
+    echo "SKIPPED: the tarball is made from a clone of git"
+fi
+
 scripts/bootstrap nonsense > "$work/out" 2>&1 && fault "bootstrap takes any word"
 grep -q '^usage: scripts/bootstrap' "$work/out" || fault "bootstrap nonsense: $(cat "$work/out")"
 # What the tests need is in bootstrap's list.
