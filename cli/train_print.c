@@ -89,6 +89,20 @@ static void print_ensembles(const struct training *t)
            (double)members / (double)t->runs);
 }
 
+/* The candidate backbones of a ConSM run, the chosen one first, and how far each came. */
+static json_t *candidates_of(const struct train_result *r)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < r->candidates; i++) {
+        const struct train_candidate *c = &r->candidate[i];
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:I, s:o}", "backbone", c->model, "settings",
+                                        c->settings, "updates", (json_int_t)c->updates, "val_score",
+                                        c->val < 0 ? json_null() : json_real(c->val)));
+    }
+    return list;
+}
+
 void train_print_run(const struct training *t, const struct train_result *r)
 {
     if (t->quiet && !t->json)
@@ -124,6 +138,8 @@ void train_print_run(const struct training *t, const struct train_result *r)
             json_pack("{s:o, s:o, s:o, s:b}", "learned_auc", figure(r->match.learned_auc),
                       "held_auc", figure(r->match.held_auc), "known_auc",
                       figure(r->match.known_auc), "at_chance", (int)r->match.at_chance));
+    if (r->candidates > 0)
+        json_object_set_new(line, "candidates", candidates_of(r));
     if (t->made) {
         const struct ensemble_facts *e = &t->made[r - t->result];
         json_object_set_new(line, "ensemble",

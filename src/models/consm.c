@@ -27,7 +27,9 @@ const struct model_def model_consm = {
     .name = "consm",
     .title = "Confidence-based subgraph matching with a GNN",
     .paper = "Choi et al., CIKM 2022",
-    .knobs = "profile backbone zeta rounds round_patience warmup gnn_steps lambda attract guesses "
+    .knobs = "profile backbone zeta rounds round_patience warmup stretch search gnn_steps lambda "
+             "attract "
+             "guesses "
              "grow grow_confidence "
              "lambda_per alpha_lu "
              "coefficients alpha_uu distance messages match_steps match_update match_pairs "

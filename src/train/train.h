@@ -74,6 +74,14 @@ struct match_quality {
     bool at_chance; /* about held-out pairs: trust leaves it out */
 };
 
+/* How far a candidate backbone came while ConSM chose: its updates and its best validation then. */
+struct train_candidate {
+    const char *model, *settings; /* of the program, for ever */
+    int64_t updates;
+    double val; /* -1: its loss became infinite */
+};
+enum { TRAIN_MOST_CANDIDATES = 32 };
+
 /* What a run says of itself. Accuracies are fractions; times are medians per epoch. */
 struct train_result {
     uint64_t seed;
@@ -86,6 +94,8 @@ struct train_result {
     char device[16];            /* what it ran on: cpu, cuda:0 */
     struct match_quality match; /* of ConSM; else zero */
     double sent;                /* bytes that ranks sent each other, an epoch; 0: one process */
+    int candidates;             /* that ConSM chose its backbone from, the chosen one first */
+    struct train_candidate candidate[TRAIN_MOST_CANDIDATES];
 };
 
 /* Records and compiles the model's programs and draws its parameters. The problem and the

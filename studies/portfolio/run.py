@@ -24,9 +24,8 @@ import numpy as np  # noqa: E402
 import consm  # noqa: E402
 from consm import _run  # noqa: E402
 from space import configurations  # noqa: E402
-from tasks import Task, open_graph, roles, tasks  # noqa: E402
+from tasks import LOOKS, Task, open_graph, roles, tasks  # noqa: E402
 
-LOOKS = (5, 10, 20, 30, 45, 60, 80, 100, 130, 160, 200, 250, 300, 400, 500, 650, 800, 1000)
 FIGURES = ("accuracy", "macro_f1", "balanced_accuracy", "roc_auc", "nll", "average_precision")
 
 

@@ -24,6 +24,9 @@ GENERATED = tuple(
 
 LARGE = ("coauthor_phy", "blogcatalog", "amazon_photo", "pubmed_meta_0.2")  # three regimes are enough
 
+# Updates after which a run's best validation so far is written down.
+LOOKS = (5, 10, 20, 30, 45, 60, 80, 100, 130, 160, 200, 250, 300, 400, 500, 650, 800, 1000)
+
 # Labels that train and validate. A whole number counts nodes of each class (train) or all nodes
 # (validate); a fraction is a share of all nodes that may have a role.
 REGIMES = {

@@ -5,130 +5,24 @@
 #include "train/consm/consm.h"
 
 #include "base/clock.h"
-#include "base/log.h"
+#include <math.h>
 
-/* The plain choices (feature normalisation, weight decay, dropout, keeping a node's own embedding
- * apart) are open to the same selection as the models. Learning rates are those that reach a
- * model's best within the warm-up; the authors' are often too short for it. Long steps with much
- * dropout suit GCN, DropEdge and H2GCN where edges lie; so do GAT's, which drops as many edges as
- * its authors, but fewer embeddings. GRAND is as its authors set it for Cora but for its steps; the
- * wide GCN with layer norm follows Luo et al. (2024); a GCN that sees half of the edges at a time
- * validates better where many of them lie, and so does one held down by weight decay. */
-static const struct candidate {
-    enum config_backbone backbone;
-    enum config_normalize_features normalize_features;
-    double lr, weight_decay, dropout, input_dropout, attention_dropout;
-    int64_t reach, layers, hidden, hops;
-    enum config_norm norm;
-} candidates[] = {
-    {BACKBONE_GCN, FEATURES_NONE, 0.05, 5e-4, 0.8, 0.5, 0.5, 2, 2, 64, 10, NORM_NONE},
-    {BACKBONE_GCN, FEATURES_ROW, 0.01, 5e-4, 0.5, 0.5, 0.5, 2, 2, 64, 10, NORM_NONE},
-    {BACKBONE_APPNP, FEATURES_ROW, 0.01, 5e-4, 0.8, 0.8, 0.5, 2, 2, 64, 10, NORM_NONE},
-    {BACKBONE_H2GCN, FEATURES_ROW, 0.1, 2e-3, 0.3, 0, 0.5, 1, 1, 64, 10, NORM_NONE},
-    {BACKBONE_GCNII, FEATURES_NONE, 0.005, 5e-4, 0.5, 0, 0.5, 2, 2, 64, 10, NORM_NONE},
-    {BACKBONE_GAT, FEATURES_NONE, 0.02, 5e-4, 0.4, 0, 0.6, 2, 2, 64, 10, NORM_NONE},
-    {BACKBONE_GCN, FEATURES_NONE, 0.005, 5e-4, 0.5, 0, 0.5, 2, 2, 256, 10, NORM_LAYER},
-    {BACKBONE_DROPEDGE, FEATURES_NONE, 0.05, 5e-4, 0.8, 0, 0.5, 2, 2, 64, 10, NORM_NONE},
-    {BACKBONE_GRAND, FEATURES_ROW, 0.03, 5e-4, 0.5, 0.5, 0.5, 2, 2, 32, 8, NORM_NONE},
-    {BACKBONE_GCN, FEATURES_NONE, 0.005, 5e-3, 0.8, 0, 0.5, 2, 2, 64, 10, NORM_NONE},
-};
-enum { CANDIDATES = sizeof candidates / sizeof *candidates };
-
-/* Where the run is judged by how it ranks or by what it says of a rare class, the mean loss is
- * almost all of the others: decay and dropout, which suit even classes, then leave of the rare
- * one's small gradient nothing. Half of these do (almost) without them and take longer steps; an
- * MLP is among them, because edges may say nothing of such a class. */
-static const struct candidate rare_candidates[] = {
-    {BACKBONE_GCN, FEATURES_NONE, 0.03, 0, 0, 0, 0, 2, 2, 64, 10, NORM_NONE},
-    {BACKBONE_GAT, FEATURES_NONE, 0.02, 5e-5, 0.2, 0, 0.2, 2, 2, 64, 10, NORM_NONE},
-    {BACKBONE_H2GCN, FEATURES_NONE, 0.03, 0, 0, 0, 0, 2, 2, 64, 10, NORM_NONE},
-    {BACKBONE_MLP, FEATURES_NONE, 0.03, 0, 0, 0, 0, 2, 2, 64, 10, NORM_NONE},
-    {BACKBONE_GCN, FEATURES_NONE, 0.005, 5e-4, 0.5, 0, 0.5, 2, 2, 64, 10, NORM_NONE},
-    {BACKBONE_MLP, FEATURES_NONE, 0.01, 5e-4, 0.5, 0, 0.5, 2, 2, 64, 10, NORM_NONE},
-    {BACKBONE_GAT, FEATURES_NONE, 0.005, 5e-4, 0.6, 0, 0.6, 2, 2, 64, 10, NORM_NONE},
-    {BACKBONE_GIN, FEATURES_NONE, 0.03, 0, 0, 0, 0, 2, 2, 64, 10, NORM_NONE},
-};
-enum { RARE_CANDIDATES = sizeof rare_candidates / sizeof *rare_candidates };
-_Static_assert((int)RARE_CANDIDATES <= (int)CANDIDATES, "there is room for the larger list");
-
-/* Accuracy is chosen by among even classes; what else a run goes by, it goes by for a rare one. */
-static bool is_rare(const struct config *c)
-{
-    return c->metric != METRIC_ACCURACY && c->metric != METRIC_AUTO;
-}
-
-/* GRAND propagates `samples` augmentations over `hops` hops, and a wide GCN four times the columns:
- * on a graph with more entries than this they would take longer than all others together. */
-enum { COSTLY_ENTRIES = 500000 };
-
-/* The rungs: at tenths of the warm-up so many stay. The first, at five updates, is for the clock:
- * it tells what each costs before a person is told how long all will take. The next is at 60 of 200
- * updates: slow starters (dropout of 0.8) are last at 30. What finds a rare class finds it late, at
- * a third of the way it is often still last. An ensemble takes one more on to the end: it is glad
- * of variety. */
+/* The rungs: after a share of the whole length, and so many updates at least, so many candidates
+ * stay. The first, at five updates, is for the clock: it tells what each costs before a person is
+ * told how long all will take. Those that stay after the third are trained whole. Learned offline
+ * (studies/portfolio): giving up 8 of 16 at a fifth and 4 more at two fifths costs a tenth of a
+ * point; shorter rungs cost more, brackets that spare slow starters gained nothing. Half as many
+ * stay where a person asked for a quick search or the graph is large. */
 enum { RUNGS = 5, OFFERED = 4 };
-struct rung {
-    int64_t tenths, stay;
-};
-static const struct rung even_rungs[RUNGS] = {{0, CANDIDATES}, {3, 3}, {6, 2}, {9, 1}, {10, 1}};
-static const struct rung rare_rungs[RUNGS] = {{0, CANDIDATES}, {6, 3}, {8, 2}, {9, 1}, {10, 1}};
+static const struct {
+    double share;
+    int64_t least, stay;
+} rungs[RUNGS] = {{0, 5, CONSM_CANDIDATES}, {0.2, 60, 8}, {0.4, 120, 4}, {1, 1, 1}, {1, 1, 1}};
 
-/* Before the last rung validation is looked at every so many updates only: it costs almost as much
+/* Validation is looked at every so many updates only, until the last tenth: it costs almost as much
  * as an update, and the best come late. A given backbone's warm-up does the same, so that naming
  * what was chosen repeats a run to the bit. */
 enum { LOOK_EVERY = 5 };
-
-static const struct rung *rungs_of(const struct config *c)
-{
-    return is_rare(c) ? rare_rungs : even_rungs;
-}
-
-/* The parameters that a candidate brings. */
-static const int brought[] = {
-    CONFIG_ROW_lr,
-    CONFIG_ROW_weight_decay,
-    CONFIG_ROW_dropout,
-    CONFIG_ROW_reach,
-    CONFIG_ROW_input_dropout,
-    CONFIG_ROW_attention_dropout,
-    CONFIG_ROW_layers,
-    CONFIG_ROW_hidden,
-    CONFIG_ROW_hops,
-    CONFIG_ROW_norm,
-    CONFIG_ROW_normalize_features,
-};
-
-bool consm_candidate_brings(int row)
-{
-    for (size_t i = 0; i < sizeof brought / sizeof *brought; i++)
-        if (brought[i] == row)
-            return true;
-    return false;
-}
-
-/* given (CONFIG_ROWS) tells which parameters a person set: they hold for every candidate. NULL:
- * none. */
-static void apply(struct config *c, const struct candidate *candidate, const bool *given)
-{
-    const struct config before = *c;
-    c->backbone = candidate->backbone;
-    if (c->normalize_features != FEATURES_STANDARD) /* the user's word about the columns */
-        c->normalize_features = candidate->normalize_features;
-    c->lr = candidate->lr;
-    c->weight_decay = candidate->weight_decay;
-    c->dropout = candidate->dropout;
-    c->input_dropout = candidate->input_dropout;
-    c->attention_dropout = candidate->attention_dropout;
-    c->reach = candidate->reach;
-    c->layers = candidate->layers;
-    c->hidden = candidate->hidden;
-    c->hops = candidate->hops;
-    c->norm = candidate->norm;
-    for (size_t i = 0; given && i < sizeof brought / sizeof *brought; i++)
-        if (given[brought[i]] && !(brought[i] == CONFIG_ROW_normalize_features &&
-                                   before.normalize_features == FEATURES_AUTO))
-            config_copy(c, &before, brought[i]);
-}
 
 /* A candidate has the warm-up's number of updates, and one at least. */
 static int64_t trial_epochs(const struct config *c)
@@ -139,33 +33,47 @@ static int64_t trial_epochs(const struct config *c)
 
 static int64_t rung_epochs(const struct config *c, int r)
 {
-    const struct rung *rung = rungs_of(c);
-    int64_t whole = trial_epochs(c), part = whole * rung[r ? r : 1].tenths / 10;
-    part = r == 0 && part > LOOK_EVERY ? LOOK_EVERY : part;
-    return part > 0 ? part : 1;
+    int64_t whole = trial_epochs(c), part = (int64_t)(rungs[r].share * (double)whole);
+    part = part > rungs[r].least ? part : rungs[r].least;
+    return part < whole ? part : whole;
+}
+
+static int64_t rung_stay(const struct session *s, int r)
+{
+    bool quick =
+        s->options.config.search == SEARCH_QUICK || s->problem->graph->nnz > CONSM_MILLION_ENTRIES;
+    return quick && r > 0 ? (rungs[r].stay + 1) / 2 : rungs[r].stay;
+}
+
+/* A candidate that has found nothing better for a quarter of the whole length, and 100 updates at
+ * least, is at its best; so is a given backbone's warm-up. */
+bool consm_idle(const struct config *c, const struct learner *l)
+{
+    int64_t patience = trial_epochs(c) / 4;
+    return l->best_step > 0 && l->steps - l->best_step >= (patience > 100 ? patience : 100);
 }
 
 bool consm_looks(const struct config *c, int64_t update)
 {
-    return update % LOOK_EVERY == 0 || update > rung_epochs(c, RUNGS - 2) ||
-           update == trial_epochs(c);
+    int64_t whole = trial_epochs(c);
+    return update % LOOK_EVERY == 0 || update > whole - whole / 10 || update == whole;
 }
 
 /* How many configurations there are to choose from; 0 when all is given. */
 static int64_t choices(const struct config *c)
 {
     if (c->backbone == BACKBONE_AUTO)
-        return is_rare(c) ? RARE_CANDIDATES : CANDIDATES;
+        return c->search == SEARCH_QUICK ? CONSM_CANDIDATES / 2 : CONSM_CANDIDATES;
     return c->normalize_features == FEATURES_AUTO ? 2 : 0;
 }
 
 /* The i-th of them: a candidate, or the given backbone on features as they are, then row by row. */
-static void choose(struct config *c, int64_t i, const bool *given)
+static consm_status choose(struct config *c, int64_t i, const bool *given)
 {
     if (c->backbone == BACKBONE_AUTO)
-        apply(c, is_rare(c) ? &rare_candidates[i] : &candidates[i], given);
-    else
-        c->normalize_features = i == 0 ? FEATURES_NONE : FEATURES_ROW;
+        return consm_apply_candidate(c, i, given);
+    c->normalize_features = i == 0 ? FEATURES_NONE : FEATURES_ROW;
+    return CONSM_OK;
 }
 
 /* ---- one candidate ------------------------------------------------------- */
@@ -176,6 +84,7 @@ struct trial {
     int64_t number; /* of the candidate */
     struct snapshot at;
     double val, loss; /* the best so far, -1: none; loss is 0 unless ties on validation go by it */
+    bool diverged;    /* its loss became infinite: it takes no further part */
     struct outlook_candidate course;
 };
 
@@ -190,15 +99,13 @@ struct field {
 static double share_of(const struct field *f)
 {
     const struct config *c = &f->s->options.config;
-    const struct rung *rung = rungs_of(c);
     struct consm *own = f->s->own;
-    struct outlook_candidate course[CANDIDATES];
+    struct outlook_candidate course[CONSM_CANDIDATES];
     struct outlook_rung way[RUNGS];
     for (int64_t i = 0; i < f->count; i++)
         course[i] = f->trial[i].course;
     for (int r = 0; r < RUNGS; r++)
-        way[r] =
-            (struct outlook_rung){rung_epochs(c, r), r == RUNGS - 1 ? 1 : LOOK_EVERY, rung[r].stay};
+        way[r] = (struct outlook_rung){rung_epochs(c, r), LOOK_EVERY, rung_stay(f->s, r)};
     double left = outlook_choice(course, f->count, way, RUNGS);
     outlook_choose(&own->outlook, course, f->count);
     left += consm_after_choice(&own->outlook, c);
@@ -216,7 +123,7 @@ static consm_status open_trial(struct session **out, struct session *s, const st
         .seed = s->options.seed, .config = s->options.config, .positive = s->options.positive};
     options.config.epochs = trial_epochs(&s->options.config);
     options.config.time_budget = 0; /* one clock for all */
-    choose(&options.config, t->number, s->options.given);
+    TRY(choose(&options.config, t->number, s->options.given));
     TRY(model_find(&options.model, config_names_backbone[options.config.backbone]));
     TRY(session_new(&trial, s->problem, &options, s->backend));
     TRY(snapshot_put(&t->at, &trial->learner));
@@ -234,7 +141,8 @@ static consm_status go_on(struct field *f, struct trial *t, struct session *tria
     struct session *s = f->s;
     struct progress heard = {.seed = s->options.seed};
     bool late = session_late(s) && trial->learner.steps > 0, first = true;
-    while (trial->learner.steps < until && !late) {
+    while (trial->learner.steps < until && !late &&
+           !consm_idle(&s->options.config, &trial->learner)) {
         double since = clock_seconds();
         TRY(session_step(trial, &heard.loss));
         double stepped = clock_seconds();
@@ -260,7 +168,14 @@ static consm_status climb(struct field *f, struct trial *t, int r)
     consm_status st = CONSM_OK;
     struct session *s = f->s, *trial = NULL;
     TRY(open_trial(&trial, s, t));
-    TRY(go_on(f, t, trial, rung_epochs(&s->options.config, r)));
+    st = go_on(f, t, trial, rung_epochs(&s->options.config, r));
+    if (st == CONSM_ENUMERIC && f->count > 1) { /* long steps do not suit every graph */
+        t->diverged = true;
+        t->val = -1;
+        st = CONSM_OK;
+        goto done;
+    }
+    TRY(st);
     t->val = trial->learner.best;
     t->loss = trial->learner.best_loss;
     TRY(snapshot_take(&t->at, &trial->learner));
@@ -299,7 +214,8 @@ static consm_status climb_all(struct field *f, int r)
 {
     consm_status st = CONSM_OK;
     for (int64_t i = 0; i < f->count && (i == 0 || !session_late(f->s)); i++)
-        TRY(climb(f, &f->trial[i], r));
+        if (!f->trial[i].diverged)
+            TRY(climb(f, &f->trial[i], r));
     order(f->trial, f->count);
 done:
     return st;
@@ -315,7 +231,7 @@ static consm_status offer_best(struct field *f)
     TRY(climb_all(f, 0));
     TRY(climb_all(f, 1));
     f->count = f->count < OFFERED ? f->count : OFFERED;
-    for (int64_t i = 0; i < f->count; i++) {
+    for (int64_t i = 0; i < f->count && !trial[i].diverged; i++) {
         TRY(open_trial(&whole, s, &trial[i]));
         TRY(go_on(f, &trial[i], whole, trial_epochs(&s->options.config)));
         trial[i].val = whole->learner.best;
@@ -336,52 +252,75 @@ done:
 static consm_status halve(struct field *f)
 {
     consm_status st = CONSM_OK;
-    const struct rung *rung = rungs_of(&f->s->options.config);
     for (int r = 0; r < RUNGS - 1; r++) {
         TRY(climb_all(f, r));
-        f->count = f->count < rung[r].stay ? f->count : rung[r].stay;
+        int64_t stay = rung_stay(f->s, r);
+        f->count = f->count < stay ? f->count : stay;
     }
     TRY(climb(f, &f->trial[0], RUNGS - 1));
 done:
     return st;
 }
 
-/* GAT divides a layer's width among its heads; a width that was given may not allow it. */
-static bool possible(const struct session *s, int64_t i)
+/* The candidates that the graph and what a person set allow. */
+static int64_t enter(struct trial *trial, const struct session *s)
 {
-    struct config c = s->options.config;
-    choose(&c, i, s->options.given);
-    return s->options.config.backbone != BACKBONE_AUTO || c.backbone != BACKBONE_GAT ||
-           c.layers < 2 || c.hidden % c.heads == 0;
+    const struct config *c = &s->options.config;
+    bool list = c->backbone == BACKBONE_AUTO;
+    int64_t count = 0, all = choices(c);
+    for (int64_t i = 0; i < all; i++)
+        if (!list || consm_candidate_fits(s, i))
+            trial[count++] = (struct trial){.number = i, .val = -1};
+    return count;
 }
 
-static bool affordable(const struct session *s, int64_t i)
+/* Writes down how far everybody came. Those that stayed longer come first, as the rungs left them.
+ */
+static void note_standing(struct session *s, const struct trial *trial, int64_t count)
 {
-    bool costly = s->options.config.backbone == BACKBONE_AUTO && !is_rare(&s->options.config) &&
-                  (candidates[i].backbone == BACKBONE_GRAND || candidates[i].hidden > 64);
-    return !costly || s->problem->graph->nnz <= COSTLY_ENTRIES;
+    struct consm *own = s->own;
+    for (int64_t i = 0; i < count; i++) {
+        struct config c = s->options.config;
+        if (choose(&c, trial[i].number, NULL) == CONSM_OK)
+            own->candidate[own->candidates++] = (struct train_candidate){
+                config_names_backbone[c.backbone], consm_candidate_settings(trial[i].number),
+                trial[i].course.done, trial[i].val};
+    }
+}
+
+/* Many labels take longer to learn than 20 a class: the warm-up grows with the root of their
+ * number, up to five times. */
+void consm_settle_length(struct session *s)
+{
+    struct config *c = &s->options.config;
+    const bool *given = s->options.given;
+    double stretch = sqrt(consm_labels_a_class(s->problem) / 20);
+    stretch = stretch > 5 ? 5 : stretch < 1 ? 1 : stretch;
+    if ((given && given[CONFIG_ROW_warmup]) || c->round_patience == 0)
+        stretch = 1;
+    c->stretch = isnan(c->stretch) ? stretch : c->stretch;
+    c->warmup = (int64_t)((double)c->warmup * c->stretch + 0.5);
+    c->stretch = 1;
 }
 
 consm_status consm_choose_backbone(struct session *s)
 {
     consm_status st = CONSM_OK;
-    struct trial trial[CANDIDATES] = {0};
-    int64_t count = 0, all = choices(&s->options.config), impossible = 0;
-    for (int64_t i = 0; i < all; i++) {
-        impossible += !possible(s, i);
-        if (affordable(s, i) && possible(s, i))
-            trial[count++] = (struct trial){.number = i, .val = -1};
-    }
-    if (impossible)
-        log_warn("--backbone auto leaves GAT out: --hidden %lld is not a multiple of --heads %lld",
-                 (long long)s->options.config.hidden, (long long)s->options.config.heads);
-    if (count == 0)
+    struct trial trial[CONSM_CANDIDATES] = {0};
+    struct field field = {s, trial, enter(trial, s)};
+    int64_t entered = field.count;
+    if (choices(&s->options.config) > 0 && field.count == 0)
+        return status_fail(CONSM_EINVAL, "no candidate backbone allows these parameters; name one "
+                                         "with --backbone");
+    if (field.count == 0)
         return CONSM_OK;
-    struct field field = {s, trial, count};
+    bool list = s->options.config.backbone == BACKBONE_AUTO;
     TRY(s->options.offer ? offer_best(&field) : halve(&field));
-    choose(&s->options.config, trial[0].number, s->options.given);
+    if (list)
+        note_standing(s, trial, entered);
+    TRY(choose(&s->options.config, trial[0].number, s->options.given));
 done:
-    for (int64_t i = 0; i < CANDIDATES; i++)
+    for (int64_t i = 0; i < CONSM_CANDIDATES; i++)
         snapshot_free(&trial[i].at);
     return st;
 }

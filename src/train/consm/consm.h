@@ -51,6 +51,8 @@ struct consm {
     struct edges *edges;
     int32_t *train;         /* the labelled nodes */
     struct session *winner; /* the chosen backbone as it was tried, until the GNN takes it over */
+    int candidates;         /* that took part in the choice, the chosen one first */
+    struct train_candidate candidate[TRAIN_MOST_CANDIDATES];
     struct snapshot fork, way[CONSM_ARMS]; /* where arms part, and how far each came */
     struct matcher *matcher;
     double zeta;
@@ -190,12 +192,43 @@ consm_status consm_open_matcher(struct session *s);
 /* Fills the session's configuration with the backbone, or the features of a given one, that
  * validate best; does nothing where neither is auto. */
 consm_status consm_choose_backbone(struct session *s);
+
+/* ---- portfolio.c: the candidates ---- */
+
+enum {
+    CONSM_CANDIDATES = 0
+#define CANDIDATE(model, settings) +1
+#include "train/consm/portfolio.def"
+#undef CANDIDATE
+};
+
 /* Whether a candidate backbone brings its own value of a parameter (CONFIG_ROW_…) that nobody gave.
  */
 bool consm_candidate_brings(int row);
 
-/* Whether validation is looked at after that update of the warm-up. */
+/* Makes a configuration that of a candidate. given (CONFIG_ROWS) tells which parameters a person
+ * set: they hold for every candidate. NULL: none. */
+consm_status consm_apply_candidate(struct config *c, int64_t number, const bool *given);
+
+/* What a candidate is, for people. */
+const char *consm_candidate_settings(int64_t number);
+
+/* Whether the graph, its features and what a person set allow a candidate. */
+bool consm_candidate_fits(const struct session *s, int64_t number);
+
+/* Training labels, on average over the classes. */
+double consm_labels_a_class(const struct problem *p);
+
+/* On graphs with more entries a choice takes half as many candidates on. */
+#define CONSM_MILLION_ENTRIES 1000000
+
+/* Whether validation is looked at after that update of the warm-up, and whether the warm-up is over
+ * because nothing better was found for long. */
 bool consm_looks(const struct config *c, int64_t update);
+bool consm_idle(const struct config *c, const struct learner *l);
+
+/* Gives the warm-up its length: as configured, times what the number of labels asks for. */
+void consm_settle_length(struct session *s);
 
 /* Goes on where the chosen candidate is. */
 consm_status consm_take_over(struct session *s);

@@ -94,6 +94,7 @@ static consm_status consm_open(struct session *s)
     own->zeta = isnan(s->options.config.zeta) ? consm_estimate_zeta(own->edges, s->problem)
                                               : s->options.config.zeta;
     s->options.config.zeta = own->zeta;
+    consm_settle_length(s);
     TRY(consm_choose_backbone(s));
     TRY(consm_open_guesses(s));
     TRY(consm_open_messages(s));
@@ -236,7 +237,8 @@ static consm_status update_gnn(struct session *s, struct progress *progress)
     consm_status st = CONSM_OK;
     struct consm_place *at = &((struct consm *)s->own)->place;
     bool late = session_late(s) && at->updates > 0, first = true;
-    while (at->left > 0 && at->updates < s->options.config.epochs && !late && !gives_up(s)) {
+    while (at->left > 0 && at->updates < s->options.config.epochs && !late && !gives_up(s) &&
+           !(at->round == 0 && consm_idle(&s->options.config, &s->learner))) {
         if (at->round > 0)
             session_promise(s, certain(s));
         at->updates++;
@@ -300,7 +302,7 @@ static consm_status begin(struct session *s, struct consm_place *at, struct prog
     TRY(consm_take_over(s));
     *at = (struct consm_place){.begun = 1,
                                .updates = s->learner.steps,
-                               .left = c->warmup - s->learner.steps,
+                               .left = taken ? 0 : c->warmup - s->learner.steps,
                                .prune_by = c->prune_by};
     if (c->prune_by == PRUNE_BY_AUTO)
         at->prune_by = PRUNE_BY_NONE;
@@ -358,6 +360,8 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
     result->epochs = at->updates;
     result->loss = progress.loss;
     result->match = at->quality;
+    result->candidates = own->candidates;
+    memcpy(result->candidate, own->candidate, sizeof result->candidate);
     s->options.config.prune_by = consm_prune_by(s);
     consm_settle_arm(s);
     TRY(session_keep_trust(s));

@@ -1,0 +1,174 @@
+/* ConSM's candidate backbones: a table that was learned over many graphs and label counts
+ * (studies/portfolio), what a candidate does to a configuration, and which of them a graph allows.
+ */
+#include "train/consm/consm.h"
+
+#include <string.h>
+
+static const struct {
+    enum config_backbone backbone;
+    const char *settings; /* "lr=0.01 hidden=64": what differs from the model's own defaults */
+} candidates[] = {
+#define CANDIDATE(model, settings) {BACKBONE_##model, settings},
+#include "train/consm/portfolio.def"
+#undef CANDIDATE
+};
+_Static_assert(sizeof candidates / sizeof *candidates == CONSM_CANDIDATES, "one table");
+_Static_assert((int)CONSM_CANDIDATES <= (int)TRAIN_MOST_CANDIDATES, "results have room for all");
+
+const char *consm_candidate_settings(int64_t number)
+{
+    return candidates[number].settings;
+}
+
+/* The parameters that a candidate brings: its model's own, and how it learns. */
+static const int brought[] = {
+    CONFIG_ROW_lr,
+    CONFIG_ROW_weight_decay,
+    CONFIG_ROW_dropout,
+    CONFIG_ROW_input_dropout,
+    CONFIG_ROW_attention_dropout,
+    CONFIG_ROW_edge_dropout,
+    CONFIG_ROW_node_dropout,
+    CONFIG_ROW_layers,
+    CONFIG_ROW_hidden,
+    CONFIG_ROW_heads,
+    CONFIG_ROW_residual,
+    CONFIG_ROW_norm,
+    CONFIG_ROW_hops,
+    CONFIG_ROW_alpha,
+    CONFIG_ROW_theta,
+    CONFIG_ROW_eps,
+    CONFIG_ROW_reach,
+    CONFIG_ROW_samples,
+    CONFIG_ROW_consistency,
+    CONFIG_ROW_sharpening,
+    CONFIG_ROW_normalize_features,
+};
+enum { BROUGHT = sizeof brought / sizeof *brought };
+
+bool consm_candidate_brings(int row)
+{
+    for (int i = 0; i < BROUGHT; i++)
+        if (brought[i] == row)
+            return true;
+    return false;
+}
+
+/* Sets "name=value name=value …". */
+static consm_status set_all(struct config *c, const char *settings)
+{
+    consm_status st = CONSM_OK;
+    while (*settings) {
+        char word[64];
+        size_t length = strcspn(settings, " ");
+        if (length >= sizeof word)
+            return status_fail(CONSM_EINVAL, "portfolio: \"%s\" is too long", settings);
+        memcpy(word, settings, length);
+        word[length] = '\0';
+        char *value = strchr(word, '=');
+        if (!value)
+            return status_fail(CONSM_EINVAL, "portfolio: \"%s\": expected name=value", word);
+        *value++ = '\0';
+        TRY(config_set(c, word, value));
+        settings += length + (settings[length] == ' ');
+    }
+done:
+    return st;
+}
+
+/* Whether a parameter stays as it is: a person set it, or its columns have no common scale. */
+static bool holds(int row, const struct config *before, const bool *given)
+{
+    if (row != CONFIG_ROW_normalize_features)
+        return given && given[row];
+    return before->normalize_features == FEATURES_STANDARD ||
+           (given && given[row] && before->normalize_features != FEATURES_AUTO);
+}
+
+consm_status consm_apply_candidate(struct config *c, int64_t number, const bool *given)
+{
+    consm_status st = CONSM_OK;
+    const struct model_def *model;
+    const struct config before = *c;
+    struct config own;
+    c->backbone = candidates[number].backbone;
+    TRY(model_find(&model, config_names_backbone[c->backbone]));
+    config_defaults(&own);
+    if (model->defaults)
+        model->defaults(&own);
+    TRY(set_all(&own, candidates[number].settings));
+    for (int i = 0; i < BROUGHT; i++)
+        config_copy(c, holds(brought[i], &before, given) ? &before : &own, brought[i]);
+done:
+    return st;
+}
+
+/* ---- which of them a graph allows ---------------------------------------- */
+
+/* Above this many entries of the graph a candidate must not carry more columns over its edges than
+ * two layers of 128 do: it would take longer than all others together. */
+enum { LARGE_ENTRIES = 500000, MOST_COLUMNS = 256 };
+
+/* H2GCN's two-hop matrix may have this many entries. */
+static const double MOST_TWO_HOP = 5e6;
+
+/* Columns that one update carries over the edges, about. */
+static double columns_of(const struct config *c, int32_t classes)
+{
+    switch (c->backbone) {
+    case BACKBONE_MLP: return 0;
+    case BACKBONE_APPNP: return (double)c->hops * classes;
+    case BACKBONE_H2GCN: return (double)c->layers * (double)c->reach * classes;
+    case BACKBONE_GRAND: return (double)(c->samples * c->hidden * c->hops);
+    default: return (double)(c->layers * c->hidden);
+    }
+}
+
+/* Deep and wide networks pay where there are labels to learn them from (studies/portfolio): below
+ * this many a class those with more multiplications a node than this stay out. */
+enum { MANY_LABELS = 50, MOST_PRODUCTS = 100000 };
+
+static double products_of(const struct config *c)
+{
+    bool layered = c->backbone == BACKBONE_GCN || c->backbone == BACKBONE_GAT ||
+                   c->backbone == BACKBONE_GCNII || c->backbone == BACKBONE_GIN;
+    double layer = (double)(c->hidden * c->hidden) * (c->residual == RESIDUAL_YES ? 2 : 1);
+    return layered ? (double)c->layers * layer : 0;
+}
+
+double consm_labels_a_class(const struct problem *p)
+{
+    int64_t labels = 0;
+    for (int64_t i = 0; i < p->nodes; i++)
+        labels += p->role[i] == SPLIT_TRAIN && p->label[i] >= 0;
+    return (double)labels / (double)p->classes;
+}
+
+/* At most so many pairs of nodes have a common neighbour: Σ_v degree(v)². */
+static double two_hop_entries(const struct csr *graph)
+{
+    double sum = 0, n = (double)graph->rows;
+    for (int64_t i = 0; i < graph->rows; i++) {
+        double degree = (double)(graph->start[i + 1] - graph->start[i]);
+        sum += degree * degree;
+    }
+    return sum < n * n ? sum : n * n;
+}
+
+bool consm_candidate_fits(const struct session *s, int64_t number)
+{
+    struct config c = s->options.config;
+    const struct problem *p = s->problem;
+    if (consm_apply_candidate(&c, number, s->options.given) < 0)
+        return false;
+    if (c.normalize_features == FEATURES_STANDARD && p->sparse)
+        return false;
+    if (c.backbone == BACKBONE_GAT && c.layers > 1 && c.hidden % c.heads != 0)
+        return false;
+    if (c.backbone == BACKBONE_H2GCN && c.reach > 1 && two_hop_entries(p->graph) > MOST_TWO_HOP)
+        return false;
+    if (products_of(&c) > MOST_PRODUCTS && consm_labels_a_class(p) < MANY_LABELS)
+        return false;
+    return p->graph->nnz <= LARGE_ENTRIES || columns_of(&c, p->classes) <= MOST_COLUMNS;
+}

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Chooses ConSM's candidate backbones from the record of run.py, and writes them as a table for C.
+
+Greedy forward selection: in every step the configuration is added that lowers the mean regret most, less
+a small price for its training time.
+Regret of a task = the best figure of any configuration on the judging nodes, less that of the
+configuration which validates best among the chosen ones. Graphs count alike, however many tasks they
+have. The same is done with one graph left out at a time (a graph and its attacked copies together), and
+what that choice costs on the graph it never saw is what README.md reports.
+
+usage: choose.py RECORD.jsonl[.gz] [--count 20] [--table ../../src/train/consm/portfolio.def] [--pack RECORD.jsonl.gz]
+"""
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import sys
+
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from space import configurations  # noqa: E402
+from tasks import LOOKS, Task  # noqa: E402
+
+FIGURE = {"accuracy": "accuracy", "roc-auc": "roc_auc"}
+MOST_REGRET = 6.0  # points; one odd task must not decide
+PRICE = 0.002  # points that a candidate must gain for each typical training's cost, 20 of them at most
+RUNGS = ((0.10, 30, 10), (0.20, 60, 5), (0.40, 120, 2))  # of the whole length, at least, that stay
+
+
+def read(path: str) -> list[dict]:
+    opener = gzip.open if path.endswith(".gz") else open
+    with opener(path, "rt") as lines:
+        rows = [json.loads(line) for line in lines]
+    return [compact(r) for r in rows if "fault" not in r]
+
+
+def compact(r: dict) -> dict:
+    if "val" in r:
+        return r
+    figure = FIGURE[r["metric"]]
+    val = r["validation"][figure]
+    return {"task": r["task"], "config": r["config"], "metric": r["metric"], "val": 0.5 if val != val else val,
+            "test": r["test"][figure], "best": r["best"], "epochs": r["epochs"], "ms": r["ms"], "curve": r["curve"]}
+
+
+class Record:
+    """Validation and judging figures by task (rows) and configuration (columns)."""
+
+    def __init__(self, rows: list[dict]) -> None:
+        tasks = sorted({r["task"] for r in rows})
+        configs = sorted({r["config"] for r in rows})
+        row = {t: i for i, t in enumerate(tasks)}
+        column = {c: j for j, c in enumerate(configs)}
+        self.val = np.full((len(tasks), len(configs)), -1.0)
+        self.test = np.full(self.val.shape, -1.0)
+        self.at: dict[tuple[str, int], dict] = {}
+        for r in rows:
+            i, j = row[r["task"]], column[r["config"]]
+            self.val[i, j], self.test[i, j] = r["val"], 100 * r["test"]
+            self.at[r["task"], r["config"]] = r
+        widely = (self.test >= 0).sum(0) >= 0.5 * (self.test >= 0).sum(0).max()  # tried on most tasks
+        whole = (self.test[:, widely] >= 0).mean(1) > 0.95  # tasks that nearly all of those were tried on
+        often = (self.test[whole] >= 0).mean(0) > 0.95
+        self.tasks = [t for t, w in zip(tasks, whole) if w]
+        self.configs = [c for c, o in zip(configs, often) if o]
+        self.val, self.test = self.val[whole][:, often], self.test[whole][:, often]
+        self.best = self.test.max(1)
+        self.family = np.array([Task(*t.split(" | ")).family for t in self.tasks])
+        self.weight = np.array([1 / np.sqrt((self.family == f).sum()) for f in self.family])
+        spent = [[r["ms"] * r["epochs"] for (_, number), r in self.at.items() if number == c] for c in self.configs]
+        mean = np.array([np.mean(s) for s in spent])
+        self.price = PRICE * np.minimum(mean / np.median(mean), 20)
+
+    def regret(self, chosen: list[int], mask: np.ndarray) -> float:
+        picked = np.array(chosen)[self.val[:, chosen].argmax(1)]
+        lost = np.minimum(self.best - self.test[np.arange(len(self.tasks)), picked], MOST_REGRET)
+        weight = self.weight * mask
+        return float((lost * weight).sum() / weight.sum())
+
+    def greedy(self, count: int, mask: np.ndarray) -> list[int]:
+        chosen: list[int] = []
+        while len(chosen) < count:
+            left = (j for j in range(len(self.configs)) if j not in chosen)
+            chosen.append(min((self.regret(chosen + [j], mask) + self.price[j], j) for j in left)[1])
+        return chosen
+
+    def left_out(self, count: int) -> tuple[float, float]:
+        """Mean regret on graphs that the choice did not see: of the chosen, and of all configurations."""
+        own = total = whole = 0.0
+        everyone = list(range(len(self.configs)))
+        for family in sorted(set(self.family)):
+            seen = (self.family != family).astype(float)
+            share = (self.weight * (1 - seen)).sum()
+            own += share * self.regret(self.greedy(count, seen), 1 - seen)
+            whole += share * self.regret(everyone, 1 - seen)
+            total += share
+        return own / total, whole / total
+
+    def halving(self, chosen: list[int]) -> tuple[float, float]:
+        """Mean regret when candidates are given up on the way (RUNGS), and the median cost in units of
+        the dearest candidate's whole training."""
+        lost, cost = [], []
+        for i, task in enumerate(self.tasks):
+            runs = {j: self.at[task, self.configs[j]] for j in chosen if (task, self.configs[j]) in self.at}
+            whole = 300 if "20 a class" in task or "5 a class" in task else 1000
+            alive, before, spent = list(runs), 0, 0.0
+            for share, least, stay in RUNGS:
+                until = max(least, int(share * whole))
+                spent += sum(runs[j]["ms"] * max(0, min(until, runs[j]["epochs"]) - before) for j in alive)
+                alive.sort(key=lambda j: -_validation_after(runs[j], until))
+                alive, before = alive[:stay], until
+            spent += sum(runs[j]["ms"] * max(0, runs[j]["epochs"] - before) for j in alive)
+            picked = max(alive, key=lambda j: self.val[i, j])
+            lost.append(min(self.best[i] - self.test[i, picked], MOST_REGRET))
+            cost.append(spent / max(r["ms"] * r["epochs"] for r in runs.values()))
+        return float((np.array(lost) * self.weight).sum() / self.weight.sum()), float(np.median(cost))
+
+
+def _validation_after(run: dict, updates: int) -> float:
+    looks = sum(look <= updates for look in LOOKS)
+    return run["curve"][min(looks, len(run["curve"])) - 1] if run["curve"] else -1.0
+
+
+def table(record: Record, chosen: list[int], command: str) -> str:
+    every = configurations(1 + max(record.configs))
+    lines = ["/* ConSM's candidate backbones, the most useful first: a model and what differs from its defaults.",
+             f" * Generated by `{command}`; studies/portfolio/README.md says from what and how",
+             " * good the choice is. Do not edit. */"]
+    for j in chosen:
+        config = every[record.configs[j]]
+        settings = " ".join(f"{k}={v}" for k, v in config.items() if k != "method")
+        lines.append(f'CANDIDATE({str(config["method"]).upper()}, "{settings}")')
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    p = argparse.ArgumentParser()
+    p.add_argument("record")
+    p.add_argument("--count", type=int, default=20)
+    p.add_argument("--table")
+    p.add_argument("--pack")
+    a = p.parse_args()
+    rows = read(a.record)
+    if a.pack:
+        rows.sort(key=lambda r: (r["config"], r["task"]))
+        with gzip.GzipFile(a.pack, "wb", mtime=0) as out:
+            out.write("".join(json.dumps(r) + "\n" for r in rows).encode())
+    record = Record(rows)
+    everyone = np.ones(len(record.tasks))
+    chosen = record.greedy(a.count, everyone)
+    own, whole = record.left_out(a.count)
+    halved, cost = record.halving(chosen)
+    print(f"{len(record.tasks)} tasks of {len(set(record.family))} graphs, {len(record.configs)} configurations")
+    print(f"regret of the {a.count} chosen: {record.regret(chosen, everyone):.2f} points on the graphs that chose, "
+          f"{own:.2f} on a graph left out; of all configurations {whole:.2f}")
+    print(f"given up on the way: {halved:.2f} points, {cost:.1f} times the dearest candidate's training (median)")
+    for j in chosen:
+        print(f"  {record.configs[j]:3d}  {configurations(1 + record.configs[j])[-1]}")
+    if a.table:
+        command = f"studies/portfolio/choose.py studies/portfolio/record.jsonl.gz --count {a.count}"
+        with open(a.table, "w") as out:
+            out.write(table(record, chosen, command))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,198 @@
+/* ConSM's candidate backbones: the table, what a person set, what a graph allows, how long each is
+ * trained and who is given up. */
+#include "check.h"
+#include "train/consm/consm.h"
+#include "training.h"
+#include <math.h>
+
+static struct config consm_config(void)
+{
+    const struct model_def *model;
+    struct config c;
+    OK(model_find(&model, "consm"));
+    model_defaults(model, &c);
+    return c;
+}
+
+/* Every row of the table can be applied and names a backbone; no two are the same. */
+static void every_candidate_is_a_configuration(void **state)
+{
+    (void)state;
+    struct config made[CONSM_CANDIDATES];
+    for (int i = 0; i < CONSM_CANDIDATES; i++) {
+        made[i] = consm_config();
+        OK(consm_apply_candidate(&made[i], i, NULL));
+        assert_true(made[i].backbone != BACKBONE_AUTO);
+        for (int k = 0; k < i; k++)
+            assert_true(memcmp(&made[k], &made[i], sizeof made[i]) != 0);
+    }
+}
+
+/* What a person set holds for all candidates; all else is the candidate's. */
+static void what_was_set_holds(void **state)
+{
+    (void)state;
+    bool given[CONFIG_ROWS] = {0};
+    int others = 0;
+    given[CONFIG_ROW_hidden] = given[CONFIG_ROW_lr] = true;
+    for (int i = 0; i < CONSM_CANDIDATES; i++) {
+        struct config c = consm_config();
+        c.hidden = 24;
+        c.lr = 0.0625;
+        c.weight_decay = 0.125;
+        OK(consm_apply_candidate(&c, i, given));
+        assert_int_equal(c.hidden, 24);
+        assert_true(c.lr == 0.0625);
+        others += c.weight_decay != 0.125;
+    }
+    assert_int_equal(others, CONSM_CANDIDATES);
+}
+
+/* Columns without a common scale stay standardised. */
+static void standardised_columns_stay(void **state)
+{
+    (void)state;
+    for (int i = 0; i < CONSM_CANDIDATES; i++) {
+        struct config c = consm_config();
+        c.normalize_features = FEATURES_STANDARD;
+        OK(consm_apply_candidate(&c, i, NULL));
+        assert_int_equal(c.normalize_features, FEATURES_STANDARD);
+    }
+}
+
+static int fitting(const struct problem *problem)
+{
+    struct session s = {.problem = problem, .options = {.config = consm_config()}};
+    int count = 0;
+    for (int i = 0; i < CONSM_CANDIDATES; i++)
+        count += consm_candidate_fits(&s, i);
+    return count;
+}
+
+/* Few labels leave deep and wide networks out, a dense graph the two-hop matrix, a large one all
+ * that carries many columns over its edges. */
+static void graphs_and_labels_decide_who_takes_part(void **state)
+{
+    (void)state;
+    struct scene few, many, dense;
+    scene_open(&few, "csbm:nodes=600,classes=3,degree=4,features=10,seed=1", 10);
+    scene_open(&many, "csbm:nodes=600,classes=3,degree=4,features=10,seed=1", 60);
+    scene_open(&dense, "csbm:nodes=2600,classes=3,degree=100,features=10,seed=1", 60);
+    int with_few = fitting(&few.problem), with_many = fitting(&many.problem);
+    assert_int_equal(with_many, CONSM_CANDIDATES);
+    assert_true(with_few < with_many && with_few >= CONSM_CANDIDATES / 2);
+    struct problem dense_problem = dense.problem;
+    assert_true(fitting(&dense_problem) < with_many);
+    struct csr large = *many.problem.graph;
+    struct problem large_problem = many.problem;
+    large.nnz = 600000;
+    large_problem.graph = &large;
+    int on_large = fitting(&large_problem);
+    assert_true(on_large > 0 && on_large < with_many);
+    scene_close(&few);
+    scene_close(&many);
+    scene_close(&dense);
+}
+
+static int64_t warmup_with(int64_t per_class, bool given_warmup, double stretch)
+{
+    struct scene scene;
+    bool given[CONFIG_ROWS] = {0};
+    given[CONFIG_ROW_warmup] = given_warmup;
+    scene_open(&scene, "csbm:nodes=1200,classes=3,degree=4,features=10,seed=1", per_class);
+    struct session s = {.problem = &scene.problem,
+                        .options = {.config = consm_config(), .given = given}};
+    s.options.config.stretch = stretch;
+    consm_settle_length(&s);
+    scene_close(&scene);
+    return s.options.config.warmup;
+}
+
+/* 200 updates up to 20 labels a class, twice as many with 80, and never against a person's word. */
+static void labels_stretch_the_warm_up(void **state)
+{
+    (void)state;
+    assert_int_equal(warmup_with(5, false, NAN), 200);
+    assert_int_equal(warmup_with(20, false, NAN), 200);
+    assert_int_equal(warmup_with(80, false, NAN), 400);
+    assert_int_equal(warmup_with(80, true, NAN), 200);
+    assert_int_equal(warmup_with(80, true, 1.5), 300);
+}
+
+/* All are trained for 60 updates, eight for 120, four whole, unless they are at their best before;
+ * the winner stands first and validates best of those that were trained whole. */
+static void the_rungs_are_climbed(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct train_result result;
+    const struct model_def *model;
+    scene_small(&scene);
+    OK(model_find(&model, "consm"));
+    struct train_options options = {.model = model, .seed = 1, .config = consm_config()};
+    options.config.warmup = 150;
+    options.config.rounds = 1;
+    options.config.gnn_steps = 1;
+    options.config.match_steps = 2;
+    options.config.prune_by = PRUNE_BY_NONE;
+    options.config.lambda = 1;
+    OK(train_once(&result, &scene.problem, &options, 2));
+    assert_true(result.candidates > 8 && result.candidates <= CONSM_CANDIDATES);
+    for (int i = 0; i < result.candidates; i++) {
+        const struct train_candidate *c = &result.candidate[i];
+        assert_true(c->updates <= (i < 4 ? 150 : i < 8 ? 120 : 60));
+        assert_true(c->updates >= (i < 8 ? 100 : 60)); /* patience is 100 updates */
+        assert_true(i == 0 || i >= 4 || c->val <= result.candidate[0].val);
+        assert_true(strlen(c->settings) > 0);
+    }
+    assert_true(result.val_acc >= result.candidate[0].val);
+    scene_close(&scene);
+}
+
+/* A candidate whose loss becomes infinite takes no further part; the others go on. */
+static void who_diverges_is_given_up(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct train_result result;
+    const struct model_def *model;
+    int diverged = 0;
+    scene_small(&scene);
+    float *x = mem_alloc((size_t)(scene.problem.nodes * scene.problem.features), sizeof *x);
+    for (int64_t i = 0; i < scene.problem.nodes * scene.problem.features; i++)
+        x[i] = scene.problem.dense[i] * 1e37f; /* rows divided by their sum can be learned from */
+    struct problem huge = scene.problem;
+    huge.dense = x;
+    OK(model_find(&model, "consm"));
+    struct train_options options = {.model = model, .seed = 1, .config = consm_config()};
+    options.config.warmup = 10;
+    options.config.rounds = 1;
+    options.config.gnn_steps = 1;
+    options.config.match_steps = 1;
+    options.config.prune_by = PRUNE_BY_NONE;
+    options.config.lambda = 1;
+    consm_status st = train_once(&result, &huge, &options, 1);
+    if (st == CONSM_OK)
+        for (int i = 0; i < result.candidates; i++)
+            diverged += result.candidate[i].val < 0;
+    else
+        fail_msg("%s", consm_errmsg());
+    assert_true(diverged > 0 && diverged < result.candidates);
+    assert_true(result.candidate[0].val >= 0);
+    mem_free(x);
+    scene_close(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_candidate_is_a_configuration),
+        cmocka_unit_test(what_was_set_holds),
+        cmocka_unit_test(standardised_columns_stay),
+        cmocka_unit_test(graphs_and_labels_decide_who_takes_part),
+        cmocka_unit_test(labels_stretch_the_warm_up),
+        cmocka_unit_test(the_rungs_are_climbed),
+        cmocka_unit_test(who_diverges_is_given_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
