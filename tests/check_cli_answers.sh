@@ -42,7 +42,7 @@ done
 shown() { # MODEL FLAG: the default that the help shows
     "$consm" train --model "$1" --help | grep -A2 -- "--$2 " | grep -oE '\([^;]*;' | head -1 | tr -d '(;'
 }
-for pair in rounds=3 warmup=200 round-patience=1; do
+for pair in rounds=3 warmup=300 round-patience=1; do
     [ "$(shown consm "${pair%=*}")" = "${pair#*=}" ] || fault "help: ${pair%=*} is $(shown consm "${pair%=*}")"
 done
 [ "$(shown gcn epochs)" = 300 ] || fault "help: gcn's epochs are $(shown gcn epochs)"

@@ -108,15 +108,15 @@ static int64_t warmup_with(int64_t per_class, bool given_warmup, double stretch)
     return s.options.config.warmup;
 }
 
-/* 200 updates up to 20 labels a class, twice as many with 80, and never against a person's word. */
+/* 300 updates up to 20 labels a class, twice as many with 80, and never against a person's word. */
 static void labels_stretch_the_warm_up(void **state)
 {
     (void)state;
-    assert_int_equal(warmup_with(5, false, NAN), 200);
-    assert_int_equal(warmup_with(20, false, NAN), 200);
-    assert_int_equal(warmup_with(80, false, NAN), 400);
-    assert_int_equal(warmup_with(80, true, NAN), 200);
-    assert_int_equal(warmup_with(80, true, 1.5), 300);
+    assert_int_equal(warmup_with(5, false, NAN), 300);
+    assert_int_equal(warmup_with(20, false, NAN), 300);
+    assert_int_equal(warmup_with(80, false, NAN), 600);
+    assert_int_equal(warmup_with(80, true, NAN), 300);
+    assert_int_equal(warmup_with(80, true, 1.5), 450);
 }
 
 /* All are trained for 60 updates, eight for 120, four whole, unless they are at their best before;

@@ -18,7 +18,7 @@ static node consm_build(struct program *p, const struct inputs *in, const struct
 static void consm_defaults(struct config *c)
 {
     c->epochs = 1000000;
-    c->warmup = 200;
+    c->warmup = 300;
     c->rounds = 3;
     c->round_patience = 1;
 }

@@ -10,8 +10,8 @@
 /* The rungs: after a share of the whole length, and so many updates at least, so many candidates
  * stay. The first, at five updates, is for the clock: it tells what each costs before a person is
  * told how long all will take. Those that stay after the third are trained whole. Learned offline
- * (studies/portfolio): giving up 8 of 16 at a fifth and 4 more at two fifths costs a tenth of a
- * point; shorter rungs cost more, brackets that spare slow starters gained nothing. Half as many
+ * (studies/portfolio): leaving 8 at a fifth and 4 at two fifths costs less than a tenth of
+ * a point; shorter rungs cost more, brackets that spare slow starters gained nothing. Half as many
  * stay where a person asked for a quick search or the graph is large. */
 enum { RUNGS = 5, OFFERED = 4 };
 static const struct {
@@ -289,13 +289,13 @@ static void note_standing(struct session *s, const struct trial *trial, int64_t 
 }
 
 /* Many labels take longer to learn than 20 a class: the warm-up grows with the root of their
- * number, up to five times. */
+ * number, up to three times. */
 void consm_settle_length(struct session *s)
 {
     struct config *c = &s->options.config;
     const bool *given = s->options.given;
     double stretch = sqrt(consm_labels_a_class(s->problem) / 20);
-    stretch = stretch > 5 ? 5 : stretch < 1 ? 1 : stretch;
+    stretch = stretch > 3 ? 3 : stretch < 1 ? 1 : stretch;
     if ((given && given[CONFIG_ROW_warmup]) || c->round_patience == 0)
         stretch = 1;
     c->stretch = isnan(c->stretch) ? stretch : c->stretch;
