@@ -13,13 +13,16 @@ from __future__ import annotations
 
 import warnings
 from ctypes import byref
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy as np
 
 from . import _lib, _run, _structs
 from ._arrays import Array, reals
 from ._errors import ConsmValueError, ConsmWarning
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 _METRICS = {"sqeuclidean": 0, "cosine": 1}
 _SCALES = {"none": 0, "sqrt": 1, "mass": 2}
@@ -49,8 +52,15 @@ def _chosen(table: dict[str, int], value: str, what: str) -> int:
     return table[value]
 
 
-def dist(x1: Any, x2: Any = None, metric: str = "sqeuclidean") -> Array:
-    """(n, m) costs between points (n, f) and (m, f); metric sqeuclidean or cosine."""
+def dist(x1: ArrayLike, x2: Optional[ArrayLike] = None, metric: str = "sqeuclidean") -> Array:
+    """(n, m) costs between points (n, f) and (m, f); metric sqeuclidean or cosine.
+
+    Examples
+    --------
+    >>> from consm import ot
+    >>> ot.dist([[0.0], [1.0]], [[3.0]]).tolist()
+    [[9.0], [4.0]]
+    """
     left = _floats(x1, "x1")
     right = left if x2 is None else _floats(x2, "x2")
     if left.shape[1] != right.shape[1]:
@@ -66,8 +76,28 @@ def _log(result: _structs.OtResult, **more: Any) -> dict[str, Any]:
             "converged": bool(result.converged), **more}
 
 
-def emd(a: Any, b: Any, M: Any, log: bool = False) -> Any:
-    """The optimal plan (n, m); with log also a dict with cost and the dual potentials u (n), v (m)."""
+def emd(a: Optional[ArrayLike], b: Optional[ArrayLike], M: ArrayLike, log: bool = False) -> Any:
+    """The optimal plan.
+
+    Parameters
+    ----------
+    a, b : arrays of shape (n,) and (m,), or None
+        Masses; None: uniform.
+    M : array of shape (n, m)
+        Costs.
+    log : bool
+        Also return a dict with cost and the dual potentials u (n) and v (m).
+
+    Returns
+    -------
+    array of shape (n, m), or that and a dict
+
+    Examples
+    --------
+    >>> from consm import ot
+    >>> ot.emd(None, None, [[0.0, 1.0], [1.0, 0.0]]).tolist()
+    [[0.5, 0.0], [0.0, 0.5]]
+    """
     cost = _doubles(M, "M", 2)
     n, m = cost.shape
     left, right = _masses(a, "a", n), _masses(b, "b", m)
@@ -76,8 +106,15 @@ def emd(a: Any, b: Any, M: Any, log: bool = False) -> Any:
     return (plan, _log(result, u=u, v=v)) if log else plan
 
 
-def emd2(a: Any, b: Any, M: Any, log: bool = False) -> Any:
-    """The cost of the optimal plan."""
+def emd2(a: Optional[ArrayLike], b: Optional[ArrayLike], M: ArrayLike, log: bool = False) -> Any:
+    """The cost of the optimal plan; arguments as in emd.
+
+    Examples
+    --------
+    >>> from consm import ot
+    >>> ot.emd2(None, None, [[0.0, 1.0], [1.0, 0.0]])
+    0.0
+    """
     _, told = emd(a, b, M, log=True)
     return (told["cost"], told) if log else told["cost"]
 
@@ -86,6 +123,11 @@ exact = emd
 
 
 def _options(reg: float, stop: float, iterations: int, relative: bool) -> _structs.OtOptions:
+    for name, value, good, expected in (("reg", reg, reg > 0, "a positive number"),
+                                        ("stopThr", stop, stop >= 0, "0 or more"),
+                                        ("numItermax", iterations, iterations >= 1, "1 or more")):
+        if not good:
+            raise ConsmValueError(f"{name} is {value!r}: expected {expected}")
     options = _structs.OtOptions()
     _lib.call(_lib.lib.consm_ot_defaults, byref(options))
     options.epsilon, options.tolerance = float(reg), float(stop)
@@ -93,9 +135,33 @@ def _options(reg: float, stop: float, iterations: int, relative: bool) -> _struc
     return options
 
 
-def sinkhorn(a: Any, b: Any, M: Any, reg: float, numItermax: int = 10000, stopThr: float = 1e-9, log: bool = False,
-             warn: bool = True, relative: bool = False) -> Any:
-    """The entropic plan (n, m). reg as in POT; with relative it counts in units of the mean cost."""
+def sinkhorn(a: Optional[ArrayLike], b: Optional[ArrayLike], M: ArrayLike, reg: float, numItermax: int = 10000,
+             stopThr: float = 1e-9, log: bool = False, warn: bool = True, relative: bool = False) -> Any:
+    """The entropic plan.
+
+    Parameters
+    ----------
+    a, b, M
+        As in emd.
+    reg : float
+        As in POT; with relative it counts in units of the mean cost.
+    numItermax, stopThr
+        When to stop: after so many iterations, or when masses are that near to a and b.
+    log : bool
+        Also return a dict with cost, err, niter and converged.
+    warn : bool
+        Warn where it did not converge.
+
+    Returns
+    -------
+    array of shape (n, m), or that and a dict
+
+    Examples
+    --------
+    >>> from consm import ot
+    >>> ot.sinkhorn(None, None, [[0.0, 1.0], [1.0, 0.0]], reg=0.5).round(2).tolist()
+    [[0.44, 0.06], [0.06, 0.44]]
+    """
     cost = _doubles(M, "M", 2)
     n, m = cost.shape
     left, right = _masses(a, "a", n), _masses(b, "b", m)
@@ -108,7 +174,7 @@ def sinkhorn(a: Any, b: Any, M: Any, reg: float, numItermax: int = 10000, stopTh
     return (plan, _log(result)) if log else plan
 
 
-def sinkhorn2(a: Any, b: Any, M: Any, reg: float, **more: Any) -> float:
+def sinkhorn2(a: Optional[ArrayLike], b: Optional[ArrayLike], M: ArrayLike, reg: float, **more: Any) -> float:
     """The transport cost of the entropic plan."""
     more["log"] = True
     return float(sinkhorn(a, b, M, reg, **more)[1]["cost"])
@@ -140,7 +206,7 @@ def _plan_and_points(plan: Any, points: Any) -> tuple[Array, Array]:
     return matrix, x
 
 
-def linear(plan: Any, points: Any, scale: str = "mass") -> Array:
+def linear(plan: ArrayLike, points: ArrayLike, scale: str = "mass") -> Array:
     """(n, f) images of the references, mass may split: scale · plan · points; scale none, sqrt or mass."""
     matrix, x = _plan_and_points(plan, points)
     image = np.empty((len(matrix), x.shape[1]), np.float32)
@@ -149,7 +215,7 @@ def linear(plan: Any, points: Any, scale: str = "mass") -> Array:
     return image
 
 
-def project(plan: Any, points: Any) -> Array:
+def project(plan: ArrayLike, points: ArrayLike) -> Array:
     """(n, f) barycentric projection: row k is the mean of the points under row k of the plan."""
     matrix, x = _plan_and_points(plan, points)
     image, empty = np.empty((len(matrix), x.shape[1]), np.float32), np.empty(len(matrix), np.uint8)
@@ -158,7 +224,7 @@ def project(plan: Any, points: Any) -> Array:
     return image
 
 
-def monge(plan: Any, points: Any, pooling: str = "mean") -> tuple[Array, Array]:
+def monge(plan: ArrayLike, points: ArrayLike, pooling: str = "mean") -> tuple[Array, Array]:
     """(image (n, f), assignment (m)): every point goes whole to the reference that takes most of it, -1
     without mass; images are pooled from their points: sum, mean or max."""
     matrix, x = _plan_and_points(plan, points)
@@ -170,9 +236,11 @@ def monge(plan: Any, points: Any, pooling: str = "mean") -> tuple[Array, Array]:
     return image, assignment
 
 
-def kmeans(points: Any, n_clusters: int, random_state: int = 0) -> Array:
+def kmeans(points: ArrayLike, n_clusters: int, random_state: int = 0) -> Array:
     """(n_clusters, f) centres, references for maps."""
     x = _floats(points, "points")
+    if n_clusters < 1:
+        raise ConsmValueError(f"n_clusters is {n_clusters!r}: expected 1 or more")
     centres = np.empty((int(n_clusters), x.shape[1]), np.float32)
     _lib.call(_lib.lib.consm_ot_kmeans, _lib.address(centres), _lib.address(x), int(n_clusters), len(x), x.shape[1],
               int(random_state))

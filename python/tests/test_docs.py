@@ -52,7 +52,7 @@ def test_notebooks(repository, name, tmp_path):
 
 
 MODULES = ("consm", "consm._answers", "consm._data", "consm._figures", "consm._graph", "consm._kept", "consm._model",
-           "consm._parameters", "consm._rare")
+           "consm._parameters", "consm._rare", "consm.ot")
 
 
 def test_examples_in_docstrings(monkeypatch):
@@ -75,7 +75,7 @@ def test_public_functions_are_documented_and_typed(repository):
     """Every public function says what it does, and no argument of it is just Any."""
     import ast
     checked = 0
-    for name in ("_answers", "_data", "_figures", "_graph", "_kept", "_model"):
+    for name in ("_answers", "_data", "_figures", "_graph", "_kept", "_model", "ot"):
         tree = ast.parse((repository / f"python/consm/{name}.py").read_text())
         for node in ast.walk(tree):
             if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):

@@ -65,7 +65,11 @@ def test_what_is_wrong_is_said():
     M = np.ones((2, 3))
     for call, words in ((lambda: ot.emd([1.0], None, M), "a: found 1 masses, expected 2"),
                         (lambda: ot.emd(None, None, np.ones(3)), "M: found shape"),
-                        (lambda: ot.sinkhorn(None, None, M, -1), ""),
+                        (lambda: ot.sinkhorn(None, None, M, -1), "reg is -1: expected a positive number"),
+                        (lambda: ot.sinkhorn(None, None, M, float("nan")), "reg is nan"),
+                        (lambda: ot.sinkhorn(None, None, M, 1, numItermax=0), "numItermax is 0: expected 1 or more"),
+                        (lambda: ot.sinkhorn_batch([M], 1, stopThr=-1), "stopThr is -1: expected 0 or more"),
+                        (lambda: ot.kmeans(M, 0), "n_clusters is 0"),
                         (lambda: ot.dist(np.ones((2, 2)), np.ones((2, 3))), "expected as many"),
                         (lambda: ot.monge(M, np.ones((2, 2))), "one per point"),
                         (lambda: ot.dist(M, metric="taxi"), "expected one of sqeuclidean"),
