@@ -102,10 +102,10 @@ static bool on_epoch(void *ctx, const struct consm_progress *progress)
         snprintf(val, sizeof val, "  val %.3f", progress->best_val);
     snprintf(note, sizeof note, "%s%sloss %.3f%s", member,
              progress->epoch == 0 ? "choosing a backbone  " : "", progress->loss, val);
-    progress_share(1,
-                   share_of_all(t, (int64_t)(progress->seed - t->options->seed), progress->member,
-                                progress->share),
-                   note);
+    progress_fraction(1,
+                      share_of_all(t, (int64_t)(progress->seed - t->options->seed),
+                                   progress->member, progress->share),
+                      note);
     return progress_stopped();
 }
 

@@ -111,9 +111,9 @@ static consm_status bring_block(float **out, const struct consm_prediction *p,
     mem_free(*out);
     *out = NULL;
     TRY(dataset_prepared(&prepared, data));
-    if (!prepared->share || ranks == 1)
+    if (!prepared->partition || ranks == 1)
         return CONSM_OK;
-    const struct row_share *own = prepared->share;
+    const struct partition *own = prepared->partition;
     int64_t last = first + BLOCK < p->nodes ? first + BLOCK : p->nodes;
     int64_t low = own->low > first ? own->low : first, high = own->high < last ? own->high : last;
     TRY(ZNEW(send, 2 * (ranks + 1)));

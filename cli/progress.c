@@ -88,7 +88,7 @@ static void beat(double now, double share, const char *note)
     line.said = now;
 }
 
-void progress_share(int64_t units, double share, const char *note)
+void progress_fraction(int64_t units, double share, const char *note)
 {
     pthread_mutex_lock(&line.lock);
     double now = now_seconds();

@@ -14,7 +14,7 @@ void progress_begin(const char *what, const char *unit, int64_t total);
 
 /* units more are done, and now this share of all the time it takes; 0: nobody knows yet. note (may
  * be NULL) stands at the end of the line. */
-void progress_share(int64_t units, double share, const char *note);
+void progress_fraction(int64_t units, double share, const char *note);
 
 /* Tests bring a clock of their own. */
 void progress_use_clock(double (*seconds)(void));

@@ -27,7 +27,7 @@ static int64_t blocks_of(int64_t nodes, int64_t length)
 }
 
 /* Rows that ranks need to end the blocks that begin among theirs. */
-static int64_t reached_into(const struct cut_share *share, int ranks, int64_t nodes, int64_t length)
+static int64_t reached_into(const struct cut_size *share, int ranks, int64_t nodes, int64_t length)
 {
     int64_t rows = 0, cut = 0;
     for (int p = 0; p + 1 < ranks; p++) {
@@ -40,7 +40,7 @@ static int64_t reached_into(const struct cut_share *share, int ranks, int64_t no
 
 /* Sums over rows: weights' gradients, biases'. Partial sums go to everybody else. With sparse
  * features the first weight's gradient is a sparse product, for which all rows go to everybody. */
-static int64_t sum_bytes(const struct dataset *d, const struct cut_share *share, int ranks)
+static int64_t sum_bytes(const struct dataset *d, const struct cut_size *share, int ranks)
 {
     int64_t n = d->nodes, c = d->classes, f = features_of(d), others = ranks - 1;
     int64_t product = block_rows(n), first = d->sparse || f >= 512 ? 0 : f * HIDDEN;
@@ -86,11 +86,11 @@ consm_status forecast_make(struct ranks_forecast *f, const struct dataset *d,
                            const struct csr *graph, int ranks)
 {
     consm_status st = CONSM_OK;
-    struct cut_share *share = NULL;
+    struct cut_size *share = NULL;
     int64_t c = d->classes, width, outside = 0;
     *f = (struct ranks_forecast){.ranks = ranks};
     TRY(NEW(share, ranks));
-    TRY(cut_shares(share, graph, ranks));
+    TRY(cut_sizes(share, graph, ranks));
     for (int p = 0; p < ranks; p++) {
         f->most_rows = share[p].rows > f->most_rows ? share[p].rows : f->most_rows;
         f->most_entries = share[p].entries > f->most_entries ? share[p].entries : f->most_entries;

@@ -129,7 +129,7 @@ static void on_done(void *ctx, const struct execute_progress *p)
         json_line(line, 10);
         fflush(stdout);
     }
-    progress_share(1, p->work_total > 0 ? p->work / p->work_total : 0, note);
+    progress_fraction(1, p->work_total > 0 ? p->work / p->work_total : 0, note);
 }
 
 static bool wants_stop(void *ctx)

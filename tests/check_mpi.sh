@@ -20,7 +20,7 @@ if [ ! -f "$build/libconsm_mpi.so" ]; then
     exit 77
 fi
 names=$(nm -D --defined-only "$build/libconsm_mpi.so" | awk '{print $3}' | grep -v '^_fini$\|^_init$')
-[ "$names" = "$(printf 'consm_apart\nconsm_cut\nconsm_ranks')" ] || fault "libconsm_mpi.so exports $names"
+[ "$names" = "$(printf 'consm_cut\nconsm_handout\nconsm_ranks')" ] || fault "libconsm_mpi.so exports $names"
 if ! command -v mpirun > /dev/null; then
     [ "$faults" = 0 ] || verdict
     echo "SKIPPED: no mpirun: nothing was run on ranks (scripts/bootstrap mpi installs one)"

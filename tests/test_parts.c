@@ -8,7 +8,7 @@
 #include "data/readers/plain.h"
 #include "data/readers/safetensors.h"
 #include "graph/cut.h"
-#include "graph/shared.h"
+#include "graph/partition.h"
 #include "graph/structural.h"
 #include "graph/views.h"
 #include "match/prune.h"
@@ -144,14 +144,14 @@ struct process {
 static void same_entries(struct csr *mine, struct csr *all, int64_t low, int64_t high)
 {
     int64_t from = all->start[low], to = all->start[high];
-    OK(csr_share_entries(mine));
+    OK(partition_entries(mine));
     assert_memory_equal(mine->t_entry + from, all->t_entry + from,
                         (size_t)(to - from) * sizeof *all->t_entry);
 }
 
-static struct row_share share_of(int process)
+static struct partition share_of(int process)
 {
-    return (struct row_share){.low = cuts[process],
+    return (struct partition){.low = cuts[process],
                               .high = cuts[process + 1],
                               .gather = fake_gather,
                               .parts = 2,
@@ -202,7 +202,7 @@ static void compare_means(const struct csr *part, const struct csr *graph, int64
                           int64_t high)
 {
     struct csr *mine, *whole;
-    OK(csr_share_mean(&mine, part));
+    OK(partition_mean(&mine, part));
     OK(csr_row_normalize(&whole, graph));
     OK(csr_transpose(whole));
     same_rows(mine, whole, low, high);
@@ -214,16 +214,16 @@ static void compare_means(const struct csr *part, const struct csr *graph, int64
 /* Rows of neighbours elsewhere, and what belongs to them. */
 static void compare_near(const struct csr *part, const struct csr *graph)
 {
-    const struct row_share *share = part->share;
+    const struct partition *partition = part->partition;
     struct row_halo *halo;
     struct csr *near;
     double square[6];
-    OK(csr_share_neighbours(&halo, part));
-    OK(csr_share_near(&near, part, halo));
-    for (int64_t r = share->low; r < share->high; r++)
+    OK(partition_neighbours(&halo, part));
+    OK(partition_near(&near, part, halo));
+    for (int64_t r = partition->low; r < partition->high; r++)
         square[r] = (double)(r * r);
     OK(row_halo_fetch(halo, square, sizeof *square));
-    for (int64_t k = graph->start[share->low]; k < graph->start[share->high]; k++) {
+    for (int64_t k = graph->start[partition->low]; k < graph->start[partition->high]; k++) {
         int64_t c = graph->col[k], from = graph->start[c], count = graph->start[c + 1] - from;
         assert_memory_equal(near->col + from, graph->col + from,
                             (size_t)count * sizeof *graph->col);
@@ -239,22 +239,22 @@ static void *compare_views(void *arg)
     struct csr part = *p->graph;
     struct views *views;
     me = p->number;
-    struct row_share share = share_of(me);
-    part.share = &share;
+    struct partition partition = share_of(me);
+    part.partition = &partition;
     part.t = NULL;
     OK(views_new(&views, &part));
     for (int k = 0; k < 4; k++) {
         struct csr *mine = (struct csr *)(uintptr_t)views_get(views, kinds[k]);
         struct csr *all = (struct csr *)(uintptr_t)views_get(p->whole, kinds[k]);
         assert_non_null(mine);
-        same_rows(mine, all, share.low, share.high);
-        same_rows(mine->t, all->t, share.low, share.high);
-        same_entries(mine, all, share.low, share.high);
+        same_rows(mine, all, partition.low, partition.high);
+        same_rows(mine->t, all->t, partition.low, partition.high);
+        same_entries(mine, all, partition.low, partition.high);
     }
     views_free(views);
     compare_near(&part, p->graph);
     compare_choices(&part, p->graph);
-    compare_means(&part, p->graph, share.low, share.high);
+    compare_means(&part, p->graph, partition.low, partition.high);
     return NULL;
 }
 
@@ -296,18 +296,18 @@ static void *compare_words(void *arg)
     static const int64_t column_cut[] = {0, 2, 5};
     struct csr part = *p->graph, *even, *whole;
     me = p->number;
-    struct row_share share = share_of(me), columns = share;
+    struct partition partition = share_of(me), columns = partition;
     columns.cut = column_cut;
     columns.low = column_cut[me];
     columns.high = column_cut[me + 1];
-    part.share = &share;
+    part.partition = &partition;
     part.borrowed = true;
     part.t = NULL;
     part.t_entry = NULL;
-    OK(csr_share_row_normalize(&even, &part));
+    OK(partition_row_normalize(&even, &part));
     OK(csr_row_normalize(&whole, p->graph));
     OK(csr_transpose(whole));
-    OK(csr_share_turn(even, &columns));
+    OK(partition_turn(even, &columns));
     int64_t from = whole->t->start[columns.low], count = whole->t->start[columns.high] - from;
     assert_memory_equal(even->t->start, whole->t->start, 6 * sizeof *whole->t->start);
     assert_memory_equal(even->t->col + from, whole->t->col + from,
@@ -346,12 +346,12 @@ static void *compare_structure(void *arg)
     struct csr part = *p->graph;
     float mine[6 * F], all[6 * F];
     me = p->number;
-    struct row_share share = share_of(me);
-    part.share = &share;
+    struct partition partition = share_of(me);
+    part.partition = &partition;
     OK(structural_share(mine, &part, key));
     OK(structural_features(all, p->graph, key));
-    assert_memory_equal(mine + share.low * F, all + share.low * F,
-                        (size_t)((share.high - share.low) * F) * sizeof *all);
+    assert_memory_equal(mine + partition.low * F, all + partition.low * F,
+                        (size_t)((partition.high - partition.low) * F) * sizeof *all);
     return NULL;
 }
 

@@ -45,9 +45,9 @@ static const struct outlook_rung rungs[RUNGS] = {
 static void tell(struct told *t, double left, bool plain, double begun)
 {
     t->updates++;
-    t->share = outlook_share(now - begun, left);
+    t->share = outlook_fraction(now - begun, left);
     t->by_updates = (double)t->updates / 2100; /* 1,380 of candidates, then rounds */
-    progress_share(1, plain ? t->by_updates : t->share, NULL);
+    progress_fraction(1, plain ? t->by_updates : t->share, NULL);
 }
 
 /* One update of a candidate. */
@@ -190,9 +190,9 @@ static void nothing_is_claimed_that_is_not_known(void **state)
     now = 0;
     progress_begin("consm", "epochs", 0);
     now = 61;
-    progress_share(1, 0, "choosing");
+    progress_fraction(1, 0, "choosing");
     now = 100;
-    progress_share(1, 0.5, "no minute later");
+    progress_fraction(1, 0.5, "no minute later");
     progress_end();
     fflush(stderr);
     dup2(err, STDERR_FILENO);

@@ -120,14 +120,14 @@ static void a_graph_in_parts_pulls_alike(void **state)
     struct scene s;
     scene_open(&s);
     const int64_t cut[] = {0, s.problem.nodes};
-    const struct row_share share = {.high = s.problem.nodes,
-                                    .gather = ranks_gather,
-                                    .parts = 1,
-                                    .cut = cut,
-                                    .swap = ranks_swap};
+    const struct partition partition = {.high = s.problem.nodes,
+                                        .gather = ranks_gather,
+                                        .parts = 1,
+                                        .cut = cut,
+                                        .swap = ranks_swap};
     struct csr graph = *s.problem.graph;
     struct problem parts = s.problem;
-    graph.share = &share;
+    graph.partition = &partition;
     parts.graph = &graph;
     for (size_t k = 0; k < 4; k++) {
         struct train_options o = options_for("mlp", ways[k][0]);

@@ -59,7 +59,7 @@ static void *load(void *arg)
 {
     struct process *p = arg;
     me = p->number;
-    struct row_share crew = {.parts = processes, .part = me, .swap = swap};
+    struct partition crew = {.parts = processes, .part = me, .swap = swap};
     p->reading.crew = &crew;
     p->status = data_load_with(&p->d, p->path, NULL, &p->reading);
     snprintf(p->message, sizeof p->message, "%s", p->status < 0 ? consm_errmsg() : "");
@@ -84,7 +84,7 @@ static void load_shares(struct process *process, int count, const char *path,
 /* ---- as the whole -------------------------------------------------------- */
 
 /* Rows of a matrix of which a share is there. */
-static void same_rows(const struct csr *part, const struct csr *whole, const struct row_share *s)
+static void same_rows(const struct csr *part, const struct csr *whole, const struct partition *s)
 {
     assert_int_equal(part->nnz, whole->nnz);
     assert_int_equal(part->cols, whole->cols);
@@ -124,7 +124,7 @@ static void same_columns(const struct dataset *share, const struct dataset *whol
 static void same_share(const struct dataset *d, const struct dataset *whole,
                        const struct csr *graph)
 {
-    const struct row_share *s = d->share;
+    const struct partition *s = d->partition;
     int64_t n = whole->nodes, f = whole->features;
     assert_string_equal(d->sha256, whole->sha256);
     assert_string_equal(d->name, whole->name);
@@ -170,8 +170,8 @@ static void compare(const char *path, struct reading_options reading)
         for (int p = 0; p < counts[k]; p++) {
             if (process[p].status < 0)
                 fail_msg("%d of %d: %s", p, counts[k], process[p].message);
-            assert_int_equal(process[p].d->share->low, next);
-            next = process[p].d->share->high;
+            assert_int_equal(process[p].d->partition->low, next);
+            next = process[p].d->partition->high;
             same_share(process[p].d, whole, graph);
             dataset_free(process[p].d);
         }
@@ -592,7 +592,7 @@ static void damaged(void **state)
 
 static consm_status load_alone(const char *path, const char *labels)
 {
-    struct row_share crew = {.parts = 1, .swap = swap};
+    struct partition crew = {.parts = 1, .swap = swap};
     struct reading_options reading = {.labels = labels, .crew = &crew};
     struct dataset *d;
     consm_status st = data_load_with(&d, path, NULL, &reading);

@@ -32,7 +32,7 @@ consm_status consm_dataset_open_with(struct consm_dataset **out, const char *nam
     struct dataset *data;
     struct consm_dataset *made;
     struct consm_open_options whole = {.size = sizeof whole};
-    struct row_share crew = {
+    struct partition crew = {
         .gather = ranks_gather, .parts = ranks_size(), .part = ranks_rank(), .swap = ranks_swap};
     if (out)
         *out = NULL;

@@ -10,14 +10,14 @@ static void keep_first_ends(struct edge_trust *t)
 {
     struct edges *e = t->edges;
     int64_t kept = 0;
-    for (int64_t i = 0; e->share && i < e->count; i++)
+    for (int64_t i = 0; e->partition && i < e->count; i++)
         if (e->left[i] < e->right[i]) {
             e->left[kept] = e->left[i];
             e->right[kept] = e->right[i];
             t->score[kept] = t->score[i];
             t->kept[kept++] = t->kept[i];
         }
-    e->count = e->share ? kept : e->count;
+    e->count = e->partition ? kept : e->count;
 }
 
 /* Takes what the model's trust holds over into the public form. */

@@ -118,13 +118,13 @@ void checkpoint_identify(struct checkpoint_run *run, const struct problem *probl
     const size_t n = (size_t)problem->nodes;
     struct sha256 sum;
     sha256_init(&sum);
-    if (problem->graph->share) /* the rest of it is in data_sha256 */
+    if (problem->graph->partition) /* the rest of it is in data_sha256 */
         sha256_add(&sum, problem->graph->start, (n + 1) * sizeof *problem->graph->start);
     else
         sum_csr(&sum, problem->graph);
-    if (!problem->graph->share)
+    if (!problem->graph->partition)
         sum_csr(&sum, problem->sparse);
-    if (problem->dense && !problem->graph->share)
+    if (problem->dense && !problem->graph->partition)
         sha256_add(&sum, problem->dense, n * (size_t)problem->features * sizeof(float));
     sha256_add(&sum, problem->label, n * sizeof *problem->label);
     sha256_hex(run->graph, &sum);

@@ -12,7 +12,7 @@
 void matched_free(struct matched *m, const struct prepared *p)
 {
     csr_free(m->sparse);
-    if (m->dense && p->data->share)
+    if (m->dense && p->data->partition)
         mem_sparse_free(m->dense);
     else
         mem_free(m->dense);
@@ -58,9 +58,10 @@ static consm_status pick_dense(float **out, const struct dataset *d, const int64
                                int64_t count)
 {
     consm_status st = CONSM_OK;
-    int64_t low = d->share ? d->share->low : 0, high = d->share ? d->share->high : d->nodes;
+    int64_t low = d->partition ? d->partition->low : 0,
+            high = d->partition ? d->partition->high : d->nodes;
     size_t cells = (size_t)(d->nodes * count);
-    *out = d->share ? mem_sparse_alloc(cells, sizeof **out) : mem_alloc(cells, sizeof **out);
+    *out = d->partition ? mem_sparse_alloc(cells, sizeof **out) : mem_alloc(cells, sizeof **out);
     if (!*out)
         TRY(CONSM_ENOMEM);
     for (int64_t i = low; i < high; i++)
@@ -132,11 +133,12 @@ done:
     return st;
 }
 
-/* The dataset's columns as cells, for a table that was numbers alone; of a share, its rows. */
+/* The dataset's columns as cells, for a table that was numbers alone; of a partition, its rows. */
 static consm_status cells_of(struct cells *out, const struct dataset *d)
 {
     consm_status st = CONSM_OK;
-    int64_t index, low = d->share ? d->share->low : 0, high = d->share ? d->share->high : d->nodes;
+    int64_t index, low = d->partition ? d->partition->low : 0,
+                   high = d->partition ? d->partition->high : d->nodes;
     out->rows = high - low;
     out->columns = (int32_t)d->features;
     for (int64_t k = 0; k < d->features; k++)
@@ -179,8 +181,8 @@ static consm_status match_recipe(struct matched *out, const struct consm_model *
     if (!d->cells)
         TRY(cells_of(&made, d));
     const struct cells *cells = d->cells ? d->cells : &made;
-    if (d->share)
-        TRY(feature_share_apply(&out->dense, m->recipe, cells, d->nodes, d->share, d->name));
+    if (d->partition)
+        TRY(feature_share_apply(&out->dense, m->recipe, cells, d->nodes, d->partition, d->name));
     else
         TRY(recipe_apply(&out->dense, m->recipe, cells, faults, d->name));
     TRY(faults_status(faults, d->name));

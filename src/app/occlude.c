@@ -131,13 +131,13 @@ void scene_close(struct scene *s)
 
 static bool equal_rows(const float *x, const float *y, int32_t classes)
 {
-    double length = 0, apart = 0;
+    double length = 0, distance = 0;
     for (int32_t k = 0; k < classes; k++) {
         double difference = (double)x[k] - (double)y[k];
         length += (double)x[k] * (double)x[k];
-        apart += difference * difference;
+        distance += difference * difference;
     }
-    return apart <= same * same * length;
+    return distance <= same * same * length;
 }
 
 static consm_status look(float *row, struct scene *s, const struct occlusion *without);

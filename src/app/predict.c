@@ -11,13 +11,13 @@
 /* ---- results ------------------------------------------------------------- */
 
 /* Of a graph in parts every rank has the labels of all nodes, and the probabilities of its own. */
-static consm_status share_labels(struct consm_prediction *p, const struct row_share *share)
+static consm_status share_labels(struct consm_prediction *p, const struct partition *partition)
 {
     consm_status st = CONSM_OK;
-    if (!share)
+    if (!partition)
         return CONSM_OK;
-    TRY(share->gather(p->label, sizeof *p->label));
-    TRY(share->gather(p->confidence, sizeof *p->confidence));
+    TRY(partition->gather(p->label, sizeof *p->label));
+    TRY(partition->gather(p->confidence, sizeof *p->confidence));
 done:
     return st;
 }
@@ -55,7 +55,7 @@ consm_status prediction_new(struct consm_prediction **out, const float *logits,
         p->label[i] = best;
         p->confidence[i] = p->probability[i * classes + best];
     }
-    TRY(share_labels(p, problem->graph->share));
+    TRY(share_labels(p, problem->graph->partition));
     *out = p;
     return CONSM_OK;
 done:

@@ -17,7 +17,7 @@ done:
 
 void prepare_structural_free(float *structural, const struct prepared *p)
 {
-    if (structural && p->share)
+    if (structural && p->partition)
         mem_sparse_free(structural);
     else
         mem_free(structural);
@@ -28,12 +28,12 @@ consm_status prepare_structural(float **out, const struct prepared *p)
     consm_status st = CONSM_OK;
     uint64_t *key = NULL;
     size_t cells = (size_t)(p->data->nodes * STRUCTURAL_FEATURES);
-    *out = p->share ? mem_sparse_alloc(cells, sizeof **out) : mem_alloc(cells, sizeof **out);
+    *out = p->partition ? mem_sparse_alloc(cells, sizeof **out) : mem_alloc(cells, sizeof **out);
     if (!*out)
         TRY(CONSM_ENOMEM);
     TRY(prepare_keys(&key, p->data));
-    TRY(p->share ? structural_share(*out, p->graph, key)
-                 : structural_features(*out, p->graph, key));
+    TRY(p->partition ? structural_share(*out, p->graph, key)
+                     : structural_features(*out, p->graph, key));
 done:
     mem_free(key);
     if (st < 0) {
@@ -50,11 +50,11 @@ static consm_status make_structural(struct prepared *p)
     enum { F = STRUCTURAL_FEATURES };
     double sum[F] = {0};
     TRY(prepare_structural(&p->structural, p));
-    if (!p->share)
+    if (!p->partition)
         return CONSM_OK;
     TRY(NEW(p->measured, 2 * F));
     TRY(feature_share_measure(p->measured, p->measured + F, sum, p->structural, p->data->nodes, F,
-                              p->share));
+                              p->partition));
 done:
     return st;
 }
@@ -92,7 +92,7 @@ void prepare_free(struct prepared *p)
     csr_free(p->graph);
     prepare_structural_free(p->structural, p);
     mem_free(p->measured);
-    mem_free(p->share);
+    mem_free(p->partition);
     mem_free(p->cut);
     csr_free(p->sparse);
     mem_free(p->columns);

@@ -8,11 +8,11 @@
 
 struct prepared {
     const struct dataset *data;
-    struct csr *graph;       /* undirected, no loops, no repeats */
-    struct row_share *share; /* of a graph in parts, or NULL … */
-    int64_t *cut;            /* … and all ranks' */
-    struct csr *sparse;      /* of such a graph, its features with their transpose, or NULL … */
-    struct row_share *columns;
+    struct csr *graph;           /* undirected, no loops, no repeats */
+    struct partition *partition; /* of a graph in parts, or NULL … */
+    int64_t *cut;                /* … and all ranks' */
+    struct csr *sparse; /* of such a graph, its features with their transpose, or NULL … */
+    struct partition *columns;
     int64_t *column_cut; /* … which is spread by columns */
     struct edge_facts facts;
     struct views *views;
@@ -27,7 +27,7 @@ consm_status prepare_graph(struct prepared *out, const struct dataset *d);
 void prepare_free(struct prepared *p);
 
 /* Structural features of a prepared set, whether or not it has features of its own; (n,
- * STRUCTURAL_FEATURES), of a graph in parts the rows of the share. */
+ * STRUCTURAL_FEATURES), of a graph in parts the rows of the partition. */
 consm_status prepare_structural(float **out, const struct prepared *p);
 void prepare_structural_free(float *structural, const struct prepared *p);
 

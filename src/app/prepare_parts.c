@@ -5,7 +5,7 @@
 #include "backends/ranks.h"
 #include "data/readers/parts.h"
 #include "graph/cut.h"
-#include "graph/shared.h"
+#include "graph/partition.h"
 #include <string.h>
 
 /* A sum over entries that is 0 when every entry (r, c) has its mirror (c, r) with the same weight,
@@ -13,7 +13,7 @@
 static uint64_t one_sided(const struct csr *a)
 {
     uint64_t sum = 0;
-    for (int64_t r = a->share->low; r < a->share->high; r++)
+    for (int64_t r = a->partition->low; r < a->partition->high; r++)
         for (int64_t k = a->start[r]; k < a->start[r + 1]; k++) {
             int64_t c = a->col[k], low = r < c ? r : c, high = r < c ? c : r;
             union {
@@ -35,8 +35,8 @@ static consm_status cut_parts(int64_t *cut, const struct dataset *d)
     const struct csr *rows = d->rows;
     int64_t n = rows->rows, *weight = NULL, borders;
     const int64_t *border;
-    if (d->share) {
-        memcpy(cut, d->share->cut, (size_t)(ranks_size() + 1) * sizeof *cut);
+    if (d->partition) {
+        memcpy(cut, d->partition->cut, (size_t)(ranks_size() + 1) * sizeof *cut);
         return CONSM_OK;
     }
     TRY(NEW(weight, n + 1));
@@ -59,22 +59,22 @@ static consm_status take_share(struct prepared *out, const struct dataset *d)
     TRY(cut_parts(cut, d));
     TRY(ranks_settle(0, NULL));
     TRY(ranks_settle(rows->rows, cut));
-    TRY(NEW(out->share, 1));
-    *out->share = (struct row_share){.low = cut[ranks_rank()],
-                                     .high = cut[ranks_rank() + 1],
-                                     .gather = ranks_gather,
-                                     .parts = ranks_size(),
-                                     .part = ranks_rank(),
-                                     .cut = cut,
-                                     .swap = ranks_swap,
-                                     .total = ranks_total,
-                                     .want = ranks_want};
+    TRY(NEW(out->partition, 1));
+    *out->partition = (struct partition){.low = cut[ranks_rank()],
+                                         .high = cut[ranks_rank() + 1],
+                                         .gather = ranks_gather,
+                                         .parts = ranks_size(),
+                                         .part = ranks_rank(),
+                                         .cut = cut,
+                                         .swap = ranks_swap,
+                                         .total = ranks_total,
+                                         .want = ranks_want};
     out->cut = cut;
     cut = NULL;
     TRY(ZNEW(out->graph, 1));
     *out->graph = *rows;
     out->graph->borrowed = true;
-    out->graph->share = out->share;
+    out->graph->partition = out->partition;
     out->facts = (struct edge_facts){.stored = d->edges, .kept = rows->nnz};
 done:
     mem_free(cut);
@@ -96,11 +96,11 @@ static consm_status take_features(struct prepared *out, const struct dataset *d)
     out->sparse->borrowed = true;
     out->sparse->t = NULL;
     out->sparse->t_entry = NULL;
-    out->sparse->share = out->share;
+    out->sparse->partition = out->partition;
     TRY(NEW(start, f + 1));
     TRY(NEW(out->column_cut, ranks + 1));
     cut = out->column_cut;
-    TRY(csr_share_columns(start, out->sparse));
+    TRY(partition_columns(start, out->sparse));
     for (int64_t c = 0; c <= f; c++)
         start[c] += c;
     cut_rows(cut, start, f, ranks);
@@ -109,11 +109,11 @@ static consm_status take_features(struct prepared *out, const struct dataset *d)
     else
         TRY(ranks_settle(f, cut));
     TRY(NEW(out->columns, 1));
-    *out->columns = *out->share;
+    *out->columns = *out->partition;
     out->columns->low = cut[me];
     out->columns->high = cut[me + 1];
     out->columns->cut = cut;
-    TRY(csr_share_turn(out->sparse, out->columns));
+    TRY(partition_turn(out->sparse, out->columns));
 done:
     mem_free(start);
     return st;
@@ -124,8 +124,8 @@ consm_status prepare_parts(struct prepared *out, const struct dataset *d)
     consm_status st = CONSM_OK;
     TRY(ranks_agree_text("a folder with the seal", d->sha256));
     TRY(take_share(out, d));
-    st = parts_check_rows(d, out->share->low, out->share->high);
-    TRY(share_status(out->share, st, out->share->low)); /* one speaks for all */
+    st = parts_check_rows(d, out->partition->low, out->partition->high);
+    TRY(share_status(out->partition, st, out->partition->low)); /* one speaks for all */
     if (ranks_total(one_sided(out->graph)) != 0)
         TRY(status_fail(CONSM_EFORMAT,
                         "%s: rows.safetensors has an edge in one direction only: expected the "
@@ -138,9 +138,10 @@ done:
 
 consm_status prepare_whole(const struct prepared *p, const char *who)
 {
-    if (!p->graph->share)
+    if (!p->graph->partition)
         return CONSM_OK;
-    return status_fail(
-        CONSM_EINVAL, "%s: %s needs the whole graph, and this one is in parts: %s", p->data->name,
-        who, p->data->share ? "leave --in-parts out" : "give it graph.safetensors of its folder");
+    return status_fail(CONSM_EINVAL, "%s: %s needs the whole graph, and this one is in parts: %s",
+                       p->data->name, who,
+                       p->data->partition ? "leave --in-parts out"
+                                          : "give it graph.safetensors of its folder");
 }

@@ -41,7 +41,7 @@ consm_status model_fit_sets(struct consm_model *m, const struct problem *problem
     m->covered = m->set_size = (double)NAN;
     if (coverage == 0 || !roles->calibrates)
         return CONSM_OK;
-    if (problem->graph->share)
+    if (problem->graph->partition)
         return status_fail(CONSM_EINVAL, "--coverage needs the whole graph, and this one is in "
                                          "parts: train on graph.safetensors of its folder");
     TRY(NEW(probability, cells));
@@ -69,7 +69,7 @@ consm_status prediction_add_sets(struct consm_prediction *p, const struct consm_
     consm_status st = CONSM_OK;
     if (m->sets.coverage == 0)
         return CONSM_OK;
-    if (graph->share)
+    if (graph->partition)
         return status_fail(CONSM_EINVAL, "prediction sets need the whole graph, and this one is in "
                                          "parts: give graph.safetensors of its folder");
     struct conformal_data d = data_of(p->probability, graph, p->nodes, p->classes, m->result.seed);

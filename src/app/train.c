@@ -33,7 +33,7 @@ static bool tell(void *ctx, const struct progress *p)
                                       .best_val = p->best_val,
                                       .member = p->member,
                                       .members = p->members,
-                                      .share = p->share};
+                                      .share = p->fraction};
     return listener->fn(listener->ctx, &progress);
 }
 

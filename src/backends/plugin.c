@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/threads.h"
-#include "cpu/parts.h"
+#include "cpu/sums.h"
 #include "program/plugin.h"
 
 #include <dlfcn.h>
@@ -64,12 +64,12 @@ consm_status plugin_ranks(const struct ranks **out)
     return open(out, &services, plugin_layout());
 }
 
-consm_status plugin_apart(const struct apart **out)
+consm_status plugin_handout(const struct handout **out)
 {
-    apart_open_fn *open;
+    handout_open_fn *open;
     void *symbol;
     *out = NULL;
-    consm_status st = find_function(&symbol, "mpi", "consm_apart", RTLD_GLOBAL);
+    consm_status st = find_function(&symbol, "mpi", "consm_handout", RTLD_GLOBAL);
     if (st < 0)
         return st;
     memcpy(&open, &symbol, sizeof open);

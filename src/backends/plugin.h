@@ -2,7 +2,7 @@
 #ifndef BACKENDS_PLUGIN_H
 #define BACKENDS_PLUGIN_H
 
-#include "program/apart.h"
+#include "program/handout.h"
 
 /* Opens card `device` of libconsm_<name>.so, loaded at the first call. CONSM_ENOTFOUND, with one
  * line that says what is missing, where library, driver or card is not there. */
@@ -12,7 +12,7 @@ consm_status plugin_open(struct backend **out, const char *name, int device, int
 consm_status plugin_ranks(const struct ranks **out);
 
 /* What ranks that have joined can do while they go their own ways. */
-consm_status plugin_apart(const struct apart **out);
+consm_status plugin_handout(const struct handout **out);
 
 /* part (rows): which of so many parts a row of an undirected graph is in, by METIS in the same
  * library: few rows have neighbours in other parts. */

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct ranks *joined; /* NULL: alone */
-static const struct ranks *parted; /* those that go their own ways … */
-static const struct apart *calls;  /* … and how they speak */
+static const struct ranks *joined;  /* NULL: alone */
+static const struct ranks *parted;  /* those that go their own ways … */
+static const struct handout *calls; /* … and how they speak */
 
 /* What the starters of Open MPI, MPICH and PMIx put into the environment. */
 static bool started_by_mpirun(void)
@@ -136,13 +136,13 @@ void ranks_abandon(int code)
         all->abandon(code);
 }
 
-/* ---- apart ---- */
+/* ---- handout: ranks that run what rank 0 gives them ---- */
 
 consm_status ranks_part(void)
 {
     if (!joined)
         return CONSM_OK;
-    consm_status st = plugin_apart(&calls);
+    consm_status st = plugin_handout(&calls);
     if (st < 0)
         return st;
     parted = joined;

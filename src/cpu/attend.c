@@ -20,7 +20,7 @@ KERNEL(attend)
     struct dropout drop = dropout_at(in, step);
     struct attention t = attention_of(in, in->cols, &drop);
     struct sparse rows = {a->start, a->col, a->val, NULL};
-    share_entries(a->start, a->rows, who, &from, &to);
+    range_entries(a->start, a->rows, who, &from, &to);
     simd_best()->attend(in->out, in->update[0], in->update[1], &t, &rows, in->src[0], in->src[1],
                         in->src[2], from, to);
 }
@@ -56,7 +56,7 @@ KERNEL(attend_rows)
     float along[CELLS] = {0}, bent[CELLS];
     int64_t from, to, room = CELLS / in->attr.heads;
     (void)step;
-    share_rows(in->rows, who, &from, &to);
+    range_rows(in->rows, who, &from, &to);
     for (int64_t r = from; r < to; r += room)
         attend_rows_piece(in, r, to - r < room ? to - r : room, along, bent);
 }
@@ -68,7 +68,7 @@ KERNEL(attend_columns)
     struct dropout drop = dropout_at(in, step);
     struct attention t = attention_of(in, in->cols, &drop);
     struct sparse columns = {a->start, a->col, a->val, stored->t_entry};
-    share_entries(a->start, a->rows, who, &from, &to);
+    range_entries(a->start, a->rows, who, &from, &to);
     simd_best()->attend_columns(in->out, in->update[0], &t, &columns, in->src[0], in->src[1],
                                 in->src[2], in->src[3], from, to);
 }

@@ -203,9 +203,9 @@ static void take_over(const struct compiled *c, int32_t i, const struct step *st
     in.op = planned->reuse == REUSE_DROPPED ? OP_DROPOUT : OP_RESHAPE;
     in.src[0] = (const float *)(const void *)(other + planned->reuse_at);
     if (planned->reuse_rows) {
-        share_elements(&in, who, &from, &to);
+        range_elements(&in, who, &from, &to);
         if (in.op == OP_DROPOUT && in.attr.number) { /* goes by rows */
-            share_rows(in.rows, who, &from, &to);
+            range_rows(in.rows, who, &from, &to);
             from *= in.cols;
             to *= in.cols;
         }

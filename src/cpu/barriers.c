@@ -19,7 +19,7 @@ static struct extent source(const struct instr *in, int i)
                            (size_t)(in->src_rows[i] * in->src_cols[i]) * sizeof(float)};
 }
 
-/* Goes over its elements as share_elements() divides them, and reads no others. A dropout whose
+/* Goes over its elements as range_elements() divides them, and reads no others. A dropout whose
  * rows have numbers of their own goes by rows. */
 static bool by_elements(const struct instr *in)
 {

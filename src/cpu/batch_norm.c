@@ -128,7 +128,7 @@ KERNEL(batch_norm)
             make_line(in, &s, c, in->src[3][c], 1 / sqrtf(in->src[4][c] + VARIANCE_FLOOR));
         team_barrier(who);
     }
-    share_rows(in->rows, who, &from, &to);
+    range_rows(in->rows, who, &from, &to);
     batch_rows(in, work, from, to);
 }
 

@@ -25,7 +25,7 @@ KERNEL(fill)
 {
     int64_t from, to;
     (void)step;
-    share_elements(in, who, &from, &to);
+    range_elements(in, who, &from, &to);
     simd_best()->fill(in->out, in->attr.a, from, to);
 }
 
@@ -55,11 +55,11 @@ KERNEL(noise)
     int64_t from, to;
     const int64_t *number = in->attr.number;
     if (!number) {
-        share_elements(in, who, &from, &to);
+        range_elements(in, who, &from, &to);
         draw_noise(in->out + from, to - from, (uint64_t)from, in, step);
         return;
     }
-    share_rows(in->rows, who, &from, &to);
+    range_rows(in->rows, who, &from, &to);
     for (int64_t r = from; r < to; r++)
         draw_noise(in->out + r * in->cols, in->cols, (uint64_t)(number[r] * in->cols), in, step);
 }
@@ -89,7 +89,7 @@ KERNEL(axpby)
 {
     int64_t from, to;
     (void)step;
-    share_elements(in, who, &from, &to);
+    range_elements(in, who, &from, &to);
     simd_best()->axpby(in->out, in->attr.a, in->src[0], in->attr.b, in->src[1], from, to);
 }
 
@@ -97,7 +97,7 @@ KERNEL(scale)
 {
     int64_t from, to;
     (void)step;
-    share_elements(in, who, &from, &to);
+    range_elements(in, who, &from, &to);
     simd_best()->scale(in->out, in->attr.a, in->src[0], from, to);
 }
 
@@ -105,7 +105,7 @@ KERNEL(mul)
 {
     int64_t from, to;
     (void)step;
-    share_elements(in, who, &from, &to);
+    range_elements(in, who, &from, &to);
     simd_best()->mul(in->out, in->src[0], in->src[1], from, to);
 }
 
@@ -113,7 +113,7 @@ KERNEL(scale_by)
 {
     int64_t from, to;
     (void)step;
-    share_elements(in, who, &from, &to);
+    range_elements(in, who, &from, &to);
     simd_best()->scale(in->out, in->src[1][0], in->src[0], from, to);
 }
 
@@ -121,7 +121,7 @@ KERNEL(scale_rows)
 {
     int64_t from, to;
     (void)step;
-    share_rows(in->rows, who, &from, &to);
+    range_rows(in->rows, who, &from, &to);
     simd_best()->row_scale(in->out, in->src[1], in->src[0], in->cols, from, to);
 }
 
@@ -129,7 +129,7 @@ KERNEL(add_bias)
 {
     int64_t from, to;
     (void)step;
-    share_rows(in->rows, who, &from, &to);
+    range_rows(in->rows, who, &from, &to);
     simd_best()->col_affine(in->out, NULL, in->src[0], NULL, NULL, in->src[1], in->cols, from, to);
 }
 
@@ -140,7 +140,7 @@ KERNEL(bias_relu_dropout)
     bool drops = in->attr.a > 0, numbered = drops && in->attr.number;
     struct epilogue end = {
         .scale = 1, .bias = in->src[1], .relu = true, .drop = drops && !numbered ? &drop : NULL};
-    share_rows(in->rows, who, &from, &to);
+    range_rows(in->rows, who, &from, &to);
     simd_best()->bias_act(in->out, in->src[0], in->cols, &end, from, to);
     if (numbered)
         drop_numbered(in->out, in->out, in, step, from, to);
@@ -150,7 +150,7 @@ KERNEL(bias_relu_dropout_grad)
 {
     int64_t from, to;
     float scale = in->attr.a > 0 ? dropout_at(in, step).scale : 1;
-    share_elements(in, who, &from, &to);
+    range_elements(in, who, &from, &to);
     simd_best()->relu_grad(in->out, in->src[0], in->src[1], scale, from, to);
 }
 
@@ -158,7 +158,7 @@ KERNEL(concat)
 {
     int64_t from, to, left = in->src_cols[0], right = in->src_cols[1];
     (void)step;
-    share_rows(in->rows, who, &from, &to);
+    range_rows(in->rows, who, &from, &to);
     simd_best()->copy_cols(in->out, in->cols, in->src[0], left, left, from, to);
     simd_best()->copy_cols(in->out + left, in->cols, in->src[1], right, right, from, to);
 }
@@ -167,7 +167,7 @@ KERNEL(slice)
 {
     int64_t from, to;
     (void)step;
-    share_rows(in->rows, who, &from, &to);
+    range_rows(in->rows, who, &from, &to);
     simd_best()->copy_cols(in->out, in->cols, in->src[0] + in->attr.column, in->src_cols[0],
                            in->cols, from, to);
 }
@@ -176,7 +176,7 @@ KERNEL(pad)
 {
     int64_t from, to;
     (void)step;
-    share_rows(in->rows, who, &from, &to);
+    range_rows(in->rows, who, &from, &to);
     simd_best()->fill(in->out, 0, from * in->cols, to * in->cols);
     simd_best()->copy_cols(in->out + in->attr.column, in->cols, in->src[0], in->src_cols[0],
                            in->src_cols[0], from, to);
@@ -186,7 +186,7 @@ KERNEL(reshape)
 {
     int64_t from, to;
     (void)step;
-    share_elements(in, who, &from, &to);
+    range_elements(in, who, &from, &to);
     memcpy(in->out + from, in->src[0] + from, (size_t)(to - from) * sizeof(float));
 }
 
@@ -205,7 +205,7 @@ KERNEL(row_sum)
 {
     int64_t from, to;
     (void)step;
-    share_rows(in->rows, who, &from, &to);
+    range_rows(in->rows, who, &from, &to);
     simd_best()->row_dot(in->out, in->src[0], NULL, in->src_cols[0], from, to);
 }
 
@@ -240,7 +240,7 @@ KERNEL(expand)
     const float *x = in->src[0];
     bool one_row = in->src_rows[0] == 1, one_col = in->src_cols[0] == 1;
     (void)step;
-    share_rows(in->rows, who, &from, &to);
+    range_rows(in->rows, who, &from, &to);
     for (int64_t r = from; r < to; r++) {
         const float *row = x + (one_row ? 0 : r * in->src_cols[0]);
         if (one_col)
@@ -281,7 +281,7 @@ KERNEL(unary)
     int kind = unary_of(in->op);
     const float *x = in->src[0];
     (void)step;
-    share_elements(in, who, &from, &to);
+    range_elements(in, who, &from, &to);
     if (kind >= 0)
         simd_best()->unary((enum unary)kind, in->out, x, unary_parameter(in, in->op), from, to);
     else if (in->op == OP_LOG)
@@ -299,7 +299,7 @@ KERNEL(unary_grad)
     int kind = unary_of(op);
     const float *g = in->src[0], *x = in->src[1];
     (void)step;
-    share_elements(in, who, &from, &to);
+    range_elements(in, who, &from, &to);
     if (kind >= 0) {
         const float *saved = unary_grad_takes_input((enum unary)kind) ? x : in->src[2];
         simd_best()->unary_grad((enum unary)kind, in->out, g, saved, unary_parameter(in, op), from,
@@ -318,10 +318,10 @@ KERNEL(dropout)
     int64_t from, to;
     struct dropout drop = dropout_at(in, step);
     if (in->attr.number) {
-        share_rows(in->rows, who, &from, &to);
+        range_rows(in->rows, who, &from, &to);
         drop_numbered(in->out, in->src[0], in, step, from, to);
         return;
     }
-    share_elements(in, who, &from, &to);
+    range_elements(in, who, &from, &to);
     simd_best()->dropout(in->out, in->src[0], &drop, from, to);
 }

@@ -13,7 +13,7 @@ KERNEL(head_dot)
 {
     int64_t from, to;
     (void)step;
-    share_rows(in->rows, who, &from, &to);
+    range_rows(in->rows, who, &from, &to);
     simd_best()->head_dot(in->out, in->src[0], in->src[1], in->attr.heads, in->src_cols[1], from,
                           to);
 }
@@ -23,7 +23,7 @@ KERNEL(head_spread)
 {
     int64_t from, to, heads = in->attr.heads;
     (void)step;
-    share_rows(in->rows, who, &from, &to);
+    range_rows(in->rows, who, &from, &to);
     simd_best()->head_spread(in->out, in->src[0], in->src[1], heads, in->cols / heads, from, to);
 }
 

@@ -14,19 +14,19 @@ typedef void (*kernel)(const struct instr *in, const struct step *step, struct w
 enum { GRAIN = 1024 }; /* elements: a multiple of what dropout and vectors like to begin at */
 
 /* This worker's share of an operation's elements, rows, or blocks. */
-static inline void share_elements(const struct instr *in, struct worker who, int64_t *from,
+static inline void range_elements(const struct instr *in, struct worker who, int64_t *from,
                                   int64_t *to)
 {
     team_range(who, in->rows * in->cols, GRAIN, from, to);
 }
 
-static inline void share_rows(int64_t rows, struct worker who, int64_t *from, int64_t *to)
+static inline void range_rows(int64_t rows, struct worker who, int64_t *from, int64_t *to)
 {
     team_range(who, rows, 16, from, to);
 }
 
 /* Rows of a pattern shared out by entries, so that hubs do not leave the others waiting. */
-void share_entries(const int64_t *start, int64_t rows, struct worker who, int64_t *from,
+void range_entries(const int64_t *start, int64_t rows, struct worker who, int64_t *from,
                    int64_t *to);
 
 /* The pattern an operation walks: its matrix, or the transpose. */

@@ -21,7 +21,7 @@ size_t scratch_loss(const struct instr *in)
     {                                                                \
         int64_t from, to;                                            \
         (void)step;                                                  \
-        share_rows(in->rows, who, &from, &to);                       \
+        range_rows(in->rows, who, &from, &to);                       \
         simd_best()->name(in->out, __VA_ARGS__, in->cols, from, to); \
     }
 
@@ -98,7 +98,7 @@ KERNEL(nll_grad)
     (void)step;
     for (int64_t k = 0; weight && k < index->count; k++)
         weights += (double)weight[k];
-    share_rows(in->rows, who, &from, &to);
+    range_rows(in->rows, who, &from, &to);
     simd_best()->fill(in->out, 0, from * c, to * c);
     for (int64_t r = from; r < to; r++) {
         const float *x = in->src[1] + r * c;
@@ -175,7 +175,7 @@ static void weighted_sum(const struct instr *in, struct worker who)
 static void weighted_slope(const struct instr *in, struct worker who, term_fn *slope)
 {
     int64_t from, to;
-    share_elements(in, who, &from, &to);
+    range_elements(in, who, &from, &to);
     for (int64_t k = from; k < to; k++)
         in->out[k] = in->src[0][0] * in->src[3][k] * slope(in->src[1][k], in->src[2][k]);
 }

@@ -28,7 +28,7 @@ KERNEL(gather)
 {
     int64_t from, to;
     (void)step;
-    share_rows(in->rows, who, &from, &to);
+    range_rows(in->rows, who, &from, &to);
     simd_best()->gather(in->out, in->src[0], in->attr.index->row, in->cols, from, to);
 }
 
@@ -37,7 +37,7 @@ KERNEL(segment_sum)
     int64_t from, to;
     struct sparse lists = inverse_lists(in->attr.index);
     (void)step;
-    share_entries(lists.start, in->rows, who, &from, &to);
+    range_entries(lists.start, in->rows, who, &from, &to);
     simd_best()->spmm(in->out, &lists, in->src[0], in->cols, NULL, from, to);
 }
 
@@ -46,7 +46,7 @@ KERNEL(segment_mean)
     int64_t from, to;
     struct sparse lists = inverse_lists(in->attr.index);
     (void)step;
-    share_entries(lists.start, in->rows, who, &from, &to);
+    range_entries(lists.start, in->rows, who, &from, &to);
     simd_best()->spmm(in->out, &lists, in->src[0], in->cols, NULL, from, to);
     for (int64_t r = from; r < to; r++) {
         int64_t count = lists.start[r + 1] - lists.start[r];
@@ -61,7 +61,7 @@ KERNEL(segment_mean_grad)
     int64_t from, to;
     const struct index *index = in->attr.index;
     (void)step;
-    share_rows(in->rows, who, &from, &to);
+    range_rows(in->rows, who, &from, &to);
     for (int64_t k = from; k < to; k++) {
         int32_t r = index->row[k];
         float share = 1 / (float)(index->start[r + 1] - index->start[r]);
@@ -75,7 +75,7 @@ KERNEL(segment_max)
     int64_t from, to, f = in->cols;
     const struct index *index = in->attr.index;
     (void)step;
-    share_entries(index->start, in->rows, who, &from, &to);
+    range_entries(index->start, in->rows, who, &from, &to);
     for (int64_t r = from; r < to; r++) {
         float *best = in->out + r * f;
         for (int64_t c = 0; c < f; c++)
@@ -94,7 +94,7 @@ KERNEL(segment_max_grad)
     const struct index *index = in->attr.index;
     const float *g = in->src[0], *x = in->src[1], *y = in->src[2];
     (void)step;
-    share_entries(index->start, index->targets, who, &from, &to);
+    range_entries(index->start, index->targets, who, &from, &to);
     for (int64_t r = from; r < to; r++)
         for (int64_t c = 0; c < f; c++) {
             bool given = false;
@@ -113,7 +113,7 @@ KERNEL(row_normalize)
 {
     int64_t from, to;
     (void)step;
-    share_rows(in->rows, who, &from, &to);
+    range_rows(in->rows, who, &from, &to);
     simd_best()->row_norm(NULL, in->scratch, in->src[0], in->cols, NORM_FLOOR, from, to);
     simd_best()->row_scale(in->out, in->scratch, in->src[0], in->cols, from, to);
 }
@@ -122,7 +122,7 @@ KERNEL(row_normalize_grad)
 {
     int64_t from, to;
     (void)step;
-    share_rows(in->rows, who, &from, &to);
+    range_rows(in->rows, who, &from, &to);
     simd_best()->row_norm(NULL, in->scratch, in->src[1], in->cols, NORM_FLOOR, from, to);
     simd_best()->row_normalize_grad(in->out, in->src[0], in->src[2], in->scratch, in->cols,
                                     NORM_FLOOR, from, to);
@@ -136,7 +136,7 @@ KERNEL(pair_cosine)
     int64_t from, to;
     float *inverse = in->scratch; /* (n) 1/|x_r| */
     (void)step;
-    share_rows(in->src_rows[0], who, &from, &to);
+    range_rows(in->src_rows[0], who, &from, &to);
     simd_best()->row_norm(NULL, inverse, in->src[0], in->src_cols[0], NORM_FLOOR, from, to);
     team_barrier(who);
     team_range(who, in->rows, 16, &from, &to);
@@ -153,7 +153,7 @@ KERNEL(pair_cosine_grad)
     float *inverse = in->scratch, *squared = inverse + n;   /* (n) 1/|x_r| and its square */
     float *to_other = squared + n, *to_self = to_other + m; /* (m) */
     (void)step;
-    share_rows(n, who, &from, &to);
+    range_rows(n, who, &from, &to);
     simd_best()->row_norm(NULL, inverse, x, f, NORM_FLOOR, from, to);
     for (int64_t r = from; r < to; r++)
         squared[r] = inverse[r] * inverse[r];
@@ -165,14 +165,14 @@ KERNEL(pair_cosine_grad)
         to_self[k] *= -g[k];
     }
     team_barrier(who);
-    share_rows(n, who, &from, &to);
+    range_rows(n, who, &from, &to);
     simd_best()->pair_grad(in->out, x, x, to_other, to_self, squared, i->start, i->item, j->row, f,
                            false, from, to);
     simd_best()->pair_grad(in->out, x, x, to_other, to_self, squared, j->start, j->item, i->row, f,
                            true, from, to);
 }
 
-static float apart(const float *x, const float *y, int64_t f)
+static float distance(const float *x, const float *y, int64_t f)
 {
     float sum = 0;
     for (int64_t c = 0; c < f; c++)
@@ -184,13 +184,13 @@ KERNEL(nearest)
 {
     int64_t from, to, f = in->src_cols[0];
     (void)step;
-    share_rows(in->rows, who, &from, &to);
+    range_rows(in->rows, who, &from, &to);
     for (int64_t r = from; r < to; r++) {
         const float *x = in->src[0] + r * f;
-        float least = apart(x, in->src[1], f);
+        float least = distance(x, in->src[1], f);
         in->out[r] = 0;
         for (int64_t k = 1; k < in->src_rows[1]; k++) {
-            float other = apart(x, in->src[1] + k * f, f);
+            float other = distance(x, in->src[1] + k * f, f);
             in->out[r] = other < least ? (float)k : in->out[r];
             least = other < least ? other : least;
         }
@@ -202,7 +202,7 @@ KERNEL(nearest_share)
     int64_t from, to;
     const struct csr *s = in->attr.csr;
     (void)step;
-    share_entries(s->start, s->rows, who, &from, &to);
+    range_entries(s->start, s->rows, who, &from, &to);
     for (int64_t r = from; r < to; r++) {
         float group = (float)(r % in->attr.heads), sum = 0;
         for (int64_t k = s->start[r]; k < s->start[r + 1]; k++) {
@@ -218,7 +218,7 @@ KERNEL(pair_squared)
 {
     int64_t from, to, f = in->cols;
     (void)step;
-    share_rows(in->rows, who, &from, &to);
+    range_rows(in->rows, who, &from, &to);
     for (int64_t k = from; k < to; k++)
         simd_best()->square_diff(in->out + k * f, in->src[0] + in->attr.index->row[k] * f,
                                  in->src[0] + in->attr.other->row[k] * f, 0, f);
@@ -242,7 +242,7 @@ KERNEL(pair_squared_grad)
 {
     int64_t from, to;
     (void)step;
-    share_rows(in->rows, who, &from, &to);
+    range_rows(in->rows, who, &from, &to);
     simd_best()->fill(in->out, 0, from * in->cols, to * in->cols);
     for (int64_t r = from; r < to; r++) {
         add_differences(in, r, in->attr.index, in->attr.other->row);

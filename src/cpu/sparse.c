@@ -75,7 +75,7 @@ KERNEL(spmm)
     const struct csr *a = pattern(in);
     struct sparse rows = own_values(a);
     (void)step;
-    share_entries(a->start, a->rows, who, &from, &to);
+    range_entries(a->start, a->rows, who, &from, &to);
     if (block > 0)
         spmm_blocks(in, &rows, block, from, to);
     else
@@ -91,7 +91,7 @@ KERNEL(spmm_fused)
     bool drops = in->attr.a > 0, numbered = drops && in->attr.number;
     struct epilogue end = {
         .scale = 1, .bias = in->src[1], .relu = true, .drop = drops && !numbered ? &drop : NULL};
-    share_entries(a->start, a->rows, who, &from, &to);
+    range_entries(a->start, a->rows, who, &from, &to);
     simd_best()->spmm(in->out, &rows, in->src[0], in->cols, &end, from, to);
     if (numbered)
         drop_numbered(in->out, in->out, in, step, from, to);
@@ -104,7 +104,7 @@ KERNEL(spmm_add)
     struct sparse rows = own_values(a);
     struct epilogue end = {.scale = in->attr.a, .add = in->src[1], .add_scale = in->attr.b};
     (void)step;
-    share_entries(a->start, a->rows, who, &from, &to);
+    range_entries(a->start, a->rows, who, &from, &to);
     simd_best()->spmm(in->out, &rows, in->src[0], in->cols, &end, from, to);
 }
 
@@ -140,7 +140,7 @@ KERNEL(spmm_values)
     const struct csr *a = pattern(in);
     struct sparse rows = node_values(in, in->src[0]);
     (void)step;
-    share_entries(a->start, a->rows, who, &from, &to);
+    range_entries(a->start, a->rows, who, &from, &to);
     if (gathers(in))
         spmm_gathered(in, &rows, from, to);
     else if (heads == 1)
@@ -156,7 +156,7 @@ KERNEL(sddmm)
     const struct csr *a = in->attr.csr;
     struct sparse rows = own_values(a);
     (void)step;
-    share_entries(a->start, a->rows, who, &from, &to);
+    range_entries(a->start, a->rows, who, &from, &to);
     simd_best()->sddmm(in->out, &rows, in->src[0], in->src[1], heads, in->src_cols[0] / heads, from,
                        to);
 }
@@ -167,7 +167,7 @@ KERNEL(edge_add)
     const struct csr *a = in->attr.csr;
     struct sparse rows = own_values(a);
     (void)step;
-    share_entries(a->start, a->rows, who, &from, &to);
+    range_entries(a->start, a->rows, who, &from, &to);
     simd_best()->edge_add(in->out, &rows, in->src[0], in->src[1], in->cols, in->attr.a, from, to);
 }
 
@@ -177,7 +177,7 @@ KERNEL(edge_sum)
     const struct csr *a = pattern(in);
     struct sparse rows = node_values(in, NULL);
     (void)step;
-    share_entries(a->start, a->rows, who, &from, &to);
+    range_entries(a->start, a->rows, who, &from, &to);
     simd_best()->edge_row_sum(in->out, &rows, in->src[0], in->cols, from, to);
 }
 
@@ -187,7 +187,7 @@ KERNEL(edge_softmax)
     const struct csr *a = in->attr.csr;
     struct sparse rows = own_values(a);
     (void)step;
-    share_entries(a->start, a->rows, who, &from, &to);
+    range_entries(a->start, a->rows, who, &from, &to);
     simd_best()->edge_softmax(in->out, &rows, in->src[0], in->cols, from, to);
 }
 
@@ -197,7 +197,7 @@ KERNEL(edge_softmax_grad)
     const struct csr *a = in->attr.csr;
     struct sparse rows = own_values(a);
     (void)step;
-    share_entries(a->start, a->rows, who, &from, &to);
+    range_entries(a->start, a->rows, who, &from, &to);
     simd_best()->edge_softmax_grad(in->out, &rows, in->src[1], in->src[0], in->cols, from, to);
 }
 
@@ -242,7 +242,7 @@ KERNEL(edge_drop)
 {
     int64_t from, to;
     const struct csr *a = in->attr.csr;
-    share_entries(a->start, a->rows, who, &from, &to);
+    range_entries(a->start, a->rows, who, &from, &to);
     edge_drop_keep(in->scratch, in, step, from, to);
     team_barrier(who);
     edge_drop_scale(in->scratch, in, from, to);

@@ -120,7 +120,7 @@ static void turn_vectors(struct spectral *s, struct worker who)
     for (int side = 0; side < 2; side++) {
         const double *x = side ? s->v : s->y;
         double *out = side ? s->right : s->left;
-        share_rows(side ? s->cols : s->rows, who, &from, &to);
+        range_rows(side ? s->cols : s->rows, who, &from, &to);
         for (int64_t i = from; i < to; i++)
             for (int64_t p = 0; p < w; p++) {
                 double sum = 0;
@@ -188,8 +188,8 @@ KERNEL(nuclear)
     const struct spectral s = spectral_of(in);
     int64_t from, to, left, right;
     (void)step;
-    share_entries(a->start, a->rows, who, &from, &to);
-    share_entries(a->t->start, a->t->rows, who, &left, &right);
+    range_entries(a->start, a->rows, who, &from, &to);
+    range_entries(a->t->start, a->t->rows, who, &left, &right);
     if (who.id == 0)
         nuclear_begin(in);
     team_barrier(who);
@@ -229,6 +229,6 @@ KERNEL(nuclear_grad)
     const struct csr *a = in->attr.csr;
     int64_t from, to;
     (void)step;
-    share_entries(a->start, a->rows, who, &from, &to);
+    range_entries(a->start, a->rows, who, &from, &to);
     nuclear_grad_rows(in, from, to);
 }

@@ -3,7 +3,7 @@
 
 #include "program/params.h"
 
-void share_entries(const int64_t *start, int64_t rows, struct worker who, int64_t *from,
+void range_entries(const int64_t *start, int64_t rows, struct worker who, int64_t *from,
                    int64_t *to)
 {
     /* Row r costs its entries and one more; the borders are where the running cost crosses equal

@@ -3,7 +3,7 @@
 #include "program/spectral.h"
 
 #include "cpu/kernels.h"
-#include "cpu/parts.h"
+#include "cpu/sums.h"
 
 static bool walks(const struct instr *in)
 {
@@ -41,7 +41,7 @@ static void turn_worker(void *arg, struct worker who)
     const struct turn *t = arg;
     const struct csr *a = t->in->attr.csr;
     int64_t from, to;
-    share_entries(a->start + t->low, t->high - t->low, who, &from, &to);
+    range_entries(a->start + t->low, t->high - t->low, who, &from, &to);
     from += t->low;
     to += t->low;
     if (t->in->op == OP_EDGE_DROP)

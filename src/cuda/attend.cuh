@@ -138,7 +138,7 @@ template <class KERNELS, int V, class TAIL>
 static void attend_launch(const struct cuda_context *cx, struct attend a, const TAIL &tail)
 {
     arrange(&a, V);
-    dim3 grid = share_blocks(a.rows, a.cut.slots);
+    dim3 grid = range_blocks(a.rows, a.cut.slots);
     grid.y = (unsigned)ceil_div(a.heads, a.together);
     launch(cx, KERNELS::template of<V, TAIL>(), grid, THREADS, a, tail);
 }

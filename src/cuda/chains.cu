@@ -7,7 +7,7 @@
  * An instruction that joins a chain runs earlier than it stands, so nothing in between may write
  * what it reads, or touch what it writes. Within a chain other rows may be at any stage; so nothing
  * may be written that another member reads or writes as something else. Small programs are planned
- * without shared memory (backend_kind.apart), or there would be few chains.
+ * without shared memory (backend_kind.separate), or there would be few chains.
  */
 #include "cuda/spans.cuh"
 #include "cuda/spmm.cuh"

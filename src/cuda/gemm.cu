@@ -11,7 +11,7 @@ struct gemm {
     int64_t m, n, k;
     int64_t chunk;  /* of the inner dimension, for a block */
     float *partial; /* (splits, m, n) */
-    bool apart;     /* the parts are added by a kernel of their own */
+    bool separate;     /* the parts are added by a kernel of their own */
     uint32_t *counters;
 };
 
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(BM / TM * BN / TN) gemm_kernel(struct gemm g)
             if (r < g.m && c < g.n)
                 out[r * g.n + c] = sum[i][j];
         }
-    if (!parts || g.apart ||
+    if (!parts || g.separate ||
         !last_to_arrive(&g.counters[blockIdx.y * gridDim.x + blockIdx.x], gridDim.z))
         return;
     for (int i = 0; i < TM; i++)
@@ -196,10 +196,10 @@ KERNEL(matmul)
     }
     const int64_t splits = splits_for(&t, in->rows, in->cols, inner(in));
     const int64_t chunk = ceil_div(ceil_div(inner(in), splits), t.depth) * t.depth;
-    const bool apart = splits > 1 && in->rows * in->cols > 2048;
+    const bool separate = splits > 1 && in->rows * in->cols > 2048;
     const struct gemm g = {in->out,  in->src[0],     in->src[1], in->rows,
                            in->cols, inner(in),      chunk,      (float *)scratch_of(in),
-                           apart,    counters_of(in)};
+                           separate,    counters_of(in)};
     if (t.m == 128)
         launch_tiles<128, 8, 32, 1, 8>(in, cx, g, splits);
     else if (t.m == 64)
@@ -208,7 +208,7 @@ KERNEL(matmul)
         launch_tiles<32, 32, 32, 2, 2>(in, cx, g, splits);
     else
         launch_tiles<16, 8, 64, 1, 1>(in, cx, g, splits);
-    if (apart)
+    if (separate)
         launch(cx, parts_kernel, (unsigned)ceil_div(g.m * g.n, THREADS), THREADS, g,
                (unsigned)splits);
 }

@@ -6,7 +6,7 @@
 
 enum {
     WORKSPACE_BYTES = 32 << 20, /* what cuBLAS recommends for Hopper */
-    APART_BYTES = 32 << 20,     /* of values that need not share memory: they stay in the cache */
+    SEPARATE_BYTES = 32 << 20,     /* of values that need not share memory: they stay in the cache */
 };
 
 pthread_rwlock_t card_calm = PTHREAD_RWLOCK_INITIALIZER;
@@ -45,7 +45,7 @@ static const struct backend_kind cuda_kind = {
     .run = cuda_run,
     .discard = cuda_discard,
     .close = cuda_close,
-    .apart = APART_BYTES,
+    .separate = SEPARATE_BYTES,
     .composes = 0,   /* the steps of a walk are one kernel already */
     .reuses = false, /* its evaluation runs beside the next step */
     .room = cuda_room,

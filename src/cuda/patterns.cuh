@@ -207,7 +207,7 @@ static inline struct cut cut_of(const struct instr *in, int64_t slots)
     return {PIECE_SHIFT, slots, counters_of(in), (uint32_t *)scratch_of(in)};
 }
 
-static inline dim3 share_blocks(int64_t rows, int64_t slots)
+static inline dim3 range_blocks(int64_t rows, int64_t slots)
 {
     return row_blocks(rows + slots);
 }

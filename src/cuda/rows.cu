@@ -192,8 +192,8 @@ static __global__ void __launch_bounds__(THREADS)
     for (int64_t k = 0; k < points; k++) {
         float sum = 0;
         for (int64_t c = me.lane; c < a.cols; c += me.lanes) {
-            const float apart = x[c] - a.y[k * a.cols + c];
-            sum = fmaf(apart, apart, sum);
+            const float difference = x[c] - a.y[k * a.cols + c];
+            sum = fmaf(difference, difference, sum);
         }
         sum = lanes_sum(sum, 1, me.lanes);
         best = k > 0 && sum < least ? (float)k : best;

@@ -166,7 +166,7 @@ int64_t spmm_scratch(const struct instr *in, int64_t entries, bool changes)
 
 template <int V> static void launch_width(const struct cuda_context *cx, const struct spmm *a)
 {
-    dim3 grid = share_blocks(a->rows, a->cut.slots);
+    dim3 grid = range_blocks(a->rows, a->cut.slots);
     const int shift = shift_for(a->width / V, 5);
     grid.y = (unsigned)turns_of(a->width, a->heads);
     if (a->heads > 1)

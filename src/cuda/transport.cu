@@ -10,8 +10,8 @@ struct distance_map {
     {
         double sum = 0;
         for (int64_t d = 0; d < width; d++) {
-            const double apart = (double)x[r * width + d] - (double)y[k * width + d];
-            sum += apart * apart;
+            const double difference = (double)x[r * width + d] - (double)y[k * width + d];
+            sum += difference * difference;
         }
         out[r * points + k] = (float)sum;
     }

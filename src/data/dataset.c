@@ -38,7 +38,7 @@ void dataset_free(struct dataset *d)
         mem_free(d->to);
         mem_free(d->weight);
     }
-    if (d->share)
+    if (d->partition)
         mem_sparse_free(d->dense);
     else if (!(d->borrowed & DATASET_BORROWS_DENSE))
         mem_free(d->dense);
@@ -56,9 +56,9 @@ void dataset_free(struct dataset *d)
     mem_free(d->cells);
     csr_free(d->rows);
     mem_free(d->measured);
-    if (d->share)
-        mem_free((void *)(uintptr_t)d->share->cut);
-    mem_free(d->share);
+    if (d->partition)
+        mem_free((void *)(uintptr_t)d->partition->cut);
+    mem_free(d->partition);
     if (d->rows_mapping)
         munmap(d->rows_mapping, d->rows_bytes);
     if (d->mapping)

@@ -59,7 +59,7 @@ struct dataset {
     /* Where a process read its share of a plain list (readers/edge_share.h): which rows it has of
      * `rows`, of `dense`, which is sparse memory then, and of `sparse`; or NULL. `from` and `to`
      * are NULL. */
-    struct row_share *share;
+    struct partition *partition;
     float *measured; /* (2f) what shift and scale are then */
     void *rows_mapping;
     size_t rows_bytes;

@@ -14,7 +14,7 @@ struct data_options {
     const char *labels, *features; /* files that belong to a path that is a bare edge list */
     /* Names of columns of a path's tables, or NULL; ignore is a list "a,b". */
     const char *id_column, *label_column, *weight_column, *ignore;
-    const struct row_share *crew; /* of a path, to be read in shares (readers/reader.h); or NULL */
+    const struct partition *crew; /* of a path, to be read in shares (readers/reader.h); or NULL */
 };
 
 /* Opens what a user calls DATASET: a built-in name, a registered name, or a path (anything with a

@@ -42,7 +42,7 @@ static void look_for_blanks(struct suspicions *out, const struct dataset *d)
 
 /* How far two words are apart, counting letters too many and swaps of neighbours: 0, 1, or 2 for
  * more. Case and spaces do not count; another letter in the same place does (side a, side b). */
-static int apart(const char *a, const char *b)
+static int distance(const char *a, const char *b)
 {
     size_t i = 0, j = 0;
     int faults = 0;
@@ -88,7 +88,7 @@ static void look_for_spellings(struct suspicions *out, const struct dataset *d)
     for (int32_t a = 0; a < d->classes; a++)
         for (int32_t b = a + 1; b < d->classes; b++) {
             const char *x = d->class_name[a], *y = d->class_name[b];
-            int far = apart(x, y);
+            int far = distance(x, y);
             bool typo = far == 1 && strlen(x) >= LETTERS && !has_digit(x) && !has_digit(y);
             if (far == 0 || typo)
                 suspect(out, "\"%s\" and \"%s\" are two classes; are they one, spelt two ways?", x,

@@ -40,7 +40,7 @@ void csr_drop_transpose(struct csr *a)
     if (a->t != a)
         csr_free(a->t);
     a->t = NULL;
-    if (a->share)
+    if (a->partition)
         mem_sparse_free(a->t_entry);
     else
         mem_free(a->t_entry);
@@ -52,7 +52,7 @@ void csr_free(struct csr *a)
     if (!a)
         return;
     csr_drop_transpose(a);
-    if (!a->borrowed && a->share) {
+    if (!a->borrowed && a->partition) {
         mem_free(a->start);
         mem_sparse_free(a->col);
         mem_sparse_free(a->val);
@@ -297,8 +297,8 @@ static consm_status make_entries(struct csr *a)
     int64_t *slot = NULL, *entry = NULL;
     if (a->changes)
         return status_fail(CONSM_EPROGRAM, "values on a matrix whose entries change");
-    if (a->share)
-        return csr_share_entries(a);
+    if (a->partition)
+        return partition_entries(a);
     TRY(NEW(entry, a->nnz));
     TRY(NEW(slot, a->cols));
     memcpy(slot, a->t->start, (size_t)a->cols * sizeof *slot);

@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 
 /* Which rows of a graph's matrices are here, where its rows are spread over processes. */
-struct row_share {
+struct partition {
     int64_t low, high; /* rows low … high-1 */
     /* Of an array with so many bytes for every row: each process's own rows to all. */
     consm_status (*gather)(void *array, size_t bytes);
@@ -40,7 +40,7 @@ struct csr {
     bool borrowed;    /* start, col, val belong to someone else (a mapped file) */
     /* NULL: all rows are here. Else col and val are sparse memory (alloc.h), filled for the rows of
      * the share; start is whole. Programs take all rows of such a matrix. */
-    const struct row_share *share;
+    const struct partition *partition;
     uint64_t version; /* how often its entries were rewritten: see csr_touch() */
 };
 
@@ -110,14 +110,14 @@ consm_status csr_gcn_normalize(struct csr **out, const struct csr *a, bool loops
 
 /* The views of a symmetric matrix without loops of which only a share of the rows is here: A + I,
  * or normalised as above. The transpose is cached. */
-consm_status csr_share_loops(struct csr **out, const struct csr *a);
-consm_status csr_share_normalize(struct csr **out, const struct csr *a, bool loops);
+consm_status partition_loops(struct csr **out, const struct csr *a);
+consm_status partition_normalize(struct csr **out, const struct csr *a, bool loops);
 
-/* csr_transpose_entries() of such a matrix, for the rows of the share. */
-consm_status csr_share_entries(struct csr *a);
+/* csr_transpose_entries() of such a matrix, for the rows of the partition. */
+consm_status partition_entries(struct csr *a);
 
 /* csr_strict_two_hop() of such a matrix: the rows of neighbours elsewhere are sent for. */
-consm_status csr_share_two_hop(struct csr **out, const struct csr *a);
+consm_status partition_two_hop(struct csr **out, const struct csr *a);
 
 /* A + I, weights kept: a node's loop counts 1 more. */
 consm_status csr_add_loops(struct csr **out, const struct csr *a);

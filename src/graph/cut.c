@@ -37,7 +37,7 @@ void cut_rows(int64_t *cut, const int64_t *weight, int64_t rows, int parts)
     cut[parts] = rows;
 }
 
-static int64_t apart(const int64_t *weight, int64_t a, int64_t b)
+static int64_t distance(const int64_t *weight, int64_t a, int64_t b)
 {
     return weight[a] < weight[b] ? weight[b] - weight[a] : weight[a] - weight[b];
 }
@@ -51,10 +51,10 @@ void cut_snap(int64_t *cut, const int64_t *weight, int64_t rows, int parts, cons
             next++;
         int64_t best = border[next];
         if (next > 0 &&
-            apart(weight, border[next - 1], cut[p]) <= apart(weight, border[next], cut[p]))
+            distance(weight, border[next - 1], cut[p]) <= distance(weight, border[next], cut[p]))
             best = border[next - 1];
         int64_t at = align(best, rows, parts);
-        if (apart(weight, best, cut[p]) <= weight[rows] / parts / NEAR && at >= cut[p - 1])
+        if (distance(weight, best, cut[p]) <= weight[rows] / parts / NEAR && at >= cut[p - 1])
             cut[p] = at;
         cut[p] = cut[p] > cut[p - 1] ? cut[p] : cut[p - 1];
     }

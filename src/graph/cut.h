@@ -15,13 +15,13 @@ void cut_snap(int64_t *cut, const int64_t *weight, int64_t rows, int parts, cons
               int64_t borders);
 
 /* What a part has. */
-struct cut_share {
+struct cut_size {
     int64_t rows, entries;
     int64_t outside; /* entries whose columns are others' */
     int64_t halo;    /* columns of others, each once */
 };
 
 /* share (parts); the graph's rows by their entries and one more. */
-consm_status cut_shares(struct cut_share *share, const struct csr *graph, int parts);
+consm_status cut_sizes(struct cut_size *share, const struct csr *graph, int parts);
 
 #endif

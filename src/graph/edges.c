@@ -3,7 +3,7 @@
 
 static void list_share(struct edges *e, const struct csr *graph)
 {
-    for (int64_t r = graph->share->low; r < graph->share->high; r++)
+    for (int64_t r = graph->partition->low; r < graph->partition->high; r++)
         for (int64_t k = graph->start[r]; k < graph->start[r + 1]; k++) {
             e->left[e->count] = (int32_t)r;
             e->right[e->count] = graph->col[k];
@@ -16,20 +16,20 @@ consm_status edges_new(struct edges **out, const struct csr *graph)
 {
     consm_status st = CONSM_OK;
     struct edges *e = NULL;
-    const struct row_share *share = graph->share;
-    int64_t most =
-        1 + (share ? graph->start[share->high] - graph->start[share->low] : graph->nnz / 2);
+    const struct partition *partition = graph->partition;
+    int64_t most = 1 + (partition ? graph->start[partition->high] - graph->start[partition->low]
+                                  : graph->nnz / 2);
     *out = NULL;
     TRY(ZNEW(e, 1));
     TRY(NEW(e->left, most));
     TRY(NEW(e->right, most));
     TRY(NEW(e->entry, most));
     TRY(NEW(e->back, most));
-    e->share = share;
+    e->partition = partition;
     e->all = graph->nnz / 2;
-    if (share)
+    if (partition)
         list_share(e, graph);
-    for (int64_t r = 0; !share && r < graph->rows; r++)
+    for (int64_t r = 0; !partition && r < graph->rows; r++)
         for (int64_t k = graph->start[r]; k < graph->start[r + 1]; k++) {
             if (graph->col[k] <= r)
                 continue;

@@ -9,17 +9,17 @@ struct edges {
     int64_t count;
     int32_t *left, *right; /* (count) left < right, in row order */
     int64_t *entry, *back; /* (count) where (left,right) and (right,left) stand in the matrix */
-    /* Of a graph in parts, which has no loops: the list is the entries of the share's rows, in
+    /* Of a graph in parts, which has no loops: the list is the entries of the partition's rows, in
      * their order; entry and back are both where the entry itself stands. An edge is on it once for
      * each of its ends that is here, and what is said of it is said alike from both. Else NULL. */
-    const struct row_share *share;
+    const struct partition *partition;
     int64_t all; /* … how many edges all processes have together */
 };
 
 /* How many edges the graph has. */
 static inline int64_t edges_all(const struct edges *e)
 {
-    return e->share ? e->all : e->count;
+    return e->partition ? e->all : e->count;
 }
 
 /* Loops are left out. CONSM_EINVAL when an edge lacks its other direction. */

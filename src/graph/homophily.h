@@ -10,7 +10,7 @@
 /* NAN where a measure is not defined (no labelled edge, one class). */
 struct homophily {
     double edge;              /* share of edges inside a class */
-    double node;              /* mean over nodes of the share of neighbours of their class */
+    double node;              /* mean over nodes of the partition of neighbours of their class */
     double class_insensitive; /* Lim et al. 2021, eq. 3 */
     double adjusted;          /* Platonov et al. 2023: 0 for random wiring of the same degrees */
     double informativeness;   /* Platonov et al. 2023: what a neighbour's label tells, 0 to 1 */

@@ -106,11 +106,11 @@ done:
     return st;
 }
 
-/* ---- of a share ---------------------------------------------------------- */
+/* ---- of a partition ---------------------------------------------------------- */
 
 /* Rows of others that this process's edges name, and which of its own others name. */
 struct halo {
-    const struct row_share *share;
+    const struct partition *partition;
     int64_t *need, *give, *came; /* (parts+1 each) whose they are, and for whom */
     int32_t *row;                /* (need[parts]) ascending */
     void *theirs;                /* (give[parts]) of int32_t */
@@ -126,28 +126,28 @@ static void halo_free(struct halo *h)
 static consm_status halo_find(struct halo *h, const struct csr *graph)
 {
     consm_status st = CONSM_OK;
-    const struct row_share *share = graph->share;
-    int64_t places = share->parts + 1, count = 0;
+    const struct partition *partition = graph->partition;
+    int64_t places = partition->parts + 1, count = 0;
     bool *seen = NULL;
-    *h = (struct halo){.share = share};
+    *h = (struct halo){.partition = partition};
     TRY(ZNEW(h->need, 3 * places));
     h->give = h->need + places;
     h->came = h->give + places;
     TRY(ZNEW(seen, graph->rows));
-    for (int64_t k = graph->start[share->low]; k < graph->start[share->high]; k++)
+    for (int64_t k = graph->start[partition->low]; k < graph->start[partition->high]; k++)
         seen[graph->col[k]] = true;
-    memset(seen + share->low, 0, (size_t)(share->high - share->low) * sizeof *seen);
+    memset(seen + partition->low, 0, (size_t)(partition->high - partition->low) * sizeof *seen);
     for (int64_t i = 0; i < graph->rows; i++)
         count += seen[i];
     TRY(NEW(h->row, count + 1));
     count = 0;
-    for (int p = 0; p < share->parts; p++) {
-        for (int64_t i = share->cut[p]; i < share->cut[p + 1]; i++)
+    for (int p = 0; p < partition->parts; p++) {
+        for (int64_t i = partition->cut[p]; i < partition->cut[p + 1]; i++)
             if (seen[i])
                 h->row[count++] = (int32_t)i;
         h->need[p + 1] = count;
     }
-    TRY(share->swap(&h->theirs, h->give, h->row, h->need, sizeof *h->row));
+    TRY(partition->swap(&h->theirs, h->give, h->row, h->need, sizeof *h->row));
 done:
     mem_free(seen);
     return st;
@@ -157,14 +157,14 @@ done:
 static consm_status halo_fetch(float *now, struct halo *h)
 {
     consm_status st = CONSM_OK;
-    int parts = h->share->parts;
+    int parts = h->partition->parts;
     const int32_t *wanted = h->theirs;
     float *packed = NULL;
     void *rows = NULL;
     TRY(NEW(packed, (h->give[parts] + 1) * W));
     for (int64_t k = 0; k < h->give[parts]; k++)
         memcpy(packed + k * W, now + (int64_t)wanted[k] * W, W * sizeof *now);
-    TRY(h->share->swap(&rows, h->came, packed, h->give, W * sizeof *now));
+    TRY(h->partition->swap(&rows, h->came, packed, h->give, W * sizeof *now));
     for (int64_t k = 0; k < h->need[parts]; k++)
         memcpy(now + (int64_t)h->row[k] * W, (const float *)rows + k * W, W * sizeof *now);
 done:
@@ -176,7 +176,7 @@ done:
 consm_status structural_share(float *out, const struct csr *graph, const uint64_t *key)
 {
     consm_status st = CONSM_OK;
-    int64_t low = graph->share->low, high = graph->share->high;
+    int64_t low = graph->partition->low, high = graph->partition->high;
     struct halo halo = {0};
     float *now = mem_sparse_alloc((size_t)(graph->rows * W), sizeof *now);
     float *next = mem_sparse_alloc((size_t)(graph->rows * W), sizeof *next);
@@ -184,7 +184,7 @@ consm_status structural_share(float *out, const struct csr *graph, const uint64_
         TRY(CONSM_ENOMEM);
     TRY(halo_find(&halo, graph));
     begin(out, now, graph, key, low, high);
-    for (int64_t k = 0; k < halo.need[graph->share->parts]; k++)
+    for (int64_t k = 0; k < halo.need[graph->partition->parts]; k++)
         draw(now + (int64_t)halo.row[k] * W, key[halo.row[k]]);
     for (int step = 0; step < STRUCTURAL_STEPS; step++) {
         walk(next, now, graph, low, high);

@@ -80,13 +80,13 @@ static consm_status build_share(struct csr **out, const struct csr *a, enum view
         TRY(borrow(out, a));
         (*out)->t = *out;
         return CONSM_OK;
-    case VIEW_LOOPS: return csr_share_loops(out, a);
-    case VIEW_GCN: return csr_share_normalize(out, a, true);
-    case VIEW_SYMMETRIC: return csr_share_normalize(out, a, false);
+    case VIEW_LOOPS: return partition_loops(out, a);
+    case VIEW_GCN: return partition_normalize(out, a, true);
+    case VIEW_SYMMETRIC: return partition_normalize(out, a, false);
     default: break;
     }
-    TRY(csr_share_two_hop(&far, a));
-    TRY(csr_share_normalize(out, far, false));
+    TRY(partition_two_hop(&far, a));
+    TRY(partition_normalize(out, far, false));
 done:
     csr_free(far);
     return st;
@@ -96,7 +96,7 @@ static consm_status build(struct csr **out, const struct csr *a, enum view kind)
 {
     consm_status st = CONSM_OK;
     *out = NULL;
-    if (a->share)
+    if (a->partition)
         return build_share(out, a, kind);
     switch (kind) {
     case VIEW_ADJACENCY: TRY(borrow(out, a)); break;

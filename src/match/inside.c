@@ -11,7 +11,7 @@ static bool possible(const struct matcher *m)
 {
     const struct config *c = m->config;
     const struct backend *backend = m->learner.backend;
-    return !m->parts.share && backend->kind->apart > 0 && c->transport != TRANSPORT_EXACT &&
+    return !m->parts.partition && backend->kind->separate > 0 && c->transport != TRANSPORT_EXACT &&
            (c->map == MAP_LINEAR || c->pool != POOL_MAX) && c->match_refresh == 1 &&
            m->sets.sampled == 0 && backend->kind->supports(backend, OP_NEAREST) &&
            backend->kind->supports(backend, OP_NEAREST_SHARE) &&
@@ -89,7 +89,7 @@ static node plan_share(const struct matcher *m, struct program *p, node plain, n
     if (m->reach.count < m->data.nodes)
         all = distances(p, matcher_encode(m, p, 0, true), references);
     enum take take = c->map == MAP_LINEAR ? TAKE_PLAN : c->pool == POOL_MEAN ? TAKE_MEAN : TAKE_SUM;
-    const struct transport t = apart_route(m, p, cost, all, take);
+    const struct transport t = far_route(m, p, cost, all, take);
     node share = transport(p, m->inside.sets, &t, kept);
     return take == TAKE_PLAN ? scale(p, (float)m->data.classes, share) : share;
 }

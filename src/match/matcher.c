@@ -39,8 +39,8 @@ static consm_status allocate(struct matcher *m)
                              m->config->map == MAP_LINEAR));
     TRY(NEW(m->reference_point, d->classes * m->config->match_width));
     TRY(NEW(m->own_score, d->edges->count));
-    if (d->graph->share)
-        return parts_open(m);
+    if (d->graph->partition)
+        return in_parts_open(m);
     TRY(NEW(m->similarity, d->nodes * d->classes));
     TRY(NEW(m->order, d->edges->count));
     TRY(NEW(m->keep, d->graph->nnz));
@@ -58,16 +58,16 @@ static consm_status allocate_scoring(struct matcher *m)
     int64_t cap = m->config->two_hop_cap, largest = cap > 0 && cap < d->nodes ? cap : d->nodes;
     int64_t width = d->classes * m->config->match_width;
     int64_t most =
-        m->apart.used && SCORE_FLOATS / width > SCORE_BATCH ? SCORE_FLOATS / width : SCORE_BATCH;
+        m->far.used && SCORE_FLOATS / width > SCORE_BATCH ? SCORE_FLOATS / width : SCORE_BATCH;
     m->score_batch = d->edges->count < most ? d->edges->count : most;
     m->score_batch = m->score_batch > 0 ? m->score_batch : 1;
     TRY(index_new(&m->score_left, m->score_batch, d->nodes));
     TRY(index_new(&m->score_right, m->score_batch, d->nodes));
     TRY(ZNEW(m->batch_left, m->score_batch));
     TRY(ZNEW(m->batch_right, m->score_batch));
-    if (m->apart.used)
+    if (m->far.used)
         return CONSM_OK;
-    if (m->parts.share) {
+    if (m->parts.partition) {
         m->pooled = mem_sparse_alloc((size_t)(d->nodes * width), sizeof *m->pooled);
         if (!m->pooled)
             TRY(CONSM_ENOMEM);
@@ -87,15 +87,15 @@ static consm_status reserve(struct matcher *m)
     consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
     bool split = m->config->map == MAP_LINEAR;
-    if (m->parts.share)
-        parts_keep_all(m);
+    if (m->parts.partition)
+        in_parts_keep_all(m);
     else
         memset(m->keep, 1, (size_t)d->graph->nnz);
     TRY(subgraphs_collect(&m->sets, &m->scratch[0].walk, d->graph, m->keep, d->train, d->labelled,
                           m->config->two_hop_cap, m->seed));
     int64_t members = m->sets.start[m->sets.count];
-    if (m->parts.share)
-        TRY(parts_reserve(m, split ? members * d->classes : members));
+    if (m->parts.partition)
+        TRY(in_parts_reserve(m, split ? members * d->classes : members));
     else
         TRY(pooling_reserve(&m->pooling, split ? members * d->classes : members));
     if (split)
@@ -124,7 +124,7 @@ static consm_status allocate_training(struct matcher *m)
         return CONSM_OK;
     m->pairs = pairs_per_step(m);
     TRY(reach_new(&m->reach, d));
-    if (!m->parts.share)
+    if (!m->parts.partition)
         TRY(pooling_new(&m->pooling, d->labelled, d->classes, m->reach.count, m->reach.place));
     TRY(index_new(&m->left, m->pairs, d->labelled));
     TRY(index_new(&m->right, m->pairs, d->labelled));
@@ -160,11 +160,11 @@ consm_status matcher_new(struct matcher **out, const struct match_data *data,
     m->learner.advice = "a smaller --match-lr may help";
     TRY(allocate(m));
     TRY(allocate_training(m));
-    TRY(apart_new(m));
+    TRY(far_new(m));
     TRY(allocate_scoring(m));
     TRY(matcher_record(m));
     TRY(learner_start(&m->learner, seed ^ 0x6d61746368u, false));
-    if (m->parts.share)
+    if (m->parts.partition)
         TRY(learner_start(&m->parts.alone, 0, false));
     *out = m;
     m = NULL;
@@ -185,7 +185,7 @@ void matcher_free(struct matcher *m)
     subgraphs_free(&m->sets);
     pooling_free(&m->pooling);
     inside_free(&m->inside);
-    apart_free(&m->apart);
+    far_free(&m->far);
     index_free(m->left);
     index_free(m->right);
     index_free(m->ego);
@@ -199,7 +199,7 @@ void matcher_free(struct matcher *m)
     for (int i = 0; m->scratch && i < team_size(m->team); i++)
         pool_scratch_free(&m->scratch[i]);
     mem_free(m->scratch);
-    parts_close(m);
+    in_parts_close(m);
     mem_free(m->similarity);
     mem_free(m->reference_point);
     mem_free(m->own_score);
@@ -246,8 +246,8 @@ consm_status matcher_embedding(const float **out, struct matcher *m)
 
 consm_status matcher_head(const float **out, struct matcher *m)
 {
-    if (m->parts.share)
-        return parts_head(out, m);
+    if (m->parts.partition)
+        return in_parts_head(out, m);
     return learner_read(out, &m->learner, m->learner.eval, m->head);
 }
 
@@ -272,9 +272,9 @@ consm_status matcher_references(const float **h, struct matcher *m)
     size_t at = (size_t)params->item[m->references].offset;
     size_t bytes = (size_t)(d->classes * m->config->match_width) * sizeof *m->reference_point;
     const float *values;
-    bool averaged = m->parts.share ? m->parts.membership != NULL : d->labelled > 0;
-    if (m->parts.share) {
-        TRY(parts_references(h, m));
+    bool averaged = m->parts.partition ? m->parts.membership != NULL : d->labelled > 0;
+    if (m->parts.partition) {
+        TRY(in_parts_references(h, m));
     } else {
         TRY(matcher_embedding(h, m));
         if (averaged)
@@ -298,8 +298,8 @@ static consm_status map_members(struct matcher *m)
     const struct subgraphs *sets = &m->sets;
     int64_t members = sets->start[sets->count], k = m->data.classes;
     const float *plan = NULL;
-    if (m->apart.used)
-        TRY(apart_map(&plan, m));
+    if (m->far.used)
+        TRY(far_map(&plan, m));
     if (c->map == MAP_LINEAR) {
         TRY(GROW(m->member_plan, 0, m->plan_capacity, members * k));
         if (!plan)
@@ -308,7 +308,7 @@ static consm_status map_members(struct matcher *m)
     } else {
         TRY(GROW(m->member_reference, 0, m->reference_capacity, members));
         if (plan)
-            apart_assign(m->member_reference, plan, sets, k);
+            far_assign(m->member_reference, plan, sets, k);
         else
             pooling_map(m->member_reference, NULL, sets, k, m->plans, m->team);
         if (m->member)
@@ -329,8 +329,8 @@ consm_status matcher_prune(struct matcher *m, double zeta, const float *score)
     bool all = kept >= edges_all(d->edges);
     const float *h;
     TRY(matcher_references(&h, m));
-    if (m->parts.share)
-        TRY(parts_prune(m, kept, score));
+    if (m->parts.partition)
+        TRY(in_parts_prune(m, kept, score));
     else if (!score && !all) {
         prune_similarity(m->similarity, h, m->reference_point, d->nodes, d->classes,
                          m->config->match_width, m->config->prune_score == PRUNE_SCORE_COSINE,
@@ -338,12 +338,12 @@ consm_status matcher_prune(struct matcher *m, double zeta, const float *score)
         prune_edge_scores(m->own_score, m->similarity, d->classes, d->edges, m->team);
         score = m->own_score;
     }
-    if (all && !m->parts.share)
+    if (all && !m->parts.partition)
         memset(m->keep, 1, (size_t)d->graph->nnz);
-    else if (!m->parts.share)
+    else if (!m->parts.partition)
         prune_top(m->keep, d->graph->nnz, score, d->edges, kept, m->order);
-    if (m->apart.used)
-        apart_keep(m);
+    if (m->far.used)
+        far_keep(m);
     if (d->labelled == 0)
         return CONSM_OK;
     TRY(subgraphs_collect(&m->sets, &m->scratch[0].walk, d->graph, m->keep, d->train, d->labelled,
@@ -352,10 +352,10 @@ consm_status matcher_prune(struct matcher *m, double zeta, const float *score)
         inside_keep(m);
         return CONSM_OK;
     }
-    if (m->apart.used)
-        apart_sets(m);
-    else if (m->parts.share)
-        TRY(parts_sets(m));
+    if (m->far.used)
+        far_sets(m);
+    else if (m->parts.partition)
+        TRY(in_parts_sets(m));
     else
         ot_plans_costs(m->plans, h, m->reference_point, m->config->match_width, m->team);
     TRY(map_members(m));
@@ -379,10 +379,10 @@ static consm_status map_again(struct matcher *m)
                          d->classes, width);
         ot_plans_some_costs(m->plans, h, m->reference_point, width, m->reach.node, m->reach.count,
                             m->team);
-    } else if (m->parts.share) {
+    } else if (m->parts.partition) {
         TRY(matcher_references(&h, m));
-        TRY(parts_costs(m));
-    } else if (!m->apart.used) {
+        TRY(in_parts_costs(m));
+    } else if (!m->far.used) {
         TRY(matcher_embedding(&h, m));
         average_references(m, h);
         ot_plans_costs(m->plans, h, m->reference_point, width, m->team);

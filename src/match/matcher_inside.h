@@ -2,7 +2,7 @@
 #ifndef MATCH_MATCHER_INSIDE_H
 #define MATCH_MATCHER_INSIDE_H
 
-#include "graph/shared.h"
+#include "graph/partition.h"
 #include "match/reach.h"
 #include "nn/learner.h"
 #include "program/program.h"
@@ -21,7 +21,7 @@ struct inside {
 /*
  * Mapping between steps and pooling of all nodes as programs, for the same backends (apart.c).
  */
-struct apart {
+struct far {
     bool used;
     struct csr *sets;            /* (labelled·c, n) the sets as they are, each c times … */
     struct index *train, *label; /* (labelled) … of these nodes, with these classes … */
@@ -32,16 +32,16 @@ struct apart {
 };
 
 /*
- * The module where every process has a share of the graph (parts.c). Arrays of all nodes are
- * addressed as a whole and hold the rows of the share and those that were sent for.
+ * The module where every process has a partition of the graph (parts.c). Arrays of all nodes are
+ * addressed as a whole and hold the rows of the partition and those that were sent for.
  */
 struct in_parts {
-    const struct row_share *share; /* of the graph; NULL: all of it is here */
-    struct row_share rows;         /* … and of P's rows, which go with the labelled nodes */
-    struct row_halo *neighbours;   /* of the share's nodes … */
-    struct csr *near;              /* … and the graph with their rows */
-    struct row_halo *members;      /* of the sets that are being mapped */
-    int32_t *here; /* (heres) nodes whose embedding is here: the share's and these */
+    const struct partition *partition; /* of the graph; NULL: all of it is here */
+    struct partition rows;             /* … and of P's rows, which go with the labelled nodes */
+    struct row_halo *neighbours;       /* of the partition's nodes … */
+    struct csr *near;                  /* … and the graph with their rows */
+    struct row_halo *members;          /* of the sets that are being mapped */
+    int32_t *here; /* (heres) nodes whose embedding is here: the partition's and these */
     int64_t heres;
     float *h; /* (n, width) */
     float
@@ -75,7 +75,7 @@ struct matcher {
     struct subgraphs sets;             /* of the labelled nodes */
     struct pooling pooling;            /* their P */
     struct inside inside;              /* instead of P where mapping is a part of the step */
-    struct apart apart;                /* instead of plans and pooled */
+    struct far far;                    /* instead of plans and pooled */
     struct in_parts parts;             /* of the graph */
     struct index *member, *member_row; /* (members) instead of P when pooling takes the largest … */
     struct index *pooled_row;          /* (labelled·c) … and the rows of h' among its results */
@@ -125,36 +125,35 @@ void inside_keep(struct matcher *m); /* as the sets are now */
 node inside_pool(const struct matcher *m, struct program *p, node h, node plain);
 
 /* apart.c: sets are those over all edges. */
-consm_status apart_new(struct matcher *m);
-void apart_free(struct apart *a);
-void apart_sets(struct matcher *m); /* as they are now */
-void apart_keep(struct matcher *m); /* as the kept edges are now */
-void apart_want(struct matcher *m, const int32_t *only, int64_t count); /* only NULL: all */
+consm_status far_new(struct matcher *m);
+void far_free(struct far *a);
+void far_sets(struct matcher *m); /* as they are now */
+void far_keep(struct matcher *m); /* as the kept edges are now */
+void far_want(struct matcher *m, const int32_t *only, int64_t count); /* only NULL: all */
 /* Set i's plan (c, size) begins at c·start[i]; where mass does not split an entry is 1 or 0. */
-consm_status apart_map(const float **plan, struct matcher *m);
-void apart_assign(int32_t *reference, const float *plan, const struct subgraphs *s,
-                  int64_t classes);
+consm_status far_map(const float **plan, struct matcher *m);
+void far_assign(int32_t *reference, const float *plan, const struct subgraphs *s, int64_t classes);
 /* cost of the points in question; all_costs (n, c), whose mean ε is relative to. */
-struct transport apart_route(const struct matcher *m, struct program *p, node cost, node all_costs,
-                             enum take take);
-consm_status apart_record_map(struct matcher *m);
+struct transport far_route(const struct matcher *m, struct program *p, node cost, node all_costs,
+                           enum take take);
+consm_status far_record_map(struct matcher *m);
 /* h' (n, c·width) of all nodes from their h. */
-node apart_pool(const struct matcher *m, struct program *p, node h);
+node far_pool(const struct matcher *m, struct program *p, node h);
 
 /* parts.c. All processes call these together. */
-consm_status parts_open(struct matcher *m);
-void parts_close(struct matcher *m);
-consm_status parts_reserve(struct matcher *m, int64_t members); /* room for P */
-consm_status parts_references(const float **h, struct matcher *m);
-consm_status parts_prune(struct matcher *m, int64_t kept, const float *score);
-void parts_keep_all(struct matcher *m);
-consm_status parts_sets(struct matcher *m);  /* the members of new sets, and their costs … */
-consm_status parts_costs(struct matcher *m); /* … again, when embeddings are new */
-consm_status parts_pool(struct matcher *m, const int32_t *only, int64_t count);
-consm_status parts_project(struct matcher *m);
-consm_status parts_ends(struct matcher *m, const int32_t *left, const int32_t *right,
-                        int64_t count);
-consm_status parts_head(const float **out, struct matcher *m);
+consm_status in_parts_open(struct matcher *m);
+void in_parts_close(struct matcher *m);
+consm_status in_parts_reserve(struct matcher *m, int64_t members); /* room for P */
+consm_status in_parts_references(const float **h, struct matcher *m);
+consm_status in_parts_prune(struct matcher *m, int64_t kept, const float *score);
+void in_parts_keep_all(struct matcher *m);
+consm_status in_parts_sets(struct matcher *m);  /* the members of new sets, and their costs … */
+consm_status in_parts_costs(struct matcher *m); /* … again, when embeddings are new */
+consm_status in_parts_pool(struct matcher *m, const int32_t *only, int64_t count);
+consm_status in_parts_project(struct matcher *m);
+consm_status in_parts_ends(struct matcher *m, const int32_t *left, const int32_t *right,
+                           int64_t count);
+consm_status in_parts_head(const float **out, struct matcher *m);
 
 /* pairs.c: what the next step trains on. */
 consm_status matcher_group(struct matcher *m);

@@ -1,7 +1,7 @@
 /* Pooling as a sparse matrix for training, and directly for scoring. */
 #include "match/pooling.h"
 
-#include "graph/shared.h"
+#include "graph/partition.h"
 #include <stdatomic.h>
 #include <string.h>
 
@@ -23,16 +23,16 @@ done:
 }
 
 consm_status pooling_new_share(struct pooling *p, int64_t count, int64_t classes,
-                               const int32_t *place, const struct row_share *share,
-                               const struct row_share *nodes, int64_t entries)
+                               const int32_t *place, const struct partition *partition,
+                               const struct partition *nodes, int64_t entries)
 {
     consm_status st = CONSM_OK;
     int64_t n = nodes->cut[nodes->parts];
     *p = (struct pooling){.rows = n, .classes = classes, .place = place};
     p->capacity = (size_t)entries;
-    TRY(csr_share_new(&p->matrix, share, count * classes, n, entries, true));
+    TRY(partition_csr(&p->matrix, partition, count * classes, n, entries, true));
     p->matrix->changes = true;
-    TRY(csr_share_new(&p->matrix->t, nodes, n, count * classes, entries, true));
+    TRY(partition_csr(&p->matrix->t, nodes, n, count * classes, entries, true));
     TRY(NEW(p->slot, n + 1));
 done:
     if (st < 0)
@@ -80,20 +80,20 @@ struct moved {
 static consm_status send_entries(void **out, int64_t *got, const struct csr *a)
 {
     consm_status st = CONSM_OK;
-    const struct row_share *nodes = a->t->share;
+    const struct partition *nodes = a->t->partition;
     struct moved *record = NULL;
     int64_t *send = NULL, *next;
     TRY(ZNEW(send, 2 * (nodes->parts + 1)));
     next = send + nodes->parts + 1;
     for (int64_t k = 0; k < a->nnz; k++)
-        send[csr_share_owner(nodes, a->col[k]) + 1]++;
+        send[partition_owner(nodes, a->col[k]) + 1]++;
     for (int p = 0; p < nodes->parts; p++)
         send[p + 1] += send[p];
     memcpy(next, send, (size_t)(nodes->parts + 1) * sizeof *send);
     TRY(NEW(record, a->nnz + 1));
-    for (int64_t r = a->share->low; r < a->share->high; r++)
+    for (int64_t r = a->partition->low; r < a->partition->high; r++)
         for (int64_t k = a->start[r]; k < a->start[r + 1]; k++)
-            record[next[csr_share_owner(nodes, a->col[k])]++] =
+            record[next[partition_owner(nodes, a->col[k])]++] =
                 (struct moved){(int32_t)r, a->col[k], a->val[k]};
     TRY(nodes->swap(out, got, record, send, sizeof *record));
 done:
@@ -108,10 +108,10 @@ static consm_status transpose_share(struct pooling *p)
     struct csr *t = p->matrix->t;
     int64_t *got = NULL;
     void *came = NULL;
-    TRY(ZNEW(got, t->share->parts + 1));
+    TRY(ZNEW(got, t->partition->parts + 1));
     TRY(send_entries(&came, got, p->matrix));
     const struct moved *entry = came;
-    t->nnz = got[t->share->parts];
+    t->nnz = got[t->partition->parts];
     if ((size_t)t->nnz > p->capacity)
         TRY(status_fail(CONSM_EPROGRAM, "subgraphs have more members than there is room for"));
     memset(t->start, 0, (size_t)(t->rows + 1) * sizeof *t->start);
@@ -137,7 +137,7 @@ static consm_status transpose(struct pooling *p)
 {
     const struct csr *a = p->matrix;
     struct csr *t = a->t;
-    if (a->share)
+    if (a->partition)
         return transpose_share(p);
     t->nnz = a->nnz;
     memset(t->start, 0, (size_t)(t->rows + 1) * sizeof *t->start);

@@ -50,8 +50,8 @@ void pooling_free(struct pooling *p);
 /* The same for a graph in parts: of P the rows that `share` says, of its transpose those of the
  * graph's share; with room for so many entries of either. */
 consm_status pooling_new_share(struct pooling *p, int64_t count, int64_t classes,
-                               const int32_t *place, const struct row_share *share,
-                               const struct row_share *nodes, int64_t entries);
+                               const int32_t *place, const struct partition *partition,
+                               const struct partition *nodes, int64_t entries);
 
 /* Room for so many entries; what P held is lost when it grows. */
 consm_status pooling_reserve(struct pooling *p, int64_t entries);

@@ -52,7 +52,7 @@ consm_status reach_new(struct reach *r, const struct match_data *d)
     TRY(ZNEW(near, d->nodes));
     TRY(NEW(rows, d->nodes));
     TRY(NEW(r->place, d->nodes));
-    if (d->graph->share) /* everybody encodes his own nodes */
+    if (d->graph->partition) /* everybody encodes his own nodes */
         memset(near, 1, (size_t)d->nodes);
     else
         walk_two_steps(near, d);

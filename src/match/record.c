@@ -179,7 +179,7 @@ done:
 static consm_status record_near(struct matcher *m)
 {
     consm_status st = CONSM_OK;
-    if (!m->reach.node || m->apart.used || m->inside.sets ||
+    if (!m->reach.node || m->far.used || m->inside.sets ||
         m->config->transport == TRANSPORT_SINKHORN)
         return CONSM_OK;
     TRY(program_new(&m->near, m->learner.params, false));
@@ -193,22 +193,22 @@ done:
 /* The nodes that the host brings: all, or the share of a graph in parts. */
 static int64_t rows_here(const struct matcher *m)
 {
-    const struct row_share *share = m->parts.share;
-    int64_t rows = share ? share->high - share->low : m->data.nodes;
+    const struct partition *partition = m->parts.partition;
+    int64_t rows = partition ? partition->high - partition->low : m->data.nodes;
     return rows > 0 ? rows : 1;
 }
 
 /* Whose parameters scoring reads. */
 static struct learner *scorer(struct matcher *m)
 {
-    return m->parts.share ? &m->parts.alone : &m->learner;
+    return m->parts.partition ? &m->parts.alone : &m->learner;
 }
 
 /* h' of every node: of its h, or what the host brings. */
 static node pooled_subgraphs(struct matcher *m, struct program *p, node h)
 {
-    if (m->apart.used)
-        return apart_pool(m, p, h);
+    if (m->far.used)
+        return far_pool(m, p, h);
     return m->pooled_input = input(p, NULL, rows_here(m), m->data.classes * m->config->match_width);
 }
 
@@ -220,8 +220,8 @@ static consm_status record_project(struct matcher *m)
         return CONSM_OK;
     TRY(program_new(&m->project, scorer(m)->params, false));
     struct program *p = m->project;
-    node ego = m->apart.used ? matcher_encode(m, p, 0, true)
-                             : input(p, NULL, rows_here(m), m->config->match_width);
+    node ego = m->far.used ? matcher_encode(m, p, 0, true)
+                           : input(p, NULL, rows_here(m), m->config->match_width);
     node pooled = pooled_subgraphs(m, p, ego);
     m->ego_input = ego;
     m->left_part = left_part(m, p, pooled, ego);
@@ -241,7 +241,7 @@ static consm_status record_score(struct matcher *m)
     node w;
     TRY(program_new(&m->score, scorer(m)->params, false));
     struct program *p = m->score;
-    if (m->parts.share) {
+    if (m->parts.partition) {
         node left = input(p, m->parts.left_part, n, width);
         node right = input(p, m->parts.right_part, n, width);
         node head = input(p, m->parts.head, n, m->data.classes);
@@ -255,7 +255,7 @@ static consm_status record_score(struct matcher *m)
         w = axpby(p, 0.5f, match_parts(m, p, left, right, q, i, j), 0.5f,
                   match_parts(m, p, left, right, q, j, i));
     } else {
-        node h = m->apart.used ? matcher_encode(m, p, 0, true) : POISON;
+        node h = m->far.used ? matcher_encode(m, p, 0, true) : POISON;
         w = match_squared(m, p, pooled_subgraphs(m, p, h), i, j);
     }
     m->scores = clamp(p, w, 0, 1);
@@ -269,7 +269,7 @@ static consm_status know_all(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     const struct params *alone = m->parts.alone.params;
-    for (int i = 0, index; m->parts.share && i < alone->count; i++) {
+    for (int i = 0, index; m->parts.partition && i < alone->count; i++) {
         const struct parameter *p = &alone->item[i];
         TRY(params_add(m->learner.params, &index, p->name, p->rows, p->cols, p->init, p->trained));
     }
@@ -285,13 +285,13 @@ static consm_status record_scoring(struct matcher *m)
     TRY(record_encode(m));
     TRY(record_project(m));
     TRY(record_score(m));
-    TRY(apart_record_map(m));
+    TRY(far_record_map(m));
     TRY(know_all(m));
     TRY(program_compile(m->learner.eval, m->learner.backend));
     if (m->project)
         TRY(program_compile(m->project, scorer(m)->backend));
-    if (m->apart.map)
-        TRY(program_compile(m->apart.map, m->learner.backend));
+    if (m->far.map)
+        TRY(program_compile(m->far.map, m->learner.backend));
     TRY(program_compile(m->score, scorer(m)->backend));
 done:
     return st;

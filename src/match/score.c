@@ -12,10 +12,10 @@ consm_status matcher_pool(struct matcher *m, const int32_t *only, int64_t count)
     const float *h;
     TRY(matcher_references(&h, m));
     m->projected = false;
-    if (m->parts.share)
-        return parts_pool(m, only, count);
-    if (m->apart.used) {
-        apart_want(m, only, count);
+    if (m->parts.partition)
+        return in_parts_pool(m, only, count);
+    if (m->far.used) {
+        far_want(m, only, count);
         return CONSM_OK;
     }
     struct pool_all q = {.graph = d->graph,
@@ -44,14 +44,14 @@ static consm_status project(struct matcher *m)
     if (m->projected)
         return CONSM_OK;
     m->projected = true;
-    if (m->parts.share)
-        return parts_project(m);
-    if (!m->apart.used)
+    if (m->parts.partition)
+        return in_parts_project(m);
+    if (!m->far.used)
         program_bind(m->project ? m->project : m->score, m->pooled_input, m->pooled);
     if (!m->project)
         return CONSM_OK;
     TRY(program_read(&head, m->learner.eval, m->head));
-    if (!m->apart.used) {
+    if (!m->far.used) {
         TRY(program_read(&ego, m->learner.eval, m->embedding));
         program_bind(m->project, m->ego_input, ego);
     }
@@ -70,10 +70,10 @@ consm_status matcher_match(struct matcher *m, float *w, const int32_t *left, con
 {
     consm_status st = CONSM_OK;
     const float *scores;
-    struct learner *l = m->parts.share ? &m->parts.alone : &m->learner;
+    struct learner *l = m->parts.partition ? &m->parts.alone : &m->learner;
     TRY(project(m));
-    if (m->parts.share)
-        TRY(parts_ends(m, left, right, count));
+    if (m->parts.partition)
+        TRY(in_parts_ends(m, left, right, count));
     for (int64_t first = 0; first < count; first += m->score_batch) {
         int64_t size = count - first < m->score_batch ? count - first : m->score_batch;
         /* A last batch that is not full keeps what stood behind it: those scores are not read. */

@@ -90,7 +90,8 @@ consm_status subgraphs_collect(struct subgraphs *s, struct walk *walk, const str
     s->sampled = 0;
     for (int64_t i = 0; i < count; i++) {
         s->start[i + 1] = used;
-        if (graph->share && (node[i] < graph->share->low || node[i] >= graph->share->high))
+        if (graph->partition &&
+            (node[i] < graph->partition->low || node[i] >= graph->partition->high))
             continue;
         s->sampled += walk_two_hops(walk, graph, keep, node[i], cap, seed);
         TRY(GROW(s->member, used, s->capacity, walk->count));

@@ -2,8 +2,8 @@
 #include "match/trust.h"
 
 #include "base/alloc.h"
+#include "graph/partition.h"
 #include "graph/roles.h"
-#include "graph/shared.h"
 #include <math.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ struct trust_sample {
     double mean[WITNESSES], spread[WITNESSES]; /* so that the ridge treats all witnesses alike */
     bool both_kinds;                           /* enough of each to learn from */
     /* Of a graph in parts: */
-    const struct row_share *share;
+    const struct partition *partition;
     int64_t *mine, mines; /* which of this process's edges are among them */
     float *own;           /* (mines, WITNESSES) what is said of these … */
     void *row;            /* (count, WITNESSES) … and of all */
@@ -60,11 +60,11 @@ static consm_status draw_sample(struct trust_sample *s, const struct edges *edge
     uint8_t *marked = NULL, *same = NULL;
     void *all = NULL;
     uint64_t sure = 0;
-    s->share = edges->share;
+    s->partition = edges->partition;
     TRY(NEW(marked, edges->count + 1));
     for (int64_t e = 0; e < edges->count; e++)
         sure += edges->left[e] < edges->right[e] && usable(edges, e, label, role) == 2;
-    int least = s->share->total(sure) >= ENOUGH ? 2 : 1;
+    int least = s->partition->total(sure) >= ENOUGH ? 2 : 1;
     for (int64_t e = 0; e < edges->count; e++)
         marked[e] = usable(edges, e, label, role) >= least;
     TRY(edges_draw(&s->mine, &s->mines, edges, marked, MOST_DRAWN, 0x7472757374u));
@@ -72,7 +72,7 @@ static consm_status draw_sample(struct trust_sample *s, const struct edges *edge
     TRY(NEW(same, s->mines + 1));
     for (int64_t i = 0; i < s->mines; i++)
         same[i] = label[edges->left[s->mine[i]]] == label[edges->right[s->mine[i]]];
-    TRY(row_share_all(&all, &s->count, s->share, same, s->mines, 1));
+    TRY(partition_all(&all, &s->count, s->partition, same, s->mines, 1));
     s->same = all;
     TRY(NEW(s->edge, s->count + 1));
     for (int64_t i = 0; i < s->count; i++)
@@ -89,12 +89,12 @@ consm_status trust_sample_rows(const float **out, struct trust_sample *s, const 
     size_t row = WITNESSES * sizeof *x;
     int64_t count;
     *out = x;
-    if (!s->share)
+    if (!s->partition)
         return CONSM_OK;
     for (int64_t i = 0; i < s->mines; i++)
         memcpy(s->own + i * WITNESSES, x + s->mine[i] * WITNESSES, row);
     mem_free(s->row);
-    TRY(row_share_all(&s->row, &count, s->share, s->own, s->mines, row));
+    TRY(partition_all(&s->row, &count, s->partition, s->own, s->mines, row));
     *out = s->row;
 done:
     return st;
@@ -129,7 +129,7 @@ consm_status trust_sample_new(struct trust_sample **out, const struct edges *edg
     int64_t kind[2] = {0};
     *out = NULL;
     TRY(ZNEW(s, 1));
-    TRY(edges->share ? draw_sample(s, edges, label, role) : list_sample(s, edges, label, role));
+    TRY(edges->partition ? draw_sample(s, edges, label, role) : list_sample(s, edges, label, role));
     TRY(NEW(s->x, s->count * TERMS));
     for (int64_t i = 0; i < s->count; i++)
         kind[s->same[i]]++;

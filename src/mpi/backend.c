@@ -70,7 +70,7 @@ static consm_status divided_download(struct backend *b, void *to, const struct m
     (void)b;
     bool rows = v && v->axis && bytes == (size_t)(v->rows * v->cols) * sizeof(float);
     if (rows && world.wanted.row && world.settled && v->rows == world.settled->rows)
-        return parts_download(to, (const float *)(const void *)here, v->axis, v->cols);
+        return partition_download(to, (const float *)(const void *)here, v->axis, v->cols);
     if (rows)
         gather_rows(to, (const float *)(const void *)here, v->axis, v->cols);
     else
@@ -222,7 +222,7 @@ consm_status divided_open(struct backend **out, struct backend *inner)
         .run = divided_run,
         .discard = divided_discard,
         .close = divided_close,
-        .apart = SIZE_MAX,
+        .separate = SIZE_MAX,
     };
     struct divided *d = NULL;
     consm_status st = CONSM_OK;

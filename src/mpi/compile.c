@@ -188,7 +188,7 @@ static consm_status whole(struct compiled *c, const struct instr *in)
 {
     consm_status st = CONSM_OK;
     bool many = false;
-    TRY(parts_allow(in));
+    TRY(partition_allow(in));
     for (int i = 0; i < NODE_SOURCES; i++) {
         struct value *v = compiled_value(c, &in->src_at[i]);
         many = many || (v && v->axis) || in->src_at[i].place == PLACE_LEAF || in->attr.csr;
@@ -284,8 +284,8 @@ static consm_status rows_of(struct axis **out, struct compiled *c, const struct 
         s = s->t;
     if (rule->division == BY_ENTRIES)
         return axis_of(out, d, in->attr.csr->rows, NULL);
-    if (s && s->share && s->rows == in->rows)
-        return axis_cut(out, d, s->rows, s->share->cut);
+    if (s && s->partition && s->rows == in->rows)
+        return axis_cut(out, d, s->rows, s->partition->cut);
     for (int i = 0; i < NODE_SOURCES; i++) {
         const struct value *v = compiled_value(c, &in->src_at[i]);
         if (rule->reads[i] == READS_ROWS && v && v->axis && v->rows == in->rows) {
@@ -362,7 +362,7 @@ consm_status divided_compile(struct backend *b, struct compiled **out, const str
     if (!c)
         return CONSM_ENOMEM;
     TRY(prepare(c, d, plan));
-    TRY(parts_leaves(c));
+    TRY(partition_leaves(c));
     TRY(axes_plan(d, plan));
     for (int32_t i = 0; i < plan->instrs; i++) {
         const struct instr *in = &plan->instr[i];

@@ -111,21 +111,22 @@ consm_status axis_copy(struct axis **out, const struct axis *a);
 
 /* ---- parts.c ---- */
 
-void parts_join(struct ranks *ranks); /* fills in what ranks do for data in parts */
+void partition_join(struct ranks *ranks); /* fills in what ranks do for data in parts */
 
 /* Leaves of a plan that are spread. */
-consm_status parts_leaves(struct compiled *c);
+consm_status partition_leaves(struct compiled *c);
 
 /* This rank's rows of a value, and those that are wanted of all ranks'. */
-consm_status parts_download(float *to, const float *from, const struct axis *axis, int64_t cols);
+consm_status partition_download(float *to, const float *from, const struct axis *axis,
+                                int64_t cols);
 
 /* Whether rows that an index names can be sent for: it stays, or, of data in parts, what is sent is
  * found again whenever it was set. */
-bool parts_index(const struct index *index);
+bool partition_index(const struct index *index);
 
 /* CONSM_EINVAL where an instruction that every rank computes as a whole walks a matrix of which
  * this one has a share. */
-consm_status parts_allow(const struct instr *in);
+consm_status partition_allow(const struct instr *in);
 
 /* ---- rules.c ---- */
 

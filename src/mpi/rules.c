@@ -32,7 +32,7 @@ static bool entries_follow(const struct divided *d, const struct rule *rule, con
 static bool matrix_divides(const struct divided *d, const struct instr *in, const struct rule *rule)
 {
     const struct csr *s = in->attr.csr;
-    return !(s->changes && !s->share) && !(in->attr.transposed && !s->t) &&
+    return !(s->changes && !s->partition) && !(in->attr.transposed && !s->t) &&
            entries_follow(d, rule, s);
 }
 
@@ -54,7 +54,8 @@ struct rule rule_of(const struct divided *d, const struct instr *in)
     }
     if (op_walks(op) && !matrix_divides(d, in, &rule))
         return (struct rule){.division = NOT_DIVIDED};
-    if (op_reads_any(op, "itp") && !(parts_index(in->attr.index) && parts_index(in->attr.other)))
+    if (op_reads_any(op, "itp") &&
+        !(partition_index(in->attr.index) && partition_index(in->attr.other)))
         return (struct rule){.division = NOT_DIVIDED};
     return rule;
 }

@@ -177,7 +177,7 @@ consm_status consm_ranks(const struct ranks **out, const struct plugin_services 
     world.ranks.first = world_first;
     world.ranks.end = world_end;
     world.ranks.abandon = world_abandon;
-    parts_join(&world.ranks);
+    partition_join(&world.ranks);
     TRY(join());
     *out = &world.ranks;
 done:

@@ -57,7 +57,7 @@ struct backend_kind {
     void (*close)(struct backend *b);
     /* Programs whose values all together are no larger than so many bytes are planned without
      * sharing memory among them, so that the backend may change the order of instructions. */
-    size_t apart;
+    size_t separate;
     /* How many bytes the matrix of a whole walk may have that is written out because the loss reads
      * few of its rows (compose.c); 0: walks are walked. */
     size_t composes;

@@ -29,7 +29,7 @@ static bool is_step(const struct node_info *info)
 {
     if (info->op == OP_GATHER)
         return info->attr.index->fixed;
-    return info->op == OP_SPMM_ADD && !info->attr.csr->changes && !info->attr.csr->share &&
+    return info->op == OP_SPMM_ADD && !info->attr.csr->changes && !info->attr.csr->partition &&
            !info->attr.transposed;
 }
 

@@ -165,12 +165,12 @@ static size_t join_spans(struct program *p, struct span *spans, size_t count, no
 }
 
 /* Whether every value has memory of its own: the backend wishes it so, and they are small. */
-static bool apart(const struct program *p, const struct span *spans, size_t count)
+static bool separate(const struct program *p, const struct span *spans, size_t count)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < count; i++)
         bytes += spans[i].floats * sizeof(float);
-    return bytes <= p->backend->kind->apart;
+    return bytes <= p->backend->kind->separate;
 }
 
 static consm_status place_values(struct program *p)
@@ -182,7 +182,7 @@ static consm_status place_values(struct program *p)
     TRY(NEW(meeting, p->count));
     TRY(NEW(owner, p->count));
     size_t count = collect_spans(p, spans);
-    if (apart(p, spans, count)) {
+    if (separate(p, spans, count)) {
         for (size_t i = 0; i < count; i++)
             spans[i].dies = p->count;
         for (node x = 0; x < p->count; x++)

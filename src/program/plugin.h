@@ -9,7 +9,7 @@
 
 #include "program/backend.h"
 
-/* A sum over rows in two halves (cpu/parts.h). The sources of the instruction lie whole at their
+/* A sum over rows in two halves (cpu/sums.h). The sources of the instruction lie whole at their
  * addresses, as far as the blocks of the first half read them. */
 enum sum_over {
     SUM_ROWS,     /* a block is `length` rows of the sources */
@@ -89,7 +89,7 @@ struct ranks {
     /* Until it is asked again, what the host reads of a value that is divided like data in parts is
      * this rank's rows and these (ascending; all ranks name the same), not all. NULL: all. */
     consm_status (*want)(const int32_t *row, int64_t count);
-    /* row_share.swap: records to whom they are for. */
+    /* partition.swap: records to whom they are for. */
     consm_status (*swap)(void **out, int64_t *got, const void *record, const int64_t *send,
                          size_t bytes);
     /* The last call. failed: this rank has an error to tell; true: it alone, for the others did not

@@ -32,7 +32,7 @@ enum follows { FOLLOW_ALL, FOLLOW_SAME, FOLLOW_COLUMNS, FOLLOW_LABELS };
 /* Whether smaller matrices can be made of one: its entries stay as they are, and all are here. */
 static bool shrinks(const struct csr *s)
 {
-    return !s->changes && !s->share;
+    return !s->changes && !s->partition;
 }
 
 /* Whether the operation can be computed for some rows only. source_rows: of its first source. */

@@ -141,7 +141,7 @@ LOOP(pair_cosine_grad)
 }
 
 /* ‖x_r - y_k‖² */
-static double apart(const struct instr *in, int64_t r, int64_t k)
+static double distance(const struct instr *in, int64_t r, int64_t k)
 {
     double sum = 0;
     for (int64_t c = 0; c < in->src_cols[0]; c++)
@@ -154,7 +154,7 @@ LOOP(nearest)
     for (int64_t r = 0; r < in->rows; r++) {
         int64_t best = 0;
         for (int64_t k = 1; k < in->src_rows[1]; k++)
-            best = apart(in, r, k) < apart(in, r, best) ? k : best;
+            best = distance(in, r, k) < distance(in, r, best) ? k : best;
         OUT(r, 0) = (float)best;
     }
 }

@@ -54,8 +54,8 @@ static consm_status draw(int32_t *left, int32_t *right, int64_t want, const stru
             i = j;
             j = swap;
         }
-        bool apart = label[i] >= 0 && label[j] >= 0 && label[i] != label[j];
-        if (i == j || (between && !apart) || csr_find(graph, (int64_t)i, (int32_t)j) >= 0 ||
+        bool different = label[i] >= 0 && label[j] >= 0 && label[i] != label[j];
+        if (i == j || (between && !different) || csr_find(graph, (int64_t)i, (int32_t)j) >= 0 ||
             !pairs_add(&seen, i * n + j + 1))
             continue;
         left[found] = (int32_t)i;

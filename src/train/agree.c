@@ -24,15 +24,15 @@ static consm_status agree_data(const struct problem *p)
                              p->graph->nnz, p->graph->val != 0, p->sparse ? p->sparse->nnz : -1};
     size_t n = (size_t)p->nodes, f = (size_t)p->features;
     TRY(ranks_agree("a graph of another size", shape, sizeof shape));
-    if (p->graph->share) /* of one file, as its seal says: app/prepare.c */
+    if (p->graph->partition) /* of one file, as its seal says: app/prepare.c */
         TRY(ranks_agree("edges", p->graph->start, (n + 1) * sizeof *p->graph->start));
     else
         TRY(agree_matrix("edges", p->graph));
-    if (p->sparse && p->graph->share)
+    if (p->sparse && p->graph->partition)
         TRY(ranks_agree("features", p->sparse->start, (n + 1) * sizeof *p->sparse->start));
     else if (p->sparse)
         TRY(agree_matrix("features", p->sparse));
-    else if (!p->graph->share)
+    else if (!p->graph->partition)
         TRY(ranks_agree("features", p->dense, n * f * sizeof *p->dense));
     if (p->label) /* predictions come without */
         TRY(ranks_agree("labels", p->label, n * sizeof *p->label));

@@ -3,7 +3,7 @@
 #include "train/agreement.h"
 
 #include "base/rng.h"
-#include "graph/shared.h"
+#include "graph/partition.h"
 #include "nn/layers.h"
 #include <string.h>
 
@@ -23,7 +23,7 @@ struct agreement {
     /* Of a graph in parts: e comes from learner.eval, and every process scores its own edges. */
     node embedding;
     struct learner near;   /* its eval compares … */
-    float *e;              /* (n, hidden) … rows of these: the share's and its neighbours' */
+    float *e;              /* (n, hidden) … rows of these: the partition's and its neighbours' */
     struct row_halo *halo; /* the latter */
 };
 
@@ -35,9 +35,9 @@ node agreement_encode(struct program *p, node x, const struct config *c)
 node agreement_compare(struct program *p, node e, const struct index *i, const struct index *j,
                        const struct config *c, bool gathers)
 {
-    node apart =
+    node difference =
         gathers ? square(p, sub(p, gather(p, e, i), gather(p, e, j))) : pair_squared(p, e, i, j);
-    return linear(p, "3", relu(p, linear(p, "2", apart, c->match_hidden)), 1);
+    return linear(p, "3", relu(p, linear(p, "2", difference, c->match_hidden)), 1);
 }
 
 node agreement_record(struct program *p, node x, const struct index *i, const struct index *j,
@@ -46,9 +46,9 @@ node agreement_record(struct program *p, node x, const struct index *i, const st
     return agreement_compare(p, agreement_encode(p, x, c), i, j, c, false);
 }
 
-static const struct row_share *share_of(const struct agreement *a)
+static const struct partition *share_of(const struct agreement *a)
 {
-    return a->s->problem->graph->share;
+    return a->s->problem->graph->partition;
 }
 
 /* What scores edges: of all nodes together, or of e as it is handed over. */
@@ -93,17 +93,17 @@ done:
     return st;
 }
 
-/* Room for e of the share's nodes and of their neighbours. */
+/* Room for e of the partition's nodes and of their neighbours. */
 static consm_status open_share(struct agreement *a)
 {
     consm_status st = CONSM_OK;
     const struct problem *problem = a->s->problem;
-    if (!problem->graph->share)
+    if (!problem->graph->partition)
         return CONSM_OK;
     a->e = mem_sparse_alloc((size_t)(problem->nodes * a->s->options.config.hidden), sizeof *a->e);
     if (!a->e)
         TRY(CONSM_ENOMEM);
-    TRY(csr_share_neighbours(&a->halo, problem->graph));
+    TRY(partition_neighbours(&a->halo, problem->graph));
 done:
     return st;
 }
@@ -238,20 +238,20 @@ done:
     return st;
 }
 
-/* e of the share's nodes, and of their neighbours from whoever has them. */
+/* e of the partition's nodes, and of their neighbours from whoever has them. */
 static consm_status fetch_embedding(struct agreement *a)
 {
     consm_status st = CONSM_OK;
-    const struct row_share *share = share_of(a);
-    int64_t width = a->s->options.config.hidden, from = share->low * width;
+    const struct partition *partition = share_of(a);
+    int64_t width = a->s->options.config.hidden, from = partition->low * width;
     const float *e;
     static const int32_t nobody = 0;
     TRY(params_follow(a->near.params, a->learner.params));
-    TRY(share->want(&nobody, 0));
+    TRY(partition->want(&nobody, 0));
     st = learner_read(&e, &a->learner, a->learner.eval, a->embedding);
-    share->want(NULL, 0);
+    partition->want(NULL, 0);
     TRY(st);
-    memcpy(a->e + from, e + from, (size_t)(share->high * width - from) * sizeof *e);
+    memcpy(a->e + from, e + from, (size_t)(partition->high * width - from) * sizeof *e);
     TRY(row_halo_fetch(a->halo, a->e, (size_t)width * sizeof *a->e));
     program_touch(a->near.eval, a->e);
 done:
@@ -262,14 +262,14 @@ consm_status agreement_score_share(struct agreement *a, float *w)
 {
     consm_status st = CONSM_OK;
     const struct csr *graph = a->s->problem->graph;
-    const struct row_share *share = graph->share;
-    int64_t some = 0, first = graph->start[share->low];
+    const struct partition *partition = graph->partition;
+    int64_t some = 0, first = graph->start[partition->low];
     TRY(fetch_embedding(a));
-    for (int64_t r = share->low; r < share->high; r++)
+    for (int64_t r = partition->low; r < partition->high; r++)
         for (int64_t k = graph->start[r]; k < graph->start[r + 1]; k++) {
             a->ends[0][some] = (int32_t)r;
             a->ends[1][some++] = graph->col[k];
-            if (some < a->chunk && k + 1 < graph->start[share->high])
+            if (some < a->chunk && k + 1 < graph->start[partition->high])
                 continue;
             TRY(score_chunk(a, w + first, some));
             first += some;

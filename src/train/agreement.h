@@ -23,7 +23,7 @@ consm_status agreement_train(struct agreement *a, const int32_t *known, int64_t 
 /* w (edges): the chance for every edge. */
 consm_status agreement_score(struct agreement *a, float *w, const struct edges *edges);
 
-/* The same of a graph in parts: w (entries), for the rows of the share. */
+/* The same of a graph in parts: w (entries), for the rows of the partition. */
 consm_status agreement_score_share(struct agreement *a, float *w);
 
 /* What it carries from round to round, for checkpoints. */

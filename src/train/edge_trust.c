@@ -1,7 +1,7 @@
 /* Gathering the witnesses of a session and weighing them. */
 #include "train/edge_trust.h"
 
-#include "graph/shared.h"
+#include "graph/partition.h"
 #include "match/prune.h"
 #include "train/consm/consm.h"
 #include <math.h>
@@ -113,7 +113,7 @@ consm_status edge_trust_keep(struct edge_trust *t, double zeta)
     int32_t *order = NULL;
     int64_t count = t->edges->count, kept = (int64_t)floor(zeta * (double)edges_all(t->edges));
     t->zeta = zeta;
-    if (t->edges->share)
+    if (t->edges->partition)
         return edges_top(t->kept, t->edges, t->score, kept);
     memset(t->kept, 0, (size_t)count);
     TRY(NEW(order, count));
@@ -130,8 +130,8 @@ static double share_above_half(const float *score, const struct edges *edges)
     int64_t above = 0, all = edges_all(edges);
     for (int64_t e = 0; e < edges->count; e++)
         above += score[e] >= 0.5f;
-    if (edges->share) /* where every edge is twice */
-        above = (int64_t)edges->share->total((uint64_t)above) / 2;
+    if (edges->partition) /* where every edge is twice */
+        above = (int64_t)edges->partition->total((uint64_t)above) / 2;
     return all > 0 ? (double)above / (double)all : 0;
 }
 
@@ -154,14 +154,14 @@ static consm_status near_rows(float **out, const struct csr *graph, const float 
                               int64_t width)
 {
     consm_status st = CONSM_OK;
-    const struct row_share *share = graph->share;
+    const struct partition *partition = graph->partition;
     struct row_halo *halo = NULL;
-    int64_t from = share->low * width;
+    int64_t from = partition->low * width;
     *out = mem_sparse_alloc((size_t)(graph->rows * width), sizeof **out);
     if (!*out)
         TRY(CONSM_ENOMEM);
-    memcpy(*out + from, rows + from, (size_t)(share->high * width - from) * sizeof *rows);
-    TRY(csr_share_neighbours(&halo, graph));
+    memcpy(*out + from, rows + from, (size_t)(partition->high * width - from) * sizeof *rows);
+    TRY(partition_neighbours(&halo, graph));
     TRY(row_halo_fetch(halo, *out, (size_t)width * sizeof **out));
 done:
     row_halo_free(halo);
@@ -174,7 +174,7 @@ consm_status edge_trust_agreement(struct edge_trust *out, const struct csr *grap
     consm_status st = CONSM_OK;
     float *near = NULL;
     TRY(open_trust(out, graph));
-    if (graph->share)
+    if (graph->partition)
         TRY(near_rows(&near, graph, logits, classes));
     witness_agreement(out->score, near ? near : logits, classes, out->edges);
     TRY(edge_trust_keep(out, share_above_half(out->score, out->edges)));

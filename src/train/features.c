@@ -4,7 +4,7 @@
 #include "train/session.h"
 
 #include "backends/ranks.h"
-#include "graph/shared.h"
+#include "graph/partition.h"
 #include "stats/columns.h"
 #include <math.h>
 #include <string.h>
@@ -29,10 +29,10 @@ static consm_status make_room(struct session *s, int64_t *low, int64_t *high)
 {
     consm_status st = CONSM_OK;
     const struct problem *problem = s->problem;
-    const struct row_share *share = problem->graph->share;
-    *low = share ? share->low : 0;
-    *high = share ? share->high : problem->nodes;
-    if (!share)
+    const struct partition *partition = problem->graph->partition;
+    *low = partition ? partition->low : 0;
+    *high = partition ? partition->high : problem->nodes;
+    if (!partition)
         return NEW(s->dense_normalized, problem->nodes * problem->features);
     s->in_parts = mem_sparse_alloc((size_t)(problem->nodes * problem->features), sizeof(float));
     if (!s->in_parts)
@@ -61,7 +61,7 @@ static consm_status standardize(struct session *s)
     } else if (problem->shift && problem->scale) {
         memcpy(s->shift, problem->shift, (size_t)f * sizeof *s->shift);
         memcpy(s->scale, problem->scale, (size_t)f * sizeof *s->scale);
-    } else if (problem->graph->share) {
+    } else if (problem->graph->partition) {
         TRY(status_fail(CONSM_EFORMAT, "normalize_features standard: the folder does not say what "
                                        "its columns are standardised by"));
     } else {
@@ -89,13 +89,13 @@ consm_status session_prepare_features(struct session *s)
                            "normalize_features auto: only training consm chooses; %s takes none, "
                            "row or standard",
                            s->options.model->name);
-    if (way != FEATURES_ROW && !problem->graph->share)
+    if (way != FEATURES_ROW && !problem->graph->partition)
         return CONSM_OK;
-    if (problem->sparse && problem->graph->share) {
+    if (problem->sparse && problem->graph->partition) {
         if (way != FEATURES_ROW)
             return CONSM_OK;
-        TRY(csr_share_row_normalize(&s->row_normalized, problem->sparse));
-        return csr_share_turn(s->row_normalized, problem->sparse->t->share);
+        TRY(partition_row_normalize(&s->row_normalized, problem->sparse));
+        return partition_turn(s->row_normalized, problem->sparse->t->partition);
     }
     if (problem->sparse) {
         TRY(csr_row_normalize(&s->row_normalized, problem->sparse));

@@ -41,7 +41,7 @@ static void gam_close(struct session *s)
         return;
     agreement_free(own->agreement);
     propagation_free(own->propagation);
-    if (s->problem->graph->share)
+    if (s->problem->graph->partition)
         mem_sparse_free(own->w);
     else
         mem_free(own->w);
@@ -56,13 +56,13 @@ static void gam_close(struct session *s)
     s->own = NULL;
 }
 
-/* One weight an edge; of a graph in parts one an entry of the share's rows. */
+/* One weight an edge; of a graph in parts one an entry of the partition's rows. */
 static consm_status open_weights(struct session *s, struct gam *own)
 {
     consm_status st = CONSM_OK;
     const struct csr *graph = s->problem->graph;
     TRY(propagation_new(&own->propagation, graph, PROPAGATION_GAM));
-    if (graph->share) {
+    if (graph->partition) {
         own->w = mem_sparse_alloc((size_t)graph->nnz, sizeof *own->w);
         return own->w ? CONSM_OK : CONSM_ENOMEM;
     }
@@ -158,7 +158,7 @@ static consm_status grow(struct session *s)
     TRY(session_logits(&logits, s));
     TRY(guess_surest(&count, &own->room, logits, s->problem->nodes, s->problem->classes,
                      own->labelled, own->share, c->grow, c->grow_confidence,
-                     s->problem->graph->share));
+                     s->problem->graph->partition));
     for (int64_t i = 0; i < count; i++) {
         const struct guess *one = &own->room.found[i];
         own->labelled[one->node] = 1;

@@ -45,7 +45,7 @@ static int64_t pick_surest(struct guess_room *room, int64_t nodes, int64_t class
 
 consm_status guess_surest(int64_t *count, struct guess_room *room, const float *logits,
                           int64_t nodes, int64_t classes, const uint8_t *taken, const double *share,
-                          int64_t most, double confidence, const struct row_share *parts)
+                          int64_t most, double confidence, const struct partition *parts)
 {
     int64_t low = parts ? parts->low : 0, high = parts ? parts->high : nodes;
     *count = 0;

@@ -23,6 +23,6 @@ struct guess_room {
  * hear of all. */
 consm_status guess_surest(int64_t *count, struct guess_room *room, const float *logits,
                           int64_t nodes, int64_t classes, const uint8_t *taken, const double *share,
-                          int64_t most, double confidence, const struct row_share *parts);
+                          int64_t most, double confidence, const struct partition *parts);
 
 #endif

@@ -81,7 +81,7 @@ double outlook_rounds(const struct outlook *o, int64_t updates, int64_t rounds)
     return exam + match * (double)rounds + update * (double)updates;
 }
 
-double outlook_share(double elapsed, double left)
+double outlook_fraction(double elapsed, double left)
 {
     if (!(left >= 0) || elapsed <= 0)
         return 0;

@@ -56,6 +56,6 @@ void outlook_choose(struct outlook *o, const struct outlook_candidate *candidate
 double outlook_rounds(const struct outlook *o, int64_t updates, int64_t rounds);
 
 /* elapsed/(elapsed + left): 0 while left is unknown. */
-double outlook_share(double elapsed, double left);
+double outlook_fraction(double elapsed, double left);
 
 #endif

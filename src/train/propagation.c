@@ -4,7 +4,7 @@
 #include "train/propagation.h"
 #include "train/supervised.h"
 
-#include "graph/shared.h"
+#include "graph/partition.h"
 #include "train/session.h"
 #include <math.h>
 
@@ -14,8 +14,8 @@ static consm_status neighbour_mean(struct csr **out, const struct csr *a)
     consm_status st = CONSM_OK;
     struct csr *b = NULL;
     int64_t lonely = 0, at = 0;
-    if (a->share)
-        return csr_share_mean(out, a);
+    if (a->partition)
+        return partition_mean(out, a);
     for (int64_t r = 0; r < a->rows; r++)
         lonely += a->start[r] == a->start[r + 1];
     TRY(csr_new(&b, a->rows, a->cols, a->nnz + lonely, true));
@@ -94,7 +94,7 @@ consm_status propagation_new(struct propagation **out, const struct csr *graph,
     *out = NULL;
     TRY(ZNEW(p, 1));
     st = kind == PROPAGATION_P_REG ? neighbour_mean(&p->mean, graph)
-         : graph->share            ? open_pulls(p, graph)
+         : graph->partition        ? open_pulls(p, graph)
                                    : collect_edges(p, graph);
     if (st < 0) {
         propagation_free(p);
@@ -131,8 +131,8 @@ static double share_of_edge(const struct config *c, int64_t count)
     return strength(c) / (c->lambda_per == LAMBDA_PER_MEAN && count > 0 ? (double)count : 1);
 }
 
-/* The same by entries of the share's rows. Each row's sum is one process's, and all add the rows in
- * one order. */
+/* The same by entries of the partition's rows. Each row's sum is one process's, and all add the
+ * rows in one order. */
 static consm_status weigh_entries(struct propagation *p, const float *w, const uint8_t *labelled,
                                   const struct config *c)
 {
@@ -141,7 +141,7 @@ static consm_status weigh_entries(struct propagation *p, const float *w, const u
     const double alpha[3] = {c->alpha_uu, c->alpha_lu, c->alpha_ll};
     double share = share_of_edge(c, s->nnz / 2), *ahead = NULL, total = 0;
     TRY(ZNEW(ahead, s->rows)); /* of each edge its first end's */
-    for (int64_t r = s->share->low; r < s->share->high; r++) {
+    for (int64_t r = s->partition->low; r < s->partition->high; r++) {
         double all = 0;
         for (int64_t k = s->start[r]; k < s->start[r + 1]; k++) {
             int known = labelled[r] + labelled[s->col[k]];
@@ -151,8 +151,8 @@ static consm_status weigh_entries(struct propagation *p, const float *w, const u
         }
         p->pulled[r] = (float)all;
     }
-    TRY(s->share->gather(p->pulled, sizeof *p->pulled));
-    TRY(s->share->gather(ahead, sizeof *ahead));
+    TRY(s->partition->gather(p->pulled, sizeof *p->pulled));
+    TRY(s->partition->gather(ahead, sizeof *ahead));
     for (int64_t r = 0; r < s->rows; r++)
         total += ahead[r];
     p->total = (float)total;
@@ -219,8 +219,8 @@ node propagation_loss(struct propagation *own, struct program *p, node z, const 
     node pull = input(p, own->pull, count, 1);
     /* d = |y_i - y_j|² of the probabilities */
     if (c->distance == DISTANCE_SQUARED) {
-        node apart = pair_squared(p, softmax(p, z), own->left, own->right);
-        return dot(p, row_sum(p, apart), pull);
+        node difference = pair_squared(p, softmax(p, z), own->left, own->right);
+        return dot(p, row_sum(p, difference), pull);
     }
     /* Σ pull·(1 - cos) = Σ pull - Σ pull·cos */
     node x = c->distance == DISTANCE_PROBABILITIES ? softmax(p, z) : z;

@@ -15,12 +15,13 @@
 struct propagation {
     struct edges *edges;        /* NULL: for p-reg, and where the graph is in parts */
     struct index *left, *right; /* (edges) their ends */
-    float *pull;       /* (edges) λ α w of each edge, over their number if so configured */
-    float total;       /* Σ pull */
-    struct csr *mean;  /* D^-1 A for P-reg, a node without neighbours being its own */
-    struct csr *pulls; /* of a graph in parts: the pull of every entry, for the rows of the share …
-                        */
-    float *pulled;     /* (n) … and the sum of each row */
+    float *pull;      /* (edges) λ α w of each edge, over their number if so configured */
+    float total;      /* Σ pull */
+    struct csr *mean; /* D^-1 A for P-reg, a node without neighbours being its own */
+    struct csr
+        *pulls; /* of a graph in parts: the pull of every entry, for the rows of the partition …
+                 */
+    float *pulled; /* (n) … and the sum of each row */
 };
 
 /* For ngm and gam the edges, for p-reg the matrix. The graph must outlive it. */
@@ -28,8 +29,8 @@ consm_status propagation_new(struct propagation **out, const struct csr *graph,
                              enum config_propagation kind);
 void propagation_free(struct propagation *p);
 
-/* The matrix of pulls of a graph in parts, its values in the rows of the share the caller's to set;
- * and Σ over edges of pull·cos of the rows of x. */
+/* The matrix of pulls of a graph in parts, its values in the rows of the partition the caller's to
+ * set; and Σ over edges of pull·cos of the rows of x. */
 consm_status pulls_new(struct csr **out, const struct csr *graph);
 void pulls_free(struct csr *pulls);
 node pulls_cosine(struct program *p, const struct csr *pulls, node x);

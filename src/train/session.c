@@ -36,7 +36,7 @@ static consm_status collect_known(struct session *s)
 {
     consm_status st = CONSM_OK;
     const struct problem *problem = s->problem;
-    if (!problem->graph->share)
+    if (!problem->graph->partition)
         return CONSM_OK;
     for (int64_t i = 0; i < problem->nodes; i++)
         s->knowns += problem_known(problem, i);
@@ -193,7 +193,7 @@ consm_status session_new(struct session **out, const struct problem *problem,
     TRY(learner_open(&s->learner, backend, options->seed));
     s->learner.best = -1;
     TRY(procedure_find(&s->procedure, options));
-    if (s->procedure && problem->graph->share && !s->procedure->parts)
+    if (s->procedure && problem->graph->partition && !s->procedure->parts)
         TRY(status_fail(CONSM_EINVAL,
                         "%s compares nodes all over the graph, and this one is in parts: train on "
                         "graph.safetensors of its folder",
@@ -307,8 +307,8 @@ bool problem_known(const struct problem *p, int64_t i)
 
 bool problem_here(const struct problem *p, int64_t i)
 {
-    const struct row_share *share = p->graph->share;
-    return !share || (i >= share->low && i < share->high) || problem_known(p, i);
+    const struct partition *partition = p->graph->partition;
+    return !partition || (i >= partition->low && i < partition->high) || problem_known(p, i);
 }
 
 consm_status session_step(struct session *s, double *loss)

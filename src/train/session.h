@@ -66,8 +66,8 @@ struct procedure {
     node (*loss)(struct session *s, struct program *p, node supervised, node predictions);
     bool plain_phase; /* some steps take the supervised loss alone (s->without_extra) */
     consm_status (*fit)(struct session *s, struct train_result *result); /* instead of epochs */
-    double (*share)(const struct session *s); /* of the time fit() takes; NULL: by epochs */
-    void (*close)(struct session *s);         /* frees s->own */
+    double (*fraction)(const struct session *s); /* of the time fit() takes; NULL: by epochs */
+    void (*close)(struct session *s);            /* frees s->own */
     /* One coefficient per undirected edge after training; NULL: see model_def.coefficients. */
     consm_status (*coefficients)(struct session *s, float *w, const struct edges *edges);
 };

@@ -70,10 +70,10 @@ consm_status session_report(struct session *s, const struct progress *progress)
     consm_status st = CONSM_OK;
     const struct train_options *o = &s->options;
     struct progress told = *progress;
-    if (o->progress && s->procedure && s->procedure->share)
-        told.share = s->procedure->share(s);
+    if (o->progress && s->procedure && s->procedure->fraction)
+        told.fraction = s->procedure->fraction(s);
     else if (progress->epochs > 0)
-        told.share = (double)progress->epoch / (double)progress->epochs;
+        told.fraction = (double)progress->epoch / (double)progress->epochs;
     bool stop = o->progress && o->progress(o->progress_ctx, &told);
     stop = ranks_first(stop) != 0;
     s->ahead.stop = s->ahead.stop || stop;

@@ -34,7 +34,7 @@ struct progress {
     int64_t epoch, epochs; /* finished, in all; epoch 0: an update of a candidate backbone */
     double loss, val_acc, best_val; /* the last two by the run's metric */
     int64_t member, members;        /* of an ensemble: which run, from 1, of how many; else 0 */
-    double share;                   /* of the time the run takes, as far as can be told */
+    double fraction;                /* of the time the run takes, as far as can be told */
 };
 typedef bool (*progress_fn)(void *ctx, const struct progress *progress);
 

@@ -231,7 +231,7 @@ static void piece_softmax(struct row_sums *s, float *w, float *e, const struct p
 }
 
 /* One row times its heads' shares. */
-INLINE void row_share(float *y, const float *share, int64_t heads, int64_t dim)
+INLINE void partition(float *y, const float *share, int64_t heads, int64_t dim)
 {
     for (int64_t h = 0; h < heads; h++, y += dim) {
         const v4 factor = v4_set(share[h]);
@@ -260,10 +260,10 @@ static void piece_finish(float *y, float *bent, float *totals, const struct piec
         v_store(s->bent + i, v_load(s->bent + i) * share);
     }
     for (int64_t r = 0; r < p->rows; r++) {
-        row_share(y + (p->row + r) * width, s->total + r * heads, heads, t->dim);
+        partition(y + (p->row + r) * width, s->total + r * heads, heads, t->dim);
         if (!totals)
             continue;
-        row_share(bent + (p->row + r) * width, s->total + r * heads, heads, t->dim);
+        partition(bent + (p->row + r) * width, s->total + r * heads, heads, t->dim);
         float *out = totals + (p->row + r) * 2 * heads;
         memcpy(out, s->largest + r * heads, (size_t)heads * sizeof *out);
         memcpy(out + heads, s->bent + r * heads, (size_t)heads * sizeof *out);

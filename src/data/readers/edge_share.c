@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "graph/cut.h"
-#include "graph/shared.h"
+#include "graph/partition.h"
 
 struct sharing {
     struct dataset *d;
-    const struct row_share *crew; /* and then, with rows, d->share */
+    const struct partition *crew; /* and then, with rows, d->share */
     struct edge_reader *reader;
     struct node_ids *ids;
     int64_t n, blocks;
@@ -73,7 +73,7 @@ done:
 static consm_status find_nodes(struct sharing *s)
 {
     consm_status st = CONSM_OK, fault = CONSM_OK;
-    const struct row_share *crew = s->crew;
+    const struct partition *crew = s->crew;
     int64_t block = crew->part, place = 0;
     char *text = NULL;
     size_t bytes;
@@ -117,7 +117,7 @@ static consm_status count_block(struct sharing *s, int64_t block)
 static consm_status count_ends(struct sharing *s)
 {
     consm_status st = CONSM_OK;
-    const struct row_share *crew = s->crew;
+    const struct partition *crew = s->crew;
     int64_t block = crew->part;
     TRY(ZNEW(s->named, s->n + 2));
     for (; block < s->blocks && st == CONSM_OK; block += crew->parts)
@@ -142,13 +142,13 @@ static consm_status settle_rows(struct sharing *s)
     for (int64_t i = 0; i < s->n; i++)
         weight[i + 1] = weight[i] + s->named[i] + 1;
     cut_rows(cut, weight, s->n, parts);
-    TRY(NEW(d->share, 1));
-    *d->share = *s->crew;
-    d->share->low = cut[part];
-    d->share->high = cut[part + 1];
-    d->share->cut = cut;
+    TRY(NEW(d->partition, 1));
+    *d->partition = *s->crew;
+    d->partition->low = cut[part];
+    d->partition->high = cut[part + 1];
+    d->partition->cut = cut;
     cut = NULL;
-    s->crew = d->share;
+    s->crew = d->partition;
 done:
     mem_free(weight);
     mem_free(cut);
@@ -181,12 +181,12 @@ struct entry {
 };
 
 /* The two entries of an edge, for the owners of its ends. */
-static void post(struct entry *out, int64_t *next, const struct row_share *share, int32_t from,
+static void post(struct entry *out, int64_t *next, const struct partition *partition, int32_t from,
                  int32_t to, float value)
 {
     bool down = from > to;
-    out[next[csr_share_owner(share, from)]++] = (struct entry){from, down ? ~to : to, value};
-    out[next[csr_share_owner(share, to)]++] = (struct entry){to, down ? ~from : from, value};
+    out[next[partition_owner(partition, from)]++] = (struct entry){from, down ? ~to : to, value};
+    out[next[partition_owner(partition, to)]++] = (struct entry){to, down ? ~from : from, value};
 }
 
 /* send (parts+1), *out: a block's entries by owner. */
@@ -194,22 +194,22 @@ static consm_status sort_block(struct entry **out, int64_t *send, const struct s
                                const struct edge_block *b)
 {
     consm_status st = CONSM_OK;
-    const struct row_share *share = s->crew;
+    const struct partition *partition = s->crew;
     int64_t *next = NULL;
-    memset(send, 0, (size_t)(share->parts + 1) * sizeof *send);
+    memset(send, 0, (size_t)(partition->parts + 1) * sizeof *send);
     for (int64_t e = 0; e < b->count; e++)
         if (b->from[e] != b->to[e]) {
-            send[csr_share_owner(share, b->from[e]) + 1]++;
-            send[csr_share_owner(share, b->to[e]) + 1]++;
+            send[partition_owner(partition, b->from[e]) + 1]++;
+            send[partition_owner(partition, b->to[e]) + 1]++;
         }
-    for (int p = 0; p < share->parts; p++)
+    for (int p = 0; p < partition->parts; p++)
         send[p + 1] += send[p];
-    TRY(NEW(*out, send[share->parts] + 1));
-    TRY(NEW(next, share->parts + 1));
-    memcpy(next, send, (size_t)(share->parts + 1) * sizeof *next);
+    TRY(NEW(*out, send[partition->parts] + 1));
+    TRY(NEW(next, partition->parts + 1));
+    memcpy(next, send, (size_t)(partition->parts + 1) * sizeof *next);
     for (int64_t e = 0; e < b->count; e++)
         if (b->from[e] != b->to[e])
-            post(*out, next, share, b->from[e], b->to[e], b->weight ? b->weight[e] : 1);
+            post(*out, next, partition, b->from[e], b->to[e], b->weight ? b->weight[e] : 1);
 done:
     mem_free(next);
     return st;
@@ -312,16 +312,16 @@ done:
 static consm_status place_rows(struct sharing *s)
 {
     consm_status st = CONSM_OK;
-    const struct row_share *share = s->crew;
+    const struct partition *partition = s->crew;
     struct csr *a;
     int64_t *start;
     TRY(ZNEW(start, s->n + 1));
-    for (int64_t r = share->low; r < share->high; r++)
-        start[r + 1] = s->fill[r - share->low];
-    TRY(csr_share_of_lengths(&a, share, start, s->n, s->n, s->val != NULL));
+    for (int64_t r = partition->low; r < partition->high; r++)
+        start[r + 1] = s->fill[r - partition->low];
+    TRY(partition_of_lengths(&a, partition, start, s->n, s->n, s->val != NULL));
     s->d->rows = a;
-    for (int64_t r = share->low; r < share->high; r++) {
-        int64_t from = s->start[r - share->low], to = a->start[r];
+    for (int64_t r = partition->low; r < partition->high; r++) {
+        int64_t from = s->start[r - partition->low], to = a->start[r];
         size_t count = (size_t)(a->start[r + 1] - to);
         memcpy(a->col + to, s->col + from, count * sizeof *a->col);
         if (a->val)
@@ -331,7 +331,7 @@ done:
     return st;
 }
 
-consm_status edge_share_read(struct dataset *d, const struct row_share *crew, struct node_ids *ids,
+consm_status edge_share_read(struct dataset *d, const struct partition *crew, struct node_ids *ids,
                              struct wanted *wanted, const struct text_file *file)
 {
     consm_status st = CONSM_OK;

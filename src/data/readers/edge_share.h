@@ -13,7 +13,7 @@
  * list (CSR_UNDIRECTED | CSR_DROP_LOOPS), of which this process gets a range of rows; who gets what
  * is balanced by the lines that name a node. crew: the processes and their swap; all of them call
  * this, and what is wrong with the file all of them say. */
-consm_status edge_share_read(struct dataset *d, const struct row_share *crew, struct node_ids *ids,
+consm_status edge_share_read(struct dataset *d, const struct partition *crew, struct node_ids *ids,
                              struct wanted *wanted, const struct text_file *file);
 
 #endif

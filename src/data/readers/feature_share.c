@@ -7,7 +7,7 @@
 #include "data/readers/node_text.h"
 #include "data/readers/svmlight.h"
 #include "data/table/recipe.h"
-#include "graph/shared.h"
+#include "graph/partition.h"
 #include "io/npy.h"
 #include "stats/columns.h"
 #include <string.h>
@@ -51,21 +51,21 @@ done:
 
 /* Sums in the order of all rows: whoever has the next ones adds them. */
 consm_status feature_share_measure(float *shift, float *scale, double *sum, const float *x,
-                                   int64_t n, int64_t f, const struct row_share *share)
+                                   int64_t n, int64_t f, const struct partition *partition)
 {
     consm_status st = CONSM_OK;
-    int64_t rows = share->high - share->low;
+    int64_t rows = partition->high - partition->low;
     double *squares = NULL;
     TRY(ZNEW(squares, f));
-    for (int turn = 0; turn < share->parts; turn++) {
-        if (turn == share->part)
-            columns_add(sum, x + share->low * f, rows, f);
-        TRY(share_hand_on(sum, f, share, turn));
+    for (int turn = 0; turn < partition->parts; turn++) {
+        if (turn == partition->part)
+            columns_add(sum, x + partition->low * f, rows, f);
+        TRY(share_hand_on(sum, f, partition, turn));
     }
-    for (int turn = 0; turn < share->parts; turn++) {
-        if (turn == share->part)
-            columns_add_squares(squares, sum, x + share->low * f, rows, f, n);
-        TRY(share_hand_on(squares, f, share, turn));
+    for (int turn = 0; turn < partition->parts; turn++) {
+        if (turn == partition->part)
+            columns_add_squares(squares, sum, x + partition->low * f, rows, f, n);
+        TRY(share_hand_on(squares, f, partition, turn));
     }
     columns_settle(shift, scale, sum, squares, f, n);
 done:
@@ -80,7 +80,7 @@ static consm_status measure(double *sum, struct dataset *d, const float *x)
     TRY(NEW(d->measured, 2 * f));
     d->shift = d->measured;
     d->scale = d->measured + f;
-    TRY(feature_share_measure(d->measured, d->measured + f, sum, x, d->nodes, f, d->share));
+    TRY(feature_share_measure(d->measured, d->measured + f, sum, x, d->nodes, f, d->partition));
 done:
     return st;
 }
@@ -89,16 +89,16 @@ done:
 static consm_status make_sparse(struct dataset *d, const float *x)
 {
     consm_status st = CONSM_OK;
-    const struct row_share *share = d->share;
+    const struct partition *partition = d->partition;
     int64_t f = d->features, *start, at;
     struct csr *a;
     TRY(ZNEW(start, d->nodes + 1));
-    for (int64_t k = share->low * f; k < share->high * f; k++)
+    for (int64_t k = partition->low * f; k < partition->high * f; k++)
         start[k / f + 1] += x[k] != 0;
-    TRY(csr_share_of_lengths(&a, share, start, d->nodes, f, true));
+    TRY(partition_of_lengths(&a, partition, start, d->nodes, f, true));
     d->sparse = a;
-    at = a->start[share->low];
-    for (int64_t k = share->low * f; k < share->high * f; k++)
+    at = a->start[partition->low];
+    for (int64_t k = partition->low * f; k < partition->high * f; k++)
         if (x[k] != 0) {
             a->col[at] = (int32_t)(k % f);
             a->val[at++] = x[k];
@@ -111,11 +111,11 @@ done:
 static consm_status take_rows(struct dataset *d, float *x, double *sum)
 {
     consm_status st = CONSM_OK;
-    const struct row_share *share = d->share;
+    const struct partition *partition = d->partition;
     int64_t f = d->features, filled = 0;
-    for (int64_t k = share->low * f; k < share->high * f; k++)
+    for (int64_t k = partition->low * f; k < partition->high * f; k++)
         filled += x[k] != 0;
-    TRY(share_sum(&filled, 1, share));
+    TRY(share_sum(&filled, 1, partition));
     TRY(measure(sum, d, x));
     if (filled <= d->nodes * f / 3) { /* as dataset_set_features() */
         TRY(make_sparse(d, x));
@@ -173,16 +173,16 @@ done:
 static consm_status take_cells(struct dataset *d, struct cells *c, const char *file)
 {
     consm_status st = CONSM_OK;
-    const struct row_share *share = d->share;
+    const struct partition *partition = d->partition;
     struct faults *faults = NULL;
     double *sum = NULL;
     TRY(ZNEW(faults, 1));
-    TRY(recipe_learn_share(&d->recipe, c, faults, file, share));
-    TRY(share_status(share, faults_status(faults, file), share->low));
+    TRY(recipe_learn_share(&d->recipe, c, faults, file, partition));
+    TRY(share_status(partition, faults_status(faults, file), partition->low));
     d->features = recipe_features(d->recipe);
     if (d->features > 0) {
         TRY(recipe_names(&d->feature_name, d->recipe));
-        TRY(feature_share_apply(&d->dense, d->recipe, c, d->nodes, share, file));
+        TRY(feature_share_apply(&d->dense, d->recipe, c, d->nodes, partition, file));
         TRY(ZNEW(sum, d->features));
         TRY(measure(sum, d, d->dense));
     }
@@ -196,7 +196,7 @@ done:
 }
 
 consm_status feature_share_apply(float **out, const struct recipe *r, const struct cells *c,
-                                 int64_t nodes, const struct row_share *share, const char *file)
+                                 int64_t nodes, const struct partition *partition, const char *file)
 {
     consm_status st = CONSM_OK;
     int64_t f = recipe_features(r);
@@ -207,11 +207,12 @@ consm_status feature_share_apply(float **out, const struct recipe *r, const stru
     st = recipe_apply(&rows, r, c, faults, file);
     if (st == CONSM_OK)
         st = faults_status(faults, file);
-    TRY(share_status(share, st, share->low));
+    TRY(share_status(partition, st, partition->low));
     *out = mem_sparse_alloc((size_t)(nodes * f), sizeof **out);
     if (!*out)
         TRY(CONSM_ENOMEM);
-    memcpy(*out + share->low * f, rows, (size_t)((share->high - share->low) * f) * sizeof *rows);
+    memcpy(*out + partition->low * f, rows,
+           (size_t)((partition->high - partition->low) * f) * sizeof *rows);
 done:
     mem_free(faults);
     mem_free(rows);
@@ -224,14 +225,14 @@ static consm_status read_table(struct dataset *d, struct node_ids *ids, struct w
 {
     consm_status st = CONSM_OK;
     struct cells cells = {0};
-    const struct row_share *share = d->share;
+    const struct partition *partition = d->partition;
     const struct text_file *file = features->data ? features : nodes;
     st = features->data
-             ? feature_text_cells(&cells, ids, wanted, features, share->low, share->high)
-             : node_text_cells(&cells, wanted, nodes, ids->count, share->low, share->high);
-    TRY(share_status(share, st, share->low));
+             ? feature_text_cells(&cells, ids, wanted, features, partition->low, partition->high)
+             : node_text_cells(&cells, wanted, nodes, ids->count, partition->low, partition->high);
+    TRY(share_status(partition, st, partition->low));
     int64_t odds = (int64_t)cells.odds;
-    TRY(share_sum(&odds, 1, share));
+    TRY(share_sum(&odds, 1, partition));
     TRY(odds == 0 ? take_numbers(d, &cells) : take_cells(d, &cells, file->name));
 done:
     cells_free(&cells);
@@ -241,7 +242,7 @@ done:
 static consm_status read_npy(struct dataset *d, const struct text_file *file)
 {
     consm_status st = CONSM_OK;
-    const struct row_share *share = d->share;
+    const struct partition *partition = d->partition;
     struct npy array;
     double *sum = NULL;
     float *x = NULL;
@@ -252,7 +253,8 @@ static consm_status read_npy(struct dataset *d, const struct text_file *file)
     x = mem_sparse_alloc((size_t)array.count, sizeof *x);
     if (!x)
         TRY(CONSM_ENOMEM);
-    TRY(npy_floats(x + share->low * f, &array, share->low * f, (share->high - share->low) * f));
+    TRY(npy_floats(x + partition->low * f, &array, partition->low * f,
+                   (partition->high - partition->low) * f));
     if (file->passing)
         file_forget(file->data, (const char *)file->data + file->size);
     float *taken = x;
@@ -275,7 +277,7 @@ consm_status feature_share_read(struct dataset *d, struct node_ids *ids, struct 
         return read_table(d, ids, wanted, features, nodes);
     if (kind == FEATURES_NPY)
         return read_npy(d, features);
-    TRY(svmlight_read_share(&d->sparse, features, d->share));
+    TRY(svmlight_read_share(&d->sparse, features, d->partition));
     d->features = d->sparse->cols;
 done:
     return st;

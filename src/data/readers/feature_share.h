@@ -21,12 +21,13 @@ consm_status feature_share_read(struct dataset *d, struct node_ids *ids, struct 
 /* The features that a recipe makes of the cells of a share's nodes, (nodes, features) of sparse
  * memory. All processes call it. */
 consm_status feature_share_apply(float **out, const struct recipe *r, const struct cells *c,
-                                 int64_t nodes, const struct row_share *share, const char *file);
+                                 int64_t nodes, const struct partition *partition,
+                                 const char *file);
 
 /* Means and 1/deviations of the columns of x (n, f), of which each process has its share of the
  * rows; sum (f) zeros, then the sums: as columns_measure() has them of all. All processes call it.
  */
 consm_status feature_share_measure(float *shift, float *scale, double *sum, const float *x,
-                                   int64_t n, int64_t f, const struct row_share *share);
+                                   int64_t n, int64_t f, const struct partition *partition);
 
 #endif

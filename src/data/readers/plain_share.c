@@ -6,7 +6,7 @@
 #include "data/readers/feature_share.h"
 #include "data/readers/matrix_market.h"
 #include "data/readers/plain_about.h"
-#include "graph/shared.h"
+#include "graph/partition.h"
 #include "io/sha256.h"
 
 /* Everything that says which nodes there are. */
@@ -34,7 +34,7 @@ done:
 }
 
 static consm_status read_all(struct dataset *d, const struct plain_files *f,
-                             const struct row_share *crew, struct node_ids *ids)
+                             const struct partition *crew, struct node_ids *ids)
 {
     consm_status st = CONSM_OK;
     struct classes classes = {0};

@@ -37,7 +37,7 @@ struct reading_options {
     const char *labels, *features; /* files that stand beside an edge list, or NULL */
     /* The processes that read it together, each a share of it (who they are, and their swap); NULL:
      * the whole is read. */
-    const struct row_share *crew;
+    const struct partition *crew;
     struct wanted wanted;
 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/shared.h"
+#include "graph/partition.h"
 
 struct pair {
     int32_t index;
@@ -236,18 +236,18 @@ consm_status svmlight_rows(int64_t *rows, const struct text_file *file)
 }
 
 consm_status svmlight_read_share(struct csr **out, const struct text_file *file,
-                                 const struct row_share *share)
+                                 const struct partition *partition)
 {
     consm_status st = CONSM_OK;
     struct svm_reader r;
     int64_t columns = 0, first = 0;
     *out = NULL;
-    TRY(read_lines(&r, file, share->low, share->high));
+    TRY(read_lines(&r, file, partition->low, partition->high));
     TRY(find_columns(&columns, &first, &r));
-    TRY(csr_share_new(out, share, r.rows, columns, r.total, true));
+    TRY(partition_csr(out, partition, r.rows, columns, r.total, true));
     memcpy((*out)->start, r.start, (size_t)(r.rows + 1) * sizeof *r.start);
-    if (share->low < r.rows)
-        give_pairs(*out, &r, first, r.start[share->low]);
+    if (partition->low < r.rows)
+        give_pairs(*out, &r, first, r.start[partition->low]);
 done:
     free_reader(&r);
     return st;

@@ -17,7 +17,7 @@ consm_status svmlight_read(struct csr **out, const struct text_file *file);
 /* The same of which only the rows of the share are here; and how many rows there are. Everybody
  * looks at all lines. */
 consm_status svmlight_read_share(struct csr **out, const struct text_file *file,
-                                 const struct row_share *share);
+                                 const struct partition *partition);
 consm_status svmlight_rows(int64_t *rows, const struct text_file *file);
 
 /* Writes that line, and one line a row with target[r] (NULL: 0) in front. */

@@ -66,7 +66,7 @@ consm_status recipe_learn(struct recipe **out, const struct cells *c, struct fau
 /* The same of a table whose rows are spread over processes, of which c has this one's: all call it,
  * and all learn what the whole table teaches. Faults are those of the rows here. */
 consm_status recipe_learn_share(struct recipe **out, const struct cells *c, struct faults *faults,
-                                const char *file, const struct row_share *share);
+                                const char *file, const struct partition *partition);
 
 /* (rows, features) of a table, the caller's to free. The table must have the recipe's columns, in
  * any order; others are passed over. Values not seen in learning are told by the log. */

@@ -7,14 +7,14 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "graph/shared.h"
+#include "graph/partition.h"
 
 /* ---- kinds --------------------------------------------------------------- */
 
 enum { TALLIES = sizeof(struct tally) / sizeof(int64_t) };
 
 static consm_status share_kinds(struct recipe *r, const struct look *l,
-                                const struct row_share *share)
+                                const struct partition *partition)
 {
     consm_status st = CONSM_OK;
     struct tally *t = NULL;
@@ -22,7 +22,7 @@ static consm_status share_kinds(struct recipe *r, const struct look *l,
     TRY(NEW(t, c->columns));
     for (int32_t i = 0; i < c->columns; i++)
         t[i] = learn_tally(l, i);
-    TRY(share_sum(&t[0].numbers, (int64_t)c->columns * TALLIES, share));
+    TRY(share_sum(&t[0].numbers, (int64_t)c->columns * TALLIES, partition));
     for (int32_t i = 0; i < c->columns; i++) {
         r->column[i].kind = learn_kind(&t[i], CELLS_ANY);
         r->column[i].blanks = t[i].missing > 0 && r->column[i].kind != RECIPE_LEFT_OUT;
@@ -41,7 +41,7 @@ static bool has_mean(const struct recipe_column *c)
 
 /* Whoever has the next rows adds them: numbers of all rows first, then what words mean. */
 static consm_status share_means(struct recipe *r, const struct look *l,
-                                const struct row_share *share)
+                                const struct partition *partition)
 {
     consm_status st = CONSM_OK;
     int32_t columns = l->c->columns;
@@ -49,9 +49,9 @@ static consm_status share_means(struct recipe *r, const struct look *l,
     int64_t *known = NULL;
     TRY(ZNEW(sum, columns));
     TRY(ZNEW(known, columns));
-    for (int turn = 0; turn < 2 * share->parts; turn++) {
-        bool words = turn >= share->parts;
-        bool mine = turn % share->parts == share->part;
+    for (int turn = 0; turn < 2 * partition->parts; turn++) {
+        bool words = turn >= partition->parts;
+        bool mine = turn % partition->parts == partition->part;
         for (int32_t i = 0; mine && i < columns; i++) {
             struct recipe_column *column = &r->column[i];
             if (has_mean(column) && words)
@@ -59,9 +59,9 @@ static consm_status share_means(struct recipe *r, const struct look *l,
             else if (has_mean(column))
                 learn_numbers(&sum[i], &known[i], l, i);
         }
-        TRY(share_hand_on(sum, columns, share, turn % share->parts));
+        TRY(share_hand_on(sum, columns, partition, turn % partition->parts));
     }
-    TRY(share_sum(known, columns, share));
+    TRY(share_sum(known, columns, partition));
     for (int32_t i = 0; i < columns; i++)
         if (has_mean(&r->column[i]))
             r->column[i].fill = known[i] > 0 ? sum[i] / (double)known[i] : 0;
@@ -126,23 +126,23 @@ static int who_counts(const char *text, int parts)
 /* Every text to whom it falls: what comes back is all there is of this process's texts. */
 static consm_status deal(struct names *seen, struct value_count **value,
                          const struct value_count *mine, int64_t count,
-                         const struct row_share *share)
+                         const struct partition *partition)
 {
     consm_status st = CONSM_OK;
     int64_t *send = NULL, *got;
     struct packing p = {0};
     void *came = NULL;
-    TRY(ZNEW(send, 2 * (share->parts + 1)));
-    got = send + share->parts + 1;
+    TRY(ZNEW(send, 2 * (partition->parts + 1)));
+    got = send + partition->parts + 1;
     TRY(GROW(p.bytes, 0, p.capacity, 1));
-    for (int to = 0; to < share->parts; to++) {
+    for (int to = 0; to < partition->parts; to++) {
         for (int64_t i = 0; i < count; i++)
-            if (who_counts(mine[i].text, share->parts) == to)
+            if (who_counts(mine[i].text, partition->parts) == to)
                 TRY(pack(&p, &mine[i]));
         send[to + 1] = (int64_t)p.used;
     }
-    TRY(share->swap(&came, got, p.bytes, send, 1));
-    TRY(unpack(seen, value, came, got[share->parts]));
+    TRY(partition->swap(&came, got, p.bytes, send, 1));
+    TRY(unpack(seen, value, came, got[partition->parts]));
 done:
     mem_free(send);
     mem_free(p.bytes);
@@ -153,20 +153,20 @@ done:
 /* The most frequent ones of each process to all: those of the whole are among them. */
 static consm_status tell_most(struct names *seen, struct value_count **value,
                               struct value_count *mine, int64_t count,
-                              const struct row_share *share)
+                              const struct partition *partition)
 {
     consm_status st = CONSM_OK;
     int64_t *got = NULL;
     struct packing p = {0};
     void *came = NULL;
-    TRY(NEW(got, share->parts + 1));
+    TRY(NEW(got, partition->parts + 1));
     TRY(GROW(p.bytes, 0, p.capacity, 1));
     if (count > 0)
         qsort(mine, (size_t)count, sizeof *mine, learn_by_count);
     for (int64_t i = 0; i < count && i < RECIPE_VALUES; i++)
         TRY(pack(&p, &mine[i]));
-    TRY(share_tell(&came, got, p.bytes, (int64_t)p.used, share));
-    TRY(unpack(seen, value, came, got[share->parts]));
+    TRY(share_tell(&came, got, p.bytes, (int64_t)p.used, partition));
+    TRY(unpack(seen, value, came, got[partition->parts]));
 done:
     mem_free(got);
     mem_free(p.bytes);
@@ -175,7 +175,7 @@ done:
 }
 
 static consm_status share_category(struct recipe_column *out, const struct look *l, int32_t column,
-                                   const struct row_share *share)
+                                   const struct partition *partition)
 {
     consm_status st = CONSM_OK;
     struct names seen[3] = {{0}};
@@ -183,10 +183,10 @@ static consm_status share_category(struct recipe_column *out, const struct look 
     int64_t sums[2] = {0}; /* different texts, cells that say something */
     bool blanks;
     TRY(learn_values(&seen[0], &value[0], &sums[1], &blanks, l, column));
-    TRY(deal(&seen[1], &value[1], value[0], seen[0].count, share));
+    TRY(deal(&seen[1], &value[1], value[0], seen[0].count, partition));
     sums[0] = seen[1].count;
-    TRY(share_sum(sums, 2, share));
-    TRY(tell_most(&seen[2], &value[2], value[1], seen[1].count, share));
+    TRY(share_sum(sums, 2, partition));
+    TRY(tell_most(&seen[2], &value[2], value[1], seen[1].count, partition));
     TRY(learn_keep(out, value[2], seen[2].count, sums[0], sums[1]));
 done:
     for (int i = 0; i < 3; i++) {
@@ -197,7 +197,7 @@ done:
 }
 
 consm_status recipe_learn_share(struct recipe **out, const struct cells *c, struct faults *faults,
-                                const char *file, const struct row_share *share)
+                                const char *file, const struct partition *partition)
 {
     consm_status st = CONSM_OK;
     struct recipe *r = NULL;
@@ -209,11 +209,11 @@ consm_status recipe_learn_share(struct recipe **out, const struct cells *c, stru
     for (; r->columns < c->columns; r->columns++)
         if (!(r->column[r->columns].name = mem_strdup(names_at(&c->name, r->columns))))
             TRY(CONSM_ENOMEM);
-    TRY(share_kinds(r, &l, share));
-    TRY(share_means(r, &l, share));
+    TRY(share_kinds(r, &l, partition));
+    TRY(share_means(r, &l, partition));
     for (int32_t i = 0; i < c->columns; i++)
         if (r->column[i].kind == RECIPE_CATEGORY)
-            TRY(share_category(&r->column[i], &l, i, share));
+            TRY(share_category(&r->column[i], &l, i, partition));
     TRY(learn_names(r, file));
     *out = r;
     r = NULL;

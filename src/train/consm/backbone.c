@@ -112,7 +112,7 @@ static double share_of(const struct field *f)
     double elapsed = clock_seconds() - own->outlook.begun;
     if (c->time_budget > 0 && left > c->time_budget - elapsed)
         left = c->time_budget > elapsed ? c->time_budget - elapsed : 0;
-    return outlook_share(elapsed, left);
+    return outlook_fraction(elapsed, left);
 }
 
 static consm_status open_trial(struct session **out, struct session *s, const struct trial *t)
@@ -155,7 +155,7 @@ static consm_status go_on(struct field *f, struct trial *t, struct session *tria
         }
         t->course.done = trial->learner.steps;
         heard.best_val = trial->learner.best;
-        heard.share = s->options.progress ? share_of(f) : 0;
+        heard.fraction = s->options.progress ? share_of(f) : 0;
         if (s->options.progress && s->options.progress(s->options.progress_ctx, &heard))
             TRY(status_fail(CONSM_ECANCEL, "stopped while the backbone was being chosen"));
     }

@@ -71,9 +71,9 @@ struct consm {
     struct trust_sample *sample; /* the edges that may be learned from */
 
     /* Of a graph in parts: */
-    struct row_halo *neighbours; /* of the share's nodes */
+    struct row_halo *neighbours; /* of the partition's nodes */
     float *near_logits;          /* (n, c) of these, too */
-    float *stored;               /* (n, f) the share's features where the session has others */
+    float *stored;               /* (n, f) the partition's features where the session has others */
     float *pruned_by, *heard_by; /* what the round's coefficients came from: the module before it
                                     learned, and the GNN */
 
@@ -130,7 +130,7 @@ consm_status consm_parts_memory(struct session *s, memory_fn see, void *ctx);
 /* Features as they are stored, where the session's programs read others. */
 consm_status consm_store_features(struct session *s);
 
-/* Logits (n, classes) of the share's nodes and of their neighbours. */
+/* Logits (n, classes) of the partition's nodes and of their neighbours. */
 consm_status consm_near_logits(const float **out, struct session *s);
 
 /* witness_data_only() with the neighbours' features and rows. */

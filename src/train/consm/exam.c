@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "base/rng.h"
-#include "graph/shared.h"
+#include "graph/partition.h"
 #include "stats/stats.h"
 #include <math.h>
 #include <stdlib.h>
@@ -156,7 +156,7 @@ static consm_status ask_about_drawn(struct exam *x)
         ends[k][0] = edges->left[place[k]];
         ends[k][1] = edges->right[place[k]];
     }
-    TRY(row_share_all(&came, &all, edges->share, ends, count, sizeof *ends));
+    TRY(partition_all(&came, &all, edges->partition, ends, count, sizeof *ends));
     for (int64_t k = 0; k < all; k++) {
         const int32_t *pair = (const int32_t *)came + 2 * k;
         ask(&x->known_edges, problem->label, pair[0], pair[1]);
@@ -178,7 +178,7 @@ static consm_status ask_about_edges(struct exam *x, struct rng *r)
     struct questions *q = &x->known_edges;
     int64_t met = 0;
     TRY(questions_new(q, MOST_EDGES));
-    if (edges->share)
+    if (edges->partition)
         return ask_about_drawn(x);
     for (int64_t e = 0; e < edges->count; e++) {
         int32_t i = edges->left[e], j = edges->right[e];
@@ -229,7 +229,7 @@ static consm_status exam_new(struct exam *x, struct session *s)
     *x = (struct exam){.s = s};
     rng_init(&r, s->options.seed, 0x6578616du);
     TRY(hold_out(x, &r));
-    if (s->problem->graph->share) /* whose ranks have a range each */
+    if (s->problem->graph->partition) /* whose ranks have a range each */
         qsort(x->learned, (size_t)x->learned_count, sizeof *x->learned, ascending);
     TRY(ask_about(&x->learned_pairs, x, x->learned, x->learned_count, x->learned, x->learned_count,
                   &r));

@@ -77,7 +77,7 @@ consm_status consm_guess(struct session *s, int64_t round)
         return CONSM_OK;
     TRY(session_logits(&logits, s));
     TRY(guess_surest(&count, &g->room, logits, problem->nodes, problem->classes, g->given, g->share,
-                     c->grow * round, c->grow_confidence, problem->graph->share));
+                     c->grow * round, c->grow_confidence, problem->graph->partition));
     memset(g->sure, 0, (size_t)problem->nodes * sizeof *g->sure);
     for (int64_t i = 0; i < count; i++) {
         g->label[g->room.found[i].node] = g->room.found[i].label;

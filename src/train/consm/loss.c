@@ -22,9 +22,9 @@ double consm_estimate_zeta(const struct edges *edges, const struct problem *prob
         same += problem->label[i] == problem->label[j];
         all++;
     }
-    if (edges->share) { /* every edge is on two lists, or twice on one */
-        same = (int64_t)edges->share->total((uint64_t)same) / 2;
-        all = (int64_t)edges->share->total((uint64_t)all) / 2;
+    if (edges->partition) { /* every edge is on two lists, or twice on one */
+        same = (int64_t)edges->partition->total((uint64_t)same) / 2;
+        all = (int64_t)edges->partition->total((uint64_t)all) / 2;
     }
     return (double)(1 + same) / (double)(2 + all);
 }
@@ -37,7 +37,7 @@ static consm_status mark_confident(float *slope, const float *w, const struct ed
 {
     consm_status st = CONSM_OK;
     uint8_t *chosen = NULL;
-    if (!edges->share) {
+    if (!edges->partition) {
         prune_first(order, w, edges->count, confident);
         for (int64_t e = 0; e < edges->count; e++)
             slope[order[e]] = e < confident;
@@ -58,11 +58,11 @@ static consm_status sum_nodes(double *sum, const double *fixed, const struct edg
 {
     consm_status st = CONSM_OK;
     double *of_node = NULL;
-    int64_t n = edges->share->cut[edges->share->parts];
+    int64_t n = edges->partition->cut[edges->partition->parts];
     TRY(ZNEW(of_node, n));
     for (int64_t e = 0; e < edges->count; e++)
         of_node[edges->left[e]] += fixed[e];
-    TRY(edges->share->gather(of_node, sizeof *of_node));
+    TRY(edges->partition->gather(of_node, sizeof *of_node));
     *sum = 0;
     for (int64_t i = 0; i < n; i++)
         *sum += of_node[i] / 2;
@@ -79,7 +79,7 @@ consm_status consm_propagation(float *slope, float *constant, const float *w,
     int64_t all = edges_all(edges), confident = (int64_t)floor(zeta * (double)all);
     double share = lambda / (c->lambda_per == LAMBDA_PER_MEAN && all > 0 ? (double)all : 1);
     double fixed = 0, *of_edge = NULL;
-    if (edges->share)
+    if (edges->partition)
         TRY(NEW(of_edge, edges->count + 1));
     TRY(mark_confident(slope, w, edges, confident, order));
     for (int64_t e = 0; e < edges->count; e++) {

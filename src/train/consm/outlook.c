@@ -55,7 +55,7 @@ double consm_share(const struct session *s)
     }
     if (c->time_budget > 0 && left > c->time_budget - elapsed)
         left = c->time_budget > elapsed ? c->time_budget - elapsed : 0;
-    return outlook_share(elapsed, left);
+    return outlook_fraction(elapsed, left);
 }
 
 void consm_note_update(struct session *s, double seconds, bool looked, bool first)

@@ -62,9 +62,9 @@ static consm_status open_edges(struct session *s, struct consm *own)
     TRY(edges_new(&own->edges, graph));
     int64_t count = own->edges->count;
     TRY(ZNEW(own->w, count));
-    if (graph->share) {
+    if (graph->partition) {
         TRY(pulls_new(&own->pulls, graph));
-        own->slope = own->pulls->val + graph->start[graph->share->low];
+        own->slope = own->pulls->val + graph->start[graph->partition->low];
         return CONSM_OK;
     }
     TRY(ZNEW(own->slope, count));
@@ -110,7 +110,7 @@ const float *consm_dense(const struct session *s)
     bool standard = s->options.config.normalize_features == FEATURES_STANDARD;
     if (s->in_parts && s->options.config.normalize_features != FEATURES_ROW)
         return s->in_parts;
-    if (s->problem->graph->share)
+    if (s->problem->graph->partition)
         return ((const struct consm *)s->own)->stored;
     return standard && s->dense_normalized ? s->dense_normalized : s->problem->dense;
 }
@@ -457,5 +457,5 @@ const struct procedure consm_procedure = {
     .sound = consm_sound,
     .close = consm_close,
     .coefficients = consm_coefficients,
-    .share = consm_share,
+    .fraction = consm_share,
 };

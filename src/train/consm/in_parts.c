@@ -1,9 +1,9 @@
-/* ConSM where every rank has a share of the graph: what a rank's edges need of nodes elsewhere.
+/* ConSM where every rank has a partition of the graph: what a rank's edges need of nodes elsewhere.
  * Their features and rows are sent for once, their logits whenever witnesses are called. */
 #include "train/consm/consm.h"
 
 #include "backends/ranks.h"
-#include "graph/shared.h"
+#include "graph/partition.h"
 #include <string.h>
 
 static void *sparse_rows(const struct problem *problem, int64_t width)
@@ -12,10 +12,10 @@ static void *sparse_rows(const struct problem *problem, int64_t width)
 }
 
 /* The share's rows of an array of all nodes. */
-static void copy_own(float *to, const float *from, const struct row_share *share, int64_t width)
+static void copy_own(float *to, const float *from, const struct partition *partition, int64_t width)
 {
-    int64_t first = share->low * width;
-    memcpy(to + first, from + first, (size_t)(share->high * width - first) * sizeof *to);
+    int64_t first = partition->low * width;
+    memcpy(to + first, from + first, (size_t)(partition->high * width - first) * sizeof *to);
 }
 
 /* What would need all rows at once. */
@@ -38,11 +38,11 @@ consm_status consm_open_parts(struct session *s)
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     const struct problem *problem = s->problem;
-    const struct row_share *share = problem->graph->share;
-    if (!share)
+    const struct partition *partition = problem->graph->partition;
+    if (!partition)
         return CONSM_OK;
     TRY(refuse(&s->options.config));
-    TRY(csr_share_neighbours(&own->neighbours, problem->graph));
+    TRY(partition_neighbours(&own->neighbours, problem->graph));
     own->near_logits = sparse_rows(problem, problem->classes);
     if (!own->near_logits)
         TRY(CONSM_ENOMEM);
@@ -55,14 +55,14 @@ consm_status consm_store_features(struct session *s)
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     const struct problem *problem = s->problem;
-    const struct row_share *share = problem->graph->share;
-    if (!share || problem->sparse || own->stored ||
+    const struct partition *partition = problem->graph->partition;
+    if (!partition || problem->sparse || own->stored ||
         s->options.config.normalize_features != FEATURES_ROW)
         return CONSM_OK;
     own->stored = sparse_rows(problem, problem->features);
     if (!own->stored)
         TRY(CONSM_ENOMEM);
-    copy_own(own->stored, problem->dense, share, problem->features);
+    copy_own(own->stored, problem->dense, partition, problem->features);
     TRY(ranks_spread(own->stored, problem->features));
 done:
     return st;
@@ -171,22 +171,22 @@ consm_status consm_near_logits(const float **out, struct session *s)
     int64_t c = s->problem->classes;
     const float *logits;
     TRY(session_logits(&logits, s));
-    copy_own(own->near_logits, logits, s->problem->graph->share, c);
+    copy_own(own->near_logits, logits, s->problem->graph->partition, c);
     TRY(row_halo_fetch(own->neighbours, own->near_logits, (size_t)c * sizeof *logits));
     *out = own->near_logits;
 done:
     return st;
 }
 
-/* Sparse features of the share's nodes and of their neighbours. */
+/* Sparse features of the partition's nodes and of their neighbours. */
 static consm_status near_sparse(struct csr **out, const struct csr *x,
-                                const struct row_share *share, const struct row_halo *halo)
+                                const struct partition *partition, const struct row_halo *halo)
 {
     consm_status st = CONSM_OK;
     struct csr *a = NULL;
-    int64_t first = x->start[share->low];
-    size_t count = (size_t)(x->start[share->high] - first);
-    TRY(csr_share_new(&a, share, x->rows, x->cols, x->nnz, x->val != NULL));
+    int64_t first = x->start[partition->low];
+    size_t count = (size_t)(x->start[partition->high] - first);
+    TRY(partition_csr(&a, partition, x->rows, x->cols, x->nnz, x->val != NULL));
     memcpy(a->start, x->start, (size_t)(x->rows + 1) * sizeof *x->start);
     memcpy(a->col + first, x->col + first, count * sizeof *x->col);
     TRY(row_halo_fetch_entries(halo, a->col, a->start, sizeof *a->col));
@@ -207,7 +207,7 @@ static consm_status near_dense(float **out, const float *x, const struct problem
     *out = sparse_rows(problem, problem->features);
     if (!*out)
         return CONSM_ENOMEM;
-    copy_own(*out, x, problem->graph->share, problem->features);
+    copy_own(*out, x, problem->graph->partition, problem->features);
     return row_halo_fetch(halo, *out, (size_t)problem->features * sizeof **out);
 }
 
@@ -215,19 +215,19 @@ consm_status consm_near_witnesses(float *x, const struct witness_data *data, str
 {
     consm_status st = CONSM_OK;
     const struct problem *problem = s->problem;
-    const struct row_share *share = problem->graph->share;
+    const struct partition *partition = problem->graph->partition;
     const struct row_halo *halo = ((struct consm *)s->own)->neighbours;
     struct witness_data near = *data;
     struct csr *graph = NULL, *sparse_near = NULL;
     float *dense_near = NULL;
     uint8_t *here = NULL;
     TRY(ZNEW(here, problem->nodes));
-    memset(here + share->low, 1, (size_t)(share->high - share->low));
-    for (int64_t i = 0; i < halo->asks[share->parts]; i++)
+    memset(here + partition->low, 1, (size_t)(partition->high - partition->low));
+    for (int64_t i = 0; i < halo->asks[partition->parts]; i++)
         here[halo->ask[i]] = 1;
-    TRY(csr_share_near(&graph, problem->graph, halo));
+    TRY(partition_near(&graph, problem->graph, halo));
     if (data->sparse)
-        TRY(near_sparse(&sparse_near, data->sparse, share, halo));
+        TRY(near_sparse(&sparse_near, data->sparse, partition, halo));
     else
         TRY(near_dense(&dense_near, data->dense, problem, halo));
     near.graph = graph;

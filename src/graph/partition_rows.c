@@ -1,33 +1,33 @@
 /* Rows of others that this process reads on the host: which they are is said once, what is in them
  * is sent for as often as it is new. */
-#include "graph/shared.h"
+#include "graph/partition.h"
 
 #include <string.h>
 
-consm_status row_halo_new(struct row_halo **out, const struct row_share *share,
+consm_status row_halo_new(struct row_halo **out, const struct partition *partition,
                           const uint8_t *wanted)
 {
     consm_status st = CONSM_OK;
     struct row_halo *h;
-    int64_t count = 0, rows = share->cut[share->parts];
+    int64_t count = 0, rows = partition->cut[partition->parts];
     void *asked = NULL;
     *out = NULL;
     TRY(ZNEW(h, 1));
-    h->share = share;
-    TRY(ZNEW(h->asks, share->parts + 1));
-    TRY(ZNEW(h->gives, share->parts + 1));
+    h->partition = partition;
+    TRY(ZNEW(h->asks, partition->parts + 1));
+    TRY(ZNEW(h->gives, partition->parts + 1));
     for (int64_t r = 0; r < rows; r++)
-        count += wanted[r] && (r < share->low || r >= share->high);
+        count += wanted[r] && (r < partition->low || r >= partition->high);
     TRY(NEW(h->ask, count + 1));
     count = 0;
-    for (int p = 0; p < share->parts; p++) {
-        bool here = share->cut[p] == share->low && share->cut[p + 1] == share->high;
-        for (int64_t r = share->cut[p]; !here && r < share->cut[p + 1]; r++)
+    for (int p = 0; p < partition->parts; p++) {
+        bool here = partition->cut[p] == partition->low && partition->cut[p + 1] == partition->high;
+        for (int64_t r = partition->cut[p]; !here && r < partition->cut[p + 1]; r++)
             if (wanted[r])
                 h->ask[count++] = (int32_t)r;
         h->asks[p + 1] = count;
     }
-    TRY(share->swap(&asked, h->gives, h->ask, h->asks, sizeof *h->ask));
+    TRY(partition->swap(&asked, h->gives, h->ask, h->asks, sizeof *h->ask));
     h->give = asked;
     *out = h;
     return CONSM_OK;
@@ -69,11 +69,11 @@ static consm_status pack(char **out, int64_t *send, const struct row_halo *h, co
 {
     consm_status st = CONSM_OK;
     size_t total = 0;
-    for (int64_t i = 0; i < h->gives[h->share->parts]; i++)
+    for (int64_t i = 0; i < h->gives[h->partition->parts]; i++)
         total += length_of(s, h->give[i]);
     TRY(NEW(*out, total + 1));
     total = 0;
-    for (int p = 0; p < h->share->parts; p++) {
+    for (int p = 0; p < h->partition->parts; p++) {
         for (int64_t i = h->gives[p]; i < h->gives[p + 1]; i++) {
             size_t length = length_of(s, h->give[i]);
             memcpy(*out + total, array + place_of(s, h->give[i]), length);
@@ -88,14 +88,14 @@ done:
 static consm_status fetch(const struct row_halo *h, char *array, const struct stretch *s)
 {
     consm_status st = CONSM_OK;
-    int64_t *send = NULL, *got, parts = h->share->parts;
+    int64_t *send = NULL, *got, parts = h->partition->parts;
     char *packed = NULL;
     void *came = NULL;
     size_t at = 0;
     TRY(ZNEW(send, 2 * (parts + 1)));
     got = send + parts + 1;
     TRY(pack(&packed, send, h, array, s));
-    TRY(h->share->swap(&came, got, packed, send, s->bytes));
+    TRY(h->partition->swap(&came, got, packed, send, s->bytes));
     for (int64_t i = 0; i < h->asks[parts]; i++) {
         size_t length = length_of(s, h->ask[i]);
         memcpy(array + place_of(s, h->ask[i]), (const char *)came + at, length);
@@ -119,11 +119,11 @@ consm_status row_halo_fetch_entries(const struct row_halo *h, void *array, const
     return fetch(h, array, &(struct stretch){start, bytes});
 }
 
-consm_status row_share_all(void **out, int64_t *count, const struct row_share *share,
+consm_status partition_all(void **out, int64_t *count, const struct partition *partition,
                            const void *record, int64_t mine, size_t bytes)
 {
     consm_status st = CONSM_OK;
-    int64_t *send = NULL, *got, parts = share->parts;
+    int64_t *send = NULL, *got, parts = partition->parts;
     char *copies = NULL;
     size_t length = (size_t)mine * bytes;
     *out = NULL;
@@ -135,7 +135,7 @@ consm_status row_share_all(void **out, int64_t *count, const struct row_share *s
             memcpy(copies + (size_t)p * length, record, length);
         send[p + 1] = send[p] + mine;
     }
-    TRY(share->swap(out, got, copies, send, bytes));
+    TRY(partition->swap(out, got, copies, send, bytes));
     *count = got[parts];
 done:
     mem_free(send);
@@ -145,28 +145,28 @@ done:
 
 /* ---- neighbours' rows ---- */
 
-consm_status csr_share_neighbours(struct row_halo **out, const struct csr *a)
+consm_status partition_neighbours(struct row_halo **out, const struct csr *a)
 {
     consm_status st = CONSM_OK;
     uint8_t *wanted = NULL;
     *out = NULL;
     TRY(ZNEW(wanted, a->rows));
-    for (int64_t k = a->start[a->share->low]; k < a->start[a->share->high]; k++)
+    for (int64_t k = a->start[a->partition->low]; k < a->start[a->partition->high]; k++)
         wanted[a->col[k]] = 1;
-    TRY(row_halo_new(out, a->share, wanted));
+    TRY(row_halo_new(out, a->partition, wanted));
 done:
     mem_free(wanted);
     return st;
 }
 
-consm_status csr_share_near(struct csr **out, const struct csr *a, const struct row_halo *h)
+consm_status partition_near(struct csr **out, const struct csr *a, const struct row_halo *h)
 {
     consm_status st = CONSM_OK;
     struct csr *b = NULL;
     *out = NULL;
-    TRY(csr_share_new(&b, a->share, a->rows, a->cols, a->nnz, false));
+    TRY(partition_csr(&b, a->partition, a->rows, a->cols, a->nnz, false));
     memcpy(b->start, a->start, (size_t)(a->rows + 1) * sizeof *a->start);
-    int64_t first = a->start[a->share->low], count = a->start[a->share->high] - first;
+    int64_t first = a->start[a->partition->low], count = a->start[a->partition->high] - first;
     memcpy(b->col + first, a->col + first, (size_t)count * sizeof *a->col);
     TRY(row_halo_fetch_entries(h, b->col, b->start, sizeof *b->col));
     *out = b;

@@ -1,5 +1,5 @@
 /* One table over the two halves of every kernel that sums over rows. */
-#include "cpu/parts.h"
+#include "cpu/sums.h"
 
 #include "cpu/kernels.h"
 #include <string.h>
@@ -249,7 +249,7 @@ static void rows_worker(void *arg, struct worker who)
 {
     const struct half *h = arg;
     int64_t from, to;
-    share_rows(h->last - h->first, who, &from, &to);
+    range_rows(h->last - h->first, who, &from, &to);
     batch_rows(h->in, h->work, h->first + from, h->first + to);
 }
 

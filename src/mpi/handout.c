@@ -1,6 +1,6 @@
 /* Ranks that go their own ways: texts to rank 0, and numbers back. Several threads of a rank may
  * ask, one after the other; MPI itself is entered by one thread at a time. */
-#include "program/apart.h"
+#include "program/handout.h"
 #include "mpi/inside.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@ enum { TAG_TEXT = 1, TAG_NUMBER = 2 };
 
 static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER, inside = PTHREAD_MUTEX_INITIALIZER;
 
-static consm_status apart_ask(int64_t *answer, const char *text)
+static consm_status handout_ask(int64_t *answer, const char *text)
 {
     const struct timespec nap = {.tv_nsec = 1000000};
     MPI_Request request[2];
@@ -32,7 +32,7 @@ static consm_status apart_ask(int64_t *answer, const char *text)
     return CONSM_OK;
 }
 
-static consm_status apart_poll(char **text, int *from)
+static consm_status handout_poll(char **text, int *from)
 {
     consm_status st = CONSM_OK;
     MPI_Status status;
@@ -53,18 +53,18 @@ static consm_status apart_poll(char **text, int *from)
     return st;
 }
 
-static void apart_reply(int to, int64_t number)
+static void handout_reply(int to, int64_t number)
 {
     pthread_mutex_lock(&inside);
     MPI_Send(&number, 1, MPI_INT64_T, to, TAG_NUMBER, world.comm);
     pthread_mutex_unlock(&inside);
 }
 
-__attribute__((visibility("default"))) apart_open_fn consm_apart;
+__attribute__((visibility("default"))) handout_open_fn consm_handout;
 
-consm_status consm_apart(const struct apart **out, uint64_t layout)
+consm_status consm_handout(const struct handout **out, uint64_t layout)
 {
-    static const struct apart functions = {apart_ask, apart_poll, apart_reply};
+    static const struct handout functions = {handout_ask, handout_poll, handout_reply};
     if (!world.os || layout != plugin_layout())
         return CONSM_ENOTFOUND;
     *out = &functions;

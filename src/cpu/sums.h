@@ -1,8 +1,8 @@
 /* Operations that sum over rows, for those who have only some of the rows: the partial sums of some
  * blocks, then what is made of all of them. The blocks and the order in which they are added are
  * those of the operation's kernel, so the result is the kernel's to the bit. */
-#ifndef CPU_PARTS_H
-#define CPU_PARTS_H
+#ifndef CPU_SUMS_H
+#define CPU_SUMS_H
 
 #include "program/plugin.h"
 

@@ -1,7 +1,7 @@
 /* What parts of a graph have and need. */
 #include "graph/cut.h"
 
-consm_status cut_shares(struct cut_share *share, const struct csr *graph, int parts)
+consm_status cut_sizes(struct cut_size *share, const struct csr *graph, int parts)
 {
     consm_status st = CONSM_OK;
     int64_t *cut = NULL, *weight = NULL;
@@ -13,9 +13,9 @@ consm_status cut_shares(struct cut_share *share, const struct csr *graph, int pa
         weight[r] = graph->start[r] + r;
     cut_rows(cut, weight, graph->rows, parts);
     for (int p = 0; p < parts; p++) {
-        struct cut_share *s = &share[p];
-        *s = (struct cut_share){.rows = cut[p + 1] - cut[p],
-                                .entries = graph->start[cut[p + 1]] - graph->start[cut[p]]};
+        struct cut_size *s = &share[p];
+        *s = (struct cut_size){.rows = cut[p + 1] - cut[p],
+                               .entries = graph->start[cut[p + 1]] - graph->start[cut[p]]};
         for (int64_t k = graph->start[cut[p]]; k < graph->start[cut[p + 1]]; k++) {
             int32_t c = graph->col[k];
             if (c >= cut[p] && c < cut[p + 1])

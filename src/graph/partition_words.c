@@ -1,19 +1,19 @@
 /* What processes that share rows tell each other beside rows: sums, and what went wrong. */
-#include "graph/shared.h"
+#include "graph/partition.h"
 
 #include <string.h>
 
 /* In two steps: everyone adds up a range of the elements, then tells all. */
-consm_status share_sum(int64_t *sum, int64_t count, const struct row_share *share)
+consm_status share_sum(int64_t *sum, int64_t count, const struct partition *partition)
 {
     consm_status st = CONSM_OK;
-    int64_t parts = share->parts, *send = NULL, *got, *all = NULL;
+    int64_t parts = partition->parts, *send = NULL, *got, *all = NULL;
     void *came = NULL, *sums = NULL;
     TRY(NEW(send, 2 * (parts + 1)));
     got = send + parts + 1;
     for (int64_t p = 0; p <= parts; p++)
         send[p] = count * p / parts;
-    TRY(share->swap(&came, got, sum, send, sizeof *sum));
+    TRY(partition->swap(&came, got, sum, send, sizeof *sum));
     int64_t width = got[1] - got[0];   /* of this process's range, as all have sent it */
     TRY(ZNEW(all, parts * width + 1)); /* the sums, once for every process */
     for (int64_t p = 0; p < parts; p++)
@@ -26,7 +26,7 @@ consm_status share_sum(int64_t *sum, int64_t count, const struct row_share *shar
             memcpy(all + p * width, all, (size_t)width * sizeof *all);
         send[p] = p * width;
     }
-    TRY(share->swap(&sums, got, all, send, sizeof *all));
+    TRY(partition->swap(&sums, got, all, send, sizeof *all));
     memcpy(sum, sums, (size_t)count * sizeof *sum);
 done:
     mem_free(send);
@@ -38,10 +38,10 @@ done:
 
 /* The same bytes to processes low … high-1; *out and got: what all of them sent to this one. */
 static consm_status tell(void **out, int64_t *got, const void *bytes, int64_t count, int low,
-                         int high, const struct row_share *share)
+                         int high, const struct partition *partition)
 {
     consm_status st = CONSM_OK;
-    int64_t parts = share->parts, *send = NULL;
+    int64_t parts = partition->parts, *send = NULL;
     char *copies = NULL;
     *out = NULL;
     TRY(ZNEW(send, parts + 1));
@@ -51,7 +51,7 @@ static consm_status tell(void **out, int64_t *got, const void *bytes, int64_t co
     for (int p = 0; p < parts; p++)
         if (send[p + 1] > send[p])
             memcpy(copies + send[p], bytes, (size_t)count);
-    TRY(share->swap(out, got, copies, send, 1));
+    TRY(partition->swap(out, got, copies, send, 1));
 done:
     mem_free(send);
     mem_free(copies);
@@ -59,20 +59,20 @@ done:
 }
 
 consm_status share_tell(void **out, int64_t *got, const void *bytes, int64_t count,
-                        const struct row_share *share)
+                        const struct partition *partition)
 {
-    return tell(out, got, bytes, count, 0, share->parts, share);
+    return tell(out, got, bytes, count, 0, partition->parts, partition);
 }
 
-consm_status csr_share_of_lengths(struct csr **out, const struct row_share *share, int64_t *start,
-                                  int64_t rows, int64_t cols, bool weighted)
+consm_status partition_of_lengths(struct csr **out, const struct partition *partition,
+                                  int64_t *start, int64_t rows, int64_t cols, bool weighted)
 {
     consm_status st = CONSM_OK;
     *out = NULL;
-    TRY(share_sum(start, rows + 1, share));
+    TRY(share_sum(start, rows + 1, partition));
     for (int64_t r = 0; r < rows; r++)
         start[r + 1] += start[r];
-    TRY(csr_share_new(out, share, rows, cols, start[rows], weighted));
+    TRY(partition_csr(out, partition, rows, cols, start[rows], weighted));
     mem_free((*out)->start);
     (*out)->start = start;
     start = NULL;
@@ -81,16 +81,16 @@ done:
     return st;
 }
 
-consm_status share_hand_on(double *sum, int64_t count, const struct row_share *share, int turn)
+consm_status share_hand_on(double *sum, int64_t count, const struct partition *partition, int turn)
 {
     consm_status st = CONSM_OK;
-    bool mine = turn == share->part, last = turn == share->parts - 1;
+    bool mine = turn == partition->part, last = turn == partition->parts - 1;
     int64_t bytes = count * (int64_t)sizeof *sum, *got = NULL;
     void *next = NULL;
-    TRY(NEW(got, share->parts + 1));
+    TRY(NEW(got, partition->parts + 1));
     TRY(tell(&next, got, sum, mine ? bytes : 0, last ? 0 : turn + 1, last ? turn : turn + 2,
-             share));
-    if (got[share->parts] == bytes)
+             partition));
+    if (got[partition->parts] == bytes)
         memcpy(sum, next, (size_t)bytes);
 done:
     mem_free(got);
@@ -104,17 +104,17 @@ struct failure {
 };
 
 /* The failure at the smallest place, or one of CONSM_OK. */
-static consm_status first_failure(struct failure *out, const struct row_share *share,
+static consm_status first_failure(struct failure *out, const struct partition *partition,
                                   consm_status mine, int64_t place)
 {
     consm_status st = CONSM_OK;
-    struct failure own = {place, mine, share->part}, one;
+    struct failure own = {place, mine, partition->part}, one;
     void *all = NULL;
     int64_t *got = NULL;
     *out = (struct failure){0};
-    TRY(NEW(got, share->parts + 1));
-    TRY(share_tell(&all, got, &own, (int64_t)sizeof own, share));
-    for (int p = 0; p < share->parts; p++) {
+    TRY(NEW(got, partition->parts + 1));
+    TRY(share_tell(&all, got, &own, (int64_t)sizeof own, partition));
+    for (int p = 0; p < partition->parts; p++) {
         memcpy(&one, (const char *)all + (size_t)p * sizeof one, sizeof one);
         if (one.status < 0 && (out->status >= 0 || one.place < out->place))
             *out = one;
@@ -125,21 +125,21 @@ done:
     return st;
 }
 
-consm_status share_status(const struct row_share *share, consm_status mine, int64_t place)
+consm_status share_status(const struct partition *partition, consm_status mine, int64_t place)
 {
     consm_status st = CONSM_OK;
     struct failure first;
     char *text = NULL;
     void *said = NULL;
     int64_t *got = NULL;
-    TRY(NEW(got, share->parts + 1));
-    TRY(first_failure(&first, share, mine, place));
+    TRY(NEW(got, partition->parts + 1));
+    TRY(first_failure(&first, partition, mine, place));
     if (first.status >= 0)
         goto done;
-    bool own = first.part == share->part;
+    bool own = first.part == partition->part;
     const char *words = consm_errmsg();
-    TRY(share_tell(&said, got, words, own ? (int64_t)strlen(words) : 0, share));
-    text = mem_strndup(said, (size_t)got[share->parts]);
+    TRY(share_tell(&said, got, words, own ? (int64_t)strlen(words) : 0, partition));
+    text = mem_strndup(said, (size_t)got[partition->parts]);
     if (!text)
         TRY(CONSM_ENOMEM);
     st = status_fail_lines((consm_status)first.status, text);
@@ -150,18 +150,18 @@ done:
     return st;
 }
 
-consm_status share_same(const struct row_share *share, const char *what, const char *text)
+consm_status share_same(const struct partition *partition, const char *what, const char *text)
 {
     consm_status st = CONSM_OK;
     uint64_t sum = 0xcbf29ce484222325u, other; /* FNV-1a */
     void *sums = NULL;
     int64_t *got = NULL;
-    TRY(NEW(got, share->parts + 1));
+    TRY(NEW(got, partition->parts + 1));
     for (const char *c = text; *c; c++)
         sum = (sum ^ (unsigned char)*c) * 0x100000001b3u;
-    TRY(share_tell(&sums, got, &sum, (int64_t)sizeof sum, share));
+    TRY(share_tell(&sums, got, &sum, (int64_t)sizeof sum, partition));
     memcpy(&sum, sums, sizeof sum);
-    for (int p = 1; p < share->parts; p++) {
+    for (int p = 1; p < partition->parts; p++) {
         memcpy(&other, (const char *)sums + (size_t)p * sizeof other, sizeof other);
         if (other != sum)
             TRY(status_fail(CONSM_EINVAL, "the ranks disagree: rank %d has %s other than rank 0's",

@@ -1,4 +1,4 @@
-/* The matching module where every process has a share of the graph. Encoding and training are
+/* The matching module where every process has a partition of the graph. Encoding and training are
  * programs that ranks divide; sets, transport, pooling and M on pairs are the loops that they
  * always are, each process's on its own nodes. They reach over the border by two steps: the rows of
  * neighbours elsewhere lie here once and for all, embeddings of members are sent for when they are
@@ -11,9 +11,9 @@
 
 static const int32_t nobody = 0; /* whom the host wants to read beside its own */
 
-static bool is_here(const struct row_share *share, int64_t i)
+static bool is_here(const struct partition *partition, int64_t i)
 {
-    return i >= share->low && i < share->high;
+    return i >= partition->low && i < partition->high;
 }
 
 static void *sparse_room(consm_status *st, int64_t count, size_t size)
@@ -30,20 +30,20 @@ static consm_status share_labelled(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
-    const struct row_share *share = m->parts.share;
+    const struct partition *partition = m->parts.partition;
     int64_t *cut = NULL, at = 0, me = 0;
     for (int64_t i = 1; i < d->labelled; i++)
         if (d->train[i] <= d->train[i - 1])
             return status_fail(CONSM_EPROGRAM, "labelled nodes of a graph in parts must ascend");
-    TRY(NEW(cut, share->parts + 1));
-    m->parts.rows = *share;
+    TRY(NEW(cut, partition->parts + 1));
+    m->parts.rows = *partition;
     m->parts.rows.cut = cut;
-    for (int p = 0; p <= share->parts; p++) {
-        while (at < d->labelled && d->train[at] < share->cut[p])
+    for (int p = 0; p <= partition->parts; p++) {
+        while (at < d->labelled && d->train[at] < partition->cut[p])
             at++;
         cut[p] = at * d->classes;
     }
-    while (share->cut[me] != share->low || share->cut[me + 1] != share->high)
+    while (partition->cut[me] != partition->low || partition->cut[me + 1] != partition->high)
         me++;
     m->parts.rows.low = cut[me];
     m->parts.rows.high = cut[me + 1];
@@ -73,17 +73,17 @@ done:
     return st;
 }
 
-consm_status parts_open(struct matcher *m)
+consm_status in_parts_open(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     struct match_data *d = &m->data;
     struct in_parts *own = &m->parts;
     const struct config *c = m->config;
     struct backend *near = m->learner.backend->near;
-    own->share = d->graph->share;
+    own->partition = d->graph->partition;
     TRY(learner_open(&own->alone, near ? near : m->learner.backend, 0));
-    TRY(csr_share_neighbours(&own->neighbours, d->graph));
-    TRY(csr_share_near(&own->near, d->graph, own->neighbours));
+    TRY(partition_neighbours(&own->neighbours, d->graph));
+    TRY(partition_near(&own->near, d->graph, own->neighbours));
     d->graph = own->near;
     m->keep = sparse_room(&st, d->graph->nnz, 1);
     m->similarity = sparse_room(&st, d->nodes * d->classes, sizeof(float));
@@ -102,10 +102,10 @@ done:
 }
 
 /* Also what others free where all is here. */
-void parts_close(struct matcher *m)
+void in_parts_close(struct matcher *m)
 {
     struct in_parts *own = &m->parts;
-    if (!own->share)
+    if (!own->partition)
         return;
     learner_close(&own->alone);
     row_halo_free(own->neighbours);
@@ -129,33 +129,33 @@ void parts_close(struct matcher *m)
 }
 
 /* Nobody's rows of P or of its transpose have more entries than all members together. */
-consm_status parts_reserve(struct matcher *m, int64_t members)
+consm_status in_parts_reserve(struct matcher *m, int64_t members)
 {
     const struct match_data *d = &m->data;
-    int64_t all = (int64_t)m->parts.share->total((uint64_t)members);
+    int64_t all = (int64_t)m->parts.partition->total((uint64_t)members);
     return pooling_new_share(&m->pooling, d->labelled, d->classes, m->reach.place, &m->parts.rows,
-                             m->parts.share, all);
+                             m->parts.partition, all);
 }
 
 /* ---- references and kept edges ------------------------------------------- */
 
-/* Rows of the share of a value of learner.eval, which has run. */
+/* Rows of the partition of a value of learner.eval, which has run. */
 static consm_status read_own(float *to, struct matcher *m, node x, int64_t width)
 {
     consm_status st = CONSM_OK;
-    const struct row_share *share = m->parts.share;
+    const struct partition *partition = m->parts.partition;
     const float *value;
-    int64_t from = share->low * width;
-    TRY(share->want(&nobody, 0));
+    int64_t from = partition->low * width;
+    TRY(partition->want(&nobody, 0));
     st = program_read(&value, m->learner.eval, x);
-    share->want(NULL, 0);
+    partition->want(NULL, 0);
     TRY(st);
-    memcpy(to + from, value + from, (size_t)(share->high * width - from) * sizeof *to);
+    memcpy(to + from, value + from, (size_t)(partition->high * width - from) * sizeof *to);
 done:
     return st;
 }
 
-consm_status parts_references(const float **h, struct matcher *m)
+consm_status in_parts_references(const float **h, struct matcher *m)
 {
     consm_status st = CONSM_OK;
     const float *values;
@@ -171,32 +171,32 @@ done:
     return st;
 }
 
-void parts_keep_all(struct matcher *m)
+void in_parts_keep_all(struct matcher *m)
 {
     const struct csr *near = m->parts.near;
     const struct row_halo *halo = m->parts.neighbours;
-    int64_t first = near->start[near->share->low];
-    memset(m->keep + first, 1, (size_t)(near->start[near->share->high] - first));
-    for (int64_t i = 0; i < halo->asks[near->share->parts]; i++) {
+    int64_t first = near->start[near->partition->low];
+    memset(m->keep + first, 1, (size_t)(near->start[near->partition->high] - first));
+    for (int64_t i = 0; i < halo->asks[near->partition->parts]; i++) {
         first = near->start[halo->ask[i]];
         memset(m->keep + first, 1, (size_t)(near->start[halo->ask[i] + 1] - first));
     }
 }
 
-consm_status parts_prune(struct matcher *m, int64_t kept, const float *score)
+consm_status in_parts_prune(struct matcher *m, int64_t kept, const float *score)
 {
     consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
     struct in_parts *own = &m->parts;
-    int64_t low = own->share->low, c = d->classes, f = m->config->match_width;
+    int64_t low = own->partition->low, c = d->classes, f = m->config->match_width;
     if (kept >= d->edges->all) {
-        parts_keep_all(m);
+        in_parts_keep_all(m);
         return CONSM_OK;
     }
     if (!score) {
         prune_similarity(m->similarity + low * c, own->h + low * f, m->reference_point,
-                         own->share->high - low, c, f, m->config->prune_score == PRUNE_SCORE_COSINE,
-                         m->team);
+                         own->partition->high - low, c, f,
+                         m->config->prune_score == PRUNE_SCORE_COSINE, m->team);
         TRY(row_halo_fetch(own->neighbours, m->similarity, (size_t)c * sizeof *m->similarity));
         prune_edge_scores(m->own_score, m->similarity, c, d->edges, m->team);
         score = m->own_score;
@@ -219,26 +219,26 @@ static consm_status want_members(struct matcher *m)
     ot_plans_sample(own->wanted, m->plans);
     row_halo_free(own->members);
     own->members = NULL;
-    TRY(row_halo_new(&own->members, own->share, own->wanted));
+    TRY(row_halo_new(&own->members, own->partition, own->wanted));
     own->heres = 0;
     for (int64_t i = 0; i < m->data.nodes; i++)
-        if (own->wanted[i] || is_here(own->share, i))
+        if (own->wanted[i] || is_here(own->partition, i))
             own->here[own->heres++] = (int32_t)i;
 done:
     return st;
 }
 
-consm_status parts_sets(struct matcher *m)
+consm_status in_parts_sets(struct matcher *m)
 {
     struct in_parts *own = &m->parts;
     memset(own->wanted, 0, (size_t)m->data.nodes);
     for (int64_t k = 0; k < m->sets.start[m->sets.count]; k++)
         own->wanted[m->sets.member[k]] = 1;
     consm_status st = want_members(m);
-    return st < 0 ? st : parts_costs(m);
+    return st < 0 ? st : in_parts_costs(m);
 }
 
-consm_status parts_costs(struct matcher *m)
+consm_status in_parts_costs(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     struct in_parts *own = &m->parts;
@@ -246,9 +246,9 @@ consm_status parts_costs(struct matcher *m)
     double all = 0;
     TRY(row_halo_fetch(own->members, own->h, (size_t)f * sizeof *own->h));
     ot_plans_costs_of(m->plans, own->h, m->reference_point, f, own->here, own->heres, m->team);
-    for (int64_t i = own->share->low; i < own->share->high; i++)
+    for (int64_t i = own->partition->low; i < own->partition->high; i++)
         own->magnitude[i] = ot_plans_magnitude(m->plans, i);
-    TRY(own->share->gather(own->magnitude, sizeof *own->magnitude));
+    TRY(own->partition->gather(own->magnitude, sizeof *own->magnitude));
     for (int64_t i = 0; i < m->data.nodes; i++)
         all += own->magnitude[i];
     ot_plans_settle(m->plans, all, own->here, own->heres, m->team);
@@ -258,18 +258,18 @@ done:
 
 /* ---- pooling and M ------------------------------------------------------- */
 
-/* The nodes of the share among those asked for, or all of them. */
+/* The nodes of the partition among those asked for, or all of them. */
 static consm_status list_own(int32_t **out, int64_t *count, const struct matcher *m,
                              const int32_t *only, int64_t asked)
 {
     consm_status st = CONSM_OK;
-    const struct row_share *share = m->parts.share;
-    int64_t most = only ? asked : share->high - share->low;
+    const struct partition *partition = m->parts.partition;
+    int64_t most = only ? asked : partition->high - partition->low;
     TRY(NEW(*out, most + 1));
     *count = 0;
     for (int64_t i = 0; i < most; i++) {
-        int64_t one = only ? only[i] : share->low + i;
-        if (is_here(share, one))
+        int64_t one = only ? only[i] : partition->low + i;
+        if (is_here(partition, one))
             (*out)[(*count)++] = (int32_t)one;
     }
 done:
@@ -288,8 +288,8 @@ static void mark_members(struct matcher *m, const int32_t *list, int64_t count)
     }
 }
 
-/* h of the share's nodes is here. */
-consm_status parts_pool(struct matcher *m, const int32_t *only, int64_t count)
+/* h of the partition's nodes is here. */
+consm_status in_parts_pool(struct matcher *m, const int32_t *only, int64_t count)
 {
     consm_status st = CONSM_OK;
     const struct config *c = m->config;
@@ -298,7 +298,7 @@ consm_status parts_pool(struct matcher *m, const int32_t *only, int64_t count)
     TRY(list_own(&list, &listed, m, only, count));
     mark_members(m, list, listed);
     TRY(want_members(m));
-    TRY(parts_costs(m));
+    TRY(in_parts_costs(m));
     struct pool_all q = {.graph = m->data.graph,
                          .node = list,
                          .count = listed,
@@ -317,12 +317,12 @@ done:
     return st;
 }
 
-consm_status parts_project(struct matcher *m)
+consm_status in_parts_project(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     struct in_parts *own = &m->parts;
     const struct config *c = m->config;
-    int64_t low = own->share->low, own_rows = own->share->high - low, k = m->data.classes;
+    int64_t low = own->partition->low, own_rows = own->partition->high - low, k = m->data.classes;
     const float *left, *right;
     TRY(read_own(own->head, m, m->head, k));
     if (own_rows == 0)
@@ -340,7 +340,8 @@ done:
     return st;
 }
 
-consm_status parts_ends(struct matcher *m, const int32_t *left, const int32_t *right, int64_t count)
+consm_status in_parts_ends(struct matcher *m, const int32_t *left, const int32_t *right,
+                           int64_t count)
 {
     consm_status st = CONSM_OK;
     struct in_parts *own = &m->parts;
@@ -349,7 +350,7 @@ consm_status parts_ends(struct matcher *m, const int32_t *left, const int32_t *r
     memset(own->wanted, 0, (size_t)m->data.nodes);
     for (int64_t i = 0; i < count; i++)
         own->wanted[left[i]] = own->wanted[right[i]] = 1;
-    TRY(row_halo_new(&halo, own->share, own->wanted));
+    TRY(row_halo_new(&halo, own->partition, own->wanted));
     TRY(row_halo_fetch(halo, own->left_part, part));
     TRY(row_halo_fetch(halo, own->right_part, part));
     TRY(row_halo_fetch(halo, own->head, (size_t)m->data.classes * sizeof *own->head));
@@ -359,7 +360,7 @@ done:
     return st;
 }
 
-consm_status parts_head(const float **out, struct matcher *m)
+consm_status in_parts_head(const float **out, struct matcher *m)
 {
     consm_status st = CONSM_OK;
     struct in_parts *own = &m->parts;

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-static consm_status parts_settle(int64_t rows, const int64_t *cut)
+static consm_status partition_settle(int64_t rows, const int64_t *cut)
 {
     struct axis a = {.rows = rows, .cut = (int64_t *)(uintptr_t)cut}, **last = &world.settled;
     while (cut && *last)
@@ -18,7 +18,7 @@ static consm_status parts_settle(int64_t rows, const int64_t *cut)
     return CONSM_OK;
 }
 
-static consm_status parts_gather(void *array, size_t bytes)
+static consm_status partition_gather(void *array, size_t bytes)
 {
     const struct axis *a = world.settled;
     int size = world.ranks.size, *count = world.count, *first = count + size;
@@ -36,7 +36,7 @@ static consm_status parts_gather(void *array, size_t bytes)
     return CONSM_OK;
 }
 
-static consm_status parts_spread(float *array, int64_t cols)
+static consm_status partition_spread(float *array, int64_t cols)
 {
     struct spread_array *s = world.os->zalloc(1, sizeof *s);
     if (!s)
@@ -46,7 +46,7 @@ static consm_status parts_spread(float *array, int64_t cols)
     return CONSM_OK;
 }
 
-static void parts_unspread(const float *array)
+static void partition_unspread(const float *array)
 {
     for (struct spread_array **at = &world.spread; *at; at = &(*at)->next)
         if ((*at)->at == array) {
@@ -57,7 +57,7 @@ static void parts_unspread(const float *array)
         }
 }
 
-static uint64_t parts_total(uint64_t mine)
+static uint64_t partition_total(uint64_t mine)
 {
     uint64_t all;
     MPI_Request here;
@@ -78,8 +78,8 @@ static bool as_ints(int *count, int *first, const int64_t *at)
     return true;
 }
 
-static consm_status parts_swap(void **out, int64_t *got, const void *record, const int64_t *send,
-                               size_t bytes)
+static consm_status partition_swap(void **out, int64_t *got, const void *record,
+                                   const int64_t *send, size_t bytes)
 {
     consm_status st = CONSM_OK;
     int size = world.ranks.size;
@@ -99,7 +99,7 @@ static consm_status parts_swap(void **out, int64_t *got, const void *record, con
     got[0] = 0;
     for (int p = 0; p < size; p++)
         got[p + 1] = got[p] + theirs[p];
-    if (parts_total(!fits || !as_ints(theirs, from, got)) > 0)
+    if (partition_total(!fits || !as_ints(theirs, from, got)) > 0)
         TRY(world.os->fail(CONSM_ELIMIT, "a rank has more than 2^31 records for the others: more "
                                          "ranks have less each"));
     *out = world.os->zalloc((size_t)got[size] + 1, bytes);
@@ -115,7 +115,7 @@ done:
     return st;
 }
 
-static consm_status parts_want(const int32_t *row, int64_t count)
+static consm_status partition_want(const int32_t *row, int64_t count)
 {
     world.wanted.row = row;
     world.wanted.count = count;
@@ -135,7 +135,7 @@ static void share_wanted(int *count, int *first, const struct axis *axis)
     }
 }
 
-consm_status parts_download(float *to, const float *from, const struct axis *axis, int64_t cols)
+consm_status partition_download(float *to, const float *from, const struct axis *axis, int64_t cols)
 {
     struct wanted *w = &world.wanted;
     int size = world.ranks.size, me = world.ranks.rank, *count = world.count, *first = count + size;
@@ -162,18 +162,18 @@ consm_status parts_download(float *to, const float *from, const struct axis *axi
     return CONSM_OK;
 }
 
-void parts_join(struct ranks *ranks)
+void partition_join(struct ranks *ranks)
 {
-    ranks->want = parts_want;
-    ranks->swap = parts_swap;
-    ranks->settle = parts_settle;
-    ranks->gather = parts_gather;
-    ranks->spread = parts_spread;
-    ranks->unspread = parts_unspread;
-    ranks->total = parts_total;
+    ranks->want = partition_want;
+    ranks->swap = partition_swap;
+    ranks->settle = partition_settle;
+    ranks->gather = partition_gather;
+    ranks->spread = partition_spread;
+    ranks->unspread = partition_unspread;
+    ranks->total = partition_total;
 }
 
-consm_status parts_leaves(struct compiled *c)
+consm_status partition_leaves(struct compiled *c)
 {
     const struct planned *plan = c->plan;
     c->leaf_value = world.os->zalloc((size_t)plan->leaves + 1, sizeof *c->leaf_value);
@@ -187,15 +187,15 @@ consm_status parts_leaves(struct compiled *c)
     return c->leaf_value ? CONSM_OK : CONSM_ENOMEM;
 }
 
-bool parts_index(const struct index *index)
+bool partition_index(const struct index *index)
 {
     return !index || index->fixed || world.settled;
 }
 
-consm_status parts_allow(const struct instr *in)
+consm_status partition_allow(const struct instr *in)
 {
-    const struct row_share *share = in->attr.csr ? in->attr.csr->share : NULL;
-    if (!share || share->high - share->low == in->attr.csr->rows)
+    const struct partition *partition = in->attr.csr ? in->attr.csr->partition : NULL;
+    if (!partition || partition->high - partition->low == in->attr.csr->rows)
         return CONSM_OK;
     return world.os->fail(CONSM_EINVAL, "this model reads all edges at once, and the graph is in "
                                         "parts: train on graph.safetensors of its folder");

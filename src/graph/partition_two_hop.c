@@ -1,7 +1,8 @@
 /* Nodes two steps apart in a graph whose rows are spread over processes: each process makes the
- * rows of its share, from its own rows and those of its neighbours elsewhere, which are sent for.
+ * rows of its partition, from its own rows and those of its neighbours elsewhere, which are sent
+ * for.
  */
-#include "graph/shared.h"
+#include "graph/partition.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,8 @@ static int64_t collect_row(int32_t *found, int64_t *mark, const struct csr *a, i
     return count;
 }
 
-/* All rows of the share into a growing list; length (rows) of each. a has the neighbours' rows. */
+/* All rows of the partition into a growing list; length (rows) of each. a has the neighbours' rows.
+ */
 static consm_status collect(int32_t **out, int64_t *length, const struct csr *a)
 {
     consm_status st = CONSM_OK;
@@ -40,7 +42,7 @@ static consm_status collect(int32_t **out, int64_t *length, const struct csr *a)
     size_t capacity = 0;
     TRY(NEW(found, a->rows));
     TRY(ZNEW(mark, a->rows));
-    for (int64_t r = a->share->low; r < a->share->high; r++) {
+    for (int64_t r = a->partition->low; r < a->partition->high; r++) {
         length[r] = collect_row(found, mark, a, r);
         TRY(GROW(*out, used, capacity, length[r] + 1));
         memcpy(*out + used, found, (size_t)length[r] * sizeof *found);
@@ -52,28 +54,28 @@ done:
     return st;
 }
 
-consm_status csr_share_two_hop(struct csr **out, const struct csr *a)
+consm_status partition_two_hop(struct csr **out, const struct csr *a)
 {
     consm_status st = CONSM_OK;
-    const struct row_share *share = a->share;
+    const struct partition *partition = a->partition;
     struct row_halo *halo = NULL;
     struct csr *near = NULL, *b = NULL;
     int64_t *length = NULL, entries = 0;
     int32_t *list = NULL;
     *out = NULL;
-    TRY(csr_share_neighbours(&halo, a));
-    TRY(csr_share_near(&near, a, halo));
+    TRY(partition_neighbours(&halo, a));
+    TRY(partition_near(&near, a, halo));
     TRY(NEW(length, a->rows));
     TRY(collect(&list, length, near));
-    TRY(share->gather(length, sizeof *length));
+    TRY(partition->gather(length, sizeof *length));
     for (int64_t r = 0; r < a->rows; r++)
         entries += length[r];
-    TRY(csr_share_new(&b, share, a->rows, a->rows, entries, false));
+    TRY(partition_csr(&b, partition, a->rows, a->rows, entries, false));
     for (int64_t r = 0; r < a->rows; r++)
         b->start[r + 1] = b->start[r] + length[r];
-    int64_t first = b->start[share->low];
+    int64_t first = b->start[partition->low];
     if (list)
-        memcpy(b->col + first, list, (size_t)(b->start[share->high] - first) * sizeof *list);
+        memcpy(b->col + first, list, (size_t)(b->start[partition->high] - first) * sizeof *list);
     *out = b;
     b = NULL;
 done:

@@ -1,7 +1,7 @@
 /* Sparse features of nodes that are spread over processes. A process has the rows of its nodes; the
  * transpose, which gradients of weights walk, is spread by columns, so that a column's sum is made
  * by one process, in the order of the nodes. */
-#include "graph/shared.h"
+#include "graph/partition.h"
 
 #include <string.h>
 
@@ -14,15 +14,15 @@ struct turned {
 
 /* ---- how many entries a column has ---- */
 
-consm_status csr_share_columns(int64_t *start, const struct csr *a)
+consm_status partition_columns(int64_t *start, const struct csr *a)
 {
     consm_status st = CONSM_OK;
-    const struct row_share *share = a->share;
+    const struct partition *partition = a->partition;
     int64_t f = a->cols;
     memset(start, 0, (size_t)(f + 1) * sizeof *start);
-    for (int64_t k = a->start[share->low]; k < a->start[share->high]; k++)
+    for (int64_t k = a->start[partition->low]; k < a->start[partition->high]; k++)
         start[a->col[k] + 1]++;
-    TRY(share_sum(start + 1, f, share));
+    TRY(share_sum(start + 1, f, partition));
     for (int64_t c = 0; c < f; c++)
         start[c + 1] += start[c];
 done:
@@ -31,31 +31,31 @@ done:
 
 /* ---- the transpose ---- */
 
-/* send (parts+1), record: the share's entries by the process that owns their column. */
+/* send (parts+1), record: the partition's entries by the process that owns their column. */
 static consm_status list_turned(struct turned **out, int64_t *send, const struct csr *a,
-                                const struct row_share *columns)
+                                const struct partition *columns)
 {
     consm_status st = CONSM_OK;
-    const struct row_share *share = a->share;
+    const struct partition *partition = a->partition;
     int64_t *next = NULL, parts = columns->parts;
     memset(send, 0, (size_t)(parts + 1) * sizeof *send);
-    for (int64_t k = a->start[share->low]; k < a->start[share->high]; k++)
-        send[csr_share_owner(columns, a->col[k]) + 1]++;
+    for (int64_t k = a->start[partition->low]; k < a->start[partition->high]; k++)
+        send[partition_owner(columns, a->col[k]) + 1]++;
     for (int64_t p = 0; p < parts; p++)
         send[p + 1] += send[p];
     TRY(NEW(next, parts + 1));
     memcpy(next, send, (size_t)(parts + 1) * sizeof *next);
     TRY(NEW(*out, send[parts] + 1));
-    for (int64_t r = share->low; r < share->high; r++)
+    for (int64_t r = partition->low; r < partition->high; r++)
         for (int64_t k = a->start[r]; k < a->start[r + 1]; k++)
-            (*out)[next[csr_share_owner(columns, a->col[k])]++] = (struct turned){
+            (*out)[next[partition_owner(columns, a->col[k])]++] = (struct turned){
                 .row = (int32_t)r, .col = a->col[k], .entry = k, .value = a->val ? a->val[k] : 1};
 done:
     mem_free(next);
     return st;
 }
 
-static consm_status make_room(struct csr *a, const struct row_share *columns)
+static consm_status make_room(struct csr *a, const struct partition *columns)
 {
     consm_status st = CONSM_OK;
     struct csr *t;
@@ -64,7 +64,7 @@ static consm_status make_room(struct csr *a, const struct row_share *columns)
     t->rows = a->cols;
     t->cols = a->rows;
     t->nnz = a->nnz;
-    t->share = columns;
+    t->partition = columns;
     TRY(NEW(t->start, t->rows + 1));
     t->col = mem_sparse_alloc((size_t)a->nnz, sizeof *t->col);
     t->val = a->val ? mem_sparse_alloc((size_t)a->nnz, sizeof *t->val) : NULL;
@@ -75,7 +75,7 @@ done:
     return st;
 }
 
-consm_status csr_share_turn(struct csr *a, const struct row_share *columns)
+consm_status partition_turn(struct csr *a, const struct partition *columns)
 {
     consm_status st = CONSM_OK;
     struct turned *record = NULL;
@@ -83,11 +83,11 @@ consm_status csr_share_turn(struct csr *a, const struct row_share *columns)
     int64_t *send = NULL, *got, *next = NULL, places = columns->parts + 1;
     void *received = NULL;
     TRY(make_room(a, columns));
-    TRY(csr_share_columns(a->t->start, a));
+    TRY(partition_columns(a->t->start, a));
     TRY(ZNEW(send, 2 * places));
     got = send + places;
     TRY(list_turned(&record, send, a, columns));
-    TRY(a->share->swap(&received, got, record, send, sizeof *record));
+    TRY(a->partition->swap(&received, got, record, send, sizeof *record));
     came = received;
     TRY(NEW(next, a->cols + 1));
     memcpy(next, a->t->start, (size_t)(a->cols + 1) * sizeof *next);
@@ -110,15 +110,15 @@ done:
 
 /* ---- rows of sum 1 ---- */
 
-consm_status csr_share_row_normalize(struct csr **out, const struct csr *a)
+consm_status partition_row_normalize(struct csr **out, const struct csr *a)
 {
     consm_status st = CONSM_OK;
-    const struct row_share *share = a->share;
+    const struct partition *partition = a->partition;
     struct csr *b = NULL;
     *out = NULL;
-    TRY(csr_share_new(&b, share, a->rows, a->cols, a->nnz, true));
+    TRY(partition_csr(&b, partition, a->rows, a->cols, a->nnz, true));
     memcpy(b->start, a->start, (size_t)(a->rows + 1) * sizeof *b->start);
-    for (int64_t r = share->low; r < share->high; r++) {
+    for (int64_t r = partition->low; r < partition->high; r++) {
         double sum = a->val ? 0 : (double)(a->start[r + 1] - a->start[r]);
         for (int64_t k = a->start[r]; a->val && k < a->start[r + 1]; k++)
             sum += a->val[k];

@@ -9,7 +9,8 @@ enum { MOST_PASSES = 200 };
 static bool possible(const struct matcher *m)
 {
     const struct backend *backend = m->learner.backend;
-    return !m->parts.share && backend->kind->apart > 0 && m->config->transport != TRANSPORT_EXACT &&
+    return !m->parts.partition && backend->kind->separate > 0 &&
+           m->config->transport != TRANSPORT_EXACT &&
            backend->kind->supports(backend, OP_DISTANCES) &&
            backend->kind->supports(backend, OP_TRANSPORT) &&
            backend->kind->supports(backend, OP_POOL_HOPS);
@@ -21,7 +22,7 @@ static consm_status allocate_map(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
-    struct apart *a = &m->apart;
+    struct far *a = &m->far;
     int64_t entries = m->sets.start[m->sets.count] * d->classes;
     TRY(csr_new(&a->sets, d->labelled * d->classes, d->nodes, entries, false));
     a->sets->changes = true;
@@ -31,26 +32,26 @@ static consm_status allocate_map(struct matcher *m)
     for (int64_t i = 0; i < d->labelled; i++)
         a->label->row[i] = d->label[d->train[i]];
     TRY(index_set(a->label, a->label->row));
-    apart_sets(m);
+    far_sets(m);
 done:
     return st;
 }
 
-consm_status apart_new(struct matcher *m)
+consm_status far_new(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     if (!possible(m))
         return CONSM_OK;
-    TRY(ZNEW(m->apart.kept, m->data.graph->nnz));
-    TRY(ZNEW(m->apart.wanted, m->data.nodes));
+    TRY(ZNEW(m->far.kept, m->data.graph->nnz));
+    TRY(ZNEW(m->far.wanted, m->data.nodes));
     if (m->data.labelled > 0 && !m->inside.sets)
         TRY(allocate_map(m));
-    m->apart.used = true;
+    m->far.used = true;
 done:
     return st;
 }
 
-void apart_free(struct apart *a)
+void far_free(struct far *a)
 {
     program_free(a->map);
     csr_free(a->sets);
@@ -58,15 +59,15 @@ void apart_free(struct apart *a)
     index_free(a->label);
     mem_free(a->kept);
     mem_free(a->wanted);
-    *a = (struct apart){0};
+    *a = (struct far){0};
 }
 
 /* ---- what changes -------------------------------------------------------- */
 
-void apart_sets(struct matcher *m)
+void far_sets(struct matcher *m)
 {
     const struct subgraphs *s = &m->sets;
-    struct csr *a = m->apart.sets;
+    struct csr *a = m->far.sets;
     int64_t c = m->data.classes, at = 0;
     for (int64_t r = 0; r < a->rows; r++) {
         a->start[r] = at;
@@ -82,28 +83,28 @@ static struct program *pooling_program(const struct matcher *m)
     return m->project ? m->project : m->score;
 }
 
-void apart_keep(struct matcher *m)
+void far_keep(struct matcher *m)
 {
     for (int64_t k = 0; k < m->data.graph->nnz; k++)
-        m->apart.kept[k] = m->keep[k] ? 1 : 0;
-    program_touch(pooling_program(m), m->apart.kept);
+        m->far.kept[k] = m->keep[k] ? 1 : 0;
+    program_touch(pooling_program(m), m->far.kept);
 }
 
-void apart_want(struct matcher *m, const int32_t *only, int64_t count)
+void far_want(struct matcher *m, const int32_t *only, int64_t count)
 {
     for (int64_t i = 0; i < m->data.nodes; i++)
-        m->apart.wanted[i] = only ? 0 : 1;
+        m->far.wanted[i] = only ? 0 : 1;
     for (int64_t k = 0; only && k < count; k++)
-        m->apart.wanted[only[k]] = 1;
-    program_touch(pooling_program(m), m->apart.wanted);
+        m->far.wanted[only[k]] = 1;
+    program_touch(pooling_program(m), m->far.wanted);
 }
 
-consm_status apart_map(const float **plan, struct matcher *m)
+consm_status far_map(const float **plan, struct matcher *m)
 {
-    return learner_read(plan, &m->learner, m->apart.map, m->apart.plan);
+    return learner_read(plan, &m->learner, m->far.map, m->far.plan);
 }
 
-void apart_assign(int32_t *reference, const float *plan, const struct subgraphs *s, int64_t classes)
+void far_assign(int32_t *reference, const float *plan, const struct subgraphs *s, int64_t classes)
 {
     for (int64_t i = 0; i < s->count; i++) {
         int64_t first = s->start[i], size = s->start[i + 1] - first;
@@ -116,8 +117,8 @@ void apart_assign(int32_t *reference, const float *plan, const struct subgraphs 
 
 /* ---- recording ----------------------------------------------------------- */
 
-struct transport apart_route(const struct matcher *m, struct program *p, node cost, node all_costs,
-                             enum take take)
+struct transport far_route(const struct matcher *m, struct program *p, node cost, node all_costs,
+                           enum take take)
 {
     struct consm_ot_options o = matcher_transport(m->config);
     double costs = (double)m->data.nodes * (double)m->data.classes;
@@ -128,10 +129,10 @@ struct transport apart_route(const struct matcher *m, struct program *p, node co
                               .take = take};
 }
 
-consm_status apart_record_map(struct matcher *m)
+consm_status far_record_map(struct matcher *m)
 {
     consm_status st = CONSM_OK;
-    struct apart *a = &m->apart;
+    struct far *a = &m->far;
     struct program *p;
     if (!a->sets)
         return CONSM_OK;
@@ -141,7 +142,7 @@ consm_status apart_record_map(struct matcher *m)
     node references = segment_mean(p, gather(p, h, a->train), a->label);
     node cost = distances(p, h, references);
     const struct transport t =
-        apart_route(m, p, cost, cost, m->config->map == MAP_LINEAR ? TAKE_PLAN : TAKE_SUM);
+        far_route(m, p, cost, cost, m->config->map == MAP_LINEAR ? TAKE_PLAN : TAKE_SUM);
     a->plan =
         transport(p, a->sets, &t, fill(p, 1, m->sets.start[m->sets.count] * m->data.classes, 1));
     program_keep(p, a->plan);
@@ -149,7 +150,7 @@ done:
     return st;
 }
 
-node apart_pool(const struct matcher *m, struct program *p, node h)
+node far_pool(const struct matcher *m, struct program *p, node h)
 {
     const struct match_data *d = &m->data;
     const struct config *c = m->config;
@@ -159,7 +160,7 @@ node apart_pool(const struct matcher *m, struct program *p, node h)
                      : c->pool == POOL_MAX  ? TAKE_MAX
                      : c->pool == POOL_MEAN ? TAKE_MEAN
                                             : TAKE_SUM;
-    const struct transport t = apart_route(m, p, cost, cost, take);
-    return pool_hops(p, d->graph, &t, h, input(p, m->apart.kept, d->graph->nnz, 1),
-                     input(p, m->apart.wanted, d->nodes, 1), c->two_hop_cap, m->seed);
+    const struct transport t = far_route(m, p, cost, cost, take);
+    return pool_hops(p, d->graph, &t, h, input(p, m->far.kept, d->graph->nnz, 1),
+                     input(p, m->far.wanted, d->nodes, 1), c->two_hop_cap, m->seed);
 }
