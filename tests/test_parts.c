@@ -202,7 +202,7 @@ static void compare_means(const struct csr *part, const struct csr *graph, int64
                           int64_t high)
 {
     struct csr *mine, *whole;
-    OK(partition_mean(&mine, part));
+    OK(csr_neighbour_mean(&mine, part));
     OK(csr_row_normalize(&whole, graph));
     OK(csr_transpose(whole));
     same_rows(mine, whole, low, high);
@@ -304,7 +304,7 @@ static void *compare_words(void *arg)
     part.borrowed = true;
     part.t = NULL;
     part.t_entry = NULL;
-    OK(partition_row_normalize(&even, &part));
+    OK(csr_row_normalize(&even, &part));
     OK(csr_row_normalize(&whole, p->graph));
     OK(csr_transpose(whole));
     OK(partition_turn(even, &columns));

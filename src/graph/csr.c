@@ -369,15 +369,6 @@ int64_t csr_row_of_entry(const struct csr *a, int64_t entry)
     return low;
 }
 
-void csr_row_sums(double *sum, const struct csr *a)
-{
-    for (int64_t r = 0; r < a->rows; r++) {
-        sum[r] = a->val ? 0 : (double)(a->start[r + 1] - a->start[r]);
-        for (int64_t k = a->start[r]; a->val && k < a->start[r + 1]; k++)
-            sum[r] += a->val[k];
-    }
-}
-
 consm_status csr_submatrix(struct csr **out, const struct csr *a, const int32_t *keep_rows,
                            int64_t row_count, const int32_t *keep_cols, int64_t col_count)
 {

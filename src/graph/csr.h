@@ -44,6 +44,16 @@ struct csr {
     uint64_t version; /* how often its entries were rewritten: see csr_touch() */
 };
 
+/* The rows that are here: low … high-1. One process has them all. */
+static inline int64_t csr_low(const struct csr *a)
+{
+    return a->partition ? a->partition->low : 0;
+}
+static inline int64_t csr_high(const struct csr *a)
+{
+    return a->partition ? a->partition->high : a->rows;
+}
+
 /* What became of an edge list on its way into a matrix. */
 struct edge_facts {
     int64_t stored;  /* lines of the list */
@@ -98,26 +108,15 @@ void csr_entry_rows(int32_t *row, const struct csr *a);
 /* First row whose entries begin at or behind entry; shares rows out evenly by non-zeros. */
 int64_t csr_row_of_entry(const struct csr *a, int64_t entry);
 
-/* degree[r] = sum of the values in row r; (rows). */
-void csr_row_sums(double *sum, const struct csr *a);
-
-/* Rows low … high-1 of a square matrix: entry (r, c) times scale[r]·scale[c]; scale (rows). */
-void csr_scale_ends(struct csr *a, const double *scale, int64_t low, int64_t high);
+/* Matrices made of others. Of one in parts, which is symmetric and has no loops, all processes
+ * make the rows that are theirs together, with the transpose. */
 
 /* Â = D^-1/2 (A + I) D^-1/2, D the degrees of A + I (Kipf and Welling 2017). Weights count. With
  * loops false: D^-1/2 A D^-1/2; rows without entries stay empty. */
 consm_status csr_gcn_normalize(struct csr **out, const struct csr *a, bool loops);
 
-/* The views of a symmetric matrix without loops of which only a share of the rows is here: A + I,
- * or normalised as above. The transpose is cached. */
-consm_status partition_loops(struct csr **out, const struct csr *a);
-consm_status partition_normalize(struct csr **out, const struct csr *a, bool loops);
-
-/* csr_transpose_entries() of such a matrix, for the rows of the partition. */
+/* csr_transpose_entries() of a matrix in parts, for the rows of the partition. */
 consm_status partition_entries(struct csr *a);
-
-/* csr_strict_two_hop() of such a matrix: the rows of neighbours elsewhere are sent for. */
-consm_status partition_two_hop(struct csr **out, const struct csr *a);
 
 /* A + I, weights kept: a node's loop counts 1 more. */
 consm_status csr_add_loops(struct csr **out, const struct csr *a);
@@ -126,8 +125,11 @@ consm_status csr_add_loops(struct csr **out, const struct csr *a);
  * O(Σ over paths of length two); its size is what it finds, never n². */
 consm_status csr_strict_two_hop(struct csr **out, const struct csr *a);
 
-/* D^-1 A */
+/* D^-1 A; of a matrix in parts without a transpose. */
 consm_status csr_row_normalize(struct csr **out, const struct csr *a);
+
+/* The same of a graph, a node without neighbours being its own. */
+consm_status csr_neighbour_mean(struct csr **out, const struct csr *a);
 
 /* The sub-matrix of the given rows and columns (ascending, unique); keep may be NULL for all. */
 consm_status csr_submatrix(struct csr **out, const struct csr *a, const int32_t *keep_rows,

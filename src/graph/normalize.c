@@ -1,53 +1,106 @@
-/* The normalised adjacency matrices that graph convolutions multiply with. */
-#include "graph/csr.h"
+/* The normalised matrices that graph convolutions multiply with. Of a graph in parts each process
+ * makes its own rows; what that needs of the other rows is one number each, which all send all.
+ * Such a matrix is symmetric and has no loops, and its transpose is made here. */
+#include "graph/partition.h"
 
 #include <math.h>
+
+/* A matrix of a's shape for so many entries, with values. */
+static consm_status make(struct csr **out, const struct csr *a, int64_t entries)
+{
+    return a->partition ? partition_csr(out, a->partition, a->rows, a->cols, entries, true)
+                        : csr_new(out, a->rows, a->cols, entries, true);
+}
+
+static void put(struct csr *b, int64_t *at, int64_t column, float value)
+{
+    b->col[*at] = (int32_t)column;
+    b->val[(*at)++] = value;
+}
 
 /* Copies a's rows, each with its diagonal entry added (or raised by one) when loops is set. */
 static consm_status copy_with_loops(struct csr **out, const struct csr *a, bool loops)
 {
     consm_status st = CONSM_OK;
-    struct csr *b = NULL;
-    int64_t at = 0;
-    TRY(csr_new(&b, a->rows, a->cols, a->nnz + (loops ? a->rows : 0), true));
-    for (int64_t r = 0; r < a->rows; r++) {
+    struct csr *b;
+    TRY(make(out, a, a->nnz + (loops ? a->rows : 0)));
+    b = *out;
+    for (int64_t r = 0; r <= a->rows; r++)
+        b->start[r] = a->start[r] + (loops ? r : 0);
+    int64_t at = b->start[csr_low(a)];
+    for (int64_t r = csr_low(a); r < csr_high(a); r++) {
         bool pending = loops;
+        b->start[r] = at;
         for (int64_t k = a->start[r]; k < a->start[r + 1]; k++) {
             float weight = a->val ? a->val[k] : 1;
-            if (pending && a->col[k] >= r) {
-                pending = false;
-                if (a->col[k] > r) {
-                    b->col[at] = (int32_t)r;
-                    b->val[at++] = 1;
-                } else {
-                    weight += 1;
-                }
-            }
-            b->col[at] = a->col[k];
-            b->val[at++] = weight;
+            if (pending && a->col[k] > r)
+                put(b, &at, r, 1);
+            else if (pending && a->col[k] == r)
+                weight += 1;
+            pending = pending && a->col[k] < r;
+            put(b, &at, a->col[k], weight);
         }
-        if (pending) {
-            b->col[at] = (int32_t)r;
-            b->val[at++] = 1;
-        }
-        b->start[r + 1] = at;
+        if (pending)
+            put(b, &at, r, 1);
     }
-    b->nnz = at;
-    *out = b;
-    b = NULL;
+    b->start[csr_high(a)] = at;
+    if (!a->partition)
+        b->nnz = at;
 done:
-    csr_free(b);
     return st;
 }
 
 consm_status csr_add_loops(struct csr **out, const struct csr *a)
 {
-    return copy_with_loops(out, a, true);
+    consm_status st = CONSM_OK;
+    *out = NULL;
+    TRY(copy_with_loops(out, a, true));
+    if (a->partition)
+        (*out)->t = *out;
+done:
+    return st;
 }
 
-void csr_scale_ends(struct csr *a, const double *scale, int64_t low, int64_t high)
+static double row_sum(const struct csr *a, int64_t r)
 {
-    for (int64_t r = low; r < high; r++)
+    double sum = a->val ? 0 : (double)(a->start[r + 1] - a->start[r]);
+    for (int64_t k = a->start[r]; a->val && k < a->start[r + 1]; k++)
+        sum += a->val[k];
+    return sum;
+}
+
+/* The transpose of a matrix in parts whose values are not the same from both ends. */
+static consm_status new_transpose(struct csr *b)
+{
+    consm_status st = CONSM_OK;
+    struct csr *t;
+    TRY(ZNEW(t, 1));
+    *t = *b;
+    t->borrowed = true;
+    t->t = NULL;
+    b->t = t;
+    t->val = mem_sparse_alloc((size_t)b->nnz, sizeof *t->val);
+    if (!t->val)
+        TRY(CONSM_ENOMEM);
+done:
+    return st;
+}
+
+/* Weights times factors in double round differently from the two ends. */
+static consm_status scale_transpose(struct csr *b, const double *scale)
+{
+    consm_status st = CONSM_OK;
+    TRY(new_transpose(b));
+    for (int64_t r = csr_low(b); r < csr_high(b); r++)
+        for (int64_t k = b->start[r]; k < b->start[r + 1]; k++)
+            b->t->val[k] = (float)(scale[b->col[k]] * b->val[k] * scale[r]);
+done:
+    return st;
+}
+
+static void scale_ends(struct csr *a, const double *scale)
+{
+    for (int64_t r = csr_low(a); r < csr_high(a); r++)
         for (int64_t k = a->start[r]; k < a->start[r + 1]; k++)
             a->val[k] = (float)(scale[r] * a->val[k] * scale[a->col[k]]);
 }
@@ -64,10 +117,17 @@ consm_status csr_gcn_normalize(struct csr **out, const struct csr *a, bool loops
                            (long long)a->rows, (long long)a->cols);
     TRY(copy_with_loops(&b, a, loops));
     TRY(NEW(scale, a->rows));
-    csr_row_sums(scale, b);
-    for (int64_t r = 0; r < a->rows; r++)
-        scale[r] = scale[r] > 0 ? 1 / sqrt(scale[r]) : 0;
-    csr_scale_ends(b, scale, 0, a->rows);
+    for (int64_t r = csr_low(a); r < csr_high(a); r++) {
+        double sum = row_sum(b, r);
+        scale[r] = sum > 0 ? 1 / sqrt(sum) : 0;
+    }
+    if (a->partition)
+        TRY(a->partition->gather(scale, sizeof *scale));
+    if (a->partition && a->val)
+        TRY(scale_transpose(b, scale));
+    else if (a->partition)
+        b->t = b;
+    scale_ends(b, scale);
     *out = b;
     b = NULL;
 done:
@@ -79,19 +139,54 @@ done:
 consm_status csr_row_normalize(struct csr **out, const struct csr *a)
 {
     consm_status st = CONSM_OK;
-    double *sum = NULL;
     *out = NULL;
     TRY(copy_with_loops(out, a, false));
-    TRY(NEW(sum, a->rows));
-    csr_row_sums(sum, a);
-    for (int64_t r = 0; r < a->rows; r++)
+    for (int64_t r = csr_low(a); r < csr_high(a); r++) {
+        double sum = row_sum(a, r);
         for (int64_t k = a->start[r]; k < a->start[r + 1]; k++)
-            (*out)->val[k] = sum[r] != 0 ? (float)((*out)->val[k] / sum[r]) : 0;
+            (*out)->val[k] = sum != 0 ? (float)((*out)->val[k] / sum) : 0;
+    }
+done:
+    return st;
+}
+
+consm_status csr_neighbour_mean(struct csr **out, const struct csr *a)
+{
+    consm_status st = CONSM_OK;
+    struct csr *b = NULL;
+    double *sum = NULL;
+    int64_t lonely = 0;
+    *out = NULL;
+    for (int64_t r = 0; r < a->rows; r++)
+        lonely += a->start[r] == a->start[r + 1];
+    TRY(make(&b, a, a->nnz + lonely));
+    for (int64_t r = 0; r < a->rows; r++)
+        b->start[r + 1] =
+            b->start[r] + (a->start[r] < a->start[r + 1] ? a->start[r + 1] - a->start[r] : 1);
+    TRY(NEW(sum, a->rows));
+    for (int64_t r = csr_low(a); r < csr_high(a); r++) {
+        int64_t at = b->start[r];
+        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++)
+            put(b, &at, a->col[k], a->val ? a->val[k] : 1);
+        if (a->start[r] == a->start[r + 1])
+            put(b, &at, r, 1);
+        sum[r] = row_sum(b, r);
+    }
+    if (a->partition) {
+        TRY(a->partition->gather(sum, sizeof *sum));
+        TRY(new_transpose(b));
+    }
+    for (int64_t r = csr_low(a); r < csr_high(a); r++)
+        for (int64_t k = b->start[r]; k < b->start[r + 1]; k++) {
+            double of_column = sum[b->col[k]], weight = (double)b->val[k];
+            if (a->partition)
+                b->t->val[k] = of_column != 0 ? (float)(weight / of_column) : 0;
+            b->val[k] = sum[r] != 0 ? (float)(weight / sum[r]) : 0;
+        }
+    *out = b;
+    b = NULL;
 done:
     mem_free(sum);
-    if (st < 0) {
-        csr_free(*out);
-        *out = NULL;
-    }
+    csr_free(b);
     return st;
 }

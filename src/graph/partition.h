@@ -12,9 +12,6 @@
 consm_status partition_csr(struct csr **out, const struct partition *partition, int64_t rows,
                            int64_t cols, int64_t nnz, bool weighted);
 
-/* D^-1 A of a symmetric matrix, a node without neighbours being its own, with its transpose. */
-consm_status partition_mean(struct csr **out, const struct csr *a);
-
 /* Rows of others that this process reads on the host. Arrays are addressed as a whole, by the rows'
  * numbers. */
 struct row_halo {
@@ -78,8 +75,5 @@ consm_status share_tell(void **out, int64_t *got, const void *bytes, int64_t cou
 /* Whether all processes have the same text; else all of them say who has `what` other than the
  * first. */
 consm_status share_same(const struct partition *partition, const char *what, const char *text);
-
-/* csr_row_normalize(), for the rows of the partition; without a transpose. */
-consm_status partition_row_normalize(struct csr **out, const struct csr *a);
 
 #endif

@@ -109,27 +109,3 @@ done:
 }
 
 /* ---- rows of sum 1 ---- */
-
-consm_status partition_row_normalize(struct csr **out, const struct csr *a)
-{
-    consm_status st = CONSM_OK;
-    const struct partition *partition = a->partition;
-    struct csr *b = NULL;
-    *out = NULL;
-    TRY(partition_csr(&b, partition, a->rows, a->cols, a->nnz, true));
-    memcpy(b->start, a->start, (size_t)(a->rows + 1) * sizeof *b->start);
-    for (int64_t r = partition->low; r < partition->high; r++) {
-        double sum = a->val ? 0 : (double)(a->start[r + 1] - a->start[r]);
-        for (int64_t k = a->start[r]; a->val && k < a->start[r + 1]; k++)
-            sum += a->val[k];
-        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++) {
-            b->col[k] = a->col[k];
-            b->val[k] = sum != 0 ? (float)((a->val ? a->val[k] : 1) / sum) : 0;
-        }
-    }
-    *out = b;
-    b = NULL;
-done:
-    csr_free(b);
-    return st;
-}

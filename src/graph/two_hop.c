@@ -1,7 +1,10 @@
-/* The strict two-hop graph, row by row: a mark per node says when it was last met. */
-#include "graph/csr.h"
+/* The strict two-hop graph, row by row: a mark per node says when it was last met. Of a graph in
+ * parts each process makes its own rows, from these and those of its neighbours elsewhere, which
+ * are sent for. */
+#include "graph/partition.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int ascending(const void *a, const void *b)
 {
@@ -28,29 +31,77 @@ static int64_t collect_row(int32_t *found, int64_t *mark, const struct csr *a, i
     return count;
 }
 
+/* The rows that are here into a growing list; length (rows) of each. */
+static consm_status collect(int32_t **out, int64_t *length, const struct csr *a)
+{
+    consm_status st = CONSM_OK;
+    int32_t *found = NULL;
+    int64_t *mark = NULL, used = 0;
+    size_t capacity = 0;
+    TRY(NEW(found, a->rows));
+    TRY(ZNEW(mark, a->rows));
+    for (int64_t r = csr_low(a); r < csr_high(a); r++) {
+        length[r] = collect_row(found, mark, a, r);
+        TRY(GROW(*out, used, capacity, length[r] + 1));
+        memcpy(*out + used, found, (size_t)length[r] * sizeof *found);
+        used += length[r];
+    }
+done:
+    mem_free(found);
+    mem_free(mark);
+    return st;
+}
+
+/* A pattern with rows of these lengths, of which the list has those that are here; takes it over
+ * where it is all. */
+static consm_status pattern(struct csr **out, const struct csr *a, const int64_t *length,
+                            int32_t **list)
+{
+    consm_status st = CONSM_OK;
+    int64_t entries = 0;
+    for (int64_t r = 0; r < a->rows; r++)
+        entries += length[r];
+    if (a->partition)
+        TRY(partition_csr(out, a->partition, a->rows, a->rows, entries, false));
+    else
+        TRY(csr_new(out, a->rows, a->cols, 0, false));
+    struct csr *b = *out;
+    for (int64_t r = 0; r < a->rows; r++)
+        b->start[r + 1] = b->start[r] + length[r];
+    if (!a->partition) {
+        mem_free(b->col);
+        b->col = *list;
+        b->nnz = entries;
+        *list = NULL;
+    } else if (*list) {
+        int64_t first = b->start[csr_low(a)], last = b->start[csr_high(a)];
+        memcpy(b->col + first, *list, (size_t)(last - first) * sizeof **list);
+    }
+done:
+    return st;
+}
+
 consm_status csr_strict_two_hop(struct csr **out, const struct csr *a)
 {
     consm_status st = CONSM_OK;
-    struct csr *b = NULL;
-    int32_t *found = NULL;
-    int64_t *mark = NULL;
-    size_t capacity = 0;
+    struct row_halo *halo = NULL;
+    struct csr *near = NULL;
+    int64_t *length = NULL;
+    int32_t *list = NULL;
     *out = NULL;
-    TRY(NEW(found, a->rows));
-    TRY(ZNEW(mark, a->rows));
-    TRY(csr_new(&b, a->rows, a->cols, 0, false));
-    for (int64_t r = 0; r < a->rows; r++) {
-        int64_t count = collect_row(found, mark, a, r);
-        TRY(GROW(b->col, b->nnz, capacity, count));
-        for (int64_t i = 0; i < count; i++)
-            b->col[b->nnz++] = found[i];
-        b->start[r + 1] = b->nnz;
+    if (a->partition) {
+        TRY(partition_neighbours(&halo, a));
+        TRY(partition_near(&near, a, halo));
     }
-    *out = b;
-    b = NULL;
+    TRY(NEW(length, a->rows));
+    TRY(collect(&list, length, near ? near : a));
+    if (a->partition)
+        TRY(a->partition->gather(length, sizeof *length));
+    TRY(pattern(out, a, length, &list));
 done:
-    csr_free(b);
-    mem_free(found);
-    mem_free(mark);
+    csr_free(near);
+    row_halo_free(halo);
+    mem_free(length);
+    mem_free(list);
     return st;
 }

@@ -51,43 +51,16 @@ static consm_status two_hop_view(struct csr **out, const struct csr *a)
 {
     consm_status st = CONSM_OK;
     struct csr *near = NULL, *far = NULL;
-    *out = NULL;
-    TRY(borrow(&near, a));
-    TRY(csr_transpose(near));
+    if (!a->partition) {
+        TRY(borrow(&near, a));
+        TRY(csr_transpose(near));
+    }
     TRY(csr_strict_two_hop(&far, a));
     TRY(csr_gcn_normalize(out, far, false));
-    if (near->t == near)
+    if (near && near->t == near)
         (*out)->t = *out;
-    else
-        TRY(csr_transpose(*out));
 done:
     csr_free(near);
-    csr_free(far);
-    if (st < 0) {
-        csr_free(*out);
-        *out = NULL;
-    }
-    return st;
-}
-
-/* The same of a graph of which a share is here. */
-static consm_status build_share(struct csr **out, const struct csr *a, enum view kind)
-{
-    consm_status st = CONSM_OK;
-    struct csr *far = NULL;
-    switch (kind) {
-    case VIEW_ADJACENCY:
-        TRY(borrow(out, a));
-        (*out)->t = *out;
-        return CONSM_OK;
-    case VIEW_LOOPS: return partition_loops(out, a);
-    case VIEW_GCN: return partition_normalize(out, a, true);
-    case VIEW_SYMMETRIC: return partition_normalize(out, a, false);
-    default: break;
-    }
-    TRY(partition_two_hop(&far, a));
-    TRY(partition_normalize(out, far, false));
-done:
     csr_free(far);
     return st;
 }
@@ -96,15 +69,15 @@ static consm_status build(struct csr **out, const struct csr *a, enum view kind)
 {
     consm_status st = CONSM_OK;
     *out = NULL;
-    if (a->partition)
-        return build_share(out, a, kind);
     switch (kind) {
     case VIEW_ADJACENCY: TRY(borrow(out, a)); break;
     case VIEW_LOOPS: TRY(csr_add_loops(out, a)); break;
     case VIEW_GCN: TRY(csr_gcn_normalize(out, a, true)); break;
     case VIEW_SYMMETRIC: TRY(csr_gcn_normalize(out, a, false)); break;
-    default: return two_hop_view(out, a);
+    default: TRY(two_hop_view(out, a));
     }
+    if (a->partition && kind == VIEW_ADJACENCY)
+        (*out)->t = *out;
     TRY(csr_transpose(*out));
 done:
     if (st < 0) {

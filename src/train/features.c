@@ -91,15 +91,13 @@ consm_status session_prepare_features(struct session *s)
                            s->options.model->name);
     if (way != FEATURES_ROW && !problem->graph->partition)
         return CONSM_OK;
-    if (problem->sparse && problem->graph->partition) {
+    if (problem->sparse) {
         if (way != FEATURES_ROW)
             return CONSM_OK;
-        TRY(partition_row_normalize(&s->row_normalized, problem->sparse));
-        return partition_turn(s->row_normalized, problem->sparse->t->partition);
-    }
-    if (problem->sparse) {
         TRY(csr_row_normalize(&s->row_normalized, problem->sparse));
-        return csr_transpose(s->row_normalized);
+        return problem->graph->partition
+                   ? partition_turn(s->row_normalized, problem->sparse->t->partition)
+                   : csr_transpose(s->row_normalized);
     }
     TRY(make_room(s, &low, &high));
     if (way == FEATURES_ROW)

@@ -8,34 +8,6 @@
 #include "train/session.h"
 #include <math.h>
 
-/* D^-1 A; the row of a node without neighbours gets a 1 on the diagonal. */
-static consm_status neighbour_mean(struct csr **out, const struct csr *a)
-{
-    consm_status st = CONSM_OK;
-    struct csr *b = NULL;
-    int64_t lonely = 0, at = 0;
-    if (a->partition)
-        return partition_mean(out, a);
-    for (int64_t r = 0; r < a->rows; r++)
-        lonely += a->start[r] == a->start[r + 1];
-    TRY(csr_new(&b, a->rows, a->cols, a->nnz + lonely, true));
-    for (int64_t r = 0; r < a->rows; r++) {
-        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++) {
-            b->col[at] = a->col[k];
-            b->val[at++] = a->val ? a->val[k] : 1;
-        }
-        if (a->start[r] == a->start[r + 1]) {
-            b->col[at] = (int32_t)r;
-            b->val[at++] = 1;
-        }
-        b->start[r + 1] = at;
-    }
-    TRY(csr_row_normalize(out, b));
-done:
-    csr_free(b);
-    return st;
-}
-
 static consm_status collect_edges(struct propagation *p, const struct csr *graph)
 {
     consm_status st = CONSM_OK;
@@ -93,7 +65,7 @@ consm_status propagation_new(struct propagation **out, const struct csr *graph,
     struct propagation *p;
     *out = NULL;
     TRY(ZNEW(p, 1));
-    st = kind == PROPAGATION_P_REG ? neighbour_mean(&p->mean, graph)
+    st = kind == PROPAGATION_P_REG ? csr_neighbour_mean(&p->mean, graph)
          : graph->partition        ? open_pulls(p, graph)
                                    : collect_edges(p, graph);
     if (st < 0) {
