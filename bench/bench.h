@@ -85,8 +85,8 @@ consm_status bench_consm(struct bench *b);
 
 /* Calls measure(out, arg) in a child process and brings back the bytes of out and the child's peak
  * of memory. */
-consm_status bench_apart(consm_status (*measure)(void *out, void *arg), void *out, size_t bytes,
-                         void *arg, double *peak_mb);
+consm_status bench_own_process(consm_status (*measure)(void *out, void *arg), void *out,
+                               size_t bytes, void *arg, double *peak_mb);
 
 /* This worker's rows [*from, *to), shared out by non-zeros. */
 void bench_rows(const struct csr *a, struct worker who, int64_t *from, int64_t *to);

@@ -140,7 +140,7 @@ consm_status bench_consm(struct bench *b)
         if (!titled)
             printf("\n%-14s %-10s %9s %11s %9s\n", "ConSM", "set", "edges", "time", "peak MB");
         titled = true;
-        TRY(bench_apart(run, &o, sizeof o, &job, &peak_mb));
+        TRY(bench_own_process(run, &o, sizeof o, &job, &peak_mb));
         print_line(b, &cases[i], &o, peak_mb);
     }
 done:

@@ -107,8 +107,8 @@ consm_status bench_peers(struct bench *b)
                 printf("\n%-8s %-10s %10s %10s %9s %9s %8s   PyG's best, as measured elsewhere\n",
                        "model", "set", "train ms", "eval ms", "peak MB", "PyG ms", "ratio");
             titled = true;
-            TRY(bench_apart(measure, &o, sizeof o, &(struct job){b, sets[k], peers[m].model},
-                            &peak_mb));
+            TRY(bench_own_process(measure, &o, sizeof o, &(struct job){b, sets[k], peers[m].model},
+                                  &peak_mb));
             o.peak_mb = peak_mb;
             print_line(b, sets[k], peers[m].model, &o, peers[m].ms[k]);
         }

@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-consm_status bench_apart(consm_status (*measure)(void *out, void *arg), void *out, size_t bytes,
-                         void *arg, double *peak_mb)
+consm_status bench_own_process(consm_status (*measure)(void *out, void *arg), void *out,
+                               size_t bytes, void *arg, double *peak_mb)
 {
     int ends[2], status = 0;
     struct rusage usage = {0};
