@@ -53,7 +53,7 @@ void drop_numbered(float *y, const float *x, const struct instr *in, const struc
 KERNEL(unary); /* of all functions of a single element */
 
 /* Sums over many rows as two halves: the partial sums of blocks [from, to), of which block b's lies
- * where it lies among all of them, and what is made of all. parts.c hands them to those who have
+ * where it lies among all of them, and what is made of all. sums.c hands them to those who have
  * only some of the rows. */
 enum { LOSS_BLOCK = 256 }; /* terms */
 struct gemm gemm_of(const struct instr *in);

@@ -16,6 +16,21 @@ static bool possible(const struct matcher *m)
            backend->kind->supports(backend, OP_POOL_HOPS);
 }
 
+/* The sets as they are now. */
+static void copy_sets(struct matcher *m)
+{
+    const struct subgraphs *s = &m->sets;
+    struct csr *a = m->far.sets;
+    int64_t c = m->data.classes, at = 0;
+    for (int64_t r = 0; r < a->rows; r++) {
+        a->start[r] = at;
+        for (int64_t k = s->start[r / c]; k < s->start[r / c + 1]; k++)
+            a->col[at++] = s->member[k];
+    }
+    a->start[a->rows] = a->nnz = at;
+    csr_touch(a);
+}
+
 /* What mapping needs where it is no part of the step: the labelled nodes and their classes, and
  * room for their sets, which are never larger than over all edges, as they are now. */
 static consm_status allocate_map(struct matcher *m)
@@ -32,7 +47,7 @@ static consm_status allocate_map(struct matcher *m)
     for (int64_t i = 0; i < d->labelled; i++)
         a->label->row[i] = d->label[d->train[i]];
     TRY(index_set(a->label, a->label->row));
-    far_sets(m);
+    copy_sets(m);
 done:
     return st;
 }
@@ -46,7 +61,7 @@ consm_status far_new(struct matcher *m)
     TRY(ZNEW(m->far.wanted, m->data.nodes));
     if (m->data.labelled > 0 && !m->inside.sets)
         TRY(allocate_map(m));
-    m->far.used = true;
+    m->way = &far_way;
 done:
     return st;
 }
@@ -64,44 +79,56 @@ void far_free(struct far *a)
 
 /* ---- what changes -------------------------------------------------------- */
 
-void far_sets(struct matcher *m)
-{
-    const struct subgraphs *s = &m->sets;
-    struct csr *a = m->far.sets;
-    int64_t c = m->data.classes, at = 0;
-    for (int64_t r = 0; r < a->rows; r++) {
-        a->start[r] = at;
-        for (int64_t k = s->start[r / c]; k < s->start[r / c + 1]; k++)
-            a->col[at++] = s->member[k];
-    }
-    a->start[a->rows] = a->nnz = at;
-    csr_touch(a);
-}
-
 static struct program *pooling_program(const struct matcher *m)
 {
     return m->project ? m->project : m->score;
 }
 
-void far_keep(struct matcher *m)
+static consm_status prune(struct matcher *m, int64_t kept, const float *score, const float *h)
 {
+    consm_status st = CONSM_OK;
+    TRY(whole_prune(m, kept, score, h));
     for (int64_t k = 0; k < m->data.graph->nnz; k++)
         m->far.kept[k] = m->keep[k] ? 1 : 0;
     program_touch(pooling_program(m), m->far.kept);
+done:
+    return st;
 }
 
-void far_want(struct matcher *m, const int32_t *only, int64_t count)
+static consm_status new_sets(struct matcher *m, const float *h)
 {
+    (void)h;
+    copy_sets(m);
+    return CONSM_OK;
+}
+
+/* The program looks at the embeddings itself. */
+static consm_status again(struct matcher *m)
+{
+    (void)m;
+    return CONSM_OK;
+}
+
+static consm_status pool(struct matcher *m, const int32_t *only, int64_t count, const float *h)
+{
+    (void)h;
     for (int64_t i = 0; i < m->data.nodes; i++)
         m->far.wanted[i] = only ? 0 : 1;
     for (int64_t k = 0; only && k < count; k++)
         m->far.wanted[only[k]] = 1;
     program_touch(pooling_program(m), m->far.wanted);
+    return CONSM_OK;
 }
 
-consm_status far_map(const float **plan, struct matcher *m)
+static consm_status project(struct matcher *m)
 {
-    return learner_read(plan, &m->learner, m->far.map, m->far.plan);
+    return m->project ? whole_run_project(m) : CONSM_OK;
+}
+
+/* Set i's plan (c, size) begins at c·start[i]. */
+static consm_status plan(const float **out, struct matcher *m)
+{
+    return learner_read(out, &m->learner, m->far.map, m->far.plan);
 }
 
 void far_assign(int32_t *reference, const float *plan, const struct subgraphs *s, int64_t classes)
@@ -150,7 +177,8 @@ done:
     return st;
 }
 
-node far_pool(const struct matcher *m, struct program *p, node h)
+/* h' (n, c·width) of all nodes from their h. */
+static node pooled(const struct matcher *m, struct program *p, node h)
 {
     const struct match_data *d = &m->data;
     const struct config *c = m->config;
@@ -164,3 +192,18 @@ node far_pool(const struct matcher *m, struct program *p, node h)
     return pool_hops(p, d->graph, &t, h, input(p, m->far.kept, d->graph->nnz, 1),
                      input(p, m->far.wanted, d->nodes, 1), c->two_hop_cap, m->seed);
 }
+
+const struct match_way far_way = {
+    .open = whole_open,
+    .keep_all = whole_keep_all,
+    .reserve = whole_reserve,
+    .references = whole_references,
+    .prune = prune,
+    .sets = new_sets,
+    .again = again,
+    .plan = plan,
+    .pool = pool,
+    .pooled = pooled,
+    .project = project,
+    .head = whole_head,
+};

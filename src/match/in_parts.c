@@ -73,7 +73,7 @@ done:
     return st;
 }
 
-consm_status in_parts_open(struct matcher *m)
+static consm_status open_parts(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     struct match_data *d = &m->data;
@@ -82,6 +82,7 @@ consm_status in_parts_open(struct matcher *m)
     struct backend *near = m->learner.backend->near;
     own->partition = d->graph->partition;
     TRY(learner_open(&own->alone, near ? near : m->learner.backend, 0));
+    m->scorer = &own->alone;
     TRY(partition_neighbours(&own->neighbours, d->graph));
     TRY(partition_near(&own->near, d->graph, own->neighbours));
     d->graph = own->near;
@@ -129,7 +130,7 @@ void in_parts_close(struct matcher *m)
 }
 
 /* Nobody's rows of P or of its transpose have more entries than all members together. */
-consm_status in_parts_reserve(struct matcher *m, int64_t members)
+static consm_status reserve(struct matcher *m, int64_t members)
 {
     const struct match_data *d = &m->data;
     int64_t all = (int64_t)m->parts.partition->total((uint64_t)members);
@@ -155,7 +156,7 @@ done:
     return st;
 }
 
-consm_status in_parts_references(const float **h, struct matcher *m)
+static consm_status references(const float **h, struct matcher *m)
 {
     consm_status st = CONSM_OK;
     const float *values;
@@ -171,7 +172,7 @@ done:
     return st;
 }
 
-void in_parts_keep_all(struct matcher *m)
+static void keep_all(struct matcher *m)
 {
     const struct csr *near = m->parts.near;
     const struct row_halo *halo = m->parts.neighbours;
@@ -183,18 +184,18 @@ void in_parts_keep_all(struct matcher *m)
     }
 }
 
-consm_status in_parts_prune(struct matcher *m, int64_t kept, const float *score)
+static consm_status prune(struct matcher *m, int64_t kept, const float *score, const float *h)
 {
     consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
     struct in_parts *own = &m->parts;
     int64_t low = own->partition->low, c = d->classes, f = m->config->match_width;
     if (kept >= d->edges->all) {
-        in_parts_keep_all(m);
+        keep_all(m);
         return CONSM_OK;
     }
     if (!score) {
-        prune_similarity(m->similarity + low * c, own->h + low * f, m->reference_point,
+        prune_similarity(m->similarity + low * c, h + low * f, m->reference_point,
                          own->partition->high - low, c, f,
                          m->config->prune_score == PRUNE_SCORE_COSINE, m->team);
         TRY(row_halo_fetch(own->neighbours, m->similarity, (size_t)c * sizeof *m->similarity));
@@ -228,17 +229,8 @@ done:
     return st;
 }
 
-consm_status in_parts_sets(struct matcher *m)
-{
-    struct in_parts *own = &m->parts;
-    memset(own->wanted, 0, (size_t)m->data.nodes);
-    for (int64_t k = 0; k < m->sets.start[m->sets.count]; k++)
-        own->wanted[m->sets.member[k]] = 1;
-    consm_status st = want_members(m);
-    return st < 0 ? st : in_parts_costs(m);
-}
-
-consm_status in_parts_costs(struct matcher *m)
+/* Costs of what is here, when embeddings are new. */
+static consm_status costs(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     struct in_parts *own = &m->parts;
@@ -254,6 +246,17 @@ consm_status in_parts_costs(struct matcher *m)
     ot_plans_settle(m->plans, all, own->here, own->heres, m->team);
 done:
     return st;
+}
+
+static consm_status new_sets(struct matcher *m, const float *h)
+{
+    (void)h; /* it is m->parts.h */
+    struct in_parts *own = &m->parts;
+    memset(own->wanted, 0, (size_t)m->data.nodes);
+    for (int64_t k = 0; k < m->sets.start[m->sets.count]; k++)
+        own->wanted[m->sets.member[k]] = 1;
+    consm_status st = want_members(m);
+    return st < 0 ? st : costs(m);
 }
 
 /* ---- pooling and M ------------------------------------------------------- */
@@ -289,7 +292,7 @@ static void mark_members(struct matcher *m, const int32_t *list, int64_t count)
 }
 
 /* h of the partition's nodes is here. */
-consm_status in_parts_pool(struct matcher *m, const int32_t *only, int64_t count)
+static consm_status pool(struct matcher *m, const int32_t *only, int64_t count, const float *h)
 {
     consm_status st = CONSM_OK;
     const struct config *c = m->config;
@@ -298,12 +301,12 @@ consm_status in_parts_pool(struct matcher *m, const int32_t *only, int64_t count
     TRY(list_own(&list, &listed, m, only, count));
     mark_members(m, list, listed);
     TRY(want_members(m));
-    TRY(in_parts_costs(m));
+    TRY(costs(m));
     struct pool_all q = {.graph = m->data.graph,
                          .node = list,
                          .count = listed,
                          .keep = m->keep,
-                         .h = m->parts.h,
+                         .h = h,
                          .plans = m->plans,
                          .c = m->data.classes,
                          .f = c->match_width,
@@ -317,7 +320,7 @@ done:
     return st;
 }
 
-consm_status in_parts_project(struct matcher *m)
+static consm_status project(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     struct in_parts *own = &m->parts;
@@ -340,8 +343,8 @@ done:
     return st;
 }
 
-consm_status in_parts_ends(struct matcher *m, const int32_t *left, const int32_t *right,
-                           int64_t count)
+static consm_status ends(struct matcher *m, const int32_t *left, const int32_t *right,
+                         int64_t count)
 {
     consm_status st = CONSM_OK;
     struct in_parts *own = &m->parts;
@@ -360,7 +363,7 @@ done:
     return st;
 }
 
-consm_status in_parts_head(const float **out, struct matcher *m)
+static consm_status head(const float **out, struct matcher *m)
 {
     consm_status st = CONSM_OK;
     struct in_parts *own = &m->parts;
@@ -371,3 +374,40 @@ consm_status in_parts_head(const float **out, struct matcher *m)
 done:
     return st;
 }
+
+static consm_status open_scoring(struct matcher *m)
+{
+    const struct match_data *d = &m->data;
+    struct consm_ot_options transport = matcher_transport(m->config);
+    size_t floats = (size_t)(d->nodes * d->classes * m->config->match_width);
+    m->pooled = mem_sparse_alloc(floats, sizeof *m->pooled);
+    if (!m->pooled)
+        return CONSM_ENOMEM;
+    return ot_plans_new_sparse(&m->plans, d->nodes, d->classes, matcher_largest_set(m), &transport,
+                               team_size(m->team));
+}
+
+static consm_status again(struct matcher *m)
+{
+    consm_status st = CONSM_OK;
+    const float *h;
+    TRY(matcher_references(&h, m));
+    TRY(costs(m));
+done:
+    return st;
+}
+
+const struct match_way in_parts_way = {
+    .open = open_parts,
+    .open_scoring = open_scoring,
+    .keep_all = keep_all,
+    .reserve = reserve,
+    .references = references,
+    .prune = prune,
+    .sets = new_sets,
+    .again = again,
+    .pool = pool,
+    .project = project,
+    .ends = ends,
+    .head = head,
+};

@@ -27,23 +27,24 @@ struct consm_ot_options matcher_transport(const struct config *c)
     return o;
 }
 
+int64_t matcher_largest_set(const struct matcher *m)
+{
+    int64_t cap = m->config->two_hop_cap;
+    return cap > 0 && cap < m->data.nodes ? cap : m->data.nodes;
+}
+
 /* What scoring needs. */
 static consm_status allocate(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
-    int64_t cap = m->config->two_hop_cap, largest = cap > 0 && cap < d->nodes ? cap : d->nodes;
     TRY(ZNEW(m->scratch, team_size(m->team)));
     for (int i = 0; i < team_size(m->team); i++)
-        TRY(pool_scratch_new(&m->scratch[i], d->nodes, d->classes, largest,
+        TRY(pool_scratch_new(&m->scratch[i], d->nodes, d->classes, matcher_largest_set(m),
                              m->config->map == MAP_LINEAR));
     TRY(NEW(m->reference_point, d->classes * m->config->match_width));
     TRY(NEW(m->own_score, d->edges->count));
-    if (d->graph->partition)
-        return in_parts_open(m);
-    TRY(NEW(m->similarity, d->nodes * d->classes));
-    TRY(NEW(m->order, d->edges->count));
-    TRY(NEW(m->keep, d->graph->nnz));
+    TRY(m->way->open(m));
 done:
     return st;
 }
@@ -54,28 +55,17 @@ static consm_status allocate_scoring(struct matcher *m)
 {
     consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
-    struct consm_ot_options transport = matcher_transport(m->config);
-    int64_t cap = m->config->two_hop_cap, largest = cap > 0 && cap < d->nodes ? cap : d->nodes;
     int64_t width = d->classes * m->config->match_width;
     int64_t most =
-        m->far.used && SCORE_FLOATS / width > SCORE_BATCH ? SCORE_FLOATS / width : SCORE_BATCH;
+        m->way->pooled && SCORE_FLOATS / width > SCORE_BATCH ? SCORE_FLOATS / width : SCORE_BATCH;
     m->score_batch = d->edges->count < most ? d->edges->count : most;
     m->score_batch = m->score_batch > 0 ? m->score_batch : 1;
     TRY(index_new(&m->score_left, m->score_batch, d->nodes));
     TRY(index_new(&m->score_right, m->score_batch, d->nodes));
     TRY(ZNEW(m->batch_left, m->score_batch));
     TRY(ZNEW(m->batch_right, m->score_batch));
-    if (m->far.used)
-        return CONSM_OK;
-    if (m->parts.partition) {
-        m->pooled = mem_sparse_alloc((size_t)(d->nodes * width), sizeof *m->pooled);
-        if (!m->pooled)
-            TRY(CONSM_ENOMEM);
-        return ot_plans_new_sparse(&m->plans, d->nodes, d->classes, largest, &transport,
-                                   team_size(m->team));
-    }
-    TRY(ot_plans_new(&m->plans, d->nodes, d->classes, largest, &transport, team_size(m->team)));
-    TRY(NEW(m->pooled, d->nodes * width));
+    if (m->way->open_scoring)
+        TRY(m->way->open_scoring(m));
 done:
     return st;
 }
@@ -87,17 +77,11 @@ static consm_status reserve(struct matcher *m)
     consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
     bool split = m->config->map == MAP_LINEAR;
-    if (m->parts.partition)
-        in_parts_keep_all(m);
-    else
-        memset(m->keep, 1, (size_t)d->graph->nnz);
+    m->way->keep_all(m);
     TRY(subgraphs_collect(&m->sets, &m->scratch[0].walk, d->graph, m->keep, d->train, d->labelled,
                           m->config->two_hop_cap, m->seed));
     int64_t members = m->sets.start[m->sets.count];
-    if (m->parts.partition)
-        TRY(in_parts_reserve(m, split ? members * d->classes : members));
-    else
-        TRY(pooling_reserve(&m->pooling, split ? members * d->classes : members));
+    TRY(m->way->reserve(m, split ? members * d->classes : members));
     if (split)
         TRY(GROW(m->member_plan, 0, m->plan_capacity, members * d->classes));
     else
@@ -124,8 +108,6 @@ static consm_status allocate_training(struct matcher *m)
         return CONSM_OK;
     m->pairs = pairs_per_step(m);
     TRY(reach_new(&m->reach, d));
-    if (!m->parts.partition)
-        TRY(pooling_new(&m->pooling, d->labelled, d->classes, m->reach.count, m->reach.place));
     TRY(index_new(&m->left, m->pairs, d->labelled));
     TRY(index_new(&m->right, m->pairs, d->labelled));
     TRY(index_new(&m->ego, d->labelled, m->reach.count));
@@ -154,6 +136,8 @@ consm_status matcher_new(struct matcher **out, const struct match_data *data,
     m->config = config;
     m->seed = seed;
     m->team = backend->host;
+    m->way = data->graph->partition ? &in_parts_way : &whole_way;
+    m->scorer = &m->learner;
     TRY(learner_open(&m->learner, backend, seed));
     m->learner.what = "consm: the matching loss";
     m->learner.unit = "step";
@@ -164,8 +148,8 @@ consm_status matcher_new(struct matcher **out, const struct match_data *data,
     TRY(allocate_scoring(m));
     TRY(matcher_record(m));
     TRY(learner_start(&m->learner, seed ^ 0x6d61746368u, false));
-    if (m->parts.partition)
-        TRY(learner_start(&m->parts.alone, 0, false));
+    if (m->scorer != &m->learner)
+        TRY(learner_start(m->scorer, 0, false));
     *out = m;
     m = NULL;
 done:
@@ -246,21 +230,10 @@ consm_status matcher_embedding(const float **out, struct matcher *m)
 
 consm_status matcher_head(const float **out, struct matcher *m)
 {
-    if (m->parts.partition)
-        return in_parts_head(out, m);
-    return learner_read(out, &m->learner, m->learner.eval, m->head);
+    return m->way->head(out, m);
 }
 
 /* ---- pruning and mapping ------------------------------------------------- */
-
-/* r: class means of the labelled nodes' embeddings                          (Algorithm 1, line 3)
- */
-static void average_references(struct matcher *m, const float *h)
-{
-    const struct match_data *d = &m->data;
-    prune_references(m->reference_point, h, d->train, d->labelled, d->label, d->classes,
-                     m->config->match_width);
-}
 
 /* Brings them up to date and keeps them with the parameters; a loaded module keeps the ones it was
  * saved with. */
@@ -272,15 +245,8 @@ consm_status matcher_references(const float **h, struct matcher *m)
     size_t at = (size_t)params->item[m->references].offset;
     size_t bytes = (size_t)(d->classes * m->config->match_width) * sizeof *m->reference_point;
     const float *values;
-    bool averaged = m->parts.partition ? m->parts.membership != NULL : d->labelled > 0;
-    if (m->parts.partition) {
-        TRY(in_parts_references(h, m));
-    } else {
-        TRY(matcher_embedding(h, m));
-        if (averaged)
-            average_references(m, *h);
-    }
-    if (averaged)
+    TRY(m->way->references(h, m));
+    if (d->labelled > 0)
         return block_put(&params->block[PLACE_VALUE], at * sizeof *values, m->reference_point,
                          bytes);
     TRY(params_read(&values, params, PLACE_VALUE));
@@ -298,8 +264,8 @@ static consm_status map_members(struct matcher *m)
     const struct subgraphs *sets = &m->sets;
     int64_t members = sets->start[sets->count], k = m->data.classes;
     const float *plan = NULL;
-    if (m->far.used)
-        TRY(far_map(&plan, m));
+    if (m->way->plan)
+        TRY(m->way->plan(&plan, m));
     if (c->map == MAP_LINEAR) {
         TRY(GROW(m->member_plan, 0, m->plan_capacity, members * k));
         if (!plan)
@@ -326,24 +292,9 @@ consm_status matcher_prune(struct matcher *m, double zeta, const float *score)
     consm_status st = CONSM_OK;
     const struct match_data *d = &m->data;
     int64_t kept = (int64_t)floor(zeta * (double)edges_all(d->edges));
-    bool all = kept >= edges_all(d->edges);
     const float *h;
     TRY(matcher_references(&h, m));
-    if (m->parts.partition)
-        TRY(in_parts_prune(m, kept, score));
-    else if (!score && !all) {
-        prune_similarity(m->similarity, h, m->reference_point, d->nodes, d->classes,
-                         m->config->match_width, m->config->prune_score == PRUNE_SCORE_COSINE,
-                         m->team);
-        prune_edge_scores(m->own_score, m->similarity, d->classes, d->edges, m->team);
-        score = m->own_score;
-    }
-    if (all && !m->parts.partition)
-        memset(m->keep, 1, (size_t)d->graph->nnz);
-    else if (!m->parts.partition)
-        prune_top(m->keep, d->graph->nnz, score, d->edges, kept, m->order);
-    if (m->far.used)
-        far_keep(m);
+    TRY(m->way->prune(m, kept, score, h));
     if (d->labelled == 0)
         return CONSM_OK;
     TRY(subgraphs_collect(&m->sets, &m->scratch[0].walk, d->graph, m->keep, d->train, d->labelled,
@@ -352,12 +303,7 @@ consm_status matcher_prune(struct matcher *m, double zeta, const float *score)
         inside_keep(m);
         return CONSM_OK;
     }
-    if (m->far.used)
-        far_sets(m);
-    else if (m->parts.partition)
-        TRY(in_parts_sets(m));
-    else
-        ot_plans_costs(m->plans, h, m->reference_point, m->config->match_width, m->team);
+    TRY(m->way->sets(m, h));
     TRY(map_members(m));
 done:
     return st;
@@ -370,23 +316,7 @@ done:
 static consm_status map_again(struct matcher *m)
 {
     consm_status st = CONSM_OK;
-    const struct match_data *d = &m->data;
-    const int64_t width = m->config->match_width;
-    const float *h;
-    if (m->near) {
-        TRY(learner_read(&h, &m->learner, m->near, m->near_embedding));
-        prune_references(m->reference_point, h, m->ego->row, d->labelled, m->reach.label,
-                         d->classes, width);
-        ot_plans_some_costs(m->plans, h, m->reference_point, width, m->reach.node, m->reach.count,
-                            m->team);
-    } else if (m->parts.partition) {
-        TRY(matcher_references(&h, m));
-        TRY(in_parts_costs(m));
-    } else if (!m->far.used) {
-        TRY(matcher_embedding(&h, m));
-        average_references(m, h);
-        ot_plans_costs(m->plans, h, m->reference_point, width, m->team);
-    }
+    TRY(m->way->again(m));
     TRY(map_members(m));
 done:
     return st;

@@ -19,10 +19,9 @@ struct inside {
 };
 
 /*
- * Mapping between steps and pooling of all nodes as programs, for the same backends (apart.c).
+ * Mapping between steps and pooling of all nodes as programs, for the same backends (far.c).
  */
 struct far {
-    bool used;
     struct csr *sets;            /* (labelled·c, n) the sets as they are, each c times … */
     struct index *train, *label; /* (labelled) … of these nodes, with these classes … */
     struct program *map;         /* … and what maps them; NULL: mapping is a part of the step */
@@ -32,7 +31,7 @@ struct far {
 };
 
 /*
- * The module where every process has a partition of the graph (parts.c). Arrays of all nodes are
+ * The module where every process has a partition of the graph (in_parts.c). Arrays of all nodes are
  * addressed as a whole and hold the rows of the partition and those that were sent for.
  */
 struct in_parts {
@@ -54,13 +53,42 @@ struct in_parts {
     float *left_part, *right_part, *head; /* (n, hidden), (n, hidden), (n, c) … and what it reads */
 };
 
+/*
+ * What differs where all is here (whole.c), where mapping and pooling are programs (far.c) and
+ * where each process has its rows (in_parts.c); all processes call these together.
+ */
+struct match_way {
+    consm_status (*open)(struct matcher *m);         /* room for pruning */
+    consm_status (*open_scoring)(struct matcher *m); /* plans, and h' of all nodes; may be NULL */
+    void (*keep_all)(struct matcher *m);             /* edges */
+    consm_status (*reserve)(struct matcher *m, int64_t members); /* room for P */
+    /* h of all nodes, and r where there are labels */
+    consm_status (*references)(const float **h, struct matcher *m);
+    /* the kept edges: all, the first by score, or, where that is NULL, by their own */
+    consm_status (*prune)(struct matcher *m, int64_t kept, const float *score, const float *h);
+    consm_status (*sets)(struct matcher *m, const float *h); /* are new: what mapping needs … */
+    consm_status (*again)(struct matcher *m);                /* … when embeddings are new */
+    consm_status (*plan)(const float **plan, struct matcher *m); /* NULL: from m->plans */
+    consm_status (*pool)(struct matcher *m, const int32_t *only, int64_t count, const float *h);
+    node (*pooled)(const struct matcher *m, struct program *p,
+                   node h);                     /* NULL: the host brings it */
+    consm_status (*project)(struct matcher *m); /* M's first layer of what is pooled */
+    /* what M reads of these pairs; may be NULL */
+    consm_status (*ends)(struct matcher *m, const int32_t *left, const int32_t *right,
+                         int64_t count);
+    consm_status (*head)(const float **out, struct matcher *m);
+};
+extern const struct match_way whole_way, far_way, in_parts_way;
+
 struct matcher {
+    const struct match_way *way;
     struct match_data data;
     const struct config *config;
     uint64_t seed;
     struct team *team; /* the backend's, for what is no program */
 
     struct learner learner;          /* its eval encodes */
+    struct learner *scorer;          /* whose parameters M has when it scores */
     struct program *project, *score; /* project: only where M concatenates */
     node embedding, head;            /* of learner.eval: h and f(h) */
     struct program *near;            /* h of the nodes in reach alone, or NULL: see matcher_train */
@@ -111,6 +139,7 @@ struct matcher {
 /* matcher.c: how nodes go to references, and where these are now, with h of every node. */
 struct consm_ot_options matcher_transport(const struct config *c);
 consm_status matcher_references(const float **h, struct matcher *m);
+int64_t matcher_largest_set(const struct matcher *m); /* of two hops, or the cap */
 
 /* record.c: the three programs over one parameter store. */
 consm_status matcher_record(struct matcher *m);
@@ -124,36 +153,28 @@ void inside_keep(struct matcher *m); /* as the sets are now */
 /* h' of the labelled nodes, (labelled·c, width), from h and from what it is without dropout. */
 node inside_pool(const struct matcher *m, struct program *p, node h, node plain);
 
-/* apart.c: sets are those over all edges. */
+/* whole.c: what far.c has in common with it. */
+consm_status whole_open(struct matcher *m);
+void whole_keep_all(struct matcher *m);
+consm_status whole_reserve(struct matcher *m, int64_t members);
+consm_status whole_references(const float **h, struct matcher *m);
+consm_status whole_prune(struct matcher *m, int64_t kept, const float *score, const float *h);
+consm_status whole_head(const float **out, struct matcher *m);
+/* Runs m->project, whose inputs are bound, and binds what it makes to m->score. */
+consm_status whole_run_project(struct matcher *m);
+
+/* far.c: sets are those over all edges. Makes it the matcher's way where the backend can. */
 consm_status far_new(struct matcher *m);
 void far_free(struct far *a);
-void far_sets(struct matcher *m); /* as they are now */
-void far_keep(struct matcher *m); /* as the kept edges are now */
-void far_want(struct matcher *m, const int32_t *only, int64_t count); /* only NULL: all */
-/* Set i's plan (c, size) begins at c·start[i]; where mass does not split an entry is 1 or 0. */
-consm_status far_map(const float **plan, struct matcher *m);
-void far_assign(int32_t *reference, const float *plan, const struct subgraphs *s, int64_t classes);
+consm_status far_record_map(struct matcher *m);
 /* cost of the points in question; all_costs (n, c), whose mean ε is relative to. */
 struct transport far_route(const struct matcher *m, struct program *p, node cost, node all_costs,
                            enum take take);
-consm_status far_record_map(struct matcher *m);
-/* h' (n, c·width) of all nodes from their h. */
-node far_pool(const struct matcher *m, struct program *p, node h);
+/* Of a plan as programs make it: where mass does not split an entry is 1 or 0. */
+void far_assign(int32_t *reference, const float *plan, const struct subgraphs *s, int64_t classes);
 
-/* parts.c. All processes call these together. */
-consm_status in_parts_open(struct matcher *m);
+/* in_parts.c */
 void in_parts_close(struct matcher *m);
-consm_status in_parts_reserve(struct matcher *m, int64_t members); /* room for P */
-consm_status in_parts_references(const float **h, struct matcher *m);
-consm_status in_parts_prune(struct matcher *m, int64_t kept, const float *score);
-void in_parts_keep_all(struct matcher *m);
-consm_status in_parts_sets(struct matcher *m);  /* the members of new sets, and their costs … */
-consm_status in_parts_costs(struct matcher *m); /* … again, when embeddings are new */
-consm_status in_parts_pool(struct matcher *m, const int32_t *only, int64_t count);
-consm_status in_parts_project(struct matcher *m);
-consm_status in_parts_ends(struct matcher *m, const int32_t *left, const int32_t *right,
-                           int64_t count);
-consm_status in_parts_head(const float **out, struct matcher *m);
 
 /* pairs.c: what the next step trains on. */
 consm_status matcher_group(struct matcher *m);

@@ -179,7 +179,7 @@ done:
 static consm_status record_near(struct matcher *m)
 {
     consm_status st = CONSM_OK;
-    if (!m->reach.node || m->far.used || m->inside.sets ||
+    if (m->way != &whole_way || !m->reach.node || m->inside.sets ||
         m->config->transport == TRANSPORT_SINKHORN)
         return CONSM_OK;
     TRY(program_new(&m->near, m->learner.params, false));
@@ -190,25 +190,18 @@ done:
     return st;
 }
 
-/* The nodes that the host brings: all, or the share of a graph in parts. */
+/* The nodes that the host brings: all, or its rows of a graph in parts. */
 static int64_t rows_here(const struct matcher *m)
 {
-    const struct partition *partition = m->parts.partition;
-    int64_t rows = partition ? partition->high - partition->low : m->data.nodes;
+    int64_t rows = csr_high(m->data.graph) - csr_low(m->data.graph);
     return rows > 0 ? rows : 1;
-}
-
-/* Whose parameters scoring reads. */
-static struct learner *scorer(struct matcher *m)
-{
-    return m->parts.partition ? &m->parts.alone : &m->learner;
 }
 
 /* h' of every node: of its h, or what the host brings. */
 static node pooled_subgraphs(struct matcher *m, struct program *p, node h)
 {
-    if (m->far.used)
-        return far_pool(m, p, h);
+    if (m->way->pooled)
+        return m->way->pooled(m, p, h);
     return m->pooled_input = input(p, NULL, rows_here(m), m->data.classes * m->config->match_width);
 }
 
@@ -218,10 +211,10 @@ static consm_status record_project(struct matcher *m)
     consm_status st = CONSM_OK;
     if (m->config->match_join != MATCH_JOIN_CONCAT)
         return CONSM_OK;
-    TRY(program_new(&m->project, scorer(m)->params, false));
+    TRY(program_new(&m->project, m->scorer->params, false));
     struct program *p = m->project;
-    node ego = m->far.used ? matcher_encode(m, p, 0, true)
-                           : input(p, NULL, rows_here(m), m->config->match_width);
+    node ego = m->way->pooled ? matcher_encode(m, p, 0, true)
+                              : input(p, NULL, rows_here(m), m->config->match_width);
     node pooled = pooled_subgraphs(m, p, ego);
     m->ego_input = ego;
     m->left_part = left_part(m, p, pooled, ego);
@@ -239,7 +232,7 @@ static consm_status record_score(struct matcher *m)
     const struct index *i = m->score_left, *j = m->score_right;
     int64_t n = m->data.nodes, width = m->config->match_hidden;
     node w;
-    TRY(program_new(&m->score, scorer(m)->params, false));
+    TRY(program_new(&m->score, m->scorer->params, false));
     struct program *p = m->score;
     if (m->parts.partition) {
         node left = input(p, m->parts.left_part, n, width);
@@ -255,7 +248,7 @@ static consm_status record_score(struct matcher *m)
         w = axpby(p, 0.5f, match_parts(m, p, left, right, q, i, j), 0.5f,
                   match_parts(m, p, left, right, q, j, i));
     } else {
-        node h = m->far.used ? matcher_encode(m, p, 0, true) : POISON;
+        node h = m->way->pooled ? matcher_encode(m, p, 0, true) : POISON;
         w = match_squared(m, p, pooled_subgraphs(m, p, h), i, j);
     }
     m->scores = clamp(p, w, 0, 1);
@@ -268,8 +261,8 @@ done:
 static consm_status know_all(struct matcher *m)
 {
     consm_status st = CONSM_OK;
-    const struct params *alone = m->parts.alone.params;
-    for (int i = 0, index; m->parts.partition && i < alone->count; i++) {
+    const struct params *alone = m->scorer->params;
+    for (int i = 0, index; m->scorer != &m->learner && i < alone->count; i++) {
         const struct parameter *p = &alone->item[i];
         TRY(params_add(m->learner.params, &index, p->name, p->rows, p->cols, p->init, p->trained));
     }
@@ -289,10 +282,10 @@ static consm_status record_scoring(struct matcher *m)
     TRY(know_all(m));
     TRY(program_compile(m->learner.eval, m->learner.backend));
     if (m->project)
-        TRY(program_compile(m->project, scorer(m)->backend));
+        TRY(program_compile(m->project, m->scorer->backend));
     if (m->far.map)
         TRY(program_compile(m->far.map, m->learner.backend));
-    TRY(program_compile(m->score, scorer(m)->backend));
+    TRY(program_compile(m->score, m->scorer->backend));
 done:
     return st;
 }

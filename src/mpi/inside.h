@@ -109,7 +109,7 @@ bool axis_follows(const struct divided *d, const struct csr *s);
 /* A copy, to begin another list with. */
 consm_status axis_copy(struct axis **out, const struct axis *a);
 
-/* ---- parts.c ---- */
+/* ---- partition.c ---- */
 
 void partition_join(struct ranks *ranks); /* fills in what ranks do for data in parts */
 

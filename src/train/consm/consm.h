@@ -114,7 +114,7 @@ double consm_kept_share(const struct session *s, enum config_prune_by by, int64_
 struct match_data consm_match_data(const struct session *s);
 const float *consm_dense(const struct session *s); /* (n, f) features that it reads, or NULL */
 
-/* ---- parts.c: graphs of which every rank has a share ---- */
+/* ---- in_parts.c: graphs of which every rank has a partition ---- */
 
 /* Refuses what cannot be, before anything is made; knows the neighbours. */
 consm_status consm_open_parts(struct session *s);
