@@ -4,14 +4,16 @@
 
 #include <string.h>
 
-extern const struct model_def model_mlp, model_gcn, model_dropedge, model_gat, model_gin,
-    model_appnp, model_gcnii, model_h2gcn, model_fagcn, model_ptdnet, model_gam, model_grand,
-    model_consm;
+/* In the order in which they are listed. */
+#define MODELS(model)                                                                     \
+    model(mlp) model(gcn) model(dropedge) model(gat) model(gin) model(appnp) model(gcnii) \
+        model(gam) model(h2gcn) model(fagcn) model(ptdnet) model(grand) model(consm)
 
-static const struct model_def *const models[] = {
-    &model_mlp,    &model_gcn,   &model_dropedge, &model_gat,   &model_gin,
-    &model_appnp,  &model_gcnii, &model_gam,      &model_h2gcn, &model_fagcn,
-    &model_ptdnet, &model_grand, &model_consm,    NULL};
+#define DECLARE(name) extern const struct model_def model_##name;
+MODELS(DECLARE)
+
+#define ADDRESS(name) &model_##name,
+static const struct model_def *const models[] = {MODELS(ADDRESS) NULL};
 
 const struct model_def *const *model_list(void)
 {
