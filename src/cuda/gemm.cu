@@ -11,7 +11,7 @@ struct gemm {
     int64_t m, n, k;
     int64_t chunk;  /* of the inner dimension, for a block */
     float *partial; /* (splits, m, n) */
-    bool separate;     /* the parts are added by a kernel of their own */
+    bool separate;  /* the parts are added by a kernel of their own */
     uint32_t *counters;
 };
 
@@ -199,7 +199,7 @@ KERNEL(matmul)
     const bool separate = splits > 1 && in->rows * in->cols > 2048;
     const struct gemm g = {in->out,  in->src[0],     in->src[1], in->rows,
                            in->cols, inner(in),      chunk,      (float *)scratch_of(in),
-                           separate,    counters_of(in)};
+                           separate, counters_of(in)};
     if (t.m == 128)
         launch_tiles<128, 8, 32, 1, 8>(in, cx, g, splits);
     else if (t.m == 64)

@@ -6,7 +6,7 @@
 
 enum {
     WORKSPACE_BYTES = 32 << 20, /* what cuBLAS recommends for Hopper */
-    SEPARATE_BYTES = 32 << 20,     /* of values that need not share memory: they stay in the cache */
+    SEPARATE_BYTES = 32 << 20,  /* of values that need not share memory: they stay in the cache */
 };
 
 pthread_rwlock_t card_calm = PTHREAD_RWLOCK_INITIALIZER;
