@@ -124,7 +124,7 @@ def test_progress_is_heard_during_the_tournament(world, graph, monkeypatch):
             return stop
     monkeypatch.setattr(_run, "Progress", Ear)
     ConSMClassifier(epochs=10, warmup=10, rounds=1, threads=1).fit(graph, world.y)
-    assert len(shares) > 3 and shares[-1] > 0.3 and 0 < shares[-1] < 1
+    assert len(shares) > 3 and 0 < max(shares) < 1 and shares[-1] > shares[0]
 
 
 # ---- answers -------------------------------------------------------------------------------------
