@@ -194,7 +194,9 @@ static void auto_looks_at_class_sizes(void **state)
         int32_t speaks_of;
     } cases[] = {
         {{500, 500, 0}, -1, METRIC_ACCURACY, -1},
-        {{890, 110, 0}, -1, METRIC_ACCURACY, -1},
+        {{640, 360, 0}, -1, METRIC_ACCURACY, -1},
+        {{780, 220, 0}, -1, METRIC_ROC_AUC, -1},
+        {{110, 890, 0}, -1, METRIC_ROC_AUC, -1},
         {{910, 90, 0}, -1, METRIC_AVERAGE_PRECISION, 1},
         {{10, 990, 0}, -1, METRIC_AVERAGE_PRECISION, 0},
         {{500, 460, 40}, -1, METRIC_MACRO_F1, -1},

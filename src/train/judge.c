@@ -10,6 +10,10 @@
 /* A rarer class than this share of its even one needs a metric that sees it. */
 static const double uneven = 0.2;
 
+/* Of two classes the smaller may have this share before accuracy says too little: a model that
+ * always names the larger one is right often enough to look good. */
+static const double lopsided = 0.35;
+
 /* The labels that train and those that validate, class by class. */
 static void count_classes(int64_t *train, int64_t *val, const struct problem *p)
 {
@@ -44,9 +48,11 @@ static enum config_metric by_sizes(const int64_t *train, const int64_t *val, int
         least = of > 0 && of < least ? of : least;
     }
     int32_t rare = rarest(train, val, classes);
-    if (rare < 0 || val[rare] == validating || present < 2 ||
-        (double)least * (double)present >= uneven * (double)all)
+    if (rare < 0 || val[rare] == validating || present < 2)
         return METRIC_ACCURACY;
+    if ((double)least * (double)present >= uneven * (double)all)
+        return present == 2 && (double)least < lopsided * (double)all ? METRIC_ROC_AUC
+                                                                      : METRIC_ACCURACY;
     return present == 2 ? METRIC_AVERAGE_PRECISION : METRIC_MACRO_F1;
 }
 
