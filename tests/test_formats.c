@@ -216,6 +216,21 @@ static void faults(void **state)
          XML("<gexf><graph><nodes><node id=\"a\"><attvalues><attvalue for=\"0\" "
              "value=\"1\"/></attvalues></node></nodes></graph></gexf>"),
          "expected an attribute that is declared above, not \"0\""},
+        {gexf_read,
+         "<gexf><graph><attributes class=\"edge\"><attribute id=\"0\" title=\"x\"><attributes "
+         "class=\"node\"><default>v</default></attributes></attribute></attributes></graph></gexf>",
+         "expected no <attributes> inside another element that has values"},
+        {gexf_read, "<gexf><graph><attvalue for=\"0\" value=\"1\"/></graph></gexf>",
+         "expected an attvalue inside a node or an edge"},
+        {gexf_read,
+         "<gexf><graph><node id=\"a\"><edge source=\"a\" target=\"a\"/></node></graph></gexf>",
+         "expected no edge inside a node or an edge"},
+        {graphml_read,
+         "<graphml><graph><edge source=\"a\" target=\"a\"><node "
+         "id=\"a\"/></edge></graph></graphml>",
+         "expected no node inside a node or an edge"},
+        {graphml_read, "<graphml><key id=\"a\"><key id=\"b\"/></key></graphml>",
+         "expected no key inside another element that has values"},
         {gml_read, "graph [\n node [ id 0 ]\n node [ label \"x\" ]\n]",
          "line 3: a node without id"},
         {gml_read, "graph [\n node [ id 0 ]\n edge [ source 0 ]\n]",

@@ -21,8 +21,8 @@ struct gexf {
     struct graph_maker *m;
     struct xml xml;
     struct titles of[2]; /* nodes, edges */
-    int declaring;       /* which of them, or -1 */
-    int64_t attribute;   /* the one that is open, or -1 */
+    int declaring;       /* which of them is being declared, or -1 */
+    int64_t attribute;   /* the open one, a place in of[declaring], or -1 */
     bool is_default;
     int64_t node; /* the open one, or -1 */
     bool edge;
@@ -51,6 +51,8 @@ done:
 /* <attvalue for="0" value="3"/>; GEXF 1.0 said id. */
 static consm_status read_value(struct gexf *g)
 {
+    if (g->node < 0 && !g->edge)
+        return xml_fail(&g->xml, "an attvalue inside a node or an edge");
     const char *of = xml_attribute(&g->xml, "for"), *value = xml_attribute(&g->xml, "value");
     const struct titles *t = &g->of[g->edge];
     of = of ? of : xml_attribute(&g->xml, "id");
@@ -82,6 +84,32 @@ done:
     return st;
 }
 
+/* Declarations stand outside of each other and outside of nodes and edges. */
+static consm_status open_declaration(struct gexf *g)
+{
+    struct xml *x = &g->xml;
+    bool attributes = xml_is(x, "attributes");
+    if (g->node >= 0 || g->edge || g->attribute >= 0 || (attributes && g->declaring >= 0))
+        return xml_fail(x, "no <%s> inside another element that has values",
+                        attributes ? "attributes" : "attribute");
+    if (attributes) {
+        const char *text = xml_attribute(x, "class");
+        g->declaring = text && strcmp(text, "edge") == 0;
+        return CONSM_OK;
+    }
+    return g->declaring >= 0 ? open_attribute(g) : CONSM_OK;
+}
+
+static consm_status open_node(struct gexf *g)
+{
+    const char *id = xml_attribute(&g->xml, "id");
+    if (g->node >= 0 || g->edge)
+        return xml_fail(&g->xml, "no node inside a node or an edge");
+    if (!id)
+        return xml_fail(&g->xml, "an attribute id");
+    return maker_node(&g->node, g->m, id, xml_line(&g->xml));
+}
+
 static consm_status open_element(struct gexf *g)
 {
     consm_status st = CONSM_OK;
@@ -92,21 +120,17 @@ static consm_status open_element(struct gexf *g)
             return xml_fail(x, "no graph inside a graph");
         text = xml_attribute(x, "defaultedgetype");
         g->m->directed = text && strcmp(text, "directed") == 0;
-    } else if (xml_is(x, "attributes")) {
-        text = xml_attribute(x, "class");
-        g->declaring = text && strcmp(text, "edge") == 0;
-    } else if (xml_is(x, "attribute") && g->declaring >= 0) {
-        TRY(open_attribute(g));
+    } else if (xml_is(x, "attributes") || xml_is(x, "attribute")) {
+        TRY(open_declaration(g));
     } else if (xml_is(x, "default")) {
-        g->is_default = g->attribute >= 0 && g->declaring == 0;
+        g->is_default = g->attribute >= 0 && g->declaring >= 0;
     } else if (xml_is(x, "node")) {
-        text = xml_attribute(x, "id");
-        if (!text || g->node >= 0)
-            return xml_fail(x, g->node >= 0 ? "no node inside a node" : "an attribute id");
-        TRY(maker_node(&g->node, g->m, text, xml_line(x)));
+        TRY(open_node(g));
     } else if (xml_is(x, "edge")) {
+        if (g->node >= 0 || g->edge)
+            return xml_fail(x, "no edge inside a node or an edge");
         TRY(open_edge(g));
-    } else if (xml_is(x, "attvalue") && (g->node >= 0 || g->edge)) {
+    } else if (xml_is(x, "attvalue")) {
         TRY(read_value(g));
     }
 done:
@@ -132,9 +156,11 @@ static consm_status read_text(struct gexf *g)
 {
     if (!g->is_default)
         return CONSM_OK;
-    const struct titles *t = &g->of[0];
-    return maker_value(g->m, -1, names_at(&t->title, t->at[g->attribute]), g->xml.buffer,
-                       xml_line(&g->xml));
+    const struct titles *t = &g->of[g->declaring];
+    const char *title = names_at(&t->title, t->at[g->attribute]);
+    if (g->declaring == 1)
+        return maker_edge_default(g->m, title, g->xml.buffer, xml_line(&g->xml));
+    return maker_value(g->m, -1, title, g->xml.buffer, xml_line(&g->xml));
 }
 
 consm_status gexf_read(struct graph_maker *m)

@@ -2,6 +2,7 @@
  * features. */
 #include "data/readers/graph_maker.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -249,6 +250,9 @@ static consm_status give_nodes(struct dataset *d, struct graph_maker *m, const s
     d->to = m->to;
     m->from = m->to = NULL;
     if (m->weighted) {
+        for (size_t e = 0; e < m->edges; e++)
+            if (isnan(m->weight[e]))
+                m->weight[e] = m->has_usual ? m->usual_weight : 1;
         d->weight = m->weight;
         m->weight = NULL;
         snprintf(d->taken[TAKEN_WEIGHT], sizeof d->taken[TAKEN_WEIGHT],
@@ -280,6 +284,9 @@ consm_status maker_finish(struct dataset *d, struct graph_maker *m)
     if (m->reading->labels || m->reading->features)
         TRY(read_beside(d, &ids, &classes, m->reading));
     TRY(classes_settle(d, &classes));
+    if (m->passed.count > MAKER_WARNINGS)
+        log_warn("%s: %lld more attributes of edges are not used", m->file->name,
+                 (long long)m->passed.count - MAKER_WARNINGS);
     if (m->weighted && m->reading->wanted.weight)
         m->reading->wanted.found_weight = true;
     TRY(wanted_met(&m->reading->wanted, m->file->name));

@@ -2,6 +2,7 @@
  * dataset. */
 #include "data/readers/graph_maker.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -85,7 +86,37 @@ consm_status maker_edge(struct graph_maker *m, const char *from, const char *to,
     m->from[m->edges] = (int32_t)a;
     m->to[m->edges] = (int32_t)b;
     m->line[m->edges] = line < INT32_MAX ? (int32_t)line : 0;
-    m->weight[m->edges++] = 1;
+    m->weight[m->edges++] = NAN;
+done:
+    return st;
+}
+
+/* Whether that attribute of the edges is their weight. */
+static bool is_weight(struct graph_maker *m, const char *name)
+{
+    struct wanted *w = &m->reading->wanted;
+    size_t length = strlen(name);
+    return w->weight ? wanted_weight(w, name, length)
+                     : token_is_one_of(name, length, "weight|w|value|weights|edge_weight");
+}
+
+static consm_status read_weight(float *out, struct graph_maker *m, const char *text, int64_t line)
+{
+    if (token_float(out, text, strlen(text)))
+        return CONSM_OK;
+    return maker_fault(m, line,
+                       "found \"%.40s\" as the weight of an edge, expected a finite number", text);
+}
+
+/* Says once of every name that it is not used; of the first few, then only how many there were. */
+static consm_status pass_over(struct graph_maker *m, const char *name)
+{
+    consm_status st = CONSM_OK;
+    int64_t place, before = m->passed.count;
+    TRY(names_add(&place, &m->passed, name, strlen(name)));
+    if (place == before && place < MAKER_WARNINGS)
+        log_warn("%s: the edges' attribute %.60s is not used (--weight-column makes it the weight)",
+                 m->file->name, name);
 done:
     return st;
 }
@@ -93,30 +124,24 @@ done:
 consm_status maker_edge_value(struct graph_maker *m, const char *name, const char *text,
                               int64_t line)
 {
-    consm_status st = CONSM_OK;
-    struct wanted *w = &m->reading->wanted;
-    size_t length = strlen(name);
-    int64_t place, before = m->passed.count;
-    bool weight = w->weight ? wanted_weight(w, name, length)
-                            : token_is_one_of(name, length, "weight|w|value|weights|edge_weight");
     if (m->edges == 0)
         return CONSM_OK;
-    if (weight) {
+    if (is_weight(m, name)) {
         m->weighted = true;
-        if (!token_float(&m->weight[m->edges - 1], text, strlen(text)))
-            return maker_fault(m, line,
-                               "found \"%.40s\" as the weight of an edge, expected a finite number",
-                               text);
-        return CONSM_OK;
+        return read_weight(&m->weight[m->edges - 1], m, text, line);
     }
-    if (wanted_ignores(w, name, length) || !utf8_valid(name, length))
+    if (wanted_ignores(&m->reading->wanted, name, strlen(name)) || !utf8_valid(name, strlen(name)))
         return CONSM_OK;
-    TRY(names_add(&place, &m->passed, name, length));
-    if (place == before)
-        log_warn("%s: edges' attribute %.60s is passed over (--weight-column makes it the weight)",
-                 m->file->name, name);
-done:
-    return st;
+    return pass_over(m, name);
+}
+
+consm_status maker_edge_default(struct graph_maker *m, const char *name, const char *text,
+                                int64_t line)
+{
+    if (!is_weight(m, name) || m->has_usual)
+        return CONSM_OK;
+    m->weighted = m->has_usual = true;
+    return read_weight(&m->usual_weight, m, text, line);
 }
 
 void maker_free(struct graph_maker *m)

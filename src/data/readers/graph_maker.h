@@ -10,6 +10,8 @@
 #include "data/readers/reader.h"
 #include "io/faults.h"
 
+enum { MAKER_WARNINGS = 5 }; /* attributes of edges that are named when they are not used */
+
 struct node_value {
     int32_t node, column, text, line; /* node -1: of all that say nothing else */
 };
@@ -28,8 +30,9 @@ struct graph_maker {
     struct node_value *value;
     size_t values, value_capacity;
     int32_t *from, *to, *line; /* (edges) */
-    float *weight;             /* (edges), 1 where none is given */
-    bool weighted;
+    float *weight;             /* (edges), NAN where none is given */
+    float usual_weight;        /* of those, where the file declares one */
+    bool weighted, has_usual;
     size_t edges, from_capacity, to_capacity, line_capacity, weight_capacity;
     struct names passed; /* attributes of edges that were told to be passed over */
     struct faults faults;
@@ -45,6 +48,9 @@ consm_status maker_edge(struct graph_maker *m, const char *from, const char *to,
 /* An attribute of the last edge: its weight, or passed over. */
 consm_status maker_edge_value(struct graph_maker *m, const char *name, const char *text,
                               int64_t line);
+/* The value of an attribute for all edges that have none of their own. */
+consm_status maker_edge_default(struct graph_maker *m, const char *name, const char *text,
+                                int64_t line);
 /* Notes a fault of a line of the file. */
 consm_status maker_fault(struct graph_maker *m, int64_t line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -14,16 +14,16 @@ struct graphml {
     struct graph_maker *m;
     struct xml xml;
     struct names key;   /* ids of <key>s */
-    struct names named; /* "0name" of nodes' attributes, "1name" of edges' */
+    struct names named; /* "1name": attributes of nodes, "2name": of edges, "3name": of both */
     int64_t *name;      /* (keys) the place of each in named */
     size_t name_capacity;
-    int64_t node; /* the open one, or -1 */
-    bool edge;    /* one is open */
-    int64_t data; /* the <data> or <default>'s key, or -1 */
-    bool is_default;
+    int64_t node;               /* the open one, or -1 */
+    bool edge;                  /* one is open */
+    int64_t data;               /* the open <data>'s or <key>'s key, or -1 */
+    bool declaring, is_default; /* a <key> is open, and its <default> */
 };
 
-enum { FOR_NODE, FOR_EDGE, FOR_OTHER };
+enum { FOR_OTHER = 0, FOR_NODE = 1, FOR_EDGE = 2 }; /* bits */
 
 static const char *need(struct graphml *g, const char *name, consm_status *st)
 {
@@ -45,10 +45,13 @@ static consm_status open_key(struct graphml *g)
         return st;
     if (strlen(id) > 200 || (name && strlen(name) > 200))
         return xml_fail(&g->xml, "names of at most 200 bytes");
-    int kind = !of || strcmp(of, "all") == 0 || strcmp(of, "node") == 0 ? FOR_NODE
-               : strcmp(of, "edge") == 0                                ? FOR_EDGE
-                                                                        : FOR_OTHER;
-    if (!name && kind == FOR_NODE && xml_attribute(&g->xml, "yfiles.type"))
+    if (g->node >= 0 || g->edge || g->data >= 0)
+        return xml_fail(&g->xml, "no key inside another element that has values");
+    int kind = !of || strcmp(of, "all") == 0 ? FOR_NODE | FOR_EDGE
+               : strcmp(of, "node") == 0     ? FOR_NODE
+               : strcmp(of, "edge") == 0     ? FOR_EDGE
+                                             : FOR_OTHER;
+    if (!name && xml_attribute(&g->xml, "yfiles.type"))
         kind = FOR_OTHER;
     TRY(names_add(&place, &g->key, id, strlen(id)));
     if (place != before)
@@ -58,6 +61,7 @@ static consm_status open_key(struct graphml *g)
     TRY(GROW(g->name, before, g->name_capacity, 1));
     g->name[before] = place;
     g->data = before;
+    g->declaring = true;
 done:
     return st;
 }
@@ -68,6 +72,8 @@ static consm_status open_data(struct graphml *g)
     const char *key = need(g, "key", &st);
     if (st < 0)
         return st;
+    if (g->data >= 0)
+        return xml_fail(&g->xml, "no data inside a key or data");
     g->data = names_find(&g->key, key, strlen(key));
     if (g->data < 0)
         return xml_fail(&g->xml, "a key that is declared above, not \"%.40s\"", key);
@@ -88,18 +94,22 @@ static consm_status open_element(struct graphml *g)
         g->m->directed = a && strcmp(a, "directed") == 0;
     } else if (xml_is(x, "node")) {
         a = need(g, "id", &st);
+        if (g->node >= 0 || g->edge)
+            return xml_fail(x, "no node inside a node or an edge");
         if (st >= 0)
             TRY(maker_node(&g->node, g->m, a, xml_line(x)));
     } else if (xml_is(x, "edge")) {
         a = need(g, "source", &st);
         b = need(g, "target", &st);
+        if (g->node >= 0 || g->edge)
+            return xml_fail(x, "no edge inside a node or an edge");
         if (st >= 0)
             TRY(maker_edge(g->m, a, b, xml_line(x)));
         g->edge = true;
     } else if (xml_is(x, "data")) {
         TRY(open_data(g));
     } else if (xml_is(x, "default")) {
-        g->is_default = g->data >= 0;
+        g->is_default = g->declaring;
     } else if (xml_is(x, "hyperedge")) {
         return xml_fail(x, "edges between two nodes, not a hyperedge");
     }
@@ -109,19 +119,21 @@ done:
 
 static consm_status read_text(struct graphml *g)
 {
-    const char *name = g->data < 0 ? "" : names_at(&g->named, g->name[g->data]),
-               *text = g->xml.buffer;
-    if (text[strspn(text, " \t\r\n")] == 0)
+    consm_status st = CONSM_OK;
+    const char *text = g->xml.buffer;
+    int64_t line = xml_line(&g->xml);
+    if (g->data < 0 || text[strspn(text, " \t\r\n")] == 0 || (g->declaring && !g->is_default))
         return CONSM_OK;
-    if (g->is_default && *name == '0' + FOR_NODE)
-        return maker_value(g->m, -1, name + 1, text, xml_line(&g->xml));
-    if (g->is_default || g->data < 0)
-        return CONSM_OK;
-    if (g->node >= 0 && *name == '0' + FOR_NODE)
-        return maker_value(g->m, g->node, name + 1, text, xml_line(&g->xml));
-    if (g->edge && *name == '0' + FOR_EDGE)
-        return maker_edge_value(g->m, name + 1, text, xml_line(&g->xml));
-    return CONSM_OK;
+    const char *name = names_at(&g->named, g->name[g->data]) + 1;
+    int kind = name[-1] - '0';
+    if ((kind & FOR_NODE) && (g->is_default || g->node >= 0))
+        TRY(maker_value(g->m, g->is_default ? -1 : g->node, name, text, line));
+    if ((kind & FOR_EDGE) && g->is_default)
+        TRY(maker_edge_default(g->m, name, text, line));
+    else if ((kind & FOR_EDGE) && g->edge)
+        TRY(maker_edge_value(g->m, name, text, line));
+done:
+    return st;
 }
 
 static void close_element(struct graphml *g)
@@ -132,7 +144,7 @@ static void close_element(struct graphml *g)
     else if (xml_is(x, "edge"))
         g->edge = false;
     else if (xml_is(x, "data") || xml_is(x, "key"))
-        g->data = -1;
+        g->data = -1, g->declaring = false;
     else if (xml_is(x, "default"))
         g->is_default = false;
 }

@@ -63,6 +63,14 @@ consm_status learn_values(struct names *seen, struct value_count **out, int64_t 
 consm_status learn_keep(struct recipe_column *out, struct value_count *value, int64_t count,
                         int64_t different, int64_t present);
 
+/* Columns without a cell that says something; one line names them all, or the first few. */
+struct empty_columns {
+    int64_t count;
+    char list[400];
+};
+void learn_empty(struct empty_columns *e, const char *column);
+void learn_say_empty(const struct empty_columns *e, const char *file);
+
 /* Names of features may meet: a column called "a=b" beside a column a with the value b. */
 consm_status learn_names(const struct recipe *r, const char *file);
 

@@ -2,6 +2,7 @@
 #include "data/table/recipe_inside.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,7 +186,27 @@ done:
 
 /* ---- all together -------------------------------------------------------- */
 
-static consm_status learn_column(struct recipe_column *out, const struct look *l, int32_t column)
+void learn_empty(struct empty_columns *e, const char *column)
+{
+    size_t used = strlen(e->list);
+    if (++e->count <= 5)
+        snprintf(e->list + used, sizeof e->list - used, "%s%.60s", e->count > 1 ? ", " : "",
+                 column);
+}
+
+void learn_say_empty(const struct empty_columns *e, const char *file)
+{
+    if (e->count == 1)
+        log_warn("column %s is empty: it is left out", e->list);
+    else if (e->count > 5)
+        log_warn("%s: columns %s and %lld more are empty: they are left out", file, e->list,
+                 (long long)e->count - 5);
+    else if (e->count > 1)
+        log_warn("%s: columns %s are empty: they are left out", file, e->list);
+}
+
+static consm_status learn_column(struct recipe_column *out, const struct look *l, int32_t column,
+                                 struct empty_columns *empty)
 {
     const struct cells *c = l->c;
     struct tally t = learn_tally(l, column);
@@ -194,9 +215,7 @@ static consm_status learn_column(struct recipe_column *out, const struct look *l
     out->kind = learn_kind(&t, c->kind ? (enum cell_kind)c->kind[column] : CELLS_ANY);
     switch (out->kind) {
     case RECIPE_CATEGORY: return learn_category(out, l, column);
-    case RECIPE_LEFT_OUT:
-        log_warn("column %s is empty: it is left out", out->name);
-        return CONSM_OK;
+    case RECIPE_LEFT_OUT: learn_empty(empty, out->name); return CONSM_OK;
     default: return learn_mean(out, l, column);
     }
 }
@@ -227,14 +246,16 @@ consm_status recipe_learn(struct recipe **out, const struct cells *c, struct fau
     consm_status st = CONSM_OK;
     struct recipe *r = NULL;
     struct look l = {0};
+    struct empty_columns empty = {0};
     *out = NULL;
     TRY(look_open(&l, c, faults, file));
     TRY(ZNEW(r, 1));
     TRY(ZNEW(r->column, c->columns));
     for (int32_t i = 0; i < c->columns; i++) {
         r->columns++;
-        TRY(learn_column(&r->column[i], &l, i));
+        TRY(learn_column(&r->column[i], &l, i, &empty));
     }
+    learn_say_empty(&empty, file);
     TRY(learn_names(r, file));
     *out = r;
     r = NULL;

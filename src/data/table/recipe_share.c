@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "graph/partition.h"
 
 /* ---- kinds --------------------------------------------------------------- */
@@ -19,6 +18,7 @@ static consm_status share_kinds(struct recipe *r, const struct look *l,
     consm_status st = CONSM_OK;
     struct tally *t = NULL;
     const struct cells *c = l->c;
+    struct empty_columns empty = {0};
     TRY(NEW(t, c->columns));
     for (int32_t i = 0; i < c->columns; i++)
         t[i] = learn_tally(l, i);
@@ -27,8 +27,9 @@ static consm_status share_kinds(struct recipe *r, const struct look *l,
         r->column[i].kind = learn_kind(&t[i], CELLS_ANY);
         r->column[i].blanks = t[i].missing > 0 && r->column[i].kind != RECIPE_LEFT_OUT;
         if (r->column[i].kind == RECIPE_LEFT_OUT)
-            log_warn("column %s is empty: it is left out", r->column[i].name);
+            learn_empty(&empty, r->column[i].name);
     }
+    learn_say_empty(&empty, l->file);
 done:
     mem_free(t);
     return st;
