@@ -10,6 +10,10 @@ struct data_options data_args_options(const struct args *args)
                                  .id_column = args_get(args, "id-column"),
                                  .label_column = args_get(args, "label-column"),
                                  .weight_column = args_get(args, "weight-column"),
+                                 .source_column = args_get(args, "source-column"),
+                                 .target_column = args_get(args, "target-column"),
+                                 .duplicates = args_get(args, "duplicates"),
+                                 .unknown_nodes = args_get(args, "unknown-nodes"),
                                  .ignore = args_get(args, "ignore")};
 }
 
@@ -23,6 +27,10 @@ struct consm_open_options data_args_how(const struct args *args)
                                        .id_column = args_get(args, "id-column"),
                                        .label_column = args_get(args, "label-column"),
                                        .weight_column = args_get(args, "weight-column"),
+                                       .source_column = args_get(args, "source-column"),
+                                       .target_column = args_get(args, "target-column"),
+                                       .duplicates = args_get(args, "duplicates"),
+                                       .unknown_nodes = args_get(args, "unknown-nodes"),
                                        .ignore = args_get(args, "ignore"),
                                        .in_parts = args_has(args, "in-parts")};
 }

@@ -16,6 +16,10 @@
         {"id-column", "NAME", "the column of node ids, where it is not called id", 0},             \
         {"label-column", "NAME", "the column of labels, where it is not called label", 0},         \
         {"weight-column", "NAME", "the column of edge weights, where it is not called weight", 0}, \
+        {"source-column", "NAME", "the column of an edge's first node", 0},                        \
+        {"target-column", "NAME", "the column of an edge's second node", 0},                       \
+        {"duplicates", "RULE", "pairs listed with different weights: mean, keep-first, error", 0}, \
+        {"unknown-nodes", "RULE", "edges to nodes that no table lists: error, drop, add", 0},      \
     {                                                                                              \
         "ignore", "NAMES", "columns to pass over, as in name,comment", 0                           \
     }

@@ -144,6 +144,13 @@ struct consm_open_options {
     /* A plain folder or an edge list: of the edges and features each of the processes that mpirun
      * started reads a share (docs/distributed.md). All of them open it. */
     bool in_parts;
+    const char *source_column, *target_column; /* of an edge list, or NULL: by their usual names */
+    /* Pairs of nodes that are listed more than once with different weights get their "mean" (also
+     * NULL), keep the first of the file ("keep-first"), or are refused ("error"). */
+    const char *duplicates;
+    /* Edges to nodes that no table of nodes lists are refused ("error", also NULL), left out
+     * ("drop"), or make the node, without label and with missing features ("add"). */
+    const char *unknown_nodes;
 };
 /* The same, told how to read; options NULL: as NULL in all members. */
 CONSM_API consm_status consm_dataset_open_with(struct consm_dataset **out, const char *name_or_path,

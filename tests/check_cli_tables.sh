@@ -32,7 +32,7 @@ expect 0 "features from 4 columns: land (category of 3), umsatz (number, some mi
     train "$work/may" "${columns[@]}" -m mlp --epochs 200 -o "$work/model"
 said "taken as id: column kunde; label: column betrug; weight: column betrag"
 said "warning: column name holds 200 different texts in 200 cells: it is left out"
-said "column kanal is passed over"
+said "column kanal is not used"
 grep -qa 'land.*category.*DE.*FR.*XY' "$work/model/model.safetensors" || fault "the model file has no recipe"
 grep -q "^u10,ja" "$work/model/predictions.csv" || fault "XY is not found out: $(sed -n 12p "$work/model/predictions.csv")"
 

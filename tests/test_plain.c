@@ -123,8 +123,8 @@ static void many_named_edges(void **state)
 static void weights(void **state)
 {
     (void)state;
-    struct dataset *d = read_edges("a,b,0.5\nb,c,-2e3\n");
-    assert_true(d->weight[0] == 0.5f && d->weight[1] == -2000);
+    struct dataset *d = read_edges("a,b,0.5\nb,c,2e3\n");
+    assert_true(d->weight[0] == 0.5f && d->weight[1] == 2000);
     dataset_free(d);
     d = read_edges("weight,target,source\n1.5,b,a\n");
     assert_true(d->weight[0] == 1.5f);

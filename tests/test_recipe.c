@@ -94,11 +94,14 @@ static void columns_by_wish(void **state)
     assert_string_equal(d->taken[TAKEN_ID], "column user");
     dataset_free(d);
     FAILS(read_nodes(&d, table, &(struct wanted){.id = "user", .label = "fraud"}), CONSM_EINVAL,
-          "--label-column fraud: no table has such a column");
+          "--label-column fraud: no table has such a column; there are user, is_fraud, amount");
+    FAILS(read_nodes(&d, table, &(struct wanted){.id = "user", .label = "is_frued"}), CONSM_EINVAL,
+          "no table has such a column; did you mean is_fraud? There are user, is_fraud, amount, "
+          "label");
     FAILS(read_nodes(&d, table, &(struct wanted){.id = "user", .ignore = "label, note"}),
           CONSM_EINVAL, "--ignore note: no table has such a column");
     FAILS(read_nodes(&d, table, &(struct wanted){.id = "user", .weight = "w"}), CONSM_EINVAL,
-          "--weight-column w: the edges have no such column");
+          "--weight-column w: no table has such a column; there are user");
     FAILS(read_nodes(&d, table, NULL), CONSM_EFORMAT, "say by --id-column which column it is");
 }
 

@@ -554,7 +554,7 @@ static void damaged(void **state)
 {
     (void)state;
     static const char edges[] =
-        "source,target,weight\na,b,1\n\"b\",c,2.5\nc,d,-3\n# x\nd,a,4\na,b,7\n";
+        "source,target,weight\na,b,1\n\"b\",c,2.5\nc,d,3\n# x\nd,a,4\na,b,7\n";
     static const char nodes[] = "id,label,f,g\na,x,1,2\nb,y,0,4\n\"c\",,5,0\nd,x,7,1e3\n";
     static const char odd[] = "\",\n\r\t; 0-a#x.e\xff";
     struct reading_options none = {0};

@@ -48,6 +48,10 @@ consm_status consm_dataset_open_with(struct consm_dataset **out, const char *nam
                                .label_column = whole.label_column,
                                .weight_column = whole.weight_column,
                                .ignore = whole.ignore,
+                               .source_column = whole.source_column,
+                               .target_column = whole.target_column,
+                               .duplicates = whole.duplicates,
+                               .unknown_nodes = whole.unknown_nodes,
                                .crew = whole.in_parts ? &crew : NULL};
     TRY(data_open(&data, name_or_path, &how));
     TRY(dataset_wrap(&made, data));

@@ -67,6 +67,7 @@ consm_status prepare_graph(struct prepared *out, const struct dataset *d)
         TRY(prepare_parts(out, d));
     else
         TRY(dataset_graph(&out->graph, d, &out->facts));
+    dataset_say_duplicates(d, out->facts.differ);
     TRY(views_new(&out->views, out->graph));
     if (d->sparse && !d->rows)
         TRY(csr_transpose(d->sparse));

@@ -1,5 +1,6 @@
 /* The container every reader fills: making, checking, freeing, cleaning. */
 #include "data/dataset.h"
+#include "base/log.h"
 #include "base/utf8.h"
 #include "data/table/recipe.h"
 
@@ -74,10 +75,12 @@ static consm_status check_edges(const struct dataset *d)
             return status_fail(CONSM_EFORMAT,
                                "%s: edge %lld joins nodes %d and %d: expected 0 to %lld", d->name,
                                (long long)e, d->from[e], d->to[e], (long long)d->nodes - 1);
-        if (d->weight && !isfinite(d->weight[e]))
-            return status_fail(CONSM_EFORMAT,
-                               "%s: edge %lld has weight %g: expected a finite number", d->name,
-                               (long long)e, (double)d->weight[e]);
+        if (d->weight && !(d->weight[e] >= 0 && isfinite(d->weight[e])))
+            return status_fail(
+                CONSM_EFORMAT,
+                "%s: edge %lld has weight %g: expected a finite number, not negative "
+                "(weights say how near two nodes are)",
+                d->name, (long long)e, (double)d->weight[e]);
     }
     return CONSM_OK;
 }
@@ -151,12 +154,45 @@ done:
 
 consm_status dataset_graph(struct csr **out, const struct dataset *d, struct edge_facts *facts)
 {
+    consm_status st = CONSM_OK;
+    struct edge_facts found;
+    unsigned repeats = d->duplicates == DUPLICATES_MEAN ? CSR_MEAN_REPEATS : 0;
     *out = NULL;
-    consm_status st = d->unchecked ? dataset_check(d) : CONSM_OK;
-    if (st < 0)
-        return st;
-    return csr_from_edges(out, d->nodes, d->nodes, d->edges, d->from, d->to, d->weight,
-                          CSR_UNDIRECTED | CSR_DROP_LOOPS, facts);
+    if (d->unchecked)
+        TRY(dataset_check(d));
+    TRY(csr_from_edges(out, d->nodes, d->nodes, d->edges, d->from, d->to, d->weight,
+                       CSR_UNDIRECTED | CSR_DROP_LOOPS | repeats, &found));
+    TRY(dataset_refuse_duplicates(d, found.differ));
+    if (facts)
+        *facts = found;
+done:
+    if (st < 0) {
+        csr_free(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
+const char *const duplicates_name[DUPLICATES_KINDS] = {"mean", "keep-first", "error"};
+
+consm_status dataset_refuse_duplicates(const struct dataset *d, int64_t pairs)
+{
+    if (d->duplicates != DUPLICATES_ERROR || pairs == 0)
+        return CONSM_OK;
+    return status_fail(CONSM_EFORMAT,
+                       "%s: %lld pairs of nodes are listed more than once with different weights "
+                       "(--duplicates error); mend the list, or use --duplicates mean or "
+                       "keep-first",
+                       d->name, (long long)pairs);
+}
+
+void dataset_say_duplicates(const struct dataset *d, int64_t pairs)
+{
+    if (pairs > 0)
+        log_warn("%s: %lld pairs of nodes are listed more than once with different weights: each "
+                 "gets %s (--duplicates mean, keep-first or error)",
+                 d->name, (long long)pairs,
+                 d->duplicates == DUPLICATES_MEAN ? "their mean" : "the first in the file");
 }
 
 const char *dataset_node_id(const struct dataset *d, int64_t node, char buffer[24])
@@ -232,7 +268,7 @@ consm_status dataset_take_cells(struct dataset *d, struct cells *cells, struct f
     TRY(recipe_learn(&r, cells, faults, file));
     if (faults->count > 0)
         goto done;
-    if (cells->odds == 0 && !cells->kind) {
+    if (cells->odds == 0 && cells->exacts == 0 && !cells->kind) {
         TRY(take_numbers(d, cells));
     } else {
         TRY(recipe_apply(&dense, r, cells, faults, file));

@@ -13,6 +13,10 @@ struct cells;
 struct faults;
 struct recipe;
 
+/* What counts where lines of a file give one pair of nodes different weights. */
+enum repeat_rule { DUPLICATES_MEAN, DUPLICATES_KEEP_FIRST, DUPLICATES_ERROR, DUPLICATES_KINDS };
+extern const char *const duplicates_name[DUPLICATES_KINDS]; /* "mean", "keep-first", "error" */
+
 enum dataset_taken { TAKEN_ID, TAKEN_LABEL, TAKEN_WEIGHT, DATASET_TAKEN };
 
 struct dataset {
@@ -26,6 +30,7 @@ struct dataset {
     int32_t *from, *to; /* (edges) */
     float *weight;      /* (edges), or NULL */
     bool directed;      /* the file says that direction matters (a hint; models decide) */
+    enum repeat_rule duplicates;
 
     /* Exactly one of these is set when features > 0. */
     struct csr *sparse; /* (n, f) */
@@ -94,9 +99,14 @@ void dataset_free(struct dataset *d);
  * unique ids. Every reader ends with it. The message names `name` and the first fault. */
 consm_status dataset_check(const struct dataset *d);
 
-/* The cleaned graph: undirected, without loops and repeats; weights kept (the first of a repeat).
- */
+/* The cleaned graph: undirected, without loops and repeats. A pair that is listed more than once,
+ * in either direction, gets the weight that d->duplicates says. */
 consm_status dataset_graph(struct csr **out, const struct dataset *d, struct edge_facts *facts);
+
+/* One line of the log where pairs were listed with different weights. */
+void dataset_say_duplicates(const struct dataset *d, int64_t pairs);
+/* CONSM_EFORMAT: so many pairs have more than one weight, and d->duplicates is error. */
+consm_status dataset_refuse_duplicates(const struct dataset *d, int64_t pairs);
 
 /* The name of a node, class or feature: its own, or its number written into buffer. */
 const char *dataset_node_id(const struct dataset *d, int64_t node, char buffer[24]);

@@ -37,10 +37,11 @@ static consm_status check_reading(const struct reader *r, const char *path,
                            "%s: is no edge list: files of labels and features go with edge lists",
                            path);
     if (wanted_any(&reading->wanted) && !r->load_with)
-        return status_fail(CONSM_EINVAL,
-                           "%s: is %s, whose columns have no names: --id-column, --label-column, "
-                           "--weight-column and --ignore go with tables",
-                           path, r->name);
+        return status_fail(
+            CONSM_EINVAL,
+            "%s: is %s, whose columns have no names: --id-column, --label-column, "
+            "--weight-column, --source-column, --target-column and --ignore go with tables",
+            path, r->name);
     if (reading->crew && !r->shares)
         return status_fail(CONSM_EINVAL,
                            "%s: is %s: in parts are read edge lists, folders with edges.csv, and "
@@ -81,6 +82,7 @@ consm_status data_load_with(struct dataset **out, const char *path, const char *
     file_bound_begin(&bound);
     st = r->load_with ? r->load_with(out, path, reading) : r->load(out, path);
     TRY(file_bound_end(&bound, st, path));
+    (*out)->duplicates = reading->duplicates;
     TRY(shorten_name(*out, path));
 done:
     if (st < 0) {

@@ -5,6 +5,7 @@
 #include "data/load.h"
 #include "data/registry/registry.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static consm_status open_registered(struct dataset **out, const struct data_set *set,
@@ -28,6 +29,25 @@ done:
     return st;
 }
 
+/* A word of a list, as a number; NULL: the first. */
+static consm_status choose(int *out, const char *flag, const char *word, const char *const *name,
+                           int count)
+{
+    char list[80] = "";
+    size_t used = 0;
+    for (*out = 0; word && *out < count && strcmp(word, name[*out]) != 0;)
+        ++*out;
+    if (*out < count)
+        return CONSM_OK;
+    for (int i = 0; i < count; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
+                                 i == 0           ? ""
+                                 : i == count - 1 ? " or "
+                                                  : ", ",
+                                 name[i]);
+    return status_fail(CONSM_EINVAL, "--%s %.40s: expected %s", flag, word, list);
+}
+
 static consm_status open_path(struct dataset **out, const char *path, const struct data_options *o)
 {
     struct reading_options reading = {.labels = o->labels,
@@ -36,8 +56,18 @@ static consm_status open_path(struct dataset **out, const char *path, const stru
                                       .wanted = {.id = o->id_column,
                                                  .label = o->label_column,
                                                  .weight = o->weight_column,
+                                                 .source = o->source_column,
+                                                 .target = o->target_column,
                                                  .ignore = o->ignore}};
-    return data_load_with(out, path, o->format, &reading);
+    consm_status st = CONSM_OK;
+    int choice;
+    TRY(choose(&choice, "duplicates", o->duplicates, duplicates_name, DUPLICATES_KINDS));
+    reading.duplicates = (enum repeat_rule)choice;
+    TRY(choose(&choice, "unknown-nodes", o->unknown_nodes, unknown_nodes_name, UNKNOWN_KINDS));
+    reading.wanted.unknown = (enum unknown_nodes)choice;
+    TRY(data_load_with(out, path, o->format, &reading));
+done:
+    return st;
 }
 
 static consm_status unknown(const char *name)
@@ -56,7 +86,7 @@ consm_status data_open(struct dataset **out, const char *name_or_path, const str
     *out = NULL;
     o = o ? o : &defaults;
     if (o->format || o->labels || o->features || o->id_column || o->label_column ||
-        o->weight_column || o->ignore)
+        o->weight_column || o->ignore || o->source_column || o->target_column || o->unknown_nodes)
         return open_path(out, name_or_path, o);
     if (o->crew && (generate_knows(name_or_path) || set))
         return status_fail(CONSM_EINVAL,

@@ -14,6 +14,9 @@ struct data_options {
     const char *labels, *features; /* files that belong to a path that is a bare edge list */
     /* Names of columns of a path's tables, or NULL; ignore is a list "a,b". */
     const char *id_column, *label_column, *weight_column, *ignore;
+    const char *source_column, *target_column;
+    const char *duplicates;       /* "mean", "keep-first", "error"; NULL: mean */
+    const char *unknown_nodes;    /* "error", "drop", "add"; NULL: error */
     const struct partition *crew; /* of a path, to be read in shares (readers/reader.h); or NULL */
 };
 

@@ -1,35 +1,58 @@
 /* Names of columns, compared as they are written. */
 #include "data/wanted.h"
 
+#include <stdio.h>
 #include <string.h>
 
-static bool same(const char *wanted, const char *name, size_t length)
+#include "base/nearest.h"
+#include "base/utf8.h"
+
+const char *const unknown_nodes_name[UNKNOWN_KINDS] = {"error", "drop", "add"};
+
+/* Remembers a column of the tables, once. */
+static void note(struct wanted *w, const char *name, size_t length)
 {
-    return wanted && strlen(wanted) == length && memcmp(wanted, name, length) == 0;
+    size_t kept = length < WANTED_NAME ? length : WANTED_NAME - 1;
+    if (!wanted_any(w) || w->seen_count == WANTED_SEEN)
+        return;
+    for (int i = 0; i < w->seen_count; i++)
+        if (strlen(w->seen[i]) == kept && memcmp(w->seen[i], name, kept) == 0)
+            return;
+    memcpy(w->seen[w->seen_count], name, kept);
+    w->seen[w->seen_count++][kept] = 0;
+}
+
+static bool met(struct wanted *w, const char *wanted, bool *found, const char *name, size_t length)
+{
+    bool it = wanted && strlen(wanted) == length && memcmp(wanted, name, length) == 0;
+    note(w, name, length);
+    *found |= it;
+    return it;
 }
 
 bool wanted_id(struct wanted *w, const char *name, size_t length)
 {
-    bool it = w && same(w->id, name, length);
-    if (it)
-        w->found_id = true;
-    return it;
+    return w && met(w, w->id, &w->found_id, name, length);
 }
 
 bool wanted_label(struct wanted *w, const char *name, size_t length)
 {
-    bool it = w && same(w->label, name, length);
-    if (it)
-        w->found_label = true;
-    return it;
+    return w && met(w, w->label, &w->found_label, name, length);
 }
 
 bool wanted_weight(struct wanted *w, const char *name, size_t length)
 {
-    bool it = w && same(w->weight, name, length);
-    if (it)
-        w->found_weight = true;
-    return it;
+    return w && met(w, w->weight, &w->found_weight, name, length);
+}
+
+bool wanted_source(struct wanted *w, const char *name, size_t length)
+{
+    return w && met(w, w->source, &w->found_source, name, length);
+}
+
+bool wanted_target(struct wanted *w, const char *name, size_t length)
+{
+    return w && met(w, w->target, &w->found_target, name, length);
 }
 
 /* The next name of a list "a,b", blanks around it left out; moves *at behind it. False: no more. */
@@ -51,6 +74,8 @@ bool wanted_ignores(struct wanted *w, const char *name, size_t length)
 {
     const char *at = w ? w->ignore : NULL, *item;
     size_t size;
+    if (w)
+        note(w, name, length);
     for (int i = 0; i < WANTED_MOST && next_name(&at, &item, &size); i++)
         if (size == length && memcmp(item, name, length) == 0) {
             w->ignored |= (uint64_t)1 << i;
@@ -74,22 +99,52 @@ consm_status wanted_check(const struct wanted *w)
     return CONSM_OK;
 }
 
-consm_status wanted_met(const struct wanted *w, const char *where)
+static const char *seen_at(void *ctx, int index)
 {
-    const char *at = w ? w->ignore : NULL, *item;
+    const struct wanted *w = ctx;
+    return index < w->seen_count ? w->seen[index] : NULL;
+}
+
+/* That no table has such a column, which one may be meant, and which there are. */
+static consm_status absent(struct wanted *w, const char *where, const char *flag, const char *name)
+{
+    char list[600] = "";
+    size_t used = 0;
+    const char *near = nearest_word(name, seen_at, w);
+    for (int i = 0; i < w->seen_count && used < sizeof list - WANTED_NAME - 4; i++)
+        used +=
+            (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", w->seen[i]);
+    utf8_mend(list);
+    return status_fail(CONSM_EINVAL, "%s: --%s %.60s: no table has such a column%s%s%s%s%s", where,
+                       flag, name, near ? "; did you mean " : "", near ? near : "", near ? "?" : "",
+                       !used  ? ""
+                       : near ? " There are "
+                              : "; there are ",
+                       list);
+}
+
+consm_status wanted_met(struct wanted *w, const char *where)
+{
+    if (!w)
+        return CONSM_OK;
+    const struct {
+        const char *flag, *name;
+        bool found;
+    } all[] = {{"id-column", w->id, w->found_id},
+               {"label-column", w->label, w->found_label},
+               {"weight-column", w->weight, w->found_weight},
+               {"source-column", w->source, w->found_source},
+               {"target-column", w->target, w->found_target}};
+    const char *at = w->ignore, *item;
     size_t size;
-    if (w && w->id && !w->found_id)
-        return status_fail(CONSM_EINVAL, "%s: --id-column %.60s: no table has such a column", where,
-                           w->id);
-    if (w && w->label && !w->found_label)
-        return status_fail(CONSM_EINVAL, "%s: --label-column %.60s: no table has such a column",
-                           where, w->label);
-    if (w && w->weight && !w->found_weight)
-        return status_fail(CONSM_EINVAL, "%s: --weight-column %.60s: the edges have no such column",
-                           where, w->weight);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].name && !all[i].found)
+            return absent(w, where, all[i].flag, all[i].name);
     for (int i = 0; next_name(&at, &item, &size); i++)
-        if (!(w->ignored >> i & 1))
-            return status_fail(CONSM_EINVAL, "%s: --ignore %.*s: no table has such a column", where,
-                               size < 60 ? (int)size : 60, item);
+        if (!(w->ignored >> i & 1)) {
+            char name[64];
+            snprintf(name, sizeof name, "%.*s", size < 60 ? (int)size : 60, item);
+            return absent(w, where, "ignore", name);
+        }
     return CONSM_OK;
 }

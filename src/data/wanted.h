@@ -7,31 +7,42 @@
 
 #include "base/alloc.h"
 
-enum { WANTED_MOST = 64 };
+enum { WANTED_MOST = 64, WANTED_SEEN = 24, WANTED_NAME = 48 };
+
+/* An edge that names a node which no table lists: is an error, is left out, or makes the node. */
+enum unknown_nodes { UNKNOWN_ERROR, UNKNOWN_DROP, UNKNOWN_ADD, UNKNOWN_KINDS };
+extern const char *const unknown_nodes_name[UNKNOWN_KINDS]; /* "error", "drop", "add" */
 
 /* All zero: nothing is said. */
 struct wanted {
     const char *id, *label, *weight; /* names of columns, or NULL */
     const char *ignore;              /* "a,b": names of columns, or NULL */
-    bool found_id, found_label, found_weight;
+    const char *source, *target;     /* of an edge list's columns, or NULL */
+    enum unknown_nodes unknown;      /* ids that the edges name and no table of nodes has */
+    bool found_id, found_label, found_weight, found_source, found_target;
     uint64_t ignored; /* the names of the list that were met, a bit each */
+    /* The first columns that the tables have, for messages. */
+    char seen[WANTED_SEEN][WANTED_NAME];
+    int seen_count;
 };
 
 /* Whether a column of that name is the one; remembers that it was met. wanted may be NULL. */
 bool wanted_id(struct wanted *w, const char *name, size_t length);
 bool wanted_label(struct wanted *w, const char *name, size_t length);
 bool wanted_weight(struct wanted *w, const char *name, size_t length);
+bool wanted_source(struct wanted *w, const char *name, size_t length);
+bool wanted_target(struct wanted *w, const char *name, size_t length);
 bool wanted_ignores(struct wanted *w, const char *name, size_t length);
 
 /* Something is said about columns, so that there must be a header. */
 static inline bool wanted_any(const struct wanted *w)
 {
-    return w && (w->id || w->label || w->weight || w->ignore);
+    return w && (w->id || w->label || w->weight || w->ignore || w->source || w->target);
 }
 
 /* CONSM_EINVAL when a name is too much for us. */
 consm_status wanted_check(const struct wanted *w);
-/* CONSM_EINVAL names the flag and the column that no table had. */
-consm_status wanted_met(const struct wanted *w, const char *where);
+/* CONSM_EINVAL names the flag, the column that no table had, the nearest that there is, and all. */
+consm_status wanted_met(struct wanted *w, const char *where);
 
 #endif

@@ -71,29 +71,39 @@ static void counts_to_offsets(int64_t *start, int64_t rows)
         start[r + 1] += start[r];
 }
 
-/* Moves entry `from` to `to` within a row that is being compacted. */
-static void move_entry(struct csr *a, int64_t to, int64_t from)
+/* One weight for entries k … end-1, which name the same place. They stand in the order of the list
+ * in the row and in its mirror, so that both get the same bits. */
+static float merge_weights(const struct csr *a, int64_t k, int64_t end, unsigned policy)
 {
-    a->col[to] = a->col[from];
-    if (a->val)
-        a->val[to] = a->val[from];
+    double sum = 0;
+    float plain = 0;
+    if (!(policy & (CSR_SUM_REPEATS | CSR_MEAN_REPEATS)))
+        return a->val[k];
+    for (int64_t i = k; i < end; i++) {
+        sum += (double)a->val[i];
+        plain += a->val[i];
+    }
+    return policy & CSR_MEAN_REPEATS ? (float)(sum / (double)(end - k)) : plain;
 }
 
 /* Removes repeats inside each row; rows are sorted, and entries of one column stand in list order.
- * Returns how many entries went. */
-static int64_t merge_repeats(struct csr *a, bool sum)
+ * Returns how many entries went; *differ: how many places had more than one weight. */
+static int64_t merge_repeats(struct csr *a, unsigned policy, int64_t *differ)
 {
     int64_t out = 0;
+    *differ = 0;
     for (int64_t r = 0; r < a->rows; r++) {
-        int64_t begin = out, from = a->start[r], to = a->start[r + 1];
-        a->start[r] = begin;
-        for (int64_t k = from; k < to; k++) {
-            if (out > begin && a->col[out - 1] == a->col[k]) {
-                if (a->val && sum)
-                    a->val[out - 1] += a->val[k];
-            } else {
-                move_entry(a, out++, k);
-            }
+        int64_t from = a->start[r], to = a->start[r + 1];
+        a->start[r] = out;
+        for (int64_t k = from, end; k < to; k = end) {
+            bool same = true;
+            for (end = k + 1; end < to && a->col[end] == a->col[k]; end++)
+                same &= !a->val || a->val[end] == a->val[k];
+            *differ += !same;
+            a->col[out] = a->col[k];
+            if (a->val)
+                a->val[out] = end == k + 1 ? a->val[k] : merge_weights(a, k, end, policy);
+            out++;
         }
     }
     int64_t removed = a->nnz - out;
@@ -102,10 +112,9 @@ static int64_t merge_repeats(struct csr *a, bool sum)
     return removed;
 }
 
-/* One edge of a list, read backwards for k >= count, so that an undirected list is one of 2·count.
- */
+/* An undirected list is one of 2·count entries: each edge, and at once the same backwards. */
 struct edge_list {
-    int64_t count;
+    bool undirected;
     const int32_t *from, *to;
     const float *weight;
     bool drop_loops;
@@ -114,8 +123,8 @@ struct edge_list {
 static bool edge_at(const struct edge_list *list, int64_t k, int32_t *row, int32_t *col,
                     float *weight)
 {
-    bool back = k >= list->count;
-    int64_t e = back ? k - list->count : k;
+    bool back = list->undirected && k % 2 == 1;
+    int64_t e = list->undirected ? k / 2 : k;
     *row = back ? list->to[e] : list->from[e];
     *col = back ? list->from[e] : list->to[e];
     *weight = list->weight ? list->weight[e] : 1;
@@ -168,15 +177,6 @@ done:
     return st;
 }
 
-/* Edge (a,b) and its mirror must carry one weight: the entry above the diagonal decides. */
-static void mirror_weights(struct csr *a)
-{
-    for (int64_t r = 0; r < a->rows; r++)
-        for (int64_t k = a->start[r]; k < a->start[r + 1]; k++)
-            if (a->col[k] < r)
-                a->val[k] = a->val[csr_find(a, a->col[k], (int32_t)r)];
-}
-
 static consm_status check_ends(int64_t rows, int64_t cols, int64_t count, const int32_t *from,
                                const int32_t *to)
 {
@@ -195,19 +195,21 @@ consm_status csr_from_edges(struct csr **out, int64_t rows, int64_t cols, int64_
     consm_status st = CONSM_OK;
     struct csr *a = NULL;
     bool undirected = policy & CSR_UNDIRECTED;
-    struct edge_list list = {count, from, to, weight, policy & CSR_DROP_LOOPS};
-    int64_t length = undirected ? 2 * count : count, loops = 0;
+    struct edge_list list = {undirected, from, to, weight, policy & CSR_DROP_LOOPS};
+    int64_t length = undirected ? 2 * count : count, loops = 0, differ;
     *out = NULL;
     TRY(check_ends(rows, cols, count, from, to));
     TRY(csr_new(&a, rows, cols, length, weight != NULL));
     TRY(sort_edges(a, &list, length));
-    int64_t repeats = merge_repeats(a, policy & CSR_SUM_REPEATS);
-    if (undirected && weight)
-        mirror_weights(a);
+    int64_t repeats = merge_repeats(a, policy, &differ);
     if (facts) {
         for (int64_t e = 0; e < count; e++)
             loops += from[e] == to[e];
-        *facts = (struct edge_facts){count, loops, undirected ? repeats / 2 : repeats, a->nnz};
+        *facts = (struct edge_facts){.stored = count,
+                                     .loops = loops,
+                                     .repeats = undirected ? repeats / 2 : repeats,
+                                     .differ = undirected ? differ / 2 : differ,
+                                     .kept = a->nnz};
     }
     *out = a;
     a = NULL;

@@ -59,6 +59,7 @@ struct edge_facts {
     int64_t stored;  /* lines of the list */
     int64_t loops;   /* self-loops among them */
     int64_t repeats; /* entries that named a (row, column) again, loops not counted */
+    int64_t differ;  /* (row, column)s whose entries do not all have the same weight */
     int64_t kept;    /* entries of the matrix; for CSR_UNDIRECTED each edge counts twice */
 };
 
@@ -66,7 +67,10 @@ enum csr_policy {
     CSR_DIRECTED = 0,
     CSR_UNDIRECTED = 1, /* every edge also backwards */
     CSR_DROP_LOOPS = 2, /* self-loops are left out */
-    CSR_SUM_REPEATS = 4 /* weights of repeated edges add up; without it the first one stays */
+    /* Weights of repeated edges add up, or their mean counts; without either the first in the list
+     * stays. None of it depends on how nodes are numbered. */
+    CSR_SUM_REPEATS = 4,
+    CSR_MEAN_REPEATS = 8
 };
 
 /* The rows × cols matrix of count edges in any order; weight may be NULL. Time O(rows + count).

@@ -99,7 +99,7 @@ static double scale(struct decimal d)
     return (double)((long double)d.digits * powl(10, (long double)d.exponent));
 }
 
-bool token_float(float *out, const char *text, size_t length)
+bool token_double(double *out, const char *text, size_t length)
 {
     const char *at = text, *end = text + length;
     struct decimal d = {0, 0};
@@ -118,9 +118,18 @@ bool token_float(float *out, const char *text, size_t length)
     if (at != end)
         return false;
     d.exponent += exponent < -100000 ? -100000 : exponent > 100000 ? 100000 : exponent;
-    float value = (float)scale(d);
+    double value = scale(d);
     *out = negative ? -value : value;
-    return isfinite(value);
+    return isfinite((float)value);
+}
+
+bool token_float(float *out, const char *text, size_t length)
+{
+    double value;
+    if (!token_double(&value, text, length)) /* *out is as it was */
+        return false;
+    *out = (float)value;
+    return true;
 }
 
 int token_write_float(char out[32], float value)

@@ -28,6 +28,9 @@ bool token_int(int64_t *out, const char *text, size_t length);
 /* A finite decimal number, 1.5e-3 or 42, that fits a float; no nan, no inf, no hexadecimal. */
 bool token_float(float *out, const char *text, size_t length);
 
+/* The same number as a double. */
+bool token_double(double *out, const char *text, size_t length);
+
 /* Fewest digits that token_float reads back as the same float. Returns the length. */
 int token_write_float(char out[32], float value);
 

@@ -35,6 +35,10 @@ static enum edge_column said_of(struct edge_reader *r, int column)
     const struct csv_field *f = &r->csv.field[column];
     if (wanted_weight(r->wanted, f->text, f->length))
         return EDGE_WEIGHT;
+    if (wanted_source(r->wanted, f->text, f->length))
+        return EDGE_SOURCE;
+    if (wanted_target(r->wanted, f->text, f->length))
+        return EDGE_TARGET;
     return wanted_ignores(r->wanted, f->text, f->length) ? EDGE_PASSED : EDGE_OTHER;
 }
 
@@ -62,19 +66,28 @@ static consm_status check_others(struct edge_reader *r)
                 "\"weight\" as the name of a third column; say --weight-column %.*s, or "
                 "--ignore %.*s",
                 length, c->field[i].text, length, c->field[i].text);
-        log_warn("%s: column %.*s is passed over", c->name, length, c->field[i].text);
+        log_warn("%s: column %.*s is not used", c->name, length, c->field[i].text);
     }
     return CONSM_OK;
 }
 
-/* The columns by the names of a header row. */
+/* The columns by the names of a header row: those that somebody named, then by their usual names.
+ */
 static consm_status read_header(struct edge_reader *r)
 {
     struct csv *c = &r->csv;
+    static const struct wanted nothing;
+    const struct wanted *w = r->wanted ? r->wanted : &nothing;
     int source = -1, target = -1, weight = -1;
-    for (int i = 0; i < c->fields; i++)
-        if (said_of(r, i) == EDGE_WEIGHT)
+    for (int i = 0; i < c->fields; i++) {
+        enum edge_column said = said_of(r, i);
+        if (said == EDGE_WEIGHT)
             weight = i;
+        else if (said == EDGE_SOURCE && source < 0)
+            source = i;
+        else if (said == EDGE_TARGET && target < 0)
+            target = i;
+    }
     for (int i = 0; i < c->fields; i++) {
         if (said_of(r, i) != EDGE_OTHER)
             continue;
@@ -85,6 +98,12 @@ static consm_status read_header(struct edge_reader *r)
         else if (weight < 0 && column_is(c, i, weight_names))
             weight = i;
     }
+    if ((source < 0) != (target < 0) && (w->found_source || w->found_target))
+        return status_fail(CONSM_EINVAL,
+                           "%s: --%s-column names one end of the edges: name the other one with "
+                           "--%s-column",
+                           c->name, source < 0 ? "target" : "source",
+                           source < 0 ? "source" : "target");
     if (source < 0 || target < 0) {
         source = next_free(r, 0, -1, -1);
         target = next_free(r, source + 1, -1, -1);

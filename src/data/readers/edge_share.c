@@ -21,8 +21,9 @@ struct sharing {
     int64_t *named; /* (n+2): how often a node is an end of an edge; then all edges, and loops */
     int64_t *start; /* (own rows+1): where their entries begin … */
     int64_t *fill;  /* (own rows): … and how far they have come */
-    int32_t *col;   /* of edges that go down, ~col; so they can be told apart */
+    int32_t *col;
     float *val;     /* or NULL */
+    int64_t differ; /* pairs of own rows that are listed with different weights */
 };
 
 /* ---- who there is --------------------------------------------------------- */
@@ -184,9 +185,8 @@ struct entry {
 static void post(struct entry *out, int64_t *next, const struct partition *partition, int32_t from,
                  int32_t to, float value)
 {
-    bool down = from > to;
-    out[next[partition_owner(partition, from)]++] = (struct entry){from, down ? ~to : to, value};
-    out[next[partition_owner(partition, to)]++] = (struct entry){to, down ? ~from : from, value};
+    out[next[partition_owner(partition, from)]++] = (struct entry){from, to, value};
+    out[next[partition_owner(partition, to)]++] = (struct entry){to, from, value};
 }
 
 /* send (parts+1), *out: a block's entries by owner. */
@@ -252,35 +252,42 @@ done:
 
 /* ---- rows ---------------------------------------------------------------- */
 
-/* An entry's column, whether its edge goes down, and when it came. */
+/* An entry's column, and when it came. */
 static int by_column(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
 }
 
-/* Sorts row r and leaves out its repeats; returns what is left. Edges that are written upwards come
- * first, so that the entry and its mirror have one weight: csr_from_edges() takes the first of
- * those, too. key, value: room for a row. */
+/* Sorts row r and makes one entry of its repeats, as csr_from_edges() does; returns what is left.
+ * Entries came in the order of the file. key, value: room for a row. */
 static int64_t clean_row(struct sharing *s, int64_t r, uint64_t *key, float *value)
 {
     int64_t begin = s->start[r], count = s->fill[r] - begin, kept = 0;
     for (int64_t k = 0; k < count; k++) {
-        int32_t col = s->col[begin + k];
-        bool down = col < 0;
-        key[k] = (uint64_t)(down ? ~col : col) << 32 | (uint64_t)down << 31 | (uint64_t)k;
+        key[k] = (uint64_t)s->col[begin + k] << 32 | (uint64_t)k;
         if (s->val)
             value[k] = s->val[begin + k];
     }
     if (count > 0)
         qsort(key, (size_t)count, sizeof *key, by_column);
-    for (int64_t k = 0; k < count; k++) {
+    for (int64_t k = 0, end; k < count; k = end) {
         int32_t col = (int32_t)(key[k] >> 32);
-        if (kept > 0 && s->col[begin + kept - 1] == col)
-            continue;
+        double sum = 0;
+        bool same = true;
+        for (end = k; end < count && (int32_t)(key[end] >> 32) == col && s->val; end++) {
+            float weight = value[key[end] & UINT32_MAX];
+            sum += (double)weight;
+            same &= weight == value[key[k] & UINT32_MAX];
+        }
+        while (end < count && (int32_t)(key[end] >> 32) == col)
+            end++;
+        s->differ += !same && col > s->crew->low + r;
         s->col[begin + kept] = col;
         if (s->val)
-            s->val[begin + kept] = value[key[k] & INT32_MAX];
+            s->val[begin + kept] = end > k + 1 && s->d->duplicates == DUPLICATES_MEAN
+                                       ? (float)(sum / (double)(end - k))
+                                       : value[key[k] & UINT32_MAX];
         kept++;
     }
     return kept;
@@ -352,6 +359,10 @@ consm_status edge_share_read(struct dataset *d, const struct partition *crew, st
     for (int64_t block = crew->part; block - crew->part < s.blocks; block += crew->parts)
         TRY(take_turn(&s, block));
     TRY(clean_rows(&s));
+    TRY(share_sum(&s.differ, 1, crew));
+    TRY(dataset_refuse_duplicates(d, s.differ));
+    if (crew->part == 0)
+        dataset_say_duplicates(d, s.differ);
     TRY(place_rows(&s));
 done:
     edge_blocks_free(s.reader);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/utf8.h"
 #include "io/file.h"
 
@@ -28,7 +29,7 @@ static consm_status read_end(int32_t *out, struct edge_reader *r, int column, ui
     case KNOWN_IDS:
         node = numbers_known(r) ? node_ids_find(r->ids, f->text, f->length)
                                 : names_find_hashed(names, hash, f->text, f->length);
-        if (node < 0)
+        if (node < 0 && !(r->wanted && r->wanted->unknown == UNKNOWN_DROP))
             return csv_fail(c, column, "%s", r->ids->expected);
         break;
     case NUMBER_IDS:
@@ -51,7 +52,9 @@ static consm_status read_ends(struct edge_reader *r, const struct waiting_row *r
     consm_status st = CONSM_OK;
     TRY(read_end(&r->from[r->count], r, r->source, row->hash[0]));
     TRY(read_end(&r->to[r->count], r, r->target, row->hash[1]));
-    r->count++;
+    bool drop = r->mode == KNOWN_IDS && (r->from[r->count] < 0 || r->to[r->count] < 0);
+    r->dropped += drop;
+    r->count += !drop;
 done:
     return st;
 }
@@ -61,8 +64,11 @@ static consm_status flush_rows(struct edge_reader *r)
 {
     consm_status st = CONSM_OK;
     struct csv *c = &r->csv;
+    int64_t first = r->count;
     for (int i = 0; i < r->waiters; i++) {
         const struct waiting_row *row = &r->waiting[i];
+        if (r->weight >= 0) /* rows before it may have been dropped */
+            r->value[r->count] = r->value[first + i];
         c->field[r->source] = row->end[0]; /* for messages */
         c->field[r->target] = row->end[1];
         c->line = row->line;
@@ -93,9 +99,13 @@ static consm_status read_row(struct edge_reader *r)
     }
     if (r->weight >= 0) {
         const struct csv_field *f = &c->field[r->weight];
-        if (!token_float(&r->value[r->count + r->waiters], f->text, f->length))
+        float *weight = &r->value[r->count + r->waiters];
+        if (!token_float(weight, f->text, f->length))
             return csv_fail(c, r->weight,
                             "a finite number as weight; mend it, or leave the line out");
+        if (*weight < 0)
+            return csv_fail(c, r->weight,
+                            "a weight that is not negative: it says how near two nodes are");
     }
     r->waiters++;
     /* Unescaped fields only last until the next row. */
@@ -133,6 +143,7 @@ static consm_status read_rows(struct edge_reader *r)
     bool more = true;
     r->count = 0;
     r->waiters = 0;
+    r->dropped = 0;
     r->not_numbers = false;
     r->faults.count = 0;
     while (more && !r->not_numbers) {
@@ -200,6 +211,10 @@ consm_status edge_text_read(struct dataset *d, struct node_ids *ids, struct want
     else
         TRY(discover_ids(&r));
     TRY(faults_status(&r.faults, file->name));
+    if (r.dropped > 0)
+        log_warn("%s: %lld edges name a node that is not listed: they are left out "
+                 "(--unknown-nodes drop)",
+                 file->name, (long long)r.dropped);
     d->edges = r.count;
     d->from = r.from;
     d->to = r.to;
@@ -213,6 +228,26 @@ done:
     mem_free(r.from);
     mem_free(r.to);
     mem_free(r.value);
+    return st;
+}
+
+consm_status edge_text_add_nodes(struct names *names, struct wanted *wanted,
+                                 const struct text_file *file)
+{
+    consm_status st = CONSM_OK;
+    struct node_ids ids = {.names = *names};
+    struct edge_reader *r = NULL;
+    int64_t before = names->count;
+    TRY(edge_blocks_new(&r, &ids, wanted, file));
+    for (int64_t block = 0; block < edge_blocks_count(r); block++)
+        TRY(edge_blocks_names(&ids, r, block));
+    if (ids.names.count > before)
+        log_warn("%s: %lld nodes are named by edges only: they are added without label, their "
+                 "features count as missing (--unknown-nodes add)",
+                 file->name, (long long)(ids.names.count - before));
+done:
+    *names = ids.names;
+    edge_blocks_free(r);
     return st;
 }
 

@@ -9,10 +9,15 @@
 #include "data/wanted.h"
 
 /* Fills d->edges, from, to, weight. With ids->expected set the nodes are known and a foreign id is
- * an error; else ids (which may already hold names) becomes the complete list: numbers ascending,
- * other texts in the order of their first appearance. */
+ * an error, or with wanted->unknown = UNKNOWN_DROP its edge is left out; else ids (which may
+ * already hold names) becomes the complete list: numbers ascending, other texts in the order of
+ * their first appearance. */
 consm_status edge_text_read(struct dataset *d, struct node_ids *ids, struct wanted *wanted,
                             const struct text_file *file);
+
+/* Adds the ids that the edges name to a list of nodes, and says how many were not there. */
+consm_status edge_text_add_nodes(struct names *names, struct wanted *wanted,
+                                 const struct text_file *file);
 
 /* The same block by block, for readers that share a file's lines: about a megabyte each, cut at
  * line ends, whoever reads them. The nodes are known when edges are read. A text in quotes that

@@ -36,6 +36,7 @@ struct edge_reader {
     int32_t *from, *to;
     float *value;
     int64_t count, capacity;
+    int64_t dropped;              /* rows that name a node nobody knows */
     const struct text_file *file; /* of edge_blocks_…: the whole file, and its first edge */
     struct csv_place first;
 };

@@ -231,7 +231,7 @@ static consm_status read_table(struct dataset *d, struct node_ids *ids, struct w
              ? feature_text_cells(&cells, ids, wanted, features, partition->low, partition->high)
              : node_text_cells(&cells, wanted, nodes, ids->count, partition->low, partition->high);
     TRY(share_status(partition, st, partition->low));
-    int64_t odds = (int64_t)cells.odds;
+    int64_t odds = (int64_t)(cells.odds + cells.exacts);
     TRY(share_sum(&odds, 1, partition));
     TRY(odds == 0 ? take_numbers(d, &cells) : take_cells(d, &cells, file->name));
 done:

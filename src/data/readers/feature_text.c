@@ -201,6 +201,8 @@ static consm_status order_rows(struct table *t, int64_t nodes)
     for (size_t k = 0; k < t->cells.odds; k++)
         t->cells.odd[k].row = t->node[t->cells.odd[k].row];
     order_odd(&t->cells);
+    for (size_t k = 0; k < t->cells.exacts; k++)
+        t->cells.exact[k].row = t->node[t->cells.exact[k].row];
     mem_free(t->cells.value);
     t->cells.value = ordered;
     ordered = NULL;

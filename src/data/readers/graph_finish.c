@@ -96,10 +96,69 @@ static void sort_columns(struct dataset *d, struct table *t, struct graph_maker 
 
 /* ---- the parts ----------------------------------------------------------- */
 
+/* Leaves out nodes that were not declared, and their edges. */
+static consm_status drop_unknown(struct graph_maker *m)
+{
+    consm_status st = CONSM_OK;
+    struct names kept = {0};
+    int32_t *place = NULL;
+    size_t edges = 0, values = 0;
+    int64_t at;
+    TRY(NEW(place, m->id.count));
+    for (int64_t i = 0; i < m->id.count; i++) {
+        place[i] = -1;
+        if (m->declared[i]) {
+            TRY(names_add(&at, &kept, names_at(&m->id, i), names_length(&m->id, i)));
+            place[i] = (int32_t)at;
+        }
+    }
+    for (size_t e = 0; e < m->edges; e++) {
+        int32_t from = place[m->from[e]], to = place[m->to[e]];
+        if (from < 0 || to < 0)
+            continue;
+        m->from[edges] = from;
+        m->to[edges] = to;
+        m->line[edges] = m->line[e];
+        m->weight[edges++] = m->weight[e];
+    }
+    for (size_t k = 0; k < m->values; k++) {
+        m->value[values] = m->value[k];
+        if (m->value[k].node >= 0)
+            m->value[values].node = place[m->value[k].node];
+        values += m->value[k].node < 0 || m->value[values].node >= 0;
+    }
+    log_warn("%s: %lld edges name a node that is not listed: they are left out (--unknown-nodes "
+             "drop)",
+             m->file->name, (long long)(m->edges - edges));
+    m->edges = edges;
+    m->values = values;
+    names_free(&m->id);
+    m->id = kept;
+    kept = (struct names){0};
+done:
+    names_free(&kept);
+    mem_free(place);
+    return st;
+}
+
 static consm_status check_declared(struct graph_maker *m)
 {
     consm_status st = CONSM_OK;
-    for (size_t e = 0; m->declares && e < m->edges; e++)
+    enum unknown_nodes unknown = m->reading->wanted.unknown;
+    int64_t strangers = 0;
+    for (int64_t i = 0; m->declares && i < m->id.count; i++)
+        strangers += !m->declared[i];
+    if (strangers == 0)
+        return CONSM_OK;
+    if (unknown == UNKNOWN_DROP)
+        return drop_unknown(m);
+    if (unknown == UNKNOWN_ADD) {
+        log_warn("%s: %lld nodes are named by edges only: they are added without label, their "
+                 "features count as missing (--unknown-nodes add)",
+                 m->file->name, (long long)strangers);
+        return CONSM_OK;
+    }
+    for (size_t e = 0; e < m->edges; e++)
         for (int end = 0; end < 2; end++) {
             int32_t node = end ? m->to[e] : m->from[e];
             if (!m->declared[node])
@@ -269,9 +328,9 @@ consm_status maker_finish(struct dataset *d, struct graph_maker *m)
     struct classes classes = {0};
     struct node_ids ids = {0};
     bool named = false;
+    TRY(check_declared(m));
     if (m->id.count == 0)
         return status_fail(CONSM_EFORMAT, "%s: no nodes", m->file->name);
-    TRY(check_declared(m));
     TRY(fill_table(&t, m));
     sort_columns(d, &t, m);
     if (t.id >= 0)

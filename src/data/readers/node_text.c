@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "data/readers/edge_text.h"
 #include "data/readers/feature_text.h"
 #include "io/faults.h"
 
@@ -240,6 +241,26 @@ done:
     return st;
 }
 
+/* Nodes that edges alone name: no label, no role, empty cells. */
+static consm_status add_nodes(struct node_table *t, struct node_ids *ids,
+                              const struct text_file *edges)
+{
+    consm_status st = CONSM_OK;
+    TRY(edge_text_add_nodes(&ids->names, t->wanted, edges));
+    for (; t->count < ids->names.count; t->count++, t->cells.rows++) {
+        TRY(GROW(t->place, t->count, t->place_capacity, 1));
+        t->place[t->count] = -1;
+        for (int s = 0; s < t->splits; s++) {
+            TRY(GROW(t->role, t->role_used, t->role_capacity, 1));
+            t->role[t->role_used++] = SPLIT_NONE;
+        }
+        for (int32_t i = 0; i < t->cells.columns && t->keep; i++)
+            TRY(cells_add(&t->cells, i, "", 0, 0));
+    }
+done:
+    return st;
+}
+
 /* What was gathered row by row, as the dataset wants it. */
 static consm_status give_table(struct dataset *d, struct node_table *t)
 {
@@ -272,7 +293,8 @@ static void free_table(struct node_table *t)
 }
 
 consm_status node_text_read(struct dataset *d, struct node_ids *ids, struct classes *classes,
-                            struct wanted *wanted, const struct text_file *file, bool features)
+                            struct wanted *wanted, const struct text_file *file, bool features,
+                            const struct text_file *edges)
 {
     consm_status st = CONSM_OK;
     struct node_table t = {.wanted = wanted, .keep = features};
@@ -288,6 +310,8 @@ consm_status node_text_read(struct dataset *d, struct node_ids *ids, struct clas
     if (t.count == 0)
         TRY(status_fail(CONSM_EFORMAT, "%s: no row behind the header: expected a row for each node",
                         file->name));
+    if (edges)
+        TRY(add_nodes(&t, ids, edges));
     TRY(give_table(d, &t));
     TRY(node_ids_index(ids));
     ids->expected = "a node of nodes.csv";

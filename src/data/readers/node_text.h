@@ -31,9 +31,11 @@ bool role_of_text(uint8_t *out, const char *text, size_t length);
 bool column_is_label(const struct csv *c, int column);
 
 /* nodes.csv: fills ids (complete), d->nodes, label (places in classes), role, and features if it
- * has columns for them; or, with features false, only the number of those columns. */
+ * has columns for them; or, with features false, only the number of those columns. Nodes that only
+ * the edges name (NULL: nobody asks them) follow as empty rows. */
 consm_status node_text_read(struct dataset *d, struct node_ids *ids, struct classes *classes,
-                            struct wanted *wanted, const struct text_file *file, bool features);
+                            struct wanted *wanted, const struct text_file *file, bool features,
+                            const struct text_file *edges);
 
 /* Of a nodes.csv that has been read so, with that many nodes: the cells of rows low … high-1. */
 consm_status node_text_cells(struct cells *out, struct wanted *wanted, const struct text_file *file,

@@ -180,7 +180,7 @@ consm_status parts_check_rows(const struct dataset *d, int64_t low, int64_t high
                                    "ascending, below %lld",
                                    d->name, (long long)r, a->col[k], (long long)before,
                                    (long long)a->cols);
-            if (a->val && !isfinite(a->val[k]))
+            if (a->val && !(a->val[k] >= 0 && isfinite(a->val[k])))
                 return status_fail(CONSM_EFORMAT, "%s: row %lld has a weight of %g", d->name,
                                    (long long)r, (double)a->val[k]);
             before = a->col[k];

@@ -83,8 +83,9 @@ static consm_status read_parts(struct dataset *d, const struct plain_files *f, s
 {
     consm_status st = CONSM_OK;
     bool market = matrix_market_is(&f->edges);
+    bool add = !market && f->wanted && f->wanted->unknown == UNKNOWN_ADD;
     if (f->nodes.data)
-        TRY(node_text_read(d, ids, classes, f->wanted, &f->nodes, true));
+        TRY(node_text_read(d, ids, classes, f->wanted, &f->nodes, true, add ? &f->edges : NULL));
     if (market)
         TRY(read_market(d, ids, &f->edges));
     if (f->features.data)

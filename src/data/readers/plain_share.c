@@ -20,7 +20,7 @@ static consm_status read_nodes(struct dataset *d, const struct plain_files *f, s
                         "reads it",
                         f->edges.name));
     if (f->nodes.data)
-        TRY(node_text_read(d, ids, classes, f->wanted, &f->nodes, false));
+        TRY(node_text_read(d, ids, classes, f->wanted, &f->nodes, false, NULL));
     if (f->features.data && d->features > 0)
         TRY(status_fail(CONSM_EFORMAT,
                         "%s: nodes.csv has feature columns too: expected one of them",
@@ -86,6 +86,11 @@ consm_status plain_share_load(struct dataset **out, const char *name, char *cons
     struct node_ids ids = {0};
     struct sha256 sum;
     *out = NULL;
+    if (reading->wanted.unknown != UNKNOWN_ERROR)
+        return status_fail(CONSM_EINVAL,
+                           "%s: --unknown-nodes %s: a graph that is read in parts must list all "
+                           "its nodes",
+                           name, unknown_nodes_name[reading->wanted.unknown]);
     sha256_init(&sum);
     for (int i = 0; i < PLAIN_FILES; i++) {
         if (!path[i])
@@ -97,6 +102,7 @@ consm_status plain_share_load(struct dataset **out, const char *name, char *cons
                                      map[i].size, map[i].size > 0};
     }
     TRY(dataset_new(&d, name));
+    d->duplicates = reading->duplicates;
     sha256_hex(d->sha256, &sum);
     TRY(share_same(reading->crew, "files", d->sha256));
     TRY(read_all(

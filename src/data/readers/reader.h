@@ -39,6 +39,7 @@ struct reading_options {
      * the whole is read. */
     const struct partition *crew;
     struct wanted wanted;
+    enum repeat_rule duplicates;
 };
 
 enum sniffed { SNIFF_NO, SNIFF_PERHAPS, SNIFF_YES };

@@ -14,6 +14,7 @@ void cells_free(struct cells *c)
         mem_free(c->value);
     mem_free(c->kind);
     mem_free(c->odd);
+    mem_free(c->exact);
     names_free(&c->name);
     names_free(&c->text);
     *c = (struct cells){0};
@@ -37,7 +38,7 @@ bool cells_missing(const char *text, size_t length)
 }
 
 /* A number with one decimal comma, as tables with semicolons have them. */
-static bool comma_float(float *out, const char *text, size_t length)
+static bool comma_number(double *out, const char *text, size_t length)
 {
     char point[64];
     const char *comma = memchr(text, ',', length);
@@ -45,7 +46,7 @@ static bool comma_float(float *out, const char *text, size_t length)
         return false;
     memcpy(point, text, length);
     point[comma - text] = '.';
-    return token_float(out, point, length);
+    return token_double(out, point, length);
 }
 
 static consm_status add_odd(struct cells *c, int32_t column, const char *text, size_t length,
@@ -61,19 +62,32 @@ done:
     return st;
 }
 
+/* Appends a number, and its exact value where it may matter. */
+static consm_status add_number(struct cells *c, int32_t column, double number)
+{
+    consm_status st = CONSM_OK;
+    bool days = c->kind && c->kind[column] == CELLS_DAYS;
+    c->value[c->used++] = (float)number;
+    if ((days || fabs(number) >= 1 << 17) && (double)(float)number != number) {
+        TRY(GROW(c->exact, c->exacts, c->exact_capacity, 1));
+        c->exact[c->exacts++] = (struct exact_cell){(int32_t)c->rows, column, number};
+    }
+done:
+    return st;
+}
+
 consm_status cells_add(struct cells *c, int32_t column, const char *text, size_t length,
                        int64_t line)
 {
     consm_status st = CONSM_OK;
     TRY(GROW(c->value, c->used, c->capacity, 1));
-    float *value = &c->value[c->used];
+    double number;
     bool category = c->kind && c->kind[column] == CELLS_CATEGORY;
-    if (category || (!token_float(value, text, length) &&
-                     !(c->decimal_comma && comma_float(value, text, length)))) {
-        *value = (float)NAN;
-        TRY(add_odd(c, column, text, length, line));
-    }
-    c->used++;
+    if (!category && (token_double(&number, text, length) ||
+                      (c->decimal_comma && comma_number(&number, text, length))))
+        return add_number(c, column, number);
+    c->value[c->used++] = (float)NAN;
+    TRY(add_odd(c, column, text, length, line));
 done:
     return st;
 }
@@ -83,9 +97,10 @@ consm_status cells_add_number(struct cells *c, int32_t column, double number)
     consm_status st = CONSM_OK;
     bool known = isfinite(number) && isfinite((float)number);
     TRY(GROW(c->value, c->used, c->capacity, 1));
-    if (!known)
-        TRY(add_odd(c, column, "", 0, 0));
-    c->value[c->used++] = known ? (float)number : (float)NAN;
+    if (known)
+        return add_number(c, column, number);
+    TRY(add_odd(c, column, "", 0, 0));
+    c->value[c->used++] = (float)NAN;
 done:
     return st;
 }

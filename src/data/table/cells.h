@@ -16,6 +16,13 @@ struct odd_cell {
     int32_t line;              /* of the file, for messages; 0: there is none */
 };
 
+/* A number whose last digits a float cannot hold, and that is so large, or a date, that they may be
+ * all that tells two rows apart: a Unix time, a day with its minute. */
+struct exact_cell {
+    int32_t row, column;
+    double value;
+};
+
 /* All zero is empty. */
 struct cells {
     int64_t rows;
@@ -29,6 +36,8 @@ struct cells {
     struct names text; /* of the odd cells */
     struct odd_cell *odd;
     size_t odds, odd_capacity;
+    struct exact_cell *exact; /* beside their rounded ones in value */
+    size_t exacts, exact_capacity;
     bool decimal_comma; /* 0,5 is a number */
 };
 

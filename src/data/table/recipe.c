@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/number.h"
 #include "io/token.h"
 
 const char *const recipe_kind_name[RECIPE_KINDS] = {"number", "boolean", "date", "category",
@@ -61,8 +62,11 @@ consm_status recipe_names(char ***out, const struct recipe *r)
             continue;
         for (int32_t v = 0; c->kind == RECIPE_CATEGORY && v < c->values; v++)
             TRY(join(&(*out)[k++], c->name, "=", c->value[v]));
+        char shift[40] = "";
+        if (c->shift != 0)
+            number_print(shift, sizeof shift, "%+.0f", -c->shift);
         if (c->kind != RECIPE_CATEGORY)
-            TRY(join(&(*out)[k++], c->name, "", ""));
+            TRY(join(&(*out)[k++], c->name, shift, ""));
         if (c->blanks)
             TRY(join(&(*out)[k++], c->name, " is missing", ""));
     }
@@ -84,8 +88,8 @@ consm_status recipe_copy(struct recipe **out, const struct recipe *r)
     for (; copy->columns < r->columns;) {
         const struct recipe_column *from = &r->column[copy->columns];
         struct recipe_column *to = &copy->column[copy->columns++];
-        *to =
-            (struct recipe_column){.kind = from->kind, .fill = from->fill, .blanks = from->blanks};
+        *to = (struct recipe_column){
+            .kind = from->kind, .fill = from->fill, .shift = from->shift, .blanks = from->blanks};
         if (!(to->name = mem_strdup(from->name)))
             TRY(CONSM_ENOMEM);
         TRY(ZNEW(to->value, from->values));
@@ -165,7 +169,7 @@ static void apply_category(const struct target *t, const struct recipe_column *r
     for (size_t k = l->start[column]; k < l->start[column + 1]; k++) {
         const struct odd_cell *cell = look_odd(l, k);
         const char *text = names_at(&c->text, cell->text);
-        if (l->text[cell->text].missing) {
+        if (l->text[cell->text].missing && !l->text[cell->text].none) {
             if (rc->blanks)
                 cell_of(t, cell->row)[rc->values] = 1;
         } else if ((place = place_of(rc, text)) >= 0) {
@@ -194,8 +198,9 @@ static consm_status apply_value(const struct target *t, const struct recipe_colu
     const struct cells *c = l->c;
     bool days = c->kind && c->kind[column] == CELLS_DAYS;
     int64_t missing = 0;
+    size_t at = 0;
     for (int64_t r = 0; r < c->rows; r++) {
-        float value = c->value[r * c->columns + column];
+        double value = look_number(l, column, r, &at);
         bool fits = rc->kind == RECIPE_NUMBER ? true
                     : rc->kind == RECIPE_DATE ? days
                                               : value == 0 || value == 1;
@@ -203,9 +208,9 @@ static consm_status apply_value(const struct target *t, const struct recipe_colu
             TRY(faults_take(l->faults, status_fail(CONSM_EFORMAT,
                                                    "%s: row %lld, column %.40s: found %g, "
                                                    "expected %s",
-                                                   l->file, (long long)r + 1, rc->name,
-                                                   (double)value, expected_of(rc))));
-        *cell_of(t, r) = isnan(value) ? (float)rc->fill : value;
+                                                   l->file, (long long)r + 1, rc->name, value,
+                                                   expected_of(rc))));
+        *cell_of(t, r) = (float)((isnan(value) ? rc->fill : value) - rc->shift);
     }
     for (size_t k = l->start[column]; k < l->start[column + 1]; k++) {
         const struct odd_cell *cell = look_odd(l, k);
@@ -218,7 +223,7 @@ static consm_status apply_value(const struct target *t, const struct recipe_colu
         } else if (rc->kind == RECIPE_BOOLEAN && m->boolean >= 0) {
             *to = m->boolean;
         } else if (rc->kind == RECIPE_DATE && !isnan(m->day)) {
-            *to = (float)m->day;
+            *to = (float)(m->day - rc->shift);
         } else {
             TRY(look_fault(l, cell, expected_of(rc)));
         }

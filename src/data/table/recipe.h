@@ -5,6 +5,8 @@
  *   number     as it is                                 feature "age"
  *   boolean    yes, true, y, t: 1; no, false, n, f: 0   feature "vip"
  *   date       days since 1970-01-01                    feature "joined"
+ *   (numbers and dates that are large and near each other, as Unix times of a week, are counted
+ *   from their mean, before they become floats:         feature "when-1700000000")
  *   category   one feature a value, 0 or 1              features "country=DE", "country=FR", …
  *
  * What is missing becomes the mean of its column (of a category: 0 in all its features), and a
@@ -43,6 +45,7 @@ struct recipe_column {
     int32_t values; /* of a category */
     char **value;   /* (values), sorted by their bytes */
     double fill;    /* for what is missing */
+    double shift;   /* taken off numbers and dates that are large and near each other */
     bool blanks;    /* a feature says where it is */
 };
 

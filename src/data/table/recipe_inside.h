@@ -7,15 +7,18 @@
 
 struct meaning {
     bool missing;
+    bool none;      /* the word none: missing among numbers and dates, a value among other texts */
     int8_t boolean; /* 0, 1, or -1: none */
     double day;     /* NAN: no date */
 };
 
 struct look {
     const struct cells *c;
-    size_t *start;        /* (columns+1): where each column's odd cells begin … */
-    size_t *order;        /* (odds) … in this list of places in c->odd */
-    struct meaning *text; /* (texts of c) */
+    size_t *start;            /* (columns+1): where each column's odd cells begin … */
+    size_t *order;            /* (odds) … in this list of places in c->odd */
+    struct meaning *text;     /* (texts of c) */
+    struct exact_cell *exact; /* those of c by column, then by row … */
+    size_t *exact_start;      /* (columns+1) … and where each column's begin */
     struct faults *faults;
     const char *file;
     bool unnamed; /* the columns have no names but their places */
@@ -31,6 +34,10 @@ static inline const struct odd_cell *look_odd(const struct look *l, size_t k)
     return &l->c->odd[l->order[k]];
 }
 
+/* The number in a row of a column, NAN for none. *at is 0 for the first row and goes along: rows
+ * are asked for in order. */
+double look_number(const struct look *l, int32_t column, int64_t row, size_t *at);
+
 /* Notes that the cell is not what was expected, and what to do about it. */
 consm_status look_fault(const struct look *l, const struct odd_cell *cell, const char *expected);
 
@@ -38,8 +45,8 @@ consm_status look_fault(const struct look *l, const struct odd_cell *cell, const
 
 /* What a column's cells are. */
 struct tally {
-    int64_t numbers, bits; /* bits: numbers that are 0 or 1 */
-    int64_t words, missing, booleans, days;
+    int64_t numbers, bits;                         /* bits: numbers that are 0 or 1 */
+    int64_t words, missing, nones, booleans, days; /* nones are among the missing */
 };
 struct tally learn_tally(const struct look *l, int32_t column);
 enum recipe_kind learn_kind(const struct tally *t, enum cell_kind given);
@@ -49,6 +56,11 @@ enum recipe_kind learn_kind(const struct tally *t, enum cell_kind given);
 void learn_numbers(double *sum, int64_t *known, const struct look *l, int32_t column);
 consm_status learn_words(double *sum, int64_t *known, struct recipe_column *out,
                          const struct look *l, int32_t column);
+
+/* How many of a column's numbers and dates lie so near to their mean that a float would hardly tell
+ * them apart; where all `known` do, what to take off them before they become floats. */
+int64_t learn_near(const struct look *l, int32_t column, const struct recipe_column *rc);
+void learn_shift(struct recipe_column *rc, int64_t near, int64_t known);
 
 struct value_count {
     const char *text;

@@ -24,6 +24,8 @@ static json_t *column_of(const struct recipe_column *c)
         fault |= json_object_set_new(item, "values", values_of(c));
     else if (c->kind != RECIPE_LEFT_OUT)
         fault |= json_object_set_new(item, "fill", json_real(c->fill));
+    if (c->shift != 0)
+        fault |= json_object_set_new(item, "shift", json_real(c->shift));
     if (c->blanks)
         fault |= json_object_set_new(item, "blanks", json_true());
     if (fault) {
@@ -87,7 +89,8 @@ static consm_status take_column(struct recipe_column *c, const json_t *item)
         TRY(take_values(c, json_object_get(item, "values")));
     else if (c->kind != RECIPE_LEFT_OUT)
         c->fill = json_number_value(json_object_get(item, "fill"));
-    if (!isfinite((float)c->fill))
+    c->shift = json_number_value(json_object_get(item, "shift"));
+    if (!isfinite((float)c->fill) || !isfinite((float)c->shift))
         TRY(status_fail(CONSM_EFORMAT, "column %.60s: its mean is no number", c->name));
 done:
     return st;

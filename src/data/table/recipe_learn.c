@@ -16,6 +16,7 @@ struct tally learn_tally(const struct look *l, int32_t column)
     for (size_t k = l->start[column]; k < l->start[column + 1]; k++) {
         const struct meaning *m = &l->text[look_odd(l, k)->text];
         t.missing += m->missing;
+        t.nones += m->none;
         t.words += !m->missing;
         t.booleans += m->boolean >= 0;
         t.days += !isnan(m->day);
@@ -31,7 +32,7 @@ struct tally learn_tally(const struct look *l, int32_t column)
 enum recipe_kind learn_kind(const struct tally *t, enum cell_kind given)
 {
     if (given == CELLS_CATEGORY)
-        return t->words > 0 ? RECIPE_CATEGORY : RECIPE_LEFT_OUT;
+        return t->words + t->nones > 0 ? RECIPE_CATEGORY : RECIPE_LEFT_OUT;
     if (t->numbers + t->words == 0)
         return RECIPE_LEFT_OUT;
     if (given == CELLS_DAYS)
@@ -47,12 +48,31 @@ enum recipe_kind learn_kind(const struct tally *t, enum cell_kind given)
 
 void learn_numbers(double *sum, int64_t *known, const struct look *l, int32_t column)
 {
-    const struct cells *c = l->c;
-    for (int64_t r = 0; r < c->rows; r++) {
-        float value = c->value[r * c->columns + column];
+    size_t at = 0;
+    for (int64_t r = 0; r < l->c->rows; r++) {
+        double value = look_number(l, column, r, &at);
         *known += !isnan(value);
-        *sum += isnan(value) ? 0 : (double)value;
+        *sum += isnan(value) ? 0 : value;
     }
+}
+
+int64_t learn_near(const struct look *l, int32_t column, const struct recipe_column *rc)
+{
+    int64_t near = 0;
+    size_t at = 0;
+    double reach = fabs(rc->fill) / 1024;
+    if (rc->kind != RECIPE_DATE && !(rc->kind == RECIPE_NUMBER && fabs(rc->fill) >= 1 << 17))
+        return 0;
+    for (int64_t r = 0; r < l->c->rows; r++)
+        near += fabs(look_number(l, column, r, &at) - rc->fill) <= reach; /* not of NAN */
+    for (size_t k = l->start[column]; rc->kind == RECIPE_DATE && k < l->start[column + 1]; k++)
+        near += fabs(l->text[look_odd(l, k)->text].day - rc->fill) <= reach;
+    return near;
+}
+
+void learn_shift(struct recipe_column *rc, int64_t near, int64_t known)
+{
+    rc->shift = near > 0 && near == known ? rint(rc->fill) : 0;
 }
 
 consm_status learn_words(double *sum, int64_t *known, struct recipe_column *out,
@@ -86,6 +106,7 @@ static consm_status learn_mean(struct recipe_column *out, const struct look *l, 
     learn_numbers(&sum, &known, l, column);
     TRY(learn_words(&sum, &known, out, l, column));
     out->fill = known > 0 ? sum / (double)known : 0;
+    learn_shift(out, learn_near(l, column, out), known);
 done:
     return st;
 }
@@ -117,7 +138,7 @@ consm_status learn_values(struct names *seen, struct value_count **out, int64_t 
     *present = 0;
     for (size_t k = l->start[column]; k < l->start[column + 1]; k++) {
         int32_t text = look_odd(l, k)->text;
-        if (l->text[text].missing) {
+        if (l->text[text].missing && !l->text[text].none) {
             *blanks = true;
             continue;
         }
@@ -147,7 +168,9 @@ consm_status learn_keep(struct recipe_column *out, struct value_count *value, in
                         int64_t different, int64_t present)
 {
     consm_status st = CONSM_OK;
-    if (different > RECIPE_VALUES && 2 * different > present) {
+    bool unique = different > RECIPE_VALUES ? 2 * different > present
+                                            : different >= 10 && 10 * different > 9 * present;
+    if (unique) {
         log_warn("column %s holds %lld different texts in %lld cells: it is left out", out->name,
                  (long long)different, (long long)present);
         out->kind = RECIPE_LEFT_OUT;

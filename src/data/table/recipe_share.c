@@ -25,7 +25,8 @@ static consm_status share_kinds(struct recipe *r, const struct look *l,
     TRY(share_sum(&t[0].numbers, (int64_t)c->columns * TALLIES, partition));
     for (int32_t i = 0; i < c->columns; i++) {
         r->column[i].kind = learn_kind(&t[i], CELLS_ANY);
-        r->column[i].blanks = t[i].missing > 0 && r->column[i].kind != RECIPE_LEFT_OUT;
+        int64_t blanks = t[i].missing - (r->column[i].kind == RECIPE_CATEGORY ? t[i].nones : 0);
+        r->column[i].blanks = blanks > 0 && r->column[i].kind != RECIPE_LEFT_OUT;
         if (r->column[i].kind == RECIPE_LEFT_OUT)
             learn_empty(&empty, r->column[i].name);
     }
@@ -47,7 +48,8 @@ static consm_status share_means(struct recipe *r, const struct look *l,
     consm_status st = CONSM_OK;
     int32_t columns = l->c->columns;
     double *sum = NULL;
-    int64_t *known = NULL;
+    int64_t *known = NULL, *near = NULL;
+    TRY(ZNEW(near, columns));
     TRY(ZNEW(sum, columns));
     TRY(ZNEW(known, columns));
     for (int turn = 0; turn < 2 * partition->parts; turn++) {
@@ -66,7 +68,13 @@ static consm_status share_means(struct recipe *r, const struct look *l,
     for (int32_t i = 0; i < columns; i++)
         if (has_mean(&r->column[i]))
             r->column[i].fill = known[i] > 0 ? sum[i] / (double)known[i] : 0;
+    for (int32_t i = 0; i < columns; i++)
+        near[i] = learn_near(l, i, &r->column[i]);
+    TRY(share_sum(near, columns, share));
+    for (int32_t i = 0; i < columns; i++)
+        learn_shift(&r->column[i], near[i], known[i]);
 done:
+    mem_free(near);
     mem_free(sum);
     mem_free(known);
     return st;
