@@ -50,6 +50,28 @@ static void scores_by_hand(void **state)
     assert_true(memcmp(other, smooth, sizeof other) != 0);
 }
 
+/* What is drawn belongs to the node's key, wherever it stands. */
+static void order_of_nodes(void **state)
+{
+    (void)state;
+    static const uint64_t key[] = {11, 22, 33, 44}, turned[] = {44, 33, 22, 11};
+    struct conformal_data d = path(), back = path();
+    float p[12], s[12], t[12];
+    static const int64_t start[] = {0, 0, 1, 3, 4};
+    static const int32_t col[] = {2, 1, 3, 2};
+    for (int i = 0; i < 4; i++)
+        memcpy(p + 3 * i, path_p + 3 * (3 - i), 3 * sizeof *p);
+    d.key = key;
+    back.key = turned;
+    back.probability = p;
+    back.start = start;
+    back.col = col;
+    OK(conformal_scores(s, &d, 0.5));
+    OK(conformal_scores(t, &back, 0.5));
+    for (int i = 0; i < 4; i++)
+        assert_memory_equal(s + 3 * i, t + 3 * (3 - i), 3 * sizeof *s);
+}
+
 static void thresholds_are_exact(void **state)
 {
     (void)state;
@@ -246,6 +268,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scores_by_hand),
+        cmocka_unit_test(order_of_nodes),
         cmocka_unit_test(thresholds_are_exact),
         cmocka_unit_test(sets_are_never_empty),
         cmocka_unit_test(too_few_labels_hold_everything),

@@ -3,6 +3,7 @@
 
 #include "io/file.h"
 #include "io/sha256.h"
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/consm-io-XXXXXX";
@@ -87,6 +88,20 @@ static void faults_are_named(void **state)
     }
 }
 
+/* A named pipe that nobody writes to is refused at once. */
+static void pipes_do_not_hang(void **state)
+{
+    (void)state;
+    char path[64];
+    struct file_map map;
+    snprintf(path, sizeof path, "%s/pipe", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    alarm(20); /* ends the test where it hangs; the call itself does not look at a clock */
+    FAILS(file_map(&map, path), CONSM_EIO, "is no plain file: expected a regular file");
+    alarm(0);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -94,6 +109,7 @@ int main(void)
         cmocka_unit_test(commit_makes_visible),
         cmocka_unit_test(close_without_commit_leaves_nothing),
         cmocka_unit_test(faults_are_named),
+        cmocka_unit_test(pipes_do_not_hang),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -270,6 +270,41 @@ static void sets_equal_singles_at_any_thread_count(void **state)
     }
 }
 
+/* Every share of a set's only point is 1/c, so the plan ties: the nearest reference wins, whatever
+ * the solver's rounding and the point's place among the others. */
+static void one_point_goes_to_the_nearest(void **state)
+{
+    (void)state;
+    enum { C = 3, F = 4, N = 60 };
+    static const enum consm_ot_method method[] = {CONSM_OT_EXACT, CONSM_OT_SINKHORN};
+    struct consm_ot_options options = {.size = sizeof options};
+    float x[N * F], r[C * F];
+    int64_t start[N + 1];
+    int32_t reference[N], nearest[N];
+    uint32_t random = 5;
+    for (int i = 0; i < C * F; i++)
+        r[i] = (float)((random = random * 1664525u + 1013904223u) >> 8) * 0x1p-24f;
+    for (int i = 0; i < N * F; i++)
+        x[i] = (float)((random = random * 1664525u + 1013904223u) >> 8) * 0x1p-24f;
+    for (int i = 0; i <= N; i++)
+        start[i] = i;
+    struct ot_sets sets = {.count = N, .start = start};
+    OK(consm_ot_defaults(&options));
+    int32_t point[N];
+    for (int i = 0; i < N; i++)
+        point[i] = i;
+    sets.point = point;
+    options.method = CONSM_OT_NEAREST;
+    OK(ot_assign(nearest, NULL, x, r, N, C, F, &sets, &options, NULL));
+    for (int m = 0; m < 2; m++)
+        for (int tolerance = 0; tolerance < 2; tolerance++) {
+            options.method = method[m];
+            options.tolerance = tolerance ? 1e-3 : 1e-9;
+            OK(ot_assign(reference, NULL, x, r, N, C, F, &sets, &options, NULL));
+            assert_memory_equal(reference, nearest, sizeof nearest);
+        }
+}
+
 static void sets_refuse_nonsense(void **state)
 {
     (void)state;
@@ -474,6 +509,7 @@ int main(void)
         cmocka_unit_test(nearest_with_ties),
         cmocka_unit_test(assignment_follows_the_method),
         cmocka_unit_test(sets_equal_singles_at_any_thread_count),
+        cmocka_unit_test(one_point_goes_to_the_nearest),
         cmocka_unit_test(sets_refuse_nonsense),
         cmocka_unit_test(kmeans_finds_clusters),
         cmocka_unit_test(kmeans_with_too_few_points),

@@ -245,9 +245,9 @@ consm_status prediction_new(struct consm_prediction **out, const float *logits,
  * and measures them on the test nodes. logits (n, c) are the model's on the problem. */
 consm_status model_fit_sets(struct consm_model *m, const struct problem *problem,
                             const struct roles *roles, const float *logits);
-/* Gives a prediction its sets, if the model has them; graph is what it was made on. */
+/* Gives a prediction its sets, if the model has them; problem is what it was made on. */
 consm_status prediction_add_sets(struct consm_prediction *p, const struct consm_model *m,
-                                 const struct csr *graph);
+                                 const struct problem *problem);
 
 /* A model file in memory; name is for messages. */
 consm_status model_read(struct consm_model **out, const char *name, const void *data, size_t size);

@@ -109,7 +109,7 @@ consm_status model_prediction(struct consm_prediction **out, const struct consm_
     struct consm_prediction *p = NULL;
     *out = NULL;
     TRY(prediction_new(&p, logits, model, problem));
-    TRY(prediction_add_sets(p, model, problem->graph));
+    TRY(prediction_add_sets(p, model, problem));
     *out = p;
     p = NULL;
 done:

@@ -68,6 +68,7 @@ consm_status prepare_graph(struct prepared *out, const struct dataset *d)
     else
         TRY(dataset_graph(&out->graph, d, &out->facts));
     dataset_say_duplicates(d, out->facts.differ);
+    TRY(prepare_keys(&out->key, d));
     TRY(views_new(&out->views, out->graph));
     if (d->sparse && !d->rows)
         TRY(csr_transpose(d->sparse));
@@ -93,6 +94,7 @@ void prepare_free(struct prepared *p)
     csr_free(p->graph);
     prepare_structural_free(p->structural, p);
     mem_free(p->measured);
+    mem_free(p->key);
     mem_free(p->partition);
     mem_free(p->cut);
     csr_free(p->sparse);
@@ -127,6 +129,7 @@ struct problem prepare_problem(const struct prepared *p, const uint8_t *role)
                             .label = d->label,
                             .role = role,
                             .views = p->views,
+                            .key = p->key,
                             .shift = shift,
                             .scale = scale};
 }

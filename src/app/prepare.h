@@ -15,6 +15,7 @@ struct prepared {
     struct partition *columns;
     int64_t *column_cut; /* … which is spread by columns */
     struct edge_facts facts;
+    uint64_t *key; /* (n) of the nodes' ids */
     struct views *views;
     float *structural; /* (n, STRUCTURAL_FEATURES) for sets without features, or NULL … */
     float *measured; /* … and (2, STRUCTURAL_FEATURES) its shift and scale, of a graph in parts */

@@ -3,15 +3,16 @@
 
 #include <math.h>
 
-static struct conformal_data data_of(const float *probability, const struct csr *graph,
-                                     int64_t nodes, int32_t classes, uint64_t seed)
+static struct conformal_data data_of(const float *probability, const struct problem *problem,
+                                     uint64_t seed)
 {
-    return (struct conformal_data){.nodes = nodes,
-                                   .classes = classes,
+    return (struct conformal_data){.nodes = problem->nodes,
+                                   .classes = problem->classes,
                                    .probability = probability,
-                                   .start = graph->start,
-                                   .col = graph->col,
-                                   .seed = seed};
+                                   .start = problem->graph->start,
+                                   .col = problem->graph->col,
+                                   .seed = seed,
+                                   .key = problem->key};
 }
 
 /* How often the sets of test nodes hold their class, and how large they are. */
@@ -50,8 +51,7 @@ consm_status model_fit_sets(struct consm_model *m, const struct problem *problem
     for (int64_t i = 0; i < problem->nodes; i++)
         selects[i] = roles->role[i] == SPLIT_VAL;
     model_probabilities(probability, m, logits, problem->nodes);
-    struct conformal_data d =
-        data_of(probability, problem->graph, problem->nodes, problem->classes, m->result.seed);
+    struct conformal_data d = data_of(probability, problem, m->result.seed);
     TRY(conformal_choose(&smoothing, &d, problem->label, selects, coverage));
     TRY(conformal_fit(&m->sets, &d, problem->label, roles->calibrates, coverage, smoothing));
     TRY(conformal_apply(set, &m->sets, &d));
@@ -64,15 +64,15 @@ done:
 }
 
 consm_status prediction_add_sets(struct consm_prediction *p, const struct consm_model *m,
-                                 const struct csr *graph)
+                                 const struct problem *problem)
 {
     consm_status st = CONSM_OK;
     if (m->sets.coverage == 0)
         return CONSM_OK;
-    if (graph->partition)
+    if (problem->graph->partition)
         return status_fail(CONSM_EINVAL, "prediction sets need the whole graph, and this one is in "
                                          "parts: give graph.safetensors of its folder");
-    struct conformal_data d = data_of(p->probability, graph, p->nodes, p->classes, m->result.seed);
+    struct conformal_data d = data_of(p->probability, problem, m->result.seed);
     TRY(NEW(p->in_set, p->nodes * p->classes));
     TRY(conformal_apply(p->in_set, &m->sets, &d));
 done:

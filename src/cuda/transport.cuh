@@ -314,7 +314,7 @@ __device__ static inline void set_map(const struct set &s, const struct route &r
     const double epsilon = *r.epsilon > 0 ? (double)*r.epsilon : 1;
     if (r.iterations > 0 && s.size > 0)
         set_solve(s, epsilon, r.tolerance, r.iterations);
-    set_assign(s, r.iterations == 0);
+    set_assign(s, r.iterations == 0 || s.size == 1); /* of one point all shares are equal */
 }
 
 /* What point l weighs at reference k. */

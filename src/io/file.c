@@ -29,7 +29,8 @@ consm_status file_map(struct file_map *out, const char *path)
     consm_status st = CONSM_OK;
     struct stat info;
     *out = (struct file_map){NULL, 0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* A named pipe would wait for somebody who writes: it is opened at once, and refused below. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return status_fail(CONSM_EIO, "%s: cannot open: %s", path, strerror(errno));
     if (fstat(fd, &info) != 0)

@@ -170,3 +170,8 @@ bool token_plausible(int64_t count, size_t bytes)
 {
     return count >= 0 && count < INT32_MAX && (count <= 1 << 24 || (uint64_t)count / 64 <= bytes);
 }
+
+bool token_plausible_nodes(int64_t count, size_t bytes)
+{
+    return count >= 0 && count < INT32_MAX && (count <= 1 << 20 || (uint64_t)count / 8 <= bytes);
+}

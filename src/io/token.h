@@ -37,8 +37,11 @@ int token_write_float(char out[32], float value);
 /* The word, in any mixture of cases, is one of the list "a|b|c". */
 bool token_is_one_of(const char *text, size_t length, const char *list);
 
-/* A file of so many bytes may plausibly mean so many nodes or features: guards against headers that
- * promise 2^60 rows. Sixteen million are always allowed, more at up to 64 for each byte. */
+/* A file of so many bytes may plausibly mean so many features, entries or classes: guards against
+ * headers that promise 2^60. Sixteen million are always allowed, more at up to 64 for each byte. */
 bool token_plausible(int64_t count, size_t bytes);
+/* The same of nodes, of which each costs some hundred bytes as soon as something is computed
+ * (structural features, views): a million are always allowed, more at up to 8 for each byte. */
+bool token_plausible_nodes(int64_t count, size_t bytes);
 
 #endif

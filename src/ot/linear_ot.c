@@ -320,7 +320,8 @@ void ot_plans_assign(struct ot_plans *p, int seat, int32_t *reference, const int
 {
     if (size == 0)
         return;
-    if (p->options.method == CONSM_OT_NEAREST) {
+    /* Of one point every reference gets the same share: the plan ties, and the nearest one wins. */
+    if (p->options.method == CONSM_OT_NEAREST || size == 1) {
         for (int64_t l = 0; l < size; l++)
             reference[l] = p->node_nearest[point_of(point, l)];
     } else if (scale_set(p, &p->seat[seat], point, size)) {
@@ -344,6 +345,9 @@ void ot_plans_weigh(struct ot_plans *p, int seat, float *weight, const int32_t *
             for (int64_t l = 0; l < size; l++)
                 weight[k * size + l] =
                     p->node_nearest[point_of(point, l)] == k ? 1 / (float)size : 0;
+    } else if (size == 1) { /* there is one plan */
+        for (int64_t k = 0; k < p->c; k++)
+            weight[k] = 1 / (float)p->c;
     } else if (scale_set(p, &p->seat[seat], point, size)) {
         ot_scaling_plan(p->seat[seat].scaling, weight);
     } else {

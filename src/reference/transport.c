@@ -84,7 +84,8 @@ static void solve(struct set *s, double tolerance)
     }
 }
 
-/* The reference with the largest share or, when nothing is regularised, with the least cost. */
+/* The reference with the largest share or, when nothing is regularised or the shares must be equal,
+ * with the least cost. */
 static void assign(struct set *s, bool nearest)
 {
     for (int64_t l = 0; l < s->size; l++) {
@@ -101,7 +102,7 @@ static void map(struct set *s, const struct instr *in)
 {
     if (in->attr.iterations > 0)
         solve(s, (double)in->attr.a);
-    assign(s, in->attr.iterations == 0);
+    assign(s, in->attr.iterations == 0 || s->size == 1); /* of one point all shares are equal */
 }
 
 static int64_t count_at(const struct set *s, int64_t k)

@@ -23,11 +23,13 @@ static int by_probability(const void *a, const void *b)
     return x->which < y->which ? -1 : x->which > y->which;
 }
 
-/* u of a node: a function of seed and node alone, so that sets are the same at any time. */
-static double draw(uint64_t seed, int64_t node)
+/* u of a node: a function of the seed and of what names the node, so that sets are the same at any
+ * time and in any order of nodes. */
+static double draw(const struct conformal_data *d, int64_t i)
 {
-    uint32_t counter[4] = {(uint32_t)node, (uint32_t)((uint64_t)node >> 32), STREAM_SETS, 0};
-    uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)}, word[4];
+    uint64_t node = d->key ? d->key[i] : (uint64_t)i;
+    uint32_t counter[4] = {(uint32_t)node, (uint32_t)(node >> 32), STREAM_SETS, 0};
+    uint32_t key[2] = {(uint32_t)d->seed, (uint32_t)(d->seed >> 32)}, word[4];
     philox4x32(word, counter, key);
     return ((double)word[0] + 0.5) * 0x1p-32;
 }
@@ -71,7 +73,7 @@ consm_status conformal_scores(float *score, const struct conformal_data *d, doub
         TRY(NEW(plain, d->nodes * c));
     float *to = smooth ? plain : score;
     for (int64_t i = 0; i < d->nodes; i++)
-        score_row(to + i * c, d->probability + i * c, d->classes, draw(d->seed, i), order);
+        score_row(to + i * c, d->probability + i * c, d->classes, draw(d, i), order);
     for (int64_t i = 0; smooth && i < d->nodes; i++)
         smooth_row(score, plain, d, i, smoothing);
 done:

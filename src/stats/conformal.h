@@ -26,6 +26,7 @@ struct conformal_data {
     const int64_t *start;     /* (n+1) the neighbours of node i are col[start[i]] … */
     const int32_t *col;       /* … col[start[i+1]-1] */
     uint64_t seed;            /* of u */
+    const uint64_t *key;      /* (n) what u is drawn by, or NULL: the node's number */
 };
 
 struct conformal {

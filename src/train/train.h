@@ -21,6 +21,7 @@ struct problem {
     struct views *views;        /* of graph */
     const float *shift, *scale; /* (f) what dense columns are standardised by, where that is known
                                    already, or NULL */
+    const uint64_t *key;        /* (n) of what nodes are called, or NULL: they have numbers alone */
 };
 
 /* Whether every process has the logits of node i, where the graph is in parts: it has a role, or,

@@ -70,7 +70,7 @@ static consm_status read_sizes(struct market *m, struct csv *c, const struct tex
             return csv_fail(c, i, "a whole number from 0 on");
     if (size[0] != size[1])
         return csv_fail(c, 1, "%lld, as many columns as rows", (long long)size[0]);
-    if (!token_plausible(size[0], file->size))
+    if (!token_plausible_nodes(size[0], file->size))
         return csv_fail(c, 0, "fewer nodes in a file of %zu bytes", file->size);
     /* An entry takes four bytes at least: "1 1\n"; the last may lack its end. */
     if ((uint64_t)size[2] > file->size / 4 + 1)

@@ -42,7 +42,7 @@ static consm_status read_ends(struct dataset *d, const struct npz_archive *archi
         most = d->from[e] > most ? d->from[e] : most;
         most = d->to[e] > most ? d->to[e] : most;
     }
-    if (d->nodes < 0 && most >= 1 << 24 && most / 64 > d->edges)
+    if (d->nodes < 0 && !token_plausible_nodes(most + 1, (size_t)(d->edges + 1) * 8))
         TRY(status_fail(CONSM_ELIMIT,
                         "%s: node %d in %lld edges: give the number of nodes by y or x",
                         array.label, most, (long long)d->edges));
@@ -194,7 +194,7 @@ consm_status npz_load_coordinates(struct dataset *d, const struct npz_archive *a
     TRY(npy_expect(&part[0].npy, 1, -1, -1));
     d->edges = part[0].npy.count;
     d->nodes = shape[0];
-    if (!token_plausible(d->nodes, (size_t)(d->edges + 1) * 8))
+    if (!token_plausible_nodes(d->nodes, (size_t)(d->edges + 1) * 8))
         TRY(status_fail(CONSM_ELIMIT, "%s: %lld nodes for %lld entries", part[3].label,
                         (long long)d->nodes, (long long)d->edges));
     for (int i = 1; i < 3; i++)

@@ -281,7 +281,7 @@ static consm_status read_nodes(struct tensor_reader *r)
         if (t && t->rank > 0)
             r->d->nodes = t->shape[0] - (i == 2);
     }
-    if (r->d->nodes < 0 || !token_plausible(r->d->nodes, r->size)) {
+    if (r->d->nodes < 0 || !token_plausible_nodes(r->d->nodes, r->size)) {
         r->d->nodes = 0;
         return status_fail(
             CONSM_EFORMAT,

@@ -70,7 +70,7 @@ static consm_status share_means(struct recipe *r, const struct look *l,
             r->column[i].fill = known[i] > 0 ? sum[i] / (double)known[i] : 0;
     for (int32_t i = 0; i < columns; i++)
         near[i] = learn_near(l, i, &r->column[i]);
-    TRY(share_sum(near, columns, share));
+    TRY(share_sum(near, columns, partition));
     for (int32_t i = 0; i < columns; i++)
         learn_shift(&r->column[i], near[i], known[i]);
 done:
