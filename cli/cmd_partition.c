@@ -7,6 +7,7 @@
 #include "data/readers/parts.h"
 #include "data_args.h"
 #include "io/file.h"
+#include "io/folder.h"
 #include "json_line.h"
 #include "ranks_forecast.h"
 #include "stats/columns.h"
@@ -115,6 +116,7 @@ static int run(struct args *args)
     int32_t *order = NULL;
     int64_t *first = NULL;
     char *path = NULL;
+    struct folder_work work = {.lock = -1};
     int64_t parts = 64;
     const char *folder = args_get(args, "output");
     int code;
@@ -131,13 +133,19 @@ static int run(struct args *args)
     TRY(NEW(first, parts + 1));
     TRY(find_order(&order, first, graph, (int)parts));
     TRY(dataset_order(&ordered, d, order));
-    TRY(file_make_folders(folder));
+    /* Both files belong together: a folder that is there is replaced as a whole, or stays. */
+    TRY(folder_begin(&work, folder));
+    TRY(file_join(&path, work.path, "graph.safetensors"));
+    TRY(save(ordered, work.path, path, first, parts));
+    TRY(folder_commit(&work));
+    mem_free(path);
+    path = NULL;
     TRY(file_join(&path, folder, "graph.safetensors"));
-    TRY(save(ordered, folder, path, first, parts));
     if (!args_has(args, "json"))
         printf("%s: %lld nodes in %lld parts\n\n", path, (long long)d->nodes, (long long)parts);
     TRY(report(ordered, parts, args_has(args, "json")));
 done:
+    folder_end(&work);
     mem_free(path);
     mem_free(order);
     mem_free(first);

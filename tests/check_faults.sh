@@ -36,6 +36,9 @@ commands=(
     "models||"
     "help train||"
 )
+# Two files that belong together, over a folder that is there; where METIS is.
+! "$consm" partition "$graph" -k 3 -o "$work/parts" > /dev/null 2>&1 ||
+    commands+=("partition $graph -k 3 -o $work/parts|$work/parts/rows.safetensors|info $work/parts")
 tried=0
 step=$((${FAULTS_ALL:-0} ? 0 : 3))
 for entry in "${commands[@]}"; do
