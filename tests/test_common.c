@@ -13,7 +13,8 @@ enum { NODES = 37, WORDS = 29, HIDDEN = 12, CLASSES = 5, STEPS = 6 };
 struct world {
     struct backend *backend;
     struct csr *graph, *words;
-    bool dense; /* instead, numbers of their own and no graph in the first layer */
+    bool dense;  /* instead, numbers of their own and no graph in the first layer */
+    bool sliced; /* the first layer is two halves of one, which are as wide */
     float numbers[NODES * WORDS];
     struct index *rows;
     int32_t label[NODES];
@@ -43,7 +44,10 @@ static node network(struct program *p, const struct world *w, float input_dropou
 {
     node x = w->dense ? constant(p, w->numbers, NODES, WORDS) : sparse(p, w->words);
     x = dropout(p, x, input_dropout);
-    node h = w->dense ? linear(p, "1", x, HIDDEN) : graph_conv(p, "1", w->graph, x, HIDDEN);
+    const int64_t width = w->sliced ? 2 * HIDDEN : HIDDEN;
+    node h = w->dense ? linear(p, "1", x, width) : graph_conv(p, "1", w->graph, x, width);
+    if (w->sliced)
+        h = sub(p, relu(p, slice(p, h, 0, HIDDEN)), slice(p, h, HIDDEN, HIDDEN));
     h = dropout(p, relu(p, h), rate);
     return graph_conv(p, "2", w->graph, h, CLASSES);
 }
@@ -56,10 +60,10 @@ static void record_eval(struct world *w)
     OK(program_compile(w->eval, w->backend));
 }
 
-static void open_world(struct world *w, struct backend *backend, bool dense, int64_t labelled,
-                       float input_dropout, float rate)
+static void open_sliced(struct world *w, struct backend *backend, bool dense, bool sliced,
+                        int64_t labelled, float input_dropout, float rate)
 {
-    *w = (struct world){.backend = backend, .dense = dense};
+    *w = (struct world){.backend = backend, .dense = dense, .sliced = sliced};
     for (int i = 0; i < NODES * WORDS; i++)
         w->numbers[i] = (float)(i % 7) - (float)(i % 5);
     w->graph = random_csr(NODES, 200, 1);
@@ -80,6 +84,12 @@ static void open_world(struct world *w, struct backend *backend, bool dense, int
     record_eval(w);
     OK(params_init(w->params, 5));
     OK(params_allocate(w->params, backend, PLACE_BEST));
+}
+
+static void open_world(struct world *w, struct backend *backend, bool dense, int64_t labelled,
+                       float input_dropout, float rate)
+{
+    open_sliced(w, backend, dense, false, labelled, input_dropout, rate);
 }
 
 static void close_world(struct world *w)
@@ -128,19 +138,20 @@ static void the_same_bits_as_computed_again(void **state)
     (void)state;
     static const float rate[][2] = {{0, 0.5f}, {0, 0}, {0.3f, 0.5f}};
     static float found[2][4096];
-    for (int i = 0; i < 12; i++)
+    for (int i = 0; i < 24; i++)
         for (int threads = 1; threads <= 3; threads += 2) {
             const int64_t labelled = i % 6 < 3 ? NODES : 2;
             struct far *far = far_open(threads);
             struct backend *near;
             struct world w;
             OK(backend_open(&near, NULL, threads));
-            open_world(&w, &far->base, i >= 6, labelled, rate[i % 3][0], rate[i % 3][1]);
+            open_sliced(&w, &far->base, i % 12 >= 6, i >= 12, labelled, rate[i % 3][0],
+                        rate[i % 3][1]);
             assert_true((size_t)w.params->size <= 4096);
             assert_null(w.train->source); /* such a backend takes nothing over */
             train(found[0], &w);
             close_world(&w);
-            open_world(&w, near, i >= 6, labelled, rate[i % 3][0], rate[i % 3][1]);
+            open_sliced(&w, near, i % 12 >= 6, i >= 12, labelled, rate[i % 3][0], rate[i % 3][1]);
             train(found[1], &w);
             assert_memory_equal(found[0], found[1], (size_t)w.params->size * sizeof(float));
             close_world(&w);
