@@ -454,6 +454,34 @@ static void probabilities_are_the_mean(void **state)
     scene_close(&s);
 }
 
+/* Every member's own temperature is the best for its own validation nodes. */
+static void members_are_calibrated(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct backend *backend;
+    double least = 1;
+    scene_open(&s, "gcn", 4);
+    s.request.options.config.epochs = 60; /* sure of itself by then */
+    struct consm_model *m = whole_ensemble(&s);
+    struct problem problem = prepare_problem(s.request.prepared, s.roles.role);
+    OK(backend_open(&backend, NULL, 1));
+    for (int64_t i = 0; i < m->members; i++) {
+        float *logits;
+        OK(model_logits(&logits, m->member[i], &problem, backend));
+        struct predicted val = {logits,        problem.label,   problem.role, SPLIT_VAL,
+                                problem.nodes, problem.classes, NULL};
+        assert_near(m->member[i]->temperature, metrics_temperature(&val), 1e-9);
+        double off = fabs(m->member[i]->temperature - 1);
+        least = off < least ? off : least;
+        mem_free(logits);
+    }
+    assert_true(least > 0.02); /* none of them is calibrated as it comes */
+    backend_close(backend);
+    consm_model_free(m);
+    scene_close(&s);
+}
+
 static void same_bits_for_any_jobs(void **state)
 {
     (void)state;
@@ -706,6 +734,7 @@ int main(void)
         cmocka_unit_test(runs_share_no_seed),
         cmocka_unit_test(saved_is_loaded),
         cmocka_unit_test(probabilities_are_the_mean),
+        cmocka_unit_test(members_are_calibrated),
         cmocka_unit_test(same_bits_for_any_jobs),
         cmocka_unit_test(one_run_is_the_plain_model),
         cmocka_unit_test(a_single_best_is_plain),

@@ -140,6 +140,31 @@ static void metrics_are_their_definitions(void **state)
     }
 }
 
+/* Validation without a class: means are over the classes that it has. */
+static void classes_that_validation_lacks(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        struct scene3 s;
+        scene3_open(&s, seed);
+        for (int i = 0; i < NODES; i++)
+            if (s.label[i] == 2)
+                s.label[i] = s.role[i] == SPLIT_VAL ? -1 : 2;
+        double recall = 0;
+        for (int k = 0; k < 2; k++) {
+            double both = 0, are = 0;
+            for (int i = 0; i < NODES; i++)
+                if (counts(&s, i)) {
+                    are += s.label[i] == k;
+                    both += s.label[i] == k && said(&s, i) == k;
+                }
+            recall += both / are / 2;
+        }
+        assert_near(score(&s, METRIC_ROC_AUC, -1), (slow_auc(&s, 0) + slow_auc(&s, 1)) / 2, 1e-9);
+        assert_near(score(&s, METRIC_BALANCED_ACCURACY, -1), recall, 1e-12);
+    }
+}
+
 /* The order of floats of all kinds, and the way back. */
 static void ranking_sorts_any_float(void **state)
 {
@@ -272,6 +297,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(metrics_are_their_definitions),
+        cmocka_unit_test(classes_that_validation_lacks),
         cmocka_unit_test(ranking_sorts_any_float),
         cmocka_unit_test(thresholds_are_chosen),
         cmocka_unit_test(auto_looks_at_class_sizes),

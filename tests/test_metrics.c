@@ -157,6 +157,51 @@ static void certain_mistakes_stay_finite(void **state)
     metrics_free(&m);
 }
 
+/* The precision and recall that a threshold promises are those of the labels that it decides, also
+ * where several nodes stand exactly at it. */
+static void thresholds_keep_their_word(void **state)
+{
+    (void)state;
+    enum { ROWS = 90, OF = 3 };
+    float probability[ROWS * OF];
+    int32_t label[ROWS];
+    uint8_t role[ROWS];
+    uint32_t random = 3;
+    for (int i = 0; i < ROWS; i++) {
+        random = random * 1664525u + 1013904223u;
+        label[i] = (int32_t)(random >> 16) % OF;
+        role[i] = i % 5 ? SPLIT_VAL : SPLIT_TEST;
+        random = random * 1664525u + 1013904223u;
+        float p = (float)((random >> 16) % 5 + (label[i] == 1 ? 2 : 0)) / 8; /* many ties */
+        probability[i * OF + 1] = p;
+        probability[i * OF] = (1 - p) * 0.6f;
+        probability[i * OF + 2] = (1 - p) * 0.4f;
+    }
+    struct predicted p = {probability, label, role, SPLIT_VAL, ROWS, OF, NULL};
+    static const double asked[][2] = {{0, 0}, {0.5, 0}, {0.7, 0}, {0, 0.5}, {0, 0.9}, {0, 1}};
+    for (size_t k = 0; k < sizeof asked / sizeof *asked; k++) {
+        struct decision d;
+        struct metrics m;
+        double are = 0, said = 0, both = 0;
+        OK(metrics_threshold(&d, &p, 1, asked[k][0], asked[k][1]));
+        for (int i = 0; i < ROWS; i++)
+            if (role[i] == SPLIT_VAL) {
+                bool yes = metrics_decide(probability + i * OF, OF, &d) == 1;
+                are += label[i] == 1;
+                said += yes;
+                both += yes && label[i] == 1;
+            }
+        assert_near(d.precision, both / said, 1e-12);
+        assert_near(d.recall, both / are, 1e-12);
+        struct predicted decided = p;
+        decided.decision = &d;
+        OK(metrics_measure(&m, &decided));
+        assert_near(m.of[1].precision, d.precision, 1e-12);
+        assert_near(m.of[1].recall, d.recall, 1e-12);
+        metrics_free(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +209,7 @@ int main(void)
         cmocka_unit_test(temperature_matches_scipy),
         cmocka_unit_test(few_right_rows_do_not_make_certain),
         cmocka_unit_test(nothing_to_measure),
+        cmocka_unit_test(thresholds_keep_their_word),
         cmocka_unit_test(certain_mistakes_stay_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

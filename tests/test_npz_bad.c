@@ -274,6 +274,25 @@ static void truncated_and_corrupted(void **state)
     }
 }
 
+/* Weights that are 1 or less are weights all the same. */
+static void weights_below_one(void **state)
+{
+    (void)state;
+    struct dataset *d;
+    for (int ones = 0; ones < 2; ones++) {
+        const struct part coo[] = {PART("row", "<i4", 1, 3, 1, int32_t, 0, 1, 2),
+                                   PART("col", "<i4", 1, 3, 1, int32_t, 1, 2, 0),
+                                   PART("data", "<f4", 1, 3, 1, float, 1, ones ? 1 : 0.25f, 1),
+                                   PART("shape", "<i8", 1, 2, 1, int64_t, 3, 3),
+                                   PART("format", "|S3", 1, 1, 1, char, 'c', 'o', 'o'),
+                                   END_PART};
+        write_parts(coo, NULL, false);
+        OK(npz_load(&d, path));
+        assert_true(ones ? !d->weight : d->weight && d->weight[1] == 0.25f && d->weight[0] == 1);
+        dataset_free(d);
+    }
+}
+
 /* Three edges do not make sixteen million nodes: whatever is computed of nodes would take more than
  * anybody expects of such a file. */
 static void few_bytes_many_nodes(void **state)
@@ -305,6 +324,7 @@ int main(void)
         cmocka_unit_test(bad_scipy),
         cmocka_unit_test(bad_files),
         cmocka_unit_test(bombs),
+        cmocka_unit_test(weights_below_one),
         cmocka_unit_test(few_bytes_many_nodes),
         cmocka_unit_test(truncated_and_corrupted),
     };

@@ -250,6 +250,29 @@ static void trust_finds_them_on_csbm(void **state)
     json_decref(gat);
 }
 
+/* The rule of the coefficients keeps the share ζ of all edges, and not the rest of it. */
+static void rules_keep_what_zeta_says(void **state)
+{
+    (void)state;
+    static const char *const zeta[] = {"0.8", "0.3"};
+    for (int i = 0; i < 2; i++) {
+        json_t *result;
+        struct study_run run = planting(PLANT_BETWEEN, 0.5, "consm");
+        run.config.rounds = 1;
+        run.config.warmup = 20;
+        run.config.gnn_steps = 5;
+        run.config.match_steps = 5;
+        OK(config_set(&run.config, "backbone", "gcn"));
+        OK(config_set(&run.config, "zeta", zeta[i]));
+        struct task_input in = {.run = &run, .prepared = &clean, .threads = 1};
+        OK(task_run(&result, &in));
+        double chosen = task_value(result, "zeta");
+        assert_near(chosen, i ? 0.3 : 0.8, 1e-6);
+        assert_near(figure(result, "coefficients", "rule_kept"), chosen, 2e-3);
+        json_decref(result);
+    }
+}
+
 static void identity_holds_what_is_planted(void **state)
 {
     (void)state;
@@ -325,6 +348,7 @@ int main(void)
         cmocka_unit_test(overlaps_by_hand),
         cmocka_unit_test(guard_by_hand),
         cmocka_unit_test(trust_finds_them_on_csbm),
+        cmocka_unit_test(rules_keep_what_zeta_says),
         cmocka_unit_test(identity_holds_what_is_planted),
         cmocka_unit_test(metattack_on_pubmed),
     };

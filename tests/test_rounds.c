@@ -140,7 +140,7 @@ static void rounds_begin_at_the_best(void **state)
         OK(NEW(w.best, count));
         OK(NEW(w.now, count));
         OK(session_train(w.s, &result));
-        assert_in_range(w.checked, 2, 3); /* the warm-up's end and later ones */
+        assert_in_range(w.checked, 2, 3);     /* the warm-up's end and later ones */
         copy_params(w.now, w.s, PLACE_VALUE); /* the run ends there, too */
         assert_true(apart(w.now, w.best, count) <= apart(w.now, w.end, count));
         mem_free(w.end);

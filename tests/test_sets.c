@@ -165,6 +165,61 @@ static void calibrating_labels_select_nothing(void **state)
     dataset_free(d);
 }
 
+/* Smoothing is chosen by the nodes that validate, not by those that calibrate: both choices are
+ * made here, on labels for which they differ. */
+static void smoothing_owes_nothing_to_calibration(void **state)
+{
+    (void)state;
+    struct dataset *d;
+    struct prepared prepared;
+    int differ = 0;
+    OK(generate_named(&d, "csbm:nodes=300,classes=3,degree=6,features=6,homophily=0.8"));
+    OK(prepare(&prepared, d));
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        struct roles roles;
+        struct consm_model m = {.classes = d->classes, .temperature = 1};
+        double of[2];
+        OK(roles_make(&roles, d, "random", seed, NULL));
+        OK(roles_set_aside(&roles, d->nodes, seed));
+        struct problem problem = prepare_problem(&prepared, roles.role);
+        size_t cells = (size_t)(d->nodes * d->classes);
+        float *logits = calloc(cells, sizeof *logits), *p = calloc(cells, sizeof *p);
+        uint8_t *selects = calloc((size_t)d->nodes, 1);
+        uint32_t random = (uint32_t)seed;
+        for (int64_t i = 0; i < d->nodes; i++) {
+            for (int32_t k = 0; k < d->classes; k++) {
+                random = random * 1664525u + 1013904223u;
+                /* Calibrating nodes are known well, the others are better known by neighbours. */
+                float noise = (float)(random >> 8) * 0x1p-24f * (roles.calibrates[i] ? 0.2f : 4);
+                logits[i * d->classes + k] = noise + (d->label[i] == k ? 1.5f : 0);
+            }
+            selects[i] = roles.role[i] == SPLIT_VAL;
+        }
+        m.config.coverage = 0.9;
+        m.result.seed = seed;
+        OK(model_fit_sets(&m, &problem, &roles, logits));
+        model_probabilities(p, &m, logits, d->nodes);
+        struct conformal_data data = {.nodes = d->nodes,
+                                      .classes = d->classes,
+                                      .probability = p,
+                                      .start = problem.graph->start,
+                                      .col = problem.graph->col,
+                                      .seed = seed,
+                                      .key = problem.key};
+        OK(conformal_choose(&of[0], &data, d->label, selects, 0.9));
+        OK(conformal_choose(&of[1], &data, d->label, roles.calibrates, 0.9));
+        assert_near(m.sets.smoothing, of[0], 0);
+        differ += of[0] != of[1];
+        free(logits);
+        free(p);
+        free(selects);
+        roles_free(&roles);
+    }
+    assert_true(differ > 0); /* or this test shows nothing */
+    prepare_free(&prepared);
+    dataset_free(d);
+}
+
 static void the_study_measures_them(void **state)
 {
     (void)state;
@@ -200,6 +255,7 @@ int main(void)
         cmocka_unit_test(saved_sets_are_the_same),
         cmocka_unit_test(too_few_labels_promise_nothing),
         cmocka_unit_test(calibrating_labels_select_nothing),
+        cmocka_unit_test(smoothing_owes_nothing_to_calibration),
         cmocka_unit_test(the_study_measures_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
