@@ -5,19 +5,22 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "report/report_inside.h"
+#include "report/table_inside.h"
+#include "stats/stats.h"
 #include "study/controls.h"
 #include "study/grid.h"
 #include "study/task.h"
 
 static char path[64];
 
-static struct study_options small_study(json_t **json, int64_t seeds)
+static struct study_options small_study(json_t **json, int64_t seeds, const char *graph)
 {
     struct study_options o;
     *json = json_pack("{s:[s], s:[s,s], s:i, s:s, s:i, s:{s:s, s:s, s:s, s:s, s:s}}", "datasets",
-                      "csbm:nodes=120,features=8,homophily=0.8", "models", "gcn", "consm", "seeds",
-                      (int)seeds, "split", "random", "per_class", 6, "set", "warmup", "6", "rounds",
-                      "2", "gnn_steps", "4", "match_steps", "2", "hidden", "8");
+                      graph, "models", "gcn", "consm", "seeds", (int)seeds, "split", "random",
+                      "per_class", 6, "set", "warmup", "6", "rounds", "2", "gnn_steps", "4",
+                      "match_steps", "2", "hidden", "8");
     OK(options_read(&o, *json));
     return o;
 }
@@ -94,11 +97,45 @@ static void assert_weights(const struct study_view *v, int64_t seeds)
     }
 }
 
+/* The p of the printed table are Holm's of the five paired tests. */
+static void assert_printed_p(const struct study_view *v)
+{
+    const struct study_options *o = v->options;
+    const struct model_def *model;
+    struct report *r;
+    struct study_run run;
+    struct study_cell consm, cell;
+    double raw[CONTROLS], p[CONTROLS];
+    int found = 0;
+    OK(model_find(&model, "consm"));
+    OK(options_run(&run, o, TASK_TRAIN, o->dataset[0], model));
+    OK(view_cell(&consm, v, &run, o->seeds, "test_acc"));
+    for (enum control c = 0; c < CONTROLS; c++) {
+        OK(controls_cell(&cell, v, o->dataset[0], c));
+        OK(view_compare(&raw[c], &consm, &cell));
+    }
+    OK(stats_holm(p, raw, CONTROLS));
+    assert_true(memcmp(p, raw, sizeof p) != 0);
+    OK(report_new(&r, "controls"));
+    OK(controls_render(r, v));
+    for (size_t i = 0; i < r->items; i++) {
+        const struct table *t = r->item[i].table;
+        if (!t || strcmp(t->name, "accuracy-controls-tests") != 0)
+            continue;
+        assert_int_equal(t->rows, CONTROLS);
+        for (int64_t row = 0; row < t->rows; row++)
+            assert_near(table_at(t, row, 6)->value, p[row], 1e-12);
+        found++;
+    }
+    assert_int_equal(found, 1);
+    report_free(r);
+}
+
 static void they_get_what_consm_chose(void **state)
 {
     (void)state;
     json_t *json;
-    struct study_options o = small_study(&json, 2);
+    struct study_options o = small_study(&json, 2, "csbm:nodes=120,features=8,homophily=0.8");
     struct study_view v = {.options = &o};
     struct study_cell cell;
     int consm = 0, same = 0, losses = 0;
@@ -138,6 +175,23 @@ static void they_get_what_consm_chose(void **state)
         assert_true(cell.mean > 0 && cell.mean <= 1);
     }
     assert_weights(&v, 2);
+    runs_close(v.runs);
+    options_free(&o);
+    json_decref(json);
+    unlink(path);
+}
+
+static void printed_p_are_holms(void **state)
+{
+    (void)state;
+    json_t *json;
+    struct study_options o =
+        small_study(&json, 6, "csbm:nodes=150,features=8,homophily=0.3,signal=0.4");
+    struct study_view v = {.options = &o};
+    OK(runs_open(&v.runs, path, RUNS_APPEND));
+    plan_and_run(&v);
+    plan_and_run(&v);
+    assert_printed_p(&v);
     runs_close(v.runs);
     options_free(&o);
     json_decref(json);
@@ -185,6 +239,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(they_get_what_consm_chose),
+        cmocka_unit_test(printed_p_are_holms),
         cmocka_unit_test(verdicts_are_paired_tests),
     };
     snprintf(path, sizeof path, "/tmp/consm-controls-%ld", (long)getpid());
