@@ -31,6 +31,7 @@ static const struct alike_case alike_cases[] = {
     {"gcn-coverage", "gcn", "coverage=0.8"},
     {"consm", "consm", "backbone=gcn"},
     {"consm-linear", "consm", "backbone=gcn map=linear"},
+    {"consm-ego", "consm", "backbone=gcn prune_by=ego"},
     {"consm-guesses", "consm", "backbone=gcn guesses=yes grow=8"},
     {"consm-paper", "consm", "profile=paper backbone=gcn"},
 };
