@@ -246,6 +246,11 @@ grep -q '^rank 1: consm train: ' "$work/out" || fault "a rank without data: $(ca
 # Rank 1 is killed: the job ends, and another number of ranks goes on from the checkpoint to the same bits.
 long=(train csbm:nodes=400 --model gcn --epochs "$epochs" --quiet)
 "$consm" "${long[@]}" -o "$work/whole" > /dev/null || fault "the long run"
+# Rank 1 is asked to stop: all ranks stop between two epochs, with a checkpoint.
+sed 's/kill -9/kill -TERM/' "$work/kill.sh" > "$work/term.sh"
+"${mpi[@]}" -n 3 bash "$work/term.sh" "$work/stopped" "$consm" "${long[@]}" -o "$work/stopped" --checkpoint-every $((epochs / 8)) > "$work/out" 2>&1 &&
+    fault "rank 1 was asked to stop, and the job went on to its end"
+grep -q 'stopped at epoch' "$work/out" || fault "rank 1 was asked to stop: $(cat "$work/out")"
 "${mpi[@]}" -n 4 bash "$work/kill.sh" "$work/broken" "$consm" "${long[@]}" -o "$work/broken" --checkpoint-every $((epochs / 8)) > "$work/out" 2>&1 &&
     fault "a killed rank was not missed"
 grep -q '^consm: mpirun ends the job: a rank was lost' "$work/out" || fault "a killed rank: $(cat "$work/out")"

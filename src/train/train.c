@@ -75,7 +75,7 @@ consm_status session_report(struct session *s, const struct progress *progress)
     else if (progress->epochs > 0)
         told.fraction = (double)progress->epoch / (double)progress->epochs;
     bool stop = o->progress && o->progress(o->progress_ctx, &told);
-    stop = ranks_first(stop) != 0;
+    stop = ranks_total(stop) != 0; /* whichever rank was told to stop */
     s->ahead.stop = s->ahead.stop || stop;
     if (session_ahead(s)) /* what the session holds is of a later epoch */
         return CONSM_OK;
