@@ -198,6 +198,49 @@ static void gam_keeps_the_best_epochs_weights(void **state)
     scene_close(&scene);
 }
 
+/* ---- ties ---------------------------------------------------------------- */
+
+/* Equal epochs are told apart by the loss of validation nodes alone, written out here. */
+static void ties_go_by_validations_loss(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct backend *backend;
+    struct session *s;
+    const struct model_def *model;
+    double loss, found;
+    scene_small(&scene);
+    OK(model_find(&model, "gcn"));
+    struct train_options options = options_for(model, 10);
+    options.config.ties = TIES_LOSS;
+    OK(backend_open(&backend, NULL, 1));
+    OK(session_new(&s, &scene.problem, &options, backend));
+    const struct problem *p = &scene.problem;
+    for (int step = 0; step < 5; step++) {
+        const float *logits;
+        double sum[4] = {0}, count[4] = {0};
+        OK(session_step(s, &loss));
+        s->learner.best = -1; /* so that this one is the best */
+        OK(session_validate(&found, s));
+        OK(session_logits(&logits, s));
+        for (int64_t i = 0; i < p->nodes; i++) {
+            const float *x = logits + i * p->classes;
+            double total = 0;
+            for (int32_t k = 0; k < p->classes; k++)
+                total += exp((double)x[k]);
+            if (p->label[i] >= 0) {
+                sum[p->role[i]] += log(total) - (double)x[p->label[i]];
+                count[p->role[i]]++;
+            }
+        }
+        assert_near(s->learner.best_loss, sum[SPLIT_VAL] / count[SPLIT_VAL], 1e-6);
+        assert_true(fabs(sum[SPLIT_TRAIN] / count[SPLIT_TRAIN] - s->learner.best_loss) > 1e-4);
+    }
+    session_free(s);
+    backend_close(backend);
+    scene_close(&scene);
+}
+
 /* ---- pairs --------------------------------------------------------------- */
 
 /* Positive pairs are of one class and of two nodes, negative ones of two classes, in every way of
@@ -244,6 +287,7 @@ int main(void)
         cmocka_unit_test(guesses_are_made_anew),
         cmocka_unit_test(rounds_begin_at_the_best),
         cmocka_unit_test(gam_keeps_the_best_epochs_weights),
+        cmocka_unit_test(ties_go_by_validations_loss),
         cmocka_unit_test(pairs_are_what_they_are_called),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
