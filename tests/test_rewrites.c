@@ -69,7 +69,19 @@ struct ran {
     double loss;
     float *grad;
     int64_t size;
+    int fused, attends; /* operations that only a rewrite records, and those of attention */
 };
+
+static int count_fused(const struct program *p, bool attention)
+{
+    int found = 0;
+    for (node x = 0; x < p->count; x++)
+        found += p->node[x].live &&
+                 (p->node[x].op == OP_ATTEND ||
+                  (!attention && (p->node[x].op == OP_SPMM_FUSED || p->node[x].op == OP_SPMM_ADD ||
+                                  p->node[x].op == OP_BIAS_RELU_DROPOUT)));
+    return found;
+}
 
 typedef node (*record_fn)(struct program *p, const struct scene *s, const void *how);
 
@@ -96,6 +108,8 @@ static void run_recorded(struct ran *out, const struct scene *s, record_fn recor
     OK(params_init(params, 7));
     OK(program_run(p, &step));
     *out = (struct ran){.loss = (double)value_of(p, value)[0], .size = params->size};
+    out->fused = count_fused(p, false);
+    out->attends = count_fused(p, true);
     out->grad = mem_alloc((size_t)params->size, sizeof *out->grad);
     memcpy(out->grad, param_grads(params), (size_t)params->size * sizeof *out->grad);
     program_free(p);
@@ -109,6 +123,11 @@ static void compare(const struct scene *s, record_fn record, const void *how, co
     run_recorded(&plain, s, record, how, true);
     run_recorded(&rewritten, s, record, how, false);
     assert_int_equal(plain.size, rewritten.size);
+    assert_int_equal(plain.fused, 0);
+    if (rewritten.fused == 0) /* every program here has something to fuse, or shows nothing */
+        fail_msg("%s: nothing was fused", what);
+    if ((strncmp(what, "gat", 3) == 0 || strncmp(what, "fagcn", 5) == 0) && rewritten.attends == 0)
+        fail_msg("%s: attention was not fused", what);
     if (!(fabs(plain.loss - rewritten.loss) <= 2e-5 * fmax(1, fabs(plain.loss))))
         fail_msg("%s: loss %.9g as recorded, %.9g rewritten", what, plain.loss, rewritten.loss);
     double largest = 1e-3;
