@@ -1,14 +1,11 @@
-/* A trained model as an object: made from a session, asked about itself, run on a problem. */
+/* A trained model as an object: made from a session, run on a problem. */
 #include "app/checkpoint.h"
 #include "app/limits.h"
 #include "app/objects.h"
 #include "backends/open.h"
-#include "base/given.h"
-#include "base/sized.h"
 #include "data/table/recipe.h"
 #include "train/session.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,56 +28,6 @@ void consm_model_free(struct consm_model *model)
     mem_free(model->split);
     mem_free(model->version);
     mem_free(model);
-}
-
-consm_status consm_model_info(struct consm_model_info *out, const struct consm_model *model)
-{
-    consm_status st = GIVEN(out, model);
-    if (st < 0)
-        return st;
-    struct consm_model_info info = {
-        .model = model->def->name,
-        .dataset = model->dataset,
-        .split = model->split,
-        .version = model->version,
-        .data_sha256 = model->data_sha256,
-        .seed = model->result.seed,
-        .classes = model->classes,
-        .features = model->features,
-        .structural = model->structural,
-        .parameters = model->result.params,
-        .epochs = model->result.epochs,
-        .best_epoch = model->result.best_epoch,
-        .trained = model->count[SPLIT_TRAIN],
-        .validated = model->count[SPLIT_VAL],
-        .tested = model->count[SPLIT_TEST],
-        .held_out = model->held_out,
-        .temperature = model->temperature,
-        .ece_before = model->ece_before,
-        .seconds = model->result.seconds,
-        .train_ms = model->result.train_ms,
-        .eval_ms = model->result.eval_ms,
-        .coverage = model->sets.coverage,
-        .calibrated = model->sets.calibrated,
-        .promised = model->sets.coverage > 0 && isfinite(model->sets.threshold),
-        .smoothing = model->sets.smoothing,
-        .covered = model->covered,
-        .set_size = model->set_size,
-        .ensemble = model->ensemble.runs,
-        .members = model->members ? model->members : 1,
-        .rule = model->ensemble.runs ? ensemble_rule_name[model->ensemble.rule] : "",
-        .metric = config_names_metric[model->config.metric],
-        .val_score = model->result.val_score,
-        .positive = model->positive - 1,
-        .threshold_class = model->decision.made ? model->decision.positive : -1,
-        .threshold = model->decision.threshold,
-        .threshold_precision = model->decision.precision,
-        .threshold_recall = model->decision.recall,
-        .threshold_reached = model->decision.reached,
-        .doubt = model->doubt,
-        .class_kind = model->class_kind,
-    };
-    return sized_give(out, &info, sizeof info, SIZED_UP_TO(struct consm_model_info, eval_ms));
 }
 
 const char *consm_model_class(const struct consm_model *model, int32_t class_index, char buffer[24])
@@ -138,16 +85,6 @@ int64_t consm_metrics_top(const struct consm_top **tops, const struct consm_metr
     bool there = m->curve && class_index >= 0 && class_index < metrics->classes;
     *tops = there ? m->curve[class_index].top : NULL;
     return there ? m->curve[class_index].tops : 0;
-}
-
-void consm_model_build(struct consm_model *model, consm_build_fn build, void *ctx)
-{
-    if (!model)
-        return;
-    model->custom = (struct custom){build, ctx};
-    for (int64_t i = 0; i < model->members; i++)
-        if (model->member[i]->def == &model->member[i]->own)
-            model->member[i]->custom = model->custom;
 }
 
 /* ---- from a session ------------------------------------------------------ */

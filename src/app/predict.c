@@ -151,35 +151,6 @@ done:
     return st;
 }
 
-struct lines {
-    consm_line_fn line;
-    void *ctx;
-};
-
-static consm_status dump_program(void *ctx, const struct consm_model *part, struct session *s)
-{
-    const struct lines *lines = ctx;
-    (void)part;
-    program_dump(s->learner.eval, lines->line, lines->ctx);
-    return CONSM_OK;
-}
-
-static consm_status dump_programs(void *ctx, const struct consm_model *model,
-                                  const struct problem *problem, struct backend *backend)
-{
-    return model_each_session(model, problem, backend, dump_program, ctx);
-}
-
-consm_status consm_model_dump(const struct consm_model *model, const struct consm_dataset *dataset,
-                              consm_line_fn line, void *ctx)
-{
-    consm_status st = GIVEN(model, dataset);
-    struct lines lines = {line, ctx};
-    if (st == CONSM_OK && !line)
-        st = status_fail(CONSM_EINVAL, "consm_model_dump: line is NULL");
-    return st < 0 ? st : model_on_dataset(model, dataset, 1, dump_programs, &lines);
-}
-
 /* The equations on a graph of one lone node ask for the same parameters as on any other. */
 consm_status model_check(const struct consm_model *model, const char *path)
 {

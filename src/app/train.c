@@ -2,7 +2,6 @@
 #include "app/checkpoint.h"
 #include "app/defaults.h"
 #include "app/objects.h"
-#include "base/given.h"
 #include "base/nearest.h"
 #include "io/file.h"
 
@@ -182,21 +181,4 @@ void run_free(struct trained_run *r)
     consm_prediction_free(r->prediction);
     roles_free(&r->roles);
     *r = (struct trained_run){0};
-}
-
-consm_status consm_train(struct consm_model **out, const struct consm_dataset *dataset,
-                         const struct consm_options *options)
-{
-    consm_status st = CONSM_OK;
-    struct trained_run run;
-    if (out)
-        *out = NULL;
-    TRY(GIVEN(out, dataset, options));
-    TRY(run_by_options(&run, true, dataset, options));
-    struct consm_model *model = run.model;
-    run.model = NULL;
-    run_free(&run);
-    *out = model;
-done:
-    return st;
 }

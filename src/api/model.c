@@ -1,0 +1,113 @@
+/* A model to those who use the library: trained, asked about itself, given its equations, shown. */
+#include "app/objects.h"
+#include "base/given.h"
+#include "base/sized.h"
+#include "train/session.h"
+
+#include <math.h>
+
+consm_status consm_train(struct consm_model **out, const struct consm_dataset *dataset,
+                         const struct consm_options *options)
+{
+    consm_status st = CONSM_OK;
+    struct trained_run run;
+    if (out)
+        *out = NULL;
+    TRY(GIVEN(out, dataset, options));
+    TRY(run_by_options(&run, true, dataset, options));
+    struct consm_model *model = run.model;
+    run.model = NULL;
+    run_free(&run);
+    *out = model;
+done:
+    return st;
+}
+
+consm_status consm_model_info(struct consm_model_info *out, const struct consm_model *model)
+{
+    consm_status st = GIVEN(out, model);
+    if (st < 0)
+        return st;
+    struct consm_model_info info = {
+        .model = model->def->name,
+        .dataset = model->dataset,
+        .split = model->split,
+        .version = model->version,
+        .data_sha256 = model->data_sha256,
+        .seed = model->result.seed,
+        .classes = model->classes,
+        .features = model->features,
+        .structural = model->structural,
+        .parameters = model->result.params,
+        .epochs = model->result.epochs,
+        .best_epoch = model->result.best_epoch,
+        .trained = model->count[SPLIT_TRAIN],
+        .validated = model->count[SPLIT_VAL],
+        .tested = model->count[SPLIT_TEST],
+        .held_out = model->held_out,
+        .temperature = model->temperature,
+        .ece_before = model->ece_before,
+        .seconds = model->result.seconds,
+        .train_ms = model->result.train_ms,
+        .eval_ms = model->result.eval_ms,
+        .coverage = model->sets.coverage,
+        .calibrated = model->sets.calibrated,
+        .promised = model->sets.coverage > 0 && isfinite(model->sets.threshold),
+        .smoothing = model->sets.smoothing,
+        .covered = model->covered,
+        .set_size = model->set_size,
+        .ensemble = model->ensemble.runs,
+        .members = model->members ? model->members : 1,
+        .rule = model->ensemble.runs ? ensemble_rule_name[model->ensemble.rule] : "",
+        .metric = config_names_metric[model->config.metric],
+        .val_score = model->result.val_score,
+        .positive = model->positive - 1,
+        .threshold_class = model->decision.made ? model->decision.positive : -1,
+        .threshold = model->decision.threshold,
+        .threshold_precision = model->decision.precision,
+        .threshold_recall = model->decision.recall,
+        .threshold_reached = model->decision.reached,
+        .doubt = model->doubt,
+        .class_kind = model->class_kind,
+    };
+    return sized_give(out, &info, sizeof info, SIZED_UP_TO(struct consm_model_info, eval_ms));
+}
+
+void consm_model_build(struct consm_model *model, consm_build_fn build, void *ctx)
+{
+    if (!model)
+        return;
+    model->custom = (struct custom){build, ctx};
+    for (int64_t i = 0; i < model->members; i++)
+        if (model->member[i]->def == &model->member[i]->own)
+            model->member[i]->custom = model->custom;
+}
+
+struct lines {
+    consm_line_fn line;
+    void *ctx;
+};
+
+static consm_status dump_program(void *ctx, const struct consm_model *part, struct session *s)
+{
+    const struct lines *lines = ctx;
+    (void)part;
+    program_dump(s->learner.eval, lines->line, lines->ctx);
+    return CONSM_OK;
+}
+
+static consm_status dump_programs(void *ctx, const struct consm_model *model,
+                                  const struct problem *problem, struct backend *backend)
+{
+    return model_each_session(model, problem, backend, dump_program, ctx);
+}
+
+consm_status consm_model_dump(const struct consm_model *model, const struct consm_dataset *dataset,
+                              consm_line_fn line, void *ctx)
+{
+    consm_status st = GIVEN(model, dataset);
+    struct lines lines = {line, ctx};
+    if (st == CONSM_OK && !line)
+        st = status_fail(CONSM_EINVAL, "consm_model_dump: line is NULL");
+    return st < 0 ? st : model_on_dataset(model, dataset, 1, dump_programs, &lines);
+}
