@@ -4,6 +4,7 @@
 #include "check.h"
 
 #include "app/objects.h"
+#include "backends/open.h"
 #include "base/rng.h"
 #include <math.h>
 #include <unistd.h>

@@ -279,7 +279,7 @@ static void one_point_goes_to_the_nearest(void **state)
     static const enum consm_ot_method method[] = {CONSM_OT_EXACT, CONSM_OT_SINKHORN};
     struct consm_ot_options options = {.size = sizeof options};
     float x[N * F], r[C * F];
-    int64_t start[N + 1];
+    int64_t first[N + 1];
     int32_t reference[N], nearest[N];
     uint32_t random = 5;
     for (int i = 0; i < C * F; i++)
@@ -287,13 +287,13 @@ static void one_point_goes_to_the_nearest(void **state)
     for (int i = 0; i < N * F; i++)
         x[i] = (float)((random = random * 1664525u + 1013904223u) >> 8) * 0x1p-24f;
     for (int i = 0; i <= N; i++)
-        start[i] = i;
-    struct ot_sets sets = {.count = N, .start = start};
+        first[i] = i;
+    struct ot_sets sets = {.count = N, .start = first};
     OK(consm_ot_defaults(&options));
-    int32_t point[N];
+    int32_t only[N];
     for (int i = 0; i < N; i++)
-        point[i] = i;
-    sets.point = point;
+        only[i] = i;
+    sets.point = only;
     options.method = CONSM_OT_NEAREST;
     OK(ot_assign(nearest, NULL, x, r, N, C, F, &sets, &options, NULL));
     for (int m = 0; m < 2; m++)

@@ -4,6 +4,7 @@
 #include "training.h"
 
 #include "match/matcher_inside.h"
+#include "train/coefficients.h"
 #include "train/consm/consm.h"
 
 #include <math.h>
