@@ -10,13 +10,16 @@
 #include <math.h>
 #include <stdio.h>
 
-static const struct flag flags[] = {{"output", "FILE", "where the CSV goes (standard output)", 'o'},
-                                    {"threads", "N", "threads (one per processor)", 0},
-                                    {"device", "NAME", "cpu, cuda, cuda:N or auto (cpu)", 0},
-                                    SAFE_CSV_FLAG,
-                                    {"json", NULL, "print the quality as JSON (with -o)", 0},
-                                    DATA_FLAGS,
-                                    {0}};
+static const struct flag flags[] = {
+    {"output", "FILE", "where the CSV goes (standard output)", 'o'},
+    {"threads", "N", "threads (one per processor)", 0},
+    {"device", "NAME", "cpu, cuda, cuda:N or auto (cpu)", 0},
+    {"suggest", "K", "write the K most trusted pairs that are no edges instead", 0},
+    {"witnesses", NULL, "add a column per witness (ConSM only)", 0},
+    SAFE_CSV_FLAG,
+    {"json", NULL, "print the quality as JSON (with -o)", 0},
+    DATA_FLAGS,
+    {0}};
 
 static json_t *number_or_null(double x)
 {
@@ -30,18 +33,18 @@ static void print_quality(FILE *out, const struct consm_edge_scores *scores,
     for (int64_t e = 0; e < scores->edges; e++)
         kept += scores->kept[e];
     if (json) {
-        json_t *o = json_pack("{s:I, s:I, s:f, s:I, s:o, s:o, s:o, s:o}", "edges",
-                              (json_int_t)scores->edges, "kept", (json_int_t)kept, "zeta",
-                              scores->zeta, "judged", (json_int_t)q->edges, "homophily",
-                              number_or_null(q->homophily), "f1", number_or_null(q->f1), "auc",
-                              number_or_null(q->auc), "ece", number_or_null(q->ece));
+        json_t *o = json_pack(
+            "{s:I, s:I, s:f, s:f, s:I, s:o, s:o, s:o, s:o}", "edges", (json_int_t)scores->edges,
+            "kept", (json_int_t)kept, "zeta", scores->zeta, "threshold", scores->threshold,
+            "judged", (json_int_t)q->edges, "homophily", number_or_null(q->homophily), "f1",
+            number_or_null(q->f1), "auc", number_or_null(q->auc), "ece", number_or_null(q->ece));
         json_dumpf(o, out, JSON_REAL_PRECISION(6));
         fputc('\n', out);
         json_decref(o);
         return;
     }
-    fprintf(out, "%lld edges, %lld kept (ratio %.3f)\n", (long long)scores->edges, (long long)kept,
-            scores->zeta);
+    fprintf(out, "%lld edges, %lld kept (score %.3f or more)\n", (long long)scores->edges,
+            (long long)kept, scores->threshold);
     if (isfinite(q->f1))
         fprintf(out,
                 "against the labels of %lld edges: F1 %.3f at the homophily's k (chance %.3f), "
@@ -56,16 +59,26 @@ static int run(struct args *args)
     struct consm_edge_scores *scores = NULL;
     struct edges_quality quality;
     bool to_file = args_has(args, "output");
-    int code = model_args_open(&m, args, "trust.csv");
+    int64_t most = 0;
+    int code = args_int(args, "suggest", 1, INT32_MAX, &most);
+    code = code ? code : model_args_open(&m, args, "trust.csv");
     if (code)
         return code;
+    if (most > 0) {
+        TRY(consm_suggest_edges(&scores, m.model, m.data, most, m.device, m.threads));
+        TRY(edges_write(m.output, scores, m.data, args_has(args, "safe-csv"),
+                        args_has(args, "witnesses")));
+        goto done;
+    }
     TRY(consm_score_edges_on(&scores, m.model, m.data, m.device, m.threads));
     if (m.data->data->rows) { /* nobody has all scores */
-        TRY(edges_write(m.output, scores, m.data, args_has(args, "safe-csv")));
+        TRY(edges_write(m.output, scores, m.data, args_has(args, "safe-csv"),
+                        args_has(args, "witnesses")));
         goto done;
     }
     TRY(edges_judge(&quality, scores, m.data));
-    TRY(edges_write(m.output, scores, m.data, args_has(args, "safe-csv")));
+    TRY(edges_write(m.output, scores, m.data, args_has(args, "safe-csv"),
+                    args_has(args, "witnesses")));
     print_quality(to_file ? stdout : stderr, scores, &quality, to_file && args_has(args, "json"));
 done:
     consm_edge_scores_free(scores);
@@ -77,13 +90,20 @@ const struct command cmd_edges = {
     .name = "edges",
     .summary = "say which edges of a graph to trust",
     .usage = "MODEL GRAPH [-o FILE]",
-    .text = "Writes source,target,score,kept for every undirected edge of GRAPH. The score is the\n"
-            "chance that both ends belong to one class; kept marks the share of edges the model\n"
-            "trusts. Where labels are known, the scores' quality follows: F1 when as many edges\n"
-            "are kept as join one class, AUC, and the calibration error. Of a graph in parts (a\n"
-            "folder of `consm partition`) scores are written, and not judged.\n\n"
-            "  consm train ./mygraph --model consm -o out/\n"
-            "  consm edges out/model.safetensors ./mygraph -o trust.csv\n",
+    .text =
+        "Writes source,target,score,kept,low,high for every undirected edge of GRAPH. The score\n"
+        "is the chance that both ends belong to one class; low and high are the bounds of its\n"
+        "90 % interval (ConSM only). An edge is kept if its score is 0.5 or more; where few\n"
+        "edges join one class, a lower threshold keeps as many as there are. --witnesses adds\n"
+        "what the score is made of. Where labels are known, the scores' quality follows: F1 when "
+        "as many edges\n"
+        "are kept as join one class, AUC, and the calibration error. Of a graph in parts (a\n"
+        "folder of `consm partition`) scores are written, and not judged.\n\n"
+        "--suggest K writes pairs that are no edges but look like them: near each other in the\n"
+        "model's embedding or in their features, and trusted most.\n\n"
+        "  consm train ./mygraph --model consm -o out/\n"
+        "  consm edges out/model.safetensors ./mygraph -o trust.csv\n"
+        "  consm edges out/model.safetensors ./mygraph --suggest 100\n",
     .flags = flags,
     .run = run,
 };

@@ -9,6 +9,7 @@ extern const struct command cmd_predict;
 extern const struct command cmd_evaluate;
 extern const struct command cmd_explain;
 extern const struct command cmd_edges;
+extern const struct command cmd_clean;
 extern const struct command cmd_models;
 extern const struct command cmd_fetch;
 extern const struct command cmd_generate;

@@ -7,12 +7,14 @@
 #include "report/text.h"
 #include "stats/stats.h"
 #include <math.h>
+#include <string.h>
 
 enum { BLOCK = 65536 }; /* edges of a graph in parts that rank 0 has at a time */
 
 struct scored {
     int32_t from, to, kept;
-    float score;
+    float score, low, high;
+    float witness[WITNESSES]; /* 0 where the model has none */
 };
 
 /* Edges first …, so many at most; *out is the caller's to free, also what was there. */
@@ -25,9 +27,18 @@ static consm_status copy_block(struct scored **out, int64_t *count,
     *out = NULL;
     *count = left < BLOCK ? left : BLOCK;
     TRY(NEW(*out, *count + 1));
-    for (int64_t k = first; k < first + *count; k++)
-        (*out)[k - first] =
-            (struct scored){scores->from[k], scores->to[k], scores->kept[k], scores->score[k]};
+    for (int64_t k = first; k < first + *count; k++) {
+        struct scored *to = &(*out)[k - first];
+        *to = (struct scored){scores->from[k],
+                              scores->to[k],
+                              scores->kept[k],
+                              scores->score[k],
+                              scores->low[k],
+                              scores->high[k],
+                              {0}};
+        if (scores->witness)
+            memcpy(to->witness, scores->witness + k * WITNESSES, sizeof to->witness);
+    }
 done:
     return st;
 }
@@ -54,8 +65,16 @@ done:
     return st;
 }
 
+/* A cell; empty where there is no number. */
+static void add_number(struct text *t, float x)
+{
+    text_add(t, ",");
+    if (isfinite(x))
+        text_printf(t, "%.6f", (double)x);
+}
+
 static consm_status write_block(struct file_writer *w, struct text *t, const struct scored *edge,
-                                int64_t count, const struct consm_dataset *data)
+                                int64_t count, const struct consm_dataset *data, int witnesses)
 {
     consm_status st = CONSM_OK;
     char id[24];
@@ -63,7 +82,12 @@ static consm_status write_block(struct file_writer *w, struct text *t, const str
         text_csv(t, consm_node_id(data, edge[e].from, id));
         text_add(t, ",");
         text_csv(t, consm_node_id(data, edge[e].to, id));
-        text_printf(t, ",%.6f,%d\n", (double)edge[e].score, edge[e].kept);
+        text_printf(t, ",%.6f,%d", (double)edge[e].score, edge[e].kept);
+        add_number(t, edge[e].low);
+        add_number(t, edge[e].high);
+        for (int k = 0; k < witnesses; k++)
+            text_printf(t, ",%.6g", (double)edge[e].witness[k]);
+        text_add(t, "\n");
         TRY(text_status(t));
         if (t->length < 1 << 16)
             continue;
@@ -77,16 +101,20 @@ done:
 /* Every rank has the edges of its own nodes where the graph is in parts, and all edges where it is
  * not: then each brings them to itself. */
 consm_status edges_write(const char *path, const struct consm_edge_scores *scores,
-                         const struct consm_dataset *data, bool safe)
+                         const struct consm_dataset *data, bool safe, bool witnesses)
 {
     consm_status st = CONSM_OK;
+    int columns = witnesses ? scores->witnesses : 0;
     struct file_writer *w = NULL;
     struct text t = {.safe_csv = safe};
     struct scored *block = NULL;
     int64_t count;
     int ranks = data->data->rows ? ranks_size() : 1;
     TRY(file_create(&w, path));
-    text_add(&t, "source,target,score,kept\n");
+    text_add(&t, "source,target,score,kept,low,high");
+    for (int k = 0; k < columns; k++)
+        text_printf(&t, ",%s", scores->witness_name[k]);
+    text_add(&t, "\n");
     for (int rank = 0; rank < ranks; rank++) {
         int64_t edges = scores->edges;
         if (ranks > 1)
@@ -94,7 +122,7 @@ consm_status edges_write(const char *path, const struct consm_edge_scores *score
         for (int64_t first = 0; first < edges; first += BLOCK) {
             TRY(ranks > 1 ? bring_block(&block, &count, scores, rank, first)
                           : copy_block(&block, &count, scores, first));
-            TRY(write_block(w, &t, block, count, data));
+            TRY(write_block(w, &t, block, count, data, columns));
         }
     }
     TRY(file_write(w, t.data, t.length));

@@ -7,7 +7,7 @@
 /* source,target,score,kept with the dataset's own ids; "-" is standard output. safe: ids that a
  * spreadsheet would compute get a ' in front. */
 consm_status edges_write(const char *path, const struct consm_edge_scores *scores,
-                         const struct consm_dataset *data, bool safe);
+                         const struct consm_dataset *data, bool safe, bool witnesses);
 
 /* Against the labels of edges whose two ends have one. */
 struct edges_quality {

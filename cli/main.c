@@ -19,6 +19,7 @@ static const struct command *const commands[] = {
     &cmd_evaluate, //
     &cmd_explain,  //
     &cmd_edges,    //
+    &cmd_clean,    //
     &cmd_study,    //
     &cmd_bench,    //
     &cmd_report,   //

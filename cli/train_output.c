@@ -206,7 +206,7 @@ consm_status train_output_write(const struct train_output *out, const struct tra
                           &(struct predictions_style){false, out->probabilities, out->safe_csv}));
     TRY(write_metrics(path[2], run->model));
     TRY(consm_score_edges_on(&scores, run->model, data, out->device, out->threads));
-    TRY(edges_write(path[4], scores, data, out->safe_csv));
+    TRY(edges_write(path[4], scores, data, out->safe_csv, false));
     if (data->data->rows) {
         fprintf(stderr, "consm train: the graph is in parts: no report.html\n");
     } else {

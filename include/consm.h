@@ -547,8 +547,19 @@ struct consm_edge_scores {
     int64_t edges;
     int32_t *from, *to; /* (edges) node numbers, from < to */
     float *score;       /* (edges) the chance that both ends share a class, in [0, 1] */
-    uint8_t *kept; /* (edges) 1: trusted; ConSM keeps the zeta·edges best, others those >= 0.5 */
-    double zeta;   /* the share of edges kept */
+    uint8_t *kept;      /* (edges) 1 where the score is at least the threshold */
+    double zeta; /* the share of edges that ConSM took to be inside classes; of other models the
+                  * share with a score of 0.5 or more */
+    float *low, *high; /* (edges) the bounds of a 90 % interval of the score; NaN where a model has
+                        * none (all but ConSM) */
+    double
+        threshold; /* 0.5, or less where fewer than zeta·edges reach that: then as many are kept */
+    int32_t
+        witnesses; /* what the score was made of: so many numbers per edge; 0: the model has none */
+    const char *const *witness_name; /* (witnesses) */
+    float *witness;                  /* (edges, witnesses) */
+    double
+        *witness_weight; /* (1 + witnesses) a bias and a weight each: score = sigmoid of the sum */
 };
 
 /* Scores the edges of a dataset, which may be another graph than the one of training. ConSM weighs
@@ -564,6 +575,42 @@ CONSM_API consm_status consm_score_edges_on(struct consm_edge_scores **out,
                                             const struct consm_dataset *dataset, const char *device,
                                             int threads);
 CONSM_API void consm_edge_scores_free(struct consm_edge_scores *scores);
+
+/* The `most` pairs of largest trust that are no edges, fewer where there are fewer candidates:
+ * those that are near each other in the model's embedding or in their features. The score is what a
+ * pair would have as an edge, whatever that is worth for pairs that are none; kept is 1 for all. Of
+ * an ensemble the member with most votes is asked. Not for a graph in parts. */
+CONSM_API consm_status consm_suggest_edges(struct consm_edge_scores **out,
+                                           const struct consm_model *model,
+                                           const struct consm_dataset *dataset, int64_t most,
+                                           const char *device, int threads);
+
+/* ---- a clean graph ------------------------------------------------------- */
+
+/* Which edges are too little trusted to stay. */
+struct consm_clean_options {
+    size_t size;      /* set by you */
+    double share;     /* drop this share of the edges, those of least trust; negative: go by … */
+    double threshold; /* … drop what scores less; negative: drop what scores->kept does not keep */
+};
+
+/* dropped (scores->edges) becomes 1 for edges to drop. options NULL: those that are not kept. */
+CONSM_API consm_status consm_clean_choose(uint8_t *dropped, const struct consm_edge_scores *scores,
+                                          const struct consm_clean_options *options);
+
+/* The dataset without the dropped edges and with the pairs of `added`, which may be NULL. Nodes,
+ * features, labels and splits are shared with the dataset, which may be freed before it. Where
+ * edges have weights, an added pair gets their mean. Not for a graph in parts. */
+CONSM_API consm_status consm_dataset_clean(struct consm_dataset **out,
+                                           struct consm_dataset *dataset,
+                                           const struct consm_edge_scores *scores,
+                                           const uint8_t *dropped,
+                                           const struct consm_edge_scores *added);
+
+/* Writes a dataset to a path: a folder of CSV files, NAME.npz or NAME.safetensors, by its suffix or
+ * by the name of a format ("plain", "npz", "safetensors"; NULL: by suffix). */
+CONSM_API consm_status consm_dataset_save(const struct consm_dataset *dataset, const char *path,
+                                          const char *format);
 
 /* ---- explanations -------------------------------------------------------- */
 

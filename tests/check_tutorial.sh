@@ -17,7 +17,7 @@ cp -r examples/friends "$work/walk/examples"
 cd "$work/walk" || exit 1
 
 masked() {
-    sed -E 's/[0-9]+(\.[0-9]+)?/N/g; s/ +/ /g; s/^[A-Z][a-z]+,[A-Z][a-z]+,N,N$/an edge/'
+    sed -E 's/[0-9]+(\.[0-9]+)?/N/g; s/ +/ /g; s/^[A-Z][a-z]+,[A-Z][a-z]+,N,N,N,N$/an edge/'
 }
 
 blocks=0 inside=no

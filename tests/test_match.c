@@ -5,7 +5,6 @@
 #include "base/rng.h"
 #include "match/matcher_inside.h"
 #include "match/prune.h"
-#include "match/trust.h"
 #include "models/model.h"
 #include "reference.h"
 #include "train/consm/consm.h"
@@ -475,61 +474,6 @@ static void odd_inputs_behave(void **state)
     world_free(&w);
 }
 
-/* A witness that tells the truth gets the weight, and the score is calibrated. */
-static void trust_is_calibrated(void **state)
-{
-    (void)state;
-    struct world w;
-    struct rng r;
-    struct trust t;
-    world_make(&w, 400, 2, 4000, 8);
-    rng_init(&r, 4, 4);
-    int64_t count = w.edges->count;
-    float *x = mem_alloc((size_t)count * WITNESSES, sizeof *x);
-    float *score = mem_alloc((size_t)count, sizeof *score);
-    uint8_t *role = mem_alloc((size_t)w.n, 1);
-    struct trust_sample *sample;
-    for (int64_t i = 0; i < w.n; i++) {
-        w.label[i] = (int32_t)rng_below(&r, 2);
-        role[i] = i % 2 ? SPLIT_VAL : SPLIT_TEST;
-    }
-    for (int64_t e = 0; e < count; e++) {
-        bool same = w.label[w.edges->left[e]] == w.label[w.edges->right[e]];
-        for (int k = 0; k < WITNESSES; k++)
-            x[e * WITNESSES + k] = (float)rng_uniform(&r); /* says nothing */
-        x[e * WITNESSES + WITNESS_MATCH] =
-            (float)(same ? 0.7 : 0.3) + (float)(0.3 * rng_normal(&r));
-        x[e * WITNESSES + WITNESS_DEGREE] = 0; /* always the same */
-    }
-    OK(trust_sample_new(&sample, w.edges, w.label, role));
-    trust_fit(&t, sample, x, false);
-    trust_apply(score, &t, x, count);
-    trust_sample_free(sample);
-    assert_true(t.by[WITNESS_MATCH] > 2);
-    for (int k = WITNESS_MATCH + 1; k < WITNESSES; k++)
-        assert_true(fabs(t.by[k]) < 1);
-    double mean[5] = {0}, same[5] = {0}, size[5] = {0};
-    for (int64_t e = 0; e < count; e++) {
-        int bin = score[e] >= 0.999f ? 4 : (int)(score[e] * 5);
-        mean[bin] += (double)score[e];
-        same[bin] += w.label[w.edges->left[e]] == w.label[w.edges->right[e]];
-        size[bin]++;
-    }
-    for (int bin = 0; bin < 5; bin++)
-        if (size[bin] > 100)
-            assert_near(mean[bin] / size[bin], same[bin] / size[bin], 0.08);
-    /* Nothing known: both witnesses count as they are. */
-    memset(role, SPLIT_TEST, (size_t)w.n);
-    OK(trust_sample_new(&sample, w.edges, w.label, role));
-    trust_fit(&t, sample, x, false);
-    trust_sample_free(sample);
-    assert_true(t.by[WITNESS_MATCH] == 2 && t.by[WITNESS_AGREEMENT] == 2);
-    mem_free(x);
-    mem_free(score);
-    mem_free(role);
-    world_free(&w);
-}
-
 /* L_SUP from its slopes equals Eq. our_lp written out, edge by edge. */
 static void propagation_equals_equation(void **state)
 {
@@ -577,10 +521,10 @@ static void propagation_equals_equation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pruning_equals_counting),   cmocka_unit_test(pooling_equals_naive),
-        cmocka_unit_test(matching_equals_reference), cmocka_unit_test(same_bits_on_any_threads),
-        cmocka_unit_test(large_sets_are_sampled),    cmocka_unit_test(odd_inputs_behave),
-        cmocka_unit_test(trust_is_calibrated),       cmocka_unit_test(propagation_equals_equation),
+        cmocka_unit_test(pruning_equals_counting),     cmocka_unit_test(pooling_equals_naive),
+        cmocka_unit_test(matching_equals_reference),   cmocka_unit_test(same_bits_on_any_threads),
+        cmocka_unit_test(large_sets_are_sampled),      cmocka_unit_test(odd_inputs_behave),
+        cmocka_unit_test(propagation_equals_equation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -341,7 +341,8 @@ class Answers(Kept):
         -------
         DataFrame
             Every undirected edge of the cleaned graph once: source, target, trust (the chance that both ends
-            share a class), kept. Without pandas it is a record array.
+            share a class), kept, and low and high, the bounds of a 90 % interval of the trust (NaN where the model is
+            not ConSM). Without pandas it is a record array.
 
         Examples
         --------
@@ -358,9 +359,11 @@ class Answers(Kept):
         count = (int(e.edges),)
         ends = [_lib.copied(getattr(e, name), count) for name in ("from", "to")]
         trust, kept = _lib.copied(e.score, count), _lib.copied(e.kept, count).astype(bool)
+        bounds = [_lib.copied(e.low, count), _lib.copied(e.high, count)]
         zeta = float(e.zeta)
         ids = graph.ids()
-        columns = {"source": ids[ends[0]], "target": ids[ends[1]], "trust": trust, "kept": kept}
+        columns = {"source": ids[ends[0]], "target": ids[ends[1]], "trust": trust, "kept": kept,
+                   "low": bounds[0], "high": bounds[1]}
         try:
             import pandas as pd
         except ImportError:

@@ -126,7 +126,14 @@ class CurvePoint(ctypes.Structure):
 
 class EdgeScores(ctypes.Structure):
     _fields_ = [("edges", c_int64), ("from", POINTER(c_int32)), ("to", POINTER(c_int32)),
-                ("score", POINTER(c_float)), ("kept", POINTER(c_uint8)), ("zeta", c_double)]
+                ("score", POINTER(c_float)), ("kept", POINTER(c_uint8)), ("zeta", c_double),
+                ("low", POINTER(c_float)), ("high", POINTER(c_float)), ("threshold", c_double), ("witnesses", c_int32),
+                ("witness_name", POINTER(c_char_p)), ("witness", POINTER(c_float)),
+                ("witness_weight", POINTER(c_double))]
+
+
+class CleanOptions(Sized):
+    _fields_ = [("size", c_size_t), ("share", c_double), ("threshold", c_double)]
 
 
 class ExplainOptions(Sized):
@@ -172,6 +179,7 @@ NAMES: dict[str, type[ctypes.Structure]] = {
     "consm_method": Method, "consm_parameter": Parameter, "consm_progress": Progress,
     "consm_model_info": ModelInfo, "consm_class_metrics": ClassMetrics, "consm_metrics": Metrics,
     "consm_embedding": Embedding, "consm_curve_point": CurvePoint, "consm_prediction": Prediction, "consm_edge_scores": EdgeScores,
+    "consm_clean_options": CleanOptions,
     "consm_explain_options": ExplainOptions, "consm_explanation": ExplanationStruct,
     "consm_ot_options": OtOptions, "consm_ot_result": OtResult,
 }

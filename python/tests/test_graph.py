@@ -107,7 +107,7 @@ def test_tables_keep_their_ids(world):
     model = consm.GCNClassifier(random_state=0, epochs=40).fit(g, y)
     frame, trust = model.predict_frame(g), model.edge_trust(g)
     assert (frame.index == world.ids).all() and set(frame.label) <= {"no", "yes"}
-    assert list(trust.columns) == ["source", "target", "trust", "kept"] and trust.kept.dtype == bool
+    assert list(trust.columns) == ["source", "target", "trust", "kept", "low", "high"] and trust.kept.dtype == bool
     assert set(trust.source) <= set(world.ids) and trust.trust.between(0, 1).all()
     assert model.explain("person 3").node == "person 3"
     with_column = nodes.assign(name=world.ids, fraud=y.to_numpy()).reset_index(drop=True)

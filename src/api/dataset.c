@@ -88,6 +88,8 @@ void consm_dataset_free(struct consm_dataset *dataset)
     pthread_mutex_destroy(&dataset->lock);
     if (dataset->graph) {
         relabelled_free(dataset);
+    } else if (dataset->whole) {
+        cleaned_free(dataset);
     } else {
         prepare_free(&dataset->prepared);
         dataset_free(dataset->data);

@@ -1,6 +1,7 @@
 /* Trust scores through the public interface. */
 #include "app/objects.h"
 #include "base/given.h"
+#include "train/session.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,39 +16,58 @@ static void keep_first_ends(struct edge_trust *t)
             e->left[kept] = e->left[i];
             e->right[kept] = e->right[i];
             t->score[kept] = t->score[i];
+            t->low[kept] = t->low[i];
+            t->high[kept] = t->high[i];
+            if (t->witness)
+                memmove(t->witness + kept * WITNESSES, t->witness + i * WITNESSES,
+                        WITNESSES * sizeof *t->witness);
             t->kept[kept++] = t->kept[i];
         }
     e->count = e->partition ? kept : e->count;
 }
 
-/* Takes what the model's trust holds over into the public form. */
+/* Takes what a trust holds over into the public form; the trust is empty then, also on failure. */
+static consm_status take(struct consm_edge_scores *out, struct edge_trust *trust)
+{
+    consm_status st = CONSM_OK;
+    for (int64_t e = 0; e < trust->edges->count; e++)
+        if (!isfinite(trust->score[e]))
+            TRY(status_fail(CONSM_ENUMERIC,
+                            "edge %lld: its score is no number; features of this graph or "
+                            "parameters of the model are too large",
+                            (long long)e));
+    keep_first_ends(trust);
+    if (trust->witness) {
+        TRY(NEW(out->witness_weight, TRUST_TERMS));
+        memcpy(out->witness_weight, trust->weigh.by, sizeof trust->weigh.by);
+        out->witnesses = WITNESSES;
+    }
+    out->edges = trust->edges->count;
+    out->zeta = trust->zeta;
+    out->threshold = trust->threshold;
+    out->from = trust->edges->left;
+    out->to = trust->edges->right;
+    out->score = trust->score;
+    out->kept = trust->kept;
+    out->low = trust->low;
+    out->high = trust->high;
+    out->witness = trust->witness;
+    out->witness_name = witness_names;
+    trust->edges->left = trust->edges->right = NULL;
+    trust->score = trust->low = trust->high = trust->witness = NULL;
+    trust->kept = NULL;
+done:
+    edge_trust_free(trust);
+    return st;
+}
+
 static consm_status read_trust(void *ctx, const struct consm_model *model,
                                const struct problem *problem, struct backend *backend)
 {
     consm_status st = CONSM_OK;
-    struct consm_edge_scores *out = ctx;
     struct edge_trust trust;
     TRY(model_trust(&trust, model, problem, backend));
-    for (int64_t e = 0; e < trust.edges->count; e++)
-        if (!isfinite(trust.score[e])) {
-            st = status_fail(CONSM_ENUMERIC,
-                             "edge %lld: its score is no number; features of this graph or "
-                             "parameters of the model are too large",
-                             (long long)e);
-            edge_trust_free(&trust);
-            goto done;
-        }
-    keep_first_ends(&trust);
-    out->edges = trust.edges->count;
-    out->zeta = trust.zeta;
-    out->from = trust.edges->left;
-    out->to = trust.edges->right;
-    out->score = trust.score;
-    out->kept = trust.kept;
-    trust.edges->left = trust.edges->right = NULL;
-    trust.score = NULL;
-    trust.kept = NULL;
-    edge_trust_free(&trust);
+    TRY(take(ctx, &trust));
 done:
     return st;
 }
@@ -78,6 +98,56 @@ done:
     return st;
 }
 
+/* ---- pairs that are no edges --------------------------------------------- */
+
+struct asked {
+    struct consm_edge_scores *scores;
+    int64_t most;
+};
+
+static consm_status suggest(void *ctx, const struct consm_model *model,
+                            const struct problem *problem, struct backend *backend)
+{
+    consm_status st = CONSM_OK;
+    const struct asked *a = ctx;
+    const struct consm_model *one = model;
+    struct session *s = NULL;
+    struct edge_trust trust;
+    for (int64_t i = 0; i < model->members; i++)
+        if (one == model || model->member[i]->picks > one->picks)
+            one = model->member[i];
+    TRY(model_session(&s, one, problem, backend));
+    TRY(session_suggest(&trust, s, a->most));
+    TRY(take(a->scores, &trust));
+done:
+    session_free(s);
+    return st;
+}
+
+consm_status consm_suggest_edges(struct consm_edge_scores **out, const struct consm_model *model,
+                                 const struct consm_dataset *dataset, int64_t most,
+                                 const char *device, int threads)
+{
+    consm_status st = CONSM_OK;
+    struct consm_edge_scores *scores = NULL;
+    const struct prepared *prepared;
+    if (out)
+        *out = NULL;
+    TRY(GIVEN(out, model, dataset));
+    if (most < 0)
+        TRY(status_fail(CONSM_EINVAL, "%lld pairs: expected 0 or more", (long long)most));
+    TRY(dataset_prepared(&prepared, dataset));
+    TRY(prepare_whole(prepared, "suggesting edges"));
+    TRY(ZNEW(scores, 1));
+    struct asked a = {scores, most};
+    TRY(model_on_device(model, dataset, device, threads, suggest, &a));
+    *out = scores;
+    return CONSM_OK;
+done:
+    consm_edge_scores_free(scores);
+    return st;
+}
+
 void consm_edge_scores_free(struct consm_edge_scores *scores)
 {
     if (!scores)
@@ -86,5 +156,9 @@ void consm_edge_scores_free(struct consm_edge_scores *scores)
     mem_free(scores->to);
     mem_free(scores->score);
     mem_free(scores->kept);
+    mem_free(scores->low);
+    mem_free(scores->high);
+    mem_free(scores->witness);
+    mem_free(scores->witness_weight);
     mem_free(scores);
 }

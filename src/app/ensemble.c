@@ -95,7 +95,7 @@ done:
 
 struct trusting {
     struct edge_trust *out;
-    double *sum;         /* (edges) picks-weighted scores */
+    double *sum;         /* (3, edges) picks-weighted scores and their bounds */
     double zeta, weight; /* sums of ζ and of the picks that count */
 };
 
@@ -109,9 +109,12 @@ static consm_status hear_trust(void *ctx, const struct consm_model *part, struct
         return CONSM_OK;
     TRY(session_trust(&one, s));
     if (!to->sum)
-        TRY(ZNEW(to->sum, one.edges->count));
-    for (int64_t e = 0; e < one.edges->count; e++)
+        TRY(ZNEW(to->sum, 3 * one.edges->count));
+    for (int64_t e = 0, m = one.edges->count; e < m; e++) {
         to->sum[e] += picks * (double)one.score[e];
+        to->sum[m + e] += picks * (double)one.low[e];
+        to->sum[2 * m + e] += picks * (double)one.high[e];
+    }
     to->zeta += picks * one.zeta;
     to->weight += picks;
     edge_trust_free(to->out);
@@ -139,8 +142,13 @@ consm_status model_trust(struct edge_trust *out, const struct consm_model *model
         return model_each_session(model, problem, backend, hear_plain, out);
     TRY(model_each_session(model, problem, backend, hear_trust, &to));
     if (to.weight > 0) {
-        for (int64_t e = 0; e < out->edges->count; e++)
+        for (int64_t e = 0, m = out->edges->count; e < m; e++) {
             out->score[e] = (float)(to.sum[e] / to.weight);
+            out->low[e] = (float)(to.sum[m + e] / to.weight);
+            out->high[e] = (float)(to.sum[2 * m + e] / to.weight);
+        }
+        mem_free(out->witness); /* of the last member alone */
+        out->witness = NULL;
         TRY(edge_trust_keep(out, to.zeta / to.weight));
     } else {
         TRY(model_logits(&logits, model, problem, backend));

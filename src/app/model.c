@@ -108,14 +108,16 @@ done:
     return st;
 }
 
-/* The parameters, and what standardised columns were divided by. */
+/* The parameters, what standardised columns were divided by, and whose labels were told. */
 static consm_status copy_tensors(struct consm_model *m, struct session *s)
 {
     consm_status st = CONSM_OK;
     const struct params *params = s->learner.params;
     const float *value;
+    float *taught = NULL;
+    int64_t taughts;
     TRY(params_read(&value, s->learner.params, PLACE_VALUE));
-    TRY(ZNEW(m->tensor, params->count + 2));
+    TRY(ZNEW(m->tensor, params->count + 3));
     for (int i = 0; i < params->count; i++) {
         const struct parameter *item = &params->item[i];
         TRY(copy_tensor(m, item->name, item->rows, item->cols, value + item->offset));
@@ -124,7 +126,11 @@ static consm_status copy_tensors(struct consm_model *m, struct session *s)
         TRY(copy_tensor(m, "feature_shift", 1, m->features, s->shift));
         TRY(copy_tensor(m, "feature_scale", 1, m->features, s->scale));
     }
+    TRY(session_taught(&taught, &taughts, s));
+    if (taughts > 0)
+        TRY(copy_tensor(m, "taught", taughts, TAUGHT_COLUMNS, taught));
 done:
+    mem_free(taught);
     return st;
 }
 
@@ -295,6 +301,15 @@ static consm_status set_standard(struct train_options *o, const struct consm_mod
     return CONSM_OK;
 }
 
+static void set_taught(struct train_options *o, const struct consm_model *m)
+{
+    const struct model_tensor *taught = find_tensor(m, "taught");
+    if (!taught || taught->cols != TAUGHT_COLUMNS)
+        return;
+    o->taught = taught->value;
+    o->taughts = taught->rows;
+}
+
 consm_status model_session(struct session **out, const struct consm_model *model,
                            const struct problem *problem, struct backend *backend)
 {
@@ -315,6 +330,7 @@ consm_status model_session(struct session **out, const struct consm_model *model
                            "equations",
                            model->def->name);
     TRY(set_standard(&options, model));
+    set_taught(&options, model);
     TRY(session_new(out, problem, &options, backend));
     TRY(set_parameters(*out, model));
     TRY(session_loaded(*out));

@@ -21,6 +21,7 @@ struct consm_dataset {
     struct prepared prepared;
     int owners;                  /* who may still use it, under the lock; the last one frees it */
     struct consm_dataset *graph; /* the one whose graph this shares (relabel.c), or NULL */
+    struct consm_dataset *whole; /* the one of whose edges this has a choice (clean.c), or NULL */
 };
 
 /* A public dataset around one that is open; takes it over, also on failure. */
@@ -30,6 +31,8 @@ consm_status dataset_wrap(struct consm_dataset **out, struct dataset *data);
 struct consm_dataset *dataset_hold(struct consm_dataset *dataset);
 /* Frees what a dataset that shares a graph has of its own (relabel.c). */
 void relabelled_free(struct consm_dataset *dataset);
+/* The same of one with a choice of edges (clean.c). */
+void cleaned_free(struct consm_dataset *dataset);
 
 /* The dataset with its graph cleaned; any thread may ask. */
 consm_status dataset_prepared(const struct prepared **out, const struct consm_dataset *dataset);

@@ -147,8 +147,8 @@ static const float *weights_of(const struct consm_model *m)
 {
     for (int64_t i = 0; i < m->tensors; i++)
         if (strcmp(m->tensor[i].name, CONSM_TRUST) == 0 &&
-            m->tensor[i].rows * m->tensor[i].cols == 1 + WITNESSES)
-            return m->tensor[i].value;
+            m->tensor[i].rows * m->tensor[i].cols == TRUST_NUMBERS)
+            return m->tensor[i].value + 2; /* behind the temperatures */
     for (int64_t i = 0; i < m->members; i++)
         if (weights_of(m->member[i]))
             return weights_of(m->member[i]);
@@ -166,6 +166,8 @@ static consm_status add_witnesses(struct report *r, const float *weight)
         "as much is said of both",
         "neighbours in common",
         "as many neighbours",
+        "training was told the label of an end",
+        "predicted classes agree there",
     };
     consm_status st = CONSM_OK;
     struct table *t;
@@ -201,8 +203,9 @@ consm_status report_add_trust(struct report *r, const struct report_input *in)
         "%lld of %lld edges are kept: those with a trust of %.3f or more. edges.csv has all of "
         "them. %s",
         (long long)kept, (long long)s->edges, trust_threshold(s),
-        weight ? "Trust is a logistic regression over eight witnesses, fitted on edges whose "
-                 "labels training or validation may know."
+        weight ? "Trust is a logistic regression over ten witnesses, fitted on edges whose "
+                 "labels training or validation may know and shrunk towards weights "
+                 "learned over many graphs."
                : "This model's trust is how far the predictions of both ends agree.");
     report_section(r, "Trust", text);
     report_in_columns(r);

@@ -26,11 +26,11 @@ static inline int64_t edges_all(const struct edges *e)
 consm_status edges_new(struct edges **out, const struct csr *graph);
 void edges_free(struct edges *e);
 
-/* Of a graph in parts: chosen (count) becomes 1 for the k edges of largest score among all
+/* chosen (count) becomes 1 for the k edges of largest score among all
  * processes, ties to the earlier, and 0 elsewhere. All processes call it together. */
 consm_status edges_top(uint8_t *chosen, const struct edges *e, const float *score, int64_t k);
 
-/* … and `some` edges drawn by seed of those that are marked (count): their places on this process's
+/* Draws `some` edges by seed of those that are marked (count): their places on this process's
  * list, out (*count) in row order, each edge with its first end; all of them when they are fewer.
  */
 consm_status edges_draw(int64_t **out, int64_t *count, const struct edges *e, const uint8_t *marked,

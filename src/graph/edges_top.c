@@ -25,7 +25,7 @@ static int64_t count_chosen(const struct choice *c, uint64_t key, int64_t until)
     for (int64_t i = 0; i < c->e->count; i++)
         if (c->e->left[i] < c->e->right[i] && (!c->apply || c->apply[i]))
             mine += c->key[i] > key || (c->key[i] == key && place_of(c->e, i) <= until);
-    return (int64_t)c->e->partition->total(mine);
+    return (int64_t)(c->e->partition ? c->e->partition->total(mine) : mine);
 }
 
 /* The least bar (key, place) that k edges or more reach; there are as many. */

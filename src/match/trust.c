@@ -1,197 +1,48 @@
-/* Logistic regression on the witnesses. */
-#include "match/trust.h"
+/* Logistic regression on the witnesses, shrunk towards what was learned over many graphs.
+ *
+ *     loss(β) = Σ_known log(1 + exp(-±z_e)) + Σ_k (β_k - μ_k)² / 2(sσ_k)² + 2·log(1 + r²/3)
+ *
+ * with z_e = β·x_e. μ and σ stand in trust_prior.h. The strength s is chosen by folds of the known
+ * edges. The last term (Student's t with three degrees of freedom) ties the mean score of usual
+ * edges to the mean agreement of predictions, which is close to the share of edges inside classes
+ * wherever predictions are calibrated: r = (logit(mean σ(z)) - logit(agreement) - shift) / spread.
+ * Its tails are heavy, so that known edges win where an attack made the predictions wrong. */
+#include "match/trust_inside.h"
 
 #include "base/alloc.h"
-#include "graph/partition.h"
-#include "graph/roles.h"
+#include "match/trust_prior.h"
 #include <math.h>
 #include <string.h>
 
-enum { ENOUGH = 50, FEW = 3, STEPS = 50, TERMS = WITNESSES + 1, MOST_DRAWN = 65536 };
+enum { STEPS = 40, TERMS = TRUST_TERMS, FOLDS = 5, MOST_FOLDED = 1000 };
 
-static const double RIDGE = 1e-2;
+/* With fewer known edges folds would choose by luck. */
+enum { ENOUGH_TO_CHOOSE = 100 };
 
-/* Whether the fit may use the edge: 2 between validation nodes, 1 with known labels, 0 otherwise.
- */
-static int usable(const struct edges *edges, int64_t e, const int32_t *label, const uint8_t *role)
-{
-    int32_t end[2] = {edges->left[e], edges->right[e]};
-    int validation = 0;
-    for (int i = 0; i < 2; i++) {
-        if (label[end[i]] < 0 || (role[end[i]] != SPLIT_TRAIN && role[end[i]] != SPLIT_VAL))
-            return 0;
-        validation += role[end[i]] == SPLIT_VAL;
-    }
-    return validation == 2 ? 2 : 1;
-}
+/* Of a curve, with no prior to speak of. */
+enum { FEW = 3 };
 
-struct trust_sample {
-    int64_t count;
-    int64_t *edge;                             /* (count) its row of the witnesses */
-    uint8_t *same;                             /* (count) the truth */
-    double *x;                                 /* (count, TERMS) 1 and the standardised witnesses */
-    double mean[WITNESSES], spread[WITNESSES]; /* so that the ridge treats all witnesses alike */
-    bool both_kinds;                           /* enough of each to learn from */
-    /* Of a graph in parts: */
-    const struct partition *partition;
-    int64_t *mine, mines; /* which of this process's edges are among them */
-    float *own;           /* (mines, WITNESSES) what is said of these … */
-    void *row;            /* (count, WITNESSES) … and of all */
+static const double WEAK_RIDGE = 1e-2;
+
+/* What is minimised. */
+struct fitting {
+    const struct trust_sample *s;
+    double mean[TERMS], precision[TERMS];
+    double level, level_spread;           /* of the mean score, in log-odds */
+    int64_t known;                        /* the first so many known edges count … */
+    int left_out;                         /* … but those of this fold; FOLDS: all */
+    double level_slope[TERMS], level_gap; /* at the point that was looked at last */
 };
-
-void trust_sample_free(struct trust_sample *s)
-{
-    if (!s)
-        return;
-    mem_free(s->edge);
-    mem_free(s->same);
-    mem_free(s->x);
-    mem_free(s->mine);
-    mem_free(s->own);
-    mem_free(s->row);
-    mem_free(s);
-}
-
-/* The sample of all processes: this one's, and of all whether they join one class. */
-static consm_status draw_sample(struct trust_sample *s, const struct edges *edges,
-                                const int32_t *label, const uint8_t *role)
-{
-    consm_status st = CONSM_OK;
-    uint8_t *marked = NULL, *same = NULL;
-    void *all = NULL;
-    uint64_t sure = 0;
-    s->partition = edges->partition;
-    TRY(NEW(marked, edges->count + 1));
-    for (int64_t e = 0; e < edges->count; e++)
-        sure += edges->left[e] < edges->right[e] && usable(edges, e, label, role) == 2;
-    int least = s->partition->total(sure) >= ENOUGH ? 2 : 1;
-    for (int64_t e = 0; e < edges->count; e++)
-        marked[e] = usable(edges, e, label, role) >= least;
-    TRY(edges_draw(&s->mine, &s->mines, edges, marked, MOST_DRAWN, 0x7472757374u));
-    TRY(NEW(s->own, s->mines * WITNESSES + 1));
-    TRY(NEW(same, s->mines + 1));
-    for (int64_t i = 0; i < s->mines; i++)
-        same[i] = label[edges->left[s->mine[i]]] == label[edges->right[s->mine[i]]];
-    TRY(partition_all(&all, &s->count, s->partition, same, s->mines, 1));
-    s->same = all;
-    TRY(NEW(s->edge, s->count + 1));
-    for (int64_t i = 0; i < s->count; i++)
-        s->edge[i] = i;
-done:
-    mem_free(marked);
-    mem_free(same);
-    return st;
-}
-
-consm_status trust_sample_rows(const float **out, struct trust_sample *s, const float *x)
-{
-    consm_status st = CONSM_OK;
-    size_t row = WITNESSES * sizeof *x;
-    int64_t count;
-    *out = x;
-    if (!s->partition)
-        return CONSM_OK;
-    for (int64_t i = 0; i < s->mines; i++)
-        memcpy(s->own + i * WITNESSES, x + s->mine[i] * WITNESSES, row);
-    mem_free(s->row);
-    TRY(partition_all(&s->row, &count, s->partition, s->own, s->mines, row));
-    *out = s->row;
-done:
-    return st;
-}
-
-/* All that may be used. */
-static consm_status list_sample(struct trust_sample *s, const struct edges *edges,
-                                const int32_t *label, const uint8_t *role)
-{
-    consm_status st = CONSM_OK;
-    int64_t count[3] = {0}, at = 0;
-    for (int64_t e = 0; e < edges->count; e++)
-        count[usable(edges, e, label, role)]++;
-    int least = count[2] >= ENOUGH ? 2 : 1;
-    s->count = least == 2 ? count[2] : count[1] + count[2];
-    TRY(NEW(s->edge, s->count));
-    TRY(NEW(s->same, s->count));
-    for (int64_t e = 0; e < edges->count; e++)
-        if (usable(edges, e, label, role) >= least) {
-            s->same[at] = label[edges->left[e]] == label[edges->right[e]];
-            s->edge[at++] = e;
-        }
-done:
-    return st;
-}
-
-consm_status trust_sample_new(struct trust_sample **out, const struct edges *edges,
-                              const int32_t *label, const uint8_t *role)
-{
-    consm_status st = CONSM_OK;
-    struct trust_sample *s = NULL;
-    int64_t kind[2] = {0};
-    *out = NULL;
-    TRY(ZNEW(s, 1));
-    TRY(edges->partition ? draw_sample(s, edges, label, role) : list_sample(s, edges, label, role));
-    TRY(NEW(s->x, s->count * TERMS));
-    for (int64_t i = 0; i < s->count; i++)
-        kind[s->same[i]]++;
-    s->both_kinds = kind[0] >= FEW && kind[1] >= FEW;
-    *out = s;
-    s = NULL;
-done:
-    trust_sample_free(s);
-    return st;
-}
-
-/* Column k of the sample, with mean 0 and deviation 1; a witness that is always the same counts as
- * it is. */
-static void standardise(struct trust_sample *s, const float *x, int k)
-{
-    double sum = 0, squares = 0, count = (double)s->count;
-    for (int64_t i = 0; i < s->count; i++) {
-        double v = (double)x[s->edge[i] * WITNESSES + k];
-        sum += v;
-        squares += v * v;
-    }
-    double mean = sum / count, variance = squares / count - mean * mean;
-    s->mean[k] = variance > 1e-12 ? mean : 0;
-    s->spread[k] = variance > 1e-12 ? sqrt(variance) : 1;
-    for (int64_t i = 0; i < s->count; i++)
-        s->x[i * TERMS + k + 1] =
-            ((double)x[s->edge[i] * WITNESSES + k] - s->mean[k]) / s->spread[k];
-}
-
-/* Solves a·x = b by elimination with pivoting; a stays positive definite through the ridge. */
-static void solve(double x[TERMS], double a[TERMS][TERMS], double b[TERMS])
-{
-    for (int i = 0; i < TERMS; i++) {
-        int pivot = i;
-        for (int r = i + 1; r < TERMS; r++)
-            pivot = fabs(a[r][i]) > fabs(a[pivot][i]) ? r : pivot;
-        for (int k = 0; k < TERMS; k++) {
-            double swap = a[i][k];
-            a[i][k] = a[pivot][k];
-            a[pivot][k] = swap;
-        }
-        double swap = b[i];
-        b[i] = b[pivot];
-        b[pivot] = swap;
-        for (int r = i + 1; r < TERMS; r++) {
-            double factor = a[r][i] / a[i][i];
-            for (int k = i; k < TERMS; k++)
-                a[r][k] -= factor * a[i][k];
-            b[r] -= factor * b[i];
-        }
-    }
-    for (int i = TERMS - 1; i >= 0; i--) {
-        x[i] = b[i];
-        for (int k = i + 1; k < TERMS; k++)
-            x[i] -= a[i][k] * x[k];
-        x[i] /= a[i][i];
-    }
-}
 
 static double sigmoid_of(double z)
 {
     return z >= 0 ? 1 / (1 + exp(-z)) : exp(z) / (1 + exp(z));
+}
+
+static double logit_of(double p)
+{
+    p = p < 1e-4 ? 1e-4 : p > 1 - 1e-4 ? 1 - 1e-4 : p;
+    return log(p / (1 - p));
 }
 
 static double log_odds(const double *x, const double beta[TERMS])
@@ -202,55 +53,119 @@ static double log_odds(const double *x, const double beta[TERMS])
     return z;
 }
 
-/* The negative log likelihood at beta, with the ridge. */
-static double objective(const struct trust_sample *s, const double beta[TERMS])
+/* -log of the chance that was given to the truth. */
+static double surprise(double z, bool same)
+{
+    double wrong = same ? -z : z;
+    return (wrong > 0 ? wrong : 0) + log1p(exp(-fabs(wrong)));
+}
+
+static bool takes_part(const struct fitting *f, int64_t e)
+{
+    return e % FOLDS != f->left_out;
+}
+
+/* How far the mean score of usual edges is from where it is expected, in log-odds, and its slope:
+ * d logit(m)/dβ = mean(p(1-p)x) / m(1-m). */
+static void look_at_level(struct fitting *f, const double beta[TERMS])
+{
+    const struct heard *u = &f->s->usual;
+    double sum = 0, slope[TERMS] = {0}, count = (double)(u->count > 0 ? u->count : 1);
+    for (int64_t i = 0; i < u->count; i++) {
+        const double *x = u->x + i * TERMS;
+        double p = sigmoid_of(log_odds(x, beta));
+        sum += p;
+        for (int k = 0; k < TERMS; k++)
+            slope[k] += p * (1 - p) * x[k];
+    }
+    double mean = sum / count, width = mean * (1 - mean);
+    f->level_gap = u->count > 0 ? logit_of(mean) - f->level : 0;
+    for (int k = 0; k < TERMS; k++)
+        f->level_slope[k] = width > 1e-8 ? slope[k] / count / width : 0;
+}
+
+static double objective(struct fitting *f, const double beta[TERMS])
 {
     double total = 0;
     for (int i = 0; i < TERMS; i++)
-        total += RIDGE / 2 * beta[i] * beta[i];
-    for (int64_t e = 0; e < s->count; e++) {
-        double z = log_odds(s->x + e * TERMS, beta);
-        /* log(1 + exp(-z)) for an edge of one class, log(1 + exp(z)) for the others */
-        double wrong = s->same[e] ? -z : z;
-        total += (wrong > 0 ? wrong : 0) + log1p(exp(-fabs(wrong)));
-    }
+        total += f->precision[i] / 2 * (beta[i] - f->mean[i]) * (beta[i] - f->mean[i]);
+    look_at_level(f, beta);
+    double r = f->level_gap / f->level_spread;
+    total += 2 * log1p(r * r / 3);
+    for (int64_t e = 0; e < f->known; e++)
+        if (takes_part(f, e))
+            total += surprise(log_odds(f->s->known.x + e * TERMS, beta), f->s->same[e]);
     return total;
 }
 
-/* The gradient and the Hessian of the objective at beta. */
-static void derive(double gradient[TERMS], double hessian[TERMS][TERMS],
-                   const struct trust_sample *s, const double beta[TERMS])
+/* The gradient and the Hessian (of the level: Gauss and Newton's part) where objective() looked. */
+static void derive(double gradient[TERMS], double hessian[TERMS][TERMS], const struct fitting *f,
+                   const double beta[TERMS])
 {
-    memset(hessian, 0, sizeof(double[TERMS][TERMS]));
+    double pull = 4 / (3 * f->level_spread * f->level_spread + f->level_gap * f->level_gap);
     for (int i = 0; i < TERMS; i++) {
-        gradient[i] = RIDGE * beta[i];
-        hessian[i][i] = RIDGE;
+        gradient[i] =
+            f->precision[i] * (beta[i] - f->mean[i]) + pull * f->level_gap * f->level_slope[i];
+        for (int j = 0; j <= i; j++)
+            hessian[i][j] =
+                (i == j ? f->precision[i] : 0) + pull * f->level_slope[i] * f->level_slope[j];
     }
-    for (int64_t e = 0; e < s->count; e++) {
-        const double *x = s->x + e * TERMS;
+    for (int64_t e = 0; e < f->known; e++) {
+        const double *x = f->s->known.x + e * TERMS;
+        if (!takes_part(f, e))
+            continue;
         double p = sigmoid_of(log_odds(x, beta));
         for (int i = 0; i < TERMS; i++) {
-            gradient[i] += (p - s->same[e]) * x[i];
-            for (int j = 0; j < TERMS; j++)
+            gradient[i] += (p - f->s->same[e]) * x[i];
+            for (int j = 0; j <= i; j++)
                 hessian[i][j] += p * (1 - p) * x[i] * x[j];
         }
     }
 }
 
-static void newton(double beta[TERMS], const struct trust_sample *s)
+/* The lower triangle of a positive definite matrix becomes its Cholesky factor. */
+static void factorise(double a[TERMS][TERMS])
 {
-    double now = objective(s, beta);
+    for (int i = 0; i < TERMS; i++)
+        for (int j = 0; j <= i; j++) {
+            double sum = a[i][j];
+            for (int k = 0; k < j; k++)
+                sum -= a[i][k] * a[j][k];
+            a[i][j] = i == j ? sqrt(sum > 1e-12 ? sum : 1e-12) : sum / a[j][j];
+        }
+}
+
+/* x becomes the solution of L·Lᵀ·x = x. */
+static void solve(double x[TERMS], double factor[TERMS][TERMS])
+{
+    for (int i = 0; i < TERMS; i++) {
+        for (int k = 0; k < i; k++)
+            x[i] -= factor[i][k] * x[k];
+        x[i] /= factor[i][i];
+    }
+    for (int i = TERMS - 1; i >= 0; i--) {
+        for (int k = i + 1; k < TERMS; k++)
+            x[i] -= factor[k][i] * x[k];
+        x[i] /= factor[i][i];
+    }
+}
+
+/* Newton's method; beta is where it begins and ends. */
+static void minimise(double beta[TERMS], struct fitting *f)
+{
+    double now = objective(f, beta);
     for (int step = 0; step < STEPS; step++) {
-        double gradient[TERMS], hessian[TERMS][TERMS], move[TERMS], next[TERMS];
+        double move[TERMS], hessian[TERMS][TERMS], next[TERMS];
         double then = INFINITY, share = 2;
-        derive(gradient, hessian, s, beta);
-        solve(move, hessian, gradient);
+        derive(move, hessian, f, beta);
+        factorise(hessian);
+        solve(move, hessian);
         /* Far from the optimum a whole step may overshoot: halve it until it helps. */
         while (then > now && share > 1e-6) {
             share /= 2;
             for (int i = 0; i < TERMS; i++)
                 next[i] = beta[i] - share * move[i];
-            then = objective(s, next);
+            then = objective(f, next);
         }
         if (then > now - 1e-9 * (1 + now))
             break;
@@ -259,36 +174,209 @@ static void newton(double beta[TERMS], const struct trust_sample *s)
     }
 }
 
-void trust_fit(struct trust *t, struct trust_sample *s, const float *x, bool without_match)
+/* ---- the prior ----------------------------------------------------------- */
+
+/* strength: how far weights may be from the prior's, in its spreads. */
+static void set_prior(struct fitting *f, double strength, bool without_match)
 {
-    double beta[TERMS] = {0};
-    /* Witnesses in [0, 1] on the logistic scale: 0 → 0.12, 1/2 → 1/2, 1 → 0.88. */
-    *t = (struct trust){.bias = -2, .by[WITNESS_MATCH] = 2, .by[WITNESS_AGREEMENT] = 2};
-    if (without_match)
-        *t = (struct trust){.bias = -2, .by[WITNESS_AGREEMENT] = 4};
-    if (!s->both_kinds)
-        return;
-    for (int64_t i = 0; i < s->count; i++)
-        s->x[i * TERMS] = 1;
-    for (int k = 0; k < WITNESSES; k++)
-        standardise(s, x, k);
-    if (without_match)
-        for (int64_t i = 0; i < s->count; i++)
-            s->x[i * TERMS + 1 + WITNESS_MATCH] = 0; /* the ridge keeps its weight at 0 */
-    newton(beta, s);
-    t->bias = beta[0];
-    for (int k = 0; k < WITNESSES; k++) {
-        t->by[k] = beta[k + 1] / s->spread[k];
-        t->bias -= t->by[k] * s->mean[k];
+    const struct trust_sample *s = f->s;
+    for (int k = 0; k < TERMS; k++) {
+        double spread = strength * trust_prior[k].spread + 0.02;
+        f->mean[k] = trust_prior[k].mean;
+        /* The level is for known edges and for the agreement to say; whether edges of taught nodes
+         * lie is a matter of each graph. */
+        spread = k == 0 ? 10 : k == 1 + WITNESS_TAUGHT && spread < 0.5 ? 0.5 : spread;
+        if (s->scale[k] == 0 || (k == 1 + WITNESS_MATCH && without_match)) {
+            f->mean[k] = 0;
+            spread = 1e-3;
+        }
+        f->precision[k] = 1 / (spread * spread);
+    }
+    double agreement = s->agreement < 0.02 ? 0.02 : s->agreement > 0.98 ? 0.98 : s->agreement;
+    double validators = s->validators > 0 ? (double)s->validators : 1;
+    f->level = logit_of(agreement) + trust_prior_level.mean;
+    f->level_spread = sqrt(trust_prior_level.spread * trust_prior_level.spread + 4 / validators);
+}
+
+/* The prior's weights with a bias at which the mean score is as expected. */
+static void begin(double beta[TERMS], struct fitting *f)
+{
+    memcpy(beta, f->mean, sizeof f->mean);
+    for (int step = 0; step < 30; step++) {
+        look_at_level(f, beta);
+        beta[0] -= f->level_gap > 1 ? 1 : f->level_gap < -1 ? -1 : f->level_gap;
     }
 }
 
-void trust_apply(float *score, const struct trust *t, const float *x, int64_t count)
+/* Loss on each fold by the weights that the other folds give. */
+static double loss_in_folds(struct fitting *f, const double start[TERMS])
 {
+    double loss = 0;
+    for (f->left_out = 0; f->left_out < FOLDS; f->left_out++) {
+        double beta[TERMS];
+        memcpy(beta, start, sizeof beta);
+        minimise(beta, f);
+        for (int64_t e = f->left_out; e < f->known; e += FOLDS)
+            loss += surprise(log_odds(f->s->known.x + e * TERMS, beta), f->s->same[e]);
+    }
+    f->left_out = FOLDS;
+    return loss;
+}
+
+static double choose_strength(struct fitting *f, const double start[TERMS], bool without_match)
+{
+    static const double strengths[] = {1, 0.5, 2};
+    double best = INFINITY, chosen = 0.7;
+    int64_t all = f->known;
+    if (all < ENOUGH_TO_CHOOSE)
+        return chosen;
+    f->known = all < MOST_FOLDED ? all : MOST_FOLDED;
+    for (size_t i = 0; i < sizeof strengths / sizeof *strengths; i++) {
+        set_prior(f, strengths[i], without_match);
+        double loss = loss_in_folds(f, start);
+        if (loss < best) {
+            best = loss;
+            chosen = strengths[i];
+        }
+    }
+    f->known = all;
+    return chosen;
+}
+
+/* From standardised witnesses to witnesses as they are: β = A·standardised, C = A·C·Aᵀ. */
+static void unstandardise(struct trust *t, const double beta[TERMS], double factor[TERMS][TERMS],
+                          const struct trust_sample *s)
+{
+    double by[TERMS][TERMS] = {{0}}; /* A */
+    double spread[TERMS][TERMS];     /* C·Aᵀ, row by row of A */
+    by[0][0] = 1;
+    for (int k = 1; k < TERMS; k++) {
+        by[k][k] = s->scale[k] > 0 ? 1 / s->scale[k] : 0;
+        by[0][k] = -s->shift[k] * by[k][k];
+    }
+    for (int i = 0; i < TERMS; i++) {
+        t->by[i] = log_odds(by[i], beta);
+        memcpy(spread[i], by[i], sizeof by[i]);
+        solve(spread[i], factor);
+    }
+    for (int i = 0, at = 0; i < TERMS; i++)
+        for (int j = 0; j <= i; j++)
+            t->spread[at++] = log_odds(by[i], spread[j]);
+}
+
+void trust_fit(struct trust *t, struct trust_sample *s, bool without_match)
+{
+    struct fitting f = {.s = s, .known = s->known.count, .left_out = FOLDS};
+    double beta[TERMS], gradient[TERMS], hessian[TERMS][TERMS];
+    s->scale[0] = 1;
+    set_prior(&f, 1, without_match);
+    begin(beta, &f);
+    set_prior(&f, choose_strength(&f, beta, without_match), without_match);
+    minimise(beta, &f);
+    objective(&f, beta);
+    derive(gradient, hessian, &f, beta);
+    factorise(hessian);
+    unstandardise(t, beta, hessian, s);
+}
+
+/* ---- curves -------------------------------------------------------------- */
+
+/* P(same) = sigmoid(line[0] + line[1]·x): Newton's method with a small ridge. */
+static void fit_line(double line[2], const float *x, const uint8_t *same, int64_t count)
+{
+    int64_t of_kind[2] = {0};
+    line[0] = -2; /* scores in [0, 1] on the logistic scale: 0 → 0.12, 1/2 → 1/2, 1 → 0.88 */
+    line[1] = 4;
+    for (int64_t e = 0; e < count; e++)
+        of_kind[same[e]]++;
+    if (of_kind[0] < FEW || of_kind[1] < FEW)
+        return;
+    line[0] = line[1] = 0;
+    for (int step = 0; step < STEPS; step++) {
+        double g[2] = {WEAK_RIDGE * line[0], WEAK_RIDGE * line[1]};
+        double h[3] = {WEAK_RIDGE, 0, WEAK_RIDGE};
+        for (int64_t e = 0; e < count; e++) {
+            double v = (double)x[e], p = sigmoid_of(line[0] + line[1] * v), w = p * (1 - p);
+            g[0] += p - same[e];
+            g[1] += (p - same[e]) * v;
+            h[0] += w;
+            h[1] += w * v;
+            h[2] += w * v * v;
+        }
+        double size = h[0] * h[2] - h[1] * h[1];
+        double move[2] = {(h[2] * g[0] - h[1] * g[1]) / size, (h[0] * g[1] - h[1] * g[0]) / size};
+        double length = fabs(move[0]) + fabs(move[1]), share = length > 5 ? 5 / length : 1;
+        line[0] -= share * move[0];
+        line[1] -= share * move[1];
+        if (length < 1e-9)
+            break;
+    }
+}
+
+consm_status trust_curve(float *probability, struct trust_sample *s, const float *score,
+                         int64_t count)
+{
+    consm_status st = CONSM_OK;
+    const void *all;
+    void *fresh = NULL;
+    double line[2];
+    for (int64_t i = 0; i < s->known.mine; i++)
+        s->known.own[i] = score[s->known.place[i]];
+    TRY(heard_collect(&all, &fresh, &s->known, s->partition, s->known.own, sizeof *score));
+    fit_line(line, all, s->same, s->known.count);
+    for (int64_t e = 0; e < count; e++)
+        probability[e] = (float)sigmoid_of(line[0] + line[1] * (double)score[e]);
+done:
+    mem_free(fresh);
+    return st;
+}
+
+/* ---- scores -------------------------------------------------------------- */
+
+void trust_write(float number[TRUST_NUMBERS], const struct trust *t)
+{
+    for (int i = 0; i < 2; i++)
+        *number++ = (float)t->temperature[i];
+    for (int i = 0; i < TERMS; i++)
+        *number++ = (float)t->by[i];
+    for (int i = 0; i < TRUST_PAIRS; i++)
+        *number++ = (float)t->spread[i];
+}
+
+void trust_read(struct trust *t, const float number[TRUST_NUMBERS])
+{
+    for (int i = 0; i < 2; i++)
+        t->temperature[i] = (double)*number++;
+    for (int i = 0; i < TERMS; i++)
+        t->by[i] = (double)*number++;
+    for (int i = 0; i < TRUST_PAIRS; i++)
+        t->spread[i] = (double)*number++;
+}
+
+/* The deviation of z = β·x. */
+static double doubt(const struct trust *t, const double x[TERMS])
+{
+    double variance = 0;
+    for (int i = 0, at = 0; i < TERMS; i++)
+        for (int j = 0; j <= i; j++)
+            variance += (i == j ? 1 : 2) * t->spread[at++] * x[i] * x[j];
+    return variance > 0 ? sqrt(variance) : 0;
+}
+
+void trust_apply(float *score, float *low, float *high, const struct trust *t, const float *x,
+                 int64_t count)
+{
+    static const double ninety = 1.6448536269514722; /* of 100 lie within so many deviations */
     for (int64_t e = 0; e < count; e++) {
-        double z = t->bias;
+        double row[TERMS] = {1};
         for (int k = 0; k < WITNESSES; k++)
-            z += t->by[k] * (double)x[e * WITNESSES + k];
+            row[1 + k] = (double)x[e * WITNESSES + k];
+        double z = log_odds(row, t->by);
         score[e] = (float)sigmoid_of(z);
+        if (!low || !high)
+            continue;
+        double reach = ninety * doubt(t, row);
+        low[e] = (float)sigmoid_of(z - reach);
+        high[e] = (float)sigmoid_of(z + reach);
     }
 }

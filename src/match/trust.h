@@ -1,7 +1,8 @@
 /*
  * Trust scores: the chance that an edge joins two nodes of one class, from several witnesses. A
- * logistic regression weighs them; it is fitted on edges whose two labels training or validation
- * may know, so that the score is calibrated without looking at test labels.
+ * logistic regression weighs them. It is fitted on edges whose two labels training or validation
+ * may know, and shrunk towards weights that were learned over many graphs (trust_prior.h), so that
+ * a handful of known edges is enough and the score stays calibrated. Test labels are never read.
  */
 #ifndef MATCH_TRUST_H
 #define MATCH_TRUST_H
@@ -9,19 +10,25 @@
 #include "base/threads.h"
 #include "graph/edges.h"
 
-/* What speaks for an edge. The first four come from the trained model, the others from the data as
- * it is; each is the same in both directions. */
+/* What speaks for an edge. The first four come from the trained model, the next four from the data
+ * as it is, the last two from the labels that training was told; each is the same in both
+ * directions. A node whose label training was told counts as predicted with that label. */
 enum witness {
     WITNESS_MATCH,      /* the matching coefficient w */
-    WITNESS_AGREEMENT,  /* Σ_k p_ik p_jk of the predicted class probabilities */
+    WITNESS_AGREEMENT,  /* log-odds of Σ_k p_ik p_jk, of calibrated class probabilities */
     WITNESS_HEAD,       /* the same of the matching module's class head, which sees no neighbours */
     WITNESS_CONFIDENCE, /* min over both ends of the largest probability */
     WITNESS_FEATURES,   /* cosine of the two feature rows */
-    WITNESS_MASS, /* -|log(1+‖x_i‖₁) - log(1+‖x_j‖₁)|: as much is said of one as of the other */
-    WITNESS_NEIGHBOURS, /* shared neighbours among all neighbours of the two (Jaccard) */
+    WITNESS_MASS,       /* -|log(1+‖x_i‖₁) - log(1+‖x_j‖₁)|: both rows hold as much */
+    WITNESS_NEIGHBOURS, /* sqrt(shared neighbours / all neighbours of the two) (Jaccard) */
     WITNESS_DEGREE,     /* -|log(1+d_i) - log(1+d_j)| */
+    WITNESS_TAUGHT,     /* 1 where training was told the label of an end: attacks aim at these */
+    WITNESS_TAUGHT_AGREEMENT, /* the agreement there, else 0 */
     WITNESSES
 };
+
+/* A word for each, as in the columns of `consm edges --witnesses`. */
+extern const char *const witness_names[WITNESSES];
 
 /* What the witnesses are computed from; nothing is owned. */
 struct witness_data {
@@ -31,41 +38,65 @@ struct witness_data {
     const float *dense;       /* … then these */
     int64_t features, classes;
     const uint8_t *here; /* (n) of a graph in parts: whose features and neighbours are; NULL: all */
+    const int32_t *taught; /* (n) the class that training was told, or -1; NULL: nobody's */
 };
 
 /* x (|E|, WITNESSES), row by row. What only the data says is computed here, once. */
 consm_status witness_data_only(float *x, const struct witness_data *data, struct team *team);
 
-/* The model's own witnesses: logits and head (n, classes), w (|E|). */
-void witness_model(float *x, const struct witness_data *data, const float *logits,
-                   const float *head, const float *w, struct team *team);
-
-/* agreement (|E|) alone, for models without a matching module. */
-void witness_agreement(float *agreement, const float *logits, int64_t c, const struct edges *edges);
-
-/* trust = sigmoid(bias + Σ by_k·x_k) */
-struct trust {
-    double bias, by[WITNESSES];
+/* What the model says: logits and head (n, classes), w (|E|), and the temperatures by which the two
+ * are divided so that their probabilities are calibrated. */
+struct witness_model {
+    const float *logits, *head, *w;
+    double temperature[2];
 };
 
-/* The edges that a fit may use: those between two validation nodes; when there are fewer than 50,
- * all whose ends are known (training or validation). Of a graph in parts at most 65,536 of them,
- * drawn, which all processes have. */
+/* The witnesses that depend on the model. */
+void witness_ask_model(float *x, const struct witness_data *data, const struct witness_model *model,
+                       struct team *team);
+
+/* agreement (|E|) Σ_k p_ik p_jk alone, for models without a matching module. */
+void witness_agreement(float *agreement, const float *logits, int64_t c, const struct edges *edges);
+
+enum {
+    TRUST_TERMS = 1 + WITNESSES,
+    TRUST_PAIRS = TRUST_TERMS * (TRUST_TERMS + 1) / 2,
+    TRUST_NUMBERS = 2 + TRUST_TERMS + TRUST_PAIRS
+};
+
+/* trust = sigmoid(by_0 + Σ by_k·x_k). The numbers in one row are what a model file keeps. */
+struct trust {
+    double temperature[2];      /* of predictions and head, as in struct witness_model */
+    double by[TRUST_TERMS];     /* bias, then a weight per witness */
+    double spread[TRUST_PAIRS]; /* covariance of these, lower triangle row by row */
+};
+void trust_write(float number[TRUST_NUMBERS], const struct trust *t);
+void trust_read(struct trust *t, const float number[TRUST_NUMBERS]);
+
+/* The edges that a fit may use: both labels are known to training or validation, and one end at
+ * least validates (of two training nodes the model knows both labels by heart); at most 65,536 of
+ * them, drawn. And edges drawn from all, known or not, which say what is usual in this graph. */
 struct trust_sample;
 consm_status trust_sample_new(struct trust_sample **out, const struct edges *edges,
-                              const int32_t *label, const uint8_t *role);
+                              const int32_t *label, const uint8_t *role, int64_t nodes);
 void trust_sample_free(struct trust_sample *s);
 
-/* What the witnesses say of the sample, for trust_fit(): x itself, or, of a graph in parts, rows of
- * all processes, valid until the next call. */
-consm_status trust_sample_rows(const float **out, struct trust_sample *s, const float *x);
+/* Hears what the witnesses x (|E|, WITNESSES) say of the sample, for trust_fit(). Of a graph in
+ * parts all processes call it together. */
+consm_status trust_sample_hear(struct trust_sample *s, const float *x);
 
-/* With fewer than three edges that join one class, or three that do not, there is nothing to learn
- * from, and trust is the mean of coefficient and agreement as they are. Newton's method with a
- * small ridge; deterministic, and allocates nothing. without_match: the matching coefficient knows
- * nothing and gets no weight. */
-void trust_fit(struct trust *t, struct trust_sample *s, const float *x, bool without_match);
+/* Weights of least loss on the known edges and least distance from the prior; without known edges
+ * they are the prior's. t->temperature stays as it is. Deterministic, and allocates nothing.
+ * without_match: the matching coefficient knows nothing and gets no weight. */
+void trust_fit(struct trust *t, struct trust_sample *s, bool without_match);
 
-void trust_apply(float *score, const struct trust *t, const float *x, int64_t count);
+/* P(same class) = sigmoid(a + b·score), fitted on the known edges alone, with no prior to speak of:
+ * for scores (|E|) of another kind. probability (|E|). */
+consm_status trust_curve(float *probability, struct trust_sample *s, const float *score,
+                         int64_t count);
+
+/* score (count); low and high (count) bound 90 % of what the weights may be; both may be NULL. */
+void trust_apply(float *score, float *low, float *high, const struct trust *t, const float *x,
+                 int64_t count);
 
 #endif

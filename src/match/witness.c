@@ -12,6 +12,11 @@ static double largest(const float *x, int64_t c)
     return (double)top;
 }
 
+const char *const witness_names[WITNESSES] = {
+    "match", "agreement",  "head",   "confidence", "features",
+    "mass",  "neighbours", "degree", "taught",     "taught_agreement",
+};
+
 /* p_i·p_j with p = softmax of the logits: in [0, 1]. */
 static float agreement_of(const float *x, const float *y, int64_t c)
 {
@@ -23,15 +28,6 @@ static float agreement_of(const float *x, const float *y, int64_t c)
         both += a * b;
     }
     return (float)(both / (sum_x * sum_y));
-}
-
-/* max_k p_k */
-static float confidence_of(const float *x, int64_t c)
-{
-    double top = largest(x, c), sum = 0;
-    for (int64_t k = 0; k < c; k++)
-        sum += exp((double)x[k] - top);
-    return (float)(1 / sum);
 }
 
 void witness_agreement(float *agreement, const float *logits, int64_t c, const struct edges *edges)
@@ -112,8 +108,9 @@ static float cosine(const struct witnessing *q, int64_t i, int64_t j)
  * list one lookup is worth. */
 enum { BLOCK = 256, LOOKUP = 8 };
 
-/* |N(i) ∩ N(j)| / |N(i) ∪ N(j)|. mark[v] == i says that v is a neighbour of i, so j's list is read
- * straight through; unless it is so much longer that looking i's neighbours up in it is cheaper. */
+/* sqrt(|N(i) ∩ N(j)| / |N(i) ∪ N(j)|). mark[v] == i says that v is a neighbour of i, so j's list is
+ * read straight through; unless it is so much longer that looking i's neighbours up in it is
+ * cheaper. */
 static float overlap(const struct csr *g, int32_t i, int32_t j, const int32_t *mark)
 {
     int64_t size_i = g->start[i + 1] - g->start[i], size_j = g->start[j + 1] - g->start[j];
@@ -124,7 +121,8 @@ static float overlap(const struct csr *g, int32_t i, int32_t j, const int32_t *m
     else
         for (int64_t k = g->start[i]; k < g->start[i + 1]; k++)
             shared += csr_find(g, j, g->col[k]) >= 0;
-    return (float)shared / (float)(size_i + size_j - shared);
+    int64_t all = size_i + size_j - shared;
+    return all > 0 ? sqrtf((float)shared / (float)all) : 0;
 }
 
 static void mark_neighbours(int32_t *mark, const struct csr *g, int32_t i)
@@ -175,31 +173,88 @@ done:
     return st;
 }
 
-struct model_witness {
+/* ---- what the model says ------------------------------------------------- */
+
+/* How a node is predicted: softmax(row / T), or nearly surely the class that training was told. */
+struct prediction {
+    const float *row;
+    double top, sum, temperature;
+    int32_t told; /* -1: nothing */
+};
+
+/* Labels are wrong now and then. */
+static const double told_wrong = 0.02;
+
+static struct prediction predict(const float *row, int64_t c, double temperature, int32_t told)
+{
+    struct prediction p = {row, largest(row, c), 0, temperature, told};
+    for (int64_t k = 0; k < c; k++)
+        p.sum += exp(((double)row[k] - p.top) / temperature);
+    return p;
+}
+
+static double chance(const struct prediction *p, int64_t k, int64_t c)
+{
+    if (p->told >= 0)
+        return (k == p->told ? 1 - told_wrong : 0) + told_wrong / (double)c;
+    return exp(((double)p->row[k] - p->top) / p->temperature) / p->sum;
+}
+
+/* log-odds of Σ_k p_ik p_jk, bounded. */
+static double agreement_odds(const struct prediction *p, const struct prediction *q, int64_t c)
+{
+    double both = 0;
+    for (int64_t k = 0; k < c; k++)
+        both += chance(p, k, c) * chance(q, k, c);
+    both = fmin(fmax(both, 1e-3), 1 - 1e-3);
+    return log(both / (1 - both));
+}
+
+static double confidence(const struct prediction *p, int64_t c)
+{
+    return p->told >= 0 ? 1 - told_wrong + told_wrong / (double)c : 1 / p->sum;
+}
+
+struct asking {
     float *x;
     const struct witness_data *d;
-    const float *logits, *head, *w;
+    const struct witness_model *m;
 };
+
+static void ask(float *x, const struct asking *q, int32_t i, int32_t j)
+{
+    const struct witness_model *m = q->m;
+    const int32_t *taught = q->d->taught;
+    int64_t c = q->d->classes;
+    int32_t told_i = taught ? taught[i] : -1, told_j = taught ? taught[j] : -1;
+    const double *t = m->temperature;
+    struct prediction p = predict(m->logits + i * c, c, t[0], told_i);
+    struct prediction r = predict(m->logits + j * c, c, t[0], told_j);
+    struct prediction own_p = predict(m->head + i * c, c, t[1], told_i);
+    struct prediction own_r = predict(m->head + j * c, c, t[1], told_j);
+    bool told = told_i >= 0 || told_j >= 0;
+    x[WITNESS_AGREEMENT] = (float)agreement_odds(&p, &r, c);
+    x[WITNESS_HEAD] = (float)agreement_odds(&own_p, &own_r, c);
+    x[WITNESS_CONFIDENCE] = (float)fmin(confidence(&p, c), confidence(&r, c));
+    x[WITNESS_TAUGHT] = told ? 1 : 0;
+    x[WITNESS_TAUGHT_AGREEMENT] = told ? x[WITNESS_AGREEMENT] : 0;
+}
 
 static void model_worker(void *arg, struct worker who)
 {
-    const struct model_witness *q = arg;
-    int64_t from, to, c = q->d->classes;
+    const struct asking *q = arg;
+    int64_t from, to;
     team_range(who, q->d->edges->count, BLOCK, &from, &to);
     for (int64_t e = from; e < to; e++) {
-        int64_t i = q->d->edges->left[e] * c, j = q->d->edges->right[e] * c;
         float *x = q->x + e * WITNESSES;
-        x[WITNESS_MATCH] = q->w[e];
-        x[WITNESS_AGREEMENT] = agreement_of(q->logits + i, q->logits + j, c);
-        x[WITNESS_HEAD] = agreement_of(q->head + i, q->head + j, c);
-        x[WITNESS_CONFIDENCE] =
-            fminf(confidence_of(q->logits + i, c), confidence_of(q->logits + j, c));
+        x[WITNESS_MATCH] = q->m->w[e];
+        ask(x, q, q->d->edges->left[e], q->d->edges->right[e]);
     }
 }
 
-void witness_model(float *x, const struct witness_data *data, const float *logits,
-                   const float *head, const float *w, struct team *team)
+void witness_ask_model(float *x, const struct witness_data *data, const struct witness_model *model,
+                       struct team *team)
 {
-    struct model_witness q = {x, data, logits, head, w};
+    struct asking q = {x, data, model};
     team_run(team, model_worker, &q);
 }

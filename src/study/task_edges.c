@@ -121,19 +121,11 @@ static consm_status calibrate(float *probability, const float *coefficient,
                               const struct edge_trust *t, const struct problem *problem)
 {
     consm_status st = CONSM_OK;
-    struct trust curve;
     struct trust_sample *sample = NULL;
-    float *x = NULL;
-    int64_t count = t->edges->count;
-    TRY(ZNEW(x, count * WITNESSES));
-    for (int64_t e = 0; e < count; e++)
-        x[e * WITNESSES + WITNESS_MATCH] = coefficient[e];
-    TRY(trust_sample_new(&sample, t->edges, problem->label, problem->role));
-    trust_fit(&curve, sample, x, false);
-    trust_apply(probability, &curve, x, count);
+    TRY(trust_sample_new(&sample, t->edges, problem->label, problem->role, problem->nodes));
+    TRY(trust_curve(probability, sample, coefficient, t->edges->count));
 done:
     trust_sample_free(sample);
-    mem_free(x);
     return st;
 }
 

@@ -2,8 +2,8 @@
 #include "train/edge_trust.h"
 
 #include "graph/partition.h"
-#include "match/prune.h"
 #include "train/consm/consm.h"
+#include "train/metrics.h"
 #include <math.h>
 #include <string.h>
 
@@ -42,6 +42,7 @@ static struct witness_data witness_data_of(const struct session *s)
         .dense = consm_dense(s),
         .features = problem->features,
         .classes = problem->classes,
+        .taught = own->taught,
     };
 }
 
@@ -49,6 +50,7 @@ consm_status consm_open_witnesses(struct session *s)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
+    TRY(consm_open_taught(s));
     struct witness_data data = witness_data_of(s);
     if (!own->witness) {
         TRY(NEW(own->witness, own->edges->count * WITNESSES));
@@ -56,21 +58,70 @@ consm_status consm_open_witnesses(struct session *s)
                             : witness_data_only(own->witness, &data, s->backend->host));
     }
     if (!own->sample && !s->options.eval_only)
-        TRY(trust_sample_new(&own->sample, own->edges, s->problem->label, s->problem->role));
+        TRY(trust_sample_new(&own->sample, own->edges, s->problem->label, s->problem->role,
+                             s->problem->nodes));
 done:
     return st;
 }
 
-/* What the model says now; own->w holds the matching coefficients. */
-static consm_status call_witnesses(struct session *s)
+/* The temperature at which the logits (n, c) are calibrated on validation nodes. */
+static consm_status calibrate(double *temperature, const float *logits, struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const struct problem *p = s->problem;
+    const struct partition *partition = p->graph->partition;
+    int64_t low = partition ? partition->low : 0, high = partition ? partition->high : p->nodes, c = p->classes;
+    int64_t count = 0, all;
+    size_t row = (size_t)c * sizeof *logits;
+    float *mine = NULL;
+    int32_t *label = NULL;
+    uint8_t *role = NULL;
+    void *all_mine = NULL, *all_label = NULL;
+    TRY(NEW(mine, (high - low) * c + 1));
+    TRY(NEW(label, high - low + 1));
+    for (int64_t i = low; i < high; i++)
+        if (p->role[i] == SPLIT_VAL && p->label[i] >= 0) {
+            memcpy(mine + count * c, logits + i * c, row);
+            label[count++] = p->label[i];
+        }
+    all = count;
+    if (partition) {
+        TRY(partition_all(&all_mine, &all, partition, mine, count, row));
+        TRY(partition_all(&all_label, &all, partition, label, count, sizeof *label));
+    }
+    TRY(ZNEW(role, all + 1));
+    *temperature = metrics_temperature(&(struct predicted){
+        .probability = partition ? all_mine : mine,
+        .label = partition ? all_label : label,
+        .role = role,
+        .nodes = all,
+        .classes = p->classes,
+    });
+done:
+    mem_free(mine);
+    mem_free(label);
+    mem_free(role);
+    mem_free(all_mine);
+    mem_free(all_label);
+    return st;
+}
+
+/* What the model says now; own->w holds the matching coefficients. learning: the temperatures are
+ * fitted first, else they are the saved model's. */
+static consm_status call_witnesses(struct trust *trust, struct session *s, bool learning)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     struct witness_data data = witness_data_of(s);
-    const float *logits, *head;
-    TRY(own->neighbours ? consm_near_logits(&logits, s) : session_logits(&logits, s));
-    TRY(matcher_head(&head, own->matcher));
-    witness_model(own->witness, &data, logits, head, own->w, s->backend->host);
+    struct witness_model model = {.w = own->w};
+    TRY(own->neighbours ? consm_near_logits(&model.logits, s) : session_logits(&model.logits, s));
+    TRY(matcher_head(&model.head, own->matcher));
+    if (learning) {
+        TRY(calibrate(&trust->temperature[0], model.logits, s));
+        TRY(calibrate(&trust->temperature[1], model.head, s));
+    }
+    memcpy(model.temperature, trust->temperature, sizeof model.temperature);
+    witness_ask_model(own->witness, &data, &model, s->backend->host);
 done:
     return st;
 }
@@ -79,10 +130,9 @@ consm_status consm_weigh_witnesses(struct trust *trust, struct session *s)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
-    const float *heard;
-    TRY(call_witnesses(s));
-    TRY(trust_sample_rows(&heard, own->sample, own->witness));
-    trust_fit(trust, own->sample, heard, own->place.quality.at_chance);
+    TRY(call_witnesses(trust, s, true));
+    TRY(trust_sample_hear(own->sample, own->witness));
+    trust_fit(trust, own->sample, own->place.quality.at_chance);
 done:
     return st;
 }
@@ -98,30 +148,53 @@ consm_status session_keep_trust(struct session *s)
     TRY(consm_weigh_witnesses(&trust, s));
     TRY(matcher_save(own->matcher, s->learner.params, CONSM_MATCH_PREFIX));
     TRY(params_write(&kept, s->learner.params, PLACE_VALUE));
-    kept += stored_at(s);
-    kept[0] = (float)trust.bias;
-    for (int k = 0; k < WITNESSES; k++)
-        kept[1 + k] = (float)trust.by[k];
-    own->heard = true;
+    trust_write(kept + stored_at(s), &trust);
 done:
+    return st;
+}
+
+/* ---- what is kept -------------------------------------------------------- */
+
+/* The largest score that so many edges reach; 1 and more where none shall. */
+static consm_status score_of_rank(float *out, const struct edge_trust *t, int64_t rank)
+{
+    consm_status st = CONSM_OK;
+    uint8_t *chosen = NULL;
+    uint32_t least = UINT32_MAX, bits;
+    void *all = NULL;
+    int64_t count;
+    *out = 2;
+    if (rank < 1)
+        return CONSM_OK;
+    TRY(NEW(chosen, t->edges->count + 1));
+    TRY(edges_top(chosen, t->edges, t->score, rank));
+    for (int64_t e = 0; e < t->edges->count; e++)
+        if (chosen[e]) {
+            memcpy(&bits, &t->score[e], sizeof bits); /* of numbers from 0 on in their order */
+            least = bits < least ? bits : least;
+        }
+    if (t->edges->partition) {
+        TRY(partition_all(&all, &count, t->edges->partition, &least, 1, sizeof least));
+        for (int64_t p = 0; p < count; p++)
+            least = ((uint32_t *)all)[p] < least ? ((uint32_t *)all)[p] : least;
+    }
+    memcpy(out, &least, sizeof least);
+done:
+    mem_free(all);
+    mem_free(chosen);
     return st;
 }
 
 consm_status edge_trust_keep(struct edge_trust *t, double zeta)
 {
     consm_status st = CONSM_OK;
-    int32_t *order = NULL;
-    int64_t count = t->edges->count, kept = (int64_t)floor(zeta * (double)edges_all(t->edges));
+    float least;
+    TRY(score_of_rank(&least, t, (int64_t)floor(zeta * (double)edges_all(t->edges))));
     t->zeta = zeta;
-    if (t->edges->partition)
-        return edges_top(t->kept, t->edges, t->score, kept);
-    memset(t->kept, 0, (size_t)count);
-    TRY(NEW(order, count));
-    prune_first(order, t->score, count, kept);
-    for (int64_t i = 0; i < kept && i < count; i++)
-        t->kept[order[i]] = 1;
+    t->threshold = least < 0.5f ? (double)least : 0.5;
+    for (int64_t e = 0; e < t->edges->count; e++)
+        t->kept[e] = (double)t->score[e] >= t->threshold;
 done:
-    mem_free(order);
     return st;
 }
 
@@ -142,6 +215,10 @@ static consm_status open_trust(struct edge_trust *out, const struct csr *graph)
     *out = (struct edge_trust){0};
     TRY(edges_new(&out->edges, graph));
     TRY(NEW(out->score, out->edges->count));
+    TRY(NEW(out->low, out->edges->count));
+    TRY(NEW(out->high, out->edges->count));
+    for (int64_t e = 0; e < out->edges->count; e++)
+        out->low[e] = out->high[e] = NAN;
     TRY(ZNEW(out->kept, out->edges->count));
 done:
     if (st < 0)
@@ -198,17 +275,14 @@ consm_status session_trust(struct edge_trust *out, struct session *s)
     TRY(open_trust(out, s->problem->graph));
     const float *kept;
     const struct consm *own = s->own;
-    if (!own->heard) {
-        TRY(consm_final_coefficients(s));
-        TRY(consm_open_witnesses(s));
-        TRY(call_witnesses(s));
-    }
     TRY(params_read(&kept, s->learner.params, PLACE_VALUE));
-    kept += stored_at(s);
-    out->weigh.bias = kept[0];
-    for (int k = 0; k < WITNESSES; k++)
-        out->weigh.by[k] = kept[1 + k];
-    trust_apply(out->score, &out->weigh, own->witness, out->edges->count);
+    trust_read(&out->weigh, kept + stored_at(s));
+    TRY(consm_final_coefficients(s));
+    TRY(consm_open_witnesses(s));
+    TRY(call_witnesses(&out->weigh, s, false));
+    trust_apply(out->score, out->low, out->high, &out->weigh, own->witness, out->edges->count);
+    TRY(NEW(out->witness, out->edges->count * WITNESSES + 1));
+    memcpy(out->witness, own->witness, (size_t)(out->edges->count * WITNESSES) * sizeof(float));
     TRY(edge_trust_keep(out, own->zeta));
 done:
     if (st < 0)
@@ -216,10 +290,41 @@ done:
     return st;
 }
 
+consm_status consm_score_pairs(struct edge_trust *t, struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const float *kept;
+    struct consm *own = s->own;
+    int64_t count = t->edges->count;
+    float *w = NULL;
+    TRY(NEW(w, count + 1));
+    TRY(NEW(t->witness, count * WITNESSES + 1));
+    TRY(params_read(&kept, s->learner.params, PLACE_VALUE));
+    trust_read(&t->weigh, kept + stored_at(s));
+    TRY(consm_final_coefficients(s)); /* which pools all subgraphs */
+    TRY(matcher_match(own->matcher, w, t->edges->left, t->edges->right, count));
+    TRY(consm_open_taught(s));
+    struct witness_data data = witness_data_of(s);
+    struct witness_model model = {.w = w};
+    data.edges = t->edges;
+    TRY(session_logits(&model.logits, s));
+    TRY(matcher_head(&model.head, own->matcher));
+    memcpy(model.temperature, t->weigh.temperature, sizeof model.temperature);
+    TRY(witness_data_only(t->witness, &data, s->backend->host));
+    witness_ask_model(t->witness, &data, &model, s->backend->host);
+    trust_apply(t->score, t->low, t->high, &t->weigh, t->witness, count);
+done:
+    mem_free(w);
+    return st;
+}
+
 void edge_trust_free(struct edge_trust *t)
 {
     edges_free(t->edges);
     mem_free(t->score);
+    mem_free(t->low);
+    mem_free(t->high);
     mem_free(t->kept);
+    mem_free(t->witness);
     *t = (struct edge_trust){0};
 }

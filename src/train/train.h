@@ -55,7 +55,10 @@ struct train_options {
     const void *context; /* for the model's build function: inputs.context */
     bool eval_only; /* the session will only be asked for logits: no labels, no training program */
     const float *shift, *scale; /* (f) for standardised features as a trained model knows them */
-    int64_t most_params;        /* fail when the model wants more numbers; 0: no limit */
+    const float
+        *taught; /* (taughts, TAUGHT_COLUMNS) of session_taught, for an evaluation; or NULL */
+    int64_t taughts;
+    int64_t most_params; /* fail when the model wants more numbers; 0: no limit */
     /* Called with every candidate backbone that ConSM trained to the end, its best parameters in
      * place; may be NULL. With it no candidate is given up early. */
     consm_status (*offer)(void *ctx, struct session *trained);

@@ -67,7 +67,7 @@ struct consm {
     struct consm_guesses guesses;
 
     float *witness;              /* (|E|, WITNESSES) what speaks for each edge; NULL until asked */
-    bool heard;                  /* … by the finished model */
+    int32_t *taught;             /* (n) the class that training was told, or -1; likewise */
     struct trust_sample *sample; /* the edges that may be learned from */
 
     /* Of a graph in parts: */
@@ -97,8 +97,10 @@ consm_status consm_propagation(float *slope, float *constant, const float *w,
 /* The supervised loss, with guesses among the labels where there are some, and λ·L_SUP. */
 node consm_whole_loss(struct session *s, struct program *p, node supervised, node predictions);
 
-/* ζ from training and validation labels: the share of edges between nodes with known labels that
- * join one class, smoothed by one edge of each kind. */
+/* ζ from training and validation labels: the share of known edges that join one class, smoothed by
+ * one edge of each kind. It is taken apart for edges with no, one and two training nodes, each
+ * weighed as it is among all edges: known edges are mostly those of training nodes, and attacks aim
+ * at these. */
 double consm_estimate_zeta(const struct edges *edges, const struct problem *problem);
 
 /* Whether training or validation may know this node's label. */
@@ -139,8 +141,17 @@ consm_status consm_near_witnesses(float *x, const struct witness_data *data, str
 /* Fills place.quality and place.prune_by (exam.c). */
 consm_status consm_examine_matching(struct session *s);
 
+/* ---- taught.c: whose labels training was told ---- */
+
+/* Fills own->taught: from the roles, or in an evaluation from what the saved model remembers. */
+consm_status consm_open_taught(struct session *s);
+
 /* Makes room for the witnesses, with what the data says already in place. */
 consm_status consm_open_witnesses(struct session *s);
+
+/* Scores the pairs of t->edges as if they were edges; its arrays have room. */
+struct edge_trust;
+consm_status consm_score_pairs(struct edge_trust *t, struct session *s);
 
 /* Calls all witnesses, with own->w as the matching coefficients, and weighs them by validation. */
 consm_status consm_weigh_witnesses(struct trust *trust, struct session *s);
@@ -181,7 +192,7 @@ consm_status consm_apply_messages(struct session *s);
  * gives the same numbers. Makes the module and own->w when they are missing. */
 consm_status consm_final_coefficients(struct session *s);
 
-/* The store's entries: the matching module behind "match.", and "trust" (1, 1 + WITNESSES). */
+/* The store's entries: the matching module behind "match.", and "trust" (1, TRUST_NUMBERS). */
 #define CONSM_MATCH_PREFIX "match."
 #define CONSM_TRUST        "match.trust"
 

@@ -155,7 +155,7 @@ consm_status consm_match_again(struct session *s)
     TRY(put(s->learner.params, own->heard_by));
     TRY(consm_weigh_witnesses(&trust, s));
     TRY(put(s->learner.params, now));
-    trust_apply(own->w, &trust, own->witness, own->edges->count);
+    trust_apply(own->w, NULL, NULL, &trust, own->witness, own->edges->count);
 done:
     mem_free(learned);
     mem_free(now);

@@ -12,21 +12,34 @@ bool consm_known(const struct problem *problem, int32_t i)
     return problem->label[i] >= 0 && (role == SPLIT_TRAIN || role == SPLIT_VAL);
 }
 
+/* Edges of one kind: all, those with known labels, and how many of these join one class. */
+struct tally {
+    uint64_t all, known, same;
+};
+
 double consm_estimate_zeta(const struct edges *edges, const struct problem *problem)
 {
-    int64_t same = 0, all = 0;
+    struct tally of[3] = {{0}}; /* by how many ends train */
+    double inside = 0, all = 0;
     for (int64_t e = 0; e < edges->count; e++) {
         int32_t i = edges->left[e], j = edges->right[e];
-        if (!consm_known(problem, i) || !consm_known(problem, j))
-            continue;
-        same += problem->label[i] == problem->label[j];
-        all++;
+        bool known = consm_known(problem, i) && consm_known(problem, j);
+        struct tally *t =
+            &of[(problem->role[i] == SPLIT_TRAIN) + (problem->role[j] == SPLIT_TRAIN)];
+        t->all++;
+        t->known += known;
+        t->same += known && problem->label[i] == problem->label[j];
     }
-    if (edges->partition) { /* every edge is on two lists, or twice on one */
-        same = (int64_t)edges->partition->total((uint64_t)same) / 2;
-        all = (int64_t)edges->partition->total((uint64_t)all) / 2;
+    for (int k = 0; k < 3; k++) {
+        if (edges->partition) { /* every edge is on two lists, or twice on one */
+            of[k].all = edges->partition->total(of[k].all) / 2;
+            of[k].known = edges->partition->total(of[k].known) / 2;
+            of[k].same = edges->partition->total(of[k].same) / 2;
+        }
+        inside += (double)of[k].all * (double)(1 + of[k].same) / (double)(2 + of[k].known);
+        all += (double)of[k].all;
     }
-    return (double)(1 + same) / (double)(2 + all);
+    return all > 0 ? inside / all : 0.5;
 }
 
 /* ---- L_SUP --------------------------------------------------------------- */

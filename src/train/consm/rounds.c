@@ -34,6 +34,7 @@ static void consm_close(struct session *s)
     consm_close_parts(s);
     mem_free(own->order);
     mem_free(own->witness);
+    mem_free(own->taught);
     trust_sample_free(own->sample);
     mem_free(own->plain_value);
     mem_free(own->best_value);
@@ -49,7 +50,7 @@ static consm_status declare_store(struct session *s)
     int index;
     TRY(matcher_declare(s->learner.params, CONSM_MATCH_PREFIX, &s->options.config,
                         s->problem->features, s->problem->classes));
-    TRY(params_add(s->learner.params, &index, CONSM_TRUST, 1, 1 + WITNESSES, INIT_ZERO, false));
+    TRY(params_add(s->learner.params, &index, CONSM_TRUST, 1, TRUST_NUMBERS, INIT_ZERO, false));
 done:
     return st;
 }
@@ -190,7 +191,7 @@ static consm_status match_round(struct session *s, int64_t round)
         TRY(consm_weigh_witnesses(&trust, s)); /* with the messages as they were */
     consm_weigh_messages(s);
     if (by_trust)
-        trust_apply(own->w, &trust, own->witness, own->edges->count);
+        trust_apply(own->w, NULL, NULL, &trust, own->witness, own->edges->count);
     TRY(consm_pull(s));
     own->outlook.match = clock_seconds() - since;
 done:

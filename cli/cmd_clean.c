@@ -1,0 +1,237 @@
+/* `consm clean`: a graph without the edges that a model distrusts, and a table of what was changed
+ * and why. */
+#include "commands.h"
+#include "data_args.h"
+#include "model_args.h"
+
+#include "data/load.h"
+#include "io/file.h"
+#include "report/text.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const struct flag flags[] = {
+    {"output", "FOLDER", "where the clean graph and changes.csv go", 'o'},
+    {"to", "FORMAT", "write " READER_SAVED_NAMES " (plain)", 0},
+    {"drop", "SHARE", "drop this share of the edges, those of least trust", 0},
+    {"threshold", "T", "drop edges that score less than this (the model's own threshold)", 0},
+    {"add", "K", "add the K most trusted pairs that are no edges (0)", 0},
+    {"threads", "N", "threads (one per processor)", 0},
+    {"device", "NAME", "cpu, cuda, cuda:N or auto (cpu)", 0},
+    SAFE_CSV_FLAG,
+    {"json", NULL, "print what was done as JSON", 0},
+    DATA_FLAGS,
+    {0}};
+
+/* ---- why ----------------------------------------------------------------- */
+
+/* What each witness says where it speaks most against an edge, or most for it. */
+static const char *const against[] = {
+    "subgraphs do not match",
+    "predicted classes differ",
+    "own features say two classes",
+    "a prediction is uncertain",
+    "features differ",
+    "feature rows differ in size",
+    "no common neighbours",
+    "degrees differ",
+    "an end is a training node",
+    "the class differs from a known label",
+};
+static const char *const in_favour[] = {
+    "subgraphs match",           "predicted classes agree",
+    "own features agree",        "both predictions are certain",
+    "features are alike",        "feature rows are of one size",
+    "neighbours in common",      "degrees are alike",
+    "no end is a training node", "the class agrees with a known label",
+};
+enum { WORDS = sizeof against / sizeof *against };
+
+/* Means of the witnesses over all edges. */
+static void usual(double mean[WORDS], const struct consm_edge_scores *s)
+{
+    for (int k = 0; k < WORDS; k++)
+        mean[k] = 0;
+    for (int64_t e = 0; e < s->edges; e++)
+        for (int k = 0; k < s->witnesses; k++)
+            mean[k] += (double)s->witness[e * s->witnesses + k] / (double)s->edges;
+}
+
+/* The witness that moves the log-odds farthest from those of a usual edge, in the direction given.
+ */
+static const char *why(const struct consm_edge_scores *s, int64_t e, const double mean[WORDS],
+                       int direction)
+{
+    const char *const *words = direction < 0 ? against : in_favour;
+    int best = 0;
+    double farthest = -INFINITY;
+    if (s->witnesses != WORDS)
+        return direction < 0 ? "predictions disagree" : "predictions agree";
+    for (int k = 0; k < s->witnesses; k++) {
+        double moves = direction * s->witness_weight[1 + k] *
+                       ((double)s->witness[e * s->witnesses + k] - mean[k]);
+        if (moves > farthest) {
+            farthest = moves;
+            best = k;
+        }
+    }
+    return words[best];
+}
+
+/* ---- what is written ----------------------------------------------------- */
+
+struct cleaning {
+    struct model_args m;
+    struct consm_edge_scores *scores, *added;
+    struct consm_dataset *clean;
+    uint8_t *dropped; /* (edges) */
+    int64_t drops;
+};
+
+static void add_row(struct text *t, const struct cleaning *c, const struct consm_edge_scores *s,
+                    int64_t e, const char *change, const char *reason)
+{
+    char id[24];
+    text_csv(t, consm_node_id(c->m.data, s->from[e], id));
+    text_add(t, ",");
+    text_csv(t, consm_node_id(c->m.data, s->to[e], id));
+    text_printf(t, ",%s,%.6f,", change, (double)s->score[e]);
+    if (isfinite(s->low[e]))
+        text_printf(t, "%.6f,%.6f", (double)s->low[e], (double)s->high[e]);
+    else
+        text_add(t, ",");
+    text_printf(t, ",%s\n", reason);
+}
+
+static consm_status write_changes(const struct cleaning *c, const char *path, bool safe)
+{
+    consm_status st = CONSM_OK;
+    struct file_writer *w = NULL;
+    struct text t = {.safe_csv = safe};
+    double mean[WORDS];
+    usual(mean, c->scores);
+    TRY(file_create(&w, path));
+    text_add(&t, "source,target,change,score,low,high,why\n");
+    for (int64_t e = 0; e < c->scores->edges; e++)
+        if (c->dropped[e])
+            add_row(&t, c, c->scores, e, "dropped", why(c->scores, e, mean, -1));
+    for (int64_t e = 0; c->added && e < c->added->edges; e++)
+        add_row(&t, c, c->added, e, "added", why(c->added, e, mean, 1));
+    TRY(text_status(&t));
+    TRY(file_write(w, t.data, t.length));
+    TRY(file_commit(w));
+done:
+    text_free(&t);
+    file_close(w);
+    return st;
+}
+
+/* A plain folder is FOLDER itself, so that it can be given to any verb; other formats are a file in
+ * it. */
+static consm_status write_graph(const struct cleaning *c, const char *format, bool plain)
+{
+    consm_status st = CONSM_OK;
+    struct text path = {0};
+    const char *folder = c->m.output;
+    if (plain)
+        return consm_dataset_save(c->clean, folder, "plain");
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        TRY(status_fail(CONSM_EIO, "%s: cannot make the folder: %s", folder, strerror(errno)));
+    text_printf(&path, "%s/graph.%s", folder, format);
+    TRY(text_status(&path));
+    TRY(consm_dataset_save(c->clean, path.data, format));
+done:
+    text_free(&path);
+    return st;
+}
+
+static consm_status write_all(const struct cleaning *c, struct args *args)
+{
+    consm_status st = CONSM_OK;
+    struct text path = {0};
+    const char *format = args_has(args, "to") ? args_get(args, "to") : "plain";
+    TRY(write_graph(c, format, strcmp(format, "plain") == 0));
+    text_printf(&path, "%s/changes.csv", c->m.output);
+    TRY(text_status(&path));
+    TRY(write_changes(c, path.data, args_has(args, "safe-csv")));
+done:
+    text_free(&path);
+    return st;
+}
+
+static void say(const struct cleaning *c, bool json)
+{
+    long long edges = (long long)c->scores->edges, drops = (long long)c->drops;
+    long long adds = c->added ? (long long)c->added->edges : 0;
+    if (json)
+        printf("{\"edges\": %lld, \"dropped\": %lld, \"added\": %lld, \"left\": %lld}\n", edges,
+               drops, adds, edges - drops + adds);
+    else
+        fprintf(stderr, "%s: %lld of %lld edges dropped, %lld added; changes.csv says why\n",
+                c->m.output, drops, edges, adds);
+}
+
+static void cleaning_close(struct cleaning *c)
+{
+    mem_free(c->dropped);
+    consm_edge_scores_free(c->scores);
+    consm_edge_scores_free(c->added);
+    consm_dataset_free(c->clean);
+    model_args_close(&c->m);
+}
+
+static int run(struct args *args)
+{
+    consm_status st = CONSM_OK;
+    struct cleaning c = {0};
+    struct consm_clean_options o = {.size = sizeof o, .share = -1, .threshold = -1};
+    const struct reader *writer;
+    int64_t add = 0;
+    int code = args_double(args, "drop", 0, 1, &o.share);
+    code = code ? code : args_double(args, "threshold", 0, 1, &o.threshold);
+    code = code ? code : args_int(args, "add", 0, INT32_MAX, &add);
+    if (code)
+        return code;
+    if (!args_has(args, "output"))
+        return args_fail(args, EXIT_USAGE, "say where the clean graph goes: -o FOLDER");
+    if (args_has(args, "drop") && args_has(args, "threshold"))
+        return args_fail(args, EXIT_USAGE, "give --drop or --threshold, not both");
+    if ((code = model_args_open(&c.m, args, "clean")))
+        return code;
+    if (args_has(args, "to"))
+        TRY(data_writer(&writer, "graph", args_get(args, "to"))); /* before the work */
+    TRY(consm_score_edges_on(&c.scores, c.m.model, c.m.data, c.m.device, c.m.threads));
+    TRY(NEW(c.dropped, c.scores->edges + 1));
+    TRY(consm_clean_choose(c.dropped, c.scores, &o));
+    for (int64_t e = 0; e < c.scores->edges; e++)
+        c.drops += c.dropped[e];
+    if (add > 0)
+        TRY(consm_suggest_edges(&c.added, c.m.model, c.m.data, add, c.m.device, c.m.threads));
+    TRY(consm_dataset_clean(&c.clean, c.m.data, c.scores, c.dropped, c.added));
+    TRY(write_all(&c, args));
+    say(&c, args_has(args, "json"));
+done:
+    cleaning_close(&c);
+    return st < 0 ? args_status(args, st) : EXIT_DONE;
+}
+
+const struct command cmd_clean = {
+    .name = "clean",
+    .summary = "write a graph without the edges that a model distrusts",
+    .usage = "MODEL DATASET -o FOLDER [--drop SHARE | --threshold T] [--add K]",
+    .text =
+        "Scores every edge (see `consm edges`), drops those that are not kept, and writes the\n"
+        "graph that is left. By default FOLDER is a plain folder that every verb reads;\n"
+        "--to npz or --to safetensors puts graph.npz or graph.safetensors into it.\n"
+        "changes.csv lists what was dropped and added: source,target,change,score,low,high,why;\n"
+        "why names the witness that says most against a dropped edge, or for an added pair.\n"
+        "Nodes, features, labels and splits stay as they are.\n\n"
+        "  consm clean out/model.safetensors ./mygraph -o mygraph-clean\n"
+        "  consm clean out/model.safetensors ./mygraph -o clean --drop 0.1 --add 100\n"
+        "  consm train mygraph-clean --model gcn\n",
+    .flags = flags,
+    .run = run,
+};

@@ -1,0 +1,186 @@
+/* A graph without the edges that trust leaves little of: the same dataset with a choice of its
+ * edges. */
+#include "app/objects.h"
+#include "base/given.h"
+#include "base/sized.h"
+#include "data/load.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- choosing ------------------------------------------------------------ */
+
+struct ranked {
+    float score;
+    int64_t edge;
+};
+
+static int least_first(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->score != y->score)
+        return x->score < y->score ? -1 : 1;
+    return x->edge < y->edge ? -1 : x->edge > y->edge;
+}
+
+static consm_status drop_share(uint8_t *dropped, const struct consm_edge_scores *s, double share)
+{
+    consm_status st = CONSM_OK;
+    struct ranked *order = NULL;
+    int64_t fewer = (int64_t)floor(share * (double)s->edges);
+    TRY(NEW(order, s->edges + 1));
+    for (int64_t e = 0; e < s->edges; e++)
+        order[e] = (struct ranked){s->score[e], e};
+    qsort(order, (size_t)s->edges, sizeof *order, least_first);
+    memset(dropped, 0, (size_t)s->edges);
+    for (int64_t i = 0; i < fewer; i++)
+        dropped[order[i].edge] = 1;
+done:
+    mem_free(order);
+    return st;
+}
+
+consm_status consm_clean_choose(uint8_t *dropped, const struct consm_edge_scores *scores,
+                                const struct consm_clean_options *options)
+{
+    consm_status st = CONSM_OK;
+    struct consm_clean_options o = {.share = -1, .threshold = -1};
+    TRY(GIVEN(dropped, scores));
+    if (options)
+        TRY(sized_take(&o, sizeof o, options, SIZED_UP_TO(struct consm_clean_options, threshold)));
+    if (!(o.share <= 1) || !(o.threshold <= 1))
+        TRY(status_fail(CONSM_EINVAL,
+                        "share %g, threshold %g: expected numbers up to 1, or negative ones",
+                        o.share, o.threshold));
+    if (o.share >= 0)
+        return drop_share(dropped, scores, o.share);
+    for (int64_t e = 0; e < scores->edges; e++)
+        dropped[e] = o.threshold >= 0 ? (double)scores->score[e] < o.threshold : !scores->kept[e];
+done:
+    return st;
+}
+
+/* ---- the dataset --------------------------------------------------------- */
+
+void cleaned_free(struct consm_dataset *dataset)
+{
+    struct consm_dataset *whole = dataset->whole;
+    prepare_free(&dataset->prepared);
+    mem_free(dataset->data->from);
+    mem_free(dataset->data->to);
+    mem_free(dataset->data->weight);
+    mem_free(dataset->data);
+    consm_dataset_free(whole);
+}
+
+/* Where the pair stands among the scores, which are in row order; -1: nowhere. */
+static int64_t find_pair(const struct consm_edge_scores *s, int32_t i, int32_t j)
+{
+    int32_t from = i < j ? i : j, to = i < j ? j : i;
+    int64_t low = 0, high = s->edges;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        bool before = s->from[middle] != from ? s->from[middle] < from : s->to[middle] < to;
+        low = before ? middle + 1 : low;
+        high = before ? high : middle;
+    }
+    return low < s->edges && s->from[low] == from && s->to[low] == to ? low : -1;
+}
+
+/* The edges of d that stay, and those that come: into a copy of d, whose arrays they become. */
+static consm_status choose_edges(struct dataset *c, const struct dataset *d,
+                                 const struct consm_edge_scores *s, const uint8_t *dropped,
+                                 const struct consm_edge_scores *added)
+{
+    consm_status st = CONSM_OK;
+    int64_t room = d->edges + (added ? added->edges : 0) + 1, count = 0;
+    double sum = 0;
+    c->from = c->to = NULL;
+    c->weight = NULL;
+    TRY(NEW(c->from, room));
+    TRY(NEW(c->to, room));
+    if (d->weight)
+        TRY(NEW(c->weight, room));
+    for (int64_t e = 0; e < d->edges; e++) {
+        int64_t at = find_pair(s, d->from[e], d->to[e]);
+        sum += d->weight ? (double)d->weight[e] : 0;
+        if (at >= 0 && dropped[at])
+            continue;
+        c->from[count] = d->from[e];
+        c->to[count] = d->to[e];
+        if (d->weight)
+            c->weight[count] = d->weight[e];
+        count++;
+    }
+    for (int64_t e = 0; added && e < added->edges; e++, count++) {
+        c->from[count] = added->from[e];
+        c->to[count] = added->to[e];
+        if (d->weight)
+            c->weight[count] = d->edges > 0 ? (float)(sum / (double)d->edges) : 1;
+    }
+    c->edges = count;
+    c->borrowed &= ~(unsigned)DATASET_BORROWS_EDGES;
+    c->sha256[0] = 0;
+done:
+    return st;
+}
+
+/* Every pair names two nodes of the dataset. */
+static consm_status check_pairs(const struct consm_edge_scores *s, int64_t nodes)
+{
+    for (int64_t e = 0; s && e < s->edges; e++)
+        if (s->from[e] < 0 || s->to[e] < 0 || s->from[e] >= nodes || s->to[e] >= nodes)
+            return status_fail(CONSM_EINVAL, "pair %lld joins nodes %d and %d of %lld nodes",
+                               (long long)e, s->from[e], s->to[e], (long long)nodes);
+    return CONSM_OK;
+}
+
+consm_status consm_dataset_clean(struct consm_dataset **out, struct consm_dataset *dataset,
+                                 const struct consm_edge_scores *scores, const uint8_t *dropped,
+                                 const struct consm_edge_scores *added)
+{
+    consm_status st = CONSM_OK;
+    struct consm_dataset *c = NULL;
+    struct dataset *data = NULL;
+    const struct prepared *prepared;
+    if (out)
+        *out = NULL;
+    TRY(GIVEN(out, dataset, scores, dropped));
+    TRY(dataset_prepared(&prepared, dataset)); /* which also checks its edges */
+    TRY(prepare_whole(prepared, "a clean graph"));
+    TRY(check_pairs(scores, dataset->data->nodes));
+    TRY(check_pairs(added, dataset->data->nodes));
+    TRY(ZNEW(c, 1));
+    TRY(NEW(data, 1));
+    *data = *dataset->data;
+    TRY(choose_edges(data, dataset->data, scores, dropped, added));
+    c->data = data;
+    c->whole = dataset_hold(dataset);
+    c->owners = 1;
+    pthread_mutex_init(&c->lock, NULL);
+    *out = c;
+    return CONSM_OK;
+done:
+    if (data && data->from != dataset->data->from) {
+        mem_free(data->from);
+        mem_free(data->to);
+        mem_free(data->weight);
+    }
+    mem_free(data);
+    mem_free(c);
+    return st;
+}
+
+consm_status consm_dataset_save(const struct consm_dataset *dataset, const char *path,
+                                const char *format)
+{
+    consm_status st = CONSM_OK;
+    const struct prepared *prepared;
+    TRY(GIVEN(dataset, path));
+    TRY(dataset_prepared(&prepared, dataset));
+    TRY(prepare_whole(prepared, "saving a dataset"));
+    TRY(data_save_path(dataset->data, path, format));
+done:
+    return st;
+}

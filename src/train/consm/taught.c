@@ -1,0 +1,122 @@
+/* Whose labels training was told. A trust score uses these labels, also when a saved model scores
+ * the graph it was trained on: the model file keeps the number of each such node, its class and a
+ * hash of its features. A node counts as taught if number and hash are the same, so that on another
+ * graph nobody does. */
+#include "train/consm/consm.h"
+
+#include "graph/partition.h"
+#include "train/edge_trust.h"
+#include <string.h>
+
+/* FNV-1a over the bytes of a number. */
+static uint64_t mix(uint64_t hash, uint32_t number)
+{
+    for (int byte = 0; byte < 4; byte++)
+        hash = (hash ^ (number >> 8 * byte & 0xff)) * 0x100000001b3u;
+    return hash;
+}
+
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    value = value == 0 ? 0 : value; /* one zero */
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* 22 bits, which a float holds exactly. */
+static float hash_of(const struct problem *p, int64_t i)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    if (p->sparse)
+        for (int64_t k = p->sparse->start[i]; k < p->sparse->start[i + 1]; k++) {
+            hash = mix(hash, (uint32_t)p->sparse->col[k]);
+            hash = mix(hash, p->sparse->val ? bits_of(p->sparse->val[k]) : 1);
+        }
+    else
+        for (int64_t k = 0; k < p->features; k++)
+            hash = mix(hash, bits_of(p->dense[i * p->features + k]));
+    return (float)((hash ^ hash >> 32) & 0x3fffff);
+}
+
+/* What a model file keeps of a node: its number in two halves, its class, the hash. */
+static void note(float row[TAUGHT_COLUMNS], const struct problem *p, int64_t i)
+{
+    row[0] = (float)(i >> 16);
+    row[1] = (float)(i & 0xffff);
+    row[2] = (float)p->label[i];
+    row[3] = hash_of(p, i);
+}
+
+/* -1: the row is not of this graph. A model file may hold any numbers. */
+static int64_t find(const float row[TAUGHT_COLUMNS], const struct problem *p)
+{
+    const struct partition *partition = p->graph->partition;
+    bool possible = row[0] >= 0 && row[0] < 32768 && row[1] >= 0 && row[1] < 65536 && row[2] >= 0 &&
+                    row[2] < (float)p->classes;
+    if (!possible)
+        return -1;
+    int64_t i = (int64_t)row[0] << 16 | (int64_t)row[1];
+    if (i >= p->nodes || (partition && (i < partition->low || i >= partition->high)))
+        return -1;
+    return hash_of(p, i) == row[3] ? i : -1;
+}
+
+static bool is_taught(const struct problem *p, int64_t i)
+{
+    return p->label[i] >= 0 && p->role[i] == SPLIT_TRAIN;
+}
+
+consm_status consm_open_taught(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    const struct problem *p = s->problem;
+    if (own->taught)
+        return CONSM_OK;
+    TRY(NEW(own->taught, p->nodes));
+    for (int64_t i = 0; i < p->nodes; i++)
+        own->taught[i] = !s->options.eval_only && is_taught(p, i) ? p->label[i] : -1;
+    for (int64_t k = 0; s->options.eval_only && k < s->options.taughts; k++) {
+        const float *row = s->options.taught + k * TAUGHT_COLUMNS;
+        int64_t i = find(row, p);
+        if (i >= 0)
+            own->taught[i] = (int32_t)row[2];
+    }
+    if (own->neighbours)
+        TRY(row_halo_fetch(own->neighbours, own->taught, sizeof *own->taught));
+done:
+    return st;
+}
+
+consm_status session_taught(float **out, int64_t *rows, struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const struct problem *p = s->problem;
+    const struct partition *partition = p->graph->partition;
+    float *mine = NULL;
+    void *all;
+    int64_t low = partition ? partition->low : 0, high = partition ? partition->high : p->nodes, count = 0;
+    *out = NULL;
+    *rows = 0;
+    if (!session_matches(s) || s->options.eval_only)
+        return CONSM_OK;
+    for (int64_t i = low; i < high; i++)
+        count += is_taught(p, i);
+    TRY(NEW(mine, count * TAUGHT_COLUMNS + 1));
+    count = 0;
+    for (int64_t i = low; i < high; i++)
+        if (is_taught(p, i))
+            note(mine + TAUGHT_COLUMNS * count++, p, i);
+    *rows = count;
+    if (partition) {
+        TRY(partition_all(&all, rows, partition, mine, count, TAUGHT_COLUMNS * sizeof *mine));
+        mem_free(mine);
+        mine = all;
+    }
+    *out = mine;
+    mine = NULL;
+done:
+    mem_free(mine);
+    return st;
+}

@@ -1,0 +1,340 @@
+/* Trust scores: calibrated with many known edges, no worse than the best witness with few, sure of
+ * themselves only as far as they may be; and what is kept follows from them. */
+#include "check.h"
+
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "graph/roles.h"
+#include "match/trust.h"
+#include "stats/stats.h"
+#include "train/edge_trust.h"
+#include <math.h>
+#include <unistd.h>
+
+/* Edges between nodes of their own, with witnesses that were drawn. */
+enum { EDGES = 3000, NODES = 2 * EDGES };
+
+struct world {
+    int32_t left[EDGES], right[EDGES], label[NODES];
+    uint8_t role[NODES], same[EDGES];
+    float x[EDGES * WITNESSES];
+    struct edges edges;
+};
+
+static double sigmoid_of(double z)
+{
+    return 1 / (1 + exp(-z));
+}
+
+/* The log-odds of agreement tell the truth with slope 0.8; the cosine helps a little, match, head
+ * and neighbours repeat some of that, all others say nothing. The first `known` edges join
+ * validation nodes, all others test nodes. */
+static struct world *world_new(uint64_t seed, int known)
+{
+    struct world *w = mem_zalloc(1, sizeof *w);
+    struct rng r;
+    rng_init(&r, seed, 1);
+    w->edges = (struct edges){.count = EDGES, .left = w->left, .right = w->right};
+    for (int e = 0; e < EDGES; e++) {
+        float *x = w->x + e * WITNESSES;
+        for (int k = 0; k < WITNESSES; k++)
+            x[k] = (float)rng_uniform(&r);
+        x[WITNESS_AGREEMENT] = (float)(1 + 2 * rng_normal(&r));
+        x[WITNESS_HEAD] = (float)rng_normal(&r);
+        x[WITNESS_TAUGHT] = x[WITNESS_TAUGHT_AGREEMENT] = 0;
+        double odds = 0.8 * (double)x[WITNESS_AGREEMENT] + (double)x[WITNESS_FEATURES];
+        w->same[e] = rng_uniform(&r) < sigmoid_of(odds);
+        x[WITNESS_MATCH] += w->same[e] ? 0.4f : 0;
+        x[WITNESS_HEAD] += 0.4f * x[WITNESS_AGREEMENT];
+        x[WITNESS_NEIGHBOURS] += w->same[e] ? 0.2f : 0;
+        w->left[e] = 2 * e;
+        w->right[e] = 2 * e + 1;
+        w->label[2 * e] = 0;
+        w->label[2 * e + 1] = w->same[e] ? 0 : 1;
+        w->role[2 * e] = w->role[2 * e + 1] = e < known ? SPLIT_VAL : SPLIT_TEST;
+    }
+    return w;
+}
+
+struct scores {
+    struct trust trust;
+    float score[EDGES], low[EDGES], high[EDGES];
+};
+
+static struct scores *fit(const struct world *w, bool without_match)
+{
+    struct scores *s = mem_zalloc(1, sizeof *s);
+    struct trust_sample *sample;
+    OK(trust_sample_new(&sample, &w->edges, w->label, w->role, NODES));
+    OK(trust_sample_hear(sample, w->x));
+    trust_fit(&s->trust, sample, without_match);
+    trust_apply(s->score, s->low, s->high, &s->trust, w->x, EDGES);
+    trust_sample_free(sample);
+    return s;
+}
+
+static double auc_of(const struct world *w, const float *score, int stride)
+{
+    float column[EDGES];
+    double auc;
+    for (int e = 0; e < EDGES; e++)
+        column[e] = score[e * stride];
+    OK(stats_auc(&auc, column, w->same, EDGES));
+    return auc;
+}
+
+/* Of the edges that had no part in the fit. */
+static double calibration_error(const struct world *w, const float *score, int known)
+{
+    struct stats_reliability r;
+    OK(stats_reliability(&r, score + known, w->same + known, EDGES - known, 10));
+    return r.ece;
+}
+
+static void many_known_edges_calibrate(void **state)
+{
+    (void)state;
+    enum { KNOWN = 1000 };
+    struct world *w = world_new(1, KNOWN);
+    struct scores *s = fit(w, false);
+    assert_true(s->trust.by[1 + WITNESS_AGREEMENT] > 0.6);
+    assert_true(s->trust.by[1 + WITNESS_FEATURES] > 0.3);
+    assert_true(fabs(s->trust.by[1 + WITNESS_HEAD]) < 0.3);
+    assert_true(calibration_error(w, s->score, KNOWN) < 0.05);
+    mem_free(s);
+    mem_free(w);
+}
+
+/* Ten known edges, ten weights: a plain fit would follow every accident of them. */
+static void few_known_edges_do_no_harm(void **state)
+{
+    (void)state;
+    enum { KNOWN = 10, DRAWS = 20 };
+    double ahead = 0, worst = 1, error = 0;
+    for (int draw = 0; draw < DRAWS; draw++) {
+        struct world *w = world_new(100 + draw, KNOWN);
+        struct scores *s = fit(w, false);
+        double gain = auc_of(w, s->score, 1) - auc_of(w, w->x + WITNESS_AGREEMENT, WITNESSES);
+        ahead += gain / DRAWS;
+        worst = gain < worst ? gain : worst;
+        error += calibration_error(w, s->score, KNOWN) / DRAWS;
+        mem_free(s);
+        mem_free(w);
+    }
+    assert_true(ahead > 0);
+    assert_true(worst > -0.02);
+    assert_true(error < 0.08);
+}
+
+static void nothing_known_is_the_prior(void **state)
+{
+    (void)state;
+    struct world *w = world_new(2, 0);
+    struct scores *s = fit(w, false);
+    assert_true(s->trust.by[1 + WITNESS_AGREEMENT] > 0);
+    assert_true(auc_of(w, s->score, 1) > 0.75);
+    for (int e = 0; e < EDGES; e++)
+        assert_true(s->low[e] <= s->score[e] && s->score[e] <= s->high[e]);
+    mem_free(s);
+    mem_free(w);
+}
+
+/* A model knows the labels of training nodes by heart: what it says of an edge between two of them
+ * says nothing of other edges. */
+static void edges_between_training_nodes_are_not_read(void **state)
+{
+    (void)state;
+    struct world *w = world_new(3, 200);
+    struct scores *before = fit(w, false);
+    for (int e = 1000; e < 2000; e++) { /* they say the opposite of all others */
+        w->role[2 * e] = w->role[2 * e + 1] = SPLIT_TRAIN;
+        w->label[2 * e + 1] = w->x[e * WITNESSES + WITNESS_AGREEMENT] > 0 ? 1 : 0;
+    }
+    struct scores *after = fit(w, false);
+    assert_memory_equal(&before->trust, &after->trust, sizeof before->trust);
+    for (int e = 1000; e < 2000; e++) /* one end validates: now they are read */
+        w->role[2 * e] = SPLIT_VAL;
+    struct scores *read = fit(w, false);
+    assert_true(read->trust.by[1 + WITNESS_AGREEMENT] < before->trust.by[1 + WITNESS_AGREEMENT]);
+    mem_free(before);
+    mem_free(after);
+    mem_free(read);
+    mem_free(w);
+}
+
+/* Attacks aim at training nodes: where known edges of these lie, unknown ones are doubted. */
+static void edges_of_attacked_nodes_are_doubted(void **state)
+{
+    (void)state;
+    struct world *w = world_new(4, 400);
+    for (int e = 0; e < EDGES; e++)
+        if (e % 2) {
+            w->x[e * WITNESSES + WITNESS_TAUGHT] = 1;
+            if (e % 3)
+                w->label[2 * e + 1] = 1;
+            w->role[2 * e] = e < 400 ? SPLIT_TRAIN : w->role[2 * e];
+        }
+    struct scores *s = fit(w, false);
+    assert_true(s->trust.by[1 + WITNESS_TAUGHT] < -1);
+    mem_free(s);
+    mem_free(w);
+}
+
+static void intervals_narrow_with_knowledge(void **state)
+{
+    (void)state;
+    static const int known[] = {0, 40, 2000};
+    double width[3] = {0};
+    for (int i = 0; i < 3; i++) {
+        struct world *w = world_new(5, known[i]);
+        struct scores *s = fit(w, false);
+        for (int e = 0; e < EDGES; e++) {
+            assert_true(s->low[e] <= s->score[e] && s->score[e] <= s->high[e]);
+            width[i] += (double)(s->high[e] - s->low[e]) / EDGES;
+        }
+        mem_free(s);
+        mem_free(w);
+    }
+    assert_true(width[0] > width[1] && width[1] > 1.5 * width[2]);
+    assert_true(width[2] > 0.005);
+}
+
+static void matching_at_chance_has_no_weight(void **state)
+{
+    (void)state;
+    struct world *w = world_new(6, 300);
+    struct scores *with = fit(w, false), *without = fit(w, true);
+    assert_true(fabs(with->trust.by[1 + WITNESS_MATCH]) > 0.01);
+    assert_true(fabs(without->trust.by[1 + WITNESS_MATCH]) < 0.001);
+    mem_free(with);
+    mem_free(without);
+    mem_free(w);
+}
+
+static void numbers_travel(void **state)
+{
+    (void)state;
+    struct world *w = world_new(7, 300);
+    struct scores *s = fit(w, false);
+    struct trust again;
+    float number[TRUST_NUMBERS], score[EDGES];
+    s->trust.temperature[0] = 0.5;
+    s->trust.temperature[1] = 2;
+    trust_write(number, &s->trust);
+    trust_read(&again, number);
+    trust_apply(score, NULL, NULL, &again, w->x, EDGES);
+    assert_true(again.temperature[0] == 0.5 && again.temperature[1] == 2);
+    for (int e = 0; e < EDGES; e++)
+        assert_near((double)score[e], (double)s->score[e], 1e-5);
+    mem_free(s);
+    mem_free(w);
+}
+
+/* ---- what is kept -------------------------------------------------------- */
+
+static void kept_follows_from_the_score(void **state)
+{
+    (void)state;
+    enum { COUNT = 10 };
+    static const float high[COUNT] = {0.997f, 0.9f, 0.8f, 0.7f, 0.6f, 0.5f, 0.4f, 0.3f, 0.2f, 0.1f};
+    static const float low[COUNT] = {0.45f, 0.4f, 0.4f, 0.4f, 0.3f, 0.2f, 0.1f, 0.1f, 0.1f, 0.1f};
+    int32_t left[COUNT], right[COUNT];
+    for (int e = 0; e < COUNT; e++) {
+        left[e] = 2 * e;
+        right[e] = 2 * e + 1;
+    }
+    struct edges edges = {.count = COUNT, .left = left, .right = right};
+    float score[COUNT];
+    uint8_t kept[COUNT];
+    struct edge_trust t = {.edges = &edges, .score = score, .kept = kept};
+    memcpy(score, high, sizeof high);
+    OK(edge_trust_keep(&t, 0.2)); /* a half is kept whatever the ratio says */
+    for (int e = 0; e < COUNT; e++)
+        assert_int_equal(kept[e], score[e] >= 0.5f);
+    assert_true(t.threshold == 0.5);
+    OK(edge_trust_keep(&t, 0.8));
+    for (int e = 0; e < COUNT; e++)
+        assert_int_equal(kept[e], e < 8);
+    memcpy(score, low, sizeof low);
+    OK(edge_trust_keep(&t, 0.2)); /* equal scores are treated alike */
+    for (int e = 0; e < COUNT; e++)
+        assert_int_equal(kept[e], e < 4);
+    assert_true(t.threshold == (double)0.4f);
+    OK(edge_trust_keep(&t, 0));
+    for (int e = 0; e < COUNT; e++)
+        assert_int_equal(kept[e], 0);
+}
+
+/* ---- through a model file ------------------------------------------------ */
+
+static double column_sum(const struct consm_edge_scores *s, int k)
+{
+    double sum = 0;
+    for (int64_t e = 0; e < s->edges; e++)
+        sum += (double)s->witness[e * s->witnesses + k];
+    return sum;
+}
+
+/* A saved model knows whose labels it was told on its own graph, and nobody's on another. */
+static void a_model_file_remembers_who_was_taught(void **state)
+{
+    (void)state;
+    struct consm_dataset *data, *other;
+    struct consm_options *options;
+    struct consm_model *model, *loaded;
+    struct consm_edge_scores *a, *b, *c;
+    char path[] = "/tmp/test_trust_XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    OK(consm_dataset_open(&data, "csbm:nodes=150,features=12,homophily=0.7,seed=1", NULL));
+    OK(consm_dataset_open(&other, "csbm:nodes=150,features=12,homophily=0.7,seed=2", NULL));
+    OK(consm_options_new(&options, "consm"));
+    OK(consm_options_set(options, "backbone", "gcn"));
+    OK(consm_options_set(options, "split", "random"));
+    OK(consm_options_set(options, "per_class", "8"));
+    OK(consm_options_set(options, "rounds", "1"));
+    OK(consm_options_set(options, "warmup", "20"));
+    OK(consm_options_set(options, "gnn_steps", "4"));
+    OK(consm_options_set(options, "match_steps", "8"));
+    OK(consm_train(&model, data, options));
+    OK(consm_model_save(model, path));
+    OK(consm_model_load(&loaded, path));
+    OK(consm_score_edges(&a, model, data, 1));
+    OK(consm_score_edges(&b, loaded, data, 2));
+    OK(consm_score_edges(&c, loaded, other, 1));
+    assert_int_equal(a->witnesses, WITNESSES);
+    assert_string_equal(a->witness_name[WITNESS_TAUGHT], "taught");
+    assert_memory_equal(a->score, b->score, (size_t)a->edges * sizeof *a->score);
+    assert_memory_equal(a->low, b->low, (size_t)a->edges * sizeof *a->low);
+    assert_true(column_sum(b, WITNESS_TAUGHT) > 0);
+    assert_true(column_sum(c, WITNESS_TAUGHT) == 0);
+    for (int64_t e = 0; e < a->edges; e++)
+        assert_int_equal(a->kept[e], (double)a->score[e] >= a->threshold);
+    consm_edge_scores_free(a);
+    consm_edge_scores_free(b);
+    consm_edge_scores_free(c);
+    consm_model_free(model);
+    consm_model_free(loaded);
+    consm_options_free(options);
+    consm_dataset_free(data);
+    consm_dataset_free(other);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(many_known_edges_calibrate),
+        cmocka_unit_test(few_known_edges_do_no_harm),
+        cmocka_unit_test(nothing_known_is_the_prior),
+        cmocka_unit_test(edges_between_training_nodes_are_not_read),
+        cmocka_unit_test(edges_of_attacked_nodes_are_doubted),
+        cmocka_unit_test(intervals_narrow_with_knowledge),
+        cmocka_unit_test(matching_at_chance_has_no_weight),
+        cmocka_unit_test(numbers_travel),
+        cmocka_unit_test(kept_follows_from_the_score),
+        cmocka_unit_test(a_model_file_remembers_who_was_taught),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
