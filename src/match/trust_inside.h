@@ -14,9 +14,9 @@ struct heard {
 };
 
 struct trust_sample {
-    struct heard known, usual;     /* those with known labels; those drawn from all edges */
-    uint8_t *same;                 /* (known.count) the truth */
-    int64_t validators;            /* nodes that validate */
+    struct heard known, usual;         /* those with known labels; those drawn from all edges */
+    uint8_t *same;                     /* (known.count) the truth */
+    int64_t validators;                /* nodes that validate */
     const struct partition *partition; /* of a graph in parts, or NULL */
     double shift[TRUST_TERMS], scale[TRUST_TERMS]; /* by which witnesses were standardised */
     double agreement; /* mean probability of agreement over the usual edges */

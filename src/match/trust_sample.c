@@ -3,8 +3,8 @@
 #include "match/trust_inside.h"
 
 #include "base/alloc.h"
-#include "graph/roles.h"
 #include "graph/partition.h"
+#include "graph/roles.h"
 #include <math.h>
 #include <string.h>
 

@@ -70,7 +70,8 @@ static consm_status calibrate(double *temperature, const float *logits, struct s
     consm_status st = CONSM_OK;
     const struct problem *p = s->problem;
     const struct partition *partition = p->graph->partition;
-    int64_t low = partition ? partition->low : 0, high = partition ? partition->high : p->nodes, c = p->classes;
+    int64_t low = partition ? partition->low : 0, high = partition ? partition->high : p->nodes,
+            c = p->classes;
     int64_t count = 0, all;
     size_t row = (size_t)c * sizeof *logits;
     float *mine = NULL;

@@ -96,7 +96,8 @@ consm_status session_taught(float **out, int64_t *rows, struct session *s)
     const struct partition *partition = p->graph->partition;
     float *mine = NULL;
     void *all;
-    int64_t low = partition ? partition->low : 0, high = partition ? partition->high : p->nodes, count = 0;
+    int64_t low = partition ? partition->low : 0, high = partition ? partition->high : p->nodes,
+            count = 0;
     *out = NULL;
     *rows = 0;
     if (!session_matches(s) || s->options.eval_only)
