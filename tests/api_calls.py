@@ -12,7 +12,8 @@ import sys
 # What a good call passes, by the parameter's name, else by its type.
 by_name = {
     "name_or_path": '"karate"', "model:text": '"gcn"', "method": '"gcn"', "data_dir": "NULL",
-    "path": "file", "consm_options_set:name": '"epochs"', "value:text": '"2"', "name": '"a"',
+    "path": "file", "consm_dataset_save:path": '"/dev/null/graph.npz"',
+    "consm_options_set:name": '"epochs"', "value:text": '"2"', "name": '"a"',
     "threads": "1", "device": '"cpu"', "seed": "1", "every": "1", "line": "on_line", "build": "on_build",
     "fn": "NULL", "ctx": "NULL", "allocator": "NULL", "node": "0", "class_index": "0", "index": "0",
     "buffer": "buffer", "counts": "counts", "label": "label", "set_class": "label", "start": "start",
@@ -55,7 +56,8 @@ null_means = {
     ("consm_ot_sinkhorn_batch", "options"), ("consm_ot_assign", "options"),
     ("consm_ot_project", "empty"), ("consm_ot_monge", "assignment"), ("consm_ot_monge", "empty"),
     ("consm_ot_class_means", "count"), ("consm_explain", "options"),
-    ("consm_predict_on", "device"), ("consm_score_edges_on", "device"),
+    ("consm_predict_on", "device"), ("consm_score_edges_on", "device"), ("consm_suggest_edges", "device"),
+    ("consm_clean_choose", "options"), ("consm_dataset_clean", "added"), ("consm_dataset_save", "format"),
 }
 ends = ("ctx", "fn")
 # Numbers that say how large the caller's arrays are: too large cannot be seen from inside.
