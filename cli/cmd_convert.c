@@ -9,7 +9,9 @@
 
 static const struct flag flags[] = {
     {"to", "FORMAT",
-     "write " READER_SAVED_NAMES " (by the name of OUT: .npz, .safetensors, else plain)", 0},
+     "write " READER_SAVED_NAMES
+     " \n(by the name of OUT: .npz, .safetensors, .graphml, .gexf, .gml, .json; else plain)",
+     0},
     DATA_FLAGS,
     {0}};
 
@@ -39,7 +41,8 @@ const struct command cmd_convert = {
     .text =
         "  IN is a dataset's name or a path; its format is recognised by what is in it, and\n"
         "  --format overrides (`consm help formats` lists them). OUT is a plain folder, a NumPy\n"
-        "  archive or a safetensors file, which opens at once however large it is.\n\n"
+        "  archive, a safetensors file, which opens at once however large it is, or, for Gephi,\n"
+        "  NetworkX and others, GraphML, GEXF, GML or node-link JSON.\n\n"
         "  consm convert my-graph/ my-graph.safetensors\n"
         "  consm convert karate karate/\n"
         "  consm convert edges.txt out/ --labels labels.txt --features features.svm\n",

@@ -5,64 +5,151 @@
 #include "shown.h"
 
 #include "app/model_json.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 static const struct flag flags[] = {
     {"threads", "N", "threads (one per processor)", 0},
+    {"device", "NAME", "cpu, cuda, cuda:N or auto (cpu)", 0},
     {"json", NULL, "all figures as one JSON object, with curves", 0},
     DATA_FLAGS,
     PARTS_FLAG,
     {0}};
 
-static void print_figures(const struct model_args *m, const struct consm_metrics *x)
+/* A figure, or "unknown" where there is none. */
+static const char *figure(char out[16], double value)
 {
-    char buffer[24], name[SHOWN];
-    printf(
-        "%lld labelled nodes: accuracy %.4f, macro-F1 %.4f, balanced accuracy %.4f, ROC-AUC %.4f, "
-        "average precision %.4f\n",
-        (long long)x->nodes, x->accuracy, x->macro_f1, x->balanced_accuracy, x->roc_auc,
-        x->average_precision);
-    if (m->data->data->sha256[0] && strcmp(m->data->data->sha256, m->model->data_sha256) == 0)
-        printf("  these are the data it was trained on: the nodes that trained and chose are among "
-               "them\n");
+    if (isnan(value))
+        strcpy(out, "unknown");
+    else
+        snprintf(out, 16, "%.4f", value);
+    return out;
+}
+
+static void print_line(const char *head, const struct consm_metrics *x)
+{
+    char f1[16], recall[16], auc[16], precision[16];
+    printf("%s%lld labelled nodes: accuracy %.4f, macro-F1 %s, balanced accuracy %s, ROC-AUC %s, "
+           "mean average precision %s\n",
+           head, (long long)x->nodes, x->accuracy, figure(f1, x->macro_f1),
+           figure(recall, x->balanced_accuracy), figure(auc, x->roc_auc),
+           figure(precision, x->average_precision));
+}
+
+static void print_classes(const struct model_args *m, const struct consm_metrics *x)
+{
+    char buffer[24], name[SHOWN], figures[5][16];
     printf("\n  %-24s %8s %9s %9s %8s %8s %8s %9s\n", "class", "nodes", "predicted", "precision",
            "recall", "F1", "ROC-AUC", "avg prec.");
     for (int32_t k = 0; k < x->classes; k++) {
         const struct consm_class_metrics *of = consm_metrics_class(x, k);
-        printf("  %s %8lld %9lld %9.4f %8.4f %8.4f %8.4f %9.4f\n",
+        bool there = of->support > 0;
+        printf("  %s %8lld %9lld %9s %8s %8s %8s %9s\n",
                shown(name, consm_model_class(m->model, k, buffer), 24), (long long)of->support,
-               (long long)of->predicted, of->precision, of->recall, of->f1, of->roc_auc,
-               of->average_precision);
+               (long long)of->predicted,
+               figure(figures[0], of->predicted ? of->precision : (double)NAN),
+               figure(figures[1], there ? of->recall : (double)NAN),
+               figure(figures[2], there ? of->f1 : (double)NAN), figure(figures[3], of->roc_auc),
+               figure(figures[4], of->average_precision));
     }
 }
 
-static consm_status print_json(const struct model_args *m, const struct consm_metrics *x)
+/* all: every labelled node; new, seen: NULL where they cannot be told apart. */
+static void print_figures(const struct model_args *m, const struct consm_metrics *all,
+                          const struct consm_metrics *new, const struct consm_metrics *seen)
 {
+    const struct consm_metrics *shown_classes = new &&new->nodes > 0 ? new : all;
+    bool same =
+        m->data->data->sha256[0] && strcmp(m->data->data->sha256, m->model->data_sha256) == 0;
+    if (new && seen->nodes > 0) {
+        printf("%lld of %lld labelled nodes trained or validated this model; %lld are new to it\n",
+               (long long)seen->nodes, (long long)all->nodes, (long long)new->nodes);
+        if (new->nodes > 0)
+            print_line("  new:  ", new);
+        print_line(new->nodes > 0 ? "  seen: " : "  seen (says little of other nodes): ", seen);
+        if (new->nodes > 0)
+            print_line("  all:  ", all);
+    } else {
+        print_line("", all);
+        if (!new)
+            printf("  the nodes have no ids, or the model is of an older consm: which of them it "
+                   "learned from cannot be told\n");
+        else
+            printf("  all are new to the model\n");
+    }
+    if (same)
+        printf("  these are the data it was trained on\n");
+    if (all->foreign)
+        printf("  %lld nodes are of classes that the model does not know: they count as wrong\n",
+               (long long)all->foreign);
+    print_classes(m, shown_classes);
+    if (shown_classes == new && seen->nodes > 0)
+        printf("  (of the new nodes)\n");
+}
+
+static void add_part(struct text *t, const char *name, const struct consm_metrics *x,
+                     const struct consm_model *model)
+{
+    text_printf(t, ", \"%s\": ", name);
+    if (x)
+        metrics_to_json(t, (const struct metrics *)x, model);
+    else
+        text_add(t, "null");
+}
+
+/* The figures of all labelled nodes, and inside them those of new and seen ones. */
+static consm_status print_json(const struct model_args *m, const struct consm_metrics *all,
+                               const struct consm_metrics *new, const struct consm_metrics *seen)
+{
+    consm_status st = CONSM_OK;
     struct text t = {0};
-    metrics_to_json(&t, (const struct metrics *)x, m->model);
-    consm_status st = text_status(&t);
-    if (st == CONSM_OK)
-        puts(text_string(&t));
+    metrics_to_json(&t, (const struct metrics *)all, m->model);
+    TRY(text_status(&t));
+    t.length--; /* the last brace */
+    add_part(&t, "new", new, m->model);
+    add_part(&t, "seen", seen, m->model);
+    text_add(&t, "}");
+    TRY(text_status(&t));
+    puts(text_string(&t));
+done:
     text_free(&t);
     return st;
+}
+
+static consm_status measure(struct metrics *out, const struct model_args *m,
+                            const struct consm_prediction *p, enum consm_which which)
+{
+    return p->seen || which == CONSM_ALL_NODES
+               ? model_evaluate(out, m->model, p, m->data->data, which)
+               : CONSM_OK;
 }
 
 static int run(struct args *args)
 {
     consm_status st = CONSM_OK;
     struct model_args m;
-    struct consm_metrics *found = NULL;
+    struct consm_prediction *p = NULL;
+    struct metrics all = {0}, new = {0}, seen = {0};
     int code = model_args_open(&m, args, NULL);
     if (code)
         return code;
-    TRY(consm_evaluate(&found, m.model, m.data, m.threads));
+    TRY(consm_predict_on(&p, m.model, m.data, m.device, m.threads));
+    TRY(measure(&all, &m, p, CONSM_ALL_NODES));
+    TRY(measure(&new, &m, p, CONSM_NEW_NODES));
+    TRY(measure(&seen, &m, p, CONSM_SEEN_NODES));
+    if (all.all.nodes == all.all.foreign)
+        TRY(status_fail(CONSM_EINVAL, "%s: no node has a label that the model knows",
+                        m.data->data->name));
     if (args_has(args, "json"))
-        TRY(print_json(&m, found));
+        TRY(print_json(&m, &all.all, p->seen ? &new.all : NULL, p->seen ? &seen.all : NULL));
     else
-        print_figures(&m, found);
+        print_figures(&m, &all.all, p->seen ? &new.all : NULL, p->seen ? &seen.all : NULL);
 done:
-    consm_metrics_free(found);
+    metrics_free(&all);
+    metrics_free(&new);
+    metrics_free(&seen);
+    consm_prediction_free(p);
     model_args_close(&m);
     return st < 0 ? args_status(args, st) : EXIT_DONE;
 }
@@ -73,7 +160,9 @@ const struct command cmd_evaluate = {
     .usage = "MODEL GRAPH [--json]",
     .text =
         "Predicts every node of GRAPH and compares with the labels it has; classes are matched\n"
-        "by name. Give it nodes the model has not seen: next month's, or another shop's.\n\n"
+        "by name. Nodes whose labels trained or validated the model flatter it: they are\n"
+        "recognised by their ids, and figures are given for new and seen nodes apart. Nodes of\n"
+        "classes that the model does not know count as wrong.\n\n"
         "  consm evaluate out/model.safetensors ./next-month\n"
         "  consm evaluate out/model.safetensors edges.csv --labels labels.csv --json\n",
     .flags = flags,

@@ -89,14 +89,14 @@ static void print_classes(const struct dataset *d, const struct data_facts *f)
     for (int32_t k = 0; k < d->classes; k++)
         most = f->class_size[k] > most ? f->class_size[k] : most;
     print_row("classes", d->classes, "");
-    for (int32_t k = 0; k < d->classes && k < SHOWN; k++) {
+    for (int32_t k = 0; k < d->classes && k < LISTED; k++) {
         printf("    %s %12s %5.1f %%  ", shown(name, dataset_class_name(d, k, buffer), 14),
                grouped(f->class_size[k], number), percent(f->class_size[k], d->nodes));
         print_bar(f->class_size[k], most);
         putchar('\n');
     }
-    if (d->classes > SHOWN)
-        printf("    and %d more\n", d->classes - SHOWN);
+    if (d->classes > LISTED)
+        printf("    and %d more\n", d->classes - LISTED);
     if (f->unlabelled)
         print_row("unlabelled", f->unlabelled, "");
 }

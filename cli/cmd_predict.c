@@ -8,25 +8,43 @@
 
 #include "app/objects.h"
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
-static const struct flag flags[] = {{"output", "FILE", "where the CSV goes (standard output)", 'o'},
-                                    {"probabilities", NULL, "a column per class as well", 0},
-                                    {"json", NULL, "one JSON object per node instead of CSV", 0},
-                                    SAFE_CSV_FLAG,
-                                    {"graph", "FILE",
-                                     "write the graph with predictions and trust too, for Gephi:\n"
-                                     "FILE ends in .graphml or .gexf",
-                                     0},
-                                    {"embeddings", "FILE",
-                                     "write what the model knows of each node before it names a\n"
-                                     "class, too: FILE ends in .npy or .csv",
-                                     0},
-                                    {"threads", "N", "threads (one per processor)", 0},
-                                    {"device", "NAME", "cpu, cuda, cuda:N or auto (cpu)", 0},
-                                    DATA_FLAGS,
-                                    PARTS_FLAG,
-                                    {0}};
+static const struct flag flags[] = {
+    {"output", "FILE", "where the CSV goes (standard output)", 'o'},
+    {"probabilities", NULL, "a column per class as well", 0},
+    {"json", NULL, "one JSON object per node instead of CSV", 0},
+    SAFE_CSV_FLAG,
+    {"graph", "FILE",
+     "write the graph as it was read, with predictions and trust,\n"
+     "for Gephi and others: FILE ends in .graphml, .gexf, .gml or\n.json",
+     0},
+    {"embeddings", "FILE",
+     "write what the model knows of each node before it names a\n"
+     "class, too: FILE ends in .npy or .csv",
+     0},
+    {"class", "CLASS",
+     "the class that the next two speak of (the one with a\n"
+     "threshold, or the rare one that the model was chosen by)",
+     0},
+    {"threshold", "P", "predict CLASS where its probability is P or more", 0},
+    {"top", "K",
+     "only the K nodes most probably of CLASS, ranked; nodes of\n"
+     "equal probability by their log-odds",
+     0},
+    {"threads", "N", "threads (one per processor)", 0},
+    {"device", "NAME", "cpu, cuda, cuda:N or auto (cpu)", 0},
+    DATA_FLAGS,
+    PARTS_FLAG,
+    {0}};
+
+static void print_line(FILE *out, const char *which, const struct metrics *found)
+{
+    if (found->all.nodes > found->all.foreign)
+        fprintf(out, "accuracy %.4f, macro-F1 %.4f on %s %lld nodes with labels\n",
+                found->all.accuracy, found->all.macro_f1, which, (long long)found->all.nodes);
+}
 
 /* How good it is, where labels are there: to standard output when the CSV goes to a file, else to a
  * terminal only. */
@@ -35,16 +53,72 @@ static consm_status print_accuracy(const struct model_args *m, const struct cons
 {
     consm_status st = CONSM_OK;
     struct metrics found = {0};
+    int64_t seen = 0;
     FILE *out = to_file ? stdout : stderr;
     if (!to_file && !isatty(STDERR_FILENO))
         return CONSM_OK;
-    TRY(model_evaluate(&found, m->model, p, m->data->data));
-    if (found.all.nodes > 0)
-        fprintf(out, "accuracy %.4f, macro-F1 %.4f on the %lld nodes with labels\n",
-                found.all.accuracy, found.all.macro_f1, (long long)found.all.nodes);
+    TRY(model_evaluate(&found, m->model, p, m->data->data, CONSM_ALL_NODES));
+    for (int64_t i = 0; p->seen && i < p->nodes; i++)
+        seen += p->seen[i];
+    if (p->seen)
+        fprintf(out, "%lld of %lld nodes trained or validated this model; %lld are new to it\n",
+                (long long)seen, (long long)p->nodes, (long long)(p->nodes - seen));
+    print_line(out, "the", &found);
+    if (p->seen && seen > 0 && found.all.nodes > 0) {
+        metrics_free(&found);
+        TRY(model_evaluate(&found, m->model, p, m->data->data, CONSM_NEW_NODES));
+        print_line(out, "new", &found);
+    }
 done:
     metrics_free(&found);
     return st;
+}
+
+static const char *nth_class(void *ctx, int index)
+{
+    const struct consm_model *m = ctx;
+    return m->class_name && index < m->classes ? m->class_name[index] : NULL;
+}
+
+/* The class that --threshold and --top speak of; -1: neither was asked for. */
+static int find_class(int32_t *out, const struct args *args, const struct consm_model *m)
+{
+    const char *name = args_get(args, "class");
+    char buffer[24];
+    *out = -1;
+    if (!args_has(args, "threshold") && !args_has(args, "top"))
+        return name ? args_fail(args, EXIT_USAGE, "--class needs --threshold or --top") : EXIT_DONE;
+    if (!name && !m->decision.made && !m->positive)
+        return args_fail(args, EXIT_USAGE, "--threshold and --top need --class CLASS");
+    if (!name)
+        *out = m->decision.made ? m->decision.positive : m->positive - 1;
+    for (int32_t k = 0; name && k < m->classes; k++)
+        if (strcmp(consm_model_class(m, k, buffer), name) == 0)
+            *out = k;
+    if (*out >= 0)
+        return EXIT_DONE;
+    const char *near = args_nearest(name, nth_class, (void *)m);
+    return args_fail(args, EXIT_USAGE, "--class %s: the model knows no such class%s%s%s", name,
+                     near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
+/* Decides again with a threshold of the person's own, in place of the model's. */
+static void decide(struct consm_prediction *p, const struct model_args *m, int32_t class_index,
+                   double threshold)
+{
+    struct decision by = {.made = true, .positive = class_index, .threshold = threshold};
+    m->model->decision = by;
+    for (int64_t i = 0; i < p->nodes; i++) {
+        p->label[i] = metrics_decide(p->probability + i * p->classes, p->classes, &by);
+        p->confidence[i] = p->probability[i * p->classes + p->label[i]];
+    }
+}
+
+static consm_status whole_graph(const struct model_args *m, const char *flag)
+{
+    const struct prepared *prepared;
+    consm_status st = dataset_prepared(&prepared, m->data);
+    return st < 0 ? st : prepare_whole(prepared, flag);
 }
 
 static consm_status write_graph(const char *path, const struct model_args *m,
@@ -52,11 +126,9 @@ static consm_status write_graph(const char *path, const struct model_args *m,
 {
     consm_status st = CONSM_OK;
     struct consm_edge_scores *scores = NULL;
-    const struct prepared *prepared;
     if (!path)
         return CONSM_OK;
-    TRY(dataset_prepared(&prepared, m->data));
-    TRY(prepare_whole(prepared, "--graph"));
+    TRY(whole_graph(m, "--graph"));
     TRY(consm_score_edges_on(&scores, m->model, m->data, m->device, m->threads));
     TRY(graph_output_write(path, m->model, prediction, scores, m->data));
 done:
@@ -69,21 +141,41 @@ static int run(struct args *args)
     consm_status st = CONSM_OK;
     struct model_args m;
     struct consm_prediction *prediction = NULL;
-    int code = model_args_open(&m, args, "labels.csv");
-    if (code)
+    struct predictions_style style = {args_has(args, "json"),
+                                      args_has(args, "probabilities"),
+                                      args_has(args, "safe-csv"),
+                                      NULL,
+                                      0,
+                                      -1};
+    int64_t *order = NULL, top = 0;
+    double threshold = 0;
+    int code = args_int(args, "top", 1, INT64_MAX / 2, &top);
+    if (code || (code = args_double(args, "threshold", 0, 1, &threshold)) ||
+        (code = model_args_open(&m, args, "labels.csv")))
         return code;
+    if ((code = find_class(&style.ranked, args, m.model))) {
+        model_args_close(&m);
+        return code;
+    }
     if (args_has(args, "graph"))
         TRY(graph_output_check(args_get(args, "graph"))); /* before the work */
     TRY(embeddings_check(args_get(args, "embeddings")));
     TRY(consm_predict_on(&prediction, m.model, m.data, m.device, m.threads));
-    TRY(predictions_write(m.output, m.model, prediction, m.data,
-                          &(struct predictions_style){args_has(args, "json"),
-                                                      args_has(args, "probabilities"),
-                                                      args_has(args, "safe-csv")}));
+    if (style.ranked >= 0)
+        TRY(whole_graph(&m, "--threshold and --top"));
+    if (args_has(args, "threshold"))
+        decide(prediction, &m, style.ranked, threshold);
+    if (top) {
+        TRY(predictions_rank(&order, prediction, style.ranked));
+        style.order = order;
+        style.rows = top < prediction->nodes ? top : prediction->nodes;
+    }
+    TRY(predictions_write(m.output, m.model, prediction, m.data, &style));
     TRY(write_graph(args_get(args, "graph"), &m, prediction));
     TRY(embeddings_write(args_get(args, "embeddings"), m.model, m.data, m.device, m.threads));
     TRY(print_accuracy(&m, prediction, args_has(args, "output")));
 done:
+    mem_free(order);
     consm_prediction_free(prediction);
     model_args_close(&m);
     return st < 0 ? args_status(args, st) : EXIT_DONE;
@@ -92,14 +184,15 @@ done:
 const struct command cmd_predict = {
     .name = "predict",
     .summary = "label the nodes of a graph with a trained model",
-    .usage = "MODEL GRAPH [-o FILE] [--probabilities] [--json]",
+    .usage = "MODEL GRAPH [-o FILE] [--probabilities] [--top K] [--json]",
     .text = "Writes id,label,confidence for every node of GRAPH, which may have nodes and edges\n"
             "the model never saw. Features are matched by name where both sides have names;\n"
             "missing columns are an error that names them. On the graph of training the labels\n"
             "are those of training, bit for bit. Where GRAPH has labels, accuracy is printed.\n\n"
             "  consm train ./mygraph -o out/\n"
             "  consm predict out/model.safetensors ./mygraph-next-week -o labels.csv\n"
-            "  consm predict out/model.safetensors ./mygraph --probabilities | head\n",
+            "  consm predict out/model.safetensors ./mygraph --probabilities | head\n"
+            "  consm predict out/model.safetensors ./mygraph --top 50 --class fraud\n",
     .flags = flags,
     .run = run,
 };

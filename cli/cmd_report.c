@@ -1,5 +1,6 @@
 /* `consm report`: the page, tables and figures of a study's folder. */
 #include "commands.h"
+#include "report_compare.h"
 #include "study_run.h"
 
 #include "io/file.h"
@@ -19,6 +20,8 @@ static int run(struct args *args)
     char *page = NULL, *files = NULL;
     int code = EXIT_DONE;
     const char *only = args_get(args, "only");
+    if (args->count == 2)
+        return report_compare(args);
     if (args->count != 1)
         return args_fail(args, EXIT_USAGE, "which folder? As in `consm report results`");
     if (only && !study_find(only))
@@ -38,14 +41,17 @@ done:
 
 const struct command cmd_report = {
     .name = "report",
-    .summary = "make the page, tables and figures of a study's folder",
-    .usage = "DIR [-o report.html] [--files DIR]",
+    .summary = "make a study's page, tables and figures, or compare two trained models",
+    .usage = "DIR [-o report.html] [--files DIR], or A B [-o page.html]",
     .text =
         "Reads the runs that `consm study` or `consm bench` left in DIR and writes one page that\n"
         "needs nothing beside itself, and every table and figure as files. Also works while a\n"
         "study is running or after it was interrupted: what is missing shows as missing.\n"
         "PNG figures need rsvg-convert (package librsvg2-bin), Inkscape or Chromium.\n\n"
-        "  consm report results -o report.html\n",
+        "With two arguments, folders of `consm train -o` or model files, it compares two trained\n"
+        "models: their figures, class by class, and the settings that differ.\n\n"
+        "  consm report results -o report.html\n"
+        "  consm report out/ out-without-weights/\n",
     .flags = flags,
     .run = run,
 };

@@ -60,9 +60,15 @@ static const struct flag flags[] = {
 static void note_epoch(struct training *t, const struct consm_progress *p)
 {
     int64_t number = (int64_t)(p->seed - t->options->seed);
-    if (!t->curve || p->epoch == 0 || p->member > 1 || number < 0 || number >= t->runs)
+    if (!t->curve || p->member > 1 || number < 0 || number >= t->runs)
         return;
     struct train_curve *c = &t->curve[number];
+    if (p->epoch == 0) {
+        if (p->candidate > 0 && p->best_val >= 0 && GROW(c->look, c->looks, c->look_room, 1) == 0)
+            c->look[c->looks++] =
+                (struct train_look){p->candidate, p->update, p->val_acc, p->backbone};
+        return;
+    }
     if (GROW(c->epoch, c->count, c->room[0], 1) < 0 || GROW(c->loss, c->count, c->room[1], 1) < 0 ||
         GROW(c->score, c->count, c->room[2], 1) < 0)
         return;
@@ -408,6 +414,7 @@ out:
         mem_free(t.curve[i].epoch);
         mem_free(t.curve[i].loss);
         mem_free(t.curve[i].score);
+        mem_free(t.curve[i].look);
     }
     mem_free(t.curve);
     mem_free(t.made);
@@ -439,7 +446,9 @@ const struct command cmd_train = {
         "dense\n"
         "table are standardised, and ties on validation go by its loss. Known sets\n"
         "default to --split random. The folder of -o receives model.safetensors,\n"
-        "predictions.csv, edges.csv, metrics.json, config.yaml and report.html.\n\n"
+        "predictions.csv, edges.csv, metrics.json, config.yaml, report.html, graph.svg and, where "
+        "a rare\n"
+        "class is asked for, suspects.csv: the nodes most probably of it, with reasons.\n\n"
         "--ensemble N trains N runs and keeps what validation allows: the average of all, a\n"
         "greedy selection of them, or the best run alone where it is clearly ahead.\n\n"
         "Ctrl-C stops; with -o the run can then go on with --resume, to the same bits.\n"

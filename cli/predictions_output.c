@@ -6,23 +6,30 @@
 #include "io/file.h"
 #include "report/text.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { BLOCK = 4096 }; /* nodes of a graph in parts that rank 0 has at a time */
 
 static void head(struct text *t, const struct consm_model *model, const struct consm_prediction *p,
-                 bool probabilities)
+                 const struct predictions_style *style)
 {
+    bool probabilities = style->probabilities;
     char buffer[24], name[300];
     text_add(t, "id,label,confidence");
     if (p->in_set)
         text_add(t, ",set");
+    if (style->order && !probabilities) {
+        snprintf(name, sizeof name, "p_%.250s", consm_model_class(model, style->ranked, buffer));
+        text_add(t, ",");
+        text_csv(t, name);
+    }
     for (int32_t k = 0; probabilities && k < p->classes; k++) {
         snprintf(name, sizeof name, "p_%.250s", consm_model_class(model, k, buffer));
         text_add(t, ",");
         text_csv(t, name);
     }
-    text_add(t, "\n");
+    text_add(t, style->order ? ",log_odds\n" : "\n");
 }
 
 /* The classes of a node's set, the most probable first, joined by |; a | or \\ of a name gets a
@@ -56,8 +63,9 @@ static void write_set(struct text *t, const struct consm_model *model,
 
 static void write_line(struct text *t, const struct consm_model *model,
                        const struct consm_prediction *p, const struct consm_dataset *data,
-                       int64_t i, const float *chance, bool probabilities)
+                       int64_t i, const float *chance, const struct predictions_style *style)
 {
+    bool probabilities = style->probabilities;
     char id[24], name[24];
     text_csv(t, consm_node_id(data, i, id));
     text_add(t, ",");
@@ -65,16 +73,21 @@ static void write_line(struct text *t, const struct consm_model *model,
     text_printf(t, ",%.6f", (double)p->confidence[i]);
     if (p->in_set)
         write_set(t, model, p, i, chance);
+    if (style->order && !probabilities)
+        text_printf(t, ",%.6f", (double)chance[style->ranked]);
     for (int64_t k = 0; probabilities && k < p->classes; k++)
         text_printf(t, ",%.6f", (double)chance[k]);
+    if (style->order)
+        text_printf(t, ",%.4f", (double)p->log_odds[i * p->classes + style->ranked]);
     text_add(t, "\n");
 }
 
 /* {"id": …, "label": …, "confidence": …, "set": […], "probabilities": {class: …}} */
 static void write_object(struct text *t, const struct consm_model *model,
                          const struct consm_prediction *p, const struct consm_dataset *data,
-                         int64_t i, const float *chance, bool probabilities)
+                         int64_t i, const float *chance, const struct predictions_style *style)
 {
+    bool probabilities = style->probabilities;
     char id[24], name[24];
     const char *between = "";
     text_add(t, "{\"id\": ");
@@ -90,6 +103,10 @@ static void write_object(struct text *t, const struct consm_model *model,
             between = ", ";
         }
     text_add(t, p->in_set ? "]" : "");
+    if (p->seen)
+        text_printf(t, ", \"seen\": %s", p->seen[i] ? "true" : "false");
+    if (style->order)
+        text_printf(t, ", \"log_odds\": %.4f", (double)p->log_odds[i * p->classes + style->ranked]);
     text_add(t, probabilities ? ", \"probabilities\": {" : "");
     for (int32_t k = 0; probabilities && k < p->classes; k++) {
         text_add(t, k ? ", " : "");
@@ -97,6 +114,42 @@ static void write_object(struct text *t, const struct consm_model *model,
         text_printf(t, ": %.6f", (double)chance[k]);
     }
     text_add(t, probabilities ? "}}\n" : "}\n");
+}
+
+/* A node and what it is ranked by. */
+struct ranked {
+    float probability, log_odds;
+    int64_t node;
+};
+
+static int most_probable_first(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->probability != y->probability)
+        return x->probability > y->probability ? -1 : 1;
+    if (x->log_odds != y->log_odds)
+        return x->log_odds > y->log_odds ? -1 : 1;
+    return x->node < y->node ? -1 : 1;
+}
+
+consm_status predictions_rank(int64_t **out, const struct consm_prediction *p, int32_t class_index)
+{
+    consm_status st = CONSM_OK;
+    struct ranked *list = NULL;
+    *out = NULL;
+    TRY(NEW(list, p->nodes));
+    TRY(NEW(*out, p->nodes));
+    for (int64_t i = 0; i < p->nodes; i++) {
+        int64_t at = i * p->classes + class_index;
+        list[i] = (struct ranked){p->probability[at], p->log_odds[at], i};
+    }
+    if (p->nodes > 0)
+        qsort(list, (size_t)p->nodes, sizeof *list, most_probable_first);
+    for (int64_t i = 0; i < p->nodes; i++)
+        (*out)[i] = list[i].node;
+done:
+    mem_free(list);
+    return st;
 }
 
 /* Probabilities of a graph in parts lie with the nodes' owners: those of a block of nodes, (BLOCK,
@@ -139,23 +192,27 @@ consm_status predictions_write(const char *path, const struct consm_model *model
     float *block = NULL;
     TRY(file_create(&w, path));
     if (!style->json)
-        head(&t, model, prediction, style->probabilities);
-    for (int64_t i = 0; i < prediction->nodes; i++) {
+        head(&t, model, prediction, style);
+    int64_t rows = style->order ? style->rows : prediction->nodes;
+    for (int64_t row = 0; row < rows; row++) {
+        int64_t i = style->order ? style->order[row] : row;
         if (style->probabilities && i % BLOCK == 0)
             TRY(bring_block(&block, prediction, data, i));
         const float *chance = block && ranks_rank() == 0
                                   ? block + i % BLOCK * prediction->classes
                                   : prediction->probability + i * prediction->classes;
         if (style->json)
-            write_object(&t, model, prediction, data, i, chance, style->probabilities);
+            write_object(&t, model, prediction, data, i, chance, style);
         else
-            write_line(&t, model, prediction, data, i, chance, style->probabilities);
+            write_line(&t, model, prediction, data, i, chance, style);
         TRY(text_status(&t));
-        if (t.length < 1 << 16 && i + 1 < prediction->nodes)
+        if (t.length < 1 << 16 && row + 1 < rows)
             continue;
         TRY(file_write(w, t.data, t.length));
         t.length = 0;
     }
+    if (rows == 0) /* the head stands alone */
+        TRY(file_write(w, t.data, t.length));
     TRY(file_commit(w));
 done:
     mem_free(block);

@@ -9,10 +9,19 @@
 struct predictions_style {
     bool json, probabilities;
     bool safe_csv; /* names that a spreadsheet would compute get a ' in front */
+    /* Ranked by a class: these nodes in this order, with a column p_CLASS and one of its log-odds;
+     * NULL: all nodes as they come. Not of a graph in parts. */
+    const int64_t *order;
+    int64_t rows;
+    int32_t ranked;
 };
 consm_status predictions_write(const char *path, const struct consm_model *model,
                                const struct consm_prediction *prediction,
                                const struct consm_dataset *data,
                                const struct predictions_style *style);
+
+/* All nodes, the most probable of a class first, ties by log-odds, then by number; the caller's to
+ * free. */
+consm_status predictions_rank(int64_t **out, const struct consm_prediction *p, int32_t class_index);
 
 #endif

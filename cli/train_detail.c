@@ -2,6 +2,7 @@
 #include "train_detail.h"
 
 #include "app/model_json.h"
+#include "app/rare.h"
 #include "data/table/recipe.h"
 #include "shown.h"
 
@@ -160,10 +161,13 @@ json_t *train_detail(const struct consm_model *m)
     role = json_object_get(all, name);
     if (role && (out = json_object())) {
         json_t *never = json_array();
+        move(out, all, "backbone");
+        move(out, all, "uses_edge_weights");
         move(out, all, "metric");
         move(out, all, "positive");
         move(out, all, "val_score");
         move(out, all, "threshold");
+        move(out, all, "rare");
         json_array_foreach(json_object_get(role, "classes"), k, one)
         {
             if ((int32_t)k != m->positive - 1)
@@ -194,12 +198,18 @@ static void print_first(const struct consm_metrics *m, int32_t k, const char *na
 
 static void print_threshold(const struct training *t, const struct consm_model *m)
 {
-    char name[SHOWN];
+    char name[SHOWN], precision[96], recall[96];
     const struct decision *d = &m->decision;
+    struct rare_facts rare;
     const struct consm_class_metrics *test =
         consm_metrics_class(consm_model_metrics(m, CONSM_TEST), d->positive);
-    printf("  %s is said from probability %.4g on: precision %.3f, recall %.3f on validation",
-           class_of(t, d->positive, name), d->threshold, d->precision, d->recall);
+    printf("  %s is said from probability %.4g on: ", class_of(t, d->positive, name), d->threshold);
+    if (rare_measure(&rare, m) && rare.positives < RARE_FEW)
+        printf("precision %s, recall %s on validation",
+               rare_share(precision, rare.hits, rare.said, &rare.precision),
+               rare_share(recall, rare.hits, rare.positives, &rare.recall));
+    else
+        printf("precision %.3f, recall %.3f on validation", d->precision, d->recall);
     if (m->count[SPLIT_TEST])
         printf("; %.3f, %.3f on test", test->precision, test->recall);
     putchar('\n');
@@ -227,9 +237,25 @@ void train_print_rare(const struct training *t)
     putchar('\n');
 }
 
+/* A choice that rests on two frauds is one that the next two may overturn. */
+static void warn_few(const struct training *t, const struct consm_model *m)
+{
+    struct rare_facts rare;
+    char name[SHOWN], recall[96];
+    if (!rare_measure(&rare, m) || rare.positives >= RARE_FEW)
+        return;
+    class_of(t, rare.class_index, name);
+    args_fail(t->args, 0,
+              "warning: only %lld validation node%s %s: every choice rests on so few, and what "
+              "they say is uncertain; recall %s",
+              (long long)rare.positives, rare.positives == 1 ? " is" : "s are", name,
+              rare_share(recall, rare.hits, rare.positives, &rare.recall));
+}
+
 void train_warn(const struct training *t)
 {
     const struct consm_model *m = t->best.model;
+    warn_few(t, m);
     enum consm_role role = first_role(m);
     const struct consm_metrics *all = consm_model_metrics(m, role);
     char name[SHOWN];

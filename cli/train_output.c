@@ -2,6 +2,7 @@
 #include "train_output.h"
 
 #include "app/report.h"
+#include "app/suspects.h"
 
 #include "app/model_json.h"
 #include "config_file.h"
@@ -191,10 +192,12 @@ consm_status train_output_write(const struct train_output *out, const struct tra
 {
     consm_status st = CONSM_OK;
     struct consm_edge_scores *scores = NULL; /* the trained model's of its own graph */
-    enum { FILES = 6 };
+    struct suspects suspects = {0};
+    enum { FILES = 8 };
     char *path[FILES] = {0};
     static const char *const name[FILES] = {"model.safetensors", "predictions.csv", "metrics.json",
-                                            "report.html",       "edges.csv",       "config.yaml"};
+                                            "report.html",       "edges.csv",       "config.yaml",
+                                            "suspects.csv",      "graph.svg"};
     for (int i = 0; i < FILES; i++)
         TRY(file_join(&path[i], out->folder, name[i]));
     if (!out->force && file_writes())
@@ -203,21 +206,26 @@ consm_status train_output_write(const struct train_output *out, const struct tra
     if (file_writes() && rename(out->config, path[5]) != 0)
         TRY(status_fail(CONSM_EIO, "%s: cannot be written: %s", path[5], strerror(errno)));
     TRY(predictions_write(path[1], run->model, run->prediction, data,
-                          &(struct predictions_style){false, out->probabilities, out->safe_csv}));
+                          &(struct predictions_style){.probabilities = out->probabilities,
+                                                      .safe_csv = out->safe_csv}));
     TRY(write_metrics(path[2], run->model));
     TRY(consm_score_edges_on(&scores, run->model, data, out->device, out->threads));
     TRY(edges_write(path[4], scores, data, out->safe_csv, false));
     if (data->data->rows) {
         fprintf(stderr, "consm train: the graph is in parts: no report.html\n");
     } else {
+        TRY(suspects_find(&suspects, run->model, data, run->prediction, &run->roles, out->threads));
+        TRY(suspects_write(path[6], &suspects, run->model, data, run->prediction, out->safe_csv));
         TRY(report_run(path[3], &(struct report_input){run, data->data, scores, curve,
-                                                       "consm train --config config.yaml"}));
+                                                       "consm train --config config.yaml", data,
+                                                       out->threads, &suspects, path[7]}));
     }
     if (file_writes()) {
         unlink(out->checkpoint);
         file_sweep(out->checkpoint);
     }
 done:
+    suspects_free(&suspects);
     consm_edge_scores_free(scores);
     for (int i = 0; i < FILES; i++)
         mem_free(path[i]);

@@ -103,6 +103,20 @@ static json_t *candidates_of(const struct train_result *r)
     return list;
 }
 
+/* The GNN that was trained, and what it leaves out of account. */
+static void print_backbone(const struct training *t)
+{
+    const struct consm_model *m = t->best.model;
+    bool chosen = t->options->config.backbone == BACKBONE_AUTO;
+    if (!m || !m->backbone[0])
+        return;
+    printf("  backbone: %s%s%s", m->backbone, chosen ? ", chosen on validation" : "",
+           t->runs > 1 ? " (in the best run)" : "");
+    if (t->prepared->data->weight && !model_weighs(m))
+        printf("; it does not use the edge weights");
+    putchar('\n');
+}
+
 void train_print_run(const struct training *t, const struct train_result *r)
 {
     if (t->quiet && !t->json)
@@ -191,6 +205,7 @@ void train_print_summary(const struct training *t, double seconds)
         printf("no accuracy (no validation and no test nodes)");
     printf(" over %lld run%s in %.1f s\n", (long long)t->runs, t->runs == 1 ? "" : "s", seconds);
     print_ensembles(t);
+    print_backbone(t);
     print_matching(t);
 }
 
@@ -235,8 +250,15 @@ static void print_sets(const struct consm_model *m)
     if (m->sets.coverage == 0 || isinf(m->sets.threshold))
         return;
     printf("  prediction sets: coverage %g asked for", m->sets.coverage);
+    if (m->class_threshold)
+        printf(" in every class");
     if (isfinite(m->covered))
         printf(", %.4f on test, %.2f classes a set", m->covered, m->set_size);
+    if (isfinite(m->least_covered)) {
+        char buffer[24], name[SHOWN];
+        printf(", least for %s: %.4f", shown(name, consm_model_class(m, m->least_class, buffer), 0),
+               m->least_covered);
+    }
     printf("; neighbours' share %g\n", m->sets.smoothing);
 }
 
@@ -270,7 +292,9 @@ void train_print_output(const struct training *t)
                t->count[SPLIT_TEST] ? "test" : "validation, optimistic");
     print_confidence(t->best.model);
     print_sets(t->best.model);
-    printf("  %.*s/: model.safetensors predictions.csv edges.csv metrics.json config.yaml%s\n",
+    bool asked = t->best.model->positive > 0 || t->best.model->decision.made;
+    printf("  %.*s/: model.safetensors predictions.csv edges.csv metrics.json config.yaml%s%s\n",
            shown_folder(t->output.folder), t->output.folder,
-           t->data->data->rows ? "" : " report.html"); /* none of a graph in parts */
+           t->data->data->rows ? "" : " report.html graph.svg", /* none of a graph in parts */
+           asked && !t->data->data->rows ? " suspects.csv" : "");
 }

@@ -366,6 +366,9 @@ struct consm_progress {
     int64_t member, members; /* of an ensemble: which run, from 1, of how many; else 0 */
     double
         share; /* of the time the run (the member) will take, as far as can be told; 0: unknown */
+    int64_t candidate, update; /* while ConSM chooses its backbone: which candidate, from 1, and its
+                                * update; else 0 */
+    const char *backbone;      /* the candidate's GNN, or NULL */
 };
 typedef bool (*consm_progress_fn)(void *ctx, const struct consm_progress *progress);
 CONSM_API void consm_options_on_progress(struct consm_options *options, consm_progress_fn fn,
@@ -413,9 +416,13 @@ struct consm_model_info {
     double threshold;
     double threshold_precision, threshold_recall; /* of that class on validation, with it */
     bool threshold_reached;                       /* what was asked for was to be had */
-    double doubt;       /* share of "all classes alike" in every probability, because so few nodes
-                         * validated; 0 from 100 on */
-    int32_t class_kind; /* of enum consm_class_kind, as the labels' maker said */
+    double doubt;         /* share of "all classes alike" in every probability, because so few nodes
+                           * validated; 0 from 100 on */
+    int32_t class_kind;   /* of enum consm_class_kind, as the labels' maker said */
+    const char *backbone; /* the GNN that consm trained: "gcn", "gat", …, as chosen on validation
+                           * where it was auto; of an ensemble all of its members', "gcn, gat"; ""
+                           * for other methods */
+    bool weighs;          /* edge weights change what it computes */
 };
 /* Strings belong to the model. */
 CONSM_API consm_status consm_model_info(struct consm_model_info *out,
@@ -460,6 +467,8 @@ struct consm_metrics {
     double ece;               /* expected calibration error, 15 bins of equal width; NAN (unknown)
                                * with fewer than 20 nodes */
     double average_precision; /* mean over the classes that are there */
+    int64_t foreign; /* measured nodes of classes that the model does not know: all figures but nll
+                      * count them as wrong */
 };
 
 enum consm_role { CONSM_TRAIN = 1, CONSM_VALIDATION = 2, CONSM_TEST = 3 };
@@ -513,6 +522,10 @@ struct consm_prediction {
     float *probability; /* (nodes, classes) */
     uint8_t *in_set;    /* (nodes, classes) 1: the class is in the node's prediction set; NULL
                          * unless the model was trained with the option coverage */
+    uint8_t *seen;      /* (nodes) 1: the node's label trained, validated or calibrated the model;
+                         * NULL where that cannot be told: nodes without ids, older models */
+    float *log_odds;    /* (nodes, classes) log(p / (1 - p)) before doubt: ranks nodes whose
+                         * probabilities are equal to the last digit */
 };
 
 /* A prediction set holds the true class with a chance of at least the coverage that was asked for,
@@ -536,9 +549,20 @@ CONSM_API consm_status consm_predict_on(struct consm_prediction **out,
 CONSM_API void consm_prediction_free(struct consm_prediction *prediction);
 
 /* Measures a model on every node of a dataset whose label is known, its class matched by name;
- * CONSM_EINVAL when there is none. What was measured is the caller's to free. */
+ * CONSM_EINVAL when there is none that the model knows. Nodes of other classes count as wrong. What
+ * was measured is the caller's to free. */
 CONSM_API consm_status consm_evaluate(struct consm_metrics **out, const struct consm_model *model,
                                       const struct consm_dataset *dataset, int threads);
+
+/* Nodes whose labels trained, validated or calibrated the model flatter it. They are recognised by
+ * their ids, of which a model keeps hashes. */
+enum consm_which { CONSM_ALL_NODES, CONSM_NEW_NODES, CONSM_SEEN_NODES };
+/* The same on some of the labelled nodes, and on a device, as consm_predict_on. nodes is 0 where
+ * there are none of them; CONSM_EINVAL where they cannot be told apart. */
+CONSM_API consm_status consm_evaluate_on(struct consm_metrics **out,
+                                         const struct consm_model *model,
+                                         const struct consm_dataset *dataset,
+                                         enum consm_which which, const char *device, int threads);
 CONSM_API void consm_metrics_free(struct consm_metrics *metrics);
 
 /* Which edges to trust: one score per undirected edge of the cleaned graph, each edge once. Of a

@@ -19,10 +19,11 @@ for pair in hidden=24 layers=3 lr=0.02 dropout=0.1 weight_decay=0.001; do
     [ "$(parameter "$work/typed/model.safetensors" "${pair%=*}")" = "${pair#*=}" ] ||
         fault "$pair was typed, trained was $(parameter "$work/typed/model.safetensors" "${pair%=*}")"
 done
-expect 0 "leaves GAT out: --hidden 20" train karate --per-class 4 "${short[@]}" --hidden 20
+expect 0 "backbone: " train karate --per-class 4 "${short[@]}" --hidden 20
 
 # A run with --backbone auto is repeated exactly by its own file: what a candidate brought is not in it.
 expect 0 "" train csbm:nodes=200 --per-class 5 "${short[@]}" -o "$work/auto"
+grep -q "Choosing the backbone" "$work/auto/report.html" || fault "the report does not show the choice of the backbone"
 grep -q "^hidden:" "$work/auto/config.yaml" && fault "config.yaml holds a width that nobody gave"
 expect 0 "" train --config "$work/auto/config.yaml" -o "$work/again"
 cmp -s "$work/auto/predictions.csv" "$work/again/predictions.csv" || fault "config.yaml does not repeat the run"
@@ -95,5 +96,27 @@ expect 0 "" train "$work/sure" -m gcn --epochs 300 --lr 0.05 --weight-decay 0 -o
 expect 0 "n5: probability of odd 1.0000" explain "$work/certain/model.safetensors" "$work/sure" n5
 grep -qE '^ *\+[0-9]*[1-9][0-9.]* +amount +905 +100 to 12[0-9]+' "$work/out" || fault "no reason: $(cat "$work/out")"
 [ "$(grep -cE '^ *[-+]0\.000 ' "$work/out")" -le 6 ] || fault "most effects are 0: $(cat "$work/out")"
+
+# ---- the chosen backbone is named, and what it ignores -------------------------------------------
+mkdir "$work/weights"
+awk 'NR == 1 { print $0 ",weight"; next } { print $0 "," 1 + NR % 3 }' "$work/sure/edges.csv" > "$work/weights/edges.csv"
+cp "$work/sure/nodes.csv" "$work/weights"
+expect 0 "backbone: gat; it does not use the edge weights" train "$work/weights" --backbone gat "${short[@]}" -o "$work/gat"
+grep -q '"backbone": "gat", "uses_edge_weights": false' "$work/gat/metrics.json" || fault "metrics.json has no backbone"
+expect 0 ", chosen on validation" train "$work/weights" "${short[@]}"
+expect 0 '"backbone": "' train "$work/weights" "${short[@]}" --json
+
+# ---- two models side by side ---------------------------------------------------------------------
+expect 0 "" train karate --per-class 4 -m gcn --epochs 20 -o "$work/a"
+expect 0 "" train karate --per-class 4 -m gcn --epochs 20 --lr 0.02 -o "$work/b"
+expect 0 "What differs" report "$work/a" "$work/b/model.safetensors" -o "$work/both.html"
+grep -qE '^lr +0\.005 +0\.02' "$work/out" || fault "the learning rates are not compared: $(cat "$work/out")"
+grep -qE '^hidden' "$work/out" && fault "what is the same is listed"
+grep -qE '^accuracy +[0-9.]+ +[0-9.]+ +-?[0-9.]+' "$work/out" || fault "no accuracies"
+grep -q "What differs" "$work/both.html" || fault "no page"
+expect 1 "nowhere" report "$work/a" "$work/nowhere"
+
+# ---- a long list of classes is cut where it says so ------------------------------------------------
+expect 0 "and 5 more" info csbm:nodes=100,classes=25
 
 verdict

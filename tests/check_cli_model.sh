@@ -13,15 +13,33 @@ expect 0 "" train "$work/friends" -m gcn --epochs 100 -q -o "$work/o"
 model=$work/o/model.safetensors
 
 # ---- evaluate and predict -------------------------------------------------------------------------
-expect 0 "8 labelled nodes: accuracy" evaluate "$model" "$work/friends"
+expect 0 "8 of 8 labelled nodes trained or validated this model; 0 are new to it" evaluate "$model" "$work/friends"
 said "these are the data it was trained on"
+said "seen (says little of other nodes): 8 labelled nodes: accuracy"
 said "chess"
 expect 0 '{"nodes": 8, "accuracy": ' evaluate "$model" "$work/friends" --json
 awk -F, -v OFS=, 'NR > 1 && $2 == "choir" { $2 = "band" } { print }' "$work/friends/nodes.csv" > "$work/n.csv"
 mkdir "$work/other"
 cp "$work/friends/edges.csv" "$work/other"
 cp "$work/n.csv" "$work/other/nodes.csv"
-expect 0 "4 labelled nodes" evaluate "$model" "$work/other" # the model knows no band
+# The model knows no band: those nodes are wrong, whatever it says.
+expect 0 "4 nodes are of classes that the model does not know: they count as wrong" evaluate "$model" "$work/other"
+expect 0 '"unknown_class_nodes": 4' evaluate "$model" "$work/other" --json
+grep -qE '^{"nodes": 8, "accuracy": 0\.[0-5]' "$work/out" || fault "accuracy above half: $(cut -c1-80 "$work/out")"
+# Next week: everybody has a new id but Ada, who trained or validated (or neither), and all have labels.
+mkdir "$work/week"
+awk -F, -v OFS=, 'NR > 1 { for (i = 1; i <= 2; i++) if ($i != "Ada") $i = "new " $i } { print }' "$work/friends/edges.csv" > "$work/week/edges.csv"
+awk -F, -v OFS=, 'NR > 1 && $1 != "Ada" { $1 = "new " $1 } NR > 1 { $2 = NR % 2 ? "chess" : "choir" } { print }' "$work/friends/nodes.csv" > "$work/week/nodes.csv"
+ada=$(awk -F, '$1 == "Ada" && $2 != "" { print 1 }' "$work/friends/nodes.csv")
+expect 0 "${ada:-0} of 30 nodes trained or validated this model; $((30 - ${ada:-0})) are new to it" predict "$model" "$work/week" -o "$work/p.csv"
+expect 0 "$([ -n "$ada" ] && echo "1 of 30 labelled nodes trained" || echo "all are new to the model")" evaluate "$model" "$work/week"
+expect 0 "\"new\": {\"nodes\": $((30 - ${ada:-0})), " evaluate "$model" "$work/week" --json
+# A graph whose nodes have no ids cannot be compared.
+expect 0 "" train csbm:nodes=100 -m gcn --epochs 3 --per-class 4 -q -o "$work/numbers"
+"$consm" generate csbm:nodes=100,seed=5 -o "$work/other.npz" > /dev/null 2>&1
+expect 0 "cannot be told" evaluate "$work/numbers/model.safetensors" "$work/other.npz"
+expect 0 ', "new": null, "seen": null}' evaluate "$work/numbers/model.safetensors" "$work/other.npz" --json
+expect 0 "of 100 labelled nodes trained or validated" evaluate "$work/numbers/model.safetensors" csbm:nodes=100
 awk -F, -v OFS=, 'NR > 1 { $2 = "" } { print }' "$work/friends/nodes.csv" > "$work/other/nodes.csv"
 expect 2 "no node has a label that the model knows" evaluate "$model" "$work/other"
 expect 2 "expected a model and a graph" evaluate "$model"
@@ -30,18 +48,55 @@ cmp -s "$work/p.csv" "$work/o/predictions.csv" || fault "predictions differ"
 expect 0 '{"id": "Ada", "label": "' predict "$model" "$work/friends" --json --probabilities
 said '"probabilities": {"chess": 0.'
 [ "$(grep -c '"confidence"' "$work/out")" = 30 ] || fault "not 30 objects"
+[ "$(grep -c '"seen": true' "$work/out")" = 8 ] || fault "not 8 seen nodes"
 
-# ---- for Gephi -------------------------------------------------------------------------------------
-for end in graphml gexf; do
+# ---- the most probable ones ------------------------------------------------------------------------
+expect 2 "need --class CLASS" predict "$model" "$work/friends" --top 5
+expect 2 "did you mean choir?" predict "$model" "$work/friends" --top 5 --class chior
+expect 0 "id,label,confidence,p_choir,log_odds" predict "$model" "$work/friends" --top 5 --class choir
+[ "$(wc -l < "$work/out")" = 6 ] || fault "--top 5 gives $(wc -l < "$work/out") lines"
+tail -n +2 "$work/out" | cut -d, -f5 | sort -grc || fault "--top is not in order: $(cat "$work/out")"
+first=$(sed -n 2p "$work/out" | cut -d, -f1)
+best=$("$consm" predict "$model" "$work/friends" --probabilities 2> /dev/null | tail -n +2 | sort -t, -k5,5gr | head -1 | cut -d, -f5)
+[ "$(sed -n 2p "$work/out" | cut -d, -f4)" = "$best" ] || fault "$first is not the most probable"
+expect 0 "" predict "$model" "$work/friends" --threshold 0.1 --class choir --probabilities
+awk -F, 'NR > 1 && ($5 >= 0.1) != ($2 == "choir") { exit 1 }' "$work/out" || fault "--threshold does not decide"
+
+# ---- for Gephi and NetworkX ------------------------------------------------------------------------
+# Ids, direction, weights and attributes stay; predictions and trust are added. Read back, the graph is the same.
+for end in graphml gexf gml json; do
     expect 0 "" predict "$model" "$work/friends" -o "$work/p.csv" --graph "$work/g.$end"
+    grep -q 'Ada' "$work/g.$end" || fault "$end: ids are gone"
+    grep -q 'trust' "$work/g.$end" || fault "$end: no trust"
+    grep -q 'predicted' "$work/g.$end" || fault "$end: no predictions"
+    grep -q 'evenings' "$work/g.$end" || fault "$end: attributes are gone"
+    expect 0 "" predict "$model" "$work/g.$end" --ignore predicted,confidence
+    tail -n +2 "$work/out" | cut -d, -f1,2 | cmp -s - <(tail -n +2 "$work/p.csv" | cut -d, -f1,2) || fault "$end: read back it is another graph"
+done
+for end in graphml gexf; do
     [ "$(grep -c "<node " "$work/g.$end")" = 30 ] || fault "$end: nodes"
     [ "$(grep -c "<edge " "$work/g.$end")" = 70 ] || fault "$end: edges"
-    grep -q 'trust' "$work/g.$end" || fault "$end: no trust"
     if command -v python3 > /dev/null; then
         python3 -c 'import sys, xml.etree.ElementTree as x; x.parse(sys.argv[1])' "$work/g.$end" || fault "$end is no XML"
     fi
 done
-expect 2 "expected a name that ends in .graphml or .gexf" predict "$model" "$work/friends" --graph "$work/g.dot"
+if command -v python3 > /dev/null; then
+    python3 -c 'import json, sys; g = json.load(open(sys.argv[1])); assert len(g["nodes"]) == 30 and len(g["links"]) == 70' "$work/g.json" ||
+        fault "g.json is no node-link JSON"
+fi
+expect 2 "expected a name that ends in .graphml, .gexf, .gml or .json" predict "$model" "$work/friends" --graph "$work/g.dot"
+# A directed graph with weights, odd names, missing cells and a split goes there and back without loss.
+mkdir "$work/odd"
+printf 'source,target,weight\n"a & b",c,0.25\nc,"d ""q""",2\n"d ""q""","a & b",3\ne,c,1\n' > "$work/odd/edges.csv"
+printf 'id,label,split,land,age\n"a & b",x<y,train,DE,4\nc,z,val,FR,\n"d ""q""",x<y,test,DE,7.5\ne,,,,1\n' > "$work/odd/nodes.csv"
+"$consm" convert "$work/odd" "$work/plain" > /dev/null 2>&1 || fault "convert to plain"
+for end in graphml gexf gml json; do
+    "$consm" convert "$work/odd" "$work/odd.$end" > /dev/null 2> "$work/err" || fault "convert to $end: $(cat "$work/err")"
+    "$consm" convert "$work/odd.$end" "$work/back.$end/" --to plain > /dev/null 2> "$work/err" || fault "convert from $end: $(cat "$work/err")"
+    for file in nodes.csv edges.csv; do
+        cmp -s "$work/plain/$file" "$work/back.$end/$file" || fault "$end, $file: $(diff "$work/plain/$file" "$work/back.$end/$file")"
+    done
+done
 
 # ---- explain --------------------------------------------------------------------------------------
 expect 0 "Ada: probability of " explain "$model" "$work/friends" Ada

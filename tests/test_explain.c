@@ -3,7 +3,7 @@
  * other edge of the graph more than by the first one named. */
 #include "failing_memory.h"
 
-#include "app/occlude.h"
+#include "app/objects.h"
 #include <math.h>
 
 struct case_ {

@@ -200,6 +200,54 @@ static void neighbourhoods(void **state)
     FAILS(figure_neighbourhood(&f, &words, &graph, -1), CONSM_ENOTFOUND, "no node -1");
 }
 
+static int64_t circles(const struct figure *f)
+{
+    int64_t count = 0;
+    for (const char *at = f->body.data; (at = strstr(at, "<circle")) != NULL; at++)
+        count++;
+    return count;
+}
+
+/* A ring of that many nodes. */
+static void draw_ring(struct figure **out, int64_t nodes)
+{
+    int64_t *begin = NULL;
+    int32_t *ends = NULL;
+    const struct figure_words words = {"whole", "A ring", "", NULL};
+    OK(NEW(begin, nodes + 1));
+    OK(NEW(ends, 2 * nodes));
+    for (int64_t i = 0; i < nodes; i++) {
+        begin[i] = 2 * i;
+        ends[2 * i] = (int32_t)((i + nodes - 1) % nodes);
+        ends[2 * i + 1] = (int32_t)((i + 1) % nodes);
+    }
+    begin[nodes] = 2 * nodes;
+    struct graph_view g = {.name = "ring", .nodes = nodes, .start = begin, .col = ends};
+    OK(figure_whole(out, &words, &g));
+    mem_free(begin);
+    mem_free(ends);
+}
+
+/* Every node once, the same picture every time, a sample of what is too large. */
+static void whole_graphs(void **state)
+{
+    struct figure *f, *again;
+    (void)state;
+    draw_ring(&f, 50);
+    draw_ring(&again, 50);
+    assert_int_equal(circles(f), 50);
+    assert_string_equal(f->body.data, again->body.data);
+    figure_free(f);
+    figure_free(again);
+    draw_ring(&f, 1);
+    assert_int_equal(circles(f), 1);
+    assert_null(strstr(f->body.data, "nan"));
+    figure_free(f);
+    draw_ring(&f, 20000);
+    assert_int_equal(circles(f), 5000);
+    figure_free(f);
+}
+
 static void graphs_as_json(void **state)
 {
     struct text out = {0};
@@ -248,11 +296,17 @@ static void colours_are_in_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines),           cmocka_unit_test(lines_on_logarithmic_axes),
-        cmocka_unit_test(nothing_to_draw), cmocka_unit_test(bars),
-        cmocka_unit_test(heat_maps),       cmocka_unit_test(reliability),
-        cmocka_unit_test(neighbourhoods),  cmocka_unit_test(graphs_as_json),
-        cmocka_unit_test(ticks_are_round), cmocka_unit_test(colours_are_in_order),
+        cmocka_unit_test(lines),
+        cmocka_unit_test(lines_on_logarithmic_axes),
+        cmocka_unit_test(nothing_to_draw),
+        cmocka_unit_test(bars),
+        cmocka_unit_test(heat_maps),
+        cmocka_unit_test(reliability),
+        cmocka_unit_test(neighbourhoods),
+        cmocka_unit_test(whole_graphs),
+        cmocka_unit_test(graphs_as_json),
+        cmocka_unit_test(ticks_are_round),
+        cmocka_unit_test(colours_are_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

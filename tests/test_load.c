@@ -84,6 +84,10 @@ static void writers(void **state)
     } good[] = {
         {"x.npz", NULL, "npz"},
         {"x.NPZ", NULL, "npz"},
+        {"x.graphml", NULL, "graphml"},
+        {"x.gexf", NULL, "gexf"},
+        {"x.gml", NULL, "gml"},
+        {"x.json", NULL, "json"},
         {"a/x.safetensors", NULL, "safetensors"},
         {"x", NULL, "plain"},
         {"x.graphml/", NULL, "plain"},
@@ -99,14 +103,15 @@ static void writers(void **state)
         OK(data_writer(&r, good[i].path, good[i].format));
         assert_string_equal(r->name, good[i].writer);
     }
-    FAILS(data_writer(&r, "x.graphml", NULL), CONSM_EINVAL,
-          "x.graphml: no format is written to .graphml files: expected .npz, .safetensors, or the");
-    FAILS(data_writer(&r, "x.mtx", NULL), CONSM_EINVAL, "to .mtx files: expected .npz");
+    FAILS(data_writer(&r, "x.net", NULL), CONSM_EINVAL,
+          "x.net: no format is written to .net files: expected .graphml, .gexf, .gml, .json, .npz, "
+          ".safetensors, or the");
+    FAILS(data_writer(&r, "x.mtx", NULL), CONSM_EINVAL, "to .mtx files: expected .graphml");
     FAILS(data_writer(&r, "x", "mtx"), CONSM_EINVAL,
-          "mtx cannot be written: expected plain, npz, safetensors");
+          "mtx cannot be written: expected plain, graphml, gexf, gml, json, npz, safetensors");
     OK(data_load_path(&d, write_text("w/edges.csv", "a,b\n"), NULL));
-    FAILS(data_save_path(d, in_scratch("w.graphml"), NULL), CONSM_EINVAL, "w.graphml: no format");
-    assert_int_equal(file_kind(in_scratch("w.graphml")), FILE_MISSING);
+    FAILS(data_save_path(d, in_scratch("w.net"), NULL), CONSM_EINVAL, "w.net: no format");
+    assert_int_equal(file_kind(in_scratch("w.net")), FILE_MISSING);
     /* A folder that is there may have any name. */
     OK(file_make_folders(in_scratch("w.graphml")));
     OK(data_save_path(d, in_scratch("w.graphml"), NULL));
@@ -243,11 +248,12 @@ static void the_command(void **state)
     dataset_free(a);
     snprintf(arguments, sizeof arguments, "karate %s/o --to mtx", scratch);
     assert_int_equal(run(arguments), 2);
-    assert_stderr("mtx cannot be written: expected plain, npz, safetensors");
-    snprintf(arguments, sizeof arguments, "karate %s/out.graphml", scratch);
+    assert_stderr(
+        "mtx cannot be written: expected plain, graphml, gexf, gml, json, npz, safetensors");
+    snprintf(arguments, sizeof arguments, "karate %s/out.net", scratch);
     assert_int_equal(run(arguments), 2);
-    assert_stderr("no format is written to .graphml files: expected .npz, .safetensors, or the");
-    assert_int_equal(file_kind(in_scratch("out.graphml")), FILE_MISSING);
+    assert_stderr("no format is written to .net files: expected .graphml, ");
+    assert_int_equal(file_kind(in_scratch("out.net")), FILE_MISSING);
     write_text("list.txt", "0 1\n1\n");
     snprintf(arguments, sizeof arguments, "%s/list.txt %s/x", scratch, scratch);
     assert_int_equal(run(arguments), 1);

@@ -202,6 +202,27 @@ static void thresholds_keep_their_word(void **state)
     }
 }
 
+/* Nodes of a class that the model does not know are wrong, whatever it says of them. */
+static void foreign_classes_are_wrong(void **state)
+{
+    const float probability[] = {0.9F, 0.1F, 0.2F, 0.8F, 0.7F, 0.3F, 0.6F, 0.4F};
+    const int32_t label[] = {0, 1, METRICS_FOREIGN, -1};
+    const uint8_t role[4] = {0};
+    struct predicted p = {probability, label, role, 0, 4, 2, NULL};
+    struct metrics m;
+    (void)state;
+    OK(metrics_measure(&m, &p));
+    assert_true(m.all.nodes == 3 && m.all.foreign == 1);
+    assert_near(m.all.accuracy, 2.0 / 3, 1e-12);
+    assert_near(m.all.balanced_accuracy, 2.0 / 3, 1e-12); /* three classes, one never found */
+    assert_true(m.of[0].support == 1 && m.of[0].predicted == 2);
+    assert_near(m.of[0].precision, 0.5, 1e-12);
+    assert_near(m.of[0].f1, 2.0 / 3, 1e-12);
+    assert_near(m.all.macro_f1, (2.0 / 3 + 1) / 3, 1e-12);
+    assert_near(m.all.nll, -(log(0.9) + log(0.8)) / 2, 1e-6);
+    metrics_free(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +231,7 @@ int main(void)
         cmocka_unit_test(few_right_rows_do_not_make_certain),
         cmocka_unit_test(nothing_to_measure),
         cmocka_unit_test(thresholds_keep_their_word),
+        cmocka_unit_test(foreign_classes_are_wrong),
         cmocka_unit_test(certain_mistakes_stay_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,13 +106,14 @@ class Metrics(ctypes.Structure):
     _fields_ = [("size", c_size_t), ("nodes", c_int64), ("classes", c_int32),
                 ("accuracy", c_double), ("macro_f1", c_double), ("balanced_accuracy", c_double),
                 ("roc_auc", c_double), ("nll", c_double), ("ece", c_double),
-                ("average_precision", c_double)]
+                ("average_precision", c_double), ("foreign", c_int64)]
 
 
 class Prediction(ctypes.Structure):
     _fields_ = [("nodes", c_int64), ("classes", c_int32), ("label", POINTER(c_int32)),
                 ("confidence", POINTER(c_float)), ("probability", POINTER(c_float)),
-                ("in_set", POINTER(c_uint8))]
+                ("in_set", POINTER(c_uint8)), ("seen", POINTER(c_uint8)),
+                ("log_odds", POINTER(c_float))]
 
 
 class Embedding(ctypes.Structure):

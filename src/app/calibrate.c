@@ -26,6 +26,20 @@ void model_probabilities(float *probability, const struct consm_model *m, const 
             (float)((1 - m->doubt) * (double)probability[i] + m->doubt / (double)m->classes);
 }
 
+double model_log_odds(const struct consm_model *m, const float *logit, int32_t label)
+{
+    double largest = -INFINITY, sum = 0;
+    for (int32_t k = 0; k < m->classes; k++)
+        if (k != label)
+            largest = fmax(largest, (double)logit[k]);
+    for (int32_t k = 0; k < m->classes; k++)
+        if (k != label)
+            sum += exp(((double)logit[k] - largest) / m->temperature);
+    if (m->classes < 2) /* nothing else could be said */
+        return 0;
+    return ((double)logit[label] - largest) / m->temperature - log(sum);
+}
+
 /* probability (n, c) of the nodes that are measured; doubted: as the model gives them. */
 static void soften(float *probability, const struct consm_model *m, const struct problem *problem,
                    const float *logits, bool doubted)

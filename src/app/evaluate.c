@@ -16,8 +16,24 @@ void model_match_classes(int32_t *place, const struct consm_model *m, const stru
     }
 }
 
+/* role (n): 0 for the nodes in question, 1 for the others. */
+static consm_status choose_nodes(uint8_t *role, const struct consm_prediction *p,
+                                 enum consm_which which)
+{
+    if (which == CONSM_ALL_NODES)
+        return CONSM_OK;
+    if (!p->seen)
+        return status_fail(CONSM_EINVAL,
+                           "nodes that are new to the model cannot be told from those it learned "
+                           "from: nodes without ids, or a model of an older consm");
+    for (int64_t i = 0; i < p->nodes; i++)
+        role[i] = (which == CONSM_NEW_NODES) == (p->seen[i] != 0);
+    return CONSM_OK;
+}
+
 consm_status model_evaluate(struct metrics *out, const struct consm_model *m,
-                            const struct consm_prediction *prediction, const struct dataset *d)
+                            const struct consm_prediction *prediction, const struct dataset *d,
+                            enum consm_which which)
 {
     consm_status st = CONSM_OK;
     int32_t *place = NULL, *label = NULL;
@@ -28,10 +44,13 @@ consm_status model_evaluate(struct metrics *out, const struct consm_model *m,
     TRY(ZNEW(role, d->nodes));
     model_match_classes(place, m, d);
     for (int64_t i = 0; i < d->nodes; i++)
-        label[i] = d->label[i] < 0 ? -1 : place[d->label[i]];
+        label[i] = d->label[i] < 0          ? -1
+                   : place[d->label[i]] < 0 ? METRICS_FOREIGN
+                                            : place[d->label[i]];
+    TRY(choose_nodes(role, prediction, which));
     struct predicted p = {.probability = prediction->probability,
                           .label = label,
-                          .role = role, /* all are of role 0 */
+                          .role = role, /* 0: measured */
                           .nodes = d->nodes,
                           .classes = m->classes,
                           .decision = &m->decision};
@@ -46,16 +65,26 @@ done:
 consm_status consm_evaluate(struct consm_metrics **out, const struct consm_model *model,
                             const struct consm_dataset *dataset, int threads)
 {
+    return consm_evaluate_on(out, model, dataset, CONSM_ALL_NODES, NULL, threads);
+}
+
+consm_status consm_evaluate_on(struct consm_metrics **out, const struct consm_model *model,
+                               const struct consm_dataset *dataset, enum consm_which which,
+                               const char *device, int threads)
+{
     consm_status st = CONSM_OK;
     struct consm_prediction *prediction = NULL;
     struct metrics *m = NULL;
     if (out)
         *out = NULL;
     TRY(GIVEN(out, model, dataset));
-    TRY(consm_predict(&prediction, model, dataset, threads));
+    if ((unsigned)which > CONSM_SEEN_NODES)
+        TRY(status_fail(CONSM_EINVAL, "consm_evaluate_on: which is %d: expected 0 to %d",
+                        (int)which, (int)CONSM_SEEN_NODES));
+    TRY(consm_predict_on(&prediction, model, dataset, device, threads));
     TRY(ZNEW(m, 1));
-    TRY(model_evaluate(m, model, prediction, dataset->data));
-    if (m->all.nodes == 0)
+    TRY(model_evaluate(m, model, prediction, dataset->data, which));
+    if (which == CONSM_ALL_NODES && m->all.nodes == m->all.foreign)
         TRY(status_fail(CONSM_EINVAL, "%s: no node has a label that the model knows",
                         dataset->data->name));
 done:

@@ -1,5 +1,6 @@
 /* What was measured as JSON: for metrics.json and for model files, which also read it back. */
 #include "app/model_json.h"
+#include "app/rare.h"
 
 #include <math.h>
 
@@ -109,6 +110,8 @@ void metrics_to_json(struct text *t, const struct metrics *m, const struct consm
     field(t, "nll", m->all.nll);
     field(t, "ece", m->all.ece);
     field(t, "average_precision", m->all.average_precision);
+    if (m->all.foreign)
+        text_printf(t, ", \"unknown_class_nodes\": %lld", (long long)m->all.foreign);
     classes_to_json(t, m, model);
     text_add(t, ", \"confusion\": [");
     if (m->all.classes > DENSE_CLASSES)
@@ -138,7 +141,34 @@ void sets_to_json(struct text *t, const struct consm_model *m)
     field(t, "threshold", m->sets.threshold); /* null when nothing can be promised */
     field(t, "covered", m->covered);
     field(t, "set_size", m->set_size);
-    text_add(t, "}");
+    field(t, "least_covered", m->least_covered);
+    if (isfinite(m->least_covered)) {
+        char name[24];
+        text_add(t, ", \"least_covered_class\": ");
+        text_json(t, consm_model_class(m, m->least_class, name));
+    }
+    for (int32_t k = 0; m->class_threshold && k < m->classes; k++) {
+        text_add(t, k ? ", " : ", \"class_thresholds\": [");
+        text_json_number(t, m->class_threshold[k], DIGITS); /* null: in every set */
+    }
+    text_add(t, m->class_threshold ? "]}" : "}");
+}
+
+static consm_status class_thresholds_from_json(struct consm_model *m, const json_t *list)
+{
+    consm_status st = CONSM_OK;
+    if (!list)
+        return CONSM_OK;
+    if ((int64_t)json_array_size(list) != m->classes)
+        return status_fail(CONSM_EFORMAT, "sets: %zu thresholds of classes: expected %d",
+                           json_array_size(list), m->classes);
+    TRY(NEW(m->class_threshold, m->classes));
+    for (int32_t k = 0; k < m->classes; k++) {
+        const json_t *value = json_array_get(list, (size_t)k);
+        m->class_threshold[k] = json_is_number(value) ? json_number_value(value) : INFINITY;
+    }
+done:
+    return st;
 }
 
 consm_status sets_from_json(struct consm_model *m, const json_t *object)
@@ -149,6 +179,7 @@ consm_status sets_from_json(struct consm_model *m, const json_t *object)
                             .threshold = number(object, "threshold"),
                             .calibrated = whole(object, "calibrated")};
     m->covered = number(object, "covered");
+    m->least_covered = (double)NAN; /* of models that were just trained */
     m->set_size = number(object, "set_size");
     if (isnan(s->threshold))
         s->threshold = INFINITY;
@@ -156,7 +187,7 @@ consm_status sets_from_json(struct consm_model *m, const json_t *object)
         return status_fail(CONSM_EFORMAT,
                            "sets: coverage %g, smoothing %g: expected shares below 1", s->coverage,
                            s->smoothing);
-    return CONSM_OK;
+    return class_thresholds_from_json(m, json_object_get(object, "class_thresholds"));
 }
 
 void decision_to_json(struct text *t, const struct consm_model *m)
@@ -202,6 +233,24 @@ consm_status decision_from_json(struct consm_model *m, const json_t *object)
     return CONSM_OK;
 }
 
+/* "rare": what validation knows of the class that choices go by, with intervals. */
+static void rare_to_json(struct text *t, const struct consm_model *model)
+{
+    struct rare_facts rare;
+    char name[24];
+    if (!rare_measure(&rare, model))
+        return;
+    text_add(t, ",\n\"rare\": {\"class\": ");
+    text_json(t, consm_model_class(model, rare.class_index, name));
+    text_printf(t, ", \"validation_nodes\": %lld, \"few\": %s", (long long)rare.positives,
+                rare.positives < RARE_FEW ? "true" : "false");
+    field(t, "precision_low", rare.precision.low);
+    field(t, "precision_high", rare.precision.high);
+    field(t, "recall_low", rare.recall.low);
+    field(t, "recall_high", rare.recall.high);
+    text_add(t, "}");
+}
+
 void model_metrics_to_json(struct text *t, const struct consm_model *model)
 {
     static const char *const role[] = {"", "train", "validation", "test"};
@@ -214,6 +263,11 @@ void model_metrics_to_json(struct text *t, const struct consm_model *model)
     text_printf(t, ", \"seed\": %llu", (unsigned long long)model->result.seed);
     text_printf(t, ", \"held_out\": %lld", (long long)model->held_out);
     text_printf(t, ", \"structural_features\": %s", model->structural ? "true" : "false");
+    if (model->backbone[0]) {
+        text_add(t, ", \"backbone\": ");
+        text_json(t, model->backbone);
+    }
+    text_printf(t, ", \"uses_edge_weights\": %s", model_weighs(model) ? "true" : "false");
     text_printf(t, ", \"epochs\": %lld, \"best_epoch\": %lld, \"params\": %lld",
                 (long long)model->result.epochs, (long long)model->result.best_epoch,
                 (long long)model->result.params);
@@ -230,6 +284,7 @@ void model_metrics_to_json(struct text *t, const struct consm_model *model)
         text_add(t, ",\n\"ensemble\": ");
         ensemble_to_json(t, model);
     }
+    rare_to_json(t, model);
     for (int r = SPLIT_TRAIN; r <= SPLIT_TEST; r++) {
         text_printf(t, ",\n\"%s\": ", role[r]);
         metrics_to_json(t, &model->metrics[r], model);

@@ -1,5 +1,6 @@
 /* A trained model as an object: made from a session, run on a problem. */
 #include "app/checkpoint.h"
+#include "app/learned.h"
 #include "app/limits.h"
 #include "app/objects.h"
 #include "backends/open.h"
@@ -24,6 +25,8 @@ void consm_model_free(struct consm_model *model)
     for (int64_t i = 0; model->member && i < model->members; i++)
         consm_model_free(model->member[i]);
     mem_free(model->member);
+    mem_free(model->learned);
+    mem_free(model->class_threshold);
     mem_free(model->dataset);
     mem_free(model->split);
     mem_free(model->version);
@@ -189,11 +192,47 @@ done:
     return st;
 }
 
+/* The definition whose equations a plain model has: ConSM's are its backbone's. */
+static const struct model_def *equations_of(const struct consm_model *m)
+{
+    const struct model_def *def = m->def;
+    if (strcmp(def->name, "consm") == 0 &&
+        model_find(&def, config_names_backbone[m->config.backbone]) < 0)
+        def = m->def;
+    return def;
+}
+
+void model_name_backbone(struct consm_model *m)
+{
+    m->backbone[0] = 0;
+    if (m->members == 0 && strcmp(m->def->name, "consm") == 0)
+        snprintf(m->backbone, sizeof m->backbone, "%s", equations_of(m)->name);
+    for (int64_t i = 0; i < m->members; i++) {
+        const char *name = equations_of(m->member[i])->name;
+        bool named = false;
+        for (int64_t k = 0; k < i; k++)
+            named = named || strcmp(equations_of(m->member[k])->name, name) == 0;
+        size_t used = strlen(m->backbone);
+        if (!named)
+            snprintf(m->backbone + used, sizeof m->backbone - used, "%s%s", used ? ", " : "", name);
+    }
+}
+
+bool model_weighs(const struct consm_model *m)
+{
+    bool weighs = m->members == 0 && !equations_of(m)->unweighted;
+    for (int64_t i = 0; i < m->members; i++)
+        weighs = weighs || !equations_of(m->member[i])->unweighted;
+    return weighs;
+}
+
 consm_status model_complete(struct consm_model *m, const struct training_request *request,
                             const struct problem *problem, const float *logits)
 {
     consm_status st = CONSM_OK;
     TRY(copy_data_facts(m, request));
+    TRY(learned_note(m, request->prepared->data, request->roles));
+    model_name_backbone(m);
     TRY(model_measure(m, request, problem, logits));
     TRY(model_fit_sets(m, problem, request->roles, logits));
 done:

@@ -18,6 +18,9 @@ consm_status config_from_json(struct config *c, const json_t *object);
 #define MODEL_FORMAT_PLAIN    "consm model 1"
 #define MODEL_FORMAT_ENSEMBLE "consm model 2"
 
+/* The tensor of hashed ids that a model learned from: U64, ascending. */
+#define MODEL_LEARNED "learned_ids"
+
 /* More members than this are no ensemble of ours: what a hostile file can make a reader do is
  * bounded. */
 enum { MODEL_MOST_MEMBERS = 256 };

@@ -315,13 +315,36 @@ static consm_status read_tensors(struct consm_model *m, const struct source *s)
         const struct safetensors_tensor *from = safetensors_at(s->file, i);
         struct consm_model *owner;
         const char *name;
-        if (strcmp(from->name, "sha256") == 0)
+        if (strcmp(from->name, "sha256") == 0 || strcmp(from->name, MODEL_LEARNED) == 0)
             continue;
         TRY(owner_of(&owner, &name, m, s, from->name));
         TRY(GROW(owner->tensor, owner->tensors, owner->tensor_room, 1));
         owner->tensor[owner->tensors] = (struct model_tensor){0};
         TRY(read_tensor(&owner->tensor[owner->tensors++], s, from, name));
     }
+done:
+    return st;
+}
+
+/* The nodes it learned from, where the file has them. */
+static consm_status read_learned(struct consm_model *m, const struct source *s)
+{
+    consm_status st = CONSM_OK;
+    const struct safetensors_tensor *from = safetensors_find(s->file, MODEL_LEARNED);
+    const char *named = safetensors_metadata(s->file, "learned_named");
+    if (!from)
+        return CONSM_OK;
+    if (from->type != SAFETENSORS_U64 || from->rank != 1)
+        return status_fail(CONSM_EFORMAT, "%s: tensor %s is %s of rank %d: expected U64 of rank 1",
+                           s->path, from->name, safetensors_type_name(from->type), from->rank);
+    TRY(NEW(m->learned, from->count));
+    memcpy(m->learned, from->data, from->bytes);
+    m->learned_count = from->count;
+    m->learned_named = named && strcmp(named, "true") == 0;
+    for (int64_t i = 1; i < m->learned_count; i++)
+        if (m->learned[i] <= m->learned[i - 1])
+            TRY(status_fail(CONSM_EFORMAT, "%s: entry %lld of %s is not above the one before",
+                            s->path, (long long)i, from->name));
 done:
     return st;
 }
@@ -390,7 +413,9 @@ static consm_status read_model(struct consm_model **out, struct source *s)
     TRY(read_choice(m, s));
     TRY(read_members(m, s));
     TRY(read_tensors(m, s));
+    TRY(read_learned(m, s));
     TRY(check_parts(m, s));
+    model_name_backbone(m);
     *out = m;
     m = NULL;
 done:

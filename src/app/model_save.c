@@ -153,6 +153,7 @@ static consm_status note_all(struct safetensors_writer *w, const struct consm_mo
     TRY(note_decision(w, m));
     TRY(note_number(w, "positive", m->positive - 1));
     TRY(note_number(w, "val_score", m->result.val_score));
+    TRY(safetensors_note(w, "learned_named", m->learned_named ? "true" : "false"));
     TRY(note_ensemble(w, m));
 done:
     return st;
@@ -191,6 +192,8 @@ consm_status consm_model_save(const struct consm_model *model, const char *path)
     char prefix[32];
     TRY(GIVEN(model, path));
     TRY(safetensors_writer_new(&w));
+    if (model->learned_count > 0) /* the widest come first */
+        TRY(safetensors_declare(w, MODEL_LEARNED, SAFETENSORS_U64, 1, &model->learned_count));
     TRY(declare_tensors(w, model, ""));
     for (int64_t i = 0; i < model->members; i++) {
         snprintf(prefix, sizeof prefix, "%lld.", (long long)i);
@@ -198,6 +201,9 @@ consm_status consm_model_save(const struct consm_model *model, const char *path)
     }
     TRY(note_all(w, model));
     TRY(safetensors_begin(w, path, true));
+    if (model->learned_count > 0)
+        TRY(safetensors_write(w, model->learned,
+                              (size_t)model->learned_count * sizeof *model->learned));
     TRY(write_tensors(w, model));
     for (int64_t i = 0; i < model->members; i++)
         TRY(write_tensors(w, model->member[i]));

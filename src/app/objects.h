@@ -107,12 +107,22 @@ struct consm_model {
     int64_t count[4], held_out; /* nodes by role */
     struct metrics metrics[4];  /* by role; 0 is unused */
 
+    /* Nodes it learned from (learned.h): hashes of their ids, ascending; none in models of before.
+     */
+    uint64_t *learned;
+    int64_t learned_count;
+    bool learned_named; /* nodes had ids of their own, not only numbers */
+
     struct conformal sets;    /* coverage 0: none */
+    double *class_threshold;  /* (c) where coverage holds class by class, or NULL */
+    double least_covered;     /* of the classes that test nodes have; NAN: not known … */
+    int32_t least_class;      /* … and which */
     double covered, set_size; /* of the test nodes' sets; NAN without test nodes */
     /* An ensemble has members instead of tensors; members know their definition, configuration,
      * seed, temperature and tensors, and no more. */
     int64_t members; /* 0: a plain model */
     struct consm_model **member;
+    char backbone[160];     /* of ConSM and of ensembles, for people (model_name_backbone) */
     int64_t picks, trained; /* of a member: its votes, its trained numbers */
     struct ensemble_facts ensemble;
 };
@@ -204,6 +214,11 @@ consm_status model_train_ensemble(struct consm_model **out, struct consm_predict
 
 /* ---- model.c: the steps of model_train ---- */
 
+/* Writes down which GNN a finished model is made of. */
+void model_name_backbone(struct consm_model *m);
+/* Whether edge weights change what the model, or one of its members, computes. */
+bool model_weighs(const struct consm_model *m);
+
 /* Gives a model its definition; one of the caller's own is copied. */
 void model_define(struct consm_model *m, const struct model_def *def, struct custom custom);
 /* What an evaluation needs of a trained session: definition, configuration, seed, tensors. */
@@ -221,16 +236,22 @@ consm_status model_run(const struct training_request *request, model_trained_fn 
 /* place (c of the data): the model's number of each class; -1: it knows none of that name. */
 void model_match_classes(int32_t *place, const struct consm_model *m, const struct dataset *d);
 
-/* Figures of a prediction against the labels of the dataset it was made for; nodes 0: there are
- * none that the model knows. */
+/* Figures of a prediction against the labels of the dataset it was made for, on all labelled nodes,
+ * on those that are new to the model, or on those it learned from; nodes 0: there are none. Nodes
+ * of classes that the model does not know count as wrong. */
 consm_status model_evaluate(struct metrics *out, const struct consm_model *m,
-                            const struct consm_prediction *prediction, const struct dataset *d);
+                            const struct consm_prediction *prediction, const struct dataset *d,
+                            enum consm_which which);
 
 /* ---- calibrate.c ---- */
 
 /* probability (nodes, c) = what the model's logits (nodes, c) mean: temperature, then doubt. */
 void model_probabilities(float *probability, const struct consm_model *m, const float *logits,
                          int64_t nodes);
+/* log(p / (1 - p)) of a class by logits (classes), the model's temperature included. It is computed
+ * from the logits, so that it still tells two probabilities apart that both round to 1; doubt is
+ * left out, which would make them alike. */
+double model_log_odds(const struct consm_model *m, const float *logit, int32_t label);
 /* Calibrates on validation, chooses the threshold there, then measures every role. */
 consm_status model_measure(struct consm_model *m, const struct training_request *r,
                            const struct problem *problem, const float *logits);

@@ -3,7 +3,6 @@
 
 #include "graph/structural.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { LARGEST_RADIUS = 6 };
@@ -301,20 +300,6 @@ done:
     csr_free(graph);
     mem_free(kept);
     return st;
-}
-
-double model_log_odds(const struct consm_model *m, const float *logit, int32_t label)
-{
-    double largest = -INFINITY, sum = 0;
-    for (int32_t k = 0; k < m->classes; k++)
-        if (k != label)
-            largest = fmax(largest, (double)logit[k]);
-    for (int32_t k = 0; k < m->classes; k++)
-        if (k != label)
-            sum += exp(((double)logit[k] - largest) / m->temperature);
-    if (m->classes < 2) /* nothing else could be said */
-        return 0;
-    return ((double)logit[label] - largest) / m->temperature - log(sum);
 }
 
 consm_status scene_probability(float *probability, double *log_odds, int32_t label, struct scene *s,

@@ -46,9 +46,4 @@ void scene_close(struct scene *s);
 consm_status scene_probability(float *probability, double *log_odds, int32_t label, struct scene *s,
                                const struct occlusion *without);
 
-/* log(p / (1 - p)) of a class by logits (classes), the model's temperature included. It is computed
- * from the logits, so that it still tells two probabilities apart that both round to 1; doubt is
- * left out, which would make them alike. */
-double model_log_odds(const struct consm_model *m, const float *logit, int32_t label);
-
 #endif

@@ -1,4 +1,5 @@
 /* Predicting with a model on any graph of the same feature space. */
+#include "app/learned.h"
 #include "app/matched.h"
 #include "backends/open.h"
 #include "base/given.h"
@@ -36,11 +37,14 @@ consm_status prediction_new(struct consm_prediction **out, const float *logits,
     TRY(NEW(p->label, nodes));
     TRY(NEW(p->confidence, nodes));
     TRY(ZNEW(p->probability, nodes * classes));
+    TRY(ZNEW(p->log_odds, nodes * classes));
     for (int64_t i = 0; i < nodes; i++) {
         const float *row = logits + i * classes;
         if (!problem_here(problem, i))
             continue;
         model_probabilities(p->probability + i * classes, model, row, 1);
+        for (int32_t k = 0; k < classes; k++)
+            p->log_odds[i * classes + k] = (float)model_log_odds(model, row, k);
         int32_t best = 0;
         for (int32_t k = 1; k < classes; k++)
             if (row[k] > row[best])
@@ -71,6 +75,8 @@ void consm_prediction_free(struct consm_prediction *prediction)
     mem_free(prediction->confidence);
     mem_free(prediction->probability);
     mem_free(prediction->in_set);
+    mem_free(prediction->seen);
+    mem_free(prediction->log_odds);
     mem_free(prediction);
 }
 
@@ -144,6 +150,7 @@ consm_status consm_predict_on(struct consm_prediction **out, const struct consm_
         *out = NULL;
     TRY(GIVEN(out, model, dataset));
     TRY(model_on_device(model, dataset, device, threads, predict, &p));
+    TRY(learned_mark(&p->seen, model, dataset->data));
     *out = p;
     p = NULL;
 done:

@@ -1,6 +1,8 @@
 /* report.html of one training run: how good, class by class, how calibrated, and the graph with
  * what was predicted. */
+#include "app/rare.h"
 #include "app/report_parts.h"
+#include "app/suspects.h"
 #include "base/given.h"
 #include "base/number.h"
 #include "stats/stats.h"
@@ -59,6 +61,17 @@ static void add_warnings(struct report *r, const struct consm_model *m)
                  consm_model_class(m, k, name), (long long)of->support, (long long)x->nodes);
         report_summary(r, text);
     }
+    struct rare_facts rare;
+    if (rare_measure(&rare, m) && rare.positives < RARE_FEW) {
+        char recall[96];
+        snprintf(
+            text, sizeof text,
+            "Beware: only %lld validation nodes are %.80s. Every choice rests on so few; their "
+            "recall is %s.",
+            (long long)rare.positives, consm_model_class(m, rare.class_index, name),
+            rare_share(recall, rare.hits, rare.positives, &rare.recall));
+        report_summary(r, text);
+    }
     if (m->decision.made) {
         number_print(
             text, sizeof text,
@@ -70,10 +83,10 @@ static void add_warnings(struct report *r, const struct consm_model *m)
     }
 }
 
-static void add_summary(struct report *r, const struct consm_model *m)
+static void add_summary(struct report *r, const struct consm_model *m, const struct dataset *d)
 {
     const struct consm_metrics *best = first_metrics(m);
-    char text[320], value[32];
+    char text[520], value[32];
     percent(value, best->accuracy);
     snprintf(text, sizeof text, "of %lld %s", (long long)best->nodes,
              headline_name[report_role(m)]);
@@ -84,14 +97,20 @@ static void add_summary(struct report *r, const struct consm_model *m)
     percent(value, best->balanced_accuracy);
     report_fact(r, value, "balanced accuracy", "mean recall");
     snprintf(text, sizeof text,
-             "%s was trained on %lld labelled nodes of %s; %lld validated%s, %lld tested. Of %lld "
-             "epochs, number %lld was best on validation, by %s.",
-             m->def->name, (long long)m->count[SPLIT_TRAIN], m->dataset,
+             "%s%s%s%s was trained on %lld labelled nodes of %s; %lld validated%s, %lld tested. Of "
+             "%lld epochs, number %lld was best on validation, by %s.",
+             m->def->name, m->backbone[0] ? " (backbone " : "", m->backbone,
+             m->backbone[0] ? ")" : "", (long long)m->count[SPLIT_TRAIN], m->dataset,
              (long long)m->count[SPLIT_VAL], m->held_out ? " (held out of the labels)" : "",
              (long long)m->count[SPLIT_TEST], (long long)m->result.epochs,
              (long long)m->result.best_epoch, config_names_metric[m->config.metric]);
     report_summary(r, text);
     add_warnings(r, m);
+    if (d->weight && !model_weighs(m)) {
+        snprintf(text, sizeof text, "The edges have weights, which %s does not use.",
+                 m->backbone[0] ? m->backbone : m->def->name);
+        report_summary(r, text);
+    }
     if (m->ensemble.runs) {
         static const char *const made[] = {"the best of them alone", "their average",
                                            "a greedy selection"};
@@ -117,7 +136,8 @@ static consm_status add_roles(struct report *r, const struct consm_model *m)
     table_column(t, "Macro-F1", TABLE_RIGHT, "mean F1 over classes");
     table_column(t, "Balanced", TABLE_RIGHT, "mean recall over classes");
     table_column(t, "ROC-AUC", TABLE_RIGHT, "one class against the rest, mean");
-    table_column(t, "Avg. precision", TABLE_RIGHT, "one class against the rest, mean");
+    table_column(t, "Mean average precision", TABLE_RIGHT,
+                 "one class against the rest, mean over the classes");
     table_column(t, "ECE", TABLE_RIGHT, "expected calibration error, 15 bins");
     for (enum consm_role role = CONSM_TRAIN; role <= CONSM_TEST; role++) {
         const struct consm_metrics *x = consm_model_metrics(m, role);
@@ -138,6 +158,15 @@ done:
     return st;
 }
 
+/* A share of nothing is unknown. */
+static void add_known(struct table *t, double value, bool known)
+{
+    if (known)
+        table_number(t, value, 4);
+    else
+        table_text(t, "unknown");
+}
+
 static consm_status add_classes(struct report *r, const struct consm_model *m)
 {
     consm_status st = CONSM_OK;
@@ -152,16 +181,16 @@ static consm_status add_classes(struct report *r, const struct consm_model *m)
     table_column(t, "Recall", TABLE_RIGHT, NULL);
     table_column(t, "F1", TABLE_RIGHT, NULL);
     table_column(t, "ROC-AUC", TABLE_RIGHT, NULL);
-    table_column(t, "Avg. precision", TABLE_RIGHT, NULL);
+    table_column(t, "Average precision", TABLE_RIGHT, NULL);
     for (int32_t k = 0; k < m->classes; k++) {
         const struct consm_class_metrics *of = consm_metrics_class(x, k);
         table_row(t);
         table_text(t, consm_model_class(m, k, buffer));
         table_number(t, (double)of->support, 0);
         table_number(t, (double)of->predicted, 0);
-        table_number(t, of->precision, 4);
-        table_number(t, of->recall, 4);
-        table_number(t, of->f1, 4);
+        add_known(t, of->precision, of->predicted > 0);
+        add_known(t, of->recall, of->support > 0);
+        add_known(t, of->f1, of->support > 0);
         table_number(t, of->roc_auc, 4);
         table_number(t, of->average_precision, 4);
     }
@@ -206,7 +235,8 @@ static consm_status add_first(struct report *r, const struct consm_model *m)
     int64_t count = k < 0 ? 0 : consm_metrics_top(&top, first_metrics(m), k);
     if (count == 0)
         return CONSM_OK;
-    snprintf(title, sizeof title, "The nodes most probably %.80s", consm_model_class(m, k, name));
+    snprintf(title, sizeof title, "How many of the most probable nodes are %.80s",
+             consm_model_class(m, k, name));
     TRY(table_new(&t, "first", title));
     table_column(t, "The first", TABLE_RIGHT, NULL);
     table_column(t, "Right", TABLE_RIGHT, "how many of them are");
@@ -230,18 +260,19 @@ static void describe_calibration(char *text, size_t size, const struct consm_mod
     double validation = consm_model_metrics(m, CONSM_VALIDATION)->ece,
            shown = first_metrics(m)->ece;
     size_t used = (size_t)number_print(text, size,
-                                       "Logits are divided by the temperature %.3f, fitted on "
-                                       "validation. ",
+                                       "Logits are divided by a temperature of %.3f, fitted on the "
+                                       "validation nodes. ",
                                        m->temperature);
     if (isfinite(validation) && report_role(m) == CONSM_TEST)
-        used +=
-            (size_t)number_print(text + used, size - used,
-                                 "Its expected calibration error went from %.4f to %.4f there. ",
-                                 m->ece_before, validation);
+        used += (size_t)number_print(
+            text + used, size - used,
+            "Expected calibration error on the validation nodes: %.4f before, %.4f after. ",
+            m->ece_before, validation);
     if (isfinite(shown))
-        used += (size_t)number_print(text + used, size - used,
-                                     "On the %s nodes, which the figure shows, it is %.4f.",
-                                     role_name[report_role(m)], shown);
+        used += (size_t)number_print(
+            text + used, size - used,
+            "Expected calibration error on the %s nodes, which the figure shows: %.4f.",
+            role_name[report_role(m)], shown);
     else
         used += (size_t)number_print(text + used, size - used,
                                      "The calibration error is unknown: %lld %s nodes are too few.",
@@ -315,12 +346,24 @@ done:
     return st;
 }
 
-/* The graph with its labels and predictions, one node's surroundings at a time. */
+static consm_status write_picture(const char *path, const struct figure *f)
+{
+    consm_status st = CONSM_OK;
+    struct text t = {0};
+    TRY(figure_to_svg(&t, f));
+    TRY(text_save(&t, path));
+done:
+    text_free(&t);
+    return st;
+}
+
+/* The graph with its labels and predictions, as a whole and one node's surroundings at a time. */
 static consm_status add_graph(struct report *r, const struct report_input *in)
 {
     consm_status st = CONSM_OK;
     const struct dataset *d = in->data;
     struct csr *graph = NULL;
+    struct figure *whole = NULL;
     float *score = NULL;
     TRY(dataset_graph(&graph, d, NULL));
     TRY(trust_by_entry(&score, in->scores, graph));
@@ -336,11 +379,24 @@ static consm_status add_graph(struct report *r, const struct report_input *in)
                               .node_name = (const char *const *)d->node_id,
                               .class_name = (const char *const *)d->class_name,
                               .classes = d->classes};
+    struct figure_words words = {
+        "graph", "The whole graph",
+        d->nodes > 5000 ? "Colours are predicted classes; edges from brown (distrusted) to violet "
+                          "(trusted). 5,000 evenly spaced nodes are drawn."
+                        : "Colours are predicted classes; edges from brown (distrusted) to violet "
+                          "(trusted).",
+        NULL};
+    TRY(figure_whole(&whole, &words, &view));
+    if (in->picture)
+        TRY(write_picture(in->picture, whole));
     report_section(
         r, "The graph",
         "Choose a node to see its neighbours, their classes, and how far each edge is trusted.");
     report_graph(r, &view);
+    report_figure(r, whole);
+    whole = NULL;
 done:
+    figure_free(whole);
     mem_free(score);
     csr_free(graph);
     return st;
@@ -357,7 +413,8 @@ consm_status report_run(const char *path, const struct report_input *in)
     TRY(report_new(&r, title));
     report_about(r, "version", model->version);
     report_about(r, "split", model->split);
-    add_summary(r, model);
+    report_add_date(r);
+    add_summary(r, model, in->data);
     report_section(r, "How good", NULL);
     TRY(add_roles(r, model));
     TRY(add_confusion(r, model)); /* beside the first: both are narrow */
@@ -367,8 +424,12 @@ consm_status report_run(const char *path, const struct report_input *in)
     TRY(report_add_learning(r, in));
     TRY(add_calibration(r, model, run->prediction, in->data, run->roles.role));
     TRY(report_add_uncertain(r, in));
+    TRY(report_add_suspects(r, in));
     TRY(report_add_trust(r, in));
     TRY(add_graph(r, in));
+    TRY(report_add_data(r, in->data));
+    TRY(report_add_settings(r, model));
+    TRY(report_add_glossary(r));
     if (in->command)
         report_command(r, in->command);
     if (model->data_sha256[0])
@@ -387,14 +448,23 @@ consm_status consm_report_write(const char *path, const struct consm_model *mode
     struct trained_run run = {.model = (struct consm_model *)model}; /* only read */
     struct consm_edge_scores *scores = NULL;
     const struct prepared *prepared;
+    struct suspects suspects = {0};
     TRY(GIVEN(path, model, dataset, options));
     TRY(options_roles(&run.roles, dataset, options));
-    TRY(consm_predict(&run.prediction, model, dataset, options->threads));
+    const char *device = options->device[0] ? options->device : NULL;
+    TRY(consm_predict_on(&run.prediction, model, dataset, device, options->threads));
     TRY(dataset_prepared(&prepared, dataset));
     TRY(prepare_whole(prepared, "a report"));
-    TRY(consm_score_edges(&scores, model, dataset, options->threads));
-    TRY(report_run(path, &(struct report_input){&run, dataset->data, scores, NULL, NULL}));
+    TRY(consm_score_edges_on(&scores, model, dataset, device, options->threads));
+    TRY(suspects_find(&suspects, model, dataset, run.prediction, &run.roles, options->threads));
+    TRY(report_run(path, &(struct report_input){.run = &run,
+                                                .data = dataset->data,
+                                                .scores = scores,
+                                                .set = dataset,
+                                                .threads = options->threads,
+                                                .suspects = &suspects}));
 done:
+    suspects_free(&suspects);
     roles_free(&run.roles);
     consm_prediction_free(run.prediction);
     consm_edge_scores_free(scores);

@@ -9,6 +9,13 @@ struct train_curve {
     double *epoch, *loss, *score; /* (count) the last by the run's metric, on validation */
     int64_t count;
     size_t room[3];
+    /* … and how the candidates of --backbone auto did: every look at validation. */
+    struct train_look {
+        int64_t candidate, update;
+        double score;
+        const char *backbone;
+    } * look; /* (looks) */
+    size_t looks, look_room;
 };
 
 /* What a report is made from; nothing is owned. */
@@ -18,6 +25,10 @@ struct report_input {
     const struct consm_edge_scores *scores;
     const struct train_curve *curve; /* may be NULL */
     const char *command;             /* what the page says makes it again, or NULL */
+    const struct consm_dataset *set; /* around data, for reasons */
+    int threads;                     /* 0: one per processor */
+    const struct suspects *suspects; /* may be NULL */
+    const char *picture;             /* where the whole graph goes as SVG, or NULL */
 };
 consm_status report_run(const char *path, const struct report_input *in);
 

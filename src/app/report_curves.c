@@ -6,12 +6,84 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* ---- candidates ---------------------------------------------------------- */
+
+enum { MOST_CANDIDATES = 8, MOST_NUMBERS = 256 };
+
+/* The candidates that were trained longest, of equal ones the first, by number; returns how many.
+ */
+static int longest(int64_t chosen[MOST_CANDIDATES], const struct train_curve *c)
+{
+    int64_t last[MOST_NUMBERS] = {0};
+    int count = 0;
+    for (size_t i = 0; i < c->looks; i++)
+        if (c->look[i].candidate < MOST_NUMBERS && c->look[i].update > last[c->look[i].candidate])
+            last[c->look[i].candidate] = c->look[i].update;
+    for (; count < MOST_CANDIDATES; count++) {
+        int64_t best = 0;
+        for (int64_t k = 1; k < MOST_NUMBERS; k++)
+            best = last[k] > last[best] ? k : best;
+        if (last[best] == 0)
+            break;
+        chosen[count] = best;
+        last[best] = 0;
+    }
+    return count;
+}
+
+/* How the candidates of --backbone auto did, those that were trained longest. */
+static consm_status add_candidates(struct report *r, const struct train_curve *c,
+                                   const struct consm_model *m)
+{
+    consm_status st = CONSM_OK;
+    int64_t chosen[MOST_CANDIDATES];
+    double *place = NULL;
+    char name[MOST_CANDIDATES][48];
+    struct figure_series series[MOST_CANDIDATES];
+    struct figure *f = NULL;
+    int count = longest(chosen, c);
+    if (count < 2)
+        return CONSM_OK;
+    TRY(NEW(place, 2 * c->looks));
+    double *x = place, *y = place + c->looks;
+    for (int k = 0; k < count; k++) {
+        int64_t n = 0;
+        for (size_t i = 0; i < c->looks; i++)
+            if (c->look[i].candidate == chosen[k]) {
+                x[n] = (double)c->look[i].update;
+                y[n++] = c->look[i].score;
+                snprintf(name[k], sizeof name[k], "%s (candidate %lld)", c->look[i].backbone,
+                         (long long)chosen[k]);
+            }
+        series[k] = (struct figure_series){.name = name[k], .x = x, .y = y, .n = n};
+        x += n;
+        y += n;
+    }
+    struct line_chart chart = {
+        .words =
+            {"candidates", "Choosing the backbone",
+             "Validation of the candidates that were trained longest; the last of them goes on "
+             "as epoch 1 and following.",
+             NULL},
+        .x = {.label = "Update of the candidate"},
+        .y = {.label = config_names_metric[m->config.metric]},
+        .series = series,
+        .series_count = count};
+    TRY(figure_line(&f, &chart));
+    report_figure(r, f);
+done:
+    mem_free(place);
+    return st;
+}
+
 consm_status report_add_learning(struct report *r, const struct report_input *in)
 {
     consm_status st = CONSM_OK;
     const struct train_curve *c = in->curve;
     const struct consm_model *m = in->run->model;
     struct figure *loss = NULL, *score = NULL;
+    if (c)
+        TRY(add_candidates(r, c, m));
     if (!c || c->count < 2)
         return CONSM_OK;
     struct figure_series lost = {

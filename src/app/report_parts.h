@@ -8,6 +8,16 @@
 /* Test where there is such a node, else validation. */
 enum consm_role report_role(const struct consm_model *m);
 
+/* report_data.c: when it was made, what was read, what it was trained with, what words mean. */
+void report_add_date(struct report *r);
+consm_status report_add_data(struct report *r, const struct dataset *d);
+consm_status report_add_settings(struct report *r, const struct consm_model *m);
+consm_status report_add_glossary(struct report *r);
+
+/* report_suspects.c: the nodes most probably of the asked class, with reasons, and a picture of the
+ * first one's; without such a class the picture is of the most uncertain node. */
+consm_status report_add_suspects(struct report *r, const struct report_input *in);
+
 /* report_trust.c: the section on trust; nothing for a graph without edges. */
 consm_status report_add_trust(struct report *r, const struct report_input *in);
 /* The score from which on edges are kept. */

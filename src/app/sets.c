@@ -15,6 +15,26 @@ static struct conformal_data data_of(const float *probability, const struct prob
                                    .key = problem->key};
 }
 
+/* The class whose test nodes' sets hold it least often. */
+static void measure_least(struct consm_model *m, const uint8_t *set, const struct problem *problem)
+{
+    int64_t c = problem->classes;
+    m->least_covered = (double)NAN;
+    for (int32_t k = 0; k < c; k++) {
+        int64_t tested = 0, covered = 0;
+        for (int64_t i = 0; i < problem->nodes; i++)
+            if (problem->role[i] == SPLIT_TEST && problem->label[i] == k) {
+                tested++;
+                covered += set[i * c + k];
+            }
+        double share = tested ? (double)covered / (double)tested : (double)NAN;
+        if (tested && !(share >= m->least_covered)) {
+            m->least_covered = share;
+            m->least_class = k;
+        }
+    }
+}
+
 /* How often the sets of test nodes hold their class, and how large they are. */
 static void measure(struct consm_model *m, const uint8_t *set, const struct problem *problem)
 {
@@ -29,6 +49,13 @@ static void measure(struct consm_model *m, const uint8_t *set, const struct prob
     }
     m->covered = tested ? (double)covered / (double)tested : (double)NAN;
     m->set_size = tested ? (double)size / (double)tested : (double)NAN;
+    measure_least(m, set, problem);
+}
+
+static consm_status apply(uint8_t *set, const struct consm_model *m, const struct conformal_data *d)
+{
+    return m->class_threshold ? conformal_class_apply(set, m->class_threshold, d, m->sets.smoothing)
+                              : conformal_apply(set, &m->sets, d);
 }
 
 consm_status model_fit_sets(struct consm_model *m, const struct problem *problem,
@@ -39,7 +66,7 @@ consm_status model_fit_sets(struct consm_model *m, const struct problem *problem
     uint8_t *selects = NULL, *set = NULL;
     int64_t cells = problem->nodes * problem->classes;
     double coverage = m->config.coverage, smoothing = 0;
-    m->covered = m->set_size = (double)NAN;
+    m->covered = m->set_size = m->least_covered = (double)NAN;
     if (coverage == 0 || !roles->calibrates)
         return CONSM_OK;
     if (problem->graph->partition)
@@ -54,7 +81,12 @@ consm_status model_fit_sets(struct consm_model *m, const struct problem *problem
     struct conformal_data d = data_of(probability, problem, m->result.seed);
     TRY(conformal_choose(&smoothing, &d, problem->label, selects, coverage));
     TRY(conformal_fit(&m->sets, &d, problem->label, roles->calibrates, coverage, smoothing));
-    TRY(conformal_apply(set, &m->sets, &d));
+    if (m->config.coverage_by == COVERAGE_BY_CLASS) {
+        TRY(NEW(m->class_threshold, m->classes));
+        TRY(conformal_class_fit(m->class_threshold, &d, problem->label, roles->calibrates, coverage,
+                                smoothing));
+    }
+    TRY(apply(set, m, &d));
     measure(m, set, problem);
 done:
     mem_free(probability);
@@ -74,7 +106,7 @@ consm_status prediction_add_sets(struct consm_prediction *p, const struct consm_
                                          "parts: give graph.safetensors of its folder");
     struct conformal_data d = data_of(p->probability, problem, m->result.seed);
     TRY(NEW(p->in_set, p->nodes * p->classes));
-    TRY(conformal_apply(p->in_set, &m->sets, &d));
+    TRY(apply(p->in_set, m, &d));
 done:
     return st;
 }

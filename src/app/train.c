@@ -32,7 +32,10 @@ static bool tell(void *ctx, const struct progress *p)
                                       .best_val = p->best_val,
                                       .member = p->member,
                                       .members = p->members,
-                                      .share = p->fraction};
+                                      .share = p->fraction,
+                                      .candidate = p->candidate,
+                                      .update = p->update,
+                                      .backbone = p->backbone};
     return listener->fn(listener->ctx, &progress);
 }
 

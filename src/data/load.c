@@ -135,9 +135,10 @@ consm_status data_writer(const struct reader **out, const char *path, const char
                              (*out)->name);
         goto done;
     }
-    *out = path[unpack_stem(path)] ? NULL : reader_of_suffix(path);
+    bool folder = file_kind(path) == FILE_FOLDER; /* one that is there may have any name */
+    *out = path[unpack_stem(path)] || folder ? NULL : reader_of_suffix(path);
     if (!*out || !(*out)->save) {
-        if (reader_suffix(path) && file_kind(path) != FILE_FOLDER)
+        if (reader_suffix(path) && !folder)
             TRY(unknown_suffix(path));
         *out = folder_writer();
     }

@@ -1,6 +1,6 @@
 /* The colour ramps. Viridis (van der Walt and Smith, 2015) through ten of its points: even steps
- * look even, in grey too, and to the colour-blind. Trust runs between two of Okabe and Ito's
- * colours over grey, all three readable on white and on black. */
+ * look even, in grey too, and to the colour-blind. Trust runs from brown over grey to violet,
+ * which no class has, all three readable on white and on black. */
 #include <math.h>
 
 #include "report/svg_inside.h"
@@ -31,7 +31,7 @@ uint32_t colour_viridis(double at)
 
 uint32_t colour_trust(double at)
 {
-    static const uint32_t stop[] = {0xd55e00, 0x999999, 0x1f86cc};
+    static const uint32_t stop[] = {0xa0662f, 0x999999, 0x8250df};
     return ramp(stop, 3, at);
 }
 

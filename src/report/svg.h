@@ -126,4 +126,9 @@ struct graph_view {
 consm_status figure_neighbourhood(struct figure **out, const struct figure_words *words,
                                   const struct graph_view *graph, int64_t node);
 
+/* The whole graph by a force layout, nodes by predicted class, edges by trust. Of more than 5,000
+ * nodes evenly spaced ones are drawn. */
+consm_status figure_whole(struct figure **out, const struct figure_words *words,
+                          const struct graph_view *graph);
+
 #endif

@@ -85,7 +85,7 @@ double svg_words_width(const char *words, double size);
 /* 0 … 1, widened to the scores that lie outside; NaNs do not count. */
 void graph_score_range(double *low, double *high, const struct graph_view *g);
 
-/* Colours as 0xRRGGBB. viridis for 0…1; trust from vermillion over grey (0.5) to blue. */
+/* Colours as 0xRRGGBB. viridis for 0…1; trust from brown over grey (0.5) to violet. */
 uint32_t colour_viridis(double at);
 uint32_t colour_trust(double at);
 bool colour_is_dark(uint32_t rgb); /* white ink reads better on it */

@@ -13,7 +13,8 @@
 
 struct table;
 
-enum table_align { TABLE_LEFT, TABLE_RIGHT };
+/* Prose stands to the left; the page shows the whole of it, in several lines. */
+enum table_align { TABLE_LEFT, TABLE_RIGHT, TABLE_PROSE };
 
 /* What a cell stands out by; every form shows it without relying on colour, and explains below the
  * table the marks that occur. */

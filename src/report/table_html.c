@@ -8,7 +8,8 @@
 static void add_class(struct text *out, const struct table *t, const struct table_cell *cell,
                       size_t c)
 {
-    text_printf(out, " class=\"%s%s%s%s\"", t->column[c].align == TABLE_RIGHT ? "number" : "words",
+    static const char *const align[] = {"words", "number", "words long"};
+    text_printf(out, " class=\"%s%s%s%s\"", align[t->column[c].align],
                 cell->marks & TABLE_BEST ? " best" : "",
                 cell->marks & TABLE_DIFFERS ? " differs" : "",
                 cell->marks & TABLE_MUTED ? " muted" : "");
@@ -55,7 +56,9 @@ static void add_cell(struct text *out, const struct table *t, const struct table
     const char *tag = cell->marks & TABLE_BEST ? "strong" : cell->marks & TABLE_TIED ? "u" : NULL;
     if (tag)
         text_printf(out, "<%s>", tag);
-    if (cell->text)
+    if (cell->text && t->column[c].align == TABLE_PROSE)
+        text_xml(out, cell->text);
+    else if (cell->text)
         add_words(out, cell->text);
     else if (!cell->empty)
         add_value(out, cell);

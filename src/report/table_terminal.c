@@ -45,7 +45,7 @@ static void measure(struct layout *l, const struct table *t)
             l->body[c] = body > l->body[c] ? body : l->body[c];
             l->signs[c] = signs > l->signs[c] ? signs : l->signs[c];
         }
-        bool words = t->column[c].align == TABLE_LEFT && l->body[c] > SHORTEST;
+        bool words = t->column[c].align != TABLE_RIGHT && l->body[c] > SHORTEST;
         l->least[c] = words ? SHORTEST : l->body[c] > SHORTEST ? l->body[c] : SHORTEST;
         int64_t head = text_width(t->column[c].name);
         head = head > TABLE_NAME_COLUMNS ? TABLE_NAME_COLUMNS : head;
@@ -80,7 +80,7 @@ static void add_padded(struct text *out, const char *s, int64_t width, enum tabl
     if (align == TABLE_RIGHT)
         text_repeat(out, " ", space);
     text_add(out, s);
-    if (align == TABLE_LEFT)
+    if (align != TABLE_RIGHT)
         text_repeat(out, " ", space);
 }
 

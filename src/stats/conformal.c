@@ -204,3 +204,51 @@ done:
     mem_free(score);
     return st;
 }
+
+/* ---- class by class ------------------------------------------------------ */
+
+consm_status conformal_class_fit(double *threshold, const struct conformal_data *d,
+                                 const int32_t *label, const uint8_t *calibrates, double coverage,
+                                 double smoothing)
+{
+    consm_status st = CONSM_OK;
+    float *score = NULL, *own = NULL;
+    TRY(NEW(score, d->nodes * d->classes));
+    TRY(NEW(own, d->nodes));
+    TRY(conformal_scores(score, d, smoothing));
+    for (int32_t y = 0; y < d->classes; y++) {
+        int64_t count = 0;
+        for (int64_t i = 0; i < d->nodes; i++)
+            if (calibrates[i] && label[i] == y)
+                own[count++] = score[i * d->classes + y];
+        threshold[y] = conformal_threshold(own, count, coverage);
+    }
+done:
+    mem_free(score);
+    mem_free(own);
+    return st;
+}
+
+consm_status conformal_class_apply(uint8_t *set, const double *threshold,
+                                   const struct conformal_data *d, double smoothing)
+{
+    consm_status st = CONSM_OK;
+    float *score = NULL;
+    TRY(NEW(score, d->nodes * d->classes));
+    TRY(conformal_scores(score, d, smoothing));
+    for (int64_t i = 0; i < d->nodes; i++) {
+        const float *row = score + i * d->classes;
+        int32_t least = 0, held = 0;
+        for (int32_t y = 0; y < d->classes; y++) {
+            bool in = (double)row[y] <= threshold[y];
+            set[i * d->classes + y] = in;
+            held += in;
+            least = row[y] < row[least] ? y : least;
+        }
+        if (held == 0)
+            set[i * d->classes + least] = 1;
+    }
+done:
+    mem_free(score);
+    return st;
+}

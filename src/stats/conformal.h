@@ -68,4 +68,13 @@ consm_status conformal_fit(struct conformal *out, const struct conformal_data *d
 consm_status conformal_apply(uint8_t *set, const struct conformal *c,
                              const struct conformal_data *d);
 
+/* Class-wise (Mondrian; Vovk, Gammerman and Shafer 2005): a threshold for every class, (c), from
+ * the calibrating nodes of the class alone, so that the promise holds within each class. Infinite
+ * where a class has too few: it is in every set. */
+consm_status conformal_class_fit(double *threshold, const struct conformal_data *d,
+                                 const int32_t *label, const uint8_t *calibrates, double coverage,
+                                 double smoothing);
+consm_status conformal_class_apply(uint8_t *set, const double *threshold,
+                                   const struct conformal_data *d, double smoothing);
+
 #endif

@@ -10,7 +10,7 @@ enum { BINS = 15 };
 
 static bool counts(const struct predicted *p, int64_t i)
 {
-    return p->role[i] == p->which && p->label[i] >= 0;
+    return p->role[i] == p->which && (p->label[i] >= 0 || p->label[i] == METRICS_FOREIGN);
 }
 
 static int32_t largest(const float *row, int32_t classes)
@@ -87,16 +87,21 @@ static void count_confusion(struct metrics *m, const struct predicted *p)
         double sure = (double)row[said];
         /* Bins are open below, closed above; what is no number is in the first. */
         int bin = sure > 0 ? (int)ceil(fmin(sure, 1) * BINS) - 1 : 0;
-        m->cell[m->cells++] = (struct confusion_cell){p->label[i], said, 1};
         m->all.nodes++;
-        m->all.nll -= log(fmax((double)row[p->label[i]], 1e-45));
+        if (p->label[i] == METRICS_FOREIGN) {
+            m->all.foreign++;
+            m->of[said].predicted++;
+        } else {
+            m->cell[m->cells++] = (struct confusion_cell){p->label[i], said, 1};
+            m->all.nll -= log(fmax((double)row[p->label[i]], 1e-45));
+        }
         confidence[bin] += sure;
         right[bin] += said == p->label[i];
     }
     /* ECE = Σ_b |B_b|/n · |accuracy(B_b) - confidence(B_b)| */
     for (int b = 0; b < BINS; b++)
         m->all.ece += fabs(right[b] - confidence[b]);
-    m->all.nll /= (double)m->all.nodes;
+    m->all.nll /= (double)(m->all.nodes - m->all.foreign);
     m->all.ece /= (double)m->all.nodes;
     merge_cells(m);
 }
@@ -108,7 +113,8 @@ static double ratio(int64_t part, int64_t whole)
 
 static void per_class(struct metrics *m)
 {
-    int64_t right = 0, present = 0, occurring = 0;
+    /* Classes that the model does not know are there, too, and never found. */
+    int64_t right = 0, present = m->all.foreign > 0, occurring = m->all.foreign > 0;
     double recall = 0, f1 = 0;
     for (int64_t i = 0; i < m->cells; i++) {
         m->of[m->cell[i].truth].support += m->cell[i].count;

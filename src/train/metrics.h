@@ -19,10 +19,13 @@ struct decision {
 /* The class that is said of a node with these probabilities (c). */
 int32_t metrics_decide(const float *probability, int32_t classes, const struct decision *d);
 
+enum { METRICS_FOREIGN = -2 };
+
 /* Predicted class probabilities and the truth, for the nodes whose role is `which`. */
 struct predicted {
     const float *probability; /* (n, c) rows sum to 1 */
-    const int32_t *label;     /* (n), -1 unknown: not measured */
+    const int32_t *label;     /* (n), -1 unknown: not measured; METRICS_FOREIGN: of a class that is
+                               * none of these, so that whatever is said of the node is wrong */
     const uint8_t *role;      /* (n) of enum split_role */
     uint8_t which;
     int64_t nodes;

@@ -36,6 +36,8 @@ struct progress {
     double loss, val_acc, best_val; /* the last two by the run's metric */
     int64_t member, members;        /* of an ensemble: which run, from 1, of how many; else 0 */
     double fraction;                /* of the time the run takes, as far as can be told */
+    int64_t candidate, update;      /* epoch 0: which candidate, from 1, and its update … */
+    const char *backbone;           /* … and its GNN */
 };
 typedef bool (*progress_fn)(void *ctx, const struct progress *progress);
 

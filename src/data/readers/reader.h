@@ -66,7 +66,7 @@ struct reader {
 #define READER_NAMES                                                                         \
     "plain, edges, mtx, graphml, gexf, gml, json, pajek, adjlist, npz, safetensors, parts, " \
     "geom-gcn, planetoid"
-#define READER_SAVED_NAMES "plain, npz, safetensors"
+#define READER_SAVED_NAMES "plain, graphml, gexf, gml, json, npz, safetensors"
 
 /* Row index, or NULL behind the last. */
 const struct reader *reader_get(int index);

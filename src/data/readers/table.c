@@ -10,6 +10,7 @@
 
 #include "data/readers/geom_gcn.h"
 #include "data/readers/graph_maker.h"
+#include "data/readers/graph_save.h"
 #include "data/readers/matrix_market.h"
 #include "data/readers/npz.h"
 #include "data/readers/parts.h"
@@ -48,21 +49,24 @@ static const struct reader table[] = {
      .suffix = {".graphml"},
      .sniff = graphml_sniff,
      .load_with = graphml_load,
-     .parts = true},
+     .parts = true,
+     .save = graphml_save},
     {.name = "gexf",
      .title = "GEXF",
      .shows = "an XML file with <gexf>",
      .suffix = {".gexf"},
      .sniff = gexf_sniff,
      .load_with = gexf_load,
-     .parts = true},
+     .parts = true,
+     .save = gexf_save},
     {.name = "gml",
      .title = "GML",
      .shows = "a text file with graph [",
      .suffix = {".gml"},
      .sniff = gml_sniff,
      .load_with = gml_load,
-     .parts = true},
+     .parts = true,
+     .save = gml_save},
     {.name = "json",
      .alias = "node-link",
      .title = "node-link JSON",
@@ -70,7 +74,8 @@ static const struct reader table[] = {
      .suffix = {".json"},
      .sniff = node_link_sniff,
      .load_with = node_link_load,
-     .parts = true},
+     .parts = true,
+     .save = node_link_save},
     {.name = "pajek",
      .alias = "net",
      .title = "Pajek",

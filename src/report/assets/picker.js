@@ -32,7 +32,7 @@ function decode(data) {
   return { ...data, start, col, trust };
 }
 
-/* 0 … 1 with the threshold in the middle, and its colour: vermillion, grey, blue. */
+/* 0 … 1 with the threshold in the middle, and its colour: brown, grey, violet. */
 function trustShare(g, score) {
   if (!Number.isFinite(score)) return 0.5;
   const t = g.threshold;
@@ -40,7 +40,7 @@ function trustShare(g, score) {
   return g.high > t ? 0.5 + 0.5 * (score - t) / (g.high - t) : 1;
 }
 function trustColour(share) {
-  const stops = [[213, 94, 0], [153, 153, 153], [31, 134, 204]], place = Math.min(1, Math.max(0, share)) * 2;
+  const stops = [[160, 102, 47], [153, 153, 153], [130, 80, 223]], place = Math.min(1, Math.max(0, share)) * 2;
   const below = Math.min(1, Math.floor(place)), t = place - below;
   return `rgb(${stops[below].map((v, i) => Math.round(v + (stops[below + 1][i] - v) * t)).join(",")})`;
 }

@@ -147,7 +147,9 @@ static consm_status go_on(struct field *f, struct trial *t, struct session *tria
 {
     consm_status st = CONSM_OK;
     struct session *s = f->s;
-    struct progress heard = {.seed = s->options.seed};
+    struct progress heard = {.seed = s->options.seed,
+                             .candidate = t->number + 1,
+                             .backbone = trial->options.model->name};
     bool late = session_late(s) && trial->learner.steps > 0, first = true;
     while (trial->learner.steps < until && !late &&
            !consm_idle(&s->options.config, &trial->learner)) {
@@ -162,6 +164,7 @@ static consm_status go_on(struct field *f, struct trial *t, struct session *tria
             pace_look(&t->course.pace, clock_seconds() - stepped);
         }
         t->course.done = trial->learner.steps;
+        heard.update = trial->learner.steps;
         heard.best_val = trial->learner.best;
         heard.fraction = s->options.progress ? share_of(f) : 0;
         if (s->options.progress && s->options.progress(s->options.progress_ctx, &heard))

@@ -1,0 +1,189 @@
+/* Comparing two runs: what both say of the same role, on the same data or not. */
+#include "report_compare.h"
+
+#include "app/objects.h"
+#include "io/file.h"
+#include "report/html.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct pair {
+    struct consm_model *model[2];
+    const char *name[2]; /* as they were typed */
+};
+
+/* A folder's model, or the file itself. */
+static consm_status open_model(struct consm_model **out, const char *path)
+{
+    consm_status st = CONSM_OK;
+    char *file = NULL;
+    if (file_kind(path) != FILE_FOLDER)
+        return consm_model_load(out, path);
+    TRY(file_join(&file, path, "model.safetensors"));
+    TRY(consm_model_load(out, file));
+done:
+    mem_free(file);
+    return st;
+}
+
+static consm_status new_table(struct table **t, const struct pair *p, const char *name,
+                              const char *caption, const char *first)
+{
+    consm_status st = table_new(t, name, caption);
+    if (st < 0)
+        return st;
+    table_column(*t, first, TABLE_LEFT, NULL);
+    for (int i = 0; i < 2; i++)
+        table_column(*t, p->name[i], TABLE_RIGHT, NULL);
+    return CONSM_OK;
+}
+
+static void add_figure(struct table *t, const char *what, const double value[2], int decimals)
+{
+    double change = value[1] - value[0];
+    table_row(t);
+    table_text(t, what);
+    for (int i = 0; i < 2; i++) {
+        if (isnan(value[i]))
+            table_text(t, "unknown");
+        else
+            table_number(t, value[i], decimals);
+    }
+    if (isnan(change))
+        table_empty(t);
+    else
+        table_number(t, change, decimals);
+}
+
+/* The role that both have: test, else validation. */
+static enum consm_role role_of(const struct pair *p)
+{
+    bool test = consm_model_metrics(p->model[0], CONSM_TEST)->nodes > 0 &&
+                consm_model_metrics(p->model[1], CONSM_TEST)->nodes > 0;
+    return test ? CONSM_TEST : CONSM_VALIDATION;
+}
+
+static consm_status add_figures(struct report *r, const struct pair *p)
+{
+    consm_status st = CONSM_OK;
+    const struct consm_metrics *x = consm_model_metrics(p->model[0], role_of(p)),
+                               *y = consm_model_metrics(p->model[1], role_of(p));
+    struct table *t;
+    TRY(new_table(&t, p, "figures",
+                  role_of(p) == CONSM_TEST ? "On the test nodes"
+                                           : "On the validation nodes, which chose: optimistic",
+                  "Figure"));
+    table_column(t, "Difference", TABLE_RIGHT, "the second less the first");
+    add_figure(t, "nodes", (double[]){(double)x->nodes, (double)y->nodes}, 0);
+    add_figure(t, "accuracy", (double[]){x->accuracy, y->accuracy}, 4);
+    add_figure(t, "macro-F1", (double[]){x->macro_f1, y->macro_f1}, 4);
+    add_figure(t, "balanced accuracy", (double[]){x->balanced_accuracy, y->balanced_accuracy}, 4);
+    add_figure(t, "ROC-AUC", (double[]){x->roc_auc, y->roc_auc}, 4);
+    add_figure(t, "mean average precision", (double[]){x->average_precision, y->average_precision},
+               4);
+    add_figure(t, "expected calibration error", (double[]){x->ece, y->ece}, 4);
+    report_table(r, t);
+done:
+    return st;
+}
+
+/* F1 of the classes that both know, by name. */
+static consm_status add_classes(struct report *r, const struct pair *p)
+{
+    consm_status st = CONSM_OK;
+    struct table *t;
+    char a[24], b[24];
+    TRY(new_table(&t, p, "classes", "F1, class by class", "Class"));
+    table_column(t, "Difference", TABLE_RIGHT, "the second less the first");
+    for (int32_t i = 0; i < p->model[0]->classes; i++)
+        for (int32_t k = 0; k < p->model[1]->classes; k++) {
+            const char *name = consm_model_class(p->model[0], i, a);
+            if (strcmp(name, consm_model_class(p->model[1], k, b)) != 0)
+                continue;
+            const struct consm_class_metrics *x = consm_metrics_class(
+                                                 consm_model_metrics(p->model[0], role_of(p)), i),
+                                             *y = consm_metrics_class(
+                                                 consm_model_metrics(p->model[1], role_of(p)), k);
+            add_figure(
+                t, name,
+                (double[]){x->support ? x->f1 : (double)NAN, y->support ? y->f1 : (double)NAN}, 4);
+        }
+    report_table(r, t);
+done:
+    return st;
+}
+
+static void add_words(struct table *t, const char *what, const char *x, const char *y)
+{
+    if (strcmp(x, y) == 0)
+        return;
+    table_row(t);
+    table_text(t, what);
+    table_text(t, x);
+    table_text(t, y);
+}
+
+static consm_status add_settings(struct report *r, const struct pair *p)
+{
+    consm_status st = CONSM_OK;
+    const struct consm_model *x = p->model[0], *y = p->model[1];
+    struct table *t;
+    char a[32], b[32];
+    TRY(new_table(&t, p, "differences", "What differs", "Setting"));
+    add_words(t, "model", x->def->name, y->def->name);
+    add_words(t, "backbone", x->backbone, y->backbone);
+    add_words(t, "data", x->dataset, y->dataset);
+    add_words(t, "SHA-256 of the data", x->data_sha256, y->data_sha256);
+    add_words(t, "split", x->split, y->split);
+    snprintf(a, sizeof a, "%llu", (unsigned long long)x->result.seed);
+    snprintf(b, sizeof b, "%llu", (unsigned long long)y->result.seed);
+    add_words(t, "seed", a, b);
+    for (const struct config_row *row = config_rows(); row->name; row++)
+        add_words(t, row->name, config_text(&x->config, row, a), config_text(&y->config, row, b));
+    report_table(r, t);
+done:
+    return st;
+}
+
+static consm_status compare(const struct args *args, struct pair *p)
+{
+    consm_status st = CONSM_OK;
+    struct report *r = NULL;
+    struct text text = {0};
+    char title[300];
+    for (int i = 0; i < 2; i++) {
+        p->name[i] = args->item[i];
+        TRY(open_model(&p->model[i], args->item[i]));
+    }
+    snprintf(title, sizeof title, "%.130s and %.130s", p->name[0], p->name[1]);
+    TRY(report_new(&r, title));
+    if (strcmp(p->model[0]->data_sha256, p->model[1]->data_sha256) != 0 ||
+        strcmp(p->model[0]->dataset, p->model[1]->dataset) != 0 ||
+        strcmp(p->model[0]->split, p->model[1]->split) != 0)
+        report_summary(r, "The two were measured on other data or another split: the difference is "
+                          "not the models' alone.");
+    report_section(r, "Two models", NULL);
+    report_in_columns(r);
+    TRY(add_figures(r, p));
+    TRY(add_classes(r, p));
+    TRY(add_settings(r, p));
+    TRY(report_to_terminal(&text, r, 0, false));
+    fputs(text_string(&text), stdout);
+    if (args_has(args, "output"))
+        TRY(report_write_html(r, args_get(args, "output")));
+done:
+    text_free(&text);
+    report_free(r);
+    return st;
+}
+
+int report_compare(const struct args *args)
+{
+    struct pair p = {0};
+    consm_status st = compare(args, &p);
+    consm_model_free(p.model[0]);
+    consm_model_free(p.model[1]);
+    return st < 0 ? args_status(args, st) : EXIT_DONE;
+}

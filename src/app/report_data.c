@@ -1,0 +1,203 @@
+/* The report's frame: when it was made, what was read, what it was trained with, what words mean.
+ */
+#include "app/report_parts.h"
+
+#include "data/table/cells.h"
+#include "data/table/recipe.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* The day; SOURCE_DATE_EPOCH, where it is set, so that a page can be made again to the byte. */
+void report_add_date(struct report *r)
+{
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    time_t now = epoch ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
+    struct tm day;
+    char text[32];
+    if (gmtime_r(&now, &day) && strftime(text, sizeof text, "%Y-%m-%d", &day))
+        report_about(r, "date", text);
+}
+
+/* ---- what was read ------------------------------------------------------- */
+
+static void add_count(struct table *t, const char *what, int64_t count)
+{
+    table_row(t);
+    table_text(t, what);
+    table_number(t, (double)count, 0);
+}
+
+static consm_status add_overview(struct report *r, const struct dataset *d)
+{
+    consm_status st = CONSM_OK;
+    struct table *t;
+    int64_t labelled = 0;
+    for (int64_t i = 0; i < d->nodes; i++)
+        labelled += d->label[i] >= 0;
+    TRY(table_new(&t, "overview", "The graph as it was read"));
+    table_column(t, "What", TABLE_LEFT, NULL);
+    table_column(t, "Count", TABLE_RIGHT, NULL);
+    add_count(t, "nodes", d->nodes);
+    add_count(t, d->weight ? "edges, with weights" : "edges", d->edges);
+    add_count(t, "features", d->features);
+    add_count(t, "nodes with a label", labelled);
+    add_count(t, "nodes without a label", d->nodes - labelled);
+    for (int32_t k = 0; k < d->classes && k < 20; k++) {
+        char name[24], text[160];
+        int64_t of = 0;
+        for (int64_t i = 0; i < d->nodes; i++)
+            of += d->label[i] == k;
+        snprintf(text, sizeof text, "of class %.120s", dataset_class_name(d, k, name));
+        add_count(t, text, of);
+    }
+    report_table(r, t);
+done:
+    return st;
+}
+
+/* Cells of a column that say nothing. */
+static int64_t missing_of(const struct cells *c, int32_t column)
+{
+    int64_t missing = 0, odd = 0;
+    for (size_t i = 0; i < c->odds; i++)
+        if (c->odd[i].column == column) {
+            const char *text = names_at(&c->text, c->odd[i].text);
+            missing += cells_missing(text, strlen(text));
+            odd++;
+        }
+    for (int64_t i = 0; i < c->rows; i++)
+        missing += isnan(c->value[i * c->columns + column]);
+    return missing - odd; /* odd cells are no numbers, too */
+}
+
+/* How each column of a table became features, and what was missing in it. */
+static consm_status add_columns(struct report *r, const struct dataset *d)
+{
+    enum { MOST = 60 };
+    consm_status st = CONSM_OK;
+    const struct recipe *recipe = d->recipe;
+    struct table *t;
+    if (!recipe || d->partition)
+        return CONSM_OK;
+    TRY(table_new(&t, "columns", "Columns of the table"));
+    table_column(t, "Column", TABLE_LEFT, NULL);
+    table_column(t, "Read as", TABLE_LEFT, NULL);
+    table_column(t, "Missing", TABLE_RIGHT, "cells that say nothing");
+    for (int64_t i = 0; i < recipe->columns && i < MOST; i++) {
+        const struct recipe_column *c = &recipe->column[i];
+        int32_t at = -1;
+        for (int32_t k = 0; d->cells && k < d->cells->columns; k++)
+            if (strcmp(names_at(&d->cells->name, k), c->name) == 0)
+                at = k;
+        table_row(t);
+        table_text(t, c->name);
+        table_text(t, recipe_kind_name[c->kind]);
+        table_number(t, at < 0 ? 0 : (double)missing_of(d->cells, at), 0);
+    }
+    report_table(r, t);
+done:
+    return st;
+}
+
+consm_status report_add_data(struct report *r, const struct dataset *d)
+{
+    consm_status st = CONSM_OK;
+    report_section(r, "The data", NULL);
+    report_in_columns(r);
+    TRY(add_overview(r, d));
+    TRY(add_columns(r, d));
+done:
+    return st;
+}
+
+/* ---- settings ------------------------------------------------------------ */
+
+/* Whether a parameter is one of every run, or one that the model reads. */
+static bool is_read(const struct consm_model *m, const struct config_row *row)
+{
+    size_t length = strlen(row->name);
+    if (row - config_rows() < CONFIG_ROW_layers)
+        return true;
+    for (const char *at = m->def->knobs; (at = strstr(at, row->name)) != NULL; at += length)
+        if ((at == m->def->knobs || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+            return true;
+    return false;
+}
+
+consm_status report_add_settings(struct report *r, const struct consm_model *m)
+{
+    consm_status st = CONSM_OK;
+    struct config defaults;
+    struct table *t[2] = {NULL, NULL};
+    char buffer[32];
+    model_defaults(m->def, &defaults);
+    report_section(r, "Settings",
+                   "As they were in the end: where a choice was left open (auto), what was found.");
+    report_in_columns(r);
+    TRY(table_new(&t[0], "settings", "Other than the model's defaults"));
+    TRY(table_new(&t[1], "settings-default", "As the model's defaults"));
+    for (int k = 0; k < 2; k++) {
+        table_column(t[k], "Parameter", TABLE_LEFT, NULL);
+        table_column(t[k], "Value", TABLE_LEFT, NULL);
+    }
+    for (const struct config_row *row = config_rows(); row->name; row++) {
+        char other[32];
+        if (!is_read(m, row))
+            continue;
+        const char *value = config_text(&m->config, row, buffer);
+        int same = strcmp(value, config_text(&defaults, row, other)) == 0;
+        table_row(t[same]);
+        table_text(t[same], row->name);
+        table_text(t[same], value);
+    }
+    report_table(r, t[0]);
+    t[0] = NULL;
+    report_table(r, t[1]);
+    t[1] = NULL;
+done:
+    table_free(t[0]);
+    table_free(t[1]);
+    return st;
+}
+
+/* ---- words --------------------------------------------------------------- */
+
+consm_status report_add_glossary(struct report *r)
+{
+    static const char *const word[][2] = {
+        {"accuracy", "share of nodes whose class is predicted right"},
+        {"average precision", "area under the curve of precision by recall of one class; chance is "
+                              "the share of the class"},
+        {"mean average precision", "average precision, mean over the classes"},
+        {"balanced accuracy", "recall, mean over the classes"},
+        {"confidence", "probability of the predicted class"},
+        {"ECE", "expected calibration error: how far confidence is from the share that is right"},
+        {"F1", "2 · precision · recall / (precision + recall)"},
+        {"log-odds", "log(p / (1 - p)): 0 is one half, +0.69 doubles the odds"},
+        {"macro-F1", "F1, mean over the classes"},
+        {"precision", "of the nodes said to be of a class, the share that is"},
+        {"recall", "of the nodes of a class, the share that is found"},
+        {"ROC-AUC", "chance that a node of the class gets a higher probability than another node"},
+        {"training, validation, test", "nodes that the model learns from; that choose between "
+                                       "models and settings; that are looked at once, at the end"},
+        {"trust", "probability that both ends of an edge are of one class"},
+    };
+    consm_status st = CONSM_OK;
+    struct table *t;
+    report_section(r, "Glossary", NULL);
+    TRY(table_new(&t, "glossary", "What the words mean"));
+    table_column(t, "Word", TABLE_LEFT, NULL);
+    table_column(t, "Meaning", TABLE_PROSE, NULL);
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++) {
+        table_row(t);
+        table_text(t, word[i][0]);
+        table_text(t, word[i][1]);
+    }
+    report_table(r, t);
+done:
+    return st;
+}

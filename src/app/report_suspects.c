@@ -1,0 +1,115 @@
+/* The report's list of nodes to look at, with reasons, and a picture of the first one's. */
+#include "app/report_parts.h"
+#include "app/suspects.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static consm_status add_list(struct report *r, const struct report_input *in,
+                             const struct suspects *s)
+{
+    consm_status st = CONSM_OK;
+    const struct consm_model *m = in->run->model;
+    const struct consm_prediction *p = in->run->prediction;
+    struct table *t;
+    char buffer[24], title[200];
+    snprintf(title, sizeof title, "The nodes most probably %.100s",
+             consm_model_class(m, s->class_index, buffer));
+    TRY(table_new(&t, "suspects", title));
+    table_column(t, "Node", TABLE_LEFT, NULL);
+    table_column(t, "Predicted", TABLE_LEFT, NULL);
+    table_column(t, "Probability", TABLE_RIGHT, "of the class in the title");
+    table_column(t, "Log-odds", TABLE_RIGHT, "ranks nodes of equal probability");
+    if (s->explanation)
+        table_column(t, "What speaks for it", TABLE_PROSE,
+                     "with its effect on the log-odds, the strongest first");
+    for (int64_t i = 0; i < s->count && i < SUSPECTS_EXPLAINED; i++) {
+        int64_t at = s->row[i].node * p->classes + s->class_index;
+        table_row(t);
+        table_text(t, dataset_node_id(in->data, s->row[i].node, buffer));
+        table_text(t, consm_model_class(m, p->label[s->row[i].node], buffer));
+        table_number(t, (double)p->probability[at], 4);
+        table_number(t, (double)p->log_odds[at], 2);
+        if (s->row[i].reasons)
+            table_text(t, s->row[i].reasons);
+    }
+    report_table(r, t);
+done:
+    return st;
+}
+
+/* Bars of the effects of one list. */
+static consm_status add_effects(struct report *r, const struct consm_explanation *e,
+                                const struct report_input *in, bool features, const char *title)
+{
+    enum { MOST = 8 };
+    consm_status st = CONSM_OK;
+    static const char *const series[] = {"effect"};
+    char buffer[24], name[MOST][120];
+    const char *group[MOST];
+    double value[MOST];
+    struct figure *f = NULL;
+    int64_t count = features ? e->features : e->neighbours;
+    count = count < MOST ? count : MOST;
+    for (int64_t i = 0; i < count; i++) {
+        if (features)
+            snprintf(name[i], sizeof name[i], "%.60s",
+                     consm_model_feature(in->run->model, e->feature[i], buffer));
+        else
+            snprintf(name[i], sizeof name[i], "%.60s",
+                     dataset_node_id(in->data, e->neighbour[i], buffer));
+        group[i] = name[i];
+        value[i] = features ? (double)e->feature_log_odds[i] : (double)e->neighbour_log_odds[i];
+    }
+    if (count == 0)
+        return CONSM_OK;
+    struct bar_chart chart = {
+        .words = {features ? "why-features" : "why-neighbours", title,
+                  features ? "How far the log-odds fall without each feature; below zero it speaks "
+                             "against."
+                           : "How far the log-odds fall without each neighbour; below zero it "
+                             "speaks against.",
+                  NULL},
+        .y = {.label = "Effect in log-odds", .from_zero = true},
+        .group_label = features ? "Feature" : "Neighbour",
+        .group = group,
+        .series = series,
+        .groups = (int)count,
+        .series_count = 1,
+        .value = value};
+    TRY(figure_bar(&f, &chart));
+    report_figure(r, f);
+done:
+    return st;
+}
+
+consm_status report_add_suspects(struct report *r, const struct report_input *in)
+{
+    consm_status st = CONSM_OK;
+    const struct suspects *s = in->suspects;
+    const struct consm_model *m = in->run->model;
+    char text[400], title[200], id[24], name[24];
+    if (!s || s->count == 0 || (s->class_index < 0 && !s->explanation))
+        return CONSM_OK;
+    if (s->class_index >= 0)
+        report_section(r, "Nodes to look at",
+                       "suspects.csv has the first hundred; consm explain says more of each.");
+    else
+        report_section(r, "Why",
+                       "What one prediction rests on, of the most uncertain node; consm "
+                       "explain answers for any other.");
+    if (s->class_index >= 0)
+        TRY(add_list(r, in, s));
+    if (s->explanation) {
+        snprintf(title, sizeof title,
+                 "Why %.60s may be %.60s: ", dataset_node_id(in->data, s->explained, id),
+                 consm_model_class(m, s->explanation->label, name));
+        snprintf(text, sizeof text, "%s%s", title, "features");
+        TRY(add_effects(r, s->explanation, in, true, text));
+        snprintf(text, sizeof text, "%s%s", title, "neighbours");
+        TRY(add_effects(r, s->explanation, in, false, text));
+    }
+done:
+    return st;
+}

@@ -1,0 +1,237 @@
+/* A picture of a whole graph: a force layout (Fruchterman and Reingold, 1991) whose repulsion looks
+ * at near nodes only, through a grid. Begun from a spiral, with a fixed number of steps: the same
+ * graph gives the same picture. Of more than MOST nodes evenly spaced ones are drawn, with the
+ * edges between them; of more than MOST_EDGES edges evenly spaced ones. */
+#include "report/svg_inside.h"
+
+#include "base/alloc.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST = 5000, MOST_EDGES = 12000, STEPS = 120, SIZE = 560, CELLS = 64 };
+
+struct layout {
+    const struct graph_view *g;
+    int64_t count, edges;    /* drawn */
+    int64_t *node;           /* (count) */
+    int32_t *left, *right;   /* (edges) numbers of drawn nodes */
+    float *score;            /* (edges) */
+    double *x, *y, *dx, *dy; /* (count) in [0, 1] */
+    int cells; /* of the grid, along a side: a cell is twice as wide as nodes lie apart */
+    int32_t *head, *next; /* nodes by cell */
+};
+
+static void layout_free(struct layout *l)
+{
+    mem_free(l->node);
+    mem_free(l->left);
+    mem_free(l->right);
+    mem_free(l->score);
+    mem_free(l->x);
+    mem_free(l->y);
+    mem_free(l->dx);
+    mem_free(l->dy);
+    mem_free(l->head);
+    mem_free(l->next);
+}
+
+static consm_status make_room(struct layout *l, int64_t most_edges)
+{
+    consm_status st = CONSM_OK;
+    TRY(NEW(l->node, l->count));
+    TRY(NEW(l->left, most_edges));
+    TRY(NEW(l->right, most_edges));
+    TRY(NEW(l->score, most_edges));
+    TRY(NEW(l->x, l->count));
+    TRY(NEW(l->y, l->count));
+    TRY(NEW(l->dx, l->count));
+    TRY(NEW(l->dy, l->count));
+    TRY(NEW(l->head, CELLS * CELLS));
+    TRY(NEW(l->next, l->count));
+done:
+    return st;
+}
+
+/* Which nodes and edges are drawn. */
+static consm_status choose(struct layout *l, const struct graph_view *g)
+{
+    consm_status st = CONSM_OK;
+    int32_t *place = NULL;
+    l->g = g;
+    l->count = g->nodes < MOST ? g->nodes : MOST;
+    TRY(make_room(l, g->start[g->nodes] / 2 + 1));
+    TRY(NEW(place, g->nodes));
+    memset(place, -1, (size_t)g->nodes * sizeof *place);
+    for (int64_t i = 0; i < l->count; i++) {
+        l->node[i] = i * g->nodes / l->count;
+        place[l->node[i]] = (int32_t)i;
+    }
+    for (int64_t i = 0; i < l->count; i++)
+        for (int64_t e = g->start[l->node[i]]; e < g->start[l->node[i] + 1]; e++)
+            if (place[g->col[e]] > i) {
+                l->left[l->edges] = (int32_t)i;
+                l->right[l->edges] = place[g->col[e]];
+                l->score[l->edges++] = g->score ? g->score[e] : NAN;
+            }
+done:
+    mem_free(place);
+    return st;
+}
+
+static int cell_of(const struct layout *l, double v)
+{
+    int at = (int)(v * l->cells);
+    return at < 0 ? 0 : at >= l->cells ? l->cells - 1 : at;
+}
+
+/* Pushes i away from the nodes within 2k: k² / distance. */
+static void push(struct layout *l, int64_t i, double k)
+{
+    int column = cell_of(l, l->x[i]), row = cell_of(l, l->y[i]);
+    for (int c = column - 1; c <= column + 1; c++)
+        for (int r = row - 1; r <= row + 1; r++) {
+            if (c < 0 || r < 0 || c >= l->cells || r >= l->cells)
+                continue;
+            for (int32_t j = l->head[c * l->cells + r]; j >= 0; j = l->next[j]) {
+                double x = l->x[i] - l->x[j], y = l->y[i] - l->y[j];
+                double square = x * x + y * y + 1e-9;
+                if (j == i || square > 4 * k * k)
+                    continue;
+                l->dx[i] += x * k * k / square;
+                l->dy[i] += y * k * k / square;
+            }
+        }
+}
+
+/* Ends of an edge pull each other: distance² / k. */
+static void pull(struct layout *l, double k)
+{
+    for (int64_t e = 0; e < l->edges; e++) {
+        int32_t a = l->left[e], b = l->right[e];
+        double x = l->x[a] - l->x[b], y = l->y[a] - l->y[b];
+        double force = sqrt(x * x + y * y) / k;
+        l->dx[a] -= x * force;
+        l->dy[a] -= y * force;
+        l->dx[b] += x * force;
+        l->dy[b] += y * force;
+    }
+}
+
+static void step(struct layout *l, double k, double heat)
+{
+    memset(l->head, -1, sizeof(int32_t) * CELLS * CELLS);
+    for (int64_t i = 0; i < l->count; i++) {
+        int cell = cell_of(l, l->x[i]) * l->cells + cell_of(l, l->y[i]);
+        l->next[i] = l->head[cell];
+        l->head[cell] = (int32_t)i;
+        /* A weak pull to the middle keeps what is not connected on the page. */
+        l->dx[i] = (0.5 - l->x[i]) * 0.3;
+        l->dy[i] = (0.5 - l->y[i]) * 0.3;
+    }
+    for (int64_t i = 0; i < l->count; i++)
+        push(l, i, k);
+    pull(l, k);
+    for (int64_t i = 0; i < l->count; i++) {
+        double length = sqrt(l->dx[i] * l->dx[i] + l->dy[i] * l->dy[i]) + 1e-12;
+        double by = fmin(length, heat) / length;
+        l->x[i] = fmin(0.99, fmax(0.01, l->x[i] + l->dx[i] * by));
+        l->y[i] = fmin(0.99, fmax(0.01, l->y[i] + l->dy[i] * by));
+    }
+}
+
+static void settle(struct layout *l)
+{
+    const double golden = 2.399963229728653, k = sqrt(0.6 / (double)(l->count > 0 ? l->count : 1));
+    for (int64_t i = 0; i < l->count; i++) {
+        double radius = 0.45 * sqrt(((double)i + 0.5) / (double)l->count);
+        l->x[i] = 0.5 + radius * cos(golden * (double)i);
+        l->y[i] = 0.5 + radius * sin(golden * (double)i);
+    }
+    l->cells = (int)fmin(CELLS, fmax(1, 0.5 / k));
+    for (int s = 0; s < STEPS; s++)
+        step(l, k, 0.1 * (1 - (double)s / STEPS) + 0.002);
+}
+
+/* The layout as large as the page is, in the middle. */
+static void fit(double *v, int64_t count, double scale, double middle)
+{
+    for (int64_t i = 0; i < count; i++)
+        v[i] = 0.5 + (v[i] - middle) * scale;
+}
+
+static void fill_page(struct layout *l)
+{
+    double x[2] = {1, 0}, y[2] = {1, 0};
+    for (int64_t i = 0; i < l->count; i++) {
+        x[0] = fmin(x[0], l->x[i]);
+        x[1] = fmax(x[1], l->x[i]);
+        y[0] = fmin(y[0], l->y[i]);
+        y[1] = fmax(y[1], l->y[i]);
+    }
+    double width = fmax(fmax(x[1] - x[0], y[1] - y[0]), 1e-6);
+    fit(l->x, l->count, 0.96 / width, (x[0] + x[1]) / 2);
+    fit(l->y, l->count, 0.96 / width, (y[0] + y[1]) / 2);
+}
+
+/* ---- drawing ------------------------------------------------------------- */
+
+static void draw(struct text *out, const struct layout *l, double top)
+{
+    const struct graph_view *g = l->g;
+    double low, high, radius = l->count > 1500 ? 1.6 : l->count > 300 ? 2.6 : 4.5;
+    int64_t every = l->edges / MOST_EDGES + 1;
+    graph_score_range(&low, &high, g);
+    for (int64_t e = 0; e < l->edges; e += every) {
+        int32_t a = l->left[e], b = l->right[e];
+        double score = (double)l->score[e];
+        double share = isnan(score) || high <= low ? 0.5 : (score - low) / (high - low);
+        text_printf(out,
+                    "<path class=\"edge far\" d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"#%06x\" "
+                    "stroke-width=\"%.1f\"/>\n",
+                    SIZE * l->x[a], top + SIZE * l->y[a], SIZE * l->x[b], top + SIZE * l->y[b],
+                    colour_trust(share), l->edges > 2000 ? 0.6 : 1.4);
+    }
+    for (int64_t i = 0; i < l->count; i++) {
+        int32_t class_of = g->predicted ? g->predicted[l->node[i]] : -1;
+        text_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" stroke-width=\"0.4\"",
+                    SIZE * l->x[i], top + SIZE * l->y[i], radius);
+        if (class_of < 0)
+            text_add(out, " class=\"dot ink\"");
+        else
+            svg_style(out, class_of % FIGURE_COLOURS, "dot");
+        text_add(out, "/>\n");
+    }
+}
+
+consm_status figure_whole(struct figure **out, const struct figure_words *words,
+                          const struct graph_view *g)
+{
+    consm_status st = CONSM_OK;
+    struct figure *f = NULL;
+    struct layout l = {0};
+    double top;
+    struct legend_entry entry[FIGURE_COLOURS];
+    char name[FIGURE_COLOURS][24];
+    int count = g->classes < FIGURE_COLOURS ? g->classes : FIGURE_COLOURS;
+    *out = NULL;
+    TRY(choose(&l, g));
+    settle(&l);
+    fill_page(&l);
+    TRY(figure_begin(&f, &top, words, false, "", FIGURE_WIDTH, SIZE + 70));
+    for (int k = 0; k < count; k++) {
+        snprintf(name[k], sizeof name[k], "class %d", k);
+        entry[k] = (struct legend_entry){g->class_name ? g->class_name[k] : name[k], k, LEGEND_BOX};
+    }
+    top = legend_draw(&f->body, entry, count, 12, FIGURE_WIDTH - 12, top);
+    draw(&f->body, &l, top);
+    f->height = (int)top + SIZE;
+    TRY(text_status(&f->body));
+    *out = f;
+    f = NULL;
+done:
+    figure_free(f);
+    layout_free(&l);
+    return st;
+}
