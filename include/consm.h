@@ -422,7 +422,7 @@ struct consm_model_info {
     const char *backbone; /* the GNN that consm trained: "gcn", "gat", …, as chosen on validation
                            * where it was auto; of an ensemble all of its members', "gcn, gat"; ""
                            * for other methods */
-    bool weighs;          /* edge weights change what it computes */
+    bool uses_weights;    /* edge weights change what it computes */
 };
 /* Strings belong to the model. */
 CONSM_API consm_status consm_model_info(struct consm_model_info *out,

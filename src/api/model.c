@@ -70,7 +70,7 @@ consm_status consm_model_info(struct consm_model_info *out, const struct consm_m
         .doubt = model->doubt,
         .class_kind = model->class_kind,
         .backbone = model->backbone,
-        .weighs = model_weighs(model),
+        .uses_weights = model_weighs(model),
     };
     return sized_give(out, &info, sizeof info, SIZED_UP_TO(struct consm_model_info, eval_ms));
 }
