@@ -27,16 +27,17 @@ const struct model_def model_consm = {
     .name = "consm",
     .title = "Confidence-based subgraph matching with a GNN",
     .paper = "Choi et al., CIKM 2022",
-    .knobs = "profile backbone zeta rounds round_patience warmup stretch search gnn_steps lambda "
-             "attract "
-             "guesses "
-             "grow grow_confidence "
-             "lambda_per alpha_lu "
-             "coefficients alpha_uu distance messages match_steps match_update match_pairs "
-             "match_refresh "
-             "match_width match_hidden match_layers match_dropout match_lr match_weight_decay "
-             "match_slope match_ego match_join match_error prune_score "
-             "prune_by transport map pool two_hop_cap layers hidden dropout",
+    .knobs =
+        "profile backbone zeta rounds round_patience warmup stretch candidates gnn_steps lambda "
+        "attract "
+        "guesses "
+        "grow grow_confidence "
+        "lambda_per alpha_lu "
+        "coefficients alpha_uu distance messages match_steps match_update match_pairs "
+        "match_refresh "
+        "match_width match_hidden match_layers match_dropout match_lr match_weight_decay "
+        "match_slope match_ego match_join match_error prune_score "
+        "prune_by transport map pool two_hop_cap layers hidden dropout",
     .defaults = consm_defaults,
     .build = consm_build,
 };

@@ -12,7 +12,7 @@
  * told how long all will take. Those that stay after the third are trained whole. Learned offline
  * (studies/portfolio): leaving 8 at a fifth and 4 at two fifths costs less than a tenth of
  * a point; shorter rungs cost more, brackets that spare slow starters gained nothing. Half as many
- * stay where a person asked for a quick search or the graph is large. */
+ * stay where a person asked for few candidates or the graph is large. */
 enum { RUNGS = 5, OFFERED = 4 };
 static const struct {
     double share;
@@ -48,8 +48,8 @@ static int64_t rung_epochs(const struct config *c, int r)
 
 static int64_t rung_stay(const struct session *s, int r)
 {
-    bool quick =
-        s->options.config.search == SEARCH_QUICK || s->problem->graph->nnz > CONSM_MILLION_ENTRIES;
+    bool quick = s->options.config.candidates == CANDIDATES_FEW ||
+                 s->problem->graph->nnz > CONSM_MILLION_ENTRIES;
     return quick && r > 0 ? (rungs[r].stay + 1) / 2 : rungs[r].stay;
 }
 
@@ -71,7 +71,7 @@ bool consm_looks(const struct config *c, int64_t update)
 static int64_t choices(const struct config *c)
 {
     if (c->backbone == BACKBONE_AUTO)
-        return c->search == SEARCH_QUICK ? CONSM_CANDIDATES / 2 : CONSM_CANDIDATES;
+        return c->candidates == CANDIDATES_FEW ? CONSM_CANDIDATES / 2 : CONSM_CANDIDATES;
     return c->normalize_features == FEATURES_AUTO ? 2 : 0;
 }
 
