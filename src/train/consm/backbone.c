@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include <math.h>
+#include <string.h>
 
 /* The rungs: after a share of the whole length, and so many updates at least, so many candidates
  * stay. The first, at five updates, is for the clock: it tells what each costs before a person is
@@ -260,11 +261,42 @@ done:
     return st;
 }
 
+/* Validation nodes of the class that average precision speaks of. */
+static int64_t positives(const struct judge *j)
+{
+    int64_t count = 0;
+    for (int64_t k = 0; k < j->rows; k++)
+        count += j->label[k] == j->positive;
+    return count;
+}
+
+/* With a handful of positives average precision hardly tells candidates apart. Of those within one
+ * standard error of the best the one with the least validation loss is taken. */
+enum { FEW_POSITIVES = 30 };
+static void take_the_likeliest(struct field *f)
+{
+    const struct judge *j = &f->s->judge;
+    int64_t count = positives(j), least = 0;
+    double best = f->trial[0].val;
+    if (j->metric != METRIC_AVERAGE_PRECISION || count == 0 || count >= FEW_POSITIVES)
+        return;
+    double error = sqrt(best * (1 - best) / (double)count);
+    for (int64_t i = 1; i < f->count; i++)
+        if (!f->trial[i].diverged && f->trial[i].val >= best - error &&
+            f->trial[i].loss < f->trial[least].loss)
+            least = i;
+    struct trial taken = f->trial[least];
+    memmove(&f->trial[1], &f->trial[0], (size_t)least * sizeof taken);
+    f->trial[0] = taken;
+}
+
 static consm_status halve(struct field *f)
 {
     consm_status st = CONSM_OK;
     for (int r = 0; r < RUNGS - 1; r++) {
         TRY(climb_all(f, r));
+        if (r == RUNGS - 2)
+            take_the_likeliest(f);
         int64_t stay = rung_stay(f->s, r);
         f->count = f->count < stay ? f->count : stay;
     }
