@@ -99,7 +99,7 @@ static void a_clean_graph_can_be_saved(void **state)
     OK(consm_dataset_save(d, path, NULL));
     OK(consm_dataset_open(&again, path, NULL));
     assert_int_equal(again->data->edges, 6);
-    FAILS(consm_dataset_save(d, path, "gml"), CONSM_EINVAL, "gml");
+    FAILS(consm_dataset_save(d, path, "nonsense"), CONSM_EINVAL, "nonsense");
     consm_dataset_free(again);
     consm_dataset_free(d);
     unlink(path);

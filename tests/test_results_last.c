@@ -73,12 +73,22 @@ static void ask(const struct consm_model *model, const struct consm_dataset *dat
     WATCH(s, consm_score_edges(&s, model, data, 1));
     consm_edge_scores_free(s);
     WATCH(s, consm_score_edges_on(&s, model, data, "cpu", 1));
+    uint8_t *dropped = calloc((size_t)s->edges + 1, 1);
+    struct consm_dataset *clean;
+    dropped[0] = 1;
+    WATCH(clean, consm_dataset_clean(&clean, (struct consm_dataset *)data, s, dropped, NULL));
+    consm_dataset_free(clean);
+    free(dropped);
+    consm_edge_scores_free(s);
+    WATCH(s, consm_suggest_edges(&s, model, data, 3, NULL, 1));
     consm_edge_scores_free(s);
     WATCH(e, consm_explain(&e, model, data, 0, NULL));
     consm_explanation_free(e);
     WATCH(b, consm_embed(&b, model, data, NULL, 1));
     consm_embedding_free(b);
     WATCH(m, consm_evaluate(&m, model, data, 1));
+    consm_metrics_free(m);
+    WATCH(m, consm_evaluate_on(&m, model, data, (enum consm_which)0, NULL, 1));
     consm_metrics_free(m);
 }
 

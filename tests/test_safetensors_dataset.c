@@ -9,7 +9,7 @@
 static struct dataset *sample(const char *features)
 {
     struct dataset *d;
-    static const char edges[] = "a,b,0.5\nb,c,2\nc,a,-1\n";
+    static const char edges[] = "a,b,0.5\nb,c,2\nc,a,0.25\n";
     static const char nodes[] =
         "id,label,split_0,split_1\na,x,train,test\nb,,val,\nc,y,test,train\n";
     static const char about[] = "{\"name\": \"sample\", \"directed\": true}";

@@ -46,6 +46,29 @@ static struct witness_data witness_data_of(const struct session *s)
     };
 }
 
+static bool judges(const struct problem *p, int64_t i)
+{
+    return p->role[i] == SPLIT_VAL && p->label[i] >= 0;
+}
+
+/* Room for calibration: it is done in every round, and rounds allocate nothing. */
+static consm_status reserve_calibration(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    const struct problem *p = s->problem;
+    const struct partition *partition = p->graph->partition;
+    int64_t low = partition ? partition->low : 0, high = partition ? partition->high : p->nodes;
+    int64_t count = 0;
+    for (int64_t i = low; i < high; i++)
+        count += judges(p, i);
+    TRY(NEW(own->judged_logits, count * p->classes + 1));
+    TRY(NEW(own->judged_label, count + 1));
+    TRY(ZNEW(own->judged_role, s->judge.rows + count + 1)); /* of all ranks' */
+done:
+    return st;
+}
+
 consm_status consm_open_witnesses(struct session *s)
 {
     consm_status st = CONSM_OK;
@@ -57,6 +80,8 @@ consm_status consm_open_witnesses(struct session *s)
         TRY(own->neighbours ? consm_near_witnesses(own->witness, &data, s)
                             : witness_data_only(own->witness, &data, s->backend->host));
     }
+    if (!own->judged_label && !s->options.eval_only)
+        TRY(reserve_calibration(s));
     if (!own->sample && !s->options.eval_only)
         TRY(trust_sample_new(&own->sample, own->edges, s->problem->label, s->problem->role,
                              s->problem->nodes));
@@ -68,40 +93,33 @@ done:
 static consm_status calibrate(double *temperature, const float *logits, struct session *s)
 {
     consm_status st = CONSM_OK;
+    struct consm *own = s->own;
     const struct problem *p = s->problem;
     const struct partition *partition = p->graph->partition;
     int64_t low = partition ? partition->low : 0, high = partition ? partition->high : p->nodes,
             c = p->classes;
     int64_t count = 0, all;
     size_t row = (size_t)c * sizeof *logits;
-    float *mine = NULL;
-    int32_t *label = NULL;
-    uint8_t *role = NULL;
     void *all_mine = NULL, *all_label = NULL;
-    TRY(NEW(mine, (high - low) * c + 1));
-    TRY(NEW(label, high - low + 1));
     for (int64_t i = low; i < high; i++)
-        if (p->role[i] == SPLIT_VAL && p->label[i] >= 0) {
-            memcpy(mine + count * c, logits + i * c, row);
-            label[count++] = p->label[i];
+        if (judges(p, i)) {
+            memcpy(own->judged_logits + count * c, logits + i * c, row);
+            own->judged_label[count++] = p->label[i];
         }
     all = count;
     if (partition) {
-        TRY(partition_all(&all_mine, &all, partition, mine, count, row));
-        TRY(partition_all(&all_label, &all, partition, label, count, sizeof *label));
+        TRY(partition_all(&all_mine, &all, partition, own->judged_logits, count, row));
+        TRY(partition_all(&all_label, &all, partition, own->judged_label, count,
+                          sizeof *own->judged_label));
     }
-    TRY(ZNEW(role, all + 1));
     *temperature = metrics_temperature(&(struct predicted){
-        .probability = partition ? all_mine : mine,
-        .label = partition ? all_label : label,
-        .role = role,
+        .probability = partition ? all_mine : own->judged_logits,
+        .label = partition ? all_label : own->judged_label,
+        .role = own->judged_role,
         .nodes = all,
         .classes = p->classes,
     });
 done:
-    mem_free(mine);
-    mem_free(label);
-    mem_free(role);
     mem_free(all_mine);
     mem_free(all_label);
     return st;

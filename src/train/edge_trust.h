@@ -44,7 +44,7 @@ consm_status session_keep_trust(struct session *s);
 
 /* Whose labels training was told, for a model file: (*rows, TAUGHT_COLUMNS), the caller's to free;
  * NULL where the session is none of ConSM's. */
-enum { TAUGHT_COLUMNS = 4 };
+enum { TAUGHT_COLUMNS = 5 };
 consm_status session_taught(float **out, int64_t *rows, struct session *s);
 void edge_trust_free(struct edge_trust *t);
 

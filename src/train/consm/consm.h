@@ -69,6 +69,9 @@ struct consm {
     float *witness;              /* (|E|, WITNESSES) what speaks for each edge; NULL until asked */
     int32_t *taught;             /* (n) the class that training was told, or -1; likewise */
     struct trust_sample *sample; /* the edges that may be learned from */
+    float *judged_logits;        /* (validation nodes here, c) scratch of calibration, … */
+    int32_t *judged_label;       /* … their labels … */
+    uint8_t *judged_role;        /* … and a role of 0 for each */
 
     /* Of a graph in parts: */
     struct row_halo *neighbours; /* of the partition's nodes */

@@ -36,6 +36,9 @@ static void consm_close(struct session *s)
     mem_free(own->witness);
     mem_free(own->taught);
     trust_sample_free(own->sample);
+    mem_free(own->judged_logits);
+    mem_free(own->judged_label);
+    mem_free(own->judged_role);
     mem_free(own->plain_value);
     mem_free(own->best_value);
     mem_free(own->best_match);

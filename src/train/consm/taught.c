@@ -1,11 +1,12 @@
 /* Whose labels training was told. A trust score uses these labels, also when a saved model scores
  * the graph it was trained on: the model file keeps the number of each such node, its class and a
- * hash of its features. A node counts as taught if number and hash are the same, so that on another
- * graph nobody does. */
+ * hash of its features. A node counts as taught if number and hash are the same, or if it alone has
+ * that hash: nodes may come in another order, and on another graph hardly any counts. */
 #include "train/consm/consm.h"
 
 #include "graph/partition.h"
 #include "train/edge_trust.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* FNV-1a over the bytes of a number. */
@@ -24,8 +25,9 @@ static uint32_t bits_of(float value)
     return bits;
 }
 
-/* 22 bits, which a float holds exactly. */
-static float hash_of(const struct problem *p, int64_t i)
+/* Two times 22 bits, each of which a float holds exactly. */
+enum { HASH_BITS = 22 };
+static uint64_t hash_of(const struct problem *p, int64_t i)
 {
     uint64_t hash = 0xcbf29ce484222325u;
     if (p->sparse)
@@ -36,30 +38,72 @@ static float hash_of(const struct problem *p, int64_t i)
     else
         for (int64_t k = 0; k < p->features; k++)
             hash = mix(hash, bits_of(p->dense[i * p->features + k]));
-    return (float)((hash ^ hash >> 32) & 0x3fffff);
+    return (hash ^ hash >> 2 * HASH_BITS) & (((uint64_t)1 << 2 * HASH_BITS) - 1);
 }
 
-/* What a model file keeps of a node: its number in two halves, its class, the hash. */
+/* What a model file keeps of a node: its number in two halves, its class, the hash in two halves.
+ */
 static void note(float row[TAUGHT_COLUMNS], const struct problem *p, int64_t i)
 {
+    uint64_t hash = hash_of(p, i);
     row[0] = (float)(i >> 16);
     row[1] = (float)(i & 0xffff);
     row[2] = (float)p->label[i];
-    row[3] = hash_of(p, i);
+    row[3] = (float)(hash >> HASH_BITS);
+    row[4] = (float)(hash & (((uint64_t)1 << HASH_BITS) - 1));
 }
 
-/* -1: the row is not of this graph. A model file may hold any numbers. */
-static int64_t find(const float row[TAUGHT_COLUMNS], const struct problem *p)
+/* ---- finding them again -------------------------------------------------- */
+
+struct hashed {
+    uint64_t hash;
+    int64_t node;
+};
+
+static int by_hash(const void *a, const void *b)
+{
+    const struct hashed *x = a, *y = b;
+    return x->hash < y->hash ? -1 : x->hash > y->hash ? 1 : x->node < y->node ? -1 : 1;
+}
+
+/* All nodes that are here, by hash; *table (*count), the caller's to free. */
+static consm_status hash_all(struct hashed **table, int64_t *count, const struct problem *p)
 {
     const struct partition *partition = p->graph->partition;
+    int64_t low = partition ? partition->low : 0, high = partition ? partition->high : p->nodes;
+    consm_status st = NEW(*table, high - low + 1);
+    for (int64_t i = low; st == CONSM_OK && i < high; i++)
+        (*table)[i - low] = (struct hashed){hash_of(p, i), i};
+    *count = high - low;
+    if (st == CONSM_OK)
+        qsort(*table, (size_t)*count, sizeof **table, by_hash);
+    return st;
+}
+
+/* The node of a row, -1: it is not of this graph. A model file may hold any numbers. */
+static int64_t find(const float row[TAUGHT_COLUMNS], const struct hashed *table, int64_t count,
+                    int32_t classes)
+{
+    const float most = (float)(1 << HASH_BITS);
     bool possible = row[0] >= 0 && row[0] < 32768 && row[1] >= 0 && row[1] < 65536 && row[2] >= 0 &&
-                    row[2] < (float)p->classes;
+                    row[2] < (float)classes && row[3] >= 0 && row[3] < most && row[4] >= 0 &&
+                    row[4] < most;
     if (!possible)
         return -1;
-    int64_t i = (int64_t)row[0] << 16 | (int64_t)row[1];
-    if (i >= p->nodes || (partition && (i < partition->low || i >= partition->high)))
-        return -1;
-    return hash_of(p, i) == row[3] ? i : -1;
+    uint64_t hash = (uint64_t)row[3] << HASH_BITS | (uint64_t)row[4];
+    int64_t number = (int64_t)row[0] << 16 | (int64_t)row[1], low = 0, high = count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (table[middle].hash < hash)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    int64_t same = 0;
+    for (int64_t k = low; k < count && table[k].hash == hash; k++, same++)
+        if (table[k].node == number)
+            return number;
+    return same == 1 ? table[low].node : -1;
 }
 
 static bool is_taught(const struct problem *p, int64_t i)
@@ -72,20 +116,25 @@ consm_status consm_open_taught(struct session *s)
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     const struct problem *p = s->problem;
+    struct hashed *table = NULL;
+    int64_t count = 0;
     if (own->taught)
         return CONSM_OK;
     TRY(NEW(own->taught, p->nodes));
+    if (s->options.eval_only && s->options.taughts > 0)
+        TRY(hash_all(&table, &count, p));
     for (int64_t i = 0; i < p->nodes; i++)
         own->taught[i] = !s->options.eval_only && is_taught(p, i) ? p->label[i] : -1;
     for (int64_t k = 0; s->options.eval_only && k < s->options.taughts; k++) {
         const float *row = s->options.taught + k * TAUGHT_COLUMNS;
-        int64_t i = find(row, p);
+        int64_t i = find(row, table, count, p->classes);
         if (i >= 0)
             own->taught[i] = (int32_t)row[2];
     }
     if (own->neighbours)
         TRY(row_halo_fetch(own->neighbours, own->taught, sizeof *own->taught));
 done:
+    mem_free(table);
     return st;
 }
 
