@@ -1,4 +1,4 @@
-/* `consm explain`: what a node's label hangs on, by taking edges, neighbours and features away. */
+/* `consm explain`: explains a node's prediction, by taking edges, neighbours and features away. */
 #include "commands.h"
 #include "data_args.h"
 #include "json_line.h"
@@ -360,7 +360,7 @@ done:
 
 const struct command cmd_explain = {
     .name = "explain",
-    .summary = "say what a node's label hangs on",
+    .summary = "explain a node's prediction",
     .usage = "MODEL GRAPH NODE [--label CLASS] [--top N] [--json]",
     .text =
         "Takes features, neighbours and edges near the node away, one at a time, and predicts\n"

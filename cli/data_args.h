@@ -21,7 +21,7 @@
         {"duplicates", "RULE", "pairs listed with different weights: mean, keep-first, error", 0}, \
         {"unknown-nodes", "RULE", "edges to nodes that no table lists: error, drop, add", 0},      \
     {                                                                                              \
-        "ignore", "NAMES", "columns to pass over, as in name,comment", 0                           \
+        "ignore", "NAMES", "columns to ignore, as in name,comment", 0                              \
     }
 /* For the verbs that compute on graphs in parts. */
 #define PARTS_FLAG                                                                                \

@@ -203,7 +203,7 @@ static void print_threshold(const struct training *t, const struct consm_model *
     struct rare_facts rare;
     const struct consm_class_metrics *test =
         consm_metrics_class(consm_model_metrics(m, CONSM_TEST), d->positive);
-    printf("  %s is said from probability %.4g on: ", class_of(t, d->positive, name), d->threshold);
+    printf("  predicts %s at probability >= %.4g: ", class_of(t, d->positive, name), d->threshold);
     if (rare_measure(&rare, m) && rare.positives < RARE_FEW)
         printf("precision %s, recall %s on validation",
                rare_share(precision, rare.hits, rare.said, &rare.precision),
@@ -265,7 +265,8 @@ void train_warn(const struct training *t)
             continue;
         class_of(t, k, name);
         args_fail(t->args, 0,
-                  "warning: no node was said to be %s, though %lld of %lld %s nodes are; look at "
+                  "warning: class %s was never predicted, although %lld of %lld %s nodes have it; "
+                  "look at "
                   "the most probable ones (--probabilities), or let validation choose a threshold "
                   "(--threshold-for)",
                   name, (long long)of->support, (long long)all->nodes,

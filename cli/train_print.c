@@ -197,9 +197,9 @@ void train_print_summary(const struct training *t, double seconds)
     if (t->count[SPLIT_TEST])
         printf("test accuracy %.2f ± %.2f %%", 100 * test, 100 * spread);
     if (t->count[SPLIT_VAL])
-        printf(t->count[SPLIT_TEST]
-                   ? ", validation %.2f %%"
-                   : "validation accuracy %.2f %%, optimistic: these nodes chose (no test nodes)",
+        printf(t->count[SPLIT_TEST] ? ", validation %.2f %%"
+                                    : "validation accuracy %.2f %%, optimistic: these nodes were "
+                                      "also used for model selection (no test nodes)",
                100 * val);
     if (!t->count[SPLIT_TEST] && !t->count[SPLIT_VAL])
         printf("no accuracy (no validation and no test nodes)");
@@ -277,9 +277,8 @@ static void print_confidence(const struct consm_model *m)
                (long long)m->count[SPLIT_VAL], m->count[SPLIT_VAL] == 1 ? " is" : "s are");
     putchar('\n');
     if (m->doubt > 0)
-        printf(
-            "  every probability is drawn towards the others by %.1f %%: so few nodes validate\n",
-            100 * m->doubt);
+        printf("  probabilities shrunk %.1f %% towards uniform: few validation nodes\n",
+               100 * m->doubt);
 }
 
 void train_print_output(const struct training *t)

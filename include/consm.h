@@ -649,7 +649,7 @@ struct consm_explain_options {
     void *progress_ctx;
 };
 
-/* What a node's label hangs on. An effect is the label's probability less its probability without
+/* Why a node has its label. An effect is the label's probability less its probability without
  * the thing: positive where it speaks for the label. The same in log-odds, log(p / (1 - p)), tells
  * effects apart where the probability is almost 1: without a thing of log-odds 0.69 the odds are
  * half, of -0.69 twice what they were. Every list begins with the largest change of the log-odds,

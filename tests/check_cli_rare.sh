@@ -35,7 +35,7 @@ grep -q "<svg" "$work/shop.out/graph.svg" || fault "no picture of the graph"
 [ "$(grep -c "<circle" "$work/shop.out/graph.svg")" = 1000 ] || fault "the picture lacks nodes"
 for words in "How many of the most probable nodes are fraud" "Nodes to look at" "What speaks for it" "may be fraud: features" \
     "The whole graph" "The graph as it was read" "Settings" "Glossary" "<dt>date</dt>" "Mean average precision" \
-    "The nodes most probably fraud" "Precision by recall" "Found, and false alarms" "Learning: validation" \
+    "The nodes most probably fraud" "Precision by recall" "ROC curve" "Learning: validation" \
     "How much edges are trusted" "The least trusted edges" '"scores":"'; do
     grep -qF -- "$words" "$work/shop.out/report.html" || fault "the report lacks: $words"
 done
@@ -44,10 +44,10 @@ expect 0 '"average_precision"' train "$work/shop" -m mlp --epochs 60 --metric lo
 said '"metric": "log-likelihood"'
 
 grep -q '"never_predicted": \["fraud"\]' "$work/out" || fault "--json does not say that fraud is never predicted"
-said "warning: no node was said to be fraud"
+said "warning: class fraud was never predicted"
 expect 0 '"metric": "average-precision", "positive": "fraud"' train "$work/shop" -m mlp --epochs 3 --json
 said '"curve": {"threshold": ['
-expect 0 "fraud is said from probability" train "$work/shop" -m mlp --epochs 60 --threshold-for fraud \
+expect 0 "predicts fraud at probability" train "$work/shop" -m mlp --epochs 60 --threshold-for fraud \
     --at-recall 0.5 -o "$work/threshold"
 grep -q '"threshold": {"class": 1, "name": "fraud"' "$work/threshold/metrics.json" || fault "no threshold in metrics.json"
 grep -q "^[^,]*,fraud" "$work/threshold/predictions.csv" || fault "the threshold finds nobody"
@@ -116,7 +116,7 @@ expect 0 "24 train, 6 validate, 10 test" train "$work/nobody-validates" -m gcn -
 expect 0 "24 train, 6 validate, 10 test" train "$work/nobody-validates" -m gcn --epochs 3 --split public
 with_split nobody-tests "train train val val"
 expect 0 "20 train, 20 validate, 0 test" train "$work/nobody-tests" -m gcn --epochs 3
-said "optimistic: these nodes chose"
+said "optimistic: these nodes were also used for model selection"
 expect 0 "20 train, 20 validate, 0 test" train "$work/nobody-tests" -m gcn --epochs 3 --split file:0
 expect 0 "class x has 20 labels, too few for --per-class 20" train "$work/nobody-tests" -m gcn --epochs 3 --split random
 

@@ -274,7 +274,7 @@ static void bad_input(void **state)
         {.edges = "0,1,x\n1,2,1\n2\n",
          .message =
              "edges.csv: 2 faults:\n  line 1, column 3: found \"x\", expected a finite number "
-             "as weight; mend it, or leave the line out\n  line 3: found 1 column"},
+             "as weight; fix or delete the line\n  line 3: found 1 column"},
         {.edges = "source,target,weight,at\na,b,1\na,b,x,1\n",
          .message = "edges.csv: 2 faults:\n  line 2: found 3 columns, expected 4 as in the first "
                     "row; quote texts that hold the separator\n  line 3, column 3 (weight)"},

@@ -383,7 +383,7 @@ class Answers(Kept):
 
     def explain(self, node: Hashable, X: Optional[Graph] = None, *, label: Optional[Hashable] = None,
                 limit: int = 500) -> _explain.Explanation:
-        """What a node's label hangs on: edges, neighbours and features, each taken away in turn.
+        """Why a node has its label: edges, neighbours and features, each taken away in turn.
 
         Parameters
         ----------

@@ -45,7 +45,7 @@ def from_pandas(make: Make, edges: Any, nodes: Any, source: Any, target: Any, we
     for place, end, column in zip(places, ends, (source, target)):
         if (place < 0).any():
             row = int(np.argmax(place < 0))
-            raise ConsmValueError(f"edges, row {row}: {column} {end.iloc[row]!r} is no node: expected one of the "
+            raise ConsmValueError(f"edges, row {row}: {column} {end.iloc[row]!r} is not a node id: expected one of the "
                                   f"{len(ids)} ids of nodes")
     x = _table.Table(frame) if frame is not None and len(frame.columns) else None
     return make(tuple(places), x, y, weight=None if weight is None else edges[weight].to_numpy(),

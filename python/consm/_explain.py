@@ -1,4 +1,4 @@
-"""What a node's label hangs on, for people and programs."""
+"""Why a node has its label, for people and programs."""
 from __future__ import annotations
 
 from ctypes import POINTER, byref, c_void_p, cast

@@ -99,9 +99,9 @@ def test_tables(world):
     nodes = pd.DataFrame({"v": [1.0, 2.0, 3.0]}, index=["a", "b", "c"])
     for call, words in (
             (lambda: Graph.from_pandas(edges, nodes, source="sorce"), "no column 'sorce'; did you mean 'source'?"),
-            (lambda: Graph.from_pandas(edges, nodes.iloc[:2]), "edges, row 1: target 'c' is no node"),
+            (lambda: Graph.from_pandas(edges, nodes.iloc[:2]), "edges, row 1: target 'c' is not a node id"),
             (lambda: Graph.from_pandas(edges[::-1].assign(source=["a", "a"], target=["a", "z"]), nodes),
-             "edges, row 1: target 'z' is no node"),
+             "edges, row 1: target 'z' is not a node id"),
             (lambda: Graph.from_pandas(edges, pd.concat([nodes, nodes])), "'a' stands in two rows"),
             (lambda: Graph.from_pandas(edges, nodes, id="name"), "no column 'name'"),
             (lambda: Graph.from_pandas(edges.assign(target=["b", None]), nodes), "is missing in a row"),

@@ -57,7 +57,7 @@ static void add_warnings(struct report *r, const struct consm_model *m)
         if (of->support == 0 || of->predicted > 0)
             continue;
         snprintf(text, sizeof text,
-                 "Beware: no node was said to be %.100s, though %lld of %lld are.",
+                 "Class %.100s was never predicted, although %lld of %lld nodes have it.",
                  consm_model_class(m, k, name), (long long)of->support, (long long)x->nodes);
         report_summary(r, text);
     }

@@ -158,8 +158,7 @@ static consm_status add_curves(struct report *r, const struct consm_model *m, st
     if (d->count == 0)
         return CONSM_OK;
     struct line_chart chart = {
-        .words = {roc ? "roc" : "precision-recall",
-                  roc ? "Found, and false alarms (ROC)" : "Precision by recall",
+        .words = {roc ? "roc" : "precision-recall", roc ? "ROC curve" : "Precision by recall",
                   roc ? "For every threshold: the share of a class that is found, by the share of "
                         "all others that is taken for it."
                       : "For every threshold: how many of those said to be of a class are, by the "

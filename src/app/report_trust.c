@@ -171,7 +171,7 @@ static consm_status add_witnesses(struct report *r, const float *weight)
     };
     consm_status st = CONSM_OK;
     struct table *t;
-    TRY(table_new(&t, "witnesses", "What speaks for an edge, and how loudly"));
+    TRY(table_new(&t, "witnesses", "Evidence for an edge and its weight"));
     table_column(t, "Witness", TABLE_LEFT, NULL);
     table_column(t, "Weight", TABLE_RIGHT, "in the log-odds; fitted on edges with known labels");
     table_column(t, "Speaks", TABLE_LEFT, NULL);

@@ -90,7 +90,7 @@ consm_status data_open(struct dataset **out, const char *name_or_path, const str
         return open_path(out, name_or_path, o);
     if (o->crew && (generate_knows(name_or_path) || set))
         return status_fail(CONSM_EINVAL,
-                           "%s: in parts are read files: `consm partition` makes some of it",
+                           "%s: --in-parts reads files; create them with `consm partition`",
                            name_or_path);
     if (generate_knows(name_or_path))
         return generate_named(out, name_or_path);

@@ -65,7 +65,7 @@ static void add_contents(struct text *out, const struct report *r)
     if (r->claims.count)
         text_add(out, "<li><a href=\"#claims\">Claims</a></li>\n");
     if (r->commands.count || r->hashes.count)
-        text_add(out, "<li><a href=\"#again\">Make it again</a></li>\n");
+        text_add(out, "<li><a href=\"#again\">Reproduce</a></li>\n");
     text_add(out, "</ul></nav>\n");
 }
 
@@ -190,7 +190,7 @@ static void add_again(struct text *out, const struct report *r)
 {
     if (r->commands.count == 0 && r->hashes.count == 0)
         return;
-    text_add(out, "<section id=\"again\"><h2>Make it again</h2>\n");
+    text_add(out, "<section id=\"again\"><h2>Reproduce</h2>\n");
     if (r->commands.count)
         text_add(out, "<h3>Commands</h3>\n");
     for (size_t i = 0; i < r->commands.count; i++) {

@@ -101,8 +101,7 @@ static consm_status read_row(struct edge_reader *r)
         const struct csv_field *f = &c->field[r->weight];
         float *weight = &r->value[r->count + r->waiters];
         if (!token_float(weight, f->text, f->length))
-            return csv_fail(c, r->weight,
-                            "a finite number as weight; mend it, or leave the line out");
+            return csv_fail(c, r->weight, "a finite number as weight; fix or delete the line");
         if (*weight < 0)
             return csv_fail(c, r->weight,
                             "a weight that is not negative: it says how near two nodes are");
