@@ -40,6 +40,21 @@ double model_log_odds(const struct consm_model *m, const float *logit, int32_t l
     return ((double)logit[label] - largest) / m->temperature - log(sum);
 }
 
+void model_all_log_odds(float *out, const struct consm_model *m, const float *logit)
+{
+    int32_t top = 0;
+    double sum = 0;
+    for (int32_t k = 1; k < m->classes; k++)
+        top = logit[k] > logit[top] ? k : top;
+    for (int32_t k = 0; k < m->classes; k++)
+        sum += exp(((double)logit[k] - (double)logit[top]) / m->temperature);
+    /* Without another class than the top one the sum keeps the top one's 1: nothing cancels. */
+    for (int32_t k = 0; k < m->classes; k++) {
+        double x = ((double)logit[k] - (double)logit[top]) / m->temperature;
+        out[k] = (float)(k == top ? model_log_odds(m, logit, k) : x - log(sum - exp(x)));
+    }
+}
+
 /* probability (n, c) of the nodes that are measured; doubted: as the model gives them. */
 static void soften(float *probability, const struct consm_model *m, const struct problem *problem,
                    const float *logits, bool doubted)

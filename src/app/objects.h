@@ -252,6 +252,8 @@ void model_probabilities(float *probability, const struct consm_model *m, const 
  * from the logits, so that it still tells two probabilities apart that both round to 1; doubt is
  * left out, which would make them alike. */
 double model_log_odds(const struct consm_model *m, const float *logit, int32_t label);
+/* The same of every class, in a time that grows with their number; out (c). */
+void model_all_log_odds(float *out, const struct consm_model *m, const float *logit);
 /* Calibrates on validation, chooses the threshold there, then measures every role. */
 consm_status model_measure(struct consm_model *m, const struct training_request *r,
                            const struct problem *problem, const float *logits);

@@ -43,8 +43,7 @@ consm_status prediction_new(struct consm_prediction **out, const float *logits,
         if (!problem_here(problem, i))
             continue;
         model_probabilities(p->probability + i * classes, model, row, 1);
-        for (int32_t k = 0; k < classes; k++)
-            p->log_odds[i * classes + k] = (float)model_log_odds(model, row, k);
+        model_all_log_odds(p->log_odds + i * classes, model, row);
         int32_t best = 0;
         for (int32_t k = 1; k < classes; k++)
             if (row[k] > row[best])

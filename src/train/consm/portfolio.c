@@ -126,15 +126,30 @@ static double columns_of(const struct config *c, int32_t classes)
 }
 
 /* Deep and wide networks pay where there are labels to learn them from (studies/portfolio): below
- * this many a class those with more multiplications a node than this stay out. */
-enum { MANY_LABELS = 50, MOST_PRODUCTS = 100000 };
+ * this many a class those with more multiplications a node than this, or than four plain
+ * classifiers of so many classes, stay out. */
+enum { MANY_LABELS = 50, MOST_PRODUCTS = 100000, PLAIN_WIDTH = 64 };
 
-static double products_of(const struct config *c)
+static double products_of(const struct config *c, int32_t classes)
 {
-    bool layered = c->backbone == BACKBONE_GCN || c->backbone == BACKBONE_GAT ||
-                   c->backbone == BACKBONE_GCNII || c->backbone == BACKBONE_GIN;
-    double layer = (double)(c->hidden * c->hidden) * (c->residual == RESIDUAL_YES ? 2 : 1);
-    return layered ? (double)c->layers * layer : 0;
+    double width = (double)c->hidden, last = width * (double)classes;
+    double layer = width * width * (c->residual == RESIDUAL_YES ? 2 : 1);
+    switch (c->backbone) {
+    case BACKBONE_GCN:
+    case BACKBONE_GAT:
+    case BACKBONE_GCNII:
+    case BACKBONE_GIN: return (double)c->layers * layer + last;
+    case BACKBONE_H2GCN: /* 2, 6, 10, … blocks beside the ego's, or one a round */
+        return last * (c->reach > 1 ? (double)(4 * c->layers - 1) : (double)(c->layers + 1));
+    case BACKBONE_GRAND: return last * (double)c->samples;
+    default: return last;
+    }
+}
+
+static bool is_dear(const struct config *c, int32_t classes)
+{
+    double plain = 4.0 * PLAIN_WIDTH * (double)classes;
+    return products_of(c, classes) > (plain > MOST_PRODUCTS ? plain : MOST_PRODUCTS);
 }
 
 double consm_labels_a_class(const struct problem *p)
@@ -168,7 +183,7 @@ bool consm_candidate_fits(const struct session *s, int64_t number)
         return false;
     if (c.backbone == BACKBONE_H2GCN && c.reach > 1 && two_hop_entries(p->graph) > MOST_TWO_HOP)
         return false;
-    if (products_of(&c) > MOST_PRODUCTS && consm_labels_a_class(p) < MANY_LABELS)
+    if (is_dear(&c, p->classes) && consm_labels_a_class(p) < MANY_LABELS)
         return false;
     return p->graph->nnz <= LARGE_ENTRIES || columns_of(&c, p->classes) <= MOST_COLUMNS;
 }
