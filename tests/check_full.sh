@@ -15,7 +15,7 @@ commands=(
     "help --completion bash" "help --completion zsh" "help --completion fish" "info --help"
     "train $graph --model gcn --epochs 2 --per-class 4" "train karate --model gcn --epochs 2 --per-class 2 --json"
     "predict $model $graph" "predict $model $graph --json" "evaluate $model $graph" "explain $model $graph 3"
-    "edges $model $graph" "study datasets --datasets karate -o $work/another"
+    "edges $model $graph" "clean $model $graph --drop 0.1 -o $work/cleaned --json" "study datasets --datasets karate -o $work/another"
     "bench karate --models gcn --epochs 2 --seeds 1 --per-class 2" "report $work/study"
     "models" "models --json" "info" "info karate" "info $graph --json"
     "split karate --per-class 2" "convert --help" "partition --help" "info $graph --ranks 4" "generate $graph -o $work/g.npz" "fetch --help"
@@ -24,7 +24,7 @@ for command in "${commands[@]}"; do
     # shellcheck disable=SC2086 # words
     "$consm" $command > "$work/out" 2> "$work/err" < /dev/null || { fault "consm $command: $(cat "$work/err")"; continue; }
     [ -s "$work/out" ] || fault "consm $command prints nothing"
-    rm -rf "$work/another" "$work/g.npz"
+    rm -rf "$work/another" "$work/g.npz" "$work/cleaned"
     # shellcheck disable=SC2086 # words
     "$consm" $command > /dev/full 2> "$work/err" < /dev/null
     code=$?
