@@ -124,7 +124,7 @@ const struct command cmd_study = {
         "  complexity    time and memory against edges, to 10 million (section 4.4)\n\n"
         "--split paper,random (the default) gives `accuracy` both; the other studies use the\n"
         "first. --ensemble 5 adds a table to `accuracy`: ConSM alone and every method's\n"
-        "ensemble of five runs, each chosen by validation (docs/models.md).\n\n"
+        "ensemble of five runs, each chosen by validation (docs/reference/models.md).\n\n"
         "  consm study all --quick -o quick\n"
         "  consm study accuracy edges --datasets cora,chameleon --split random -o results\n",
     .flags = flags,

@@ -24,9 +24,10 @@
         "ignore", "NAMES", "columns to ignore, as in name,comment", 0                              \
     }
 /* For the verbs that compute on graphs in parts. */
-#define PARTS_FLAG                                                                                \
-    {                                                                                             \
-        "in-parts", NULL, "each process reads its share of an edge list (docs/distributed.md)", 0 \
+#define PARTS_FLAG                                                                         \
+    {                                                                                      \
+        "in-parts", NULL,                                                                  \
+            "each process reads its share of an edge list (docs/how-to/distributed.md)", 0 \
     }
 #define SAFE_CSV_FLAG                                                                        \
     {                                                                                        \

@@ -142,7 +142,7 @@ struct consm_open_options {
     /* Columns of a path's tables by name, or NULL: by their usual names. ignore is a list "a,b". */
     const char *id_column, *label_column, *weight_column, *ignore;
     /* A plain folder or an edge list: of the edges and features each of the processes that mpirun
-     * started reads a share (docs/distributed.md). All of them open it. */
+     * started reads a share (docs/how-to/distributed.md). All of them open it. */
     bool in_parts;
     const char *source_column, *target_column; /* of an edge list, or NULL: by their usual names */
     /* Pairs of nodes that are listed more than once with different weights get their "mean" (also

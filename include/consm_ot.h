@@ -1,6 +1,6 @@
 /*
  * consm's optimal transport: moving the mass of n points onto c reference points
- * (docs/transport.md).
+ * (docs/explanation/transport.md).
  *
  *     #include <consm_ot.h>
  *     #include <stdio.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# -DCONSM_CORE_ONLY=ON builds what docs/architecture.md promises: configured where pkg-config knows
+# -DCONSM_CORE_ONLY=ON builds what docs/explanation/architecture.md promises: configured where pkg-config knows
 # nothing, linked whole into a program, which then needs the C library, libm and threads.
 # And what a build promises: a warning does not stop it, unless CONSM_WERROR is ON; a compiler for 32-bit
 # machines is refused in one line.

@@ -72,6 +72,6 @@ done
 grep -q "bash, zsh or fish" "$work/err" || fault "$(cat "$work/err")"
 # The reference is what the header says.
 if command -v python3 > /dev/null; then
-    python3 scripts/api-reference --check || fault "docs/api.md"
+    python3 scripts/api-reference --check || fault "docs/reference/c.md"
 fi
 verdict

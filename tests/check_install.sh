@@ -29,7 +29,7 @@ for file in man/man1/consm.1 man/man1/consm-train.1 bash-completion/completions/
     [ -s "$prefix/share/$file" ] || fault "no share/$file"
 done
 
-for file in README.md CITATION.cff docs/api.md docs/tutorial.md examples/train_csv.c; do
+for file in README.md CITATION.cff docs/reference/c.md docs/tutorial.md examples/train_csv.c; do
     [ -s "$prefix/share/doc/consm/$file" ] || fault "no share/doc/consm/$file"
 done
 

@@ -119,14 +119,14 @@ static void writers(void **state)
     dataset_free(d);
 }
 
-/* docs/formats.md, and the names that help and messages list, say what the table says. */
+/* docs/reference/formats.md, and the names that help and messages list, say what the table says. */
 static void told_as_they_are(void **state)
 {
     (void)state;
     struct file_map map;
     const struct reader *r;
     char all[256] = "", saved[256] = "", row[512], anchor[64];
-    OK(file_map(&map, TESTS_DIR "/../docs/formats.md"));
+    OK(file_map(&map, TESTS_DIR "/../docs/reference/formats.md"));
     for (int i = 0; (r = reader_get(i)) != NULL; i++) {
         int length = 0;
         for (const char *c = r->title; *c; c++)
@@ -138,10 +138,10 @@ static void told_as_they_are(void **state)
                  : r->suffix[0] ? r->suffix[0]
                                 : "a folder");
         if (!memmem(map.data, map.size, row, strlen(row)))
-            fail_msg("docs/formats.md has no row%s", row);
+            fail_msg("docs/reference/formats.md has no row%s", row);
         snprintf(row, sizeof row, "\n## %c%s\n", toupper(*r->title), r->title + 1);
         if (!memmem(map.data, map.size, row, strlen(row)))
-            fail_msg("docs/formats.md has no section%s", row);
+            fail_msg("docs/reference/formats.md has no section%s", row);
         sprintf(all + strlen(all), "%s%s", *all ? ", " : "", r->name);
         if (r->save)
             sprintf(saved + strlen(saved), "%s%s", *saved ? ", " : "", r->name);

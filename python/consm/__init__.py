@@ -5,7 +5,7 @@
     model = ConSMClassifier(random_state=0).fit(g, y)       # y: None, NaN or -1 where unknown
     model.predict(g); model.predict_proba(g); model.edge_trust(g)
 
-docs/python.md is the manual. consm.ot is optimal transport, consm.pyg helps models of PyTorch Geometric.
+docs/how-to/python.md is the manual. consm.ot is optimal transport, consm.pyg helps models of PyTorch Geometric.
 """
 from __future__ import annotations
 

@@ -7,7 +7,7 @@
     plans = ot.sinkhorn_batch(Ms, reg=0.1)    # many problems with uniform masses, on all processors
 
 Masses a (n) and b (m) may be None or empty: uniform. Plans are (n, m) float64. Beyond POT: linear() and
-monge() maps, barycentric project(), kmeans() references. docs/transport.md explains them.
+monge() maps, barycentric project(), kmeans() references. docs/explanation/transport.md explains them.
 """
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def blocks(repository, page):
 def test_the_pages_code_runs_as_it_stands(repository, tmp_path):
     pytest.importorskip("pandas")
     pytest.importorskip("sklearn")
-    code = blocks(repository, "docs/python.md")
+    code = blocks(repository, "docs/how-to/python.md")
     assert len(code) == 3
     for one in code:
         done = subprocess.run([sys.executable, "-c", one], capture_output=True, text=True, cwd=tmp_path)

@@ -108,7 +108,7 @@ def _prognn_test(data: str, name: str, nodes: int) -> np.ndarray:
 
 
 def paper_test(graph, y: np.ndarray, name: str) -> np.ndarray:
-    """Test nodes of the split `paper`: Planetoid's, or by index order (docs/studies.md)."""
+    """Test nodes of the split `paper`: Planetoid's, or by index order (docs/reference/studies.md)."""
     if name in ("cora", "citeseer", "pubmed"):
         return np.asarray(graph.test_mask)
     test = np.zeros(len(y), bool)

@@ -2,7 +2,7 @@
 
 Run `python consm_reference.py` to rewrite consm.json. Three profiles, named as in the options of the
 command: "paper" follows the equations of Choi et al. (CIKM 2022), "authors" the facts of their
-published program, "default" has the central nodes beside their subgraphs (docs/models.md). Which edges are kept and which reference point a node belongs to are inputs here:
+published program, "default" has the central nodes beside their subgraphs (docs/reference/models.md). Which edges are kept and which reference point a node belongs to are inputs here:
 pruning and optimal transport have tests of their own.
 """
 import torch

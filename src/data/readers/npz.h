@@ -6,9 +6,9 @@
  *              labels (n); also with the prefixes adj_matrix. and attr_matrix., or with none:
  *              what scipy.sparse.save_npz writes is a graph without features and labels
  *
- * We write the first one, with keys of our own for what it has no place for (docs/formats.md):
- * edge_weights, node_ids, class_names, feature_names, num_classes, directed, and for wide sparse
- * features node_features_data, _indices, _indptr, _shape.
+ * We write the first one, with keys of our own for what it has no place for
+ * (docs/reference/formats.md): edge_weights, node_ids, class_names, feature_names, num_classes,
+ * directed, and for wide sparse features node_features_data, _indices, _indptr, _shape.
  */
 #ifndef DATA_READERS_NPZ_H
 #define DATA_READERS_NPZ_H

@@ -1,7 +1,8 @@
 /*
  * A folder that `consm partition` wrote, for training in parts: graph.safetensors, which is a
  * dataset by itself, and rows.safetensors, the cleaned graph as rows of ascending columns, so that
- * a process finds the rows it owns without looking at others. docs/formats.md lists the tensors.
+ * a process finds the rows it owns without looking at others. docs/reference/formats.md lists the
+ * tensors.
  *
  * Opening maps both and looks at what is there for every node (where rows begin, labels, names);
  * columns, weights and features are left alone until somebody owns them.

@@ -1,7 +1,7 @@
 /*
  * Graphs as people keep them: a folder with edges.csv, and beside it, where there is more to say,
  * nodes.csv, features.{csv,svm,npy,npz} and dataset.json; or a bare edge list with files of labels
- * and features given by hand. docs/formats.md has the rules with examples.
+ * and features given by hand. docs/reference/formats.md has the rules with examples.
  */
 #ifndef DATA_READERS_PLAIN_H
 #define DATA_READERS_PLAIN_H

@@ -1,8 +1,8 @@
 /*
  * A format is a row of a table: what it is called, what its files show, how they are read and, for
  * some, written. Whoever speaks of formats asks the table (data/load.c to recognise, the command
- * for --format, --to, completion and `consm help formats`), and a test holds docs/formats.md
- * against it. The model are GDAL's drivers.
+ * for --format, --to, completion and `consm help formats`), and a test holds
+ * docs/reference/formats.md against it. The model are GDAL's drivers.
  */
 #ifndef DATA_READERS_READER_H
 #define DATA_READERS_READER_H
@@ -47,9 +47,9 @@ enum sniffed { SNIFF_NO, SNIFF_PERHAPS, SNIFF_YES };
 enum { READER_SUFFIXES = 4 };
 
 struct reader {
-    const char *name, *alias;            /* "npz", as in --format npz; a second name, or NULL */
-    const char *title;                   /* "NumPy archive": its section in docs/formats.md */
-    const char *shows;                   /* "a zip file": what it is recognised by, for people */
+    const char *name, *alias; /* "npz", as in --format npz; a second name, or NULL */
+    const char *title;        /* "NumPy archive": its section in docs/reference/formats.md */
+    const char *shows;        /* "a zip file": what it is recognised by, for people */
     const char *suffix[READER_SUFFIXES]; /* of its files; none: its sets are folders */
     enum sniffed (*sniff)(const struct probe *p);
     consm_status (*load)(struct dataset **out, const char *path);

@@ -1,6 +1,7 @@
 /*
  * Whole datasets in a safetensors file, our own container: opened by mapping, without copying, so
- * that a graph of 100 million edges is there in milliseconds. docs/formats.md lists the tensors.
+ * that a graph of 100 million edges is there in milliseconds. docs/reference/formats.md lists the
+ * tensors.
  *
  * Opening reads labels, splits, names and sparse features and checks them. Edges and dense features
  * are left alone (dataset.unchecked): dataset_graph() and every writer check them before they are
