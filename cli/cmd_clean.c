@@ -170,8 +170,8 @@ static void say(const struct cleaning *c, bool json)
         printf("{\"edges\": %lld, \"dropped\": %lld, \"added\": %lld, \"left\": %lld}\n", edges,
                drops, adds, edges - drops + adds);
     else
-        fprintf(stderr, "%s: %lld of %lld edges dropped, %lld added; changes.csv says why\n",
-                c->m.output, drops, edges, adds);
+        printf("%s: %lld of %lld edges dropped, %lld added; changes.csv says why\n", c->m.output,
+               drops, edges, adds);
 }
 
 static void cleaning_close(struct cleaning *c)

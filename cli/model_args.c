@@ -22,6 +22,7 @@ int model_args_open(struct model_args *out, const struct args *args, const char 
     if (!out->output)
         out->output = "-";
     TRY(consm_model_load(&out->model, args->item[0]));
+    how.model = out->model;
     TRY(consm_dataset_open_with(&out->data, args->item[1], &how));
     return EXIT_DONE;
 done:

@@ -127,6 +127,7 @@ CONSM_API void consm_set_log(consm_log_fn fn, void *ctx);
 /* ---- datasets ------------------------------------------------------------ */
 
 struct consm_dataset;
+struct consm_model;
 
 /* Opens a built-in name ("karate", "csbm:nodes=5000,homophily=0.2"), a registered one ("cora") or a
  * path in any format consm reads. data_dir is where files of registered sets are looked for first;
@@ -151,6 +152,9 @@ struct consm_open_options {
     /* Edges to nodes that no table of nodes lists are refused ("error", also NULL), left out
      * ("drop"), or make the node, without label and with missing features ("add"). */
     const char *unknown_nodes;
+    /* A model, or NULL: names of columns and rules that are NULL above are those that were given
+     * for the model's training data. A name from there that no table has is passed over. */
+    const struct consm_model *model;
 };
 /* The same, told how to read; options NULL: as NULL in all members. */
 CONSM_API consm_status consm_dataset_open_with(struct consm_dataset **out, const char *name_or_path,

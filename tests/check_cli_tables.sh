@@ -44,6 +44,24 @@ said 'warning: column land: 1 cells hold values that were not there in training,
 said "warning: column seit: 19 cells are empty, none was in training"
 expect 0 '"accuracy": ' evaluate "$work/model/model.safetensors" "$work/june" "${columns[@]}" --json
 expect 0 "land=XY" explain "$work/model/model.safetensors" "$work/june" u10 "${columns[@]}"
+# The model remembers the names of columns: no verb needs them again, and a typed flag wins.
+for verb in predict edges evaluate; do
+    "$consm" "$verb" "$work/model/model.safetensors" "$work/june" "${columns[@]}" > "$work/typed" 2> "$work/err" ||
+        fault "$verb with flags: $(cat "$work/err")"
+    "$consm" "$verb" "$work/model/model.safetensors" "$work/june" > "$work/out" 2> "$work/err" || fault "$verb: $(cat "$work/err")"
+    cmp -s "$work/out" "$work/typed" || fault "$verb does not remember the columns: $(head -3 "$work/out" "$work/err")"
+done
+expect 0 "land=XY" explain "$work/model/model.safetensors" "$work/june" u10
+expect 0 "" clean "$work/model/model.safetensors" "$work/june" --drop 0.1 -o "$work/clean-june"
+expect 0 '"accuracy": ' evaluate "$work/model/model.safetensors" "$work/clean-june" --json # its columns are id and label
+expect 2 "--label-column betruk: no table has such a column; did you mean betrug?" \
+    predict "$work/model/model.safetensors" "$work/june" --label-column betruk
+expect 1 "say by --id-column which column it is" predict "$work/model/model.safetensors" "$work/june" --label-column kunde
+cp -r "$work/june" "$work/july" # not labelled yet, and the weights have gone
+sed -i 's/;[^;]*$//' "$work/july/nodes.csv"
+awk -F';' '{ print NR == 1 ? "source;target" : $1 ";" $2 }' "$work/june/edges.csv" > "$work/july/edges.csv"
+expect 0 "u10,ja" predict "$work/model/model.safetensors" "$work/july"
+said "has no column betrag, which held the weights in training: every edge weighs 1"
 # The same table with its own recipe gone: what was encoded once is found by its names.
 "$consm" convert "$work/may" "$work/may.npz" "${columns[@]}" > /dev/null 2>&1 || fault "convert fails"
 "$consm" predict "$work/model/model.safetensors" "$work/may.npz" 2> /dev/null | cmp -s - "$work/model/predictions.csv" ||
@@ -68,6 +86,32 @@ said '  line 4, column when: found "01/02/2020", expected a date as in other row
 expect 1 "edges.csv: 2 faults:" info "$work/bad" --ignore amount,when
 said '  line 3, column 2 (target): found "u9", expected a node of nodes.csv'
 expect 2 "--ignore kannal: no table has such a column" info "$work/may" "${columns[@]}" --ignore kannal
+
+# ---- ends of edges by name, unknown nodes, repeated pairs: said once, remembered by the model --------
+mkdir "$work/calls" "$work/calls-next"
+awk 'BEGIN { print "minutes,caller,callee,day"; for (i = 0; i < 60; i++) print 1 + i % 5 ",p" i ",p" (i + 2) % 60 ",mon"
+    print "9,p0,p2,tue\n3,p5,stranger,tue" }' > "$work/calls/edges.csv"
+awk 'BEGIN { print "id,kind,none,y"; for (i = 0; i < 60; i++) print "p" i "," (i % 2 ? "odd" : "even") "," (i % 3 ? "none" : "some") "," i % 2 * 5 + i % 3 }' \
+    > "$work/calls/nodes.csv"
+named=(--source-column caller --target-column callee --weight-column minutes --label-column kind --ignore day)
+expect 1 'found "stranger", expected a node of nodes.csv' info "$work/calls" "${named[@]}"
+said "--unknown-nodes"
+expect 2 "--source-column callr: no table has such a column; did you mean caller? There are" info "$work/calls" --source-column callr \
+    --target-column callee --weight-column minutes --label-column kind --ignore day
+said "There are id, kind, none, y, minutes, caller, callee, day"
+expect 1 "1 pair" train "$work/calls" "${named[@]}" --unknown-nodes drop --duplicates error -m gcn --epochs 2
+expect 0 "none (category of 2)" train "$work/calls" "${named[@]}" --unknown-nodes drop --duplicates keep-first -m gcn --epochs 30 -o "$work/callers"
+sed 's/,p2,tue/,p2,wed/; s/stranger/another/' "$work/calls/edges.csv" > "$work/calls-next/edges.csv"
+cp "$work/calls/nodes.csv" "$work/calls-next"
+for verb in predict edges evaluate; do
+    "$consm" "$verb" "$work/callers/model.safetensors" "$work/calls-next" > "$work/out" 2> "$work/err" || fault "$verb: $(cat "$work/err")"
+    said "1 edges name a node that is not listed: they are left out"
+    said "1 pairs of nodes are listed more than once with different weights: each gets the first in the file"
+done
+expect 1 'found "another"' predict "$work/callers/model.safetensors" "$work/calls-next" --unknown-nodes error
+expect 1 "1 pair" predict "$work/callers/model.safetensors" "$work/calls-next" --duplicates error
+sed -i 's/,kind,/,/; s/,even,/,/; s/,odd,/,/' "$work/calls-next/nodes.csv" # unlabelled: y stays the feature that it was
+expect 0 "p7,odd" predict "$work/callers/model.safetensors" "$work/calls-next"
 
 # ---- labels beside an edge list ---------------------------------------------------------------------
 printf 'a b\nb c\nc d\nd a\n' > "$work/e.txt"

@@ -134,13 +134,58 @@ static void ends_by_name(void **state)
           "name the other one with "
           "--target-column");
     o.target_column = "payed";
-    FAILS(open_folder(&d, edges, nodes, &o), CONSM_EINVAL, "name the other one");
+    FAILS(open_folder(&d, edges, nodes, &o), CONSM_EINVAL,
+          "--target-column payed: no table has such a column; did you mean payer?");
     o = (struct data_options){.source_column = "paier", .weight_column = "amount"};
     FAILS(open_folder(&d, "source,target,amount\na,b,1\n", nodes, &o), CONSM_EINVAL,
           "--source-column paier: no table has such a column; there are");
     o = (struct data_options){.weight_column = "amuont"};
     FAILS(open_folder(&d, "source,target,amount,weight\na,b,1,2\n", nodes, &o), CONSM_EINVAL,
           "--weight-column amuont: no table has such a column; did you mean amount? There are");
+}
+
+/* What a model remembers holds where nothing is typed, and need not be there. */
+static void remembered_choices(void **state)
+{
+    (void)state;
+    struct dataset *first, *d;
+    struct data_options o = {.id_column = "name",
+                             .label_column = "kind",
+                             .weight_column = "amount",
+                             .ignore = "note",
+                             .duplicates = "keep-first",
+                             .unknown_nodes = "drop"};
+    const char *edges = "source,target,amount\na,b,5\nb,a,6\na,z,1\n";
+    const char *nodes = "name,kind,note,y\na,x,1,10\nb,w,2,20\n";
+    OK(open_folder(&first, edges, nodes, &o));
+    struct data_options next = {.remembered = &first->choices};
+    OK(open_folder(&d, edges, nodes, &next));
+    assert_true(d->classes == 2 && d->features == 1 && d->edges == 2);
+    assert_true(weight_of(d, "a", "b") == 5);
+    dataset_free(d);
+    /* Unlabelled, and without the ignored column: y is still no label. */
+    OK(open_folder(&d, edges, "name,y\na,10\nb,20\n", &next));
+    assert_true(d->classes == 0 && d->features == 1);
+    dataset_free(d);
+    /* Typed flags win, and must be there. */
+    next.unknown_nodes = "add";
+    OK(open_folder(&d, edges, nodes, &next));
+    assert_int_equal(d->nodes, 3);
+    dataset_free(d);
+    next.label_column = "sort";
+    FAILS(open_folder(&d, edges, nodes, &next), CONSM_EINVAL, "--label-column sort: no table has");
+    /* A file of another format has its own names. */
+    next = (struct data_options){.remembered = &first->choices};
+    write_text(
+        "g.graphml",
+        "<graphml><key id=\"k\" for=\"node\" attr.name=\"label\"/><key id=\"w\" for=\"edge\" "
+        "attr.name=\"weight\"/><graph><node id=\"a\"><data key=\"k\">x</data></node>"
+        "<node id=\"b\"/><edge source=\"a\" target=\"b\"><data key=\"w\">3</data></edge>"
+        "</graph></graphml>");
+    OK(data_open(&d, in_scratch("g.graphml"), &next));
+    assert_true(d->classes == 1 && node_of(d, "b") == 1 && d->weight[0] == 3);
+    dataset_free(d);
+    dataset_free(first);
 }
 
 static void unknown_nodes(void **state)
@@ -272,10 +317,11 @@ static void nearly_unique(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(repeated_pairs),    cmocka_unit_test(negative_weights),
-        cmocka_unit_test(ends_by_name),      cmocka_unit_test(unknown_nodes),
-        cmocka_unit_test(unknown_in_graphs), cmocka_unit_test(large_and_near),
-        cmocka_unit_test(the_word_none),     cmocka_unit_test(nearly_unique),
+        cmocka_unit_test(repeated_pairs),     cmocka_unit_test(negative_weights),
+        cmocka_unit_test(ends_by_name),       cmocka_unit_test(unknown_nodes),
+        cmocka_unit_test(unknown_in_graphs),  cmocka_unit_test(large_and_near),
+        cmocka_unit_test(the_word_none),      cmocka_unit_test(nearly_unique),
+        cmocka_unit_test(remembered_choices),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

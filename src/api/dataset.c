@@ -52,6 +52,7 @@ consm_status consm_dataset_open_with(struct consm_dataset **out, const char *nam
                                .target_column = whole.target_column,
                                .duplicates = whole.duplicates,
                                .unknown_nodes = whole.unknown_nodes,
+                               .remembered = whole.model ? &whole.model->choices : NULL,
                                .crew = whole.in_parts ? &crew : NULL};
     TRY(data_open(&data, name_or_path, &how));
     TRY(dataset_wrap(&made, data));

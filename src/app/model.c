@@ -20,6 +20,7 @@ void consm_model_free(struct consm_model *model)
     mem_free_texts(model->class_name, model->classes);
     mem_free_texts(model->feature_name, model->features);
     recipe_free(model->recipe);
+    choices_free(&model->choices);
     for (int role = 0; role < 4; role++)
         metrics_free(&model->metrics[role]);
     for (int64_t i = 0; model->member && i < model->members; i++)
@@ -155,6 +156,7 @@ static consm_status copy_data_facts(struct consm_model *m, const struct training
     TRY(mem_copy_texts(&m->feature_name, d->feature_name, d->features));
     if (d->recipe && d->features > 0)
         TRY(recipe_copy(&m->recipe, d->recipe));
+    TRY(choices_copy(&m->choices, (const char *const *)d->choices.text));
 done:
     return st;
 }

@@ -187,6 +187,28 @@ done:
     return st;
 }
 
+/* What was said about how to read the data; models of before know nothing of it. */
+static consm_status read_choices(struct consm_model *m, const struct source *s)
+{
+    consm_status st = CONSM_OK;
+    json_t *object = NULL;
+    const char *text[CHOICES];
+    if (!safetensors_metadata(s->file, "reading"))
+        return CONSM_OK;
+    TRY(need_json(&object, s, "reading"));
+    for (int i = 0; i < CHOICES; i++) {
+        const json_t *value = json_object_get(object, choice_name[i]);
+        text[i] = json_string_value(value);
+        if (value && !text[i])
+            TRY(status_fail(CONSM_EFORMAT, "%s: \"reading\": %s is no text", s->path,
+                            choice_name[i]));
+    }
+    TRY(choices_copy(&m->choices, text));
+done:
+    json_decref(object);
+    return st;
+}
+
 /* Prediction sets, where the model has them. */
 static consm_status read_sets(struct consm_model *m, const struct source *s)
 {
@@ -408,6 +430,7 @@ static consm_status read_model(struct consm_model **out, struct source *s)
     TRY(read_config(m, s));
     TRY(read_facts(m, s));
     TRY(read_recipe(m, s));
+    TRY(read_choices(m, s));
     TRY(read_measured(m, s));
     TRY(read_sets(m, s));
     TRY(read_choice(m, s));

@@ -101,6 +101,23 @@ static consm_status note_decision(struct safetensors_writer *w, const struct con
     return json_note(w, "threshold", &t);
 }
 
+/* "reading": {"label-column": "fraud", …}; what was not said is left out. */
+static consm_status note_choices(struct safetensors_writer *w, const struct consm_model *m)
+{
+    struct text t = {0};
+    const char *before = "{";
+    if (!choices_any(&m->choices))
+        return CONSM_OK;
+    for (int i = 0; i < CHOICES; i++)
+        if (m->choices.text[i]) {
+            text_printf(&t, "%s\"%s\": ", before, choice_name[i]);
+            text_json(&t, m->choices.text[i]);
+            before = ", ";
+        }
+    text_add(&t, "}");
+    return json_note(w, "reading", &t);
+}
+
 /* "ensemble": how it came about; "members": every member but its tensors. */
 static consm_status note_ensemble(struct safetensors_writer *w, const struct consm_model *m)
 {
@@ -137,6 +154,7 @@ static consm_status note_all(struct safetensors_writer *w, const struct consm_mo
     TRY(note_number(w, "features", (double)m->features));
     TRY(note_names(w, "feature_names", m->feature_name, m->features));
     TRY(note_recipe(w, m->recipe));
+    TRY(note_choices(w, m));
     TRY(safetensors_note(w, "structural_features", m->structural ? "true" : "false"));
     TRY(safetensors_note(w, "normalize_features",
                          config_names_normalize_features[m->config.normalize_features]));

@@ -92,8 +92,9 @@ struct consm_model {
     char **class_name;  /* (c), or NULL: "0", "1", … */
     int32_t class_kind; /* of enum consm_class_kind */
     int64_t features;
-    char **feature_name;   /* (f), or NULL */
-    struct recipe *recipe; /* how a table's columns become them, or NULL */
+    char **feature_name;    /* (f), or NULL */
+    struct recipe *recipe;  /* how a table's columns become them, or NULL */
+    struct choices choices; /* how its data was to be read */
     bool structural;
 
     int64_t tensors;

@@ -64,6 +64,7 @@ void dataset_free(struct dataset *d)
         munmap(d->rows_mapping, d->rows_bytes);
     if (d->mapping)
         munmap(d->mapping, d->mapping_bytes);
+    choices_free(&d->choices);
     mem_free(d->name);
     mem_free(d);
 }

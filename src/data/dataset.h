@@ -6,6 +6,7 @@
 #ifndef DATA_DATASET_H
 #define DATA_DATASET_H
 
+#include "data/choices.h"
 #include "graph/csr.h"
 #include "graph/roles.h"
 
@@ -53,6 +54,7 @@ struct dataset {
 
     /* Which columns were taken for ids, labels and weights, for people; "": no table said so. */
     char taken[DATASET_TAKEN][80];
+    struct choices choices; /* what a person said about how to read it */
 
     char sha256[65]; /* of the bytes read, files in a fixed order; "" for generated sets */
 

@@ -36,7 +36,7 @@ static consm_status check_reading(const struct reader *r, const char *path,
         return status_fail(CONSM_EINVAL,
                            "%s: is no edge list: files of labels and features go with edge lists",
                            path);
-    if (wanted_any(&reading->wanted) && !r->load_with)
+    if (wanted_typed(&reading->wanted) && !r->load_with)
         return status_fail(
             CONSM_EINVAL,
             "%s: is %s, whose columns have no names: --id-column, --label-column, "

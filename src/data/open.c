@@ -1,6 +1,7 @@
 /* From what the user typed to a dataset. */
 #include "data/open.h"
 
+#include "base/log.h"
 #include "data/generate/generate.h"
 #include "data/load.h"
 #include "data/registry/registry.h"
@@ -48,25 +49,58 @@ static consm_status choose(int *out, const char *flag, const char *word, const c
     return status_fail(CONSM_EINVAL, "--%s %.40s: expected %s", flag, word, list);
 }
 
+/* What is typed, then what is remembered. A column that is typed has that role and no other. Gives
+ * the bits of enum choice that are remembered. */
+static unsigned said(const char *text[CHOICES], const struct data_options *o)
+{
+    const char *typed[CHOICES] = {
+        [CHOICE_ID] = o->id_column,          [CHOICE_LABEL] = o->label_column,
+        [CHOICE_WEIGHT] = o->weight_column,  [CHOICE_SOURCE] = o->source_column,
+        [CHOICE_TARGET] = o->target_column,  [CHOICE_IGNORE] = o->ignore,
+        [CHOICE_DUPLICATES] = o->duplicates, [CHOICE_UNKNOWN] = o->unknown_nodes};
+    unsigned remembered = 0;
+    for (int i = 0; i < CHOICES; i++) {
+        const char *old = o->remembered ? o->remembered->text[i] : NULL;
+        for (int k = 0; old && i < CHOICE_IGNORE && k < CHOICE_IGNORE; k++)
+            if (typed[k] && strcmp(typed[k], old) == 0)
+                old = NULL;
+        text[i] = typed[i] ? typed[i] : old;
+        remembered |= !typed[i] && old ? 1U << i : 0;
+    }
+    return remembered;
+}
+
 static consm_status open_path(struct dataset **out, const char *path, const struct data_options *o)
 {
+    consm_status st = CONSM_OK;
+    const char *text[CHOICES];
+    unsigned remembered = said(text, o);
     struct reading_options reading = {.labels = o->labels,
                                       .features = o->features,
                                       .crew = o->crew,
-                                      .wanted = {.id = o->id_column,
-                                                 .label = o->label_column,
-                                                 .weight = o->weight_column,
-                                                 .source = o->source_column,
-                                                 .target = o->target_column,
-                                                 .ignore = o->ignore}};
-    consm_status st = CONSM_OK;
+                                      .wanted = {.id = text[CHOICE_ID],
+                                                 .label = text[CHOICE_LABEL],
+                                                 .weight = text[CHOICE_WEIGHT],
+                                                 .source = text[CHOICE_SOURCE],
+                                                 .target = text[CHOICE_TARGET],
+                                                 .ignore = text[CHOICE_IGNORE],
+                                                 .remembered = remembered}};
+    const struct wanted *w = &reading.wanted;
     int choice;
-    TRY(choose(&choice, "duplicates", o->duplicates, duplicates_name, DUPLICATES_KINDS));
+    TRY(choose(&choice, "duplicates", text[CHOICE_DUPLICATES], duplicates_name, DUPLICATES_KINDS));
     reading.duplicates = (enum repeat_rule)choice;
-    TRY(choose(&choice, "unknown-nodes", o->unknown_nodes, unknown_nodes_name, UNKNOWN_KINDS));
+    TRY(choose(&choice, "unknown-nodes", text[CHOICE_UNKNOWN], unknown_nodes_name, UNKNOWN_KINDS));
     reading.wanted.unknown = (enum unknown_nodes)choice;
     TRY(data_load_with(out, path, o->format, &reading));
+    TRY(choices_copy(&(*out)->choices, text));
+    if ((remembered >> CHOICE_WEIGHT & 1) && !w->found_weight && !(*out)->weight)
+        log_warn("%s: has no column %.60s, which held the weights in training: every edge weighs 1",
+                 (*out)->name, w->weight);
 done:
+    if (st < 0) {
+        dataset_free(*out);
+        *out = NULL;
+    }
     return st;
 }
 

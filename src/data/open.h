@@ -15,8 +15,10 @@ struct data_options {
     /* Names of columns of a path's tables, or NULL; ignore is a list "a,b". */
     const char *id_column, *label_column, *weight_column, *ignore;
     const char *source_column, *target_column;
-    const char *duplicates;       /* "mean", "keep-first", "error"; NULL: mean */
-    const char *unknown_nodes;    /* "error", "drop", "add"; NULL: error */
+    const char *duplicates;    /* "mean", "keep-first", "error"; NULL: mean */
+    const char *unknown_nodes; /* "error", "drop", "add"; NULL: error */
+    /* What a model remembers of its training data: holds for what is NULL above; or NULL. */
+    const struct choices *remembered;
     const struct partition *crew; /* of a path, to be read in shares (readers/reader.h); or NULL */
 };
 

@@ -84,6 +84,17 @@ bool wanted_ignores(struct wanted *w, const char *name, size_t length)
     return false;
 }
 
+bool wanted_typed(const struct wanted *w)
+{
+    const char *name[] = {
+        [CHOICE_ID] = w->id,         [CHOICE_LABEL] = w->label,   [CHOICE_WEIGHT] = w->weight,
+        [CHOICE_SOURCE] = w->source, [CHOICE_TARGET] = w->target, [CHOICE_IGNORE] = w->ignore};
+    for (int i = CHOICE_ID; i <= CHOICE_IGNORE; i++)
+        if (name[i] && !(w->remembered >> i & 1))
+            return true;
+    return false;
+}
+
 consm_status wanted_check(const struct wanted *w)
 {
     const char *at = w ? w->ignore : NULL, *item;
@@ -128,18 +139,20 @@ consm_status wanted_met(struct wanted *w, const char *where)
     if (!w)
         return CONSM_OK;
     const struct {
-        const char *flag, *name;
+        const char *name;
         bool found;
-    } all[] = {{"id-column", w->id, w->found_id},
-               {"label-column", w->label, w->found_label},
-               {"weight-column", w->weight, w->found_weight},
-               {"source-column", w->source, w->found_source},
-               {"target-column", w->target, w->found_target}};
+    } all[] = {[CHOICE_ID] = {w->id, w->found_id},
+               [CHOICE_LABEL] = {w->label, w->found_label},
+               [CHOICE_WEIGHT] = {w->weight, w->found_weight},
+               [CHOICE_SOURCE] = {w->source, w->found_source},
+               [CHOICE_TARGET] = {w->target, w->found_target}};
     const char *at = w->ignore, *item;
     size_t size;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i].name && !all[i].found)
-            return absent(w, where, all[i].flag, all[i].name);
+        if (all[i].name && !all[i].found && !(w->remembered >> i & 1))
+            return absent(w, where, choice_name[i], all[i].name);
+    if (w->remembered >> CHOICE_IGNORE & 1)
+        return CONSM_OK;
     for (int i = 0; next_name(&at, &item, &size); i++)
         if (!(w->ignored >> i & 1)) {
             char name[64];

@@ -5,7 +5,7 @@
 #ifndef DATA_WANTED_H
 #define DATA_WANTED_H
 
-#include "base/alloc.h"
+#include "data/choices.h"
 
 enum { WANTED_MOST = 64, WANTED_SEEN = 24, WANTED_NAME = 48 };
 
@@ -19,6 +19,9 @@ struct wanted {
     const char *ignore;              /* "a,b": names of columns, or NULL */
     const char *source, *target;     /* of an edge list's columns, or NULL */
     enum unknown_nodes unknown;      /* ids that the edges name and no table of nodes has */
+    /* Bits of enum choice: a model remembers these names, nobody typed them. They need not be met.
+     */
+    unsigned remembered;
     bool found_id, found_label, found_weight, found_source, found_target;
     uint64_t ignored; /* the names of the list that were met, a bit each */
     /* The first columns that the tables have, for messages. */
@@ -34,10 +37,19 @@ bool wanted_source(struct wanted *w, const char *name, size_t length);
 bool wanted_target(struct wanted *w, const char *name, size_t length);
 bool wanted_ignores(struct wanted *w, const char *name, size_t length);
 
-/* Something is said about columns, so that there must be a header. */
+/* Something is said about columns. */
 static inline bool wanted_any(const struct wanted *w)
 {
     return w && (w->id || w->label || w->weight || w->ignore || w->source || w->target);
+}
+/* The same, by a person: so there must be a table with a header. */
+bool wanted_typed(const struct wanted *w);
+
+/* The label's column is remembered from training and not met yet: then only a column called label
+ * may take its place, since "y" and "class" were features there. */
+static inline bool wanted_only_label(const struct wanted *w)
+{
+    return w && (w->remembered >> CHOICE_LABEL & 1);
 }
 
 /* CONSM_EINVAL when a name is too much for us. */

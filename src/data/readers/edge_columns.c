@@ -98,6 +98,11 @@ static consm_status read_header(struct edge_reader *r)
         else if (weight < 0 && column_is(c, i, weight_names))
             weight = i;
     }
+    if ((source < 0 && w->source) || (target < 0 && w->target)) {
+        consm_status st = wanted_met(r->wanted, c->name);
+        if (st < 0)
+            return st;
+    }
     if ((source < 0) != (target < 0) && (w->found_source || w->found_target))
         return status_fail(CONSM_EINVAL,
                            "%s: --%s-column names one end of the edges: name the other one with "

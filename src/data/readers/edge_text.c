@@ -30,7 +30,8 @@ static consm_status read_end(int32_t *out, struct edge_reader *r, int column, ui
         node = numbers_known(r) ? node_ids_find(r->ids, f->text, f->length)
                                 : names_find_hashed(names, hash, f->text, f->length);
         if (node < 0 && !(r->wanted && r->wanted->unknown == UNKNOWN_DROP))
-            return csv_fail(c, column, "%s", r->ids->expected);
+            return csv_fail(c, column, "%s%s", r->ids->expected,
+                            r->wanted ? "; or say --unknown-nodes drop, or add" : "");
         break;
     case NUMBER_IDS:
         node = token_number(f->text, f->length);

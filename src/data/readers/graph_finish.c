@@ -70,6 +70,9 @@ static const char *cell(const struct table *t, const struct graph_maker *m, int6
 static void sort_columns(struct dataset *d, struct table *t, struct graph_maker *m)
 {
     struct wanted *w = &m->reading->wanted;
+    bool no_id = !w->id || ((w->remembered >> CHOICE_ID & 1) &&
+                            names_find(&m->column, w->id, strlen(w->id)) < 0);
+    const char *usual = !w->label ? "label|class|y" : wanted_only_label(w) ? "label" : "";
     for (int32_t k = 0; k < t->columns; k++) {
         const char *name = names_at(&m->column, k);
         size_t length = names_length(&m->column, k);
@@ -80,10 +83,9 @@ static void sort_columns(struct dataset *d, struct table *t, struct graph_maker 
             t->label = k;
         else if (wanted_ignores(w, name, length))
             t->passed[k] = true;
-        else if (display && !w->id)
+        else if (display && no_id)
             t->id = k;
-        else if (!w->label && t->label < 0 && !display &&
-                 token_is_one_of(name, length, "label|class|y"))
+        else if (t->label < 0 && !display && token_is_one_of(name, length, usual))
             t->label = k;
         else if (t->split < 0 && token_is_one_of(name, length, "split"))
             t->split = k;

@@ -96,8 +96,11 @@ static bool is_weight(struct graph_maker *m, const char *name)
 {
     struct wanted *w = &m->reading->wanted;
     size_t length = strlen(name);
-    return w->weight ? wanted_weight(w, name, length)
-                     : token_is_one_of(name, length, "weight|w|value|weights|edge_weight");
+    if (w->weight && wanted_weight(w, name, length))
+        return true;
+    return (!w->weight || (w->remembered >> CHOICE_WEIGHT & 1)) &&
+           token_is_one_of(name, length,
+                           w->weight ? "weight" : "weight|w|value|weights|edge_weight");
 }
 
 static consm_status read_weight(float *out, struct graph_maker *m, const char *text, int64_t line)

@@ -16,6 +16,13 @@ bool column_is_label(const struct csv *c, int column)
     return token_is_one_of(c->field[column].text, c->field[column].length, "label|class|y");
 }
 
+static bool column_may_be_label(const struct csv *c, int column, const struct wanted *w)
+{
+    const struct csv_field *f = &c->field[column];
+    return wanted_only_label(w) ? token_is_one_of(f->text, f->length, "label")
+                                : column_is_label(c, column);
+}
+
 /* "split", or "split_0", "split_1", … when there are several. */
 static bool column_is_split(const struct csv *c, int column)
 {
@@ -118,7 +125,7 @@ static void sort_columns(struct dataset *d, struct node_table *t)
             continue;
         if (t->id < 0 && column_is_id(c, i))
             t->kind[t->id = i] = COLUMN_ID;
-        else if (t->label < 0 && column_is_label(c, i))
+        else if (t->label < 0 && column_may_be_label(c, i, w))
             t->kind[t->label = i] = COLUMN_LABEL;
         else if (column_is_split(c, i))
             t->kind[i] = COLUMN_SPLIT;
@@ -168,7 +175,7 @@ static consm_status find_columns(struct dataset *d, struct node_table *t)
     t->cells.decimal_comma = c->delimiter == ';';
     TRY(NEW(t->kind, c->fields));
     for (int i = 0; i < c->fields; i++)
-        header |= column_is_id(c, i) || wanted_id(t->wanted, c->field[i].text, c->field[i].length);
+        header |= wanted_id(t->wanted, c->field[i].text, c->field[i].length) || column_is_id(c, i);
     if (header)
         return read_header(d, t);
     if (c->fields > 2)
