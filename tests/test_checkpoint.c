@@ -111,7 +111,7 @@ static void a_break_changes_nothing(void **state)
     }
 }
 
-/* ConSM chooses its backbone again and goes on: while it tries how coefficients pull (epochs 5 to
+/* ConSM goes on after its choice of a backbone: while it tries how coefficients pull (epochs 5 to
  * 12), and in the rounds after that. */
 static void consm_goes_on_after_its_choices(void **state)
 {
@@ -126,6 +126,120 @@ static void consm_goes_on_after_its_choices(void **state)
     for (int64_t stop = 4; stop < whole->result.epochs; stop += 3)
         goes_on_from(&r, whole, stop);
     consm_model_free(whole);
+    run_close(&r);
+}
+
+/* Hears the updates of candidates, stops after so many of them, and counts those heard twice. */
+struct ear {
+    int64_t stop; /* 0: never */
+    int64_t heard, twice, epochs;
+    bool known[TRAIN_MOST_CANDIDATES + 1][80]; /* candidate, update */
+};
+
+static bool hear(void *ctx, const struct progress *p)
+{
+    struct ear *e = ctx;
+    if (p->epoch > 0) {
+        e->epochs++;
+        return false;
+    }
+    assert_true(p->candidate <= TRAIN_MOST_CANDIDATES && p->update < 80);
+    e->twice += e->known[p->candidate][p->update];
+    e->known[p->candidate][p->update] = true;
+    return ++e->heard == e->stop;
+}
+
+static void run_of_candidates(struct run *r, struct ear *e)
+{
+    run_open(r, "consm");
+    r->request.options.config.epochs = 1000;
+    r->request.options.config.warmup = 14;
+    r->request.options.config.candidates = CANDIDATES_FEW;
+    r->request.options.progress = hear;
+    r->request.options.progress_ctx = e;
+}
+
+/* A run that is interrupted while candidates are compared, again and again, repeats no update of
+ * any of them and ends as the one that was never interrupted. */
+static void the_tournament_is_kept(void **state)
+{
+    (void)state;
+    struct run r;
+    struct consm_model *whole, *part = NULL;
+    struct ear all = {0};
+    run_of_candidates(&r, &all);
+    OK(model_train(&whole, NULL, &r.request));
+    assert_true(all.heard > 100 && all.twice == 0);
+    static const int64_t breaks[] = {1, 27, 28, 60, 110};
+    struct ear e = {0};
+    r.request.options.progress_ctx = &e;
+    for (size_t i = 0; i < sizeof breaks / sizeof *breaks; i++) {
+        e.stop = breaks[i];
+        r.request.resume = i > 0;
+        FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "backbone was being chosen");
+    }
+    e.stop = 0;
+    OK(model_train(&part, NULL, &r.request));
+    assert_int_equal(e.twice, 0);
+    assert_int_equal(e.heard, all.heard);
+    assert_same_models(whole, part);
+    assert_int_equal(whole->result.candidates, part->result.candidates);
+    for (int i = 0; i < whole->result.candidates; i++) {
+        const struct train_candidate *a = &whole->result.candidate[i];
+        const struct train_candidate *b = &part->result.candidate[i];
+        assert_string_equal(a->settings, b->settings);
+        assert_int_equal(a->updates, b->updates);
+        assert_true(a->val == b->val);
+    }
+    consm_model_free(part);
+    /* Broken after the choice: no candidate is trained again. */
+    int64_t stop = 20;
+    r.request.resume = false;
+    r.request.options.progress = stop_at;
+    r.request.options.progress_ctx = &stop;
+    FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "stopped at epoch 20");
+    r.request.resume = true;
+    r.request.options.progress = hear;
+    r.request.options.progress_ctx = memset(&e, 0, sizeof e);
+    OK(model_train(&part, NULL, &r.request));
+    assert_int_equal(e.heard, 0);
+    assert_true(e.epochs > 0);
+    assert_same_models(whole, part);
+    consm_model_free(part);
+    consm_model_free(whole);
+    run_close(&r);
+}
+
+/* With --checkpoint-every a run that is killed loses no more than so many updates. The file holds
+ * those still in the race, each with four numbers for every parameter, and no more. */
+static void the_tournament_is_written_regularly(void **state)
+{
+    (void)state;
+    struct run r;
+    struct consm_model *whole, *part;
+    struct ear e = {0};
+    size_t early = 0, late = 0;
+    run_of_candidates(&r, &e);
+    r.request.options.config.warmup = 70; /* the best four after 60 go on */
+    r.request.checkpoint = NULL;
+    OK(model_train(&whole, NULL, &r.request));
+    int64_t last = e.heard;
+    r.request.checkpoint = path;
+    r.request.options.checkpoint_every = 100;
+    memset(&e, 0, sizeof e);
+    e.stop = 45;
+    FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "backbone was being chosen");
+    free(file_bytes(path, &early));
+    r.request.resume = true;
+    e.stop = last - 2;
+    FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "backbone was being chosen");
+    free(file_bytes(path, &late));
+    assert_true(late < early); /* some left the race */
+    e.stop = 0;
+    OK(model_train(&part, NULL, &r.request));
+    assert_same_models(whole, part);
+    consm_model_free(whole);
+    consm_model_free(part);
     run_close(&r);
 }
 
@@ -307,6 +421,74 @@ static void impossible_checkpoints_are_refused(void **state)
     run_close(&r);
 }
 
+/* Whatever stands in the place of a choice, and in the numbers of its candidates, is tried before
+ * it is used: no list is longer than it may be, and no room is made that the file does not fill. */
+static void impossible_choices_are_refused(void **state)
+{
+    (void)state;
+    struct run r;
+    struct consm_model *m;
+    struct ear e = {.stop = 60};
+    struct choice_place place;
+    size_t size = 0, bytes = 0;
+    run_of_candidates(&r, &e);
+    FAILS(model_train(&m, NULL, &r.request), CONSM_ECANCEL, "backbone was being chosen");
+    r.request.resume = true;
+    r.request.options.progress = NULL;
+    uint8_t *good = file_bytes(path, &size);
+    resume_filled(&r, good, size, "choice.place", 0xff, 0, true);
+    resume_filled(&r, good, size, "choice.place", 0x7f, 0, true);
+    resume_filled(&r, good, size, "choice.place", 0, 0, true);
+    resume_filled(&r, good, size, "choice.0.parameters", 0xff, 0, true);
+    resume_filled(&r, good, size, "choice.1.moment2", 0xbf, 0, true); /* negative */
+    uint8_t *at = tensor_in(good, size, "choice.place", &bytes);
+    assert_non_null(at);
+    assert_int_equal(bytes, sizeof place);
+    for (int kind = 0; kind < 12; kind++) {
+        uint8_t *bad = malloc(size);
+        memcpy(bad, good, size);
+        memcpy(&place, at, sizeof place);
+        switch (kind) {
+        case 0: place.rung = 99; break;
+        case 1: place.next = place.count + 1; break;
+        case 2: place.count = TRAIN_MOST_CANDIDATES + 1; break;
+        case 3: place.entered++; break;
+        case 4: place.trial[0].number = place.trial[1].number; break;
+        case 5: place.trial[0].number = 1 << 20; break;
+        case 6: place.trial[0].size++; break;
+        case 7: place.trial[0].size = INT64_MAX / 4; break;
+        case 8: place.trial[0].val = (double)NAN; break;
+        case 9: place.trial[0].best_step = place.trial[0].steps + 1; break;
+        case 10: place.trial[0].steps = INT64_MAX; break;
+        case 11: place.over = 1; break; /* yet candidates still have numbers */
+        }
+        memcpy(bad + (at - good), &place, sizeof place);
+        reseal(bad, size);
+        file_put(path, bad, size);
+        consm_status st = model_train(&m, NULL, &r.request);
+        if (st != CONSM_EFORMAT || !strstr(consm_errmsg(), path))
+            fail_msg("kind %d: %d %s", kind, st, consm_errmsg());
+        free(bad);
+    }
+    /* Another network's numbers: two candidates change places, whole as they are. */
+    memcpy(&place, at, sizeof place);
+    int64_t first = place.trial[0].number;
+    for (int64_t i = 1; i < place.count; i++) {
+        if (place.trial[i].size == place.trial[0].size || place.trial[i].size == 0)
+            continue;
+        place.trial[0].number = place.trial[i].number;
+        place.trial[i].number = first;
+        break;
+    }
+    assert_true(place.trial[0].number != first);
+    memcpy(at, &place, sizeof place);
+    reseal(good, size);
+    file_put(path, good, size);
+    FAILS(model_train(&m, NULL, &r.request), CONSM_EFORMAT, "parameters of a candidate");
+    free(good);
+    run_close(&r);
+}
+
 /* The same options may still draw other roles, and another processor computes other bits. */
 static void another_split_or_machine_is_refused(void **state)
 {
@@ -344,11 +526,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_break_changes_nothing),
         cmocka_unit_test(consm_goes_on_after_its_choices),
+        cmocka_unit_test(the_tournament_is_kept),
+        cmocka_unit_test(the_tournament_is_written_regularly),
         cmocka_unit_test(choices_can_be_named),
         cmocka_unit_test(consm_goes_on_with_its_messages),
         cmocka_unit_test(other_runs_are_refused),
         cmocka_unit_test(broken_checkpoints_are_refused),
         cmocka_unit_test(impossible_checkpoints_are_refused),
+        cmocka_unit_test(impossible_choices_are_refused),
         cmocka_unit_test(another_split_or_machine_is_refused),
     };
     snprintf(path, sizeof path, "%s/consm-checkpoint-%ld.safetensors",

@@ -76,7 +76,8 @@ class Parameter(Sized):
 class Progress(Sized):
     _fields_ = [("size", c_size_t), ("seed", c_uint64), ("epoch", c_int64), ("epochs", c_int64),
                 ("loss", c_double), ("val_acc", c_double), ("best_val", c_double),
-                ("member", c_int64), ("members", c_int64), ("share", c_double)]
+                ("member", c_int64), ("members", c_int64), ("share", c_double),
+                ("candidate", c_int64), ("update", c_int64), ("backbone", c_char_p)]
 
 
 class ModelInfo(Sized):

@@ -291,6 +291,33 @@ def test_an_interrupted_fit_leaves_its_checkpoint(tmp_path, monkeypatch):
     assert (resumed.predict_proba(g) == whole.predict_proba(g)).all() and min(heard) >= 3
 
 
+CHOOSING = CHECKPOINT.replace("progress.contents.epoch == 3", "progress.contents.candidate == 2").replace(
+    'g = consm.load("csbm:nodes=3000,features=50")', 'g = consm.load("csbm:nodes=120,features=8")').replace(
+    "consm.GCNClassifier(random_state=1, epochs=20)",
+    'consm.ConSMClassifier(random_state=1, epochs=30, warmup=8, candidates="few")')
+
+
+def test_an_interrupted_choice_goes_on(tmp_path, monkeypatch):
+    """Stopped while ConSM compares backbones: the message has the file, and what was trained stays trained."""
+    path = tmp_path / "run.checkpoint"
+    done = subprocess.run([sys.executable, "-c", CHOOSING, str(path)], capture_output=True, text=True, timeout=1500)
+    assert done.returncode != 0 and str(path) in done.stderr.strip().splitlines()[-1], done
+    assert path.exists(), done
+    g = consm.load("csbm:nodes=120,features=8")
+    model = consm.ConSMClassifier(random_state=1, epochs=30, warmup=8, candidates="few")
+    whole = model.fit(g).predict_proba(g)
+    heard = []
+    from consm import _run
+
+    class Ear(_run.Progress):
+        def _hear(self, nothing, progress):
+            heard.append((progress.contents.candidate, progress.contents.update))
+            return super()._hear(nothing, progress)
+    monkeypatch.setattr(_run, "Progress", Ear)
+    assert (model.fit(g, checkpoint=path, resume=True).predict_proba(g) == whole).all()
+    assert (1, 1) not in heard and (2, 1) not in heard and (2, 2) in heard
+
+
 EARLY = """
 import ctypes, os, signal, threading
 from consm import _lib, _run

@@ -23,6 +23,8 @@ consm_status checkpoint_possible(const struct train_options *options)
     return st;
 }
 
+#define CHOICE_PLACE "choice.place"
+
 /* ---- the memory ---------------------------------------------------------- */
 
 /* A walk over the session's blocks that keeps the first failure. */
@@ -54,10 +56,10 @@ static void write_block(void *ctx, const char *name, void *data, size_t bytes)
 /* How wide the real numbers of a block are; 0: whole numbers, for which procedure.sound answers. */
 static size_t reals_of(const char *name)
 {
-    static const char *const whole[] = {"gam.place",       "gam.weighed",      "gam.count",
-                                        "gam.labelled",    "gam.label",        "gam.node",
-                                        "agreement.steps", "agreement.random", "consm.place",
-                                        "match.steps",     "match.sampled",    "match.next_ego"};
+    static const char *const whole[] = {
+        "gam.place",     "gam.weighed",     "gam.count",        "gam.labelled", "gam.label",
+        "gam.node",      "agreement.steps", "agreement.random", "consm.place",  "match.steps",
+        "match.sampled", "match.next_ego",  CHOICE_PLACE};
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         if (strcmp(name, whole[i]) == 0)
             return 0;
@@ -143,10 +145,10 @@ static consm_status note_identity(struct safetensors_writer *w, const struct ses
                                   const struct checkpoint_run *run)
 {
     consm_status st = CONSM_OK;
-    struct text config = {0}, shapes = {0};
+    struct text config = {0}, asked = {0}, shapes = {0};
     char seed[32], machine[BACKEND_DESCRIPTION];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options.seed);
-    TRY(safetensors_note(w, "format", "consm checkpoint 2"));
+    TRY(safetensors_note(w, "format", "consm checkpoint 3"));
     TRY(safetensors_note(w, "version", consm_version()));
     TRY(safetensors_note(w, "model", s->options.model->name));
     TRY(safetensors_note(w, "dataset", run->dataset));
@@ -159,16 +161,27 @@ static consm_status note_identity(struct safetensors_writer *w, const struct ses
     TRY(safetensors_note(w, "seed", seed));
     config_to_json(&config, &s->options.config);
     TRY(json_note(w, "config", &config));
+    if (s->choice) {
+        config_to_json(&asked, &s->choice->asked);
+        TRY(json_note(w, "asked", &asked));
+    }
     layout(&shapes, s->learner.params);
     TRY(json_note(w, "layout", &shapes));
 done:
     return st;
 }
 
+/* While candidates are compared the session has no network of its own yet. */
+static bool choosing(const struct session *s)
+{
+    return s->choice && !s->choice->over;
+}
+
 static consm_status note_place(struct safetensors_writer *w, const struct session *s)
 {
     consm_status st = CONSM_OK;
     char text[40];
+    TRY(safetensors_note(w, "phase", choosing(s) ? "choosing" : "training"));
     snprintf(text, sizeof text, "%lld", (long long)s->learner.steps);
     TRY(safetensors_note(w, "steps", text));
     snprintf(text, sizeof text, "%lld", (long long)s->learner.best_step);
@@ -181,17 +194,27 @@ done:
     return st;
 }
 
+static consm_status see_all(struct session *s, memory_fn see, void *ctx)
+{
+    if (s->choice) {
+        choice_note(s->choice);
+        see(ctx, CHOICE_PLACE, &s->choice->place, sizeof s->choice->place);
+        choice_numbers(s->choice, see, ctx);
+    }
+    return choosing(s) ? CONSM_OK : session_memory(s, see, ctx);
+}
+
 consm_status checkpoint_save(struct session *s, const struct checkpoint_run *run, const char *path)
 {
     consm_status st = CONSM_OK;
     struct walk w = {0};
     TRY(safetensors_writer_new(&w.writer));
-    TRY(session_memory(s, declare_block, &w));
+    TRY(see_all(s, declare_block, &w));
     TRY(w.status);
     TRY(note_identity(w.writer, s, run));
     TRY(note_place(w.writer, s));
     TRY(safetensors_begin(w.writer, path, true));
-    TRY(session_memory(s, write_block, &w));
+    TRY(see_all(s, write_block, &w));
     TRY(w.status);
     TRY(safetensors_commit(w.writer));
 done:
@@ -216,17 +239,17 @@ static consm_status same(const struct source *f, const char *key, const char *no
                        f->path, key, then ? then : "(none)", now);
 }
 
-static consm_status same_config(const struct source *f, const struct session *s)
+static consm_status same_config(const struct source *f, const char *key, const struct config *mine)
 {
     consm_status st = CONSM_OK;
-    const char *text = safetensors_metadata(f->file, "config");
+    const char *text = safetensors_metadata(f->file, key);
     json_t *then = text ? json_loads(text, 0, NULL) : NULL;
     char now[32];
     if (!json_is_object(then))
         TRY(status_fail(CONSM_EFORMAT, "%s: no configuration", f->path));
     for (const struct config_row *row = config_rows(); row->name; row++) {
         const char *old = json_string_value(json_object_get(then, row->name));
-        const char *new = config_text(&s->options.config, row, now);
+        const char *new = config_text(mine, row, now);
         if (!old || strcmp(old, new) != 0)
             TRY(status_fail(CONSM_EINVAL,
                             "%s: the interrupted run had %s %.80s, this one has %.80s", f->path,
@@ -253,10 +276,9 @@ static consm_status same_run(const struct source *f, const struct session *s,
                              const struct checkpoint_run *run)
 {
     consm_status st = CONSM_OK;
-    struct text shapes = {0};
     char seed[32];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options.seed);
-    TRY(same(f, "format", "consm checkpoint 2"));
+    TRY(same(f, "format", "consm checkpoint 3"));
     TRY(same(f, "version", consm_version()));
     TRY(same(f, "model", s->options.model->name));
     TRY(same(f, "dataset", run->dataset));
@@ -272,7 +294,15 @@ static consm_status same_run(const struct source *f, const struct session *s,
                         "%s: the interrupted run had other training, validation or test nodes",
                         f->path));
     TRY(same_machine(f, s));
-    TRY(same_config(f, s));
+done:
+    return st;
+}
+
+static consm_status same_network(const struct source *f, const struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct text shapes = {0};
+    TRY(same_config(f, "config", &s->options.config));
     layout(&shapes, s->learner.params);
     TRY(text_status(&shapes));
     TRY(same(f, "layout", text_string(&shapes)));
@@ -295,6 +325,40 @@ static consm_status read_number(double *out, const struct source *f, const char 
                        f->path, key, text ? text : "missing", min, max);
 }
 
+/* Whether the file was written while candidates were compared. */
+static bool was_choosing(const struct source *f)
+{
+    const char *phase = safetensors_metadata(f->file, "phase");
+    return phase && strcmp(phase, "choosing") == 0;
+}
+
+consm_status checkpoint_load_choice(struct session *s, const struct checkpoint_run *run,
+                                    const char *path)
+{
+    consm_status st = CONSM_OK;
+    struct source f = {.path = path};
+    struct candidate_choice *c = s->choice;
+    TRY(safetensors_open(&f.file, path));
+    TRY(safetensors_verify(f.file));
+    TRY(same_run(&f, s, run));
+    TRY(same_config(&f, "asked", &c->asked));
+    struct walk w = {.path = path, .file = f.file, .copy = true};
+    read_block(&w, CHOICE_PLACE, &c->place, sizeof c->place);
+    TRY(w.status);
+    if (!s->procedure->take_choice(s))
+        TRY(status_fail(CONSM_EFORMAT, "%s: holds an impossible choice among candidates", path));
+    w.copy = false; /* no room is made for more numbers than the file has */
+    choice_numbers(c, read_block, &w);
+    TRY(w.status);
+    TRY(choice_reserve(c));
+    w.copy = true;
+    choice_numbers(c, read_block, &w);
+    TRY(w.status);
+done:
+    safetensors_close(f.file);
+    return st;
+}
+
 consm_status checkpoint_load(struct session *s, const struct checkpoint_run *run, const char *path)
 {
     consm_status st = CONSM_OK;
@@ -303,6 +367,9 @@ consm_status checkpoint_load(struct session *s, const struct checkpoint_run *run
     TRY(safetensors_open(&f.file, path));
     TRY(safetensors_verify(f.file));
     TRY(same_run(&f, s, run));
+    if (s->choice && was_choosing(&f)) /* which went on from there before this session was made */
+        goto done;
+    TRY(same_network(&f, s));
     TRY(read_number(&steps, &f, "steps", 0, 1e15));
     /* ConSM's first round goes several ways from one point: the best may lie ahead on another. */
     TRY(read_number(&best_epoch, &f, "best_epoch", 0, steps + (double)s->options.config.gnn_steps));

@@ -23,6 +23,10 @@ consm_status checkpoint_possible(const struct train_options *options);
 
 consm_status checkpoint_save(struct session *s, const struct checkpoint_run *run, const char *path);
 
+/* Puts a choice among candidates where the saved one was, before the session has a network. */
+consm_status checkpoint_load_choice(struct session *s, const struct checkpoint_run *run,
+                                    const char *path);
+
 /* Puts a new session where the saved one was. */
 consm_status checkpoint_load(struct session *s, const struct checkpoint_run *run, const char *path);
 

@@ -261,6 +261,12 @@ static consm_status write_checkpoint(void *ctx, struct session *s)
     return checkpoint_save(s, identified(c), c->path);
 }
 
+static consm_status read_choice(void *ctx, struct session *s)
+{
+    struct checkpointed *c = ctx;
+    return checkpoint_load_choice(s, identified(c), c->path);
+}
+
 consm_status model_run(const struct training_request *request, model_trained_fn use, void *ctx)
 {
     consm_status st = CONSM_OK;
@@ -277,6 +283,7 @@ consm_status model_run(const struct training_request *request, model_trained_fn 
         TRY(checkpoint_possible(&options));
         options.checkpoint = write_checkpoint;
         options.checkpoint_ctx = &checkpoint;
+        options.take_up = request->resume ? read_choice : NULL;
     }
     TRY(backend_open(&backend, request->options.device, request->threads));
     TRY(limits_check_device(data, &options.config, backend));

@@ -230,6 +230,7 @@ void session_free(struct session *s)
         return;
     if (s->procedure && s->procedure->close)
         s->procedure->close(s);
+    choice_free(s->choice);
     ahead_close(s);
     lesson_free(&s->plain);
     learner_close(&s->learner);

@@ -5,6 +5,7 @@
 #include "graph/edges.h"
 #include "nn/learner.h"
 #include "program/course.h"
+#include "train/choice.h"
 #include "train/judge.h"
 
 /* Epochs that were run at once and are handed out one by one; see ahead.c. */
@@ -51,6 +52,8 @@ struct session {
     const struct procedure
         *procedure; /* of models with a training procedure of their own, or NULL */
     void *own;      /* what that procedure keeps */
+    struct candidate_choice
+        *choice; /* among candidate networks, where the procedure makes one, or NULL */
 };
 
 /* How a model that is not trained by plain epochs joins a session. Any member may be NULL. */
@@ -59,7 +62,9 @@ struct procedure {
     bool resumes; /* fit goes on from what a checkpoint restored */
     bool parts;   /* it knows graphs of which every rank has a share */
     consm_status (*memory)(struct session *s, memory_fn see, void *ctx); /* of session_memory */
-    bool (*sound)(const struct session *s);    /* whether memory read from a file is possible */
+    bool (*sound)(const struct session *s); /* whether memory read from a file is possible */
+    /* Takes s->choice from its place; false: impossible. NULL: there is no choice. */
+    bool (*take_choice)(struct session *s);
     consm_status (*open)(struct session *s);   /* makes s->own, before the programs are recorded */
     consm_status (*loaded)(struct session *s); /* after a saved model's parameters came in */
     /* What is minimised, from the supervised loss and the predictions it was taken of. */

@@ -67,9 +67,12 @@ struct train_options {
     void *offer_ctx;
     const bool *given; /* (CONFIG_ROWS) parameters that a person set: no candidate backbone changes
                         * them; NULL: none */
-    int64_t checkpoint_every; /* epochs between two checkpoints; 0: only when cancelled */
+    int64_t checkpoint_every; /* epochs, or updates of candidates, between two checkpoints; 0: only
+                               * when cancelled */
     checkpoint_fn checkpoint; /* may be NULL */
     void *checkpoint_ctx;
+    checkpoint_fn take_up; /* fills a choice among candidates from the checkpoint that the run goes
+                            * on from; NULL: it begins. With the same context. */
 };
 
 /* What ConSM's matching module knows: areas under the ROC curve of "one class" over pairs it

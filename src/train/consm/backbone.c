@@ -4,6 +4,7 @@
  * that. Only training and validation labels are read. */
 #include "train/consm/consm.h"
 
+#include "backends/ranks.h"
 #include "base/clock.h"
 #include <math.h>
 #include <string.h>
@@ -87,21 +88,10 @@ static consm_status choose(struct config *c, int64_t i, const bool *given)
 
 /* ---- one candidate ------------------------------------------------------- */
 
-/* Between two rungs a candidate is numbers only: programs and their memory are made again, so that
- * a large graph never holds more than one of them. */
-struct trial {
-    int64_t number; /* of the candidate */
-    struct snapshot at;
-    double val, loss; /* the best so far, -1: none; loss is 0 unless ties on validation go by it */
-    bool diverged;    /* its loss became infinite: it takes no further part */
-    struct outlook_candidate course;
-};
-
-/* All that are left, the best first. */
+/* The choice of a session. */
 struct field {
     struct session *s;
-    struct trial *trial;
-    int64_t count;
+    struct candidate_choice *of;
 };
 
 /* The share of the run's time that is over while candidates climb. */
@@ -111,12 +101,12 @@ static double share_of(const struct field *f)
     struct consm *own = f->s->own;
     struct outlook_candidate course[CONSM_CANDIDATES];
     struct outlook_rung way[RUNGS];
-    for (int64_t i = 0; i < f->count; i++)
-        course[i] = f->trial[i].course;
+    for (int64_t i = 0; i < f->of->count; i++)
+        course[i] = f->of->trial[i].course;
     for (int r = 0; r < RUNGS; r++)
         way[r] = (struct outlook_rung){rung_epochs(c, r), LOOK_EVERY, rung_stay(f->s, r)};
-    double left = outlook_choice(course, f->count, way, RUNGS);
-    outlook_choose(&own->outlook, course, f->count);
+    double left = outlook_choice(course, f->of->count, way, RUNGS);
+    outlook_choose(&own->outlook, course, f->of->count);
     left += consm_after_choice(&own->outlook, c);
     double elapsed = clock_seconds() - own->outlook.begun;
     if (c->time_budget > 0 && left > c->time_budget - elapsed)
@@ -135,11 +125,34 @@ static consm_status open_trial(struct session **out, struct session *s, const st
     TRY(choose(&options.config, t->number, s->options.given));
     TRY(model_find(&options.model, config_names_backbone[options.config.backbone]));
     TRY(session_new(&trial, s->problem, &options, s->backend));
+    if (t->at.size > 0 && t->at.size != trial->learner.params->size)
+        TRY(status_fail(
+            CONSM_EFORMAT, "the checkpoint has %lld parameters of a candidate (%s): expected %lld",
+            (long long)t->at.size, options.model->name, (long long)trial->learner.params->size));
     TRY(snapshot_put(&t->at, &trial->learner));
     *out = trial;
     return CONSM_OK;
 done:
     session_free(trial);
+    return st;
+}
+
+/* After every update of a candidate: makes a checkpoint when one is due, and stops when the
+ * progress function asked for it. */
+static consm_status save_choice(struct field *f, struct trial *t, struct session *trial, bool stop)
+{
+    consm_status st = CONSM_OK;
+    const struct train_options *o = &f->s->options;
+    bool due = o->checkpoint_every > 0 && ++f->of->unsaved >= o->checkpoint_every;
+    stop = ranks_total(stop) != 0; /* whichever rank was told to stop */
+    if (o->checkpoint && (stop || due)) {
+        f->of->unsaved = 0;
+        TRY(snapshot_take(&t->at, &trial->learner));
+        TRY(o->checkpoint(o->checkpoint_ctx, f->s));
+    }
+    if (stop)
+        TRY(status_fail(CONSM_ECANCEL, "stopped while the backbone was being chosen"));
+done:
     return st;
 }
 
@@ -168,8 +181,9 @@ static consm_status go_on(struct field *f, struct trial *t, struct session *tria
         heard.update = trial->learner.steps;
         heard.best_val = trial->learner.best;
         heard.fraction = s->options.progress ? share_of(f) : 0;
-        if (s->options.progress && s->options.progress(s->options.progress_ctx, &heard))
-            TRY(status_fail(CONSM_ECANCEL, "stopped while the backbone was being chosen"));
+        TRY(save_choice(f, t, trial,
+                        s->options.progress &&
+                            s->options.progress(s->options.progress_ctx, &heard)));
     }
 done:
     return st;
@@ -181,7 +195,7 @@ static consm_status climb(struct field *f, struct trial *t, int r)
     struct session *s = f->s, *trial = NULL;
     TRY(open_trial(&trial, s, t));
     st = go_on(f, t, trial, rung_epochs(&s->options.config, r));
-    if (st == CONSM_ENUMERIC && f->count > 1) { /* long steps do not suit every graph */
+    if (st == CONSM_ENUMERIC && f->of->count > 1) { /* long steps do not suit every graph */
         t->diverged = true;
         t->val = -1;
         st = CONSM_OK;
@@ -202,33 +216,17 @@ done:
 
 /* ---- all of them --------------------------------------------------------- */
 
-static bool better(const struct trial *a, const struct trial *b)
-{
-    if (a->val != b->val)
-        return a->val > b->val;
-    return a->loss != b->loss ? a->loss < b->loss : a->number < b->number;
-}
-
-/* Insertion sort: the best first. */
-static void order(struct trial *trial, int64_t count)
-{
-    for (int64_t i = 1; i < count; i++)
-        for (int64_t k = i; k > 0 && better(&trial[k], &trial[k - 1]); k--) {
-            struct trial swap = trial[k];
-            trial[k] = trial[k - 1];
-            trial[k - 1] = swap;
-        }
-}
-
 /* All candidates up to a rung, the best first; what the clock leaves out has no validation and
- * comes last. */
+ * comes last. Begins with the next of them: a run that goes on has those before it behind it. */
 static consm_status climb_all(struct field *f, int r)
 {
     consm_status st = CONSM_OK;
-    for (int64_t i = 0; i < f->count && (i == 0 || !session_late(f->s)); i++)
-        if (!f->trial[i].diverged)
-            TRY(climb(f, &f->trial[i], r));
-    order(f->trial, f->count);
+    struct candidate_choice *c = f->of;
+    for (; c->next < c->count && (c->next == 0 || !session_late(f->s)); c->next++)
+        if (!c->trial[c->next].diverged)
+            TRY(climb(f, &c->trial[c->next], r));
+    c->next = 0;
+    choice_order(c);
 done:
     return st;
 }
@@ -239,11 +237,11 @@ static consm_status offer_best(struct field *f)
 {
     consm_status st = CONSM_OK;
     struct session *s = f->s, *whole = NULL;
-    struct trial *trial = f->trial;
+    struct trial *trial = f->of->trial;
     TRY(climb_all(f, 0));
     TRY(climb_all(f, 1));
-    f->count = f->count < OFFERED ? f->count : OFFERED;
-    for (int64_t i = 0; i < f->count && !trial[i].diverged; i++) {
+    choice_keep(f->of, OFFERED);
+    for (int64_t i = 0; i < f->of->count && !trial[i].diverged; i++) {
         TRY(open_trial(&whole, s, &trial[i]));
         TRY(go_on(f, &trial[i], whole, trial_epochs(&s->options.config)));
         trial[i].val = whole->learner.best;
@@ -254,7 +252,7 @@ static consm_status offer_best(struct field *f)
         session_free(whole);
         whole = NULL;
     }
-    order(trial, f->count);
+    choice_order(f->of);
     TRY(climb(f, &trial[0], RUNGS - 1));
 done:
     session_free(whole);
@@ -276,53 +274,55 @@ enum { FEW_POSITIVES = 30 };
 static void take_the_likeliest(struct field *f)
 {
     const struct judge *j = &f->s->judge;
+    struct trial *trial = f->of->trial;
     int64_t count = positives(j), least = 0;
-    double best = f->trial[0].val;
+    double best = trial[0].val;
     if (j->metric != METRIC_AVERAGE_PRECISION || count == 0 || count >= FEW_POSITIVES)
         return;
     double error = sqrt(best * (1 - best) / (double)count);
-    for (int64_t i = 1; i < f->count; i++)
-        if (!f->trial[i].diverged && f->trial[i].val >= best - error &&
-            f->trial[i].loss < f->trial[least].loss)
+    for (int64_t i = 1; i < f->of->count; i++)
+        if (!trial[i].diverged && trial[i].val >= best - error && trial[i].loss < trial[least].loss)
             least = i;
-    struct trial taken = f->trial[least];
-    memmove(&f->trial[1], &f->trial[0], (size_t)least * sizeof taken);
-    f->trial[0] = taken;
+    struct trial taken = trial[least];
+    memmove(&trial[1], &trial[0], (size_t)least * sizeof taken);
+    trial[0] = taken;
 }
 
 static consm_status halve(struct field *f)
 {
     consm_status st = CONSM_OK;
-    for (int r = 0; r < RUNGS - 1; r++) {
-        TRY(climb_all(f, r));
-        if (r == RUNGS - 2)
+    struct candidate_choice *c = f->of;
+    for (; c->rung < RUNGS - 1; c->rung++) {
+        TRY(climb_all(f, (int)c->rung));
+        if (c->rung == RUNGS - 2)
             take_the_likeliest(f);
-        int64_t stay = rung_stay(f->s, r);
-        f->count = f->count < stay ? f->count : stay;
+        choice_keep(c, rung_stay(f->s, (int)c->rung));
     }
-    TRY(climb(f, &f->trial[0], RUNGS - 1));
+    TRY(climb(f, &c->trial[0], RUNGS - 1));
 done:
     return st;
 }
 
 /* The candidates that the graph and what a person set allow. */
-static int64_t enter(struct trial *trial, const struct session *s)
+static void enter(struct candidate_choice *of, const struct session *s)
 {
     const struct config *c = &s->options.config;
     bool list = c->backbone == BACKBONE_AUTO;
-    int64_t count = 0, all = choices(c);
+    int64_t all = choices(c);
+    of->asked = *c;
     for (int64_t i = 0; i < all; i++)
         if (!list || consm_candidate_fits(s, i))
-            trial[count++] = (struct trial){.number = i, .val = -1};
-    return count;
+            of->trial[of->entered++] = (struct trial){.number = i, .val = -1};
+    of->count = of->entered;
 }
 
 /* Writes down how far everybody came. Those that stayed longer come first, as the rungs left them.
  */
-static void note_standing(struct session *s, const struct trial *trial, int64_t count)
+static void note_standing(struct session *s)
 {
     struct consm *own = s->own;
-    for (int64_t i = 0; i < count; i++) {
+    const struct trial *trial = s->choice->trial;
+    for (int64_t i = 0; i < s->choice->entered; i++) {
         struct config c = s->options.config;
         if (choose(&c, trial[i].number, NULL) == CONSM_OK)
             own->candidate[own->candidates++] = (struct train_candidate){
@@ -346,25 +346,35 @@ void consm_settle_length(struct session *s)
     c->stretch = 1;
 }
 
+bool consm_take_choice(struct session *s)
+{
+    return choice_take(s->choice, RUNGS, trial_epochs(&s->options.config));
+}
+
 consm_status consm_choose_backbone(struct session *s)
 {
     consm_status st = CONSM_OK;
-    struct trial trial[CONSM_CANDIDATES] = {0};
-    struct field field = {s, trial, enter(trial, s)};
-    int64_t entered = field.count;
-    if (choices(&s->options.config) > 0 && field.count == 0)
-        return status_fail(CONSM_EINVAL, "no candidate backbone allows these parameters; name one "
-                                         "with --backbone");
-    if (field.count == 0)
-        return CONSM_OK;
     bool list = s->options.config.backbone == BACKBONE_AUTO;
-    TRY(s->options.offer ? offer_best(&field) : halve(&field));
+    if (choices(&s->options.config) == 0)
+        return CONSM_OK;
+    TRY(ZNEW(s->choice, 1));
+    struct candidate_choice *of = s->choice;
+    struct field field = {s, of};
+    enter(of, s);
+    if (of->entered == 0)
+        TRY(status_fail(CONSM_EINVAL, "no candidate backbone allows these parameters; name one "
+                                      "with --backbone"));
+    if (s->options.take_up)
+        TRY(s->options.take_up(s->options.checkpoint_ctx, s));
+    if (!of->over)
+        TRY(s->options.offer ? offer_best(&field) : halve(&field));
+    of->over = true;
+    for (int64_t i = 0; i < of->entered; i++)
+        snapshot_free(&of->trial[i].at);
     if (list)
-        note_standing(s, trial, entered);
-    TRY(choose(&s->options.config, trial[0].number, s->options.given));
+        note_standing(s);
+    TRY(choose(&s->options.config, of->trial[0].number, s->options.given));
 done:
-    for (int64_t i = 0; i < CONSM_CANDIDATES; i++)
-        snapshot_free(&trial[i].at);
     return st;
 }
 

@@ -207,6 +207,9 @@ consm_status consm_open_matcher(struct session *s);
  * validate best; does nothing where neither is auto. */
 consm_status consm_choose_backbone(struct session *s);
 
+/* Takes the choice that a checkpoint held (procedure.take_choice); false: it is impossible. */
+bool consm_take_choice(struct session *s);
+
 /* ---- portfolio.c: the candidates ---- */
 
 enum {

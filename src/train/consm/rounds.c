@@ -459,6 +459,7 @@ const struct procedure consm_procedure = {
     .parts = true,
     .memory = consm_memory,
     .sound = consm_sound,
+    .take_choice = consm_take_choice,
     .close = consm_close,
     .coefficients = consm_coefficients,
     .fraction = consm_share,
