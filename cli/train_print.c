@@ -103,6 +103,14 @@ static json_t *candidates_of(const struct train_result *r)
     return list;
 }
 
+/* The arm that a ConSM run went on with. */
+static json_t *arm_of(const struct train_arm *a)
+{
+    return json_pack("{s:f, s:s, s:b, s:f}", "lambda", a->lambda, "attract",
+                     config_names_attract[a->all ? ATTRACT_ALL : ATTRACT_ZETA], "guesses",
+                     (int)a->guesses, "entropy", a->entropy);
+}
+
 /* The GNN that was trained, and what it leaves out of account. */
 static void print_backbone(const struct training *t)
 {
@@ -154,6 +162,8 @@ void train_print_run(const struct training *t, const struct train_result *r)
                       figure(r->match.known_auc), "at_chance", (int)r->match.at_chance));
     if (r->candidates > 0)
         json_object_set_new(line, "candidates", candidates_of(r));
+    if (r->arm.known)
+        json_object_set_new(line, "arm", arm_of(&r->arm));
     if (t->made) {
         const struct ensemble_facts *e = &t->made[r - t->result];
         json_object_set_new(line, "ensemble",

@@ -258,7 +258,7 @@ static void choices_can_be_named(void **state)
     OK(model_train(&chosen, NULL, &r.request));
     assert_true(chosen->config.backbone != BACKBONE_AUTO);
     assert_true(chosen->config.prune_by != PRUNE_BY_AUTO);
-    assert_true(chosen->config.guesses != GUESSES_AUTO);
+    assert_true(chosen->config.guesses != GUESSES_AUTO && !isnan(chosen->config.entropy));
     assert_true(chosen->config.attract != ATTRACT_AUTO && !isnan(chosen->config.lambda));
     const struct config asked = r.request.options.config;
     r.request.options.config = chosen->config;
@@ -266,6 +266,7 @@ static void choices_can_be_named(void **state)
     r.request.options.config.lambda = asked.lambda;
     r.request.options.config.attract = asked.attract;
     r.request.options.config.guesses = asked.guesses;
+    r.request.options.config.entropy = asked.entropy;
     OK(model_train(&named, NULL, &r.request));
     assert_int_equal(chosen->tensors, named->tensors);
     for (int64_t i = 0; i < chosen->tensors; i++)

@@ -190,19 +190,67 @@ static void guesses_are_labels_among_labels(void **state)
     index_free(everyone);
 }
 
+/* ---- entropy --------------------------------------------------------------------------------- */
+
+/* γ times the mean entropy of the nodes that do not train; with γ = 0 the loss is what it was. */
+static void the_entropy_is_of_unlabelled_nodes(void **state)
+{
+    (void)state;
+    enum { NODES = 5, CLASSES = 3 };
+    float unlabelled[NODES] = {1, 0, 1, 1, 0}, logits[NODES * CLASSES];
+    struct problem problem = {.nodes = NODES, .classes = CLASSES};
+    double expected = 0;
+    for (int i = 0; i < NODES; i++) {
+        double total = 0;
+        for (int k = 0; k < CLASSES; k++) {
+            logits[i * CLASSES + k] = (float)(i * 5 + k * k) / 7;
+            total += exp((double)logits[i * CLASSES + k]);
+        }
+        for (int k = 0; k < CLASSES && unlabelled[i] > 0; k++) {
+            double p = exp((double)logits[i * CLASSES + k]) / total;
+            expected -= p * log(p) / 3;
+        }
+    }
+    struct consm own = {.entropy = {.unlabelled = unlabelled, .count = 3}};
+    struct session s = {.own = &own, .problem = &problem};
+    for (int gamma = 0; gamma < 3; gamma++) {
+        struct backend *backend;
+        struct params *params;
+        struct program *p;
+        const float *value;
+        consm_weigh_entropy(&s, gamma);
+        OK(backend_open(&backend, NULL, 1));
+        OK(params_new(&params));
+        OK(program_new(&p, params, false));
+        node loss =
+            consm_entropy_loss(&s, p, fill(p, 0.25f, 1, 1), input(p, logits, NODES, CLASSES));
+        program_keep(p, loss);
+        OK(program_compile(p, backend));
+        OK(program_run(p, &(struct step){0}));
+        OK(program_read(&value, p, loss));
+        assert_near(value[0], 0.25 + gamma * expected, gamma ? 1e-6 : 0);
+        program_free(p);
+        params_free(params);
+        backend_close(backend);
+    }
+}
+
 /* What the first round costs with 100 updates: four strengths and the best of them over all edges
- * for ten, the best and two with guesses for thirty, one for all; the two best pulls where guesses
- * are given; nothing to choose. */
+ * for ten, the best, one with the entropy and two with guesses for thirty, one for all; the two
+ * best pulls where guesses are given; nothing to choose. */
 static void a_choice_has_its_price(void **state)
 {
     (void)state;
     struct config c = consm_options(9).config;
     struct consm_arm arm[CONSM_ARMS];
     c.gnn_steps = 100;
-    assert_int_equal(consm_arms(arm, &c), 14);
+    assert_int_equal(consm_arms(arm, &c), 21);
     assert_true(arm[0].lambda == 0 && !arm[6].guesses && arm[7].lambda == 0 && arm[13].guesses);
-    assert_int_equal(consm_round_updates(&c, 1), 5 * 10 + 20 + 2 * 30 + 70);
+    assert_true(arm[13].entropy == 0 && arm[14].entropy > 0 && !arm[20].guesses);
+    assert_int_equal(consm_round_updates(&c, 1), 5 * 10 + 20 + 3 * 30 + 70);
     assert_int_equal(consm_round_updates(&c, 2), 100);
+    c.entropy = 0;
+    assert_int_equal(consm_round_updates(&c, 1), 5 * 10 + 20 + 2 * 30 + 70);
     c.guesses = GUESSES_NO;
     assert_int_equal(consm_round_updates(&c, 1), 5 * 10 + 2 * 20 + 70);
     c.guesses = GUESSES_AUTO;
@@ -211,6 +259,8 @@ static void a_choice_has_its_price(void **state)
     assert_int_equal(consm_round_updates(&c, 1), 10 + 20 + 30 + 70);
     c.guesses = GUESSES_YES;
     assert_int_equal(consm_round_updates(&c, 1), 100);
+    c.entropy = NAN;
+    assert_int_equal(consm_round_updates(&c, 1), 10 + 20 + 30 + 70);
 }
 
 /* Half a point behind they go on, two points behind they do not, nor where they were never run. */
@@ -276,6 +326,7 @@ static void rounds_begin_at_the_warm_ups_best(void **state)
     options.config.lambda = 1;
     options.config.attract = ATTRACT_ZETA;
     options.config.guesses = GUESSES_NO;
+    options.config.entropy = 0;
     options.progress = watch_update;
     options.progress_ctx = &w;
     OK(backend_open(&backend, NULL, 1));
@@ -318,6 +369,7 @@ static struct spent three_idle_rounds(int64_t round_patience)
     options.config.lambda = 1;
     options.config.attract = ATTRACT_ZETA;
     options.config.guesses = GUESSES_NO;
+    options.config.entropy = 0;
     OK(backend_open(&backend, NULL, 1));
     OK(session_new(&s, &scene.problem, &options, backend));
     OK(session_train(s, &result));
@@ -355,6 +407,7 @@ static void guesses_read_no_hidden_label(void **state)
     options.config.attract = ATTRACT_ZETA;
     options.config.guesses = GUESSES_YES;
     options.config.grow = 40;
+    options.config.entropy = 0;
     train_consm(&result, &heeded, &scene, &options);
     options.config.guesses = GUESSES_NO;
     train_consm(&result, &without, &scene, &options);
@@ -421,6 +474,7 @@ int main(void)
         cmocka_unit_test(ties_do_not_add_edges),
         cmocka_unit_test(guesses_keep_the_classes_shares),
         cmocka_unit_test(guesses_are_labels_among_labels),
+        cmocka_unit_test(the_entropy_is_of_unlabelled_nodes),
         cmocka_unit_test(a_choice_has_its_price),
         cmocka_unit_test(guesses_have_some_credit),
         cmocka_unit_test(rounds_begin_at_the_warm_ups_best),

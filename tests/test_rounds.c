@@ -71,6 +71,57 @@ static void guesses_are_made_anew(void **state)
     scene_close(&scene);
 }
 
+/* ---- entropy ------------------------------------------------------------- */
+
+/* A run that is free to take the entropy, and the same one without. */
+struct entropy_pair {
+    struct outcome open, without;
+    double taken; /* γ that the open run ended with */
+};
+
+static void entropy_runs(struct entropy_pair *out, const char *graph)
+{
+    struct scene scene;
+    struct backend *backend;
+    struct session *s;
+    scene_open(&scene, graph, 10);
+    struct train_options options = rounds_of("consm", 60, 40);
+    options.config.epochs = 1000;
+    options.config.rounds = 1;
+    options.config.lambda = 0;
+    options.config.guesses = GUESSES_NO;
+    OK(config_set(&options.config, "backbone", "appnp"));
+    OK(backend_open(&backend, NULL, 1));
+    OK(session_new(&s, &scene.problem, &options, backend));
+    finish_training(&out->open, s, &scene.problem);
+    out->taken = s->options.config.entropy;
+    session_free(s);
+    options.config.entropy = 0;
+    train_with(&out->without, &scene.problem, &options, backend);
+    backend_close(backend);
+    scene_close(&scene);
+}
+
+/* The entropy is an arm: it goes on where validation is better with it; where it is not, the run is
+ * the one without to the bit. */
+static void entropy_is_taken_when_it_validates(void **state)
+{
+    (void)state;
+    struct entropy_pair p;
+    entropy_runs(&p,
+                 "csbm:nodes=300,classes=3,degree=4,features=20,signal=1.2,homophily=0.8,seed=3");
+    assert_true(p.taken == 1);
+    assert_true(p.open.result.val_acc > p.without.result.val_acc);
+    outcome_free(&p.open);
+    outcome_free(&p.without);
+    entropy_runs(&p,
+                 "csbm:nodes=300,classes=3,degree=4,features=20,signal=1.2,homophily=0.8,seed=15");
+    assert_true(p.taken == 0);
+    assert_same(&p.open, &p.without, "entropy that was given up");
+    outcome_free(&p.open);
+    outcome_free(&p.without);
+}
+
 /* ---- the best so far ----------------------------------------------------- */
 
 struct watch {
@@ -131,6 +182,7 @@ static void rounds_begin_at_the_best(void **state)
         options.config.lambda = 1;
         options.config.attract = ATTRACT_ZETA;
         options.config.guesses = GUESSES_NO;
+        options.config.entropy = 0;
         options.config.grow = 0;
         options.progress = watch_rounds;
         options.progress_ctx = &w;
@@ -286,6 +338,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(guesses_are_made_anew),
+        cmocka_unit_test(entropy_is_taken_when_it_validates),
         cmocka_unit_test(rounds_begin_at_the_best),
         cmocka_unit_test(gam_keeps_the_best_epochs_weights),
         cmocka_unit_test(ties_go_by_validations_loss),

@@ -26,6 +26,7 @@ static consm_status curve_run(struct study_run *run, const struct study_options 
     TRY(config_set(&run->config, "lambda", plain ? "0" : "1"));
     TRY(config_set(&run->config, "attract", "zeta"));
     TRY(config_set(&run->config, "guesses", "no"));
+    TRY(config_set(&run->config, "entropy", "0"));
 done:
     return st;
 }

@@ -91,6 +91,14 @@ struct train_candidate {
 };
 enum { TRAIN_MOST_CANDIDATES = 32 };
 
+/* The arm that ConSM went on with (train/consm/arms.c). */
+struct train_arm {
+    bool known; /* it is ConSM's run */
+    double lambda;
+    bool all, guesses; /* all edges attract; sure predictions are labels */
+    double entropy;    /* its weight in the loss */
+};
+
 /* What a run says of itself. Accuracies are fractions; times are medians per epoch. */
 struct train_result {
     uint64_t seed;
@@ -105,6 +113,7 @@ struct train_result {
     double sent;                /* bytes that ranks sent each other, an epoch; 0: one process */
     int candidates;             /* that ConSM chose its backbone from, the chosen one first */
     struct train_candidate candidate[TRAIN_MOST_CANDIDATES];
+    struct train_arm arm;
 };
 
 /* Records and compiles the model's programs and draws its parameters. The problem and the

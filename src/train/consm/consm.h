@@ -29,10 +29,18 @@ struct consm_place {
 /* One way of pulling by coefficients. */
 struct consm_arm {
     double lambda;
-    bool all;     /* all edges attract, not the share ζ */
-    bool guesses; /* its surest predictions are learned as labels */
+    bool all;       /* all edges attract, not the share ζ */
+    bool guesses;   /* its surest predictions are learned as labels */
+    double entropy; /* weight of the unlabelled predictions' entropy */
 };
-enum { CONSM_ARMS = 14 };
+enum { CONSM_ARMS = 21 };
+
+/* What the entropy of the unlabelled predictions needs; NULL where no arm has it. */
+struct consm_entropy {
+    float *unlabelled; /* (n) 1 for nodes that do not train, else 0 … */
+    int64_t count;     /* … and how many of them there are */
+    float factor;      /* of Σ p·log p in the loss */
+};
 
 /* What the session takes for labels beside those it was given; all NULL where it never does. */
 struct consm_guesses {
@@ -65,6 +73,7 @@ struct consm {
     float constant;    /* the part of λ·L_SUP that does not depend on the logits */
     int32_t *order;    /* (|E|) scratch of selections */
     struct consm_guesses guesses;
+    struct consm_entropy entropy;
 
     float *witness;              /* (|E|, WITNESSES) what speaks for each edge; NULL until asked */
     int32_t *taught;             /* (n) the class that training was told, or -1; likewise */
@@ -170,6 +179,14 @@ void consm_heed_guesses(struct session *s, bool heed);      /* whether the loss 
 void consm_guess_memory(struct session *s, memory_fn see, void *ctx);
 bool consm_guesses_sound(const struct session *s);
 
+/* ---- entropy.c: sharper predictions of unlabelled nodes ---- */
+/* They do nothing where --entropy is 0. */
+
+consm_status consm_open_entropy(struct session *s);
+void consm_close_entropy(struct consm_entropy *e);
+node consm_entropy_loss(struct session *s, struct program *p, node loss, node logits);
+void consm_weigh_entropy(struct session *s, double weight); /* what the loss gives it */
+
 /* ---- messages.c: coefficients in the propagation itself (--messages) ---- */
 /* All but the first do nothing when there are none. */
 
@@ -250,7 +267,7 @@ void consm_settle_length(struct session *s);
 /* Goes on where the chosen candidate is. */
 consm_status consm_take_over(struct session *s);
 
-/* ---- arms.c: λ and which edges attract ---- */
+/* ---- arms.c: λ, which edges attract, guesses, entropy ---- */
 
 /* The arms that a configuration leaves open; how many there are. */
 int consm_arms(struct consm_arm arm[CONSM_ARMS], const struct config *c);
@@ -268,11 +285,11 @@ int64_t consm_later_updates(const struct config *c);
 consm_status consm_pull(struct session *s);
 
 /* Makes room for what a choice puts aside; remembers the point where arms part; tries them all and
- * leaves the best in place.arm; writes it into the configuration, when training ends. */
+ * leaves the best in place.arm; writes it into configuration and result, when training ends. */
 consm_status consm_reserve_arms(struct session *s);
 consm_status consm_fork(struct session *s);
 consm_status consm_choose_arm(struct session *s, struct progress *progress);
-void consm_settle_arm(struct session *s);
+void consm_settle_arm(struct session *s, struct train_arm *told);
 
 /* ---- how far it is (outlook.c) ------------------------------------- */
 

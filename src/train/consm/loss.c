@@ -131,5 +131,6 @@ static node edge_loss(struct session *s, struct program *p, node logits)
 node consm_whole_loss(struct session *s, struct program *p, node supervised, node predictions)
 {
     node mean = mean_prediction(p, predictions, s->problem->classes);
-    return add(p, consm_guess_loss(s, p, supervised, predictions), edge_loss(s, p, mean));
+    node paper = add(p, consm_guess_loss(s, p, supervised, predictions), edge_loss(s, p, mean));
+    return consm_entropy_loss(s, p, paper, mean);
 }

@@ -22,6 +22,7 @@ static void consm_close(struct session *s)
         snapshot_free(&own->way[i]);
     edges_free(own->edges);
     consm_close_guesses(&own->guesses);
+    consm_close_entropy(&own->entropy);
     index_free(own->left);
     index_free(own->right);
     views_free(own->own_views);
@@ -101,6 +102,7 @@ static consm_status consm_open(struct session *s)
     consm_settle_length(s);
     TRY(consm_choose_backbone(s));
     TRY(consm_open_guesses(s));
+    TRY(consm_open_entropy(s));
     TRY(consm_open_messages(s));
     TRY(declare_store(s));
 done:
@@ -367,7 +369,7 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
     result->candidates = own->candidates;
     memcpy(result->candidate, own->candidate, sizeof result->candidate);
     s->options.config.prune_by = consm_prune_by(s);
-    consm_settle_arm(s);
+    consm_settle_arm(s, &result->arm);
     TRY(session_keep_trust(s));
 done:
     return st;
