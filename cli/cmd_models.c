@@ -54,7 +54,7 @@ static int run(struct args *args)
     struct config config;
     if (args->count)
         return args_fail(args, EXIT_USAGE, "takes no argument, got %s", args->item[0]);
-    for (const struct model_def *const *m = model_list(); *m; m++) {
+    for (const struct model_def *const *m = model_list_all(); *m; m++) {
         model_defaults(*m, &config);
         if (args_has(args, "json")) {
             struct json_knobs knobs = {&config, json_object()};

@@ -84,7 +84,7 @@ static void warn_unused(const struct args *args, const struct model_def *model,
 {
     bool known = false;
     char flag[40];
-    for (const struct model_def *const *other = model_list(); *other; other++)
+    for (const struct model_def *const *other = model_list_all(); *other; other++)
         known = known || has_word((*other)->knobs, row->name);
     if (!known || has_word(model->knobs, row->name) || strcmp(model->name, "consm") == 0 ||
         args_has(args, "propagation") || args_has(args, "config"))

@@ -72,6 +72,7 @@ static const char *topic_of(const char *flag)
         {"residual", "GCN, GAT, GIN, GRAND"},
         {"gate-hidden", "PTDNet"},
         {"samples", "GRAND"},
+        {"tree-depth", "trees"},
         {"propagation", "label propagation, on any model but consm"},
         {"profile", "ConSM: the GNN, and what coefficients do to it"},
         {"match-steps", "ConSM: the matching module"},

@@ -65,7 +65,7 @@ fi
 scripts/bootstrap nonsense > "$work/out" 2>&1 && fault "bootstrap takes any word"
 grep -q '^usage: scripts/bootstrap' "$work/out" || fault "bootstrap nonsense: $(cat "$work/out")"
 # What the tests need is in bootstrap's list.
-for package in git file dpkg-dev libopenmpi-dev libmetis-dev shellcheck; do
+for package in git file dpkg-dev libopenmpi-dev libmetis-dev libxgboost-dev shellcheck; do
     grep -qw -- "$package" scripts/bootstrap || fault "bootstrap does not install $package"
 done
 verdict

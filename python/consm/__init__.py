@@ -48,12 +48,12 @@ if TYPE_CHECKING:
 
     MLPClassifier = GCNClassifier = DropEdgeClassifier = GATClassifier = GINClassifier = ConSMClassifier
     APPNPClassifier = GCNIIClassifier = GAMClassifier = H2GCNClassifier = ConSMClassifier
-    FAGCNClassifier = PTDNetClassifier = GRANDClassifier = ConSMClassifier
+    FAGCNClassifier = PTDNetClassifier = GRANDClassifier = TreesClassifier = ConSMClassifier
 _CLASSES = {  # each is made when it is first asked for
     "ConSMClassifier": "consm", "MLPClassifier": "mlp", "GCNClassifier": "gcn", "DropEdgeClassifier": "dropedge",
     "GATClassifier": "gat", "GINClassifier": "gin", "APPNPClassifier": "appnp", "GCNIIClassifier": "gcnii",
     "GAMClassifier": "gam", "H2GCNClassifier": "h2gcn", "FAGCNClassifier": "fagcn", "PTDNetClassifier": "ptdnet",
-    "GRANDClassifier": "grand",
+    "GRANDClassifier": "grand", "TreesClassifier": "trees",
 }
 
 __all__ = [
@@ -61,8 +61,8 @@ __all__ = [
     "ConsmNumericError", "ConsmOSError", "ConsmTypeError", "ConsmValueError", "ConsmWarning", "DropEdgeClassifier",
     "Explanation", "FAGCNClassifier", "GAMClassifier", "GATClassifier", "GCNClassifier", "GCNIIClassifier",
     "GINClassifier", "GRANDClassifier", "Graph", "GraphClassifier", "H2GCNClassifier", "MLPClassifier", "Method",
-    "NotFittedError", "PTDNetClassifier", "Parameter", "cache_folder", "datasets", "fetch", "load", "load_model",
-    "methods", "parameters",
+    "NotFittedError", "PTDNetClassifier", "Parameter", "TreesClassifier", "cache_folder", "datasets", "fetch", "load",
+    "load_model", "methods", "parameters",
 ]
 
 

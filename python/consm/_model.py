@@ -1,4 +1,4 @@
-"""Estimators with scikit-learn's manners over the library's thirteen methods: parameters and training.
+"""Estimators with scikit-learn's manners over the library's methods: parameters and training.
 
 scikit-learn is not needed: what it asks of an estimator (parameters, tags, cloning) is here, and its
 own classes are looked up only when it asks.

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 import consm
+from conftest import METHODS
 from consm import Graph, GraphClassifier
 
 SHORT = {"epochs": 8, "hidden": 8, "random_state": 0, "threads": 1}
-CONFIGURATIONS = {name: {"method": name, **SHORT} for name in consm.methods() if name != "consm"}
+CONFIGURATIONS = {name: {"method": name, **SHORT} for name in METHODS if name != "consm"}
 CONFIGURATIONS.update({
     "consm": {"method": "consm", **SHORT, "warmup": 8, "rounds": 1, "backbone": "gcn", "gnn_steps": 8, "match_steps": 8},
     "consm by paper": {"method": "consm", **SHORT, "profile": "paper", "rounds": 1, "gnn_steps": 8},

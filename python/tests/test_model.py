@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import consm
+from conftest import METHODS
 from consm import ConSMClassifier, Graph, GraphClassifier
 
 
 def test_all_methods_by_name_and_by_class(world, graph):
-    assert len(consm.methods()) == 13
-    for name in consm.methods():
+    assert len(consm.methods()) == 14
+    for name in METHODS:
         short = {"warmup": 10} if name == "consm" else {}
         model = GraphClassifier(name, random_state=1, epochs=6, hidden=8, backbone="gcn", **short) \
             if name == "consm" else GraphClassifier(name, random_state=1, epochs=6, hidden=8)

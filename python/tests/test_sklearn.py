@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import consm
+from conftest import METHODS
 
 sklearn = pytest.importorskip("sklearn", minversion="1.6")
 from sklearn.base import clone, is_classifier  # noqa: E402
@@ -58,7 +59,7 @@ def test_the_checks_of_every_class(kind):
     assert len(checked(kind(random_state=0), WITHOUT_EDGES)) >= 18
 
 
-@pytest.mark.parametrize("method", consm.methods())
+@pytest.mark.parametrize("method", METHODS)
 def test_the_same_on_graphs(world, graph, method):
     model = consm.GraphClassifier(method, random_state=0, epochs=4, hidden=8, threads=1)
     before = model.get_params()

@@ -13,11 +13,11 @@ consm_status consm_method_get(struct consm_method *out, int32_t index)
     if (st < 0)
         return st;
     int32_t count = 0;
-    while (model_list()[count])
+    while (model_list_all()[count])
         count++;
     if (index < 0 || index >= count)
         return status_fail(CONSM_ENOTFOUND, "no method %d: there are %d", index, count);
-    const struct model_def *m = model_list()[index];
+    const struct model_def *m = model_list_all()[index];
     struct consm_method method = {
         .name = m->name, .title = m->title, .paper = m->paper, .weighs = !m->unweighted};
     return sized_give(out, &method, sizeof method, SIZED_UP_TO(struct consm_method, weighs));

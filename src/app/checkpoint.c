@@ -17,7 +17,7 @@ consm_status checkpoint_possible(const struct train_options *options)
 {
     const struct procedure *procedure;
     consm_status st = procedure_find(&procedure, options);
-    if (st == CONSM_OK && procedure && procedure->fit && !procedure->resumes)
+    if (st == CONSM_OK && procedure && (procedure->fit || procedure->step) && !procedure->resumes)
         return status_fail(CONSM_EINVAL, "training of %s cannot be interrupted and resumed",
                            options->model->name);
     return st;

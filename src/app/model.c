@@ -5,6 +5,8 @@
 #include "app/objects.h"
 #include "backends/open.h"
 #include "data/table/recipe.h"
+#include "graph/neighbour_columns.h"
+#include "train/forest.h"
 #include "train/session.h"
 
 #include <stdio.h>
@@ -112,16 +114,17 @@ done:
     return st;
 }
 
-/* The parameters, what standardised columns were divided by, and whose labels were told. */
+/* The parameters, what standardised columns were divided by, trees, and whose labels were told. */
 static consm_status copy_tensors(struct consm_model *m, struct session *s)
 {
     consm_status st = CONSM_OK;
     const struct params *params = s->learner.params;
     const float *value;
+    const float *forest;
     float *taught = NULL;
-    int64_t taughts;
+    int64_t taughts, nodes;
     TRY(params_read(&value, s->learner.params, PLACE_VALUE));
-    TRY(ZNEW(m->tensor, params->count + 3));
+    TRY(ZNEW(m->tensor, params->count + 4));
     for (int i = 0; i < params->count; i++) {
         const struct parameter *item = &params->item[i];
         TRY(copy_tensor(m, item->name, item->rows, item->cols, value + item->offset));
@@ -130,6 +133,9 @@ static consm_status copy_tensors(struct consm_model *m, struct session *s)
         TRY(copy_tensor(m, "feature_shift", 1, m->features, s->shift));
         TRY(copy_tensor(m, "feature_scale", 1, m->features, s->scale));
     }
+    session_forest(&forest, &nodes, s);
+    if (nodes > 0)
+        TRY(copy_tensor(m, "forest", nodes, FOREST_COLUMNS, forest));
     TRY(session_taught(&taught, &taughts, s));
     if (taughts > 0)
         TRY(copy_tensor(m, "taught", taughts, TAUGHT_COLUMNS, taught));
@@ -358,6 +364,35 @@ static void set_taught(struct train_options *o, const struct consm_model *m)
     o->taughts = taught->rows;
 }
 
+consm_status model_check_forest(const struct consm_model *m)
+{
+    consm_status st = CONSM_OK;
+    struct forest forest = {0};
+    const struct model_tensor *trees = find_tensor(m, "forest");
+    if (m->def->build || m->def == &m->own)
+        return CONSM_OK;
+    if (!trees || trees->cols != FOREST_COLUMNS)
+        return status_fail(CONSM_EFORMAT, "the model has no tensor forest of %d columns",
+                           FOREST_COLUMNS);
+    TRY(forest_open(&forest, trees->value, trees->rows, neighbour_columns_count(m->features),
+                    m->classes));
+done:
+    forest_close(&forest);
+    return st;
+}
+
+/* The trees, which are the model's to keep. */
+static consm_status set_forest(struct train_options *o, const struct consm_model *m)
+{
+    consm_status st = model_check_forest(m);
+    const struct model_tensor *trees = find_tensor(m, "forest");
+    if (st < 0 || m->def->build || !trees)
+        return st;
+    o->forest = trees->value;
+    o->forest_nodes = trees->rows;
+    return CONSM_OK;
+}
+
 consm_status model_session(struct session **out, const struct consm_model *model,
                            const struct problem *problem, struct backend *backend)
 {
@@ -378,6 +413,7 @@ consm_status model_session(struct session **out, const struct consm_model *model
                            "equations",
                            model->def->name);
     TRY(set_standard(&options, model));
+    TRY(set_forest(&options, model));
     set_taught(&options, model);
     TRY(session_new(out, problem, &options, backend));
     TRY(set_parameters(*out, model));

@@ -282,6 +282,9 @@ consm_status model_read(struct consm_model **out, const char *name, const void *
 /* Every float the model's parameters must have, checked against what its equations ask for. */
 consm_status model_check(const struct consm_model *model, const char *path);
 
+/* CONSM_EFORMAT unless the trees are sound, of a model that is made of trees. */
+consm_status model_check_forest(const struct consm_model *m);
+
 /* The build function of models of the caller's own: calls the struct custom that is its context. */
 node custom_build(struct program *p, const struct inputs *in, const struct config *c);
 

@@ -250,6 +250,7 @@ static void swap_column(struct scene *s, int64_t features, int64_t column, float
             kept[k++] = value;
         }
     }
+    csr_drop_transpose(s->sparse); /* which may have been made of the values before */
 }
 
 /* The centre's logits (c) on a graph over the scene's features as they are. */

@@ -157,17 +157,28 @@ done:
     return st;
 }
 
+/* A failure whose message is put behind the file's name. */
+static consm_status in_file(consm_status st, const char *path)
+{
+    char message[512];
+    if (st >= 0 || st == CONSM_ENOMEM)
+        return st;
+    snprintf(message, sizeof message, "%s", consm_errmsg());
+    return status_fail(CONSM_EFORMAT, "%s: %s", path, message);
+}
+
 /* The equations on a graph of one lone node ask for the same parameters as on any other. */
 consm_status model_check(const struct consm_model *model, const char *path)
 {
     consm_status st = CONSM_OK;
-    char message[512];
     float *zero = NULL;
     struct csr *graph = NULL;
     struct views *views = NULL;
     struct backend *backend = NULL;
     struct session *s = NULL;
     int64_t numbers = 0;
+    if (!model->def->build)
+        return in_file(model_check_forest(model), path);
     for (int64_t i = 0; i < model->tensors; i++)
         numbers += model->tensor[i].rows * model->tensor[i].cols;
     if (model->features > numbers || model->classes > numbers)
@@ -184,11 +195,7 @@ consm_status model_check(const struct consm_model *model, const char *path)
                               .graph = graph,
                               .dense = zero,
                               .views = views};
-    if ((st = model_session(&s, model, &problem, backend)) < 0 && st != CONSM_ENOMEM) {
-        snprintf(message, sizeof message, "%s", consm_errmsg());
-        status_fail(CONSM_EFORMAT, "%s: %s", path, message);
-        st = CONSM_EFORMAT;
-    }
+    TRY(in_file(model_session(&s, model, &problem, backend), path));
 done:
     session_free(s);
     backend_close(backend);

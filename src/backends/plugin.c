@@ -76,6 +76,27 @@ consm_status plugin_handout(const struct handout **out)
     return open(out, plugin_layout());
 }
 
+consm_status plugin_boost(const struct boost_library **out, const struct plugin_services **with)
+{
+    boost_library_fn *open;
+    void *symbol;
+    *out = NULL;
+    *with = &services;
+    if (find_function(&symbol, "trees", "consm_boost", RTLD_LOCAL) < 0) {
+        char why[256];
+        snprintf(why, sizeof why, "%s", consm_errmsg());
+        if (strstr(why, "libconsm_trees.so: cannot open"))
+            return status_fail(CONSM_ENOTFOUND,
+                               "trees: this consm was built without XGBoost: install "
+                               "libxgboost-dev (apt) and build again");
+        return status_fail(CONSM_ENOTFOUND,
+                           "trees: libconsm_trees.so does not load; install libxgboost0 (apt): %s",
+                           why);
+    }
+    memcpy(&open, &symbol, sizeof open);
+    return open(out, &services, boost_layout());
+}
+
 consm_status plugin_cut(int32_t *part, const struct csr *graph, int parts)
 {
     cut_graph_fn *cut;

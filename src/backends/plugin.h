@@ -2,6 +2,7 @@
 #ifndef BACKENDS_PLUGIN_H
 #define BACKENDS_PLUGIN_H
 
+#include "program/boost.h"
 #include "program/handout.h"
 
 /* Opens card `device` of libconsm_<name>.so, loaded at the first call. CONSM_ENOTFOUND, with one
@@ -13,6 +14,10 @@ consm_status plugin_ranks(const struct ranks **out);
 
 /* What ranks that have joined can do while they go their own ways. */
 consm_status plugin_handout(const struct handout **out);
+
+/* XGBoost, by libconsm_trees.so; the services are for its calls. */
+consm_status plugin_boost(const struct boost_library **out,
+                          const struct plugin_services **services);
 
 /* part (rows): which of so many parts a row of an undirected graph is in, by METIS in the same
  * library: few rows have neighbours in other parts. */

@@ -25,15 +25,19 @@ struct model_def {
         *knobs;      /* the parameters it reads beyond those of training: "layers hidden dropout" */
     bool unweighted; /* edge weights do not change what it computes */
     void (*defaults)(struct config *c); /* may be NULL */
-    /* Records the model and returns its logits (n, classes). */
+    /* Records the model and returns its logits (n, classes). NULL: it is no program, and its
+     * procedure (train/session.h) has them. */
     node (*build)(struct program *p, const struct inputs *in, const struct config *c);
     /* Records the model and returns what it thinks of each edge in its last layer, one number per
      * entry of a view of the graph, larger for edges it trusts more. NULL: it has no opinion. */
     node (*coefficients)(struct program *p, const struct inputs *in, const struct config *c);
 };
 
-/* All models in the order of the paper's tables; NULL behind the last. */
+/* All models that are programs, in the order of the paper's tables; NULL behind the last. */
 const struct model_def *const *model_list(void);
+
+/* The same, and behind them those that are none. */
+const struct model_def *const *model_list_all(void);
 
 /* CONSM_ENOTFOUND with the nearest name. */
 consm_status model_find(const struct model_def **out, const char *name);

@@ -4,18 +4,25 @@
 
 #include <string.h>
 
-/* In the order in which they are listed. */
+/* In the order in which they are listed; trees, which are no program, come behind them. */
 #define MODELS(model)                                                                     \
     model(mlp) model(gcn) model(dropedge) model(gat) model(gin) model(appnp) model(gcnii) \
         model(gam) model(h2gcn) model(fagcn) model(ptdnet) model(grand) model(consm)
 
 #define DECLARE(name) extern const struct model_def model_##name;
 MODELS(DECLARE)
+DECLARE(trees)
 
 #define ADDRESS(name) &model_##name,
-static const struct model_def *const models[] = {MODELS(ADDRESS) NULL};
+static const struct model_def *const programs[] = {MODELS(ADDRESS) NULL};
+static const struct model_def *const models[] = {MODELS(ADDRESS) ADDRESS(trees) NULL};
 
 const struct model_def *const *model_list(void)
+{
+    return programs;
+}
+
+const struct model_def *const *model_list_all(void)
 {
     return models;
 }

@@ -121,7 +121,7 @@ const char *view_model_title(const struct model_def *model)
         {"mlp", "MLP"},     {"gcn", "GCN"},     {"dropedge", "DropEdge"}, {"gat", "GAT"},
         {"gin", "GIN"},     {"appnp", "APPNP"}, {"gcnii", "GCNII"},       {"gam", "GAM"},
         {"h2gcn", "H2GCN"}, {"fagcn", "FAGCN"}, {"ptdnet", "PTDNet"},     {"grand", "GRAND"},
-        {"consm", "ConSM"},
+        {"consm", "ConSM"}, {"trees", "Trees"},
     };
     for (size_t i = 0; i < sizeof title / sizeof *title; i++)
         if (strcmp(title[i][0], model->name) == 0)

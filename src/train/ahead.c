@@ -32,7 +32,7 @@ static consm_status open_course(struct session *s, struct course **out, const st
 /* Accuracy alone is counted by OP_KEEP; what else may decide is computed on the host. */
 static bool possible(const struct session *s)
 {
-    return !s->learner.params->block[PLACE_VALUE].memory->host &&
+    return s->learner.train.program && !s->learner.params->block[PLACE_VALUE].memory->host &&
            s->judge.metric == METRIC_ACCURACY && course_possible(s->learner.eval) &&
            s->backend->kind->supports(s->backend, OP_KEEP);
 }

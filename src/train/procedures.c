@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-extern const struct procedure consm_procedure, gam_procedure, propagation_procedure;
+extern const struct procedure consm_procedure, gam_procedure, propagation_procedure,
+    trees_procedure;
 
 consm_status procedure_find(const struct procedure **out, const struct train_options *options)
 {
@@ -20,6 +21,12 @@ consm_status procedure_find(const struct procedure **out, const struct train_opt
                 CONSM_EINVAL,
                 "distance squared: consm measures by logits or probabilities; squared "
                 "is for propagation ngm and gam of other models");
+    } else if (strcmp(options->model->name, trees_procedure.model) == 0) {
+        *out = &trees_procedure;
+        if (kind != PROPAGATION_NONE)
+            return status_fail(CONSM_EINVAL,
+                               "propagation %s: trees have no gradients, expected none",
+                               config_names_propagation[kind]);
     } else if (kind == PROPAGATION_GAM) {
         *out = &gam_procedure;
     } else if (kind != PROPAGATION_NONE) {

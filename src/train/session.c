@@ -85,8 +85,13 @@ static consm_status record(struct session *s, struct program **out, node *logits
 {
     consm_status st = CONSM_OK;
     TRY(program_new(out, s->learner.params, training));
-    struct inputs in = session_inputs(s, *out);
-    *logits = program_name(*out, s->options.model->build(*out, &in, &s->options.config), "logits");
+    if (s->options.model->build) {
+        struct inputs in = session_inputs(s, *out);
+        *logits = s->options.model->build(*out, &in, &s->options.config);
+    } else {
+        *logits = s->procedure->logits(s, *out);
+    }
+    *logits = program_name(*out, *logits, "logits");
 done:
     return st;
 }
@@ -150,7 +155,7 @@ static consm_status build_programs(struct session *s)
     consm_status st = CONSM_OK;
     bool extra = s->procedure && s->procedure->loss;
     s->learner.params->limit = s->options.most_params;
-    if (s->options.eval_only)
+    if (s->options.eval_only || !s->options.model->build)
         return session_record_eval(s);
     TRY(record_train(s, &s->learner.train, extra));
     if (extra && s->procedure->plain_phase)
@@ -314,6 +319,8 @@ bool problem_here(const struct problem *p, int64_t i)
 
 consm_status session_step(struct session *s, double *loss)
 {
+    if (s->procedure && s->procedure->step)
+        return s->procedure->step(s, loss);
     return learner_step(&s->learner, s->without_extra ? &s->plain : &s->learner.train, loss);
 }
 

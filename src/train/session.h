@@ -70,6 +70,11 @@ struct procedure {
     /* What is minimised, from the supervised loss and the predictions it was taken of. */
     node (*loss)(struct session *s, struct program *p, node supervised, node predictions);
     bool plain_phase; /* some steps take the supervised loss alone (s->without_extra) */
+    /* Of a model that is no program (model_def.build is NULL), all three: its logits (n, c) as an
+     * input of the evaluation program; an epoch; and the best epoch back, at the end. */
+    node (*logits)(struct session *s, struct program *p);
+    consm_status (*step)(struct session *s, double *loss);
+    consm_status (*restore)(struct session *s);
     consm_status (*fit)(struct session *s, struct train_result *result); /* instead of epochs */
     double (*fraction)(const struct session *s); /* of the time fit() takes; NULL: by epochs */
     void (*close)(struct session *s);            /* frees s->own */

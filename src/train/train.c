@@ -95,6 +95,8 @@ consm_status session_finish(struct session *s, struct train_result *result, doub
     consm_status st = CONSM_OK;
     const float *logits;
     TRY(learner_restore(&s->learner));
+    if (s->procedure && s->procedure->restore)
+        TRY(s->procedure->restore(s));
     TRY(session_logits(&logits, s));
     *result = (struct train_result){
         .seed = s->options.seed,

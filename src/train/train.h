@@ -60,6 +60,8 @@ struct train_options {
     const float
         *taught; /* (taughts, TAUGHT_COLUMNS) of session_taught, for an evaluation; or NULL */
     int64_t taughts;
+    const float *forest; /* (forest_nodes, FOREST_COLUMNS) of session_forest, for an evaluation */
+    int64_t forest_nodes;
     int64_t most_params; /* fail when the model wants more numbers; 0: no limit */
     /* Called with every candidate backbone that ConSM trained to the end, its best parameters in
      * place; may be NULL. With it no candidate is given up early. */

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Boosted trees by XGBoost, a plug-in: nothing but the plug-in knows XGBoost; without it training says in one line
+# what to install, and trained models still answer; every verb takes a model of trees.
+# usage: BUILD_DIR=… check_trees.sh PATH-TO-consm
+set -uo pipefail
+consm=$(realpath "$1")
+build=$(realpath "${BUILD_DIR:-$(dirname "$consm")}")
+# shellcheck source=tests/faults.sh
+. "$(dirname "$0")/faults.sh"
+
+nm -D "$build/libconsm.so" 2> /dev/null | grep XG && fault "libconsm.so knows XGBoost"
+nm -D "$consm" | grep XG && fault "the command knows XGBoost"
+
+# A command that lies alone has no plug-in beside it.
+cp "$consm" "$work/alone"
+LD_LIBRARY_PATH='' "$work/alone" train karate --model trees --per-class 4 --json > "$work/out" 2> "$work/err" &&
+    fault "trees were trained without the plug-in"
+[ "$(wc -l < "$work/err")" = 1 ] || fault "not one line: $(cat "$work/err")"
+grep -q 'built without XGBoost: install libxgboost-dev' "$work/err" || fault "said: $(cat "$work/err")"
+
+expect 0 "trees " models
+expect 0 '--tree-depth' train --help --model trees
+if [ ! -f "$build/libconsm_trees.so" ]; then
+    [ "$faults" = 0 ] || verdict
+    echo "SKIPPED: built without XGBoost: no trees were trained (libxgboost-dev)"
+    exit 77
+fi
+names=$(nm -D --defined-only "$build/libconsm_trees.so" | awk '{print $3}' | grep -v '^_fini$\|^_init$')
+[ "$names" = consm_boost ] || fault "libconsm_trees.so exports $names"
+# AddressSanitizer's dlopen does not look beside the program.
+grep -qa __asan_init "$consm" && export LD_LIBRARY_PATH=$build${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+
+# A library that is there without XGBoost's.
+mkdir "$work/broken"
+cp "$consm" "$work/broken/consm"
+printf 'no library' > "$work/broken/libconsm_trees.so"
+(cd "$work/broken" && LD_LIBRARY_PATH=$work/broken ./consm train karate --model trees --per-class 4 --json) > "$work/out" 2>&1
+grep -q 'libconsm_trees.so does not load; install libxgboost0' "$work/out" || fault "a broken plug-in: $(cat "$work/out")"
+
+graph=csbm:nodes=200,classes=3,features=8,signal=3,homophily=0.4,seed=1
+trees=(--model trees --epochs 20 --per-class 20)
+expect 0 "" train $graph "${trees[@]}" --threads 1 -o "$work/one"
+expect 0 "" train $graph "${trees[@]}" --threads 2 -o "$work/two"
+for file in predictions.csv edges.csv model.safetensors; do
+    cmp -s "$work/one/$file" "$work/two/$file" || fault "$file differs with the number of threads"
+done
+expect 0 '"model": "trees"' train $graph "${trees[@]}" --json
+expect 0 "ensemble of 3" train $graph "${trees[@]}" --ensemble 3 -o "$work/three"
+expect 0 "source,target" edges "$work/three/model.safetensors" $graph --suggest 5
+model=$work/one/model.safetensors
+expect 0 "new:" evaluate "$model" $graph
+expect 0 "edges, " edges "$model" $graph -o "$work/edges.csv"
+expect 0 "neighbour" explain "$model" $graph 5
+expect 0 "" predict "$model" $graph -o "$work/here.csv"
+expect 2 "cannot be interrupted" train $graph "${trees[@]}" -o "$work/stop" --checkpoint-every 5
+LD_LIBRARY_PATH='' "$work/alone" predict "$model" $graph -o "$work/there.csv" > /dev/null ||
+    fault "without the plug-in a trained model does not predict"
+cmp -s "$work/here.csv" "$work/there.csv" || fault "without the plug-in predictions are others"
+verdict
