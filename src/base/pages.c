@@ -5,6 +5,7 @@
  * neighbours that are free become one, and a region without a block goes back. */
 #include "base/pages.h"
 
+#include "base/os.h"
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -30,12 +31,7 @@ static struct region *regions;
 
 void pages_wish(void *block, size_t bytes)
 {
-#ifdef MADV_HUGEPAGE
-    madvise(block, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
-#else
-    (void)block;
-    (void)bytes;
-#endif
+    os_want_huge_pages(block, bytes / HUGE_PAGE * HUGE_PAGE);
 }
 
 static struct span *span_new(size_t from, size_t bytes, struct span *next)

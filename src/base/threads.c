@@ -12,6 +12,7 @@
 #include "base/threads.h"
 
 #include "base/alloc.h"
+#include "base/os.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -293,8 +294,5 @@ void team_range(struct worker who, int64_t count, int64_t grain, int64_t *from, 
 
 int threads_available(void)
 {
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
-        return CPU_COUNT(&set);
-    return 1;
+    return os_processors();
 }

@@ -117,14 +117,18 @@ static consm_status expect_comma(struct reader *r)
     return CONSM_OK;
 }
 
-/* Node numbers sorted by id, to find a node by its name. */
-static int by_id(const void *a, const void *b, void *ids)
+/* Sorted by id, to find a node by its name. */
+struct named {
+    const char *id;
+    int64_t node;
+};
+
+static int by_id(const void *a, const void *b)
 {
-    char **id = ids;
-    return strcmp(id[*(const int32_t *)a], id[*(const int32_t *)b]);
+    return strcmp(((const struct named *)a)->id, ((const struct named *)b)->id);
 }
 
-static int64_t find_node(const struct dataset *d, const int32_t *order, const char *id)
+static int64_t find_node(const struct dataset *d, const struct named *order, const char *id)
 {
     if (!d->node_id) {
         char *end;
@@ -135,9 +139,9 @@ static int64_t find_node(const struct dataset *d, const int32_t *order, const ch
     int64_t low = 0, high = d->nodes;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        int order_of = strcmp(d->node_id[order[middle]], id);
+        int order_of = strcmp(order[middle].id, id);
         if (order_of == 0)
-            return order[middle];
+            return order[middle].node;
         if (order_of < 0)
             low = middle + 1;
         else
@@ -159,7 +163,7 @@ static consm_status read_role(uint8_t *role, struct reader *r)
 }
 
 static consm_status read_line(uint8_t *role, bool *seen, struct reader *r, const struct dataset *d,
-                              const int32_t *order)
+                              const struct named *order)
 {
     consm_status st = CONSM_OK;
     TRY(read_field(r));
@@ -202,7 +206,7 @@ consm_status split_read(uint8_t *role, const struct dataset *d, const char *path
     consm_status st = CONSM_OK;
     struct file_map map = {0};
     struct reader r = {.path = path, .line = 1};
-    int32_t *order = NULL;
+    struct named *order = NULL;
     bool *seen = NULL;
     TRY(file_map(&map, path));
     if (map.size == 0)
@@ -211,10 +215,10 @@ consm_status split_read(uint8_t *role, const struct dataset *d, const char *path
     r.end = map.data + map.size;
     TRY(ZNEW(seen, d->nodes));
     TRY(NEW(order, d->nodes));
-    for (int64_t i = 0; i < d->nodes; i++)
-        order[i] = (int32_t)i;
+    for (int64_t i = 0; d->node_id && i < d->nodes; i++)
+        order[i] = (struct named){d->node_id[i], i};
     if (d->node_id)
-        qsort_r(order, (size_t)d->nodes, sizeof *order, by_id, d->node_id);
+        qsort(order, (size_t)d->nodes, sizeof *order, by_id);
     memset(role, SPLIT_NONE, (size_t)d->nodes);
     TRY(read_header(&r));
     while (r.at < r.end) {

@@ -2,6 +2,7 @@
 #include "io/file.h"
 
 #include "base/number.h"
+#include "base/os.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -95,7 +95,7 @@ static consm_status open_beside(struct file_writer *w, const char *path)
     TRY(NEW(w->temporary, length));
     for (int tries = 0; tries < 100; tries++) {
         uint64_t draw;
-        if (getrandom(&draw, sizeof draw, 0) != (ssize_t)sizeof draw)
+        if (!os_random(&draw, sizeof draw))
             break;
         snprintf(w->temporary, length, "%s.%016llx.tmp", path, (unsigned long long)draw);
         fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,

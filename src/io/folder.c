@@ -1,6 +1,7 @@
-/* flock on the folder itself, and RENAME_EXCHANGE. */
+/* flock on the folder itself, and two names exchanged at once. */
 #include "io/folder.h"
 
+#include "base/os.h"
 #include "io/file.h"
 #include <dirent.h>
 #include <errno.h>
@@ -8,18 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-#ifndef RENAME_EXCHANGE /* musl has the system call, but no function for it */
-#define RENAME_EXCHANGE (1u << 1)
-static int renameat2(int from_at, const char *from, int to_at, const char *to, unsigned how)
-{
-    return (int)syscall(SYS_renameat2, from_at, from, to_at, to, how);
-}
-#endif
 
 consm_status folder_lock(int *lock, const char *path)
 {
@@ -109,7 +100,7 @@ consm_status folder_begin(struct folder_work *out, const char *target)
     file_sweep(out->target);
     size_t length = strlen(out->target) + 32;
     TRY(NEW(out->path, length));
-    (void)!getrandom(&draw, sizeof draw, 0);
+    (void)os_random(&draw, sizeof draw);
     snprintf(out->path, length, "%s.%016llx.tmp", out->target, (unsigned long long)draw);
     if (mkdir(out->path, 0777) != 0) {
         st = status_fail(CONSM_EIO, "%s: cannot make the folder: %s", target, strerror(errno));
@@ -165,7 +156,7 @@ consm_status folder_commit(const struct folder_work *w)
         (void)!fchmod(w->lock, old.st_mode & 07777);
     }
     sync_folder(w->path);
-    if (renameat2(AT_FDCWD, w->path, AT_FDCWD, w->target, exchange ? RENAME_EXCHANGE : 0) != 0)
+    if (os_rename(w->path, w->target, exchange) != 0)
         TRY(status_fail(CONSM_EIO, "%s: cannot be replaced: %s", w->target, strerror(errno)));
     TRY(file_folder(&parent, w->target));
     sync_folder(parent);

@@ -1,11 +1,10 @@
 /* Open addressing with a secret start value, so that no file can be made to collide on purpose. */
 #include "data/table/names.h"
+#include "base/os.h"
 #include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/random.h>
 
 #include "io/token.h"
 
@@ -90,7 +89,7 @@ int64_t names_find(const struct names *n, const char *text, size_t length)
 static void choose_secret(struct names *n)
 {
     while (n->secret == 0)
-        if (getrandom(&n->secret, sizeof n->secret, GRND_NONBLOCK) != sizeof n->secret)
+        if (!os_random(&n->secret, sizeof n->secret))
             n->secret = (uint64_t)(uintptr_t)n;
 }
 
@@ -101,7 +100,7 @@ static void ask_for_large_pages(void *block, size_t bytes)
     uintptr_t begin = ((uintptr_t)block + page - 1) / page * page;
     uintptr_t end = ((uintptr_t)block + bytes) / page * page;
     if (end > begin)
-        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+        os_want_huge_pages((void *)begin, end - begin);
 }
 
 static consm_status grow_table(struct names *n)
