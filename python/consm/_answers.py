@@ -12,8 +12,8 @@ from ._arrays import Array, reals
 from ._errors import ConsmTypeError, ConsmValueError, ConsmWarning
 from ._graph import Graph
 from ._intake import checked
-from ._kept import Kept
 from ._labels import missing
+from ._trust import Trust
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,12 +30,12 @@ class _Prediction(NamedTuple):
     confidence: Array  # (n) the label's probability
     probability: Array  # (n, c)
     in_set: Optional[Array]  # (n, c)
+    seen: Optional[Array]  # (n) whether its label trained, validated or calibrated
 
 
-class Answers(Kept):
+class Answers(Trust):
     """The part of an estimator that begins when fit is over."""
 
-    graph: Optional[Graph]
     classes_: Array
     threshold_: Optional[float]
     threshold_class_: Any
@@ -63,10 +63,16 @@ class Answers(Kept):
         of = int(info.threshold_class)
         self.threshold_ = float(info.threshold) if of >= 0 else None
         self.threshold_class_ = self.classes_[of] if of >= 0 else None
-        if self.info_["model"] == "consm":
-            self.backbone_ = str(self.params_["backbone"])
+        if self.info_["backbone"]:
+            self.backbone_ = str(self.info_["backbone"])
         elif hasattr(self, "backbone_"):
             del self.backbone_
+
+    def _say_what_is_ignored(self, graph: Graph) -> None:
+        if graph.edge_weight is not None and not self.info_["uses_weights"]:
+            chosen = f"{self.method}, whose backbone is {self.backbone_}," if hasattr(self, "backbone_") else self.method
+            warnings.warn(f"{graph.name}: {chosen} does not use the edge weights", ConsmWarning,
+                          stacklevel=_lib._outside())
 
     def _say_what_is_uncertain(self) -> None:
         said = _rare.uncertainty(self.classes_, self.info_, self.metrics_)
@@ -140,7 +146,8 @@ class Answers(Kept):
         if places is None:
             return whole
         return _Prediction(whole.label[places], whole.confidence[places], whole.probability[places],
-                           None if whole.in_set is None else whole.in_set[places])
+                           None if whole.in_set is None else whole.in_set[places],
+                           None if whole.seen is None else whole.seen[places])
 
     def _predict_graph(self, graph: Graph) -> _Prediction:
         made = _lib.Handle(_lib.lib.consm_prediction_free, POINTER(_structs.Prediction))
@@ -150,16 +157,8 @@ class Answers(Kept):
         shape = (int(p.nodes), int(p.classes))
         return _Prediction(_lib.copied(p.label, shape[:1]), _lib.copied(p.confidence, shape[:1]),
                            _lib.copied(p.probability, shape),
-                           _lib.copied(p.in_set, shape).astype(bool) if p.in_set else None)
-
-    def _threads(self) -> int:
-        threads = getattr(self, "threads", None)
-        return 0 if threads is None else int(threads)
-
-    def _device(self) -> Optional[bytes]:
-        """Where predictions are computed: where the estimator was told to train; None: the CPU."""
-        device = getattr(self, "device", None)
-        return None if device is None else _lib.encode(device, "device")
+                           _lib.copied(p.in_set, shape).astype(bool) if p.in_set else None,
+                           _lib.copied(p.seen, shape[:1]).astype(bool) if p.seen else None)
 
     def predict(self, X: GraphOrNodes) -> Array:
         """The class of every node: the most probable one, or the one whose probability reaches its threshold.
@@ -224,14 +223,15 @@ class Answers(Kept):
         Returns
         -------
         DataFrame
-            Index: the nodes' ids. Columns: label, confidence (the label's probability).
+            Index: the nodes' ids. Columns: label, confidence (the label's probability), and seen, where nodes have
+            ids: whether the node's label trained or validated the model.
 
         Examples
         --------
         >>> import consm
         >>> g = consm.load("karate")
         >>> list(consm.GCNClassifier(random_state=0, per_class=4).fit(g).predict_frame(g).columns)
-        ['label', 'confidence']
+        ['label', 'confidence', 'seen']
         """
         import pandas as pd
         graph, places = self._asked(X)
@@ -239,7 +239,34 @@ class Answers(Kept):
         ids = graph.ids() if places is None else graph.ids()[places]
         frame = pd.DataFrame({"label": self.classes_[p.label], "confidence": p.confidence},
                              index=pd.Index(ids, name="id"))
+        if p.seen is not None:
+            frame["seen"] = p.seen
         return frame
+
+    def seen(self, X: GraphOrNodes) -> Array:
+        """Which nodes the model learned from: a score on them flatters it.
+
+        Parameters
+        ----------
+        X : Graph, or ids of nodes of `graph`
+
+        Returns
+        -------
+        bool array of shape (n,)
+            Whether the node's label trained, validated or calibrated the model. Nodes are recognised by id.
+
+        Examples
+        --------
+        >>> import consm
+        >>> g = consm.Graph.from_arrays([[0, 1, 3, 4], [1, 2, 4, 5]], node_ids=list("abcdef"))
+        >>> model = consm.GCNClassifier(epochs=5).fit(g, {"a": "left", "d": "right"})
+        >>> model.seen(g).tolist()
+        [True, False, False, True, False, False]
+        """
+        found = self._predict(X).seen
+        if found is None:
+            raise ConsmValueError("nodes that have no ids of their own cannot be told apart: give the graph node_ids")
+        return np.array(found)
 
     def embeddings(self, X: GraphOrNodes) -> Array:
         """What the model knows of each node before it names a class.
@@ -328,58 +355,6 @@ class Answers(Kept):
         right = np.array([a == b for a, b in zip(truth[known].tolist(), guess[known].tolist())], float)
         weight = None if sample_weight is None else reals(asked.weights(sample_weight), "sample_weight")[known]
         return float(np.average(right, weights=weight))
-
-    def edge_trust(self, X: Optional[Graph] = None) -> "pd.DataFrame":
-        """Which edges to trust.
-
-        Parameters
-        ----------
-        X : Graph, optional
-            By default `graph`, or the graph of training.
-
-        Returns
-        -------
-        DataFrame
-            Every undirected edge of the cleaned graph once: source, target, trust (the chance that both ends
-            share a class), kept, and low and high, the bounds of a 90 % interval of the trust (NaN where the model is
-            not ConSM). Without pandas it is a record array.
-
-        Examples
-        --------
-        >>> import consm
-        >>> g = consm.load("karate")
-        >>> len(consm.GCNClassifier(random_state=0, per_class=4).fit(g).edge_trust(g))
-        78
-        """
-        graph = self._graph_of(X)
-        made = _lib.Handle(_lib.lib.consm_edge_scores_free, POINTER(_structs.EdgeScores))
-        _run.run(_lib.lib.consm_score_edges_on, _lib.Out(made), self._fitted(), graph._dataset(), self._device(),
-                 self._threads())
-        e = made.pointer.contents
-        count = (int(e.edges),)
-        ends = [_lib.copied(getattr(e, name), count) for name in ("from", "to")]
-        trust, kept = _lib.copied(e.score, count), _lib.copied(e.kept, count).astype(bool)
-        bounds = [_lib.copied(e.low, count), _lib.copied(e.high, count)]
-        zeta = float(e.zeta)
-        ids = graph.ids()
-        columns = {"source": ids[ends[0]], "target": ids[ends[1]], "trust": trust, "kept": kept,
-                   "low": bounds[0], "high": bounds[1]}
-        try:
-            import pandas as pd
-        except ImportError:
-            return np.rec.fromarrays(list(columns.values()), names=",".join(columns))  # type: ignore[call-overload]
-        frame = pd.DataFrame(columns)
-        frame.attrs["zeta"] = zeta
-        return frame
-
-    def _graph_of(self, X: Optional[Graph]) -> Graph:
-        self._fitted()
-        graph = X if X is not None else self.graph
-        if graph is None:
-            graph = self._training[0] if self._training else None
-        if not isinstance(graph, Graph):
-            raise ConsmTypeError(f"X is {type(X).__name__}: expected a Graph")
-        return graph
 
     def explain(self, node: Hashable, X: Optional[Graph] = None, *, label: Optional[Hashable] = None,
                 limit: int = 500) -> _explain.Explanation:

@@ -14,13 +14,16 @@ from ._errors import ConsmFormatError, ConsmOSError
 from ._graph import Graph
 
 if TYPE_CHECKING:
-    from ._types import Path
+    from ._model import GraphClassifier
+    from ._types import Duplicates, Path, UnknownNodes
 
 
 def load(name_or_path: Path, *, data_dir: Optional[Path] = None, format: Optional[str] = None,
          labels: Optional[Path] = None, features: Optional[Path] = None, id_column: Optional[str] = None,
          label_column: Optional[str] = None, weight_column: Optional[str] = None,
-         ignore: Iterable[str] = ()) -> Graph:
+         source_column: Optional[str] = None, target_column: Optional[str] = None,
+         duplicates: Optional[Duplicates] = None, unknown_nodes: Optional[UnknownNodes] = None,
+         ignore: Iterable[str] = (), model: Optional[GraphClassifier] = None) -> Graph:
     """Opens whatever the command opens.
 
     Parameters
@@ -36,8 +39,16 @@ def load(name_or_path: Path, *, data_dir: Optional[Path] = None, format: Optiona
         Files that belong to a bare edge list.
     id_column, label_column, weight_column : str, optional
         Columns of a path's tables by name; by default those with the usual names.
+    source_column, target_column : str, optional
+        Columns of an edge list that hold the two ends of an edge.
+    duplicates : {"mean", "keep-first", "error"}, optional
+        What counts for a pair of nodes that is listed with different weights; by default their mean.
+    unknown_nodes : {"error", "drop", "add"}, optional
+        What happens to an edge whose node no table lists; by default it is an error.
     ignore : iterable of str
         Columns to leave out.
+    model : fitted estimator, optional
+        Read as the model's training data was read: what is not given here is as it was given there.
 
     Returns
     -------
@@ -54,13 +65,19 @@ def load(name_or_path: Path, *, data_dir: Optional[Path] = None, format: Optiona
     how.format = None if format is None else _lib.encode(format, "format")
     how.labels = None if labels is None else _lib.path_of(labels, "labels")
     how.features = None if features is None else _lib.path_of(features, "features")
-    for name, value in (("id_column", id_column), ("label_column", label_column), ("weight_column", weight_column)):
+    for name, value in (("id_column", id_column), ("label_column", label_column), ("weight_column", weight_column),
+                        ("source_column", source_column), ("target_column", target_column),
+                        ("duplicates", duplicates), ("unknown_nodes", unknown_nodes)):
         setattr(how, name, None if value is None else _lib.encode(value, name))
     left_out = [ignore] if isinstance(ignore, str) else list(ignore)
     how.ignore = _lib.encode(",".join(left_out), "ignore") if left_out else None
+    trained = None if model is None else model._fitted()
+    how.model = None if trained is None else trained.pointer
     made = _lib.dataset()
+    made.needs = trained  # while it is read
     _run.run(_lib.lib.consm_dataset_open_with, _lib.Out(made), _lib.path_of(name_or_path, "name_or_path"),
              byref(how))
+    made.needs = None
     return Graph._from_handle(made)
 
 

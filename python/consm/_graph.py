@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Hashable, Iterable, Optional
 
 import numpy as np
 
-from . import _align, _convert, _lib, _structs
+from . import _align, _convert, _lib, _run, _structs
 from ._arrays import Array, is_wide, reals
 from ._errors import ConsmValueError, ConsmWarning
 from ._intake import MASKS, ends_of, features_of, ids_of, lent, node_count, roles_of, same_width
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from torch_geometric.data import Data
 
-    from ._types import Features, Labels, Mask, Nodes
+    from ._types import Features, Labels, Mask, Nodes, Path
 
 
 class Graph:
@@ -304,6 +304,31 @@ class Graph:
                 kept["weight"] = self.edge_weight
         return _again, (kept,)
 
+    def save(self, path: Path, format: Optional[str] = None) -> None:
+        """Writes the graph to a file or a folder that consm.load() and the command read.
+
+        Parameters
+        ----------
+        path : path
+            A folder (CSV files), or a file whose suffix names the format: .npz, .safetensors, .graphml, .gexf,
+            .gml, .json.
+        format : str, optional
+            The format by name, where the suffix does not tell.
+
+        Examples
+        --------
+        >>> import consm, os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "karate.graphml")
+        >>> consm.load("karate").save(path)
+        >>> consm.load(path).n_edges
+        78
+        """
+        data = self._dataset()
+        if self.y is not None and "codes" not in self._parts:
+            data, _ = self._labelled(self.y, {k: getattr(self, k) for k in MASKS})
+        _run.run(_lib.lib.consm_dataset_save, data, _lib.path_of(path),
+                 None if format is None else _lib.encode(format, "format"))
+
     # ---- for the library -----------------------------------------------------------------------
 
     def _dataset(self) -> _lib.Handle:
@@ -357,6 +382,19 @@ class Graph:
         _lib.call(_lib.lib.consm_dataset_from_arrays, byref(made.pointer), byref(a))
         made.needs = p.get("x")  # the library may leave it where it is
         return made
+
+    def _with_edges(self, cleaned: _lib.Handle) -> "Graph":
+        """The same with the edges of a dataset that consm_dataset_clean made of this one."""
+        if "lent" in self._parts:
+            return Graph._from_handle(cleaned)
+        a = _structs.Arrays()
+        _lib.call(_lib.lib.consm_dataset_arrays, byref(a), cleaned.pointer)
+        parts = dict(self._parts, n_edges=int(a.edges),
+                     source=_lib.copied(ctypes.cast(getattr(a, "from"), POINTER(ctypes.c_int32)), (int(a.edges),)),
+                     target=_lib.copied(ctypes.cast(a.to, POINTER(ctypes.c_int32)), (int(a.edges),)))
+        if a.weight:
+            parts["weight"] = _lib.copied(ctypes.cast(a.weight, POINTER(ctypes.c_float)), (int(a.edges),))
+        return Graph(parts)
 
     def _labelled(self, y: Array, masks: dict[str, Optional[Array]]) -> tuple[_lib.Handle, Array]:
         """(dataset, classes): the graph with labels of the caller's."""

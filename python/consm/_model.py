@@ -200,6 +200,7 @@ class GraphClassifier(Figures):
         history = self._train(data, values, graph.name, checkpoint, resume)
         self._keep(graph, data, classes, values)
         self.history_ = history
+        self._say_what_is_ignored(graph)
         self._say_what_is_uncertain()
         return self
 

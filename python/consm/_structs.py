@@ -20,7 +20,9 @@ class Sized(ctypes.Structure):
 class OpenOptions(Sized):
     _fields_ = [("size", c_size_t), ("data_dir", c_char_p), ("format", c_char_p),
                 ("labels", c_char_p), ("features", c_char_p), ("id_column", c_char_p),
-                ("label_column", c_char_p), ("weight_column", c_char_p), ("ignore", c_char_p)]
+                ("label_column", c_char_p), ("weight_column", c_char_p), ("ignore", c_char_p),
+                ("in_parts", c_bool), ("source_column", c_char_p), ("target_column", c_char_p),
+                ("duplicates", c_char_p), ("unknown_nodes", c_char_p), ("model", c_void_p)]
 
 
 class Column(Sized):
@@ -94,7 +96,8 @@ class ModelInfo(Sized):
                 ("rule", c_char_p), ("metric", c_char_p), ("val_score", c_double),
                 ("positive", c_int32), ("threshold_class", c_int32), ("threshold", c_double),
                 ("threshold_precision", c_double), ("threshold_recall", c_double),
-                ("threshold_reached", c_bool), ("doubt", c_double), ("class_kind", c_int32)]
+                ("threshold_reached", c_bool), ("doubt", c_double), ("class_kind", c_int32),
+                ("backbone", c_char_p), ("uses_weights", c_bool)]
 
 
 class ClassMetrics(ctypes.Structure):

@@ -8,7 +8,7 @@ Features   (n, f): an array, a SciPy matrix, or by id: a DataFrame, a dict of ro
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Hashable, Mapping, Sequence, Union
+from typing import TYPE_CHECKING, Any, Hashable, Literal, Mapping, Sequence, Union
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     Nodes = Union[ArrayLike, Sequence[Hashable], "pd.Series", "pd.Index", "pd.DataFrame"]
     Features = Union[ArrayLike, Mapping[Any, ArrayLike], "pd.DataFrame"]
     GraphOrNodes = Union[Graph, Nodes]
+    Duplicates = Literal["mean", "keep-first", "error"]
+    UnknownNodes = Literal["error", "drop", "add"]
     Path = Union[str, "os.PathLike[str]"]
     RandomState = Union[int, "np.random.RandomState", "np.random.Generator", None]
     ParameterValue = Union[str, int, float, bool, "os.PathLike[str]", None]

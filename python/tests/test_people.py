@@ -74,6 +74,43 @@ def test_columns_by_name(graph):
     assert g.feature_names == ["v"] and set(g.y.tolist()) == {0, 1} and (g.edge_weight == 2).all()
 
 
+def _calls(folder, extra=""):
+    folder.mkdir()
+    (folder / "edges.csv").write_text("minutes,caller,callee\n" + "".join(f"{1 + i % 5},p{i},p{(i + 2) % 40}\n"
+                                                                          for i in range(40)) + extra)
+    (folder / "nodes.csv").write_text("name,kind,v,junk\n" + "".join(f"p{i},{'odd' if i % 2 else 'even'},{i % 2},{i}\n"
+                                                                    for i in range(40)))
+    return folder
+
+
+def test_a_model_remembers_how_its_data_was_read(tmp_path):
+    path = _calls(tmp_path / "may", "9,p0,p2\n3,p5,stranger\n")
+    named = dict(id_column="name", label_column="kind", weight_column="minutes", source_column="caller",
+                 target_column="callee", ignore=["junk"])
+    with pytest.raises(ValueError, match="stranger.*say unknown_nodes drop"):
+        consm.load(path, **named)
+    with pytest.warns(consm.ConsmWarning, match="1 edges name a node that is not listed"):
+        g = consm.load(path, **named, duplicates="keep-first", unknown_nodes="drop")
+    assert (g.n_nodes, g.n_edges, g.feature_names) == (40, 41, ["v"])
+    with pytest.warns(consm.ConsmWarning, match="nodes are named by edges only"):
+        assert consm.load(path, **named, unknown_nodes="add").n_nodes == 41
+    with pytest.raises(ValueError, match="duplicates maen: expected mean, keep-first or error"):
+        consm.load(path, **named, duplicates="maen")
+    model = consm.GCNClassifier(epochs=20).fit(g)
+    model.save(tmp_path / "m.safetensors")
+    own = consm.GCNClassifier(epochs=20).fit(g, g.y)  # labels of the caller's
+    june = _calls(tmp_path / "june", "7,p5,another\n")
+    for known in (model, consm.load_model(tmp_path / "m.safetensors"), own):
+        with pytest.warns(consm.ConsmWarning, match="1 edges name a node that is not listed"):
+            again = consm.load(june, model=known)
+        assert again.feature_names == ["v"] and again.edge_weight is not None and again.y is not None
+        assert known.score(again) == 1
+    with pytest.raises(ValueError, match="another"):
+        consm.load(june, model=model, unknown_nodes="error")
+    with pytest.raises(ValueError, match="not fitted"):
+        consm.load(june, model=consm.GCNClassifier())
+
+
 # ---- training ------------------------------------------------------------------------------------
 
 def test_history(world, graph):
@@ -127,6 +164,59 @@ def test_progress_is_heard_during_the_tournament(world, graph, monkeypatch):
     assert len(shares) > 3 and 0 < max(shares) < 1 and shares[-1] > shares[0]
 
 
+def test_weights_that_are_not_used_are_said(world):
+    weighted = world.graph(weight=np.ones(len(world.source)) + np.arange(len(world.source)) % 2)
+    with pytest.warns(consm.ConsmWarning, match="consm, whose backbone is gat, does not use the edge weights"):
+        model = ConSMClassifier(epochs=4, warmup=4, rounds=1, backbone="gat").fit(weighted, world.y)
+    assert model.info_["backbone"] == "gat" and model.info_["uses_weights"] is False
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", consm.ConsmWarning)
+        assert consm.GCNClassifier(epochs=2).fit(weighted, world.y).info_["uses_weights"] is True
+
+
+# ---- edges ---------------------------------------------------------------------------------------
+
+def _pairs(graph):
+    return {frozenset((int(a), int(b))) for a, b in graph.edge_index.T if a != b}
+
+
+def test_suggested_edges_are_new_and_ranked(world, graph, fitted):
+    pytest.importorskip("pandas")
+    table = fitted.suggest_edges(graph, 5)
+    assert list(table.columns) == ["source", "target", "trust", "low", "high"] and len(table) == 5
+    assert (np.diff(table["trust"]) <= 0).all() and not {frozenset(p) for p in table[["source", "target"]].to_numpy()} & _pairs(graph)
+    with pytest.raises(ValueError, match="k is 0"):
+        fitted.suggest_edges(graph, 0)
+
+
+def test_a_clean_graph(world, tmp_path):
+    pytest.importorskip("pandas")
+    named = world.graph(y=world.y, weight=np.arange(len(world.source)) + 1.0, node_ids=world.ids)
+    model = consm.GCNClassifier(random_state=0, epochs=40, hidden=8).fit(named, world.y)
+    trust = model.edge_trust(named)
+    graph, changes = model.clean(named, drop=0.25, add=3)
+    gone = changes[changes["change"] == "dropped"]
+    assert len(gone) == len(trust) // 4 and gone["trust"].max() <= np.sort(trust["trust"])[len(trust) // 4]
+    assert (changes["change"] == "added").sum() == 3
+    assert _pairs(graph) == (_pairs(named) - {frozenset(named.places(p)) for p in gone[["source", "target"]].to_numpy()}
+                             | {frozenset(named.places(p)) for p in
+                                changes.loc[changes["change"] == "added", ["source", "target"]].to_numpy()})
+    assert (graph.y == named.y).all() and (graph.node_ids == named.node_ids).all() and (graph.x == named.x).all()
+    assert np.allclose(graph.edge_weight[-3:], named.edge_weight.mean())  # what was added
+    assert model.clean(named).changes.shape[0] == (~trust["kept"]).sum()
+    high, _ = model.clean(named, threshold=1)
+    assert len(_pairs(high)) == (trust["trust"] >= 1).sum()
+    assert consm.GCNClassifier(epochs=5).fit(graph).classes_.tolist() == [0, 1]  # it trains like any other
+    for name in ("clean", "clean.npz", "clean.graphml"):
+        graph.save(tmp_path / name)
+        back = consm.load(tmp_path / name)
+        assert _pairs(back) == _pairs(graph) and back.node_ids.tolist() == graph.node_ids.tolist()
+        assert [int(v) if str(v).isdigit() else -1 for v in back.y] == graph.y.tolist(), name
+    for wrong in ({"drop": 2}, {"threshold": -1}, {"drop": 0.1, "threshold": 0.1}, {"add": -1}):
+        with pytest.raises(ValueError):
+            model.clean(named, **wrong)
+
+
 # ---- answers -------------------------------------------------------------------------------------
 
 def test_embeddings(world, graph):
@@ -135,6 +225,23 @@ def test_embeddings(world, graph):
     assert whole.shape == (world.n, 6) and whole.dtype == np.float32
     on_nodes = consm.GCNClassifier(graph=graph, epochs=10, hidden=6).fit(np.arange(world.n), world.y)
     assert (on_nodes.embeddings([5, 3]) == whole[[5, 3]]).all()
+
+
+def test_seen_nodes_are_told_from_new_ones(rare, tmp_path):
+    pytest.importorskip("pandas")
+    graph, y = rare
+    known = np.where(np.arange(600) < 400, y, None)
+    with pytest.warns(consm.ConsmWarning):
+        model = consm.MLPClassifier(epochs=5).fit(graph, known)
+    assert (model.seen(graph) == (np.arange(600) < 400)).all()
+    later = Graph.from_arrays([[0, 1], [1, 2]], graph.x[[7, 599, 3]], node_ids=["n7", "n599", "newcomer"])
+    model.save(tmp_path / "m.safetensors")
+    frame = consm.load_model(tmp_path / "m.safetensors").predict_frame(later)
+    assert frame["seen"].to_dict() == {"n7": True, "n599": False, "newcomer": False}
+    nameless = Graph.from_arrays([[0, 1], [1, 2]], graph.x[:3])
+    assert "seen" not in model.predict_frame(nameless).columns
+    with pytest.raises(ValueError, match="give the graph node_ids"):
+        model.seen(nameless)
 
 
 def test_threshold(rare, tmp_path):
