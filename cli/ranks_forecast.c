@@ -1,4 +1,4 @@
-/* The cost model of docs/how-to/distributed.md, for one graph. */
+/* The cost model of docs/explanation/distributed.md, for one graph. */
 #include "ranks_forecast.h"
 
 #include "graph/cut.h"

@@ -12,7 +12,7 @@ if grep -qaE '__asan_init|__tsan_init' "$consm"; then
 fi
 command -v python3 > /dev/null || { echo "SKIPPED: the planted graph needs python3"; exit 77; }
 
-# 4,000 customers and 1,000 shops; docs/reference/models.md has figures of the whole size.
+# 4,000 customers and 1,000 shops; studies/NOTES.md has figures of the whole size.
 python3 examples/fraud.py "$work/shop" 1 1 0.7 4000 || fault "examples/fraud.py"
 for model in mlp gcn gat consm; do
     "$consm" train "$work/shop" -m $model --json > "$work/$model.json" 2> "$work/err" || fault "$model: $(cat "$work/err")"

@@ -10,7 +10,7 @@
  * keeps X sparse and mixes `hidden` columns instead of as many as there are features: the same
  * numbers for a twentieth of the time on Cora. Only --input-dropout is not the same: the authors
  * drop values of X̄_s, which has to be there for that, dense; here they are dropped from X, anew for
- * every s. docs/reference/models.md has what that does to the accuracy. */
+ * every s. studies/NOTES.md has what that does to the accuracy. */
 #include "models/grand.h"
 
 #include "nn/layers.h"
