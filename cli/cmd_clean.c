@@ -7,6 +7,7 @@
 #include "data/load.h"
 #include "io/file.h"
 #include "report/text.h"
+#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@ static const struct flag flags[] = {
     {"drop", "SHARE", "drop this share of the edges, those of least trust", 0},
     {"threshold", "T", "drop edges that score less than this (the model's own threshold)", 0},
     {"add", "K", "add the K most trusted pairs that are no edges (0)", 0},
+    {"force", NULL, "write into FOLDER although there is something in it", 0},
     {"threads", "N", "threads (one per processor)", 0},
     {"device", "NAME", "cpu, cuda, cuda:N or auto (cpu)", 0},
     SAFE_CSV_FLAG,
@@ -183,6 +185,37 @@ static void cleaning_close(struct cleaning *c)
     model_args_close(&c->m);
 }
 
+/* Whether the folder holds anything. */
+static bool has_files(const char *folder)
+{
+    DIR *d = opendir(folder);
+    const struct dirent *entry = NULL;
+    bool found = false;
+    while (d && !found && (entry = readdir(d)))
+        found = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    if (d)
+        closedir(d);
+    return found;
+}
+
+/* The graph that is read is never replaced, anything else only with --force. */
+static int check_output(const struct args *args, const char *folder)
+{
+    struct stat there, read;
+    if (stat(folder, &there) != 0)
+        return EXIT_DONE;
+    if (args->count > 1 && stat(args->item[1], &read) == 0 && there.st_dev == read.st_dev &&
+        there.st_ino == read.st_ino)
+        return args_fail(args, EXIT_USAGE, "%s is the graph to read: choose another folder",
+                         folder);
+    if (!S_ISDIR(there.st_mode))
+        return args_fail(args, EXIT_USAGE, "%s is a file: -o takes a folder", folder);
+    if (!args_has(args, "force") && has_files(folder))
+        return args_fail(args, EXIT_USAGE, "%s is not empty: choose another folder, or say --force",
+                         folder);
+    return EXIT_DONE;
+}
+
 static int run(struct args *args)
 {
     consm_status st = CONSM_OK;
@@ -199,7 +232,8 @@ static int run(struct args *args)
         return args_fail(args, EXIT_USAGE, "say where the clean graph goes: -o FOLDER");
     if (args_has(args, "drop") && args_has(args, "threshold"))
         return args_fail(args, EXIT_USAGE, "give --drop or --threshold, not both");
-    if ((code = model_args_open(&c.m, args, "clean")))
+    if ((code = check_output(args, args_get(args, "output"))) ||
+        (code = model_args_open(&c.m, args, "clean")))
         return code;
     if (args_has(args, "to"))
         TRY(data_writer(&writer, "graph", args_get(args, "to"))); /* before the work */
@@ -225,7 +259,8 @@ const struct command cmd_clean = {
     .text =
         "Scores every edge (see `consm edges`), drops those that are not kept, and writes the\n"
         "graph that is left. By default FOLDER is a plain folder that every verb reads;\n"
-        "--to npz or --to safetensors puts graph.npz or graph.safetensors into it.\n"
+        "with --to graphml, FOLDER/graph.graphml is the graph. A folder that is not empty is left\n"
+        "alone without --force.\n"
         "changes.csv lists what was dropped and added: source,target,change,score,low,high,why;\n"
         "why names the witness that says most against a dropped edge, or for an added pair.\n"
         "Nodes, features, labels and splits stay as they are.\n\n"
