@@ -115,6 +115,7 @@ const struct command cmd_study = {
         "  homophily     every method on generated graphs of any homophily (ours)\n"
         "  edges         F1, AUC and calibration of edge scores (RQ2)\n"
         "  planted       who finds edges that were put in, and what dropping them saves (ours)\n"
+        "  robust        what accuracy published attacks and our own leave, by method (ours)\n"
         "  coverage      how often prediction sets hold the truth, and how large they are (ours)\n"
         "  zeta          edge F1 and accuracy against the confidence ratio (RQ3)\n"
         "  depth         GCN, GAM and ConSM with 1 to 16 layers (RQ4)\n"

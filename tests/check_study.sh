@@ -8,7 +8,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 fail() { echo "check_study: $1"; exit 1; }
 short=(--epochs 6 --warmup 6 --rounds 2 --gnn-steps 4 --match-steps 2 --hidden 8)
-study=("$consm" study datasets accuracy edges planted coverage zeta depth pruning convergence transport
+study=("$consm" study datasets accuracy edges planted robust coverage zeta depth pruning convergence transport
     --quick --seeds 2 --split random --per-class 5 --datasets csbm:nodes=84,homophily=0.8,features=8,karate
     --models mlp,gcn,gat,consm --ensemble 2 "${short[@]}" -o "$folder/out")
 
@@ -16,7 +16,7 @@ study=("$consm" study datasets accuracy edges planted coverage zeta depth prunin
     fail "the study of homophily failed"
 first=$(wc -l < "$folder/out/runs.jsonl")
 "${study[@]}" > "$folder/text" 2> "$folder/err" || { cat "$folder/err"; fail "the study failed"; }
-for name in datasets accuracy accuracy-details accuracy-ensembles homophily accuracy-controls accuracy-controls-tests edges-f1 edges-auc edges-auc-known edges-calibration planted-auc-random planted-rule-between planted-details coverage-covered coverage-size coverage-details zeta \
+for name in datasets accuracy accuracy-details accuracy-ensembles homophily accuracy-controls accuracy-controls-tests edges-f1 edges-auc edges-auc-known edges-calibration planted-auc-random planted-rule-between planted-details robust-dice robust-random robust-pgd robust-trusted-gcn robust-trusted-consm robust-pairs robust-pairs-gcn robust-trust coverage-covered coverage-size coverage-details zeta \
     depth transport; do
     for form in csv md tex; do
         [ -s "$folder/out/files/$name.$form" ] || fail "$name.$form is missing"

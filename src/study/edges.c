@@ -2,7 +2,6 @@
  * `accuracy`. */
 #include "study/edges.h"
 
-#include "study/grid.h"
 #include "study/paper.h"
 #include "study/task.h"
 #include <math.h>
@@ -136,10 +135,7 @@ static consm_status add_table(struct report *r, const struct study_view *v,
                 continue;
             }
             table_mean(t, c->mean, c->std, 3);
-            if (k == best[s])
-                table_mark(t, TABLE_BEST);
-            else if (c->n >= GRID_ENOUGH && !grid_differs(p[s * rows + k]))
-                table_mark(t, TABLE_TIED);
+            table_mark(t, view_standing(&cell[s * rows], &p[s * rows], rows, best[s], k));
         }
     }
     table_remark(t, "Agreement: Σ p_ik p_jk of the predicted probabilities; like coefficients "

@@ -97,22 +97,6 @@ static bool far_from_paper(const struct grid *g, int s, int m)
     return fabs(100 * c->mean - paper) > fmax(2, 3 * sqrt(spread * spread + std * std));
 }
 
-/* A mean as the table shows it, in tenths of a percent. */
-static long as_shown(double mean)
-{
-    return lround(1000 * mean);
-}
-
-/* Whether the best mean of a set is another's, too: then nobody is crowned. */
-static bool shares_best(const struct grid *g, int s)
-{
-    int equal = 0;
-    for (int m = 0; m < g->models; m++)
-        equal += grid_cell(g, s, m)->n > 0 &&
-                 as_shown(grid_cell(g, s, m)->mean) == as_shown(grid_cell(g, s, g->best[s])->mean);
-    return equal > 1;
-}
-
 consm_status grid_table(struct table **out, const struct grid *g, const char *name,
                         const char *caption)
 {
@@ -139,12 +123,8 @@ consm_status grid_table(struct table **out, const struct grid *g, const char *na
                 continue;
             }
             table_mean(t, 100 * c->mean, 100 * c->std, 1);
-            if (m == g->best[s] && !shares_best(g, s))
-                table_mark(t, TABLE_BEST);
-            else if (as_shown(c->mean) == as_shown(grid_cell(g, s, g->best[s])->mean))
-                table_mark(t, TABLE_TIED);
-            else if (c->n >= GRID_ENOUGH && !grid_differs(g->p[s * g->models + m]))
-                table_mark(t, TABLE_TIED);
+            table_mark(t, view_standing(grid_cell(g, s, 0), &g->p[s * g->models], g->models,
+                                        g->best[s], m));
             if (!isnan(paper)) {
                 bracket = true;
                 table_reference(t, paper);

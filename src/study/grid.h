@@ -5,8 +5,7 @@
 
 #include "study/study.h"
 
-/* With fewer pairs the exact two-sided test cannot reach p < 0.05, whatever the differences. */
-enum { GRID_ENOUGH = 6 };
+enum { GRID_ENOUGH = VIEW_ENOUGH };
 
 /* A row: a model, ConSM as another of its profiles says, or an ensemble of a model. */
 struct grid_row {

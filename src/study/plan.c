@@ -79,13 +79,14 @@ struct study_run plan_run(enum study_task task, const char *dataset, const struc
 const char *plan_task_name(enum study_task task)
 {
     static const char *const name[] = {"train", "curve", "prune", "cost",
-                                       "facts", "plant", "cover"};
+                                       "facts", "plant", "cover", "robust"};
     return name[task];
 }
 
 const char *plan_plant_name(enum study_plant plant)
 {
-    static const char *const name[] = {"random", "between", "metattack"};
+    static const char *const name[] = {"random", "between",     "metattack",     "nettack", "dice",
+                                       "pgd",    "trusted-gcn", "trusted-consm", "nothing"};
     return name[plant];
 }
 
@@ -127,7 +128,7 @@ static consm_status data_identity(const char **out, const char *name, const json
 static consm_status add_planted(json_t *id, const struct study_run *run, const json_t *hashes)
 {
     consm_status st = CONSM_OK;
-    json_t *again = NULL;
+    json_t *again = NULL, *attacker = NULL;
     const char *bytes = NULL;
     if (run->attack)
         TRY(data_identity(&bytes, run->attack, hashes));
@@ -136,6 +137,10 @@ static consm_status add_planted(json_t *id, const struct study_run *run, const j
         json_object_set_new(id, "plant", json_string(plan_plant_name(run->plant))) |
         json_object_set_new(id, "rate", json_real(run->rate)) |
         (bytes ? json_object_set_new(id, "attack", json_string(bytes)) : 0))
+        TRY(status_fail(CONSM_ENOMEM, "no memory for the identity of a run"));
+    if (run->plant == PLANT_TRUSTED_CONSM)
+        TRY(plan_parameters(&attacker, &run->attacker));
+    if (attacker && json_object_set_new(id, "attacker", attacker) != 0)
         TRY(status_fail(CONSM_ENOMEM, "no memory for the identity of a run"));
 done:
     return st;
@@ -184,7 +189,7 @@ consm_status plan_identity(json_t **out, const struct study_run *run, const json
     if (!*out)
         TRY(status_fail(CONSM_EINVAL, "%s: its name is no UTF-8", run->dataset));
     TRY(add_particulars(*out, run));
-    if (run->task == TASK_PLANT)
+    if (run->task == TASK_PLANT || run->task == TASK_ROBUST)
         TRY(add_planted(*out, run, hashes));
 done:
     if (st < 0) {
@@ -202,7 +207,7 @@ double plan_cost(const struct study_run *run, int64_t edges, int64_t feature_ent
         step *= (double)run->ensemble;
     if (run->task == TASK_FACTS)
         return step;
-    if (run->task == TASK_PLANT) /* a GCN for each way to drop edges: two a score */
+    if (run->task == TASK_PLANT || run->task == TASK_ROBUST) /* a GCN for each way to drop edges */
         more = step * 4 * (double)run->again.epochs;
     if (strcmp(run->model->name, "consm") != 0)
         return step * (double)c->epochs + more;

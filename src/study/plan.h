@@ -12,18 +12,29 @@
 #include "models/model.h"
 
 enum study_task {
-    TASK_TRAIN, /* train; measure accuracy, and edge scores where the model has them          */
-    TASK_CURVE, /* the same, with accuracies along the way                                    */
-    TASK_PRUNE, /* train on a graph from which shares of both kinds of edges were removed     */
-    TASK_COST,  /* a few epochs with nothing beside them: time and memory                     */
-    TASK_FACTS, /* no training: what the data is like                                         */
-    TASK_PLANT, /* train on a graph with edges put in; find them, drop them, train again      */
-    TASK_COVER, /* train, then measure prediction sets: how often they hold, how large        */
+    TASK_TRAIN,  /* train; measure accuracy, and edge scores where the model has them          */
+    TASK_CURVE,  /* the same, with accuracies along the way                                    */
+    TASK_PRUNE,  /* train on a graph from which shares of both kinds of edges were removed     */
+    TASK_COST,   /* a few epochs with nothing beside them: time and memory                     */
+    TASK_FACTS,  /* no training: what the data is like                                         */
+    TASK_PLANT,  /* train on a graph with edges put in; find them, drop them, train again      */
+    TASK_COVER,  /* train, then measure prediction sets: how often they hold, how large        */
+    TASK_ROBUST, /* train on an attacked graph; a GCN or ConSM also after cleaning it         */
 };
 
-/* Where planted edges come from: any two nodes, two nodes of different classes, or a published
- * graph that was attacked (Zügner and Günnemann, ICLR 2019). */
-enum study_plant { PLANT_RANDOM, PLANT_BETWEEN, PLANT_METATTACK };
+/* How a graph was attacked. */
+enum study_plant {
+    PLANT_RANDOM,        /* edges between any two nodes                                         */
+    PLANT_BETWEEN,       /* edges between two nodes of different classes                        */
+    PLANT_METATTACK,     /* a published graph (Zügner and Günnemann, ICLR 2019)                 */
+    PLANT_NETTACK,       /* another one, aimed at single nodes (Zügner et al., KDD 2018)        */
+    PLANT_DICE,          /* edges inside classes removed, edges between them added              */
+    PLANT_PGD,           /* by a GCN's gradient                                                 */
+    PLANT_TRUSTED_GCN,   /* by the same, only pairs that a GCN's agreement and the features trust */
+    PLANT_TRUSTED_CONSM, /* by the same, only pairs that a trained ConSM trusts             */
+    PLANT_NOTHING,       /* the clean graph                                                 */
+    PLANTS
+};
 
 struct study_run {
     enum study_task task;
@@ -36,10 +47,11 @@ struct study_run {
     const char *device;           /* what it runs on, as backend_open knows it; NULL: the CPU */
     int64_t ensemble;             /* TASK_TRAIN: runs to combine; 0: a plain model */
     double same_kept, other_kept; /* TASK_PRUNE: shares of edges inside and between classes */
-    enum study_plant plant;       /* TASK_PLANT: what is put in, … */
+    enum study_plant plant;       /* TASK_PLANT, TASK_ROBUST: what is put in, … */
     double rate;                  /* … how many edges for one of the graph's own, … */
     const char *attack;           /* … the published graph's name, or NULL … */
-    struct config again;          /* … and the GCN that is trained on what is left */
+    struct config again;          /* … and the GCN that is trained on what is left, or attacks */
+    struct config attacker;       /* PLANT_TRUSTED_CONSM: the ConSM that the attacker trains */
     bool keep_graph; /* leave the graph with its edge scores as a file; not part of the identity */
 };
 

@@ -2,101 +2,46 @@
 #include "study/plant.h"
 
 #include "base/alloc.h"
-#include "base/rng.h"
+#include "study/attacker.h"
 #include <math.h>
+#include <string.h>
 
-enum { STREAM_PLANT = 83, TRIES = 200 };
+enum { STREAM_PLANT = 83 };
 
-/* ---- drawing --------------------------------------------------------------------------------- */
+/* ---- the attacked graph ---------------------------------------------------------------------- */
 
-/* A set of pairs of nodes by open addressing: a pair is left·n + right + 1, an empty place 0. */
-struct pairs {
-    uint64_t *slot;
-    uint64_t mask;
-};
-
-static consm_status pairs_new(struct pairs *out, int64_t most)
-{
-    uint64_t size = 16;
-    while (size < 3 * (uint64_t)most)
-        size *= 2;
-    out->mask = size - 1;
-    return ZNEW(out->slot, size);
-}
-
-/* Whether the pair is new. */
-static bool pairs_add(struct pairs *p, uint64_t pair)
-{
-    uint64_t at = (pair * 0x9e3779b97f4a7c15u >> 20) & p->mask;
-    while (p->slot[at] != 0 && p->slot[at] != pair)
-        at = (at + 1) & p->mask;
-    bool fresh = p->slot[at] == 0;
-    p->slot[at] = pair;
-    return fresh;
-}
-
-/* Fills left and right (want) with pairs that the graph does not join. */
-static consm_status draw(int32_t *left, int32_t *right, int64_t want, const struct csr *graph,
-                         const int32_t *label, const struct study_run *run)
+/* Edges that are joined, as many as the budget. */
+static consm_status draw(struct changes *out, const struct csr *graph, const int32_t *label,
+                         int64_t budget, const struct study_run *run)
 {
     consm_status st = CONSM_OK;
-    struct pairs seen = {0};
-    struct rng rng;
-    uint64_t n = (uint64_t)graph->rows;
-    bool between = run->plant == PLANT_BETWEEN;
-    int64_t found = 0;
-    rng_init(&rng, run->seed, (uint64_t)(STREAM_PLANT + (int)run->plant));
-    TRY(pairs_new(&seen, want));
-    for (int64_t tries = 0; found < want && tries < TRIES * (want + 10); tries++) {
-        uint64_t i = rng_below(&rng, n), j = rng_below(&rng, n);
-        if (i > j) {
-            uint64_t swap = i;
-            i = j;
-            j = swap;
-        }
-        bool different = label[i] >= 0 && label[j] >= 0 && label[i] != label[j];
-        if (i == j || (between && !different) || csr_find(graph, (int64_t)i, (int32_t)j) >= 0 ||
-            !pairs_add(&seen, i * n + j + 1))
-            continue;
-        left[found] = (int32_t)i;
-        right[found++] = (int32_t)j;
-    }
-    if (found < want)
-        TRY(status_fail(CONSM_EINVAL, "no room for %lld more edges among %lld nodes",
-                        (long long)want, (long long)graph->rows));
+    TRY(changes_new(out, budget));
+    TRY(attack_draw(out->left, out->right, budget, graph,
+                    run->plant == PLANT_BETWEEN ? label : NULL, run->seed,
+                    (uint64_t)(STREAM_PLANT + (int)run->plant)));
+    out->count = budget;
+    memset(out->added, 1, (size_t)budget);
 done:
-    mem_free(seen.slot);
     return st;
 }
 
-/* The clean graph and the drawn edges, which weigh 1. */
-static consm_status plant_drawn(struct csr **out, const struct csr *graph, const int32_t *label,
-                                const struct study_run *run)
+static consm_status attack(struct csr **out, const struct task_input *in)
 {
     consm_status st = CONSM_OK;
-    struct edges *own = NULL;
-    int32_t *left = NULL, *right = NULL;
-    float *weight = NULL;
-    TRY(edges_new(&own, graph));
-    int64_t want = (int64_t)llround(run->rate * (double)own->count), all = own->count + want;
-    TRY(NEW(left, all));
-    TRY(NEW(right, all));
-    if (graph->val)
-        TRY(NEW(weight, all));
-    for (int64_t e = 0; e < own->count; e++) {
-        left[e] = own->left[e];
-        right[e] = own->right[e];
-    }
-    for (int64_t e = 0; weight && e < all; e++)
-        weight[e] = e < own->count ? graph->val[own->entry[e]] : 1;
-    TRY(draw(left + own->count, right + own->count, want, graph, label, run));
-    TRY(csr_from_edges(out, graph->rows, graph->cols, all, left, right, weight, CSR_UNDIRECTED,
-                       NULL));
+    const struct csr *graph = in->prepared->graph;
+    const struct study_run *run = in->run;
+    const int32_t *label = in->prepared->data->label;
+    struct changes changes = {0};
+    int64_t budget = (int64_t)llround(run->rate * (double)(graph->nnz / 2));
+    if (run->plant == PLANT_DICE)
+        TRY(attack_dice(&changes, graph, label, budget, run->seed));
+    else if (run->plant == PLANT_RANDOM || run->plant == PLANT_BETWEEN)
+        TRY(draw(&changes, graph, label, budget, run));
+    else if (run->plant != PLANT_NOTHING)
+        TRY(attacker_find(&changes, in, budget));
+    TRY(changes_apply(out, graph, &changes));
 done:
-    mem_free(left);
-    mem_free(right);
-    mem_free(weight);
-    edges_free(own);
+    changes_free(&changes);
     return st;
 }
 
@@ -142,13 +87,15 @@ consm_status planted_new(struct planted *out, const struct task_input *in)
     if (in->attack)
         TRY(copy_graph(&graph, in->attack, clean->data->nodes));
     else
-        TRY(plant_drawn(&graph, clean->graph, clean->data->label, in->run));
+        TRY(attack(&graph, in));
     TRY(put_on(&out->prepared, clean->data, graph));
     TRY(edges_new(&out->edges, graph));
     TRY(NEW(out->injected, out->edges->count));
+    out->removed = clean->graph->nnz / 2;
     for (int64_t e = 0; e < out->edges->count; e++) {
         out->injected[e] = csr_find(clean->graph, out->edges->left[e], out->edges->right[e]) < 0;
         out->count += out->injected[e];
+        out->removed -= !out->injected[e];
     }
 done:
     if (st < 0)
@@ -193,5 +140,25 @@ done:
     mem_free(left);
     mem_free(right);
     mem_free(weight);
+    return st;
+}
+
+consm_status planted_on(struct prepared *out, const struct planted *p, struct csr *graph)
+{
+    return put_on(out, p->prepared.data, graph);
+}
+
+consm_status planted_again(double *accuracy, const struct prepared *on, const struct task_input *in,
+                           const uint8_t *role)
+{
+    consm_status st = CONSM_OK;
+    struct train_result trained;
+    struct train_options options = task_options(in);
+    options.config = in->run->again;
+    TRY(model_find(&options.model, "gcn"));
+    struct problem problem = prepare_problem(on, role);
+    TRY(train_once(&trained, &problem, &options, in->threads));
+    *accuracy = trained.test_acc;
+done:
     return st;
 }

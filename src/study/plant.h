@@ -8,23 +8,33 @@
 
 #include "graph/edges.h"
 #include "study/task.h"
+#include "train/session.h"
 
 struct planted {
     struct prepared prepared; /* the data on the new graph; its graph and views are owned */
     struct edges *edges;
     uint8_t *injected; /* (edges) 1: not in the clean graph */
     int64_t count;     /* how many are */
+    int64_t removed;   /* edges of the clean graph that are gone */
 };
 
-/* The run's graph. Drawn edges are distinct pairs of nodes without an edge, round(rate · edges) of
- * them; for one seed those of a smaller rate are among those of a larger one. A published graph
- * (in->attack) is taken as it is. CONSM_EINVAL when there are too few pairs or other nodes. */
+/* The run's graph. An attack of ours changes round(rate · edges) edges at most. Drawn edges are
+ * distinct pairs of nodes without an edge; for one seed those of a smaller rate are among those of
+ * a larger one. A published graph (in->attack) is taken as it is. CONSM_EINVAL when there are too
+ * few pairs or other nodes. */
 consm_status planted_new(struct planted *out, const struct task_input *in);
 void planted_free(struct planted *p);
 
 /* The data on a graph made of some of these edges: kept (edges) says which. Free with
  * prepare_free. */
 consm_status planted_left(struct prepared *out, const struct planted *p, const uint8_t *kept);
+
+/* The data on a graph that it takes over. Free with prepare_free. */
+consm_status planted_on(struct prepared *out, const struct planted *p, struct csr *graph);
+
+/* Test accuracy of the run's second GCN (run->again) on a graph. */
+consm_status planted_again(double *accuracy, const struct prepared *on, const struct task_input *in,
+                           const uint8_t *role);
 
 /* |i ∩ j| / |i ∪ j| of the features that are not zero (edges): what GCN-Jaccard drops by (Wu et
  * al., IJCAI 2019). 1 everywhere on dense features. */
@@ -43,5 +53,12 @@ consm_status similarity_cosine(float *out, const struct edges *edges, const stru
 #define GUARD_LEAST 0.1f
 consm_status similarity_guard(float *out, uint8_t *pruned, const float *cosine, int layers,
                               const struct edges *edges, int64_t nodes);
+
+/* The same for a trained GCN of two layers or more: it reads the features for its first layer and
+ * the GCN's first hidden layer for its second. cosine (edges), or NULL, becomes that of the
+ * features.
+ */
+consm_status similarity_guard_of(float *out, uint8_t *pruned, float *cosine, struct session *s,
+                                 const struct edges *edges);
 
 #endif

@@ -78,10 +78,8 @@ static void fill_row(struct table *t, const struct findings *f, int k, const str
             continue;
         }
         table_mean(t, scale * cell->mean, scale * cell->std, m->accuracy ? 1 : 3);
-        if (k == f->best[c])
-            table_mark(t, TABLE_BEST);
-        else if (cell->n >= GRID_ENOUGH && !grid_differs(f->p[c * f->rows + k]))
-            table_mark(t, TABLE_TIED);
+        table_mark(
+            t, view_standing(&f->cell[c * f->rows], &f->p[c * f->rows], f->rows, f->best[c], k));
         if (m->oracle)
             table_mark(t, TABLE_ORACLE);
         if (cell->n < cell->seeds)

@@ -1,5 +1,6 @@
 /* Opening datasets once. */
 #include "study/sets.h"
+#include "study/published.h"
 
 #include "data/registry/registry.h"
 
@@ -17,26 +18,49 @@ const struct study_set *sets_find(const struct study_sets *s, const char *name)
     return NULL;
 }
 
+static void set_free(struct study_set *set)
+{
+    prepare_free(&set->prepared);
+    dataset_free(set->data);
+    mem_free(set->name);
+}
+
+/* A set that could not be opened is not among them. */
+static void drop_last(struct study_sets *s)
+{
+    set_free(&s->set[--s->count]);
+}
+
 static consm_status open_one(struct study_sets *s, const char *name, const struct data_options *o)
 {
     consm_status st = CONSM_OK;
-    TRY(GROW(s->set, s->count, s->capacity, 1));
+    if ((st = GROW(s->set, s->count, s->capacity, 1)) < 0)
+        return st;
     struct study_set *set = &s->set[s->count];
     *set = (struct study_set){0};
     s->count++;
     if (!(set->name = mem_strdup(name)))
         TRY(CONSM_ENOMEM);
-    TRY(data_open(&set->data, name, o));
+    char hash[140] = "unknown", missing[64];
+    if (published_knows(name)) {
+        TRY(published_open(&set->data, hash, missing, name, o));
+        if (!set->data)
+            TRY(status_fail(CONSM_ENOTFOUND, "%s: no data folder has attacked/%s", name, missing));
+    } else {
+        TRY(data_open(&set->data, name, o));
+        if (set->data->sha256[0])
+            snprintf(hash, sizeof hash, "%s", set->data->sha256);
+    }
     TRY(prepare(&set->prepared, set->data));
-    const char *hash = set->data->sha256[0] ? set->data->sha256 : "unknown";
     if (json_object_set_new(s->hashes, name, json_string(hash)) != 0)
         TRY(status_fail(CONSM_EINVAL, "%s: its name is no UTF-8", name));
 done:
+    if (st < 0)
+        drop_last(s);
     return st;
 }
 
-/* The path of the file in the first folder that has it; NULL when none does. */
-static consm_status find_graph(char **out, const char *name, const char *data_dir)
+consm_status sets_attacked_file(char **out, const char *name, const char *data_dir)
 {
     consm_status st = CONSM_OK;
     char inside[256];
@@ -60,7 +84,7 @@ consm_status sets_open_graph(struct study_sets *s, const char *name, const struc
     char *path = NULL;
     if (sets_find(s, name))
         return CONSM_OK;
-    TRY(find_graph(&path, name, o->data_dir));
+    TRY(sets_attacked_file(&path, name, o->data_dir));
     if (!path)
         return CONSM_OK;
     TRY(GROW(s->set, s->count, s->capacity, 1));
@@ -93,11 +117,8 @@ consm_status sets_open(struct study_sets *s, const char *name, const struct data
 
 void sets_free(struct study_sets *s)
 {
-    for (size_t i = 0; i < s->count; i++) {
-        prepare_free(&s->set[i].prepared);
-        dataset_free(s->set[i].data);
-        mem_free(s->set[i].name);
-    }
+    for (size_t i = 0; i < s->count; i++)
+        set_free(&s->set[i]);
     mem_free(s->set);
     json_decref(s->hashes);
     *s = (struct study_sets){0};

@@ -21,12 +21,16 @@ struct study_sets {
     json_t *hashes; /* name → SHA-256 of its bytes */
 };
 
-/* Opens the set unless it is open already or generated. */
+/* Opens the set unless it is open already or generated. A set of published.h is CONSM_ENOTFOUND
+ * when its files are not there. */
 consm_status sets_open(struct study_sets *s, const char *name, const struct data_options *o);
 void sets_free(struct study_sets *s);
 
 /* The set of that name, or NULL when it is a generated one. */
 const struct study_set *sets_find(const struct study_sets *s, const char *name);
+
+/* The path of "attacked/NAME" in the first data folder that has it; NULL when none does. */
+consm_status sets_attacked_file(char **out, const char *name, const char *data_dir);
 
 /* Opens a published graph of a set's nodes, a file "attacked/NAME" in one of the data folders; its
  * hash goes to the others. Nothing happens when no folder has it. */

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "match/trust.h"
+#include "nn/layers.h"
 #include <string.h>
 
 static float dense_jaccard(const float *a, const float *b, int64_t width)
@@ -93,5 +94,50 @@ consm_status similarity_guard(float *out, uint8_t *pruned, const float *cosine, 
 done:
     mem_free(sum);
     mem_free(alike);
+    return st;
+}
+
+/* H¹ = relu(Â X W + b) of the trained GCN; h (n, hidden). */
+static consm_status first_layer(float *h, struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct program *p = NULL;
+    const float *value;
+    int64_t hidden = s->options.config.hidden;
+    TRY(program_new(&p, s->learner.params, false));
+    struct inputs in = session_inputs(s, p);
+    node found =
+        relu(p, graph_conv(p, layer_name(1).text, graph_view(p, &in, VIEW_GCN), in.x, hidden));
+    program_keep(p, found);
+    TRY(program_compile(p, s->backend));
+    TRY(learner_read(&value, &s->learner, p, found));
+    memcpy(h, value, (size_t)(s->problem->nodes * hidden) * sizeof *h);
+done:
+    program_free(p);
+    return st;
+}
+
+consm_status similarity_guard_of(float *out, uint8_t *pruned, float *cosine, struct session *s,
+                                 const struct edges *edges)
+{
+    consm_status st = CONSM_OK;
+    const struct problem *problem = s->problem;
+    struct team *team = s->backend->host;
+    int64_t hidden = s->options.config.hidden;
+    int layers = s->options.config.layers > 1 ? 2 : 1;
+    float *both = NULL, *h = NULL;
+    TRY(NEW(both, 2 * edges->count));
+    TRY(NEW(h, problem->nodes * hidden));
+    TRY(similarity_cosine(both, edges, problem, NULL, 0, team));
+    if (layers == 2) {
+        TRY(first_layer(h, s));
+        TRY(similarity_cosine(both + edges->count, edges, problem, h, hidden, team));
+    }
+    TRY(similarity_guard(out, pruned, both, layers, edges, problem->nodes));
+    if (cosine)
+        memcpy(cosine, both, (size_t)edges->count * sizeof *both);
+done:
+    mem_free(both);
+    mem_free(h);
     return st;
 }

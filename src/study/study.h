@@ -38,6 +38,9 @@ const struct study_def *study_find(const char *name); /* bench too; NULL: none *
 
 /* ---- results (view.c) ---------------------------------------------------- */
 
+/* With fewer pairs the exact two-sided test cannot reach p < 0.05, whatever the differences. */
+enum { VIEW_ENOUGH = 6 };
+
 /* One figure over the seeds. */
 struct study_cell {
     int64_t seeds, n;               /* asked for, there */
@@ -70,6 +73,11 @@ consm_status view_against_best(int *best, double *p, const struct study_cell *ce
                                bool small);
 /* Whether those tests put the best ahead of every other. */
 bool view_ahead_of_all(const double *p, int best, int count);
+
+/* The marks of entry k in a table with three decimals (a share) or one (percent): TABLE_BEST for
+ * the best, unless another is shown with the same figure: ties are not crowned; TABLE_TIED for
+ * those and for what does not differ from the best by p; else 0. */
+unsigned view_standing(const struct study_cell *cell, const double *p, int count, int best, int k);
 
 /* A name for people: "GCN", "Chameleon", "csbm, h = 0.1". Never NULL. */
 const char *view_model_title(const struct model_def *model);

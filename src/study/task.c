@@ -209,9 +209,9 @@ done:
 consm_status task_run(json_t **result, const struct task_input *in)
 {
     static consm_status (*const task[])(json_t *, const struct task_input *) = {
-        [TASK_TRAIN] = task_train, [TASK_CURVE] = task_curve, [TASK_PRUNE] = task_prune,
-        [TASK_COST] = task_cost,   [TASK_FACTS] = task_facts, [TASK_PLANT] = task_plant,
-        [TASK_COVER] = task_cover,
+        [TASK_TRAIN] = task_train, [TASK_CURVE] = task_curve,   [TASK_PRUNE] = task_prune,
+        [TASK_COST] = task_cost,   [TASK_FACTS] = task_facts,   [TASK_PLANT] = task_plant,
+        [TASK_COVER] = task_cover, [TASK_ROBUST] = task_robust,
     };
     *result = json_object();
     if (!*result)

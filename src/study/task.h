@@ -26,6 +26,7 @@ consm_status task_cost(json_t *result, const struct task_input *in);
 consm_status task_facts(json_t *result, const struct task_input *in);
 consm_status task_plant(json_t *result, const struct task_input *in);
 consm_status task_cover(json_t *result, const struct task_input *in);
+consm_status task_robust(json_t *result, const struct task_input *in);
 
 /* Common steps of those that train. role (n) is the caller's. */
 consm_status task_roles(uint8_t **role, const struct task_input *in);

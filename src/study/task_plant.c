@@ -10,11 +10,9 @@
 #include "backends/open.h"
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "nn/layers.h"
 #include "stats/stats.h"
 #include "train/coefficients.h"
 #include "train/edge_trust.h"
-#include "train/session.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,14 +75,8 @@ static consm_status train_again(double *accuracy, struct planting *t, const uint
 {
     consm_status st = CONSM_OK;
     struct prepared left = {0};
-    struct train_result trained;
-    struct train_options options = task_options(t->in);
-    options.config = t->in->run->again;
-    TRY(model_find(&options.model, "gcn"));
     TRY(planted_left(&left, &t->planted, kept));
-    struct problem problem = prepare_problem(&left, t->role);
-    TRY(train_once(&trained, &problem, &options, t->in->threads));
-    *accuracy = trained.test_acc;
+    TRY(planted_again(accuracy, &left, t->in, t->role));
 done:
     prepare_free(&left);
     return st;
@@ -187,56 +179,30 @@ done:
     return st;
 }
 
-/* H¹ = relu(Â X W + b) of the trained GCN; h (n, hidden). */
-static consm_status first_layer(float *h, struct session *s)
-{
-    consm_status st = CONSM_OK;
-    struct program *p = NULL;
-    const float *value;
-    int64_t hidden = s->options.config.hidden;
-    TRY(program_new(&p, s->learner.params, false));
-    struct inputs in = session_inputs(s, p);
-    node found =
-        relu(p, graph_conv(p, layer_name(1).text, graph_view(p, &in, VIEW_GCN), in.x, hidden));
-    program_keep(p, found);
-    TRY(program_compile(p, s->backend));
-    TRY(learner_read(&value, &s->learner, p, found));
-    memcpy(h, value, (size_t)(s->problem->nodes * hidden) * sizeof *h);
-done:
-    program_free(p);
-    return st;
-}
-
-/* GNNGuard reads the features for its first layer and a hidden layer for its second, here that of
- * the GCN that was trained on the planted graph. */
 static consm_status judge_similarity(struct planting *t)
 {
     consm_status st = CONSM_OK;
-    const struct problem *problem = t->s->problem;
     const struct edges *edges = t->planted.edges;
-    int64_t hidden = t->s->options.config.hidden;
-    int layers = t->s->options.config.layers > 1 ? 2 : 1;
-    float *cosine = NULL, *h = NULL;
-    TRY(NEW(cosine, 2 * edges->count));
-    TRY(NEW(h, problem->nodes * hidden));
-    similarity_jaccard(t->score, edges, problem);
+    float *guard = NULL, *cosine = NULL;
+    uint8_t *pruned = NULL;
+    TRY(NEW(guard, edges->count));
+    TRY(NEW(cosine, edges->count));
+    TRY(NEW(pruned, edges->count));
+    TRY(similarity_guard_of(guard, pruned, cosine, t->s, edges));
+    similarity_jaccard(t->score, edges, t->s->problem);
     for (int64_t e = 0; e < edges->count; e++)
         t->kept[e] = t->score[e] > 0;
     TRY(judge(t, "jaccard", true));
-    TRY(similarity_cosine(cosine, edges, problem, NULL, 0, t->backend->host));
     memcpy(t->score, cosine, (size_t)edges->count * sizeof *cosine);
     TRY(judge(t, "cosine", false));
-    if (layers == 2) {
-        TRY(first_layer(h, t->s));
-        TRY(similarity_cosine(cosine + edges->count, edges, problem, h, hidden, t->backend->host));
-    }
-    TRY(similarity_guard(t->score, t->kept, cosine, layers, edges, problem->nodes));
+    memcpy(t->score, guard, (size_t)edges->count * sizeof *guard);
     for (int64_t e = 0; e < edges->count; e++)
-        t->kept[e] = !t->kept[e];
+        t->kept[e] = !pruned[e];
     TRY(judge(t, "gnnguard", true));
 done:
+    mem_free(guard);
     mem_free(cosine);
-    mem_free(h);
+    mem_free(pruned);
     return st;
 }
 

@@ -2,6 +2,7 @@
 #include "study/study.h"
 
 #include "data/registry/registry.h"
+#include "study/published.h"
 #include "study/task.h"
 #include <ctype.h>
 #include <math.h>
@@ -115,6 +116,26 @@ bool view_ahead_of_all(const double *p, int best, int count)
     return tested > 0;
 }
 
+/* A mean as tables show it: in thousandths. */
+static long as_shown(double mean)
+{
+    return lround(1000 * mean);
+}
+
+unsigned view_standing(const struct study_cell *cell, const double *p, int count, int best, int k)
+{
+    int equal = 0;
+    if (best < 0 || cell[k].n == 0)
+        return 0;
+    for (int i = 0; i < count; i++)
+        equal += cell[i].n > 0 && as_shown(cell[i].mean) == as_shown(cell[best].mean);
+    if (k == best && equal == 1)
+        return TABLE_BEST;
+    if (as_shown(cell[k].mean) == as_shown(cell[best].mean))
+        return TABLE_TIED;
+    return cell[k].n >= VIEW_ENOUGH && !(p[k] < 0.05) ? TABLE_TIED : 0;
+}
+
 const char *view_model_title(const struct model_def *model)
 {
     static const char *const title[][2] = {
@@ -133,6 +154,9 @@ const char *view_dataset_title(const char *name, char buffer[96])
 {
     if (registry_find(name)) {
         snprintf(buffer, 96, "%s", name);
+        buffer[0] = (char)toupper((unsigned char)buffer[0]);
+    } else if (published_knows(name)) {
+        snprintf(buffer, 96, "%.*s (Pro-GNN)", (int)strcspn(name + 7, "-"), name + 7);
         buffer[0] = (char)toupper((unsigned char)buffer[0]);
     } else if (strncmp(name, "csbm:", 5) == 0) {
         snprintf(buffer, 96, "csbm, %s", name + 5);

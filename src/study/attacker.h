@@ -1,0 +1,12 @@
+/* Attackers that train a model first: the changes they make to a run's graph. */
+#ifndef STUDY_ATTACKER_H
+#define STUDY_ATTACKER_H
+
+#include "attack/attack.h"
+#include "study/task.h"
+
+/* PLANT_PGD and PLANT_TRUSTED_…, at most `budget` changes. The attacker knows the graph, the
+ * features and the labels of training; for other nodes it believes the model that it trained. */
+consm_status attacker_find(struct changes *out, const struct task_input *in, int64_t budget);
+
+#endif

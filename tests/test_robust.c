@@ -1,0 +1,455 @@
+/* The study of attacks, in process: what a run does to its graph and to the cleaned ones, and the
+ * printed figures counted again from the record: means, paired tests, Holm's correction.
+ * THREADED
+ */
+#include "check.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "data/generate/generate.h"
+#include "study/plant.h"
+#include "study/published.h"
+#include "study/robust.h"
+
+#define SET "csbm:nodes=60,features=6,homophily=0.8,degree=6"
+enum { SEEDS = 7, OWN = 180 }; /* 60 nodes of degree 6: 180 edges, 144 of them inside classes */
+
+static char folder[64];
+
+static int fresh(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(folder, sizeof folder, "/tmp/consm-robust-%ld", (long)getpid());
+    snprintf(command, sizeof command, "mkdir -p %s", folder);
+    return system(command);
+}
+
+static int clean(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static const char *in_folder(const char *name)
+{
+    static char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+/* ---- one run --------------------------------------------------------------------------------- */
+
+static json_t *attacked(enum study_plant plant, double rate, const char *name)
+{
+    const struct model_def *model;
+    struct dataset *d;
+    struct prepared prepared;
+    json_t *result;
+    OK(model_find(&model, name));
+    struct study_run run = plan_run(TASK_ROBUST, SET, model, "random");
+    run.split_options.per_class = 5;
+    run.plant = plant;
+    run.rate = rate;
+    run.config.epochs = 20;
+    run.config.warmup = 20;
+    run.config.rounds = 1;
+    run.config.gnn_steps = run.config.match_steps = 4;
+    OK(config_set(&run.config, "backbone", "gcn"));
+    run.attacker = run.config;
+    OK(model_find(&model, "gcn"));
+    model_defaults(model, &run.again);
+    run.again.epochs = 20;
+    OK(model_find(&model, "consm"));
+    OK(generate_named(&d, SET));
+    OK(prepare(&prepared, d));
+    struct task_input in = {.run = &run, .prepared = &prepared, .threads = 1};
+    OK(task_run(&result, &in));
+    prepare_free(&prepared);
+    dataset_free(d);
+    return result;
+}
+
+static double part(const json_t *result, const char *name, const char *figure)
+{
+    return task_value(json_object_get(result, name), figure);
+}
+
+static void every_attack_keeps_its_budget(void **state)
+{
+    (void)state;
+    static const struct {
+        enum study_plant plant;
+        int least, most, removed; /* of 36 changes; removed -1: any */
+    } known[] = {
+        {PLANT_NOTHING, 0, 0, 0}, {PLANT_RANDOM, 36, 36, 0},     {PLANT_DICE, 36, 36, 18},
+        {PLANT_PGD, 1, 36, -1},   {PLANT_TRUSTED_GCN, 0, 36, 0}, {PLANT_TRUSTED_CONSM, 1, 36, 0},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        json_t *result = attacked(known[i].plant, 0.2, "mlp");
+        double added = task_value(result, "injected"), removed = task_value(result, "removed");
+        if (added + removed < known[i].least || added + removed > known[i].most)
+            fail_msg("%s: %g added, %g removed", robust_attack(known[i].plant), added, removed);
+        if (known[i].removed >= 0)
+            assert_near(removed, known[i].removed, 0);
+        assert_near(task_value(result, "edges"), OWN + added - removed, 0);
+        json_decref(result);
+    }
+}
+
+static void a_gcn_is_cleaned_three_ways(void **state)
+{
+    (void)state;
+    json_t *result = attacked(PLANT_RANDOM, 0.2, "gcn");
+    assert_near(part(result, "jaccard", "kept"), 1, 0); /* dense features overlap entirely: */
+    assert_near(part(result, "jaccard", "acc"), task_value(result, "test_acc"), 0.2);
+    assert_true(part(result, "gnnguard", "kept") > 0.3 && part(result, "gnnguard", "kept") < 1);
+    assert_true(part(result, "svd", "kept") > 1); /* more pairs than edges, but ten times at most */
+    assert_true(part(result, "svd", "kept") <= 10);
+    assert_true(isfinite(part(result, "svd", "acc")) && isfinite(part(result, "gnnguard", "acc")));
+    assert_null(json_object_get(result, "clean"));
+    json_decref(result);
+    result = attacked(PLANT_RANDOM, 0.2, "consm");
+    assert_null(json_object_get(result, "jaccard"));
+    assert_true(part(result, "clean", "kept") > 0.3 && part(result, "clean", "kept") <= 1);
+    assert_true(part(result, "trust", "auc") > 0.5);
+    assert_true(part(result, "trust", "passed") >= 0 && part(result, "trust", "passed") <= 1);
+    json_decref(result);
+}
+
+/* ---- the whole study ------------------------------------------------------------------------- */
+
+static json_t *request(void)
+{
+    return json_pack("{s:[s], s:[s,s,s], s:b, s:i, s:s, s:i, s:b,"
+                     " s:{s:s, s:s, s:s, s:s, s:s, s:s, s:s}}",
+                     "datasets", SET, "models", "mlp", "gcn", "consm", "chosen", 1, "seeds",
+                     (int)SEEDS, "split", "random", "per_class", 5, "quick", 1, "set", "epochs",
+                     "12", "hidden", "6", "warmup", "12", "rounds", "1", "gnn-steps", "3",
+                     "match-steps", "2", "backbone", "gcn");
+}
+
+struct stopper {
+    atomic_int finished;
+    int after;
+};
+
+static void count_finished(void *ctx, const struct execute_progress *p)
+{
+    (void)p;
+    atomic_fetch_add(&((struct stopper *)ctx)->finished, 1);
+}
+
+static bool is_stopped(void *ctx)
+{
+    struct stopper *s = ctx;
+    return s->after >= 0 && atomic_load(&s->finished) >= s->after;
+}
+
+/* Values of a figure over the seeds, looked up in the record by hand. */
+static int64_t recount(double *value, const struct runs *runs, const char *plant, const char *model,
+                       const char *outer, const char *figure)
+{
+    int64_t count = 0;
+    for (int seed = 0; seed < SEEDS; seed++)
+        for (int64_t i = 0; i < runs_count(runs); i++) {
+            const json_t *record = runs_get(runs, i), *id = json_object_get(record, "config");
+            if (strcmp(json_string_value(json_object_get(id, "plant")), plant) != 0 ||
+                strcmp(json_string_value(json_object_get(id, "model")), model) != 0 ||
+                json_integer_value(json_object_get(id, "seed")) != seed)
+                continue;
+            if (outer)
+                record = json_object_get(record, outer);
+            value[count++] = json_number_value(json_object_get(record, figure));
+        }
+    return count;
+}
+
+/* The fields of the line of a CSV file that begins with `head`. */
+static int csv_line(double *number, const char *name, const char *head)
+{
+    static char line[4096];
+    int count = 0;
+    char path[160];
+    snprintf(path, sizeof path, "files/%s.csv", name);
+    FILE *file = fopen(in_folder(path), "r");
+    if (!file)
+        fail_msg("%s is missing", path);
+    while (fgets(line, sizeof line, file))
+        if (strncmp(line, head, strlen(head)) == 0) {
+            for (char *at = line + strlen(head); *at == ','; at += strcspn(at + 1, ",\n") + 1)
+                number[count++] = strtod(at + 1, NULL);
+            break;
+        }
+    fclose(file);
+    if (count == 0)
+        fail_msg("%s: no line %s", path, head);
+    return count;
+}
+
+static void render(const struct study_view *v)
+{
+    struct report *r;
+    OK(report_new(&r, "robust"));
+    OK(study_find("robust")->render(r, v));
+    OK(report_write_files(r, in_folder("files")));
+    report_free(r);
+}
+
+/* Every row of the pairs: means, p and Holm's p against a count from the record. */
+static void pairs_again(const struct runs *runs, const char *table, const char *model,
+                        const char *outer, const char *figure)
+{
+    static const char *const plant[] = {"nothing", "dice",        "random",
+                                        "pgd",     "trusted-gcn", "trusted-consm"};
+    static const char *const title[] = {"none",
+                                        "DICE",
+                                        "random edges",
+                                        "PGD on a GCN",
+                                        "\"trusted edges, by a surrogate\"",
+                                        "\"trusted edges, by ConSM itself\""};
+    double p[6], holm[6], ours[SEEDS], theirs[SEEDS], shown[16];
+    struct stats_wilcoxon test;
+    char head[200];
+    for (int k = 0; k < 6; k++) {
+        assert_int_equal(recount(ours, runs, plant[k], "consm", NULL, "test_acc"), SEEDS);
+        assert_int_equal(recount(theirs, runs, plant[k], model, outer, figure), SEEDS);
+        OK(stats_wilcoxon(&test, ours, theirs, SEEDS));
+        p[k] = test.p;
+    }
+    OK(stats_holm(holm, p, 6));
+    for (int k = 0; k < 6; k++) {
+        recount(ours, runs, plant[k], "consm", NULL, "test_acc");
+        recount(theirs, runs, plant[k], model, outer, figure);
+        snprintf(head, sizeof head, "\"csbm, nodes=60,features=6,homophily=0.8,degree=6\",%s,%s",
+                 title[k], k ? "25 %" : "clean");
+        assert_true(csv_line(shown, table, head) >= 7);
+        assert_near(shown[0], 100 * stats_mean(ours, SEEDS), 1e-8);
+        assert_near(shown[1], 100 * stats_std(ours, SEEDS), 1e-8);
+        assert_near(shown[2], 100 * stats_mean(theirs, SEEDS), 1e-8);
+        assert_near(shown[3], 100 * stats_std(theirs, SEEDS), 1e-8);
+        assert_near(shown[4], 100 * (stats_mean(ours, SEEDS) - stats_mean(theirs, SEEDS)), 1e-7);
+        assert_near(shown[5], p[k], 1e-9);
+        assert_near(shown[6], holm[k], 1e-9);
+    }
+}
+
+static void tables_again(const struct runs *runs)
+{
+    static const struct {
+        const char *row, *model, *outer, *figure;
+    } row[] = {{"MLP", "mlp", NULL, "test_acc"},
+               {"GCN", "gcn", NULL, "test_acc"},
+               {"GCN-Jaccard", "gcn", "jaccard", "acc"},
+               {"GCN-SVD", "gcn", "svd", "acc"},
+               {"\"GCN, cleaned as GNNGuard\"", "gcn", "gnnguard", "acc"},
+               {"ConSM", "consm", NULL, "test_acc"},
+               {"GCN on ConSM's clean graph", "consm", "clean", "acc"}};
+    double value[SEEDS], shown[16];
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        csv_line(shown, "robust-dice", row[k].row);
+        recount(value, runs, "nothing", row[k].model, row[k].outer, row[k].figure);
+        assert_near(shown[0], 100 * stats_mean(value, SEEDS), 1e-8);
+        assert_int_equal(recount(value, runs, "dice", row[k].model, row[k].outer, row[k].figure),
+                         SEEDS);
+        assert_near(shown[2], 100 * stats_mean(value, SEEDS), 1e-8);
+        assert_near(shown[3], 100 * stats_std(value, SEEDS), 1e-8);
+    }
+    csv_line(shown, "robust-trust",
+             "\"csbm, nodes=60,features=6,homophily=0.8,degree=6\",DICE,25 %");
+    assert_near(shown[0], 23, 0); /* of 45 changes half, rounded up */
+    assert_near(shown[1], 22, 0);
+    recount(value, runs, "dice", "consm", "trust", "auc");
+    assert_near(shown[2], stats_mean(value, SEEDS), 1e-8);
+    recount(value, runs, "dice", "consm", "trust", "passed");
+    assert_near(shown[3], stats_mean(value, SEEDS), 1e-8);
+    recount(value, runs, "dice", "consm", "clean", "kept");
+    assert_near(shown[4], stats_mean(value, SEEDS), 1e-8);
+}
+
+static void what_is_printed_is_in_the_record(void **state)
+{
+    (void)state;
+    enum { ALL = SEEDS * (3 * 4 + 2 * 2) }; /* three models on four graphs, two on two more */
+    struct study_options o;
+    struct study_sets sets = {0};
+    struct plan plan = {0};
+    struct runs *runs;
+    json_t *json = request();
+    struct stopper stopper = {.after = 20};
+    struct execute_options how = {
+        .jobs = 2, .threads = 1, .done = count_finished, .stop = is_stopped, .ctx = &stopper};
+    OK(options_read(&o, json));
+    OK(runs_open(&runs, in_folder("runs.jsonl"), RUNS_APPEND));
+    struct study_view v = {&o, runs, NULL, folder};
+    OK(study_find("robust")->plan(&plan, &v));
+    /* Stopped in the middle, it goes on and repeats nothing. */
+    FAILS(execute_plan(runs, &plan, &sets, &how), CONSM_ECANCEL, "stopped");
+    int64_t kept = runs_count(runs);
+    assert_in_range(kept, 20, 24);
+    render(&v); /* what is missing shows as missing */
+    stopper.after = -1;
+    atomic_store(&stopper.finished, 0);
+    OK(execute_plan(runs, &plan, &sets, &how));
+    assert_int_equal(runs_count(runs), ALL);
+    assert_int_equal(atomic_load(&stopper.finished), ALL - kept);
+    render(&v);
+    pairs_again(runs, "robust-pairs", "consm", "clean", "acc");
+    pairs_again(runs, "robust-pairs-gcn", "gcn", NULL, "test_acc");
+    tables_again(runs);
+    runs_close(runs);
+    plan_free(&plan);
+    sets_free(&sets);
+    options_free(&o);
+    json_decref(json);
+}
+
+/* ---- marks, names, published figures --------------------------------------------------------- */
+
+static struct study_cell cell_of(double mean, double spread)
+{
+    struct study_cell c = {.seeds = 10};
+    for (int i = 0; i < 10; i++)
+        c.value[i] = mean + spread * (i % 2 ? 1 : -1);
+    view_summarise(&c);
+    return c;
+}
+
+static void ties_are_not_crowned(void **state)
+{
+    (void)state;
+    struct study_cell cell[] = {
+        cell_of(0.8124, 0.01), cell_of(0.5, 0.01), cell_of(0.8121, 0.02), {.seeds = 10}};
+    double p[] = {NAN, 0.001, 0.9, NAN};
+    assert_int_equal(view_standing(cell, p, 4, 0, 0), TABLE_TIED); /* both are shown as 0.812 */
+    assert_int_equal(view_standing(cell, p, 4, 0, 2), TABLE_TIED);
+    assert_int_equal(view_standing(cell, p, 4, 0, 1), 0);
+    assert_int_equal(view_standing(cell, p, 4, 0, 3), 0);
+    cell[2] = cell_of(0.8, 0.02);
+    assert_int_equal(view_standing(cell, p, 4, 0, 0), TABLE_BEST);
+    assert_int_equal(view_standing(cell, p, 4, 0, 2), TABLE_TIED); /* by its test */
+    p[2] = 0.049;
+    assert_int_equal(view_standing(cell, p, 4, 0, 2), 0);
+    p[2] = 0.9;
+    cell[2].n = 5; /* too few to say anything */
+    assert_int_equal(view_standing(cell, p, 4, 0, 2), 0);
+    assert_int_equal(view_standing(cell, p, 4, -1, 0), 0);
+}
+
+static void published_names_and_figures(void **state)
+{
+    (void)state;
+    char file[64], title[128];
+    assert_string_equal(published_set("cora", false), "prognn:cora");
+    assert_string_equal(published_set("prognn:citeseer", true), "prognn:citeseer-targets");
+    assert_null(published_set("pubmed", true));
+    assert_null(published_set("karate", false));
+    assert_true(published_knows("prognn:pubmed") && !published_knows("cora"));
+    assert_string_equal(published_graph(file, "prognn:cora", PLANT_METATTACK, 0.15),
+                        "prognn/cora_meta_0.15.npz");
+    assert_string_equal(published_graph(file, "prognn:citeseer-targets", PLANT_NETTACK, 3),
+                        "prognn/citeseer_nettack_3.npz");
+    assert_string_equal(published_graph(file, "prognn:pubmed", PLANT_METATTACK, 0.25),
+                        "pubmed_meta_adj_0.25.npz");
+    assert_string_equal(published_method(0), "GCN");
+    assert_near(published_accuracy("prognn:cora", 0, 0.25), 47.53, 0);
+    assert_near(published_accuracy("prognn:citeseer", 4, 0.05), 73.09, 0);
+    assert_near(published_accuracy("prognn:pubmed", 1, 0.2), 68.21, 0);
+    assert_true(isnan(published_accuracy("prognn:cora", 0, 0.3)));
+    assert_true(isnan(published_accuracy("prognn:cora-targets", 0, 0)));
+    assert_null(published_method(5));
+    struct robust_column c = {PLANT_NETTACK, "prognn:cora-targets", 3};
+    assert_string_equal(robust_title(title, &c, true), "Cora (Pro-GNN), 3 a target");
+    c = (struct robust_column){PLANT_DICE, "cora", 0.1};
+    assert_string_equal(robust_title(title, &c, false), "10 %");
+}
+
+/* The files hold what their README says, and the split is the published one. */
+static void published_files(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        enum study_plant plant;
+        double rate;
+        int64_t train, val, test;
+    } known[] = {{"prognn:cora", PLANT_METATTACK, 0.25, 247, 249, 1988},
+                 {"prognn:cora-targets", PLANT_NETTACK, 5, 247, 249, 83},
+                 {"prognn:pubmed", PLANT_METATTACK, 0.05, 1971, 1972, 15774}};
+    struct study_sets sets = {0};
+    struct data_options how = {.data_dir = "/nowhere"};
+    const char *data = real_data("the attacked graphs of Pro-GNN");
+    if (!data)
+        return;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const struct csr *graph;
+        int64_t count[4];
+        uint8_t *role;
+        char file[64];
+        consm_status st = sets_open(&sets, known[i].name, &how);
+        if (st == CONSM_ENOTFOUND) {
+            print_message("SKIPPED: %s\n", consm_errmsg());
+            continue;
+        }
+        OK(st);
+        OK(sets_open_graph(
+            &sets, published_graph(file, known[i].name, known[i].plant, known[i].rate), &how));
+        OK(sets_graph(&graph, &sets, file));
+        const struct study_set *set = sets_find(&sets, known[i].name);
+        assert_int_equal(graph->rows, set->data->nodes);
+        assert_true(graph->nnz > set->prepared.graph->nnz);
+        OK(NEW(role, set->data->nodes));
+        OK(split_make(role, set->data, "public", 3, NULL));
+        split_count(count, role, set->data->nodes);
+        assert_int_equal(count[SPLIT_TRAIN], known[i].train);
+        assert_int_equal(count[SPLIT_VAL], known[i].val);
+        assert_int_equal(count[SPLIT_TEST], known[i].test);
+        mem_free(role);
+    }
+    sets_free(&sets);
+}
+
+static void missing_files_are_left_out(void **state)
+{
+    (void)state;
+    struct study_sets sets = {0};
+    struct data_options how = {.data_dir = "/nowhere"};
+    struct study_options o = {.dataset = {"citeseer"}, .datasets = 1};
+    char *before = getenv("CONSM_DATA") ? strdup(getenv("CONSM_DATA")) : NULL;
+    setenv("CONSM_DATA", "/nowhere", 1);
+    setenv("XDG_CACHE_HOME", "/nowhere", 1);
+    FAILS(sets_open(&sets, "prognn:citeseer", &how), CONSM_ENOTFOUND,
+          "prognn:citeseer: no data folder has attacked/prognn/citeseer_split.csv");
+    assert_int_equal(sets.count, 0);
+    OK(robust_open(&sets, &o, &how));
+    assert_int_equal(sets.count, 0);
+    struct robust_table table[ROBUST_TABLES];
+    struct study_view v = {&o, NULL, sets.hashes, NULL};
+    assert_int_equal(robust_tables(table, &v), 3); /* DICE, random, PGD; ConSM is not asked for */
+    assert_int_equal(table[0].plant, PLANT_DICE);
+    sets_free(&sets);
+    if (before)
+        setenv("CONSM_DATA", before, 1);
+    else
+        unsetenv("CONSM_DATA");
+    unsetenv("XDG_CACHE_HOME");
+    free(before);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_attack_keeps_its_budget),
+        cmocka_unit_test(a_gcn_is_cleaned_three_ways),
+        cmocka_unit_test_setup_teardown(what_is_printed_is_in_the_record, fresh, clean),
+        cmocka_unit_test(ties_are_not_crowned),
+        cmocka_unit_test(published_names_and_figures),
+        cmocka_unit_test(published_files),
+        cmocka_unit_test(missing_files_are_left_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
