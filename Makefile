@@ -5,7 +5,7 @@ JOBS := $(shell nproc 2>/dev/null || echo 2)
 BUILD = cmake --preset $(1) > build/$(1).configure.log || { cat build/$(1).configure.log; exit 1; }; \
         cmake --build --preset $(1) -j $(JOBS) -- --quiet
 
-.PHONY: all demo test bench fuzz install dist
+.PHONY: all demo test bench fuzz install dist docs
 all:
 	@scripts/bootstrap build
 	@mkdir -p build
@@ -30,3 +30,7 @@ install: all
 
 dist:
 	@scripts/dist
+
+docs: all
+	@scripts/bootstrap docs
+	@scripts/docs build/release/consm

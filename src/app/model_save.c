@@ -1,5 +1,5 @@
 /* Model files, writing: the parameters as tensors, everything else in the metadata, the whole
- * sealed with its SHA-256. The keys are described in docs/reference/formats.md. */
+ * sealed with its SHA-256. The keys are described in docs/reference/files.md. */
 #include "app/model_json.h"
 #include "base/given.h"
 #include "base/log.h"
