@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# The documents: links, anchors, commands, flags, file names, code blocks and the length of lines
+# (tests/docs.py). The pages that are walk-throughs are run by check_tutorial.sh.
+# usage: check_docs.sh PATH-TO-consm
+set -uo pipefail
+consm=$1
+# shellcheck source=tests/faults.sh
+. "$(dirname "$0")/faults.sh"
+if ! command -v python3 > /dev/null; then
+    echo "SKIPPED: checking the documents needs python3"
+    exit 0
+fi
+python3 tests/docs.py "$consm" || fault "the documents"
+# The checker itself finds a planted fault of every kind.
+mkdir -p "$work/plant/docs"
+cat > "$work/plant/docs/bad.md" <<'PAGE'
+# Bad
+[none](nowhere.md), [no anchor](#nothing), `src/base/nothing.c`, `make nothing`, `--no-such-flag`.
+```
+consm train karate --no-such-flag
+consm dance
+```
+```python
+def (
+```
+```c
+int main(void) { consm_nothing_at_all(); }
+```
+```json
+{"a": }
+```
+PAGE
+python3 -c 'print("word " * 50)' >> "$work/plant/docs/bad.md"
+python3 tests/docs.py "$consm" "$work/plant" > "$work/found" && fault "planted faults pass"
+for text in "no nowhere.md" "no heading #nothing" "no file src/base/nothing.c" "no target nothing" \
+    "no flag --no-such-flag" "consm train has no --no-such-flag" "no verb dance" "python" "c does not compile" "json" \
+    "characters"; do
+    grep -qF -- "$text" "$work/found" || fault "the checker misses: $text"
+done
+verdict
