@@ -106,9 +106,9 @@ static json_t *candidates_of(const struct train_result *r)
 /* The arm that a ConSM run went on with. */
 static json_t *arm_of(const struct train_arm *a)
 {
-    return json_pack("{s:f, s:s, s:b, s:f}", "lambda", a->lambda, "attract",
+    return json_pack("{s:f, s:s, s:b, s:f, s:f}", "lambda", a->lambda, "attract",
                      config_names_attract[a->all ? ATTRACT_ALL : ATTRACT_ZETA], "guesses",
-                     (int)a->guesses, "entropy", a->entropy);
+                     (int)a->guesses, "entropy", a->entropy, "dropped", a->dropped);
 }
 
 /* The GNN that was trained, and what it leaves out of account. */

@@ -120,6 +120,7 @@ static void consm_goes_on_after_its_choices(void **state)
     struct consm_model *whole;
     run_open(&r, "consm");
     r.request.options.config.epochs = 1000;
+    r.request.options.config.drop_share = 0;
     OK(model_train(&whole, NULL, &r.request));
     assert_int_equal(whole->result.epochs,
                      4 + consm_round_updates(&r.request.options.config, 1) + 4);
@@ -154,6 +155,7 @@ static void run_of_candidates(struct run *r, struct ear *e)
     run_open(r, "consm");
     r->request.options.config.epochs = 1000;
     r->request.options.config.warmup = 14;
+    r->request.options.config.drop_share = 0;
     r->request.options.config.candidates = CANDIDATES_FEW;
     r->request.options.progress = hear;
     r->request.options.progress_ctx = e;
@@ -243,6 +245,51 @@ static void the_tournament_is_written_regularly(void **state)
     run_close(&r);
 }
 
+/* Stops at an update of a trial without distrusted edges, or at an epoch behind it. */
+struct break_in {
+    int64_t trials, stop_trial, epochs, stop_epoch;
+};
+
+static bool break_in(void *ctx, const struct progress *p)
+{
+    struct break_in *b = ctx;
+    if (p->epoch == 0 && p->candidate > TRAIN_MOST_CANDIDATES)
+        return ++b->trials == b->stop_trial;
+    return p->epoch > 0 && b->trials > 0 && ++b->epochs == b->stop_epoch;
+}
+
+/* A run that is interrupted while it trains without distrusted edges goes on before that. */
+static void trials_without_edges_begin_anew(void **state)
+{
+    (void)state;
+    struct run r;
+    struct consm_model *whole, *part;
+    struct break_in none = {0};
+    run_open(&r, "consm"); /* with candidates, of which three are tried */
+    r.request.options.config.epochs = 1000;
+    r.request.options.config.candidates = CANDIDATES_FEW;
+    r.request.options.config.drop_share = 0.2;
+    r.request.options.progress = break_in;
+    r.request.options.progress_ctx = &none;
+    OK(model_train(&whole, NULL, &r.request));
+    assert_true(none.trials > 3 * 4 && none.epochs > 2);
+    assert_near(whole->config.drop_share, 0.2, 0.02);
+    for (int at = 0; at < 2; at++) {
+        struct break_in b = {.stop_trial = at == 0 ? 2 : 0, .stop_epoch = at == 1 ? 2 : 0};
+        r.request.resume = false;
+        r.request.options.progress_ctx = &b;
+        FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "stopped");
+        r.request.resume = true;
+        r.request.options.progress = NULL;
+        OK(model_train(&part, NULL, &r.request));
+        assert_same_models(whole, part);
+        consm_model_free(part);
+        r.request.options.progress = break_in;
+    }
+    consm_model_free(whole);
+    run_close(&r);
+}
+
 /* Naming the network, its features and the pruning that a run chose gives the same model: the
  * tournament's winner goes on as if it had been alone. */
 static void choices_can_be_named(void **state)
@@ -254,6 +301,7 @@ static void choices_can_be_named(void **state)
     r.request.options.config.epochs = 1000;
     r.request.options.config.warmup = 20;
     r.request.options.config.gnn_steps = 10;
+    r.request.options.config.drop_share = 0; /* or other candidates would be tried once more */
     r.request.checkpoint = NULL;
     OK(model_train(&chosen, NULL, &r.request));
     assert_true(chosen->config.backbone != BACKBONE_AUTO);
@@ -529,6 +577,7 @@ int main(void)
         cmocka_unit_test(consm_goes_on_after_its_choices),
         cmocka_unit_test(the_tournament_is_kept),
         cmocka_unit_test(the_tournament_is_written_regularly),
+        cmocka_unit_test(trials_without_edges_begin_anew),
         cmocka_unit_test(choices_can_be_named),
         cmocka_unit_test(consm_goes_on_with_its_messages),
         cmocka_unit_test(other_runs_are_refused),

@@ -3,6 +3,7 @@
 #include "app/rare.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { DIGITS = 17 };
 
@@ -201,6 +202,20 @@ void decision_to_json(struct text *t, const struct consm_model *m)
     text_printf(t, ", \"reached\": %s}", m->decision.reached ? "true" : "false");
 }
 
+/* "arm": how a ConSM run went on, and the share of the edges that carry no messages. */
+static void arm_to_json(struct text *t, const struct consm_model *m)
+{
+    const struct config *c = &m->config;
+    if (strcmp(m->def->name, "consm") != 0 || m->members)
+        return;
+    text_printf(t, ",\n\"arm\": {\"attract\": \"%s\", \"guesses\": \"%s\"",
+                config_names_attract[c->attract], config_names_guesses[c->guesses]);
+    field(t, "lambda", c->lambda);
+    field(t, "entropy", c->entropy);
+    field(t, "dropped", c->drop_share);
+    text_add(t, "}");
+}
+
 /* What the run chose by, and the threshold that was chosen. */
 static void chosen_to_json(struct text *t, const struct consm_model *m)
 {
@@ -211,6 +226,7 @@ static void chosen_to_json(struct text *t, const struct consm_model *m)
         text_json(t, consm_model_class(m, m->positive - 1, buffer));
     }
     field(t, "val_score", m->count[SPLIT_VAL] ? m->result.val_score : (double)NAN);
+    arm_to_json(t, m);
     if (!m->decision.made)
         return;
     text_add(t, ",\n\"threshold\": ");

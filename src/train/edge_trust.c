@@ -145,6 +145,12 @@ done:
     return st;
 }
 
+consm_status consm_call_witnesses(const struct trust *trust, struct session *s)
+{
+    struct trust known = *trust;
+    return call_witnesses(&known, s, false);
+}
+
 consm_status consm_weigh_witnesses(struct trust *trust, struct session *s)
 {
     consm_status st = CONSM_OK;
@@ -164,7 +170,10 @@ consm_status session_keep_trust(struct session *s)
     float *kept;
     TRY(consm_final_coefficients(s));
     TRY(consm_open_witnesses(s));
-    TRY(consm_weigh_witnesses(&trust, s));
+    if (own->clean.on)
+        trust = own->clean.trust;
+    else
+        TRY(consm_weigh_witnesses(&trust, s));
     TRY(matcher_save(own->matcher, s->learner.params, CONSM_MATCH_PREFIX));
     TRY(params_write(&kept, s->learner.params, PLACE_VALUE));
     trust_write(kept + stored_at(s), &trust);

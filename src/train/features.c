@@ -129,4 +129,6 @@ void session_free_features(struct session *s)
     mem_sparse_free(s->in_parts);
     mem_free(s->shift);
     mem_free(s->scale);
+    s->row_normalized = NULL;
+    s->dense_normalized = s->in_parts = s->shift = s->scale = NULL;
 }

@@ -165,6 +165,40 @@ done:
     return st;
 }
 
+/* Programs, what messages call them, parameters as drawn. */
+static consm_status start(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    TRY(build_programs(s));
+    snprintf(s->what, sizeof s->what, "%s: the loss", s->options.model->name);
+    s->learner.what = s->what;
+    s->learner.unit = "epoch";
+    s->learner.advice = "a smaller learning rate may help";
+    TRY(learner_start(&s->learner, s->options.seed, !s->options.eval_only));
+done:
+    return st;
+}
+
+consm_status session_rebuild(struct session *s, bool features,
+                             consm_status (*declare)(struct session *s))
+{
+    consm_status st = CONSM_OK;
+    ahead_close(s);
+    lesson_free(&s->plain);
+    learner_close(&s->learner);
+    TRY(learner_open(&s->learner, s->backend, s->options.seed));
+    s->learner.best = -1;
+    TRY(declare(s));
+    if (features) {
+        session_free_features(s);
+        TRY(session_prepare_features(s));
+    }
+    TRY(start(s));
+    TRY(ahead_open(s));
+done:
+    return st;
+}
+
 /* Of a run's time; the rest is for its metrics and for scoring edges. */
 static const double TRAINING_SHARE = 0.8;
 
@@ -208,12 +242,7 @@ consm_status session_new(struct session **out, const struct problem *problem,
     TRY(session_prepare_features(s));
     if (s->labelled)
         s->labelled->fixed = s->target == problem->label;
-    TRY(build_programs(s));
-    snprintf(s->what, sizeof s->what, "%s: the loss", options->model->name);
-    s->learner.what = s->what;
-    s->learner.unit = "epoch";
-    s->learner.advice = "a smaller learning rate may help";
-    TRY(learner_start(&s->learner, options->seed, !options->eval_only));
+    TRY(start(s));
     if (options->eval_only) {
         *out = s;
         return CONSM_OK;

@@ -103,6 +103,11 @@ struct inputs session_inputs(struct session *s, struct program *p);
 /* Records the evaluation program, in place of the one there is; the logits move. */
 consm_status session_record_eval(struct session *s);
 
+/* After s->problem's views or the model's configuration changed: programs over them and parameters
+ * as drawn, which declare() adds the procedure's own to. features: they are prepared anew, too. */
+consm_status session_rebuild(struct session *s, bool features,
+                             consm_status (*declare)(struct session *s));
+
 /* What the network's last weights read, (n, *width): a copy, the caller's to free. */
 consm_status session_embedding(float **out, int64_t *width, struct session *s);
 

@@ -99,6 +99,7 @@ struct train_arm {
     double lambda;
     bool all, guesses; /* all edges attract; sure predictions are labels */
     double entropy;    /* its weight in the loss */
+    double dropped;    /* share of the edges that carry no messages */
 };
 
 /* What a run says of itself. Accuracies are fractions; times are medians per epoch. */

@@ -53,6 +53,29 @@ struct consm_guesses {
     struct guess_room room;
 };
 
+/* A graph of messages: some of the problem's edges. */
+struct consm_kept {
+    struct csr *graph;
+    struct views *views;
+    struct problem problem; /* the session's with these views */
+};
+
+/* Messages over the edges that trust leaves (kept.c, clean_arm.c). */
+struct consm_clean {
+    bool on;
+    double share;                /* of the edges that carry no messages; NaN: config.drop_below */
+    uint8_t *dropped, *best;     /* (|E|) which they are now, and were when validation was best */
+    const struct problem *whole; /* as the session got it */
+    struct consm_kept *course;   /* what is trained on … */
+    struct consm_kept *settled;  /* … and answered from */
+    struct trust trust;          /* by which answers tell edges apart … */
+    double left_out;             /* … and the share of the edges that they leave out */
+    struct session *plain;       /* the GNN over all edges, as that run ended … */
+    struct config plain_config;  /* … its configuration … */
+    struct consm_place plain_place;
+    float *plain_match; /* … and its matching module */
+};
+
 /* What a ConSM session keeps beside the common things. */
 struct consm {
     struct consm_place place;
@@ -74,6 +97,7 @@ struct consm {
     int32_t *order;    /* (|E|) scratch of selections */
     struct consm_guesses guesses;
     struct consm_entropy entropy;
+    struct consm_clean clean;
 
     float *witness;              /* (|E|, WITNESSES) what speaks for each edge; NULL until asked */
     int32_t *taught;             /* (n) the class that training was told, or -1; likewise */
@@ -165,6 +189,9 @@ consm_status consm_open_witnesses(struct session *s);
 struct edge_trust;
 consm_status consm_score_pairs(struct edge_trust *t, struct session *s);
 
+/* Calls all witnesses, with own->w as the matching coefficients and the temperatures of a fit. */
+consm_status consm_call_witnesses(const struct trust *trust, struct session *s);
+
 /* Calls all witnesses, with own->w as the matching coefficients, and weighs them by validation. */
 consm_status consm_weigh_witnesses(struct trust *trust, struct session *s);
 
@@ -207,6 +234,44 @@ consm_status consm_settle_messages(struct session *s);
 
 /* The matching module of the session's store weighs the messages of the graph at hand. */
 consm_status consm_apply_messages(struct session *s);
+
+/* ---- kept.c: messages over a part of the edges ---- */
+
+consm_status consm_kept_new(struct consm_kept **out, const struct problem *whole,
+                            const struct edges *edges, const uint8_t *dropped);
+void consm_kept_free(struct consm_kept *k);
+void consm_close_clean(struct session *s);
+
+/* Marks the edges of least trust that the session's share, or threshold, leaves out. */
+void consm_mark_dropped(uint8_t *dropped, const float *trust, struct session *s);
+
+/* The session trains on without these edges, its numbers as they are. */
+consm_status consm_train_without(struct session *s, const uint8_t *dropped);
+
+/* In a course over a part of the edges: the round's trust decides anew; what was best is
+ * remembered and restored with the parameters. They do nothing in another course. */
+consm_status consm_clean_again(struct session *s);
+void consm_remember_kept(struct session *s);
+consm_status consm_restore_kept(struct session *s);
+
+/* The answers of a model whose edges of less trust than config.drop_below carry no messages: from
+ * all edges on, trust and messages decide each other twice. Also for a graph that is new to it. A
+ * share that is not NaN sets the thresholds, config.drop_first and drop_below. */
+consm_status consm_answer_without(struct session *s, const struct trust *trust, double share);
+
+/* When a saved model's parameters came in: messages as they were trained. */
+consm_status consm_loaded(struct session *s);
+
+/* ---- clean_arm.c: whether that helps ---- */
+
+/* After the rounds over all edges: tries the GNN without the edges of least trust, and where
+ * validation is better so, goes through the rounds once more on what is left. */
+consm_status consm_clean_course(struct session *s, struct progress *progress,
+                                consm_status (*rounds)(struct session *s,
+                                                       struct progress *progress));
+
+/* Declares what the store keeps beside the GNN (rounds.c). */
+consm_status consm_declare_store(struct session *s);
 
 /* w of every edge with the module as it is: pruned by its own references, so that a loaded module
  * gives the same numbers. Makes the module and own->w when they are missing. */

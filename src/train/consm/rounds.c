@@ -23,6 +23,7 @@ static void consm_close(struct session *s)
     edges_free(own->edges);
     consm_close_guesses(&own->guesses);
     consm_close_entropy(&own->entropy);
+    consm_close_clean(s);
     index_free(own->left);
     index_free(own->right);
     views_free(own->own_views);
@@ -48,7 +49,7 @@ static void consm_close(struct session *s)
 }
 
 /* The matching module travels with the GNN's parameters, so that a saved model can score edges. */
-static consm_status declare_store(struct session *s)
+consm_status consm_declare_store(struct session *s)
 {
     consm_status st = CONSM_OK;
     int index;
@@ -88,12 +89,13 @@ static consm_status consm_open(struct session *s)
     struct consm *own;
     TRY(ZNEW(own, 1));
     s->own = own;
+    own->clean.whole = s->problem;
     TRY(consm_open_parts(s));
     own->outlook.begun = clock_seconds();
     if (s->options.eval_only) {
         own->zeta = s->options.config.zeta;
         TRY(consm_open_messages(s));
-        return declare_store(s);
+        return consm_declare_store(s);
     }
     TRY(open_edges(s, own));
     own->zeta = isnan(s->options.config.zeta) ? consm_estimate_zeta(own->edges, s->problem)
@@ -104,7 +106,7 @@ static consm_status consm_open(struct session *s)
     TRY(consm_open_guesses(s));
     TRY(consm_open_entropy(s));
     TRY(consm_open_messages(s));
-    TRY(declare_store(s));
+    TRY(consm_declare_store(s));
 done:
     return st;
 }
@@ -269,10 +271,13 @@ static consm_status finish_round(struct session *s, struct consm_place *at)
 {
     consm_status st = CONSM_OK;
     bool better = s->learner.best_step != at->before;
-    if (better)
+    if (better) {
         TRY(consm_remember_messages(s));
+        consm_remember_kept(s);
+    }
     TRY(learner_restore(&s->learner));
     consm_restore_messages(s);
+    TRY(consm_restore_kept(s));
     at->idle = better ? 0 : at->idle + 1;
 done:
     return st;
@@ -292,6 +297,7 @@ static consm_status begin_round(struct session *s, struct consm_place *at)
     if (((struct consm *)s->own)->matcher) {
         TRY(consm_guess(s, at->round));
         TRY(match_round(s, at->round));
+        TRY(consm_clean_again(s));
         if (at->round == 1 && consm_arms(arm, &s->options.config) > 1)
             TRY(consm_fork(s));
     }
@@ -330,6 +336,30 @@ static int64_t planned(const struct config *c)
     return c->warmup + consm_round_updates(c, 1) + (c->rounds - 1) * c->gnn_steps;
 }
 
+/* Rounds until validation, or a limit, ends them. */
+static consm_status go_through_rounds(struct session *s, struct progress *progress)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    struct consm_place *at = &own->place;
+    const struct config *c = &s->options.config;
+    TRY(consm_pull(s));
+    for (;;) {
+        TRY(at->choosing ? consm_choose_arm(s, progress) : update_gnn(s, progress));
+        if (at->round > 0)
+            TRY(finish_round(s, at));
+        /* Where λ = 0 won, more coefficients would change nothing but which edges are kept. */
+        bool settled = s->without_extra && !own->clean.on;
+        if (at->updates >= c->epochs || at->round == c->rounds || session_late(s) ||
+            (c->round_patience > 0 && at->round > 0 && settled) ||
+            (c->round_patience > 0 && at->idle >= c->round_patience))
+            break;
+        TRY(begin_round(s, at));
+    }
+done:
+    return st;
+}
+
 static consm_status consm_fit(struct session *s, struct train_result *result)
 {
     consm_status st = CONSM_OK;
@@ -349,18 +379,8 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
         TRY(begin(s, at, &progress));
     else if (own->pulls && at->round > 0 && own->matcher)
         TRY(consm_match_again(s));
-    TRY(consm_pull(s));
-    for (;;) {
-        TRY(at->choosing ? consm_choose_arm(s, &progress) : update_gnn(s, &progress));
-        if (at->round > 0)
-            TRY(finish_round(s, at));
-        /* Where λ = 0 won, more coefficients would change nothing. */
-        if (at->updates >= c->epochs || at->round == c->rounds || session_late(s) ||
-            (c->round_patience > 0 && at->round > 0 && s->without_extra) ||
-            (c->round_patience > 0 && at->idle >= c->round_patience))
-            break;
-        TRY(begin_round(s, at));
-    }
+    TRY(go_through_rounds(s, &progress));
+    TRY(consm_clean_course(s, &progress, go_through_rounds));
     TRY(consm_settle_messages(s));
     TRY(session_finish(s, result, clock_seconds() - since));
     result->epochs = at->updates;
@@ -453,7 +473,7 @@ static consm_status consm_coefficients(struct session *s, float *w, const struct
 const struct procedure consm_procedure = {
     .model = "consm",
     .open = consm_open,
-    .loaded = consm_apply_messages,
+    .loaded = consm_loaded,
     .loss = consm_whole_loss,
     .plain_phase = true,
     .fit = consm_fit,

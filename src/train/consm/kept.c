@@ -1,0 +1,253 @@
+/* Messages over a part of the edges, an addition to the paper's method: those of least trust carry
+ * none. The GNN's matrices are made of the edges that are left; matching, witnesses and the
+ * propagation loss see all edges, so that an edge may come back.
+ *
+ * A trained model tells edges apart by thresholds on trust. Trust needs predictions, and these need
+ * messages: from predictions over all edges on, each decides the other twice, by a threshold each.
+ * Everything that takes stands in the model file, so that a saved model repeats its answers to the
+ * bit, and what an edge of a new graph is worth depends on its surroundings alone. */
+#include "train/consm/consm.h"
+
+#include "match/prune.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PASSES = 2 };
+
+/* ---- the graph that is left ---------------------------------------------- */
+
+void consm_kept_free(struct consm_kept *k)
+{
+    if (!k)
+        return;
+    views_free(k->views);
+    csr_free(k->graph);
+    mem_free(k);
+}
+
+static consm_status graph_without(struct csr **out, const struct csr *graph,
+                                  const struct edges *edges, const uint8_t *dropped)
+{
+    consm_status st = CONSM_OK;
+    int32_t *left = NULL, *right = NULL;
+    float *weight = NULL;
+    int64_t count = 0;
+    TRY(NEW(left, edges->count + 1));
+    TRY(NEW(right, edges->count + 1));
+    if (graph->val)
+        TRY(NEW(weight, edges->count + 1));
+    for (int64_t e = 0; e < edges->count; e++) {
+        if (dropped[e])
+            continue;
+        left[count] = edges->left[e];
+        right[count] = edges->right[e];
+        if (weight)
+            weight[count] = graph->val[edges->entry[e]];
+        count++;
+    }
+    TRY(csr_from_edges(out, graph->rows, graph->cols, count, left, right, weight, CSR_UNDIRECTED,
+                       NULL));
+done:
+    mem_free(left);
+    mem_free(right);
+    mem_free(weight);
+    return st;
+}
+
+consm_status consm_kept_new(struct consm_kept **out, const struct problem *whole,
+                            const struct edges *edges, const uint8_t *dropped)
+{
+    consm_status st = CONSM_OK;
+    struct consm_kept *k = NULL;
+    *out = NULL;
+    TRY(ZNEW(k, 1));
+    TRY(graph_without(&k->graph, whole->graph, edges, dropped));
+    TRY(views_new(&k->views, k->graph));
+    k->problem = *whole;
+    k->problem.views = k->views;
+    *out = k;
+    return CONSM_OK;
+done:
+    consm_kept_free(k);
+    return st;
+}
+
+void consm_close_clean(struct session *s)
+{
+    struct consm_clean *c = &((struct consm *)s->own)->clean;
+    session_free(c->plain);
+    consm_kept_free(c->course);
+    consm_kept_free(c->settled);
+    mem_free(c->dropped);
+    mem_free(c->best);
+    mem_free(c->plain_match);
+}
+
+void consm_mark_dropped(uint8_t *dropped, const float *trust, struct session *s)
+{
+    struct consm *own = s->own;
+    int64_t count = own->edges->count;
+    if (isnan(own->clean.share)) {
+        for (int64_t e = 0; e < count; e++)
+            dropped[e] = (double)trust[e] < s->options.config.drop_below;
+        return;
+    }
+    int64_t kept = count - (int64_t)floor(own->clean.share * (double)count);
+    prune_first(own->order, trust, count, kept);
+    for (int64_t e = 0; e < count; e++)
+        dropped[own->order[e]] = e >= kept;
+}
+
+/* ---- training on it ------------------------------------------------------ */
+
+consm_status consm_train_without(struct session *s, const uint8_t *dropped)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    struct consm_kept *next = NULL;
+    struct snapshot now = {0};
+    TRY(consm_kept_new(&next, own->clean.whole, own->edges, dropped));
+    TRY(snapshot_take(&now, &s->learner));
+    s->problem = &next->problem;
+    TRY(session_rebuild(s, false, consm_declare_store));
+    TRY(snapshot_put(&now, &s->learner));
+    memmove(own->clean.dropped, dropped, (size_t)own->edges->count);
+    struct consm_kept *last = own->clean.course;
+    own->clean.course = next;
+    next = last;
+done:
+    consm_kept_free(next);
+    snapshot_free(&now);
+    return st;
+}
+
+consm_status consm_clean_again(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    uint8_t *dropped = NULL;
+    if (!own->clean.on)
+        return CONSM_OK;
+    TRY(NEW(dropped, own->edges->count + 1));
+    consm_mark_dropped(dropped, own->w, s);
+    if (memcmp(dropped, own->clean.dropped, (size_t)own->edges->count) != 0)
+        TRY(consm_train_without(s, dropped));
+done:
+    mem_free(dropped);
+    return st;
+}
+
+void consm_remember_kept(struct session *s)
+{
+    struct consm *own = s->own;
+    if (own->clean.on)
+        memcpy(own->clean.best, own->clean.dropped, (size_t)own->edges->count);
+}
+
+consm_status consm_restore_kept(struct session *s)
+{
+    struct consm *own = s->own;
+    size_t bytes = (size_t)own->edges->count;
+    if (!own->clean.on || memcmp(own->clean.best, own->clean.dropped, bytes) == 0)
+        return CONSM_OK;
+    return consm_train_without(s, own->clean.best);
+}
+
+/* ---- answers ------------------------------------------------------------- */
+
+static int ascending(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The score below which a share of the edges lies. */
+static consm_status score_at(double *out, const float *score, int64_t count, double share)
+{
+    consm_status st = CONSM_OK;
+    float *sorted = NULL;
+    TRY(NEW(sorted, count + 1));
+    memcpy(sorted, score, (size_t)count * sizeof *score);
+    qsort(sorted, (size_t)count, sizeof *sorted, ascending);
+    *out = (double)sorted[(int64_t)floor(share * (double)count)];
+done:
+    mem_free(sorted);
+    return st;
+}
+
+static double threshold_of(const struct config *c, int pass)
+{
+    return pass < PASSES - 1 && c->drop_first > 0 ? c->drop_first : c->drop_below;
+}
+
+/* The session's predictions come from the edges that are not dropped. */
+static consm_status answer_from(struct session *s, const uint8_t *dropped)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    struct consm_kept *next = NULL;
+    TRY(consm_kept_new(&next, own->clean.whole, own->edges, dropped));
+    s->problem = &next->problem;
+    struct consm_kept *last = own->clean.settled;
+    own->clean.settled = next;
+    st = session_record_eval(s);
+    consm_kept_free(last);
+done:
+    return st;
+}
+
+consm_status consm_answer_without(struct session *s, const struct trust *trust, double share)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    struct config *c = &s->options.config;
+    int64_t count, left_out = 0;
+    uint8_t *dropped = NULL;
+    float *score = NULL;
+    TRY(consm_final_coefficients(s));
+    TRY(consm_open_witnesses(s));
+    count = own->edges->count;
+    TRY(NEW(score, count + 1));
+    TRY(NEW(dropped, count + 1));
+    s->problem = own->clean.whole;
+    TRY(session_record_eval(s));
+    for (int pass = 0; pass < PASSES; pass++) {
+        TRY(consm_call_witnesses(trust, s));
+        trust_apply(score, NULL, NULL, trust, own->witness, count);
+        if (!isnan(share))
+            TRY(score_at(pass < PASSES - 1 ? &c->drop_first : &c->drop_below, score, count, share));
+        left_out = 0;
+        for (int64_t e = 0; e < count; e++) {
+            dropped[e] = (double)score[e] < threshold_of(c, pass);
+            left_out += dropped[e];
+        }
+        TRY(answer_from(s, dropped));
+    }
+    own->clean.left_out = count > 0 ? (double)left_out / (double)count : 0;
+done:
+    mem_free(dropped);
+    mem_free(score);
+    return st;
+}
+
+consm_status consm_loaded(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const float *stored;
+    struct trust trust;
+    TRY(consm_apply_messages(s));
+    if (s->options.config.drop_below <= 0 || s->problem->graph->nnz == 0)
+        return CONSM_OK;
+    if (s->problem->graph->partition)
+        return status_fail(CONSM_EINVAL,
+                           "this model leaves edges out by their trust, which a graph "
+                           "in parts does not allow: give it the whole graph");
+    TRY(params_read(&stored, s->learner.params, PLACE_VALUE));
+    trust_read(&trust,
+               stored +
+                   s->learner.params->item[params_find(s->learner.params, CONSM_TRUST)].offset);
+    TRY(consm_answer_without(s, &trust, NAN));
+done:
+    return st;
+}

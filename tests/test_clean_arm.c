@@ -1,0 +1,215 @@
+/* Training on the graph that trust leaves: taken where validation is better so, without a trace
+ * where it is not, and repeated to the bit by whoever loads the model. */
+#include "training.h"
+
+#include "train/consm/consm.h"
+#include "train/edge_trust.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Two in five of these edges join two classes. */
+static const char *const false_edges =
+    "csbm:nodes=500,classes=4,degree=6,features=40,signal=1.5,homophily=0.6,seed=5";
+
+static struct train_options clean_options(const char *backbone, double share)
+{
+    const struct model_def *model;
+    OK(model_find(&model, "consm"));
+    struct train_options o = {.model = model, .seed = 11};
+    model_defaults(model, &o.config);
+    o.config.warmup = 80;
+    o.config.gnn_steps = 40;
+    o.config.rounds = 2;
+    o.config.match_steps = 20;
+    o.config.drop_share = share;
+    OK(config_set(&o.config, "backbone", backbone));
+    return o;
+}
+
+/* A saved model's session: the store and what a model file says beside it. */
+static struct session *reopen(struct session *s, const struct problem *problem,
+                              struct backend *backend)
+{
+    struct session *again;
+    struct train_options options = s->options;
+    float *taught, *to;
+    const float *from;
+    OK(session_taught(&taught, &options.taughts, s));
+    options.taught = taught;
+    options.eval_only = true;
+    options.shift = s->shift;
+    options.scale = s->scale;
+    OK(session_new(&again, problem, &options, backend));
+    OK(params_read(&from, session_params(s), PLACE_VALUE));
+    OK(params_write(&to, session_params(again), PLACE_VALUE));
+    for (int i = 0; i < session_params(again)->count; i++) {
+        const struct parameter *p = &session_params(again)->item[i];
+        int same = params_find(session_params(s), p->name);
+        assert_true(same >= 0);
+        memcpy(to + p->offset, from + session_params(s)->item[same].offset,
+               (size_t)(p->rows * p->cols) * sizeof *to);
+    }
+    OK(session_loaded(again));
+    mem_free(taught);
+    return again;
+}
+
+static void assert_repeats(struct session *s, const struct problem *problem, int threads)
+{
+    struct backend *backend;
+    struct edge_trust trained, loaded;
+    const float *was, *is;
+    OK(backend_open(&backend, NULL, threads));
+    struct session *again = reopen(s, problem, backend);
+    OK(session_logits(&was, s));
+    OK(session_logits(&is, again));
+    assert_memory_equal(was, is, (size_t)(problem->nodes * problem->classes) * sizeof *was);
+    OK(session_trust(&trained, s));
+    OK(session_trust(&loaded, again));
+    assert_memory_equal(trained.score, loaded.score,
+                        (size_t)trained.edges->count * sizeof *loaded.score);
+    edge_trust_free(&trained);
+    edge_trust_free(&loaded);
+    session_free(again);
+    backend_close(backend);
+}
+
+/* Validation prefers the graph without the least trusted edges; the share and the thresholds are
+ * kept, and a loaded model repeats answers and trust. */
+static void it_is_taken_where_it_validates(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct backend *backend;
+    struct session *s;
+    struct outcome open, all, threaded;
+    scene_open(&scene, false_edges, 15);
+    struct train_options options = clean_options("appnp", NAN);
+    OK(backend_open(&backend, NULL, 1));
+    OK(session_new(&s, &scene.problem, &options, backend));
+    finish_training(&open, s, &scene.problem);
+    const struct config *c = &s->options.config;
+    assert_true(c->drop_share > 0.05 && c->drop_share <= 0.41);
+    assert_true(c->drop_below > 0 && c->drop_first > 0);
+    assert_true(open.result.arm.dropped == c->drop_share);
+    assert_true(open.result.val_score == judge_score(&s->judge, open.logit, false));
+    assert_repeats(s, &scene.problem, 1);
+    assert_repeats(s, &scene.problem, 3);
+    session_free(s);
+    options.config.drop_share = 0;
+    train_with(&all, &scene.problem, &options, backend);
+    assert_true(open.result.val_acc > all.result.val_acc);
+    assert_true(all.result.arm.dropped == 0);
+    options.config.drop_share = NAN;
+    train_on(&threaded, &scene.problem, &options, 3);
+    assert_same(&open, &threaded, "three threads");
+    outcome_free(&open);
+    outcome_free(&all);
+    outcome_free(&threaded);
+    backend_close(backend);
+    scene_close(&scene);
+}
+
+static bool count_trials(void *ctx, const struct progress *p)
+{
+    *(int64_t *)ctx += p->candidate > CONSM_CANDIDATES;
+    return false;
+}
+
+/* Where it is tried in vain, and where trust finds next to nothing to leave out, the run is the one
+ * over all edges to the bit. */
+static void given_up_it_leaves_no_trace(void **state)
+{
+    (void)state;
+    static const char *const graph[] = {
+        "csbm:nodes=300,classes=3,degree=4,features=20,signal=3,homophily=0.1,seed=2",
+        "csbm:nodes=300,classes=3,degree=6,features=40,signal=3,homophily=1,seed=3"};
+    for (int g = 0; g < 2; g++) {
+        struct scene scene;
+        struct outcome open, all;
+        int64_t trials = 0;
+        scene_open(&scene, graph[g], 15);
+        struct train_options options = clean_options("h2gcn", NAN);
+        options.progress = count_trials;
+        options.progress_ctx = &trials;
+        train_on(&open, &scene.problem, &options, 1);
+        assert_int_equal(trials > 0, g == 0);
+        options.config.drop_share = 0;
+        train_on(&all, &scene.problem, &options, 1);
+        assert_true(open.result.arm.dropped == 0);
+        open.result.loss = all.result.loss; /* of the last update that was tried */
+        assert_same(&open, &all, graph[g]);
+        outcome_free(&open);
+        outcome_free(&all);
+        scene_close(&scene);
+    }
+}
+
+/* A share or a threshold that a person gives is used, whatever validation says. */
+static void what_is_given_is_done(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct backend *backend;
+    struct session *s;
+    struct outcome out;
+    scene_open(&scene, false_edges, 15);
+    OK(backend_open(&backend, NULL, 1));
+    for (int by_threshold = 0; by_threshold < 2; by_threshold++) {
+        struct train_options options = clean_options("gcn", by_threshold ? NAN : 0.5);
+        options.config.drop_below = by_threshold ? 0.7 : 0;
+        OK(session_new(&s, &scene.problem, &options, backend));
+        finish_training(&out, s, &scene.problem);
+        const struct config *c = &s->options.config;
+        const struct consm_clean *clean = &((const struct consm *)s->own)->clean;
+        assert_true(clean->on && clean->settled->graph->nnz < scene.problem.graph->nnz);
+        double kept = (double)clean->settled->graph->nnz / (double)scene.problem.graph->nnz;
+        assert_near(c->drop_share, 1 - kept, 1e-9);
+        if (by_threshold)
+            assert_true(c->drop_below == 0.7);
+        else
+            assert_near(c->drop_share, 0.5, 0.01);
+        outcome_free(&out);
+        session_free(s);
+    }
+    backend_close(backend);
+    scene_close(&scene);
+}
+
+/* The threshold speaks of edges: on another graph as many are left out as it has bad ones. */
+static void another_graph_is_judged_by_the_same_rule(void **state)
+{
+    (void)state;
+    struct scene scene, clean;
+    struct backend *backend;
+    struct session *s;
+    struct outcome out;
+    scene_open(&scene, false_edges, 15);
+    scene_open(&clean,
+               "csbm:nodes=500,classes=4,degree=6,features=40,signal=1.5,homophily=1,seed=5", 15);
+    struct train_options options = clean_options("appnp", 0.25);
+    OK(backend_open(&backend, NULL, 1));
+    OK(session_new(&s, &scene.problem, &options, backend));
+    finish_training(&out, s, &scene.problem);
+    struct session *other = reopen(s, &clean.problem, backend);
+    assert_true(((const struct consm *)s->own)->clean.left_out > 0.24);
+    assert_true(((const struct consm *)other->own)->clean.left_out < 0.15);
+    outcome_free(&out);
+    session_free(other);
+    session_free(s);
+    backend_close(backend);
+    scene_close(&clean);
+    scene_close(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_is_taken_where_it_validates),
+        cmocka_unit_test(given_up_it_leaves_no_trace),
+        cmocka_unit_test(what_is_given_is_done),
+        cmocka_unit_test(another_graph_is_judged_by_the_same_rule),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
