@@ -88,6 +88,8 @@ const struct command cmd_split = {
         "            each class train, the first half of the rest validates, the rest tests\n"
         "  public    the split that came with the data (of several: number seed modulo count)\n"
         "  random    20 per class drawn by seed, the rest halved (the default)\n"
+        "  labels:N  N labels of each class: a fifth validates, the rest trains, all others test\n"
+        "  48/32/20  percent of each class that train, validate and test\n"
         "  file:I    number I of the splits that came with the data\n"
         "  FILE      a file this verb wrote; every verb's --split reads it back\n\n"
         "  consm split karate --per-class 4 --seed 1 -o karate.csv\n"

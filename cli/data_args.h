@@ -34,7 +34,8 @@
         "safe-csv", NULL, "put ' before names that a spreadsheet would take for formulas", 0 \
     }
 #define SPLIT_FLAGS                                                                             \
-    {"split", "SPLIT", "paper, public, random, file:I, or a file of `consm split`", 0},         \
+    {"split", "SPLIT",                                                                          \
+     "paper, public, random, labels:N, 48/32/20, file:I, or a file of `consm split`", 0},       \
         {"per-class", "N", "training nodes of each class, for paper and random (20)", 0},       \
         {"train-ratio", "R", "random: share of each class that trains, instead of --per-class", \
          0},                                                                                    \

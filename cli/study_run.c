@@ -63,6 +63,8 @@ int study_run_options(json_t *options, const struct args *args, int64_t seeds)
         return code;
     json_object_set_new(options, "seeds", json_integer(seeds));
     json_object_set_new(options, "split", study_run_list(spec ? spec : "paper,random"));
+    if (spec)
+        json_object_set_new(options, "split_chosen", json_true());
     json_object_set_new(options, "per_class", json_integer(split.per_class));
     if (split.train > 0 || split.val > 0) {
         json_object_set_new(options, "train_ratio", json_real(split.train));

@@ -336,7 +336,7 @@ CONSM_API void consm_options_free(struct consm_options *options);
  *   threads                  0: one per processor (0)
  *   device                   cpu, cuda, cuda:N, or auto: a card where one is (cpu)
  *   ensemble                 runs whose combination validation chooses, 1 to 100 (1: one run)
- *   split                    auto, paper, public, random, file:I or a CSV file
+ *   split                    auto, paper, public, random, labels:N, 48/32/20, file:I or a CSV file
  *   per_class, train_ratio, val_ratio, pooled     of a random split
  *   coverage                 of prediction sets (0: none); half of the validation nodes, drawn by
  *                            the seed, then calibrates them instead of selecting

@@ -10,19 +10,19 @@ fail() { echo "check_study: $1"; exit 1; }
 short=(--epochs 6 --warmup 6 --rounds 2 --gnn-steps 4 --match-steps 2 --hidden 8)
 study=("$consm" study datasets accuracy edges planted robust coverage zeta depth pruning convergence transport
     --quick --seeds 2 --split random --per-class 5 --datasets csbm:nodes=84,homophily=0.8,features=8,karate
-    --models mlp,gcn,gat,consm --ensemble 2 "${short[@]}" -o "$folder/out")
+    --models mlp,gcn,gat,consm --ensemble 2 --profiles "${short[@]}" -o "$folder/out")
 
-"$consm" study homophily --quick --seeds 1 --models mlp,gcn --epochs 4 -o "$folder/out" > /dev/null 2>&1 ||
-    fail "the study of homophily failed"
+"$consm" study homophily labels --quick --seeds 1 --models mlp,gcn --epochs 4 --datasets karate -o "$folder/out" > /dev/null 2>&1 ||
+    fail "the studies of homophily and labels failed"
 first=$(wc -l < "$folder/out/runs.jsonl")
 "${study[@]}" > "$folder/text" 2> "$folder/err" || { cat "$folder/err"; fail "the study failed"; }
-for name in datasets accuracy accuracy-details accuracy-ensembles homophily accuracy-controls accuracy-controls-tests edges-f1 edges-auc edges-auc-known edges-calibration planted-auc-random planted-rule-between planted-details robust-dice robust-random robust-pgd robust-trusted-gcn robust-trusted-consm robust-pairs robust-pairs-gcn robust-trust coverage-covered coverage-size coverage-details zeta \
+for name in datasets accuracy accuracy-details accuracy-ensembles homophily labels-accuracy accuracy-controls accuracy-controls-tests edges-f1 edges-auc edges-auc-known edges-calibration edges-witnesses edges-witnesses-all planted-auc-random planted-rule-between planted-details robust-dice robust-random robust-pgd robust-trusted-gcn robust-trusted-consm robust-pairs robust-pairs-gcn robust-trust coverage-covered coverage-size coverage-details zeta \
     depth transport; do
     for form in csv md tex; do
         [ -s "$folder/out/files/$name.$form" ] || fail "$name.$form is missing"
     done
 done
-for figure in accuracy-bars edges-f1-bars planted-auc-bars coverage-size-bars homophily-lines zeta-f1-karate zeta-accuracy-karate depth-karate \
+for figure in accuracy-bars edges-f1-bars planted-auc-bars coverage-size-bars homophily-lines labels-accuracy-karate zeta-f1-karate zeta-accuracy-karate depth-karate \
     pruning-karate convergence-karate calibration-karate; do
     [ -s "$folder/out/files/$figure.svg" ] || fail "$figure.svg is missing: $(ls "$folder/out/files")"
 done
@@ -48,6 +48,14 @@ if ls "$folder"/out/files/*.png > /dev/null 2>&1; then fail "an old PNG stays be
     "MLP GCN GAT ConSM ConSM (paper's text) ConSM (authors' program) " ] ||
     fail "accuracy.csv does not list the models"
 if grep -qi "nan" "$folder/text"; then fail "a table shows nan"; fi
+
+# A person's own sets have no other profiles unless they are asked for.
+sed 's/"profiles": *true/"profiles": false/' "$folder/out/study.json" > "$folder/study.json"
+grep -q '"profiles": *false' "$folder/study.json" || fail "study.json does not keep --profiles"
+mkdir "$folder/plain" && cp "$folder/out/runs.jsonl" "$folder/plain" && mv "$folder/study.json" "$folder/plain"
+"$consm" report "$folder/plain" --quiet --files "$folder/plain/files" > /dev/null 2>&1
+[ "$(cut -d, -f1 "$folder/plain/files/accuracy.csv" | tail -n +2 | tr '\n' ' ')" = "MLP GCN GAT ConSM " ] ||
+    fail "profiles on sets that are not the paper's: $(cut -d, -f1 "$folder/plain/files/accuracy.csv")"
 
 # Nothing is done twice, and another study that needs the same runs finds them. (Pictures were looked at
 # above; a browser that makes them again would take longer than all the rest.)

@@ -135,6 +135,64 @@ static void random_draws_by_seed(void **state)
     dataset_free(d);
 }
 
+/* labels:N is what a person has: a fifth validates, no class is used up. */
+static void labels_as_people_have_them(void **state)
+{
+    (void)state;
+    const int sizes[] = {101, 60, 9, 1};
+    static const struct {
+        const char *spec;
+        int train[4], val[4];
+    } known[] = {{"labels:20", {16, 16, 3, 1}, {4, 4, 1, 0}}, /* half of nine are four: … */
+                 {"labels:5", {4, 4, 3, 1}, {1, 1, 1, 0}},    /* … one of them validates */
+                 {"labels:2", {1, 1, 1, 1}, {1, 1, 1, 0}},
+                 {"labels:500", {40, 24, 3, 1}, {10, 6, 1, 0}}};
+    struct dataset *d = labelled(sizes, 4, 3);
+    uint8_t a[174], b[174];
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        int64_t of_class[4][4] = {{0}};
+        OK(split_make(a, d, known[k].spec, 1, NULL));
+        OK(split_make(b, d, known[k].spec, 2, NULL));
+        assert_memory_not_equal(a, b, 174);
+        for (int i = 0; i < 171; i++)
+            of_class[d->label[i]][a[i]]++;
+        for (int c = 0; c < 4; c++) {
+            assert_int_equal(of_class[c][SPLIT_TRAIN], known[k].train[c]);
+            assert_int_equal(of_class[c][SPLIT_VAL], known[k].val[c]);
+            assert_int_equal(of_class[c][SPLIT_TEST],
+                             sizes[c] - known[k].train[c] - known[k].val[c]);
+        }
+        assert_int_equal(a[172], SPLIT_NONE);
+    }
+    FAILS(split_make(a, d, "labels:0", 1, NULL), CONSM_EINVAL, "as in labels:20");
+    FAILS(split_make(a, d, "labels:", 1, NULL), CONSM_EINVAL, "as in labels:20");
+    FAILS(split_make(a, d, "labels:5x", 1, NULL), CONSM_EINVAL, "as in labels:20");
+    dataset_free(d);
+}
+
+static void percentages_of_each_class(void **state)
+{
+    (void)state;
+    const int sizes[] = {100, 50};
+    struct dataset *d = labelled(sizes, 2, 0);
+    uint8_t a[150], b[150];
+    int64_t count[4];
+    struct split_options o = split_defaults();
+    OK(split_make(a, d, "48/32/20", 1, NULL));
+    split_count(count, a, 150);
+    assert_int_equal(count[SPLIT_TRAIN], 48 + 24);
+    assert_int_equal(count[SPLIT_VAL], 32 + 16);
+    assert_int_equal(count[SPLIT_TEST], 20 + 10);
+    o.train = 0.48;
+    o.val = 0.32;
+    OK(split_make(b, d, "random", 1, &o)); /* the same draw */
+    assert_memory_equal(a, b, 150);
+    FAILS(split_make(a, d, "48/32/21", 1, NULL), CONSM_EINVAL, "no split 48/32/21");
+    FAILS(split_make(a, d, "48/32", 1, NULL), CONSM_EINVAL, "no split 48/32");
+    FAILS(split_make(a, d, "80/20/0", 1, NULL), CONSM_EINVAL, "so that some test");
+    dataset_free(d);
+}
+
 static void impossible_requests_say_what_would_work(void **state)
 {
     (void)state;
@@ -276,6 +334,8 @@ static void real_sets_split_as_the_paper_does(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(labels_as_people_have_them),
+        cmocka_unit_test(percentages_of_each_class),
         cmocka_unit_test(paper_takes_the_first_of_each_class),
         cmocka_unit_test(paper_keeps_the_public_test_nodes),
         cmocka_unit_test(random_draws_by_seed),

@@ -291,7 +291,8 @@ static const struct run_option rows[] = {
     {"ensemble", "1", "runs whose combination validation chooses; 1: one run alone", CONSM_INTEGER,
      1, ENSEMBLE_MOST_RUNS, set_ensemble, get_ensemble},
     {"split", "",
-     "auto, paper, public, random, file:I or a CSV file; by default random for sets known by name, "
+     "auto, paper, public, random, labels:N, 48/32/20, file:I or a CSV file; by default random for "
+     "sets known by name, "
      "auto for graphs of one's own",
      CONSM_TEXT, 0, 0, set_split, get_split},
     {"per_class", "20", "training nodes of each class, for paper and random", CONSM_INTEGER, 1,

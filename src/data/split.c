@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,6 +234,46 @@ done:
     return st;
 }
 
+/* "labels:20": a person's labels, a fifth of which validates. */
+static consm_status make_labels(uint8_t *role, const struct dataset *d, const char *spec,
+                                uint64_t seed)
+{
+    consm_status st = CONSM_OK;
+    struct classes g = {0};
+    struct rng rng;
+    char *end;
+    errno = 0;
+    long long number = strtoll(spec + 7, &end, 10);
+    if (errno || end == spec + 7 || *end || number < 1)
+        return status_fail(CONSM_EINVAL, "split %s: expected a number, as in labels:20", spec);
+    TRY(group_by_class(&g, d));
+    rng_init(&rng, seed, STREAM_SPLIT);
+    for (int32_t k = 0; k < d->classes; k++) {
+        int32_t *list = g.member + g.first[k];
+        int64_t size = g.first[k + 1] - g.first[k], half = size / 2 > 1 ? size / 2 : 1;
+        int64_t labels = number < half ? number : half;
+        int64_t val = labels / 5 > 0 ? labels / 5 : labels > 1;
+        rng_shuffle(&rng, list, size);
+        deal(role, list, size, labels - val, val);
+    }
+done:
+    mem_free(g.member);
+    mem_free(g.first);
+    return st;
+}
+
+/* Whether the text is "48/32/20": three percentages that make 100. */
+static bool read_shares(const char *spec, struct split_options *o)
+{
+    int train, val, test, used = 0;
+    if (sscanf(spec, "%3d/%3d/%3d%n", &train, &val, &test, &used) != 3 || spec[used] || train < 1 ||
+        val < 0 || test < 0 || train + val + test != 100)
+        return false;
+    o->train = train / 100.0;
+    o->val = val / 100.0;
+    return true;
+}
+
 static consm_status take_stored(uint8_t *role, const struct dataset *d, const char *spec,
                                 int64_t index)
 {
@@ -251,9 +292,9 @@ static consm_status take_stored(uint8_t *role, const struct dataset *d, const ch
 
 static const char *known_spec(void *ctx, int index)
 {
-    static const char *const known[] = {"paper", "public", "random", "file:0"};
+    static const char *const known[] = {"paper", "public", "random", "file:0", "labels:20"};
     (void)ctx;
-    return index < 4 ? known[index] : NULL;
+    return index < 5 ? known[index] : NULL;
 }
 
 static consm_status make_other(uint8_t *role, const struct dataset *d, const char *spec)
@@ -272,14 +313,18 @@ static consm_status make_other(uint8_t *role, const struct dataset *d, const cha
     if (near)
         return status_fail(CONSM_EINVAL, "no split %s; did you mean %s?", spec, near);
     return status_fail(CONSM_EINVAL,
-                       "no split %s: expected paper, public, random, file:I or a split file", spec);
+                       "no split %s: expected paper, public, random, labels:N, 48/32/20, file:I or "
+                       "a split file",
+                       spec);
 }
 
 /* Whoever trains needs nodes of each role; a split that came along may leave validation or test
  * out. */
 static consm_status check_roles(const uint8_t *role, const struct dataset *d, const char *spec)
 {
-    bool made = strcmp(spec, "paper") == 0 || strcmp(spec, "random") == 0;
+    struct split_options shares;
+    bool made = strcmp(spec, "paper") == 0 || strcmp(spec, "random") == 0 ||
+                strncmp(spec, "labels:", 7) == 0 || read_shares(spec, &shares);
     int64_t count[4];
     split_count(count, role, d->nodes);
     for (enum split_role r = SPLIT_TRAIN; r <= (made ? SPLIT_TEST : SPLIT_TRAIN); r++)
@@ -300,7 +345,7 @@ consm_status split_make(uint8_t *role, const struct dataset *d, const char *spec
                         const struct split_options *o)
 {
     consm_status st = CONSM_OK;
-    struct split_options defaults = split_defaults();
+    struct split_options defaults = split_defaults(), shares = defaults;
     int64_t labelled = 0;
     o = o ? o : &defaults;
     memset(role, SPLIT_NONE, (size_t)d->nodes);
@@ -312,6 +357,10 @@ consm_status split_make(uint8_t *role, const struct dataset *d, const char *spec
         TRY(make_paper(role, d, o));
     else if (strcmp(spec, "random") == 0)
         TRY(make_random(role, d, seed, o));
+    else if (strncmp(spec, "labels:", 7) == 0)
+        TRY(make_labels(role, d, spec, seed));
+    else if (read_shares(spec, &shares))
+        TRY(make_random(role, d, seed, &shares));
     else if (strcmp(spec, "public") == 0)
         TRY(take_stored(role, d, spec, d->splits ? (int64_t)(seed % (uint64_t)d->splits) : 0));
     else

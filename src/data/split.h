@@ -8,6 +8,10 @@
  *             remainder tests.
  *   public    the split that came with the data; of several, number seed modulo their count.
  *   random    20 per class drawn by seed, the rest halved; or by ratios.
+ *   labels:N  N labels of each class, drawn by seed, as people have them: a fifth of them (at least
+ *             one of two or more) validates, the rest trains, every other node tests. At most half
+ *             of a class is labelled.
+ *   A/B/C     percentages of each class, drawn by seed, that train, validate and test: 48/32/20.
  *   file:I    number I (from 0) of the splits that came with the data.
  *   PATH      a file written by split_write (CSV with the columns id, role).
  */

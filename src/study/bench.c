@@ -227,7 +227,7 @@ static consm_status bench_render(struct report *r, const struct study_view *v)
     struct grid g = {0};
     struct table *t = NULL;
     struct figure *f = NULL;
-    TRY(grid_fill(&g, v, o->dataset, o->datasets, bench_run, GRID_MODELS));
+    TRY(grid_fill(&g, v, o->dataset, o->datasets, bench_run, GRID_MODELS, GRID_ACCURACY));
     if (o->search > 0)
         view_printf(&words,
                     "Split “%s”, %d seeds. Every model had %d configurations, its defaults and "

@@ -18,16 +18,26 @@ static int judges(const struct model_def **out, const struct study_options *o)
     return count;
 }
 
-static consm_status edges_plan(struct plan *plan, const struct study_view *v)
+static consm_status plan_split(struct plan *plan, const struct study_options *o, bool first)
 {
     consm_status st = CONSM_OK;
-    const struct study_options *o = v->options;
     struct study_run run;
     for (int i = 0; i < o->datasets * o->models; i++) {
         const struct model_def *model = o->model[i % o->models];
         TRY(options_run(&run, o, TASK_TRAIN, o->dataset[i / o->models], model));
-        run.keep_graph = strcmp(model->name, "consm") == 0;
+        run.keep_graph = first && strcmp(model->name, "consm") == 0;
         TRY(plan_add_seeds(plan, &run, o->seeds));
+    }
+done:
+    return st;
+}
+
+static consm_status edges_plan(struct plan *plan, const struct study_view *v)
+{
+    consm_status st = CONSM_OK;
+    for (int k = 0; k < options_splits(v->options); k++) {
+        struct study_options o = options_with_split(v->options, k);
+        TRY(plan_split(plan, &o, k == 0));
     }
 done:
     return st;
@@ -103,7 +113,7 @@ static const struct measure measures[] = {
 };
 
 static consm_status add_table(struct report *r, const struct study_view *v,
-                              const struct measure *measure)
+                              const struct measure *measure, const char *suffix)
 {
     consm_status st = CONSM_OK;
     const struct study_options *o = v->options;
@@ -111,11 +121,14 @@ static consm_status add_table(struct report *r, const struct study_view *v,
     struct study_cell *cell = NULL; /* (datasets, rows) */
     struct table *t = NULL;
     double *p = NULL; /* likewise */
+    struct view_words name, caption;
     int best[STUDY_MOST], rows = edges_rows(row, o, true);
     char title[96];
+    view_printf(&name, "%s%s", measure->name, suffix);
+    view_printf(&caption, "%s, split “%s”", measure->caption, o->split);
     TRY(ZNEW(cell, o->datasets * rows));
     TRY(NEW(p, o->datasets * rows));
-    TRY(table_new(&t, measure->name, measure->caption));
+    TRY(table_new(&t, name.text, caption.text));
     table_column(t, "Scores", TABLE_LEFT, NULL);
     for (int s = 0; s < o->datasets; s++) {
         table_column(t, view_dataset_title(o->dataset[s], title), TABLE_RIGHT, NULL);
@@ -214,26 +227,47 @@ done:
     return st;
 }
 
-static consm_status edges_render(struct report *r, const struct study_view *v)
+/* One split: the tables; the first one also has the figures and the claims. */
+static consm_status render_split(struct report *r, const struct study_view *v, bool first)
 {
     consm_status st = CONSM_OK;
     const struct study_options *o = v->options;
+    struct view_words suffix = {""};
+    if (!first)
+        view_printf(&suffix, "-%s", o->split);
+    for (size_t m = 0; m < sizeof measures / sizeof *measures; m++) {
+        TRY(add_table(r, v, &measures[m], suffix.text));
+        if (m == 0 && first)
+            TRY(edges_bars(r, v));
+    }
+    TRY(edges_witnesses(r, v, suffix.text));
+    for (int s = 0; s < o->datasets && first; s++)
+        TRY(edges_reliability(r, v, o->dataset[s]));
+    if (first) {
+        TRY(add_claims(r, v));
+        TRY(add_fact(r, v));
+    }
+done:
+    return st;
+}
+
+static consm_status edges_render(struct report *r, const struct study_view *v)
+{
+    consm_status st = CONSM_OK;
     struct judge row[EDGES_ROWS];
     report_section(r, "Edges (RQ2)",
                    "Can a model tell edges inside a class from edges between classes? F1 calls the "
                    "true number of edges trusted, as the paper does: an oracle's number. Every "
                    "table says on which edges its figures were taken.");
-    if (edges_rows(row, o, false) == 0)
+    if (edges_rows(row, v->options, false) == 0)
         return CONSM_OK;
-    for (size_t m = 0; m < sizeof measures / sizeof *measures; m++) {
-        TRY(add_table(r, v, &measures[m]));
-        if (m == 0)
-            TRY(edges_bars(r, v));
+    for (int k = 0; k < options_splits(v->options); k++) {
+        struct study_options o = options_with_split(v->options, k);
+        struct study_view split = *v;
+        split.options = &o;
+        if (o.datasets > 0)
+            TRY(render_split(r, &split, k == 0));
     }
-    for (int s = 0; s < o->datasets; s++)
-        TRY(edges_reliability(r, v, o->dataset[s]));
-    TRY(add_claims(r, v));
-    TRY(add_fact(r, v));
 done:
     return st;
 }

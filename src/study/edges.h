@@ -20,6 +20,10 @@ int edges_rows(struct judge *row, const struct study_options *o, bool agreement)
 consm_status edges_cell(struct study_cell *out, const struct study_view *v, const struct judge *j,
                         const char *dataset, const char *figure);
 
+/* What trust is made of: trust, agreement and every witness alone, by their areas under the curve
+ * (edges_witnesses.c). suffix ends the tables' names. */
+consm_status edges_witnesses(struct report *r, const struct study_view *v, const char *suffix);
+
 consm_status edges_bars(struct report *r, const struct study_view *v);
 consm_status edges_reliability(struct report *r, const struct study_view *v, const char *dataset);
 

@@ -28,10 +28,20 @@ static void add_row(struct grid_row *row, int *count, const struct model_def *mo
         snprintf(to->title, sizeof to->title, "%s", view_model_title(model));
 }
 
+bool grid_profiles(const struct study_options *o, const char *dataset)
+{
+    return o->profiles || paper_set(dataset) != NULL;
+}
+
 int grid_rows(struct grid_row *row, const struct study_options *o, enum grid_kind kind)
 {
     int count = 0;
     const struct model_def *consm = options_model(o, "consm");
+    bool wanted = false;
+    for (int s = 0; s < o->datasets; s++)
+        wanted = wanted || grid_profiles(o, o->dataset[s]);
+    if (kind == GRID_PROFILES && !wanted)
+        kind = GRID_MODELS;
     if (kind == GRID_ENSEMBLES && consm)
         add_row(row, &count, consm, NULL, 0);
     for (int m = 0; m < o->models; m++) {
@@ -48,15 +58,16 @@ int grid_rows(struct grid_row *row, const struct study_options *o, enum grid_kin
 double grid_paper(const struct grid *g, int set, int model)
 {
     const struct grid_row *row = &g->row[model];
-    return row->ensemble ? (double)NAN : paper_accuracy(g->dataset[set], row->model->name);
+    bool same = !row->ensemble && strcmp(g->figure, GRID_ACCURACY) == 0;
+    return !same ? (double)NAN : paper_accuracy(g->dataset[set], row->model->name);
 }
 
 consm_status grid_fill(struct grid *g, const struct study_view *v, const char *const *dataset,
-                       int sets, grid_run_fn run_of, enum grid_kind kind)
+                       int sets, grid_run_fn run_of, enum grid_kind kind, const char *figure)
 {
     consm_status st = CONSM_OK;
     const struct study_options *o = v->options;
-    *g = (struct grid){.sets = sets};
+    *g = (struct grid){.sets = sets, .figure = figure};
     g->models = grid_rows(g->row, o, kind);
     TRY(ZNEW(g->cell, sets * g->models));
     TRY(ZNEW(g->p, sets * g->models));
@@ -72,7 +83,7 @@ consm_status grid_fill(struct grid *g, const struct study_view *v, const char *c
             TRY(run_of(&run, &known, v, dataset[s], &g->row[m]));
             if (!known)
                 continue;
-            TRY(view_cell(cell, v, &run, o->seeds, "test_acc"));
+            TRY(view_cell(cell, v, &run, o->seeds, figure));
             if (isnan(g->homophily[s])) {
                 TRY(view_cell(&chance, v, &run, 1, "trust.chance"));
                 g->homophily[s] = chance.mean;
@@ -135,8 +146,11 @@ consm_status grid_table(struct table **out, const struct grid *g, const char *na
                 table_note(t, view_printf(&words, "only %d of %d runs", (int)c->n, (int)c->seeds));
         }
     }
-    table_remark(t, "Test accuracy in percent at the best validation accuracy: mean ± unbiased "
-                    "standard deviation over the seeds.");
+    table_remark(t, strcmp(g->figure, GRID_AUC) == 0
+                        ? "In hundredths, at the best validation score: mean ± unbiased standard "
+                          "deviation over the seeds."
+                        : "Test accuracy in percent at the best validation accuracy: mean ± "
+                          "unbiased standard deviation over the seeds.");
     table_remark(t, g->sets && g->cell[0].seeds < GRID_ENOUGH
                         ? "Too few seeds to test differences."
                         : "Ties with the best: paired Wilcoxon signed-rank tests over the same "

@@ -15,16 +15,24 @@ struct grid_row {
     char title[64];
 };
 
-/* Which rows there are: the study's models; behind ConSM its two other profiles; or ConSM alone and
- * an ensemble of every model. */
+/* Which rows there are: the study's models; behind ConSM its two other profiles, where a set has
+ * them; or ConSM alone and an ensemble of every model. */
 enum grid_kind { GRID_MODELS, GRID_PROFILES, GRID_ENSEMBLES };
+
+/* Whether ConSM's other profiles are run on a set: on the paper's, or on all when asked for. */
+bool grid_profiles(const struct study_options *o, const char *dataset);
+
+/* Which figure of the runs. */
+#define GRID_ACCURACY "test_acc"
+#define GRID_AUC      "test_auc"
 
 struct grid {
     int sets, models;
+    const char *figure;         /* GRID_ACCURACY or GRID_AUC */
     char title[STUDY_MOST][96]; /* (sets) */
     const char *dataset[STUDY_MOST];
     struct grid_row row[STUDY_MOST + 2]; /* (models) */
-    struct study_cell *cell;             /* (sets, models) test accuracy */
+    struct study_cell *cell;             /* (sets, models) the figure */
     double *p;                    /* (sets, models) against the best, Holm-corrected per set */
     int best[STUDY_MOST];         /* (sets) highest mean, -1 without runs */
     double homophily[STUDY_MOST]; /* (sets) edge homophily as the runs saw it; NaN unknown */
@@ -39,7 +47,7 @@ int grid_rows(struct grid_row *row, const struct study_options *o, enum grid_kin
 
 /* Looks all cells up and tests every row against the best of its set. */
 consm_status grid_fill(struct grid *g, const struct study_view *v, const char *const *dataset,
-                       int sets, grid_run_fn run_of, enum grid_kind kind);
+                       int sets, grid_run_fn run_of, enum grid_kind kind, const char *figure);
 void grid_free(struct grid *g);
 
 static inline struct study_cell *grid_cell(const struct grid *g, int set, int model)

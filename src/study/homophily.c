@@ -104,7 +104,7 @@ static consm_status homophily_render(struct report *r, const struct study_view *
         name_of(name[k], o, k);
         set[k] = name[k];
     }
-    TRY(grid_fill(&g, v, set, steps, homophily_run, GRID_MODELS));
+    TRY(grid_fill(&g, v, set, steps, homophily_run, GRID_MODELS, GRID_ACCURACY));
     for (int k = 0; k < steps; k++)
         snprintf(g.title[k], sizeof g.title[k], "%.2f", homophily_at(o, k));
     TRY(ZNEW(line, o->models));

@@ -4,13 +4,13 @@
 #include <string.h>
 
 extern const struct study_def study_datasets, study_accuracy, study_pruning, study_convergence,
-    study_edges, study_planted, study_robust, study_coverage, study_zeta, study_depth,
+    study_edges, study_planted, study_robust, study_labels, study_coverage, study_zeta, study_depth,
     study_transport, study_complexity, study_homophily, study_bench;
 
 static const struct study_def *const studies[] = {
-    &study_datasets,    &study_accuracy,  &study_homophily,  &study_edges, &study_planted,
-    &study_robust,      &study_coverage,  &study_zeta,       &study_depth, &study_pruning,
-    &study_convergence, &study_transport, &study_complexity, NULL,
+    &study_datasets, &study_accuracy,    &study_homophily, &study_labels,     &study_edges,
+    &study_planted,  &study_robust,      &study_coverage,  &study_zeta,       &study_depth,
+    &study_pruning,  &study_convergence, &study_transport, &study_complexity, NULL,
 };
 
 const struct study_def *const *study_list(void)

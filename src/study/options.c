@@ -2,6 +2,7 @@
 #include "study/options.h"
 
 #include "backends/open.h"
+#include "data/generate/generate.h"
 #include "train/ensemble.h"
 
 #include <string.h>
@@ -82,6 +83,8 @@ consm_status options_read(struct study_options *out, json_t *json)
     *out = (struct study_options){.json = json_incref(json), .split_options = split_defaults()};
     TRY(read_splits(out, json_object_get(json, "split")));
     out->chosen = json_is_true(json_object_get(json, "chosen"));
+    out->splits_chosen = json_is_true(json_object_get(json, "split_chosen"));
+    out->profiles = json_is_true(json_object_get(json, "profiles"));
     out->quick = json_is_true(json_object_get(json, "quick"));
     out->seeds = whole(json, "seeds", 10);
     out->split_options.per_class = whole(json, "per_class", out->split_options.per_class);
@@ -131,6 +134,28 @@ consm_status options_apply(struct config *c, const json_t *set)
     }
 done:
     return st;
+}
+
+static bool can_have(const char *dataset, const char *split)
+{
+    return !generate_knows(dataset) ||
+           (strcmp(split, "public") != 0 && strncmp(split, "file:", 5) != 0);
+}
+
+struct study_options options_with_split(const struct study_options *o, int split)
+{
+    struct study_options copy = *o;
+    copy.split = o->splits[split];
+    copy.datasets = 0;
+    for (int i = 0; i < o->datasets; i++)
+        if (split == 0 || can_have(o->dataset[i], copy.split))
+            copy.dataset[copy.datasets++] = o->dataset[i];
+    return copy;
+}
+
+int options_splits(const struct study_options *o)
+{
+    return o->splits_chosen && !o->quick ? o->split_count : 1;
 }
 
 consm_status options_run(struct study_run *out, const struct study_options *o, enum study_task task,

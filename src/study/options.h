@@ -5,7 +5,7 @@
 
 #include "study/plan.h"
 
-enum { STUDY_MOST = 64, STUDY_MOST_SEEDS = 200, STUDY_MOST_SPLITS = 4 };
+enum { STUDY_MOST = 64, STUDY_MOST_SEEDS = 200, STUDY_MOST_SPLITS = 8 };
 
 struct study_options {
     json_t *json; /* owned; the strings below lie in it */
@@ -18,21 +18,30 @@ struct study_options {
     const char *split; /* "paper" or another that split_make knows: the first of … */
     const char *splits[STUDY_MOST_SPLITS];
     int split_count;
+    bool splits_chosen; /* they were named: `edges` and `planted` use all, not just the first */
     struct split_options split_options;
     const char *device; /* what runs run on: a name of backend_open; NULL: the CPU */
     int64_t ensemble;   /* accuracy: also ensembles of so many runs; 0: none */
     bool quick;         /* smaller grids, half the epochs */
+    bool profiles;      /* accuracy: ConSM's other profiles also on sets that are not the paper's */
     const json_t *set;  /* parameters set for all models, name → text; or NULL */
     /* `consm bench --search`: so many configurations per model, tried with so many seeds. */
     int64_t search, search_seeds;
     const json_t *space; /* what is searched, as search.h describes it; or NULL */
 };
 
-/* Keys: datasets, models, chosen, seeds, split (a name or a list of them), per_class, train_ratio,
- * val_ratio, pooled, device, ensemble, quick, set, search, search_seeds, space; all but datasets
- * may be missing. Takes a reference. */
+/* Keys: datasets, models, chosen, seeds, split (a name or a list of them), split_chosen, per_class,
+ * train_ratio, val_ratio, pooled, device, ensemble, profiles, quick, set, search, search_seeds,
+ * space; all but datasets may be missing. Takes a reference. */
 consm_status options_read(struct study_options *out, json_t *json);
 void options_free(struct study_options *o);
+
+/* The options with one of their splits as the only one; it borrows and is never freed. Of a split
+ * that is not the first: without generated sets where they cannot have it (public, file:I). */
+struct study_options options_with_split(const struct study_options *o, int split);
+
+/* How many splits a study goes over that needs no more than the first: all that were named. */
+int options_splits(const struct study_options *o);
 
 /* A run of the study with its split, parameters as set. */
 consm_status options_run(struct study_run *out, const struct study_options *o, enum study_task task,

@@ -29,7 +29,8 @@ const char *planted_title(char title[96], const struct column *c);
 
 /* How many rates a kind has, and a published graph's file. */
 int planted_rates(const double **rate, const struct study_options *o, enum study_plant plant);
-const char *planted_attack(char name[64], double rate);
+/* … NULL: that set has none. */
+const char *planted_attack(char name[64], const char *dataset, double rate);
 
 /* The run of a model on a planted graph (attack is its room for a name), a GCN's on the clean one.
  */
@@ -55,8 +56,9 @@ consm_status findings_fill(struct findings *f, const struct study_view *v, enum 
                            const char *figure);
 void findings_free(struct findings *f);
 
-/* Adds the tables of a kind, and the long one of everything. */
-consm_status planted_tables(struct report *r, const struct study_view *v, enum study_plant plant);
-consm_status planted_details(struct report *r, const struct study_view *v);
+/* Adds the tables of a kind, and the long one of everything; suffix ends their names. */
+consm_status planted_tables(struct report *r, const struct study_view *v, enum study_plant plant,
+                            const char *suffix);
+consm_status planted_details(struct report *r, const struct study_view *v, const char *suffix);
 
 #endif

@@ -1,5 +1,6 @@
 /* Which planted graphs and scores there are, their runs, and looking their figures up. */
 #include "study/planted.h"
+#include "study/published.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -45,10 +46,13 @@ int planted_scores(const struct score **row, const struct study_options *o)
     return count;
 }
 
-const char *planted_attack(char name[64], double rate)
+const char *planted_attack(char name[64], const char *dataset, double rate)
 {
-    snprintf(name, 64, "pubmed_meta_adj_%g.npz", rate);
-    return name;
+    if (strcmp(dataset, "pubmed") == 0) /* the same nodes in the same order */
+        return published_graph(name, "prognn:pubmed", PLANT_METATTACK, rate);
+    if (!published_knows(dataset) || strstr(dataset, "-targets"))
+        return NULL;
+    return published_graph(name, dataset, PLANT_METATTACK, rate);
 }
 
 consm_status planted_run(struct study_run *run, char attack[64], const struct study_options *o,
@@ -64,7 +68,7 @@ consm_status planted_run(struct study_run *run, char attack[64], const struct st
     run->again = again.config;
     run->plant = c->plant;
     run->rate = c->rate;
-    run->attack = c->plant == PLANT_METATTACK ? planted_attack(attack, c->rate) : NULL;
+    run->attack = c->plant == PLANT_METATTACK ? planted_attack(attack, c->dataset, c->rate) : NULL;
 done:
     return st;
 }
@@ -78,10 +82,9 @@ int planted_columns(struct column *out, const struct study_view *v, enum study_p
     int rates = planted_rates(&rate, o, plant), count = 0;
     for (int s = 0; s < o->datasets; s++)
         for (int k = 0; k < rates && count < PLANTED_COLUMNS; k++) {
-            bool attack = plant == PLANT_METATTACK;
-            if (attack ? strcmp(o->dataset[s], "pubmed") != 0 ||
-                             !json_object_get(v->hashes, planted_attack(name, rate[k]))
-                       : !all && k != SHOWN)
+            const char *file = planted_attack(name, o->dataset[s], rate[k]);
+            if (plant == PLANT_METATTACK ? !file || !json_object_get(v->hashes, file)
+                                         : !all && k != SHOWN)
                 continue;
             out[count++] = (struct column){o->dataset[s], plant, rate[k]};
         }
@@ -92,7 +95,8 @@ const char *planted_title(char title[96], const struct column *c)
 {
     if (c->plant != PLANT_METATTACK)
         return view_dataset_title(c->dataset, title);
-    snprintf(title, 96, "%g %%", 100 * c->rate);
+    char set[96];
+    snprintf(title, 96, "%.60s, %g %%", view_dataset_title(c->dataset, set), 100 * c->rate);
     return title;
 }
 

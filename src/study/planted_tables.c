@@ -89,10 +89,10 @@ static void fill_row(struct table *t, const struct findings *f, int k, const str
 }
 
 static consm_status add_table(struct report *r, const struct study_view *v, enum study_plant plant,
-                              const struct measure *m)
+                              const struct measure *m, const char *suffix)
 {
     static const char *const what[] = {"edges between any two nodes", "edges between classes",
-                                       "Metattack on Pubmed"};
+                                       "Metattack"};
     consm_status st = CONSM_OK;
     struct findings f;
     struct table *t = NULL;
@@ -101,8 +101,9 @@ static consm_status add_table(struct report *r, const struct study_view *v, enum
     TRY(findings_fill(&f, v, plant, m->figure));
     if (plant != PLANT_METATTACK && f.columns > 0)
         snprintf(share, sizeof share, ", %g %%", 100 * f.column[0].rate);
-    view_printf(&name, "planted-%s-%s", m->name, plan_plant_name(plant));
-    view_printf(&caption, "%s: %s%s", m->caption, what[plant], share);
+    view_printf(&name, "planted-%s-%s%s", m->name, plan_plant_name(plant), suffix);
+    view_printf(&caption, "%s: %s%s, split “%s”", m->caption, what[plant], share,
+                v->options->split);
     TRY(table_new(&t, name.text, caption.text));
     table_column(t, "Scores", TABLE_LEFT, NULL);
     for (int c = 0; c < f.columns; c++)
@@ -124,16 +125,17 @@ done:
     return st;
 }
 
-consm_status planted_tables(struct report *r, const struct study_view *v, enum study_plant plant)
+consm_status planted_tables(struct report *r, const struct study_view *v, enum study_plant plant,
+                            const char *suffix)
 {
     consm_status st = CONSM_OK;
     for (size_t m = 0; m < sizeof measures / sizeof *measures; m++)
-        TRY(add_table(r, v, plant, &measures[m]));
+        TRY(add_table(r, v, plant, &measures[m], suffix));
 done:
     return st;
 }
 
-consm_status planted_details(struct report *r, const struct study_view *v)
+consm_status planted_details(struct report *r, const struct study_view *v, const char *suffix)
 {
     static const char *const figure[] = {"auc",      "precision", "dropped_acc",
                                          "rule_acc", "rule_kept", "rule_found"};
@@ -144,9 +146,12 @@ consm_status planted_details(struct report *r, const struct study_view *v)
     struct column column[PLANTED_COLUMNS];
     struct study_cell cell;
     struct table *t = NULL;
+    struct view_words name, caption;
     char title[96];
     int rows = planted_scores(row, v->options);
-    TRY(table_new(&t, "planted-details", "All planted graphs and scores"));
+    view_printf(&name, "planted-details%s", suffix);
+    view_printf(&caption, "All planted graphs and scores, split “%s”", v->options->split);
+    TRY(table_new(&t, name.text, caption.text));
     table_column(t, "Dataset", TABLE_LEFT, NULL);
     table_column(t, "Planted", TABLE_LEFT, NULL);
     table_column(t, "Rate", TABLE_RIGHT, "planted edges for one of the graph's own");

@@ -4,6 +4,7 @@
 #include "app/objects.h"
 #include "backends/open.h"
 #include "base/alloc.h"
+#include "stats/stats.h"
 #include "train/session.h"
 #include <math.h>
 #include <stdio.h>
@@ -77,6 +78,46 @@ done:
     return st;
 }
 
+/* The area under the ROC curve on the test nodes of a set with two classes; else nothing. */
+static consm_status record_auc(json_t *result, struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const struct problem *p = s->problem;
+    const float *logits;
+    float *score = NULL;
+    uint8_t *positive = NULL;
+    int64_t count = 0;
+    double auc;
+    if (p->classes != 2)
+        return CONSM_OK;
+    TRY(session_logits(&logits, s));
+    TRY(NEW(score, p->nodes));
+    TRY(NEW(positive, p->nodes));
+    for (int64_t i = 0; i < p->nodes; i++)
+        if (p->role[i] == SPLIT_TEST && p->label[i] >= 0) {
+            score[count] = logits[2 * i + 1] - logits[2 * i];
+            positive[count++] = p->label[i] == 1;
+        }
+    TRY(stats_auc(&auc, score, positive, count));
+    TRY(task_number(result, "test_auc", auc));
+done:
+    mem_free(score);
+    mem_free(positive);
+    return st;
+}
+
+/* How many labels training and validation had. */
+static consm_status record_labels(json_t *result, const uint8_t *role, int64_t nodes)
+{
+    consm_status st = CONSM_OK;
+    int64_t count[4];
+    split_count(count, role, nodes);
+    TRY(task_number(result, "labels_train", (double)count[SPLIT_TRAIN]));
+    TRY(task_number(result, "labels_val", (double)count[SPLIT_VAL]));
+done:
+    return st;
+}
+
 /* The ensemble as `consm train --ensemble` makes it, and how validation chose. */
 static consm_status train_ensemble(json_t *result, const struct task_input *in)
 {
@@ -122,6 +163,8 @@ consm_status task_train(json_t *result, const struct task_input *in)
     TRY(session_train(s, &trained));
     TRY(task_record(result, &trained));
     TRY(record_choice(result, s));
+    TRY(record_auc(result, s));
+    TRY(record_labels(result, role, problem.nodes));
     TRY(task_edges(result, s, in));
 done:
     session_free(s);

@@ -116,6 +116,29 @@ done:
     return st;
 }
 
+/* The area under the curve of each witness alone: an object for all edges between labelled nodes,
+ * one for those with a test end. Trust has to be no worse than the best of them. */
+static consm_status add_witnesses(json_t *result, struct judged *j, const struct edge_trust *t,
+                                  float *score)
+{
+    static const char *const name[] = {"witnesses", "witnesses_test"};
+    consm_status st = CONSM_OK;
+    double auc;
+    for (enum which which = EVERY; which <= TEST_END; which++) {
+        json_t *to = json_object();
+        if (!to || json_object_set_new(result, name[which], to) != 0)
+            TRY(status_fail(CONSM_ENOMEM, "no memory for a result"));
+        for (int w = 0; w < WITNESSES; w++) {
+            for (int64_t e = 0; e < t->edges->count; e++)
+                score[e] = t->witness[e * WITNESSES + w];
+            TRY(stats_auc(&auc, j->score, j->same, pick(j, score, which)));
+            TRY(task_number(to, witness_names[w], auc));
+        }
+    }
+done:
+    return st;
+}
+
 /* P(same) = sigmoid(a + b·coefficient), fitted where labels may be known. */
 static consm_status calibrate(float *probability, const float *coefficient,
                               const struct edge_trust *t, const struct problem *problem)
@@ -167,6 +190,8 @@ consm_status task_edges(json_t *result, struct session *s, const struct task_inp
     witness_agreement(coefficient, logits, problem->classes, t.edges);
     TRY(calibrate(probability, coefficient, &t, problem));
     TRY(add_judgement(result, "agreement", &j, coefficient, probability));
+    if (t.witness)
+        TRY(add_witnesses(result, &j, &t, coefficient));
     if (in->graph_path)
         TRY(graph_file_write(in->graph_path, in->prepared->data, &t, problem, logits));
 done:
