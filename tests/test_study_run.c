@@ -213,6 +213,7 @@ static void curves_have_a_point_per_round(void **state)
     run.config.round_patience = 0;
     run.config.lambda = 1; /* given, so that no round tries several */
     run.config.attract = ATTRACT_ZETA;
+    run.config.drop_share = 0;
     OK(run_one(&result, &run, NULL));
     const json_t *val = json_object_get(result, "curve_val");
     const json_t *best = json_object_get(result, "curve_best_val");
