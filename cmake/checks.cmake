@@ -68,6 +68,9 @@ if(CONSM_TESTS)
         target_sources(test_progress PRIVATE cli/progress.c)
         target_include_directories(test_progress PRIVATE cli)
     endif()
+    if(CONSM_SANITIZE AND CONSM_TREES_BUILT AND TEST trees) # whose dlopen does not look beside the program
+        set_tests_properties(trees PROPERTIES ENVIRONMENT LD_LIBRARY_PATH=${CMAKE_BINARY_DIR})
+    endif()
     include(cmake/card.cmake)
     add_executable(mpi_models tests/mpi/models.c) # what check_mpi.sh runs on ranks
     set_target_properties(mpi_models PROPERTIES BUILD_RPATH "$ORIGIN")

@@ -300,6 +300,38 @@ static void more_rounds_fit_better(void **state)
     consm_dataset_free(d);
 }
 
+/* What is taken away is taken away from the columns around a node, too, of sparse features as well.
+ */
+static void features_have_effects(void **state)
+{
+    (void)state;
+    const char *const sets[] = {"csbm:nodes=150,features=40,words=8,classes=2",
+                                "csbm:nodes=150,features=8,classes=2,signal=3"};
+    if (!boosts("explaining trees"))
+        return;
+    for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
+        struct consm_dataset *d;
+        struct consm_model *m;
+        struct consm_explanation *e;
+        bool features_count = false, edges_count = false;
+        OK(consm_dataset_open(&d, sets[k], NULL));
+        struct consm_options *o = options("10", 1);
+        OK(consm_train(&m, d, o));
+        for (int64_t i = 0; i < 4; i++) {
+            OK(consm_explain(&e, m, d, i, NULL));
+            for (int64_t f = 0; f < e->features; f++)
+                features_count = features_count || e->feature_log_odds[f] != 0;
+            for (int64_t f = 0; f < e->edges; f++)
+                edges_count = edges_count || e->edge_log_odds[f] != 0;
+            consm_explanation_free(e);
+        }
+        assert_true(features_count && edges_count);
+        consm_model_free(m);
+        consm_options_free(o);
+        consm_dataset_free(d);
+    }
+}
+
 /* A file whose seal is right and whose trees are not. */
 static void files_with_impossible_trees_are_refused(void **state)
 {
@@ -367,6 +399,7 @@ int main(void)
         cmocka_unit_test(impossible_trees_are_refused),
         cmocka_unit_test(training_learns),
         cmocka_unit_test(more_rounds_fit_better),
+        cmocka_unit_test(features_have_effects),
         cmocka_unit_test(files_with_impossible_trees_are_refused),
         cmocka_unit_test(what_trees_cannot_do_is_said),
     };

@@ -14,6 +14,8 @@ struct boost_task {
     int32_t classes;     /* up to two have one tree a round, more have one each */
     int64_t depth;       /* the most questions from root to leaf */
     double lr, l2;
+    double least; /* sum of second derivatives, weights included, that a leaf must have */
+    int64_t bins; /* values that a column is cut into */
     double row_share, column_share; /* drawn for each tree */
     uint64_t seed;
 };

@@ -54,10 +54,11 @@ done:
 static consm_status set_parameters(struct boost *b, const struct boost_task *t)
 {
     consm_status st = CONSM_OK;
-    char classes[16], depth[16], seed[16];
+    char classes[16], depth[16], seed[16], bins[16];
     snprintf(classes, sizeof classes, "%d", t->classes);
     snprintf(depth, sizeof depth, "%d", (int)t->depth);
     snprintf(seed, sizeof seed, "%u", (unsigned)(t->seed & 0x7fffffff));
+    snprintf(bins, sizeof bins, "%d", (int)t->bins);
     const char *const words[][2] = {
         {"verbosity", "0"},
         {"nthread", "1"},
@@ -65,6 +66,7 @@ static consm_status set_parameters(struct boost *b, const struct boost_task *t)
         {"objective", t->classes > 2 ? "multi:softprob" : "binary:logistic"},
         {"base_score", "0.5"}, /* log-odds 0, and the same for all of many classes */
         {"max_depth", depth},
+        {"max_bin", bins},
         {"seed", seed},
         {"seed_per_iteration", "1"}, /* what a round draws hangs on its number alone */
     };
@@ -73,6 +75,7 @@ static consm_status set_parameters(struct boost *b, const struct boost_task *t)
         double value;
     } numbers[] = {{"eta", t->lr},
                    {"lambda", t->l2},
+                   {"min_child_weight", t->least},
                    {"subsample", t->row_share},
                    {"colsample_bytree", t->column_share}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
