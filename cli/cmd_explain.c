@@ -5,13 +5,12 @@
 #include "model_args.h"
 #include "shown.h"
 
-#include "data/table/recipe.h"
+#include "app/explain_values.h"
 #include "report/table.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 static const struct flag flags[] = {
     {"label", "CLASS",
@@ -38,27 +37,6 @@ static int find_node(int64_t *out, const struct args *args, const struct consm_d
 }
 
 /* ---- tables -------------------------------------------------------------- */
-
-/* A date feature is days since 1970; people read it as one. */
-static bool is_date(const struct consm_model *m, const char *feature)
-{
-    for (int64_t i = 0; m->recipe && i < m->recipe->columns; i++)
-        if (m->recipe->column[i].kind == RECIPE_DATE &&
-            strcmp(m->recipe->column[i].name, feature) == 0)
-            return true;
-    return false;
-}
-
-static const char *value_text(char out[32], float value, bool date)
-{
-    time_t seconds = (time_t)((double)value * 86400);
-    struct tm day;
-    if (date && fabsf(value) < 1e6F && gmtime_r(&seconds, &day))
-        strftime(out, 32, "%Y-%m-%d", &day);
-    else
-        snprintf(out, 32, "%.4g", (double)value);
-    return out;
-}
 
 static void add_effect(struct table *t, float log_odds)
 {
@@ -113,13 +91,13 @@ static consm_status print_features(const struct consm_explanation *e, const stru
     table_column(t, "usual", TABLE_LEFT, NULL);
     for (int64_t i = 0; i < e->features && i < top; i++) {
         const char *feature = consm_model_feature(m->model, e->feature[i], buffer);
-        bool date = is_date(m->model, feature);
         table_row(t);
         add_effect(t, e->feature_log_odds[i]);
         table_text(t, shown(name, feature, 0));
-        table_text(t, value_text(low, e->feature_value[i], date));
-        snprintf(range, sizeof range, "%s to %s", value_text(low, e->feature_low[i], date),
-                 value_text(high, e->feature_high[i], date));
+        table_text(t, feature_text(low, m->model, feature, e->feature_value[i]));
+        snprintf(range, sizeof range, "%s to %s",
+                 feature_text(low, m->model, feature, e->feature_low[i]),
+                 feature_text(high, m->model, feature, e->feature_high[i]));
         table_text(t, range);
     }
     return print_table(t);

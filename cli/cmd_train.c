@@ -13,6 +13,7 @@
 #include "base/threads.h"
 #include "embeddings_output.h"
 #include "io/file.h"
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,9 +65,10 @@ static void note_epoch(struct training *t, const struct consm_progress *p)
         return;
     struct train_curve *c = &t->curve[number];
     if (p->epoch == 0) {
-        if (p->candidate > 0 && p->best_val >= 0 && GROW(c->look, c->looks, c->look_room, 1) == 0)
+        if (p->candidate > 0 && GROW(c->look, c->looks, c->look_room, 1) == 0)
             c->look[c->looks++] =
-                (struct train_look){p->candidate, p->update, p->val_acc, p->backbone};
+                (struct train_look){p->candidate, p->update, p->loss,
+                                    p->best_val >= 0 ? p->val_acc : (double)NAN, p->backbone};
         return;
     }
     if (GROW(c->epoch, c->count, c->room[0], 1) < 0 || GROW(c->loss, c->count, c->room[1], 1) < 0 ||

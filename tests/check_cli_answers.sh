@@ -24,6 +24,17 @@ expect 0 "backbone: " train karate --per-class 4 "${short[@]}" --hidden 20
 # A run with --backbone auto is repeated exactly by its own file: what a candidate brought is not in it.
 expect 0 "" train csbm:nodes=200 --per-class 5 "${short[@]}" -o "$work/auto"
 grep -q "Choosing the backbone" "$work/auto/report.html" || fault "the report does not show the choice of the backbone"
+# The report: learning from epoch 1 on, although a candidate did the first epochs; a chosen candidate that is named;
+# trust in its own colours; the whole graph by class and by trust; when, with what, on what data, and what words mean.
+page=$work/auto/report.html
+tr '\n' ' ' < "$page" | grep -q "<title>training loss Epoch: 1 Loss: " || fault "the report's learning curve does not begin with epoch 1"
+grep -qE "trained longest; number [0-9]+ was chosen" "$page" || fault "the report does not name the candidate"
+grep -q 'class="trusted bar"' "$page" && grep -q 'class="distrusted bar"' "$page" || fault "kept and dropped edges have colours of classes"
+for part in "The whole graph by class" "The whole graph by trust" "date:" ">Settings<" ">The data<" ">Glossary<"; do
+    grep -qF "$part" "$page" || fault "the report lacks $part"
+done
+grep -q "which the figure shows, it is" "$page" && fault "a broken sentence"
+grep -q "<svg" "$work/auto/graph.svg" || fault "graph.svg is no picture"
 grep -q "^hidden:" "$work/auto/config.yaml" && fault "config.yaml holds a width that nobody gave"
 expect 0 "" train --config "$work/auto/config.yaml" -o "$work/again"
 cmp -s "$work/auto/predictions.csv" "$work/again/predictions.csv" || fault "config.yaml does not repeat the run"

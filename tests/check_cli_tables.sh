@@ -36,6 +36,9 @@ said "column kanal is not used"
 grep -qa 'land.*category.*DE.*FR.*XY' "$work/model/model.safetensors" || fault "the model file has no recipe"
 grep -q "^u10,ja" "$work/model/predictions.csv" || fault "XY is not found out: $(sed -n 12p "$work/model/predictions.csv")"
 
+# The report says what is missing in each column: 16 of the amounts.
+tr -d '\n' < "$work/model/report.html" | grep -qE 'Missing.*umsatz</t[hd]><td[^>]*>number[^<]*</td><td[^>]*>16<' || fault "the report does not count missing values"
+
 # ---- next month: other order, no names, blanks elsewhere, a new country -----------------------------
 month june 'seit;umsatz;land;kunde;betrug' \
     'print (i % 11 ? since : "") ";" amount ";" (i == 3 ? "ZZ" : land) ";u" i ";" (bad ? "ja" : "nein")'

@@ -200,30 +200,46 @@ static void neighbourhoods(void **state)
     FAILS(figure_neighbourhood(&f, &words, &graph, -1), CONSM_ENOTFOUND, "no node -1");
 }
 
-static int64_t circles(const struct figure *f)
+static int64_t dots(const struct figure *f)
 {
     int64_t count = 0;
-    for (const char *at = f->body.data; (at = strstr(at, "<circle")) != NULL; at++)
+    for (const char *at = f->body.data; (at = strstr(at, "h0")) != NULL; at++)
         count++;
     return count;
 }
 
 /* A ring of that many nodes. */
-static void draw_ring(struct figure **out, int64_t nodes)
+static void draw_ring(struct figure *out[WHOLE_KINDS], int64_t nodes)
 {
     int64_t *begin = NULL;
     int32_t *ends = NULL;
-    const struct figure_words words = {"whole", "A ring", "", NULL};
+    const struct figure_words words[WHOLE_KINDS] = {{"whole", "A ring", "", NULL},
+                                                    {"classes", "Classes", "", NULL},
+                                                    {"trust", "Trust", "", NULL}};
+    float *trust = NULL;
+    int32_t *class_of = NULL;
+    OK(NEW(trust, 2 * nodes));
+    OK(NEW(class_of, nodes));
     OK(NEW(begin, nodes + 1));
     OK(NEW(ends, 2 * nodes));
     for (int64_t i = 0; i < nodes; i++) {
         begin[i] = 2 * i;
         ends[2 * i] = (int32_t)((i + nodes - 1) % nodes);
         ends[2 * i + 1] = (int32_t)((i + 1) % nodes);
+        trust[2 * i] = trust[2 * i + 1] = i % 2 ? 0 : 1;
+        class_of[i] = (int32_t)(i % 3);
     }
     begin[nodes] = 2 * nodes;
-    struct graph_view g = {.name = "ring", .nodes = nodes, .start = begin, .col = ends};
-    OK(figure_whole(out, &words, &g));
+    struct graph_view g = {.name = "ring",
+                           .nodes = nodes,
+                           .start = begin,
+                           .col = ends,
+                           .score = trust,
+                           .predicted = class_of,
+                           .classes = 3};
+    OK(figure_whole(out, words, &g));
+    mem_free(trust);
+    mem_free(class_of);
     mem_free(begin);
     mem_free(ends);
 }
@@ -231,20 +247,51 @@ static void draw_ring(struct figure **out, int64_t nodes)
 /* Every node once, the same picture every time, a sample of what is too large. */
 static void whole_graphs(void **state)
 {
-    struct figure *f, *again;
+    static const int64_t nodes[] = {50, 1, 20000}, drawn[] = {50, 1, 5000};
+    struct figure *f[WHOLE_KINDS], *again[WHOLE_KINDS];
     (void)state;
-    draw_ring(&f, 50);
-    draw_ring(&again, 50);
-    assert_int_equal(circles(f), 50);
-    assert_string_equal(f->body.data, again->body.data);
-    figure_free(f);
-    figure_free(again);
-    draw_ring(&f, 1);
-    assert_int_equal(circles(f), 1);
-    assert_null(strstr(f->body.data, "nan"));
-    figure_free(f);
-    draw_ring(&f, 20000);
-    assert_int_equal(circles(f), 5000);
+    for (int i = 0; i < 3; i++) {
+        draw_ring(f, nodes[i]);
+        draw_ring(again, nodes[i]);
+        for (int k = 0; k < WHOLE_KINDS; k++) {
+            assert_int_equal(dots(f[k]), drawn[i]);
+            assert_string_equal(f[k]->body.data, again[k]->body.data);
+            assert_null(strstr(f[k]->body.data, "nan"));
+            figure_free(again[k]);
+        }
+        if (i == 0) { /* what is drawn of trust has no colour of a class, and the other way round */
+            assert_non_null(strstr(f[WHOLE_CLASSES]->body.data, "class=\"s2 dots\""));
+            assert_null(strstr(f[WHOLE_CLASSES]->body.data, "#8250df"));
+            assert_non_null(strstr(f[WHOLE_TRUST]->body.data, "#8250df"));
+            assert_non_null(strstr(f[WHOLE_TRUST]->body.data, "#a0662f"));
+            assert_null(strstr(f[WHOLE_TRUST]->body.data, "class=\"s"));
+            assert_non_null(strstr(f[WHOLE_BOTH]->body.data, "#8250df"));
+            assert_non_null(strstr(f[WHOLE_BOTH]->body.data, "class=\"s2 dots\""));
+        }
+        for (int k = 0; k < WHOLE_KINDS; k++)
+            figure_free(f[k]);
+    }
+}
+
+/* Bars of trust have the colours of trust. */
+static void trust_bars(void **state)
+{
+    static const char *const group[] = {"0.0"}, *const series[] = {"kept", "dropped"};
+    static const int style[] = {FIGURE_TRUSTED, FIGURE_DISTRUSTED};
+    static const double value[] = {3, 4};
+    struct figure *f;
+    (void)state;
+    struct bar_chart chart = {.words = {"trust", "Trust", "", NULL},
+                              .group = group,
+                              .series = series,
+                              .groups = 1,
+                              .series_count = 2,
+                              .value = value,
+                              .style = style};
+    OK(figure_bar(&f, &chart));
+    assert_non_null(strstr(f->body.data, "class=\"trusted bar\""));
+    assert_non_null(strstr(f->body.data, "class=\"distrusted bar\""));
+    assert_null(strstr(f->body.data, "class=\"s0 bar\""));
     figure_free(f);
 }
 
@@ -296,17 +343,12 @@ static void colours_are_in_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines),
-        cmocka_unit_test(lines_on_logarithmic_axes),
-        cmocka_unit_test(nothing_to_draw),
-        cmocka_unit_test(bars),
-        cmocka_unit_test(heat_maps),
-        cmocka_unit_test(reliability),
-        cmocka_unit_test(neighbourhoods),
-        cmocka_unit_test(whole_graphs),
-        cmocka_unit_test(graphs_as_json),
-        cmocka_unit_test(ticks_are_round),
-        cmocka_unit_test(colours_are_in_order),
+        cmocka_unit_test(lines),           cmocka_unit_test(lines_on_logarithmic_axes),
+        cmocka_unit_test(nothing_to_draw), cmocka_unit_test(bars),
+        cmocka_unit_test(heat_maps),       cmocka_unit_test(reliability),
+        cmocka_unit_test(neighbourhoods),  cmocka_unit_test(whole_graphs),
+        cmocka_unit_test(trust_bars),      cmocka_unit_test(graphs_as_json),
+        cmocka_unit_test(ticks_are_round), cmocka_unit_test(colours_are_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,13 @@
  * neighbour that is known to be a fraud, an edge that is hardly trusted. */
 #include "app/explain_values.h"
 
+#include "base/number.h"
+#include "data/table/recipe.h"
+
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 /* ---- edges --------------------------------------------------------------- */
 
@@ -158,4 +163,25 @@ consm_status explain_values(struct consm_explanation *e, const struct consm_mode
     TRY(add_columns(e, problem));
 done:
     return st;
+}
+
+static bool is_date(const struct consm_model *m, const char *feature)
+{
+    for (int64_t i = 0; m->recipe && i < m->recipe->columns; i++)
+        if (m->recipe->column[i].kind == RECIPE_DATE &&
+            strcmp(m->recipe->column[i].name, feature) == 0)
+            return true;
+    return false;
+}
+
+const char *feature_text(char out[32], const struct consm_model *m, const char *feature,
+                         float value)
+{
+    time_t seconds = (time_t)((double)value * 86400);
+    struct tm day;
+    if (fabsf(value) < 1e6F && is_date(m, feature) && gmtime_r(&seconds, &day))
+        strftime(out, 32, "%Y-%m-%d", &day);
+    else
+        number_print(out, 32, "%.4g", (double)value);
+    return out;
 }

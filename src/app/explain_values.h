@@ -10,4 +10,8 @@ consm_status explain_values(struct consm_explanation *e, const struct consm_mode
                             const struct dataset *d, const struct problem *problem,
                             struct backend *backend);
 
+/* A value of a feature for people: of a date column (days since 1970) the date. Returns out. */
+const char *feature_text(char out[32], const struct consm_model *m, const char *feature,
+                         float value);
+
 #endif

@@ -363,7 +363,7 @@ static consm_status add_graph(struct report *r, const struct report_input *in)
     consm_status st = CONSM_OK;
     const struct dataset *d = in->data;
     struct csr *graph = NULL;
-    struct figure *whole = NULL;
+    struct figure *whole[WHOLE_KINDS] = {NULL};
     float *score = NULL;
     TRY(dataset_graph(&graph, d, NULL));
     TRY(trust_by_entry(&score, in->scores, graph));
@@ -379,24 +379,32 @@ static consm_status add_graph(struct report *r, const struct report_input *in)
                               .node_name = (const char *const *)d->node_id,
                               .class_name = (const char *const *)d->class_name,
                               .classes = d->classes};
-    struct figure_words words = {
-        "graph", "The whole graph",
-        d->nodes > 5000 ? "Colours are predicted classes; edges from brown (distrusted) to violet "
-                          "(trusted). 5,000 evenly spaced nodes are drawn."
-                        : "Colours are predicted classes; edges from brown (distrusted) to violet "
-                          "(trusted).",
-        NULL};
-    TRY(figure_whole(&whole, &words, &view));
+    const char *few = d->nodes > 5000 ? " 5,000 evenly spaced nodes are drawn." : "";
+    char caption[WHOLE_KINDS][160];
+    snprintf(caption[WHOLE_BOTH], sizeof *caption,
+             "Nodes by predicted class; edges from brown (distrusted) to violet (trusted).%s", few);
+    snprintf(caption[WHOLE_CLASSES], sizeof *caption, "Colours are predicted classes.%s", few);
+    snprintf(caption[WHOLE_TRUST], sizeof *caption,
+             "Edges from brown (distrusted) over grey to violet (trusted).%s", few);
+    struct figure_words words[WHOLE_KINDS] = {
+        [WHOLE_BOTH] = {"graph", "The whole graph", caption[WHOLE_BOTH], NULL},
+        [WHOLE_CLASSES] = {"graph-classes", "The whole graph by class", caption[WHOLE_CLASSES],
+                           NULL},
+        [WHOLE_TRUST] = {"graph-trust", "The whole graph by trust", caption[WHOLE_TRUST], NULL}};
+    TRY(figure_whole(whole, words, &view));
     if (in->picture)
-        TRY(write_picture(in->picture, whole));
+        TRY(write_picture(in->picture, whole[WHOLE_BOTH]));
     report_section(
         r, "The graph",
         "Choose a node to see its neighbours, their classes, and how far each edge is trusted.");
     report_graph(r, &view);
-    report_figure(r, whole);
-    whole = NULL;
+    for (int k = WHOLE_CLASSES; k < WHOLE_KINDS; k++) {
+        report_figure(r, whole[k]);
+        whole[k] = NULL;
+    }
 done:
-    figure_free(whole);
+    for (int k = 0; k < WHOLE_KINDS; k++)
+        figure_free(whole[k]);
     mem_free(score);
     csr_free(graph);
     return st;

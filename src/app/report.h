@@ -12,7 +12,7 @@ struct train_curve {
     /* … and how the candidates of --backbone auto did: every look at validation. */
     struct train_look {
         int64_t candidate, update;
-        double score;
+        double loss, score;
         const char *backbone;
     } * look; /* (looks) */
     size_t looks, look_room;

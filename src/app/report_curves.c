@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- candidates ---------------------------------------------------------- */
 
@@ -31,6 +32,20 @@ static int longest(int64_t chosen[MOST_CANDIDATES], const struct train_curve *c)
     return count;
 }
 
+/* The candidate that the run goes on with: the one that was chosen; of a backbone that was named
+ * the last one that trained up to the run's first epoch. 0: none. */
+static int64_t winner_of(const struct train_curve *c, const struct consm_model *m)
+{
+    int64_t first = c->count ? (int64_t)c->epoch[0] : m->result.epochs + 1, winner = 0;
+    if (m->result.candidates > 0)
+        return m->result.candidate[0].number;
+    for (size_t i = 0; i < c->looks; i++)
+        if (c->look[i].update == first - 1 &&
+            (m->members || strcmp(c->look[i].backbone, m->backbone) == 0))
+            winner = c->look[i].candidate;
+    return winner;
+}
+
 /* How the candidates of --backbone auto did, those that were trained longest. */
 static consm_status add_candidates(struct report *r, const struct train_curve *c,
                                    const struct consm_model *m)
@@ -48,27 +63,31 @@ static consm_status add_candidates(struct report *r, const struct train_curve *c
     double *x = place, *y = place + c->looks;
     for (int k = 0; k < count; k++) {
         int64_t n = 0;
-        for (size_t i = 0; i < c->looks; i++)
-            if (c->look[i].candidate == chosen[k]) {
-                x[n] = (double)c->look[i].update;
-                y[n++] = c->look[i].score;
-                snprintf(name[k], sizeof name[k], "%s (candidate %lld)", c->look[i].backbone,
-                         (long long)chosen[k]);
-            }
+        for (size_t i = 0; i < c->looks; i++) {
+            if (c->look[i].candidate != chosen[k])
+                continue;
+            if (n > 1 && y[n - 1] == c->look[i].score && y[n - 2] == c->look[i].score)
+                n--; /* the middle of a level stretch is not drawn */
+            x[n] = (double)c->look[i].update;
+            y[n++] = c->look[i].score;
+            snprintf(name[k], sizeof name[k], "%s (candidate %lld)", c->look[i].backbone,
+                     (long long)chosen[k]);
+        }
         series[k] = (struct figure_series){.name = name[k], .x = x, .y = y, .n = n};
         x += n;
         y += n;
     }
-    struct line_chart chart = {
-        .words =
-            {"candidates", "Choosing the backbone",
-             "Validation of the candidates that were trained longest; the last of them goes on "
-             "as epoch 1 and following.",
-             NULL},
-        .x = {.label = "Update of the candidate"},
-        .y = {.label = config_names_metric[m->config.metric]},
-        .series = series,
-        .series_count = count};
+    int64_t winner = winner_of(c, m);
+    char caption[160], last[48];
+    snprintf(last, sizeof last, "; number %lld was chosen", (long long)winner);
+    snprintf(caption, sizeof caption, "Validation of the candidates that were trained longest%s.",
+             winner ? last : "");
+    struct line_chart chart = {.words = {"candidates", "Choosing the backbone", caption, NULL},
+                               .x = {.label = "Update of the candidate"},
+                               .y = {.label = config_names_metric[m->config.metric]},
+                               .series = series,
+                               .series_count = count,
+                               .wide = true};
     TRY(figure_line(&f, &chart));
     report_figure(r, f);
 done:
@@ -76,20 +95,54 @@ done:
     return st;
 }
 
-consm_status report_add_learning(struct report *r, const struct report_input *in)
+/* ---- learning ------------------------------------------------------------ */
+
+/* All epochs: those that the winner had as a candidate, then those of the run. */
+struct whole_curve {
+    double *epoch, *loss, *score; /* (count) */
+    int64_t count;
+};
+
+static void curve_free(struct whole_curve *w)
+{
+    mem_free(w->epoch);
+    mem_free(w->loss);
+    mem_free(w->score);
+}
+
+static consm_status curve_join(struct whole_curve *w, const struct train_curve *c,
+                               const struct consm_model *m)
 {
     consm_status st = CONSM_OK;
-    const struct train_curve *c = in->curve;
-    const struct consm_model *m = in->run->model;
+    int64_t winner = winner_of(c, m), room = c->count + (int64_t)c->looks;
+    *w = (struct whole_curve){0};
+    TRY(NEW(w->epoch, room));
+    TRY(NEW(w->loss, room));
+    TRY(NEW(w->score, room));
+    for (size_t i = 0; winner > 0 && i < c->looks; i++)
+        if (c->look[i].candidate == winner) {
+            w->epoch[w->count] = (double)c->look[i].update;
+            w->loss[w->count] = c->look[i].loss;
+            w->score[w->count++] = c->look[i].score;
+        }
+    for (int64_t i = 0; i < c->count; i++, w->count++) {
+        w->epoch[w->count] = c->epoch[i];
+        w->loss[w->count] = c->loss[i];
+        w->score[w->count] = c->score[i];
+    }
+done:
+    return st;
+}
+
+static consm_status draw_learning(struct report *r, const struct whole_curve *w,
+                                  const struct consm_model *m)
+{
+    consm_status st = CONSM_OK;
     struct figure *loss = NULL, *score = NULL;
-    if (c)
-        TRY(add_candidates(r, c, m));
-    if (!c || c->count < 2)
-        return CONSM_OK;
     struct figure_series lost = {
-        .name = "training loss", .x = c->epoch, .y = c->loss, .n = c->count};
+        .name = "training loss", .x = w->epoch, .y = w->loss, .n = w->count};
     struct figure_series judged = {
-        .name = "validation", .x = c->epoch, .y = c->score, .n = c->count, .strong = true};
+        .name = "validation", .x = w->epoch, .y = w->score, .n = w->count, .strong = true};
     struct figure_rule best = {.label = "kept", .at = (double)m->result.best_epoch};
     struct line_chart chart = {
         .words = {"loss", "Learning: the loss", "Of every epoch, on the training nodes.", NULL},
@@ -110,6 +163,22 @@ consm_status report_add_learning(struct report *r, const struct report_input *in
         report_figure(r, score);
     }
 done:
+    return st;
+}
+
+consm_status report_add_learning(struct report *r, const struct report_input *in)
+{
+    consm_status st = CONSM_OK;
+    const struct consm_model *m = in->run->model;
+    struct whole_curve whole = {0};
+    if (!in->curve)
+        return CONSM_OK;
+    TRY(curve_join(&whole, in->curve, m));
+    if (whole.count >= 2)
+        TRY(draw_learning(r, &whole, m));
+    TRY(add_candidates(r, in->curve, m));
+done:
+    curve_free(&whole);
     return st;
 }
 
@@ -190,7 +259,7 @@ done:
 /* ---- whom to ask about --------------------------------------------------- */
 
 struct doubtful {
-    float confidence;
+    float confidence, log_odds;
     int64_t node;
 };
 
@@ -199,6 +268,8 @@ static int least_first(const void *a, const void *b)
     const struct doubtful *x = a, *y = b;
     if (x->confidence != y->confidence)
         return x->confidence > y->confidence ? 1 : -1;
+    if (x->log_odds != y->log_odds) /* few validation nodes draw many confidences to one value */
+        return x->log_odds > y->log_odds ? 1 : -1;
     return x->node > y->node ? 1 : -1;
 }
 
@@ -229,10 +300,12 @@ static void add_doubtful(struct table *t, const struct report_input *in, int64_t
 /* Where everything is labelled, those that did not train are the ones to look at. */
 static int64_t doubtful_of(struct doubtful *list, const struct report_input *in, bool labelled)
 {
+    const struct consm_prediction *p = in->run->prediction;
     int64_t count = 0;
-    for (int64_t i = 0; i < in->run->prediction->nodes; i++)
+    for (int64_t i = 0; i < p->nodes; i++)
         if (labelled ? in->run->roles.role[i] != SPLIT_TRAIN : in->data->label[i] < 0)
-            list[count++] = (struct doubtful){in->run->prediction->confidence[i], i};
+            list[count++] = (struct doubtful){
+                p->confidence[i], p->log_odds ? p->log_odds[i * p->classes + p->label[i]] : 0, i};
     return count;
 }
 
@@ -259,10 +332,10 @@ consm_status report_add_uncertain(struct report *r, const struct report_input *i
                   labelled ? "The most uncertain nodes that did not train"
                            : "The most uncertain nodes without a label"));
     table_column(t, "Node", TABLE_LEFT, NULL);
-    table_column(t, "Said to be", TABLE_LEFT, NULL);
+    table_column(t, "Predicted", TABLE_LEFT, NULL);
     table_column(t, "Confidence", TABLE_RIGHT, NULL);
-    table_column(t, "or", TABLE_LEFT, "the next class");
-    table_column(t, "with", TABLE_RIGHT, "its probability");
+    table_column(t, "Next", TABLE_LEFT, "the next class");
+    table_column(t, "Probability", TABLE_RIGHT, "of the next class");
     for (int64_t i = 0; i < LISTED && i < count; i++)
         add_doubtful(t, in, list[i].node);
     report_table(r, t);

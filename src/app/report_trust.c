@@ -51,6 +51,7 @@ static consm_status add_histogram(struct report *r, const struct consm_edge_scor
     static const char *const series[] = {"kept", "dropped"};
     static const char *const bin[BINS] = {"0.0", "0.1", "0.2", "0.3", "0.4",
                                           "0.5", "0.6", "0.7", "0.8", "0.9"};
+    static const int style[] = {FIGURE_TRUSTED, FIGURE_DISTRUSTED};
     double count[BINS * 2] = {0};
     struct figure *f = NULL;
     for (int64_t e = 0; e < s->edges; e++) {
@@ -68,6 +69,7 @@ static consm_status add_histogram(struct report *r, const struct consm_edge_scor
         .groups = BINS,
         .series_count = 2,
         .value = count,
+        .style = style,
     };
     TRY(figure_bar(&f, &chart));
     report_figure(r, f);
@@ -112,9 +114,9 @@ static consm_status add_list(struct report *r, const struct report_input *in,
     TRY(table_new(&t, least ? "least" : "most",
                   least ? "The least trusted edges" : "The most trusted edges"));
     table_column(t, "From", TABLE_LEFT, NULL);
-    table_column(t, "said to be", TABLE_LEFT, NULL);
+    table_column(t, "Predicted", TABLE_LEFT, NULL);
     table_column(t, "To", TABLE_LEFT, NULL);
-    table_column(t, "is said to be", TABLE_LEFT, NULL);
+    table_column(t, "Its class", TABLE_LEFT, "as predicted");
     table_column(t, "Trust", TABLE_RIGHT, NULL);
     for (int64_t i = 0; i < LISTED && i < count; i++)
         add_edge(t, in, list[least ? count - 1 - i : i].edge);

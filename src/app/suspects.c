@@ -1,6 +1,8 @@
 /* Ranking nodes by a class, and putting explanations into words. */
 #include "app/suspects.h"
 
+#include "app/explain_values.h"
+
 #include "base/number.h"
 #include "report/text.h"
 
@@ -50,11 +52,12 @@ static void add_reason(struct text *t, const struct reason *why, const struct co
 {
     char buffer[24], class[24], number[80];
     if (why->feature) {
-        text_add(t, consm_model_feature(m, e->feature[why->at], buffer));
-        number_print(number, sizeof number, " = %.4g (usual %.4g to %.4g)",
-                     (double)e->feature_value[why->at], (double)e->feature_low[why->at],
-                     (double)e->feature_high[why->at]);
-        text_add(t, number);
+        const char *feature = consm_model_feature(m, e->feature[why->at], buffer);
+        char value[32], low[32], high[32];
+        text_printf(t, "%s = %s (usual %s to %s)", feature,
+                    feature_text(value, m, feature, e->feature_value[why->at]),
+                    feature_text(low, m, feature, e->feature_low[why->at]),
+                    feature_text(high, m, feature, e->feature_high[why->at]));
     } else {
         bool known = e->neighbour_label[why->at] >= 0;
         text_add(t, "neighbour ");

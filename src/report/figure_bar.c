@@ -44,6 +44,11 @@ static void draw_whisker(const struct plot *p, double x, double width, double lo
                     x, top, bottom, x - cap, top, 2 * cap, x - cap, bottom, 2 * cap);
 }
 
+static int style_of(const struct bar_chart *c, int series)
+{
+    return c->style ? c->style[series] : series;
+}
+
 static void draw_bar(const struct plot *p, const struct bar_chart *c, int group, int series,
                      double x, double width)
 {
@@ -55,7 +60,7 @@ static void draw_bar(const struct plot *p, const struct bar_chart *c, int group,
     if (isfinite(y)) {
         text_printf(p->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"", x,
                     fmin(y, base), fmax(width - 1, 0.5), fabs(base - y));
-        svg_style(p->out, series, "bar");
+        svg_style(p->out, style_of(c, series), "bar");
         text_add(p->out, "/>");
     } else {
         svg_text(p->out, "tick", x + width / 2, base - 3, "middle", "–", 1);
@@ -96,7 +101,7 @@ static consm_status draw_legend(struct text *out, double *y, const struct bar_ch
     int count = 0;
     TRY(NEW(entry, c->series_count + 1));
     for (int s = 0; s < c->series_count; s++)
-        entry[count++] = (struct legend_entry){c->series[s], s, LEGEND_BOX};
+        entry[count++] = (struct legend_entry){c->series[s], style_of(c, s), LEGEND_BOX};
     if (c->reference)
         entry[count++] = (struct legend_entry){c->reference_name, -1, LEGEND_REFERENCE};
     *y = legend_draw(out, entry, count, 12, wide - 12, *y);

@@ -118,6 +118,11 @@ static void draw_rule(const struct plot *p, const struct figure_rule *rule, int 
                  late ? "end" : "start", rule->label, 50);
 }
 
+static int width_of(const struct line_chart *chart)
+{
+    return chart->wide ? 2 * FIGURE_WIDTH : FIGURE_WIDTH;
+}
+
 static consm_status draw_legend(struct text *out, double *y, const struct line_chart *chart)
 {
     consm_status st = CONSM_OK;
@@ -125,7 +130,7 @@ static consm_status draw_legend(struct text *out, double *y, const struct line_c
     TRY(NEW(entry, chart->series_count));
     for (int s = 0; s < chart->series_count; s++)
         entry[s] = (struct legend_entry){chart->series[s].name, s, LEGEND_LINE};
-    *y = legend_draw(out, entry, chart->series_count, 12, FIGURE_WIDTH - 12, *y);
+    *y = legend_draw(out, entry, chart->series_count, 12, width_of(chart) - 12, *y);
 done:
     mem_free(entry);
     return st;
@@ -150,7 +155,7 @@ static bool measure(struct plot *p, struct ticks *x_ticks, struct ticks *y_ticks
                   chart->rule[i].horizontal ? chart->y.log : chart->x.log);
     axis_fit(&p->x, x_ticks, &chart->x, x_range, false);
     axis_fit(&p->y, y_ticks, &chart->y, y_range, true);
-    plot_place(p, y_ticks, FIGURE_WIDTH, top);
+    plot_place(p, y_ticks, width_of(chart), top);
     return any;
 }
 
@@ -162,7 +167,7 @@ consm_status figure_line(struct figure **out, const struct line_chart *chart)
     struct plot p = {0};
     double top;
     *out = NULL;
-    TRY(figure_begin(&f, &top, &chart->words, has_band(chart), "bands", FIGURE_WIDTH,
+    TRY(figure_begin(&f, &top, &chart->words, has_band(chart), "bands", width_of(chart),
                      FIGURE_HEIGHT));
     TRY(draw_legend(&f->body, &top, chart));
     p.out = &f->body;

@@ -18,6 +18,7 @@ struct layout {
     int64_t *node;           /* (count) */
     int32_t *left, *right;   /* (edges) numbers of drawn nodes */
     float *score;            /* (edges) */
+    double low, high;        /* of all scores */
     double *x, *y, *dx, *dy; /* (count) in [0, 1] */
     int cells; /* of the grid, along a side: a cell is twice as wide as nodes lie apart */
     int32_t *head, *next; /* nodes by cell */
@@ -60,6 +61,7 @@ static consm_status choose(struct layout *l, const struct graph_view *g)
     consm_status st = CONSM_OK;
     int32_t *place = NULL;
     l->g = g;
+    graph_score_range(&l->low, &l->high, g);
     l->count = g->nodes < MOST ? g->nodes : MOST;
     TRY(make_room(l, g->start[g->nodes] / 2 + 1));
     TRY(NEW(place, g->nodes));
@@ -177,61 +179,142 @@ static void fill_page(struct layout *l)
 
 /* ---- drawing ------------------------------------------------------------- */
 
-static void draw(struct text *out, const struct layout *l, double top)
+enum { TRUST_STEPS = 12 };
+
+static double radius_of(const struct layout *l)
 {
-    const struct graph_view *g = l->g;
-    double low, high, radius = l->count > 1500 ? 1.6 : l->count > 300 ? 2.6 : 4.5;
-    int64_t every = l->edges / MOST_EDGES + 1;
-    graph_score_range(&low, &high, g);
-    for (int64_t e = 0; e < l->edges; e += every) {
-        int32_t a = l->left[e], b = l->right[e];
-        double score = (double)l->score[e];
-        double share = isnan(score) || high <= low ? 0.5 : (score - low) / (high - low);
-        text_printf(out,
-                    "<path class=\"edge far\" d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"#%06x\" "
-                    "stroke-width=\"%.1f\"/>\n",
-                    SIZE * l->x[a], top + SIZE * l->y[a], SIZE * l->x[b], top + SIZE * l->y[b],
-                    colour_trust(share), l->edges > 2000 ? 0.6 : 1.4);
-    }
-    for (int64_t i = 0; i < l->count; i++) {
-        int32_t class_of = g->predicted ? g->predicted[l->node[i]] : -1;
-        text_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" stroke-width=\"0.4\"",
-                    SIZE * l->x[i], top + SIZE * l->y[i], radius);
-        if (class_of < 0)
-            text_add(out, " class=\"dot ink\"");
-        else
-            svg_style(out, class_of % FIGURE_COLOURS, "dot");
-        text_add(out, "/>\n");
-    }
+    return l->count > 1500 ? 1.6 : l->count > 300 ? 2.6 : 4.5;
 }
 
-consm_status figure_whole(struct figure **out, const struct figure_words *words,
-                          const struct graph_view *g)
+/* Where an edge's colour lies on the ramp of trust. */
+static double share_of(const struct layout *l, int64_t e)
 {
-    consm_status st = CONSM_OK;
-    struct figure *f = NULL;
-    struct layout l = {0};
-    double top;
+    double score = (double)l->score[e];
+    return isnan(score) || l->high <= l->low ? 0.5 : (score - l->low) / (l->high - l->low);
+}
+
+static int step_of(const struct layout *l, int64_t e)
+{
+    return (int)lround(share_of(l, e) * (TRUST_STEPS - 1));
+}
+
+static int64_t every(const struct layout *l)
+{
+    return l->edges / MOST_EDGES + 1;
+}
+
+static int32_t class_of(const struct layout *l, int64_t i)
+{
+    int32_t k = l->g->predicted ? l->g->predicted[l->node[i]] : -1;
+    return k < 0 ? -1 : k % FIGURE_COLOURS;
+}
+
+/* The edges of one step of trust as one path; step -1: all of them, faint. */
+static void draw_edges(struct text *out, const struct layout *l, double top, int trust)
+{
+    bool any = false;
+    for (int64_t e = 0; e < l->edges; e += every(l)) {
+        int32_t a = l->left[e], b = l->right[e];
+        if (trust >= 0 && step_of(l, e) != trust)
+            continue;
+        text_printf(out, "%sM%.1f %.1fL%.1f %.1f", any ? "" : "<path d=\"", SIZE * l->x[a],
+                    top + SIZE * l->y[a], SIZE * l->x[b], top + SIZE * l->y[b]);
+        any = true;
+    }
+    if (!any)
+        return;
+    text_printf(out, "\" stroke-width=\"%.1f\"", l->edges > 2000 ? 0.6 : 1.4);
+    if (trust < 0)
+        text_add(out, " class=\"ink edge faint\"/>\n");
+    else
+        text_printf(out, " class=\"edge far\" stroke=\"#%06x\"/>\n",
+                    colour_trust((double)trust / (TRUST_STEPS - 1)));
+}
+
+/* The nodes of one class as one path of dots; all: every node, in ink. */
+static void draw_dots(struct text *out, const struct layout *l, double top, int32_t class_index,
+                      bool all)
+{
+    bool any = false;
+    for (int64_t i = 0; i < l->count; i++) {
+        if (!all && class_of(l, i) != class_index)
+            continue;
+        text_printf(out, "%sM%.1f %.1fh0", any ? "" : "<path d=\"", SIZE * l->x[i],
+                    top + SIZE * l->y[i]);
+        any = true;
+    }
+    if (!any)
+        return;
+    text_printf(out, "\" stroke-width=\"%.1f\"", (all ? 1.4 : 2) * radius_of(l));
+    svg_style(out, all ? -1 : class_index, "dots");
+    text_add(out, "/>\n");
+}
+
+static void draw(struct text *out, const struct layout *l, double top, enum whole_kind kind)
+{
+    if (kind == WHOLE_CLASSES)
+        draw_edges(out, l, top, -1);
+    for (int t = TRUST_STEPS - 1; kind != WHOLE_CLASSES && t >= 0; t--) /* distrust on top */
+        draw_edges(out, l, top, t);
+    if (kind == WHOLE_TRUST)
+        draw_dots(out, l, top, -1, true);
+    for (int32_t k = -1; kind != WHOLE_TRUST && k < FIGURE_COLOURS; k++)
+        draw_dots(out, l, top, k, false);
+}
+
+static double draw_legend(struct text *out, const struct graph_view *g, enum whole_kind kind,
+                          double top)
+{
     struct legend_entry entry[FIGURE_COLOURS];
     char name[FIGURE_COLOURS][24];
     int count = g->classes < FIGURE_COLOURS ? g->classes : FIGURE_COLOURS;
-    *out = NULL;
-    TRY(choose(&l, g));
-    settle(&l);
-    fill_page(&l);
-    TRY(figure_begin(&f, &top, words, false, "", FIGURE_WIDTH, SIZE + 70));
     for (int k = 0; k < count; k++) {
         snprintf(name[k], sizeof name[k], "class %d", k);
         entry[k] = (struct legend_entry){g->class_name ? g->class_name[k] : name[k], k, LEGEND_BOX};
     }
-    top = legend_draw(&f->body, entry, count, 12, FIGURE_WIDTH - 12, top);
-    draw(&f->body, &l, top);
+    if (kind == WHOLE_TRUST) {
+        entry[0] = (struct legend_entry){"trusted", FIGURE_TRUSTED, LEGEND_BOX};
+        entry[1] = (struct legend_entry){"distrusted", FIGURE_DISTRUSTED, LEGEND_BOX};
+        count = 2;
+    }
+    return legend_draw(out, entry, count, 12, FIGURE_WIDTH - 12, top);
+}
+
+static consm_status one(struct figure **out, const struct figure_words *words,
+                        const struct layout *l, enum whole_kind kind)
+{
+    consm_status st = CONSM_OK;
+    struct figure *f = NULL;
+    double top;
+    TRY(figure_begin(&f, &top, words, false, "", FIGURE_WIDTH, SIZE + 70));
+    top = draw_legend(&f->body, l->g, kind, top);
+    draw(&f->body, l, top, kind);
     f->height = (int)top + SIZE;
     TRY(text_status(&f->body));
     *out = f;
     f = NULL;
 done:
     figure_free(f);
+    return st;
+}
+
+consm_status figure_whole(struct figure *out[WHOLE_KINDS], const struct figure_words *words,
+                          const struct graph_view *g)
+{
+    consm_status st = CONSM_OK;
+    struct layout l = {0};
+    for (int k = 0; k < WHOLE_KINDS; k++)
+        out[k] = NULL;
+    TRY(choose(&l, g));
+    settle(&l);
+    fill_page(&l);
+    for (int k = 0; k < WHOLE_KINDS; k++)
+        TRY(one(&out[k], &words[k], &l, (enum whole_kind)k));
+done:
+    for (int k = 0; st < 0 && k < WHOLE_KINDS; k++) {
+        figure_free(out[k]);
+        out[k] = NULL;
+    }
     layout_free(&l);
     return st;
 }

@@ -112,6 +112,9 @@ void svg_style(struct text *out, int style, const char *more)
 {
     if (style < 0)
         text_printf(out, " class=\"ink %s\"", more);
+    else if (style >= FIGURE_TRUSTED)
+        text_printf(out, " class=\"%s %s\"", style == FIGURE_TRUSTED ? "trusted" : "distrusted",
+                    more);
     else
         text_printf(out, " class=\"s%d%s %s\"", style % FIGURE_COLOURS,
                     style >= FIGURE_COLOURS ? " alt" : "", more);

@@ -63,8 +63,12 @@ struct line_chart {
     int series_count;
     const struct figure_rule *rule;
     int rules;
+    bool wide; /* as wide as two */
 };
 consm_status figure_line(struct figure **out, const struct line_chart *chart);
+
+/* Colours that mean trust and nothing else: no class and no series has them. */
+enum figure_style { FIGURE_TRUSTED = 100, FIGURE_DISTRUSTED };
 
 /* groups × series bars side by side; arrays are (groups, series), low, high, reference may be
  * NULL. A reference is another's figure, drawn as a mark across the bar. */
@@ -76,6 +80,7 @@ struct bar_chart {
     int groups, series_count;
     const double *value, *low, *high, *reference;
     const char *reference_name; /* "the paper" */
+    const int *style; /* (series_count) colours, or of enum figure_style; NULL: 0, 1, … */
 };
 consm_status figure_bar(struct figure **out, const struct bar_chart *chart);
 
@@ -126,9 +131,10 @@ struct graph_view {
 consm_status figure_neighbourhood(struct figure **out, const struct figure_words *words,
                                   const struct graph_view *graph, int64_t node);
 
-/* The whole graph by a force layout, nodes by predicted class, edges by trust. Of more than 5,000
- * nodes evenly spaced ones are drawn. */
-consm_status figure_whole(struct figure **out, const struct figure_words *words,
+/* The whole graph by a force layout: nodes by predicted class and edges by trust, or one of both
+ * alone. Of more than 5,000 nodes evenly spaced ones are drawn. words (WHOLE_KINDS). */
+enum whole_kind { WHOLE_BOTH, WHOLE_CLASSES, WHOLE_TRUST, WHOLE_KINDS };
+consm_status figure_whole(struct figure *out[WHOLE_KINDS], const struct figure_words *words,
                           const struct graph_view *graph);
 
 #endif

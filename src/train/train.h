@@ -89,7 +89,8 @@ struct match_quality {
 struct train_candidate {
     const char *model, *settings; /* of the program, for ever */
     int64_t updates;
-    double val; /* -1: its loss became infinite */
+    double val;     /* -1: its loss became infinite */
+    int64_t number; /* from 1, as progress calls it */
 };
 enum { TRAIN_MOST_CANDIDATES = 32 };
 

@@ -164,6 +164,8 @@ static consm_status go_on(struct field *f, struct trial *t, struct session *tria
     struct progress heard = {.seed = s->options.seed,
                              .candidate = t->number + 1,
                              .backbone = trial->options.model->name};
+    if (trial->learner.best >= 0) /* until it looks again */
+        heard.val_acc = trial->learner.best;
     bool late = session_late(s) && trial->learner.steps > 0, first = true;
     while (trial->learner.steps < until && !late &&
            !consm_idle(&s->options.config, &trial->learner)) {
@@ -327,7 +329,7 @@ static void note_standing(struct session *s)
         if (choose(&c, trial[i].number, NULL) == CONSM_OK)
             own->candidate[own->candidates++] = (struct train_candidate){
                 config_names_backbone[c.backbone], consm_candidate_settings(trial[i].number),
-                trial[i].course.done, trial[i].val};
+                trial[i].course.done, trial[i].val, trial[i].number + 1};
     }
 }
 
