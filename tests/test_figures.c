@@ -200,10 +200,11 @@ static void neighbourhoods(void **state)
     FAILS(figure_neighbourhood(&f, &words, &graph, -1), CONSM_ENOTFOUND, "no node -1");
 }
 
-static int64_t dots(const struct figure *f)
+static int64_t drawn_nodes(const struct figure *f, enum whole_kind kind)
 {
+    const char *mark = kind == WHOLE_BOTH ? "<circle" : "h0";
     int64_t count = 0;
-    for (const char *at = f->body.data; (at = strstr(at, "h0")) != NULL; at++)
+    for (const char *at = f->body.data; (at = strstr(at, mark)) != NULL; at++)
         count++;
     return count;
 }
@@ -254,7 +255,7 @@ static void whole_graphs(void **state)
         draw_ring(f, nodes[i]);
         draw_ring(again, nodes[i]);
         for (int k = 0; k < WHOLE_KINDS; k++) {
-            assert_int_equal(dots(f[k]), drawn[i]);
+            assert_int_equal(drawn_nodes(f[k], (enum whole_kind)k), drawn[i]);
             assert_string_equal(f[k]->body.data, again[k]->body.data);
             assert_null(strstr(f[k]->body.data, "nan"));
             figure_free(again[k]);
@@ -266,7 +267,7 @@ static void whole_graphs(void **state)
             assert_non_null(strstr(f[WHOLE_TRUST]->body.data, "#a0662f"));
             assert_null(strstr(f[WHOLE_TRUST]->body.data, "class=\"s"));
             assert_non_null(strstr(f[WHOLE_BOTH]->body.data, "#8250df"));
-            assert_non_null(strstr(f[WHOLE_BOTH]->body.data, "class=\"s2 dots\""));
+            assert_non_null(strstr(f[WHOLE_BOTH]->body.data, "class=\"s2 dot\""));
         }
         for (int k = 0; k < WHOLE_KINDS; k++)
             figure_free(f[k]);

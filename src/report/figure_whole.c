@@ -250,6 +250,17 @@ static void draw_dots(struct text *out, const struct layout *l, double top, int3
     text_add(out, "/>\n");
 }
 
+/* A circle a node, for a file that people open in an editor. */
+static void draw_circles(struct text *out, const struct layout *l, double top)
+{
+    for (int64_t i = 0; i < l->count; i++) {
+        text_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"", SIZE * l->x[i],
+                    top + SIZE * l->y[i], radius_of(l));
+        svg_style(out, class_of(l, i), "dot");
+        text_add(out, "/>\n");
+    }
+}
+
 static void draw(struct text *out, const struct layout *l, double top, enum whole_kind kind)
 {
     if (kind == WHOLE_CLASSES)
@@ -258,8 +269,10 @@ static void draw(struct text *out, const struct layout *l, double top, enum whol
         draw_edges(out, l, top, t);
     if (kind == WHOLE_TRUST)
         draw_dots(out, l, top, -1, true);
-    for (int32_t k = -1; kind != WHOLE_TRUST && k < FIGURE_COLOURS; k++)
+    for (int32_t k = -1; kind == WHOLE_CLASSES && k < FIGURE_COLOURS; k++)
         draw_dots(out, l, top, k, false);
+    if (kind == WHOLE_BOTH)
+        draw_circles(out, l, top);
 }
 
 static double draw_legend(struct text *out, const struct graph_view *g, enum whole_kind kind,
