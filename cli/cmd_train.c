@@ -61,7 +61,7 @@ static const struct flag flags[] = {
 static void note_epoch(struct training *t, const struct consm_progress *p)
 {
     int64_t number = (int64_t)(p->seed - t->options->seed);
-    if (!t->curve || p->member > 1 || number < 0 || number >= t->runs)
+    if (!t->curve || p->refit || p->member > 1 || number < 0 || number >= t->runs)
         return;
     struct train_curve *c = &t->curve[number];
     if (p->epoch == 0) {
@@ -106,10 +106,13 @@ static bool on_epoch(void *ctx, const struct consm_progress *progress)
     if (progress->members)
         snprintf(member, sizeof member, "member %d of %d  ", (int)progress->member,
                  (int)progress->members);
-    if (progress->best_val >= 0) /* else nothing was validated yet */
+    if (progress->best_val >= 0 && !progress->refit) /* else nothing was validated yet */
         snprintf(val, sizeof val, "  val %.3f", progress->best_val);
     snprintf(note, sizeof note, "%s%sloss %.3f%s", member,
-             progress->epoch == 0 ? "choosing a backbone  " : "", progress->loss, val);
+             progress->refit        ? "training on all labels  "
+             : progress->epoch == 0 ? "choosing a backbone  "
+                                    : "",
+             progress->loss, val);
     progress_fraction(1,
                       share_of_all(t, (int64_t)(progress->seed - t->options->seed),
                                    progress->member, progress->share),
@@ -443,6 +446,7 @@ const struct command cmd_train = {
         "  consm train csbm:homophily=0.1 --model gcn --layers 4 --lr 0.01\n"
         "  consm train cora --ensemble 5              five runs that validation combines\n"
         "  consm train --config out/config.yaml -o again/    the same run once more\n\n"
+        "Where nobody tests, the model is then trained once more on all labels (--refit).\n\n"
         "Your own graph (a path) trains on every label it has: those that came with a split\n"
         "keep it, and where nobody validates a fifth of the labels is held out; columns of a "
         "dense\n"

@@ -177,6 +177,16 @@ void train_print_run(const struct training *t, const struct train_result *r)
     json_line(line, 10);
 }
 
+/* Whether the figures are those of the parameters that are kept. */
+static void print_refit(const struct training *t)
+{
+    const struct consm_model *m = t->best.model;
+    if (m && m->refit.labels)
+        printf("  refit: trained once more on all %lld labels for %lld updates; validation figures "
+               "are of the run before (--refit no: without)\n",
+               (long long)m->refit.labels, (long long)m->refit.updates);
+}
+
 void train_print_summary(const struct training *t, double seconds)
 {
     double test = 0, spread = 0, val = 0, train_ms = 0, eval_ms = 0, n = (double)t->runs;
@@ -214,6 +224,7 @@ void train_print_summary(const struct training *t, double seconds)
     if (!t->count[SPLIT_TEST] && !t->count[SPLIT_VAL])
         printf("no accuracy (no validation and no test nodes)");
     printf(" over %lld run%s in %.1f s\n", (long long)t->runs, t->runs == 1 ? "" : "s", seconds);
+    print_refit(t);
     print_ensembles(t);
     print_backbone(t);
     print_matching(t);

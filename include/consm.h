@@ -373,6 +373,7 @@ struct consm_progress {
     int64_t candidate, update; /* while ConSM chooses its backbone: which candidate, from 1, and its
                                 * update; else 0 */
     const char *backbone;      /* the candidate's GNN, or NULL */
+    bool refit;                /* all is chosen, the model trains on all labels (option refit) */
 };
 typedef bool (*consm_progress_fn)(void *ctx, const struct consm_progress *progress);
 CONSM_API void consm_options_on_progress(struct consm_options *options, consm_progress_fn fn,
@@ -427,6 +428,10 @@ struct consm_model_info {
                            * where it was auto; of an ensemble all of its members', "gcn, gat"; ""
                            * for other methods */
     bool uses_weights;    /* edge weights change what it computes */
+    int64_t refit_labels; /* of option refit: labels that the parameters were trained on after all
+                           * was chosen, 0: they were not; train and validation figures are of the
+                           * run before it */
+    int64_t refit_updates; /* for how long */
 };
 /* Strings belong to the model. */
 CONSM_API consm_status consm_model_info(struct consm_model_info *out,

@@ -41,6 +41,7 @@ class Answers(Trust):
     threshold_class_: Any
     backbone_: str
     history_: dict[str, Array]
+    refit_: bool
 
     def _facts(self) -> None:
         """What the model says of itself."""
@@ -60,6 +61,7 @@ class Answers(Trust):
             text = _lib.lib.consm_model_parameter(self._trained.pointer, p.name.encode(), buffer)
             if text is not None:
                 self.params_[name] = _parameters.value_of(_lib.decode(text))
+        self.refit_ = int(info.refit_labels) > 0
         of = int(info.threshold_class)
         self.threshold_ = float(info.threshold) if of >= 0 else None
         self.threshold_class_ = self.classes_[of] if of >= 0 else None

@@ -43,7 +43,7 @@ class Progress:
         self.member, self.members = int(now.member), int(now.members)
         self.share = float(now.share)
         self.choosing = self.epochs == 0  # ConSM tries its backbones
-        if not self.choosing:
+        if not self.choosing and not now.refit:
             self.rows.append((self.member, self.epoch, self.loss, self.val_acc, self.best_val))
         return self.stop
 

@@ -79,7 +79,7 @@ class Progress(Sized):
     _fields_ = [("size", c_size_t), ("seed", c_uint64), ("epoch", c_int64), ("epochs", c_int64),
                 ("loss", c_double), ("val_acc", c_double), ("best_val", c_double),
                 ("member", c_int64), ("members", c_int64), ("share", c_double),
-                ("candidate", c_int64), ("update", c_int64), ("backbone", c_char_p)]
+                ("candidate", c_int64), ("update", c_int64), ("backbone", c_char_p), ("refit", c_bool)]
 
 
 class ModelInfo(Sized):
@@ -97,7 +97,8 @@ class ModelInfo(Sized):
                 ("positive", c_int32), ("threshold_class", c_int32), ("threshold", c_double),
                 ("threshold_precision", c_double), ("threshold_recall", c_double),
                 ("threshold_reached", c_bool), ("doubt", c_double), ("class_kind", c_int32),
-                ("backbone", c_char_p), ("uses_weights", c_bool)]
+                ("backbone", c_char_p), ("uses_weights", c_bool), ("refit_labels", c_int64),
+                ("refit_updates", c_int64)]
 
 
 class ClassMetrics(ctypes.Structure):

@@ -301,3 +301,15 @@ def test_a_class_as_a_parameter(world, graph):
     for classes, wanted in (([False, True], True), ([0.0, 1.0], 1.0), ([0, 1], np.int64(1)), (["a", "b"], "b")):
         model = consm.GCNClassifier(epochs=5, threshold_for=wanted).fit(graph, np.array(classes)[world.truth])
         assert model.info_["threshold_class"] == 1
+
+
+def test_refit(graph, world):
+    """Without test nodes the model ends with all labels; its figures are those of the run that chose."""
+    chosen = consm.GCNClassifier(random_state=2, epochs=30, refit="no").fit(graph, world.y)
+    again = consm.GCNClassifier(random_state=2, epochs=30).fit(graph, world.y)
+    assert again.refit_ and not chosen.refit_
+    assert again.info_["refit_labels"] == chosen.info_["trained"] + chosen.info_["validated"]
+    assert again.info_["refit_updates"] == chosen.best_iter_
+    assert again.metrics_["validation"]["nll"] == chosen.metrics_["validation"]["nll"]
+    assert list(again.history_["epoch"]) == list(chosen.history_["epoch"])
+    assert (again.predict_proba(graph) != chosen.predict_proba(graph)).any()

@@ -71,6 +71,8 @@ consm_status consm_model_info(struct consm_model_info *out, const struct consm_m
         .class_kind = model->class_kind,
         .backbone = model->backbone,
         .uses_weights = model_weighs(model),
+        .refit_labels = model->refit.labels,
+        .refit_updates = model->refit.updates,
     };
     return sized_give(out, &info, sizeof info, SIZED_UP_TO(struct consm_model_info, eval_ms));
 }

@@ -67,6 +67,35 @@ static void soften(float *probability, const struct consm_model *m, const struct
             metrics_softmax(probability + i * c, logits + i * c, 1, 1, problem->classes);
 }
 
+static consm_status measure_role(struct consm_model *m, struct predicted *p, int role)
+{
+    consm_status st = CONSM_OK;
+    p->which = (uint8_t)role;
+    TRY(metrics_measure(&m->metrics[role], p));
+    if (m->metrics[role].all.nodes < FEW)
+        m->metrics[role].all.ece = (double)NAN;
+done:
+    return st;
+}
+
+consm_status model_measure_again(struct consm_model *m, const struct problem *problem,
+                                 const float *logits)
+{
+    consm_status st = CONSM_OK;
+    float *probability = NULL;
+    TRY(NEW(probability, problem->nodes * problem->classes));
+    struct predicted p = {probability,    problem->label,   problem->role, SPLIT_TEST,
+                          problem->nodes, problem->classes, &m->decision};
+    soften(probability, m, problem, logits, true);
+    metrics_free(&m->metrics[SPLIT_TEST]);
+    m->metrics[SPLIT_TEST] = (struct metrics){0};
+    TRY(measure_role(m, &p, SPLIT_TEST));
+    m->result.test_acc = m->metrics[SPLIT_TEST].all.accuracy;
+done:
+    mem_free(probability);
+    return st;
+}
+
 consm_status model_measure(struct consm_model *m, const struct training_request *r,
                            const struct problem *problem, const float *logits)
 {
@@ -87,12 +116,8 @@ consm_status model_measure(struct consm_model *m, const struct training_request 
         TRY(metrics_threshold(&m->decision, &p, r->threshold_for - 1, r->at_precision,
                               r->at_recall));
     p.decision = &m->decision;
-    for (int role = SPLIT_TRAIN; role <= SPLIT_TEST; role++) {
-        p.which = (uint8_t)role;
-        TRY(metrics_measure(&m->metrics[role], &p));
-        if (m->metrics[role].all.nodes < FEW)
-            m->metrics[role].all.ece = (double)NAN;
-    }
+    for (int role = SPLIT_TRAIN; role <= SPLIT_TEST; role++)
+        TRY(measure_role(m, &p, role));
     if (m->decision.made) { /* what is said of a node is what counts */
         m->result.val_acc = m->metrics[SPLIT_VAL].all.accuracy;
         m->result.test_acc = m->metrics[SPLIT_TEST].all.accuracy;

@@ -59,7 +59,7 @@ static size_t reals_of(const char *name)
     static const char *const whole[] = {
         "gam.place",     "gam.weighed",     "gam.count",        "gam.labelled", "gam.label",
         "gam.node",      "agreement.steps", "agreement.random", "consm.place",  "match.steps",
-        "match.sampled", "match.next_ego",  CHOICE_PLACE};
+        "match.sampled", "match.next_ego",  CHOICE_PLACE,       "lengths"};
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         if (strcmp(name, whole[i]) == 0)
             return 0;
@@ -359,6 +359,15 @@ done:
     return st;
 }
 
+static bool lengths_sound(const struct train_lengths *l)
+{
+    bool sound = l->count >= 0 && l->count <= TRAIN_MOST_LENGTHS && l->begun >= 0 &&
+                 l->begun <= LEARNER_MOST_STEPS;
+    for (int i = 0; i < TRAIN_MOST_LENGTHS; i++)
+        sound = sound && l->updates[i] >= 0 && l->updates[i] <= LEARNER_MOST_STEPS;
+    return sound;
+}
+
 consm_status checkpoint_load(struct session *s, const struct checkpoint_run *run, const char *path)
 {
     consm_status st = CONSM_OK;
@@ -383,6 +392,8 @@ consm_status checkpoint_load(struct session *s, const struct checkpoint_run *run
     session_touch(s, NULL);
     if (s->procedure && s->procedure->sound && !s->procedure->sound(s))
         TRY(status_fail(CONSM_EFORMAT, "%s: holds impossible values", path));
+    if (!lengths_sound(&s->lengths))
+        TRY(status_fail(CONSM_EFORMAT, "%s: holds impossible lengths", path));
     s->learner.steps = (int64_t)steps;
     s->learner.best_step = (int64_t)best_epoch;
     s->learner.best = best_val;

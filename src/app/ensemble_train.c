@@ -259,7 +259,8 @@ static void sum_up(struct consm_model *m, const struct gathering *g, int64_t bes
                    const float *logits)
 {
     int64_t runs = g->request->ensemble;
-    struct train_result sum = {.seed = m->result.seed, .seconds = seconds};
+    struct train_result sum = {
+        .seed = m->result.seed, .seconds = seconds, .lengths = m->result.lengths};
     for (int64_t k = 0; k < runs; k++) {
         const struct train_result *r = &g->run[k].result;
         sum.epochs += r->epochs;

@@ -267,6 +267,24 @@ static void rare_to_json(struct text *t, const struct consm_model *model)
     text_add(t, "}");
 }
 
+void refit_to_json(struct text *t, const struct consm_model *m)
+{
+    text_printf(t, "{\"labels\": %lld, \"updates\": %lld}", (long long)m->refit.labels,
+                (long long)m->refit.updates);
+}
+
+/* Whose figures these are, where the model was trained once more. */
+static void refitted_to_json(struct text *t, const struct consm_model *m)
+{
+    text_add(t, ",\n\"refit\": ");
+    if (m->refit.labels == 0) {
+        text_add(t, "false");
+        return;
+    }
+    refit_to_json(t, m);
+    text_add(t, ", \"train_and_validation_figures\": \"of the run that chose, before the refit\"");
+}
+
 void model_metrics_to_json(struct text *t, const struct consm_model *model)
 {
     static const char *const role[] = {"", "train", "validation", "test"};
@@ -292,6 +310,7 @@ void model_metrics_to_json(struct text *t, const struct consm_model *model)
     field(t, "ece_before", model->ece_before);
     field(t, "ece_after", model->metrics[SPLIT_VAL].all.ece);
     chosen_to_json(t, model);
+    refitted_to_json(t, model);
     if (model->sets.coverage > 0) {
         text_add(t, ",\n\"sets\": ");
         sets_to_json(t, model);

@@ -192,6 +192,9 @@ consm_status model_of_session(struct consm_model **out, struct session *s, struc
     m->classes = s->problem->classes;
     m->features = s->problem->features;
     m->trained = s->learner.params->trained;
+    m->result.lengths = s->lengths;
+    if (s->lengths.count == 0) /* a candidate, which had one phase */
+        m->result.lengths = (struct train_lengths){.count = 1, .updates = {s->learner.best_step}};
     TRY(copy_tensors(m, s));
     *out = m;
     return CONSM_OK;

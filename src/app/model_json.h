@@ -43,6 +43,9 @@ void metrics_to_json(struct text *t, const struct metrics *m, const struct consm
 consm_status metrics_from_json(struct metrics *out, const json_t *object, int32_t classes);
 
 /* The fitted prediction sets; reading checks them. */
+/* {"labels": …, "updates": …} of a model that was refitted. */
+void refit_to_json(struct text *t, const struct consm_model *m);
+
 void sets_to_json(struct text *t, const struct consm_model *m);
 consm_status sets_from_json(struct consm_model *m, const json_t *object);
 

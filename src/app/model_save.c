@@ -92,6 +92,15 @@ static consm_status note_sets(struct safetensors_writer *w, const struct consm_m
     return json_note(w, "sets", &t);
 }
 
+static consm_status note_refit(struct safetensors_writer *w, const struct consm_model *m)
+{
+    struct text t = {0};
+    if (m->refit.labels == 0)
+        return CONSM_OK;
+    refit_to_json(&t, m);
+    return json_note(w, "refit", &t);
+}
+
 static consm_status note_decision(struct safetensors_writer *w, const struct consm_model *m)
 {
     struct text t = {0};
@@ -169,6 +178,7 @@ static consm_status note_all(struct safetensors_writer *w, const struct consm_mo
     TRY(note_metrics(w, m));
     TRY(note_sets(w, m));
     TRY(note_decision(w, m));
+    TRY(note_refit(w, m));
     TRY(note_number(w, "positive", m->positive - 1));
     TRY(note_number(w, "val_score", m->result.val_score));
     TRY(safetensors_note(w, "learned_named", m->learned_named ? "true" : "false"));

@@ -1,7 +1,10 @@
 /* Training a model, or an ensemble of them, to the end: the model, and what it predicts. Above
  * model.c, ensemble.c and predict.c, which know nothing of each other's callers. */
-#include "app/objects.h"
+#include "app/refit.h"
+#include "io/file.h"
 #include "train/session.h"
+
+#include <unistd.h>
 
 /* Where a plain run's session goes. */
 struct plain {
@@ -28,10 +31,21 @@ done:
 consm_status model_train(struct consm_model **out, struct consm_prediction **prediction,
                          const struct training_request *request)
 {
-    struct plain to = {out, prediction, request};
+    struct refit_listener listener;
+    struct training_request first = *request;
+    bool refit = refit_wanted(request);
+    if (refit)
+        refit_prepare(&first, &listener);
+    struct plain to = {out, refit ? NULL : prediction, &first};
     *out = NULL;
-    consm_status st = request->ensemble > 1 ? model_train_ensemble(out, prediction, request)
-                                            : model_run(request, take_plain, &to);
+    consm_status st = request->ensemble > 1 ? model_train_ensemble(out, to.prediction, &first)
+                                            : model_run(&first, take_plain, &to);
+    if (st == CONSM_OK)
+        (*out)->config.refit = refit ? REFIT_YES : REFIT_NO;
+    if (st == CONSM_OK && refit)
+        st = refit_model(*out, prediction, request);
+    if (st == CONSM_OK && refit && request->checkpoint && file_writes())
+        unlink(request->checkpoint); /* of the first run's end: there is nothing to go on with */
     if (st < 0) {
         consm_model_free(*out);
         *out = NULL;

@@ -114,6 +114,10 @@ struct consm_model {
     int64_t learned_count;
     bool learned_named; /* nodes had ids of their own, not only numbers */
 
+    struct {
+        int64_t labels, updates; /* trained on, for how long; 0 labels: it was not refitted */
+    } refit;
+
     struct conformal sets;    /* coverage 0: none */
     double *class_threshold;  /* (c) where coverage holds class by class, or NULL */
     double least_covered;     /* of the classes that test nodes have; NAN: not known … */
@@ -258,6 +262,9 @@ void model_all_log_odds(float *out, const struct consm_model *m, const float *lo
 /* Calibrates on validation, chooses the threshold there, then measures every role. */
 consm_status model_measure(struct consm_model *m, const struct training_request *r,
                            const struct problem *problem, const float *logits);
+/* After a refit: the test nodes alone, with the calibration and the threshold that there are. */
+consm_status model_measure_again(struct consm_model *m, const struct problem *problem,
+                                 const float *logits);
 
 /* What the model says of a problem, by logits (n, c). */
 consm_status model_prediction(struct consm_prediction **out, const struct consm_model *model,

@@ -105,6 +105,14 @@ static void add_summary(struct report *r, const struct consm_model *m, const str
              (long long)m->count[SPLIT_TEST], (long long)m->result.epochs,
              (long long)m->result.best_epoch, config_names_metric[m->config.metric]);
     report_summary(r, text);
+    if (m->refit.labels) {
+        snprintf(text, sizeof text,
+                 "Then it was trained once more, on all %lld labels for %lld updates. Figures of "
+                 "training and validation nodes, confidence and thresholds are of the run before "
+                 "that.",
+                 (long long)m->refit.labels, (long long)m->refit.updates);
+        report_summary(r, text);
+    }
     add_warnings(r, m);
     if (d->weight && !model_weighs(m)) {
         snprintf(text, sizeof text, "The edges have weights, which %s does not use.",
@@ -270,9 +278,11 @@ static void describe_calibration(char *text, size_t size, const struct consm_mod
             m->ece_before, validation);
     if (isfinite(shown))
         used += (size_t)number_print(
-            text + used, size - used,
-            "Expected calibration error on the %s nodes, which the figure shows: %.4f.",
-            role_name[report_role(m)], shown);
+            text + used, size - used, "Expected calibration error on the %s nodes%s: %.4f.",
+            role_name[report_role(m)],
+            m->refit.labels && report_role(m) == CONSM_VALIDATION ? " before the refit"
+                                                                  : ", which the figure shows",
+            shown);
     else
         used += (size_t)number_print(text + used, size - used,
                                      "The calibration error is unknown: %lld %s nodes are too few.",
@@ -326,7 +336,9 @@ static consm_status add_calibration(struct report *r, const struct consm_model *
         describe_sets(text + strlen(text), sizeof text - strlen(text), m);
     report_section(r, "Confidence", text);
     report_in_columns(r);
-    if (n == 0 || isnan(first_metrics(m)->ece)) /* bars of two nodes would be drawn for nothing */
+    /* Bars of two nodes would be drawn for nothing, those of nodes that trained would flatter. */
+    bool flatters = m->refit.labels && report_role(m) == CONSM_VALIDATION;
+    if (n == 0 || isnan(first_metrics(m)->ece) || flatters)
         goto done;
     TRY(stats_reliability(&bins, probability, right, n, 15));
     bins.ece = first_metrics(m)->ece; /* the same bins, closed at the other end */

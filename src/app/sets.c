@@ -65,7 +65,7 @@ consm_status model_fit_sets(struct consm_model *m, const struct problem *problem
     float *probability = NULL;
     uint8_t *selects = NULL, *set = NULL;
     int64_t cells = problem->nodes * problem->classes;
-    double coverage = m->config.coverage, smoothing = 0;
+    double coverage = m->config.coverage, smoothing = m->sets.smoothing;
     m->covered = m->set_size = m->least_covered = (double)NAN;
     if (coverage == 0 || !roles->calibrates)
         return CONSM_OK;
@@ -79,10 +79,12 @@ consm_status model_fit_sets(struct consm_model *m, const struct problem *problem
         selects[i] = roles->role[i] == SPLIT_VAL;
     model_probabilities(probability, m, logits, problem->nodes);
     struct conformal_data d = data_of(probability, problem, m->result.seed);
-    TRY(conformal_choose(&smoothing, &d, problem->label, selects, coverage));
+    if (m->refit.labels == 0) /* else these nodes trained; the calibrating ones never do */
+        TRY(conformal_choose(&smoothing, &d, problem->label, selects, coverage));
     TRY(conformal_fit(&m->sets, &d, problem->label, roles->calibrates, coverage, smoothing));
     if (m->config.coverage_by == COVERAGE_BY_CLASS) {
-        TRY(NEW(m->class_threshold, m->classes));
+        if (!m->class_threshold)
+            TRY(NEW(m->class_threshold, m->classes));
         TRY(conformal_class_fit(m->class_threshold, &d, problem->label, roles->calibrates, coverage,
                                 smoothing));
     }

@@ -1,7 +1,7 @@
 /* Training by options: for the public interface and for the command. */
 #include "app/checkpoint.h"
 #include "app/defaults.h"
-#include "app/objects.h"
+#include "app/refit.h"
 #include "base/nearest.h"
 #include "io/file.h"
 
@@ -35,7 +35,8 @@ static bool tell(void *ctx, const struct progress *p)
                                       .share = p->fraction,
                                       .candidate = p->candidate,
                                       .update = p->update,
-                                      .backbone = p->backbone};
+                                      .backbone = p->backbone,
+                                      .refit = p->refit};
     return listener->fn(listener->ctx, &progress);
 }
 
@@ -164,7 +165,7 @@ consm_status run_by_options(struct trained_run *out, bool keep, const struct con
         request.options.checkpoint_every = o->checkpoint_every;
         request.resume = o->resume && file_kind(o->checkpoint) != FILE_MISSING;
     }
-    if (keep || o->ensemble > 1) {
+    if (keep || o->ensemble > 1 || refit_wanted(&request)) {
         TRY(model_train(&out->model, keep ? &out->prediction : NULL, &request));
         out->result = out->model->result;
         out->ensemble = out->model->ensemble;

@@ -155,6 +155,10 @@ consm_status consm_weigh_witnesses(struct trust *trust, struct session *s)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
+    if (s->options.trust) { /* a run that is repeated has nobody to learn weights from */
+        trust_read(trust, s->options.trust);
+        return call_witnesses(trust, s, false);
+    }
     TRY(call_witnesses(trust, s, true));
     TRY(trust_sample_hear(own->sample, own->witness));
     trust_fit(trust, own->sample, own->place.quality.at_chance);

@@ -225,7 +225,8 @@ static consm_status begin_round(struct session *s, struct gam_place *at)
     consm_status st = CONSM_OK;
     at->round++;
     at->before = s->learner.best_step;
-    at->left = s->options.config.gnn_steps;
+    at->left = session_phase_length(s, at->round, s->options.config.gnn_steps);
+    session_phase_begin(s);
     if (s->learner.steps > 0) {
         TRY(learner_restore(&s->learner));
         TRY(grow(s));
@@ -252,13 +253,16 @@ static consm_status gam_fit(struct session *s, struct train_result *result)
         TRY(weigh(s));
     for (;;) {
         TRY(classify(s, &progress));
+        bool better = s->learner.best_step != at->before;
+        session_phase_end(s, at->round, better);
         if (at->round > 0)
-            at->idle = s->learner.best_step != at->before ? 0 : at->idle + 1;
+            at->idle = better ? 0 : at->idle + 1;
         if (at->round == c->rounds || session_late(s) ||
             (c->round_patience > 0 && at->idle >= c->round_patience))
             break;
         TRY(begin_round(s, at));
     }
+    TRY(session_end(s));
     TRY(session_finish(s, result, clock_seconds() - begin));
     result->loss = progress.loss;
 done:
@@ -357,6 +361,7 @@ const struct procedure gam_procedure = {
     .open = gam_open,
     .loss = whole_loss,
     .fit = gam_fit,
+    .phases = true,
     .resumes = true,
     .parts = true,
     .memory = gam_memory,

@@ -300,6 +300,7 @@ consm_status session_memory(struct session *s, memory_fn see, void *ctx)
 {
     consm_status st = CONSM_OK;
     TRY(learner_memory(&s->learner, "", see, ctx));
+    see(ctx, "lengths", &s->lengths, sizeof s->lengths);
     TRY(see_program(s->learner.train.program, "train", see, ctx));
     TRY(see_program(s->learner.eval, "eval", see, ctx));
     if (s->procedure && s->procedure->memory)

@@ -44,6 +44,7 @@ struct session {
     int64_t validation;    /* nodes that validate; with none the last epoch counts as the best */
 
     struct ahead ahead;
+    struct train_lengths lengths; /* of this run, so far */
 
     double deadline;                /* of the clock; 0: none */
     double *train_time, *eval_time; /* (epochs) seconds */
@@ -59,6 +60,7 @@ struct session {
 /* How a model that is not trained by plain epochs joins a session. Any member may be NULL. */
 struct procedure {
     const char *model;
+    bool phases;  /* fit has several, which end by themselves (struct train_lengths) */
     bool resumes; /* fit goes on from what a checkpoint restored */
     bool parts;   /* it knows graphs of which every rank has a share */
     consm_status (*memory)(struct session *s, memory_fn see, void *ctx); /* of session_memory */
@@ -120,6 +122,16 @@ consm_status session_finish(struct session *s, struct train_result *result, doub
 /* After every epoch: tells the progress callback, makes a checkpoint when one is due. CONSM_ECANCEL
  * (with a checkpoint made) when the callback wants to stop. */
 consm_status session_report(struct session *s, const struct progress *progress);
+
+/* A phase begins, from 0 on; it is over, and found better parameters or not. */
+void session_phase_begin(struct session *s);
+void session_phase_end(struct session *s, int64_t phase, bool better);
+
+/* Updates of a phase: as configured, or those of the run that is repeated. */
+int64_t session_phase_length(const struct session *s, int64_t phase, int64_t configured);
+
+/* Training ends: a checkpoint, where something else follows. */
+consm_status session_end(struct session *s);
 
 /* Whether the time for training is up. Every loop takes one step at least. */
 bool session_late(const struct session *s);

@@ -90,6 +90,60 @@ done:
     return st;
 }
 
+/* ---- phases -------------------------------------------------------------- */
+
+void session_phase_begin(struct session *s)
+{
+    s->lengths.begun = s->learner.steps;
+}
+
+void session_phase_end(struct session *s, int64_t phase, bool better)
+{
+    struct train_lengths *l = &s->lengths;
+    if (phase >= TRAIN_MOST_LENGTHS)
+        return;
+    l->updates[phase] = better ? s->learner.best_step - l->begun : 0;
+    l->count = better || phase == 0 ? phase + 1 : l->count;
+}
+
+int64_t session_phase_length(const struct session *s, int64_t phase, int64_t configured)
+{
+    const struct train_lengths *l = s->options.lengths;
+    if (!l)
+        return configured;
+    return phase < l->count ? l->updates[phase] : 0;
+}
+
+int64_t train_updates(const struct train_lengths *lengths)
+{
+    int64_t updates = 0;
+    for (int64_t i = 0; i < lengths->count; i++)
+        updates += lengths->updates[i];
+    return updates;
+}
+
+void train_repeat(struct train_options *o, const struct train_lengths *lengths)
+{
+    struct config *c = &o->config;
+    int64_t rounds = lengths->count - 1, updates = train_updates(lengths);
+    const struct procedure *procedure = NULL;
+    bool phases = procedure_find(&procedure, o) == CONSM_OK && procedure && procedure->phases;
+    o->lengths = lengths;
+    c->epochs = updates + (phases || updates == 0); /* phases end by themselves */
+    c->patience = 0;
+    c->time_budget = 0;
+    c->warmup = lengths->updates[0];
+    /* One round at least, if without updates: a matching module learns in it. */
+    c->rounds = rounds < 1 ? 1 : rounds;
+    c->round_patience = c->round_patience > 0 ? c->rounds + 1 : 0;
+}
+
+consm_status session_end(struct session *s)
+{
+    const struct train_options *o = &s->options;
+    return o->checkpoint && o->checkpoint_end ? o->checkpoint(o->checkpoint_ctx, s) : CONSM_OK;
+}
+
 consm_status session_finish(struct session *s, struct train_result *result, double seconds)
 {
     consm_status st = CONSM_OK;
@@ -110,6 +164,9 @@ consm_status session_finish(struct session *s, struct train_result *result, doub
         .seconds = seconds,
         .params = s->learner.params->trained,
     };
+    if (s->lengths.count == 0) /* one phase was all */
+        s->lengths = (struct train_lengths){.count = 1, .updates = {s->learner.best_step}};
+    result->lengths = s->lengths;
     snprintf(result->device, sizeof result->device, "%s", s->backend->device);
 done:
     return st;
@@ -139,6 +196,7 @@ consm_status session_train(struct session *s, struct train_result *result)
             break;
     }
     sent = ranks_sent() - sent;
+    TRY(session_end(s));
     TRY(session_finish(s, result, clock_seconds() - begin));
     result->sent = s->timed > 0 ? (double)sent / (double)s->timed : 0;
     result->loss = progress.loss;

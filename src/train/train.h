@@ -38,6 +38,7 @@ struct progress {
     double fraction;                /* of the time the run takes, as far as can be told */
     int64_t candidate, update;      /* epoch 0: which candidate, from 1, and its update … */
     const char *backbone;           /* … and its GNN */
+    bool refit;                     /* the run trains on all labels, what it chose is settled */
 };
 typedef bool (*progress_fn)(void *ctx, const struct progress *progress);
 
@@ -45,6 +46,15 @@ struct session;
 
 /* Called between two epochs to write down all that a session needs to go on later. */
 typedef consm_status (*checkpoint_fn)(void *ctx, struct session *s);
+
+/* How many updates lie between the beginning of each phase of a run and the parameters it kept: the
+ * warm-up or the only phase, then rounds; 0: a round found nothing better. */
+enum { TRAIN_MOST_LENGTHS = 65 };
+struct train_lengths {
+    int64_t count; /* phases up to the one that the kept parameters are of; 0: none is over */
+    int64_t begun; /* steps taken when the present phase began */
+    int64_t updates[TRAIN_MOST_LENGTHS];
+};
 
 struct train_options {
     const struct model_def *model;
@@ -67,10 +77,15 @@ struct train_options {
      * place; may be NULL. With it no candidate is given up early. */
     consm_status (*offer)(void *ctx, struct session *trained);
     void *offer_ctx;
+    /* To repeat a run on more labels (train_repeat): its lengths, and the weights of trust scores
+     * (TRUST_NUMBERS) that it found, or NULL. */
+    const struct train_lengths *lengths;
+    const float *trust;
     const bool *given; /* (CONFIG_ROWS) parameters that a person set: no candidate backbone changes
                         * them; NULL: none */
     int64_t checkpoint_every; /* epochs, or updates of candidates, between two checkpoints; 0: only
                                * when cancelled */
+    bool checkpoint_end;      /* one more when training ends: something else follows */
     checkpoint_fn checkpoint; /* may be NULL */
     void *checkpoint_ctx;
     checkpoint_fn take_up; /* fills a choice among candidates from the checkpoint that the run goes
@@ -115,7 +130,8 @@ struct train_result {
     char device[16];            /* what it ran on: cpu, cuda:0 */
     struct match_quality match; /* of ConSM; else zero */
     double sent;                /* bytes that ranks sent each other, an epoch; 0: one process */
-    int candidates;             /* that ConSM chose its backbone from, the chosen one first */
+    struct train_lengths lengths;
+    int candidates; /* that ConSM chose its backbone from, the chosen one first */
     struct train_candidate candidate[TRAIN_MOST_CANDIDATES];
     struct train_arm arm;
 };
@@ -125,6 +141,13 @@ struct train_result {
 consm_status session_new(struct session **out, const struct problem *problem,
                          const struct train_options *options, struct backend *backend);
 void session_free(struct session *s);
+
+/* All of them. */
+int64_t train_updates(const struct train_lengths *lengths);
+
+/* Makes options those of a run that trains without validation for as long as the lengths say, with
+ * everything that the configuration leaves open chosen before. Both must outlive it. */
+void train_repeat(struct train_options *options, const struct train_lengths *lengths);
 
 /* To be called after a saved model's parameters were put in place of the drawn ones. */
 consm_status session_loaded(struct session *s);

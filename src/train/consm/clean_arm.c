@@ -287,6 +287,7 @@ static consm_status put_aside(struct session *s)
     memcpy(clean->plain_match, module, module_bytes(own));
     clean->plain_config = s->options.config;
     clean->plain_place = own->place;
+    clean->plain_lengths = s->lengths;
 done:
     return st;
 }
@@ -302,6 +303,7 @@ static consm_status go_back(struct session *s)
     TRY(become(s, clean->plain, clean->whole));
     s->options.config = clean->plain_config;
     own->place = clean->plain_place;
+    s->lengths = clean->plain_lengths;
     own->place.updates = updates;
     TRY(params_write(&module, matcher_params(own->matcher), PLACE_VALUE));
     memcpy(module, clean->plain_match, module_bytes(own));
@@ -329,6 +331,7 @@ static consm_status go_over(struct session *s, struct attempt *to)
     s->options.checkpoint = NULL;
     at->round = at->left = at->idle = at->best_round = at->arm = at->choosing = 0;
     at->before = s->learner.best_step;
+    s->lengths = (struct train_lengths){0}; /* of this course */
 done:
     return st;
 }

@@ -73,6 +73,7 @@ struct consm_clean {
     struct session *plain;       /* the GNN over all edges, as that run ended … */
     struct config plain_config;  /* … its configuration … */
     struct consm_place plain_place;
+    struct train_lengths plain_lengths;
     float *plain_match; /* … and its matching module */
 };
 

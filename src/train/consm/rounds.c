@@ -220,7 +220,7 @@ static int64_t patience_left(const struct session *s)
 static bool may_give_up(const struct session *s)
 {
     const struct consm_place *at = &((const struct consm *)s->own)->place;
-    return s->options.config.round_patience > 0 && at->round > 1;
+    return s->options.config.round_patience > 0 && at->round > 1 && !s->options.lengths;
 }
 
 static bool gives_up(const struct session *s)
@@ -271,6 +271,7 @@ static consm_status finish_round(struct session *s, struct consm_place *at)
 {
     consm_status st = CONSM_OK;
     bool better = s->learner.best_step != at->before;
+    session_phase_end(s, at->round, better);
     if (better) {
         TRY(consm_remember_messages(s));
         consm_remember_kept(s);
@@ -291,9 +292,12 @@ static consm_status begin_round(struct session *s, struct consm_place *at)
     struct consm_arm arm[CONSM_ARMS];
     if (at->round == 0 && s->learner.best_step > 0)
         TRY(learner_restore(&s->learner));
+    if (at->round == 0)
+        session_phase_end(s, 0, s->learner.best_step > 0);
     at->round++;
     at->before = s->learner.best_step;
-    at->left = s->options.config.gnn_steps;
+    at->left = session_phase_length(s, at->round, s->options.config.gnn_steps);
+    session_phase_begin(s);
     if (((struct consm *)s->own)->matcher) {
         TRY(consm_guess(s, at->round));
         TRY(match_round(s, at->round));
@@ -380,6 +384,7 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
     else if (own->pulls && at->round > 0 && own->matcher)
         TRY(consm_match_again(s));
     TRY(go_through_rounds(s, &progress));
+    TRY(session_end(s));
     TRY(consm_clean_course(s, &progress, go_through_rounds));
     TRY(consm_settle_messages(s));
     TRY(session_finish(s, result, clock_seconds() - since));
@@ -477,6 +482,7 @@ const struct procedure consm_procedure = {
     .loss = consm_whole_loss,
     .plain_phase = true,
     .fit = consm_fit,
+    .phases = true,
     .resumes = true,
     .parts = true,
     .memory = consm_memory,

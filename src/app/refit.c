@@ -1,0 +1,152 @@
+/* The second training, and what of the first one stays. */
+#include "app/refit.h"
+
+#include "backends/open.h"
+#include "train/consm/consm.h"
+
+#include <string.h>
+
+bool refit_wanted(const struct training_request *r)
+{
+    const struct config *c = &r->options.config;
+    bool open = c->refit == REFIT_AUTO && r->roles->count[SPLIT_TEST] == 0 && c->time_budget == 0;
+    return (c->refit == REFIT_YES || open) && r->roles->count[SPLIT_VAL] > 0;
+}
+
+/* ---- progress ------------------------------------------------------------ */
+
+/* Of the time of both runs the second takes about this much: one of several candidates, or up to
+ * the best epoch. */
+static double share_of_refit(const struct training_request *r)
+{
+    return strcmp(r->options.model->name, "consm") == 0 ? 0.1 : 0.4;
+}
+
+static bool tell(void *ctx, const struct progress *progress)
+{
+    const struct refit_listener *l = ctx;
+    struct progress told = *progress;
+    told.fraction = l->from + l->width * told.fraction;
+    told.refit = l->refit;
+    return l->fn(l->ctx, &told);
+}
+
+static void listen(struct training_request *r, struct refit_listener *l)
+{
+    if (!r->options.progress)
+        return;
+    l->fn = r->options.progress;
+    l->ctx = r->options.progress_ctx;
+    r->options.progress = tell;
+    r->options.progress_ctx = l;
+}
+
+void refit_prepare(struct training_request *r, struct refit_listener *l)
+{
+    *l = (struct refit_listener){.width = 1 - share_of_refit(r)};
+    listen(r, l);
+    r->options.checkpoint_end = true;
+}
+
+/* ---- one model ----------------------------------------------------------- */
+
+static const float *trust_of(const struct consm_model *m)
+{
+    for (int64_t i = 0; i < m->tensors; i++)
+        if (strcmp(m->tensor[i].name, CONSM_TRUST) == 0 &&
+            m->tensor[i].rows * m->tensor[i].cols == TRUST_NUMBERS)
+            return m->tensor[i].value;
+    return NULL;
+}
+
+/* Puts the new session's parameters in the place of the model's. */
+static consm_status take_parameters(void *ctx, struct session *s, const struct train_result *result)
+{
+    consm_status st = CONSM_OK;
+    struct consm_model *m = ctx, *again = NULL;
+    TRY(model_of_session(&again, s, m->custom));
+    int64_t tensors = m->tensors;
+    struct model_tensor *tensor = m->tensor;
+    m->tensors = again->tensors;
+    m->tensor = again->tensor;
+    again->tensors = tensors;
+    again->tensor = tensor;
+    m->result.seconds += result->seconds;
+done:
+    consm_model_free(again);
+    return st;
+}
+
+static consm_status refit_part(struct consm_model *m, const struct training_request *request,
+                               const struct roles *all)
+{
+    struct training_request again = *request;
+    const struct train_lengths lengths = m->result.lengths;
+    struct refit_listener listener = {
+        .from = 1 - share_of_refit(request), .width = share_of_refit(request), .refit = true};
+    again.roles = all;
+    again.options.model = m->def;
+    again.options.config = m->config;
+    again.options.seed = m->result.seed;
+    again.options.given = NULL;
+    again.options.positive = m->positive;
+    again.options.offer = NULL;
+    again.options.trust = trust_of(m);
+    again.options.checkpoint_end = false;
+    again.checkpoint = NULL;
+    again.resume = false;
+    train_repeat(&again.options, &lengths);
+    listen(&again, &listener);
+    return model_run(&again, take_parameters, m);
+}
+
+/* ---- the whole ----------------------------------------------------------- */
+
+/* The roles with those who validated among those who train. */
+static consm_status roles_of_all(struct roles *out, const struct roles *roles, int64_t nodes)
+{
+    consm_status st = CONSM_OK;
+    *out = *roles;
+    out->role = NULL;
+    TRY(NEW(out->role, nodes));
+    for (int64_t i = 0; i < nodes; i++)
+        out->role[i] = roles->role[i] == SPLIT_VAL ? (uint8_t)SPLIT_TRAIN : roles->role[i];
+    split_count(out->count, out->role, nodes);
+done:
+    return st;
+}
+
+static void note_refit(struct consm_model *m, const struct roles *all)
+{
+    m->refit.labels = all->count[SPLIT_TRAIN];
+    m->refit.updates = m->members ? 0 : train_updates(&m->result.lengths);
+    for (int64_t i = 0; i < m->members; i++)
+        m->refit.updates += train_updates(&m->member[i]->result.lengths);
+}
+
+consm_status refit_model(struct consm_model *m, struct consm_prediction **prediction,
+                         const struct training_request *request)
+{
+    consm_status st = CONSM_OK;
+    struct roles all = {0};
+    struct backend *backend = NULL;
+    float *logits = NULL;
+    const struct problem problem = prepare_problem(request->prepared, request->roles->role);
+    TRY(roles_of_all(&all, request->roles, problem.nodes));
+    for (int64_t i = 0; i < m->members; i++)
+        TRY(refit_part(m->member[i], request, &all));
+    if (m->members == 0)
+        TRY(refit_part(m, request, &all));
+    note_refit(m, &all);
+    TRY(backend_open(&backend, request->options.device, request->threads));
+    TRY(model_logits(&logits, m, &problem, backend));
+    TRY(model_measure_again(m, &problem, logits));
+    TRY(model_fit_sets(m, &problem, request->roles, logits));
+    if (prediction)
+        TRY(model_prediction(prediction, m, &problem, logits));
+done:
+    mem_free(logits);
+    mem_free(all.role);
+    backend_close(backend);
+    return st;
+}
