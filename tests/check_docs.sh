@@ -26,6 +26,9 @@ def (
 ```c
 int main(void) { consm_nothing_at_all(); }
 ```
+```c
+int main(void) { return 3; }
+```
 ```json
 {"a": }
 ```
@@ -37,4 +40,9 @@ for text in "no nowhere.md" "no heading #nothing" "no file src/base/nothing.c" "
     "characters"; do
     grep -qF -- "$text" "$work/found" || fault "the checker misses: $text"
 done
+# Programs are run where the library needs no sanitizer's run-time.
+library=$(dirname "$consm")/libconsm.so
+if [ -e "$library" ] && ! grep -qaE '__asan_init|__tsan_init' "$library"; then
+    grep -qF "the program fails" "$work/found" || fault "the checker misses a program that fails"
+fi
 verdict

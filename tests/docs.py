@@ -5,7 +5,7 @@ usage: docs.py PATH-TO-consm [ROOT]      (ROOT: another tree to check; src, test
 - every relative link leads to a file, every anchor to a heading (GitHub's and the site's spelling);
 - every `consm VERB` with its flags, in blocks and in running text, is in the command's help;
 - every `make TARGET` and every path of the sources in code marks exists;
-- Python and JSON blocks parse, C blocks compile, shell blocks parse;
+- Python and JSON blocks parse, C blocks compile, whole C programs run, shell blocks parse;
 - no line of prose has more than 200 characters; the site's menu has every page.
 """
 import ast
@@ -16,6 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unicodedata
 
 here = pathlib.Path(__file__).resolve().parent.parent
@@ -141,6 +142,19 @@ def check_links(page, number, line):
             fault(page, number, f"no heading #{anchor} in {target or page}")
 
 
+def run_program(page, number, text):
+    """A whole program is linked with the library beside the command, and must end well."""
+    library = pathlib.Path(consm).parent / "libconsm.so"
+    if not library.exists() or b"__asan_init" in library.read_bytes() or b"__tsan_init" in library.read_bytes():
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        built = subprocess.run(["cc", "-std=c11", "-x", "c", "-", "-x", "none", f"-I{here / 'include'}",
+                                str(library), f"-Wl,-rpath,{library.parent}", "-o", f"{folder}/program"], input=text, capture_output=True, text=True)
+        done = built.returncode or subprocess.run([f"{folder}/program"], capture_output=True, cwd=folder).returncode
+    if done:
+        fault(page, number, f"the program fails: {built.stderr.strip()}")
+
+
 def check_block(page, kind, number, text):
     if kind == "python":
         try:
@@ -158,6 +172,8 @@ def check_block(page, kind, number, text):
                                "-include", "consm.h", f"-I{here / 'include'}", "-"], input=body, capture_output=True, text=True)
         if done.returncode:
             fault(page, number, f"c does not compile: {done.stderr.splitlines()[0]}")
+        elif "int main(" in text:
+            run_program(page, number, text)
     elif kind == "sh":
         done = subprocess.run(["bash", "-n"], input=text, capture_output=True, text=True)
         if done.returncode:
