@@ -47,6 +47,17 @@ done
 expect 0 '"model": "trees"' train $graph "${trees[@]}" --json
 expect 0 "ensemble of 3" train $graph "${trees[@]}" --ensemble 3 -o "$work/three"
 expect 0 "source,target" edges "$work/three/model.safetensors" $graph --suggest 5
+# As members of an ensemble of another model, whose edges ConSM still scores.
+mixed=csbm:nodes=300,classes=2,homophily=0.3,features=8
+consm_short=(--model consm --backbone gcn --rounds 1 --warmup 20 --epochs 40 --match-steps 20 --ensemble 2)
+expect 0 "2 of 4 members taken" train $mixed "${consm_short[@]}" --with-trees yes -o "$work/mixed"
+grep -q 'backbone.*gcn, trees' "$work/mixed/metrics.json" || fault "the ensemble: $(grep backbone "$work/mixed/metrics.json")"
+expect 0 "" predict "$work/mixed/model.safetensors" $mixed -o "$work/mixed.csv"
+cmp -s "$work/mixed.csv" "$work/mixed/predictions.csv" || fault "an ensemble with trees does not come back from its file"
+expect 0 "edges, " edges "$work/mixed/model.safetensors" $mixed -o "$work/mixed-edges.csv"
+sed -n 2p "$work/mixed-edges.csv" | grep -q ',$' && fault "edges of an ensemble with ConSM have no interval"
+expect 2 "set ensemble to 2 or more" train karate --model gcn --with-trees yes --per-class 4 --json
+expect 0 "of 2 members" train $mixed "${consm_short[@]}"
 model=$work/one/model.safetensors
 expect 0 "new:" evaluate "$model" $graph
 expect 0 "edges, " edges "$model" $graph -o "$work/edges.csv"

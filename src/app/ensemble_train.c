@@ -119,8 +119,39 @@ static bool tell_member(void *ctx, const struct progress *progress)
     return o->progress(o->progress_ctx, &told);
 }
 
+static consm_status take_trees(void *ctx, struct session *s, const struct train_result *result)
+{
+    (void)result;
+    return take_candidate(ctx, s);
+}
+
+/* Boosted trees of the same seed, with settings of their own, as one more candidate. They come
+ * first, so that a missing plug-in is told at once. */
+static consm_status train_trees(struct run *run, const struct training_request *member)
+{
+    consm_status st = CONSM_OK;
+    struct training_request request = *member;
+    const struct config *from = &member->options.config;
+    struct config *c = &request.options.config;
+    TRY(model_find(&request.options.model, "trees"));
+    model_defaults(request.options.model, c);
+    c->metric = from->metric;
+    c->ties = from->ties;
+    c->class_weights = from->class_weights;
+    c->time_budget = from->time_budget;
+    c->tree_depth = from->tree_depth;
+    c->row_share = from->row_share;
+    c->column_share = from->column_share;
+    request.custom = (struct custom){0};
+    request.options.progress = NULL; /* which counts the epochs of the run itself */
+    TRY(model_run(&request, take_trees, run));
+done:
+    return st;
+}
+
 static consm_status train_member(void *ctx, int64_t number, int threads)
 {
+    consm_status st = CONSM_OK;
     struct gathering *g = ctx;
     struct run *run = &g->run[number];
     struct training_request request = *g->request;
@@ -134,7 +165,11 @@ static consm_status train_member(void *ctx, int64_t number, int threads)
         request.options.progress = tell_member;
         request.options.progress_ctx = run;
     }
-    return model_run(&request, finished, run);
+    if (request.options.config.with_trees == WITH_TREES_YES)
+        TRY(train_trees(run, &request));
+    TRY(model_run(&request, finished, run));
+done:
+    return st;
 }
 
 /* ---- the choice ---------------------------------------------------------- */

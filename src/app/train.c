@@ -158,6 +158,10 @@ consm_status run_by_options(struct trained_run *out, bool keep, const struct con
     TRY(dataset_prepared(&request.prepared, dataset));
     if (request.threads == 0 && prepare_is_small(request.prepared, &o->config))
         request.threads = 1;
+    if (o->config.with_trees == WITH_TREES_YES && o->ensemble <= 1)
+        TRY(status_fail(CONSM_EINVAL,
+                        "with_trees yes: trees join an ensemble; set ensemble to 2 or "
+                        "more, or train the model trees"));
     if (o->checkpoint && o->ensemble > 1)
         TRY(status_fail(CONSM_EINVAL, "an ensemble cannot be interrupted and resumed"));
     if (o->checkpoint) {
