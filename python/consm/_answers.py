@@ -42,6 +42,7 @@ class Answers(Trust):
     backbone_: str
     history_: dict[str, Array]
     refit_: bool
+    tournament_: dict[str, Array]
 
     def _facts(self) -> None:
         """What the model says of itself."""

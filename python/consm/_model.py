@@ -51,6 +51,8 @@ class GraphClassifier(Figures):
         The classes, in order.
     history_ : dict of arrays
         Loss and validation of every epoch. Not there in a model that was loaded from a file.
+    tournament_ : dict of arrays
+        Loss and validation of every candidate backbone of ConSM, update by update; empty for other methods.
     metrics_ : dict
         Figures of "train", "validation" and "test", as far as there are such nodes.
     params_ : dict
@@ -199,7 +201,7 @@ class GraphClassifier(Figures):
         self._say_what_is_not_read()
         history = self._train(data, values, graph.name, checkpoint, resume)
         self._keep(graph, data, classes, values)
-        self.history_ = history
+        self.history_, self.tournament_ = history.history(), history.tournament()
         self._say_what_is_ignored(graph)
         self._say_what_is_uncertain()
         return self
@@ -230,7 +232,7 @@ class GraphClassifier(Figures):
         return data, classes, values
 
     def _train(self, data: _lib.Handle, values: dict[str, Any], name: str, checkpoint: Any,
-               resume: bool) -> dict[str, Array]:
+               resume: bool) -> _run.Progress:
         options = _lib.options(self.method, values)
         if checkpoint is not None:
             _lib.call(_lib.lib.consm_options_checkpoint, options.pointer, _lib.path_of(checkpoint), 0, bool(resume))
@@ -246,7 +248,7 @@ class GraphClassifier(Figures):
                                         "from there") from None
             raise
         self._trained = model
-        return progress.history()
+        return progress
 
     def _say_what_is_not_read(self) -> None:
         given = {name: getattr(self, name, None) for name in _parameters.parameters(self.method)}

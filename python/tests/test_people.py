@@ -125,6 +125,17 @@ def test_history(world, graph):
     assert not hasattr(consm.GCNClassifier(), "history_")
 
 
+def test_history_of_consm_begins_with_the_tournament(world, graph):
+    model = ConSMClassifier(warmup=30, rounds=1, gnn_steps=5, match_steps=5, candidates="few", threads=1).fit(graph, world.y)
+    history, tried = model.history_, model.tournament_
+    assert history["epoch"].tolist() == list(range(1, len(history["epoch"]) + 1)) and history["epoch"][-1] == model.n_iter_
+    assert history["loss"][:5].mean() > history["loss"][20:25].mean()
+    assert len(set(tried["candidate"].tolist())) > 3 and model.backbone_ in tried["backbone"]
+    first = tried["candidate"] == tried["candidate"][0]
+    assert tried["update"][first].tolist() == list(range(1, first.sum() + 1))
+    assert consm.GCNClassifier(epochs=3).fit(graph, world.y).tournament_["candidate"].size == 0
+
+
 def test_the_backbone_that_won_is_named(world, graph, tmp_path):
     model = ConSMClassifier(epochs=4, warmup=4, rounds=1, backbone="mlp").fit(graph, world.y)
     assert model.backbone_ == "mlp" and "backbone mlp" in model._repr_html_()

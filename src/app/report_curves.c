@@ -40,7 +40,7 @@ static int64_t winner_of(const struct train_curve *c, const struct consm_model *
     if (m->result.candidates > 0)
         return m->result.candidate[0].number;
     for (size_t i = 0; i < c->looks; i++)
-        if (c->look[i].update == first - 1 &&
+        if (c->look[i].update >= first - 1 && c->look[i].update <= first &&
             (m->members || strcmp(c->look[i].backbone, m->backbone) == 0))
             winner = c->look[i].candidate;
     return winner;
@@ -120,7 +120,8 @@ static consm_status curve_join(struct whole_curve *w, const struct train_curve *
     TRY(NEW(w->loss, room));
     TRY(NEW(w->score, room));
     for (size_t i = 0; winner > 0 && i < c->looks; i++)
-        if (c->look[i].candidate == winner) {
+        if (c->look[i].candidate == winner &&
+            (c->count == 0 || (double)c->look[i].update < c->epoch[0])) {
             w->epoch[w->count] = (double)c->look[i].update;
             w->loss[w->count] = c->look[i].loss;
             w->score[w->count++] = c->look[i].score;
