@@ -8,10 +8,14 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "attack/attack.h"
+#include "backends/open.h"
 #include "data/generate/generate.h"
 #include "study/plant.h"
 #include "study/published.h"
 #include "study/robust.h"
+#include "train/consm/consm.h"
+#include "train/edge_trust.h"
 
 #define SET "csbm:nodes=60,features=6,homophily=0.8,degree=6"
 enum { SEEDS = 7, OWN = 180 }; /* 60 nodes of degree 6: 180 edges, 144 of them inside classes */
@@ -44,12 +48,28 @@ static const char *in_folder(const char *name)
 
 /* ---- one run --------------------------------------------------------------------------------- */
 
-static json_t *attacked(enum study_plant plant, double rate, const char *name)
+static struct dataset *data;
+static struct prepared whole;
+
+static int open_set(void **state)
+{
+    (void)state;
+    OK(generate_named(&data, SET));
+    OK(prepare(&whole, data));
+    return 0;
+}
+
+static int close_set(void **state)
+{
+    (void)state;
+    prepare_free(&whole);
+    dataset_free(data);
+    return 0;
+}
+
+static struct study_run attack_run(enum study_plant plant, double rate, const char *name)
 {
     const struct model_def *model;
-    struct dataset *d;
-    struct prepared prepared;
-    json_t *result;
     OK(model_find(&model, name));
     struct study_run run = plan_run(TASK_ROBUST, SET, model, "random");
     run.split_options.per_class = 5;
@@ -64,13 +84,15 @@ static json_t *attacked(enum study_plant plant, double rate, const char *name)
     OK(model_find(&model, "gcn"));
     model_defaults(model, &run.again);
     run.again.epochs = 20;
-    OK(model_find(&model, "consm"));
-    OK(generate_named(&d, SET));
-    OK(prepare(&prepared, d));
-    struct task_input in = {.run = &run, .prepared = &prepared, .threads = 1};
+    return run;
+}
+
+static json_t *attacked(enum study_plant plant, double rate, const char *name)
+{
+    struct study_run run = attack_run(plant, rate, name);
+    struct task_input in = {.run = &run, .prepared = &whole, .threads = 1};
+    json_t *result;
     OK(task_run(&result, &in));
-    prepare_free(&prepared);
-    dataset_free(d);
     return result;
 }
 
@@ -118,6 +140,102 @@ static void a_gcn_is_cleaned_three_ways(void **state)
     assert_true(part(result, "clean", "kept") > 0.3 && part(result, "clean", "kept") <= 1);
     assert_true(part(result, "trust", "auc") > 0.5);
     assert_true(part(result, "trust", "passed") >= 0 && part(result, "trust", "passed") <= 1);
+    json_decref(result);
+}
+
+/* The trust of the ConSM that the attacker trained, for the edges that it added. */
+static void ask_the_attackers_consm(const struct planted *p, const struct task_input *in)
+{
+    struct train_options options = task_options(in);
+    struct train_result trained;
+    struct edge_trust own, asked = {0};
+    struct backend *backend;
+    struct session *s;
+    uint8_t *role;
+    int64_t n = 0;
+    options.config = in->run->attacker;
+    OK(model_find(&options.model, "consm"));
+    OK(task_roles(&role, in));
+    struct problem problem = prepare_problem(&whole, role);
+    OK(backend_open(&backend, NULL, 1));
+    OK(session_new(&s, &problem, &options, backend));
+    OK(session_train(s, &trained));
+    OK(session_trust(&own, s));
+    OK(ZNEW(asked.edges, 1));
+    OK(NEW(asked.edges->left, p->count));
+    OK(NEW(asked.edges->right, p->count));
+    OK(NEW(asked.score, p->count));
+    OK(NEW(asked.low, p->count));
+    OK(NEW(asked.high, p->count));
+    for (int64_t e = 0; e < p->edges->count; e++)
+        if (p->injected[e]) {
+            asked.edges->left[n] = p->edges->left[e];
+            asked.edges->right[n++] = p->edges->right[e];
+        }
+    asked.edges->count = n;
+    OK(consm_score_pairs(&asked, s));
+    for (int64_t e = 0; e < n; e++)
+        assert_true((double)asked.score[e] >= own.threshold);
+    edge_trust_free(&own);
+    edge_trust_free(&asked);
+    session_free(s);
+    backend_close(backend);
+    mem_free(role);
+}
+
+/* Every added edge joins two classes, and the ConSM that the attacker asked would keep it. */
+static void who_knows_trust_adds_trusted_edges_only(void **state)
+{
+    (void)state;
+    for (enum study_plant plant = PLANT_TRUSTED_GCN; plant <= PLANT_TRUSTED_CONSM; plant++) {
+        struct study_run run = attack_run(plant, 0.2, "gcn");
+        struct task_input in = {.run = &run, .prepared = &whole, .threads = 1};
+        struct planted p;
+        OK(planted_new(&p, &in));
+        assert_int_equal(p.removed, 0);
+        for (int64_t e = 0; e < p.edges->count; e++)
+            if (p.injected[e])
+                assert_int_not_equal(data->label[p.edges->left[e]], data->label[p.edges->right[e]]);
+        if (plant == PLANT_TRUSTED_CONSM) {
+            assert_in_range(p.count, 1, 36);
+            ask_the_attackers_consm(&p, &in);
+        }
+        planted_free(&p);
+    }
+}
+
+/* Of three ranks the one that validates best is GCN-SVD's. */
+static void validation_chooses_the_rank(void **state)
+{
+    (void)state;
+    static const int rank[] = {5, 15, 50};
+    struct study_run run = attack_run(PLANT_RANDOM, 0.2, "gcn");
+    struct task_input in = {.run = &run, .prepared = &whole, .threads = 1};
+    json_t *result = attacked(PLANT_RANDOM, 0.2, "gcn");
+    struct planted p;
+    uint8_t *role;
+    double best = -1, accuracy = 0, edges = 0;
+    OK(planted_new(&p, &in));
+    OK(task_roles(&role, &in));
+    for (int k = 0; k < 3; k++) {
+        struct prepared on;
+        struct train_result trained;
+        struct csr *low;
+        OK(attack_low_rank(&low, p.prepared.graph, rank[k], 10 * p.edges->count, 0));
+        OK(planted_on(&on, &p, low));
+        OK(planted_again(&trained, &on, &in, role));
+        if (trained.val_acc > best) {
+            best = trained.val_acc;
+            accuracy = trained.test_acc;
+            edges = (double)low->nnz / 2;
+        }
+        prepare_free(&on);
+    }
+    assert_near(part(result, "svd", "val_acc"), best, 0);
+    assert_near(part(result, "svd", "acc"), accuracy, 0);
+    assert_near(part(result, "svd", "kept"), edges / (double)p.edges->count, 1e-12);
+    planted_free(&p);
+    mem_free(role);
     json_decref(result);
 }
 
@@ -363,7 +481,7 @@ static void published_names_and_figures(void **state)
     assert_true(isnan(published_accuracy("prognn:cora-targets", 0, 0)));
     assert_null(published_method(5));
     struct robust_column c = {PLANT_NETTACK, "prognn:cora-targets", 3};
-    assert_string_equal(robust_title(title, &c, true), "Cora (Pro-GNN), 3 a target");
+    assert_string_equal(robust_title(title, &c, true), "Cora (Nettack's targets), 3 a target");
     c = (struct robust_column){PLANT_DICE, "cora", 0.1};
     assert_string_equal(robust_title(title, &c, false), "10 %");
 }
@@ -382,8 +500,7 @@ static void published_files(void **state)
                  {"prognn:pubmed", PLANT_METATTACK, 0.05, 1971, 1972, 15774}};
     struct study_sets sets = {0};
     struct data_options how = {.data_dir = "/nowhere"};
-    const char *data = real_data("the attacked graphs of Pro-GNN");
-    if (!data)
+    if (!real_data("the attacked graphs of Pro-GNN"))
         return;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const struct csr *graph;
@@ -445,11 +562,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_attack_keeps_its_budget),
         cmocka_unit_test(a_gcn_is_cleaned_three_ways),
+        cmocka_unit_test(who_knows_trust_adds_trusted_edges_only),
+        cmocka_unit_test(validation_chooses_the_rank),
         cmocka_unit_test_setup_teardown(what_is_printed_is_in_the_record, fresh, clean),
         cmocka_unit_test(ties_are_not_crowned),
         cmocka_unit_test(published_names_and_figures),
         cmocka_unit_test(published_files),
         cmocka_unit_test(missing_files_are_left_out),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, open_set, close_set);
 }

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { STREAM_SUBSPACE = 151, TURNS = 100, BINS = 1 << 16 };
+enum { STREAM_SUBSPACE = 151, TURNS = 40, BINS = 1 << 16 };
 
 /* y = A x; (n, k) */
 static void multiply(double *y, const struct csr *a, const double *x, int64_t k)

@@ -1,9 +1,10 @@
 /*
  * Attackers with a model of their own. All of them train a GCN of two layers (the surrogate) on the
- * clean graph and follow its gradient. Two know what ConSM trusts and join only such pairs: one
- * knows it from outside (the agreement of the surrogate's predictions is a half or more, and the
- * features are as alike as those of the median edge), one has trained ConSM itself and asks for its
- * trust, its threshold and its predictions.
+ * clean graph and follow its gradient. PGD knows the labels of training and believes the surrogate
+ * for all other nodes. Two attackers know every label and what ConSM trusts, and join only trusted
+ * pairs of different classes: one knows it from outside (the agreement of the surrogate's
+ * predictions is a half or more, and the features are as alike as those of the median edge), one
+ * has trained ConSM itself and asks for its trust and its threshold.
  */
 #include "study/attacker.h"
 
@@ -17,8 +18,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Drawn pairs for each change of the budget, near pairs for each node, steps of the gradient. */
-enum { DRAWN = 20, MOST_DRAWN = 500000, NEAR = 20, STEPS = 60, STREAM_PAIRS = 161 };
+/* Drawn pairs for each change of the budget (few of them are trusted, so that those who want
+ * trusted ones draw more), near pairs for each node, steps of the gradient. */
+enum {
+    DRAWN = 20,
+    DRAWN_TO_TRUST = 200,
+    MOST_DRAWN = 500000,
+    NEAR = 20,
+    STEPS = 60,
+    STREAM_PAIRS = 161
+};
 
 struct attacker {
     const struct task_input *in;
@@ -29,7 +38,7 @@ struct attacker {
     float *h;           /* (n, hidden) X W1 */
     const float *value; /* the GCN's parameters */
     struct surrogate surrogate;
-    int32_t *label;    /* (n) the classes that the attacker believes in */
+    int32_t *label;    /* (n) the classes that victims shall lose */
     uint8_t *attacked; /* (n) 1: not labelled for training */
 };
 
@@ -96,19 +105,21 @@ done:
     return st;
 }
 
-/* Labels of training are known; all others are what the model predicts. */
-static consm_status believe(struct attacker *a, struct session *s)
+/* The classes that victims shall lose: labels of training, and of other nodes what the surrogate
+ * predicts, or their label where the attacker knows all. */
+static consm_status choose_victims(struct attacker *a, bool knows_all)
 {
     consm_status st = CONSM_OK;
     const float *logits;
     int64_t c = a->problem.classes;
-    TRY(session_logits(&logits, s));
+    TRY(session_logits(&logits, a->gcn));
     for (int64_t i = 0; i < a->problem.nodes; i++) {
         int32_t top = 0;
         for (int32_t k = 1; k < c; k++)
             top = logits[i * c + k] > logits[i * c + top] ? k : top;
         bool told = a->role[i] == SPLIT_TRAIN;
-        a->label[i] = told ? a->problem.label[i] : top;
+        bool known = told || (knows_all && a->problem.label[i] >= 0);
+        a->label[i] = known ? a->problem.label[i] : top;
         a->attacked[i] = !told;
     }
 done:
@@ -130,7 +141,7 @@ static consm_status attacker_new(struct attacker *a, const struct task_input *in
     TRY(backend_open(&a->backend, in->run->device, in->threads));
     TRY(train(&a->gcn, a, "gcn", &config));
     TRY(read_surrogate(a));
-    TRY(believe(a, a->gcn));
+    TRY(choose_victims(a, in->run->plant != PLANT_PGD));
 done:
     return st;
 }
@@ -139,7 +150,8 @@ done:
 static int64_t pairs_to_draw(const struct attacker *a, int64_t budget)
 {
     int64_t n = a->problem.nodes, all = n * (n - 1) / 2 - a->problem.graph->nnz / 2;
-    int64_t drawn = DRAWN * budget < MOST_DRAWN ? DRAWN * budget : MOST_DRAWN;
+    int64_t drawn = budget * (a->in->run->plant == PLANT_PGD ? DRAWN : DRAWN_TO_TRUST);
+    drawn = drawn < MOST_DRAWN ? drawn : MOST_DRAWN;
     return drawn < all / 2 ? drawn : all / 2;
 }
 
@@ -212,7 +224,7 @@ done:
     return st;
 }
 
-/* The same from a ConSM that was trained for it, whose predictions the attacker then believes. */
+/* The same from a ConSM that was trained for it. */
 static consm_status trust_of_consm(uint8_t *trusted, struct attacker *a, const struct edges *pairs)
 {
     consm_status st = CONSM_OK;
@@ -233,7 +245,6 @@ static consm_status trust_of_consm(uint8_t *trusted, struct attacker *a, const s
     TRY(consm_score_pairs(&asked, consm));
     for (int64_t e = 0; e < n; e++)
         trusted[e] = (double)asked.score[e] >= own.threshold;
-    TRY(believe(a, consm));
 done:
     edge_trust_free(&own);
     edge_trust_free(&asked);
@@ -261,7 +272,7 @@ static consm_status find_trusted(struct changes *out, struct attacker *a, int64_
     else
         TRY(trust_from_outside(trusted, a, &pairs));
     for (int64_t e = 0; e < pairs.count; e++)
-        if (trusted[e]) {
+        if (trusted[e] && a->label[pairs.left[e]] != a->label[pairs.right[e]]) {
             pairs.left[kept] = pairs.left[e];
             pairs.right[kept++] = pairs.right[e];
         }

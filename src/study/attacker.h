@@ -5,8 +5,8 @@
 #include "attack/attack.h"
 #include "study/task.h"
 
-/* PLANT_PGD and PLANT_TRUSTED_…, at most `budget` changes. The attacker knows the graph, the
- * features and the labels of training; for other nodes it believes the model that it trained. */
+/* PLANT_PGD and PLANT_TRUSTED_…, at most `budget` changes. PGD knows the graph, the features and
+ * the labels of training; the others know all labels. */
 consm_status attacker_find(struct changes *out, const struct task_input *in, int64_t budget);
 
 #endif

@@ -148,17 +148,15 @@ consm_status planted_on(struct prepared *out, const struct planted *p, struct cs
     return put_on(out, p->prepared.data, graph);
 }
 
-consm_status planted_again(double *accuracy, const struct prepared *on, const struct task_input *in,
-                           const uint8_t *role)
+consm_status planted_again(struct train_result *out, const struct prepared *on,
+                           const struct task_input *in, const uint8_t *role)
 {
     consm_status st = CONSM_OK;
-    struct train_result trained;
     struct train_options options = task_options(in);
     options.config = in->run->again;
     TRY(model_find(&options.model, "gcn"));
     struct problem problem = prepare_problem(on, role);
-    TRY(train_once(&trained, &problem, &options, in->threads));
-    *accuracy = trained.test_acc;
+    TRY(train_once(out, &problem, &options, in->threads));
 done:
     return st;
 }

@@ -32,9 +32,9 @@ consm_status planted_left(struct prepared *out, const struct planted *p, const u
 /* The data on a graph that it takes over. Free with prepare_free. */
 consm_status planted_on(struct prepared *out, const struct planted *p, struct csr *graph);
 
-/* Test accuracy of the run's second GCN (run->again) on a graph. */
-consm_status planted_again(double *accuracy, const struct prepared *on, const struct task_input *in,
-                           const uint8_t *role);
+/* Trains the run's second GCN (run->again) on a graph. */
+consm_status planted_again(struct train_result *out, const struct prepared *on,
+                           const struct task_input *in, const uint8_t *role);
 
 /* |i ∩ j| / |i ∪ j| of the features that are not zero (edges): what GCN-Jaccard drops by (Wu et
  * al., IJCAI 2019). 1 everywhere on dense features. */

@@ -75,8 +75,10 @@ static consm_status train_again(double *accuracy, struct planting *t, const uint
 {
     consm_status st = CONSM_OK;
     struct prepared left = {0};
+    struct train_result trained;
     TRY(planted_left(&left, &t->planted, kept));
-    TRY(planted_again(accuracy, &left, t->in, t->role));
+    TRY(planted_again(&trained, &left, t->in, t->role));
+    *accuracy = trained.test_acc;
 done:
     prepare_free(&left);
     return st;

@@ -156,7 +156,8 @@ const char *view_dataset_title(const char *name, char buffer[96])
         snprintf(buffer, 96, "%s", name);
         buffer[0] = (char)toupper((unsigned char)buffer[0]);
     } else if (published_knows(name)) {
-        snprintf(buffer, 96, "%.*s (Pro-GNN)", (int)strcspn(name + 7, "-"), name + 7);
+        snprintf(buffer, 96, "%.*s (%s)", (int)strcspn(name + 7, "-"), name + 7,
+                 strchr(name, '-') ? "Nettack's targets" : "Pro-GNN");
         buffer[0] = (char)toupper((unsigned char)buffer[0]);
     } else if (strncmp(name, "csbm:", 5) == 0) {
         snprintf(buffer, 96, "csbm, %s", name + 5);
