@@ -103,6 +103,14 @@ static json_t *candidates_of(const struct train_result *r)
     return list;
 }
 
+/* The student of a ConSM run; null: there was none. */
+static json_t *student_of(const struct train_student *s)
+{
+    return s->updates == 0 ? json_null()
+                           : json_pack("{s:I, s:f, s:b}", "updates", (json_int_t)s->updates,
+                                       "val_score", s->val, "taken", (int)s->taken);
+}
+
 /* The arm that a ConSM run went on with. */
 static json_t *arm_of(const struct train_arm *a)
 {
@@ -160,8 +168,10 @@ void train_print_run(const struct training *t, const struct train_result *r)
             json_pack("{s:o, s:o, s:o, s:b}", "learned_auc", figure(r->match.learned_auc),
                       "held_auc", figure(r->match.held_auc), "known_auc",
                       figure(r->match.known_auc), "at_chance", (int)r->match.at_chance));
-    if (r->candidates > 0)
+    if (r->candidates > 0) {
         json_object_set_new(line, "candidates", candidates_of(r));
+        json_object_set_new(line, "student", student_of(&r->student));
+    }
     if (r->arm.known)
         json_object_set_new(line, "arm", arm_of(&r->arm));
     if (t->made) {

@@ -212,6 +212,45 @@ static void the_tournament_is_kept(void **state)
     run_close(&r);
 }
 
+struct count {
+    int64_t updates, stop;
+};
+
+static bool count_updates(void *ctx, const struct progress *p)
+{
+    struct count *c = ctx;
+    return p->epoch == 0 && ++c->updates == c->stop;
+}
+
+/* Interrupted while the student learns, a run goes on with it where it was. */
+static void the_student_is_kept(void **state)
+{
+    (void)state;
+    struct run r;
+    struct ear e = {0};
+    struct count all = {0}, parts = {0};
+    struct consm_model *whole, *part;
+    run_of_candidates(&r, &e);
+    r.request.options.config.candidates = CANDIDATES_ALL;
+    r.request.options.config.student = STUDENT_YES;
+    r.request.options.progress = count_updates;
+    r.request.options.progress_ctx = &all;
+    OK(model_train(&whole, NULL, &r.request));
+    assert_true(whole->result.student.updates > 4);
+    r.request.options.progress_ctx = &parts;
+    parts.stop = all.updates - 3;
+    FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "backbone was being chosen");
+    r.request.resume = true;
+    OK(model_train(&part, NULL, &r.request));
+    assert_int_equal(parts.updates, all.updates);
+    assert_same_models(whole, part);
+    assert_int_equal(whole->result.student.updates, part->result.student.updates);
+    assert_int_equal(whole->result.student.taken, part->result.student.taken);
+    consm_model_free(whole);
+    consm_model_free(part);
+    run_close(&r);
+}
+
 /* With --checkpoint-every a run that is killed loses no more than so many updates. The file holds
  * those still in the race, each with four numbers for every parameter, and no more. */
 static void the_tournament_is_written_regularly(void **state)
@@ -576,6 +615,7 @@ int main(void)
         cmocka_unit_test(a_break_changes_nothing),
         cmocka_unit_test(consm_goes_on_after_its_choices),
         cmocka_unit_test(the_tournament_is_kept),
+        cmocka_unit_test(the_student_is_kept),
         cmocka_unit_test(the_tournament_is_written_regularly),
         cmocka_unit_test(trials_without_edges_begin_anew),
         cmocka_unit_test(choices_can_be_named),

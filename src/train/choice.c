@@ -9,6 +9,8 @@ void choice_free(struct candidate_choice *c)
 {
     for (int64_t i = 0; c && i < TRAIN_MOST_CANDIDATES; i++)
         snapshot_free(&c->trial[i].at);
+    if (c)
+        snapshot_free(&c->student.at);
     mem_free(c);
 }
 
@@ -40,25 +42,34 @@ void choice_keep(struct candidate_choice *c, int64_t count)
 
 /* ---- checkpoints --------------------------------------------------------- */
 
+static void note_trial(struct trial_place *p, const struct trial *t, bool over)
+{
+    *p = (struct trial_place){.number = t->number,
+                              .updates = t->course.done,
+                              .diverged = t->diverged,
+                              .val = t->val,
+                              .loss = t->loss};
+    if (over || t->at.size == 0)
+        return;
+    p->size = t->at.size;
+    p->steps = t->at.steps;
+    p->best_step = t->at.best_step;
+    p->best = t->at.best;
+    p->best_loss = t->at.best_loss;
+}
+
 void choice_note(struct candidate_choice *c)
 {
     struct choice_place *p = &c->place;
-    *p = (struct choice_place){c->over, c->rung, c->next, c->entered, c->count, {{0}}};
-    for (int64_t i = 0; i < c->entered; i++) {
-        const struct trial *t = &c->trial[i];
-        p->trial[i].number = t->number;
-        p->trial[i].updates = t->course.done;
-        p->trial[i].diverged = t->diverged;
-        p->trial[i].val = t->val;
-        p->trial[i].loss = t->loss;
-        if (c->over || t->at.size == 0)
-            continue;
-        p->trial[i].size = t->at.size;
-        p->trial[i].steps = t->at.steps;
-        p->trial[i].best_step = t->at.best_step;
-        p->trial[i].best = t->at.best;
-        p->trial[i].best_loss = t->at.best_loss;
-    }
+    *p = (struct choice_place){.over = c->over,
+                               .rung = c->rung,
+                               .next = c->next,
+                               .entered = c->entered,
+                               .count = c->count,
+                               .taught = c->taught};
+    note_trial(&p->student, &c->student, c->over);
+    for (int64_t i = 0; i < c->entered; i++)
+        note_trial(&p->trial[i], &c->trial[i], c->over);
 }
 
 static bool score_sound(double val, double loss)
@@ -66,17 +77,13 @@ static bool score_sound(double val, double loss)
     return val >= -1 && val <= 1 && loss >= 0 && isfinite(loss);
 }
 
-static bool trial_sound(const struct choice_place *p, int64_t i, int64_t updates)
+static bool trial_sound(const struct trial_place *t, bool races, int64_t updates)
 {
-    bool races = i < p->count && !p->over;
-    return p->trial[i].updates >= 0 && p->trial[i].updates <= updates &&
-           (p->trial[i].diverged == 0 || p->trial[i].diverged == 1) && p->trial[i].size >= 0 &&
-           p->trial[i].size <= INT64_MAX / (int64_t)sizeof(float) / SNAPSHOT_BLOCKS &&
-           (p->trial[i].size == 0 || races) && p->trial[i].steps >= 0 &&
-           p->trial[i].steps <= p->trial[i].updates && p->trial[i].best_step >= 0 &&
-           p->trial[i].best_step <= p->trial[i].steps &&
-           score_sound(p->trial[i].val, p->trial[i].loss) &&
-           score_sound(p->trial[i].best, p->trial[i].best_loss);
+    return t->updates >= 0 && t->updates <= updates && (t->diverged == 0 || t->diverged == 1) &&
+           t->size >= 0 && t->size <= INT64_MAX / (int64_t)sizeof(float) / SNAPSHOT_BLOCKS &&
+           (t->size == 0 || races) && t->steps >= 0 && t->steps <= t->updates &&
+           t->best_step >= 0 && t->best_step <= t->steps && score_sound(t->val, t->loss) &&
+           score_sound(t->best, t->best_loss);
 }
 
 /* Every candidate that entered is there, once. */
@@ -93,54 +100,78 @@ static bool all_there(const struct candidate_choice *c)
     return true;
 }
 
+static struct trial trial_of(const struct trial_place *p)
+{
+    return (struct trial){.number = p->number,
+                          .val = p->val,
+                          .loss = p->loss,
+                          .diverged = p->diverged,
+                          .at = {.size = p->size,
+                                 .steps = p->steps,
+                                 .best_step = p->best_step,
+                                 .best = p->best,
+                                 .best_loss = p->best_loss},
+                          .course.done = p->updates};
+}
+
 bool choice_take(struct candidate_choice *c, int64_t rungs, int64_t updates)
 {
     const struct choice_place *p = &c->place;
     bool sound = (p->over == 0 || p->over == 1) && p->rung >= 0 && p->rung < rungs &&
                  p->entered == c->entered && p->count >= 1 && p->count <= p->entered &&
-                 p->next >= 0 && p->next <= p->count && all_there(c);
+                 p->next >= 0 && p->next <= p->count && (p->taught == 0 || p->taught == 1) &&
+                 all_there(c);
     for (int64_t i = 0; sound && i < p->entered; i++)
-        sound = trial_sound(p, i, updates);
+        sound = trial_sound(&p->trial[i], i < p->count && !p->over, updates);
+    sound = sound && trial_sound(&p->student, !p->over, updates) &&
+            (p->student.size == 0 || p->student.number == p->trial[0].number);
     if (!sound)
         return false;
     c->over = p->over;
     c->rung = p->rung;
     c->next = p->next;
     c->count = p->count;
-    for (int64_t i = 0; i < c->entered; i++) {
-        c->trial[i] = (struct trial){.number = p->trial[i].number,
-                                     .val = p->trial[i].val,
-                                     .loss = p->trial[i].loss,
-                                     .diverged = p->trial[i].diverged,
-                                     .course.done = p->trial[i].updates};
-        c->trial[i].at = (struct snapshot){.size = p->trial[i].size,
-                                           .steps = p->trial[i].steps,
-                                           .best_step = p->trial[i].best_step,
-                                           .best = p->trial[i].best,
-                                           .best_loss = p->trial[i].best_loss};
-    }
+    c->taught = p->taught;
+    c->student = trial_of(&p->student);
+    for (int64_t i = 0; i < c->entered; i++)
+        c->trial[i] = trial_of(&p->trial[i]);
     return true;
+}
+
+static consm_status reserve(struct snapshot *at)
+{
+    return at->size > 0 ? ZNEW(at->numbers, SNAPSHOT_BLOCKS * at->size) : CONSM_OK;
 }
 
 consm_status choice_reserve(struct candidate_choice *c)
 {
     consm_status st = CONSM_OK;
+    TRY(reserve(&c->student.at));
     for (int64_t i = 0; i < c->count; i++)
-        if (c->trial[i].at.size > 0)
-            TRY(ZNEW(c->trial[i].at.numbers, SNAPSHOT_BLOCKS * c->trial[i].at.size));
+        TRY(reserve(&c->trial[i].at));
 done:
     return st;
 }
 
-void choice_numbers(struct candidate_choice *c, memory_fn see, void *ctx)
+static void show(const struct snapshot *at, const char *who, memory_fn see, void *ctx)
 {
     static const char *const block[SNAPSHOT_BLOCKS] = {"parameters", "moment1", "moment2", "best"};
     char name[48];
-    for (int64_t i = 0; i < c->count && !c->over; i++)
-        for (int b = 0; c->trial[i].at.size > 0 && b < SNAPSHOT_BLOCKS; b++) {
-            const struct snapshot *at = &c->trial[i].at;
-            snprintf(name, sizeof name, "choice.%d.%s", (int)i, block[b]);
-            see(ctx, name, at->numbers ? at->numbers + b * at->size : NULL,
-                (size_t)at->size * sizeof(float));
-        }
+    for (int b = 0; at->size > 0 && b < SNAPSHOT_BLOCKS; b++) {
+        snprintf(name, sizeof name, "choice.%s.%s", who, block[b]);
+        see(ctx, name, at->numbers ? at->numbers + b * at->size : NULL,
+            (size_t)at->size * sizeof(float));
+    }
+}
+
+void choice_numbers(struct candidate_choice *c, memory_fn see, void *ctx)
+{
+    char who[16];
+    if (c->over)
+        return;
+    show(&c->student.at, "student", see, ctx);
+    for (int64_t i = 0; i < c->count; i++) {
+        snprintf(who, sizeof who, "%d", (int)i);
+        show(&c->trial[i].at, who, see, ctx);
+    }
 }

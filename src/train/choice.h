@@ -23,13 +23,15 @@ struct trial {
 };
 
 /* The same as a checkpoint holds it. */
+struct trial_place {
+    int64_t number, updates, diverged;
+    int64_t size, steps, best_step; /* of the snapshot; size 0: it has none */
+    double val, loss, best, best_loss;
+};
+
 struct choice_place {
-    int64_t over, rung, next, entered, count;
-    struct {
-        int64_t number, updates, diverged;
-        int64_t size, steps, best_step; /* of the snapshot; size 0: it has none */
-        double val, loss, best, best_loss;
-    } trial[TRAIN_MOST_CANDIDATES];
+    int64_t over, rung, next, entered, count, taught;
+    struct trial_place student, trial[TRAIN_MOST_CANDIDATES];
 };
 
 struct candidate_choice {
@@ -40,6 +42,8 @@ struct candidate_choice {
     int64_t count;       /* … and those still in the race, which come first */
     int64_t unsaved;     /* updates since the last checkpoint */
     struct trial trial[TRAIN_MOST_CANDIDATES];
+    struct trial student;      /* the winner's network once more, taught by the others' votes … */
+    bool taught;               /* … and it took the winner's place */
     struct choice_place place; /* room for choice_note and choice_take */
 };
 

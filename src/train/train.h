@@ -109,6 +109,13 @@ struct train_candidate {
 };
 enum { TRAIN_MOST_CANDIDATES = 32 };
 
+/* The chosen backbone once more, trained on the candidates' votes (train/consm/student.c). */
+struct train_student {
+    int64_t updates; /* 0: there was none */
+    double val;
+    bool taken; /* the run went on with it */
+};
+
 /* The arm that ConSM went on with (train/consm/arms.c). */
 struct train_arm {
     bool known; /* it is ConSM's run */
@@ -134,6 +141,7 @@ struct train_result {
     int candidates; /* that ConSM chose its backbone from, the chosen one first */
     struct train_candidate candidate[TRAIN_MOST_CANDIDATES];
     struct train_arm arm;
+    struct train_student student;
 };
 
 /* Records and compiles the model's programs and draws its parameters. The problem and the

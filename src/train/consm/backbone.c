@@ -114,7 +114,8 @@ static double share_of(const struct field *f)
     return outlook_fraction(elapsed, left);
 }
 
-static consm_status open_trial(struct session **out, struct session *s, const struct trial *t)
+static consm_status open_trial(struct session **out, struct session *s,
+                               const struct problem *problem, const struct trial *t)
 {
     consm_status st = CONSM_OK;
     struct session *trial = NULL;
@@ -124,7 +125,7 @@ static consm_status open_trial(struct session **out, struct session *s, const st
     options.config.time_budget = 0; /* one clock for all */
     TRY(choose(&options.config, t->number, s->options.given));
     TRY(model_find(&options.model, config_names_backbone[options.config.backbone]));
-    TRY(session_new(&trial, s->problem, &options, s->backend));
+    TRY(session_new(&trial, problem, &options, s->backend));
     if (t->at.size > 0 && t->at.size != trial->learner.params->size)
         TRY(status_fail(
             CONSM_EFORMAT, "the checkpoint has %lld parameters of a candidate (%s): expected %lld",
@@ -195,7 +196,7 @@ static consm_status climb(struct field *f, struct trial *t, int r)
 {
     consm_status st = CONSM_OK;
     struct session *s = f->s, *trial = NULL;
-    TRY(open_trial(&trial, s, t));
+    TRY(open_trial(&trial, s, s->problem, t));
     st = go_on(f, t, trial, rung_epochs(&s->options.config, r));
     if (st == CONSM_ENUMERIC && f->of->count > 1) { /* long steps do not suit every graph */
         t->diverged = true;
@@ -244,7 +245,7 @@ static consm_status offer_best(struct field *f)
     TRY(climb_all(f, 1));
     choice_keep(f->of, OFFERED);
     for (int64_t i = 0; i < f->of->count && !trial[i].diverged; i++) {
-        TRY(open_trial(&whole, s, &trial[i]));
+        TRY(open_trial(&whole, s, s->problem, &trial[i]));
         TRY(go_on(f, &trial[i], whole, trial_epochs(&s->options.config)));
         trial[i].val = whole->learner.best;
         trial[i].loss = whole->learner.best_loss;
@@ -290,14 +291,86 @@ static void take_the_likeliest(struct field *f)
     trial[0] = taken;
 }
 
+/* All that were trained to the end vote, with their best parameters. */
+static consm_status gather_committee(struct committee *out, struct field *f)
+{
+    consm_status st = CONSM_OK;
+    struct session *member = NULL;
+    for (int64_t i = 0; i < f->of->count; i++) {
+        if (f->of->trial[i].diverged || f->of->trial[i].at.best_step == 0)
+            continue;
+        TRY(open_trial(&member, f->s, f->s->problem, &f->of->trial[i]));
+        TRY(learner_restore(&member->learner));
+        TRY(committee_hear(out, member));
+        session_free(member);
+        member = NULL;
+    }
+done:
+    session_free(member);
+    return st;
+}
+
+/* Trains the winner's network on the committee's votes, or goes on with that. */
+static consm_status train_student(struct field *f, struct committee *committee)
+{
+    consm_status st = CONSM_OK;
+    struct problem problem;
+    struct session *session = NULL;
+    struct trial *student = &f->of->student;
+    TRY(committee_problem(&problem, committee, f->s->problem));
+    if (committee->votes == 0)
+        goto done;
+    TRY(open_trial(&session, f->s, &problem, student));
+    st = go_on(f, student, session, trial_epochs(&f->s->options.config));
+    if (st == CONSM_ENUMERIC) { /* the winner is there */
+        student->diverged = true;
+        st = CONSM_OK;
+        goto done;
+    }
+    TRY(st);
+    student->val = session->learner.best;
+    student->loss = session->learner.best_loss;
+    TRY(snapshot_take(&student->at, &session->learner));
+done:
+    session_free(session);
+    return st;
+}
+
+/* The student takes the winner's place where it validates at least as well. */
+static consm_status teach_student(struct field *f)
+{
+    consm_status st = CONSM_OK;
+    struct committee committee = {0};
+    struct trial *winner = &f->of->trial[0], *student = &f->of->student;
+    if (!consm_has_student(f->s) || session_late(f->s))
+        return CONSM_OK;
+    TRY(gather_committee(&committee, f));
+    if (committee.members < 2)
+        goto done;
+    if (student->at.size == 0)
+        *student = (struct trial){.number = winner->number, .val = -1};
+    TRY(train_student(f, &committee));
+    f->of->taught = !student->diverged && student->val >= winner->val;
+    if (f->of->taught) {
+        struct snapshot at = winner->at;
+        winner->at = student->at;
+        student->at = at;
+    }
+done:
+    committee_free(&committee);
+    return st;
+}
+
 static consm_status halve(struct field *f)
 {
     consm_status st = CONSM_OK;
     struct candidate_choice *c = f->of;
     for (; c->rung < RUNGS - 1; c->rung++) {
         TRY(climb_all(f, (int)c->rung));
-        if (c->rung == RUNGS - 2)
+        if (c->rung == RUNGS - 2) {
             take_the_likeliest(f);
+            TRY(teach_student(f));
+        }
         choice_keep(c, rung_stay(f->s, (int)c->rung));
     }
     TRY(climb(f, &c->trial[0], RUNGS - 1));
@@ -323,7 +396,8 @@ static void enter(struct candidate_choice *of, const struct session *s)
 static void note_standing(struct session *s)
 {
     struct consm *own = s->own;
-    const struct trial *trial = s->choice->trial;
+    const struct trial *trial = s->choice->trial, *student = &s->choice->student;
+    own->student = (struct train_student){student->course.done, student->val, s->choice->taught};
     for (int64_t i = 0; i < s->choice->entered; i++) {
         struct config c = s->options.config;
         if (choose(&c, trial[i].number, NULL) == CONSM_OK)
@@ -371,6 +445,7 @@ consm_status consm_choose_backbone(struct session *s)
     if (!of->over)
         TRY(s->options.offer ? offer_best(&field) : halve(&field));
     of->over = true;
+    snapshot_free(&of->student.at);
     for (int64_t i = 0; i < of->entered; i++)
         snapshot_free(&of->trial[i].at);
     if (list)

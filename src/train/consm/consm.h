@@ -83,7 +83,8 @@ struct consm {
     struct edges *edges;
     int32_t *train;         /* the labelled nodes */
     struct session *winner; /* the chosen backbone as it was tried, until the GNN takes it over */
-    int candidates;         /* that took part in the choice, the chosen one first */
+    struct train_student student;
+    int candidates; /* that took part in the choice, the chosen one first */
     struct train_candidate candidate[TRAIN_MOST_CANDIDATES];
     struct snapshot fork, way[CONSM_ARMS]; /* where arms part, and how far each came */
     struct matcher *matcher;
@@ -292,6 +293,28 @@ consm_status consm_choose_backbone(struct session *s);
 
 /* Takes the choice that a checkpoint held (procedure.take_choice); false: it is impossible. */
 bool consm_take_choice(struct session *s);
+
+/* ---- student.c: learning from all candidates ---- */
+
+struct committee {
+    double *chance; /* (n, c) the members' probabilities, added */
+    int64_t members;
+    int32_t *label; /* (n) of committee_problem */
+    uint8_t *role;
+    int64_t votes; /* nodes that it gave a label */
+};
+
+void committee_free(struct committee *c);
+
+/* A member's predictions with the parameters it has. */
+consm_status committee_hear(struct committee *c, struct session *member);
+
+/* The problem with every node in training that has no given label, as the committee votes. It lives
+ * as long as the committee. */
+consm_status committee_problem(struct problem *out, struct committee *c, const struct problem *p);
+
+/* Whether a session's choice of a backbone ends with a student. */
+bool consm_has_student(const struct session *s);
 
 /* ---- portfolio.c: the candidates ---- */
 

@@ -392,6 +392,7 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
     result->loss = progress.loss;
     result->match = at->quality;
     result->candidates = own->candidates;
+    result->student = own->student;
     memcpy(result->candidate, own->candidate, sizeof result->candidate);
     s->options.config.prune_by = consm_prune_by(s);
     consm_settle_arm(s, &result->arm);

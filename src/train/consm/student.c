@@ -1,0 +1,125 @@
+/* The student (--student), an addition to the paper's method: the candidates that were trained to
+ * the end vote on every node without a label, and the chosen network is trained once more, from the
+ * start, on the given labels and these votes. It takes the winner's place where it validates better
+ * (self-training with a committee: Blum and Mitchell 1998, Hinton et al. 2015). Validation nodes
+ * keep their role and their labels, so that the comparison is fair; no other label is read. */
+#include "train/consm/consm.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void committee_free(struct committee *c)
+{
+    mem_free(c->chance);
+    mem_free(c->label);
+    mem_free(c->role);
+    *c = (struct committee){0};
+}
+
+consm_status committee_hear(struct committee *c, struct session *member)
+{
+    consm_status st = CONSM_OK;
+    const struct problem *p = member->problem;
+    int64_t classes = p->classes;
+    const float *logits;
+    if (!c->chance)
+        TRY(ZNEW(c->chance, p->nodes * classes));
+    TRY(session_logits(&logits, member));
+    for (int64_t i = 0; i < p->nodes; i++) {
+        const float *row = logits + i * classes;
+        double most = row[0], sum = 0;
+        for (int64_t k = 1; k < classes; k++)
+            most = row[k] > most ? row[k] : most;
+        for (int64_t k = 0; k < classes; k++)
+            sum += exp(row[k] - most);
+        for (int64_t k = 0; k < classes; k++)
+            c->chance[i * classes + k] += exp(row[k] - most) / sum;
+    }
+    c->members++;
+done:
+    return st;
+}
+
+/* The committee's vote on a node, and how sure it is: the mean probability of that class. */
+struct vote {
+    int32_t label;
+    bool right; /* of a validation node */
+    double sure;
+};
+
+static struct vote vote_on(const struct committee *c, int64_t i, int32_t classes)
+{
+    const double *chance = c->chance + i * classes;
+    int32_t best = 0;
+    for (int32_t k = 1; k < classes; k++)
+        if (chance[k] > chance[best])
+            best = k;
+    return (struct vote){best, false, chance[best] / (double)c->members};
+}
+
+static int surest_first(const void *a, const void *b)
+{
+    double x = ((const struct vote *)a)->sure, y = ((const struct vote *)b)->sure;
+    return x > y ? -1 : x < y;
+}
+
+/* How sure a vote must be: the least at which nine in ten of the validation nodes that are as sure
+ * are right, ten of them at least. Infinite: nothing is so sure. */
+enum { LEAST_VOTES = 10 };
+static const double PRECISION = 0.9;
+
+static consm_status find_sure(double *out, const struct committee *c, const struct problem *p)
+{
+    consm_status st = CONSM_OK;
+    struct vote *vote = NULL;
+    int64_t count = 0, right = 0;
+    *out = INFINITY;
+    TRY(NEW(vote, p->nodes));
+    for (int64_t i = 0; i < p->nodes; i++)
+        if (p->role[i] == SPLIT_VAL && p->label[i] >= 0) {
+            vote[count] = vote_on(c, i, p->classes);
+            vote[count].right = vote[count].label == p->label[i];
+            count++;
+        }
+    qsort(vote, (size_t)count, sizeof *vote, surest_first);
+    for (int64_t k = 0; k < count; k++) {
+        right += vote[k].right;
+        bool last = k + 1 == count || vote[k + 1].sure < vote[k].sure;
+        if (last && k + 1 >= LEAST_VOTES && (double)right >= PRECISION * (double)(k + 1))
+            *out = vote[k].sure;
+    }
+done:
+    mem_free(vote);
+    return st;
+}
+
+consm_status committee_problem(struct problem *out, struct committee *c, const struct problem *p)
+{
+    consm_status st = CONSM_OK;
+    double sure;
+    TRY(find_sure(&sure, c, p));
+    TRY(NEW(c->label, p->nodes));
+    TRY(NEW(c->role, p->nodes));
+    for (int64_t i = 0; i < p->nodes; i++) {
+        struct vote vote = vote_on(c, i, p->classes);
+        bool known = consm_known(p, (int32_t)i), voted = !known && vote.sure >= sure;
+        c->label[i] = known ? p->label[i] : voted ? vote.label : -1;
+        c->role[i] = known ? p->role[i] : (uint8_t)(voted ? SPLIT_TRAIN : SPLIT_NONE);
+        c->votes += voted;
+    }
+    *out = *p;
+    out->label = c->label;
+    out->role = c->role;
+done:
+    return st;
+}
+
+bool consm_has_student(const struct session *s)
+{
+    const struct config *c = &s->options.config;
+    enum config_metric by = s->judge.metric;
+    bool counts = by == METRIC_ACCURACY || by == METRIC_MACRO_F1 || by == METRIC_BALANCED_ACCURACY;
+    return c->student == STUDENT_YES && c->backbone == BACKBONE_AUTO && counts &&
+           c->candidates != CANDIDATES_FEW && !s->problem->graph->partition &&
+           s->problem->graph->nnz <= CONSM_MILLION_ENTRIES;
+}
