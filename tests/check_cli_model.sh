@@ -62,6 +62,13 @@ best=$("$consm" predict "$model" "$work/friends" --probabilities 2> /dev/null | 
 expect 0 "" predict "$model" "$work/friends" --threshold 0.1 --class choir --probabilities
 awk -F, 'NR > 1 && ($5 >= 0.1) != ($2 == "choir") { exit 1 }' "$work/out" || fault "--threshold does not decide"
 
+# ---- --device is heard by every verb that computes -------------------------------------------------
+for verb in predict edges evaluate "clean -o $work/never" "predict --embeddings $work/never.npy" "predict --graph $work/never.gml" "edges --suggest 2"; do
+    # shellcheck disable=SC2086 # words of a command line
+    set -- $verb
+    expect 2 "there is no backend quantum" "$1" "$model" "$work/friends" "${@:2}" --device quantum
+done
+
 # ---- for Gephi and NetworkX ------------------------------------------------------------------------
 # Ids, direction, weights and attributes stay; predictions and trust are added. Read back, the graph is the same.
 for end in graphml gexf gml json; do

@@ -30,6 +30,7 @@ class _Prediction(NamedTuple):
     confidence: Array  # (n) the label's probability
     probability: Array  # (n, c)
     in_set: Optional[Array]  # (n, c)
+    log_odds: Array  # (n, c)
     seen: Optional[Array]  # (n) whether its label trained, validated or calibrated
 
 
@@ -149,7 +150,7 @@ class Answers(Trust):
         if places is None:
             return whole
         return _Prediction(whole.label[places], whole.confidence[places], whole.probability[places],
-                           None if whole.in_set is None else whole.in_set[places],
+                           None if whole.in_set is None else whole.in_set[places], whole.log_odds[places],
                            None if whole.seen is None else whole.seen[places])
 
     def _predict_graph(self, graph: Graph) -> _Prediction:
@@ -161,6 +162,7 @@ class Answers(Trust):
         return _Prediction(_lib.copied(p.label, shape[:1]), _lib.copied(p.confidence, shape[:1]),
                            _lib.copied(p.probability, shape),
                            _lib.copied(p.in_set, shape).astype(bool) if p.in_set else None,
+                           _lib.copied(p.log_odds, shape),
                            _lib.copied(p.seen, shape[:1]).astype(bool) if p.seen else None)
 
     def predict(self, X: GraphOrNodes) -> Array:
@@ -203,7 +205,20 @@ class Answers(Trust):
         return np.array(self._predict(X).probability)
 
     def predict_log_proba(self, X: GraphOrNodes) -> Array:
-        """The logarithm of predict_proba."""
+        """The logarithm of predict_proba.
+
+        Returns
+        -------
+        array of shape (n, classes)
+
+        Examples
+        --------
+        >>> import consm
+        >>> g = consm.load("karate")
+        >>> model = consm.GCNClassifier(random_state=0, per_class=4).fit(g)
+        >>> bool((model.predict_log_proba(g) <= 0).all())
+        True
+        """
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 
@@ -214,6 +229,13 @@ class Answers(Trust):
         -------
         bool array of shape (n, classes)
             Whether the class is in the node's set, which holds the true class with that chance.
+
+        Examples
+        --------
+        >>> import consm
+        >>> g = consm.load("csbm:nodes=200")
+        >>> consm.GCNClassifier(random_state=0, coverage=0.9, epochs=20).fit(g).predict_set(g).shape
+        (200, 4)
         """
         found = self._predict(X).in_set
         if found is None:
@@ -324,21 +346,50 @@ class Answers(Trust):
         -------
         DataFrame
             Index: ids. Columns: probability, label (what the model says), and with reasons feature,
-            neighbour and edge.
+            neighbour and edge. Nodes of equal probability are ranked by log-odds.
+
+        Examples
+        --------
+        >>> import consm
+        >>> g = consm.Graph.from_arrays([[0, 1, 3, 4], [1, 2, 4, 5]], node_ids=list("abcdef"))
+        >>> known = {"a": "left", "d": "right"}
+        >>> model = consm.GCNClassifier(random_state=0, epochs=50).fit(g, known)
+        >>> sorted(model.suspects(g, "right", k=2, y=known).index)
+        ['e', 'f']
         """
         graph = self._graph_of(X)
         number = _rare.asked_class(self.info_, self.metrics_) if label is None else self._class_number(label)
         p = self._predict(graph)
         y = graph.y if y is None else y
         unknown = np.ones(graph.n_nodes, bool) if y is None else missing(_align.labels(y, graph._ids))
-        chosen = _rare.ranked(p.probability[:, number], unknown, k)
+        chosen = _rare.ranked(p.probability[:, number], p.log_odds[:, number], unknown, k)
         told = [self.explain(node, graph, label=self.classes_[number]) for node in graph.ids()[chosen]] if reasons else []
         return _rare.suspects(graph.ids()[chosen], p.probability[chosen, number], self.classes_[p.label[chosen]], told)
 
     def score(self, X: GraphOrNodes, y: Optional[Labels] = None,
               sample_weight: Optional[ArrayLike] = None) -> float:
-        """Share of right labels among the nodes whose label in y is known. y and sample_weight are matched
-        by node id where they carry ids, as in fit."""
+        """Share of right labels among the nodes whose label in y is known.
+
+        Parameters
+        ----------
+        X : Graph, or ids of nodes of `graph`
+        y : labels, optional
+            To compare with; by default the Graph's. Matched by node id where they carry ids, as in fit.
+        sample_weight : array, Series or dict, optional
+            How much each node counts.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> import consm
+        >>> g = consm.load("karate")
+        >>> model = consm.GCNClassifier(random_state=0, per_class=4).fit(g)
+        >>> model.score(g) > 0.9
+        True
+        """
         if y is None and isinstance(X, Graph):
             y = X.y
         if y is None:

@@ -82,7 +82,19 @@ def load(name_or_path: Path, *, data_dir: Optional[Path] = None, format: Optiona
 
 
 def datasets() -> dict[str, dict[str, str]]:
-    """The public sets that are known by name: what they are, whom to cite, under which licence."""
+    """The public sets that are known by name.
+
+    Returns
+    -------
+    dict
+        By name: about, citation, licence.
+
+    Examples
+    --------
+    >>> import consm
+    >>> sorted(consm.datasets()["cora"])
+    ['about', 'citation', 'licence']
+    """
     found: dict[str, dict[str, str]] = {}
     row = _structs.KnownSet()
     while _lib.lib.consm_known_set_get(byref(row), c_int32(len(found))) == 0:
@@ -147,8 +159,21 @@ def _bring(url: str, target: str, sha256: Optional[str]) -> None:
 
 
 def fetch(name: str, *, data_dir: Optional[Path] = None, mirror: Optional[str] = None) -> Graph:
-    """Downloads a public set unless it is there, checks it, and opens it. mirror: the URL of a folder
-    that holds the files as a data folder does."""
+    """Downloads a public set unless it is there, checks it, and opens it.
+
+    Parameters
+    ----------
+    name : str
+        One of datasets().
+    data_dir : path, optional
+        Where the files go; by default the user's cache.
+    mirror : str, optional
+        The URL of a folder that holds the files as a data folder does.
+
+    Returns
+    -------
+    Graph
+    """
     folder = os.fspath(data_dir) if data_dir is not None else cache_folder()
     for file in _files(name):
         path = str(file["path"])

@@ -39,6 +39,16 @@ class Figures(Answers):
         Returns
         -------
         matplotlib.axes.Axes
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> import consm
+        >>> g = consm.load("karate")
+        >>> model = consm.GCNClassifier(random_state=0, per_class=4).fit(g)
+        >>> model.plot_roc().get_title()
+        'test nodes'
         """
         self._fitted()
         numbers = self._curves(label)
@@ -54,8 +64,30 @@ class Figures(Answers):
         return drawn
 
     def plot_reliability(self, X: GraphOrNodes, y: Optional[Labels] = None, *, ax: "Optional[Axes]" = None) -> "Axes":
-        """How often a label of a given confidence is right. y: labels to compare with, by default the Graph's;
-        leave nodes that trained out of it, or the curve flatters. Returns the axes."""
+        """How often a label of a given confidence is right.
+
+        Parameters
+        ----------
+        X : Graph, or ids of nodes of `graph`
+        y : labels, optional
+            To compare with; by default the Graph's. Leave nodes that trained out (None, NaN or -1), or the curve
+            flatters.
+        ax : matplotlib.axes.Axes, optional
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> import consm
+        >>> g = consm.load("karate")
+        >>> model = consm.GCNClassifier(random_state=0, per_class=4).fit(g)
+        >>> model.plot_reliability(g).get_title()
+        '34 nodes'
+        """
         known, truth = self._known(X, y)
         p = self._predict(X)
         right = np.array([a == b for a, b in zip(truth.tolist(), self.classes_[p.label[known]].tolist())], float)
@@ -63,15 +95,60 @@ class Figures(Answers):
         return drawn
 
     def plot_trust(self, X: Optional[Graph] = None, *, ax: "Optional[Axes]" = None) -> "Axes":
-        """How much the edges are trusted: a histogram. Returns the axes."""
+        """How much the edges are trusted: a histogram.
+
+        Parameters
+        ----------
+        X : Graph, optional
+            By default `graph`, or the graph of training.
+        ax : matplotlib.axes.Axes, optional
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> import consm
+        >>> g = consm.load("karate")
+        >>> model = consm.GCNClassifier(random_state=0, per_class=4).fit(g)
+        >>> model.plot_trust(g).get_title()
+        '78 edges'
+        """
         edges = self.edge_trust(X)
         drawn: Axes = _plot.trust(ax, np.asarray(edges["trust"]), np.asarray(edges["kept"], bool))
         return drawn
 
     def plot_neighbourhood(self, node: Hashable, X: Optional[Graph] = None, *, limit: int = 30,
                            ax: "Optional[Axes]" = None) -> "Axes":
-        """A node and its neighbours, at most limit of them: colours are predicted classes, wide edges are
-        trusted, dotted ones are not kept. Returns the axes."""
+        """A node and its neighbours: colours are predicted classes, wide edges are trusted, dotted ones are not
+        kept.
+
+        Parameters
+        ----------
+        node : id
+        X : Graph, optional
+            By default `graph`, or the graph of training.
+        limit : int
+            How many neighbours at most.
+        ax : matplotlib.axes.Axes, optional
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> import consm
+        >>> g = consm.load("karate")
+        >>> model = consm.GCNClassifier(random_state=0, per_class=4).fit(g)
+        >>> len(model.plot_neighbourhood(5, g, limit=3).get_lines())
+        3
+        """
         graph = self._graph_of(X)
         place = graph.place(node)
         edges, ids = self.edge_trust(graph), graph.ids()

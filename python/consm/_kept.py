@@ -40,19 +40,55 @@ class Kept:
         return self._trained
 
     def save(self, path: Path) -> None:
-        """Writes the model as safetensors: load() and the command read it."""
+        """Writes the model as safetensors: consm.load_model() and the command read it.
+
+        Parameters
+        ----------
+        path : path
+
+        Examples
+        --------
+        >>> import consm, os, tempfile
+        >>> g = consm.load("karate")
+        >>> path = os.path.join(tempfile.mkdtemp(), "model.safetensors")
+        >>> consm.GCNClassifier(random_state=0, per_class=4).fit(g).save(path)
+        >>> consm.load_model(path).predict(g).shape
+        (34,)
+        """
         _lib.call(_lib.lib.consm_model_save, self._fitted().pointer, _lib.path_of(path))
 
     @classmethod
     def load(cls, path: Path) -> "GraphClassifier":
-        """A model that save() or `consm train -o` wrote."""
+        """A model that save() or `consm train -o` wrote.
+
+        Parameters
+        ----------
+        path : path
+
+        Returns
+        -------
+        GraphClassifier
+        """
         trained = _lib.model()
         _lib.call(_lib.lib.consm_model_load, byref(trained.pointer), _lib.path_of(path))
         from ._make import wrap
         return wrap(trained)
 
     def report(self, path: Path) -> None:
-        """Writes one page of HTML about the training run; folders are made."""
+        """Writes one page of HTML about the training run; folders are made.
+
+        Parameters
+        ----------
+        path : path
+
+        Examples
+        --------
+        >>> import consm, os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "report.html")
+        >>> consm.GCNClassifier(random_state=0, per_class=4).fit(consm.load("karate")).report(path)
+        >>> os.path.exists(path)
+        True
+        """
         trained = self._fitted()
         if not self._training:
             raise ConsmValueError("the model was loaded from a file: a report needs the training data; fit it here")

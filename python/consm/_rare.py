@@ -57,11 +57,12 @@ def asked_class(info: dict[str, Any], metrics: dict[str, dict[str, Any]]) -> int
     return int(np.argmin([of["support"] for of in figures["classes"].values()]))
 
 
-def ranked(probability: Array, wanted: Array, k: int) -> Array:
-    """The k wanted nodes with the highest probability, the highest first; ties in the order of the nodes."""
+def ranked(probability: Array, log_odds: Array, wanted: Array, k: int) -> Array:
+    """The k wanted nodes with the highest probability, the highest first; of equal ones those with the higher
+    log-odds, which doubt and rounding leave apart."""
     if not isinstance(k, (int, np.integer)) or k < 1:
         raise ConsmValueError(f"k is {k!r}: expected a whole number from 1 on")
-    order = np.argsort(-probability, kind="stable")
+    order = np.lexsort((-log_odds, -probability))
     return np.asarray(order[wanted[order]][:k])
 
 

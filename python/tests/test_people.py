@@ -286,6 +286,12 @@ def test_wilson():
     assert wilson(0, 0) == (0, 1)
 
 
+def test_ties_are_ranked_by_log_odds():
+    from consm._rare import ranked
+    p, odds = np.array([0.5, 0.9, 0.9, 0.9, 0.95]), np.array([0.0, 3.0, 9.0, 5.0, 7.0])
+    assert ranked(p, odds, np.array([True, True, True, True, False]), 3).tolist() == [2, 3, 1]
+
+
 @pytest.mark.filterwarnings("ignore::consm.ConsmWarning")
 def test_suspects(rare):
     pytest.importorskip("pandas")
@@ -295,7 +301,8 @@ def test_suspects(rare):
     table = model.suspects(graph, k=10, y=known)
     column = list(model.classes_).index("fraud")
     p = model.predict_proba(graph)[:, column]
-    assert table.index.tolist() == [f"n{400 + i}" for i in np.argsort(-p[400:], kind="stable")[:10]]
+    assert (p[400:] > table["probability"].min()).sum() < 10 and all(int(i[1:]) >= 400 for i in table.index)
+    assert (table["probability"] == p[[int(i[1:]) for i in table.index]]).all()
     assert (np.diff(table["probability"]) <= 0).all()
     assert table.index.tolist() == model.suspects(graph, "fraud", k=10, y=known).index.tolist()
     common = consm.MLPClassifier(epochs=5, positive="fine").fit(graph, known)  # the class that was named, not the rarest
