@@ -6,8 +6,10 @@ if(NOT CONSM_SANITIZE)
     install(FILES ${CMAKE_BINARY_DIR}/libconsm.a DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 install(FILES include/consm.h include/consm_ot.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES README.md LICENSE CHANGELOG.md SECURITY.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md LICENSE CHANGELOG.md CONTRIBUTING.md SECURITY.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# The pages link to the notes, tables and figures of the studies; their records stay in the source.
+install(DIRECTORY studies DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.csv" PATTERN "*.svg")
 
 # Manual pages and completion come from the command's own tables.
 file(GLOB verb_sources RELATIVE ${CMAKE_SOURCE_DIR}/cli ${CMAKE_SOURCE_DIR}/cli/cmd_*.c)

@@ -32,6 +32,12 @@ done
 for file in README.md CITATION.cff docs/reference/c.md docs/tutorial.md examples/train_csv.c; do
     [ -s "$prefix/share/doc/consm/$file" ] || fault "no share/doc/consm/$file"
 done
+# What the installed pages link to is installed.
+for page in $(cd "$prefix/share/doc/consm" && find docs -name '*.md'); do
+    for link in $(grep -oE '\]\([^)# :]+' "$prefix/share/doc/consm/$page" | cut -c3- | grep -vx https); do
+        [ -e "$prefix/share/doc/consm/$(dirname "$page")/$link" ] || fault "$page: $link is not installed"
+    done
+done
 
 # ---- names ----------------------------------------------------------------------------------------
 nm -D --defined-only "$libdir/libconsm.so" | awk '{ print $3 }' > "$work/shared"
