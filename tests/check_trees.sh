@@ -47,6 +47,11 @@ done
 expect 0 '"model": "trees"' train $graph "${trees[@]}" --json
 expect 0 "ensemble of 3" train $graph "${trees[@]}" --ensemble 3 -o "$work/three"
 expect 0 "source,target" edges "$work/three/model.safetensors" $graph --suggest 5
+# A table that is too large for the machine is refused before it is made.
+if ! grep -qa __asan_init "$consm"; then
+    (ulimit -v 300000 && "$consm" train csbm:nodes=20000,features=200 --model trees --per-class 4000 --json) > "$work/out" 2>&1
+    grep -q 'fewer training and validation nodes need less' "$work/out" || fault "a large table: $(cat "$work/out")"
+fi
 # As members of an ensemble of another model, whose edges ConSM still scores.
 mixed=csbm:nodes=300,classes=2,homophily=0.3,features=8
 consm_short=(--model consm --backbone gcn --rounds 1 --warmup 20 --epochs 40 --match-steps 20 --ensemble 2)

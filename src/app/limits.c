@@ -5,6 +5,7 @@
 #include "backends/ranks.h"
 #include "data/generate/generate.h"
 #include "data/registry/registry.h"
+#include "graph/neighbour_columns.h"
 #include "graph/structural.h"
 #include "io/file.h"
 
@@ -98,6 +99,15 @@ consm_status limits_check(const struct dataset *d, const struct config *c, int64
     if (jobs > 1 && (double)limits_training(d, c, 1) <= (double)limits_memory())
         return refuse(d->name, needed, "; --jobs 1 would fit");
     return refuse(d->name, needed, "; a smaller --hidden needs less");
+}
+
+consm_status limits_check_trees(const struct dataset *d, int64_t rows)
+{
+    int64_t features = d->features > 0 ? d->features : STRUCTURAL_FEATURES;
+    double needed = 16 * (double)rows * (double)neighbour_columns_count(features);
+    return needed <= (double)limits_memory()
+               ? CONSM_OK
+               : refuse(d->name, needed, "; fewer training and validation nodes need less");
 }
 
 /* On a device: the graph, the features there and back, parameters as above, and of every node its

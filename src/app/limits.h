@@ -17,6 +17,10 @@ int64_t limits_training(const struct dataset *d, const struct config *c, int64_t
 /* CONSM_ELIMIT with the estimate when training would not fit. */
 consm_status limits_check(const struct dataset *d, const struct config *c, int64_t jobs);
 
+/* The same of the table that trees learn from, with so many training and validation nodes: ours,
+ * and what XGBoost makes of it. */
+consm_status limits_check_trees(const struct dataset *d, int64_t rows);
+
 /* The same of a device's memory, by what a run has there at the least: what is said here would not
  * fit in any case, and what would. */
 consm_status limits_check_device(const struct dataset *d, const struct config *c,

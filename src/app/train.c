@@ -1,6 +1,7 @@
 /* Training by options: for the public interface and for the command. */
 #include "app/checkpoint.h"
 #include "app/defaults.h"
+#include "app/limits.h"
 #include "app/refit.h"
 #include "base/nearest.h"
 #include "io/file.h"
@@ -158,6 +159,9 @@ consm_status run_by_options(struct trained_run *out, bool keep, const struct con
     TRY(dataset_prepared(&request.prepared, dataset));
     if (request.threads == 0 && prepare_is_small(request.prepared, &o->config))
         request.threads = 1;
+    if (!o->model->build)
+        TRY(limits_check_trees(dataset->data,
+                               out->roles.count[SPLIT_TRAIN] + out->roles.count[SPLIT_VAL]));
     if (o->config.with_trees == WITH_TREES_YES && o->ensemble <= 1)
         TRY(status_fail(CONSM_EINVAL,
                         "with_trees yes: trees join an ensemble; set ensemble to 2 or "
