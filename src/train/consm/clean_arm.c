@@ -12,8 +12,8 @@
  * bit. */
 #include "train/consm/consm.h"
 
-#include "base/clock.h"
 #include "base/log.h"
+#include "train/metrics.h"
 #include <math.h>
 #include <string.h>
 
@@ -338,12 +338,34 @@ done:
 
 /* ---- what comes out ------------------------------------------------------ */
 
+/* How good answers are: by the run's metric, between equals by the validation nodes' loss. */
+struct mark {
+    double score, loss;
+};
+
+static consm_status mark_answers(struct mark *out, struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const struct problem *p = s->problem;
+    const float *logits;
+    TRY(session_logits(&logits, s));
+    out->score = judge_score(&s->judge, logits, false);
+    out->loss = metrics_nll(
+        &(struct predicted){logits, p->label, p->role, SPLIT_VAL, p->nodes, p->classes, NULL}, 1);
+done:
+    return st;
+}
+
+static bool validates_better(const struct mark *a, const struct mark *b)
+{
+    return a->score != b->score ? a->score > b->score : a->loss < b->loss;
+}
+
 /* Trust is fitted once more, as a model file keeps it; answers go by it and are judged. */
-static consm_status settle(double *score, struct session *s)
+static consm_status settle(struct mark *found, struct session *s)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
-    const float *logits;
     float kept[TRUST_NUMBERS];
     struct trust trust;
     TRY(learner_restore(&s->learner));
@@ -353,8 +375,7 @@ static consm_status settle(double *score, struct session *s)
     trust_read(&own->clean.trust, kept);
     TRY(consm_answer_without(s, &own->clean.trust, own->clean.share));
     s->options.config.drop_share = own->clean.left_out;
-    TRY(session_logits(&logits, s));
-    *score = judge_score(&s->judge, logits, false);
+    TRY(mark_answers(found, s));
 done:
     return st;
 }
@@ -404,10 +425,12 @@ consm_status consm_clean_course(struct session *s, struct progress *progress,
 {
     consm_status st = CONSM_OK;
     struct attempt best = {0};
-    double plain = s->learner.best, found;
+    struct mark plain, found;
     bool must = forced(&s->options.config);
-    if (may_clean(s))
+    if (may_clean(s)) {
+        TRY(mark_answers(&plain, s));
         TRY(choose_trial(&best, s));
+    }
     if (!best.session || (!must && best.session->learner.best < warm_best(s)))
         goto done;
     TRY(go_over(s, &best));
@@ -415,11 +438,11 @@ consm_status consm_clean_course(struct session *s, struct progress *progress,
     TRY(rounds(s, progress));
     TRY(settle(&found, s));
     log_info("seed %llu: without the edges of least trust validation is %.4f, with all edges %.4f",
-             (unsigned long long)s->options.seed, found, plain);
-    if (!must && found <= plain)
+             (unsigned long long)s->options.seed, found.score, plain.score);
+    if (!must && !validates_better(&found, &plain))
         TRY(go_back(s));
     else
-        s->learner.best = found;
+        s->learner.best = found.score;
 done:
     if (!((const struct consm *)s->own)->clean.on) /* a model file says so */
         s->options.config.drop_share = s->options.config.drop_below = 0;

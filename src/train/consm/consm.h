@@ -257,8 +257,8 @@ void consm_remember_kept(struct session *s);
 consm_status consm_restore_kept(struct session *s);
 
 /* The answers of a model whose edges of less trust than config.drop_below carry no messages: from
- * all edges on, trust and messages decide each other twice. Also for a graph that is new to it. A
- * share that is not NaN sets the thresholds, config.drop_first and drop_below. */
+ * all edges on, trust and messages decide each other three times. Also for a graph that is new to
+ * it. A share that is not NaN sets the thresholds, config.drop_first and drop_below. */
 consm_status consm_answer_without(struct session *s, const struct trust *trust, double share);
 
 /* When a saved model's parameters came in: messages as they were trained. */

@@ -3,9 +3,10 @@
  * propagation loss see all edges, so that an edge may come back.
  *
  * A trained model tells edges apart by thresholds on trust. Trust needs predictions, and these need
- * messages: from predictions over all edges on, each decides the other twice, by a threshold each.
- * Everything that takes stands in the model file, so that a saved model repeats its answers to the
- * bit, and what an edge of a new graph is worth depends on its surroundings alone. */
+ * messages: from predictions over all edges on, each decides the other three times, by one
+ * threshold the first time and by another one then. Everything that takes stands in the model file,
+ * so that a saved model repeats its answers to the bit, and what an edge of a new graph is worth
+ * depends on its surroundings alone. */
 #include "train/consm/consm.h"
 
 #include "match/prune.h"
@@ -13,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PASSES = 2 };
+/* More change next to nothing. */
+enum { PASSES = 3 };
 
 /* ---- the graph that is left ---------------------------------------------- */
 
@@ -178,7 +180,7 @@ done:
 
 static double threshold_of(const struct config *c, int pass)
 {
-    return pass < PASSES - 1 && c->drop_first > 0 ? c->drop_first : c->drop_below;
+    return pass == 0 && c->drop_first > 0 ? c->drop_first : c->drop_below;
 }
 
 /* The session's predictions come from the edges that are not dropped. */
@@ -215,8 +217,8 @@ consm_status consm_answer_without(struct session *s, const struct trust *trust, 
     for (int pass = 0; pass < PASSES; pass++) {
         TRY(consm_call_witnesses(trust, s));
         trust_apply(score, NULL, NULL, trust, own->witness, count);
-        if (!isnan(share))
-            TRY(score_at(pass < PASSES - 1 ? &c->drop_first : &c->drop_below, score, count, share));
+        if (!isnan(share) && pass < 2)
+            TRY(score_at(pass == 0 ? &c->drop_first : &c->drop_below, score, count, share));
         left_out = 0;
         for (int64_t e = 0; e < count; e++) {
             dropped[e] = (double)score[e] < threshold_of(c, pass);
