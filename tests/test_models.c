@@ -48,19 +48,19 @@ static void assert_gradients(const char *model, struct params *params, const jso
 }
 
 /* A compiled training program over its own parameters, set to the entry's. */
-struct trial {
+struct attempt {
     struct params *params;
     struct program *program;
     node logits, loss;
 };
 
-static void trial_begin(struct trial *t)
+static void trial_begin(struct attempt *t)
 {
     OK(params_new(&t->params));
     OK(program_new(&t->program, t->params, true));
 }
 
-static void trial_compile(struct trial *t, struct scene *s, const json_t *entry)
+static void trial_compile(struct attempt *t, struct scene *s, const json_t *entry)
 {
     program_keep(t->program, t->logits);
     t->loss = program_minimize(t->program, t->loss);
@@ -69,14 +69,15 @@ static void trial_compile(struct trial *t, struct scene *s, const json_t *entry)
     set_parameters(t->params, entry);
 }
 
-static void trial_end(struct trial *t)
+static void trial_end(struct attempt *t)
 {
     program_free(t->program);
     params_free(t->params);
 }
 
 /* Logits, loss, gradients, then ten steps of Adam. */
-static void trial_compare(struct trial *t, struct scene *s, const char *model, const json_t *entry)
+static void trial_compare(struct attempt *t, struct scene *s, const char *model,
+                          const json_t *entry)
 {
     struct program *optimiser;
     struct step step = {1, 0};
@@ -107,7 +108,7 @@ static void trial_compare(struct trial *t, struct scene *s, const char *model, c
 static void plain_entry(const struct model_def *model, const json_t *entry)
 {
     struct scene s;
-    struct trial t;
+    struct attempt t;
     struct ref_tensor kept = {0};
     if (strcmp(model->name, "dropedge") == 0)
         kept = ref_named(entry, "inputs", "edge_kept");
@@ -158,7 +159,7 @@ static void deep_models_equal_the_reference(void **state)
 static void ptdnet_entry(const json_t *entry)
 {
     struct scene s;
-    struct trial t;
+    struct attempt t;
     const struct model_def *model;
     struct ref_tensor noise = ref_named(entry, "inputs", "noise");
     float *floats = ref_floats(noise);
@@ -191,7 +192,7 @@ static void ptdnet_equals_the_reference(void **state)
 /* ---- GRAND: the dropped nodes come from the file ------------------------- */
 
 /* Without training: the same parameters, nothing dropped. */
-static void grand_evaluation(struct scene *s, struct trial *t, const struct config *c,
+static void grand_evaluation(struct scene *s, struct attempt *t, const struct config *c,
                              const json_t *entry)
 {
     struct program *p;
@@ -213,7 +214,7 @@ static void predictions_stand_side_by_side(void **state)
 {
     (void)state;
     struct scene s;
-    struct trial t;
+    struct attempt t;
     float both[24 * 6];
     scene_open(&s, NULL);
     int64_t n = s.reference.nodes, k = s.reference.classes;
@@ -244,7 +245,7 @@ static void predictions_stand_side_by_side(void **state)
 static void grand_entry(const json_t *entry)
 {
     struct scene s;
-    struct trial t;
+    struct attempt t;
     const struct model_def *model;
     struct ref_tensor kept = ref_named(entry, "inputs", "kept");
     float *floats = ref_floats(kept);
@@ -279,7 +280,7 @@ static void grand_equals_the_reference(void **state)
 static void propagation_entry(const char *what, const json_t *entry)
 {
     struct scene s;
-    struct trial t;
+    struct attempt t;
     const struct model_def *gcn;
     struct propagation *own;
     uint8_t labelled[24] = {0};
@@ -327,7 +328,7 @@ static void propagation_equals_the_reference(void **state)
 static void agreement_entry(const json_t *entry)
 {
     struct scene s;
-    struct trial t;
+    struct attempt t;
     const struct model_def *gam;
     struct ref_tensor pairs = ref_named(entry, "inputs", "pairs");
     struct ref_tensor targets = ref_named(entry, "inputs", "targets");
