@@ -101,7 +101,7 @@ static double share_of_all(struct training *t, int64_t run, int64_t member, doub
 static bool on_epoch(void *ctx, const struct consm_progress *progress)
 {
     struct training *t = ctx;
-    char note[96], member[40] = "", val[24] = "";
+    char note[512], member[40] = "", val[24] = "";
     note_epoch(t, progress);
     if (progress->members)
         snprintf(member, sizeof member, "member %d of %d  ", (int)progress->member,

@@ -2,6 +2,7 @@
  * `accuracy`. */
 #include "study/edges.h"
 
+#include "match/trust.h"
 #include "study/paper.h"
 #include "study/task.h"
 #include <math.h>
@@ -64,13 +65,33 @@ int edges_rows(struct judge *row, const struct study_options *o, bool agreement)
     return rows;
 }
 
+/* ConSM's trust and agreement, and every witness of trust alone; on edges with a test node, or all.
+ */
+static int witness_rows(struct judge *row, const struct study_options *o, bool test)
+{
+    const struct model_def *consm = options_model(o, "consm");
+    int rows = 0;
+    if (!consm)
+        return 0;
+    add_row(row, &rows, consm, "trust", ", trust (all witnesses)");
+    add_row(row, &rows, consm, "agreement", ", agreement of predictions");
+    for (int w = 0; w < WITNESSES; w++) {
+        row[rows] = (struct judge){.model = consm,
+                                   .source = test ? "witnesses_test" : "witnesses",
+                                   .figure = witness_names[w]};
+        snprintf(row[rows].title, sizeof row->title, "Witness: %s", witness_names[w]);
+        rows++;
+    }
+    return rows;
+}
+
 consm_status edges_cell(struct study_cell *out, const struct study_view *v, const struct judge *j,
                         const char *dataset, const char *figure)
 {
     consm_status st = CONSM_OK;
     struct study_run run;
     char field[64];
-    snprintf(field, sizeof field, "%s.%s", j->source, figure);
+    snprintf(field, sizeof field, "%s.%s", j->source, j->figure ? j->figure : figure);
     TRY(options_run(&run, v->options, TASK_TRAIN, dataset, j->model));
     TRY(view_cell(out, v, &run, v->options->seeds, field));
 done:
@@ -99,17 +120,24 @@ done:
 struct measure {
     const char *name, *caption, *figure;
     bool small;
+    bool witnesses; /* the rows are trust and its witnesses */
 };
 
 static const struct measure measures[] = {
-    {"edges-f1", "Edge F1 at ⌊hE⌋, all edges between labelled nodes", "f1", false},
-    {"edges-auc", "Area under the ROC curve, edges with a test node", "auc_test", false},
+    {"edges-f1", "Edge F1 at ⌊hE⌋, all edges between labelled nodes", "f1", false, false},
+    {"edges-auc", "Area under the ROC curve, edges with a test node", "auc_test", false, false},
     {"edges-auc-known", "Area under the ROC curve, edges between training and validation nodes",
-     "auc_known", false},
+     "auc_known", false, false},
     {"edges-calibration",
      "Expected calibration error on edges with a test node, after a logistic fit on validation "
      "edges",
-     "ece", true},
+     "ece", true, false},
+    {"edges-witnesses",
+     "Area under the ROC curve of trust and its witnesses, edges with a test node", "auc_test",
+     false, true},
+    {"edges-witnesses-all",
+     "Area under the ROC curve of trust and its witnesses, all edges between labelled nodes", "auc",
+     false, true},
 };
 
 static consm_status add_table(struct report *r, const struct study_view *v,
@@ -122,8 +150,12 @@ static consm_status add_table(struct report *r, const struct study_view *v,
     struct table *t = NULL;
     double *p = NULL; /* likewise */
     struct view_words name, caption;
-    int best[STUDY_MOST], rows = edges_rows(row, o, true);
+    int best[STUDY_MOST];
+    int rows = measure->witnesses ? witness_rows(row, o, strcmp(measure->figure, "auc_test") == 0)
+                                  : edges_rows(row, o, true);
     char title[96];
+    if (rows == 0)
+        return CONSM_OK;
     view_printf(&name, "%s%s", measure->name, suffix);
     view_printf(&caption, "%s, split “%s”", measure->caption, o->split);
     TRY(ZNEW(cell, o->datasets * rows));
@@ -136,7 +168,7 @@ static consm_status add_table(struct report *r, const struct study_view *v,
             TRY(edges_cell(&cell[s * rows + k], v, &row[k], o->dataset[s], measure->figure));
         TRY(view_against_best(&best[s], &p[s * rows], &cell[s * rows], rows, measure->small));
     }
-    if (rows > 0 && strcmp(measure->figure, "f1") == 0)
+    if (strcmp(measure->figure, "f1") == 0)
         TRY(add_chance(t, v, &row[rows - 1]));
     for (int k = 0; k < rows; k++) {
         table_row(t);
@@ -151,9 +183,13 @@ static consm_status add_table(struct report *r, const struct study_view *v,
             table_mark(t, view_standing(&cell[s * rows], &p[s * rows], rows, best[s], k));
         }
     }
-    table_remark(t, "Agreement: Σ p_ik p_jk of the predicted probabilities; like coefficients "
-                    "calibrated by one logistic curve on the validation edges that trust is "
-                    "fitted on.");
+    table_remark(t,
+                 measure->witnesses
+                     ? "Trust weighs all witnesses; a witness below one half speaks for the "
+                       "opposite."
+                     : "Agreement: Σ p_ik p_jk of the predicted probabilities; like coefficients "
+                       "calibrated by one logistic curve on the validation edges that trust is "
+                       "fitted on.");
     report_table(r, t);
     t = NULL;
 done:
@@ -240,7 +276,6 @@ static consm_status render_split(struct report *r, const struct study_view *v, b
         if (m == 0 && first)
             TRY(edges_bars(r, v));
     }
-    TRY(edges_witnesses(r, v, suffix.text));
     for (int s = 0; s < o->datasets && first; s++)
         TRY(edges_reliability(r, v, o->dataset[s]));
     if (first) {

@@ -4,11 +4,12 @@
 
 #include "study/study.h"
 
-/* A row of the tables: a model's coefficients, ConSM's trust, or the agreement of a model's
- * predictions. */
+/* A row of the tables: a model's coefficients, ConSM's trust, the agreement of a model's
+ * predictions, or one witness of trust alone. */
 struct judge {
     const struct model_def *model;
-    const char *source; /* "coefficients", "trust" or "agreement" */
+    const char *source; /* "coefficients", "trust", "agreement" or "witnesses…" */
+    const char *figure; /* of a witness: its name; NULL: what the table shows */
     char title[64];
 };
 enum { EDGES_ROWS = 2 * STUDY_MOST + 1 };
@@ -19,10 +20,6 @@ int edges_rows(struct judge *row, const struct study_options *o, bool agreement)
 
 consm_status edges_cell(struct study_cell *out, const struct study_view *v, const struct judge *j,
                         const char *dataset, const char *figure);
-
-/* What trust is made of: trust, agreement and every witness alone, by their areas under the curve
- * (edges_witnesses.c). suffix ends the tables' names. */
-consm_status edges_witnesses(struct report *r, const struct study_view *v, const char *suffix);
 
 consm_status edges_bars(struct report *r, const struct study_view *v);
 consm_status edges_reliability(struct report *r, const struct study_view *v, const char *dataset);
