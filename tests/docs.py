@@ -194,6 +194,8 @@ for page in pages:
             begin, paragraph = begin if paragraph else number, paragraph + text + "\n"
             continue
         check_marks(page, begin, paragraph)
+        if page.name == "faq.md" and paragraph.count("\n") > 5:
+            fault(page, begin, "an answer of more than five lines")
         paragraph = ""
         if kind == "prose":
             check_marks(page, number, text)
