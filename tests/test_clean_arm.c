@@ -203,6 +203,40 @@ static void another_graph_is_judged_by_the_same_rule(void **state)
     scene_close(&scene);
 }
 
+/* A run that is repeated on all labels leaves the same edges out, for as long as was chosen. */
+static void a_refit_is_clean_too(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct backend *backend;
+    struct session *s;
+    struct train_result first, second;
+    float trust[TRUST_NUMBERS];
+    scene_open(&scene, false_edges, 15);
+    struct train_options options = clean_options("appnp", 0.25);
+    OK(backend_open(&backend, NULL, 1));
+    OK(session_new(&s, &scene.problem, &options, backend));
+    OK(session_train(s, &first));
+    options.config = s->options.config;
+    trust_write(trust, &((const struct consm *)s->own)->clean.trust);
+    session_free(s);
+    for (int64_t i = 0; i < scene.problem.nodes; i++)
+        scene.role[i] = scene.role[i] == SPLIT_VAL ? SPLIT_TRAIN : scene.role[i];
+    options.trust = trust;
+    train_repeat(&options, &first.lengths);
+    OK(session_new(&s, &scene.problem, &options, backend));
+    OK(session_train(s, &second));
+    int64_t all = train_updates(&first.lengths);
+    assert_true(all > first.lengths.updates[0]);
+    assert_int_equal(second.epochs, 2 * all - first.lengths.updates[0]);
+    assert_true(s->options.config.drop_below == options.config.drop_below);
+    assert_true(((const struct consm *)s->own)->clean.left_out > 0.1);
+    assert_repeats(s, &scene.problem, 1);
+    session_free(s);
+    backend_close(backend);
+    scene_close(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +244,7 @@ int main(void)
         cmocka_unit_test(given_up_it_leaves_no_trace),
         cmocka_unit_test(what_is_given_is_done),
         cmocka_unit_test(another_graph_is_judged_by_the_same_rule),
+        cmocka_unit_test(a_refit_is_clean_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

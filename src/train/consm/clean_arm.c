@@ -414,7 +414,8 @@ static consm_status choose_trial(struct attempt *best, struct session *s)
     if (s->options.checkpoint)
         TRY(s->options.checkpoint(s->options.checkpoint_ctx, s));
     TRY(choose_share(best, s, &entrant[0], share, count));
-    TRY(try_others(best, s, entrant, entrants));
+    if (s->validation > 0)
+        TRY(try_others(best, s, entrant, entrants));
 done:
     return st;
 }
