@@ -6,7 +6,6 @@ consm=$1
 # shellcheck source=tests/faults.sh
 . "$(dirname "$0")/faults.sh"
 begun_output_is_fine=yes
-said() { grep -qF -- "$1" "$work/out" "$work/err" || fault "not said: $1; but: $(cat "$work/out" "$work/err")"; }
 edges() { tail -n +2 "$1/edges.csv" | wc -l; }
 changed() { grep -c ",$2," "$1/changes.csv"; }
 

@@ -91,7 +91,8 @@ epochs, stop = [], [False]
 
 @callback
 def hear(_, progress):
-    epochs.append(progress.contents.epoch)
+    if not progress.contents.refit:
+        epochs.append(progress.contents.epoch)
     return stop[0]
 
 
