@@ -16,6 +16,8 @@ static const struct flag flags[] = {
     {"ensemble", "N", "accuracy: also a table of ensembles of N runs of every method", 0},
     {"profiles", NULL,
      "accuracy: ConSM's profiles paper and authors on all sets, not just the paper's", 0},
+    {"attacks", "LIST", "robust: metattack,nettack,dice,random,pgd,trusted-gcn,trusted-consm (all)",
+     0},
     {"quick", NULL, "3 seeds, half the epochs, smaller grids, the first split only", 'q'},
     DATA_FLAGS,
     {0}};
@@ -96,6 +98,8 @@ static int run(struct args *args)
             json_object_set_new(options, "ensemble", json_integer(ensemble));
         if (args_has(args, "profiles"))
             json_object_set_new(options, "profiles", json_true());
+        if (args_has(args, "attacks"))
+            json_object_set_new(options, "attacks", study_run_list(args_get(args, "attacks")));
         if (quick)
             json_object_set_new(options, "quick", json_true());
         code = study_run(args, study, count, options, folder ? folder : "consm-study");

@@ -305,10 +305,77 @@ static void check_tables(const struct runs *runs)
                     recount(runs, "labels:5", "consm", shown[i][0], shown[i][1]), 1e-8);
 }
 
-static void what_is_printed_is_in_the_record(void **state)
+/* Figures of runs on planted graphs: the mean over two seeds at a rate. */
+static double planted_mean(const struct runs *runs, const char *split, const char *plant,
+                           double rate, const char *model, const char *source, const char *figure)
 {
-    (void)state;
-    static const char *const study[] = {"edges", "labels", "accuracy"};
+    double sum = 0;
+    int count = 0;
+    for (int64_t i = 0; i < runs_count(runs); i++) {
+        const json_t *record = runs_get(runs, i), *id = json_object_get(record, "config");
+        const char *found = json_string_value(json_object_get(id, "plant"));
+        if (!found || strcmp(found, plant) != 0 ||
+            strcmp(json_string_value(json_object_get(id, "split")), split) != 0 ||
+            strcmp(json_string_value(json_object_get(id, "model")), model) != 0 ||
+            json_number_value(json_object_get(id, "rate")) != rate)
+            continue;
+        record = source ? json_object_get(record, source) : record;
+        sum += json_number_value(json_object_get(record, figure));
+        count++;
+    }
+    assert_int_equal(count, 2);
+    return sum / 2;
+}
+
+static void check_planted(const struct runs *runs)
+{
+    static const char *const plant[] = {"random", "between"};
+    static const char *const split[] = {"labels:10", "40/30/30"};
+    static const char *const suffix[] = {"", "-40-30-30"};
+    static const struct {
+        const char *title, *model, *source;
+    } row[] = {{"\"ConSM, trust\"", "consm", "trust"},
+               {"\"ConSM, matching alone\"", "consm", "coefficients"},
+               {"\"GCN, agreement of predictions\"", "gcn", "agreement"},
+               {"\"Features, cosine\"", "gcn", "cosine"},
+               {"GNNGuard's weights", "gcn", "gnnguard"}};
+    static const struct {
+        const char *table, *figure;
+        double scale;
+    } measure[] = {{"auc", "auc", 1},
+                   {"precision", "precision", 1},
+                   {"accuracy", "dropped_acc", 100},
+                   {"rule", "rule_acc", 100}};
+    static const char *const details[] = {"auc",      "precision", "dropped_acc",
+                                          "rule_acc", "rule_kept", "rule_found"};
+    char name[96], head[200];
+    for (int k = 0; k < 4; k++)
+        for (size_t i = 0; i < 5 * 4; i++) {
+            size_t r = i / 4, m = i % 4;
+            if (m == 3 && strcmp(row[r].source, "cosine") == 0)
+                continue; /* it has no rule */
+            snprintf(name, sizeof name, "planted-%s-%s%s", measure[m].table, plant[k % 2],
+                     suffix[k / 2]);
+            assert_near(csv(name, row[r].title, 0),
+                        measure[m].scale * planted_mean(runs, split[k / 2], plant[k % 2], 0.25,
+                                                        row[r].model, row[r].source,
+                                                        measure[m].figure),
+                        1e-8);
+        }
+    assert_near(csv("planted-rule-random", "\"ConSM, planted graph as it is\"", 0),
+                100 * planted_mean(runs, "labels:10", "random", 0.25, "consm", NULL, "test_acc"),
+                1e-8);
+    snprintf(head, sizeof head, HEAD ",between,0.5,%s", row[0].title);
+    for (int d = 0; d < 6; d++)
+        assert_near(csv("planted-details", head, d),
+                    planted_mean(runs, "labels:10", "between", 0.5, "consm", "trust", details[d]),
+                    1e-8);
+}
+
+/* Runs the studies into a folder of their own and writes the tables of `shown` studies there. */
+static void study_and_render(const char *const *study, int run, int shown,
+                             void (*check)(const struct runs *), int64_t expected)
+{
     struct study_options o;
     struct study_sets sets = {0};
     struct plan plan = {0};
@@ -324,16 +391,16 @@ static void what_is_printed_is_in_the_record(void **state)
     OK(options_read(&o, json));
     OK(runs_open(&runs, path, RUNS_APPEND));
     struct study_view v = {&o, runs, NULL, folder};
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < run; i++)
         OK(study_find(study[i])->plan(&plan, &v));
     OK(execute_plan(runs, &plan, &sets, &(struct execute_options){.jobs = 1, .threads = 1}));
-    assert_int_equal(runs_count(runs), 4 * 8); /* labels:10 is among both studies */
+    assert_int_equal(runs_count(runs), expected);
     OK(report_new(&r, "labels"));
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < shown; i++)
         OK(study_find(study[i])->render(r, &v));
     OK(report_write_files(r, folder));
     report_free(r);
-    check_tables(runs);
+    check(runs);
     runs_close(runs);
     plan_free(&plan);
     sets_free(&sets);
@@ -341,6 +408,20 @@ static void what_is_printed_is_in_the_record(void **state)
     json_decref(json);
     snprintf(command, sizeof command, "rm -rf %s", folder);
     assert_int_equal(system(command), 0);
+}
+
+static void what_is_printed_is_in_the_record(void **state)
+{
+    (void)state;
+    static const char *const study[] = {"edges", "labels", "accuracy"};
+    study_and_render(study, 2, 3, check_tables, 4 * 8); /* labels:10 is among both studies */
+}
+
+static void planted_tables_are_in_the_record(void **state)
+{
+    (void)state;
+    static const char *const study[] = {"planted"};
+    study_and_render(study, 1, 1, check_planted, 2 * 2 * (1 + 6 * 2));
 }
 
 int main(void)
@@ -352,6 +433,7 @@ int main(void)
         cmocka_unit_test(numbers_of_labels),
         cmocka_unit_test(profiles_on_own_sets_only_when_asked),
         cmocka_unit_test(what_is_printed_is_in_the_record),
+        cmocka_unit_test(planted_tables_are_in_the_record),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

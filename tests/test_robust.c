@@ -573,6 +573,50 @@ static void published_files(void **state)
     sets_free(&sets);
 }
 
+static void attacks_can_be_chosen(void **state)
+{
+    (void)state;
+    struct robust_table table[ROBUST_TABLES];
+    struct study_options o;
+    struct study_view v = {&o, NULL, NULL, NULL};
+    json_t *json = request();
+    OK(options_read(&o, json));
+    assert_int_equal(robust_tables(table, &v), 5);
+    options_free(&o);
+    json_object_set_new(json, "attacks", json_pack("[s,s]", "trusted-consm", "dice"));
+    OK(options_read(&o, json));
+    assert_int_equal(robust_tables(table, &v), 2);
+    assert_int_equal(table[0].plant, PLANT_DICE);
+    assert_int_equal(table[1].plant, PLANT_TRUSTED_CONSM);
+    options_free(&o);
+    json_object_set_new(json, "attacks", json_pack("[s]", "dcie"));
+    FAILS(options_read(&o, json), CONSM_EINVAL, "no attack dcie: expected metattack");
+    json_object_set_new(json, "attacks", json_pack("[s]", "nothing"));
+    FAILS(options_read(&o, json), CONSM_EINVAL, "no attack nothing");
+    json_decref(json);
+}
+
+/* A backend whose memory the host does not see: the attacker's numbers have to be fetched. */
+static void attackers_train_on_any_device(void **state)
+{
+    (void)state;
+    for (enum study_plant plant = PLANT_PGD; plant <= PLANT_TRUSTED_CONSM; plant++) {
+        struct study_run run = attack_run(plant, 0.2, "gcn");
+        struct task_input in = {.run = &run, .prepared = &whole, .threads = 1};
+        struct planted here, there;
+        int64_t same = 0;
+        OK(planted_new(&here, &in));
+        run.device = "reference";
+        OK(planted_new(&there, &in));
+        for (int64_t e = 0; e < here.edges->count; e++)
+            same += csr_find(there.prepared.graph, here.edges->left[e], here.edges->right[e]) >= 0;
+        assert_in_range(there.count + there.removed, 0, 36);
+        assert_true(same > here.edges->count * 8 / 10); /* rounding differs */
+        planted_free(&here);
+        planted_free(&there);
+    }
+}
+
 static void missing_files_are_left_out(void **state)
 {
     (void)state;
@@ -611,6 +655,8 @@ int main(void)
         cmocka_unit_test(ties_are_not_crowned),
         cmocka_unit_test(published_names_and_figures),
         cmocka_unit_test(published_files),
+        cmocka_unit_test(attacks_can_be_chosen),
+        cmocka_unit_test(attackers_train_on_any_device),
         cmocka_unit_test(missing_files_are_left_out),
     };
     return cmocka_run_group_tests(tests, open_set, close_set);

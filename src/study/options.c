@@ -77,6 +77,29 @@ static consm_status read_device(struct study_options *o, const json_t *device)
     return CONSM_OK;
 }
 
+/* The attacks of `robust` by name; without a list all of them. */
+static consm_status read_attacks(struct study_options *o, const json_t *list)
+{
+    size_t i;
+    const json_t *value;
+    for (enum study_plant plant = 0; plant < PLANTS; plant++)
+        o->without[plant] = json_array_size(list) > 0;
+    json_array_foreach((json_t *)list, i, value)
+    {
+        const char *name = json_string_value(value);
+        enum study_plant plant = 0;
+        while (plant < PLANTS && (!name || strcmp(plan_plant_name(plant), name) != 0))
+            plant++;
+        if (plant == PLANTS || plant == PLANT_BETWEEN || plant == PLANT_NOTHING)
+            return status_fail(CONSM_EINVAL,
+                               "no attack %s: expected metattack, nettack, dice, random, pgd, "
+                               "trusted-gcn or trusted-consm",
+                               name ? name : "?");
+        o->without[plant] = false;
+    }
+    return CONSM_OK;
+}
+
 consm_status options_read(struct study_options *out, json_t *json)
 {
     consm_status st = CONSM_OK;
@@ -101,6 +124,7 @@ consm_status options_read(struct study_options *out, json_t *json)
         TRY(status_fail(CONSM_EINVAL, "a study needs 1 to %d seeds", STUDY_MOST_SEEDS));
     if (out->ensemble < 0 || out->ensemble > ENSEMBLE_MOST_RUNS)
         TRY(status_fail(CONSM_EINVAL, "an ensemble combines 1 to %d runs", ENSEMBLE_MOST_RUNS));
+    TRY(read_attacks(out, json_object_get(json, "attacks")));
     TRY(read_device(out, json_object_get(json, "device")));
     TRY(read_names(out));
 done:

@@ -24,15 +24,16 @@ struct study_options {
     int64_t ensemble;   /* accuracy: also ensembles of so many runs; 0: none */
     bool quick;         /* smaller grids, half the epochs */
     bool profiles;      /* accuracy: ConSM's other profiles also on sets that are not the paper's */
-    const json_t *set;  /* parameters set for all models, name → text; or NULL */
+    bool without[PLANTS]; /* robust: attacks that were not asked for; none: all are */
+    const json_t *set;    /* parameters set for all models, name → text; or NULL */
     /* `consm bench --search`: so many configurations per model, tried with so many seeds. */
     int64_t search, search_seeds;
     const json_t *space; /* what is searched, as search.h describes it; or NULL */
 };
 
 /* Keys: datasets, models, chosen, seeds, split (a name or a list of them), split_chosen, per_class,
- * train_ratio, val_ratio, pooled, device, ensemble, profiles, quick, set, search, search_seeds,
- * space; all but datasets may be missing. Takes a reference. */
+ * train_ratio, val_ratio, pooled, device, ensemble, profiles, attacks, quick, set, search,
+ * search_seeds, space; all but datasets may be missing. Takes a reference. */
 consm_status options_read(struct study_options *out, json_t *json);
 void options_free(struct study_options *o);
 

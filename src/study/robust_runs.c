@@ -56,11 +56,11 @@ int robust_tables(struct robust_table *table, const struct study_view *v)
     for (enum study_plant plant = PLANT_METATTACK; plant <= PLANT_NETTACK; plant++)
         for (int s = 0; s < o->datasets; s++) {
             const char *set = published_set(o->dataset[s], plant == PLANT_NETTACK);
-            if (set && json_object_get(v->hashes, set))
+            if (set && !o->without[plant] && json_object_get(v->hashes, set))
                 table[count++] = (struct robust_table){plant, set};
         }
     for (size_t k = 0; k < sizeof ours / sizeof *ours; k++)
-        if (!knows_trust(ours[k]) || options_model(o, "consm"))
+        if (!o->without[ours[k]] && (!knows_trust(ours[k]) || options_model(o, "consm")))
             table[count++] = (struct robust_table){ours[k], NULL};
     return count;
 }
@@ -163,7 +163,7 @@ consm_status robust_open(struct study_sets *sets, const struct study_options *o,
     for (enum study_plant plant = PLANT_METATTACK; plant <= PLANT_NETTACK; plant++)
         for (int s = 0; s < o->datasets; s++) {
             const char *set = published_set(o->dataset[s], plant == PLANT_NETTACK);
-            if (set)
+            if (set && !o->without[plant])
                 TRY(open_published(sets, set, plant, how));
         }
 done:
