@@ -2,6 +2,7 @@
 #include "report_compare.h"
 
 #include "app/objects.h"
+#include "app/report.h"
 #include "io/file.h"
 #include "report/html.h"
 
@@ -125,6 +126,13 @@ static void add_words(struct table *t, const char *what, const char *x, const ch
     table_text(t, y);
 }
 
+/* A parameter's value; "" where the model does not read it. */
+static const char *value_of(const struct consm_model *m, const struct config_row *row,
+                            char buffer[32])
+{
+    return report_reads(m, row) ? config_text(&m->config, row, buffer) : "";
+}
+
 static consm_status add_settings(struct report *r, const struct pair *p)
 {
     consm_status st = CONSM_OK;
@@ -141,10 +149,28 @@ static consm_status add_settings(struct report *r, const struct pair *p)
     snprintf(b, sizeof b, "%llu", (unsigned long long)y->result.seed);
     add_words(t, "seed", a, b);
     for (const struct config_row *row = config_rows(); row->name; row++)
-        add_words(t, row->name, config_text(&x->config, row, a), config_text(&y->config, row, b));
+        if (row - config_rows() != CONFIG_ROW_backbone) /* it stands above */
+            add_words(t, row->name, value_of(x, row, a), value_of(y, row, b));
     report_table(r, t);
 done:
     return st;
+}
+
+/* The first sentence: who is right more often, and by how much. */
+static void sum_up(struct report *r, const struct pair *p)
+{
+    const struct consm_metrics *x = consm_model_metrics(p->model[0], role_of(p)),
+                               *y = consm_model_metrics(p->model[1], role_of(p));
+    char words[400];
+    if (!x || !y || x->nodes == 0 || y->nodes == 0)
+        return;
+    double points = 100 * fabs(x->accuracy - y->accuracy);
+    if (points == 0)
+        snprintf(words, sizeof words, "Both have an accuracy of %.2f %%.", 100 * x->accuracy);
+    else
+        snprintf(words, sizeof words, "%.100s has the higher accuracy, by %.2f points.",
+                 p->name[x->accuracy < y->accuracy], points);
+    report_summary(r, words);
 }
 
 static consm_status compare(const struct args *args, struct pair *p)
@@ -164,6 +190,7 @@ static consm_status compare(const struct args *args, struct pair *p)
         strcmp(p->model[0]->split, p->model[1]->split) != 0)
         report_summary(r, "The two were measured on other data or another split: the difference is "
                           "not the models' alone.");
+    sum_up(r, p);
     report_section(r, "Two models", NULL);
     report_in_columns(r);
     TRY(add_figures(r, p));

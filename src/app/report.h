@@ -30,6 +30,9 @@ struct report_input {
     const struct suspects *suspects; /* may be NULL */
     const char *picture;             /* where the whole graph goes as SVG, or NULL */
 };
+/* Whether the model reads that parameter. */
+bool report_reads(const struct consm_model *m, const struct config_row *row);
+
 consm_status report_run(const char *path, const struct report_input *in);
 
 #endif

@@ -117,7 +117,7 @@ done:
 /* ---- settings ------------------------------------------------------------ */
 
 /* Whether a parameter is one of every run, or one that the model reads. */
-static bool is_read(const struct consm_model *m, const struct config_row *row)
+bool report_reads(const struct consm_model *m, const struct config_row *row)
 {
     size_t length = strlen(row->name);
     if (row - config_rows() < CONFIG_ROW_layers)
@@ -146,7 +146,7 @@ consm_status report_add_settings(struct report *r, const struct consm_model *m)
     }
     for (const struct config_row *row = config_rows(); row->name; row++) {
         char other[32];
-        if (!is_read(m, row))
+        if (!report_reads(m, row))
             continue;
         const char *value = config_text(&m->config, row, buffer);
         int same = strcmp(value, config_text(&defaults, row, other)) == 0;
