@@ -168,6 +168,7 @@ json_t *train_detail(const struct consm_model *m)
         move(out, all, "val_score");
         move(out, all, "threshold");
         move(out, all, "refit");
+        move(out, all, "folds");
         move(out, all, "rare");
         json_array_foreach(json_object_get(role, "classes"), k, one)
         {

@@ -95,10 +95,11 @@ static json_t *candidates_of(const struct train_result *r)
     json_t *list = json_array();
     for (int i = 0; i < r->candidates; i++) {
         const struct train_candidate *c = &r->candidate[i];
-        json_array_append_new(list,
-                              json_pack("{s:s, s:s, s:I, s:o}", "backbone", c->model, "settings",
-                                        c->settings, "updates", (json_int_t)c->updates, "val_score",
-                                        c->val < 0 ? json_null() : json_real(c->val)));
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:I, s:o, s:o}", "backbone", c->model, "settings",
+                            c->settings, "updates", (json_int_t)c->updates, "val_score",
+                            c->val < 0 ? json_null() : json_real(c->val), "fold_score",
+                            c->fold < 0 ? json_null() : json_real(c->fold)));
     }
     return list;
 }
@@ -187,6 +188,20 @@ void train_print_run(const struct training *t, const struct train_result *r)
     json_line(line, 10);
 }
 
+/* How much the validation of so few nodes flatters. */
+static void print_folds(const struct training *t)
+{
+    const struct consm_model *m = t->best.model;
+    const struct train_folds *f = m ? &m->result.folds : NULL;
+    if (!f || f->labels == 0)
+        return;
+    printf(
+        "  validation %s %.4f on %lld nodes; %lld-fold estimate of the backbone %.4f ± %.4f on all "
+        "%lld labels, which chose it\n",
+        config_names_metric[m->config.metric], m->result.val_score, (long long)f->validating,
+        (long long)f->folds, f->score, f->error, (long long)f->labels);
+}
+
 /* Whether the figures are those of the parameters that are kept. */
 static void print_refit(const struct training *t)
 {
@@ -234,6 +249,7 @@ void train_print_summary(const struct training *t, double seconds)
     if (!t->count[SPLIT_TEST] && !t->count[SPLIT_VAL])
         printf("no accuracy (no validation and no test nodes)");
     printf(" over %lld run%s in %.1f s\n", (long long)t->runs, t->runs == 1 ? "" : "s", seconds);
+    print_folds(t);
     print_refit(t);
     print_ensembles(t);
     print_backbone(t);

@@ -432,6 +432,11 @@ struct consm_model_info {
                            * was chosen, 0: they were not; train and validation figures are of the
                            * run before it */
     int64_t refit_updates; /* for how long */
+    int64_t fold_labels; /* that folds over all labels predicted, to compare ConSM's last candidates
+                          * (option folds); 0: there were none */
+    double fold_score;   /* what they said of the chosen network by the metric: beside it val_score
+                          * shows how much validation flatters … */
+    double fold_error;   /* … and its standard error */
 };
 /* Strings belong to the model. */
 CONSM_API consm_status consm_model_info(struct consm_model_info *out,

@@ -133,7 +133,8 @@ static void consm_goes_on_after_its_choices(void **state)
 /* Hears the updates of candidates, stops after so many of them, and counts those heard twice. */
 struct ear {
     int64_t stop; /* 0: never */
-    int64_t heard, twice, epochs;
+    int64_t heard, twice, epochs, folded;
+    bool finalist[TRAIN_MOST_CANDIDATES + 1];  /* that folds compared */
     bool known[TRAIN_MOST_CANDIDATES + 1][80]; /* candidate, update */
 };
 
@@ -145,9 +146,13 @@ static bool hear(void *ctx, const struct progress *p)
         return false;
     }
     assert_true(p->candidate <= TRAIN_MOST_CANDIDATES && p->update < 80);
+    if (p->update == 0) { /* of folds */
+        e->finalist[p->candidate] = true;
+        return e->heard + ++e->folded == e->stop;
+    }
     e->twice += e->known[p->candidate][p->update];
     e->known[p->candidate][p->update] = true;
-    return ++e->heard == e->stop;
+    return ++e->heard + e->folded == e->stop;
 }
 
 static void run_of_candidates(struct run *r, struct ear *e)
@@ -171,8 +176,8 @@ static void the_tournament_is_kept(void **state)
     struct ear all = {0};
     run_of_candidates(&r, &all);
     OK(model_train(&whole, NULL, &r.request));
-    assert_true(all.heard > 100 && all.twice == 0);
-    static const int64_t breaks[] = {1, 27, 28, 60, 110};
+    assert_true(all.heard > 100 && all.twice == 0 && all.folded > 20);
+    const int64_t breaks[] = {1, 27, 28, 60, 110, all.heard + all.folded};
     struct ear e = {0};
     r.request.options.progress_ctx = &e;
     for (size_t i = 0; i < sizeof breaks / sizeof *breaks; i++) {
@@ -181,7 +186,16 @@ static void the_tournament_is_kept(void **state)
         FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "backbone was being chosen");
     }
     e.stop = 0;
+    memset(e.finalist, 0, sizeof e.finalist);
     OK(model_train(&part, NULL, &r.request));
+    int64_t finalists = 0, before = 0;
+    for (int i = 0; i <= TRAIN_MOST_CANDIDATES; i++) {
+        finalists += e.finalist[i];
+        before += all.finalist[i];
+    }
+    assert_true(finalists == 1 && before > 1); /* those before it were over */
+    assert_true(whole->result.folds.labels > 0);
+    assert_memory_equal(&whole->result.folds, &part->result.folds, sizeof part->result.folds);
     assert_int_equal(e.twice, 0);
     assert_int_equal(e.heard, all.heard);
     assert_same_models(whole, part);
@@ -264,7 +278,7 @@ static void the_tournament_is_written_regularly(void **state)
     r.request.options.config.warmup = 70; /* the best four after 60 go on */
     r.request.checkpoint = NULL;
     OK(model_train(&whole, NULL, &r.request));
-    int64_t last = e.heard;
+    int64_t last = e.heard + e.folded;
     r.request.checkpoint = path;
     r.request.options.checkpoint_every = 100;
     memset(&e, 0, sizeof e);

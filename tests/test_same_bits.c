@@ -105,7 +105,7 @@ static struct consm_options *short_run(int set, int k)
     static const char *const brief[][2] = {{"epochs", "12"},     {"warmup", "6"}, {"rounds", "2"},
                                            {"gnn_steps", "4"},   {"grow", "8"},   {"threads", "1"},
                                            {"match_steps", "6"}, {"seed", "3"},   {"hidden", "16"},
-                                           {"split", "random"},  {"layers", "2"}};
+                                           {"split", "random"},  {"layers", "2"}, {"folds", "no"}};
     struct consm_options *o;
     OK(consm_options_new(&o, cases[k].model));
     for (int i = 0; i < 3 && cases[k].option[i][0]; i++)

@@ -73,6 +73,9 @@ consm_status consm_model_info(struct consm_model_info *out, const struct consm_m
         .uses_weights = model_weighs(model),
         .refit_labels = model->refit.labels,
         .refit_updates = model->refit.updates,
+        .fold_labels = model->result.folds.labels,
+        .fold_score = model->result.folds.labels ? model->result.folds.score : (double)NAN,
+        .fold_error = model->result.folds.labels ? model->result.folds.error : (double)NAN,
     };
     return sized_give(out, &info, sizeof info, SIZED_UP_TO(struct consm_model_info, eval_ms));
 }

@@ -267,6 +267,27 @@ static void rare_to_json(struct text *t, const struct consm_model *model)
     text_add(t, "}");
 }
 
+void folds_to_json(struct text *t, const struct consm_model *m)
+{
+    const struct train_folds *f = &m->result.folds;
+    text_printf(
+        t, "{\"labels\": %lld, \"validation_nodes\": %lld, \"folds\": %lld, \"repeats\": %lld",
+        (long long)f->labels, (long long)f->validating, (long long)f->folds, (long long)f->repeats);
+    field(t, "estimate", f->score);
+    field(t, "error", f->error);
+    text_add(t, "}");
+}
+
+void folds_from_json(struct consm_model *m, const json_t *object)
+{
+    m->result.folds = (struct train_folds){.labels = whole(object, "labels"),
+                                           .validating = whole(object, "validation_nodes"),
+                                           .folds = whole(object, "folds"),
+                                           .repeats = whole(object, "repeats"),
+                                           .score = number(object, "estimate"),
+                                           .error = number(object, "error")};
+}
+
 void refit_to_json(struct text *t, const struct consm_model *m)
 {
     text_printf(t, "{\"labels\": %lld, \"updates\": %lld}", (long long)m->refit.labels,
@@ -311,6 +332,10 @@ void model_metrics_to_json(struct text *t, const struct consm_model *model)
     field(t, "ece_after", model->metrics[SPLIT_VAL].all.ece);
     chosen_to_json(t, model);
     refitted_to_json(t, model);
+    if (model->result.folds.labels) {
+        text_add(t, ",\n\"folds\": ");
+        folds_to_json(t, model);
+    }
     if (model->sets.coverage > 0) {
         text_add(t, ",\n\"sets\": ");
         sets_to_json(t, model);

@@ -43,6 +43,10 @@ void metrics_to_json(struct text *t, const struct metrics *m, const struct consm
 consm_status metrics_from_json(struct metrics *out, const json_t *object, int32_t classes);
 
 /* The fitted prediction sets; reading checks them. */
+/* What folds over all labels said of the chosen network, and back. */
+void folds_to_json(struct text *t, const struct consm_model *m);
+void folds_from_json(struct consm_model *m, const json_t *object);
+
 /* {"labels": …, "updates": …} of a model that was refitted. */
 void refit_to_json(struct text *t, const struct consm_model *m);
 

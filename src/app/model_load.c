@@ -262,7 +262,7 @@ static int64_t count_of(const json_t *counts, const char *key)
 static consm_status read_measured(struct consm_model *m, const struct source *s)
 {
     consm_status st = CONSM_OK;
-    json_t *counts = NULL, *metrics = NULL, *refit = NULL;
+    json_t *counts = NULL, *metrics = NULL, *refit = NULL, *folds = NULL;
     TRY(need_json(&counts, s, "counts"));
     TRY(need_json(&metrics, s, "metrics"));
     m->count[SPLIT_TRAIN] = count_of(counts, "train");
@@ -278,6 +278,10 @@ static consm_status read_measured(struct consm_model *m, const struct source *s)
     TRY(metrics_from_json(&m->metrics[SPLIT_TEST], json_object_get(metrics, "test"), m->classes));
     m->result.val_acc = m->metrics[SPLIT_VAL].all.accuracy;
     m->result.test_acc = m->metrics[SPLIT_TEST].all.accuracy;
+    if (safetensors_metadata(s->file, "folds")) {
+        TRY(need_json(&folds, s, "folds"));
+        folds_from_json(m, folds);
+    }
     if (safetensors_metadata(s->file, "refit")) {
         TRY(need_json(&refit, s, "refit"));
         m->refit.labels = count_of(refit, "labels");
@@ -287,6 +291,7 @@ done:
     json_decref(counts);
     json_decref(metrics);
     json_decref(refit);
+    json_decref(folds);
     return st;
 }
 

@@ -101,6 +101,15 @@ static consm_status note_refit(struct safetensors_writer *w, const struct consm_
     return json_note(w, "refit", &t);
 }
 
+static consm_status note_folds(struct safetensors_writer *w, const struct consm_model *m)
+{
+    struct text t = {0};
+    if (m->result.folds.labels == 0)
+        return CONSM_OK;
+    folds_to_json(&t, m);
+    return json_note(w, "folds", &t);
+}
+
 static consm_status note_decision(struct safetensors_writer *w, const struct consm_model *m)
 {
     struct text t = {0};
@@ -179,6 +188,7 @@ static consm_status note_all(struct safetensors_writer *w, const struct consm_mo
     TRY(note_sets(w, m));
     TRY(note_decision(w, m));
     TRY(note_refit(w, m));
+    TRY(note_folds(w, m));
     TRY(note_number(w, "positive", m->positive - 1));
     TRY(note_number(w, "val_score", m->result.val_score));
     TRY(safetensors_note(w, "learned_named", m->learned_named ? "true" : "false"));

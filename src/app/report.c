@@ -105,6 +105,16 @@ static void add_summary(struct report *r, const struct consm_model *m, const str
              (long long)m->count[SPLIT_TEST], (long long)m->result.epochs,
              (long long)m->result.best_epoch, config_names_metric[m->config.metric]);
     report_summary(r, text);
+    if (m->result.folds.labels) {
+        const struct train_folds *f = &m->result.folds;
+        snprintf(text, sizeof text,
+                 "Only %lld nodes validated, and their %s of %.4f is optimistic: %lld-fold "
+                 "cross-validation of the backbone over all %lld labels gives %.4f ± %.4f.",
+                 (long long)f->validating, config_names_metric[m->config.metric],
+                 m->result.val_score, (long long)f->folds, (long long)f->labels, f->score,
+                 f->error);
+        report_summary(r, text);
+    }
     if (m->refit.labels) {
         snprintf(text, sizeof text,
                  "Then it was trained once more, on all %lld labels for %lld updates. Figures of "

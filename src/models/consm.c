@@ -28,8 +28,8 @@ const struct model_def model_consm = {
     .title = "Confidence-based subgraph matching with a GNN",
     .paper = "Choi et al., CIKM 2022",
     .knobs =
-        "profile backbone zeta rounds round_patience warmup stretch candidates gnn_steps lambda "
-        "attract "
+        "profile backbone zeta rounds round_patience warmup stretch candidates folds gnn_steps "
+        "lambda attract "
         "guesses entropy student drop_share drop_below drop_first "
         "grow grow_confidence "
         "lambda_per alpha_lu "

@@ -48,7 +48,8 @@ static void note_trial(struct trial_place *p, const struct trial *t, bool over)
                               .updates = t->course.done,
                               .diverged = t->diverged,
                               .val = t->val,
-                              .loss = t->loss};
+                              .loss = t->loss,
+                              .fold = t->fold};
     if (over || t->at.size == 0)
         return;
     p->size = t->at.size;
@@ -66,7 +67,8 @@ void choice_note(struct candidate_choice *c)
                                .next = c->next,
                                .entered = c->entered,
                                .count = c->count,
-                               .taught = c->taught};
+                               .taught = c->taught,
+                               .folds = c->folds};
     note_trial(&p->student, &c->student, c->over);
     for (int64_t i = 0; i < c->entered; i++)
         note_trial(&p->trial[i], &c->trial[i], c->over);
@@ -83,7 +85,13 @@ static bool trial_sound(const struct trial_place *t, bool races, int64_t updates
            t->size >= 0 && t->size <= INT64_MAX / (int64_t)sizeof(float) / SNAPSHOT_BLOCKS &&
            (t->size == 0 || races) && t->steps >= 0 && t->steps <= t->updates &&
            t->best_step >= 0 && t->best_step <= t->steps && score_sound(t->val, t->loss) &&
-           score_sound(t->best, t->best_loss);
+           score_sound(t->fold, 0) && score_sound(t->best, t->best_loss);
+}
+
+static bool folds_sound(const struct train_folds *f)
+{
+    return f->labels >= 0 && f->validating >= 0 && f->folds >= 0 && f->repeats >= 0 &&
+           score_sound(f->score, f->error);
 }
 
 /* Every candidate that entered is there, once. */
@@ -105,6 +113,7 @@ static struct trial trial_of(const struct trial_place *p)
     return (struct trial){.number = p->number,
                           .val = p->val,
                           .loss = p->loss,
+                          .fold = p->fold,
                           .diverged = p->diverged,
                           .at = {.size = p->size,
                                  .steps = p->steps,
@@ -120,7 +129,7 @@ bool choice_take(struct candidate_choice *c, int64_t rungs, int64_t updates)
     bool sound = (p->over == 0 || p->over == 1) && p->rung >= 0 && p->rung < rungs &&
                  p->entered == c->entered && p->count >= 1 && p->count <= p->entered &&
                  p->next >= 0 && p->next <= p->count && (p->taught == 0 || p->taught == 1) &&
-                 all_there(c);
+                 folds_sound(&p->folds) && all_there(c);
     for (int64_t i = 0; sound && i < p->entered; i++)
         sound = trial_sound(&p->trial[i], i < p->count && !p->over, updates);
     sound = sound && trial_sound(&p->student, !p->over, updates) &&
@@ -132,6 +141,7 @@ bool choice_take(struct candidate_choice *c, int64_t rungs, int64_t updates)
     c->next = p->next;
     c->count = p->count;
     c->taught = p->taught;
+    c->folds = p->folds;
     c->student = trial_of(&p->student);
     for (int64_t i = 0; i < c->entered; i++)
         c->trial[i] = trial_of(&p->trial[i]);

@@ -17,6 +17,7 @@
 struct trial {
     int64_t number;   /* of the candidate */
     double val, loss; /* the best so far, -1: none; loss is 0 unless ties on validation go by it */
+    double fold;      /* by folds over all labels, -1: it was not compared so */
     bool diverged;    /* its loss became infinite: it takes no further part */
     struct snapshot at;
     struct outlook_candidate course;
@@ -26,11 +27,12 @@ struct trial {
 struct trial_place {
     int64_t number, updates, diverged;
     int64_t size, steps, best_step; /* of the snapshot; size 0: it has none */
-    double val, loss, best, best_loss;
+    double val, loss, fold, best, best_loss;
 };
 
 struct choice_place {
     int64_t over, rung, next, entered, count, taught;
+    struct train_folds folds;
     struct trial_place student, trial[TRAIN_MOST_CANDIDATES];
 };
 
@@ -40,7 +42,9 @@ struct candidate_choice {
     int64_t rung, next;  /* which rung is being climbed, and by whom */
     int64_t entered;     /* trials in all … */
     int64_t count;       /* … and those still in the race, which come first */
-    int64_t unsaved;     /* updates since the last checkpoint */
+    struct train_folds folds;
+    double told;     /* of the run's progress */
+    int64_t unsaved; /* updates since the last checkpoint */
     struct trial trial[TRAIN_MOST_CANDIDATES];
     struct trial student;      /* the winner's network once more, taught by the others' votes … */
     bool taught;               /* … and it took the winner's place */

@@ -100,12 +100,20 @@ struct match_quality {
     bool at_chance; /* about held-out pairs: trust leaves it out */
 };
 
+/* What folds over all labels said of the chosen candidate; labels 0: they were not made. */
+struct train_folds {
+    int64_t labels, validating; /* nodes that were predicted so, nodes that validate */
+    int64_t folds, repeats;
+    double score, error; /* by the run's metric, and its standard error */
+};
+
 /* How far a candidate backbone came while ConSM chose: its updates and its best validation then. */
 struct train_candidate {
     const char *model, *settings; /* of the program, for ever */
     int64_t updates;
     double val;     /* -1: its loss became infinite */
     int64_t number; /* from 1, as progress calls it */
+    double fold;    /* by folds over all labels; -1: it was not compared so */
 };
 enum { TRAIN_MOST_CANDIDATES = 32 };
 
@@ -138,7 +146,8 @@ struct train_result {
     struct match_quality match; /* of ConSM; else zero */
     double sent;                /* bytes that ranks sent each other, an epoch; 0: one process */
     struct train_lengths lengths;
-    int candidates; /* that ConSM chose its backbone from, the chosen one first */
+    struct train_folds folds; /* of ConSM */
+    int candidates;           /* that ConSM chose its backbone from, the chosen one first */
     struct train_candidate candidate[TRAIN_MOST_CANDIDATES];
     struct train_arm arm;
     struct train_student student;

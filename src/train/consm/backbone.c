@@ -114,17 +114,27 @@ static double share_of(const struct field *f)
     return outlook_fraction(elapsed, left);
 }
 
+consm_status consm_trial_options(struct train_options *out, const struct session *s,
+                                 const struct trial *t)
+{
+    consm_status st = CONSM_OK;
+    *out = (struct train_options){
+        .seed = s->options.seed, .config = s->options.config, .positive = s->options.positive};
+    out->config.epochs = trial_epochs(&s->options.config);
+    out->config.time_budget = 0; /* one clock for all */
+    TRY(choose(&out->config, t->number, s->options.given));
+    TRY(model_find(&out->model, config_names_backbone[out->config.backbone]));
+done:
+    return st;
+}
+
 static consm_status open_trial(struct session **out, struct session *s,
                                const struct problem *problem, const struct trial *t)
 {
     consm_status st = CONSM_OK;
     struct session *trial = NULL;
-    struct train_options options = {
-        .seed = s->options.seed, .config = s->options.config, .positive = s->options.positive};
-    options.config.epochs = trial_epochs(&s->options.config);
-    options.config.time_budget = 0; /* one clock for all */
-    TRY(choose(&options.config, t->number, s->options.given));
-    TRY(model_find(&options.model, config_names_backbone[options.config.backbone]));
+    struct train_options options;
+    TRY(consm_trial_options(&options, s, t));
     TRY(session_new(&trial, problem, &options, s->backend));
     if (t->at.size > 0 && t->at.size != trial->learner.params->size)
         TRY(status_fail(
@@ -183,7 +193,7 @@ static consm_status go_on(struct field *f, struct trial *t, struct session *tria
         t->course.done = trial->learner.steps;
         heard.update = trial->learner.steps;
         heard.best_val = trial->learner.best;
-        heard.fraction = s->options.progress ? share_of(f) : 0;
+        heard.fraction = f->of->told = s->options.progress ? share_of(f) : 0;
         TRY(save_choice(f, t, trial,
                         s->options.progress &&
                             s->options.progress(s->options.progress_ctx, &heard)));
@@ -368,7 +378,10 @@ static consm_status halve(struct field *f)
     for (; c->rung < RUNGS - 1; c->rung++) {
         TRY(climb_all(f, (int)c->rung));
         if (c->rung == RUNGS - 2) {
-            take_the_likeliest(f);
+            if (consm_folds(f->s))
+                TRY(consm_compare_finalists(f->s));
+            else
+                take_the_likeliest(f);
             TRY(teach_student(f));
         }
         choice_keep(c, rung_stay(f->s, (int)c->rung));
@@ -387,7 +400,7 @@ static void enter(struct candidate_choice *of, const struct session *s)
     of->asked = *c;
     for (int64_t i = 0; i < all; i++)
         if (!list || consm_candidate_fits(s, i))
-            of->trial[of->entered++] = (struct trial){.number = i, .val = -1};
+            of->trial[of->entered++] = (struct trial){.number = i, .val = -1, .fold = -1};
     of->count = of->entered;
 }
 
@@ -401,9 +414,13 @@ static void note_standing(struct session *s)
     for (int64_t i = 0; i < s->choice->entered; i++) {
         struct config c = s->options.config;
         if (choose(&c, trial[i].number, NULL) == CONSM_OK)
-            own->candidate[own->candidates++] = (struct train_candidate){
-                config_names_backbone[c.backbone], consm_candidate_settings(trial[i].number),
-                trial[i].course.done, trial[i].val, trial[i].number + 1};
+            own->candidate[own->candidates++] =
+                (struct train_candidate){config_names_backbone[c.backbone],
+                                         consm_candidate_settings(trial[i].number),
+                                         trial[i].course.done,
+                                         trial[i].val,
+                                         trial[i].number + 1,
+                                         trial[i].fold};
     }
 }
 

@@ -316,6 +316,16 @@ consm_status committee_problem(struct problem *out, struct committee *c, const s
 /* Whether a session's choice of a backbone ends with a student. */
 bool consm_has_student(const struct session *s);
 
+/* What a candidate's session is made from. */
+consm_status consm_trial_options(struct train_options *out, const struct session *s,
+                                 const struct trial *t);
+
+/* ---- finalists.c: the last of them compared by folds ---- */
+
+/* Whether they are; the comparison, which leaves the best one in front. */
+bool consm_folds(const struct session *s);
+consm_status consm_compare_finalists(struct session *s);
+
 /* ---- portfolio.c: the candidates ---- */
 
 enum {

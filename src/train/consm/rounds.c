@@ -391,6 +391,8 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
     result->epochs = at->updates;
     result->loss = progress.loss;
     result->match = at->quality;
+    if (s->choice)
+        result->folds = s->choice->folds;
     result->candidates = own->candidates;
     result->student = own->student;
     memcpy(result->candidate, own->candidate, sizeof result->candidate);

@@ -1,0 +1,162 @@
+/* Dividing labels into folds, and training without each. */
+#include "train/folds.h"
+
+#include "base/rng.h"
+#include <math.h>
+#include <string.h>
+
+bool folds_apply(const struct problem *p, bool anyway)
+{
+    int64_t validating = 0, labels = 0, count[2] = {0};
+    if (p->graph->partition)
+        return false;
+    for (int64_t i = 0; i < p->nodes; i++) {
+        if (p->label[i] < 0 || (p->role[i] != SPLIT_TRAIN && p->role[i] != SPLIT_VAL))
+            continue;
+        labels++;
+        validating += p->role[i] == SPLIT_VAL;
+        if (p->classes == 2)
+            count[p->label[i]] += p->role[i] == SPLIT_VAL;
+    }
+    bool few = validating < FOLDS_FEW_NODES ||
+               (p->classes == 2 && (count[0] < FOLDS_FEW_OF_TWO || count[1] < FOLDS_FEW_OF_TWO));
+    return (few || anyway) && validating > 0 && labels >= FOLDS_LEAST_LABELS;
+}
+
+/* The nodes of each class in a random order, dealt out one after another; the next class begins
+ * where the last one ended, so that folds are equally large. */
+static consm_status deal(struct folds *f, uint64_t seed)
+{
+    consm_status st = CONSM_OK;
+    const struct judge *j = &f->judge;
+    int32_t *member = NULL;
+    struct rng rng;
+    TRY(NEW(member, j->rows));
+    rng_init(&rng, seed, 0x666f6c6473u);
+    for (int r = 0; r < f->repeats; r++) {
+        int64_t dealt = 0;
+        for (int32_t k = 0; k < j->classes; k++) {
+            int64_t count = 0;
+            for (int64_t i = 0; i < j->rows; i++)
+                if (j->label[i] == k)
+                    member[count++] = (int32_t)i;
+            rng_shuffle(&rng, member, count);
+            for (int64_t i = 0; i < count; i++)
+                f->fold[r * j->rows + member[i]] = (uint8_t)(dealt++ % FOLDS);
+        }
+    }
+done:
+    mem_free(member);
+    return st;
+}
+
+consm_status folds_open(struct folds *f, const struct problem *problem, const struct judge *judge,
+                        uint64_t seed, bool quick)
+{
+    consm_status st = CONSM_OK;
+    *f = (struct folds){.problem = problem, .part = *problem};
+    TRY(NEW(f->role, problem->nodes));
+    f->part.role = f->role;
+    for (int64_t i = 0; i < problem->nodes; i++)
+        f->role[i] = problem->role[i] == SPLIT_TRAIN ? (uint8_t)SPLIT_VAL : problem->role[i];
+    TRY(judge_open(&f->judge, &f->part, judge->metric, judge->positive));
+    f->repeats = quick || f->judge.rows >= FOLDS_FEW_LABELS ? 1 : FOLDS_MOST_REPEATS;
+    TRY(NEW(f->fold, f->repeats * f->judge.rows));
+    TRY(NEW(f->logits, f->judge.rows * problem->classes));
+    TRY(NEW(f->once, f->judge.rows * problem->classes));
+    TRY(deal(f, seed));
+    return CONSM_OK;
+done:
+    folds_close(f);
+    return st;
+}
+
+void folds_close(struct folds *f)
+{
+    judge_close(&f->judge);
+    mem_free(f->role);
+    mem_free(f->fold);
+    mem_free(f->logits);
+    mem_free(f->once);
+    *f = (struct folds){0};
+}
+
+/* Those of the fold have no role, the other labels train. */
+static int64_t set_roles(struct folds *f, int repeat, int fold)
+{
+    const struct judge *j = &f->judge;
+    int64_t training = 0;
+    for (int64_t i = 0; i < f->problem->nodes; i++)
+        f->role[i] = SPLIT_NONE;
+    for (int64_t k = 0; k < j->rows; k++)
+        if (f->fold[repeat * j->rows + k] != fold) {
+            f->role[j->node[k]] = SPLIT_TRAIN;
+            training++;
+        }
+    return training;
+}
+
+static consm_status train_without(struct folds *f, const struct train_options *options,
+                                  int64_t updates, struct backend *backend, int repeat, int fold,
+                                  consm_status (*heard)(void *ctx), void *ctx)
+{
+    consm_status st = CONSM_OK;
+    struct session *s = NULL;
+    const struct judge *j = &f->judge;
+    const float *logits;
+    double loss;
+    size_t c = (size_t)f->problem->classes;
+    if (set_roles(f, repeat, fold) == 0)
+        return CONSM_OK;
+    TRY(session_new(&s, &f->part, options, backend));
+    for (int64_t i = 0; i < updates; i++) {
+        TRY(session_step(s, &loss));
+        if (heard)
+            TRY(heard(ctx));
+    }
+    TRY(session_logits(&logits, s));
+    for (int64_t k = 0; k < j->rows; k++)
+        if (f->fold[repeat * j->rows + k] == fold)
+            memcpy(f->once + (size_t)k * c, logits + (size_t)j->node[k] * c, c * sizeof *logits);
+done:
+    session_free(s);
+    return st;
+}
+
+consm_status folds_run(double *score, struct folds *f, const struct train_options *options,
+                       int64_t updates, struct backend *backend, consm_status (*heard)(void *ctx),
+                       void *ctx)
+{
+    consm_status st = CONSM_OK;
+    struct train_options plain = *options;
+    size_t count = (size_t)(f->judge.rows * f->problem->classes);
+    plain.config.epochs = updates > 0 ? updates : 1;
+    plain.config.metric = f->judge.metric;
+    plain.progress = NULL;
+    plain.checkpoint = NULL;
+    *score = 0;
+    memset(f->logits, 0, count * sizeof *f->logits);
+    for (int r = 0; r < f->repeats; r++) {
+        memset(f->once, 0, count * sizeof *f->once);
+        for (int k = 0; k < FOLDS; k++)
+            TRY(train_without(f, &plain, plain.config.epochs, backend, r, k, heard, ctx));
+        *score += judge_score(&f->judge, f->once, true) / f->repeats;
+        for (size_t i = 0; i < count; i++)
+            f->logits[i] += f->once[i] / (float)f->repeats;
+    }
+done:
+    return st;
+}
+
+double folds_error(double score, const struct judge *j)
+{
+    int64_t count = j->rows;
+    if (j->metric == METRIC_AVERAGE_PRECISION) {
+        count = 0;
+        for (int64_t k = 0; k < j->rows; k++)
+            count += j->label[k] == j->positive;
+    }
+    /* Laplace's rule: a few nodes that are all right do not make it certain. */
+    double n = (double)count, share = (score * n + 1) / (n + 2);
+    return count > 0 ? sqrt(share * (1 - share) / n) : 1;
+}

@@ -1,0 +1,239 @@
+/* Folds over all labels: who is divided how, that nobody is predicted by a network that saw its
+ * label, that they choose among ConSM's last candidates where few nodes validate; and what two
+ * uneven classes are chosen by. */
+#include "check.h"
+
+#include "app/objects.h"
+#include "backends/open.h"
+#include "train/folds.h"
+#include <math.h>
+
+struct scene {
+    struct consm_dataset *data;
+    struct roles roles;
+    struct training_request request;
+};
+
+/* Of each class so many labels train; a share of the others validates. */
+static void scene_open(struct scene *s, const char *name, const char *model, int64_t per_class,
+                       int64_t validating)
+{
+    OK(consm_dataset_open(&s->data, name, NULL));
+    const struct dataset *d = s->data->data;
+    OK(roles_make(&s->roles, d, "random", 0, &(struct split_options){.per_class = per_class}));
+    for (int64_t i = 0; i < d->nodes; i++)
+        if (s->roles.role[i] == SPLIT_VAL && validating-- <= 0)
+            s->roles.role[i] = SPLIT_TEST;
+    split_count(s->roles.count, s->roles.role, d->nodes);
+    s->request = (struct training_request){.roles = &s->roles, .threads = 1};
+    OK(dataset_prepared(&s->request.prepared, s->data));
+    struct train_options *o = &s->request.options;
+    OK(model_find(&o->model, model));
+    model_defaults(o->model, &o->config);
+    o->seed = 7;
+}
+
+static void scene_close(struct scene *s)
+{
+    roles_free(&s->roles);
+    consm_dataset_free(s->data);
+}
+
+static void who_is_divided(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s, "csbm:nodes=400,classes=2,features=8", "gcn", 10, 60);
+    struct problem p = prepare_problem(s.request.prepared, s.roles.role);
+    assert_int_equal(s.roles.count[SPLIT_VAL], 60);
+    assert_false(folds_apply(&p, false));
+    assert_true(folds_apply(&p, true));
+    int64_t left = 9; /* of the first class validate */
+    for (int64_t i = 0; i < p.nodes; i++)
+        if (p.role[i] == SPLIT_VAL && p.label[i] == 0 && left-- <= 0)
+            s.roles.role[i] = SPLIT_TEST;
+    assert_true(folds_apply(&p, false));
+    for (int64_t i = 0; i < p.nodes; i++)
+        if (p.role[i] == SPLIT_VAL)
+            s.roles.role[i] = SPLIT_TEST;
+    assert_false(folds_apply(&p, true)); /* nobody validates: nothing is chosen */
+    scene_close(&s);
+}
+
+/* Every label is in one fold of each repeat, and classes are dealt out evenly. */
+static void labels_are_dealt_out(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct judge judge;
+    struct folds f;
+    scene_open(&s, "csbm:nodes=200,classes=3,features=8", "gcn", 10, 20);
+    struct problem p = prepare_problem(s.request.prepared, s.roles.role);
+    OK(judge_open(&judge, &p, METRIC_ACCURACY, -1));
+    OK(folds_open(&f, &p, &judge, 3, false));
+    assert_int_equal(f.repeats, 2);
+    assert_int_equal(f.judge.rows, s.roles.count[SPLIT_TRAIN] + s.roles.count[SPLIT_VAL]);
+    int64_t differ = 0;
+    for (int r = 0; r < f.repeats; r++)
+        for (int32_t c = 0; c < 3; c++) {
+            int64_t count[FOLDS] = {0}, least = INT64_MAX, most = 0;
+            for (int64_t k = 0; k < f.judge.rows; k++) {
+                assert_true(f.fold[r * f.judge.rows + k] < FOLDS);
+                count[f.fold[r * f.judge.rows + k]] += f.judge.label[k] == c;
+                differ += f.fold[k] != f.fold[r * f.judge.rows + k];
+            }
+            for (int k = 0; k < FOLDS; k++) {
+                least = count[k] < least ? count[k] : least;
+                most = count[k] > most ? count[k] : most;
+            }
+            assert_true(most - least <= 1);
+        }
+    assert_true(differ > 0); /* repeats are others */
+    folds_close(&f);
+    OK(folds_open(&f, &p, &judge, 3, true));
+    assert_int_equal(f.repeats, 1);
+    folds_close(&f);
+    judge_close(&judge);
+    scene_close(&s);
+}
+
+/* What folds say of a node is what a network says that was trained without its fold, by hand. */
+static void nobody_is_predicted_by_his_own_label(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct judge judge;
+    struct folds f;
+    struct backend *backend;
+    struct session *hand;
+    const float *logits;
+    double score, loss;
+    scene_open(&s, "csbm:nodes=150,classes=3,features=8", "gcn", 10, 20);
+    struct problem p = prepare_problem(s.request.prepared, s.roles.role);
+    OK(backend_open(&backend, NULL, 1));
+    OK(judge_open(&judge, &p, METRIC_ACCURACY, -1));
+    OK(folds_open(&f, &p, &judge, 3, true));
+    OK(folds_run(&score, &f, &s.request.options, 6, backend, NULL, NULL));
+    for (int fold = 0; fold < FOLDS; fold++) {
+        for (int64_t i = 0; i < p.nodes; i++)
+            s.roles.role[i] = SPLIT_NONE;
+        for (int64_t k = 0; k < f.judge.rows; k++)
+            if (f.fold[k] != fold)
+                s.roles.role[f.judge.node[k]] = SPLIT_TRAIN;
+        OK(session_new(&hand, &p, &s.request.options, backend));
+        for (int i = 0; i < 6; i++)
+            OK(session_step(hand, &loss));
+        OK(session_logits(&logits, hand));
+        for (int64_t k = 0; k < f.judge.rows; k++)
+            if (f.fold[k] == fold)
+                assert_memory_equal(f.logits + k * 3, logits + (int64_t)f.judge.node[k] * 3,
+                                    3 * sizeof(float));
+        session_free(hand);
+    }
+    int64_t right = 0;
+    for (int64_t k = 0; k < f.judge.rows; k++) {
+        const float *row = f.logits + k * 3;
+        int32_t best = row[1] > row[0] ? 1 : 0;
+        right += (row[2] > row[best] ? 2 : best) == f.judge.label[k];
+    }
+    assert_near(score, (double)right / (double)f.judge.rows, 1e-12);
+    folds_close(&f);
+    judge_close(&judge);
+    backend_close(backend);
+    scene_close(&s);
+}
+
+/* Few validation nodes: the finalist with the best folds is chosen, and their figure stands beside
+ * validation's. With --folds no, validation decides. */
+static void folds_choose_among_finalists(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct consm_model *m;
+    scene_open(&s, "csbm:nodes=200,classes=3,features=6,homophily=0.5", "consm", 6, 15);
+    struct config *c = &s.request.options.config;
+    c->warmup = 30;
+    c->rounds = 1;
+    c->gnn_steps = 4;
+    c->drop_share = 0;
+    OK(model_train(&m, NULL, &s.request));
+    const struct train_result *r = &m->result;
+    assert_int_equal(r->folds.labels, s.roles.count[SPLIT_TRAIN] + 15);
+    assert_int_equal(r->folds.validating, 15);
+    int compared = 0;
+    for (int i = 0; i < r->candidates; i++) {
+        compared += r->candidate[i].fold >= 0;
+        assert_true(r->candidate[i].fold <= r->candidate[0].fold);
+    }
+    assert_true(compared >= 1 && compared <= 4);
+    assert_true(r->folds.score == r->candidate[0].fold);
+    assert_true(r->folds.error > 0 && r->folds.error < 0.2);
+    consm_model_free(m);
+    c->folds = FOLDS_NO;
+    OK(model_train(&m, NULL, &s.request));
+    assert_int_equal(m->result.folds.labels, 0);
+    for (int i = 1; i < m->result.candidates; i++)
+        assert_true(m->result.candidate[i].val <= m->result.candidate[0].val ||
+                    m->result.candidate[i].updates < m->result.candidate[0].updates);
+    consm_model_free(m);
+    scene_close(&s);
+}
+
+static double test_auc(struct scene *s, const char *model, struct consm_model **out)
+{
+    struct train_options *o = &s->request.options;
+    OK(model_find(&o->model, model));
+    model_defaults(o->model, &o->config);
+    o->config.epochs = strcmp(model, "consm") == 0 ? 1000 : 60;
+    o->config.warmup = 60;
+    o->config.rounds = 1;
+    o->config.gnn_steps = 20;
+    o->config.drop_share = 0;
+    o->config.candidates = CANDIDATES_FEW;
+    OK(model_train(out, NULL, &s->request));
+    return (*out)->metrics[SPLIT_TEST].all.roc_auc;
+}
+
+/* Two classes of 20:80, where naming the larger one is right four times of five: choices go by
+ * ranking, and ConSM never says the majority alone while a plain network ranks better. */
+static void the_majority_does_not_win(void **state)
+{
+    (void)state;
+    static const char *const rivals[] = {"mlp", "gcn", "h2gcn"};
+    struct scene s;
+    struct consm_model *m, *rival;
+    scene_open(&s, "csbm:nodes=300,classes=5,features=10,homophily=0.3", "consm", 12, 60);
+    struct dataset *d = s.data->data;
+    int64_t larger = 0, tested = 0;
+    for (int64_t i = 0; i < d->nodes; i++) {
+        d->label[i] = d->label[i] == 0;
+        larger += s.roles.role[i] == SPLIT_TEST && d->label[i] == 0;
+        tested += s.roles.role[i] == SPLIT_TEST;
+    }
+    d->classes = 2;
+    double auc = test_auc(&s, "consm", &m), majority = (double)larger / (double)tested;
+    assert_int_equal(m->config.metric, METRIC_ROC_AUC);
+    assert_true(majority > 0.75 && auc > 0.7);
+    for (int i = 0; i < 3; i++) {
+        double other = test_auc(&s, rivals[i], &rival);
+        assert_int_equal(rival->config.metric, METRIC_ROC_AUC);
+        if (m->result.test_acc <= majority && other > auc)
+            fail_msg("accuracy %g, the majority's %g; ROC-AUC %g, %s %g", m->result.test_acc,
+                     majority, auc, rivals[i], other);
+        consm_model_free(rival);
+    }
+    consm_model_free(m);
+    scene_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_is_divided),
+        cmocka_unit_test(labels_are_dealt_out),
+        cmocka_unit_test(nobody_is_predicted_by_his_own_label),
+        cmocka_unit_test(folds_choose_among_finalists),
+        cmocka_unit_test(the_majority_does_not_win),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
