@@ -64,6 +64,16 @@ fi
 
 scripts/bootstrap nonsense > "$work/out" 2>&1 && fault "bootstrap takes any word"
 grep -q '^usage: scripts/bootstrap' "$work/out" || fault "bootstrap nonsense: $(cat "$work/out")"
+# A system that does not offer an optional package: one line, and all else goes on.
+mkdir "$work/stubs"
+# shellcheck disable=SC2016 # for the stub
+printf '#!/bin/sh\ncase "$*" in *libxgboost-dev*) exit 1 ;; esac\necho installed\n' > "$work/stubs/dpkg-query"
+printf '#!/bin/sh\nexit 0\n' > "$work/stubs/apt-get"
+printf '#!/bin/sh\nexit 1\n' > "$work/stubs/apt-cache"
+printf '#!/bin/sh\nexec "$@"\n' > "$work/stubs/sudo"
+chmod +x "$work"/stubs/*
+PATH=$work/stubs:$PATH scripts/bootstrap test > "$work/out" 2>&1 || fault "bootstrap without an optional package: $(cat "$work/out")"
+grep -q 'offers no libxgboost-dev' "$work/out" || fault "bootstrap says nothing of libxgboost-dev: $(cat "$work/out")"
 # What the tests need is in bootstrap's list.
 for package in git file dpkg-dev libopenmpi-dev libmetis-dev libxgboost-dev shellcheck; do
     grep -qw -- "$package" scripts/bootstrap || fault "bootstrap does not install $package"
