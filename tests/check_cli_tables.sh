@@ -72,6 +72,18 @@ said "has no column betrag, which held the weights in training: every edge weigh
 sed -i 's/;land;/;country;/' "$work/june/nodes.csv"
 expect 2 "lacks 1 of the model's 4 feature columns: land" predict "$work/model/model.safetensors" "$work/june" "${columns[@]}"
 
+# ---- a name that is not there: the nearest one and the list, whichever table lacks it ----------------
+expect 2 "--id-column kund: no table has such a column; did you mean kunde? There are kunde, betrug, land" \
+    info "$work/may" --id-column kund --label-column betrug --weight-column betrag
+expect 2 "--weight-column betragg: no table has such a column; did you mean betrag? There are" \
+    info "$work/may" --id-column kunde --label-column betrug --weight-column betragg
+printf 'a b\nb c\n' > "$work/list.txt"
+printf 'user,is_fraud,x\na,1,2\nb,0,3\nc,0,1\n' > "$work/list.csv"
+expect 2 "--id-column usr: no table has such a column; did you mean user?" \
+    info "$work/list.txt" --labels "$work/list.csv" --id-column usr --label-column is_fraud
+expect 2 "--label-column fraud: no table has such a column; there are user, is_fraud, x" \
+    info "$work/list.txt" --labels "$work/list.csv" --id-column user --label-column fraud
+
 # ---- everything that is wrong, at once --------------------------------------------------------------
 mkdir "$work/bad"
 printf 'source\ttarget\nu1\tu2\nu2\tu9\nu3\n' > "$work/bad/edges.csv"

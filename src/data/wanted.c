@@ -134,7 +134,7 @@ static consm_status absent(struct wanted *w, const char *where, const char *flag
                        list);
 }
 
-consm_status wanted_met(struct wanted *w, const char *where)
+consm_status wanted_first(struct wanted *w, unsigned choices, const char *where)
 {
     if (!w)
         return CONSM_OK;
@@ -146,13 +146,19 @@ consm_status wanted_met(struct wanted *w, const char *where)
                [CHOICE_WEIGHT] = {w->weight, w->found_weight},
                [CHOICE_SOURCE] = {w->source, w->found_source},
                [CHOICE_TARGET] = {w->target, w->found_target}};
-    const char *at = w->ignore, *item;
-    size_t size;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i].name && !all[i].found && !(w->remembered >> i & 1))
+    for (int i = 0; i <= CHOICE_TARGET; i++)
+        if (choices & ~w->remembered & 1U << i && all[i].name && !all[i].found)
             return absent(w, where, choice_name[i], all[i].name);
-    if (w->remembered >> CHOICE_IGNORE & 1)
-        return CONSM_OK;
+    return CONSM_OK;
+}
+
+consm_status wanted_met(struct wanted *w, const char *where)
+{
+    consm_status st = wanted_first(w, (1U << CHOICE_IGNORE) - 1, where);
+    const char *at = w ? w->ignore : NULL, *item;
+    size_t size;
+    if (st < 0 || !w || (w->remembered >> CHOICE_IGNORE & 1))
+        return st;
     for (int i = 0; next_name(&at, &item, &size); i++)
         if (!(w->ignored >> i & 1)) {
             char name[64];

@@ -54,6 +54,9 @@ static inline bool wanted_only_label(const struct wanted *w)
 
 /* CONSM_EINVAL when a name is too much for us. */
 consm_status wanted_check(const struct wanted *w);
+/* The same as wanted_met() where one of these columns was typed and not met so far (bits of enum
+ * choice); else CONSM_OK. For a header that cannot be understood. */
+consm_status wanted_first(struct wanted *w, unsigned choices, const char *where);
 /* CONSM_EINVAL names the flag, the column that no table had, the nearest that there is, and all. */
 consm_status wanted_met(struct wanted *w, const char *where);
 

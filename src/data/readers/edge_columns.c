@@ -10,6 +10,8 @@ static const char source_names[] = "source|src|from|u|head|tail|node1|node_1|id1
 static const char target_names[] = "target|dst|to|v|node2|node_2|id2|id_2|receiver|end|destination";
 static const char weight_names[] = "weight|w|value|weights|edge_weight";
 
+static const unsigned ends = 1U << CHOICE_SOURCE | 1U << CHOICE_TARGET;
+
 static bool column_is(const struct csv *c, int column, const char *list)
 {
     return token_is_one_of(c->field[column].text, c->field[column].length, list);
@@ -98,11 +100,9 @@ static consm_status read_header(struct edge_reader *r)
         else if (weight < 0 && column_is(c, i, weight_names))
             weight = i;
     }
-    if ((source < 0 && w->source) || (target < 0 && w->target)) {
-        consm_status st = wanted_met(r->wanted, c->name);
-        if (st < 0)
-            return st;
-    }
+    consm_status st = wanted_first(r->wanted, ends, c->name);
+    if (st < 0)
+        return st;
     if ((source < 0) != (target < 0) && (w->found_source || w->found_target))
         return status_fail(CONSM_EINVAL,
                            "%s: --%s-column names one end of the edges: name the other one with "
@@ -118,7 +118,7 @@ static consm_status read_header(struct edge_reader *r)
     r->source = source;
     r->target = target;
     r->weight = weight;
-    consm_status st = check_others(r);
+    st = check_others(r);
     return st < 0 ? st : csv_name_columns(c);
 }
 
@@ -147,6 +147,8 @@ consm_status edge_columns_find(struct edge_reader *r)
         return status_fail(CONSM_EFORMAT,
                            "%s: is empty: expected a source and a target on each line", c->name);
     named = c->fields >= 2 && c->fields <= MOST_COLUMNS && header_named(r);
+    if (!named)
+        TRY(wanted_first(r->wanted, ends | 1U << CHOICE_WEIGHT, c->name));
     if (c->fields < 2 || (c->fields > 3 && !named))
         return bad_columns(c);
     second = csv_tell(c);

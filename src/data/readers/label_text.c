@@ -60,6 +60,8 @@ static consm_status start_labels(struct label_table *t, struct wanted *w,
         TRY(csv_name_columns(c));
     } else {
         if (c->fields > 2)
+            TRY(wanted_first(w, 1U << CHOICE_ID | 1U << CHOICE_LABEL, c->name));
+        if (c->fields > 2)
             return csv_fail_columns(
                 c, "1 (label) or 2 (id, label); of more, say by --id-column and --label-column "
                    "which they are, or make it nodes.csv beside edges.csv");

@@ -179,6 +179,8 @@ static consm_status find_columns(struct dataset *d, struct node_table *t)
     if (header)
         return read_header(d, t);
     if (c->fields > 2)
+        TRY(wanted_first(t->wanted, 1U << CHOICE_ID, c->name));
+    if (c->fields > 2)
         return csv_fail(c, 0,
                         "a header with \"id\" (needed above more than two columns); or say by "
                         "--id-column which column it is");
