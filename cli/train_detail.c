@@ -198,6 +198,19 @@ static void print_first(const struct consm_metrics *m, int32_t k, const char *na
                top[i].precision * (double)top[i].k, name, 100 * top[i].recall, (long long)support);
 }
 
+/* What folds say of a threshold, with intervals. */
+static void print_folded(const struct decision *d)
+{
+    char precision[96], recall[96];
+    int64_t hits = llround(d->recall * (double)d->positives);
+    int64_t said = d->precision > 0 ? llround((double)hits / d->precision) : 0;
+    struct stats_interval right = stats_wilson(hits, said, 0.95),
+                          found = stats_wilson(hits, d->positives, 0.95);
+    printf("precision %s, recall %s by %lld-fold cross-validation over all labels",
+           rare_share(precision, hits, said, &right),
+           rare_share(recall, hits, d->positives, &found), (long long)d->folds);
+}
+
 static void print_threshold(const struct training *t, const struct consm_model *m)
 {
     char name[SHOWN], precision[96], recall[96];
@@ -206,7 +219,9 @@ static void print_threshold(const struct training *t, const struct consm_model *
     const struct consm_class_metrics *test =
         consm_metrics_class(consm_model_metrics(m, CONSM_TEST), d->positive);
     printf("  predicts %s at probability >= %.4g: ", class_of(t, d->positive, name), d->threshold);
-    if (rare_measure(&rare, m) && rare.positives < RARE_FEW)
+    if (d->folds)
+        print_folded(d);
+    else if (rare_measure(&rare, m) && rare.positives < RARE_FEW)
         printf("precision %s, recall %s on validation",
                rare_share(precision, rare.hits, rare.said, &rare.precision),
                rare_share(recall, rare.hits, rare.positives, &rare.recall));

@@ -226,6 +226,50 @@ static void the_majority_does_not_win(void **state)
     scene_close(&s);
 }
 
+/* Below ten validation nodes of the class, its threshold comes from nodes that networks were
+ * trained without: there are more of them, and it is not the one that two validation nodes would
+ * give. */
+static void few_positives_get_a_threshold_from_folds(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"gcn", "consm"};
+    for (int i = 0; i < 2; i++) {
+        struct scene s;
+        struct consm_model *m, *plain;
+        scene_open(&s, "csbm:nodes=300,classes=5,features=10,homophily=0.3", models[i], 12, 40);
+        struct dataset *d = s.data->data;
+        int64_t positives = 0, validating = 0;
+        for (int64_t k = 0; k < d->nodes; k++) {
+            d->label[k] = d->label[k] == 0;
+            if (d->label[k] && s.roles.role[k] == SPLIT_VAL && validating++ >= 4)
+                s.roles.role[k] = SPLIT_NONE;
+            positives +=
+                d->label[k] && (s.roles.role[k] == SPLIT_VAL || s.roles.role[k] == SPLIT_TRAIN);
+        }
+        split_count(s.roles.count, s.roles.role, d->nodes);
+        d->classes = 2;
+        struct config *c = &s.request.options.config;
+        c->epochs = i ? 1000 : 40;
+        c->warmup = 30;
+        c->rounds = 1;
+        c->gnn_steps = 4;
+        c->drop_share = 0;
+        c->backbone = BACKBONE_GCN;
+        s.request.options.positive = s.request.threshold_for = 2;
+        OK(model_train(&m, NULL, &s.request));
+        c->folds = FOLDS_NO;
+        OK(model_train(&plain, NULL, &s.request));
+        assert_int_equal(m->decision.folds, FOLDS);
+        assert_int_equal(m->decision.positives, positives);
+        assert_int_equal(plain->decision.folds, 0);
+        assert_true(m->decision.made && m->decision.threshold != plain->decision.threshold);
+        assert_true(m->decision.threshold > 0 && m->decision.threshold < 1);
+        consm_model_free(m);
+        consm_model_free(plain);
+        scene_close(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +278,7 @@ int main(void)
         cmocka_unit_test(nobody_is_predicted_by_his_own_label),
         cmocka_unit_test(folds_choose_among_finalists),
         cmocka_unit_test(the_majority_does_not_win),
+        cmocka_unit_test(few_positives_get_a_threshold_from_folds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

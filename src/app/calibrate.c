@@ -97,7 +97,8 @@ done:
 }
 
 consm_status model_measure(struct consm_model *m, const struct training_request *r,
-                           const struct problem *problem, const float *logits)
+                           const struct problem *problem, const float *logits,
+                           struct backend *backend)
 {
     consm_status st = CONSM_OK;
     float *probability = NULL;
@@ -113,8 +114,7 @@ consm_status model_measure(struct consm_model *m, const struct training_request 
     m->doubt = doubt_of(m->count[SPLIT_VAL]);
     soften(probability, m, problem, logits, true);
     if (r->threshold_for)
-        TRY(metrics_threshold(&m->decision, &p, r->threshold_for - 1, r->at_precision,
-                              r->at_recall));
+        TRY(model_threshold(m, r, problem, &p, backend));
     p.decision = &m->decision;
     for (int role = SPLIT_TRAIN; role <= SPLIT_TEST; role++)
         TRY(measure_role(m, &p, role));

@@ -332,7 +332,7 @@ static consm_status choose(struct consm_model **out, struct consm_prediction **p
     TRY(backend_open(&backend, request->options.device, request->threads));
     TRY(model_logits(&logits, *out, &g->problem, backend));
     sum_up(*out, g, choice.best, clock_seconds() - begin, logits);
-    TRY(model_complete(*out, request, &g->problem, logits));
+    TRY(model_complete(*out, request, &g->problem, logits, backend));
     if (prediction)
         TRY(model_prediction(prediction, *out, &g->problem, logits));
 done:

@@ -199,7 +199,12 @@ void decision_to_json(struct text *t, const struct consm_model *m)
     field(t, "threshold", m->decision.threshold);
     field(t, "precision", m->decision.precision);
     field(t, "recall", m->decision.recall);
-    text_printf(t, ", \"reached\": %s}", m->decision.reached ? "true" : "false");
+    text_printf(t, ", \"reached\": %s, \"by\": \"%s\"", m->decision.reached ? "true" : "false",
+                m->decision.folds ? "folds" : "validation");
+    if (m->decision.folds)
+        text_printf(t, ", \"folds\": %lld, \"positives\": %lld", (long long)m->decision.folds,
+                    (long long)m->decision.positives);
+    text_add(t, "}");
 }
 
 /* "arm": how a ConSM run went on, and the share of the edges that carry no messages. */
@@ -241,7 +246,9 @@ consm_status decision_from_json(struct consm_model *m, const json_t *object)
                                     .threshold = number(object, "threshold"),
                                     .precision = number(object, "precision"),
                                     .recall = number(object, "recall"),
-                                    .reached = json_is_true(json_object_get(object, "reached"))};
+                                    .reached = json_is_true(json_object_get(object, "reached")),
+                                    .folds = whole(object, "folds"),
+                                    .positives = whole(object, "positives")};
     if (!json_is_integer(positive) || json_integer_value(positive) < 0 ||
         json_integer_value(positive) >= m->classes || isnan(m->decision.threshold))
         return status_fail(CONSM_EFORMAT, "threshold: expected a class below %d and a number",

@@ -203,8 +203,7 @@ done:
     return st;
 }
 
-/* The definition whose equations a plain model has: ConSM's are its backbone's. */
-static const struct model_def *equations_of(const struct consm_model *m)
+const struct model_def *model_equations(const struct consm_model *m)
 {
     const struct model_def *def = m->def;
     if (strcmp(def->name, "consm") == 0 &&
@@ -217,12 +216,12 @@ void model_name_backbone(struct consm_model *m)
 {
     m->backbone[0] = 0;
     if (m->members == 0 && strcmp(m->def->name, "consm") == 0)
-        snprintf(m->backbone, sizeof m->backbone, "%s", equations_of(m)->name);
+        snprintf(m->backbone, sizeof m->backbone, "%s", model_equations(m)->name);
     for (int64_t i = 0; i < m->members; i++) {
-        const char *name = equations_of(m->member[i])->name;
+        const char *name = model_equations(m->member[i])->name;
         bool named = false;
         for (int64_t k = 0; k < i; k++)
-            named = named || strcmp(equations_of(m->member[k])->name, name) == 0;
+            named = named || strcmp(model_equations(m->member[k])->name, name) == 0;
         size_t used = strlen(m->backbone);
         if (!named)
             snprintf(m->backbone + used, sizeof m->backbone - used, "%s%s", used ? ", " : "", name);
@@ -231,20 +230,21 @@ void model_name_backbone(struct consm_model *m)
 
 bool model_weighs(const struct consm_model *m)
 {
-    bool weighs = m->members == 0 && !equations_of(m)->unweighted;
+    bool weighs = m->members == 0 && !model_equations(m)->unweighted;
     for (int64_t i = 0; i < m->members; i++)
-        weighs = weighs || !equations_of(m->member[i])->unweighted;
+        weighs = weighs || !model_equations(m->member[i])->unweighted;
     return weighs;
 }
 
 consm_status model_complete(struct consm_model *m, const struct training_request *request,
-                            const struct problem *problem, const float *logits)
+                            const struct problem *problem, const float *logits,
+                            struct backend *backend)
 {
     consm_status st = CONSM_OK;
     TRY(copy_data_facts(m, request));
     TRY(learned_note(m, request->prepared->data, request->roles));
     model_name_backbone(m);
-    TRY(model_measure(m, request, problem, logits));
+    TRY(model_measure(m, request, problem, logits, backend));
     TRY(model_fit_sets(m, problem, request->roles, logits));
 done:
     return st;

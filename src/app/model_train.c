@@ -21,7 +21,7 @@ static consm_status take_plain(void *ctx, struct session *s, const struct train_
     TRY(model_of_session(to->model, s, to->request->custom));
     (*to->model)->result = *result;
     TRY(session_logits(&logits, s));
-    TRY(model_complete(*to->model, to->request, s->problem, logits));
+    TRY(model_complete(*to->model, to->request, s->problem, logits, s->backend));
     if (to->prediction)
         TRY(model_prediction(to->prediction, *to->model, s->problem, logits));
 done:

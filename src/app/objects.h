@@ -224,13 +224,17 @@ void model_name_backbone(struct consm_model *m);
 /* Whether edge weights change what the model, or one of its members, computes. */
 bool model_weighs(const struct consm_model *m);
 
+/* The definition whose equations a plain model has: ConSM's are its backbone's. */
+const struct model_def *model_equations(const struct consm_model *m);
+
 /* Gives a model its definition; one of the caller's own is copied. */
 void model_define(struct consm_model *m, const struct model_def *def, struct custom custom);
 /* What an evaluation needs of a trained session: definition, configuration, seed, tensors. */
 consm_status model_of_session(struct consm_model **out, struct session *s, struct custom custom);
 /* The rest: facts about the data, calibration, figures of every role by logits (n, c). */
 consm_status model_complete(struct consm_model *m, const struct training_request *request,
-                            const struct problem *problem, const float *logits);
+                            const struct problem *problem, const float *logits,
+                            struct backend *backend);
 /* Trains one run and lets use() have its session before it goes. */
 typedef consm_status (*model_trained_fn)(void *ctx, struct session *s,
                                          const struct train_result *result);
@@ -261,7 +265,13 @@ double model_log_odds(const struct consm_model *m, const float *logit, int32_t l
 void model_all_log_odds(float *out, const struct consm_model *m, const float *logit);
 /* Calibrates on validation, chooses the threshold there, then measures every role. */
 consm_status model_measure(struct consm_model *m, const struct training_request *r,
-                           const struct problem *problem, const float *logits);
+                           const struct problem *problem, const float *logits,
+                           struct backend *backend);
+/* threshold.c: chooses the decision's threshold, by validation (its probabilities are measured) or
+ * by folds. */
+consm_status model_threshold(struct consm_model *m, const struct training_request *r,
+                             const struct problem *problem, const struct predicted *validation,
+                             struct backend *backend);
 /* After a refit: the test nodes alone, with the calibration and the threshold that there are. */
 consm_status model_measure_again(struct consm_model *m, const struct problem *problem,
                                  const float *logits);

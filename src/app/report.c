@@ -76,9 +76,10 @@ static void add_warnings(struct report *r, const struct consm_model *m)
         number_print(
             text, sizeof text,
             "%.100s is said where its probability is %.4g or more: precision %.3f, recall %.3f "
-            "on validation.",
+            "%s.",
             consm_model_class(m, m->decision.positive, name), m->decision.threshold,
-            m->decision.precision, m->decision.recall);
+            m->decision.precision, m->decision.recall,
+            m->decision.folds ? "by cross-validation over all labels" : "on validation");
         report_summary(r, text);
     }
 }

@@ -14,6 +14,8 @@ struct decision {
     double threshold;
     double precision, recall; /* on validation, with it */
     bool reached;             /* what was asked for was to be had */
+    int64_t folds, positives; /* by folds over all labels, of which so many are of the class; 0: by
+                               * validation */
 };
 
 /* The class that is said of a node with these probabilities (c). */
