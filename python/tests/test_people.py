@@ -286,7 +286,12 @@ def test_wilson():
     assert wilson(0, 0) == (0, 1)
 
 
-def test_ties_are_ranked_by_log_odds():
+def test_ties_are_ranked_by_log_odds(world, graph, fitted):
+    p, odds = fitted.predict_proba(graph), fitted.log_odds(graph)
+    assert odds.shape == p.shape and np.allclose(odds[:, 0], -odds[:, 1], atol=1e-3)
+    assert len(np.unique(odds[:, 1])) >= len(np.unique(p[:, 1]))
+    order = np.argsort(odds[:, 1])
+    assert (np.diff(p[order, 1]) >= -1e-6).all()  # the same order, only finer
     from consm._rare import ranked
     p, odds = np.array([0.5, 0.9, 0.9, 0.9, 0.95]), np.array([0.0, 3.0, 9.0, 5.0, 7.0])
     assert ranked(p, odds, np.array([True, True, True, True, False]), 3).tolist() == [2, 3, 1]
