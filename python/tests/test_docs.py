@@ -72,6 +72,16 @@ def test_examples_in_docstrings(monkeypatch):
     assert tried > 90
 
 
+def test_the_reference_has_every_method(repository):
+    """scripts/api-python makes it from the sources."""
+    import consm
+    made = subprocess.run([sys.executable, str(repository / "scripts/api-python")], capture_output=True, text=True, check=True)
+    for kind in (consm.GraphClassifier, consm.Graph):
+        for name in dir(kind):
+            if not name.startswith("_") and callable(getattr(kind, name)):
+                assert re.search(rf"^### \w+\.{name}$", made.stdout, re.M), name
+
+
 def test_public_functions_are_documented_and_typed(repository):
     """Every public function says what it does, and no argument of it is just Any."""
     import ast
