@@ -41,7 +41,7 @@ consm_status model_train(struct consm_model **out, struct consm_prediction **pre
     consm_status st = request->ensemble > 1 ? model_train_ensemble(out, to.prediction, &first)
                                             : model_run(&first, take_plain, &to);
     if (st == CONSM_OK)
-        (*out)->config.refit = refit ? REFIT_YES : REFIT_NO;
+        (*out)->config.refit = REFIT_NO;
     if (st == CONSM_OK && refit)
         st = refit_model(*out, prediction, request);
     if (st == CONSM_OK && refit && request->checkpoint && file_writes())

@@ -2,6 +2,7 @@
 #include "app/refit.h"
 
 #include "backends/open.h"
+#include "base/log.h"
 #include "train/consm/consm.h"
 
 #include <string.h>
@@ -59,11 +60,41 @@ static const float *trust_of(const struct consm_model *m)
     return NULL;
 }
 
-/* Puts the new session's parameters in the place of the model's. */
+/* How many of the labels that train now the logits (n, c) get right. */
+static int64_t count_right(const float *logits, const struct problem *p)
+{
+    int64_t right = 0;
+    for (int64_t i = 0; i < p->nodes; i++) {
+        const float *row = logits + i * p->classes;
+        int32_t best = 0;
+        for (int32_t k = 1; k < p->classes; k++)
+            best = row[k] > row[best] ? k : best;
+        right += p->role[i] == SPLIT_TRAIN && p->label[i] == best;
+    }
+    return right;
+}
+
+/* A model and what its first run got right of all labels; 0: the refit was asked for and stays. */
+struct second {
+    struct consm_model *model;
+    int64_t right;
+    bool taken;
+};
+
+/* Puts the new session's parameters in the place of the model's, unless they fit the labels worse
+ * than those of the run that chose, which had seen only some of them: then that run was too short
+ * to be repeated (a few validation nodes were all right after some updates). */
 static consm_status take_parameters(void *ctx, struct session *s, const struct train_result *result)
 {
     consm_status st = CONSM_OK;
-    struct consm_model *m = ctx, *again = NULL;
+    struct second *to = ctx;
+    struct consm_model *m = to->model, *again = NULL;
+    const float *logits;
+    m->result.seconds += result->seconds;
+    TRY(session_logits(&logits, s));
+    to->taken = count_right(logits, s->problem) >= to->right;
+    if (!to->taken)
+        goto done;
     TRY(model_of_session(&again, s, m->custom));
     int64_t tensors = m->tensors;
     struct model_tensor *tensor = m->tensor;
@@ -71,16 +102,34 @@ static consm_status take_parameters(void *ctx, struct session *s, const struct t
     m->tensor = again->tensor;
     again->tensors = tensors;
     again->tensor = tensor;
-    m->result.seconds += result->seconds;
 done:
     consm_model_free(again);
     return st;
 }
 
-static consm_status refit_part(struct consm_model *m, const struct training_request *request,
-                               const struct roles *all)
+static consm_status count_first(int64_t *right, const struct consm_model *m,
+                                const struct training_request *request, const struct roles *all)
 {
+    consm_status st = CONSM_OK;
+    struct backend *backend = NULL;
+    float *logits = NULL;
+    const struct problem problem = prepare_problem(request->prepared, all->role);
+    TRY(backend_open(&backend, request->options.device, request->threads));
+    TRY(model_logits(&logits, m, &problem, backend));
+    *right = count_right(logits, &problem);
+done:
+    mem_free(logits);
+    backend_close(backend);
+    return st;
+}
+
+/* taken: the model has its new parameters. */
+static consm_status refit_part(bool *taken, struct consm_model *m,
+                               const struct training_request *request, const struct roles *all)
+{
+    consm_status st = CONSM_OK;
     struct training_request again = *request;
+    struct second second = {.model = m};
     const struct train_lengths lengths = m->result.lengths;
     struct refit_listener listener = {
         .from = 1 - share_of_refit(request), .width = share_of_refit(request), .refit = true};
@@ -97,7 +146,12 @@ static consm_status refit_part(struct consm_model *m, const struct training_requ
     again.resume = false;
     train_repeat(&again.options, &lengths);
     listen(&again, &listener);
-    return model_run(&again, take_parameters, m);
+    if (request->options.config.refit == REFIT_AUTO)
+        TRY(count_first(&second.right, m, request, all));
+    TRY(model_run(&again, take_parameters, &second));
+    *taken = second.taken;
+done:
+    return st;
 }
 
 /* ---- the whole ----------------------------------------------------------- */
@@ -116,12 +170,11 @@ done:
     return st;
 }
 
-static void note_refit(struct consm_model *m, const struct roles *all)
+static void note_refit(struct consm_model *m, const struct consm_model *part,
+                       const struct roles *all)
 {
     m->refit.labels = all->count[SPLIT_TRAIN];
-    m->refit.updates = m->members ? 0 : train_updates(&m->result.lengths);
-    for (int64_t i = 0; i < m->members; i++)
-        m->refit.updates += train_updates(&m->member[i]->result.lengths);
+    m->refit.updates += train_updates(&part->result.lengths);
 }
 
 consm_status refit_model(struct consm_model *m, struct consm_prediction **prediction,
@@ -133,11 +186,16 @@ consm_status refit_model(struct consm_model *m, struct consm_prediction **predic
     float *logits = NULL;
     const struct problem problem = prepare_problem(request->prepared, request->roles->role);
     TRY(roles_of_all(&all, request->roles, problem.nodes));
-    for (int64_t i = 0; i < m->members; i++)
-        TRY(refit_part(m->member[i], request, &all));
-    if (m->members == 0)
-        TRY(refit_part(m, request, &all));
-    note_refit(m, &all);
+    for (int64_t i = 0; i < (m->members ? m->members : 1); i++) {
+        struct consm_model *part = m->members ? m->member[i] : m;
+        bool taken;
+        TRY(refit_part(&taken, part, request, &all));
+        if (taken)
+            note_refit(m, part, &all);
+    }
+    m->config.refit = m->refit.labels ? REFIT_YES : REFIT_NO;
+    if (m->refit.labels == 0)
+        log_info("training again on all labels fitted them worse than before; it was given up");
     TRY(backend_open(&backend, request->options.device, request->threads));
     TRY(model_logits(&logits, m, &problem, backend));
     TRY(model_measure_again(m, &problem, logits));
