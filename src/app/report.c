@@ -395,7 +395,7 @@ static consm_status add_graph(struct report *r, const struct report_input *in)
                               .start = graph->start,
                               .col = graph->col,
                               .score = score,
-                              .threshold = trust_threshold(in->scores),
+                              .threshold = in->scores->threshold,
                               .label = d->label,
                               .predicted = in->run->prediction->label,
                               .role = in->run->roles.role,

@@ -20,8 +20,6 @@ consm_status report_add_suspects(struct report *r, const struct report_input *in
 
 /* report_trust.c: the section on trust; nothing for a graph without edges. */
 consm_status report_add_trust(struct report *r, const struct report_input *in);
-/* The score from which on edges are kept. */
-double trust_threshold(const struct consm_edge_scores *s);
 /* The scores once for each entry of the cleaned graph (nnz), the caller's to free. */
 consm_status trust_by_entry(float **out, const struct consm_edge_scores *s,
                             const struct csr *graph);

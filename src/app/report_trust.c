@@ -13,15 +13,6 @@
 
 enum { LISTED = 10, BINS = 10 };
 
-double trust_threshold(const struct consm_edge_scores *s)
-{
-    double least = INFINITY;
-    for (int64_t e = 0; e < s->edges; e++)
-        if (s->kept[e] && (double)s->score[e] < least)
-            least = (double)s->score[e];
-    return isinf(least) ? 1 : least;
-}
-
 consm_status trust_by_entry(float **out, const struct consm_edge_scores *s, const struct csr *graph)
 {
     consm_status st = CONSM_OK;
@@ -204,7 +195,7 @@ consm_status report_add_trust(struct report *r, const struct report_input *in)
         text, sizeof text,
         "%lld of %lld edges are kept: those with a trust of %.3f or more. edges.csv has all of "
         "them. %s",
-        (long long)kept, (long long)s->edges, trust_threshold(s),
+        (long long)kept, (long long)s->edges, s->threshold,
         weight ? "Trust is a logistic regression over ten witnesses, fitted on edges whose "
                  "labels training or validation may know and shrunk towards weights "
                  "learned over many graphs."
