@@ -112,6 +112,20 @@ static json_t *student_of(const struct train_student *s)
                                        "val_score", s->val, "taken", (int)s->taken);
 }
 
+/* Who took part, how far each came, who won and by how much. */
+static void add_candidates(json_t *line, const struct train_result *r)
+{
+    const struct train_candidate *second;
+    bool folds;
+    double margin = train_margin(&second, &folds, r);
+    json_object_set_new(line, "candidates", candidates_of(r));
+    if (second)
+        json_object_set_new(line, "choice",
+                            json_pack("{s:s, s:s, s:s, s:f}", "backbone", r->candidate[0].model,
+                                      "next", second->model, "by", folds ? "folds" : "validation",
+                                      "margin", margin));
+}
+
 /* The arm that a ConSM run went on with. */
 static json_t *arm_of(const struct train_arm *a)
 {
@@ -170,7 +184,7 @@ void train_print_run(const struct training *t, const struct train_result *r)
                       "held_auc", figure(r->match.held_auc), "known_auc",
                       figure(r->match.known_auc), "at_chance", (int)r->match.at_chance));
     if (r->candidates > 0) {
-        json_object_set_new(line, "candidates", candidates_of(r));
+        add_candidates(line, r);
         json_object_set_new(line, "student", student_of(&r->student));
     }
     if (r->arm.known)

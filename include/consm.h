@@ -371,7 +371,7 @@ struct consm_progress {
     double
         share; /* of the time the run (the member) will take, as far as can be told; 0: unknown */
     int64_t candidate, update; /* while ConSM chooses its backbone: which candidate, from 1, and its
-                                * update; else 0 */
+                                * update, 0 while folds compare it; else 0 */
     const char *backbone;      /* the candidate's GNN, or NULL */
     bool refit;                /* all is chosen, the model trains on all labels (option refit) */
 };
@@ -441,6 +441,21 @@ struct consm_model_info {
 /* Strings belong to the model. */
 CONSM_API consm_status consm_model_info(struct consm_model_info *out,
                                         const struct consm_model *model);
+
+/* A candidate that ConSM compared to choose its backbone. */
+struct consm_candidate {
+    size_t size;
+    const char *backbone, *settings; /* "gcn", and what differs from its defaults; for ever */
+    int64_t updates;                 /* that it was trained for until it was given up or chosen */
+    double val_score; /* its best on validation by the run's metric; NAN: its loss diverged */
+    double
+        fold_score; /* by cross-validation over all labels (option folds); NAN: not compared so */
+    bool chosen;
+};
+/* By index from 0 on: the chosen one first, then as far as they came. CONSM_ENOTFOUND: there are no
+ * more, or none, as in a loaded model, in an ensemble and with a backbone that was given. */
+CONSM_API consm_status consm_model_candidate(struct consm_candidate *out,
+                                             const struct consm_model *model, int32_t index);
 
 /* A parameter as it was in the end, "auto" replaced by what was found where something was; NULL:
  * there is none of that name. */

@@ -36,7 +36,7 @@ by_type = {
     "const struct consm_options *": "good.options",
     "const struct consm_open_options *": "NULL", "const struct consm_arrays *": "&arrays",
     "struct consm_dataset_info *": "&dataset_info", "struct consm_method *": "&method",
-    "struct consm_parameter *": "&parameter", "struct consm_model_info *": "&model_info",
+    "struct consm_parameter *": "&parameter", "struct consm_candidate *": "&candidate", "struct consm_model_info *": "&model_info",
     "struct consm_ot_options *": "&ot_options",
     "double *": "doubles_out", "const double *": "doubles", "float *": "floats_out",
     "const float *": "floats", "uint8_t *": "bytes", "int32_t *": "assignment",

@@ -23,6 +23,8 @@ expect 0 "backbone: " train karate --per-class 4 "${short[@]}" --hidden 20
 
 # A run with --backbone auto is repeated exactly by its own file: what a candidate brought is not in it.
 expect 0 "" train csbm:nodes=200 --per-class 5 "${short[@]}" -o "$work/auto"
+grep -q "Candidates for the backbone, the chosen one first" "$work/auto/report.html" || fault "the report does not list the candidates"
+grep -qE "Of [0-9]+ candidates for the backbone, .* was chosen by" "$work/auto/report.html" || fault "the report does not say what won"
 grep -q "Choosing the backbone" "$work/auto/report.html" || fault "the report does not show the choice of the backbone"
 # The report: learning from epoch 1 on, although a candidate did the first epochs; a chosen candidate that is named;
 # trust in its own colours; the whole graph by class and by trust; when, with what, on what data, and what words mean.

@@ -44,6 +44,7 @@ class Answers(Trust):
     history_: dict[str, Array]
     refit_: bool
     tournament_: dict[str, Array]
+    candidates_: list[dict[str, Any]]
 
     def _facts(self) -> None:
         """What the model says of itself."""
@@ -64,6 +65,7 @@ class Answers(Trust):
             if text is not None:
                 self.params_[name] = _parameters.value_of(_lib.decode(text))
         self.refit_ = int(info.refit_labels) > 0
+        self.candidates_ = self._candidates()
         of = int(info.threshold_class)
         self.threshold_ = float(info.threshold) if of >= 0 else None
         self.threshold_class_ = self.classes_[of] if of >= 0 else None
@@ -77,6 +79,15 @@ class Answers(Trust):
             chosen = f"{self.method}, whose backbone is {self.backbone_}," if hasattr(self, "backbone_") else self.method
             warnings.warn(f"{graph.name}: {chosen} does not use the edge weights", ConsmWarning,
                           stacklevel=_lib._outside())
+
+    def _candidates(self) -> list[dict[str, Any]]:
+        """What ConSM chose its backbone from, the chosen one first."""
+        found: list[dict[str, Any]] = []
+        row = _structs.Candidate()
+        while _lib.lib.consm_model_candidate(byref(row), self._trained.pointer, len(found)) == 0:
+            found.append({name: _lib.decode(v) if isinstance(v, bytes) else v for name, v in
+                          ((f[0], getattr(row, f[0])) for f in row._fields_[1:])})
+        return found
 
     def _say_what_is_uncertain(self) -> None:
         said = _rare.uncertainty(self.classes_, self.info_, self.metrics_)

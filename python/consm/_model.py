@@ -51,6 +51,8 @@ class GraphClassifier(Figures):
         The classes, in order.
     history_ : dict of arrays
         Loss and validation of every epoch. Not there in a model that was loaded from a file.
+    candidates_ : list of dicts
+        What ConSM chose its backbone from, the chosen one first.
     tournament_ : dict of arrays
         Loss and validation of every candidate backbone of ConSM, update by update; empty for other methods.
     metrics_ : dict

@@ -57,6 +57,8 @@ class Progress:
         self.share = float(now.share)
         self.choosing = self.epochs == 0  # ConSM tries its backbones
         if self.choosing and now.candidate and not now.refit:
+            if not now.update:  # compared by folds
+                return self.stop
             val = self.val_acc if self.best_val >= 0 else np.nan  # not validated yet
             self.tried.append(_Tried(self.member, int(now.candidate), _lib.decode(now.backbone), int(now.update),
                                      self.loss, val, self.best_val))

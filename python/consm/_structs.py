@@ -102,6 +102,11 @@ class ModelInfo(Sized):
                 ("fold_error", c_double)]
 
 
+class Candidate(Sized):
+    _fields_ = [("size", c_size_t), ("backbone", c_char_p), ("settings", c_char_p), ("updates", c_int64),
+                ("val_score", c_double), ("fold_score", c_double), ("chosen", c_bool)]
+
+
 class ClassMetrics(ctypes.Structure):
     _fields_ = [("support", c_int64), ("predicted", c_int64), ("precision", c_double),
                 ("recall", c_double), ("f1", c_double), ("roc_auc", c_double),

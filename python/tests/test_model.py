@@ -313,3 +313,15 @@ def test_refit(graph, world):
     assert again.metrics_["validation"]["nll"] == chosen.metrics_["validation"]["nll"]
     assert list(again.history_["epoch"]) == list(chosen.history_["epoch"])
     assert (again.predict_proba(graph) != chosen.predict_proba(graph)).any()
+
+
+def test_candidates(graph, world):
+    """What ConSM chose its backbone from; nothing where it chose from none."""
+    model = consm.ConSMClassifier(warmup=10, rounds=1, gnn_steps=4, drop_share=0, candidates="few").fit(graph, world.y)
+    rows = model.candidates_
+    assert len(rows) > 4 and [row["chosen"] for row in rows] == [True] + [False] * (len(rows) - 1)
+    assert rows[0]["backbone"] == model.backbone_ and all(row["updates"] > 0 for row in rows)
+    compared = [row["fold_score"] for row in rows if row["fold_score"] == row["fold_score"]]
+    assert bool(compared) == (model.info_["fold_labels"] > 0)
+    assert not compared or rows[0]["fold_score"] == max(compared) == model.info_["fold_score"]
+    assert consm.GCNClassifier(epochs=3).fit(graph, world.y).candidates_ == []

@@ -80,6 +80,26 @@ consm_status consm_model_info(struct consm_model_info *out, const struct consm_m
     return sized_give(out, &info, sizeof info, SIZED_UP_TO(struct consm_model_info, eval_ms));
 }
 
+consm_status consm_model_candidate(struct consm_candidate *out, const struct consm_model *model,
+                                   int32_t index)
+{
+    consm_status st = GIVEN(out, model);
+    if (st < 0)
+        return st;
+    if (index < 0 || index >= model->result.candidates)
+        return status_fail(CONSM_ENOTFOUND, "no candidate %d: the model knows %d", index,
+                           model->result.candidates);
+    const struct train_candidate *of = &model->result.candidate[index];
+    struct consm_candidate candidate = {.backbone = of->model,
+                                        .settings = of->settings,
+                                        .updates = of->updates,
+                                        .val_score = of->val < 0 ? (double)NAN : of->val,
+                                        .fold_score = of->fold < 0 ? (double)NAN : of->fold,
+                                        .chosen = index == 0};
+    return sized_give(out, &candidate, sizeof candidate,
+                      SIZED_UP_TO(struct consm_candidate, chosen));
+}
+
 void consm_model_build(struct consm_model *model, consm_build_fn build, void *ctx)
 {
     if (!model)

@@ -178,6 +178,7 @@ consm_status report_add_learning(struct report *r, const struct report_input *in
     if (whole.count >= 2)
         TRY(draw_learning(r, &whole, m));
     TRY(add_candidates(r, in->curve, m));
+    TRY(report_add_candidates(r, m));
 done:
     curve_free(&whole);
     return st;

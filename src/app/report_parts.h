@@ -24,6 +24,10 @@ consm_status report_add_trust(struct report *r, const struct report_input *in);
 consm_status trust_by_entry(float **out, const struct consm_edge_scores *s,
                             const struct csr *graph);
 
+/* report_candidates.c: those that ConSM chose its backbone from; nothing where it chose from none.
+ */
+consm_status report_add_candidates(struct report *r, const struct consm_model *m);
+
 /* report_curves.c: learning, precision by recall and ROC; the most uncertain nodes. */
 consm_status report_add_learning(struct report *r, const struct report_input *in);
 consm_status report_add_curves(struct report *r, const struct consm_model *m);

@@ -114,6 +114,25 @@ int64_t session_phase_length(const struct session *s, int64_t phase, int64_t con
     return phase < l->count ? l->updates[phase] : 0;
 }
 
+double train_margin(const struct train_candidate **second, bool *folds,
+                    const struct train_result *r)
+{
+    const struct train_candidate *first = r->candidate;
+    *second = NULL;
+    *folds = false;
+    for (int i = 1; i < r->candidates; i++) /* by folds, the best of the others */
+        if (first->fold >= 0 && r->candidate[i].fold >= 0 &&
+            (!*second || r->candidate[i].fold > (*second)->fold))
+            *second = &r->candidate[i];
+    *folds = *second != NULL;
+    for (int i = 1; i < r->candidates && !*second; i++) /* they are in the order of the choice */
+        if (r->candidate[i].val >= 0)
+            *second = &r->candidate[i];
+    if (!*second)
+        return 0;
+    return *folds ? first->fold - (*second)->fold : first->val - (*second)->val;
+}
+
 int64_t train_updates(const struct train_lengths *lengths)
 {
     int64_t updates = 0;

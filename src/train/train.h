@@ -153,6 +153,12 @@ struct train_result {
     struct train_student student;
 };
 
+/* By how much the chosen candidate is ahead of the next one, by folds where they compared both,
+ * else by validation; *second is NULL, and 0 returned, where there was no other. Below 0: it was
+ * chosen by something else, such as the loss. */
+double train_margin(const struct train_candidate **second, bool *folds,
+                    const struct train_result *result);
+
 /* Records and compiles the model's programs and draws its parameters. The problem and the
  * backend must outlive the session. */
 consm_status session_new(struct session **out, const struct problem *problem,

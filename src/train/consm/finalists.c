@@ -17,6 +17,7 @@ bool consm_folds(const struct session *s)
 struct finalist {
     struct session *s;
     const struct trial *trial;
+    const char *backbone;
 };
 
 /* After every update: progress, and a stop with a checkpoint when it is asked for. A finalist that
@@ -29,6 +30,7 @@ static consm_status hear(void *ctx)
     const struct train_options *o = &s->options;
     struct progress heard = {.seed = o->seed,
                              .candidate = f->trial->number + 1,
+                             .backbone = f->backbone,
                              .best_val = -1,
                              .fraction = s->choice->told};
     bool stop = ranks_total(o->progress && o->progress(o->progress_ctx, &heard)) != 0;
@@ -44,9 +46,9 @@ static consm_status try_finalist(struct trial *t, struct session *s, struct fold
 {
     consm_status st = CONSM_OK;
     struct train_options options;
-    struct finalist one = {s, t};
     double score;
     TRY(consm_trial_options(&options, s, t));
+    struct finalist one = {s, t, options.model->name};
     st = folds_run(&score, f, &options, t->at.best_step, s->backend, hear, &one);
     if (st == CONSM_OK)
         t->fold = score;

@@ -1,0 +1,64 @@
+/* The report's table of the candidates that ConSM chose its backbone from: who took part, how far
+ * each came, who won and by how much. */
+#include "app/report_parts.h"
+
+#include "base/number.h"
+#include <stdio.h>
+
+static void add_score(struct table *t, double score)
+{
+    if (score < 0)
+        table_text(t, "–");
+    else
+        table_number(t, score, 4);
+}
+
+static void say_who_won(struct report *r, const struct consm_model *m)
+{
+    char text[400];
+    const struct train_candidate *first = m->result.candidate, *second;
+    bool folds;
+    double margin = train_margin(&second, &folds, &m->result);
+    if (!second)
+        return;
+    number_print(text, sizeof text,
+                 "Of %d candidates for the backbone, %s (number %lld) was chosen by %s: its %s is "
+                 "%.4f %s that of %s (number %lld).",
+                 m->result.candidates, first->model, (long long)first->number,
+                 folds ? "cross-validation over all labels" : "validation",
+                 config_names_metric[m->config.metric], margin < 0 ? -margin : margin,
+                 margin < 0 ? "below" : "above", second->model, (long long)second->number);
+    report_summary(r, text);
+}
+
+consm_status report_add_candidates(struct report *r, const struct consm_model *m)
+{
+    consm_status st = CONSM_OK;
+    struct table *t;
+    const struct train_result *of = &m->result;
+    if (of->candidates == 0)
+        return CONSM_OK;
+    say_who_won(r, m);
+    TRY(table_new(&t, "candidate-list", "Candidates for the backbone, the chosen one first"));
+    table_column(t, "Number", TABLE_RIGHT, NULL);
+    table_column(t, "Backbone", TABLE_LEFT, NULL);
+    table_column(t, "Settings", TABLE_LEFT, "what differs from the model's defaults");
+    table_column(t, "Updates", TABLE_RIGHT, "before it was given up, or to its end");
+    table_column(t, "Validation", TABLE_RIGHT, "the best of these updates; –: the loss diverged");
+    if (of->folds.labels)
+        table_column(t, "Cross-validation", TABLE_RIGHT, "over all labels; –: it took no part");
+    for (int i = 0; i < of->candidates; i++) {
+        const struct train_candidate *c = &of->candidate[i];
+        table_row(t);
+        table_number(t, (double)c->number, 0);
+        table_text(t, c->model);
+        table_text(t, c->settings);
+        table_number(t, (double)c->updates, 0);
+        add_score(t, c->val);
+        if (of->folds.labels)
+            add_score(t, c->fold);
+    }
+    report_table(r, t);
+done:
+    return st;
+}
