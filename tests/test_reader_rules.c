@@ -2,7 +2,9 @@
  * edges to nodes that nobody lists, columns that are named by flags, numbers that a float cannot
  * tell apart, the word none. Each rule must not depend on how nodes are numbered. */
 #include "datasets.h"
+#include "reseal.h"
 
+#include "app/objects.h"
 #include "data/open.h"
 #include "data/readers/graph_maker.h"
 #include "data/readers/plain.h"
@@ -188,6 +190,64 @@ static void remembered_choices(void **state)
     dataset_free(first);
 }
 
+/* Replaces text in a model file by as many bytes, and seals it again. */
+static void forge(const char *path, const char *old, const char *new)
+{
+    size_t size = 0, length = strlen(old);
+    uint8_t *bytes = file_bytes(path, &size);
+    bool found = false;
+    for (size_t i = 0; i + length <= size; i++)
+        if (memcmp(bytes + i, old, length) == 0) {
+            memcpy(bytes + i, new, length);
+            found = true;
+        }
+    assert_true(found && strlen(new) == length);
+    reseal(bytes, size);
+    file_put(path, bytes, size);
+    free(bytes);
+}
+
+/* Through a model file and the public interface; a forged file is refused, and not believed. */
+static void remembered_by_a_file(void **state)
+{
+    (void)state;
+    struct consm_dataset *d;
+    struct consm_options *options;
+    struct consm_model *model;
+    char path[300];
+    struct consm_open_options how = {.size = sizeof how,
+                                     .id_column = "name",
+                                     .label_column = "sort",
+                                     .duplicates = "keep-first"};
+    write_text("rules/edges.csv", "source,target,weight\na,b,5\nb,a,6\nc,d,1\n");
+    write_text("rules/nodes.csv", "name,sort,age\na,x,1\nb,w,2\nc,x,1\nd,w,3\n");
+    snprintf(path, sizeof path, "%s", in_scratch("model.safetensors"));
+    OK(consm_dataset_open_with(&d, in_scratch("rules"), &how));
+    OK(consm_options_new(&options, "gcn"));
+    OK(consm_options_set(options, "epochs", "2"));
+    OK(consm_train(&model, d, options));
+    OK(consm_model_save(model, path));
+    consm_model_free(model);
+    consm_dataset_free(d);
+    OK(consm_model_load(&model, path));
+    how = (struct consm_open_options){.size = sizeof how, .model = model};
+    OK(consm_dataset_open_with(&d, in_scratch("rules"), &how));
+    assert_int_equal(d->data->classes, 2);
+    assert_true(weight_of(d->data, "a", "b") == 5);
+    consm_dataset_free(d);
+    consm_model_free(model);
+
+    forge(path, "keep-first", "keep-frist");
+    OK(consm_model_load(&model, path));
+    how.model = model;
+    FAILS(consm_dataset_open_with(&d, in_scratch("rules"), &how), CONSM_EINVAL,
+          "--duplicates keep-frist: expected mean, keep-first or error");
+    consm_model_free(model);
+    forge(path, "\\\"sort\\\"", "3       ");
+    FAILS(consm_model_load(&model, path), CONSM_EFORMAT, "\"reading\": label-column is no text");
+    consm_options_free(options);
+}
+
 static void unknown_nodes(void **state)
 {
     (void)state;
@@ -321,7 +381,7 @@ int main(void)
         cmocka_unit_test(ends_by_name),       cmocka_unit_test(unknown_nodes),
         cmocka_unit_test(unknown_in_graphs),  cmocka_unit_test(large_and_near),
         cmocka_unit_test(the_word_none),      cmocka_unit_test(nearly_unique),
-        cmocka_unit_test(remembered_choices),
+        cmocka_unit_test(remembered_choices), cmocka_unit_test(remembered_by_a_file),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }
