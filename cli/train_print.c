@@ -129,9 +129,10 @@ static void add_candidates(json_t *line, const struct train_result *r)
 /* The arm that a ConSM run went on with. */
 static json_t *arm_of(const struct train_arm *a)
 {
-    return json_pack("{s:f, s:s, s:b, s:f, s:f}", "lambda", a->lambda, "attract",
+    return json_pack("{s:f, s:s, s:b, s:f, s:f, s:f}", "lambda", a->lambda, "attract",
                      config_names_attract[a->all ? ATTRACT_ALL : ATTRACT_ZETA], "guesses",
-                     (int)a->guesses, "entropy", a->entropy, "dropped", a->dropped);
+                     (int)a->guesses, "entropy", a->entropy, "dropped", a->dropped, "added",
+                     a->added);
 }
 
 /* The GNN that was trained, and what it leaves out of account. */

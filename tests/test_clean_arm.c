@@ -237,6 +237,69 @@ static void a_refit_is_clean_too(void **state)
     scene_close(&scene);
 }
 
+/* Pairs that are no edges join where validation is better with them; where it is not, the run is
+ * the one before, over all edges or over some of them (the last). */
+static void missing_edges_are_an_arm(void **state)
+{
+    (void)state;
+    static const char *const graph[] = {
+        "csbm:nodes=300,classes=3,degree=2,features=40,signal=1.5,homophily=0.9,seed=19",
+        "csbm:nodes=300,classes=3,degree=2,features=40,signal=1.5,homophily=0.8,seed=17",
+        "csbm:nodes=300,classes=3,degree=6,features=40,signal=1.5,homophily=0.8,seed=17",
+        "csbm:nodes=300,classes=3,degree=2,features=40,signal=1.5,homophily=0.8,seed=4"};
+    for (int g = 0; g < 4; g++) {
+        struct scene scene;
+        struct outcome open, without;
+        int64_t trials = 0;
+        scene_open(&scene, graph[g], 15);
+        struct train_options options = clean_options("gcn", g == 3 ? 0.1 : 0);
+        options.progress = count_trials;
+        options.progress_ctx = &trials;
+        train_on(&open, &scene.problem, &options, 1);
+        assert_int_equal(trials > 0, g != 2); /* the third is not sparse */
+        options.config.add_share = 0;
+        train_on(&without, &scene.problem, &options, 1);
+        if (g == 0) {
+            assert_true(open.result.arm.added > 0.05 && open.result.arm.dropped == 0);
+            assert_true(open.result.val_acc > without.result.val_acc);
+        } else {
+            assert_true(open.result.arm.added == 0);
+            open.result.loss = without.result.loss;
+            assert_same(&open, &without, graph[g]);
+        }
+        outcome_free(&open);
+        outcome_free(&without);
+        scene_close(&scene);
+    }
+}
+
+/* Some edges left out and some pairs put in. */
+static void both_can_be(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct backend *backend;
+    struct session *s;
+    struct outcome out;
+    scene_open(&scene, false_edges, 15);
+    OK(backend_open(&backend, NULL, 1));
+    struct train_options options = clean_options("appnp", 0.25);
+    options.config.add_share = 0.2;
+    OK(session_new(&s, &scene.problem, &options, backend));
+    finish_training(&out, s, &scene.problem);
+    const struct config *c = &s->options.config;
+    assert_near(c->drop_share, 0.25, 0.05);
+    assert_near(c->add_share, 0.2, 0.02);
+    assert_true(c->add_above > 0);
+    double entries = (double)((const struct consm *)s->own)->clean.settled->graph->nnz;
+    assert_near(entries / (double)scene.problem.graph->nnz, 1 - c->drop_share + c->add_share, 1e-6);
+    assert_repeats(s, &scene.problem, 1);
+    outcome_free(&out);
+    session_free(s);
+    backend_close(backend);
+    scene_close(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +308,8 @@ int main(void)
         cmocka_unit_test(what_is_given_is_done),
         cmocka_unit_test(another_graph_is_judged_by_the_same_rule),
         cmocka_unit_test(a_refit_is_clean_too),
+        cmocka_unit_test(missing_edges_are_an_arm),
+        cmocka_unit_test(both_can_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -218,6 +218,7 @@ static void arm_to_json(struct text *t, const struct consm_model *m)
     field(t, "lambda", c->lambda);
     field(t, "entropy", c->entropy);
     field(t, "dropped", c->drop_share);
+    field(t, "added", c->add_share);
     text_add(t, "}");
 }
 

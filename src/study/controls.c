@@ -75,6 +75,7 @@ static consm_status control_run(struct study_run *out, bool *known, const struct
         TRY(config_set(c, "guesses", "no"));
         TRY(config_set(c, "entropy", "0"));
         TRY(config_set(c, "drop_share", "0"));
+        TRY(config_set(c, "add_share", "0"));
         goto done;
     }
     TRY(model_find(&out->model, config_names_backbone[c->backbone]));

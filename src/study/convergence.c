@@ -28,6 +28,7 @@ static consm_status curve_run(struct study_run *run, const struct study_options 
     TRY(config_set(&run->config, "guesses", "no"));
     TRY(config_set(&run->config, "entropy", "0"));
     TRY(config_set(&run->config, "drop_share", "0"));
+    TRY(config_set(&run->config, "add_share", "0"));
 done:
     return st;
 }

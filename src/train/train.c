@@ -148,8 +148,9 @@ void train_repeat(struct train_options *o, const struct train_lengths *lengths)
     const struct procedure *procedure = NULL;
     bool phases = procedure_find(&procedure, o) == CONSM_OK && procedure && procedure->phases;
     o->lengths = lengths;
-    /* ConSM without distrusted edges has two courses. Phases end by themselves. */
-    c->epochs = (phases && c->drop_below > 0 ? 2 : 1) * updates + (phases || updates == 0);
+    /* ConSM over other edges has more courses than one. Phases end by themselves. */
+    int64_t courses = phases ? 1 + (c->drop_below > 0) + (c->add_above > 0) : 1;
+    c->epochs = courses * updates + (phases || updates == 0);
     c->patience = 0;
     c->time_budget = 0;
     c->warmup = lengths->updates[0];

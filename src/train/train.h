@@ -130,7 +130,8 @@ struct train_arm {
     double lambda;
     bool all, guesses; /* all edges attract; sure predictions are labels */
     double entropy;    /* its weight in the loss */
-    double dropped;    /* share of the edges that carry no messages */
+    double dropped;    /* share of the edges that carry no messages … */
+    double added;      /* … and how many pairs that are none do, by the number of edges */
 };
 
 /* What a run says of itself. Accuracies are fractions; times are medians per epoch. */

@@ -148,8 +148,13 @@ done:
 void consm_settle_arm(struct session *s, struct train_arm *told)
 {
     struct consm_arm arm = arm_now(s);
-    *told = (struct train_arm){true,        arm.lambda,  arm.all,
-                               arm.guesses, arm.entropy, s->options.config.drop_share};
+    *told = (struct train_arm){.known = true,
+                               .lambda = arm.lambda,
+                               .all = arm.all,
+                               .guesses = arm.guesses,
+                               .entropy = arm.entropy,
+                               .dropped = s->options.config.drop_share,
+                               .added = s->options.config.add_share};
     s->options.config.lambda = arm.lambda;
     s->options.config.attract = arm.all ? ATTRACT_ALL : ATTRACT_ZETA;
     s->options.config.guesses = arm.guesses ? GUESSES_YES : GUESSES_NO;

@@ -53,29 +53,61 @@ struct consm_guesses {
     struct guess_room room;
 };
 
-/* A graph of messages: some of the problem's edges. */
+/* Pairs of nodes that are no edges. */
+struct consm_pairs {
+    int64_t count;
+    int32_t *left, *right; /* (count) */
+};
+
+/* A graph of messages: some of the problem's edges, and pairs that are none. */
 struct consm_kept {
     struct csr *graph;
     struct views *views;
     struct problem problem; /* the session's with these views */
 };
 
-/* Messages over the edges that trust leaves (kept.c, clean_arm.c). */
+/* A run that another course may fall back to. */
+struct consm_aside {
+    struct session *gnn; /* with its parameters */
+    struct config config;
+    struct consm_place place;
+    struct train_lengths lengths;
+    float *match; /* the matching module's parameters */
+    bool on;      /* as in struct consm_clean, and the next two */
+    double share, added_share;
+    struct trust trust;
+};
+
+/* Messages over other edges than the graph's (kept.c, clean_arm.c, missing_arm.c). */
 struct consm_clean {
     bool on;
     double share;                /* of the edges that carry no messages; NaN: config.drop_below */
+    double added_share;          /* pairs that do, by the number of edges; NaN: config.add_above */
     uint8_t *dropped, *best;     /* (|E|) which they are now, and were when validation was best */
+    struct consm_pairs added;    /* in this course */
     const struct problem *whole; /* as the session got it */
     struct consm_kept *course;   /* what is trained on … */
     struct consm_kept *settled;  /* … and answered from */
     struct trust trust;          /* by which answers tell edges apart … */
-    double left_out;             /* … and the share of the edges that they leave out */
-    struct session *plain;       /* the GNN over all edges, as that run ended … */
-    struct config plain_config;  /* … its configuration … */
-    struct consm_place plain_place;
-    struct train_lengths plain_lengths;
-    float *plain_match; /* … and its matching module */
+    double left_out, put_in; /* … and the shares of the edges that they leave out and put in */
+    struct consm_aside aside;
 };
+
+/* A GNN on trial over other edges. */
+struct consm_attempt {
+    struct session *session; /* NULL: it diverged, or there is none */
+    struct consm_kept *kept;
+    uint8_t *dropped; /* (|E|) */
+    double share, added_share;
+    struct consm_pairs added;
+};
+
+/* How good answers are: by the run's metric, between equals by the validation nodes' loss. */
+struct consm_mark {
+    double score, loss;
+};
+
+typedef consm_status (*consm_rounds_fn)(struct session *s, struct progress *progress);
 
 /* What a ConSM session keeps beside the common things. */
 struct consm {
@@ -237,11 +269,14 @@ consm_status consm_settle_messages(struct session *s);
 /* The matching module of the session's store weighs the messages of the graph at hand. */
 consm_status consm_apply_messages(struct session *s);
 
-/* ---- kept.c: messages over a part of the edges ---- */
+/* ---- kept.c: messages over other edges ---- */
 
+/* dropped (|E|) or NULL: none. */
 consm_status consm_kept_new(struct consm_kept **out, const struct problem *whole,
-                            const struct edges *edges, const uint8_t *dropped);
+                            const struct edges *edges, const uint8_t *dropped,
+                            const struct consm_pairs *added);
 void consm_kept_free(struct consm_kept *k);
+void consm_pairs_free(struct consm_pairs *pairs);
 void consm_close_clean(struct session *s);
 
 /* Marks the edges of least trust that the session's share, or threshold, leaves out. */
@@ -250,27 +285,62 @@ void consm_mark_dropped(uint8_t *dropped, const float *trust, struct session *s)
 /* The session trains on without these edges, its numbers as they are. */
 consm_status consm_train_without(struct session *s, const uint8_t *dropped);
 
-/* In a course over a part of the edges: the round's trust decides anew; what was best is
- * remembered and restored with the parameters. They do nothing in another course. */
+/* In a course over other edges: the round's trust decides anew; what was best is remembered and
+ * restored with the parameters. They do nothing in another course. */
 consm_status consm_clean_again(struct session *s);
 void consm_remember_kept(struct session *s);
 consm_status consm_restore_kept(struct session *s);
 
-/* The answers of a model whose edges of less trust than config.drop_below carry no messages: from
- * all edges on, trust and messages decide each other three times. Also for a graph that is new to
- * it. A share that is not NaN sets the thresholds, config.drop_first and drop_below. */
-consm_status consm_answer_without(struct session *s, const struct trust *trust, double share);
+/* The answers of a model whose edges of less trust than config.drop_below carry no messages, and
+ * pairs of config.add_above or more do: from all edges on, trust and messages decide each other
+ * three times, then pairs join. Also for a graph that is new to it. Shares that are not NaN set
+ * the thresholds. The store holds the trust. */
+consm_status consm_answer(struct session *s, const struct trust *trust, double share,
+                          double added_share);
 
 /* When a saved model's parameters came in: messages as they were trained. */
 consm_status consm_loaded(struct session *s);
 
-/* ---- clean_arm.c: whether that helps ---- */
+/* ---- clean_trial.c: a GNN over other edges, tried and taken ---- */
+
+void consm_attempt_free(struct consm_attempt *t);
+
+/* A GNN alone over what t says, with parameters as drawn. */
+consm_status consm_attempt_open(struct consm_attempt *t, struct session *s, const struct config *c);
+
+/* Updates up to that number. One that diverges is given up. */
+consm_status consm_attempt_train(struct consm_attempt *t, struct session *s, int64_t until,
+                                 int64_t number);
+
+/* The better one stays in *a; b is freed. */
+void consm_keep_better(struct consm_attempt *a, struct consm_attempt *b);
+
+/* Updates of a warm-up. */
+int64_t consm_warm_up(const struct config *c);
+
+/* How well the warm-up of the present course validated, and its answers do. */
+double consm_warm_best(const struct session *s);
+consm_status consm_mark_answers(struct consm_mark *out, struct session *s);
+
+/* The session goes over to an attempt and through the rounds. What comes out stays if it validates
+ * better than before, or must; else the session is what it was, to the bit. */
+consm_status consm_take_course(struct session *s, struct consm_attempt *to,
+                               const struct consm_mark *before, bool must,
+                               struct progress *progress, consm_rounds_fn rounds);
+
+/* ---- clean_arm.c, missing_arm.c: whether that helps ---- */
 
 /* After the rounds over all edges: tries the GNN without the edges of least trust, and where
  * validation is better so, goes through the rounds once more on what is left. */
 consm_status consm_clean_course(struct session *s, struct progress *progress,
-                                consm_status (*rounds)(struct session *s,
-                                                       struct progress *progress));
+                                consm_rounds_fn rounds);
+
+/* The same with the pairs of largest trust that are no edges. */
+consm_status consm_missing_course(struct session *s, struct progress *progress,
+                                  consm_rounds_fn rounds);
+
+/* Fits trust to the session as it is, as a model file keeps it, into the store. */
+consm_status consm_store_trust(struct trust *out, struct session *s);
 
 /* Declares what the store keeps beside the GNN (rounds.c). */
 consm_status consm_declare_store(struct session *s);

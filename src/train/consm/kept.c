@@ -1,6 +1,6 @@
-/* Messages over a part of the edges, an addition to the paper's method: those of least trust carry
- * none. The GNN's matrices are made of the edges that are left; matching, witnesses and the
- * propagation loss see all edges, so that an edge may come back.
+/* Messages over other edges than the graph's, an addition to the paper's method: edges of least
+ * trust carry none, pairs of most trust do. The GNN's matrices are made of these; matching,
+ * witnesses and the propagation loss see all edges, so that an edge may come back.
  *
  * A trained model tells edges apart by thresholds on trust. Trust needs predictions, and these need
  * messages: from predictions over all edges on, each decides the other three times, by one
@@ -10,6 +10,7 @@
 #include "train/consm/consm.h"
 
 #include "match/prune.h"
+#include "train/edge_trust.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,24 +29,47 @@ void consm_kept_free(struct consm_kept *k)
     mem_free(k);
 }
 
-static consm_status graph_without(struct csr **out, const struct csr *graph,
-                                  const struct edges *edges, const uint8_t *dropped)
+void consm_pairs_free(struct consm_pairs *pairs)
+{
+    mem_free(pairs->left);
+    mem_free(pairs->right);
+    *pairs = (struct consm_pairs){0};
+}
+
+/* What a pair weighs among weighted edges: their mean. */
+static float mean_weight(const struct csr *graph)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < graph->nnz; k++)
+        sum += (double)graph->val[k];
+    return graph->nnz > 0 ? (float)(sum / (double)graph->nnz) : 1;
+}
+
+static consm_status graph_with(struct csr **out, const struct csr *graph, const struct edges *edges,
+                               const uint8_t *dropped, const struct consm_pairs *added)
 {
     consm_status st = CONSM_OK;
     int32_t *left = NULL, *right = NULL;
-    float *weight = NULL;
-    int64_t count = 0;
-    TRY(NEW(left, edges->count + 1));
-    TRY(NEW(right, edges->count + 1));
+    float *weight = NULL, usual = graph->val && added->count > 0 ? mean_weight(graph) : 1;
+    int64_t count = 0, room = edges->count + added->count + 1;
+    TRY(NEW(left, room));
+    TRY(NEW(right, room));
     if (graph->val)
-        TRY(NEW(weight, edges->count + 1));
+        TRY(NEW(weight, room));
     for (int64_t e = 0; e < edges->count; e++) {
-        if (dropped[e])
+        if (dropped && dropped[e])
             continue;
         left[count] = edges->left[e];
         right[count] = edges->right[e];
         if (weight)
             weight[count] = graph->val[edges->entry[e]];
+        count++;
+    }
+    for (int64_t k = 0; k < added->count; k++) {
+        left[count] = added->left[k];
+        right[count] = added->right[k];
+        if (weight)
+            weight[count] = usual;
         count++;
     }
     TRY(csr_from_edges(out, graph->rows, graph->cols, count, left, right, weight, CSR_UNDIRECTED,
@@ -58,13 +82,14 @@ done:
 }
 
 consm_status consm_kept_new(struct consm_kept **out, const struct problem *whole,
-                            const struct edges *edges, const uint8_t *dropped)
+                            const struct edges *edges, const uint8_t *dropped,
+                            const struct consm_pairs *added)
 {
     consm_status st = CONSM_OK;
     struct consm_kept *k = NULL;
     *out = NULL;
     TRY(ZNEW(k, 1));
-    TRY(graph_without(&k->graph, whole->graph, edges, dropped));
+    TRY(graph_with(&k->graph, whole->graph, edges, dropped, added));
     TRY(views_new(&k->views, k->graph));
     k->problem = *whole;
     k->problem.views = k->views;
@@ -78,12 +103,13 @@ done:
 void consm_close_clean(struct session *s)
 {
     struct consm_clean *c = &((struct consm *)s->own)->clean;
-    session_free(c->plain);
+    session_free(c->aside.gnn);
+    mem_free(c->aside.match);
+    consm_pairs_free(&c->added);
     consm_kept_free(c->course);
     consm_kept_free(c->settled);
     mem_free(c->dropped);
     mem_free(c->best);
-    mem_free(c->plain_match);
 }
 
 void consm_mark_dropped(uint8_t *dropped, const float *trust, struct session *s)
@@ -109,7 +135,7 @@ consm_status consm_train_without(struct session *s, const uint8_t *dropped)
     struct consm *own = s->own;
     struct consm_kept *next = NULL;
     struct snapshot now = {0};
-    TRY(consm_kept_new(&next, own->clean.whole, own->edges, dropped));
+    TRY(consm_kept_new(&next, own->clean.whole, own->edges, dropped, &own->clean.added));
     TRY(snapshot_take(&now, &s->learner));
     s->problem = &next->problem;
     TRY(session_rebuild(s, false, consm_declare_store));
@@ -183,13 +209,14 @@ static double threshold_of(const struct config *c, int pass)
     return pass == 0 && c->drop_first > 0 ? c->drop_first : c->drop_below;
 }
 
-/* The session's predictions come from the edges that are not dropped. */
-static consm_status answer_from(struct session *s, const uint8_t *dropped)
+/* The session's predictions come from these edges; dropped may be NULL. */
+static consm_status answer_from(struct session *s, const uint8_t *dropped,
+                                const struct consm_pairs *added)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     struct consm_kept *next = NULL;
-    TRY(consm_kept_new(&next, own->clean.whole, own->edges, dropped));
+    TRY(consm_kept_new(&next, own->clean.whole, own->edges, dropped, added));
     s->problem = &next->problem;
     struct consm_kept *last = own->clean.settled;
     own->clean.settled = next;
@@ -199,21 +226,16 @@ done:
     return st;
 }
 
-consm_status consm_answer_without(struct session *s, const struct trust *trust, double share)
+/* Which edges answers leave out, dropped (|E|), with the session's predictions from the others. */
+static consm_status leave_out(uint8_t *dropped, struct session *s, const struct trust *trust,
+                              double share)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     struct config *c = &s->options.config;
-    int64_t count, left_out = 0;
-    uint8_t *dropped = NULL;
+    int64_t count = own->edges->count, left_out = 0;
     float *score = NULL;
-    TRY(consm_final_coefficients(s));
-    TRY(consm_open_witnesses(s));
-    count = own->edges->count;
     TRY(NEW(score, count + 1));
-    TRY(NEW(dropped, count + 1));
-    s->problem = own->clean.whole;
-    TRY(session_record_eval(s));
     for (int pass = 0; pass < PASSES; pass++) {
         TRY(consm_call_witnesses(trust, s));
         trust_apply(score, NULL, NULL, trust, own->witness, count);
@@ -224,12 +246,60 @@ consm_status consm_answer_without(struct session *s, const struct trust *trust, 
             dropped[e] = (double)score[e] < threshold_of(c, pass);
             left_out += dropped[e];
         }
-        TRY(answer_from(s, dropped));
+        TRY(answer_from(s, dropped, &(struct consm_pairs){0}));
     }
-    own->clean.left_out = count > 0 ? (double)left_out / (double)count : 0;
+    own->clean.left_out = (double)left_out / (double)count;
+done:
+    mem_free(score);
+    return st;
+}
+
+/* Pairs that are no edges join. */
+static consm_status put_in(struct session *s, const uint8_t *dropped, double added_share)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    struct config *c = &s->options.config;
+    struct edge_trust found = {0};
+    int64_t count = own->edges->count, kept = 0;
+    TRY(session_suggest(&found, s, INT64_MAX));
+    struct consm_pairs pairs = {0, found.edges->left, found.edges->right};
+    int64_t all = found.edges->count, most = (int64_t)(added_share * (double)count);
+    if (!isnan(added_share) && all > 0)
+        TRY(score_at(&c->add_above, found.score, all,
+                     most < all ? 1 - (double)most / (double)all : 0));
+    for (int64_t k = 0; k < all; k++)
+        if ((double)found.score[k] >= c->add_above) {
+            pairs.left[kept] = pairs.left[k];
+            pairs.right[kept++] = pairs.right[k];
+        }
+    pairs.count = kept;
+    TRY(answer_from(s, dropped, &pairs));
+    own->clean.put_in = (double)kept / (double)count;
+done:
+    edge_trust_free(&found);
+    return st;
+}
+
+consm_status consm_answer(struct session *s, const struct trust *trust, double share,
+                          double added_share)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    const struct config *c = &s->options.config;
+    uint8_t *dropped = NULL;
+    TRY(consm_final_coefficients(s));
+    TRY(consm_open_witnesses(s));
+    TRY(ZNEW(dropped, own->edges->count + 1));
+    s->problem = own->clean.whole;
+    TRY(session_record_eval(s));
+    own->clean.left_out = own->clean.put_in = 0;
+    if (share > 0 || (isnan(share) && c->drop_below > 0))
+        TRY(leave_out(dropped, s, trust, share));
+    if (added_share > 0 || (isnan(added_share) && c->add_above > 0))
+        TRY(put_in(s, dropped, added_share));
 done:
     mem_free(dropped);
-    mem_free(score);
     return st;
 }
 
@@ -239,17 +309,17 @@ consm_status consm_loaded(struct session *s)
     const float *stored;
     struct trust trust;
     TRY(consm_apply_messages(s));
-    if (s->options.config.drop_below <= 0 || s->problem->graph->nnz == 0)
+    const struct config *c = &s->options.config;
+    if ((c->drop_below <= 0 && c->add_above <= 0) || s->problem->graph->nnz == 0)
         return CONSM_OK;
     if (s->problem->graph->partition)
-        return status_fail(CONSM_EINVAL,
-                           "this model leaves edges out by their trust, which a graph "
-                           "in parts does not allow: give it the whole graph");
+        return status_fail(CONSM_EINVAL, "this model changes edges by their trust, which a graph "
+                                         "in parts does not allow: give it the whole graph");
     TRY(params_read(&stored, s->learner.params, PLACE_VALUE));
     trust_read(&trust,
                stored +
                    s->learner.params->item[params_find(s->learner.params, CONSM_TRUST)].offset);
-    TRY(consm_answer_without(s, &trust, NAN));
+    TRY(consm_answer(s, &trust, NAN, NAN));
 done:
     return st;
 }

@@ -386,6 +386,7 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
     TRY(go_through_rounds(s, &progress));
     TRY(session_end(s));
     TRY(consm_clean_course(s, &progress, go_through_rounds));
+    TRY(consm_missing_course(s, &progress, go_through_rounds));
     TRY(consm_settle_messages(s));
     TRY(session_finish(s, result, clock_seconds() - since));
     result->epochs = at->updates;
