@@ -276,6 +276,7 @@ static void features_can_be_chosen(void **state)
     struct consm_options *o = quick("consm");
     OK(consm_options_set(o, "backbone", "gcn"));
     OK(consm_options_set(o, "normalize_features", "auto"));
+    OK(consm_options_set(o, "folds", "no")); /* which would be heard, too */
     consm_options_on_progress(o, listen_to, &heard);
     OK(consm_train(&m, d, o));
     assert_int_equal(heard.before, 2 * 4); /* two ways, a warm-up each */
