@@ -69,7 +69,7 @@ awk 'BEGIN { print "id,label"; for (i = 0; i < 4096; i++) print i "," (i < 2048 
 count() { # EPOCHS: bytes of sends and of gathers by all ranks; the run's own figure
     mkdir -p "$work/count"
     COUNT_FOLDER=$work/count "${mpi[@]}" -n 4 -x COUNT_FOLDER -x LD_PRELOAD="$build/libmpi_count.so" "$consm" train "$work/ring.csv" \
-        --labels "$work/ring_labels.csv" -m gat --hidden 8 --epochs "$1" --json --quiet --force -o "$work/ring_$1" > "$work/out" 2> "$work/err" ||
+        --labels "$work/ring_labels.csv" -m gat --hidden 8 --epochs "$1" --refit no --json --quiet --force -o "$work/ring_$1" > "$work/out" 2> "$work/err" ||
         fault "counted: $(cat "$work/err")" >&2
     cat "$work/count"/* | awk '{ s += $1; g += $2 } END { printf "%d %d ", s, g }'
     sed -n 's/.*"sent_bytes": \([0-9]*\).*/\1/p' "$work/out"

@@ -142,7 +142,7 @@ static void they_get_what_consm_chose(void **state)
     OK(runs_open(&v.runs, path, RUNS_APPEND));
     OK(controls_cell(&cell, &v, o.dataset[0], CONTROL_GAM));
     assert_int_equal(cell.n, 0);                /* nothing to follow yet */
-    assert_int_equal(plan_and_run(&v), 2 * 4);  /* GCN, ConSM and its two profiles */
+    assert_int_equal(plan_and_run(&v), 2 * 2);  /* GCN and ConSM */
     assert_int_equal(plan_and_run(&v), 2 * 10); /* λ = 0, and three λ for each of three losses */
     assert_int_equal(plan_and_run(&v), 0);
     for (int64_t i = 0; i < runs_count(v.runs); i++) {
@@ -166,7 +166,7 @@ static void they_get_what_consm_chose(void **state)
             assert_near(task_value(parameters, "round_patience"), 0, 0);
         }
     }
-    assert_int_equal(consm, 2 * 3 + 2); /* λ = 0 is a ConSM run, too */
+    assert_int_equal(consm, 2 + 2); /* λ = 0 is a ConSM run, too */
     assert_int_equal(same, 2);
     assert_int_equal(losses, 18);
     for (enum control c = 0; c < CONTROLS; c++) {
