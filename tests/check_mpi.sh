@@ -78,7 +78,7 @@ count() { # EPOCHS: bytes of sends and of gathers by all ranks; the run's own fi
 [ -n "$sanitized" ] || read -r more_sends more_gathers _ <<< "$(count 30)"
 [ -n "$sanitized" ] || [ $(((more_sends - sends + more_gathers - gathers) / 10)) = "$planned" ] ||
     fault "planned $planned bytes an epoch, sent $sends+$gathers in 20, $more_sends+$more_gathers in 30"
-"$consm" train "$work/ring.csv" --labels "$work/ring_labels.csv" -m gat --hidden 8 --epochs 30 --quiet -o "$work/ring_alone" > /dev/null
+"$consm" train "$work/ring.csv" --labels "$work/ring_labels.csv" -m gat --hidden 8 --epochs 30 --refit no --quiet -o "$work/ring_alone" > /dev/null
 [ -n "$sanitized" ] || cmp "$work/ring_alone/model.safetensors" "$work/ring_30/model.safetensors" || fault "a ring: other bits"
 # Sums over many blocks, products that are no sums of blocks, batch norm.
 mkdir "$work/wide0" "$work/wide3"
