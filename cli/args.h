@@ -20,7 +20,7 @@ struct args;
 
 /* A verb of the command. */
 struct command {
-    const char *name, *summary;             /* "train", "train a model and say how good it is" */
+    const char *name, *summary;             /* "train", "train a model and evaluate it" */
     const char *usage;                      /* what follows `consm train` in the usage line */
     const char *text;                       /* for `consm help train`: paragraphs and examples */
     const struct flag *flags;               /* its own flags */

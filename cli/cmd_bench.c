@@ -70,7 +70,7 @@ static int run(struct args *args)
 
 const struct command cmd_bench = {
     .name = "bench",
-    .summary = "compare models on datasets, with a fair search on request",
+    .summary = "compare models on datasets, optionally with a hyperparameter search",
     .usage = "[DATASET…] [--models a,b,c] [--seeds K] [--search N] [-o DIR]",
     .text =
         "Trains every model on every dataset with every seed, all cores at once, and prints a\n"

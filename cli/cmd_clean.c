@@ -17,10 +17,10 @@
 static const struct flag flags[] = {
     {"output", "FOLDER", "where the clean graph and changes.csv go", 'o'},
     {"to", "FORMAT", "write " READER_SAVED_NAMES " (plain)", 0},
-    {"drop", "SHARE", "drop this share of the edges, those of least trust", 0},
+    {"drop", "SHARE", "drop this share of the edges, the least trusted first", 0},
     {"threshold", "T", "drop edges that score less than this (the model's own threshold)", 0},
-    {"add", "K", "add the K most trusted pairs that are no edges (0)", 0},
-    {"force", NULL, "write into FOLDER although there is something in it", 0},
+    {"add", "K", "add the K most trusted pairs of unconnected nodes (0)", 0},
+    {"force", NULL, "write into FOLDER even if it is not empty", 0},
     {"threads", "N", "threads (one per processor)", 0},
     {"device", "NAME", "cpu, cuda, cuda:N or auto (cpu)", 0},
     SAFE_CSV_FLAG,

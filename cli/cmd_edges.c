@@ -14,7 +14,7 @@ static const struct flag flags[] = {
     {"output", "FILE", "where the CSV goes (standard output)", 'o'},
     {"threads", "N", "threads (one per processor)", 0},
     {"device", "NAME", "cpu, cuda, cuda:N or auto (cpu)", 0},
-    {"suggest", "K", "write the K most trusted pairs that are no edges instead", 0},
+    {"suggest", "K", "write the K most trusted pairs of unconnected nodes instead", 0},
     {"witnesses", NULL, "add a column per witness (ConSM only)", 0},
     SAFE_CSV_FLAG,
     {"json", NULL, "print the quality as JSON (with -o)", 0},
@@ -88,7 +88,7 @@ done:
 
 const struct command cmd_edges = {
     .name = "edges",
-    .summary = "say which edges of a graph to trust",
+    .summary = "score the edges of a graph by trust",
     .usage = "MODEL GRAPH [-o FILE]",
     .text =
         "Writes source,target,score,kept,low,high for every undirected edge of GRAPH. The score\n"

@@ -156,7 +156,7 @@ done:
 
 const struct command cmd_evaluate = {
     .name = "evaluate",
-    .summary = "say how good a trained model is on labelled nodes",
+    .summary = "evaluate a trained model on labelled nodes",
     .usage = "MODEL GRAPH [--json]",
     .text =
         "Predicts every node of GRAPH and compares with the labels it has; classes are matched\n"

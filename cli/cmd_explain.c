@@ -295,7 +295,7 @@ static int find_label(struct consm_explain_options *how, const struct args *args
     if (!name)
         return EXIT_DONE;
     const char *near = args_nearest(name, nth_class, (void *)m);
-    return args_fail(args, EXIT_USAGE, "--label %s: the model knows no such class%s%s%s", name,
+    return args_fail(args, EXIT_USAGE, "--label %s: the model does not know this class%s%s%s", name,
                      near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 

@@ -82,7 +82,7 @@ done:
 
 const struct command cmd_generate = {
     .name = "generate",
-    .summary = "make a graph with the properties you name",
+    .summary = "generate a graph with given properties",
     .usage = "csbm|karate -o PATH [--nodes N] [--homophily H] …",
     .text =
         "csbm is a contextual stochastic block model: equal classes, distinct edges, of which\n"

@@ -324,7 +324,7 @@ done:
 
 const struct command cmd_info = {
     .name = "info",
-    .summary = "what a dataset holds: sizes, degrees, homophily, duplicates, memory",
+    .summary = "describe a dataset: size, degrees, homophily, duplicates, memory",
     .usage = "[DATASET] [--split SPLIT] [--ranks N] [--json]",
     .text = "DATASET is a name or a path. Without one, the known names are listed.\n"
             "With --split, the sizes of its parts and how many test nodes have a double among the\n"

@@ -157,7 +157,7 @@ done:
 
 const struct command cmd_partition = {
     .name = "partition",
-    .summary = "order a dataset for training on several processes, and say what that takes",
+    .summary = "partition a dataset for training on several processes, and forecast the cost",
     .usage = "DATASET -k K -o FOLDER [--json]",
     .text =
         "METIS cuts the graph into K parts with few neighbours elsewhere, balanced by edges; the\n"

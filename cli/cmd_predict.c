@@ -20,18 +20,15 @@ static const struct flag flags[] = {
      "write the graph as it was read, with predictions and trust,\n"
      "for Gephi and others: FILE ends in .graphml, .gexf, .gml or\n.json",
      0},
-    {"embeddings", "FILE",
-     "write what the model knows of each node before it names a\n"
-     "class, too: FILE ends in .npy or .csv",
-     0},
+    {"embeddings", "FILE", "also write the nodes' embeddings to FILE (.npy or .csv)", 0},
     {"class", "CLASS",
-     "the class that the next two speak of (the one with a\n"
-     "threshold, or the rare one that the model was chosen by)",
+     "class of --threshold and --top (default: the class with a\n"
+     "threshold, or the positive class of model selection)",
      0},
     {"threshold", "P", "predict CLASS where its probability is P or more", 0},
     {"top", "K",
-     "only the K nodes most probably of CLASS, ranked; nodes of\n"
-     "equal probability by their log-odds",
+     "only the K nodes with the highest probability of CLASS,\n"
+     "ranked; ties by log-odds",
      0},
     {"threads", "N", "threads (one per processor)", 0},
     {"device", "NAME", "cpu, cuda, cuda:N or auto (cpu)", 0},
@@ -98,7 +95,7 @@ static int find_class(int32_t *out, const struct args *args, const struct consm_
     if (*out >= 0)
         return EXIT_DONE;
     const char *near = args_nearest(name, nth_class, (void *)m);
-    return args_fail(args, EXIT_USAGE, "--class %s: the model knows no such class%s%s%s", name,
+    return args_fail(args, EXIT_USAGE, "--class %s: the model does not know this class%s%s%s", name,
                      near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 

@@ -41,7 +41,7 @@ done:
 
 const struct command cmd_report = {
     .name = "report",
-    .summary = "make a study's page, tables and figures, or compare two trained models",
+    .summary = "write a study's tables and figures, or compare two trained models",
     .usage = "DIR [-o report.html] [--files DIR], or A B [-o page.html]",
     .text =
         "Reads the runs that `consm study` or `consm bench` left in DIR and writes one page that\n"

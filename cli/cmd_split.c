@@ -80,7 +80,7 @@ done:
 
 const struct command cmd_split = {
     .name = "split",
-    .summary = "divide the nodes into training, validation and test, and write that to a file",
+    .summary = "split the nodes into training, validation and test, and save the split",
     .usage = "DATASET [--split SPLIT] [--seed N] [-o FILE]",
     .text =
         "  paper     the protocol's fixed split: Planetoid's public training and test nodes where\n"

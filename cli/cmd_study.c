@@ -110,7 +110,7 @@ static int run(struct args *args)
 
 const struct command cmd_study = {
     .name = "study",
-    .summary = "redo the paper's evaluation, or a part of it",
+    .summary = "reproduce the paper's experiments, or some of them",
     .usage = "NAME…|all [--datasets a,b] [--models a,b] [--seeds 10] [--split paper] [-o DIR]",
     .text =
         "Plans every run, spreads them over all cores, keeps each finished one in DIR/runs.jsonl,\n"

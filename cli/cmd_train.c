@@ -19,34 +19,35 @@
 #include <string.h>
 
 static const struct flag flags[] = {
-    {"model", "NAME", "what to train (consm); `consm models` lists them", 'm'},
+    {"model", "NAME", "model to train (consm); `consm models` lists all", 'm'},
     {"output", "FOLDER", "write model, predictions, metrics, report and configuration there", 'o'},
     {"probabilities", NULL, "predictions.csv gets a column per class", 0},
     SAFE_CSV_FLAG,
     {"embeddings", "FILE",
-     "with -o: write what the model knows of each node before it names a class,\n"
-     "too: FILE ends in .npy or .csv",
+     "with -o: also write the nodes' embeddings to FILE\n"
+     "(.npy or .csv)",
      0},
-    {"config", "FILE", "flags from a YAML file; those typed win", 0},
-    {"checkpoint-every", "N", "with -o: write the run down every N epochs, to go on after a break",
+    {"config", "FILE", "read flags from a YAML file; typed flags take precedence", 0},
+    {"checkpoint-every", "N", "with -o: write a checkpoint every N epochs", 0},
+    {"resume", NULL, "with -o: continue an interrupted run", 0},
+    {"force", NULL, "with -o: overwrite an existing model (otherwise it is renamed to *.1, *.2, …)",
      0},
-    {"resume", NULL, "with -o: go on where an interrupted run stopped", 0},
-    {"force", NULL, "with -o: replace the model that is there (else it is kept as *.1, *.2, …)", 0},
-    {"strict", NULL, "stop where the data looks wrong, instead of warning", 0},
-    {"positive", "CLASS", "the class that --metric average-precision speaks of (the rarest)", 0},
+    {"strict", NULL, "treat warnings about the data as errors", 0},
+    {"positive", "CLASS", "positive class of --metric average-precision (the rarest class)", 0},
     {"threshold-for", "CLASS",
-     "say CLASS where its probability reaches a threshold chosen on validation:\n"
-     "the one with the best F1, or by the next two",
+     "predict CLASS above a probability threshold chosen on validation:\n"
+     "the one with the best F1, or as the next two flags say",
      0},
     {"at-precision", "P", "--threshold-for: the lowest threshold with this precision", 0},
     {"at-recall", "R", "--threshold-for: the highest threshold with this recall", 0},
     SPLIT_FLAGS,
-    {"seed", "N", "the first seed (0)", 0},
+    {"seed", "N", "first seed (0)", 0},
     {"ensemble", "N",
      "train N models with seeds of their own and let validation choose: their\naverage, a "
      "greedy selection or the best one (1; 1 to 100)",
      0},
-    {"seeds", "K", "how many runs, with seeds N, N+1, … (1); -o keeps the best on validation", 0},
+    {"seeds", "K", "number of runs, with seeds N, N+1, … (1); -o keeps the run that validates best",
+     0},
     {"threads", "N",
      "threads of one run (the processors shared among the jobs; one run: as many as help)", 0},
     {"device", "NAME", "cpu, cuda, cuda:N, or auto: a card where one is (cpu)", 0},
@@ -433,33 +434,30 @@ out:
 
 const struct command cmd_train = {
     .name = "train",
-    .summary = "train a model and say how good it is",
+    .summary = "train a model and evaluate it",
     .usage = "[DATASET] [--model NAME] [-o FOLDER] [--split SPLIT] [--seeds K] [--json]",
-    .text =
-        "Trains on the split's training nodes, keeps the parameters that were best on its\n"
-        "validation nodes, and then reads the test nodes once. DATASET is a name (`csbm`, the\n"
-        "default, and `karate` need no file) or a path.\n\n"
-        "  consm train                                ConSM on a generated graph\n"
-        "  consm train ./mygraph -o out/\n"
-        "  consm train karate --per-class 4 --model mlp\n"
-        "  consm train cora --split paper --seeds 10 --json\n"
-        "  consm train csbm:homophily=0.1 --model gcn --layers 4 --lr 0.01\n"
-        "  consm train cora --ensemble 5              five runs that validation combines\n"
-        "  consm train --config out/config.yaml -o again/    the same run once more\n\n"
-        "Where nobody tests, the model is then trained once more on all labels (--refit).\n\n"
-        "Your own graph (a path) trains on every label it has: those that came with a split\n"
-        "keep it, and where nobody validates a fifth of the labels is held out; columns of a "
-        "dense\n"
-        "table are standardised, and ties on validation go by its loss. Known sets\n"
-        "default to --split random. The folder of -o receives model.safetensors,\n"
-        "predictions.csv, edges.csv, metrics.json, config.yaml, report.html, graph.svg and, where "
-        "a rare\n"
-        "class is asked for, suspects.csv: the nodes most probably of it, with reasons.\n\n"
-        "--ensemble N trains N runs and keeps what validation allows: the average of all, a\n"
-        "greedy selection of them, or the best run alone where it is clearly ahead.\n\n"
-        "Ctrl-C stops; with -o the run can then go on with --resume, to the same bits.\n"
-        "The same seed gives the same bits with any --threads and --jobs, and on any number of\n"
-        "processes: mpirun -n 4 consm train … divides the nodes among them.\n",
+    .text = "Trains on the training nodes, selects by the validation nodes, and reads the test\n"
+            "nodes once, at the end. DATASET is a name (`csbm`, the\n"
+            "default, and `karate` need no file) or a path.\n\n"
+            "  consm train                                ConSM on a generated graph\n"
+            "  consm train ./mygraph -o out/\n"
+            "  consm train karate --per-class 4 --model mlp\n"
+            "  consm train cora --split paper --seeds 10 --json\n"
+            "  consm train csbm:homophily=0.1 --model gcn --layers 4 --lr 0.01\n"
+            "  consm train cora --ensemble 5              five runs, combined by validation\n"
+            "  consm train --config out/config.yaml -o again/    repeat a run\n\n"
+            "Your own graph (a path) trains on all labels it has. If the data has a split, consm\n"
+            "uses it; without validation nodes it holds out a fifth of the labels. Without test\n"
+            "nodes it trains once more on all labels at the end (--refit). Dense feature columns\n"
+            "are standardised. Known datasets default to --split random.\n\n"
+            "-o FOLDER receives model.safetensors, predictions.csv, edges.csv, metrics.json,\n"
+            "config.yaml, report.html and graph.svg; for a rare class also suspects.csv, a ranked\n"
+            "list of nodes with reasons.\n\n"
+            "--ensemble N trains N runs. Validation chooses between their average, a greedy\n"
+            "selection of them, and the best run alone.\n\n"
+            "Ctrl-C stops a run. With -o, --resume continues it and gives the same bits. The same\n"
+            "seed gives the same bits with any --threads and --jobs, and on any number of\n"
+            "processes (mpirun -n 4 consm train …).\n",
     .flags = flags,
     .more_flags = config_flags,
     .run = run,

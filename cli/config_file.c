@@ -215,7 +215,7 @@ void config_file_warn(const struct config_file *file, const struct args *args, c
 {
     if (file->sha256[0] && strcmp(file->sha256, sha256) != 0)
         args_fail(args, 0,
-                  "warning: the data changed since %s was written: the run will be another",
+                  "warning: the data changed since %s was written: the results will differ",
                   args_get(args, "config"));
 }
 

@@ -8,20 +8,22 @@
 #include "data/split.h"
 
 /* Rows for a verb's table of flags. */
-#define DATA_FLAGS                                                                                 \
-    {"data-dir", "DIR", "look for data files here first (then $CONSM_DATA, then the cache)", 0},   \
-        {"format", "NAME", "read a path as " READER_NAMES, 0},                                     \
-        {"labels", "FILE", "DATASET is an edge list, and this file has its labels", 0},            \
-        {"features", "FILE", "DATASET is an edge list, and this file has its features", 0},        \
-        {"id-column", "NAME", "the column of node ids, where it is not called id", 0},             \
-        {"label-column", "NAME", "the column of labels, where it is not called label", 0},         \
-        {"weight-column", "NAME", "the column of edge weights, where it is not called weight", 0}, \
-        {"source-column", "NAME", "the column of an edge's first node", 0},                        \
-        {"target-column", "NAME", "the column of an edge's second node", 0},                       \
-        {"duplicates", "RULE", "pairs listed with different weights: mean, keep-first, error", 0}, \
-        {"unknown-nodes", "RULE", "edges to nodes that no table lists: error, drop, add", 0},      \
-    {                                                                                              \
-        "ignore", "NAMES", "columns to ignore, as in name,comment", 0                              \
+#define DATA_FLAGS                                                                               \
+    {"data-dir", "DIR", "look for data files here first (then $CONSM_DATA, then the cache)", 0}, \
+        {"format", "NAME", "read a path as " READER_NAMES, 0},                                   \
+        {"labels", "FILE", "labels of an edge list", 0},                                         \
+        {"features", "FILE", "features of an edge list", 0},                                     \
+        {"id-column", "NAME", "column of node ids (id)", 0},                                     \
+        {"label-column", "NAME", "column of labels (label)", 0},                                 \
+        {"weight-column", "NAME", "column of edge weights (weight)", 0},                         \
+        {"source-column", "NAME", "column of an edge's first node", 0},                          \
+        {"target-column", "NAME", "column of an edge's second node", 0},                         \
+        {"duplicates", "RULE",                                                                   \
+         "edges listed more than once with different weights: mean, keep-first, error", 0},      \
+        {"unknown-nodes", "RULE",                                                                \
+         "edges to nodes that the node table does not list: error, drop, add", 0},               \
+    {                                                                                            \
+        "ignore", "NAMES", "columns to ignore, as in name,comment", 0                            \
     }
 /* For the verbs that compute on graphs in parts. */
 #define PARTS_FLAG                                                                         \
@@ -29,9 +31,9 @@
         "in-parts", NULL,                                                                  \
             "each process reads its share of an edge list (docs/how-to/distributed.md)", 0 \
     }
-#define SAFE_CSV_FLAG                                                                        \
-    {                                                                                        \
-        "safe-csv", NULL, "put ' before names that a spreadsheet would take for formulas", 0 \
+#define SAFE_CSV_FLAG                                                                       \
+    {                                                                                       \
+        "safe-csv", NULL, "put ' before names that a spreadsheet would read as formulas", 0 \
     }
 #define SPLIT_FLAGS                                                                             \
     {"split", "SPLIT",                                                                          \

@@ -65,7 +65,7 @@ done:
     return st;
 }
 
-/* A cell; empty where there is no number. */
+/* A cell; empty where there is not a number. */
 static void add_number(struct text *t, float x)
 {
     text_add(t, ",");

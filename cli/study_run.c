@@ -302,7 +302,7 @@ int study_run(const struct args *args, const struct study_def *const *study, int
     if (others > 0)
         fprintf(stderr,
                 "%lld of %lld runs in %s were made by another build of consm and stay as they "
-                "are; without its runs.jsonl all are made anew\n",
+                "are; delete its runs.jsonl to run all of them again\n",
                 (long long)others, (long long)runs_count(f.runs), folder);
     TRY(run_studies(&f, args, study, count, options));
     if (worker)

@@ -128,10 +128,10 @@ void train_print_metric(const struct training *t)
     bool given = t->options->given[CONFIG_ROW_metric];
     if (t->metric == METRIC_ACCURACY && !given)
         return;
-    printf("  every choice goes by %s", config_names_metric[t->metric]);
+    printf("  validation metric: %s", config_names_metric[t->metric]);
     if (t->positive >= 0)
         printf(" of %s", class_of(t, t->positive, name));
-    printf(given ? "\n" : " on validation, because of the class sizes (--metric)\n");
+    printf(given ? "\n" : ", chosen by the class sizes (--metric)\n");
 }
 
 /* ---- a finished run ------------------------------------------------------ */

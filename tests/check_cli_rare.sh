@@ -16,7 +16,7 @@ mkdir "$work/shop"
 awk 'BEGIN { print "source,target"; for (i = 0; i < 1000; i++) print "p" i ",p" (i + 1) % 1000 }' > "$work/shop/edges.csv"
 awk 'BEGIN { srand(3); print "id,label,x,y"; for (i = 0; i < 1000; i++) {
     bad = i % 50 == 0; print "p" i "," (bad ? "fraud" : "fine") "," rand() + (bad ? 0.55 : 0) "," rand() } }' > "$work/shop/nodes.csv"
-expect 0 "every choice goes by average-precision of fraud on validation, because of the class sizes" \
+expect 0 "validation metric: average-precision of fraud, chosen by the class sizes" \
     train "$work/shop" -m mlp --split random --per-class 8 --epochs 60 -o "$work/shop.out"
 said "1000 labels: fine 980, fraud 20"
 said "taken as id: column id; label: column label"
@@ -53,8 +53,8 @@ grep -q '"threshold": {"class": 1, "name": "fraud"' "$work/threshold/metrics.jso
 grep -q "^[^,]*,fraud" "$work/threshold/predictions.csv" || fault "the threshold finds nobody"
 "$consm" predict "$work/threshold/model.safetensors" "$work/shop" 2> /dev/null | cmp -s - "$work/threshold/predictions.csv" ||
     fault "a loaded model forgets its threshold"
-expect 0 "every choice goes by balanced-accuracy" train "$work/shop" -m mlp --epochs 5 --metric balanced-accuracy
-expect 2 "has no such class; did you mean fraud?" train "$work/shop" --positive fruad
+expect 0 "validation metric: balanced-accuracy" train "$work/shop" -m mlp --epochs 5 --metric balanced-accuracy
+expect 2 "does not have this class; did you mean fraud?" train "$work/shop" --positive fruad
 expect 2 "at_precision and at_recall need threshold_for" train "$work/shop" --at-precision 0.9
 expect 2 "metric f1: expected one of auto, accuracy" train "$work/shop" --metric f1
 

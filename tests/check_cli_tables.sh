@@ -96,7 +96,7 @@ said '  line 6, column 5 (split): found "holdout", expected train, val, test, no
 said '  line 7: found 2 columns, expected 5 as in the first row'
 sed -i '/holdout/d; /^u5/d; 4d' "$work/bad/nodes.csv"
 expect 1 "nodes.csv: 2 faults:" info "$work/bad"
-said '  line 3, column amount: found "five", expected a finite number as in other rows; mend the cell, leave it empty, or pass the column over (--ignore amount)'
+said '  line 3, column amount: found "five", expected a finite number as in other rows; fix the cell, leave it empty, or pass the column over (--ignore amount)'
 said '  line 4, column when: found "01/02/2020", expected a date as in other rows (2026-11-16)'
 expect 1 "edges.csv: 2 faults:" info "$work/bad" --ignore amount,when
 said '  line 3, column 2 (target): found "u9", expected a node of nodes.csv'

@@ -152,7 +152,7 @@ expect 0 "over 3 runs" train karate --per-class 4 --epochs 10 --seeds 3 -o "$wor
 # ---- refused before work starts, nothing written --------------------------------------------------
 expect 2 "20 per class are to train" train karate --split paper -o "$work/r"
 absent "$work/r"
-expect 1 "exists and is no folder" train karate --per-class 4 -o "$work/y.yaml"
+expect 1 "exists and is not a folder" train karate --per-class 4 -o "$work/y.yaml"
 expect 1 "cannot make the folder" train karate --per-class 4 -o "$work/y.yaml/x"
 expect 1 "GB of memory and this machine has" train csbm:nodes=2000000000,degree=100 -o "$work/r"
 absent "$work/r"

@@ -387,7 +387,7 @@ static void round_trips(void **state)
         }
 }
 
-/* Strings that cannot be padded: one of a million bytes, one that is no UTF-8, an empty one. */
+/* Strings that cannot be padded: one of a million bytes, one that is not UTF-8, an empty one. */
 static void odd_names(void **state)
 {
     (void)state;

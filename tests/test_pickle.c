@@ -179,7 +179,7 @@ static void refused_opcodes(void **state)
         {BYTES("\x92."), "opcode NEWOBJ_EX"},
         {BYTES("\x97."), "opcode NEXT_BUFFER"},
         {BYTES("\x98."), "opcode READONLY_BUFFER"},
-        {BYTES("\xfe."), "byte 0xfe is no pickle opcode"},
+        {BYTES("\xfe."), "byte 0xfe is not a pickle opcode"},
         {BYTES("\x80\x06N."), "protocol 6: expected 0 to 5"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -214,7 +214,7 @@ static void broken_machines(void **state)
         {BYTES("Nq\x03h\x02."), "memo entry 2 was never put"},
         {BYTES("Nr\xff\xff\xff\x7f."), "memo index 2147483647 in a file of"},
         {BYTES("Np99999999999\n."), "a memo index of 11 digits"},
-        {BYTES("Npx\n."), "a memo index that is no number"},
+        {BYTES("Npx\n."), "a memo index that is not a number"},
         {BYTES("T\xff\xff\xff\x7fxx."), "BINSTRING of 2147483647 bytes"},
         {BYTES("\x8e\xff\xff\xff\xff\xff\xff\xff\x7fxx."), "BINBYTES8 of 9223372036854775807"},
         {BYTES("\x95\xff\xff\xff\xff\xff\xff\xff\x7fN."), "a frame of 9223372036854775807"},

@@ -288,7 +288,7 @@ static void bad_input(void **state)
          .nodes = "id,age,joined\na,1,2020-01-01\nb,old,2020-02-30\nc,3,2020-01-04\n",
          .message =
              "nodes.csv: 2 faults:\n  line 3, column age: found \"old\", expected a finite "
-             "number as in other rows; mend the cell, leave it empty, or pass the column over "
+             "number as in other rows; fix the cell, leave it empty, or pass the column over "
              "(--ignore age)\n  line 3, column joined: found \"2020-02-30\", expected a date"},
         {.edges = "a,b\nc\n", .message = "edges.csv: line 2: found 1 column, expected 2 as in"},
         {.edges = "0,1\n1,2\n2\n", .message = "edges.csv: line 3: found 1 column"},
@@ -385,7 +385,7 @@ static void bad_input(void **state)
         {.edges = "0,1\n", .about = "{\"name\": 3}", .message = "\"name\" is not a text"},
         {.edges = "0,1\n", .about = "{\"direct\": true}", .message = "found \"direct\", expected"},
         {.edges = "0,1\n", .about = "{\"directed\": 1}", .message = "is not true or false"},
-        {.edges = "0,1\n", .about = "{\"classes\": 5}", .message = "\"classes\" is no list"},
+        {.edges = "0,1\n", .about = "{\"classes\": 5}", .message = "\"classes\" is not a list"},
         {.edges = "0,1\n", .about = "{\"classes\": [1]}", .message = "\"classes\", item 1"},
         {.edges = "0,1\n",
          .about = "{\"classes\": [\"a\", \"a\"]}",

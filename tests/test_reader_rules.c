@@ -244,7 +244,7 @@ static void remembered_by_a_file(void **state)
           "--duplicates keep-frist: expected mean, keep-first or error");
     consm_model_free(model);
     forge(path, "\\\"sort\\\"", "3       ");
-    FAILS(consm_model_load(&model, path), CONSM_EFORMAT, "\"reading\": label-column is no text");
+    FAILS(consm_model_load(&model, path), CONSM_EFORMAT, "\"reading\": label-column is not text");
     consm_options_free(options);
 }
 

@@ -402,7 +402,7 @@ static void nodes_of_edges(void **state)
     compare(in_scratch("only/edges.csv"), labels);
 }
 
-/* Columns that are no numbers: what they become is what the whole table says. */
+/* Columns that are not numbers: what they become is what the whole table says. */
 static void columns(void **state)
 {
     (void)state;
@@ -486,7 +486,7 @@ static void bad_cut(void **state)
     all_say(in_scratch("cut"), CONSM_EFORMAT, text);
 }
 
-/* What is no number, what is packed, what has no features, what is no list. */
+/* What is not a number, what is packed, what has no features, what is not a list. */
 static void refused(void **state)
 {
     (void)state;

@@ -169,7 +169,7 @@ static consm_status take_cell(struct cells *cells, const struct consm_column *c,
         if (!isnan(number) && !isfinite((float)number))
             return status_fail(
                 CONSM_EINVAL,
-                "column %.60s, row %lld: %g is no number that fits a float: expected "
+                "column %.60s, row %lld: %g is not a number that fits a float: expected "
                 "one, or NaN where it is missing",
                 c->name, (long long)row, number);
         return cells_add_number(cells, column, number);

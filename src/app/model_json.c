@@ -26,7 +26,7 @@ consm_status config_from_json(struct config *c, const json_t *object)
     const char *key;
     json_t *value;
     if (!json_is_object(object))
-        return status_fail(CONSM_EFORMAT, "the configuration is no JSON object");
+        return status_fail(CONSM_EFORMAT, "the configuration is not a JSON object");
     /* A profile sets other parameters, so it comes first. */
     const char *profile = json_string_value(json_object_get(object, "profile"));
     if (profile)
@@ -34,7 +34,7 @@ consm_status config_from_json(struct config *c, const json_t *object)
     json_object_foreach((json_t *)object, key, value)
     {
         if (!json_is_string(value))
-            return status_fail(CONSM_EFORMAT, "parameter %s is no text", key);
+            return status_fail(CONSM_EFORMAT, "parameter %s is not text", key);
         if (strcmp(key, "profile") != 0)
             TRY(config_set(c, key, json_string_value(value)));
     }

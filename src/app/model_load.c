@@ -57,8 +57,9 @@ static consm_status need_json(json_t **out, const struct source *s, const char *
     if (!text)
         return CONSM_EFORMAT;
     *out = json_loads(text, JSON_DISABLE_EOF_CHECK, &error);
-    return *out ? CONSM_OK
-                : status_fail(CONSM_EFORMAT, "%s: \"%s\" is no JSON: %s", s->path, key, error.text);
+    return *out
+               ? CONSM_OK
+               : status_fail(CONSM_EFORMAT, "%s: \"%s\" is not JSON: %s", s->path, key, error.text);
 }
 
 /* A list of texts, or nothing when the key is absent. */
@@ -78,7 +79,7 @@ static consm_status read_names(char ***out, const struct source *s, const char *
     for (int64_t i = 0; i < count; i++) {
         const char *name = json_string_value(json_array_get(list, (size_t)i));
         if (!name)
-            TRY(status_fail(CONSM_EFORMAT, "%s: \"%s\": entry %lld is no text", s->path, key,
+            TRY(status_fail(CONSM_EFORMAT, "%s: \"%s\": entry %lld is not text", s->path, key,
                             (long long)i));
         if (!(names[i] = mem_strdup(name)))
             TRY(CONSM_ENOMEM);
@@ -200,7 +201,7 @@ static consm_status read_choices(struct consm_model *m, const struct source *s)
         const json_t *value = json_object_get(object, choice_name[i]);
         text[i] = json_string_value(value);
         if (value && !text[i])
-            TRY(status_fail(CONSM_EFORMAT, "%s: \"reading\": %s is no text", s->path,
+            TRY(status_fail(CONSM_EFORMAT, "%s: \"reading\": %s is not text", s->path,
                             choice_name[i]));
     }
     TRY(choices_copy(&m->choices, text));

@@ -73,13 +73,12 @@ static void add_warnings(struct report *r, const struct consm_model *m)
         report_summary(r, text);
     }
     if (m->decision.made) {
-        number_print(
-            text, sizeof text,
-            "%.100s is said where its probability is %.4g or more: precision %.3f, recall %.3f "
-            "%s.",
-            consm_model_class(m, m->decision.positive, name), m->decision.threshold,
-            m->decision.precision, m->decision.recall,
-            m->decision.folds ? "by cross-validation over all labels" : "on validation");
+        number_print(text, sizeof text,
+                     "%.100s is predicted at probability %.4g or more: precision %.3f, recall %.3f "
+                     "%s.",
+                     consm_model_class(m, m->decision.positive, name), m->decision.threshold,
+                     m->decision.precision, m->decision.recall,
+                     m->decision.folds ? "by cross-validation over all labels" : "on validation");
         report_summary(r, text);
     }
 }

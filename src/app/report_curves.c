@@ -154,7 +154,7 @@ static consm_status draw_learning(struct report *r, const struct whole_curve *w,
     TRY(figure_line(&loss, &chart));
     report_figure(r, loss);
     chart.words = (struct figure_words){"learning", "Learning: validation",
-                                        "By the metric that every choice goes by.", NULL};
+                                        "By the validation metric.", NULL};
     chart.y = (struct figure_axis){.label = config_names_metric[m->config.metric]};
     chart.series = &judged;
     chart.rule = &best;

@@ -71,7 +71,7 @@ static int64_t missing_of(const struct cells *c, int32_t column)
         }
     for (int64_t i = 0; i < c->rows; i++)
         missing += isnan(c->value[i * c->columns + column]);
-    return missing - odd; /* odd cells are no numbers, too */
+    return missing - odd; /* odd cells are not numbers, too */
 }
 
 /* How each column of a table became features, and what was missing in it. */

@@ -94,8 +94,8 @@ static consm_status class_of(int32_t *out, const struct dataset *d, const char *
     if (!name || *out)
         return CONSM_OK;
     const char *near = nearest_word(name, nth_class, (void *)d);
-    return status_fail(CONSM_EINVAL, "%s %s: %s has no such class%s%s%s", option, name, d->name,
-                       near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    return status_fail(CONSM_EINVAL, "%s %s: %s does not have this class%s%s%s", option, name,
+                       d->name, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
 static consm_status name_classes(struct training_request *r, const struct dataset *d,

@@ -33,7 +33,8 @@ static consm_status find_function(void **out, const char *name, const char *func
         return status_fail(CONSM_ENOTFOUND, "no device %s: %s", name, dlerror());
     *out = dlsym(library, function);
     if (!*out)
-        return status_fail(CONSM_ENOTFOUND, "no device %s: %s is no plug-in of consm", name, file);
+        return status_fail(CONSM_ENOTFOUND, "no device %s: %s is not a plug-in of consm", name,
+                           file);
     return CONSM_OK;
 }
 

@@ -182,7 +182,7 @@ consm_status dataset_refuse_duplicates(const struct dataset *d, int64_t pairs)
         return CONSM_OK;
     return status_fail(CONSM_EFORMAT,
                        "%s: %lld pairs of nodes are listed more than once with different weights "
-                       "(--duplicates error); mend the list, or use --duplicates mean or "
+                       "(--duplicates error); fix the list, or use --duplicates mean or "
                        "keep-first",
                        d->name, (long long)pairs);
 }

@@ -33,9 +33,9 @@ static consm_status check_reading(const struct reader *r, const char *path,
                                   const struct reading_options *reading)
 {
     if ((reading->labels || reading->features) && !r->parts)
-        return status_fail(CONSM_EINVAL,
-                           "%s: is no edge list: files of labels and features go with edge lists",
-                           path);
+        return status_fail(
+            CONSM_EINVAL,
+            "%s: is not an edge list: files of labels and features go with edge lists", path);
     if (wanted_typed(&reading->wanted) && !r->load_with)
         return status_fail(
             CONSM_EINVAL,

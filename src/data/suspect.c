@@ -107,7 +107,7 @@ static void look_at_class_count(struct suspicions *out, const struct dataset *d,
         last = size[k] > 0 ? k : last;
     }
     if (present == 1)
-        suspect(out, "every label is \"%s\": there is nothing to tell apart",
+        suspect(out, "every label is \"%s\": there is nothing to learn",
                 dataset_class_name(d, last, buffer));
 }
 
@@ -171,7 +171,7 @@ static void look_at_edges(struct suspicions *out, const struct dataset *d, const
 {
     int64_t lonely = 0, labelled = 0, positive = 0, zero = 0;
     if (d->edges == 0) {
-        suspect(out, "there are no edges: features alone must do");
+        suspect(out, "there are no edges: only features are used");
         return;
     }
     for (int64_t i = 0; i < d->nodes; i++)

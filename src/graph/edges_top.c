@@ -51,7 +51,7 @@ static void find_bar(uint64_t *key, int64_t *until, const struct choice *c, int6
     *until = from;
 }
 
-/* Larger numbers have larger keys; what is no number comes last. */
+/* Larger numbers have larger keys; what is not a number comes last. */
 static uint32_t key_of(float score)
 {
     union {

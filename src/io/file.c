@@ -113,7 +113,7 @@ consm_status file_make_folders(const char *path)
             break;
     }
     if (file_kind(path) != FILE_FOLDER)
-        TRY(status_fail(CONSM_EIO, "%s: exists and is no folder", path));
+        TRY(status_fail(CONSM_EIO, "%s: exists and is not a folder", path));
 done:
     mem_free(copy);
     return st;

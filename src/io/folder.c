@@ -94,7 +94,7 @@ consm_status folder_begin(struct folder_work *out, const char *target)
         goto done;
     }
     if (file_kind(out->target) != FILE_MISSING && file_kind(out->target) != FILE_FOLDER)
-        TRY(status_fail(CONSM_EIO, "%s: exists and is no folder", target));
+        TRY(status_fail(CONSM_EIO, "%s: exists and is not a folder", target));
     TRY(file_folder(&parent, out->target));
     TRY(file_make_folders(parent));
     file_sweep(out->target);

@@ -137,7 +137,7 @@ static consm_status check_metadata(const struct safetensors *s)
     json_t *metadata = json_object_get(s->header, "__metadata__"), *value;
     const char *key;
     if (metadata && !json_is_object(metadata))
-        return status_fail(CONSM_EFORMAT, "%s: \"__metadata__\" is no object", s->name);
+        return status_fail(CONSM_EFORMAT, "%s: \"__metadata__\" is not an object", s->name);
     json_object_foreach(metadata, key, value) if (!json_is_string(value)) return status_fail(
         CONSM_EFORMAT, "%s: \"__metadata__\" holds \"%.60s\": expected text", s->name, key);
     return CONSM_OK;
@@ -154,10 +154,10 @@ static consm_status read_header(struct safetensors *s, size_t length)
     size_t size = s->map.size - 8 - length;
     s->header = json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
     if (!s->header)
-        return status_fail(CONSM_EFORMAT, "%s: byte %lld: the header is no JSON: %.150s", s->name,
+        return status_fail(CONSM_EFORMAT, "%s: byte %lld: the header is not JSON: %.150s", s->name,
                            8 + (long long)fault.position, fault.text);
     if (!json_is_object(s->header))
-        return status_fail(CONSM_EFORMAT, "%s: byte 8: the header is no JSON object", s->name);
+        return status_fail(CONSM_EFORMAT, "%s: byte 8: the header is not a JSON object", s->name);
     TRY(check_metadata(s));
     TRY(ZNEW(s->tensor, json_object_size(s->header)));
     json_object_foreach(s->header, key, entry)

@@ -58,7 +58,7 @@ static consm_status gunzip_member(struct outlet *o, z_stream *z, const uint8_t *
         if (answer == Z_BUF_ERROR && *at == size)
             return gunzip_fault(o, "the packed data stops early", *at);
         if (answer != Z_OK && answer != Z_BUF_ERROR)
-            return gunzip_fault(o, z->msg ? z->msg : "what stands here is no gzip data", *at);
+            return gunzip_fault(o, z->msg ? z->msg : "what stands here is not gzip data", *at);
     }
 done:
     return st;

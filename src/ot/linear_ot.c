@@ -330,7 +330,7 @@ void ot_plans_assign(struct ot_plans *p, int seat, int32_t *reference, const int
         gather_costs(p, &p->seat[seat], point, size);
         solve_set(p, &p->seat[seat], size);
         ot_monge_assign(reference, p->seat[seat].plan, p->c, size);
-        /* Costs that are no numbers (a model's parameters may be anybody's) leave no plan. */
+        /* Costs that are not numbers (a model's parameters may be anybody's) leave no plan. */
         for (int64_t l = 0; l < size; l++)
             reference[l] = reference[l] < 0 ? 0 : reference[l];
     }

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 
-/* A score that is no number ranks last. */
+/* A score that is not a number ranks last. */
 uint64_t rank_item(float score, bool positive);
 float rank_score(uint64_t item);
 

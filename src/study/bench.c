@@ -141,7 +141,7 @@ static consm_status chosen_table(struct table **out, const struct study_view *v)
     table_column(t, "Dataset", TABLE_LEFT, NULL);
     table_column(t, "Model", TABLE_LEFT, NULL);
     table_column(t, "Validation", TABLE_RIGHT,
-                 "mean of what the run goes by (--metric), in percent, over the trial's seeds");
+                 "mean of the validation metric (--metric), in percent, over the trial's seeds");
     table_column(t, "Parameters", TABLE_LEFT, "where they differ from the defaults");
     for (int s = 0; s < o->datasets; s++)
         for (int m = 0; m < o->models; m++) {

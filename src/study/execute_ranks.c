@@ -48,7 +48,7 @@ static consm_status take_result(struct execution *x, const char *text)
         TRY(status_fail((consm_status)json_integer_value(json_object_get(said, "code")), "%s",
                         error));
     if (!json_is_object(result) || number < 0 || (size_t)number >= x->together)
-        TRY(status_fail(CONSM_EFORMAT, "a rank sent what is no result"));
+        TRY(status_fail(CONSM_EFORMAT, "a rank sent something that is not a result"));
     TRY(execute_finish(x, &x->job[number], result));
 done:
     json_decref(said);

@@ -90,7 +90,7 @@ consm_status folder_invoked(struct study_folder *f, const char *command, double 
                               "runs", (json_int_t)runs, "machine", execute_machine());
     return json_array_append_new(json_object_get(f->about, "invocations"), entry) == 0
                ? CONSM_OK
-               : status_fail(CONSM_EINVAL, "study.json: a command that is no UTF-8");
+               : status_fail(CONSM_EINVAL, "study.json: a command that is not UTF-8");
 }
 
 consm_status folder_save(struct study_folder *f)

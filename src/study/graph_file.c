@@ -52,7 +52,7 @@ static int add_nodes(json_t *to, const struct dataset *d, const struct problem *
         fault |= json_array_append_new(label, json_integer(problem->label[i])) |
                  json_array_append_new(predicted, json_integer(best)) |
                  json_array_append_new(role, json_integer(problem->role[i]));
-        if (name) /* a name that is no UTF-8 shows as its number */
+        if (name) /* a name that is not UTF-8 shows as its number */
             if (json_array_append_new(name, json_string(d->node_id[i])) != 0)
                 fault |= json_array_append_new(name, json_integer(i));
     }

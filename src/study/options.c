@@ -18,7 +18,7 @@ static consm_status read_names(struct study_options *o)
     json_array_foreach((json_t *)datasets, i, value)
     {
         if (!json_is_string(value))
-            return status_fail(CONSM_EFORMAT, "study options: a dataset is no text");
+            return status_fail(CONSM_EFORMAT, "study options: a dataset is not text");
         o->dataset[o->datasets++] = json_string_value(value);
     }
     if (!models) {

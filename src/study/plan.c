@@ -187,7 +187,7 @@ consm_status plan_identity(json_t **out, const struct study_run *run, const json
     *out = json_pack("{s:s, s:s, s:s, s:s}", "task", plan_task_name(run->task), "dataset",
                      run->dataset, "data", data, "version", consm_version());
     if (!*out)
-        TRY(status_fail(CONSM_EINVAL, "%s: its name is no UTF-8", run->dataset));
+        TRY(status_fail(CONSM_EINVAL, "%s: its name is not UTF-8", run->dataset));
     TRY(add_particulars(*out, run));
     if (run->task == TASK_PLANT || run->task == TASK_ROBUST)
         TRY(add_planted(*out, run, hashes));

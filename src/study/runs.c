@@ -244,7 +244,7 @@ static consm_status make_record(json_t **out, const json_t *config, const json_t
     *out = NULL;
     TRY(runs_key(key, config));
     if (!json_is_object(result))
-        TRY(status_fail(CONSM_EINVAL, "runs: a result is no JSON object"));
+        TRY(status_fail(CONSM_EINVAL, "runs: a result is not a JSON object"));
     record = json_object();
     if (!record || json_object_set_new(record, "key", json_string(key)) != 0 ||
         json_object_set_new(record, "config", json_deep_copy(config)) != 0)

@@ -53,7 +53,7 @@ static consm_status open_one(struct study_sets *s, const char *name, const struc
     }
     TRY(prepare(&set->prepared, set->data));
     if (json_object_set_new(s->hashes, name, json_string(hash)) != 0)
-        TRY(status_fail(CONSM_EINVAL, "%s: its name is no UTF-8", name));
+        TRY(status_fail(CONSM_EINVAL, "%s: its name is not UTF-8", name));
 done:
     if (st < 0)
         drop_last(s);

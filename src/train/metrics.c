@@ -85,7 +85,7 @@ static void count_confusion(struct metrics *m, const struct predicted *p)
         const float *row = p->probability + i * p->classes;
         int32_t said = metrics_decide(row, p->classes, p->decision);
         double sure = (double)row[said];
-        /* Bins are open below, closed above; what is no number is in the first. */
+        /* Bins are open below, closed above; what is not a number is in the first. */
         int bin = sure > 0 ? (int)ceil(fmin(sure, 1) * BINS) - 1 : 0;
         m->all.nodes++;
         if (p->label[i] == METRICS_FOREIGN) {
@@ -163,7 +163,7 @@ static void draw_curve(struct metrics_curve *c, const uint64_t *item, int64_t n,
     }
 }
 
-/* Whether a class has probabilities to rank by: one that is no number has no rank. */
+/* Whether a class has probabilities to rank by: one that is not a number has no rank. */
 static bool ranked(const struct predicted *p, int32_t k)
 {
     bool all = true;

@@ -221,7 +221,7 @@ static consm_status keep(struct sharing *s, const struct entry *came, int64_t co
     for (int64_t i = 0; i < count; i++) {
         int64_t r = came[i].row - s->crew->low;
         if (s->fill[r] == s->start[r + 1])
-            return status_fail(CONSM_EIO, "%s: has changed while it was read", s->d->name);
+            return status_fail(CONSM_EIO, "%s: changed while it was being read", s->d->name);
         if (s->val)
             s->val[s->fill[r]] = came[i].value;
         s->col[s->fill[r]++] = came[i].col;

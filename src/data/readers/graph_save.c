@@ -399,7 +399,8 @@ consm_status graph_save(const struct dataset *d, const char *path, enum graph_fo
     consm_status st = CONSM_OK;
     struct saving s = {.d = d, .extras = more, .form = form, .first = true};
     if (d->rows)
-        return status_fail(CONSM_EINVAL, "%s: a graph in parts has no such form", path);
+        return status_fail(CONSM_EINVAL, "%s: a graph in parts cannot be written in this format",
+                           path);
     if (d->splits > 1)
         log_warn("%s: %lld splits are left out: the format has room for one", path,
                  (long long)d->splits);

@@ -59,7 +59,7 @@ done:
     return st;
 }
 
-/* The largest number among the names plus one, or -1 when one of them is no number. */
+/* The largest number among the names plus one, or -1 when one of them is not a number. */
 static int64_t number_limit(const struct names *n)
 {
     int64_t limit = 0;

@@ -16,12 +16,12 @@ static consm_status read_list(struct names *out, json_t *list, const char *key,
     size_t i;
     int64_t index;
     if (!json_is_array(list))
-        return status_fail(CONSM_EFORMAT, "%s: \"%s\" is no list: expected a list of names",
+        return status_fail(CONSM_EFORMAT, "%s: \"%s\" is not a list: expected a list of names",
                            file->name, key);
     json_array_foreach(list, i, item)
     {
         if (!json_is_string(item) || json_string_length(item) == 0)
-            return status_fail(CONSM_EFORMAT, "%s: \"%s\", item %zu is no text: expected a name",
+            return status_fail(CONSM_EFORMAT, "%s: \"%s\", item %zu is not text: expected a name",
                                file->name, key, i + 1);
         TRY(names_add(&index, out, json_string_value(item), json_string_length(item)));
         if (index != (int64_t)i)

@@ -50,7 +50,7 @@ static consm_status take_text(char **out, const json_t *text)
 {
     const char *value = json_string_value(text);
     if (!value || strlen(value) != json_string_length(text))
-        return status_fail(CONSM_EFORMAT, "a name or value of a column is no text");
+        return status_fail(CONSM_EFORMAT, "a name or value of a column is not text");
     return (*out = mem_strdup(value)) ? CONSM_OK : CONSM_ENOMEM;
 }
 
@@ -91,7 +91,7 @@ static consm_status take_column(struct recipe_column *c, const json_t *item)
         c->fill = json_number_value(json_object_get(item, "fill"));
     c->shift = json_number_value(json_object_get(item, "shift"));
     if (!isfinite((float)c->fill) || !isfinite((float)c->shift))
-        TRY(status_fail(CONSM_EFORMAT, "column %.60s: its mean is no number", c->name));
+        TRY(status_fail(CONSM_EFORMAT, "column %.60s: its mean is not a number", c->name));
 done:
     return st;
 }

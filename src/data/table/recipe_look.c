@@ -110,7 +110,7 @@ consm_status look_fault(const struct look *l, const struct odd_cell *cell, const
                  ", leave it empty, or pass the column over (--ignore %.40s)", name);
     return faults_take(
         l->faults, status_fail(CONSM_EFORMAT,
-                               "%s: %s, column %.40s: found \"%.40s\", expected %s; mend the cell"
+                               "%s: %s, column %.40s: found \"%.40s\", expected %s; fix the cell"
                                "%s",
                                l->file, place, l->unnamed ? number : name,
                                names_at(&l->c->text, cell->text), expected, remedy));

@@ -152,7 +152,7 @@ static consm_status text_index(struct pickle *p, const struct pickle_argument *a
         return pickle_fault(p, "a memo index of %zu digits", a->size);
     for (size_t i = 0; i < a->size; i++) {
         if (a->text[i] < '0' || a->text[i] > '9')
-            return pickle_fault(p, "a memo index that is no number");
+            return pickle_fault(p, "a memo index that is not a number");
         *out = 10 * *out + (uint64_t)(a->text[i] - '0');
     }
     return CONSM_OK;

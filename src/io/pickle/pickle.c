@@ -253,7 +253,7 @@ static consm_status run(struct pickle *p)
         int op = p->bytes[p->at++];
         const struct opcode *o = &opcodes[op];
         if (!o->name)
-            TRY(pickle_fault(p, "byte 0x%02x is no pickle opcode", op));
+            TRY(pickle_fault(p, "byte 0x%02x is not a pickle opcode", op));
         if (!o->run)
             TRY(pickle_fault(p,
                              "opcode %s is not allowed: expected only arrays, matrices and "
