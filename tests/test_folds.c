@@ -60,6 +60,21 @@ static void who_is_divided(void **state)
     scene_close(&s);
 }
 
+/* With many labels folds cost more than they tell; who asks gets them. */
+static void many_labels_are_not_divided(void **state)
+{
+    (void)state;
+    for (int64_t per_class = 240; per_class <= 250; per_class += 10) {
+        struct scene s;
+        scene_open(&s, "csbm:nodes=700,classes=2,features=8", "gcn", per_class, 12);
+        struct problem p = prepare_problem(s.request.prepared, s.roles.role);
+        assert_int_equal(s.roles.count[SPLIT_TRAIN] + s.roles.count[SPLIT_VAL], 2 * per_class + 12);
+        assert_int_equal(folds_apply(&p, false), per_class == 240);
+        assert_true(folds_apply(&p, true));
+        scene_close(&s);
+    }
+}
+
 /* Every label is in one fold of each repeat, and classes are dealt out evenly. */
 static void labels_are_dealt_out(void **state)
 {
@@ -274,6 +289,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_is_divided),
+        cmocka_unit_test(many_labels_are_not_divided),
         cmocka_unit_test(labels_are_dealt_out),
         cmocka_unit_test(nobody_is_predicted_by_his_own_label),
         cmocka_unit_test(folds_choose_among_finalists),

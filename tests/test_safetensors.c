@@ -127,7 +127,7 @@ static void bad_headers(void **state)
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[4611686018427387905],\"data_offsets\":[0,4]}}",
          "expected 4611686018427387905 elements"},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[99999999999999999999],\"data_offsets\":[0,4]}}",
-         "no JSON"},
+         "not JSON"},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,4]}}",
          "has 4 bytes: expected 2 elements of 4"},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1]}}", "data_offsets"},
@@ -144,12 +144,12 @@ static void bad_headers(void **state)
          "\"a\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[4,4]}}",
          "duplicate"},
         {"{\"__metadata__\":[],\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}",
-         "no object"},
+         "not an object"},
         {"{\"__metadata__\":{\"n\":1},\"a\":{\"dtype\":\"F32\",\"shape\":[1],"
          "\"data_offsets\":[0,4]}}",
          "expected text"},
         {"[1]", "byte 8 is 0x5b"},
-        {"{\"a\":", "no JSON"},
+        {"{\"a\":", "not JSON"},
         {"{\"a\\n\":1}", "\"a?\""},
     };
     OK(read_header("{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4));

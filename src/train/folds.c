@@ -20,6 +20,7 @@ bool folds_apply(const struct problem *p, bool anyway)
     }
     bool few = validating < FOLDS_FEW_NODES ||
                (p->classes == 2 && (count[0] < FOLDS_FEW_OF_TWO || count[1] < FOLDS_FEW_OF_TWO));
+    few = few && labels <= FOLDS_MOST_LABELS;
     return (few || anyway) && validating > 0 && labels >= FOLDS_LEAST_LABELS;
 }
 

@@ -13,10 +13,11 @@
 enum {
     FOLDS = 5,
     FOLDS_MOST_REPEATS = 2,
-    FOLDS_FEW_NODES = 50,   /* fewer validation nodes are few, … */
-    FOLDS_FEW_OF_TWO = 10,  /* … and fewer of one of two classes */
-    FOLDS_FEW_LABELS = 100, /* fewer labels are divided twice */
-    FOLDS_LEAST_LABELS = 10 /* with fewer there is nothing to divide */
+    FOLDS_FEW_NODES = 50,    /* fewer validation nodes are few, … */
+    FOLDS_FEW_OF_TWO = 10,   /* … and fewer of one of two classes */
+    FOLDS_FEW_LABELS = 100,  /* fewer labels are divided twice */
+    FOLDS_MOST_LABELS = 500, /* with more, ten trainings and more cost too much by default */
+    FOLDS_LEAST_LABELS = 10  /* with fewer there is nothing to divide */
 };
 
 struct folds {
