@@ -60,24 +60,10 @@ static const float *trust_of(const struct consm_model *m)
     return NULL;
 }
 
-/* How many of the labels that train now the logits (n, c) get right. */
-static int64_t count_right(const float *logits, const struct problem *p)
-{
-    int64_t right = 0;
-    for (int64_t i = 0; i < p->nodes; i++) {
-        const float *row = logits + i * p->classes;
-        int32_t best = 0;
-        for (int32_t k = 1; k < p->classes; k++)
-            best = row[k] > row[best] ? k : best;
-        right += p->role[i] == SPLIT_TRAIN && p->label[i] == best;
-    }
-    return right;
-}
-
-/* A model and what its first run got right of all labels; 0: the refit was asked for and stays. */
+/* A model and its first run's accuracy on all labels; 0: the refit was asked for and stays. */
 struct second {
     struct consm_model *model;
-    int64_t right;
+    double right;
     bool taken;
 };
 
@@ -92,7 +78,7 @@ static consm_status take_parameters(void *ctx, struct session *s, const struct t
     const float *logits;
     m->result.seconds += result->seconds;
     TRY(session_logits(&logits, s));
-    to->taken = count_right(logits, s->problem) >= to->right;
+    to->taken = accuracy(logits, s->problem, SPLIT_TRAIN) >= to->right;
     if (!to->taken)
         goto done;
     TRY(model_of_session(&again, s, m->custom));
@@ -107,7 +93,7 @@ done:
     return st;
 }
 
-static consm_status count_first(int64_t *right, const struct consm_model *m,
+static consm_status judge_first(double *right, const struct consm_model *m,
                                 const struct training_request *request, const struct roles *all)
 {
     consm_status st = CONSM_OK;
@@ -116,7 +102,7 @@ static consm_status count_first(int64_t *right, const struct consm_model *m,
     const struct problem problem = prepare_problem(request->prepared, all->role);
     TRY(backend_open(&backend, request->options.device, request->threads));
     TRY(model_logits(&logits, m, &problem, backend));
-    *right = count_right(logits, &problem);
+    *right = accuracy(logits, &problem, SPLIT_TRAIN);
 done:
     mem_free(logits);
     backend_close(backend);
@@ -147,7 +133,7 @@ static consm_status refit_part(bool *taken, struct consm_model *m,
     train_repeat(&again.options, &lengths);
     listen(&again, &listener);
     if (request->options.config.refit == REFIT_AUTO)
-        TRY(count_first(&second.right, m, request, all));
+        TRY(judge_first(&second.right, m, request, all));
     TRY(model_run(&again, take_parameters, &second));
     *taken = second.taken;
 done:

@@ -33,13 +33,13 @@ void changes_add(struct changes *c, int32_t left, int32_t right, bool added)
     c->added[c->count++] = added;
 }
 
-/* kept (edges) becomes 0 for removed edges. */
-static consm_status mark_removed(uint8_t **kept, const struct edges *own, const struct csr *graph,
-                                 const struct changes *c)
+/* dropped (edges) becomes 1 for removed edges. */
+static consm_status mark_removed(uint8_t **dropped, const struct edges *own,
+                                 const struct csr *graph, const struct changes *c)
 {
     consm_status st = CONSM_OK;
     uint8_t *removed = NULL; /* (nnz) by entry */
-    TRY(NEW(*kept, own->count));
+    TRY(NEW(*dropped, own->count));
     TRY(ZNEW(removed, graph->nnz));
     for (int64_t i = 0; i < c->count; i++) {
         int64_t at = c->added[i] ? -1 : csr_find(graph, c->left[i], c->right[i]);
@@ -47,7 +47,7 @@ static consm_status mark_removed(uint8_t **kept, const struct edges *own, const 
             removed[at] = 1;
     }
     for (int64_t e = 0; e < own->count; e++)
-        (*kept)[e] = !removed[own->entry[e]];
+        (*dropped)[e] = removed[own->entry[e]];
 done:
     mem_free(removed);
     return st;
@@ -57,41 +57,18 @@ consm_status changes_apply(struct csr **out, const struct csr *graph, const stru
 {
     consm_status st = CONSM_OK;
     struct edges *own = NULL;
-    int32_t *left = NULL, *right = NULL;
-    float *weight = NULL;
-    uint8_t *kept = NULL;
-    int64_t count = 0;
+    struct changes more = {0}; /* those that add */
+    uint8_t *dropped = NULL;
     TRY(edges_new(&own, graph));
-    TRY(mark_removed(&kept, own, graph, c));
-    TRY(NEW(left, own->count + c->count));
-    TRY(NEW(right, own->count + c->count));
-    if (graph->val)
-        TRY(NEW(weight, own->count + c->count));
-    for (int64_t e = 0; e < own->count; e++) {
-        if (!kept[e])
-            continue;
-        left[count] = own->left[e];
-        right[count] = own->right[e];
-        if (weight)
-            weight[count] = graph->val[own->entry[e]];
-        count++;
-    }
-    for (int64_t i = 0; i < c->count; i++) {
-        if (!c->added[i])
-            continue;
-        left[count] = c->left[i];
-        right[count] = c->right[i];
-        if (weight)
-            weight[count] = 1;
-        count++;
-    }
-    TRY(csr_from_edges(out, graph->rows, graph->cols, count, left, right, weight, CSR_UNDIRECTED,
-                       NULL));
+    TRY(mark_removed(&dropped, own, graph, c));
+    TRY(changes_new(&more, c->count));
+    for (int64_t i = 0; i < c->count; i++)
+        if (c->added[i])
+            changes_add(&more, c->left[i], c->right[i], true);
+    TRY(edges_changed(out, graph, own, dropped, more.count, more.left, more.right, 1));
 done:
-    mem_free(left);
-    mem_free(right);
-    mem_free(weight);
-    mem_free(kept);
+    changes_free(&more);
+    mem_free(dropped);
     edges_free(own);
     return st;
 }

@@ -59,3 +59,40 @@ void edges_free(struct edges *e)
     mem_free(e->back);
     mem_free(e);
 }
+
+consm_status edges_changed(struct csr **out, const struct csr *graph, const struct edges *e,
+                           const uint8_t *dropped, int64_t more, const int32_t *left,
+                           const int32_t *right, float weight)
+{
+    consm_status st = CONSM_OK;
+    int32_t *from = NULL, *to = NULL;
+    float *value = NULL;
+    int64_t count = 0, room = e->count + more + 1;
+    TRY(NEW(from, room));
+    TRY(NEW(to, room));
+    if (graph->val)
+        TRY(NEW(value, room));
+    for (int64_t k = 0; k < e->count; k++) {
+        if (dropped && dropped[k])
+            continue;
+        from[count] = e->left[k];
+        to[count] = e->right[k];
+        if (value)
+            value[count] = graph->val[e->entry[k]];
+        count++;
+    }
+    for (int64_t k = 0; k < more; k++) {
+        from[count] = left[k];
+        to[count] = right[k];
+        if (value)
+            value[count] = weight;
+        count++;
+    }
+    TRY(csr_from_edges(out, graph->rows, graph->cols, count, from, to, value, CSR_UNDIRECTED,
+                       NULL));
+done:
+    mem_free(from);
+    mem_free(to);
+    mem_free(value);
+    return st;
+}

@@ -26,6 +26,12 @@ static inline int64_t edges_all(const struct edges *e)
 consm_status edges_new(struct edges **out, const struct csr *graph);
 void edges_free(struct edges *e);
 
+/* The graph without the edges that are marked (count; NULL: none), and with `more` pairs of nodes
+ * that weigh `weight` each, where the graph has weights. Not of a graph in parts. */
+consm_status edges_changed(struct csr **out, const struct csr *graph, const struct edges *e,
+                           const uint8_t *dropped, int64_t more, const int32_t *left,
+                           const int32_t *right, float weight);
+
 /* chosen (count) becomes 1 for the k edges of largest score among all
  * processes, ties to the earlier, and 0 elsewhere. All processes call it together. */
 consm_status edges_top(uint8_t *chosen, const struct edges *e, const float *score, int64_t k);

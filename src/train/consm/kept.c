@@ -45,42 +45,6 @@ static float mean_weight(const struct csr *graph)
     return graph->nnz > 0 ? (float)(sum / (double)graph->nnz) : 1;
 }
 
-static consm_status graph_with(struct csr **out, const struct csr *graph, const struct edges *edges,
-                               const uint8_t *dropped, const struct consm_pairs *added)
-{
-    consm_status st = CONSM_OK;
-    int32_t *left = NULL, *right = NULL;
-    float *weight = NULL, usual = graph->val && added->count > 0 ? mean_weight(graph) : 1;
-    int64_t count = 0, room = edges->count + added->count + 1;
-    TRY(NEW(left, room));
-    TRY(NEW(right, room));
-    if (graph->val)
-        TRY(NEW(weight, room));
-    for (int64_t e = 0; e < edges->count; e++) {
-        if (dropped && dropped[e])
-            continue;
-        left[count] = edges->left[e];
-        right[count] = edges->right[e];
-        if (weight)
-            weight[count] = graph->val[edges->entry[e]];
-        count++;
-    }
-    for (int64_t k = 0; k < added->count; k++) {
-        left[count] = added->left[k];
-        right[count] = added->right[k];
-        if (weight)
-            weight[count] = usual;
-        count++;
-    }
-    TRY(csr_from_edges(out, graph->rows, graph->cols, count, left, right, weight, CSR_UNDIRECTED,
-                       NULL));
-done:
-    mem_free(left);
-    mem_free(right);
-    mem_free(weight);
-    return st;
-}
-
 consm_status consm_kept_new(struct consm_kept **out, const struct problem *whole,
                             const struct edges *edges, const uint8_t *dropped,
                             const struct consm_pairs *added)
@@ -89,7 +53,9 @@ consm_status consm_kept_new(struct consm_kept **out, const struct problem *whole
     struct consm_kept *k = NULL;
     *out = NULL;
     TRY(ZNEW(k, 1));
-    TRY(graph_with(&k->graph, whole->graph, edges, dropped, added));
+    float usual = whole->graph->val && added->count > 0 ? mean_weight(whole->graph) : 1;
+    TRY(edges_changed(&k->graph, whole->graph, edges, dropped, added->count, added->left,
+                      added->right, usual));
     TRY(views_new(&k->views, k->graph));
     k->problem = *whole;
     k->problem.views = k->views;
