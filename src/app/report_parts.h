@@ -24,6 +24,11 @@ consm_status report_add_trust(struct report *r, const struct report_input *in);
 consm_status trust_by_entry(float **out, const struct consm_edge_scores *s,
                             const struct csr *graph);
 
+/* report_confidence.c: how calibrated probabilities are; role (n) of the nodes. */
+consm_status report_add_confidence(struct report *r, const struct consm_model *m,
+                                   const struct consm_prediction *p, const struct dataset *d,
+                                   const uint8_t *role);
+
 /* report_candidates.c: those that ConSM chose its backbone from; nothing where it chose from none.
  */
 consm_status report_add_candidates(struct report *r, const struct consm_model *m);

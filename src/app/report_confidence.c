@@ -1,0 +1,112 @@
+/* The report's section on confidence: the temperature, the calibration error and the reliability
+ * figure, and what prediction sets promise. */
+#include "app/report_parts.h"
+#include "base/number.h"
+#include "stats/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Whose figures the report shows. */
+static const char *shown_nodes(const struct consm_model *m)
+{
+    return report_role(m) == CONSM_TEST ? "test" : "validation";
+}
+
+/* What is known of confidence: one number for one set of nodes, the one that the figure shows. */
+static void describe_calibration(char *text, size_t size, const struct consm_model *m)
+{
+    double validation = consm_model_metrics(m, CONSM_VALIDATION)->ece,
+           shown = consm_model_metrics(m, report_role(m))->ece;
+    size_t used = (size_t)number_print(text, size,
+                                       "Logits are divided by a temperature of %.3f, fitted on the "
+                                       "validation nodes. ",
+                                       m->temperature);
+    if (isfinite(validation) && report_role(m) == CONSM_TEST)
+        used += (size_t)number_print(
+            text + used, size - used,
+            "Expected calibration error on the validation nodes: %.4f before, %.4f after. ",
+            m->ece_before, validation);
+    if (isfinite(shown))
+        used += (size_t)number_print(
+            text + used, size - used, "Expected calibration error on the %s nodes%s: %.4f.",
+            shown_nodes(m),
+            m->refit.labels && report_role(m) == CONSM_VALIDATION ? " before the refit"
+                                                                  : ", which the figure shows",
+            shown);
+    else
+        used += (size_t)number_print(text + used, size - used,
+                                     "The calibration error is unknown: %lld %s nodes are too few.",
+                                     (long long)consm_model_metrics(m, report_role(m))->nodes,
+                                     shown_nodes(m));
+    if (m->doubt > 0)
+        number_print(
+            text + used, size - used,
+            " Probabilities are shrunk %.1f %% towards uniform: there are few validation nodes.",
+            100 * m->doubt);
+}
+
+/* What the prediction sets promise, and what they kept on test nodes. */
+static void describe_sets(char *text, size_t size, const struct consm_model *m)
+{
+    size_t used = (size_t)snprintf(
+        text, size,
+        isfinite(m->sets.threshold)
+            ? " Prediction sets hold the true class with a chance of at least %g; %lld validation "
+              "labels that selected nothing calibrated them."
+            : " Coverage %g cannot be promised with %lld calibrating labels: every prediction set "
+              "holds every class.",
+        m->sets.coverage, (long long)m->sets.calibrated);
+    if (isfinite(m->covered) && isfinite(m->sets.threshold))
+        snprintf(text + used, size - used,
+                 " Of the test nodes' sets %.1f %% do, with %.2f classes each.", 100 * m->covered,
+                 m->set_size);
+}
+
+consm_status report_add_confidence(struct report *r, const struct consm_model *m,
+                                   const struct consm_prediction *p, const struct dataset *d,
+                                   const uint8_t *role)
+{
+    consm_status st = CONSM_OK;
+    static const char *const series[] = {"after scaling"};
+    struct stats_reliability bins;
+    struct figure *f = NULL;
+    float *probability = NULL;
+    uint8_t *right = NULL;
+    char text[1000];
+    int64_t n = 0;
+    TRY(NEW(probability, p->nodes));
+    TRY(NEW(right, p->nodes));
+    for (int64_t i = 0; i < p->nodes; i++)
+        if (role[i] == report_role(m) && d->label[i] >= 0) {
+            probability[n] = fminf(p->confidence[i], 1);
+            right[n++] = p->label[i] == d->label[i];
+        }
+    describe_calibration(text, sizeof text, m);
+    if (m->sets.coverage > 0)
+        describe_sets(text + strlen(text), sizeof text - strlen(text), m);
+    report_section(r, "Confidence", text);
+    report_in_columns(r);
+    /* Bars of two nodes would be drawn for nothing, those of nodes that trained would flatter. */
+    bool flatters = m->refit.labels && report_role(m) == CONSM_VALIDATION;
+    if (n == 0 || isnan(consm_model_metrics(m, report_role(m))->ece) || flatters)
+        goto done;
+    TRY(stats_reliability(&bins, probability, right, n, 15));
+    bins.ece =
+        consm_model_metrics(m, report_role(m))->ece; /* the same bins, closed at the other end */
+    struct reliability_chart chart = {
+        .words = {"reliability", "Confidence against how often it is right",
+                  "On the dotted line confidence means what it says.", NULL},
+        .x_label = "Confidence",
+        .y_label = "Share that is right",
+        .series = series,
+        .bins = &bins,
+        .series_count = 1};
+    TRY(figure_reliability(&f, &chart));
+    report_figure(r, f);
+done:
+    mem_free(probability);
+    mem_free(right);
+    return st;
+}
