@@ -1,5 +1,6 @@
 /* `consm clean`: a graph without the edges that a model distrusts, and a table of what was changed
  * and why. */
+#include "base/counted.h"
 #include "commands.h"
 #include "data_args.h"
 #include "model_args.h"
@@ -172,8 +173,8 @@ static void say(const struct cleaning *c, bool json)
         printf("{\"edges\": %lld, \"dropped\": %lld, \"added\": %lld, \"left\": %lld}\n", edges,
                drops, adds, edges - drops + adds);
     else
-        printf("%s: %lld of %lld edges dropped, %lld added; changes.csv says why\n", c->m.output,
-               drops, edges, adds);
+        printf("%s: %lld of %s dropped, %lld added; changes.csv says why\n", c->m.output, drops,
+               COUNTED(edges, "edge"), adds);
 }
 
 static void cleaning_close(struct cleaning *c)
@@ -233,7 +234,7 @@ static int run(struct args *args)
     if (args_has(args, "drop") && args_has(args, "threshold"))
         return args_fail(args, EXIT_USAGE, "give --drop or --threshold, not both");
     if ((code = check_output(args, args_get(args, "output"))) ||
-        (code = model_args_open(&c.m, args, "clean")))
+        (code = model_args_open(&c.m, args, "clean", true)))
         return code;
     if (args_has(args, "to"))
         TRY(data_writer(&writer, "graph", args_get(args, "to"))); /* before the work */

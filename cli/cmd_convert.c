@@ -1,4 +1,5 @@
 /* `consm convert`: reads a dataset in any format and writes it in one of ours, without loss. */
+#include "base/counted.h"
 #include "commands.h"
 #include "data_args.h"
 
@@ -21,14 +22,16 @@ static int run(struct args *args)
     const struct reader *writer;
     struct dataset *d = NULL;
     struct data_options o = data_args_options(args);
+    o.notes = true;
     if (args->count != 2)
         return args_fail(args, EXIT_USAGE, "expected IN and OUT; `consm help convert` explains");
     TRY(data_writer(&writer, args->item[1], args_get(args, "to"))); /* before the work */
     TRY(data_open(&d, args->item[0], &o));
     TRY(safetensors_dataset_verify(d));
     TRY(data_save_path(d, args->item[1], args_get(args, "to")));
-    fprintf(stderr, "%s: %lld nodes, %lld edges, %lld features, %d classes\n", args->item[1],
-            (long long)d->nodes, (long long)d->edges, (long long)d->features, d->classes);
+    fprintf(stderr, "%s: %s, %s, %s, %s\n", args->item[1], COUNTED(d->nodes, "node"),
+            COUNTED(d->edges, "edge"), COUNTED(d->features, "feature"),
+            COUNTED(d->classes, "class"));
 done:
     dataset_free(d);
     return st < 0 ? args_status(args, st) : EXIT_DONE;

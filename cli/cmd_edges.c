@@ -1,5 +1,6 @@
 /* `consm edges`: scores every edge of a graph with a trained model, and says how good the scores
  * are where labels allow. */
+#include "base/counted.h"
 #include "commands.h"
 #include "data_args.h"
 #include "edges_output.h"
@@ -43,13 +44,13 @@ static void print_quality(FILE *out, const struct consm_edge_scores *scores,
         json_decref(o);
         return;
     }
-    fprintf(out, "%lld edges, %lld kept (score %.3f or more)\n", (long long)scores->edges,
+    fprintf(out, "%s, %lld kept (score %.3f or more)\n", COUNTED(scores->edges, "edge"),
             (long long)kept, scores->threshold);
     if (isfinite(q->f1))
         fprintf(out,
-                "against the labels of %lld edges: F1 %.3f at the homophily's k (chance %.3f), "
+                "against the labels of %s: F1 %.3f at the homophily's k (chance %.3f), "
                 "AUC %.3f, calibration error %.3f\n",
-                (long long)q->edges, q->f1, q->homophily, q->auc, q->ece);
+                COUNTED(q->edges, "edge"), q->f1, q->homophily, q->auc, q->ece);
 }
 
 static int run(struct args *args)
@@ -61,7 +62,7 @@ static int run(struct args *args)
     bool to_file = args_has(args, "output");
     int64_t most = 0;
     int code = args_int(args, "suggest", 1, INT32_MAX, &most);
-    code = code ? code : model_args_open(&m, args, "trust.csv");
+    code = code ? code : model_args_open(&m, args, "trust.csv", false);
     if (code)
         return code;
     if (most > 0) {

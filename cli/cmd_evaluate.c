@@ -1,4 +1,5 @@
 /* `consm evaluate`: how good a trained model is on a graph whose labels are known. */
+#include "base/counted.h"
 #include "commands.h"
 #include "data_args.h"
 #include "model_args.h"
@@ -63,8 +64,9 @@ static void print_figures(const struct model_args *m, const struct consm_metrics
     bool same =
         m->data->data->sha256[0] && strcmp(m->data->data->sha256, m->model->data_sha256) == 0;
     if (new && seen->nodes > 0) {
-        printf("%lld of %lld labelled nodes trained or validated this model; %lld are new to it\n",
-               (long long)seen->nodes, (long long)all->nodes, (long long)new->nodes);
+        printf("%lld of %lld labelled %s trained or validated this model; new to it: %lld\n",
+               (long long)seen->nodes, (long long)all->nodes, all->nodes == 1 ? "node" : "nodes",
+               (long long)new->nodes);
         if (new->nodes > 0)
             print_line("  new:  ", new);
         print_line(new->nodes > 0 ? "  seen: " : "  seen (says little of other nodes): ", seen);
@@ -81,8 +83,8 @@ static void print_figures(const struct model_args *m, const struct consm_metrics
     if (same)
         printf("  these are the data it was trained on\n");
     if (all->foreign)
-        printf("  %lld nodes are of classes that the model does not know: they count as wrong\n",
-               (long long)all->foreign);
+        printf("  %s of a class that the model does not know, counted as wrong\n",
+               COUNTED(all->foreign, "node"));
     print_classes(m, shown_classes);
     if (shown_classes == new && seen->nodes > 0)
         printf("  (of the new nodes)\n");
@@ -131,7 +133,7 @@ static int run(struct args *args)
     struct model_args m;
     struct consm_prediction *p = NULL;
     struct metrics all = {0}, new = {0}, seen = {0};
-    int code = model_args_open(&m, args, NULL);
+    int code = model_args_open(&m, args, NULL, false);
     if (code)
         return code;
     TRY(consm_predict_on(&p, m.model, m.data, m.device, m.threads));

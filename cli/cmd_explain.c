@@ -314,7 +314,7 @@ static int run(struct args *args)
     if (code || (code = args_int(args, "limit", 1, INT32_MAX, &limit)))
         return code;
     args->count = 2;
-    if ((code = model_args_open(&m, args, NULL)))
+    if ((code = model_args_open(&m, args, NULL, false)))
         return code;
     if ((code = find_node(&at, args, m.data, name))) {
         model_args_close(&m);

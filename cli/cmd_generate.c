@@ -1,4 +1,5 @@
 /* `consm generate`: makes a built-in graph and writes it where other programs can read it. */
+#include "base/counted.h"
 #include "commands.h"
 #include "data/generate/generate.h"
 #include "data/load.h"
@@ -44,8 +45,9 @@ static int add_knobs(char *name, size_t room, const struct args *args)
 static void report(const struct args *args, const struct dataset *d, const char *path)
 {
     if (!args_has(args, "json")) {
-        printf("%s: %lld nodes, %lld edges, %lld features, %d classes, in %s\n", d->name,
-               (long long)d->nodes, (long long)d->edges, (long long)d->features, d->classes, path);
+        printf("%s: %s, %s, %s, %s, in %s\n", d->name, COUNTED(d->nodes, "node"),
+               COUNTED(d->edges, "edge"), COUNTED(d->features, "feature"),
+               COUNTED(d->classes, "class"), path);
         return;
     }
     json_t *o = json_pack("{s:s, s:s, s:I, s:I, s:I, s:i}", "dataset", d->name, "path", path,

@@ -1,6 +1,7 @@
 /* `consm partition`: the same dataset in an order that keeps neighbours together, for training on
  * several processes, and what that would take. */
 #include "backends/plugin.h"
+#include "base/counted.h"
 #include "commands.h"
 #include "data/load.h"
 #include "data/order.h"
@@ -142,7 +143,7 @@ static int run(struct args *args)
     path = NULL;
     TRY(file_join(&path, folder, "graph.safetensors"));
     if (!args_has(args, "json"))
-        printf("%s: %lld nodes in %lld parts\n\n", path, (long long)d->nodes, (long long)parts);
+        printf("%s: %s in %s\n\n", path, COUNTED(d->nodes, "node"), COUNTED(parts, "part"));
     TRY(report(ordered, parts, args_has(args, "json")));
 done:
     folder_end(&work);

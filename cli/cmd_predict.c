@@ -1,4 +1,5 @@
 /* `consm predict`: labels every node of a graph with a trained model. */
+#include "base/counted.h"
 #include "commands.h"
 #include "data_args.h"
 #include "embeddings_output.h"
@@ -39,8 +40,8 @@ static const struct flag flags[] = {
 static void print_line(FILE *out, const char *which, const struct metrics *found)
 {
     if (found->all.nodes > found->all.foreign)
-        fprintf(out, "accuracy %.4f, macro-F1 %.4f on %s %lld nodes with labels\n",
-                found->all.accuracy, found->all.macro_f1, which, (long long)found->all.nodes);
+        fprintf(out, "accuracy %.4f, macro-F1 %.4f on %s %s with labels\n", found->all.accuracy,
+                found->all.macro_f1, which, COUNTED(found->all.nodes, "node"));
 }
 
 /* How good it is, where labels are there: to standard output when the CSV goes to a file, else to a
@@ -58,8 +59,8 @@ static consm_status print_accuracy(const struct model_args *m, const struct cons
     for (int64_t i = 0; p->seen && i < p->nodes; i++)
         seen += p->seen[i];
     if (p->seen)
-        fprintf(out, "%lld of %lld nodes trained or validated this model; %lld are new to it\n",
-                (long long)seen, (long long)p->nodes, (long long)(p->nodes - seen));
+        fprintf(out, "%lld of %s trained or validated this model; new to it: %lld\n",
+                (long long)seen, COUNTED(p->nodes, "node"), (long long)(p->nodes - seen));
     print_line(out, "the", &found);
     if (p->seen && seen > 0 && found.all.nodes > 0) {
         metrics_free(&found);
@@ -148,7 +149,7 @@ static int run(struct args *args)
     double threshold = 0;
     int code = args_int(args, "top", 1, INT64_MAX / 2, &top);
     if (code || (code = args_double(args, "threshold", 0, 1, &threshold)) ||
-        (code = model_args_open(&m, args, "labels.csv")))
+        (code = model_args_open(&m, args, "labels.csv", args_has(args, "graph"))))
         return code;
     if ((code = find_class(&style.ranked, args, m.model))) {
         model_args_close(&m);

@@ -3,7 +3,8 @@
 
 #include "data_args.h"
 
-int model_args_open(struct model_args *out, const struct args *args, const char *file)
+int model_args_open(struct model_args *out, const struct args *args, const char *file,
+                    bool attributes)
 {
     consm_status st = CONSM_OK;
     struct consm_open_options how = data_args_how(args);
@@ -23,6 +24,7 @@ int model_args_open(struct model_args *out, const struct args *args, const char 
         out->output = "-";
     TRY(consm_model_load(&out->model, args->item[0]));
     how.model = out->model;
+    how.keep_attributes = attributes;
     TRY(consm_dataset_open_with(&out->data, args->item[1], &how));
     return EXIT_DONE;
 done:

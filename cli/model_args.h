@@ -14,8 +14,9 @@ struct model_args {
 };
 
 /* EXIT_DONE, or the exit code with the line printed. file is the output in the example that wrong
- * usage is answered with. */
-int model_args_open(struct model_args *out, const struct args *args, const char *file);
+ * usage is answered with. attributes: those that no model reads are kept, to be written again. */
+int model_args_open(struct model_args *out, const struct args *args, const char *file,
+                    bool attributes);
 void model_args_close(struct model_args *m);
 
 #endif

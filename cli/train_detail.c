@@ -1,5 +1,6 @@
 /* What was read, what the choices go by, rare classes and warnings of `consm train`. */
 #include "train_detail.h"
+#include "base/counted.h"
 
 #include "app/model_json.h"
 #include "app/rare.h"
@@ -34,7 +35,7 @@ static void print_columns(const struct dataset *d)
     char name[SHOWN];
     if (!d->cells)
         return;
-    printf("  features from %lld columns:", (long long)r->columns);
+    printf("  features from %s:", COUNTED(r->columns, "column"));
     for (int64_t i = 0; i < r->columns && i < MOST; i++) {
         const struct recipe_column *c = &r->column[i];
         printf("%s %s (%s", i ? "," : "", shown(name, c->name, 0), recipe_kind_name[c->kind]);
@@ -53,7 +54,7 @@ static void print_classes(const struct dataset *d)
     int64_t labelled = 0;
     for (int64_t i = 0; i < d->nodes; i++)
         labelled += d->label[i] >= 0;
-    printf("  %lld labels:", (long long)labelled);
+    printf("  %s:", COUNTED(labelled, "label"));
     for (int32_t k = 0; k < d->classes && k < MOST; k++) {
         int64_t of = 0;
         for (int64_t i = 0; i < d->nodes; i++)
@@ -77,9 +78,8 @@ static void print_small(const struct training *t)
         for (int64_t i = 0; i < d->nodes; i++)
             of += d->label[i] == k;
         if (of > 0 && of < wanted)
-            printf("  class %s has %lld labels, too few for --per-class %lld: three fifths of them "
-                   "train\n",
-                   shown(name, dataset_class_name(d, k, buffer), 0), (long long)of,
+            printf("  class %s has %s, too few for --per-class %lld: three fifths of them train\n",
+                   shown(name, dataset_class_name(d, k, buffer), 0), COUNTED(of, "label"),
                    (long long)t->options->split_options.per_class);
     }
 }
@@ -87,8 +87,8 @@ static void print_small(const struct training *t)
 void train_print_read(const struct training *t)
 {
     const struct dataset *d = t->prepared->data;
-    printf("  %lld nodes, %lld edges%s, %lld features\n", (long long)d->nodes, (long long)d->edges,
-           d->weight ? " with weights" : "", (long long)d->features);
+    printf("  %s, %s%s, %s\n", COUNTED(d->nodes, "node"), COUNTED(d->edges, "edge"),
+           d->weight ? " with weights" : "", COUNTED(d->features, "feature"));
     print_columns(d);
     print_classes(d);
     print_taken(d);

@@ -1,5 +1,6 @@
 /* What `consm train` prints: aligned for people, JSON for programs. */
 #include "train_print.h"
+#include "base/counted.h"
 
 #include "backends/ranks.h"
 #include "json_line.h"
@@ -210,11 +211,12 @@ static void print_folds(const struct training *t)
     const struct train_folds *f = m ? &m->result.folds : NULL;
     if (!f || f->labels == 0)
         return;
-    printf(
-        "  validation %s %.4f on %lld nodes; %lld-fold estimate of the backbone %.4f ± %.4f on all "
-        "%lld labels, which chose it\n",
-        config_names_metric[m->config.metric], m->result.val_score, (long long)f->validating,
-        (long long)f->folds, f->score, f->error, (long long)f->labels);
+    printf("  validation %s %.4f on %s; %lld-fold estimate of the backbone %.4f ± %.4f on all %s, "
+           "which "
+           "chose it\n",
+           config_names_metric[m->config.metric], m->result.val_score,
+           COUNTED(f->validating, "node"), (long long)f->folds, f->score, f->error,
+           COUNTED(f->labels, "label"));
 }
 
 /* Whether the figures are those of the parameters that are kept. */
@@ -222,9 +224,9 @@ static void print_refit(const struct training *t)
 {
     const struct consm_model *m = t->best.model;
     if (m && m->refit.labels)
-        printf("  refit: trained once more on all %lld labels for %lld updates; validation figures "
-               "are of the run before (--refit no: without)\n",
-               (long long)m->refit.labels, (long long)m->refit.updates);
+        printf("  refit: trained once more on all %s for %s; validation figures are of the run "
+               "before (--refit no: without)\n",
+               COUNTED(m->refit.labels, "label"), COUNTED(m->refit.updates, "update"));
 }
 
 void train_print_summary(const struct training *t, double seconds)

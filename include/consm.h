@@ -155,6 +155,9 @@ struct consm_open_options {
     /* A model, or NULL: names of columns and rules that are NULL above are those that were given
      * for the model's training data. A name from there that no table has is passed over. */
     const struct consm_model *model;
+    /* Keeps what no model reads, for consm_dataset_save(): attributes of edges beside the weight,
+     * and columns of nodes that `model` ignores. */
+    bool keep_attributes;
 };
 /* The same, told how to read; options NULL: as NULL in all members. */
 CONSM_API consm_status consm_dataset_open_with(struct consm_dataset **out, const char *name_or_path,

@@ -35,7 +35,7 @@ grep -q 'class="trusted bar"' "$page" && grep -q 'class="distrusted bar"' "$page
 for part in "The whole graph by class" "The whole graph by trust" "date:" ">Settings<" ">The data<" ">Glossary<"; do
     grep -qF "$part" "$page" || fault "the report lacks $part"
 done
-grep -q "edges are kept: those with a trust of 0\.[0-5]" "$page" || fault "the report does not give the threshold of trust: $(grep -o "edges are kept[^.]*...." "$page")"
+grep -q "edges kept: those with a trust of 0\.[0-5]" "$page" || fault "the report does not give the threshold of trust: $(grep -o "edges kept[^.]*...." "$page")"
 grep -q "which the figure shows, it is" "$page" && fault "a broken sentence"
 grep -q "<svg" "$work/auto/graph.svg" || fault "graph.svg is no picture"
 grep -q "^hidden:" "$work/auto/config.yaml" && fault "config.yaml holds a width that nobody gave"

@@ -13,7 +13,7 @@ expect 0 "" train "$work/friends" -m gcn --epochs 100 -q -o "$work/o"
 model=$work/o/model.safetensors
 
 # ---- evaluate and predict -------------------------------------------------------------------------
-expect 0 "8 of 8 labelled nodes trained or validated this model; 0 are new to it" evaluate "$model" "$work/friends"
+expect 0 "8 of 8 labelled nodes trained or validated this model; new to it: 0" evaluate "$model" "$work/friends"
 said "these are the data it was trained on"
 said "seen (says little of other nodes): 8 labelled nodes: accuracy"
 said "chess"
@@ -23,7 +23,7 @@ mkdir "$work/other"
 cp "$work/friends/edges.csv" "$work/other"
 cp "$work/n.csv" "$work/other/nodes.csv"
 # The model knows no band: those nodes are wrong, whatever it says.
-expect 0 "4 nodes are of classes that the model does not know: they count as wrong" evaluate "$model" "$work/other"
+expect 0 "4 nodes of a class that the model does not know, counted as wrong" evaluate "$model" "$work/other"
 expect 0 '"unknown_class_nodes": 4' evaluate "$model" "$work/other" --json
 grep -qE '^{"nodes": 8, "accuracy": 0\.[0-5]' "$work/out" || fault "accuracy above half: $(cut -c1-80 "$work/out")"
 # Next week: everybody has a new id but Ada, who trained or validated (or neither), and all have labels.
@@ -31,7 +31,7 @@ mkdir "$work/week"
 awk -F, -v OFS=, 'NR > 1 { for (i = 1; i <= 2; i++) if ($i != "Ada") $i = "new " $i } { print }' "$work/friends/edges.csv" > "$work/week/edges.csv"
 awk -F, -v OFS=, 'NR > 1 && $1 != "Ada" { $1 = "new " $1 } NR > 1 { $2 = NR % 2 ? "chess" : "choir" } { print }' "$work/friends/nodes.csv" > "$work/week/nodes.csv"
 ada=$(awk -F, '$1 == "Ada" && $2 != "" { print 1 }' "$work/friends/nodes.csv")
-expect 0 "${ada:-0} of 30 nodes trained or validated this model; $((30 - ${ada:-0})) are new to it" predict "$model" "$work/week" -o "$work/p.csv"
+expect 0 "${ada:-0} of 30 nodes trained or validated this model; new to it: $((30 - ${ada:-0}))" predict "$model" "$work/week" -o "$work/p.csv"
 expect 0 "$([ -n "$ada" ] && echo "1 of 30 labelled nodes trained" || echo "all are new to the model")" evaluate "$model" "$work/week"
 expect 0 "\"new\": {\"nodes\": $((30 - ${ada:-0})), " evaluate "$model" "$work/week" --json
 # A graph whose nodes have no ids cannot be compared.
@@ -104,6 +104,37 @@ for end in graphml gexf gml json; do
         cmp -s "$work/plain/$file" "$work/back.$end/$file" || fault "$end, $file: $(diff "$work/plain/$file" "$work/back.$end/$file")"
     done
 done
+
+# Attributes that no model reads stay as well: columns of edges beside the weight, also where an edge is left out, and columns of
+# nodes that training ignored. What is added takes no name that is there already. Text like 007 and long numbers keep their digits.
+mkdir "$work/talks"
+awk 'BEGIN { print "caller,callee,minutes,day,note,paid,code"; for (i = 0; i < 40; i++)
+        print "p" i ",p" (i + 2) % 40 "," 1 + i % 4 ",d" i "," (i % 3 != 1 ? "\"a, \"\"b\"\" <" i ">\"" : "") "," (i % 2 ? "true" : "False") ",00" i
+    print "p1,stranger,1,never,gone,true,009\np3,p7,2,d99,last,true,0099" }' > "$work/talks/edges.csv"
+awk 'BEGIN { print "id,kind,age,comment,since,confidence"; for (i = 0; i < 40; i++)
+        print "p" i "," (i % 2 ? "odd" : "even") "," i % 2 * 3 + i % 7 ",remark " i "," 1700000041 + i "," i % 5 }' > "$work/talks/nodes.csv"
+expect 0 "" train "$work/talks" -m gcn --epochs 30 -q -o "$work/talker" --source-column caller --target-column callee --weight-column minutes \
+    --label-column kind --unknown-nodes drop --ignore comment,day,note,paid,code
+for end in graphml gexf gml json; do
+    expect 0 "" predict "$work/talker/model.safetensors" "$work/talks" -o "$work/p.csv" --graph "$work/talk.$end"
+    for word in d99 remark consm_confidence 1700000079 trust kept 0039; do
+        grep -q "$word" "$work/talk.$end" || fault "$end: $word is gone"
+    done
+    ! grep -qE 'never|gone' "$work/talk.$end" || fault "$end: attributes of an edge that is left out"
+    "$consm" convert "$work/talk.$end" "$work/talk-$end" --to plain > /dev/null 2> "$work/err" || fault "talk.$end: $(cat "$work/err")"
+    ! grep -q "edges\|attribute" <(grep warning "$work/err") || fault "talk.$end: $(cat "$work/err")"
+    tail -n +2 "$work/talk-$end/edges.csv" | sed -E 's/,0\.[0-9]+,(true|false)$//' > "$work/ours"
+    grep -v stranger "$work/talks/edges.csv" | tail -n +2 | sed 's/,False,/,false,/' | cmp -s - "$work/ours" || fault "$end: $(diff "$work/ours" "$work/talks/edges.csv" | head -3)"
+    expect 0 "" info "$work/talk-$end" # columns of edges that dataset.json lists need no flag
+done
+"$consm" convert "$work/talks" "$work/talks.json" --ignore minutes --unknown-nodes drop --source-column caller --target-column callee \
+    --label-column kind > "$work/out" 2> "$work/err" || fault "convert: $(cat "$work/err")"
+said "column day is kept as an attribute; --weight-column day would make it the weight"
+! grep -q minutes "$work/talks.json" || fault "an ignored column is written"
+"$consm" convert "$work/talk.gml" "$work/talk.npz" > "$work/out" 2> "$work/err" || fault "convert: $(cat "$work/err")"
+said "has no room for the edges' attributes, as day: they are left out"
+expect 0 "" clean "$work/talker/model.safetensors" "$work/talks" -o "$work/quiet" --drop 0.2
+awk -F, 'NR > 1 && $1 != "p3" && "d" substr($1, 2) != $4 { bad = 1 } END { exit bad }' "$work/quiet/edges.csv" || fault "clean mixes attributes up"
 
 # ---- explain --------------------------------------------------------------------------------------
 expect 0 "Ada: probability of " explain "$model" "$work/friends" Ada

@@ -43,8 +43,8 @@ tr -d '\n' < "$work/model/report.html" | grep -qE 'Missing.*umsatz</t[hd]><td[^>
 month june 'seit;umsatz;land;kunde;betrug' \
     'print (i % 11 ? since : "") ";" amount ";" (i == 3 ? "ZZ" : land) ";u" i ";" (bad ? "ja" : "nein")'
 expect 0 "u10,ja" predict "$work/model/model.safetensors" "$work/june" "${columns[@]}"
-said 'warning: column land: 1 cells hold values that were not there in training, as "ZZ"'
-said "warning: column seit: 19 cells are empty, none was in training"
+said 'warning: column land: 1 cell with a value that was not there in training, as "ZZ"'
+said "warning: column seit: 19 cells empty, none was in training"
 expect 0 '"accuracy": ' evaluate "$work/model/model.safetensors" "$work/june" "${columns[@]}" --json
 expect 0 "land=XY" explain "$work/model/model.safetensors" "$work/june" u10 "${columns[@]}"
 # The model remembers the names of columns: no verb needs them again, and a typed flag wins.
@@ -120,9 +120,10 @@ sed 's/,p2,tue/,p2,wed/; s/stranger/another/' "$work/calls/edges.csv" > "$work/c
 cp "$work/calls/nodes.csv" "$work/calls-next"
 for verb in predict edges evaluate; do
     "$consm" "$verb" "$work/callers/model.safetensors" "$work/calls-next" > "$work/out" 2> "$work/err" || fault "$verb: $(cat "$work/err")"
-    said "1 edges name a node that is not listed: they are left out"
-    said "1 pairs of nodes are listed more than once with different weights: each gets the first in the file"
+    said "left out 1 edge to nodes that are not listed"
+    said "1 pair of nodes listed more than once with different weights; each gets the first in the file"
 done
+! grep -qE '(^|[^0-9])1 (edges|pairs|nodes|cells|labels)' "$work/out" "$work/err" || fault "1 of many: $(cat "$work/out" "$work/err")"
 expect 1 'found "another"' predict "$work/callers/model.safetensors" "$work/calls-next" --unknown-nodes error
 expect 1 "1 pair" predict "$work/callers/model.safetensors" "$work/calls-next" --duplicates error
 sed -i 's/,kind,/,/; s/,even,/,/; s/,odd,/,/' "$work/calls-next/nodes.csv" # unlabelled: y stays the feature that it was

@@ -80,15 +80,15 @@ static void repeated_pairs(void **state)
         csr_free(g);
         listen();
         dataset_say_duplicates(d, facts.differ);
-        assert_non_null(strstr(told, "2 pairs of nodes are listed more than once with different "
-                                     "weights: each gets their mean"));
+        assert_non_null(strstr(told, "2 pairs of nodes listed more than once with different "
+                                     "weights; each gets their mean"));
         dataset_free(d);
         OK(open_folder(&d, edges, nodes[order],
                        &(struct data_options){.duplicates = "keep-first"}));
         assert_true(weight_of(d, "a", "b") == 1 && weight_of(d, "b", "c") == 2);
         dataset_free(d);
         OK(open_folder(&d, edges, nodes[order], &(struct data_options){.duplicates = "error"}));
-        FAILS(dataset_graph(&g, d, NULL), CONSM_EFORMAT, "2 pairs of nodes are listed");
+        FAILS(dataset_graph(&g, d, NULL), CONSM_EFORMAT, "2 pairs of nodes listed");
         dataset_free(d);
         /* Both directions with one weight are no contradiction. */
         OK(open_folder(&d, "a,b,2\nb,a,2\n", nodes[order],
@@ -261,7 +261,7 @@ static void unknown_nodes(void **state)
     assert_int_equal(d->edges, 3);
     assert_true(d->weight[0] == 1 && d->weight[1] == 3 && d->weight[2] == 5);
     assert_true(d->from[2] == 2 && d->to[2] == 1);
-    assert_non_null(strstr(told, "2 edges name a node that is not listed"));
+    assert_non_null(strstr(told, "left out 2 edges to nodes that are not listed"));
     dataset_free(d);
     listen();
     OK(open_folder(&d, edges, nodes, &(struct data_options){.unknown_nodes = "add"}));
@@ -272,7 +272,7 @@ static void unknown_nodes(void **state)
     assert_int_equal(d->role[3], SPLIT_NONE);
     assert_int_equal(d->features, 2); /* age, age is missing */
     assert_true(d->dense[2 * 3] == 30 && d->dense[2 * 3 + 1] == 1 && d->dense[2 * 2 + 1] == 0);
-    assert_non_null(strstr(told, "2 nodes are named by edges only"));
+    assert_non_null(strstr(told, "added 2 nodes that only edges name"));
     dataset_free(d);
     consm_set_log(NULL, NULL);
     FAILS(open_folder(&d, edges, nodes, &(struct data_options){.unknown_nodes = "keep"}),

@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <unistd.h>
 
+#include "base/counted.h"
 #include "report/text.h"
 
 typedef void escape(struct text *, const char *);
@@ -15,6 +16,17 @@ static void expect(escape *function, const char *input, const char *expected)
     OK(text_status(&t));
     assert_string_equal(text_string(&t), expected);
     text_free(&t);
+}
+
+static void one_is_not_many(void **state)
+{
+    (void)state;
+    assert_string_equal(COUNTED(1, "edge"), "1 edge");
+    assert_string_equal(COUNTED(0, "edge"), "0 edges");
+    assert_string_equal(COUNTED(2, "class"), "2 classes");
+    assert_string_equal(COUNTED(1, "class"), "1 class");
+    assert_string_equal(COUNTED(5000000000, "pair of nodes"), "5000000000 pairs of nodes");
+    assert_string_equal(COUNTED(1, "pair of nodes"), "1 pair of nodes");
 }
 
 static void each_format_escapes_its_own(void **state)
@@ -168,6 +180,7 @@ static void a_lack_of_memory_sticks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_is_not_many),
         cmocka_unit_test(each_format_escapes_its_own),
         cmocka_unit_test(broken_bytes_are_replaced),
         cmocka_unit_test(files_keep_every_character),

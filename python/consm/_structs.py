@@ -22,7 +22,8 @@ class OpenOptions(Sized):
                 ("labels", c_char_p), ("features", c_char_p), ("id_column", c_char_p),
                 ("label_column", c_char_p), ("weight_column", c_char_p), ("ignore", c_char_p),
                 ("in_parts", c_bool), ("source_column", c_char_p), ("target_column", c_char_p),
-                ("duplicates", c_char_p), ("unknown_nodes", c_char_p), ("model", c_void_p)]
+                ("duplicates", c_char_p), ("unknown_nodes", c_char_p), ("model", c_void_p),
+                ("keep_attributes", c_bool)]
 
 
 class Column(Sized):

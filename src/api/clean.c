@@ -4,6 +4,7 @@
 #include "base/given.h"
 #include "base/sized.h"
 #include "data/load.h"
+#include "data/table/notes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -70,6 +71,9 @@ void cleaned_free(struct consm_dataset *dataset)
     mem_free(dataset->data->from);
     mem_free(dataset->data->to);
     mem_free(dataset->data->weight);
+    if (dataset->data->edge_notes)
+        notes_free(dataset->data->edge_notes);
+    mem_free(dataset->data->edge_notes);
     mem_free(dataset->data);
     consm_dataset_free(whole);
 }
@@ -94,10 +98,12 @@ static consm_status choose_edges(struct dataset *c, const struct dataset *d,
                                  const struct consm_edge_scores *added)
 {
     consm_status st = CONSM_OK;
-    int64_t room = d->edges + (added ? added->edges : 0) + 1, count = 0;
+    int64_t room = d->edges + (added ? added->edges : 0) + 1, count = 0, *place = NULL;
     double sum = 0;
     c->from = c->to = NULL;
     c->weight = NULL;
+    c->edge_notes = NULL;
+    TRY(NEW(place, d->edges + 1));
     TRY(NEW(c->from, room));
     TRY(NEW(c->to, room));
     if (d->weight)
@@ -105,7 +111,8 @@ static consm_status choose_edges(struct dataset *c, const struct dataset *d,
     for (int64_t e = 0; e < d->edges; e++) {
         int64_t at = find_pair(s, d->from[e], d->to[e]);
         sum += d->weight ? (double)d->weight[e] : 0;
-        if (at >= 0 && dropped[at])
+        place[e] = at >= 0 && dropped[at] ? -1 : count;
+        if (place[e] < 0)
             continue;
         c->from[count] = d->from[e];
         c->to[count] = d->to[e];
@@ -122,7 +129,10 @@ static consm_status choose_edges(struct dataset *c, const struct dataset *d,
     c->edges = count;
     c->borrowed &= ~(unsigned)DATASET_BORROWS_EDGES;
     c->sha256[0] = 0;
+    if (d->edge_notes)
+        TRY(notes_select(&c->edge_notes, d->edge_notes, place));
 done:
+    mem_free(place);
     return st;
 }
 

@@ -53,6 +53,7 @@ consm_status consm_dataset_open_with(struct consm_dataset **out, const char *nam
                                .duplicates = whole.duplicates,
                                .unknown_nodes = whole.unknown_nodes,
                                .remembered = whole.model ? &whole.model->choices : NULL,
+                               .notes = whole.keep_attributes,
                                .crew = whole.in_parts ? &crew : NULL};
     TRY(data_open(&data, name_or_path, &how));
     TRY(dataset_wrap(&made, data));

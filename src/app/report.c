@@ -3,6 +3,7 @@
 #include "app/rare.h"
 #include "app/report_parts.h"
 #include "app/suspects.h"
+#include "base/counted.h"
 #include "base/given.h"
 #include "base/number.h"
 
@@ -56,19 +57,18 @@ static void add_warnings(struct report *r, const struct consm_model *m)
         if (of->support == 0 || of->predicted > 0)
             continue;
         snprintf(text, sizeof text,
-                 "Class %.100s was never predicted, although %lld of %lld nodes have it.",
-                 consm_model_class(m, k, name), (long long)of->support, (long long)x->nodes);
+                 "Class %.100s was never predicted, although it is the class of %lld of %s.",
+                 consm_model_class(m, k, name), (long long)of->support, COUNTED(x->nodes, "node"));
         report_summary(r, text);
     }
     struct rare_facts rare;
     if (rare_measure(&rare, m) && rare.positives < RARE_FEW) {
         char recall[96];
-        snprintf(
-            text, sizeof text,
-            "Beware: only %lld validation nodes are %.80s. Every choice rests on so few; their "
-            "recall is %s.",
-            (long long)rare.positives, consm_model_class(m, rare.class_index, name),
-            rare_share(recall, rare.hits, rare.positives, &rare.recall));
+        snprintf(text, sizeof text,
+                 "Beware: validation has only %s of class %.80s. Every choice rests on so few; "
+                 "their recall is %s.",
+                 COUNTED(rare.positives, "node"), consm_model_class(m, rare.class_index, name),
+                 rare_share(recall, rare.hits, rare.positives, &rare.recall));
         report_summary(r, text);
     }
     if (m->decision.made) {
@@ -96,30 +96,30 @@ static void add_summary(struct report *r, const struct consm_model *m, const str
     percent(value, best->balanced_accuracy);
     report_fact(r, value, "balanced accuracy", "mean recall");
     snprintf(text, sizeof text,
-             "%s%s%s%s was trained on %lld labelled nodes of %s; %lld validated%s, %lld tested. Of "
-             "%lld epochs, number %lld was best on validation, by %s.",
+             "%s%s%s%s was trained on %s of %s; %lld validated%s, %lld tested. Of %s, number %lld "
+             "was best on validation, by %s.",
              m->def->name, m->backbone[0] ? " (backbone " : "", m->backbone,
-             m->backbone[0] ? ")" : "", (long long)m->count[SPLIT_TRAIN], m->dataset,
+             m->backbone[0] ? ")" : "", COUNTED(m->count[SPLIT_TRAIN], "label"), m->dataset,
              (long long)m->count[SPLIT_VAL], m->held_out ? " (held out of the labels)" : "",
-             (long long)m->count[SPLIT_TEST], (long long)m->result.epochs,
+             (long long)m->count[SPLIT_TEST], COUNTED(m->result.epochs, "epoch"),
              (long long)m->result.best_epoch, config_names_metric[m->config.metric]);
     report_summary(r, text);
     if (m->result.folds.labels) {
         const struct train_folds *f = &m->result.folds;
         snprintf(text, sizeof text,
-                 "Only %lld nodes validated, and their %s of %.4f is optimistic: %lld-fold "
-                 "cross-validation of the backbone over all %lld labels gives %.4f ± %.4f.",
-                 (long long)f->validating, config_names_metric[m->config.metric],
-                 m->result.val_score, (long long)f->folds, (long long)f->labels, f->score,
+                 "Only %s validated, with an optimistic %s of %.4f: %lld-fold cross-validation of "
+                 "the backbone over all %s gives %.4f ± %.4f.",
+                 COUNTED(f->validating, "node"), config_names_metric[m->config.metric],
+                 m->result.val_score, (long long)f->folds, COUNTED(f->labels, "label"), f->score,
                  f->error);
         report_summary(r, text);
     }
     if (m->refit.labels) {
         snprintf(text, sizeof text,
-                 "Then it was trained once more, on all %lld labels for %lld updates. Figures of "
-                 "training and validation nodes, confidence and thresholds are of the run before "
+                 "Then it was trained once more, on all %s for %s. Figures of training and "
+                 " validation nodes, confidence and thresholds are of the run before "
                  "that.",
-                 (long long)m->refit.labels, (long long)m->refit.updates);
+                 COUNTED(m->refit.labels, "label"), COUNTED(m->refit.updates, "update"));
         report_summary(r, text);
     }
     add_warnings(r, m);
@@ -131,10 +131,9 @@ static void add_summary(struct report *r, const struct consm_model *m, const str
     if (m->ensemble.runs) {
         static const char *const made[] = {"the best of them alone", "their average",
                                            "a greedy selection"};
-        snprintf(text, sizeof text,
-                 "It is an ensemble: of %lld runs validation chose %s, %lld of %lld members.",
-                 (long long)m->ensemble.runs, made[m->ensemble.rule], (long long)m->ensemble.picked,
-                 (long long)m->ensemble.pool);
+        snprintf(text, sizeof text, "It is an ensemble: of %s validation chose %s, %lld of %s.",
+                 COUNTED(m->ensemble.runs, "run"), made[m->ensemble.rule],
+                 (long long)m->ensemble.picked, COUNTED(m->ensemble.pool, "member"));
         report_summary(r, text);
     }
     if (m->structural)

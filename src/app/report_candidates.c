@@ -1,6 +1,7 @@
 /* The report's table of the candidates that ConSM chose its backbone from: who took part, how far
  * each came, who won and by how much. */
 #include "app/report_parts.h"
+#include "base/counted.h"
 
 #include "base/number.h"
 #include <stdio.h>
@@ -22,9 +23,9 @@ static void say_who_won(struct report *r, const struct consm_model *m)
     if (!second)
         return;
     number_print(text, sizeof text,
-                 "Of %d candidates for the backbone, %s (number %lld) was chosen by %s: its %s is "
+                 "Of %s for the backbone, %s (number %lld) was chosen by %s: its %s is "
                  "%.4f %s that of %s (number %lld).",
-                 m->result.candidates, first->model, (long long)first->number,
+                 COUNTED(m->result.candidates, "candidate"), first->model, (long long)first->number,
                  folds ? "cross-validation over all labels" : "validation",
                  config_names_metric[m->config.metric], margin < 0 ? -margin : margin,
                  margin < 0 ? "below" : "above", second->model, (long long)second->number);

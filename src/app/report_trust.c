@@ -1,6 +1,7 @@
 /* The report's part on trust: how much of it there is, which edges have the most and the least, and
  * what it is made of. */
 #include "app/report_parts.h"
+#include "base/counted.h"
 
 #include "base/number.h"
 #include "match/trust.h"
@@ -191,15 +192,15 @@ consm_status report_add_trust(struct report *r, const struct report_input *in)
         return CONSM_OK;
     for (int64_t e = 0; e < s->edges; e++)
         kept += s->kept[e];
-    number_print(
-        text, sizeof text,
-        "%lld of %lld edges are kept: those with a trust of %.3f or more. edges.csv has all of "
-        "them. %s",
-        (long long)kept, (long long)s->edges, s->threshold,
-        weight ? "Trust is a logistic regression over ten witnesses, fitted on edges whose "
-                 "labels training or validation may know and shrunk towards weights "
-                 "learned over many graphs."
-               : "This model's trust is how far the predictions of both ends agree.");
+    number_print(text, sizeof text,
+                 "%lld of %s kept: those with a trust of %.3f or more. edges.csv has all of "
+                 "them. %s",
+                 (long long)kept, COUNTED(s->edges, "edge"), s->threshold,
+                 weight
+                     ? "Trust is a logistic regression over ten witnesses, fitted on edges whose "
+                       "labels training or validation may know and shrunk towards weights "
+                       "learned over many graphs."
+                     : "This model's trust is how far the predictions of both ends agree.");
     report_section(r, "Trust", text);
     report_in_columns(r);
     TRY(add_histogram(r, s));

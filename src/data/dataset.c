@@ -1,7 +1,9 @@
 /* The container every reader fills: making, checking, freeing, cleaning. */
 #include "data/dataset.h"
+#include "base/counted.h"
 #include "base/log.h"
 #include "base/utf8.h"
+#include "data/table/notes.h"
 #include "data/table/recipe.h"
 
 #include <math.h>
@@ -55,6 +57,12 @@ void dataset_free(struct dataset *d)
     if (d->cells)
         cells_free(d->cells);
     mem_free(d->cells);
+    if (d->node_notes)
+        notes_free(d->node_notes);
+    mem_free(d->node_notes);
+    if (d->edge_notes)
+        notes_free(d->edge_notes);
+    mem_free(d->edge_notes);
     csr_free(d->rows);
     mem_free(d->measured);
     if (d->partition)
@@ -181,18 +189,17 @@ consm_status dataset_refuse_duplicates(const struct dataset *d, int64_t pairs)
     if (d->duplicates != DUPLICATES_ERROR || pairs == 0)
         return CONSM_OK;
     return status_fail(CONSM_EFORMAT,
-                       "%s: %lld pairs of nodes are listed more than once with different weights "
-                       "(--duplicates error); fix the list, or use --duplicates mean or "
-                       "keep-first",
-                       d->name, (long long)pairs);
+                       "%s: %s listed more than once with different weights (--duplicates error); "
+                       "fix the list, or use --duplicates mean or keep-first",
+                       d->name, COUNTED(pairs, "pair of nodes"));
 }
 
 void dataset_say_duplicates(const struct dataset *d, int64_t pairs)
 {
     if (pairs > 0)
-        log_warn("%s: %lld pairs of nodes are listed more than once with different weights: each "
-                 "gets %s (--duplicates mean, keep-first or error)",
-                 d->name, (long long)pairs,
+        log_warn("%s: %s listed more than once with different weights; each gets %s (--duplicates "
+                 "mean, keep-first or error)",
+                 d->name, COUNTED(pairs, "pair of nodes"),
                  d->duplicates == DUPLICATES_MEAN ? "their mean" : "the first in the file");
 }
 

@@ -12,6 +12,7 @@
 
 struct cells;
 struct faults;
+struct notes;
 struct recipe;
 
 /* What counts where lines of a file give one pair of nodes different weights. */
@@ -47,6 +48,9 @@ struct dataset {
      * numbers, the cells themselves, so that a model can read them with its own recipe. Or NULL. */
     struct recipe *recipe;
     struct cells *cells;
+
+    /* Attributes that no model reads (data/table/notes.h), where they were asked for; or NULL. */
+    struct notes *node_notes, *edge_notes;
 
     /* The splits that came with the file, each n roles. */
     int64_t splits;

@@ -84,7 +84,8 @@ static consm_status open_path(struct dataset **out, const char *path, const stru
                                                  .source = text[CHOICE_SOURCE],
                                                  .target = text[CHOICE_TARGET],
                                                  .ignore = text[CHOICE_IGNORE],
-                                                 .remembered = remembered}};
+                                                 .remembered = remembered,
+                                                 .notes = o->notes}};
     const struct wanted *w = &reading.wanted;
     int choice;
     TRY(choose(&choice, "duplicates", text[CHOICE_DUPLICATES], duplicates_name, DUPLICATES_KINDS));

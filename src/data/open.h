@@ -19,6 +19,7 @@ struct data_options {
     const char *unknown_nodes; /* "error", "drop", "add"; NULL: error */
     /* What a model remembers of its training data: holds for what is NULL above; or NULL. */
     const struct choices *remembered;
+    bool notes;                   /* keep attributes that no model reads */
     const struct partition *crew; /* of a path, to be read in shares (readers/reader.h); or NULL */
 };
 

@@ -84,6 +84,12 @@ bool wanted_ignores(struct wanted *w, const char *name, size_t length)
     return false;
 }
 
+bool wanted_keeps(struct wanted *w, const char *name, size_t length)
+{
+    return w && w->notes &&
+           ((w->remembered >> CHOICE_IGNORE & 1) || !wanted_ignores(w, name, length));
+}
+
 bool wanted_typed(const struct wanted *w)
 {
     const char *name[] = {

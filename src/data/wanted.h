@@ -13,6 +13,8 @@ enum { WANTED_MOST = 64, WANTED_SEEN = 24, WANTED_NAME = 48 };
 enum unknown_nodes { UNKNOWN_ERROR, UNKNOWN_DROP, UNKNOWN_ADD, UNKNOWN_KINDS };
 extern const char *const unknown_nodes_name[UNKNOWN_KINDS]; /* "error", "drop", "add" */
 
+struct names;
+
 /* All zero: nothing is said. */
 struct wanted {
     const char *id, *label, *weight; /* names of columns, or NULL */
@@ -22,6 +24,9 @@ struct wanted {
     /* Bits of enum choice: a model remembers these names, nobody typed them. They need not be met.
      */
     unsigned remembered;
+    bool notes; /* keep columns that no model reads (data/table/notes.h) */
+    const struct names
+        *attributes; /* columns of edges that the file says are none of ours; or NULL */
     bool found_id, found_label, found_weight, found_source, found_target;
     uint64_t ignored; /* the names of the list that were met, a bit each */
     /* The first columns that the tables have, for messages. */
@@ -36,6 +41,10 @@ bool wanted_weight(struct wanted *w, const char *name, size_t length);
 bool wanted_source(struct wanted *w, const char *name, size_t length);
 bool wanted_target(struct wanted *w, const char *name, size_t length);
 bool wanted_ignores(struct wanted *w, const char *name, size_t length);
+
+/* Whether a column that no model reads is kept: what a model remembers to ignore is, what a person
+ * ignores now is not. */
+bool wanted_keeps(struct wanted *w, const char *name, size_t length);
 
 /* Something is said about columns. */
 static inline bool wanted_any(const struct wanted *w)

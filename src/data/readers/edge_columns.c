@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/utf8.h"
+#include "data/table/names.h"
 
 static const char source_names[] = "source|src|from|u|head|tail|node1|node_1|id1|id_1|sender|start";
 static const char target_names[] = "target|dst|to|v|node2|node_2|id2|id_2|receiver|end|destination";
@@ -41,7 +43,10 @@ static enum edge_column said_of(struct edge_reader *r, int column)
         return EDGE_SOURCE;
     if (wanted_target(r->wanted, f->text, f->length))
         return EDGE_TARGET;
-    return wanted_ignores(r->wanted, f->text, f->length) ? EDGE_PASSED : EDGE_OTHER;
+    const struct names *apart = r->wanted ? r->wanted->attributes : NULL;
+    bool passed = wanted_ignores(r->wanted, f->text, f->length) ||
+                  (apart && names_find(apart, f->text, f->length) >= 0);
+    return passed ? EDGE_PASSED : EDGE_OTHER;
 }
 
 /* The first column of a header that is nothing yet, behind `from`. */
@@ -53,15 +58,44 @@ static int next_free(struct edge_reader *r, int from, int source, int target)
     return i;
 }
 
+/* A column whose cells are kept as notes; of two with one name the first is. */
+static consm_status keep_column(struct edge_reader *r, int column)
+{
+    consm_status st = CONSM_OK;
+    const struct csv_field *f = &r->csv.field[column];
+    int64_t place;
+    if (f->length == 0 || !utf8_valid(f->text, f->length))
+        return csv_fail(&r->csv, column, "the name of a column");
+    if (!r->kept)
+        TRY(NEW(r->kept, r->csv.fields));
+    TRY(names_add(&place, &r->notes.column, f->text, f->length));
+    if (place == r->kepts)
+        r->kept[r->kepts++] = column;
+done:
+    return st;
+}
+
 /* Columns that are neither end nor weight: passed over where the weight is known, with a note; a
  * weight nobody named is asked for, so that a timestamp is not mistaken for one. */
 static consm_status check_others(struct edge_reader *r)
 {
+    consm_status st = CONSM_OK;
     const struct csv *c = &r->csv;
     for (int i = 0; i < c->fields; i++) {
-        if (i == r->source || i == r->target || i == r->weight || said_of(r, i) == EDGE_PASSED)
+        if (i == r->source || i == r->target || i == r->weight)
             continue;
         int length = c->field[i].length < 40 ? (int)c->field[i].length : 40;
+        bool passed = said_of(r, i) == EDGE_PASSED;
+        if (wanted_keeps(r->wanted, c->field[i].text, c->field[i].length)) {
+            TRY(keep_column(r, i));
+            if (r->weight < 0 && !passed)
+                log_warn("%s: column %.*s is kept as an attribute; --weight-column %.*s would make "
+                         "it the weight",
+                         c->name, length, c->field[i].text, length, c->field[i].text);
+            continue;
+        }
+        if (passed)
+            continue;
         if (r->weight < 0)
             return csv_fail(
                 c, i,
@@ -70,7 +104,8 @@ static consm_status check_others(struct edge_reader *r)
                 length, c->field[i].text, length, c->field[i].text);
         log_warn("%s: column %.*s is not used", c->name, length, c->field[i].text);
     }
-    return CONSM_OK;
+done:
+    return st;
 }
 
 /* The columns by the names of a header row: those that somebody named, then by their usual names.

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/counted.h"
 #include "base/log.h"
 #include "base/utf8.h"
 #include "io/file.h"
@@ -48,14 +49,41 @@ done:
     return st;
 }
 
-static consm_status read_ends(struct edge_reader *r, const struct waiting_row *row)
+static consm_status read_ends(bool *dropped, struct edge_reader *r, const struct waiting_row *row)
 {
     consm_status st = CONSM_OK;
     TRY(read_end(&r->from[r->count], r, r->source, row->hash[0]));
     TRY(read_end(&r->to[r->count], r, r->target, row->hash[1]));
     bool drop = r->mode == KNOWN_IDS && (r->from[r->count] < 0 || r->to[r->count] < 0);
+    *dropped = drop;
     r->dropped += drop;
     r->count += !drop;
+done:
+    return st;
+}
+
+/* The notes of a waiting row that became the last edge move to the place `to`; returns the next. */
+static size_t settle_notes(struct edge_reader *r, int row, size_t to)
+{
+    struct notes *n = &r->notes;
+    size_t end = row + 1 < r->waiters ? r->waiting[row + 1].note : n->count;
+    for (size_t k = r->waiting[row].note; k < end; k++) {
+        n->note[to] = n->note[k];
+        n->note[to++].item = r->count - 1;
+    }
+    return to;
+}
+
+static consm_status read_notes(struct edge_reader *r)
+{
+    consm_status st = CONSM_OK;
+    const struct csv *c = &r->csv;
+    for (int i = 0; i < r->kepts; i++) {
+        const struct csv_field *f = &c->field[r->kept[i]];
+        if (!utf8_valid(f->text, f->length))
+            return csv_fail(c, r->kept[i], "UTF-8 text");
+        TRY(notes_put(&r->notes, 0, i, f->text, f->length));
+    }
 done:
     return st;
 }
@@ -66,6 +94,7 @@ static consm_status flush_rows(struct edge_reader *r)
     consm_status st = CONSM_OK;
     struct csv *c = &r->csv;
     int64_t first = r->count;
+    size_t keep = r->waiters > 0 ? r->waiting[0].note : 0;
     for (int i = 0; i < r->waiters; i++) {
         const struct waiting_row *row = &r->waiting[i];
         if (r->weight >= 0) /* rows before it may have been dropped */
@@ -73,8 +102,13 @@ static consm_status flush_rows(struct edge_reader *r)
         c->field[r->source] = row->end[0]; /* for messages */
         c->field[r->target] = row->end[1];
         c->line = row->line;
-        TRY(faults_take(&r->faults, read_ends(r, row)));
+        bool dropped = false;
+        TRY(faults_take(&r->faults, read_ends(&dropped, r, row)));
+        if (!dropped)
+            keep = settle_notes(r, i, keep);
     }
+    if (r->kepts > 0 && r->waiters > 0)
+        r->notes.count = keep;
     r->waiters = 0;
 done:
     return st;
@@ -107,6 +141,8 @@ static consm_status read_row(struct edge_reader *r)
             return csv_fail(c, r->weight,
                             "a weight that is not negative: it says how near two nodes are");
     }
+    row->note = r->notes.count;
+    TRY(read_notes(r));
     r->waiters++;
     /* Unescaped fields only last until the next row. */
     if (r->waiters == BATCH || c->scratch_used > 0)
@@ -144,6 +180,7 @@ static consm_status read_rows(struct edge_reader *r)
     r->count = 0;
     r->waiters = 0;
     r->dropped = 0;
+    r->notes.count = 0;
     r->not_numbers = false;
     r->faults.count = 0;
     while (more && !r->not_numbers) {
@@ -212,9 +249,8 @@ consm_status edge_text_read(struct dataset *d, struct node_ids *ids, struct want
         TRY(discover_ids(&r));
     TRY(faults_status(&r.faults, file->name));
     if (r.dropped > 0)
-        log_warn("%s: %lld edges name a node that is not listed: they are left out "
-                 "(--unknown-nodes drop)",
-                 file->name, (long long)r.dropped);
+        log_warn("%s: left out %s to nodes that are not listed (--unknown-nodes drop)", file->name,
+                 COUNTED((int64_t)(r.dropped), "edge"));
     d->edges = r.count;
     d->from = r.from;
     d->to = r.to;
@@ -223,7 +259,10 @@ consm_status edge_text_read(struct dataset *d, struct node_ids *ids, struct want
         take_weight(d, &r);
     r.from = r.to = NULL;
     r.value = NULL;
+    TRY(notes_take(&d->edge_notes, &r.notes));
 done:
+    notes_free(&r.notes);
+    mem_free(r.kept);
     csv_free(&r.csv);
     mem_free(r.from);
     mem_free(r.to);
@@ -242,9 +281,9 @@ consm_status edge_text_add_nodes(struct names *names, struct wanted *wanted,
     for (int64_t block = 0; block < edge_blocks_count(r); block++)
         TRY(edge_blocks_names(&ids, r, block));
     if (ids.names.count > before)
-        log_warn("%s: %lld nodes are named by edges only: they are added without label, their "
-                 "features count as missing (--unknown-nodes add)",
-                 file->name, (long long)(ids.names.count - before));
+        log_warn("%s: added %s that only edges name, without label and with missing features "
+                 "(--unknown-nodes add)",
+                 file->name, COUNTED(ids.names.count - before, "node"));
 done:
     *names = ids.names;
     edge_blocks_free(r);
@@ -281,6 +320,8 @@ void edge_blocks_free(struct edge_reader *r)
     if (!r)
         return;
     csv_free(&r->csv);
+    notes_free(&r->notes);
+    mem_free(r->kept);
     mem_free(r->from);
     mem_free(r->to);
     mem_free(r->value);

@@ -3,6 +3,7 @@
 #define DATA_READERS_EDGE_TEXT_INSIDE_H
 
 #include "data/readers/edge_text.h"
+#include "data/table/notes.h"
 #include "io/csv.h"
 #include "io/faults.h"
 
@@ -20,6 +21,7 @@ struct waiting_row {
     struct csv_field end[2];
     uint64_t hash[2];
     int64_t line;
+    size_t note; /* the first of its notes */
 };
 
 struct edge_reader {
@@ -32,6 +34,9 @@ struct edge_reader {
     enum id_mode mode;
     int source, target, weight; /* columns; weight -1: none */
     int columns;
+    int *kept; /* columns whose cells are notes, in the order of notes.column; or NULL */
+    int kepts;
+    struct notes notes;
     bool not_numbers; /* NUMBER_IDS met something else and gave up */
     int32_t *from, *to;
     float *value;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/counted.h"
 #include "base/log.h"
 #include "data/readers/feature_file.h"
 #include "data/readers/node_text.h"
@@ -104,7 +105,8 @@ static consm_status drop_unknown(struct graph_maker *m)
     consm_status st = CONSM_OK;
     struct names kept = {0};
     int32_t *place = NULL;
-    size_t edges = 0, values = 0;
+    struct notes *n = &m->notes;
+    size_t edges = 0, values = 0, note = 0, notes = 0;
     int64_t at;
     TRY(NEW(place, m->id.count));
     for (int64_t i = 0; i < m->id.count; i++) {
@@ -121,6 +123,11 @@ static consm_status drop_unknown(struct graph_maker *m)
         m->from[edges] = from;
         m->to[edges] = to;
         m->line[edges] = m->line[e];
+        for (; note < n->count && n->note[note].item <= (int64_t)e; note++)
+            if (n->note[note].item < 0 || n->note[note].item == (int64_t)e) {
+                n->note[notes] = n->note[note];
+                n->note[notes++].item = n->note[note].item < 0 ? -1 : (int64_t)edges;
+            }
         m->weight[edges++] = m->weight[e];
     }
     for (size_t k = 0; k < m->values; k++) {
@@ -129,10 +136,10 @@ static consm_status drop_unknown(struct graph_maker *m)
             m->value[values].node = place[m->value[k].node];
         values += m->value[k].node < 0 || m->value[values].node >= 0;
     }
-    log_warn("%s: %lld edges name a node that is not listed: they are left out (--unknown-nodes "
-             "drop)",
-             m->file->name, (long long)(m->edges - edges));
+    log_warn("%s: left out %s to nodes that are not listed (--unknown-nodes drop)", m->file->name,
+             COUNTED((int64_t)(m->edges - edges), "edge"));
     m->edges = edges;
+    n->count = notes;
     m->values = values;
     names_free(&m->id);
     m->id = kept;
@@ -155,9 +162,9 @@ static consm_status check_declared(struct graph_maker *m)
     if (unknown == UNKNOWN_DROP)
         return drop_unknown(m);
     if (unknown == UNKNOWN_ADD) {
-        log_warn("%s: %lld nodes are named by edges only: they are added without label, their "
-                 "features count as missing (--unknown-nodes add)",
-                 m->file->name, (long long)strangers);
+        log_warn("%s: added %s that only edges name, without label and with missing features "
+                 "(--unknown-nodes add)",
+                 m->file->name, COUNTED(strangers, "node"));
         return CONSM_OK;
     }
     for (size_t e = 0; e < m->edges; e++)
@@ -260,6 +267,30 @@ done:
     return st;
 }
 
+/* What nobody reads and somebody keeps: columns of nodes that a model ignores, all others of edges.
+ */
+static consm_status give_notes(struct dataset *d, struct graph_maker *m, const struct table *t)
+{
+    consm_status st = CONSM_OK;
+    struct wanted *w = &m->reading->wanted;
+    struct notes notes = {0};
+    int64_t line;
+    for (int64_t i = 0; w->notes && i < t->nodes; i++)
+        for (int32_t k = 0; k < t->columns; k++) {
+            const char *name = names_at(&m->column, k), *text = cell(t, m, i, k, &line);
+            size_t length = names_length(&m->column, k);
+            if (t->passed[k] && k != t->id && k != t->label && k != t->split &&
+                wanted_keeps(w, name, length))
+                TRY(notes_add(&notes, i, name, length, text, strlen(text)));
+        }
+    TRY(notes_take(&d->node_notes, &notes));
+    TRY(notes_settle(&m->notes, d->edges));
+    TRY(notes_take(&d->edge_notes, &m->notes));
+done:
+    notes_free(&notes);
+    return st;
+}
+
 /* ---- all together -------------------------------------------------------- */
 
 /* Files that stand beside. */
@@ -341,13 +372,14 @@ consm_status maker_finish(struct dataset *d, struct graph_maker *m)
     TRY(give_labels(d, m, &t, &classes));
     TRY(give_roles(d, m, &t));
     TRY(give_features(d, m, &t));
+    TRY(give_notes(d, m, &t));
     TRY(faults_status(&m->faults, m->file->name));
     if (m->reading->labels || m->reading->features)
         TRY(read_beside(d, &ids, &classes, m->reading));
     TRY(classes_settle(d, &classes));
     if (m->passed.count > MAKER_WARNINGS)
-        log_warn("%s: %lld more attributes of edges are not used", m->file->name,
-                 (long long)m->passed.count - MAKER_WARNINGS);
+        log_warn("%s: also not used: %s of edges", m->file->name,
+                 COUNTED(m->passed.count - MAKER_WARNINGS, "attribute"));
     if (m->weighted && m->reading->wanted.weight)
         m->reading->wanted.found_weight = true;
     TRY(wanted_met(&m->reading->wanted, m->file->name));

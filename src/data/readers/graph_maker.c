@@ -112,7 +112,7 @@ static consm_status read_weight(float *out, struct graph_maker *m, const char *t
 }
 
 /* Says once of every name that it is not used; of the first few, then only how many there were. */
-static consm_status pass_over(struct graph_maker *m, const char *name)
+consm_status maker_pass_over(struct graph_maker *m, const char *name)
 {
     consm_status st = CONSM_OK;
     int64_t place, before = m->passed.count;
@@ -124,6 +124,20 @@ done:
     return st;
 }
 
+/* The first of two of the same name counts. */
+static consm_status keep_note(struct graph_maker *m, int64_t edge, const char *name,
+                              const char *text, int64_t line)
+{
+    const struct notes *n = &m->notes;
+    int64_t column = names_find(&n->column, name, strlen(name));
+    if (!utf8_valid(text, strlen(text)))
+        return maker_fault(m, line, "an attribute is not UTF-8 text");
+    for (size_t k = n->count; k > 0 && n->note[k - 1].item == edge; k--)
+        if (n->note[k - 1].column == column)
+            return CONSM_OK;
+    return notes_add(&m->notes, edge, name, strlen(name), text, strlen(text));
+}
+
 consm_status maker_edge_value(struct graph_maker *m, const char *name, const char *text,
                               int64_t line)
 {
@@ -133,15 +147,22 @@ consm_status maker_edge_value(struct graph_maker *m, const char *name, const cha
         m->weighted = true;
         return read_weight(&m->weight[m->edges - 1], m, text, line);
     }
-    if (wanted_ignores(&m->reading->wanted, name, strlen(name)) || !utf8_valid(name, strlen(name)))
+    if (!utf8_valid(name, strlen(name)))
         return CONSM_OK;
-    return pass_over(m, name);
+    if (wanted_keeps(&m->reading->wanted, name, strlen(name)))
+        return keep_note(m, (int64_t)m->edges - 1, name, text, line);
+    return wanted_ignores(&m->reading->wanted, name, strlen(name)) ? CONSM_OK
+                                                                   : maker_pass_over(m, name);
 }
 
 consm_status maker_edge_default(struct graph_maker *m, const char *name, const char *text,
                                 int64_t line)
 {
-    if (!is_weight(m, name) || m->has_usual)
+    bool weight = is_weight(m, name);
+    if (!weight && *name && utf8_valid(name, strlen(name)) &&
+        wanted_keeps(&m->reading->wanted, name, strlen(name)))
+        return keep_note(m, -1, name, text, line);
+    if (!weight || m->has_usual)
         return CONSM_OK;
     m->weighted = m->has_usual = true;
     return read_weight(&m->usual_weight, m, text, line);
@@ -153,6 +174,7 @@ void maker_free(struct graph_maker *m)
     names_free(&m->column);
     names_free(&m->text);
     names_free(&m->passed);
+    notes_free(&m->notes);
     mem_free(m->declared);
     mem_free(m->value);
     mem_free(m->from);

@@ -8,6 +8,7 @@
 #define DATA_READERS_GRAPH_MAKER_H
 
 #include "data/readers/reader.h"
+#include "data/table/notes.h"
 #include "io/faults.h"
 
 enum { MAKER_WARNINGS = 5 }; /* attributes of edges that are named when they are not used */
@@ -35,6 +36,7 @@ struct graph_maker {
     bool weighted, has_usual;
     size_t edges, from_capacity, to_capacity, line_capacity, weight_capacity;
     struct names passed; /* attributes of edges that were told to be passed over */
+    struct notes notes;  /* those that are kept */
     struct faults faults;
 };
 
@@ -45,9 +47,11 @@ consm_status maker_value(struct graph_maker *m, int64_t node, const char *column
                          int64_t line);
 /* An edge between the nodes of these ids. */
 consm_status maker_edge(struct graph_maker *m, const char *from, const char *to, int64_t line);
-/* An attribute of the last edge: its weight, or passed over. */
+/* An attribute of the last edge: its weight, a note, or passed over. */
 consm_status maker_edge_value(struct graph_maker *m, const char *name, const char *text,
                               int64_t line);
+/* An attribute of edges that is no text or number and gets lost. */
+consm_status maker_pass_over(struct graph_maker *m, const char *name);
 /* The value of an attribute for all edges that have none of their own. */
 consm_status maker_edge_default(struct graph_maker *m, const char *name, const char *text,
                                 int64_t line);

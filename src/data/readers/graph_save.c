@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "data/table/cells.h"
+#include "data/table/notes.h"
 #include "io/file.h"
 
 #include <math.h>
@@ -18,9 +19,13 @@ struct saving {
     enum graph_form form;
     struct file_writer *w;
     consm_status st;
-    bool first;    /* no item, or no attribute, was written yet */
-    size_t odd;    /* the next odd cell of the table */
-    uint8_t *text; /* (columns of cells) 1: the column holds words */
+    bool first;        /* no item, or no attribute, was written yet */
+    size_t odd;        /* the next odd cell of the table */
+    size_t exact;      /* the next exact one */
+    unsigned taken[2]; /* bits: the name of this extra attribute of nodes, of edges is taken */
+    size_t note[2];    /* the next note of nodes, of edges */
+    uint8_t *kind[2];  /* (columns of notes) of enum note_kind */
+    uint8_t *text;     /* (columns of cells) 1: the column holds words */
 };
 
 /* ---- text ---------------------------------------------------------------- */
@@ -167,6 +172,8 @@ static void table_row(struct saving *s, int64_t i)
         if (text && cells_missing(text, strlen(text)))
             continue;
         number_print(number, sizeof number, "%.9g", value);
+        if (s->exact < c->exacts && c->exact[s->exact].row == i && c->exact[s->exact].column == k)
+            number_print(number, sizeof number, "%.17g", c->exact[s->exact++].value);
         if (text || !isnan(value))
             attribute(s, feature_key(key, k), name, s->text[k] ? GRAPH_TEXT : GRAPH_REAL,
                       text ? text : number);
@@ -190,15 +197,71 @@ static void features(struct saving *s, int64_t i)
              d->sparse->val ? (double)d->sparse->val[e] : 1);
 }
 
+static const struct notes *notes_of(const struct saving *s, bool edge)
+{
+    return edge ? s->d->edge_notes : s->d->node_notes;
+}
+
+static const char *note_name(char out[NOTES_NAME], const struct notes *n, int64_t column, bool edge)
+{
+    return edge ? notes_edge_name(out, n, column) : names_at(&n->column, column);
+}
+
+/* What no model reads, as it was read. */
+static void notes(struct saving *s, bool edge, int64_t i)
+{
+    static const enum graph_type type[] = {GRAPH_TEXT, GRAPH_REAL, GRAPH_TRUTH};
+    const struct notes *n = notes_of(s, edge);
+    size_t *at = &s->note[edge];
+    char key[32], name[NOTES_NAME];
+    for (; n && *at < n->count && n->note[*at].item == i; ++*at) {
+        const struct note *one = &n->note[*at];
+        const char *text = names_at(&n->text, one->text);
+        enum note_kind kind = (enum note_kind)s->kind[edge][one->column];
+        if (kind == NOTE_TRUTH) /* however it was spelled */
+            text = *text == 't' || *text == 'T' ? "true" : "false";
+        attribute(s, extra_key(key, edge ? 'b' : 'a', one->column),
+                  note_name(name, n, one->column, edge), type[kind], text);
+    }
+}
+
+/* Whether the nodes or edges have an attribute of that name already. */
+static bool name_taken(const struct saving *s, const char *name, bool edge)
+{
+    const struct dataset *d = s->d;
+    const struct notes *n = notes_of(s, edge);
+    bool taken = n && names_find(&n->column, name, strlen(name)) >= 0;
+    if (edge)
+        return taken;
+    if (d->cells)
+        taken |= names_find(&d->cells->name, name, strlen(name)) >= 0;
+    for (int64_t k = 0; !d->cells && d->feature_name && k < d->features; k++)
+        taken |= strcmp(d->feature_name[k], name) == 0;
+    return taken;
+}
+
+/* Nothing is overwritten: what is added to a graph that has such an attribute is called consm_…. */
+enum { EXTRA_NAME = 64 };
+static const char *extra_name(char out[EXTRA_NAME], const struct saving *s,
+                              const struct graph_attribute *a, bool edge)
+{
+    int place = (int)(a - (edge ? s->extras->edge : s->extras->node));
+    if (!(s->taken[edge] >> place & 1))
+        return a->name;
+    snprintf(out, EXTRA_NAME, "consm_%s", a->name);
+    return out;
+}
+
 static void extras(struct saving *s, bool edge, int64_t i)
 {
-    char key[32], buffer[32];
+    char key[32], buffer[32], name[EXTRA_NAME];
     int count = !s->extras ? 0 : edge ? s->extras->edges : s->extras->nodes;
     for (int k = 0; k < count; k++) {
         const struct graph_attribute *a = edge ? &s->extras->edge[k] : &s->extras->node[k];
         const char *value = a->value(a->ctx, i, buffer);
         if (value)
-            attribute(s, extra_key(key, edge ? 'e' : 'n', k), a->name, a->type, value);
+            attribute(s, extra_key(key, edge ? 'e' : 'n', k), extra_name(name, s, a, edge), a->type,
+                      value);
     }
 }
 
@@ -221,12 +284,23 @@ static void declare(struct saving *s, const char *key, const char *name, enum gr
 
 static void declare_extras(struct saving *s, bool edge)
 {
-    char key[32];
+    char key[32], name[EXTRA_NAME];
     int count = !s->extras ? 0 : edge ? s->extras->edges : s->extras->nodes;
     for (int k = 0; k < count; k++) {
         const struct graph_attribute *a = edge ? &s->extras->edge[k] : &s->extras->node[k];
-        declare(s, extra_key(key, edge ? 'e' : 'n', k), a->name, a->type, edge);
+        declare(s, extra_key(key, edge ? 'e' : 'n', k), extra_name(name, s, a, edge), a->type,
+                edge);
     }
+}
+
+static void declare_notes(struct saving *s, bool edge)
+{
+    static const enum graph_type type[] = {GRAPH_TEXT, GRAPH_REAL, GRAPH_TRUTH};
+    const struct notes *n = notes_of(s, edge);
+    char key[32], name[NOTES_NAME];
+    for (int64_t k = 0; n && k < n->column.count; k++)
+        declare(s, extra_key(key, edge ? 'b' : 'a', (int)k), note_name(name, n, k, edge),
+                type[s->kind[edge][k]], edge);
 }
 
 static void declare_nodes(struct saving *s)
@@ -242,6 +316,7 @@ static void declare_nodes(struct saving *s)
                 s->text[k] ? GRAPH_TEXT : GRAPH_REAL, false);
     for (int64_t k = 0; !d->cells && k < d->features; k++)
         declare(s, feature_key(key, k), feature_name(name, d, k), GRAPH_REAL, false);
+    declare_notes(s, false);
     declare_extras(s, false);
 }
 
@@ -267,6 +342,7 @@ static void head(struct saving *s)
     put(s, gexf ? "</attributes>\n<attributes class=\"edge\">\n" : "");
     if (s->d->weight && !gexf)
         declare(s, "weight", "weight", GRAPH_REAL, true);
+    declare_notes(s, true);
     declare_extras(s, true);
     put(s, gexf ? "</attributes>\n<nodes>\n" : "<graph edgedefault=\"");
     if (!gexf)
@@ -324,6 +400,7 @@ static void save_node(struct saving *s, int64_t i)
     if (d->splits == 1 && d->role[i] <= SPLIT_TEST && role[d->role[i]])
         attribute(s, "split", "split", GRAPH_TEXT, role[d->role[i]]);
     features(s, i);
+    notes(s, false, i);
     extras(s, false, i);
     end_item(s, false);
 }
@@ -367,6 +444,7 @@ static void save_edge(struct saving *s, int64_t e)
     begin_edge(s, e);
     if (s->d->weight && s->form != GRAPH_GEXF)
         real(s, "weight", "weight", (double)s->d->weight[e]);
+    notes(s, true, e);
     extras(s, true, e);
     end_item(s, true);
 }
@@ -390,6 +468,24 @@ done:
     return st;
 }
 
+/* Of which kind the notes are, and which extra attributes need another name. */
+static consm_status look_ahead(struct saving *s)
+{
+    consm_status st = CONSM_OK;
+    for (int edge = 0; edge < 2; edge++) {
+        const struct notes *n = notes_of(s, edge);
+        int count = !s->extras ? 0 : edge ? s->extras->edges : s->extras->nodes;
+        if (n)
+            TRY(notes_kinds(&s->kind[edge], n));
+        for (int k = 0; k < count; k++) {
+            const char *name = edge ? s->extras->edge[k].name : s->extras->node[k].name;
+            s->taken[edge] |= (unsigned)name_taken(s, name, edge) << k;
+        }
+    }
+done:
+    return st;
+}
+
 consm_status graph_save(const struct dataset *d, const char *path, enum graph_form form,
                         const struct graph_extras *more)
 {
@@ -405,6 +501,7 @@ consm_status graph_save(const struct dataset *d, const char *path, enum graph_fo
         log_warn("%s: %lld splits are left out: the format has room for one", path,
                  (long long)d->splits);
     TRY(find_words(&s));
+    TRY(look_ahead(&s));
     TRY(file_create(&s.w, path));
     head(&s);
     for (int64_t i = 0; i < d->nodes && s.st >= 0; i++)
@@ -418,6 +515,8 @@ consm_status graph_save(const struct dataset *d, const char *path, enum graph_fo
     TRY(file_commit(s.w));
 done:
     mem_free(s.text);
+    mem_free(s.kind[0]);
+    mem_free(s.kind[1]);
     file_close(s.w);
     return st;
 }

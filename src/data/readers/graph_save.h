@@ -1,6 +1,7 @@
 /*
  * Writing a graph as GraphML, GEXF, GML or node-link JSON, for Gephi, NetworkX and others: ids,
- * direction, weights, labels, the split and features as attributes, and what a caller adds.
+ * direction, weights, labels, the split and features as attributes, those that no model reads
+ * (struct notes), and what a caller adds.
  */
 #ifndef DATA_READERS_GRAPH_SAVE_H
 #define DATA_READERS_GRAPH_SAVE_H

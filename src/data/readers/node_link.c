@@ -16,6 +16,17 @@
 
 enum { MOST_BYTES = 1 << 30 };
 
+/* As few digits as give the number back. */
+static void shortest(char number[40], double value)
+{
+    char *end;
+    for (int digits = 15; digits <= 17; digits++) {
+        number_print(number, 40, "%.*g", digits, value);
+        if (number_parse(number, &end) == value)
+            return;
+    }
+}
+
 /* A text, number or truth value as text; NULL for what is none of them, "" for null. */
 static const char *scalar(const json_t *value, char number[40])
 {
@@ -24,7 +35,7 @@ static const char *scalar(const json_t *value, char number[40])
     if (json_is_integer(value))
         snprintf(number, 40, "%lld", (long long)json_integer_value(value));
     else if (json_is_real(value))
-        number_print(number, 40, "%.17g", json_real_value(value));
+        shortest(number, json_real_value(value));
     else if (json_is_boolean(value))
         snprintf(number, 40, "%s", json_is_true(value) ? "true" : "false");
     else if (json_is_null(value))
@@ -74,6 +85,8 @@ static consm_status read_link(struct graph_maker *m, json_t *item, size_t index)
     json_object_foreach(item, key, value)
     {
         text = scalar(value, from);
+        if (!text)
+            TRY(maker_pass_over(m, key));
         if (text && *text && strcmp(key, "source") != 0 && strcmp(key, "target") != 0 &&
             strcmp(key, "key") != 0)
             TRY(maker_edge_value(m, key, text, 0));

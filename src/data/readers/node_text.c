@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "data/readers/edge_text.h"
 #include "data/readers/feature_text.h"
+#include "data/table/notes.h"
 #include "io/faults.h"
 
 enum column_kind { COLUMN_ID, COLUMN_LABEL, COLUMN_SPLIT, COLUMN_FEATURE, COLUMN_PASSED };
@@ -100,7 +101,9 @@ struct node_table {
     uint8_t *role; /* (count, splits) */
     size_t role_used, role_capacity;
     struct cells cells;
-    bool keep; /* what is in the cells */
+    bool keep;          /* what is in the cells */
+    int64_t *note;      /* (columns) places in notes.column, or -1 */
+    struct notes notes; /* of columns that a model ignores */
     struct faults faults;
     struct wanted *wanted;
 };
@@ -147,6 +150,10 @@ static consm_status read_header(struct dataset *d, struct node_table *t)
         return csv_fail(c, 0, "a column called id; say which one it is by --id-column");
     for (int i = 0; i < c->fields; i++) {
         const struct csv_field *f = &c->field[i];
+        t->note[i] = -1;
+        if (t->kind[i] == COLUMN_PASSED && f->length > 0 && utf8_valid(f->text, f->length) &&
+            wanted_keeps(t->wanted, f->text, f->length))
+            TRY(names_add(&t->note[i], &t->notes.column, f->text, f->length));
         if (t->kind[i] != COLUMN_FEATURE)
             continue;
         if (f->length == 0 || !utf8_valid(f->text, f->length))
@@ -174,6 +181,7 @@ static consm_status find_columns(struct dataset *d, struct node_table *t)
     t->id = t->label = -1;
     t->cells.decimal_comma = c->delimiter == ';';
     TRY(NEW(t->kind, c->fields));
+    TRY(NEW(t->note, c->fields));
     for (int i = 0; i < c->fields; i++)
         header |= wanted_id(t->wanted, c->field[i].text, c->field[i].length) || column_is_id(c, i);
     if (header)
@@ -243,6 +251,9 @@ static consm_status read_node(struct node_table *t, struct node_ids *ids, struct
             TRY(read_role(t, i));
         else if (t->kind[i] == COLUMN_FEATURE && t->keep)
             TRY(feature_cell_add(&t->cells, c, i, column++));
+        else if (t->kind[i] == COLUMN_PASSED && t->note[i] >= 0 &&
+                 utf8_valid(c->field[i].text, c->field[i].length))
+            TRY(notes_put(&t->notes, t->count, t->note[i], c->field[i].text, c->field[i].length));
     }
     t->count++;
     t->cells.rows++;
@@ -277,6 +288,7 @@ static consm_status give_table(struct dataset *d, struct node_table *t)
     d->nodes = t->count;
     d->label = t->place;
     t->place = NULL;
+    TRY(notes_take(&d->node_notes, &t->notes));
     if (t->splits) {
         TRY(NEW(d->role, (size_t)t->splits * (size_t)t->count));
         d->splits = t->splits;
@@ -297,6 +309,8 @@ static void free_table(struct node_table *t)
     csv_free(&t->csv);
     cells_free(&t->cells);
     mem_free(t->kind);
+    mem_free(t->note);
+    notes_free(&t->notes);
     mem_free(t->place);
     mem_free(t->role);
 }

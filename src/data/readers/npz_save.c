@@ -2,6 +2,7 @@
  * reader might take for a zip bomb is stored, not deflated, so that we can always read our own. */
 #include "data/readers/npz.h"
 
+#include "data/table/notes.h"
 #include "io/npy.h"
 #include "io/zip.h"
 #include <stdio.h>
@@ -265,6 +266,7 @@ consm_status npz_save(const struct dataset *d, const char *path)
 {
     consm_status st = CONSM_OK;
     struct zip_writer *w = NULL;
+    notes_say_lost(d->edge_notes, path);
     TRY(zip_create(&w, path));
     TRY(put_features(w, d));
     TRY(put_integers(w, "node_labels", d->nodes, d->label, NULL));

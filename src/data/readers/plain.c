@@ -108,13 +108,21 @@ consm_status plain_read(struct dataset *d, const struct plain_files *files)
     struct node_ids ids = {0};
     struct classes classes = {0};
     struct plain_about about = {0};
+    struct wanted nothing = {0};
+    struct plain_files all = *files;
     if (files->about.data)
         TRY(plain_about_read(&about, &classes, &files->about));
-    TRY(read_parts(d, files, &ids, &classes));
+    if (!all.wanted && about.attributes.count > 0)
+        all.wanted = &nothing;
+    if (all.wanted)
+        all.wanted->attributes = &about.attributes;
+    TRY(read_parts(d, &all, &ids, &classes));
     if (files->about.data)
         TRY(plain_about_give(d, &about, &files->about));
     TRY(dataset_check(d));
 done:
+    if (all.wanted)
+        all.wanted->attributes = NULL;
     node_ids_free(&ids);
     names_free(&classes.names);
     plain_about_free(&about);

@@ -1,5 +1,6 @@
 /* dataset.json by way of jansson. */
 #include "data/readers/plain_about.h"
+#include "data/table/notes.h"
 #include "io/json_text.h"
 
 #include <stdlib.h>
@@ -39,9 +40,11 @@ static consm_status check_keys(json_t *root, const struct text_file *file)
     json_object_foreach(root, key, value)
     {
         if (strcmp(key, "name") != 0 && strcmp(key, "directed") != 0 &&
-            strcmp(key, "classes") != 0 && strcmp(key, "features") != 0)
+            strcmp(key, "classes") != 0 && strcmp(key, "features") != 0 &&
+            strcmp(key, "edge_attributes") != 0)
             return status_fail(CONSM_EFORMAT,
-                               "%s: found \"%.60s\", expected name, directed, classes, features",
+                               "%s: found \"%.60s\", expected name, directed, classes, features, "
+                               "edge_attributes",
                                file->name, key);
         if ((strcmp(key, "name") == 0 && !json_is_string(value)) ||
             (strcmp(key, "directed") == 0 && !json_is_boolean(value)))
@@ -71,6 +74,9 @@ consm_status plain_about_read(struct plain_about *a, struct classes *classes,
         TRY(read_list(&classes->names, list, "classes", file));
         classes->fixed = true;
     }
+    list = json_object_get(a->root, "edge_attributes");
+    if (list)
+        TRY(read_list(&a->attributes, list, "edge_attributes", file));
 done:
     return st;
 }
@@ -110,6 +116,7 @@ done:
 void plain_about_free(struct plain_about *a)
 {
     json_decref(a->root);
+    names_free(&a->attributes);
     a->root = NULL;
 }
 
@@ -136,6 +143,18 @@ static json_t *class_list(const struct dataset *d)
     return list;
 }
 
+static json_t *note_list(const struct notes *n)
+{
+    json_t *list = json_array();
+    char name[NOTES_NAME];
+    for (int64_t k = 0; k < n->column.count; k++)
+        if (json_array_append_new(list, json_string(notes_edge_name(name, n, k))) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
 consm_status plain_about_save(const struct dataset *d, const char *path)
 {
     consm_status st = CONSM_OK;
@@ -148,6 +167,8 @@ consm_status plain_about_save(const struct dataset *d, const char *path)
     /* A dense table has a header of its own. */
     if (d->sparse && d->feature_name)
         fault |= json_object_set_new(root, "features", list_of(d->feature_name, d->features));
+    if (d->edge_notes)
+        fault |= json_object_set_new(root, "edge_attributes", note_list(d->edge_notes));
     text = fault ? NULL : json_text(root, JSON_INDENT(1));
     if (!text)
         TRY(status_fail(CONSM_EINVAL, "%s: a name is not UTF-8 text", path));

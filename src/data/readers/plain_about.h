@@ -1,7 +1,9 @@
 /*
  * dataset.json, what a plain folder's tables have no place for:
- * {"name": "cora", "directed": false, "classes": ["A", "B"], "features": ["word1", …]}
- * Every key is optional. classes fixes their order and may list ones no node has.
+ * {"name": "cora", "directed": false, "classes": ["A", "B"], "features": ["word1", …],
+ * "edge_attributes": ["day"]}
+ * Every key is optional. classes fixes their order and may list ones no node has. edge_attributes
+ * are columns of edges.csv that models do not read.
  */
 #ifndef DATA_READERS_PLAIN_ABOUT_H
 #define DATA_READERS_PLAIN_ABOUT_H
@@ -14,6 +16,7 @@
 /* All zero is empty. */
 struct plain_about {
     json_t *root;
+    struct names attributes; /* of edges */
 };
 
 /* Reads it and fills the fixed list of classes, if it has one. */

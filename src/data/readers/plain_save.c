@@ -7,6 +7,7 @@
 
 #include "data/readers/plain_about.h"
 #include "data/readers/svmlight.h"
+#include "data/table/notes.h"
 #include "io/csv.h"
 #include "io/folder.h"
 
@@ -53,10 +54,47 @@ static consm_status add_id(struct line *l, const struct dataset *d, int64_t node
     return add_quoted(l, dataset_node_id(d, node, number));
 }
 
+static consm_status write_edge_header(struct file_writer *w, const struct dataset *d,
+                                      struct line *l)
+{
+    consm_status st = CONSM_OK;
+    char name[NOTES_NAME];
+    TRY(add_text(l, "source,target", 13));
+    if (d->weight)
+        TRY(add_text(l, ",weight", 7));
+    for (int64_t k = 0; d->edge_notes && k < d->edge_notes->column.count; k++) {
+        TRY(add_text(l, ",", 1));
+        TRY(add_quoted(l, notes_edge_name(name, d->edge_notes, k)));
+    }
+    TRY(end_line(l, w));
+done:
+    return st;
+}
+
+/* The cells of an edge's notes, from note number *at on; cell is all NULL before and after. */
+static consm_status add_notes(struct line *l, const struct notes *n, int64_t edge, size_t *at,
+                              const char **cell)
+{
+    consm_status st = CONSM_OK;
+    for (; n && *at < n->count && n->note[*at].item == edge; ++*at)
+        cell[n->note[*at].column] = names_at(&n->text, n->note[*at].text);
+    for (int64_t k = 0; n && k < n->column.count; k++) {
+        TRY(add_text(l, ",", 1));
+        if (cell[k])
+            TRY(add_quoted(l, cell[k]));
+        cell[k] = NULL;
+    }
+done:
+    return st;
+}
+
 static consm_status write_edges(struct file_writer *w, const struct dataset *d, struct line *l)
 {
     consm_status st = CONSM_OK;
-    TRY(file_printf(w, "source,target%s\n", d->weight ? ",weight" : ""));
+    size_t note = 0;
+    const char **cell = NULL; /* (columns of notes) the edge's */
+    TRY(write_edge_header(w, d, l));
+    TRY(ZNEW(cell, d->edge_notes ? d->edge_notes->column.count + 1 : 1));
     for (int64_t e = 0; e < d->edges; e++) {
         TRY(add_id(l, d, d->from[e]));
         TRY(add_text(l, ",", 1));
@@ -65,9 +103,11 @@ static consm_status write_edges(struct file_writer *w, const struct dataset *d, 
             TRY(add_text(l, ",", 1));
             TRY(add_float(l, d->weight[e]));
         }
+        TRY(add_notes(l, d->edge_notes, e, &note, cell));
         TRY(end_line(l, w));
     }
 done:
+    mem_free(cell);
     return st;
 }
 

@@ -41,6 +41,7 @@ static consm_status read_all(struct dataset *d, const struct plain_files *f,
     struct plain_about about = {0};
     if (f->about.data)
         TRY(plain_about_read(&about, &classes, &f->about));
+    f->wanted->attributes = &about.attributes;
     TRY(read_nodes(d, f, ids, &classes));
     TRY(edge_share_read(d, crew, ids, f->wanted, &f->edges));
     TRY(plain_give_nodes(d, f, ids, &classes));
@@ -50,6 +51,7 @@ static consm_status read_all(struct dataset *d, const struct plain_files *f,
     if (f->about.data)
         TRY(plain_about_give(d, &about, &f->about));
 done:
+    f->wanted->attributes = NULL;
     names_free(&classes.names);
     plain_about_free(&about);
     return st;

@@ -1,5 +1,6 @@
 /* From a dataset to tensors. Wide types come first, so that all are aligned without gaps. */
 #include "data/readers/safetensors.h"
+#include "data/table/notes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -110,6 +111,7 @@ consm_status safetensors_dataset_save(const struct dataset *d, const char *path)
     consm_status st = CONSM_OK;
     struct safetensors_writer *w = NULL;
     TRY(dataset_check(d));
+    notes_say_lost(d->edge_notes, path);
     TRY(safetensors_writer_new(&w));
     TRY(declare(w, d));
     TRY(note(w, d));

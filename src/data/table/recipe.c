@@ -1,4 +1,5 @@
 /* Recipes: applying them, their names, their life. */
+#include "base/counted.h"
 #include "data/table/recipe_inside.h"
 
 #include <math.h>
@@ -180,8 +181,8 @@ static void apply_category(const struct target *t, const struct recipe_column *r
         }
     }
     if (strangers > 0 && rc->values < RECIPE_VALUES)
-        log_warn("column %s: %lld cells hold values that were not there in training, as \"%.40s\"",
-                 rc->name, (long long)strangers, strange);
+        log_warn("column %s: %s with a value that was not there in training, as \"%.40s\"",
+                 rc->name, COUNTED(strangers, "cell"), strange);
 }
 
 static const char *expected_of(const struct recipe_column *rc)
@@ -229,8 +230,8 @@ static consm_status apply_value(const struct target *t, const struct recipe_colu
         }
     }
     if (missing > 0 && !rc->blanks)
-        log_warn("column %s: %lld cells are empty, none was in training; they count as %g",
-                 rc->name, (long long)missing, rc->fill);
+        log_warn("column %s: %s empty, none was in training; an empty cell counts as %g", rc->name,
+                 COUNTED(missing, "cell"), rc->fill);
 done:
     return st;
 }
