@@ -3,6 +3,7 @@
 #include "simd_check.h"
 
 #include "backends/open.h"
+#include "base/processor.h"
 
 enum { ROWS = 37, COLS = 29 };
 
@@ -310,10 +311,25 @@ static void test_names(void **state)
     unsetenv("CONSM_SIMD");
 }
 
+/* What we find out ourselves is what the compiler's runtime finds out. */
+static void test_processor(void **state)
+{
+    (void)state;
+    int expected = PROCESSOR_BASE;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        expected = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")
+                       ? PROCESSOR_AVX512
+                       : PROCESSOR_AVX2;
+#endif
+    assert_int_equal(processor_width(), expected);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spmm), cmocka_unit_test(test_spmm_heads),
-        cmocka_unit_test(test_sddmm), cmocka_unit_test(test_edges), cmocka_unit_test(test_names)};
+        cmocka_unit_test(test_processor),  cmocka_unit_test(test_spmm),
+        cmocka_unit_test(test_spmm_heads), cmocka_unit_test(test_sddmm),
+        cmocka_unit_test(test_edges),      cmocka_unit_test(test_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

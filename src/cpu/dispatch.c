@@ -2,6 +2,8 @@
  * environment variable CONSM_SIMD only. */
 #include "cpu/simd.h"
 
+#include "base/processor.h"
+
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +19,9 @@ const struct simd *simd_table(int i)
     if (i == 0)
         return &simd_table_base;
 #if defined(__x86_64__)
-    __builtin_cpu_init();
-    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    if (i == 1 && avx2)
+    if (i == 1 && processor_width() >= PROCESSOR_AVX2)
         return &simd_table_avx2;
-    if (i == 2 && avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
+    if (i == 2 && processor_width() >= PROCESSOR_AVX512)
         return &simd_table_avx512;
 #endif
     return NULL;

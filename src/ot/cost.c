@@ -1,6 +1,7 @@
 /* Cost matrices and input checks. Distances are summed in double over fixed lanes. */
 #include "ot/cost.h"
 
+#include "base/processor.h"
 #include "ot/lanes.h"
 #include <float.h>
 #include <math.h>
@@ -51,7 +52,7 @@ __attribute__((target("avx2"))) static double dot_wide(const float *x, const flo
     return dot(x, y, f);
 }
 #define BY_WIDTH(name, x, y, f) \
-    (__builtin_cpu_supports("avx2") ? name##_wide(x, y, f) : name(x, y, f))
+    (processor_width() >= PROCESSOR_AVX2 ? name##_wide(x, y, f) : name(x, y, f))
 #else
 #define BY_WIDTH(name, x, y, f) name(x, y, f)
 #endif
