@@ -45,6 +45,9 @@ else
     bare scripts/format --check && fault "a CUDA file that is not formatted was taken"
 fi
 
+# What a user is told about security and versions is there.
+grep -q '^## What a version means' SECURITY.md || fault "SECURITY.md does not say what a version means"
+
 # The tarball: the same bytes twice, under the version of the header, which CITATION.cff has too.
 version=$("$consm" --version | sed 's/consm //')
 grep -qx "version: $version" CITATION.cff || fault "CITATION.cff has another version than $version"
