@@ -35,3 +35,17 @@ if(CONSM_WERROR)
 endif()
 add_compile_options("$<$<COMPILE_LANGUAGE:C>:${c_flags}>")
 add_compile_definitions($<$<COMPILE_LANGUAGE:C>:_GNU_SOURCE>)
+
+# Gives the target those flags that its linker knows. --version-script, -z and --as-needed are GNU's and
+# lld's; macOS's linker has none of them, and hides names by visibility alone.
+include(CheckLinkerFlag)
+function(add_known_link_flags target)
+    foreach(flag ${ARGN})
+        string(REGEX REPLACE "=.*" "" known ${flag})
+        string(MAKE_C_IDENTIFIER "LINKER_HAS${known}" known)
+        check_linker_flag(C ${flag} ${known})
+        if(${known})
+            target_link_options(${target} PRIVATE ${flag})
+        endif()
+    endforeach()
+endfunction()

@@ -167,10 +167,37 @@ tar tzf "$work"/packages/consm-*.tar.gz > "$work/list" || fault "no .tar.gz"
 for file in bin/consm include/consm.h include/consm_ot.h libconsm.so.0 libconsm.a consm.pc consm-config.cmake; do
     grep -qF "$file" "$work/list" || fault "no $file in the .tar.gz"
 done
+grep dist-packages "$work/list" && fault "the .tar.gz holds the Python package"
+# Each Debian package has what is its own, and nothing of another's; together they hold what is installed.
+held() { # PACKAGE FILE…
+    dpkg-deb -c "$work/packages/$1"_*.deb > "$work/list" 2> "$work/log" || fault "no $1_*.deb: $(cat "$work/log")"
+    for file in "${@:2}" "share/doc/$1/copyright"; do
+        grep -qE "/$file( -> .*)?\$" "$work/list" || fault "no $file in $1"
+    done
+}
+needs() { dpkg-deb -f "$work/packages/$1"_*.deb Depends | grep -F "$2" > /dev/null || fault "$1 does not depend on $2"; }
 if [ $generators != TGZ ]; then
-    dpkg-deb -c "$work"/packages/consm_*.deb > "$work/list" || fault "no .deb"
-    grep -q usr/bin/consm "$work/list" || fault "no usr/bin/consm in the .deb"
-    dpkg-deb -f "$work"/packages/consm_*.deb Depends | grep libjansson > /dev/null || fault "the .deb lacks its needs"
+    version=$("$consm" --version | sed 's/consm //')
+    held libconsm0 'libconsm\.so\.0'
+    needs libconsm0 libjansson
+    held libconsm-dev include/consm.h 'libconsm\.so' 'libconsm\.a' 'consm\.pc' 'consm-config\.cmake'
+    needs libconsm-dev "libconsm0 (= $version)"
+    held consm bin/consm 'man1/consm-train\.1' completions/consm
+    needs consm libcurl
+    held consm-doc 'docs/tutorial\.md'
+    held python3-consm 'dist-packages/consm/_lib\.py' "consm-$version\.dist-info/entry_points\.txt"
+    needs python3-consm "libconsm0 (= $version)"
+    for plugin in mpi trees cuda; do
+        [ -e "$libdir/libconsm_$plugin.so" ] || continue
+        held "consm-$plugin" "libconsm_$plugin\.so"
+        needs "consm-$plugin" "consm (= $version) | libconsm0 (= $version)"
+    done
+    for file in "$work"/packages/*.deb; do
+        dpkg-deb -c "$file" | awk '$1 !~ /^d/ { print $6 }'
+    done | sort | uniq -d > "$work/twice"
+    [ ! -s "$work/twice" ] || fault "in two packages: $(cat "$work/twice")"
+    dpkg-deb --fsys-tarfile "$work"/packages/python3-consm_*.deb | tar xO --wildcards '*/entry_points.txt' > "$work/entries"
+    [ "$(grep -c '^consm = consm\._networkx:' "$work/entries")" = 2 ] || fault "entry points: $(cat "$work/entries")"
 fi
 
 verdict
