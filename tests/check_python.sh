@@ -42,17 +42,6 @@ bytes=$(stat -c %s "$wheel")
 [ "$bytes" -lt 15000000 ] || fault "the wheel has $bytes bytes: expected less than 15 MB"
 
 # Beside NumPy alone, from a folder outside the repository.
-cat > "$work/start.py" << 'PYTHON'
-import sys, numpy as np, consm
-assert "site-packages" in consm.__file__, consm.__file__
-g = consm.load("karate")
-m = consm.GCNClassifier(random_state=0, per_class=4).fit(g)
-assert m.score(g) > 0.8 and m.edge_trust(g).trust.shape == (78,)
-h = consm.Graph.from_arrays(np.array([[0, 1, 2, 3], [1, 2, 3, 0]]), np.eye(4))
-assert consm.ConSMClassifier(epochs=5).fit(h, [0, 1, 0, 1]).predict(h).shape == (4,)
-assert consm.ot.emd2(None, None, np.ones((2, 2))) == 1
-assert not {"scipy", "pandas"} & set(sys.modules)
-PYTHON
 beside_numpy() { # PYTHON: its environment is made once, the wheel is put into it anew
     local there
     there=$home/empty-$("$1" -c 'import sys; print(sys.implementation.cache_tag + sys.abiflags)')
@@ -62,7 +51,7 @@ beside_numpy() { # PYTHON: its environment is made once, the wheel is put into i
         { echo "SKIPPED: $1: no NumPy for it: $(tail -1 "$home/pip.log")"; return; }
     quiet_pip "$tools" --python "$there/bin/python" install --no-deps --force-reinstall "$wheel" ||
         fault "pip install: $(tail -1 "$home/pip.log")"
-    (cd "$work" && env -u PYTHONPATH -u CONSM_LIBRARY "$there/bin/python" start.py) > "$work/out" 2>&1 ||
+    (cd "$work" && env -u PYTHONPATH -u CONSM_LIBRARY "$there/bin/python" "$root/python/tests/start.py") > "$work/out" 2>&1 ||
         fault "$1 beside NumPy alone: $(tail -3 "$work/out")"
 }
 default=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')

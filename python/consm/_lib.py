@@ -10,6 +10,7 @@ import ctypes
 import logging
 import os
 import re
+import sys
 import threading
 import warnings
 from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_int32, c_int64, c_uint64, c_void_p
@@ -25,7 +26,10 @@ CANCELLED = -8
 
 
 def _path() -> str:
-    return os.environ.get("CONSM_LIBRARY") or os.path.join(os.path.dirname(__file__), "libconsm.so")
+    """The library that CONSM_LIBRARY names, else the one inside of the package, else the system's."""
+    inside, system = ("libconsm.dylib", "libconsm.0.dylib") if sys.platform == "darwin" else ("libconsm.so", "libconsm.so.0")
+    beside = os.path.join(os.path.dirname(__file__), inside)
+    return os.environ.get("CONSM_LIBRARY") or (beside if os.path.exists(beside) else system)
 
 
 def _open() -> ctypes.CDLL:
@@ -140,7 +144,6 @@ lib.consm_set_log(ctypes.cast(_ear, c_void_p), None)
 
 def _outside() -> int:
     """How many frames up the first caller is that does not live in this package."""
-    import sys
     here, depth = os.path.dirname(__file__), 1
     frame = sys._getframe(1)
     while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == here:
