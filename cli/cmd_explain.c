@@ -27,13 +27,9 @@ static const struct flag flags[] = {
 static int find_node(int64_t *out, const struct args *args, const struct consm_dataset *data,
                      const char *name)
 {
-    char id[24];
-    for (int64_t i = 0; i < data->data->nodes; i++)
-        if (strcmp(consm_node_id(data, i, id), name) == 0) {
-            *out = i;
-            return EXIT_DONE;
-        }
-    return args_fail(args, EXIT_USAGE, "%s has no node %s", data->data->name, name);
+    if (consm_dataset_find(out, data, &name, 1) < 0)
+        return args_fail(args, EXIT_USAGE, "%s", consm_errmsg());
+    return EXIT_DONE;
 }
 
 /* ---- tables -------------------------------------------------------------- */

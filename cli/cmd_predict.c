@@ -5,6 +5,7 @@
 #include "embeddings_output.h"
 #include "graph_output.h"
 #include "model_args.h"
+#include "nodes_args.h"
 #include "predictions_output.h"
 
 #include "app/objects.h"
@@ -30,6 +31,10 @@ static const struct flag flags[] = {
     {"top", "K",
      "only the K nodes with the highest probability of CLASS,\n"
      "ranked; ties by log-odds",
+     0},
+    {"nodes", "LIST",
+     "only these nodes, with the same results: ids a,b or a file\n"
+     "with one id in each line. Computes what these nodes read",
      0},
     {"threads", "N", "threads (one per processor)", 0},
     {"device", "NAME", "cpu, cuda, cuda:N or auto (cpu)", 0},
@@ -134,6 +139,30 @@ done:
     return st;
 }
 
+/* The nodes that --nodes names, or all; *asked stays NULL for all. */
+static consm_status predict(struct consm_prediction **out, int64_t **asked, const struct args *args,
+                            const struct model_args *m)
+{
+    consm_status st = CONSM_OK;
+    int64_t count;
+    if (!args_has(args, "nodes"))
+        return consm_predict_on(out, m->model, m->data, m->device, m->threads);
+    TRY(nodes_args_find(asked, &count, m->data, args_get(args, "nodes")));
+    TRY(consm_predict_nodes(out, m->model, m->data, *asked, count, m->threads));
+done:
+    return st;
+}
+
+/* What needs all nodes does not go with --nodes. */
+static int check_nodes(const struct args *args)
+{
+    static const char *const not_with[] = {"graph", "embeddings", "device", "in-parts"};
+    for (size_t i = 0; args_has(args, "nodes") && i < sizeof not_with / sizeof *not_with; i++)
+        if (args_has(args, not_with[i]))
+            return args_fail(args, EXIT_USAGE, "--nodes does not go with --%s", not_with[i]);
+    return EXIT_DONE;
+}
+
 static int run(struct args *args)
 {
     consm_status st = CONSM_OK;
@@ -144,11 +173,13 @@ static int run(struct args *args)
                                       args_has(args, "safe-csv"),
                                       NULL,
                                       0,
-                                      -1};
-    int64_t *order = NULL, top = 0;
+                                      -1,
+                                      NULL};
+    int64_t *order = NULL, *asked = NULL, top = 0;
     double threshold = 0;
     int code = args_int(args, "top", 1, INT64_MAX / 2, &top);
     if (code || (code = args_double(args, "threshold", 0, 1, &threshold)) ||
+        (code = check_nodes(args)) ||
         (code = model_args_open(&m, args, "labels.csv", args_has(args, "graph"))))
         return code;
     if ((code = find_class(&style.ranked, args, m.model))) {
@@ -158,7 +189,8 @@ static int run(struct args *args)
     if (args_has(args, "graph"))
         TRY(graph_output_check(args_get(args, "graph"))); /* before the work */
     TRY(embeddings_check(args_get(args, "embeddings")));
-    TRY(consm_predict_on(&prediction, m.model, m.data, m.device, m.threads));
+    TRY(predict(&prediction, &asked, args, &m));
+    style.node = asked;
     if (style.ranked >= 0)
         TRY(whole_graph(&m, "--threshold and --top"));
     if (args_has(args, "threshold"))
@@ -171,9 +203,11 @@ static int run(struct args *args)
     TRY(predictions_write(m.output, m.model, prediction, m.data, &style));
     TRY(write_graph(args_get(args, "graph"), &m, prediction));
     TRY(embeddings_write(args_get(args, "embeddings"), m.model, m.data, m.device, m.threads));
-    TRY(print_accuracy(&m, prediction, args_has(args, "output")));
+    if (!asked)
+        TRY(print_accuracy(&m, prediction, args_has(args, "output")));
 done:
     mem_free(order);
+    mem_free(asked);
     consm_prediction_free(prediction);
     model_args_close(&m);
     return st < 0 ? args_status(args, st) : EXIT_DONE;
@@ -182,7 +216,7 @@ done:
 const struct command cmd_predict = {
     .name = "predict",
     .summary = "label the nodes of a graph with a trained model",
-    .usage = "MODEL GRAPH [-o FILE] [--probabilities] [--top K] [--json]",
+    .usage = "MODEL GRAPH [-o FILE] [--probabilities] [--top K] [--nodes LIST] [--json]",
     .text = "Writes id,label,confidence for every node of GRAPH, which may have nodes and edges\n"
             "the model never saw. Features are matched by name where both sides have names;\n"
             "missing columns are an error that names them. On the graph of training the labels\n"
@@ -190,7 +224,8 @@ const struct command cmd_predict = {
             "  consm train ./mygraph -o out/\n"
             "  consm predict out/model.safetensors ./mygraph-next-week -o labels.csv\n"
             "  consm predict out/model.safetensors ./mygraph --probabilities | head\n"
-            "  consm predict out/model.safetensors ./mygraph --top 50 --class fraud\n",
+            "  consm predict out/model.safetensors ./mygraph --top 50 --class fraud\n"
+            "  consm predict out/model.safetensors ./mygraph --nodes alice,bob\n",
     .flags = flags,
     .run = run,
 };

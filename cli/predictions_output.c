@@ -67,7 +67,7 @@ static void write_line(struct text *t, const struct consm_model *model,
 {
     bool probabilities = style->probabilities;
     char id[24], name[24];
-    text_csv(t, consm_node_id(data, i, id));
+    text_csv(t, consm_node_id(data, style->node ? style->node[i] : i, id));
     text_add(t, ",");
     text_csv(t, consm_model_class(model, p->label[i], name));
     text_printf(t, ",%.6f", (double)p->confidence[i]);
@@ -91,7 +91,7 @@ static void write_object(struct text *t, const struct consm_model *model,
     char id[24], name[24];
     const char *between = "";
     text_add(t, "{\"id\": ");
-    text_json(t, consm_node_id(data, i, id));
+    text_json(t, consm_node_id(data, style->node ? style->node[i] : i, id));
     text_add(t, ", \"label\": ");
     text_json(t, consm_model_class(model, p->label[i], name));
     text_printf(t, ", \"confidence\": %.6f", (double)p->confidence[i]);

@@ -14,6 +14,8 @@ struct predictions_style {
     const int64_t *order;
     int64_t rows;
     int32_t ranked;
+    const int64_t
+        *node; /* of each row of the prediction, its number in the dataset; NULL: 0, 1, … */
 };
 consm_status predictions_write(const char *path, const struct consm_model *model,
                                const struct consm_prediction *prediction,

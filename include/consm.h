@@ -580,6 +580,33 @@ CONSM_API consm_status consm_predict_on(struct consm_prediction **out,
                                         int threads);
 CONSM_API void consm_prediction_free(struct consm_prediction *prediction);
 
+/* The nodes of these ids; CONSM_ENOTFOUND names the first id that no node has. node (count). The
+ * first call takes O(nodes) to make an index. */
+CONSM_API consm_status consm_dataset_find(int64_t *node, const struct consm_dataset *dataset,
+                                          const char *const *id, int64_t count);
+
+/* A model and a dataset held ready for questions about a few nodes. Opening prepares what is the
+ * same for every question; the model must outlive it, the dataset may be freed before it. */
+struct consm_predictor;
+CONSM_API consm_status consm_predictor_new(struct consm_predictor **out,
+                                           const struct consm_model *model,
+                                           const struct consm_dataset *dataset, int threads);
+/* Predicts node[0], node[1], … (count) alone, numbers of the dataset: row k speaks of node[k], with
+ * the bits of consm_predict(). It computes what these nodes read: a two-layer GCN reads two steps
+ * of the graph. Where that is more than a quarter of the graph, or the model reads all of it, the
+ * first question predicts every node and the following ones look it up. CONSM_ENOTFOUND: there is
+ * no such node. Several threads may ask at once. */
+CONSM_API consm_status consm_predictor_nodes(struct consm_prediction **out,
+                                             struct consm_predictor *predictor, const int64_t *node,
+                                             int64_t count);
+CONSM_API void consm_predictor_free(struct consm_predictor *predictor);
+
+/* The same for one question. */
+CONSM_API consm_status consm_predict_nodes(struct consm_prediction **out,
+                                           const struct consm_model *model,
+                                           const struct consm_dataset *dataset, const int64_t *node,
+                                           int64_t count, int threads);
+
 /* Measures a model on every node of a dataset whose label is known, its class matched by name;
  * CONSM_EINVAL when there is none that the model knows. Nodes of other classes count as wrong. What
  * was measured is the caller's to free. */

@@ -136,6 +136,19 @@ said "has no room for the edges' attributes, as day: they are left out"
 expect 0 "" clean "$work/talker/model.safetensors" "$work/talks" -o "$work/quiet" --drop 0.2
 awk -F, 'NR > 1 && $1 != "p3" && "d" substr($1, 2) != $4 { bad = 1 } END { exit bad }' "$work/quiet/edges.csv" || fault "clean mixes attributes up"
 
+# ---- some nodes -------------------------------------------------------------------------------------
+"$consm" predict "$model" "$work/friends" --probabilities > "$work/all.csv" 2> /dev/null
+two=$(cut -d, -f1 "$work/all.csv" | sed -n '3p;8p')
+(head -1 "$work/all.csv"; sed -n '3p;8p' "$work/all.csv") > "$work/expected"
+expect 0 "" predict "$model" "$work/friends" --probabilities --nodes "$(echo "$two" | paste -sd,)"
+cmp -s "$work/out" "$work/expected" || fault "--nodes a,b: $(diff "$work/out" "$work/expected")"
+echo "$two" > "$work/nodes.txt"
+expect 0 "" predict "$model" "$work/friends" --probabilities --nodes "$work/nodes.txt"
+cmp -s "$work/out" "$work/expected" || fault "--nodes FILE: $(diff "$work/out" "$work/expected")"
+expect 2 'has no node "Nobody"' predict "$model" "$work/friends" --nodes Ada,Nobody
+expect 2 "names no node" predict "$model" "$work/friends" --nodes ,
+expect 2 "--nodes does not go with --graph" predict "$model" "$work/friends" --nodes Ada --graph "$work/g.gml"
+
 # ---- explain --------------------------------------------------------------------------------------
 expect 0 "Ada: probability of " explain "$model" "$work/friends" Ada
 grep -qE '^ *effect +feature +value +usual' "$work/out" || fault "no table of features: $(cat "$work/out")"
@@ -147,7 +160,7 @@ for class in $(cut -d, -f2 "$work/friends/nodes.csv" | tail -n +2 | sort -u); do
 done
 expect 0 '"complete": false, "in_reach": {"edges": ' explain "$model" "$work/friends" Ada --limit 1 --json
 expect 0 'The nearest 1 of ' explain "$model" "$work/friends" Ada --limit 1
-expect 2 "has no node Nobody" explain "$model" "$work/friends" Nobody
+expect 2 "has no node \"Nobody\"" explain "$model" "$work/friends" Nobody
 expect 2 "expected a model, a graph and a node" explain "$model" "$work/friends"
 expect 0 '"complete": true' explain "$model" "$work/friends" Ada --json
 label=$(sed -E 's/.*"label": "([a-z]+)".*/\1/' "$work/out")

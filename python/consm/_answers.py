@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
-    from ._types import GraphOrNodes, Labels
+    from ._types import GraphOrNodes, Labels, Nodes
 
 ROLES = {"train": 1, "validation": 2, "test": 3}
 _FIGURES = ("accuracy", "macro_f1", "balanced_accuracy", "roc_auc", "nll", "ece", "average_precision")
@@ -32,6 +32,17 @@ class _Prediction(NamedTuple):
     in_set: Optional[Array]  # (n, c)
     log_odds: Array  # (n, c)
     seen: Optional[Array]  # (n) whether its label trained, validated or calibrated
+
+
+def _copied(made: _lib.Handle) -> _Prediction:
+    """What the library predicted, in arrays of NumPy's own."""
+    p = made.pointer.contents
+    shape = (int(p.nodes), int(p.classes))
+    return _Prediction(_lib.copied(p.label, shape[:1]), _lib.copied(p.confidence, shape[:1]),
+                       _lib.copied(p.probability, shape),
+                       _lib.copied(p.in_set, shape).astype(bool) if p.in_set else None,
+                       _lib.copied(p.log_odds, shape),
+                       _lib.copied(p.seen, shape[:1]).astype(bool) if p.seen else None)
 
 
 class Answers(Trust):
@@ -149,11 +160,17 @@ class Answers(Trust):
             return self._table_graph(X, False), None
         return self.graph, self.graph.places(X)
 
-    def _predict(self, X: Any) -> _Prediction:
+    def _predict(self, X: Any, nodes: Any = None) -> _Prediction:
         graph, places = self._asked(X)
+        if nodes is not None:
+            if not isinstance(X, Graph):
+                raise ConsmValueError(f"nodes= chooses among the nodes of a Graph: X is {type(X).__name__}")
+            places = graph.places(nodes)
         cached: Optional[tuple[Graph, _Prediction]] = self._cache
         if cached is not None and cached[0] is graph:
             whole = cached[1]
+        elif nodes is not None:
+            return self._predict_some(graph, places)
         else:
             whole = self._predict_graph(graph)
             if isinstance(X, Graph) or self.graph is not None:
@@ -168,20 +185,30 @@ class Answers(Trust):
         made = _lib.Handle(_lib.lib.consm_prediction_free, POINTER(_structs.Prediction))
         _run.run(_lib.lib.consm_predict_on, _lib.Out(made), self._trained, graph._dataset(), self._device(),
                  self._threads())
-        p = made.pointer.contents
-        shape = (int(p.nodes), int(p.classes))
-        return _Prediction(_lib.copied(p.label, shape[:1]), _lib.copied(p.confidence, shape[:1]),
-                           _lib.copied(p.probability, shape),
-                           _lib.copied(p.in_set, shape).astype(bool) if p.in_set else None,
-                           _lib.copied(p.log_odds, shape),
-                           _lib.copied(p.seen, shape[:1]).astype(bool) if p.seen else None)
+        return _copied(made)
 
-    def predict(self, X: GraphOrNodes) -> Array:
+    def _predict_some(self, graph: Graph, places: Any) -> _Prediction:
+        """Only these nodes, by a predictor that stays open for the next ones."""
+        if self._open is None or self._open[0] is not graph:
+            predictor = _lib.Handle(_lib.lib.consm_predictor_free)
+            _run.run(_lib.lib.consm_predictor_new, _lib.Out(predictor), self._trained, graph._dataset(), self._threads())
+            predictor.needs = self._trained
+            self._open = (graph, predictor)
+        predictor = self._open[1]
+        wanted = np.ascontiguousarray(places, np.int64)
+        made = _lib.Handle(_lib.lib.consm_prediction_free, POINTER(_structs.Prediction))
+        _lib.call(_lib.lib.consm_predictor_nodes, byref(made.pointer), predictor.pointer, wanted.ctypes.data, len(wanted))
+        return _copied(made)
+
+    def predict(self, X: GraphOrNodes, *, nodes: Optional[Nodes] = None) -> Array:
         """The class of every node: the most probable one, or the one whose probability reaches its threshold.
 
         Parameters
         ----------
         X : Graph, or ids of nodes of `graph`
+        nodes : ids, optional
+            Only these nodes of the Graph, in this order, with the same results. It computes what these nodes
+            read, not the whole graph, and keeps the graph ready for the next call.
 
         Returns
         -------
@@ -192,13 +219,22 @@ class Answers(Trust):
         --------
         >>> import consm
         >>> g = consm.load("karate")
-        >>> consm.GCNClassifier(random_state=0, per_class=4).fit(g).predict(g).shape
+        >>> model = consm.GCNClassifier(random_state=0, per_class=4).fit(g)
+        >>> model.predict(g).shape
         (34,)
+        >>> model.predict(g, nodes=[0, 33]).tolist()
+        ['Mr. Hi', 'Officer']
         """
-        return np.asarray(self.classes_[self._predict(X).label]) if self._fitted() else np.zeros(0)
+        return np.asarray(self.classes_[self._predict(X, nodes).label]) if self._fitted() else np.zeros(0)
 
-    def predict_proba(self, X: GraphOrNodes) -> Array:
+    def predict_proba(self, X: GraphOrNodes, *, nodes: Optional[Nodes] = None) -> Array:
         """The probability of each class, calibrated on validation.
+
+        Parameters
+        ----------
+        X : Graph, or ids of nodes of `graph`
+        nodes : ids, optional
+            Only these nodes of the Graph, as for predict.
 
         Returns
         -------
@@ -213,7 +249,7 @@ class Answers(Trust):
         >>> bool(abs(p.sum(axis=1) - 1).max() < 1e-5)
         True
         """
-        return np.array(self._predict(X).probability)
+        return np.array(self._predict(X, nodes).probability)
 
     def predict_log_proba(self, X: GraphOrNodes) -> Array:
         """The logarithm of predict_proba.
@@ -271,8 +307,14 @@ class Answers(Trust):
             raise ConsmValueError("the model has no prediction sets: fit it with coverage=0.9, say")
         return np.array(found)
 
-    def predict_frame(self, X: GraphOrNodes) -> "pd.DataFrame":
+    def predict_frame(self, X: GraphOrNodes, *, nodes: Optional[Nodes] = None) -> "pd.DataFrame":
         """Labels as a table.
+
+        Parameters
+        ----------
+        X : Graph, or ids of nodes of `graph`
+        nodes : ids, optional
+            Only these nodes of the Graph, as for predict.
 
         Returns
         -------
@@ -289,7 +331,8 @@ class Answers(Trust):
         """
         import pandas as pd
         graph, places = self._asked(X)
-        p = self._predict(X)
+        p = self._predict(X, nodes)
+        places = places if nodes is None else graph.places(nodes)
         ids = graph.ids() if places is None else graph.ids()[places]
         frame = pd.DataFrame({"label": self.classes_[p.label], "confidence": p.confidence},
                              index=pd.Index(ids, name="id"))

@@ -21,7 +21,8 @@ class Kept:
 
     method: str
     _trained: _lib.Handle
-    _cache: Any  # what _answers.py remembers
+    _cache: Any  # what _answers.py remembers …
+    _open: Any = None  # … and the predictor it keeps open
     _training: Optional[tuple[Graph, _lib.Handle, dict[str, Any]]]  # None: the model came from a file
 
     def _fitted(self) -> _lib.Handle:
@@ -99,7 +100,7 @@ class Kept:
         _lib.call(_lib.lib.consm_report_write, _lib.path_of(path), trained.pointer, data.pointer, options.pointer)
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {k: v for k, v in self.__dict__.items() if k not in ("_trained", "_training", "_cache")}
+        state = {k: v for k, v in self.__dict__.items() if k not in ("_trained", "_training", "_cache", "_open")}
         if hasattr(self, "_trained"):
             import tempfile
             with tempfile.TemporaryDirectory(prefix="consm-") as folder:

@@ -261,7 +261,7 @@ class GraphClassifier(Figures):
     def _keep(self, graph: Graph, data: _lib.Handle, classes: Array, values: dict[str, Any]) -> None:
         self.classes_ = classes
         self._training = (graph, data, values)
-        self._cache = None
+        self._cache = self._open = None
         self._facts()
         if graph.feature_names is not None and "table" not in graph._parts:
             self.feature_names_in_ = np.array(graph.feature_names, object)

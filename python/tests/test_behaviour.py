@@ -345,3 +345,24 @@ print(freed)
 
 def test_a_result_is_not_freed_while_an_interrupted_call_works_on_it():
     assert python(EARLY).stdout == "[]\n[17]\n"
+
+
+def test_some_nodes_have_the_bits_of_all(world, fitted):
+    g = world.graph(node_ids=world.ids)
+    asked = ["person 7", "person 119", "person 7"]
+    some = fitted.predict_proba(g, nodes=asked)  # before the whole graph is predicted and remembered
+    labels = fitted.predict(g, nodes=asked)
+    frame = fitted.predict_frame(g, nodes=asked)
+    whole = fitted.predict_proba(g)
+    assert np.array_equal(some, whole[[7, 119, 7]])
+    assert np.array_equal(labels, fitted.predict(g)[[7, 119, 7]])
+    assert np.array_equal(some, fitted.predict_proba(g, nodes=asked))
+    assert frame.index.tolist() == asked and np.array_equal(frame["label"], labels)
+
+
+def test_unknown_nodes_are_named(world, fitted):
+    g = world.graph(node_ids=world.ids)
+    with pytest.raises(consm.ConsmKeyError, match="nobody"):
+        fitted.predict(g, nodes=["person 1", "nobody"])
+    with pytest.raises(consm.ConsmValueError, match="nodes= chooses among the nodes of a Graph"):
+        consm.GraphClassifier("mlp", epochs=2).fit(world.x, world.truth).predict(world.x, nodes=[1])

@@ -5,8 +5,10 @@
 #include "base/given.h"
 #include "base/sized.h"
 #include "data/open.h"
+#include "data/table/names.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 consm_status dataset_wrap(struct consm_dataset **out, struct dataset *data)
@@ -88,6 +90,9 @@ void consm_dataset_free(struct consm_dataset *dataset)
     if (!last)
         return;
     pthread_mutex_destroy(&dataset->lock);
+    if (dataset->ids)
+        names_free(dataset->ids);
+    mem_free(dataset->ids);
     if (dataset->graph) {
         relabelled_free(dataset);
     } else if (dataset->whole) {
@@ -114,6 +119,58 @@ consm_status dataset_prepared(const struct prepared **out, const struct consm_da
 }
 
 /* ---- looking ------------------------------------------------------------- */
+
+/* An index of the nodes' ids, made when first needed. */
+static consm_status index_ids(const struct names **out, const struct consm_dataset *dataset)
+{
+    consm_status st = CONSM_OK;
+    struct consm_dataset *d = (struct consm_dataset *)dataset; /* a cache, as what is prepared */
+    struct names *made = NULL;
+    int64_t number;
+    pthread_mutex_lock(&d->lock);
+    if (d->ids)
+        goto done;
+    TRY(ZNEW(made, 1));
+    for (int64_t i = 0; i < d->data->nodes; i++)
+        TRY(names_add(&number, made, d->data->node_id[i], strlen(d->data->node_id[i])));
+    d->ids = made;
+    made = NULL;
+done:
+    *out = d->ids;
+    pthread_mutex_unlock(&d->lock);
+    if (made)
+        names_free(made);
+    mem_free(made);
+    return st;
+}
+
+/* A node without an id of its own is called by its number; -1: no node is called so. */
+static int64_t find_number(const struct dataset *d, const char *id)
+{
+    char *end, buffer[24];
+    int64_t number = strtoll(id, &end, 10);
+    bool there = number >= 0 && number < d->nodes;
+    return there && strcmp(dataset_node_id(d, number, buffer), id) == 0 ? number : -1;
+}
+
+consm_status consm_dataset_find(int64_t *number, const struct consm_dataset *dataset,
+                                const char *const *id, int64_t count)
+{
+    consm_status st = CONSM_OK;
+    const struct names *ids = NULL;
+    TRY(GIVEN(number, dataset, id));
+    if (dataset->data->node_id)
+        TRY(index_ids(&ids, dataset));
+    for (int64_t k = 0; k < count; k++) {
+        TRY(GIVEN(id[k]));
+        number[k] = ids ? names_find(ids, id[k], strlen(id[k])) : find_number(dataset->data, id[k]);
+        if (number[k] < 0)
+            TRY(status_fail(CONSM_ENOTFOUND, "%s has no node \"%.80s\"", dataset->data->name,
+                            id[k]));
+    }
+done:
+    return st;
+}
 
 consm_status consm_dataset_info(struct consm_dataset_info *out, const struct consm_dataset *dataset)
 {

@@ -41,26 +41,38 @@ struct mixing {
     float *probability; /* (c) of the member and node at hand */
 };
 
-/* mean += picks / votes · softmax(logits / T) */
+/* mean (c) += picks / votes · softmax(logits / T) */
+void model_mix(double *mean, float *probability, const struct consm_model *model,
+               const struct consm_model *part, const float *logits, int32_t classes)
+{
+    double weight = (double)part->picks / (double)votes(model);
+    metrics_softmax(probability, logits, part->temperature, 1, classes);
+    for (int32_t k = 0; k < classes; k++)
+        mean[k] += weight * (double)probability[k];
+}
+
+/* softmax(log p) = p; the floor keeps a probability of 0 a number. */
+void model_mixed(float *logits, const double *mean, int64_t count)
+{
+    for (int64_t k = 0; k < count; k++)
+        logits[k] = (float)log(fmax(mean[k], 1e-45));
+}
+
 static consm_status mix(void *ctx, const struct consm_model *part, struct session *s)
 {
     consm_status st = CONSM_OK;
     struct mixing *to = ctx;
     int64_t c = s->problem->classes;
-    bool plain = part == to->model;
-    double weight = plain ? 1 : (double)part->picks / (double)votes(to->model);
     const float *logits;
     TRY(session_logits(&logits, s));
     for (int64_t i = 0; i < s->problem->nodes; i++) {
         if (!problem_here(s->problem, i))
             continue;
-        if (plain) {
+        if (part == to->model)
             memcpy(to->logits + i * c, logits + i * c, (size_t)c * sizeof *logits);
-            continue;
-        }
-        metrics_softmax(to->probability, logits + i * c, part->temperature, 1, s->problem->classes);
-        for (int64_t k = 0; k < c; k++)
-            to->mean[i * c + k] += weight * (double)to->probability[k];
+        else
+            model_mix(to->mean + i * c, to->probability, to->model, part, logits + i * c,
+                      s->problem->classes);
     }
 done:
     return st;
@@ -79,9 +91,8 @@ consm_status model_logits(float **out, const struct consm_model *model,
         TRY(NEW(to.probability, problem->classes));
     }
     TRY(model_each_session(model, problem, backend, mix, &to));
-    /* softmax(log p) = p; the floor keeps a probability of 0 a number. */
-    for (int64_t k = 0; model->members && k < count; k++)
-        to.logits[k] = (float)log(fmax(to.mean[k], 1e-45));
+    if (model->members)
+        model_mixed(to.logits, to.mean, count);
     *out = to.logits;
     to.logits = NULL;
 done:

@@ -50,7 +50,8 @@ static bool same_graph(const struct consm_model *m, const struct dataset *d)
     return strcmp(d->name, m->dataset) == 0 && (generate_knows(d->name) || registry_find(d->name));
 }
 
-consm_status learned_mark(uint8_t **out, const struct consm_model *m, const struct dataset *d)
+consm_status learned_mark(uint8_t **out, const struct consm_model *m, const struct dataset *d,
+                          const int32_t *number, int64_t count)
 {
     consm_status st = CONSM_OK;
     char buffer[24];
@@ -58,10 +59,10 @@ consm_status learned_mark(uint8_t **out, const struct consm_model *m, const stru
     bool named = m->learned_named && d->node_id;
     if (m->learned_count == 0 || !(named || (!m->learned_named && same_graph(m, d))))
         return CONSM_OK;
-    TRY(NEW(*out, d->nodes));
-    for (int64_t i = 0; i < d->nodes; i++) {
-        uint64_t key = structural_key(dataset_node_id(d, i, buffer));
-        (*out)[i] = bsearch(&key, m->learned, (size_t)m->learned_count, sizeof key, by_key) != NULL;
+    TRY(NEW(*out, count));
+    for (int64_t k = 0; k < count; k++) {
+        uint64_t key = structural_key(dataset_node_id(d, number ? number[k] : k, buffer));
+        (*out)[k] = bsearch(&key, m->learned, (size_t)m->learned_count, sizeof key, by_key) != NULL;
     }
 done:
     return st;

@@ -10,9 +10,10 @@
 consm_status learned_note(struct consm_model *m, const struct dataset *d,
                           const struct roles *roles);
 
-/* *out (nodes): 1 where the model learned from the node; the caller's to free. NULL: it cannot be
- * told, because the model keeps none (models of before), or because nodes have no ids and the graph
- * is not the one of training. */
-consm_status learned_mark(uint8_t **out, const struct consm_model *m, const struct dataset *d);
+/* *out (count): 1 where the model learned from node number[k], or from node k where number is NULL;
+ * the caller's to free. NULL: it cannot be told, because the model keeps none (models of before),
+ * or because nodes have no ids and the graph is not the one of training. */
+consm_status learned_mark(uint8_t **out, const struct consm_model *m, const struct dataset *d,
+                          const int32_t *number, int64_t count);
 
 #endif

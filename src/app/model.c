@@ -396,15 +396,17 @@ static consm_status set_forest(struct train_options *o, const struct consm_model
     return CONSM_OK;
 }
 
-consm_status model_session(struct session **out, const struct consm_model *model,
-                           const struct problem *problem, struct backend *backend)
+static consm_status open_session(struct session **out, const struct consm_model *model,
+                                 const struct problem *problem, struct backend *backend,
+                                 bool parts_only)
 {
     consm_status st = CONSM_OK;
     struct train_options options = {.model = model->def,
                                     .config = model->config,
                                     .seed = model->result.seed,
                                     .context = &model->custom,
-                                    .eval_only = true};
+                                    .eval_only = true,
+                                    .parts_only = parts_only};
     /* Room enough for a good message about a wrong shape, not for what a hostile file may claim. */
     options.most_params = 1 << 20;
     for (int64_t i = 0; i < model->tensors; i++)
@@ -427,4 +429,24 @@ done:
         *out = NULL;
     }
     return st;
+}
+
+consm_status model_session(struct session **out, const struct consm_model *model,
+                           const struct problem *problem, struct backend *backend)
+{
+    return open_session(out, model, problem, backend, false);
+}
+
+/* ConSM may weigh its edges, leave some out or add others: by predictions of the whole graph. */
+static bool settles_edges(const struct consm_model *m)
+{
+    const struct config *c = &m->config;
+    return strcmp(m->def->name, "consm") == 0 &&
+           (c->messages != MESSAGES_NONE || c->drop_below > 0 || c->add_above > 0);
+}
+
+consm_status model_part_session(struct session **out, const struct consm_model *model,
+                                const struct problem *problem, struct backend *backend)
+{
+    return open_session(out, model, problem, backend, !settles_edges(model));
 }

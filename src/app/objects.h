@@ -11,6 +11,7 @@
 #include "train/ensemble.h"
 #include "train/metrics.h"
 
+struct names;
 struct recipe;
 
 struct consm_dataset {
@@ -19,6 +20,7 @@ struct consm_dataset {
     pthread_mutex_t lock; /* for what follows: made when first needed, then only read */
     bool ready;
     struct prepared prepared;
+    struct names *ids;           /* numbers of nodes by id, or NULL; of nodes that have ids */
     int owners;                  /* who may still use it, under the lock; the last one frees it */
     struct consm_dataset *graph; /* the one whose graph this shares (relabel.c), or NULL */
     struct consm_dataset *whole; /* the one of whose edges this has a choice (clean.c), or NULL */
@@ -186,6 +188,10 @@ consm_status options_can_stop(const struct consm_options *o);
 /* A session that evaluates a plain model on a problem. The problem must outlive it. */
 consm_status model_session(struct session **out, const struct consm_model *model,
                            const struct problem *problem, struct backend *backend);
+/* The same for session_part_logits alone, which takes no memory for the whole graph unless the
+ * model has to settle which of its edges count. */
+consm_status model_part_session(struct session **out, const struct consm_model *model,
+                                const struct problem *problem, struct backend *backend);
 
 /* The model's features found in a dataset, then use() on the problem they make. */
 typedef consm_status (*model_use_fn)(void *ctx, const struct consm_model *model,
@@ -205,6 +211,12 @@ consm_status model_each_session(const struct consm_model *model, const struct pr
 /* Logits (n, c), the caller's to free; of an ensemble the logarithm of its mean probabilities. */
 consm_status model_logits(float **out, const struct consm_model *model,
                           const struct problem *problem, struct backend *backend);
+
+/* How an ensemble comes to them, node by node: what a member says joins the mean (c), probability
+ * (c) being room to work in; then logits (count) of the finished means. */
+void model_mix(double *mean, float *probability, const struct consm_model *model,
+               const struct consm_model *part, const float *logits, int32_t classes);
+void model_mixed(float *logits, const double *mean, int64_t count);
 
 /* Trust in the edges of the problem's graph; of an ensemble the mean of what its ConSM members say,
  * or else the agreement of its mean probabilities. */

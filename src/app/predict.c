@@ -149,7 +149,7 @@ consm_status consm_predict_on(struct consm_prediction **out, const struct consm_
         *out = NULL;
     TRY(GIVEN(out, model, dataset));
     TRY(model_on_device(model, dataset, device, threads, predict, &p));
-    TRY(learned_mark(&p->seen, model, dataset->data));
+    TRY(learned_mark(&p->seen, model, dataset->data, NULL, p->nodes));
     *out = p;
     p = NULL;
 done:

@@ -5,7 +5,9 @@
 #include <string.h>
 
 struct views {
-    const struct csr *adjacency;
+    const struct csr *adjacency; /* or NULL: a part, of … */
+    struct views *whole;
+    const struct ball *ball;
     pthread_mutex_t lock;
     struct csr *built[VIEW_COUNT];
 };
@@ -16,6 +18,16 @@ consm_status views_new(struct views **out, const struct csr *adjacency)
     TRY(ZNEW(*out, 1));
     (*out)->adjacency = adjacency;
     pthread_mutex_init(&(*out)->lock, NULL);
+done:
+    return st;
+}
+
+consm_status views_part(struct views **out, struct views *whole, const struct ball *ball)
+{
+    consm_status st = CONSM_OK;
+    TRY(views_new(out, NULL));
+    (*out)->whole = whole;
+    (*out)->ball = ball;
 done:
     return st;
 }
@@ -87,11 +99,31 @@ done:
     return st;
 }
 
+/* An entry of the two-hop matrix stands for two steps. */
+static consm_status cut_part(struct csr **out, const struct views *part, enum view kind)
+{
+    const struct csr *whole = views_get(part->whole, kind);
+    int64_t steps = kind == VIEW_TWO_HOP ? 2 : 1;
+    if (!whole)
+        return CONSM_ENOMEM;
+    return ball_cut(out, part->ball, whole, part->ball->radius - steps);
+}
+
 const struct csr *views_get(struct views *views, enum view kind)
 {
     pthread_mutex_lock(&views->lock);
-    if (!views->built[kind])
+    if (!views->built[kind] && views->whole)
+        cut_part(&views->built[kind], views, kind);
+    else if (!views->built[kind])
         build(&views->built[kind], views->adjacency, kind);
+    const struct csr *found = views->built[kind];
+    pthread_mutex_unlock(&views->lock);
+    return found;
+}
+
+const struct csr *views_built(struct views *views, enum view kind)
+{
+    pthread_mutex_lock(&views->lock);
     const struct csr *found = views->built[kind];
     pthread_mutex_unlock(&views->lock);
     return found;

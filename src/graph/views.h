@@ -5,6 +5,7 @@
 #ifndef GRAPH_VIEWS_H
 #define GRAPH_VIEWS_H
 
+#include "graph/ball.h"
 #include "graph/csr.h"
 
 enum view {
@@ -22,8 +23,16 @@ struct views;
 consm_status views_new(struct views **out, const struct csr *adjacency);
 void views_free(struct views *views);
 
+/* Views of the part of a graph within a ball: cut out of the whole graph's, with its degrees. A row
+ * is complete where all that it joins lies within the ball, else empty. Without transposes. Both
+ * must outlive them. */
+consm_status views_part(struct views **out, struct views *whole, const struct ball *ball);
+
 /* The asked-for matrix, its transpose cached; NULL with a message when it cannot be built. Any
  * thread may ask at any time. */
 const struct csr *views_get(struct views *views, enum view kind);
+
+/* The same if somebody asked for it before, else NULL. */
+const struct csr *views_built(struct views *views, enum view kind);
 
 #endif

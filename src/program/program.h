@@ -70,6 +70,12 @@ bool program_has(const struct program *p, node x); /* whether there is such a no
 int64_t program_rows(const struct program *p, node x);
 int64_t program_cols(const struct program *p, node x);
 
+/* How many steps over square matrices lie between a row of x and the rows it depends on; -1: it
+ * depends on all rows. A step over two_steps (may be NULL) counts twice. Of a program that is
+ * recorded, compiled or not; reports the first fault of the recording. */
+consm_status program_reach(int64_t *out, const struct program *p, node x,
+                           const struct csr *two_steps);
+
 /* Points an input at other floats of the same shape. Works before and after compiling. */
 void program_bind(struct program *p, node input, const float *values);
 

@@ -80,8 +80,7 @@ struct inputs session_inputs(struct session *s, struct program *p)
                            .context = s->options.context};
 }
 
-/* Records one of the two programs; the logits come back. */
-static consm_status record(struct session *s, struct program **out, node *logits, bool training)
+consm_status session_record(struct session *s, struct program **out, node *logits, bool training)
 {
     consm_status st = CONSM_OK;
     TRY(program_new(out, s->learner.params, training));
@@ -103,9 +102,10 @@ consm_status session_record_eval(struct session *s)
     ahead_close(s);
     program_free(l->eval);
     l->eval = NULL;
-    TRY(record(s, &l->eval, &s->logits, false));
+    TRY(session_record(s, &l->eval, &s->logits, false));
     program_keep(l->eval, s->logits);
-    TRY(program_compile(l->eval, s->backend));
+    TRY(s->options.parts_only ? params_allocate(l->params, s->backend, PLACE_VALUE)
+                              : program_compile(l->eval, s->backend));
 done:
     return st;
 }
@@ -118,7 +118,7 @@ consm_status session_embedding(float **out, int64_t *width, struct session *s)
     node logits;
     *out = NULL;
     ahead_close(s);
-    TRY(record(s, &p, &logits, false));
+    TRY(session_record(s, &p, &logits, false));
     node x = program_before(p, logits);
     program_keep(p, x);
     TRY(program_compile(p, s->backend));
@@ -140,7 +140,7 @@ static consm_status record_train(struct session *s, struct lesson *out, bool ext
     const struct config *c = &s->options.config;
     struct program *p = NULL;
     node logits;
-    TRY(record(s, &p, &logits, true));
+    TRY(session_record(s, &p, &logits, true));
     node loss =
         supervised_loss(p, logits, s->problem->classes, s->labelled, s->target, s->row_weight);
     if (extra)
@@ -239,7 +239,8 @@ consm_status session_new(struct session **out, const struct problem *problem,
                         s->procedure->model));
     if (s->procedure && s->procedure->open)
         TRY(s->procedure->open(s));
-    TRY(session_prepare_features(s));
+    if (!options->parts_only)
+        TRY(session_prepare_features(s));
     if (s->labelled)
         s->labelled->fixed = s->target == problem->label;
     TRY(start(s));

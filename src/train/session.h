@@ -102,6 +102,9 @@ node session_features(struct session *s, struct program *p);
 /* What a model records from. */
 struct inputs session_inputs(struct session *s, struct program *p);
 
+/* Records the model; the logits come back. The program is the caller's. */
+consm_status session_record(struct session *s, struct program **out, node *logits, bool training);
+
 /* Records the evaluation program, in place of the one there is; the logits move. */
 consm_status session_record_eval(struct session *s);
 

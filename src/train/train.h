@@ -65,7 +65,9 @@ struct train_options {
     void *progress_ctx;
     int32_t positive;    /* 1 + the class average precision speaks of; 0: the rarest */
     const void *context; /* for the model's build function: inputs.context */
-    bool eval_only; /* the session will only be asked for logits: no labels, no training program */
+    bool eval_only;  /* the session will only be asked for logits: no labels, no training program */
+    bool parts_only; /* with it: only for those of parts of the graph (session_part_logits), so that
+                      * nothing is compiled or prepared for the whole */
     const float *shift, *scale; /* (f) for standardised features as a trained model knows them */
     const float
         *taught; /* (taughts, TAUGHT_COLUMNS) of session_taught, for an evaluation; or NULL */
@@ -183,6 +185,16 @@ consm_status session_train(struct session *s, struct train_result *result);
  * run. */
 consm_status session_logits(const float **out, struct session *s);
 struct params *session_params(struct session *s);
+
+/* How many steps of the graph a node's logits look; -1: they need all nodes. Of an evaluation,
+ * which gives up its program for the whole graph: from then on parts alone can be asked for. */
+consm_status session_reach(int64_t *out, struct session *s);
+
+/* Logits (part->nodes, c) of a part of the session's graph, by the session's parameters;
+ * part->views come from views_part(). Several threads may ask at once, each on a backend of its
+ * own. */
+consm_status session_part_logits(float *out, struct session *s, const struct problem *part,
+                                 struct backend *backend);
 
 /* One run on the device that the options name, with that many threads of the host. */
 consm_status train_once(struct train_result *result, const struct problem *problem,

@@ -1,0 +1,152 @@
+/* Growing a ball step by step, with a hash table for "is it in already". */
+#include "graph/ball.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_SLOTS = 64 };
+
+static int64_t slot_of(const struct ball *b, int32_t node)
+{
+    uint64_t hash = (uint64_t)(uint32_t)node * 0x9e3779b97f4a7c15u;
+    int64_t at = (int64_t)(hash >> 32) & (b->slots - 1);
+    while (b->key[at] >= 0 && b->key[at] != node)
+        at = (at + 1) & (b->slots - 1);
+    return at;
+}
+
+static consm_status table_new(struct ball *b, int64_t slots)
+{
+    consm_status st = CONSM_OK;
+    mem_free(b->key);
+    mem_free(b->place);
+    b->key = b->place = NULL;
+    b->slots = slots;
+    TRY(NEW(b->key, slots));
+    TRY(NEW(b->place, slots));
+    memset(b->key, 0xff, (size_t)slots * sizeof *b->key);
+done:
+    return st;
+}
+
+static void enter(struct ball *b, int64_t place)
+{
+    int64_t at = slot_of(b, b->node[place]);
+    b->key[at] = b->node[place];
+    b->place[at] = (int32_t)place;
+}
+
+/* Adds a node that may be there already. */
+static consm_status add(struct ball *b, size_t *room, size_t *room_too, int32_t node,
+                        int32_t distance)
+{
+    consm_status st = CONSM_OK;
+    if (b->key[slot_of(b, node)] == node)
+        return CONSM_OK;
+    TRY(GROW(b->node, b->nodes, *room, 1));
+    TRY(GROW(b->distance, b->nodes, *room_too, 1));
+    b->node[b->nodes] = node;
+    b->distance[b->nodes] = distance;
+    enter(b, b->nodes++);
+    if (b->nodes * 2 > b->slots) {
+        TRY(table_new(b, b->slots * 2));
+        for (int64_t i = 0; i < b->nodes; i++)
+            enter(b, i);
+    }
+done:
+    return st;
+}
+
+struct placed {
+    int32_t node, distance;
+};
+
+static int by_node(const void *x, const void *y)
+{
+    int32_t a = ((const struct placed *)x)->node, b = ((const struct placed *)y)->node;
+    return (a > b) - (a < b);
+}
+
+/* Numbers go by the nodes' own numbers, so that a row's entries keep their order. */
+static consm_status put_in_order(struct ball *b)
+{
+    consm_status st = CONSM_OK;
+    struct placed *list = NULL;
+    TRY(NEW(list, b->nodes));
+    for (int64_t i = 0; i < b->nodes; i++)
+        list[i] = (struct placed){b->node[i], b->distance[i]};
+    qsort(list, (size_t)b->nodes, sizeof *list, by_node);
+    for (int64_t i = 0; i < b->nodes; i++) {
+        b->node[i] = list[i].node;
+        b->distance[i] = list[i].distance;
+        b->place[slot_of(b, list[i].node)] = (int32_t)i;
+    }
+done:
+    mem_free(list);
+    return st;
+}
+
+consm_status ball_new(struct ball *out, const struct csr *graph, const int32_t *centre,
+                      int64_t centres, int64_t radius, int64_t most)
+{
+    consm_status st = CONSM_OK;
+    size_t room = 0, room_too = 0;
+    *out = (struct ball){.radius = radius};
+    TRY(table_new(out, FIRST_SLOTS));
+    for (int64_t k = 0; k < centres; k++)
+        TRY(add(out, &room, &room_too, centre[k], 0));
+    for (int64_t i = 0; i < out->nodes && out->distance[i] < radius && out->nodes <= most; i++) {
+        int64_t at = out->node[i];
+        for (int64_t e = graph->start[at]; e < graph->start[at + 1]; e++)
+            TRY(add(out, &room, &room_too, graph->col[e], out->distance[i] + 1));
+    }
+    out->too_large = out->nodes > most;
+    if (!out->too_large)
+        TRY(put_in_order(out));
+done:
+    if (st < 0)
+        ball_free(out);
+    return st;
+}
+
+void ball_free(struct ball *b)
+{
+    mem_free(b->node);
+    mem_free(b->distance);
+    mem_free(b->key);
+    mem_free(b->place);
+    *b = (struct ball){0};
+}
+
+int64_t ball_find(const struct ball *b, int32_t node)
+{
+    int64_t at = slot_of(b, node);
+    return b->key[at] == node ? b->place[at] : -1;
+}
+
+consm_status ball_cut(struct csr **out, const struct ball *b, const struct csr *a, int64_t complete)
+{
+    consm_status st = CONSM_OK;
+    struct csr *cut = NULL;
+    int64_t nnz = 0;
+    *out = NULL;
+    for (int64_t i = 0; i < b->nodes; i++)
+        if (b->distance[i] <= complete)
+            nnz += a->start[b->node[i] + 1] - a->start[b->node[i]];
+    TRY(csr_new(&cut, b->nodes, b->nodes, nnz, a->val != NULL));
+    nnz = 0;
+    for (int64_t i = 0; i < b->nodes; i++) {
+        int64_t r = b->node[i];
+        for (int64_t e = a->start[r]; b->distance[i] <= complete && e < a->start[r + 1]; e++) {
+            cut->col[nnz] = (int32_t)ball_find(b, a->col[e]);
+            if (a->val)
+                cut->val[nnz] = a->val[e];
+            nnz++;
+        }
+        cut->start[i + 1] = nnz;
+    }
+    cut->changes = a->changes; /* models record a matrix that changes in another way */
+    *out = cut;
+done:
+    return st;
+}
