@@ -134,7 +134,6 @@ static void consm_goes_on_after_its_choices(void **state)
 struct ear {
     int64_t stop; /* 0: never */
     int64_t heard, twice, epochs, folded;
-    bool finalist[TRAIN_MOST_CANDIDATES + 1];  /* that folds compared */
     bool known[TRAIN_MOST_CANDIDATES + 1][80]; /* candidate, update */
 };
 
@@ -147,7 +146,6 @@ static bool hear(void *ctx, const struct progress *p)
     }
     assert_true(p->candidate <= TRAIN_MOST_CANDIDATES && p->update < 80);
     if (p->update == 0) { /* of folds */
-        e->finalist[p->candidate] = true;
         return e->heard + ++e->folded == e->stop;
     }
     e->twice += e->known[p->candidate][p->update];
@@ -186,14 +184,8 @@ static void the_tournament_is_kept(void **state)
         FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "backbone was being chosen");
     }
     e.stop = 0;
-    memset(e.finalist, 0, sizeof e.finalist);
     OK(model_train(&part, NULL, &r.request));
-    int64_t finalists = 0, before = 0;
-    for (int i = 0; i <= TRAIN_MOST_CANDIDATES; i++) {
-        finalists += e.finalist[i];
-        before += all.finalist[i];
-    }
-    assert_true(finalists == 1 && before > 1); /* those before it were over */
+    assert_int_equal(e.folded, all.folded); /* nor one of a fold */
     assert_true(whole->result.folds.labels > 0);
     assert_memory_equal(&whole->result.folds, &part->result.folds, sizeof part->result.folds);
     assert_int_equal(e.twice, 0);
@@ -298,47 +290,104 @@ static void the_tournament_is_written_regularly(void **state)
     run_close(&r);
 }
 
-/* Stops at an update of a trial without distrusted edges, or at an epoch behind it. */
-struct break_in {
-    int64_t trials, stop_trial, epochs, stop_epoch;
+/* What a run goes through, by what its progress says. */
+enum stage { CANDIDATE, FOLD, ROUND, TRIAL, COURSE, MORE_TRIALS, MORE_COURSES, REFIT, STAGES };
+
+/* Counts every update that is told, by stage, and stops at one of them. */
+struct counter {
+    int64_t heard[STAGES], all, stop;
+    enum stage at;
 };
 
-static bool break_in(void *ctx, const struct progress *p)
+static bool count_stages(void *ctx, const struct progress *p)
 {
-    struct break_in *b = ctx;
-    if (p->epoch == 0 && p->candidate > TRAIN_MOST_CANDIDATES)
-        return ++b->trials == b->stop_trial;
-    return p->epoch > 0 && b->trials > 0 && ++b->epochs == b->stop_epoch;
+    struct counter *c = ctx;
+    enum stage before = c->at;
+    if (p->refit)
+        c->at = REFIT;
+    else if (p->epoch == 0 && p->candidate > 1000 + 19)
+        c->at = MORE_TRIALS;
+    else if (p->epoch == 0 && p->candidate > TRAIN_MOST_CANDIDATES)
+        c->at = TRIAL;
+    else if (p->epoch == 0)
+        c->at = p->update == 0 ? FOLD : CANDIDATE;
+    else
+        c->at = before == MORE_TRIALS || before == MORE_COURSES ? MORE_COURSES
+                : before == TRIAL || before == COURSE           ? COURSE
+                                                                : ROUND;
+    c->heard[c->at]++;
+    return ++c->all == c->stop;
 }
 
-/* A run that is interrupted while it trains without distrusted edges goes on before that. */
-static void trials_without_edges_begin_anew(void **state)
+static void run_through_all_stages(struct run *r, struct counter *c)
+{
+    struct config *config = &r->request.options.config;
+    run_open(r, "consm"); /* with candidates, of which three are tried without edges */
+    config->epochs = 1000;
+    config->gnn_steps = 20; /* all looks at arms have updates */
+    config->candidates = CANDIDATES_FEW;
+    config->drop_share = 0.2;
+    config->add_share = 0.1;
+    config->refit = REFIT_YES;
+    r->request.threshold_for = 1; /* by folds: nine of each class validate */
+    r->request.options.progress = count_stages;
+    r->request.options.progress_ctx = c;
+}
+
+/* Interrupted anywhere, while candidates are compared, in folds of a finalist, in rounds, while
+ * arms and other edges are tried, in a course over them or in the refit, a run ends as the one that
+ * was never interrupted, and no update is trained twice. */
+static void nothing_is_trained_twice(void **state)
 {
     (void)state;
     struct run r;
     struct consm_model *whole, *part;
-    struct break_in none = {0};
-    run_open(&r, "consm"); /* with candidates, of which three are tried */
-    r.request.options.config.epochs = 1000;
-    r.request.options.config.candidates = CANDIDATES_FEW;
-    r.request.options.config.drop_share = 0.2;
-    r.request.options.progress = break_in;
-    r.request.options.progress_ctx = &none;
+    struct counter all = {0};
+    int64_t first[STAGES] = {0};
+    run_through_all_stages(&r, &all);
     OK(model_train(&whole, NULL, &r.request));
-    assert_true(none.trials > 3 * 4 && none.epochs > 2);
     assert_near(whole->config.drop_share, 0.2, 0.1);
-    for (int at = 0; at < 2; at++) {
-        struct break_in b = {.stop_trial = at == 0 ? 2 : 0, .stop_epoch = at == 1 ? 2 : 0};
+    assert_true(whole->config.add_share > 0 && whole->refit.labels > 0);
+    for (int i = 0; i < STAGES; i++) {
+        assert_true(all.heard[i] > 3);
+        first[i] = i > 0 ? first[i - 1] + all.heard[i - 1] : 0;
+    }
+    for (int i = 0; i < STAGES; i++) {
+        struct counter c = {.stop = first[i] + all.heard[i] / 2 + 1};
         r.request.resume = false;
-        r.request.options.progress_ctx = &b;
+        r.request.options.progress_ctx = &c;
         FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "stopped");
         r.request.resume = true;
-        r.request.options.progress = NULL;
         OK(model_train(&part, NULL, &r.request));
         assert_same_models(whole, part);
+        assert_int_equal(c.all, all.all);
+        assert_true(whole->decision.threshold == part->decision.threshold);
         consm_model_free(part);
-        r.request.options.progress = break_in;
     }
+    consm_model_free(whole);
+    run_close(&r);
+}
+
+/* Interrupted again and again, and killed between two checkpoints. */
+static void a_run_in_many_pieces_is_one_run(void **state)
+{
+    (void)state;
+    struct run r;
+    struct consm_model *whole, *part = NULL;
+    struct counter all = {0}, c = {0};
+    consm_status st = CONSM_ECANCEL;
+    run_through_all_stages(&r, &all);
+    OK(model_train(&whole, NULL, &r.request));
+    r.request.options.progress_ctx = &c;
+    r.request.options.checkpoint_every = 7;
+    for (r.request.resume = false; st == CONSM_ECANCEL; r.request.resume = true) {
+        c.stop = c.all + 37;
+        st = model_train(&part, NULL, &r.request);
+    }
+    assert_int_equal(st, CONSM_OK);
+    assert_int_equal(c.all, all.all);
+    assert_same_models(whole, part);
+    consm_model_free(part);
     consm_model_free(whole);
     run_close(&r);
 }
@@ -523,6 +572,77 @@ static void impossible_checkpoints_are_refused(void **state)
     run_close(&r);
 }
 
+/* Breaks a run in a stage; its checkpoint's bytes, to be freed. */
+static uint8_t *broken_in(struct run *r, enum stage stage, size_t *size)
+{
+    static int64_t first[STAGES];
+    struct consm_model *m;
+    struct counter c = {0};
+    run_through_all_stages(r, &c);
+    if (first[REFIT] == 0) { /* when each begins */
+        OK(model_train(&m, NULL, &r->request));
+        consm_model_free(m);
+        for (int i = 1; i < STAGES; i++)
+            first[i] = first[i - 1] + c.heard[i - 1];
+    }
+    c = (struct counter){.stop = first[stage] + 5};
+    FAILS(model_train(&m, NULL, &r->request), CONSM_ECANCEL, "stopped");
+    r->request.options.progress = NULL;
+    r->request.resume = true;
+    return file_bytes(path, size);
+}
+
+/* The same of what a run notes while it tries arms, in a finalist's folds, and behind its rounds.
+ */
+static void impossible_stages_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        enum stage stage;
+        const char *name;
+        int fill;
+    } all[] = {{FOLD, "choice.fold.once", 0xff},
+               {FOLD, "choice.fold.parameters", 0xff},
+               {ROUND, "consm.tried", 0xff},
+               {ROUND, "consm.tried", 0x7f},
+               {ROUND, "consm.way0", 0xff},
+               {COURSE, "trail.leg.0.numbers", 0xff},
+               {COURSE, "trail.leg.0.numbers", 0xbf}, /* negative second moments */
+               {COURSE, "trail.leg.1", 0x7c},
+               {COURSE, "trail.course.1.point", 0x7c},
+               {COURSE, "trail.course.1.clean.dropped", 7},
+               {COURSE, "trail.course.1.clean.best", 7},
+               {COURSE, "trail.course.1.consm.place", 0x7f},
+               {COURSE, "trail.course.1.match.steps", 0xff},
+               {COURSE, "trail.course.1.consm.w", 0xff}};
+    struct run r;
+    struct consm_model *m;
+    size_t size = 0, bytes = 0, cases = sizeof all / sizeof *all;
+    uint8_t *good = NULL, *bad, *at;
+    for (size_t i = 0; i < cases; i++) {
+        if (i == 0 || all[i].stage != all[i - 1].stage)
+            good = broken_in(&r, all[i].stage, &size);
+        bad = malloc(size);
+        memcpy(bad, good, size);
+        at = tensor_in(bad, size, all[i].name, &bytes);
+        if (!at)
+            fail_msg("no tensor %s", all[i].name);
+        if (strcmp(all[i].name, "trail.leg.1") == 0)
+            bytes = sizeof(int64_t); /* its steps alone */
+        memset(at, all[i].fill, bytes);
+        reseal(bad, size);
+        file_put(path, bad, size);
+        free(bad);
+        consm_status st = model_train(&m, NULL, &r.request);
+        if (st != CONSM_EFORMAT)
+            fail_msg("%s filled with %d: %d %s", all[i].name, all[i].fill, st, consm_errmsg());
+        if (i + 1 == cases || all[i].stage != all[i + 1].stage) {
+            free(good);
+            run_close(&r);
+        }
+    }
+}
+
 /* Whatever stands in the place of a choice, and in the numbers of its candidates, is tried before
  * it is used: no list is longer than it may be, and no room is made that the file does not fill. */
 static void impossible_choices_are_refused(void **state)
@@ -631,12 +751,14 @@ int main(void)
         cmocka_unit_test(the_tournament_is_kept),
         cmocka_unit_test(the_student_is_kept),
         cmocka_unit_test(the_tournament_is_written_regularly),
-        cmocka_unit_test(trials_without_edges_begin_anew),
+        cmocka_unit_test(nothing_is_trained_twice),
+        cmocka_unit_test(a_run_in_many_pieces_is_one_run),
         cmocka_unit_test(choices_can_be_named),
         cmocka_unit_test(consm_goes_on_with_its_messages),
         cmocka_unit_test(other_runs_are_refused),
         cmocka_unit_test(broken_checkpoints_are_refused),
         cmocka_unit_test(impossible_checkpoints_are_refused),
+        cmocka_unit_test(impossible_stages_are_refused),
         cmocka_unit_test(impossible_choices_are_refused),
         cmocka_unit_test(another_split_or_machine_is_refused),
     };

@@ -128,7 +128,7 @@ static void nobody_is_predicted_by_his_own_label(void **state)
     OK(backend_open(&backend, NULL, 1));
     OK(judge_open(&judge, &p, METRIC_ACCURACY, -1));
     OK(folds_open(&f, &p, &judge, 3, true));
-    OK(folds_run(&score, &f, &s.request.options, 6, backend, NULL, NULL));
+    OK(folds_run(&score, &f, &s.request.options, 6, backend, NULL, NULL, NULL));
     for (int fold = 0; fold < FOLDS; fold++) {
         for (int64_t i = 0; i < p.nodes; i++)
             s.roles.role[i] = SPLIT_NONE;

@@ -1,9 +1,10 @@
 /* Saving and restoring a session between two epochs. */
 #include "app/checkpoint.h"
-#include "base/number.h"
 
+#include "app/checkpoint_trail.h"
 #include "app/model_json.h"
 #include "backends/open.h"
+#include "base/number.h"
 #include "io/safetensors.h"
 #include "io/sha256.h"
 #include "train/session.h"
@@ -56,10 +57,12 @@ static void write_block(void *ctx, const char *name, void *data, size_t bytes)
 /* How wide the real numbers of a block are; 0: whole numbers, for which procedure.sound answers. */
 static size_t reals_of(const char *name)
 {
-    static const char *const whole[] = {
-        "gam.place",     "gam.weighed",     "gam.count",        "gam.labelled", "gam.label",
-        "gam.node",      "agreement.steps", "agreement.random", "consm.place",  "match.steps",
-        "match.sampled", "match.next_ego",  CHOICE_PLACE,       "lengths"};
+    static const char *const whole[] = {"gam.place",       "gam.weighed",      "gam.count",
+                                        "gam.labelled",    "gam.label",        "gam.node",
+                                        "agreement.steps", "agreement.random", "consm.place",
+                                        "match.steps",     "match.sampled",    "match.next_ego",
+                                        CHOICE_PLACE,      "lengths",          "consm.tried",
+                                        "clean.dropped",   "clean.best",       "point"};
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         if (strcmp(name, whole[i]) == 0)
             return 0;
@@ -68,9 +71,10 @@ static size_t reals_of(const char *name)
 }
 
 /* Every number is finite, and no second moment negative: training makes no others. */
-static consm_status reals_sound(const struct walk *w, const char *name, const uint8_t *block,
-                                size_t bytes)
+consm_status checkpoint_block_sound(const char *path, const char *name, const void *data,
+                                    size_t bytes)
 {
+    const uint8_t *block = data;
     const size_t length = strlen(name), width = reals_of(name);
     const bool squares = length >= 7 && strcmp(name + length - 7, "moment2") == 0;
     for (size_t at = 0; width && at < bytes; at += width) {
@@ -83,7 +87,7 @@ static consm_status reals_sound(const struct walk *w, const char *name, const ui
             value = (double)narrow;
         if (!isfinite(value) || (squares && value < 0))
             return status_fail(CONSM_EFORMAT, "%s: entry %zu of %s is %g: expected a %s number",
-                               w->path, at / width, name, value, squares ? "positive" : "finite");
+                               path, at / width, name, value, squares ? "positive" : "finite");
     }
     return CONSM_OK;
 }
@@ -100,7 +104,7 @@ static void read_block(void *ctx, const char *name, void *data, size_t bytes)
     else if (w->copy)
         memcpy(data, t->data, bytes);
     else
-        w->status = reals_sound(w, name, t->data, bytes);
+        w->status = checkpoint_block_sound(w->path, name, t->data, bytes);
 }
 
 /* ---- what it belongs to -------------------------------------------------- */
@@ -141,32 +145,43 @@ static void layout(struct text *t, const struct params *params)
                     (long long)params->item[i].cols);
 }
 
+/* A text that is freed. */
+static consm_status note_text(struct safetensors_writer *w, struct checkpoint_run *run,
+                              const char *key, struct text *t)
+{
+    consm_status st = text_status(t);
+    if (st == CONSM_OK)
+        st = checkpoint_note(w, run, key, text_string(t));
+    text_free(t);
+    return st;
+}
+
 static consm_status note_identity(struct safetensors_writer *w, const struct session *s,
-                                  const struct checkpoint_run *run)
+                                  struct checkpoint_run *run)
 {
     consm_status st = CONSM_OK;
     struct text config = {0}, asked = {0}, shapes = {0};
     char seed[32], machine[BACKEND_DESCRIPTION];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options.seed);
-    TRY(safetensors_note(w, "format", "consm checkpoint 3"));
-    TRY(safetensors_note(w, "version", consm_version()));
-    TRY(safetensors_note(w, "model", s->options.model->name));
-    TRY(safetensors_note(w, "dataset", run->dataset));
-    TRY(safetensors_note(w, "data_sha256", run->data_sha256));
-    TRY(safetensors_note(w, "split", run->split));
-    TRY(safetensors_note(w, "graph_sha256", run->graph));
-    TRY(safetensors_note(w, "roles_sha256", run->roles));
+    TRY(checkpoint_note(w, run, "format", "consm checkpoint 4"));
+    TRY(checkpoint_note(w, run, "version", consm_version()));
+    TRY(checkpoint_note(w, run, "model", s->options.model->name));
+    TRY(checkpoint_note(w, run, "dataset", run->dataset));
+    TRY(checkpoint_note(w, run, "data_sha256", run->data_sha256));
+    TRY(checkpoint_note(w, run, "split", run->split));
+    TRY(checkpoint_note(w, run, "graph_sha256", run->graph));
+    TRY(checkpoint_note(w, run, "roles_sha256", run->roles));
     backend_describe(machine, s->backend);
-    TRY(safetensors_note(w, "instructions", machine));
-    TRY(safetensors_note(w, "seed", seed));
+    TRY(checkpoint_note(w, run, "instructions", machine));
+    TRY(checkpoint_note(w, run, "seed", seed));
     config_to_json(&config, &s->options.config);
-    TRY(json_note(w, "config", &config));
+    TRY(note_text(w, run, "config", &config));
     if (s->choice) {
         config_to_json(&asked, &s->choice->asked);
-        TRY(json_note(w, "asked", &asked));
+        TRY(note_text(w, run, "asked", &asked));
     }
     layout(&shapes, s->learner.params);
-    TRY(json_note(w, "layout", &shapes));
+    TRY(note_text(w, run, "layout", &shapes));
 done:
     return st;
 }
@@ -177,46 +192,63 @@ static bool choosing(const struct session *s)
     return s->choice && !s->choice->over;
 }
 
-static consm_status note_place(struct safetensors_writer *w, const struct session *s)
+static consm_status note_place(struct safetensors_writer *w, const struct session *s,
+                               struct checkpoint_run *run)
 {
     consm_status st = CONSM_OK;
     char text[40];
-    TRY(safetensors_note(w, "phase", choosing(s) ? "choosing" : "training"));
+    TRY(checkpoint_note(w, run, "phase", choosing(s) ? "choosing" : "training"));
     snprintf(text, sizeof text, "%lld", (long long)s->learner.steps);
-    TRY(safetensors_note(w, "steps", text));
+    TRY(checkpoint_note(w, run, "steps", text));
     snprintf(text, sizeof text, "%lld", (long long)s->learner.best_step);
-    TRY(safetensors_note(w, "best_epoch", text));
+    TRY(checkpoint_note(w, run, "best_epoch", text));
     number_print(text, sizeof text, "%.17g", s->learner.best);
-    TRY(safetensors_note(w, "best_val", text));
+    TRY(checkpoint_note(w, run, "best_val", text));
     number_print(text, sizeof text, "%.17g", s->learner.best_loss);
-    TRY(safetensors_note(w, "best_loss", text));
+    TRY(checkpoint_note(w, run, "best_loss", text));
 done:
     return st;
 }
 
 static consm_status see_all(struct session *s, memory_fn see, void *ctx)
 {
+    consm_status st = CONSM_OK;
     if (s->choice) {
         choice_note(s->choice);
         see(ctx, CHOICE_PLACE, &s->choice->place, sizeof s->choice->place);
         choice_numbers(s->choice, see, ctx);
     }
-    return choosing(s) ? CONSM_OK : session_memory(s, see, ctx);
+    if (choosing(s))
+        return CONSM_OK;
+    if (s->trail.based)
+        checkpoint_see_base(s, see, ctx);
+    else
+        TRY(session_memory(s, see, ctx));
+    checkpoint_see_trail(s, see, ctx);
+done:
+    return st;
 }
 
-consm_status checkpoint_save(struct session *s, const struct checkpoint_run *run, const char *path)
+consm_status checkpoint_save(struct session *s, struct checkpoint_run *run, const char *path)
 {
     consm_status st = CONSM_OK;
     struct walk w = {0};
+    if (s->procedure && s->procedure->note && !choosing(s))
+        TRY(s->procedure->note(s));
     TRY(safetensors_writer_new(&w.writer));
     TRY(see_all(s, declare_block, &w));
     TRY(w.status);
-    TRY(note_identity(w.writer, s, run));
-    TRY(note_place(w.writer, s));
+    if (s->trail.based) {
+        TRY(checkpoint_note_again(w.writer, run));
+    } else {
+        TRY(note_identity(w.writer, s, run));
+        TRY(note_place(w.writer, s, run));
+    }
     TRY(safetensors_begin(w.writer, path, true));
     TRY(see_all(s, write_block, &w));
     TRY(w.status);
     TRY(safetensors_commit(w.writer));
+    s->trail.unsaved = false;
 done:
     safetensors_writer_free(w.writer);
     return st;
@@ -278,7 +310,7 @@ static consm_status same_run(const struct source *f, const struct session *s,
     consm_status st = CONSM_OK;
     char seed[32];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options.seed);
-    TRY(same(f, "format", "consm checkpoint 3"));
+    TRY(same(f, "format", "consm checkpoint 4"));
     TRY(same(f, "version", consm_version()));
     TRY(same(f, "model", s->options.model->name));
     TRY(same(f, "dataset", run->dataset));
@@ -368,7 +400,7 @@ static bool lengths_sound(const struct train_lengths *l)
     return sound;
 }
 
-consm_status checkpoint_load(struct session *s, const struct checkpoint_run *run, const char *path)
+consm_status checkpoint_load(struct session *s, struct checkpoint_run *run, const char *path)
 {
     consm_status st = CONSM_OK;
     struct source f = {.path = path};
@@ -384,7 +416,10 @@ consm_status checkpoint_load(struct session *s, const struct checkpoint_run *run
     TRY(read_number(&best_epoch, &f, "best_epoch", 0, steps + (double)s->options.config.gnn_steps));
     TRY(read_number(&best_val, &f, "best_val", -1, 1));
     TRY(read_number(&best_loss, &f, "best_loss", 0, 1e300));
-    struct walk w = {.path = path, .file = f.file};
+    struct walk w = {.path = path, .file = f.file, .copy = true};
+    if (s->procedure && s->procedure->place)
+        TRY(s->procedure->place(s, read_block, &w));
+    w.copy = false;
     TRY(session_memory(s, read_block, &w));
     TRY(w.status);
     w.copy = true;
@@ -398,6 +433,8 @@ consm_status checkpoint_load(struct session *s, const struct checkpoint_run *run
     s->learner.best_step = (int64_t)best_epoch;
     s->learner.best = best_val;
     s->learner.best_loss = best_loss;
+    TRY(checkpoint_read_trail(s, f.file, path));
+    TRY(checkpoint_remember(run, f.file));
 done:
     safetensors_close(f.file);
     return st;

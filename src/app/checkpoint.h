@@ -8,11 +8,16 @@
 
 #include "train/train.h"
 
+enum { CHECKPOINT_NOTES = 18 };
+
 /* What a run is, beside the session: a checkpoint of anything else is refused. */
 struct checkpoint_run {
     const char *dataset, *data_sha256, *split;
     char graph[65]; /* SHA-256 of the cleaned graph, the features and the labels … */
     char roles[65]; /* … and of who trains, validates and tests */
+    /* The notes of the last checkpoint whose memory was the session's own: once the session has a
+     * base (train/trail.h), they are written again. */
+    char *note[CHECKPOINT_NOTES];
 };
 
 /* Fills the two sums. O(size of the problem). */
@@ -21,13 +26,15 @@ void checkpoint_identify(struct checkpoint_run *run, const struct problem *probl
 /* Whether this model's training can be interrupted; CONSM_EINVAL with the reason when not. */
 consm_status checkpoint_possible(const struct train_options *options);
 
-consm_status checkpoint_save(struct session *s, const struct checkpoint_run *run, const char *path);
+void checkpoint_run_free(struct checkpoint_run *run);
+
+consm_status checkpoint_save(struct session *s, struct checkpoint_run *run, const char *path);
 
 /* Puts a choice among candidates where the saved one was, before the session has a network. */
 consm_status checkpoint_load_choice(struct session *s, const struct checkpoint_run *run,
                                     const char *path);
 
 /* Puts a new session where the saved one was. */
-consm_status checkpoint_load(struct session *s, const struct checkpoint_run *run, const char *path);
+consm_status checkpoint_load(struct session *s, struct checkpoint_run *run, const char *path);
 
 #endif

@@ -257,7 +257,7 @@ struct checkpointed {
     struct checkpoint_run run; /* identified when first needed */
 };
 
-static const struct checkpoint_run *identified(struct checkpointed *c)
+static struct checkpoint_run *identified(struct checkpointed *c)
 {
     if (!c->run.roles[0])
         checkpoint_identify(&c->run, c->problem);
@@ -286,7 +286,9 @@ consm_status model_run(const struct training_request *request, model_trained_fn 
     struct train_options options = request->options;
     const struct dataset *data = request->prepared->data;
     struct checkpointed checkpoint = {
-        request->checkpoint, &problem, {data->name, data->sha256, request->roles->split, "", ""}};
+        request->checkpoint,
+        &problem,
+        {data->name, data->sha256, request->roles->split, "", "", {NULL}}};
     options.context = &request->custom;
     if (request->checkpoint) {
         TRY(checkpoint_possible(&options));
@@ -302,6 +304,7 @@ consm_status model_run(const struct training_request *request, model_trained_fn 
     TRY(session_train(s, &result));
     TRY(use(ctx, s, &result));
 done:
+    checkpoint_run_free(&checkpoint.run);
     session_free(s);
     backend_close(backend);
     return st;

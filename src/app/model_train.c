@@ -17,11 +17,16 @@ static consm_status take_plain(void *ctx, struct session *s, const struct train_
 {
     consm_status st = CONSM_OK;
     const struct plain *to = ctx;
+    const struct train_options *o = &s->options;
+    struct training_request request = *to->request;
     const float *logits;
+    request.trail = &s->trail;
     TRY(model_of_session(to->model, s, to->request->custom));
     (*to->model)->result = *result;
     TRY(session_logits(&logits, s));
-    TRY(model_complete(*to->model, to->request, s->problem, logits, s->backend));
+    TRY(model_complete(*to->model, &request, s->problem, logits, s->backend));
+    if (o->checkpoint && o->checkpoint_end && s->trail.unsaved) /* before the refit */
+        TRY(o->checkpoint(o->checkpoint_ctx, s));
     if (to->prediction)
         TRY(model_prediction(to->prediction, *to->model, s->problem, logits));
 done:
@@ -38,14 +43,19 @@ consm_status model_train(struct consm_model **out, struct consm_prediction **pre
         refit_prepare(&first, &listener);
     struct plain to = {out, refit ? NULL : prediction, &first};
     *out = NULL;
+    if (refit && !request->resume)
+        refit_forget(request);
     consm_status st = request->ensemble > 1 ? model_train_ensemble(out, to.prediction, &first)
                                             : model_run(&first, take_plain, &to);
     if (st == CONSM_OK)
         (*out)->config.refit = REFIT_NO;
     if (st == CONSM_OK && refit)
         st = refit_model(*out, prediction, request);
-    if (st == CONSM_OK && refit && request->checkpoint && file_writes())
-        unlink(request->checkpoint); /* of the first run's end: there is nothing to go on with */
+    if (st == CONSM_OK && refit && request->checkpoint) { /* there is nothing to go on with */
+        refit_forget(request);
+        if (file_writes())
+            unlink(request->checkpoint);
+    }
     if (st < 0) {
         consm_model_free(*out);
         *out = NULL;

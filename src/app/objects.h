@@ -148,6 +148,7 @@ struct training_request {
     const char *checkpoint; /* where the run is written down every options.checkpoint_every epochs
                              * and when it is cancelled, or NULL */
     bool resume;            /* go on from there */
+    struct trail *trail;    /* of the session, for what is trained after it; or NULL */
 };
 
 /* Trains; prediction (may be NULL) receives what the model says of the same graph. */

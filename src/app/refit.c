@@ -3,9 +3,12 @@
 
 #include "backends/open.h"
 #include "base/log.h"
+#include "io/file.h"
 #include "train/consm/consm.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 bool refit_wanted(const struct training_request *r)
 {
@@ -109,6 +112,29 @@ done:
     return st;
 }
 
+/* Its checkpoints lie beside those of the first run, whose last one it needs to begin. *out is NULL
+ * where there are none. */
+static consm_status checkpoint_path(char **out, const struct training_request *request)
+{
+    *out = NULL;
+    if (!request->checkpoint)
+        return CONSM_OK;
+    size_t room = strlen(request->checkpoint) + sizeof ".refit";
+    *out = mem_alloc(room, 1);
+    if (!*out)
+        return CONSM_ENOMEM;
+    snprintf(*out, room, "%s.refit", request->checkpoint);
+    return CONSM_OK;
+}
+
+void refit_forget(const struct training_request *request)
+{
+    char *path;
+    if (checkpoint_path(&path, request) == CONSM_OK && path && file_writes())
+        unlink(path);
+    mem_free(path);
+}
+
 /* taken: the model has its new parameters. */
 static consm_status refit_part(bool *taken, struct consm_model *m,
                                const struct training_request *request, const struct roles *all)
@@ -117,6 +143,7 @@ static consm_status refit_part(bool *taken, struct consm_model *m,
     struct training_request again = *request;
     struct second second = {.model = m};
     const struct train_lengths lengths = m->result.lengths;
+    char *path = NULL;
     struct refit_listener listener = {
         .from = 1 - share_of_refit(request), .width = share_of_refit(request), .refit = true};
     again.roles = all;
@@ -128,8 +155,9 @@ static consm_status refit_part(bool *taken, struct consm_model *m,
     again.options.offer = NULL;
     again.options.trust = trust_of(m);
     again.options.checkpoint_end = false;
-    again.checkpoint = NULL;
-    again.resume = false;
+    TRY(checkpoint_path(&path, request));
+    again.checkpoint = path;
+    again.resume = request->resume && path && file_kind(path) != FILE_MISSING;
     train_repeat(&again.options, &lengths);
     listen(&again, &listener);
     if (request->options.config.refit == REFIT_AUTO)
@@ -137,6 +165,7 @@ static consm_status refit_part(bool *taken, struct consm_model *m,
     TRY(model_run(&again, take_parameters, &second));
     *taken = second.taken;
 done:
+    mem_free(path);
     return st;
 }
 

@@ -14,6 +14,9 @@
  * validation nodes, whose labels are all that there is to add. */
 bool refit_wanted(const struct training_request *request);
 
+/* Removes a checkpoint of the second training. */
+void refit_forget(const struct training_request *request);
+
 /* Gives a model that the request trained its new parameters, or each member of an ensemble; then
  * prediction, if it is not NULL. */
 consm_status refit_model(struct consm_model *m, struct consm_prediction **prediction,

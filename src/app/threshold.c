@@ -4,6 +4,11 @@
 #include "app/rare.h"
 #include "train/folds.h"
 
+#include <string.h>
+
+/* The folds' logits in a session's trail: a run that goes on does not train them again. */
+#define TRAIL "fold.threshold.logits"
+
 /* The plain network of a model, whose equations folds can train; NULL: there is none. */
 static const struct model_def *network_of(const struct consm_model *m)
 {
@@ -40,7 +45,15 @@ static consm_status by_folds(struct consm_model *m, const struct training_reques
     uint8_t *role = NULL;
     double score;
     TRY(folds_open(&f, problem, &judge, m->result.seed, false));
-    TRY(folds_run(&score, &f, &options, m->result.lengths.updates[0], backend, NULL, NULL));
+    size_t bytes = (size_t)(f.judge.rows * problem->classes) * sizeof *f.logits;
+    const float *known = r->trail ? trail_find(r->trail, TRAIL, bytes) : NULL;
+    if (known)
+        memcpy(f.logits, known, bytes);
+    else
+        TRY(folds_run(&score, &f, &options, m->result.lengths.updates[0], backend, NULL, NULL,
+                      NULL));
+    if (r->trail)
+        TRY(trail_put(r->trail, TRAIL, f.logits, bytes));
     TRY(ZNEW(role, f.judge.rows));
     model_probabilities(f.once, m, f.logits, f.judge.rows);
     struct predicted p = {.probability = f.once,

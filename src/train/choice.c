@@ -5,12 +5,24 @@
 #include <stdio.h>
 #include <string.h>
 
+void choice_fold_free(struct choice_fold *f)
+{
+    if (f->own) {
+        mem_free(f->once);
+        mem_free(f->logits);
+    }
+    snapshot_free(&f->at);
+    *f = (struct choice_fold){0};
+}
+
 void choice_free(struct candidate_choice *c)
 {
     for (int64_t i = 0; c && i < TRAIN_MOST_CANDIDATES; i++)
         snapshot_free(&c->trial[i].at);
-    if (c)
+    if (c) {
         snapshot_free(&c->student.at);
+        choice_fold_free(&c->fold);
+    }
     mem_free(c);
 }
 
@@ -69,6 +81,19 @@ void choice_note(struct candidate_choice *c)
                                .count = c->count,
                                .taught = c->taught,
                                .folds = c->folds};
+    const struct choice_fold *f = &c->fold;
+    if (f->number > 0 && !c->over) {
+        p->fold_number = f->number;
+        p->fold_repeat = f->repeat;
+        p->fold = f->fold;
+        p->fold_score = f->score;
+        p->fold_count = f->count;
+        p->fold_size = f->at.size;
+        p->fold_steps = f->at.steps;
+        p->fold_best_step = f->at.best_step;
+        p->fold_best = f->at.best;
+        p->fold_best_loss = f->at.best_loss;
+    }
     note_trial(&p->student, &c->student, c->over);
     for (int64_t i = 0; i < c->entered; i++)
         note_trial(&p->trial[i], &c->trial[i], c->over);
@@ -92,6 +117,22 @@ static bool folds_sound(const struct train_folds *f)
 {
     return f->labels >= 0 && f->validating >= 0 && f->folds >= 0 && f->repeats >= 0 &&
            score_sound(f->score, f->error);
+}
+
+enum { FOLD_MOST = 16 }; /* repeats, and folds of each, that a file may speak of */
+
+static bool fold_sound(const struct choice_place *p, int64_t updates)
+{
+    bool among = p->fold_number == 0;
+    for (int64_t i = 0; i < p->count && !among; i++)
+        among = p->trial[i].number + 1 == p->fold_number;
+    return among && p->fold_repeat >= 0 && p->fold_repeat < FOLD_MOST && p->fold >= 0 &&
+           p->fold < FOLD_MOST && score_sound(p->fold_score, 0) && p->fold_count >= 0 &&
+           p->fold_count <= INT64_MAX / (int64_t)sizeof(float) && p->fold_size >= 0 &&
+           p->fold_size <= INT64_MAX / (int64_t)sizeof(float) / SNAPSHOT_BLOCKS &&
+           p->fold_steps >= 0 && p->fold_steps <= updates && p->fold_best_step >= 0 &&
+           p->fold_best_step <= p->fold_steps && score_sound(p->fold_best, p->fold_best_loss) &&
+           (p->fold_number > 0 || (p->fold_count == 0 && p->fold_size == 0));
 }
 
 /* Every candidate that entered is there, once. */
@@ -133,7 +174,8 @@ bool choice_take(struct candidate_choice *c, int64_t rungs, int64_t updates)
     for (int64_t i = 0; sound && i < p->entered; i++)
         sound = trial_sound(&p->trial[i], i < p->count && !p->over, updates);
     sound = sound && trial_sound(&p->student, !p->over, updates) &&
-            (p->student.size == 0 || p->student.number == p->trial[0].number);
+            (p->student.size == 0 || p->student.number == p->trial[0].number) &&
+            fold_sound(p, updates);
     if (!sound)
         return false;
     c->over = p->over;
@@ -143,6 +185,17 @@ bool choice_take(struct candidate_choice *c, int64_t rungs, int64_t updates)
     c->taught = p->taught;
     c->folds = p->folds;
     c->student = trial_of(&p->student);
+    c->fold = (struct choice_fold){.number = p->fold_number,
+                                   .repeat = p->fold_repeat,
+                                   .fold = p->fold,
+                                   .score = p->fold_score,
+                                   .count = p->fold_count,
+                                   .own = true,
+                                   .at = {.size = p->fold_size,
+                                          .steps = p->fold_steps,
+                                          .best_step = p->fold_best_step,
+                                          .best = p->fold_best,
+                                          .best_loss = p->fold_best_loss}};
     for (int64_t i = 0; i < c->entered; i++)
         c->trial[i] = trial_of(&p->trial[i]);
     return true;
@@ -157,6 +210,11 @@ consm_status choice_reserve(struct candidate_choice *c)
 {
     consm_status st = CONSM_OK;
     TRY(reserve(&c->student.at));
+    TRY(reserve(&c->fold.at));
+    if (c->fold.count > 0) {
+        TRY(ZNEW(c->fold.once, c->fold.count));
+        TRY(ZNEW(c->fold.logits, c->fold.count));
+    }
     for (int64_t i = 0; i < c->count; i++)
         TRY(reserve(&c->trial[i].at));
 done:
@@ -180,6 +238,11 @@ void choice_numbers(struct candidate_choice *c, memory_fn see, void *ctx)
     if (c->over)
         return;
     show(&c->student.at, "student", see, ctx);
+    show(&c->fold.at, "fold", see, ctx);
+    if (c->fold.count > 0) {
+        see(ctx, "choice.fold.once", c->fold.once, (size_t)c->fold.count * sizeof(float));
+        see(ctx, "choice.fold.logits", c->fold.logits, (size_t)c->fold.count * sizeof(float));
+    }
     for (int64_t i = 0; i < c->count; i++) {
         snprintf(who, sizeof who, "%d", (int)i);
         show(&c->trial[i].at, who, see, ctx);

@@ -30,10 +30,23 @@ struct trial_place {
     double val, loss, fold, best, best_loss;
 };
 
+/* A finalist whose folds are being trained (train/folds.h). */
+struct choice_fold {
+    int64_t number; /* 1 + the candidate's; 0: there is none */
+    int64_t repeat, fold;
+    double score;
+    int64_t count; /* of the next two, which lie in struct folds or, read from a file, here */
+    float *once, *logits;
+    bool own; /* they do lie here */
+    struct snapshot at;
+};
+
 struct choice_place {
     int64_t over, rung, next, entered, count, taught;
     struct train_folds folds;
     struct trial_place student, trial[TRAIN_MOST_CANDIDATES];
+    int64_t fold_number, fold_repeat, fold, fold_count, fold_size, fold_steps, fold_best_step;
+    double fold_score, fold_best, fold_best_loss;
 };
 
 struct candidate_choice {
@@ -46,12 +59,16 @@ struct candidate_choice {
     double told;     /* of the run's progress */
     int64_t unsaved; /* updates since the last checkpoint */
     struct trial trial[TRAIN_MOST_CANDIDATES];
-    struct trial student;      /* the winner's network once more, taught by the others' votes … */
-    bool taught;               /* … and it took the winner's place */
+    struct trial student; /* the winner's network once more, taught by the others' votes … */
+    bool taught;          /* … and it took the winner's place */
+    struct choice_fold fold;
     struct choice_place place; /* room for choice_note and choice_take */
 };
 
 void choice_free(struct candidate_choice *c);
+
+/* Forgets the finalist at hand. */
+void choice_fold_free(struct choice_fold *f);
 
 /* The trials in the race by their validation, the best first. */
 void choice_order(struct candidate_choice *c);

@@ -98,8 +98,8 @@ static int64_t set_roles(struct folds *f, int repeat, int fold)
 }
 
 static consm_status train_without(struct folds *f, const struct train_options *options,
-                                  int64_t updates, struct backend *backend, int repeat, int fold,
-                                  consm_status (*heard)(void *ctx), void *ctx)
+                                  int64_t updates, struct backend *backend, struct folds_course *at,
+                                  folds_heard_fn heard, void *ctx)
 {
     consm_status st = CONSM_OK;
     struct session *s = NULL;
@@ -107,13 +107,19 @@ static consm_status train_without(struct folds *f, const struct train_options *o
     const float *logits;
     double loss;
     size_t c = (size_t)f->problem->classes;
+    int repeat = (int)at->repeat, fold = (int)at->fold;
     if (set_roles(f, repeat, fold) == 0)
         return CONSM_OK;
     TRY(session_new(&s, &f->part, options, backend));
-    for (int64_t i = 0; i < updates; i++) {
+    if (at->at.size > 0 && at->at.size != s->learner.params->size)
+        TRY(status_fail(CONSM_EFORMAT,
+                        "the checkpoint has %lld parameters of a fold: expected %lld",
+                        (long long)at->at.size, (long long)s->learner.params->size));
+    TRY(snapshot_put(&at->at, &s->learner));
+    while (s->learner.steps < updates) {
         TRY(session_step(s, &loss));
         if (heard)
-            TRY(heard(ctx));
+            TRY(heard(ctx, s));
     }
     TRY(session_logits(&logits, s));
     for (int64_t k = 0; k < j->rows; k++)
@@ -125,8 +131,8 @@ done:
 }
 
 consm_status folds_run(double *score, struct folds *f, const struct train_options *options,
-                       int64_t updates, struct backend *backend, consm_status (*heard)(void *ctx),
-                       void *ctx)
+                       int64_t updates, struct backend *backend, struct folds_course *course,
+                       folds_heard_fn heard, void *ctx)
 {
     consm_status st = CONSM_OK;
     struct train_options plain = *options;
@@ -135,16 +141,22 @@ consm_status folds_run(double *score, struct folds *f, const struct train_option
     plain.config.metric = f->judge.metric;
     plain.progress = NULL;
     plain.checkpoint = NULL;
-    *score = 0;
-    memset(f->logits, 0, count * sizeof *f->logits);
-    for (int r = 0; r < f->repeats; r++) {
-        memset(f->once, 0, count * sizeof *f->once);
-        for (int k = 0; k < FOLDS; k++)
-            TRY(train_without(f, &plain, plain.config.epochs, backend, r, k, heard, ctx));
-        *score += judge_score(&f->judge, f->once, true) / f->repeats;
+    struct folds_course begins = {0}, *at = course ? course : &begins;
+    if (at->repeat == 0 && at->fold == 0)
+        memset(f->logits, 0, count * sizeof *f->logits);
+    for (; at->repeat < f->repeats; at->repeat++) {
+        if (at->fold == 0)
+            memset(f->once, 0, count * sizeof *f->once);
+        for (; at->fold < FOLDS; at->fold++) {
+            TRY(train_without(f, &plain, plain.config.epochs, backend, at, heard, ctx));
+            snapshot_free(&at->at);
+        }
+        at->fold = 0;
+        at->score += judge_score(&f->judge, f->once, true) / f->repeats;
         for (size_t i = 0; i < count; i++)
             f->logits[i] += f->once[i] / (float)f->repeats;
     }
+    *score = at->score;
 done:
     return st;
 }

@@ -31,6 +31,15 @@ struct folds {
     int repeats;
 };
 
+/* How far folds are, for checkpoints: the fold at hand, the score of the repeats that are over, and
+ * the network of the fold if it was begun. All zero: at the beginning. once and logits of struct
+ * folds belong to it. */
+struct folds_course {
+    int64_t repeat, fold;
+    double score;
+    struct snapshot at;
+};
+
 /* Whether so few nodes validate that folds say more, or anyway: whether there is enough to divide.
  * Never of a graph in parts. */
 bool folds_apply(const struct problem *problem, bool anyway);
@@ -40,12 +49,15 @@ consm_status folds_open(struct folds *f, const struct problem *problem, const st
                         uint64_t seed, bool quick);
 void folds_close(struct folds *f);
 
+typedef consm_status (*folds_heard_fn)(void *ctx, struct session *network);
+
 /* Trains a network of plain epochs for so many updates on each part, and fills the logits. score:
- * by the judge's metric, mean over repeats. heard(ctx), if it is not NULL, is called after every
- * update and may fail. CONSM_ENUMERIC when a loss is not finite. */
+ * by the judge's metric, mean over repeats. Begins where the course is, and moves it on; NULL: at
+ * the beginning. heard(ctx, network), if it is not NULL, is called after every update and may fail.
+ * CONSM_ENUMERIC when a loss is not finite. */
 consm_status folds_run(double *score, struct folds *f, const struct train_options *options,
-                       int64_t updates, struct backend *backend, consm_status (*heard)(void *ctx),
-                       void *ctx);
+                       int64_t updates, struct backend *backend, struct folds_course *course,
+                       folds_heard_fn heard, void *ctx);
 
 /* The standard error of a score on so many nodes, or of so many nodes of the class that ranks. */
 double folds_error(double score, const struct judge *judge);

@@ -7,6 +7,7 @@
 #include "program/course.h"
 #include "train/choice.h"
 #include "train/judge.h"
+#include "train/trail.h"
 
 /* Epochs that were run at once and are handed out one by one; see ahead.c. */
 struct ahead {
@@ -54,7 +55,8 @@ struct session {
         *procedure; /* of models with a training procedure of their own, or NULL */
     void *own;      /* what that procedure keeps */
     struct candidate_choice
-        *choice; /* among candidate networks, where the procedure makes one, or NULL */
+        *choice;        /* among candidate networks, where the procedure makes one, or NULL */
+    struct trail trail; /* what was finished after the rounds, for checkpoints */
 };
 
 /* How a model that is not trained by plain epochs joins a session. Any member may be NULL. */
@@ -64,6 +66,10 @@ struct procedure {
     bool resumes; /* fit goes on from what a checkpoint restored */
     bool parts;   /* it knows graphs of which every rank has a share */
     consm_status (*memory)(struct session *s, memory_fn see, void *ctx); /* of session_memory */
+    /* The part of it that the sizes of the rest depend on: it comes first. */
+    consm_status (*place)(struct session *s, memory_fn see, void *ctx);
+    /* Brings s->trail up to date, before a checkpoint is written. */
+    consm_status (*note)(struct session *s);
     bool (*sound)(const struct session *s); /* whether memory read from a file is possible */
     /* Takes s->choice from its place; false: impossible. NULL: there is no choice. */
     bool (*take_choice)(struct session *s);
@@ -88,6 +94,15 @@ struct procedure {
  * itself: calls see(ctx, name, data, bytes) for every block, in a fixed order; see may read or
  * write it. */
 consm_status session_memory(struct session *s, memory_fn see, void *ctx);
+
+/* The session's memory as it is now stays the base of all checkpoints: what follows is in its
+ * trail. Writes one. */
+consm_status session_fix_base(struct session *s);
+
+/* The session's memory as blocks PREFIX… of its trail; and back, where found. CONSM_EFORMAT where
+ * that is impossible. */
+consm_status session_put_memory(struct session *s, const char *prefix);
+consm_status session_take_memory(bool *found, struct session *s, const char *prefix);
 
 /* The procedure of a model and its kind of propagation, or NULL; the list is in procedures.c. */
 consm_status procedure_find(const struct procedure **out, const struct train_options *options);

@@ -162,7 +162,7 @@ void train_repeat(struct train_options *o, const struct train_lengths *lengths)
 consm_status session_end(struct session *s)
 {
     const struct train_options *o = &s->options;
-    return o->checkpoint && o->checkpoint_end ? o->checkpoint(o->checkpoint_ctx, s) : CONSM_OK;
+    return o->checkpoint && o->checkpoint_end ? session_fix_base(s) : CONSM_OK;
 }
 
 consm_status session_finish(struct session *s, struct train_result *result, double seconds)

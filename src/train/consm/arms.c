@@ -11,6 +11,8 @@
 
 #include "base/clock.h"
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 /* Twentieths of a round's updates: pulls are compared, then with guesses, then one goes on. */
 enum { FIRST_LOOK = 2, SECOND_LOOK = 6 };
@@ -79,15 +81,20 @@ static bool waits(const struct config *c, const struct consm_arm *arm)
     return c->attract == ATTRACT_AUTO && arm->all;
 }
 
+static int count_waiting(const struct config *c)
+{
+    struct consm_arm arm[CONSM_ARMS];
+    int waiting = 0, pulls = list_pulls(arm, c);
+    for (int i = 0; i < pulls; i++)
+        waiting += waits(c, &arm[i]);
+    return waiting;
+}
+
 /* The arms of the first look: every strength, and the best of them over all edges. */
 static int count_first(const struct config *c)
 {
-    struct consm_arm arm[CONSM_ARMS];
-    int strengths = 0, pulls = count_pulls(c);
-    consm_arms(arm, c);
-    for (int i = 0; i < pulls; i++)
-        strengths += !waits(c, &arm[i]);
-    return strengths + (strengths < pulls);
+    int waiting = count_waiting(c);
+    return count_pulls(c) - waiting + (waiting > 0);
 }
 
 static int count_guessing(const struct config *c)
@@ -163,25 +170,19 @@ void consm_settle_arm(struct session *s, struct train_arm *told)
 
 /* ---- the choice ---------------------------------------------------------- */
 
-/* An arm that is being tried. */
-struct tried {
-    int64_t number;
-    struct snapshot *at; /* how far it came */
-    double val;          /* the best validation accuracy on its way; -1: it was never run */
-    int64_t found;       /* the update with which it found the best parameters so far; 0: none */
-    bool joined;         /* with guesses, after the first look */
-};
-
-/* Updates up to the given number after the common point. */
-static consm_status go_on(struct session *s, struct tried *t, int64_t until,
+/* Updates up to the given number after the common point. A run that goes on from a checkpoint is in
+ * the middle of them. */
+static consm_status go_on(struct session *s, struct consm_tried *t, int64_t until,
                           struct progress *progress)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     struct consm_place *at = &own->place;
     bool fresh = t->val < 0;
+    if (!at->running)
+        TRY(snapshot_put_point(fresh ? &own->fork : &own->way[t->way], &s->learner));
+    at->running = true;
     at->arm = t->number;
-    TRY(snapshot_put_point(fresh ? &own->fork : t->at, &s->learner));
     TRY(consm_pull(s));
     int64_t coming = own->fork.steps + until - s->learner.steps,
             left = s->options.config.epochs - at->updates;
@@ -199,7 +200,9 @@ static consm_status go_on(struct session *s, struct tried *t, int64_t until,
             t->found = at->updates;
         TRY(session_report(s, progress));
     }
-    TRY(snapshot_take(t->at, &s->learner));
+    TRY(snapshot_take(&own->way[t->way], &s->learner));
+    t->steps = s->learner.steps;
+    at->running = false;
 done:
     return st;
 }
@@ -214,7 +217,7 @@ bool consm_guesses_go_on(double with, double without)
 
 /* Guesses within their credit; then who found the best parameters last, then those that validate
  * best, of equal ones the weaker pull. */
-static bool ahead(const struct tried *a, const struct tried *b)
+static bool ahead(const struct consm_tried *a, const struct consm_tried *b)
 {
     if (a->joined != b->joined)
         return a->joined ? consm_guesses_go_on(a->val, b->val)
@@ -224,11 +227,11 @@ static bool ahead(const struct tried *a, const struct tried *b)
     return a->val != b->val ? a->val > b->val : a->number < b->number;
 }
 
-static void order(struct tried *t, int count)
+static void order(struct consm_tried *t, int count)
 {
     for (int i = 1; i < count; i++)
         for (int k = i; k > 0 && ahead(&t[k], &t[k - 1]); k--) {
-            struct tried swap = t[k];
+            struct consm_tried swap = t[k];
             t[k] = t[k - 1];
             t[k - 1] = swap;
         }
@@ -261,62 +264,99 @@ done:
     return st;
 }
 
-/* Every arm goes on up to the given number of updates; the best come first. */
-static consm_status compare(struct session *s, struct tried *t, int count, int64_t until,
+/* Every arm goes on up to the given number of updates; the best come first. Begins with the next of
+ * them. */
+static consm_status compare(struct session *s, int64_t count, int64_t until,
                             struct progress *progress)
 {
     consm_status st = CONSM_OK;
-    for (int k = 0; k < count; k++)
-        TRY(go_on(s, &t[k], until, progress));
-    order(t, count);
+    struct consm *own = s->own;
+    for (; own->place.next < count; own->place.next++)
+        TRY(go_on(s, &own->tried[own->place.next], until, progress));
+    own->place.next = 0;
+    order(own->tried, (int)count);
 done:
     return st;
 }
 
-/* The strengths one after another, then the best of them over all edges. */
-static consm_status compare_pulls(struct session *s, struct tried *t, struct progress *progress)
+static struct consm_tried untried(int64_t number, int64_t way, bool joined)
 {
-    consm_status st = CONSM_OK;
+    return (struct consm_tried){.number = number, .way = way, .joined = joined, .val = -1};
+}
+
+/* The strengths, in the order of the arms. */
+static void list_strengths(struct session *s)
+{
     struct consm *own = s->own;
     const struct config *c = &s->options.config;
     struct consm_arm arm[CONSM_ARMS];
-    int64_t until = c->gnn_steps * FIRST_LOOK / 20;
-    int count = 0, best = 0, pulls = count_pulls(c), wide = 0;
+    int count = 0, pulls = count_pulls(c);
     consm_arms(arm, c);
     for (int i = 0; i < pulls; i++)
         if (!waits(c, &arm[i])) {
-            t[count] = (struct tried){i, &own->way[count], -1, 0, false};
+            own->tried[count] = untried(i, count, false);
             count++;
         }
-    TRY(compare(s, t, count, until, progress));
-    if (count == pulls)
-        return CONSM_OK;
-    while (arm[t[best].number].lambda == 0)
+}
+
+/* The best strength over all edges, behind the strengths. */
+static void list_wide(struct session *s, int strengths)
+{
+    struct consm *own = s->own;
+    struct consm_arm arm[CONSM_ARMS];
+    int best = 0, wide = 0;
+    consm_arms(arm, &s->options.config);
+    while (arm[own->tried[best].number].lambda == 0)
         best++;
-    while (!arm[wide].all || arm[wide].lambda != arm[t[best].number].lambda)
+    while (!arm[wide].all || arm[wide].lambda != arm[own->tried[best].number].lambda)
         wide++;
-    t[count] = (struct tried){wide, &own->way[count], -1, 0, false};
-    TRY(go_on(s, &t[count], until, progress));
-    order(t, count + 1);
-done:
-    return st;
+    own->tried[strengths] = untried(wide, strengths, false);
 }
 
 /* Behind the arms that stay: the entropy with the best pull; guesses with the weakest pull, and
  * with the best of the others. */
-static void join(struct session *s, struct tried *t)
+static void join(struct session *s)
 {
     struct consm *own = s->own;
+    struct consm_tried *t = own->tried;
     const struct config *c = &s->options.config;
     int pulls = count_pulls(c), first = count_first(c), best = 0, count = count_staying(c);
-    struct snapshot *way = &own->way[first];
+    int64_t way = first;
     while (t[best].number == 0 && best < first - 1)
         best++;
     const int64_t with[JOIN] = {0, t[best].number}, leads = t[0].number;
     if (entropy_open(c))
-        t[count++] = (struct tried){(guesses_open(c) ? 2 : 1) * pulls + leads, way++, -1, 0, false};
+        t[count++] = untried((guesses_open(c) ? 2 : 1) * pulls + leads, way++, false);
     for (int i = 0; i < count_guessing(c); i++)
-        t[count++] = (struct tried){pulls + with[i], way++, -1, 0, true};
+        t[count++] = untried(pulls + with[i], way++, true);
+}
+
+/* The fork, and how far every arm came: all but the numbers of both, which are there. */
+static consm_status begin_or_go_on(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    struct consm_place *at = &own->place;
+    own->fork.size = s->learner.params->size;
+    own->fork.steps = at->fork_steps;
+    own->fork.best_step = at->before;
+    own->fork.best = at->fork_best;
+    own->fork.best_loss = at->fork_best_loss;
+    if (at->look == LOOK_BEGINS) {
+        TRY(snapshot_put(&own->fork, &s->learner));
+        at->updates = at->fork_updates;
+        at->next = at->running = 0;
+        list_strengths(s);
+        at->look = LOOK_STRENGTHS;
+        return CONSM_OK;
+    }
+    for (int i = 0; i < CONSM_ARMS; i++)
+        if (own->tried[i].steps > 0) {
+            own->way[own->tried[i].way].size = s->learner.params->size;
+            own->way[own->tried[i].way].steps = own->tried[i].steps;
+        }
+done:
+    return st;
 }
 
 consm_status consm_choose_arm(struct session *s, struct progress *progress)
@@ -325,25 +365,73 @@ consm_status consm_choose_arm(struct session *s, struct progress *progress)
     struct consm *own = s->own;
     struct consm_place *at = &own->place;
     const struct config *c = &s->options.config;
-    struct tried tried[CONSM_ARMS];
-    /* A run that was interrupted here begins the choice anew, without what it had found: its
-     * updates give the same again. */
-    own->fork.size = s->learner.params->size;
-    own->fork.steps = at->fork_steps;
-    own->fork.best_step = at->before;
-    own->fork.best = at->fork_best;
-    own->fork.best_loss = at->fork_best_loss;
-    TRY(snapshot_put(&own->fork, &s->learner));
-    at->updates = at->fork_updates;
-    TRY(compare_pulls(s, tried, progress));
-    join(s, tried);
-    TRY(compare(s, tried, count_staying(c) + count_joining(c), c->gnn_steps * SECOND_LOOK / 20,
-                progress));
-    TRY(compare(s, tried, 1, c->gnn_steps, progress));
-    at->arm = tried[0].number;
-    at->choosing = false;
-    at->left = 0;
-    TRY(snapshot_put_point(tried[0].at, &s->learner));
+    int strengths = count_pulls(c) - count_waiting(c);
+    int64_t first = c->gnn_steps * FIRST_LOOK / 20, second = c->gnn_steps * SECOND_LOOK / 20;
+    TRY(begin_or_go_on(s));
+    if (at->look == LOOK_STRENGTHS) {
+        TRY(compare(s, strengths, first, progress));
+        if (count_first(c) > strengths)
+            list_wide(s, strengths);
+        at->look = LOOK_WIDE;
+    }
+    if (at->look == LOOK_WIDE) {
+        if (count_first(c) > strengths) {
+            TRY(go_on(s, &own->tried[strengths], first, progress));
+            order(own->tried, strengths + 1);
+        }
+        join(s);
+        at->look = LOOK_SECOND;
+    }
+    if (at->look == LOOK_SECOND) {
+        TRY(compare(s, count_staying(c) + count_joining(c), second, progress));
+        at->look = LOOK_LAST;
+    }
+    TRY(compare(s, 1, c->gnn_steps, progress));
+    at->arm = own->tried[0].number;
+    at->choosing = at->left = 0;
+    at->look = LOOK_BEGINS;
+    TRY(snapshot_put_point(&own->way[own->tried[0].way], &s->learner));
+    memset(own->tried, 0, sizeof own->tried);
 done:
     return st;
+}
+
+/* ---- checkpoints --------------------------------------------------------- */
+
+consm_status consm_arms_memory(struct session *s, memory_fn see, void *ctx)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    int ways = count_first(&s->options.config) + count_joining(&s->options.config);
+    char name[32];
+    if (!own->place.choosing)
+        return CONSM_OK;
+    TRY(consm_reserve_arms(s));
+    see(ctx, "consm.tried", own->tried, sizeof own->tried);
+    for (int i = 0; ways > 1 && i < ways; i++) {
+        snprintf(name, sizeof name, "consm.way%d", i);
+        see(ctx, name, own->way[i].numbers,
+            (size_t)SNAPSHOT_BLOCKS * (size_t)s->learner.params->size * sizeof(float));
+    }
+done:
+    return st;
+}
+
+bool consm_arms_sound(const struct session *s)
+{
+    const struct consm *own = s->own;
+    const struct config *c = &s->options.config;
+    const struct consm_place *at = &own->place;
+    struct consm_arm arm[CONSM_ARMS];
+    int arms = consm_arms(arm, c), ways = count_first(c) + count_joining(c);
+    bool sound = at->look >= LOOK_BEGINS && at->look < LOOKS && at->next >= 0 && at->next < ways &&
+                 (at->running == 0 || at->running == 1);
+    for (int i = 0; sound && at->choosing && i < CONSM_ARMS; i++) {
+        const struct consm_tried *t = &own->tried[i];
+        sound = t->number >= 0 && t->number < arms && t->way >= 0 && t->way < ways &&
+                t->steps >= 0 && t->steps <= LEARNER_MOST_STEPS && t->found >= 0 &&
+                t->found <= LEARNER_MOST_STEPS && (t->joined == 0 || t->joined == 1) &&
+                t->val >= -1 && t->val <= 1;
+    }
+    return sound;
 }

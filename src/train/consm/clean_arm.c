@@ -179,8 +179,7 @@ static consm_status choose_trial(struct consm_attempt *best, struct session *s)
     count = list_shares(share, s);
     if (entrants == 0 || count == 0)
         return CONSM_OK;
-    if (s->options.checkpoint)
-        TRY(s->options.checkpoint(s->options.checkpoint_ctx, s));
+    TRY(session_fix_base(s));
     TRY(choose_share(best, s, &entrant[0], share, count));
     if (s->validation > 0 && best->session)
         TRY(try_others(best, s, entrant, entrants));

@@ -21,10 +21,15 @@ struct consm_place {
     int64_t arm;        /* how the coefficients pull */
     int64_t choosing;   /* whether arms are being tried, from this point: */
     int64_t fork_steps, fork_updates;
+    int64_t look, next, running;      /* of enum consm_look; whose turn it is; it has begun */
+    int64_t over;                     /* no more rounds in this course */
     double fork_best, fork_best_loss; /* what the best epoch of `before` had there */
     int64_t prune_by;                 /* of enum config_prune_by, as the examination chose it */
     struct match_quality quality;     /* that the examination found */
 };
+
+/* How far the choice of an arm is. */
+enum consm_look { LOOK_BEGINS, LOOK_STRENGTHS, LOOK_WIDE, LOOK_SECOND, LOOK_LAST, LOOKS };
 
 /* One way of pulling by coefficients. */
 struct consm_arm {
@@ -34,6 +39,16 @@ struct consm_arm {
     double entropy; /* weight of the unlabelled predictions' entropy */
 };
 enum { CONSM_ARMS = 21 };
+
+/* An arm that is being tried. */
+struct consm_tried {
+    int64_t number;
+    int64_t way;    /* of consm.way: how far it came */
+    int64_t steps;  /* the learner's steps there */
+    int64_t found;  /* the update with which it found the best parameters so far; 0: none */
+    int64_t joined; /* with guesses, after the first look */
+    double val;     /* the best validation accuracy on its way; -1: it was never run */
+};
 
 /* What the entropy of the unlabelled predictions needs; NULL where no arm has it. */
 struct consm_entropy {
@@ -91,6 +106,9 @@ struct consm_clean {
     struct trust trust;          /* by which answers tell edges apart … */
     double left_out, put_in; /* … and the shares of the edges that they leave out and put in */
     struct consm_aside aside;
+    int64_t legs;                   /* trials that were begun, for their names in the trail */
+    int64_t unsaved;                /* updates of trials since the last checkpoint */
+    int64_t course_number, courses; /* of the present course, 0: over all edges; begun so far */
 };
 
 /* A GNN on trial over other edges. */
@@ -119,6 +137,7 @@ struct consm {
     int candidates; /* that took part in the choice, the chosen one first */
     struct train_candidate candidate[TRAIN_MOST_CANDIDATES];
     struct snapshot fork, way[CONSM_ARMS]; /* where arms part, and how far each came */
+    struct consm_tried tried[CONSM_ARMS];  /* while one is chosen, in the order of the choice */
     struct matcher *matcher;
     double zeta;
     struct outlook outlook;
@@ -315,6 +334,9 @@ consm_status consm_attempt_train(struct consm_attempt *t, struct session *s, int
 /* The better one stays in *a; b is freed. */
 void consm_keep_better(struct consm_attempt *a, struct consm_attempt *b);
 
+/* Brings the course over other edges in the trail up to date. */
+consm_status consm_note_course(struct session *s);
+
 /* Updates of a warm-up. */
 int64_t consm_warm_up(const struct config *c);
 
@@ -456,6 +478,9 @@ consm_status consm_pull(struct session *s);
 /* Makes room for what a choice puts aside; remembers the point where arms part; tries them all and
  * leaves the best in place.arm; writes it into configuration and result, when training ends. */
 consm_status consm_reserve_arms(struct session *s);
+/* Of session_memory, while an arm is chosen. */
+consm_status consm_arms_memory(struct session *s, memory_fn see, void *ctx);
+bool consm_arms_sound(const struct session *s);
 consm_status consm_fork(struct session *s);
 consm_status consm_choose_arm(struct session *s, struct progress *progress);
 void consm_settle_arm(struct session *s, struct train_arm *told);

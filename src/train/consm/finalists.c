@@ -18,14 +18,54 @@ struct finalist {
     struct session *s;
     const struct trial *trial;
     const char *backbone;
+    struct folds *folds;
+    struct folds_course course;
 };
 
-/* After every update: progress, and a stop with a checkpoint when it is asked for. A finalist that
- * is over is not trained again. */
-static consm_status hear(void *ctx)
+/* Writes down how far the folds of a finalist are, with the network of the one at hand. */
+static consm_status note_fold(struct finalist *f, struct session *network)
 {
     consm_status st = CONSM_OK;
-    const struct finalist *f = ctx;
+    struct choice_fold *to = &f->s->choice->fold;
+    struct snapshot at = to->own ? (struct snapshot){0} : to->at;
+    if (to->own)
+        choice_fold_free(to);
+    TRY(snapshot_take(&at, &network->learner));
+    *to = (struct choice_fold){.number = f->trial->number + 1,
+                               .repeat = f->course.repeat,
+                               .fold = f->course.fold,
+                               .score = f->course.score,
+                               .count = f->folds->judge.rows * f->folds->judge.classes,
+                               .once = f->folds->once,
+                               .logits = f->folds->logits,
+                               .at = at};
+done:
+    return st;
+}
+
+/* Goes on where a checkpoint says that this finalist was. */
+static consm_status take_fold(struct finalist *f)
+{
+    struct choice_fold *from = &f->s->choice->fold;
+    struct folds *folds = f->folds;
+    int64_t count = folds->judge.rows * folds->judge.classes;
+    if (from->number != f->trial->number + 1 || !from->own)
+        return CONSM_OK;
+    if (from->count != count || from->repeat >= folds->repeats || from->fold >= FOLDS)
+        return status_fail(CONSM_EFORMAT, "the checkpoint holds impossible folds");
+    memcpy(folds->once, from->once, (size_t)count * sizeof(float));
+    memcpy(folds->logits, from->logits, (size_t)count * sizeof(float));
+    f->course = (struct folds_course){from->repeat, from->fold, from->score, from->at};
+    from->at = (struct snapshot){0};
+    choice_fold_free(from);
+    return CONSM_OK;
+}
+
+/* After every update: progress, and a checkpoint when one is due or the run is to stop. */
+static consm_status hear(void *ctx, struct session *network)
+{
+    consm_status st = CONSM_OK;
+    struct finalist *f = ctx;
     struct session *s = f->s;
     const struct train_options *o = &s->options;
     struct progress heard = {.seed = o->seed,
@@ -34,8 +74,12 @@ static consm_status hear(void *ctx)
                              .best_val = -1,
                              .fraction = s->choice->told};
     bool stop = ranks_total(o->progress && o->progress(o->progress_ctx, &heard)) != 0;
-    if (stop && o->checkpoint)
+    bool due = o->checkpoint_every > 0 && ++s->choice->unsaved >= o->checkpoint_every;
+    if (o->checkpoint && (stop || due)) {
+        s->choice->unsaved = 0;
+        TRY(note_fold(f, network));
         TRY(o->checkpoint(o->checkpoint_ctx, s));
+    }
     if (stop)
         TRY(status_fail(CONSM_ECANCEL, "stopped while the backbone was being chosen"));
 done:
@@ -48,8 +92,11 @@ static consm_status try_finalist(struct trial *t, struct session *s, struct fold
     struct train_options options;
     double score;
     TRY(consm_trial_options(&options, s, t));
-    struct finalist one = {s, t, options.model->name};
-    st = folds_run(&score, f, &options, t->at.best_step, s->backend, hear, &one);
+    struct finalist one = {.s = s, .trial = t, .backbone = options.model->name, .folds = f};
+    TRY(take_fold(&one));
+    st = folds_run(&score, f, &options, t->at.best_step, s->backend, &one.course, hear, &one);
+    snapshot_free(&one.course.at);
+    choice_fold_free(&s->choice->fold); /* its arrays are of the folds */
     if (st == CONSM_OK)
         t->fold = score;
     if (st == CONSM_ENUMERIC) /* with these labels */

@@ -122,8 +122,7 @@ consm_status consm_missing_course(struct session *s, struct progress *progress,
     bool must = forced(&s->options.config);
     if (may_add(s)) {
         TRY(consm_mark_answers(&before, s));
-        if (s->options.checkpoint)
-            TRY(s->options.checkpoint(s->options.checkpoint_ctx, s));
+        TRY(session_fix_base(s));
         TRY(choose_trial(&best, s));
     }
     if (best.session && (must || best.session->learner.best >= consm_warm_best(s)))

@@ -347,6 +347,8 @@ static consm_status go_through_rounds(struct session *s, struct progress *progre
     struct consm *own = s->own;
     struct consm_place *at = &own->place;
     const struct config *c = &s->options.config;
+    if (at->over) /* as a checkpoint says */
+        return CONSM_OK;
     TRY(consm_pull(s));
     for (;;) {
         TRY(at->choosing ? consm_choose_arm(s, progress) : update_gnn(s, progress));
@@ -360,6 +362,7 @@ static consm_status go_through_rounds(struct session *s, struct progress *progre
             break;
         TRY(begin_round(s, at));
     }
+    at->over = 1;
 done:
     return st;
 }
@@ -404,14 +407,20 @@ done:
     return st;
 }
 
-/* What a checkpoint must hold beside the GNN: the place, the coefficients and what follows from
+static consm_status consm_see_place(struct session *s, memory_fn see, void *ctx)
+{
+    struct consm_place *at = &((struct consm *)s->own)->place;
+    see(ctx, "consm.place", at, sizeof *at);
+    return CONSM_OK;
+}
+
+/* What a checkpoint must hold beside the GNN and the place: the coefficients and what follows from
  * them, the matching module. Subgraphs are collected anew when a round begins. */
 static consm_status consm_memory(struct session *s, memory_fn see, void *ctx)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     size_t bytes = (size_t)own->edges->count * sizeof(float);
-    see(ctx, "consm.place", &own->place, sizeof own->place);
     if (edges_all(own->edges) == 0)
         return CONSM_OK;
     if (!own->matcher)
@@ -426,6 +435,7 @@ static consm_status consm_memory(struct session *s, memory_fn see, void *ctx)
     TRY(snapshot_reserve(&own->fork, &s->learner));
     see(ctx, "consm.fork", own->fork.numbers,
         (size_t)SNAPSHOT_BLOCKS * (size_t)s->learner.params->size * sizeof(float));
+    TRY(consm_arms_memory(s, see, ctx));
     consm_message_memory(s, see, ctx);
     consm_guess_memory(s, see, ctx);
     TRY(matcher_memory(own->matcher, see, ctx));
@@ -466,8 +476,8 @@ static bool consm_sound(const struct session *s)
            steps_sound(at->fork_steps) && steps_sound(at->fork_updates) &&
            isfinite(at->fork_best) && !isnan(at->fork_best_loss) && at->arm >= 0 &&
            at->arm < arms && at->prune_by >= PRUNE_BY_AUTO && at->prune_by <= PRUNE_BY_EGO &&
-           quality_sound(&at->quality) && consm_guesses_sound(s) &&
-           (!own->matcher || matcher_sound(own->matcher));
+           (at->over == 0 || at->over == 1) && consm_arms_sound(s) && quality_sound(&at->quality) &&
+           consm_guesses_sound(s) && (!own->matcher || matcher_sound(own->matcher));
 }
 
 static consm_status consm_coefficients(struct session *s, float *w, const struct edges *edges)
@@ -490,6 +500,8 @@ const struct procedure consm_procedure = {
     .resumes = true,
     .parts = true,
     .memory = consm_memory,
+    .place = consm_see_place,
+    .note = consm_note_course,
     .sound = consm_sound,
     .take_choice = consm_take_choice,
     .close = consm_close,

@@ -1,0 +1,52 @@
+/*
+ * What a run has finished beside the session's own memory, for checkpoints: named blocks of bytes.
+ * Once the rounds over all edges are over, a run goes on with things that come and go (trials over
+ * other edges, a course over the best of them). A run that goes on from a checkpoint does the same
+ * steps again, and takes from here what each of them came to instead of training it again.
+ */
+#ifndef TRAIN_TRAIL_H
+#define TRAIN_TRAIL_H
+
+#include "nn/snapshot.h"
+
+enum { TRAIL_NAME = 64 };
+
+struct trail_block {
+    char name[TRAIL_NAME];
+    void *data;
+    size_t bytes;
+};
+
+/* All zero is empty. */
+struct trail {
+    struct trail_block *block;
+    size_t count, capacity;
+    bool based; /* blocks TRAIL_BASE… are the session's memory as it was when its rounds were over,
+                 * and a checkpoint holds them instead of the memory of now */
+    bool unsaved; /* something was put in since the last checkpoint */
+};
+#define TRAIL_BASE "base."
+
+void trail_free(struct trail *t);
+
+/* Copies a block in, in the place of one of that name. */
+consm_status trail_put(struct trail *t, const char *name, const void *data, size_t bytes);
+
+/* The block of that name and size, or NULL. */
+const void *trail_find(const struct trail *t, const char *name, size_t bytes);
+
+/* A learner's numbers with one more of the caller's. Taking them: found is false where there are
+ * none; CONSM_EFORMAT where they are impossible. */
+consm_status trail_put_learner(struct trail *t, const char *name, struct learner *l, int64_t more);
+consm_status trail_take_learner(bool *found, const struct trail *t, const char *name,
+                                struct learner *l, int64_t *more);
+
+/* Where a learner is, as a block holds it; and whether that is possible. */
+struct trail_point {
+    int64_t steps, best_step, more;
+    double best, best_loss;
+};
+struct trail_point trail_point_of(const struct learner *l);
+bool trail_point_put(struct learner *l, const struct trail_point *p);
+
+#endif
