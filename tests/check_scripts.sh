@@ -51,6 +51,8 @@ grep -q '^## What a version means' SECURITY.md || fault "SECURITY.md does not sa
 # The tarball: the same bytes twice, under the version of the header, which CITATION.cff has too.
 version=$("$consm" --version | sed 's/consm //')
 grep -qx "version: $version" CITATION.cff || fault "CITATION.cff has another version than $version"
+grep -qx "  version: \"$version\"" packaging/recipe.yaml || fault "packaging/recipe.yaml has another version than $version"
+grep -qE "^## $version \([0-9]{4}-[0-9]{2}-[0-9]{2}\)" CHANGELOG.md || fault "CHANGELOG.md has no dated section $version"
 if [ -e .git ] && command -v git > /dev/null; then
     for try in a b; do scripts/dist "$work/$try" > "$work/out" 2>&1 || fault "dist: $(cat "$work/out")"; done
     cmp "$work/a/consm-$version.tar.gz" "$work/b/consm-$version.tar.gz" || fault "dist: not the same bytes twice"
