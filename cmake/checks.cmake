@@ -1,5 +1,14 @@
 # What is built to be run against the rest: examples, benchmarks, tests, fuzz targets, clang-tidy.
 
+# ---- what tests and command have in them under AddressSanitizer ---------------------------------
+if(CONSM_SANITIZE MATCHES "address" AND NOT CONSM_FUZZ)
+    add_library(leaks OBJECT tests/leaks.c)
+    target_compile_options(leaks PRIVATE -Wno-missing-prototypes -Wno-reserved-identifier)
+    target_sources(consm_tool INTERFACE $<TARGET_OBJECTS:leaks>)
+    add_executable(leaky tests/leaky.c)
+    target_link_libraries(leaky PRIVATE consm_tool)
+endif()
+
 # ---- examples: each is a whole program that sees the installed header only ---------------------
 file(GLOB example_sources CONFIGURE_DEPENDS examples/*.c)
 foreach(source ${example_sources})
@@ -7,6 +16,9 @@ foreach(source ${example_sources})
     add_executable(example_${name} ${source})
     target_include_directories(example_${name} PRIVATE include)
     target_link_libraries(example_${name} PRIVATE consm_shared Threads::Threads m)
+    if(TARGET leaks)
+        target_sources(example_${name} PRIVATE $<TARGET_OBJECTS:leaks>)
+    endif()
 endforeach()
 
 # ---- benchmarks --------------------------------------------------------------------------------
@@ -41,6 +53,10 @@ if(CONSM_TESTS)
     if(CMOCKA_FOUND)
         foreach(source ${test_sources})
             get_filename_component(name ${source} NAME_WE)
+            file(STRINGS ${source} threaded REGEX "THREADED")
+            if(CONSM_SANITIZE STREQUAL "thread" AND NOT threaded) # would not be run
+                continue()
+            endif()
             add_executable(${name} ${source})
             set_target_properties(${name} PROPERTIES BUILD_RPATH "$ORIGIN") # plug-ins are found
             target_include_directories(${name} PRIVATE tests)
@@ -52,7 +68,6 @@ if(CONSM_TESTS)
             string(REPLACE "test_" "" test_name ${name})
             add_test(NAME ${test_name} COMMAND ${name})
             set_tests_properties(${test_name} PROPERTIES TIMEOUT ${hang_seconds})
-            file(STRINGS ${source} threaded REGEX "THREADED")
             if(threaded)
                 set_tests_properties(${test_name} PROPERTIES LABELS threaded)
             endif()
@@ -70,6 +85,10 @@ if(CONSM_TESTS)
     endif()
     if(CONSM_SANITIZE AND CONSM_TREES_BUILT AND TEST trees) # whose dlopen does not look beside the program
         set_tests_properties(trees PROPERTIES ENVIRONMENT LD_LIBRARY_PATH=${CMAKE_BINARY_DIR})
+    endif()
+    if(TARGET leaky)
+        add_test(NAME leak_is_found COMMAND leaky)
+        set_tests_properties(leak_is_found PROPERTIES PASS_REGULAR_EXPRESSION "detected memory leaks")
     endif()
     include(cmake/card.cmake)
     add_executable(mpi_models tests/mpi/models.c) # what check_mpi.sh runs on ranks

@@ -78,8 +78,7 @@ sed -i -E 's/("bin_count": ?\[)[^]]*/\19223372036854775807,9223372036854775807,-
 grep -q 9223372036854775807 "$folder/odd/runs.jsonl" || fail "no bin_count in runs.jsonl"
 "$consm" report "$folder/odd" --quiet > /dev/null 2> "$folder/err" || fail "odd counts: $(cat "$folder/err")"
 
-# Wrong words are told. Looking for leaks takes seconds at every exit, so only the studies above do.
-export ASAN_OPTIONS=detect_leaks=0
+# Wrong words are told.
 for wrong in "study acuracy" "study accuracy --models gnc" "study accuracy --datasets nowhere" \
     "study" "bench karate --search 0" "bench karate --space x" "report"; do
     # shellcheck disable=SC2086

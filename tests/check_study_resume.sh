@@ -3,7 +3,6 @@
 # no result. usage: check_study_resume.sh CONSM_COMMAND
 set -euo pipefail
 consm=$1
-export ASAN_OPTIONS=detect_leaks=0 # takes seconds at every exit; check_study looks for leaks
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 bench=("$consm" bench karate csbm:nodes=200,homophily=0.7 --models mlp,gcn,dropedge,appnp

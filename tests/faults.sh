@@ -3,8 +3,6 @@
 # faults that are counted, so that one run shows all of them; the verdict.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# Under AddressSanitizer the search for leaks can take seconds at every exit; the unit tests make it.
-export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 export XDG_CACHE_HOME=$work/cache
 faults=0
 
