@@ -44,7 +44,7 @@ def uncertainty(classes: Array, info: dict[str, Any], metrics: dict[str, dict[st
     for name, count in (("precision", of["predicted"]), ("recall", of["support"])):
         low, high = wilson(round(of[name] * count), count)
         parts.append(f"{name} {of[name]:.2f} (95 % interval {low:.2f} to {high:.2f})" if count else f"{name} unknown")
-    return (f"validation has {of['support']} nodes of class {classes.tolist()[number]!r}: what was chosen by them is "
+    return (f"validation has {of['support']} node{'' if of['support'] == 1 else 's'} of class {classes.tolist()[number]!r}: what was chosen by them is "
             f"uncertain: {', '.join(parts)}. Label more of them: {FEW} in validation say more")
 
 

@@ -24,6 +24,7 @@ CONFIGURATIONS.update({
     "sets": {"method": "gcn", **SHORT, "coverage": 0.8},
     "threshold": {"method": "gcn", **SHORT, "threshold_for": 1},
 })
+CONFIGURATIONS["trees"]["epochs"] = 40  # eight trees have five different leaves in all
 CONFIGURATIONS["without features"] = {"method": "gcn", **SHORT, "features": False}
 CONFIGURATIONS["weights"] = {"method": "gcn", **SHORT, "weights": True}
 CLOSE = 2e-5  # probabilities whose sums are taken in another order
@@ -183,5 +184,4 @@ def test_the_answers_are_worth_comparing(name):
     """Not all alike, and better than a guess."""
     c = case(name)
     p = c.model.predict_proba(c.graph())
-    leaves = name == "trees"  # trees say one thing of all nodes in a leaf
-    assert len(np.unique(p[:, 0])) > (3 if leaves else c.n // 2) and c.model.score(c.graph(), c.truth) > 0.5
+    assert len(np.unique(p[:, 0])) > c.n // 2 and c.model.score(c.graph(), c.truth) > 0.5

@@ -306,9 +306,10 @@ def test_suspects(rare):
     table = model.suspects(graph, k=10, y=known)
     column = list(model.classes_).index("fraud")
     p = model.predict_proba(graph)[:, column]
-    assert (p[400:] > table["probability"].min()).sum() < 10 and all(int(i[1:]) >= 400 for i in table.index)
-    assert (table["probability"] == p[[int(i[1:]) for i in table.index]]).all()
-    assert (np.diff(table["probability"]) <= 0).all()
+    odds = model.log_odds(graph)[:, column]
+    by_hand = sorted(range(400, 600), key=lambda i: (-p[i], -odds[i]))
+    assert table.index.tolist() == [f"n{i}" for i in by_hand[:10]]
+    assert table["probability"].tolist() == p[by_hand[:10]].tolist()
     assert table.index.tolist() == model.suspects(graph, "fraud", k=10, y=known).index.tolist()
     common = consm.MLPClassifier(epochs=5, positive="fine").fit(graph, known)  # the class that was named, not the rarest
     assert common.suspects(graph, k=9, y=known).equals(common.suspects(graph, "fine", k=9, y=known))
@@ -322,6 +323,20 @@ def test_suspects(rare):
         model.suspects(graph, k=0)
     with pytest.raises(ValueError, match="no class 'x'"):
         model.suspects(graph, "x")
+
+
+@pytest.mark.filterwarnings("ignore::consm.ConsmWarning")
+def test_suspects_of_equal_probability_are_ranked_by_log_odds(rare):
+    pytest.importorskip("pandas")
+    graph, y = rare
+    known = np.where(np.arange(600) < 400, y, None)
+    model = consm.MLPClassifier(epochs=60, lr=0.1).fit(graph, known)  # so sure that probabilities are rounded alike
+    column = list(model.classes_).index("fine")
+    p, odds = model.predict_proba(graph)[400:, column], model.log_odds(graph)[400:, column]
+    assert len(np.unique(p)) < 180 and len(np.unique(odds)) == 200
+    by_hand = sorted(range(200), key=lambda i: (-p[i], -odds[i]))
+    assert by_hand != sorted(range(200), key=lambda i: (-p[i], i))  # probabilities alone do not give this order
+    assert model.suspects(graph, "fine", k=200, y=known).index.tolist() == [f"n{400 + i}" for i in by_hand]
 
 
 def test_an_explanation_says_the_values_behind_it(world, graph, fitted):
