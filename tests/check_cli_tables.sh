@@ -116,6 +116,10 @@ expect 2 "--source-column callr: no table has such a column; did you mean caller
 said "There are id, kind, none, y, minutes, caller, callee, day"
 expect 1 "1 pair" train "$work/calls" "${named[@]}" --unknown-nodes drop --duplicates error -m gcn --epochs 2
 expect 0 "none (category of 2)" train "$work/calls" "${named[@]}" --unknown-nodes drop --duplicates keep-first -m gcn --epochs 30 -o "$work/callers"
+# The word none is a value there, in the report and in a graph file, too.
+grep -qE 'none</th><td class="words">category</td><td class="number" data-value="0">' "$work/callers/report.html" || fault "the report takes none for missing"
+"$consm" predict "$work/callers/model.safetensors" "$work/calls" -o "$work/p.csv" --graph "$work/calls.json" > /dev/null 2>&1 || fault "predict --graph"
+[ "$(grep -c '"none": "none"' "$work/calls.json")" = 40 ] || fault "none is gone from calls.json"
 sed 's/,p2,tue/,p2,wed/; s/stranger/another/' "$work/calls/edges.csv" > "$work/calls-next/edges.csv"
 cp "$work/calls/nodes.csv" "$work/calls-next"
 for verb in predict edges evaluate; do

@@ -18,6 +18,26 @@ static void expect(escape *function, const char *input, const char *expected)
     text_free(&t);
 }
 
+static void names_are_cut_where_they_are_alike(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *whole, *cut;
+        int64_t columns;
+    } all[] = {{"country=GB", "coun…=GB", 8},
+               {"country=GB", "country=GB", 10},
+               {"country=GB", "c…", 2},
+               {"数据集数据集", "数据…集", 7},
+               {"", "", 5}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char *cut;
+        OK(text_clip_middle(&cut, all[i].whole, all[i].columns));
+        assert_string_equal(cut, all[i].cut);
+        assert_true(text_width(cut) <= all[i].columns);
+        mem_free(cut);
+    }
+}
+
 static void one_is_not_many(void **state)
 {
     (void)state;
@@ -181,6 +201,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_is_not_many),
+        cmocka_unit_test(names_are_cut_where_they_are_alike),
         cmocka_unit_test(each_format_escapes_its_own),
         cmocka_unit_test(broken_bytes_are_replaced),
         cmocka_unit_test(files_keep_every_character),

@@ -80,14 +80,17 @@ class Progress:
             return []
         last = next((t for t in reversed(ends) if t.best_validation == first[4]), ends[-1])
         return [(t.member, t.update, t.loss, t.validation, t.best_validation) for t in self.tried
-                if t.member == member and t.candidate == last.candidate and t.update < first[1]]
+                if t.member == member and t.candidate == last.candidate and t.update <= first[1]]
 
     def history(self) -> dict[str, Array]:
         """What was heard, epoch by epoch."""
         names = ("member", "epoch", "loss", "validation", "best_validation")
         rows = []
         for member in dict.fromkeys(row[0] for row in self.rows):
-            rows += self._first_epochs(member) + [row for row in self.rows if row[0] == member]
+            before, own = self._first_epochs(member), [row for row in self.rows if row[0] == member]
+            if before and before[-1][1] == own[0][1]:  # told twice: as a candidate's update, with its loss
+                own[0] = own[0][:2] + before.pop()[2:3] + own[0][3:]
+            rows += before + own
         columns = list(zip(*rows)) or [()] * len(names)
         return {name: np.array(column, np.int64 if name in names[:2] else np.float64)
                 for name, column in zip(names, columns)}

@@ -128,6 +128,9 @@ def test_history(world, graph):
 def test_history_of_consm_begins_with_the_tournament(world, graph):
     model = ConSMClassifier(warmup=30, rounds=1, gnn_steps=5, match_steps=5, candidates="few", threads=1).fit(graph, world.y)
     history, tried = model.history_, model.tournament_
+    told = {(c, u): loss for c, u, loss in zip(*(tried[k].tolist() for k in ("candidate", "update", "loss")))}
+    assert history["loss"][29] in [told[c, 30] for c, u in told if u == 30]  # where the run takes over, no loss is lost
+    assert history["loss"][29] != 0
     assert history["epoch"].tolist() == list(range(1, len(history["epoch"]) + 1)) and history["epoch"][-1] == model.n_iter_
     assert history["loss"][:5].mean() > history["loss"][20:25].mean()
     assert len(set(tried["candidate"].tolist())) > 3 and model.backbone_ in tried["backbone"]

@@ -30,6 +30,9 @@ static void say_who_won(struct report *r, const struct consm_model *m)
                  config_names_metric[m->config.metric], margin < 0 ? -margin : margin,
                  margin < 0 ? "below" : "above", second->model, (long long)second->number);
     report_summary(r, text);
+    if (margin < 0)
+        report_summary(r, "That is within one standard error, and the chosen one has the lower "
+                          "validation loss.");
 }
 
 consm_status report_add_candidates(struct report *r, const struct consm_model *m)
@@ -43,7 +46,7 @@ consm_status report_add_candidates(struct report *r, const struct consm_model *m
     TRY(table_new(&t, "candidate-list", "Candidates for the backbone, the chosen one first"));
     table_column(t, "Number", TABLE_RIGHT, NULL);
     table_column(t, "Backbone", TABLE_LEFT, NULL);
-    table_column(t, "Settings", TABLE_LEFT, "what differs from the model's defaults");
+    table_column(t, "Settings", TABLE_PROSE, "what differs from the model's defaults");
     table_column(t, "Updates", TABLE_RIGHT, "before it was given up, or to its end");
     table_column(t, "Validation", TABLE_RIGHT, "the best of these updates; –: the loss diverged");
     if (of->folds.labels)

@@ -87,11 +87,11 @@ consm_status report_add_confidence(struct report *r, const struct consm_model *m
     if (m->sets.coverage > 0)
         describe_sets(text + strlen(text), sizeof text - strlen(text), m);
     report_section(r, "Confidence", text);
-    report_in_columns(r);
     /* Bars of two nodes would be drawn for nothing, those of nodes that trained would flatter. */
     bool flatters = m->refit.labels && report_role(m) == CONSM_VALIDATION;
     if (n == 0 || isnan(consm_model_metrics(m, report_role(m))->ece) || flatters)
         goto done;
+    report_in_columns(r);
     TRY(stats_reliability(&bins, probability, right, n, 15));
     bins.ece =
         consm_model_metrics(m, report_role(m))->ece; /* the same bins, closed at the other end */

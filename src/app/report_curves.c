@@ -119,14 +119,18 @@ static consm_status curve_join(struct whole_curve *w, const struct train_curve *
     TRY(NEW(w->epoch, room));
     TRY(NEW(w->loss, room));
     TRY(NEW(w->score, room));
+    /* The run begins with the winner's last update: its loss is known from there. */
     for (size_t i = 0; winner > 0 && i < c->looks; i++)
         if (c->look[i].candidate == winner &&
-            (c->count == 0 || (double)c->look[i].update < c->epoch[0])) {
+            (c->count == 0 || (double)c->look[i].update <= c->epoch[0])) {
             w->epoch[w->count] = (double)c->look[i].update;
             w->loss[w->count] = c->look[i].loss;
             w->score[w->count++] = c->look[i].score;
         }
-    for (int64_t i = 0; i < c->count; i++, w->count++) {
+    int64_t first = w->count > 0 && c->count > 0 && w->epoch[w->count - 1] == c->epoch[0];
+    if (first)
+        w->score[w->count - 1] = c->score[0];
+    for (int64_t i = first; i < c->count; i++, w->count++) {
         w->epoch[w->count] = c->epoch[i];
         w->loss[w->count] = c->loss[i];
         w->score[w->count] = c->score[i];

@@ -4,6 +4,7 @@
 
 #include "data/table/cells.h"
 #include "data/table/recipe.h"
+#include "io/token.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -59,14 +60,16 @@ done:
     return st;
 }
 
-/* Cells of a column that say nothing. */
-static int64_t missing_of(const struct cells *c, int32_t column)
+/* Cells of a column that say nothing. Among texts, none is a value. */
+static int64_t missing_of(const struct cells *c, int32_t column, enum recipe_kind kind)
 {
     int64_t missing = 0, odd = 0;
     for (size_t i = 0; i < c->odds; i++)
         if (c->odd[i].column == column) {
             const char *text = names_at(&c->text, c->odd[i].text);
-            missing += cells_missing(text, strlen(text));
+            bool value = (kind == RECIPE_CATEGORY || kind == RECIPE_LEFT_OUT) &&
+                         token_is_one_of(text, strlen(text), "none");
+            missing += cells_missing(text, strlen(text)) && !value;
             odd++;
         }
     for (int64_t i = 0; i < c->rows; i++)
@@ -96,7 +99,7 @@ static consm_status add_columns(struct report *r, const struct dataset *d)
         table_row(t);
         table_text(t, c->name);
         table_text(t, recipe_kind_name[c->kind]);
-        table_number(t, at < 0 ? 0 : (double)missing_of(d->cells, at), 0);
+        table_number(t, at < 0 ? 0 : (double)missing_of(d->cells, at, c->kind), 0);
     }
     report_table(r, t);
 done:

@@ -88,8 +88,8 @@ static void draw_groups(const struct plot *p, const struct bar_chart *c)
     }
     plot_close(p);
     for (int g = 0; g < c->groups; g++)
-        svg_text(p->out, "tick", p->left + slot * (g + 0.5), p->bottom + 16, "middle", c->group[g],
-                 (int64_t)fmax(2, slot / (0.57 * 12)));
+        svg_text_ends(p->out, "tick", p->left + slot * (g + 0.5), p->bottom + 16, c->group[g],
+                      (int64_t)fmax(2, slot / (0.74 * 12)));
     text_printf(p->out, "<path class=\"axis\" d=\"M%.1f %.1fH%.1f\"/>\n", p->left, p->bottom,
                 p->right);
 }

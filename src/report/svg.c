@@ -108,6 +108,26 @@ void svg_text(struct text *out, const char *class, double x, double y, const cha
     mem_free(shown);
 }
 
+void svg_text_ends(struct text *out, const char *class, double x, double y, const char *words,
+                   int64_t columns)
+{
+    char *shown = NULL;
+    if (text_clip_middle(&shown, words, columns) < 0) {
+        out->status = CONSM_ENOMEM;
+        return;
+    }
+    text_printf(out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">", class, x,
+                y);
+    text_xml(out, shown);
+    if (text_width(words) > columns) {
+        text_add(out, "<title>");
+        text_xml(out, words);
+        text_add(out, "</title>");
+    }
+    text_add(out, "</text>\n");
+    mem_free(shown);
+}
+
 void svg_style(struct text *out, int style, const char *more)
 {
     if (style < 0)

@@ -73,6 +73,9 @@ double legend_draw(struct text *out, const struct legend_entry *entry, int count
                    double right, double top);
 
 /* Pieces of elements. */
+/* Words in the middle of x, cut in their own middle. */
+void svg_text_ends(struct text *out, const char *class, double x, double y, const char *words,
+                   int64_t columns);
 void svg_text(struct text *out, const char *class, double x, double y, const char *anchor,
               const char *words, int64_t columns); /* cut to columns, whole in a tooltip */
 void svg_marker(struct text *out, int style, double x, double y, double radius);

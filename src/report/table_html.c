@@ -20,7 +20,11 @@ static void add_words(struct text *out, const char *words)
 {
     char *clipped = NULL;
     if (text_width(words) <= TABLE_NAME_COLUMNS) {
+        bool one =
+            strchr(words, '-') && !strchr(words, ' '); /* an id is not broken at its hyphen */
+        text_add(out, one ? "<span class=\"word\">" : "");
         text_xml(out, words);
+        text_add(out, one ? "</span>" : "");
         return;
     }
     text_add(out, "<span title=\"");

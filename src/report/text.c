@@ -167,6 +167,30 @@ consm_status text_clip(char **out, const char *s, int64_t columns)
     return CONSM_OK;
 }
 
+consm_status text_clip_middle(char **out, const char *s, int64_t columns)
+{
+    consm_status st = CONSM_OK;
+    char *front = NULL;
+    const char *end = s;
+    int64_t width = text_width(s), back = (columns - 1) / 2;
+    if (width <= columns || back < 1)
+        return text_clip(out, s, columns);
+    while (width > back)
+        width -= text_columns(text_decode(&end));
+    struct text t = {0};
+    *out = NULL;
+    TRY(text_clip(&front, s, columns - width));
+    text_add(&t, front);
+    text_add(&t, end);
+    TRY(text_status(&t));
+    *out = t.data;
+    t = (struct text){0};
+done:
+    mem_free(front);
+    text_free(&t);
+    return st;
+}
+
 consm_status text_save(const struct text *t, const char *path)
 {
     consm_status st = t->status;

@@ -53,6 +53,8 @@ int64_t text_width(const char *s);
 
 /* A copy of at most `columns` columns, "…" in place of what was cut. Never NULL on success. */
 consm_status text_clip(char **out, const char *s, int64_t columns);
+/* The same, cut in the middle: names that begin alike often differ at their end. */
+consm_status text_clip_middle(char **out, const char *s, int64_t columns);
 
 /* Writes the whole text to a file, atomically. */
 consm_status text_save(const struct text *t, const char *path);

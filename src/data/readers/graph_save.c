@@ -169,7 +169,8 @@ static void table_row(struct saving *s, int64_t i)
         if (isnan(value) && s->odd < c->odds && c->odd[s->odd].row == i &&
             c->odd[s->odd].column == k)
             text = names_at(&c->text, c->odd[s->odd++].text);
-        if (text && cells_missing(text, strlen(text)))
+        /* Beside words "none" may be one; what means nothing there is read as nothing again. */
+        if (text && (s->text[k] ? !*text : cells_missing(text, strlen(text))))
             continue;
         number_print(number, sizeof number, "%.9g", value);
         if (s->exact < c->exacts && c->exact[s->exact].row == i && c->exact[s->exact].column == k)
