@@ -94,6 +94,7 @@ def main() -> None:
     p.add_argument("--cpu", type=int, default=2)
     p.add_argument("--seconds", type=float, default=1e9)
     p.add_argument("--part", default="0/1", help="I/N: configurations whose number is I modulo N, for N processes")
+    p.add_argument("--only", default="", help="only configurations of these numbers, with commas between")
     p.add_argument("--regimes", default="", help="only these, with commas between")
     p.add_argument("--graphs", default="", help="only these, with commas or spaces between")
     a = p.parse_args()
@@ -119,8 +120,9 @@ def main() -> None:
             held[task] = (graph, y, masks)
             cost[task] = graph.n_edges + graph.n_nodes * 4
     configs = configurations(a.configs)
+    numbers = [int(k) for k in a.only.split(",")] if a.only else range(a.from_config, len(configs))
     jobs = {number: [t for t in sorted(held, key=lambda t: cost[t]) if (t.name, number) not in done]
-            for number in range(a.from_config, len(configs)) if number % parts == part}
+            for number in numbers if number % parts == part}
     total = sum(map(len, jobs.values()))
     print(f"{len(held)} tasks, {len(configs)} configurations, {total} runs to do", flush=True)
     lock = threading.Lock()
