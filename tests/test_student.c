@@ -46,10 +46,14 @@ static void only_sure_votes_count(void **state)
     (void)state;
     struct council c;
     struct problem made;
+    struct voted voted = {0};
+    int32_t *vote;
+    int64_t votes;
     council_open(&c);
     for (int k = 0; k < JUDGING; k++)
         c.label[TRAINED + k] = !(k == 3 || k == 12 || k >= 15);
-    OK(committee_problem(&made, &c.committee, &c.problem));
+    OK(committee_vote(&vote, &votes, &c.committee, &c.problem));
+    OK(voted_problem(&made, &voted, vote, &c.problem));
     for (int i = 0; i < TRAINED + JUDGING; i++) { /* given labels stay, whatever the vote */
         assert_int_equal(made.label[i], c.label[i]);
         assert_int_equal(made.role[i], c.role[i]);
@@ -59,7 +63,9 @@ static void only_sure_votes_count(void **state)
         assert_int_equal(made.role[TRAINED + JUDGING + k], counts ? SPLIT_TRAIN : SPLIT_NONE);
         assert_int_equal(made.label[TRAINED + JUDGING + k], counts ? 1 : -1);
     }
-    assert_int_equal(c.committee.votes, 6);
+    assert_int_equal(votes, 6);
+    mem_free(vote);
+    voted_free(&voted);
     council_close(&c);
 }
 
@@ -69,17 +75,39 @@ static void a_bad_committee_has_no_vote(void **state)
     (void)state;
     for (int few = 0; few < 2; few++) {
         struct council c;
-        struct problem made;
+        int32_t *vote;
+        int64_t votes;
         council_open(&c);
         for (int k = 0; k < JUDGING; k++) {
             if (few && k >= 9)
                 c.role[TRAINED + k] = SPLIT_NONE;
             c.label[TRAINED + k] = few ? 1 : k % 4 != 0;
         }
-        OK(committee_problem(&made, &c.committee, &c.problem));
-        assert_int_equal(c.committee.votes, 0);
+        OK(committee_vote(&vote, &votes, &c.committee, &c.problem));
+        assert_int_equal(votes, 0);
+        mem_free(vote);
         council_close(&c);
     }
+}
+
+/* Votes that a checkpoint holds may be any numbers: those of no class count for nothing. */
+static void impossible_votes_count_for_nothing(void **state)
+{
+    (void)state;
+    struct council c;
+    struct problem made;
+    struct voted voted = {0};
+    int32_t vote[NODES];
+    council_open(&c);
+    for (int i = 0; i < NODES; i++)
+        vote[i] = i % 3 == 0 ? 2 : i % 3 == 1 ? -7 : 1;
+    OK(voted_problem(&made, &voted, vote, &c.problem));
+    for (int i = TRAINED + JUDGING; i < NODES; i++) {
+        assert_int_equal(made.label[i], i % 3 == 2 ? 1 : -1);
+        assert_int_equal(made.role[i], i % 3 == 2 ? SPLIT_TRAIN : SPLIT_NONE);
+    }
+    voted_free(&voted);
+    council_close(&c);
 }
 
 static struct train_options student_options(enum config_student student)
@@ -128,12 +156,61 @@ static void a_student_is_trained_and_judged(void **state)
     scene_close(&scene);
 }
 
+/* With a student that was taken, networks over other edges learn from its votes, too, and so does a
+ * refit: the same votes given to a repeated run change it, and impossible ones are as none. */
+static void votes_teach_what_begins_anew(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct session *s, *again;
+    struct train_result first, with, without;
+    struct backend *backend;
+    struct train_options options = student_options(STUDENT_YES);
+    scene_small(&scene);
+    OK(backend_open(&backend, NULL, 1));
+    OK(session_new(&s, &scene.problem, &options, backend));
+    assert_true(s->choice->taught);
+    const int32_t *vote = session_votes(s);
+    assert_non_null(vote);
+    int64_t votes = 0;
+    for (int64_t i = 0; i < scene.problem.nodes; i++) {
+        votes += vote[i] >= 0;
+        if (consm_known(&scene.problem, (int32_t)i))
+            assert_int_equal(vote[i], -1);
+    }
+    assert_true(votes > 0);
+    OK(session_train(s, &first));
+
+    uint8_t *dropped = mem_zalloc((size_t)((struct consm *)s->own)->edges->count + 1, 1);
+    struct consm_attempt attempt = {.dropped = dropped};
+    OK(consm_attempt_open(&attempt, s, &s->options.config));
+    assert_int_equal(attempt.session->labelled->count, s->labelled->count + votes);
+    assert_ptr_equal(attempt.kept->problem.label, scene.problem.label);
+    consm_attempt_free(&attempt);
+
+    for (int taught = 0; taught < 2; taught++) {
+        struct train_options repeat = options;
+        repeat.config = s->options.config;
+        repeat.vote = taught ? vote : NULL;
+        train_repeat(&repeat, &first.lengths);
+        OK(session_new(&again, &scene.problem, &repeat, backend));
+        OK(session_train(again, taught ? &with : &without));
+        session_free(again);
+    }
+    assert_true(with.loss != without.loss);
+    session_free(s);
+    backend_close(backend);
+    scene_close(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_sure_votes_count),
         cmocka_unit_test(a_bad_committee_has_no_vote),
+        cmocka_unit_test(impossible_votes_count_for_nothing),
         cmocka_unit_test(a_student_is_trained_and_judged),
+        cmocka_unit_test(votes_teach_what_begins_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,6 +29,7 @@ void consm_model_free(struct consm_model *model)
         consm_model_free(model->member[i]);
     mem_free(model->member);
     mem_free(model->learned);
+    mem_free(model->vote);
     mem_free(model->class_threshold);
     mem_free(model->dataset);
     mem_free(model->split);
@@ -196,6 +197,10 @@ consm_status model_of_session(struct consm_model **out, struct session *s, struc
     if (s->lengths.count == 0) /* a candidate, which had one phase */
         m->result.lengths = (struct train_lengths){.count = 1, .updates = {s->learner.best_step}};
     TRY(copy_tensors(m, s));
+    if (session_votes(s)) {
+        TRY(NEW(m->vote, s->problem->nodes));
+        memcpy(m->vote, session_votes(s), (size_t)s->problem->nodes * sizeof *m->vote);
+    }
     *out = m;
     return CONSM_OK;
 done:

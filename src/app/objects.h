@@ -119,6 +119,7 @@ struct consm_model {
     struct {
         int64_t labels, updates; /* trained on, for how long; 0 labels: it was not refitted */
     } refit;
+    int32_t *vote; /* (n) of session_votes, for a refit; no file holds it */
 
     struct conformal sets;    /* coverage 0: none */
     double *class_threshold;  /* (c) where coverage holds class by class, or NULL */

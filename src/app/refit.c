@@ -154,6 +154,7 @@ static consm_status refit_part(bool *taken, struct consm_model *m,
     again.options.positive = m->positive;
     again.options.offer = NULL;
     again.options.trust = trust_of(m);
+    again.options.vote = m->vote;
     again.options.checkpoint_end = false;
     TRY(checkpoint_path(&path, request));
     again.checkpoint = path;

@@ -22,6 +22,7 @@ void choice_free(struct candidate_choice *c)
     if (c) {
         snapshot_free(&c->student.at);
         choice_fold_free(&c->fold);
+        mem_free(c->vote);
     }
     mem_free(c);
 }
@@ -80,6 +81,7 @@ void choice_note(struct candidate_choice *c)
                                .entered = c->entered,
                                .count = c->count,
                                .taught = c->taught,
+                               .votes = c->over ? c->votes : 0,
                                .folds = c->folds};
     const struct choice_fold *f = &c->fold;
     if (f->number > 0 && !c->over) {
@@ -164,12 +166,13 @@ static struct trial trial_of(const struct trial_place *p)
                           .course.done = p->updates};
 }
 
-bool choice_take(struct candidate_choice *c, int64_t rungs, int64_t updates)
+bool choice_take(struct candidate_choice *c, int64_t rungs, int64_t updates, int64_t nodes)
 {
     const struct choice_place *p = &c->place;
     bool sound = (p->over == 0 || p->over == 1) && p->rung >= 0 && p->rung < rungs &&
                  p->entered == c->entered && p->count >= 1 && p->count <= p->entered &&
                  p->next >= 0 && p->next <= p->count && (p->taught == 0 || p->taught == 1) &&
+                 (p->votes == 0 || (p->votes == nodes && p->over && p->taught)) &&
                  folds_sound(&p->folds) && all_there(c);
     for (int64_t i = 0; sound && i < p->entered; i++)
         sound = trial_sound(&p->trial[i], i < p->count && !p->over, updates);
@@ -183,6 +186,7 @@ bool choice_take(struct candidate_choice *c, int64_t rungs, int64_t updates)
     c->next = p->next;
     c->count = p->count;
     c->taught = p->taught;
+    c->votes = p->votes;
     c->folds = p->folds;
     c->student = trial_of(&p->student);
     c->fold = (struct choice_fold){.number = p->fold_number,
@@ -209,6 +213,8 @@ static consm_status reserve(struct snapshot *at)
 consm_status choice_reserve(struct candidate_choice *c)
 {
     consm_status st = CONSM_OK;
+    if (c->votes > 0)
+        TRY(ZNEW(c->vote, c->votes));
     TRY(reserve(&c->student.at));
     TRY(reserve(&c->fold.at));
     if (c->fold.count > 0) {
@@ -235,6 +241,8 @@ static void show(const struct snapshot *at, const char *who, memory_fn see, void
 void choice_numbers(struct candidate_choice *c, memory_fn see, void *ctx)
 {
     char who[16];
+    if (c->votes > 0)
+        see(ctx, "choice.votes", c->vote, (size_t)c->votes * sizeof *c->vote);
     if (c->over)
         return;
     show(&c->student.at, "student", see, ctx);

@@ -2,8 +2,8 @@
  * A choice among candidate networks: who is still in the race, how far each came, and the numbers
  * of those that go on. It is made before the session's own network exists, so it is kept apart from
  * the session's memory; a checkpoint holds both (app/checkpoint.h). Its size is bounded: four
- * numbers for every parameter of each candidate that is still in the race, and none once the
- * choice is over.
+ * numbers for every parameter of each candidate that is still in the race; once the choice is over,
+ * one for each node at most.
  */
 #ifndef TRAIN_CHOICE_H
 #define TRAIN_CHOICE_H
@@ -42,7 +42,7 @@ struct choice_fold {
 };
 
 struct choice_place {
-    int64_t over, rung, next, entered, count, taught;
+    int64_t over, rung, next, entered, count, taught, votes;
     struct train_folds folds;
     struct trial_place student, trial[TRAIN_MOST_CANDIDATES];
     int64_t fold_number, fold_repeat, fold, fold_count, fold_size, fold_steps, fold_best_step;
@@ -59,8 +59,10 @@ struct candidate_choice {
     double told;     /* of the run's progress */
     int64_t unsaved; /* updates since the last checkpoint */
     struct trial trial[TRAIN_MOST_CANDIDATES];
-    struct trial student; /* the winner's network once more, taught by the others' votes … */
-    bool taught;          /* … and it took the winner's place */
+    struct trial student;      /* the winner's network once more, taught by the others' votes … */
+    bool taught;               /* … and it took the winner's place */
+    int32_t *vote;             /* (votes) then: what it learned of each node, -1: nothing */
+    int64_t votes;
     struct choice_fold fold;
     struct choice_place place; /* room for choice_note and choice_take */
 };
@@ -80,8 +82,8 @@ void choice_keep(struct candidate_choice *c, int64_t count);
 void choice_note(struct candidate_choice *c);
 
 /* Takes the place that a checkpoint held. The choice must have been entered as if it began; false:
- * no choice among these candidates, over so many rungs and updates, can stand there. */
-bool choice_take(struct candidate_choice *c, int64_t rungs, int64_t updates);
+ * no choice among these candidates, over so many rungs, updates and nodes, can stand there. */
+bool choice_take(struct candidate_choice *c, int64_t rungs, int64_t updates, int64_t nodes);
 
 /* Makes room for the numbers of the place. */
 consm_status choice_reserve(struct candidate_choice *c);

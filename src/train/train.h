@@ -83,6 +83,7 @@ struct train_options {
      * (TRUST_NUMBERS) that it found, or NULL. */
     const struct train_lengths *lengths;
     const float *trust;
+    const int32_t *vote; /* (n) of session_votes, then */
     const bool *given; /* (CONFIG_ROWS) parameters that a person set: no candidate backbone changes
                         * them; NULL: none */
     int64_t checkpoint_every; /* epochs, or updates of candidates, between two checkpoints; 0: only
@@ -195,6 +196,10 @@ consm_status session_reach(int64_t *out, struct session *s);
  * own. */
 consm_status session_part_logits(float *out, struct session *s, const struct problem *part,
                                  struct backend *backend);
+
+/* The votes (n) that a student of ConSM's candidates learned from, -1: none; NULL: there is no
+ * student. They are the session's. */
+const int32_t *session_votes(const struct session *s);
 
 /* One run on the device that the options name, with that many threads of the host. */
 consm_status train_once(struct train_result *result, const struct problem *problem,

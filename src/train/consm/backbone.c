@@ -321,15 +321,14 @@ done:
 }
 
 /* Trains the winner's network on the committee's votes, or goes on with that. */
-static consm_status train_student(struct field *f, struct committee *committee)
+static consm_status train_student(struct field *f, const int32_t *vote)
 {
     consm_status st = CONSM_OK;
     struct problem problem;
+    struct voted voted = {0};
     struct session *session = NULL;
     struct trial *student = &f->of->student;
-    TRY(committee_problem(&problem, committee, f->s->problem));
-    if (committee->votes == 0)
-        goto done;
+    TRY(voted_problem(&problem, &voted, vote, f->s->problem));
     TRY(open_trial(&session, f->s, &problem, student));
     st = go_on(f, student, session, trial_epochs(&f->s->options.config));
     if (st == CONSM_ENUMERIC) { /* the winner is there */
@@ -343,30 +342,41 @@ static consm_status train_student(struct field *f, struct committee *committee)
     TRY(snapshot_take(&student->at, &session->learner));
 done:
     session_free(session);
+    voted_free(&voted);
     return st;
 }
 
-/* The student takes the winner's place where it validates at least as well. */
+/* The student takes the winner's place where it validates at least as well; the votes are kept for
+ * those that begin anew. */
 static consm_status teach_student(struct field *f)
 {
     consm_status st = CONSM_OK;
     struct committee committee = {0};
     struct trial *winner = &f->of->trial[0], *student = &f->of->student;
+    int32_t *vote = NULL;
+    int64_t votes;
     if (!consm_has_student(f->s) || session_late(f->s))
         return CONSM_OK;
     TRY(gather_committee(&committee, f));
     if (committee.members < 2)
         goto done;
+    TRY(committee_vote(&vote, &votes, &committee, f->s->problem));
+    if (votes == 0)
+        goto done;
     if (student->at.size == 0)
         *student = (struct trial){.number = winner->number, .val = -1};
-    TRY(train_student(f, &committee));
+    TRY(train_student(f, vote));
     f->of->taught = !student->diverged && student->val >= winner->val;
     if (f->of->taught) {
         struct snapshot at = winner->at;
         winner->at = student->at;
         student->at = at;
+        f->of->vote = vote;
+        f->of->votes = f->s->problem->nodes;
+        vote = NULL;
     }
 done:
+    mem_free(vote);
     committee_free(&committee);
     return st;
 }
@@ -441,13 +451,42 @@ void consm_settle_length(struct session *s)
 
 bool consm_take_choice(struct session *s)
 {
-    return choice_take(s->choice, RUNGS, trial_epochs(&s->options.config));
+    return choice_take(s->choice, RUNGS, trial_epochs(&s->options.config), s->problem->nodes);
+}
+
+/* A refit: the warm-up of a run whose student was taken, on its votes and all labels. */
+static consm_status repeat_student(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    struct session *student = NULL;
+    struct problem problem;
+    struct train_options options = {
+        .seed = s->options.seed, .config = s->options.config, .positive = s->options.positive};
+    struct progress heard = {.seed = s->options.seed};
+    double score;
+    TRY(voted_problem(&problem, &own->voted, s->options.vote, s->problem));
+    TRY(model_find(&options.model, config_names_backbone[options.config.backbone]));
+    TRY(session_new(&student, &problem, &options, s->backend));
+    while (student->learner.steps < s->options.config.warmup) {
+        TRY(session_step(student, &heard.loss));
+        if (s->options.progress && s->options.progress(s->options.progress_ctx, &heard))
+            TRY(status_fail(CONSM_ECANCEL, "stopped during the refit"));
+    }
+    TRY(session_validate(&score, student));
+    own->winner = student;
+    student = NULL;
+done:
+    session_free(student);
+    return st;
 }
 
 consm_status consm_choose_backbone(struct session *s)
 {
     consm_status st = CONSM_OK;
     bool list = s->options.config.backbone == BACKBONE_AUTO;
+    if (s->options.vote && s->options.config.warmup > 0)
+        return repeat_student(s);
     if (choices(&s->options.config) == 0)
         return CONSM_OK;
     TRY(ZNEW(s->choice, 1));

@@ -78,7 +78,8 @@ struct consm_pairs {
 struct consm_kept {
     struct csr *graph;
     struct views *views;
-    struct problem problem; /* the session's with these views */
+    struct problem problem; /* the session's with these views … */
+    struct problem lesson;  /* … and with the votes that its student learned from, if there are any */
 };
 
 /* A run that another course may fall back to. */
@@ -127,6 +128,12 @@ struct consm_mark {
 
 typedef consm_status (*consm_rounds_fn)(struct session *s, struct progress *progress);
 
+/* Labels and roles in which votes count as labels (student.c). */
+struct voted {
+    int32_t *label;
+    uint8_t *role;
+};
+
 /* What a ConSM session keeps beside the common things. */
 struct consm {
     struct consm_place place;
@@ -134,6 +141,7 @@ struct consm {
     int32_t *train;         /* the labelled nodes */
     struct session *winner; /* the chosen backbone as it was tried, until the GNN takes it over */
     struct train_student student;
+    struct voted voted; /* what it learned from, for those that begin anew */
     int candidates; /* that took part in the choice, the chosen one first */
     struct train_candidate candidate[TRAIN_MOST_CANDIDATES];
     struct snapshot fork, way[CONSM_ARMS]; /* where arms part, and how far each came */
@@ -391,9 +399,6 @@ bool consm_take_choice(struct session *s);
 struct committee {
     double *chance; /* (n, c) the members' probabilities, added */
     int64_t members;
-    int32_t *label; /* (n) of committee_problem */
-    uint8_t *role;
-    int64_t votes; /* nodes that it gave a label */
 };
 
 void committee_free(struct committee *c);
@@ -401,9 +406,16 @@ void committee_free(struct committee *c);
 /* A member's predictions with the parameters it has. */
 consm_status committee_hear(struct committee *c, struct session *member);
 
-/* The problem with every node in training that has no given label, as the committee votes. It lives
- * as long as the committee. */
-consm_status committee_problem(struct problem *out, struct committee *c, const struct problem *p);
+/* Its vote on every node that has no given label, (n) and the caller's to free, -1: it is not sure
+ * enough; how many votes there are. */
+consm_status committee_vote(int32_t **out, int64_t *count, const struct committee *c,
+                            const struct problem *p);
+
+/* The problem with votes as labels that train. It lives as long as the room, which is filled when
+ * it is empty. */
+consm_status voted_problem(struct problem *out, struct voted *room, const int32_t *vote,
+                           const struct problem *p);
+void voted_free(struct voted *v);
 
 /* Whether a session's choice of a backbone ends with a student. */
 bool consm_has_student(const struct session *s);

@@ -17,6 +17,7 @@ static void consm_close(struct session *s)
         return;
     matcher_free(own->matcher);
     session_free(own->winner);
+    voted_free(&own->voted);
     snapshot_free(&own->fork);
     for (int i = 0; i < CONSM_ARMS; i++)
         snapshot_free(&own->way[i]);

@@ -2,7 +2,9 @@
  * the end vote on every node without a label, and the chosen network is trained once more, from the
  * start, on the given labels and these votes. It takes the winner's place where it validates better
  * (self-training with a committee: Blum and Mitchell 1998, Hinton et al. 2015). Validation nodes
- * keep their role and their labels, so that the comparison is fair; no other label is read. */
+ * keep their role and their labels, so that the comparison is fair; no other label is read. Where
+ * the student was taken, the votes also teach whatever is trained from the start later on: networks
+ * over other edges (clean_trial.c) and a refit on all labels. */
 #include "train/consm/consm.h"
 
 #include <math.h>
@@ -11,8 +13,6 @@
 void committee_free(struct committee *c)
 {
     mem_free(c->chance);
-    mem_free(c->label);
-    mem_free(c->role);
     *c = (struct committee){0};
 }
 
@@ -93,25 +93,55 @@ done:
     return st;
 }
 
-consm_status committee_problem(struct problem *out, struct committee *c, const struct problem *p)
+consm_status committee_vote(int32_t **out, int64_t *count, const struct committee *c,
+                            const struct problem *p)
 {
     consm_status st = CONSM_OK;
     double sure;
+    *count = 0;
     TRY(find_sure(&sure, c, p));
-    TRY(NEW(c->label, p->nodes));
-    TRY(NEW(c->role, p->nodes));
+    TRY(NEW(*out, p->nodes));
     for (int64_t i = 0; i < p->nodes; i++) {
         struct vote vote = vote_on(c, i, p->classes);
-        bool known = consm_known(p, (int32_t)i), voted = !known && vote.sure >= sure;
-        c->label[i] = known ? p->label[i] : voted ? vote.label : -1;
-        c->role[i] = known ? p->role[i] : (uint8_t)(voted ? SPLIT_TRAIN : SPLIT_NONE);
-        c->votes += voted;
+        bool voted = !consm_known(p, (int32_t)i) && vote.sure >= sure;
+        (*out)[i] = voted ? vote.label : -1;
+        *count += voted;
     }
-    *out = *p;
-    out->label = c->label;
-    out->role = c->role;
 done:
     return st;
+}
+
+void voted_free(struct voted *v)
+{
+    mem_free(v->label);
+    mem_free(v->role);
+    *v = (struct voted){0};
+}
+
+consm_status voted_problem(struct problem *out, struct voted *room, const int32_t *vote,
+                           const struct problem *p)
+{
+    consm_status st = CONSM_OK;
+    if (!room->label) {
+        TRY(NEW(room->label, p->nodes));
+        TRY(NEW(room->role, p->nodes));
+        for (int64_t i = 0; i < p->nodes; i++) {
+            bool known = consm_known(p, (int32_t)i);
+            bool voted = !known && vote[i] >= 0 && vote[i] < p->classes; /* a file may say more */
+            room->label[i] = known ? p->label[i] : voted ? vote[i] : -1;
+            room->role[i] = known ? p->role[i] : (uint8_t)(voted ? SPLIT_TRAIN : SPLIT_NONE);
+        }
+    }
+    *out = *p;
+    out->label = room->label;
+    out->role = room->role;
+done:
+    return st;
+}
+
+const int32_t *session_votes(const struct session *s)
+{
+    return s->options.vote ? s->options.vote : s->choice ? s->choice->vote : NULL;
 }
 
 bool consm_has_student(const struct session *s)
