@@ -59,9 +59,9 @@ struct candidate_choice {
     double told;     /* of the run's progress */
     int64_t unsaved; /* updates since the last checkpoint */
     struct trial trial[TRAIN_MOST_CANDIDATES];
-    struct trial student;      /* the winner's network once more, taught by the others' votes … */
-    bool taught;               /* … and it took the winner's place */
-    int32_t *vote;             /* (votes) then: what it learned of each node, -1: nothing */
+    struct trial student; /* the winner's network once more, taught by the others' votes … */
+    bool taught;          /* … and it took the winner's place */
+    int32_t *vote;        /* (votes) then: what it learned of each node, -1: nothing */
     int64_t votes;
     struct choice_fold fold;
     struct choice_place place; /* room for choice_note and choice_take */

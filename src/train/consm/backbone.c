@@ -486,7 +486,7 @@ consm_status consm_choose_backbone(struct session *s)
     consm_status st = CONSM_OK;
     bool list = s->options.config.backbone == BACKBONE_AUTO;
     if (s->options.vote && s->options.config.warmup > 0)
-        return repeat_student(s);
+        return s->options.take_up ? CONSM_OK : repeat_student(s); /* a checkpoint has it */
     if (choices(&s->options.config) == 0)
         return CONSM_OK;
     TRY(ZNEW(s->choice, 1));

@@ -79,7 +79,8 @@ struct consm_kept {
     struct csr *graph;
     struct views *views;
     struct problem problem; /* the session's with these views … */
-    struct problem lesson;  /* … and with the votes that its student learned from, if there are any */
+    struct problem
+        lesson; /* … and with the votes that its student learned from, if there are any */
 };
 
 /* A run that another course may fall back to. */
@@ -142,7 +143,7 @@ struct consm {
     struct session *winner; /* the chosen backbone as it was tried, until the GNN takes it over */
     struct train_student student;
     struct voted voted; /* what it learned from, for those that begin anew */
-    int candidates; /* that took part in the choice, the chosen one first */
+    int candidates;     /* that took part in the choice, the chosen one first */
     struct train_candidate candidate[TRAIN_MOST_CANDIDATES];
     struct snapshot fork, way[CONSM_ARMS]; /* where arms part, and how far each came */
     struct consm_tried tried[CONSM_ARMS];  /* while one is chosen, in the order of the choice */
