@@ -139,6 +139,17 @@ static consm_status predict(void)
     return st;
 }
 
+static consm_status predict_nodes(void)
+{
+    const int64_t asked[2] = {3, 1};
+    struct consm_prediction *p;
+    consm_status st = consm_predict_nodes(&p, model, dataset, asked, 2, 1);
+    if (st < 0)
+        assert_null(p);
+    consm_prediction_free(p);
+    return st;
+}
+
 /* Fails allocation 0, stride, 2·stride, … until the sequence gets through. */
 static void sweep(const char *what, consm_status (*sequence)(void), long stride)
 {
@@ -183,6 +194,8 @@ static void every_allocation_may_fail(void **state)
         OK(save());
         sweep("load", load, whole ? 1 : 5);
         sweep("predict", predict, whole ? 1 : 5);
+        OK(predict_nodes()); /* what it caches in the dataset stays */
+        sweep("predict nodes", predict_nodes, whole ? 1 : 5);
         consm_model_free(model);
         consm_dataset_free(dataset);
         unlink(path);

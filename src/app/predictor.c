@@ -23,11 +23,13 @@ static consm_status open_part(struct part *part, const struct consm_model *model
     part->model = model;
     part->views = p->problem.views;
     part->reach = TREES_REACH;
-    if (!model->def->build)
-        return CONSM_OK;
-    TRY(model_part_session(&part->session, model, &p->problem, p->backend));
-    TRY(session_reach(&part->reach, part->session));
-    part->views = part->session->problem->views;
+    if (model->def->build) {
+        TRY(model_part_session(&part->session, model, &p->problem, p->backend));
+        TRY(session_reach(&part->reach, part->session));
+        part->views = part->session->problem->views;
+    }
+    if (!views_get(part->views, VIEW_ADJACENCY)) /* now, not with the first question */
+        TRY(CONSM_ENOMEM);
 done:
     return st;
 }

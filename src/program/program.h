@@ -52,6 +52,9 @@ node program_minimize(struct program *p, node loss);
  */
 void program_optimize(struct program *p, const struct adam_options *adam);
 
+/* The first fault of the recording, as program_compile() reports it. */
+consm_status program_check(const struct program *p);
+
 /* Fuses, differentiates, drops what nobody reads, plans the memory, and has the backend compile
  * what comes of it. Reports the first fault of the recording. Every kept node, the loss and the
  * parameters' gradients are computed by a run. The backend must outlive program and parameters. */

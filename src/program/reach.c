@@ -93,8 +93,7 @@ consm_status program_reach(int64_t *out, const struct program *p, node x,
     consm_status st = CONSM_OK;
     struct looking l = {.p = p, .two_steps = two_steps};
     *out = -1;
-    if (p->fault < 0)
-        return status_fail(p->fault, "%s", p->fault_text);
+    TRY(program_check(p));
     x = node_now(p, x);
     if (!node_good(p, x))
         return status_fail(CONSM_EPROGRAM, "a node that the program does not have");

@@ -3,7 +3,7 @@
 #include "program/internal.h"
 #include "program/spectral.h"
 
-static consm_status check_fault(const struct program *p)
+consm_status program_check(const struct program *p)
 {
     return p->fault < 0 ? status_fail(p->fault, "%s", p->fault_text) : CONSM_OK;
 }
@@ -12,14 +12,14 @@ consm_status program_compile(struct program *p, struct backend *backend)
 {
     consm_status st = CONSM_OK;
     p->backend = backend;
-    TRY(check_fault(p));
+    TRY(program_check(p));
     TRY(program_fuse(p));
     TRY(program_restrict(p));
     TRY(program_lower(p));
     TRY(program_compose(p));
-    TRY(check_fault(p));
+    TRY(program_check(p));
     TRY(program_differentiate(p));
-    TRY(check_fault(p));
+    TRY(program_check(p));
     TRY(program_plan(p));
     TRY(program_emit(p));
     TRY(backend->kind->compile(backend, &p->ready, &p->plan));

@@ -104,6 +104,7 @@ consm_status session_record_eval(struct session *s)
     l->eval = NULL;
     TRY(session_record(s, &l->eval, &s->logits, false));
     program_keep(l->eval, s->logits);
+    TRY(program_check(l->eval));
     TRY(s->options.parts_only ? params_allocate(l->params, s->backend, PLACE_VALUE)
                               : program_compile(l->eval, s->backend));
 done:
