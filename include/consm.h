@@ -585,6 +585,50 @@ CONSM_API void consm_prediction_free(struct consm_prediction *prediction);
 CONSM_API consm_status consm_dataset_find(int64_t *node, const struct consm_dataset *dataset,
                                           const char *const *id, int64_t count);
 
+/* ---- a graph that grows --------------------------------------------------- */
+
+/* Nodes, edges, features and labels may change while others read: who reads goes on with the graph
+ * as it was. Any number of threads may read and write; writers wait for each other. A change costs
+ * what it changes; when a large share of the nodes has changed, one call puts everything in order
+ * and takes as long as opening. A call that fails changes nothing. */
+struct consm_graph;
+
+/* Begins with a dataset, which may be freed before it. Not for a graph in parts. */
+CONSM_API consm_status consm_graph_new(struct consm_graph **out, struct consm_dataset *dataset);
+CONSM_API void consm_graph_free(struct consm_graph *graph);
+
+/* How many nodes there are now, and the numbers of nodes by id, as consm_dataset_find. */
+CONSM_API int64_t consm_graph_nodes(struct consm_graph *graph);
+CONSM_API consm_status consm_graph_find(int64_t *node, struct consm_graph *graph,
+                                        const char *const *id, int64_t count);
+
+/* Adds nodes: rows->nodes of them, with their features or columns, labels (classes of the dataset)
+ * and, where its nodes have ids, ids; without edges. They get the next numbers, *first being the
+ * first (first may be NULL). Columns are read by the model's recipe, as those of any dataset. */
+CONSM_API consm_status consm_graph_add_nodes(struct consm_graph *graph,
+                                             const struct consm_arrays *rows, int64_t *first);
+
+/* Adds undirected edges (count) between nodes; weight (count) or NULL: 1. A pair that is an edge
+ * already gets the new weight. CONSM_ENOTFOUND: there is no such node. */
+CONSM_API consm_status consm_graph_add_edges(struct consm_graph *graph, const int64_t *from,
+                                             const int64_t *to, const float *weight, int64_t count);
+/* CONSM_ENOTFOUND: one of the pairs (count) is no edge. */
+CONSM_API consm_status consm_graph_remove_edges(struct consm_graph *graph, const int64_t *from,
+                                                const int64_t *to, int64_t count);
+
+/* Replaces the features of node[0], node[1], … by the rows' (rows->nodes). */
+CONSM_API consm_status consm_graph_set_features(struct consm_graph *graph, const int64_t *node,
+                                                const struct consm_arrays *rows);
+/* Replaces labels (count): classes of the dataset, negative: unknown. */
+CONSM_API consm_status consm_graph_set_labels(struct consm_graph *graph, const int64_t *node,
+                                              const int32_t *label, int64_t count);
+
+/* The graph as it is now as a dataset of its own, to train on, save or report: equal to one that is
+ * built anew. Takes as long as opening. */
+CONSM_API consm_status consm_graph_dataset(struct consm_dataset **out, struct consm_graph *graph);
+
+/* ---- some nodes ----------------------------------------------------------- */
+
 /* A model and a dataset held ready for questions about a few nodes. Opening prepares what is the
  * same for every question; the model must outlive it, the dataset may be freed before it. */
 struct consm_predictor;
@@ -600,6 +644,12 @@ CONSM_API consm_status consm_predictor_nodes(struct consm_prediction **out,
                                              struct consm_predictor *predictor, const int64_t *node,
                                              int64_t count);
 CONSM_API void consm_predictor_free(struct consm_predictor *predictor);
+/* A predictor on a graph that grows, which must outlive it: every question sees the graph as it is
+ * when the question is asked. Models that look at the whole graph (H2GCN, ConSM with changed edges,
+ * features made from the structure) take as long as consm_predict() after each change. */
+CONSM_API consm_status consm_predictor_new_on(struct consm_predictor **out,
+                                              const struct consm_model *model,
+                                              struct consm_graph *graph, int threads);
 
 /* The same for one question. */
 CONSM_API consm_status consm_predict_nodes(struct consm_prediction **out,

@@ -50,6 +50,11 @@ static bool same_graph(const struct consm_model *m, const struct dataset *d)
     return strcmp(d->name, m->dataset) == 0 && (generate_knows(d->name) || registry_find(d->name));
 }
 
+bool learned_has(const struct consm_model *m, uint64_t key)
+{
+    return bsearch(&key, m->learned, (size_t)m->learned_count, sizeof key, by_key) != NULL;
+}
+
 consm_status learned_mark(uint8_t **out, const struct consm_model *m, const struct dataset *d,
                           const int32_t *number, int64_t count)
 {
@@ -60,10 +65,9 @@ consm_status learned_mark(uint8_t **out, const struct consm_model *m, const stru
     if (m->learned_count == 0 || !(named || (!m->learned_named && same_graph(m, d))))
         return CONSM_OK;
     TRY(NEW(*out, count));
-    for (int64_t k = 0; k < count; k++) {
-        uint64_t key = structural_key(dataset_node_id(d, number ? number[k] : k, buffer));
-        (*out)[k] = bsearch(&key, m->learned, (size_t)m->learned_count, sizeof key, by_key) != NULL;
-    }
+    for (int64_t k = 0; k < count; k++)
+        (*out)[k] =
+            learned_has(m, structural_key(dataset_node_id(d, number ? number[k] : k, buffer)));
 done:
     return st;
 }

@@ -16,4 +16,7 @@ consm_status learned_note(struct consm_model *m, const struct dataset *d,
 consm_status learned_mark(uint8_t **out, const struct consm_model *m, const struct dataset *d,
                           const int32_t *number, int64_t count);
 
+/* Whether it learned from the node with that structural_key(). */
+bool learned_has(const struct consm_model *m, uint64_t key);
+
 #endif

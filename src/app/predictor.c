@@ -25,7 +25,9 @@ static consm_status open_part(struct part *part, const struct consm_model *model
     part->reach = TREES_REACH;
     if (model->def->build) {
         TRY(model_part_session(&part->session, model, &p->problem, p->backend));
-        TRY(session_reach(&part->reach, part->session));
+        bool rows_do;
+        TRY(session_reach(&part->reach, &rows_do, part->session));
+        p->rows_do = p->rows_do && rows_do;
         part->views = part->session->problem->views;
     }
     if (!views_get(part->views, VIEW_ADJACENCY)) /* now, not with the first question */
@@ -48,6 +50,7 @@ consm_status consm_predictor_new(struct consm_predictor **out, const struct cons
     p->dataset = dataset_hold((struct consm_dataset *)dataset);
     p->threads = threads;
     p->largest = LARGEST;
+    p->rows_do = !model->structural;
     TRY(dataset_prepared(&p->prepared, dataset));
     TRY(prepare_whole(p->prepared, "a prediction of some nodes"));
     TRY(matched_open(&p->features, model, p->prepared));
@@ -68,6 +71,7 @@ void consm_predictor_free(struct consm_predictor *p)
 {
     if (!p)
         return;
+    live_forget(p);
     for (int64_t i = 0; p->part && i < p->parts; i++)
         session_free(p->part[i].session);
     mem_free(p->part);
@@ -81,15 +85,6 @@ void consm_predictor_free(struct consm_predictor *p)
 }
 
 /* ---- a part of the graph ------------------------------------------------- */
-
-/* The problem on the nodes of a ball, and what it is made of. */
-struct scene {
-    struct ball ball;
-    struct views *views;
-    struct csr *sparse;
-    float *dense;
-    struct problem problem;
-};
 
 static void scene_free(struct scene *s)
 {
@@ -120,7 +115,7 @@ static consm_status cut_scene(struct scene *s, const struct consm_predictor *p,
     const struct csr *graph = views_get(part->views, VIEW_ADJACENCY);
     if (!graph)
         return CONSM_ENOMEM;
-    TRY(ball_new(&s->ball, graph, number, count, part->reach,
+    TRY(ball_new(&s->ball, &(struct csr_rows){.base = graph}, number, count, part->reach,
                  (int64_t)(p->largest * (double)p->problem.nodes)));
     if (s->ball.too_large)
         return CONSM_OK;
@@ -173,15 +168,16 @@ static int threads_for(const struct consm_predictor *p, const struct scene *s)
     return work < 1e6 ? 1 : p->threads;
 }
 
-static consm_status ask_part(bool *too_large, struct answer *a, const struct consm_predictor *p,
-                             const struct part *part)
+static consm_status ask_part(bool *too_large, struct answer *a, struct consm_predictor *p,
+                             const struct version *v, const struct part *part)
 {
     consm_status st = CONSM_OK;
     struct scene s = {0};
     struct backend *backend = NULL;
     float *logits = NULL;
     int64_t c = p->problem.classes;
-    TRY(cut_scene(&s, p, part, a->node, a->count));
+    TRY(v ? live_scene(&s, p, v, part, a->node, a->count)
+          : cut_scene(&s, p, part, a->node, a->count));
     *too_large = s.ball.too_large;
     if (*too_large)
         goto done;
@@ -229,7 +225,8 @@ void predictor_set_largest(struct consm_predictor *p, double share)
     p->largest = share;
 }
 
-static consm_status ask_parts(bool *too_large, struct answer *a, const struct consm_predictor *p)
+static consm_status ask_parts(bool *too_large, struct answer *a, struct consm_predictor *p,
+                              const struct version *v)
 {
     consm_status st = CONSM_OK;
     int64_t cells = a->count * p->problem.classes;
@@ -241,7 +238,7 @@ static consm_status ask_parts(bool *too_large, struct answer *a, const struct co
         TRY(NEW(a->probability, p->problem.classes));
     }
     for (int64_t i = 0; i < p->parts && !*too_large; i++)
-        TRY(ask_part(too_large, a, p, &p->part[i]));
+        TRY(ask_part(too_large, a, p, v, &p->part[i]));
     if (a->mean)
         model_mixed(a->logits, a->mean, cells);
 done:
@@ -259,12 +256,26 @@ consm_status predictor_logits(float *out, struct consm_predictor *p, const int32
     bool whole = predictor_is_whole(p);
     const float *all;
     if (!whole)
-        TRY(ask_parts(&whole, &a, p));
+        TRY(ask_parts(&whole, &a, p, NULL));
     if (!whole)
         return CONSM_OK;
     TRY(whole_logits(&all, p));
     for (int64_t k = 0; k < count; k++)
         memcpy(out + k * c, all + number[k] * c, (size_t)c * sizeof *out);
+done:
+    return st;
+}
+
+consm_status predictor_logits_at(float *out, struct consm_predictor *p, const struct version *v,
+                                 const int32_t *number, int64_t count)
+{
+    consm_status st = CONSM_OK;
+    struct answer a = {.node = number, .count = count, .logits = out};
+    bool whole = !p->rows_do;
+    if (!whole)
+        TRY(ask_parts(&whole, &a, p, v));
+    if (whole)
+        TRY(live_whole(out, p, v, number, count));
 done:
     return st;
 }

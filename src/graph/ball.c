@@ -86,7 +86,7 @@ done:
     return st;
 }
 
-consm_status ball_new(struct ball *out, const struct csr *graph, const int32_t *centre,
+consm_status ball_new(struct ball *out, const struct csr_rows *graph, const int32_t *centre,
                       int64_t centres, int64_t radius, int64_t most)
 {
     consm_status st = CONSM_OK;
@@ -96,9 +96,9 @@ consm_status ball_new(struct ball *out, const struct csr *graph, const int32_t *
     for (int64_t k = 0; k < centres; k++)
         TRY(add(out, &room, &room_too, centre[k], 0));
     for (int64_t i = 0; i < out->nodes && out->distance[i] < radius && out->nodes <= most; i++) {
-        int64_t at = out->node[i];
-        for (int64_t e = graph->start[at]; e < graph->start[at + 1]; e++)
-            TRY(add(out, &room, &room_too, graph->col[e], out->distance[i] + 1));
+        const struct csr_row row = csr_row(graph, out->node[i]);
+        for (int64_t k = 0; k < row.count; k++)
+            TRY(add(out, &room, &room_too, row.col[k], out->distance[i] + 1));
     }
     out->too_large = out->nodes > most;
     if (!out->too_large)
@@ -124,7 +124,8 @@ int64_t ball_find(const struct ball *b, int32_t node)
     return b->key[at] == node ? b->place[at] : -1;
 }
 
-consm_status ball_cut(struct csr **out, const struct ball *b, const struct csr *a, int64_t complete)
+consm_status ball_cut(struct csr **out, const struct ball *b, const struct csr_rows *a,
+                      int64_t complete)
 {
     consm_status st = CONSM_OK;
     struct csr *cut = NULL;
@@ -132,20 +133,20 @@ consm_status ball_cut(struct csr **out, const struct ball *b, const struct csr *
     *out = NULL;
     for (int64_t i = 0; i < b->nodes; i++)
         if (b->distance[i] <= complete)
-            nnz += a->start[b->node[i] + 1] - a->start[b->node[i]];
-    TRY(csr_new(&cut, b->nodes, b->nodes, nnz, a->val != NULL));
+            nnz += csr_row(a, b->node[i]).count;
+    TRY(csr_new(&cut, b->nodes, b->nodes, nnz, a->base->val != NULL));
     nnz = 0;
     for (int64_t i = 0; i < b->nodes; i++) {
-        int64_t r = b->node[i];
-        for (int64_t e = a->start[r]; b->distance[i] <= complete && e < a->start[r + 1]; e++) {
-            cut->col[nnz] = (int32_t)ball_find(b, a->col[e]);
-            if (a->val)
-                cut->val[nnz] = a->val[e];
+        const struct csr_row row = csr_row(a, b->node[i]);
+        for (int64_t k = 0; b->distance[i] <= complete && k < row.count; k++) {
+            cut->col[nnz] = (int32_t)ball_find(b, row.col[k]);
+            if (cut->val)
+                cut->val[nnz] = row.val[k];
             nnz++;
         }
         cut->start[i + 1] = nnz;
     }
-    cut->changes = a->changes; /* models record a matrix that changes in another way */
+    cut->changes = a->base->changes; /* models record a matrix that changes in another way */
     *out = cut;
 done:
     return st;

@@ -18,7 +18,7 @@ struct ball {
 };
 
 /* Centres may repeat. most: of nodes that the ball may have. */
-consm_status ball_new(struct ball *out, const struct csr *graph, const int32_t *centre,
+consm_status ball_new(struct ball *out, const struct csr_rows *graph, const int32_t *centre,
                       int64_t centres, int64_t radius, int64_t most);
 void ball_free(struct ball *b);
 
@@ -27,7 +27,7 @@ int64_t ball_find(const struct ball *b, int32_t node);
 
 /* The square matrix `a` of the graph over the ball's nodes, entries in the order of `a`. Rows of
  * nodes farther away than `complete` are empty; the others must lie in the ball, ends and all. */
-consm_status ball_cut(struct csr **out, const struct ball *b, const struct csr *a,
+consm_status ball_cut(struct csr **out, const struct ball *b, const struct csr_rows *a,
                       int64_t complete);
 
 #endif

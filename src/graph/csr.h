@@ -54,6 +54,32 @@ static inline int64_t csr_high(const struct csr *a)
     return a->partition ? a->partition->high : a->rows;
 }
 
+/* A row of a matrix, wherever it lies. */
+struct csr_row {
+    const int32_t *col; /* (count) ascending */
+    const float *val;   /* (count), or NULL: every entry is 1 */
+    int64_t count;
+};
+
+/* A matrix some of whose rows are kept elsewhere, because they changed. */
+struct csr_rows {
+    const struct csr *base;
+    /* Whether row i is kept elsewhere, and then the row; NULL: none is. Rows behind base's all
+     * are. */
+    bool (*changed)(const void *ctx, int64_t i, struct csr_row *out);
+    const void *ctx;
+};
+
+static inline struct csr_row csr_row(const struct csr_rows *s, int64_t i)
+{
+    struct csr_row row;
+    if (s->changed && s->changed(s->ctx, i, &row))
+        return row;
+    int64_t at = s->base->start[i];
+    return (struct csr_row){s->base->col + at, s->base->val ? s->base->val + at : NULL,
+                            s->base->start[i + 1] - at};
+}
+
 /* What became of an edge list on its way into a matrix. */
 struct edge_facts {
     int64_t stored;  /* lines of the list */
@@ -118,6 +144,12 @@ int64_t csr_row_of_entry(const struct csr *a, int64_t entry);
 /* Â = D^-1/2 (A + I) D^-1/2, D the degrees of A + I (Kipf and Welling 2017). Weights count. With
  * loops false: D^-1/2 A D^-1/2; rows without entries stay empty. */
 consm_status csr_gcn_normalize(struct csr **out, const struct csr *a, bool loops);
+
+/* What it multiplies row and column `self` by: 1 over the root of the row's sum, with its loop. */
+double csr_gcn_factor(const struct csr_row *row, int64_t self, bool loops);
+/* The same matrix of a part of a graph, by the factors (rows) of the whole one. */
+consm_status csr_gcn_normalize_by(struct csr **out, const struct csr *a, bool loops,
+                                  const double *factor);
 
 /* csr_transpose_entries() of a matrix in parts, for the rows of the partition. */
 consm_status partition_entries(struct csr *a);

@@ -105,6 +105,33 @@ static void scale_ends(struct csr *a, const double *scale)
             a->val[k] = (float)(scale[r] * a->val[k] * scale[a->col[k]]);
 }
 
+/* The sum goes over the row with its loop in place, in the order of the columns. */
+double csr_gcn_factor(const struct csr_row *row, int64_t self, bool loops)
+{
+    bool pending = loops;
+    double sum = 0;
+    for (int64_t k = 0; k < row->count; k++) {
+        float weight = row->val ? row->val[k] : 1;
+        if (pending && row->col[k] > self)
+            sum += 1;
+        else if (pending && row->col[k] == self)
+            weight += 1;
+        pending = pending && row->col[k] < self;
+        sum += weight;
+    }
+    sum += pending;
+    return sum > 0 ? 1 / sqrt(sum) : 0;
+}
+
+consm_status csr_gcn_normalize_by(struct csr **out, const struct csr *a, bool loops,
+                                  const double *factor)
+{
+    consm_status st = copy_with_loops(out, a, loops);
+    if (st == CONSM_OK)
+        scale_ends(*out, factor);
+    return st;
+}
+
 consm_status csr_gcn_normalize(struct csr **out, const struct csr *a, bool loops)
 {
     consm_status st = CONSM_OK;
@@ -117,9 +144,10 @@ consm_status csr_gcn_normalize(struct csr **out, const struct csr *a, bool loops
                            (long long)a->rows, (long long)a->cols);
     TRY(copy_with_loops(&b, a, loops));
     TRY(NEW(scale, a->rows));
+    const struct csr_rows rows = {.base = a};
     for (int64_t r = csr_low(a); r < csr_high(a); r++) {
-        double sum = row_sum(b, r);
-        scale[r] = sum > 0 ? 1 / sqrt(sum) : 0;
+        const struct csr_row row = csr_row(&rows, r);
+        scale[r] = csr_gcn_factor(&row, r, loops);
     }
     if (a->partition)
         TRY(a->partition->gather(scale, sizeof *scale));

@@ -8,6 +8,8 @@ struct views {
     const struct csr *adjacency; /* or NULL: a part, of … */
     struct views *whole;
     const struct ball *ball;
+    struct csr *own;   /* of rows: the adjacency of the part, … */
+    double *factor[2]; /* … and what the whole graph is normalised by, without and with loops */
     pthread_mutex_t lock;
     struct csr *built[VIEW_COUNT];
 };
@@ -38,8 +40,34 @@ void views_free(struct views *views)
         return;
     for (int kind = 0; kind < VIEW_COUNT; kind++)
         csr_free(views->built[kind]);
+    csr_free(views->own);
+    mem_free(views->factor[0]);
+    mem_free(views->factor[1]);
     pthread_mutex_destroy(&views->lock);
     mem_free(views);
+}
+
+consm_status views_of_rows(struct views **out, const struct csr_rows *graph,
+                           const struct ball *ball)
+{
+    consm_status st = CONSM_OK;
+    struct views *v = NULL;
+    *out = NULL;
+    TRY(views_new(&v, NULL));
+    TRY(ball_cut(&v->own, ball, graph, ball->radius - 1));
+    v->adjacency = v->own;
+    for (int loops = 0; loops < 2; loops++) {
+        TRY(NEW(v->factor[loops], ball->nodes));
+        for (int64_t i = 0; i < ball->nodes; i++) {
+            const struct csr_row row = csr_row(graph, ball->node[i]);
+            v->factor[loops][i] = csr_gcn_factor(&row, ball->node[i], loops);
+        }
+    }
+    *out = v;
+    return CONSM_OK;
+done:
+    views_free(v);
+    return st;
 }
 
 /* A view that shares the arrays of the adjacency, so that caching its transpose leaves the caller's
@@ -106,7 +134,19 @@ static consm_status cut_part(struct csr **out, const struct views *part, enum vi
     int64_t steps = kind == VIEW_TWO_HOP ? 2 : 1;
     if (!whole)
         return CONSM_ENOMEM;
-    return ball_cut(out, part->ball, whole, part->ball->radius - steps);
+    return ball_cut(out, part->ball, &(struct csr_rows){.base = whole}, part->ball->radius - steps);
+}
+
+static consm_status make_part(struct csr **out, const struct views *part, enum view kind)
+{
+    switch (kind) {
+    case VIEW_ADJACENCY: return borrow(out, part->own);
+    case VIEW_LOOPS: return csr_add_loops(out, part->own);
+    case VIEW_TWO_HOP: return status_fail(CONSM_EINVAL, "two-hop neighbours need the whole graph");
+    default:
+        return csr_gcn_normalize_by(out, part->own, kind == VIEW_GCN,
+                                    part->factor[kind == VIEW_GCN]);
+    }
 }
 
 const struct csr *views_get(struct views *views, enum view kind)
@@ -114,6 +154,8 @@ const struct csr *views_get(struct views *views, enum view kind)
     pthread_mutex_lock(&views->lock);
     if (!views->built[kind] && views->whole)
         cut_part(&views->built[kind], views, kind);
+    else if (!views->built[kind] && views->own)
+        make_part(&views->built[kind], views, kind);
     else if (!views->built[kind])
         build(&views->built[kind], views->adjacency, kind);
     const struct csr *found = views->built[kind];

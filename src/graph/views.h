@@ -28,6 +28,12 @@ void views_free(struct views *views);
  * must outlive them. */
 consm_status views_part(struct views **out, struct views *whole, const struct ball *ball);
 
+/* Views of the part of a graph within a ball, made of the graph's rows alone: for graphs whose
+ * other matrices are not at hand. There is no two-hop view. The ball must outlive them, the graph
+ * need not. */
+consm_status views_of_rows(struct views **out, const struct csr_rows *graph,
+                           const struct ball *ball);
+
 /* The asked-for matrix, its transpose cached; NULL with a message when it cannot be built. Any
  * thread may ask at any time. */
 const struct csr *views_get(struct views *views, enum view kind);

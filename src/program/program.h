@@ -69,6 +69,8 @@ consm_status program_read(const float **out, struct program *p, node x);
  * has a multiple of x's columns and whose source has other ones. x itself where there is none. Of a
  * recorded program. */
 node program_before(const struct program *p, node x);
+/* Whether an operation walks the matrix. Of a recorded program. */
+bool program_walks(const struct program *p, const struct csr *matrix);
 bool program_has(const struct program *p, node x); /* whether there is such a node */
 int64_t program_rows(const struct program *p, node x);
 int64_t program_cols(const struct program *p, node x);

@@ -111,3 +111,11 @@ done:
     mem_free(l.by_graph);
     return st;
 }
+
+bool program_walks(const struct program *p, const struct csr *matrix)
+{
+    bool walks = false;
+    for (node x = 0; x < p->count; x++)
+        walks = walks || (matrix && p->node[x].attr.csr == matrix);
+    return walks;
+}

@@ -6,10 +6,12 @@
 
 #include <string.h>
 
-consm_status session_reach(int64_t *out, struct session *s)
+consm_status session_reach(int64_t *out, bool *rows_do, struct session *s)
 {
-    consm_status st = program_reach(out, s->learner.eval, s->logits,
-                                    views_built(s->problem->views, VIEW_TWO_HOP));
+    const struct csr *two_hop = views_built(s->problem->views, VIEW_TWO_HOP);
+    consm_status st = program_reach(out, s->learner.eval, s->logits, two_hop);
+    /* Without parts_only the session chose the edges it goes by. */
+    *rows_do = *out >= 0 && s->options.parts_only && !program_walks(s->learner.eval, two_hop);
     program_free(s->learner.eval);
     s->learner.eval = NULL;
     return st;

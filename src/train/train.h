@@ -187,9 +187,10 @@ consm_status session_train(struct session *s, struct train_result *result);
 consm_status session_logits(const float **out, struct session *s);
 struct params *session_params(struct session *s);
 
-/* How many steps of the graph a node's logits look; -1: they need all nodes. Of an evaluation,
- * which gives up its program for the whole graph: from then on parts alone can be asked for. */
-consm_status session_reach(int64_t *out, struct session *s);
+/* How many steps of the graph a node's logits look; -1: they need all nodes. *rows_do: the graph's
+ * rows are all they need of it (views_of_rows). Of an evaluation, which gives up its program for
+ * the whole graph: from then on parts alone can be asked for. */
+consm_status session_reach(int64_t *out, bool *rows_do, struct session *s);
 
 /* Logits (part->nodes, c) of a part of the session's graph, by the session's parameters;
  * part->views come from views_part(). Several threads may ask at once, each on a backend of its

@@ -1,0 +1,130 @@
+/* A version of a growing graph as an ordinary dataset: everything gathered and built anew. */
+#include "app/growing.h"
+
+#include <string.h>
+
+/* The arrays of all rows, gathered from the base and the chunks. */
+struct gathered {
+    int32_t *from, *to, *label;
+    float *weight, *dense;
+    const char **id;
+};
+
+static void gathered_free(struct gathered *g)
+{
+    mem_free(g->from);
+    mem_free(g->to);
+    mem_free(g->label);
+    mem_free(g->weight);
+    mem_free(g->dense);
+    mem_free(g->id);
+}
+
+static consm_status gather_edges(struct gathered *g, const struct version *v)
+{
+    consm_status st = CONSM_OK;
+    const struct csr_rows rows = version_rows(v);
+    int64_t count = 0;
+    TRY(NEW(g->from, v->edges + 1));
+    TRY(NEW(g->to, v->edges + 1));
+    if (rows.base->val)
+        TRY(NEW(g->weight, v->edges + 1));
+    for (int64_t i = 0; i < v->nodes; i++) {
+        const struct csr_row row = csr_row(&rows, i);
+        for (int64_t k = 0; k < row.count; k++) {
+            if (row.col[k] < i)
+                continue;
+            g->from[count] = (int32_t)i;
+            g->to[count] = row.col[k];
+            if (g->weight)
+                g->weight[count] = row.val[k];
+            count++;
+        }
+    }
+done:
+    return st;
+}
+
+/* A row of a dataset's features, (f). */
+static void copy_row(float *out, const struct dataset *d, int64_t row)
+{
+    size_t bytes = (size_t)d->features * sizeof *out;
+    if (d->dense) {
+        memcpy(out, d->dense + row * d->features, bytes);
+        return;
+    }
+    memset(out, 0, bytes);
+    for (int64_t e = d->sparse->start[row]; e < d->sparse->start[row + 1]; e++)
+        out[d->sparse->col[e]] = d->sparse->val ? d->sparse->val[e] : 1;
+}
+
+static consm_status gather_nodes(struct gathered *g, const struct version *v)
+{
+    consm_status st = CONSM_OK;
+    const struct dataset *base = v->base->data;
+    int64_t f = base->features;
+    TRY(NEW(g->label, v->nodes));
+    if (f > 0)
+        TRY(NEW(g->dense, v->nodes * f));
+    if (base->node_id)
+        TRY(NEW(g->id, v->nodes));
+    for (int64_t i = 0; i < v->nodes; i++) {
+        const struct change *found = version_change(v, i);
+        int64_t row;
+        const struct dataset *d = version_place(&row, v, i)->data;
+        if (f > 0)
+            copy_row(g->dense + i * f, d, row);
+        g->label[i] = found && found->labelled ? found->label : base->label[i];
+        if (g->id)
+            g->id[i] = version_id(v, i, NULL); /* nodes of a graph with ids all have one */
+    }
+done:
+    return st;
+}
+
+bool version_joins(const struct version *v)
+{
+    bool tables = v->base->data->cells && v->chunks > 0;
+    for (int64_t i = 0; i < v->chunks; i++)
+        tables = tables || ((struct consm_dataset *)v->chunk[i]->thing)->data->recipe;
+    return !tables && !(v->base->data->cells && v->changes > 0);
+}
+
+consm_status version_dataset(struct consm_dataset **out, const struct version *v)
+{
+    consm_status st = CONSM_OK;
+    const struct dataset *base = v->base->data;
+    struct gathered g = {0};
+    *out = NULL;
+    if (v->changes == 0) {
+        *out = dataset_hold(v->base);
+        return CONSM_OK;
+    }
+    if (!version_joins(v))
+        return status_fail(CONSM_EINVAL,
+                           "%s is a table with texts or dates and has new rows: they can be "
+                           "predicted, but not joined to the table; add them to the table and "
+                           "open it again",
+                           base->name);
+    TRY(gather_edges(&g, v));
+    TRY(gather_nodes(&g, v));
+    struct consm_arrays a = {.size = sizeof a,
+                             .name = base->name,
+                             .nodes = v->nodes,
+                             .edges = v->edges,
+                             .features = base->features,
+                             .classes = base->classes,
+                             .from = g.from,
+                             .to = g.to,
+                             .weight = g.weight,
+                             .feature = g.dense,
+                             .label = g.label,
+                             .node_id = g.id,
+                             .class_name = (const char *const *)base->class_name,
+                             .feature_name = (const char *const *)base->feature_name};
+    TRY(consm_dataset_from_arrays(out, &a));
+    (*out)->data->class_kind = base->class_kind;
+done:
+    gathered_free(&g);
+    return st;
+}
