@@ -244,34 +244,6 @@ done:
     return st;
 }
 
-/* The best after the first rung are trained whole, each offered to whoever collects them; the best
- * is trained on. */
-static consm_status offer_best(struct field *f)
-{
-    consm_status st = CONSM_OK;
-    struct session *s = f->s, *whole = NULL;
-    struct trial *trial = f->of->trial;
-    TRY(climb_all(f, 0));
-    TRY(climb_all(f, 1));
-    choice_keep(f->of, OFFERED);
-    for (int64_t i = 0; i < f->of->count && !trial[i].diverged; i++) {
-        TRY(open_trial(&whole, s, s->problem, &trial[i]));
-        TRY(go_on(f, &trial[i], whole, trial_epochs(&s->options.config)));
-        trial[i].val = whole->learner.best;
-        trial[i].loss = whole->learner.best_loss;
-        TRY(snapshot_take(&trial[i].at, &whole->learner));
-        TRY(learner_restore(&whole->learner));
-        TRY(s->options.offer(s->options.offer_ctx, whole));
-        session_free(whole);
-        whole = NULL;
-    }
-    choice_order(f->of);
-    TRY(climb(f, &trial[0], RUNGS - 1));
-done:
-    session_free(whole);
-    return st;
-}
-
 /* Validation nodes of the class that average precision speaks of. */
 static int64_t positives(const struct judge *j)
 {
@@ -378,6 +350,35 @@ static consm_status teach_student(struct field *f)
 done:
     mem_free(vote);
     committee_free(&committee);
+    return st;
+}
+
+/* The best after the first rung are trained whole, each offered to whoever collects them; the best
+ * is trained on. */
+static consm_status offer_best(struct field *f)
+{
+    consm_status st = CONSM_OK;
+    struct session *s = f->s, *whole = NULL;
+    struct trial *trial = f->of->trial;
+    TRY(climb_all(f, 0));
+    TRY(climb_all(f, 1));
+    choice_keep(f->of, OFFERED);
+    for (int64_t i = 0; i < f->of->count && !trial[i].diverged; i++) {
+        TRY(open_trial(&whole, s, s->problem, &trial[i]));
+        TRY(go_on(f, &trial[i], whole, trial_epochs(&s->options.config)));
+        trial[i].val = whole->learner.best;
+        trial[i].loss = whole->learner.best_loss;
+        TRY(snapshot_take(&trial[i].at, &whole->learner));
+        TRY(learner_restore(&whole->learner));
+        TRY(s->options.offer(s->options.offer_ctx, whole));
+        session_free(whole);
+        whole = NULL;
+    }
+    choice_order(f->of);
+    TRY(teach_student(f));
+    TRY(climb(f, &trial[0], RUNGS - 1));
+done:
+    session_free(whole);
     return st;
 }
 
