@@ -52,6 +52,7 @@ set(CPACK_DEBIAN_DOCUMENTS_PACKAGE_ARCHITECTURE all)
 debian_package(python python3-consm python "The Python package."
                "libconsm${PROJECT_VERSION_MAJOR} ${same}, python3 (>= 3.9), python3-numpy")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/packaging/prerm)
 set(either "consm ${same} | libconsm${PROJECT_VERSION_MAJOR} ${same}")
 if(CONSM_MPI_BUILT)
     debian_package(mpi consm-mpi science "Training on several machines: the plug-in for MPI." "${either}")
