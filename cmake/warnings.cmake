@@ -35,6 +35,9 @@ if(CONSM_WERROR)
 endif()
 add_compile_options("$<$<COMPILE_LANGUAGE:C>:${c_flags}>")
 add_compile_definitions($<$<COMPILE_LANGUAGE:C>:_GNU_SOURCE>)
+if(APPLE)
+    add_compile_definitions(_REENTRANT) # whose math.h has lgamma_r for those who ask only
+endif()
 
 # Gives the target those flags that its linker knows. --version-script, -z and --as-needed are GNU's and
 # lld's; macOS's linker has none of them, and hides names by visibility alone.
