@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # One fraud in a hundred, planted in rings: ConSM ranks the test nodes better than MLP, GCN and GAT do,
-# and eight of the ten frauds are among its first fifty. --stretch 1 trains for a third of the default
-# length, which is enough here and saves minutes.
+# by far, and seven of the ten frauds are among its first fifty. Half of the candidates, narrow and trained
+# briefly, are enough here and save minutes.
 # usage: check_fraud.sh PATH-TO-consm
 set -uo pipefail
 consm=$1
@@ -17,7 +17,7 @@ command -v python3 > /dev/null || { echo "SKIPPED: the planted graph needs pytho
 python3 examples/fraud.py "$work/shop" 1 1 0.7 4000 || fault "examples/fraud.py"
 for model in mlp gcn gat consm; do
     length=()
-    [ $model != consm ] || length=(--stretch 1)
+    [ $model != consm ] || length=(--candidates few --hidden 32 --stretch 0.3)
     "$consm" train "$work/shop" -m $model "${length[@]}" --json > "$work/$model.json" 2> "$work/err" || fault "$model: $(cat "$work/err")"
 done
 python3 - "$work" << 'END' || fault "ConSM does not lead"
@@ -33,6 +33,6 @@ others = {model: of_fraud(model)["average_precision"] for model in ("mlp", "gcn"
 ours = of_fraud("consm")
 first = next(top["recall"] for top in ours["top"] if top["k"] == 50)
 print(f"average precision {ours['average_precision']:.3f}, others {others}, {first:.0%} among the first 50")
-sys.exit(not (ours["support"] == 10 and ours["average_precision"] >= max(others.values()) and first >= 0.8))
+sys.exit(not (ours["support"] == 10 and ours["average_precision"] >= 1.5 * max(others.values()) and first >= 0.7))
 END
 verdict

@@ -427,7 +427,8 @@ static bool stop_within_a_round(void *ctx, const struct progress *progress)
 static void interrupt(struct session **s, const struct scene *scene, struct train_options o,
                       struct backend *b, struct backend *then)
 {
-    const struct checkpoint_run run = {"a graph", "its hash", "a split", "", ""};
+    struct checkpoint_run run = {
+        .dataset = "a graph", .data_sha256 = "its hash", .split = "a split"};
     struct train_result result;
     char path[] = "/tmp/consm_backend_XXXXXX";
     int file = mkstemp(path);
@@ -445,6 +446,7 @@ static void interrupt(struct session **s, const struct scene *scene, struct trai
     o.progress = NULL;
     OK(session_new(s, &scene->problem, &o, then));
     OK(checkpoint_load(*s, &run, path));
+    checkpoint_run_free(&run);
     unlink(path);
 }
 

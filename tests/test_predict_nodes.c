@@ -24,7 +24,7 @@ static struct consm_dataset *open_own(void)
     enum { N = 300, M = 420, F = 40 };
     static int32_t from[M], to[M], label[N];
     static float weight[M], x[N * F];
-    static char text[N][8];
+    static char text[N][16];
     static const char *id[N];
     struct rng r;
     struct consm_dataset *d;
