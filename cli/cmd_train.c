@@ -58,28 +58,6 @@ static const struct flag flags[] = {
     PARTS_FLAG,
     {0}};
 
-/* Notes an epoch of a run, of an ensemble's first member. No memory: the curve ends there. */
-static void note_epoch(struct training *t, const struct consm_progress *p)
-{
-    int64_t number = (int64_t)(p->seed - t->options->seed);
-    if (!t->curve || p->refit || p->member > 1 || number < 0 || number >= t->runs)
-        return;
-    struct train_curve *c = &t->curve[number];
-    if (p->epoch == 0) {
-        if (p->candidate > 0 && GROW(c->look, c->looks, c->look_room, 1) == 0)
-            c->look[c->looks++] =
-                (struct train_look){p->candidate, p->update, p->loss,
-                                    p->best_val >= 0 ? p->val_acc : (double)NAN, p->backbone};
-        return;
-    }
-    if (GROW(c->epoch, c->count, c->room[0], 1) < 0 || GROW(c->loss, c->count, c->room[1], 1) < 0 ||
-        GROW(c->score, c->count, c->room[2], 1) < 0)
-        return;
-    c->epoch[c->count] = (double)p->epoch;
-    c->loss[c->count] = p->loss;
-    c->score[c->count++] = p->val_acc;
-}
-
 static int64_t ensemble_of(const struct training *t)
 {
     return t->options->ensemble > 1 ? t->options->ensemble : 1;
@@ -103,7 +81,6 @@ static bool on_epoch(void *ctx, const struct consm_progress *progress)
 {
     struct training *t = ctx;
     char note[512], member[40] = "", val[24] = "";
-    note_epoch(t, progress);
     if (progress->members)
         snprintf(member, sizeof member, "member %d of %d  ", (int)progress->member,
                  (int)progress->members);
@@ -323,8 +300,6 @@ static consm_status train_all(struct training *t, const struct batch *batch)
     TRY(ZNEW(t->finished, t->runs));
     TRY(ZNEW(t->detail, t->runs));
     TRY(ZNEW(t->share, t->runs * ensemble_of(t)));
-    if (t->output.folder)
-        TRY(ZNEW(t->curve, t->runs));
     if (ensemble_of(t) > 1)
         TRY(ZNEW(t->made, t->runs));
     if (!t->json && !t->quiet) {
@@ -347,7 +322,7 @@ static consm_status train_all(struct training *t, const struct batch *batch)
     if (!t->json && !t->quiet)
         train_print_rare(t);
     if (t->output.folder) {
-        TRY(train_output_write(&t->output, &t->best, &t->curve[t->best_run], t->data));
+        TRY(train_output_write(&t->output, &t->best, t->data));
         TRY(embeddings_write(args_get(t->args, "embeddings"), t->best.model, t->data,
                              t->output.device, t->output.threads));
         if (!t->json && !t->quiet)
@@ -416,13 +391,6 @@ out:
     for (int64_t i = 0; t.detail && i < t.runs; i++)
         json_decref(t.detail[i]);
     mem_free(t.detail);
-    for (int64_t i = 0; t.curve && i < t.runs; i++) {
-        mem_free(t.curve[i].epoch);
-        mem_free(t.curve[i].loss);
-        mem_free(t.curve[i].score);
-        mem_free(t.curve[i].look);
-    }
-    mem_free(t.curve);
     mem_free(t.made);
     run_free(&t.best);
     train_output_close(&t.output);

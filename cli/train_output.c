@@ -188,7 +188,7 @@ static consm_status keep_aside(const char *path)
 }
 
 consm_status train_output_write(const struct train_output *out, const struct trained_run *run,
-                                const struct train_curve *curve, const struct consm_dataset *data)
+                                const struct consm_dataset *data)
 {
     consm_status st = CONSM_OK;
     struct consm_edge_scores *scores = NULL; /* the trained model's of its own graph */
@@ -216,7 +216,7 @@ consm_status train_output_write(const struct train_output *out, const struct tra
     } else {
         TRY(suspects_find(&suspects, run->model, data, run->prediction, &run->roles, out->threads));
         TRY(suspects_write(path[6], &suspects, run->model, data, run->prediction, out->safe_csv));
-        TRY(report_run(path[3], &(struct report_input){run, data->data, scores, curve,
+        TRY(report_run(path[3], &(struct report_input){run, data->data, scores,
                                                        "consm train --config config.yaml", data,
                                                        out->threads, &suspects, path[7]}));
     }

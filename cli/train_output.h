@@ -35,6 +35,6 @@ void train_output_close(struct train_output *out);
 
 /* Writes the rest and removes the checkpoint. */
 consm_status train_output_write(const struct train_output *out, const struct trained_run *run,
-                                const struct train_curve *curve, const struct consm_dataset *data);
+                                const struct consm_dataset *data);
 
 #endif

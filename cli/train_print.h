@@ -24,7 +24,6 @@ struct training {
     json_t **detail;           /* (runs) further figures, with --json */
     struct train_output output;
     pthread_mutex_t lock;
-    struct train_curve *curve; /* (runs) with -o */
     /* The best run so far. */
     int64_t best_run;
     struct trained_run best;

@@ -205,6 +205,9 @@ struct consm_arrays {
     int64_t columns;                 /* instead of features: a table of so many columns … */
     const struct consm_column *const *column; /* (columns) */
     bool known; /* train by the defaults of sets known by name, as consm_dataset_info tells */
+    /* How the data was to be read, or NULL: columns and rules by name, of which only `duplicates`
+     * has an effect here; a model remembers all of them (consm_open_options.model). */
+    const struct consm_open_options *reading;
 };
 /* What a dataset may leave where it is. It must stay there, unchanged, until the dataset and all
  * that were made of it are freed. */

@@ -606,6 +606,7 @@ static void impossible_stages_are_refused(void **state)
                {ROUND, "consm.tried", 0xff},
                {ROUND, "consm.tried", 0x7f},
                {ROUND, "consm.way0", 0xff},
+               {ROUND, "curve", 0xff},
                {COURSE, "trail.leg.0.numbers", 0xff},
                {COURSE, "trail.leg.0.numbers", 0xbf}, /* negative second moments */
                {COURSE, "trail.leg.1", 0x7c},

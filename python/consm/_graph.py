@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
     from ._types import Features, Labels, Mask, Nodes, Path
 
+# What was said about how to read a file: a pickled graph, and a model trained on it, remember it.
+_READING = ("id_column", "label_column", "weight_column", "source_column", "target_column", "ignore", "duplicates",
+            "unknown_nodes")
+
 
 class Graph:
     """Nodes, edges and features. Make one with from_pandas, from_scipy, from_networkx, from_pyg,
@@ -208,6 +212,8 @@ class Graph:
         _lib.call(_lib.lib.consm_dataset_arrays, byref(a), handle.pointer)
         parts: dict[str, Any] = dict(handle=handle, name=_lib.decode(a.name), n_nodes=a.nodes, n_edges=a.edges,
                                      n_features=a.features, directed=a.directed, lent=a)
+        if a.reading:
+            parts["reading"] = {k: getattr(a.reading.contents, k) for k in _READING if getattr(a.reading.contents, k)}
         if a.node_id:
             parts["node_ids"] = np.array([_lib.decode(a.node_id[i]) for i in range(a.nodes)], object)
         if a.feature_name:
@@ -378,6 +384,9 @@ class Graph:
             if "role" in p:
                 a.role = ctypes.cast(_lib.address(p["role"]), POINTER(c_uint8))
         a.known = p.get("known", False)
+        if p.get("reading"):
+            keep.append(_structs.OpenOptions(**p["reading"]))
+            a.reading = ctypes.pointer(keep[-1])
         made = _lib.dataset()
         _lib.call(_lib.lib.consm_dataset_from_arrays, byref(made.pointer), byref(a))
         made.needs = p.get("x")  # the library may leave it where it is

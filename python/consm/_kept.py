@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Optional, TypeVar
 from . import _lib
 from ._errors import ConsmValueError, NotFittedError
 from ._graph import Graph
+from ._intake import MASKS
 
 if TYPE_CHECKING:
     from ._model import GraphClassifier
@@ -75,12 +76,15 @@ class Kept:
         from ._make import wrap
         return wrap(trained)
 
-    def report(self, path: Path) -> None:
+    def report(self, path: Path, X: Optional[Graph] = None) -> None:
         """Writes one page of HTML about the training run; folders are made.
 
         Parameters
         ----------
         path : path
+        X : Graph, optional
+            The graph of training with its labels, for a model that came from a file or a pickle. Who trained and
+            who validated is taken from its masks, or drawn again by the model's split and seed.
 
         Examples
         --------
@@ -91,13 +95,27 @@ class Kept:
         True
         """
         trained = self._fitted()
-        if not self._training:
-            raise ConsmValueError("the model was loaded from a file: a report needs the training data; fit it here")
-        _, data, values = self._training
+        data, values = self._told_of(X)
         folder = os.path.dirname(os.path.abspath(os.fspath(path)))
         os.makedirs(folder, exist_ok=True)
         options = _lib.options(self.method, values)
         _lib.call(_lib.lib.consm_report_write, _lib.path_of(path), trained.pointer, data.pointer, options.pointer)
+
+    def _told_of(self, X: Optional[Graph]) -> tuple[_lib.Handle, dict[str, Any]]:
+        """The data that a report tells of, with the options that say who trained."""
+        if X is None and self._training:
+            return self._training[1:]
+        if X is None:
+            raise ConsmValueError("the model was loaded from a file: a report needs the training data, as in "
+                                  "report(path, graph)")
+        if X.y is None:
+            raise ConsmValueError("a report needs the labels of training: the graph has none of its own")
+        info: dict[str, Any] = self.info_  # type: ignore[attr-defined]
+        values = {"seed": info["seed"]}
+        if "codes" in X._parts:
+            data, made_again = X._dataset(), info["split"] and not info["split"].startswith("own")
+            return data, {**values, "split": info["split"]} if made_again else values
+        return X._labelled(X.y, {k: getattr(X, k) for k in MASKS})[0], values
 
     def __getstate__(self) -> dict[str, Any]:
         state = {k: v for k, v in self.__dict__.items() if k not in ("_trained", "_training", "_cache", "_open")}

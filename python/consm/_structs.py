@@ -41,7 +41,8 @@ class Arrays(Sized):
                 ("role", POINTER(c_uint8)), ("node_id", POINTER(c_char_p)),
                 ("class_name", POINTER(c_char_p)), ("feature_name", POINTER(c_char_p)),
                 ("wide_starts", c_bool), ("borrow", c_int64), ("columns", c_int64),
-                ("column", POINTER(POINTER(Column))), ("known", c_bool)]
+                ("column", POINTER(POINTER(Column))), ("known", c_bool),
+                ("reading", POINTER(OpenOptions))]
 
 
 class Labels(Sized):

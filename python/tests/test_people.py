@@ -1,6 +1,8 @@
 """What people who know scikit-learn and notebooks look for: curves, figures, thresholds, reasons, warnings."""
 from __future__ import annotations
 
+import pickle
+import re
 import warnings
 
 import numpy as np
@@ -100,7 +102,10 @@ def test_a_model_remembers_how_its_data_was_read(tmp_path):
     model.save(tmp_path / "m.safetensors")
     own = consm.GCNClassifier(epochs=20).fit(g, g.y)  # labels of the caller's
     june = _calls(tmp_path / "june", "7,p5,another\n")
-    for known in (model, consm.load_model(tmp_path / "m.safetensors"), own):
+    again = pickle.loads(pickle.dumps(g))  # a pickled graph remembers how it was read
+    pickled = consm.GCNClassifier(epochs=20).fit(again)
+    assert (pickled.predict_proba(again) == model.predict_proba(g)).all()  # keep-first, not the mean
+    for known in (model, consm.load_model(tmp_path / "m.safetensors"), own, pickled):
         with pytest.warns(consm.ConsmWarning, match="left out 1 edge to nodes that are not listed"):
             again = consm.load(june, model=known)
         assert again.feature_names == ["v"] and again.edge_weight is not None and again.y is not None
@@ -298,6 +303,29 @@ def test_ties_are_ranked_by_log_odds(world, graph, fitted):
     from consm._rare import ranked
     p, odds = np.array([0.5, 0.9, 0.9, 0.9, 0.95]), np.array([0.0, 3.0, 9.0, 5.0, 7.0])
     assert ranked(p, odds, np.array([True, True, True, True, False]), 3).tolist() == [2, 3, 1]
+
+
+def test_a_report_shows_how_the_model_learned(world, graph, tmp_path):
+    with_labels = world.graph(y=world.y)
+    model = ConSMClassifier(warmup=20, rounds=1, gnn_steps=5, match_steps=5, candidates="few", threads=1).fit(with_labels)
+    model.save(tmp_path / "m.safetensors")
+    model.report(tmp_path / "a.html")
+    loaded = consm.load_model(tmp_path / "m.safetensors")
+    assert (loaded.n_iter_, loaded.best_iter_) == (model.n_iter_, model.best_iter_)
+    loaded.report(tmp_path / "b.html", with_labels)
+    pickle.loads(pickle.dumps(model)).report(tmp_path / "c.html", with_labels)
+    pages = [(tmp_path / f"{name}.html").read_text() for name in "abc"]
+    for page in pages:
+        for title in ("Learning: the loss", "Learning: validation", "Choosing the backbone"):
+            figure = page[page.index(title):]
+            assert figure.index("<path") < figure.index("</svg>")
+    curves = [re.findall(r'<svg.*?</svg>', page, re.S) for page in pages]
+    drawn = [next(svg for svg in of if "Learning: the loss" in svg) for of in curves]
+    assert drawn[0] == drawn[1] == drawn[2]
+    with pytest.raises(ValueError, match="report\\(path, graph\\)"):
+        loaded.report(tmp_path / "d.html")
+    with pytest.raises(ValueError, match="has none of its own"):
+        loaded.report(tmp_path / "d.html", graph)
 
 
 @pytest.mark.filterwarnings("ignore::consm.ConsmWarning")

@@ -278,6 +278,35 @@ done:
     return st;
 }
 
+/* What was said about reading it. */
+static consm_status take_reading(struct dataset *d, const struct consm_arrays *a)
+{
+    consm_status st = CONSM_OK;
+    struct consm_open_options r = {0};
+    int rule = 0;
+    if (!a->reading)
+        return CONSM_OK;
+    TRY(sized_take(&r, sizeof r, a->reading, SIZED_UP_TO(struct consm_open_options, features)));
+    while (r.duplicates && rule < DUPLICATES_KINDS &&
+           strcmp(r.duplicates, duplicates_name[rule]) != 0)
+        rule++;
+    if (rule == DUPLICATES_KINDS)
+        TRY(status_fail(CONSM_EINVAL, "duplicates %.40s: expected mean, keep-first or error",
+                        r.duplicates));
+    d->duplicates = (enum repeat_rule)rule;
+    TRY(choices_copy(&d->choices,
+                     (const char *const[CHOICES]){[CHOICE_ID] = r.id_column,
+                                                  [CHOICE_LABEL] = r.label_column,
+                                                  [CHOICE_WEIGHT] = r.weight_column,
+                                                  [CHOICE_SOURCE] = r.source_column,
+                                                  [CHOICE_TARGET] = r.target_column,
+                                                  [CHOICE_IGNORE] = r.ignore,
+                                                  [CHOICE_DUPLICATES] = r.duplicates,
+                                                  [CHOICE_UNKNOWN] = r.unknown_nodes}));
+done:
+    return st;
+}
+
 /* ---- all together -------------------------------------------------------- */
 
 static consm_status fill_from(struct dataset *d, const struct consm_arrays *a)
@@ -295,6 +324,7 @@ static consm_status fill_from(struct dataset *d, const struct consm_arrays *a)
     TRY(take_names(&d->node_id, a->node_id, a->nodes, "node_id"));
     TRY(take_names(&d->class_name, a->class_name, a->classes, "class_name"));
     TRY(take_features(d, a));
+    TRY(take_reading(d, a));
     TRY(dataset_check(d));
 done:
     return st;

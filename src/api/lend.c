@@ -5,6 +5,25 @@
 #include "base/sized.h"
 #include "data/registry/registry.h"
 
+/* How the dataset was to be read. Every call writes the same. */
+static const struct consm_open_options *reading_of(const struct consm_dataset *dataset)
+{
+    struct consm_dataset *d = (struct consm_dataset *)dataset;
+    char *const *text = d->data->choices.text;
+    pthread_mutex_lock(&d->lock);
+    d->reading = (struct consm_open_options){.size = sizeof d->reading,
+                                             .id_column = text[CHOICE_ID],
+                                             .label_column = text[CHOICE_LABEL],
+                                             .weight_column = text[CHOICE_WEIGHT],
+                                             .source_column = text[CHOICE_SOURCE],
+                                             .target_column = text[CHOICE_TARGET],
+                                             .ignore = text[CHOICE_IGNORE],
+                                             .duplicates = text[CHOICE_DUPLICATES],
+                                             .unknown_nodes = text[CHOICE_UNKNOWN]};
+    pthread_mutex_unlock(&d->lock);
+    return &d->reading;
+}
+
 consm_status consm_dataset_arrays(struct consm_arrays *out, const struct consm_dataset *dataset)
 {
     consm_status st = CONSM_OK;
@@ -28,7 +47,8 @@ consm_status consm_dataset_arrays(struct consm_arrays *out, const struct consm_d
                              .node_id = (const char *const *)d->node_id,
                              .class_name = (const char *const *)d->class_name,
                              .feature_name = (const char *const *)d->feature_name,
-                             .wide_starts = d->sparse != NULL};
+                             .wide_starts = d->sparse != NULL,
+                             .reading = choices_any(&d->choices) ? reading_of(dataset) : NULL};
     TRY(sized_give(out, &a, sizeof a, SIZED_UP_TO(struct consm_arrays, wide_starts)));
 done:
     return st;

@@ -237,6 +237,7 @@ consm_status checkpoint_save(struct session *s, struct checkpoint_run *run, cons
         TRY(s->procedure->note(s));
     TRY(safetensors_writer_new(&w.writer));
     TRY(see_all(s, declare_block, &w));
+    checkpoint_see_curve(run, declare_block, &w);
     TRY(w.status);
     if (s->trail.based) {
         TRY(checkpoint_note_again(w.writer, run));
@@ -246,6 +247,7 @@ consm_status checkpoint_save(struct session *s, struct checkpoint_run *run, cons
     }
     TRY(safetensors_begin(w.writer, path, true));
     TRY(see_all(s, write_block, &w));
+    checkpoint_see_curve(run, write_block, &w);
     TRY(w.status);
     TRY(safetensors_commit(w.writer));
     s->trail.unsaved = false;
@@ -364,8 +366,7 @@ static bool was_choosing(const struct source *f)
     return phase && strcmp(phase, "choosing") == 0;
 }
 
-consm_status checkpoint_load_choice(struct session *s, const struct checkpoint_run *run,
-                                    const char *path)
+consm_status checkpoint_load_choice(struct session *s, struct checkpoint_run *run, const char *path)
 {
     consm_status st = CONSM_OK;
     struct source f = {.path = path};
@@ -386,6 +387,7 @@ consm_status checkpoint_load_choice(struct session *s, const struct checkpoint_r
     w.copy = true;
     choice_numbers(c, read_block, &w);
     TRY(w.status);
+    TRY(checkpoint_read_curve(run, f.file, path));
 done:
     safetensors_close(f.file);
     return st;
@@ -410,6 +412,7 @@ consm_status checkpoint_load(struct session *s, struct checkpoint_run *run, cons
     TRY(same_run(&f, s, run));
     if (s->choice && was_choosing(&f)) /* which went on from there before this session was made */
         goto done;
+    TRY(checkpoint_read_curve(run, f.file, path));
     TRY(same_network(&f, s));
     TRY(read_number(&steps, &f, "steps", 0, 1e15));
     /* ConSM's first round goes several ways from one point: the best may lie ahead on another. */

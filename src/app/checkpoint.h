@@ -6,7 +6,7 @@
 #ifndef APP_CHECKPOINT_H
 #define APP_CHECKPOINT_H
 
-#include "train/train.h"
+#include "app/curve.h"
 
 enum { CHECKPOINT_NOTES = 18 };
 
@@ -18,6 +18,7 @@ struct checkpoint_run {
     /* The notes of the last checkpoint whose memory was the session's own: once the session has a
      * base (train/trail.h), they are written again. */
     char *note[CHECKPOINT_NOTES];
+    struct train_curve *curve; /* what was heard of the run so far, or NULL */
 };
 
 /* Fills the two sums. O(size of the problem). */
@@ -31,7 +32,7 @@ void checkpoint_run_free(struct checkpoint_run *run);
 consm_status checkpoint_save(struct session *s, struct checkpoint_run *run, const char *path);
 
 /* Puts a choice among candidates where the saved one was, before the session has a network. */
-consm_status checkpoint_load_choice(struct session *s, const struct checkpoint_run *run,
+consm_status checkpoint_load_choice(struct session *s, struct checkpoint_run *run,
                                     const char *path);
 
 /* Puts a new session where the saved one was. */

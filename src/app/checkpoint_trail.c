@@ -60,6 +60,38 @@ done:
     return st;
 }
 
+/* ---- the curve ----------------------------------------------------------- */
+
+#define CURVE "curve"
+
+void checkpoint_see_curve(const struct checkpoint_run *run, memory_fn see, void *ctx)
+{
+    const struct train_curve *c = run->curve;
+    if (c && c->count > 0)
+        see(ctx, CURVE, c->point, (size_t)c->count * sizeof *c->point);
+}
+
+consm_status checkpoint_read_curve(struct checkpoint_run *run, const struct safetensors *file,
+                                   const char *path)
+{
+    consm_status st = CONSM_OK;
+    const struct safetensors_tensor *t = safetensors_find(file, CURVE);
+    struct train_curve *c = run->curve;
+    if (!t || !c)
+        return CONSM_OK;
+    c->count = 0;
+    if (t->type != SAFETENSORS_U8 || t->bytes % sizeof *c->point != 0)
+        return status_fail(CONSM_EFORMAT, "%s: holds an impossible curve", path);
+    int64_t count = (int64_t)(t->bytes / sizeof *c->point);
+    TRY(GROW(c->point, c->count, c->room, (size_t)count));
+    memcpy(c->point, t->data, t->bytes);
+    if (!curve_sound(c->point, count))
+        TRY(status_fail(CONSM_EFORMAT, "%s: holds an impossible curve", path));
+    c->count = count;
+done:
+    return st;
+}
+
 /* ---- notes --------------------------------------------------------------- */
 
 static const char *const keys[CHECKPOINT_NOTES] = {

@@ -19,6 +19,11 @@ consm_status checkpoint_block_sound(const char *path, const char *name, const vo
 consm_status checkpoint_read_trail(struct session *s, const struct safetensors *file,
                                    const char *path);
 
+/* The curve as a block; none where there are no points. */
+void checkpoint_see_curve(const struct checkpoint_run *run, memory_fn see, void *ctx);
+consm_status checkpoint_read_curve(struct checkpoint_run *run, const struct safetensors *file,
+                                   const char *path);
+
 /* Notes a text in a file's metadata, and remembers it with the run. */
 consm_status checkpoint_note(struct safetensors_writer *w, struct checkpoint_run *run,
                              const char *key, const char *value);

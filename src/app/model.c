@@ -30,6 +30,7 @@ void consm_model_free(struct consm_model *model)
     mem_free(model->member);
     mem_free(model->learned);
     mem_free(model->vote);
+    curve_free(&model->curve);
     mem_free(model->class_threshold);
     mem_free(model->dataset);
     mem_free(model->split);
@@ -293,7 +294,7 @@ consm_status model_run(const struct training_request *request, model_trained_fn 
     struct checkpointed checkpoint = {
         request->checkpoint,
         &problem,
-        {data->name, data->sha256, request->roles->split, "", "", {NULL}}};
+        {data->name, data->sha256, request->roles->split, "", "", {NULL}, request->curve}};
     options.context = &request->custom;
     if (request->checkpoint) {
         TRY(checkpoint_possible(&options));

@@ -20,6 +20,7 @@ consm_status config_from_json(struct config *c, const json_t *object);
 
 /* The tensor of hashed ids that a model learned from: U64, ascending. */
 #define MODEL_LEARNED "learned_ids"
+#define MODEL_CURVE   "learning_curve"
 
 /* More members than this are no ensemble of ours: what a hostile file can make a reader do is
  * bounded. */

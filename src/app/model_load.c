@@ -349,7 +349,8 @@ static consm_status read_tensors(struct consm_model *m, const struct source *s)
         const struct safetensors_tensor *from = safetensors_at(s->file, i);
         struct consm_model *owner;
         const char *name;
-        if (strcmp(from->name, "sha256") == 0 || strcmp(from->name, MODEL_LEARNED) == 0)
+        if (strcmp(from->name, "sha256") == 0 || strcmp(from->name, MODEL_LEARNED) == 0 ||
+            strcmp(from->name, MODEL_CURVE) == 0)
             continue;
         TRY(owner_of(&owner, &name, m, s, from->name));
         TRY(GROW(owner->tensor, owner->tensors, owner->tensor_room, 1));
@@ -379,6 +380,30 @@ static consm_status read_learned(struct consm_model *m, const struct source *s)
         if (m->learned[i] <= m->learned[i - 1])
             TRY(status_fail(CONSM_EFORMAT, "%s: entry %lld of %s is not above the one before",
                             s->path, (long long)i, from->name));
+done:
+    return st;
+}
+
+/* How it learned, where the file has it. */
+static consm_status read_curve(struct consm_model *m, const struct source *s)
+{
+    consm_status st = CONSM_OK;
+    const struct safetensors_tensor *from = safetensors_find(s->file, MODEL_CURVE);
+    struct train_curve *c = &m->curve;
+    if (!from)
+        return CONSM_OK;
+    if (from->type != SAFETENSORS_F64 || from->rank != 2 || from->shape[1] != CURVE_COLUMNS)
+        return status_fail(CONSM_EFORMAT, "%s: tensor %s is no learning curve", s->path,
+                           from->name);
+    TRY(GROW(c->point, c->count, c->room, (size_t)from->shape[0]));
+    memcpy(c->point, from->data, from->bytes);
+    if (!curve_sound(c->point, from->shape[0]))
+        TRY(status_fail(CONSM_EFORMAT, "%s: tensor %s holds impossible numbers", s->path,
+                        from->name));
+    c->count = from->shape[0];
+    const char *chosen = safetensors_metadata(s->file, "chosen_candidate");
+    double winner = chosen ? number_parse(chosen, NULL) : 0;
+    c->winner = winner >= 0 && winner <= TRAIN_MOST_CANDIDATES ? (int64_t)winner : 0;
 done:
     return st;
 }
@@ -449,6 +474,7 @@ static consm_status read_model(struct consm_model **out, struct source *s)
     TRY(read_members(m, s));
     TRY(read_tensors(m, s));
     TRY(read_learned(m, s));
+    TRY(read_curve(m, s));
     TRY(check_parts(m, s));
     model_name_backbone(m);
     *out = m;

@@ -33,12 +33,42 @@ done:
     return st;
 }
 
+/* Hears a run for its curve, before whoever else listens. */
+struct hearing {
+    struct train_curve curve;
+    progress_fn fn;
+    void *ctx;
+};
+
+static bool hear(void *ctx, const struct progress *progress)
+{
+    struct hearing *h = ctx;
+    curve_hear(&h->curve, progress);
+    return h->fn && h->fn(h->ctx, progress);
+}
+
+/* The model keeps what was heard, without what no figure shows. */
+static void keep_curve(struct consm_model *m, struct hearing *h)
+{
+    int64_t chosen = m->result.candidates > 0 ? m->result.candidate[0].number : 0;
+    h->curve.winner = curve_winner(&h->curve, chosen, m->members ? NULL : m->backbone);
+    curve_thin(&h->curve);
+    curve_free(&m->curve);
+    m->curve = h->curve;
+    h->curve = (struct train_curve){0};
+}
+
 consm_status model_train(struct consm_model **out, struct consm_prediction **prediction,
                          const struct training_request *request)
 {
     struct refit_listener listener;
+    struct hearing hearing = {.fn = request->options.progress,
+                              .ctx = request->options.progress_ctx};
     struct training_request first = *request;
     bool refit = refit_wanted(request);
+    first.options.progress = hear;
+    first.options.progress_ctx = &hearing;
+    first.curve = &hearing.curve;
     if (refit)
         refit_prepare(&first, &listener);
     struct plain to = {out, refit ? NULL : prediction, &first};
@@ -47,8 +77,11 @@ consm_status model_train(struct consm_model **out, struct consm_prediction **pre
         refit_forget(request);
     consm_status st = request->ensemble > 1 ? model_train_ensemble(out, to.prediction, &first)
                                             : model_run(&first, take_plain, &to);
-    if (st == CONSM_OK)
+    if (st == CONSM_OK) {
         (*out)->config.refit = REFIT_NO;
+        keep_curve(*out, &hearing);
+    }
+    curve_free(&hearing.curve);
     if (st == CONSM_OK && refit)
         st = refit_model(*out, prediction, request);
     if (st == CONSM_OK && refit && request->checkpoint) { /* there is nothing to go on with */

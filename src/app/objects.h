@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "app/curve.h"
 #include "app/prepare.h"
 #include "app/roles.h"
 #include "stats/conformal.h"
@@ -24,6 +25,7 @@ struct consm_dataset {
     int owners;                  /* who may still use it, under the lock; the last one frees it */
     struct consm_dataset *graph; /* the one whose graph this shares (relabel.c), or NULL */
     struct consm_dataset *whole; /* the one of whose edges this has a choice (clean.c), or NULL */
+    struct consm_open_options reading; /* room for what consm_dataset_arrays lends */
 };
 
 /* A public dataset around one that is open; takes it over, also on failure. */
@@ -133,6 +135,7 @@ struct consm_model {
     char backbone[160];     /* of ConSM and of ensembles, for people (model_name_backbone) */
     int64_t picks, trained; /* of a member: its votes, its trained numbers */
     struct ensemble_facts ensemble;
+    struct train_curve curve; /* how it learned; none in models of before */
 };
 
 /* One training run. */
@@ -150,6 +153,7 @@ struct training_request {
                              * and when it is cancelled, or NULL */
     bool resume;            /* go on from there */
     struct trail *trail;    /* of the session, for what is trained after it; or NULL */
+    struct train_curve *curve; /* what was heard so far, for checkpoints; or NULL */
 };
 
 /* Trains; prediction (may be NULL) receives what the model says of the same graph. */

@@ -9,75 +9,39 @@
 
 /* ---- candidates ---------------------------------------------------------- */
 
-enum { MOST_CANDIDATES = 8, MOST_NUMBERS = 256 };
-
-/* The candidates that were trained longest, of equal ones the first, by number; returns how many.
- */
-static int longest(int64_t chosen[MOST_CANDIDATES], const struct train_curve *c)
-{
-    int64_t last[MOST_NUMBERS] = {0};
-    int count = 0;
-    for (size_t i = 0; i < c->looks; i++)
-        if (c->look[i].candidate < MOST_NUMBERS && c->look[i].update > last[c->look[i].candidate])
-            last[c->look[i].candidate] = c->look[i].update;
-    for (; count < MOST_CANDIDATES; count++) {
-        int64_t best = 0;
-        for (int64_t k = 1; k < MOST_NUMBERS; k++)
-            best = last[k] > last[best] ? k : best;
-        if (last[best] == 0)
-            break;
-        chosen[count] = best;
-        last[best] = 0;
-    }
-    return count;
-}
-
-/* The candidate that the run goes on with: the one that was chosen; of a backbone that was named
- * the last one that trained up to the run's first epoch. 0: none. */
-static int64_t winner_of(const struct train_curve *c, const struct consm_model *m)
-{
-    int64_t first = c->count ? (int64_t)c->epoch[0] : m->result.epochs + 1, winner = 0;
-    if (m->result.candidates > 0)
-        return m->result.candidate[0].number;
-    for (size_t i = 0; i < c->looks; i++)
-        if (c->look[i].update >= first - 1 && c->look[i].update <= first &&
-            (m->members || strcmp(c->look[i].backbone, m->backbone) == 0))
-            winner = c->look[i].candidate;
-    return winner;
-}
-
 /* How the candidates of --backbone auto did, those that were trained longest. */
-static consm_status add_candidates(struct report *r, const struct train_curve *c,
-                                   const struct consm_model *m)
+static consm_status add_candidates(struct report *r, const struct consm_model *m)
 {
     consm_status st = CONSM_OK;
-    int64_t chosen[MOST_CANDIDATES];
+    const struct train_curve *c = &m->curve;
+    int64_t chosen[CURVE_CANDIDATES];
     double *place = NULL;
-    char name[MOST_CANDIDATES][48];
-    struct figure_series series[MOST_CANDIDATES];
+    char name[CURVE_CANDIDATES][48];
+    struct figure_series series[CURVE_CANDIDATES];
     struct figure *f = NULL;
-    int count = longest(chosen, c);
+    int count = curve_longest(chosen, c);
     if (count < 2)
         return CONSM_OK;
-    TRY(NEW(place, 2 * c->looks));
-    double *x = place, *y = place + c->looks;
+    TRY(NEW(place, 2 * c->count));
+    double *x = place, *y = place + c->count;
     for (int k = 0; k < count; k++) {
         int64_t n = 0;
-        for (size_t i = 0; i < c->looks; i++) {
-            if (c->look[i].candidate != chosen[k])
+        for (int64_t i = 0; i < c->count; i++) {
+            const struct curve_point *p = &c->point[i];
+            if ((int64_t)p->candidate != chosen[k])
                 continue;
-            if (n > 1 && y[n - 1] == c->look[i].score && y[n - 2] == c->look[i].score)
+            if (n > 1 && y[n - 1] == p->score && y[n - 2] == p->score)
                 n--; /* the middle of a level stretch is not drawn */
-            x[n] = (double)c->look[i].update;
-            y[n++] = c->look[i].score;
-            snprintf(name[k], sizeof name[k], "%s (candidate %lld)", c->look[i].backbone,
-                     (long long)chosen[k]);
+            x[n] = p->number;
+            y[n++] = p->score < -1 ? (double)NAN : p->score;
+            snprintf(name[k], sizeof name[k], "%s (candidate %lld)",
+                     config_names_backbone[(int)p->backbone], (long long)chosen[k]);
         }
         series[k] = (struct figure_series){.name = name[k], .x = x, .y = y, .n = n};
         x += n;
         y += n;
     }
-    int64_t winner = winner_of(c, m);
+    int64_t winner = m->curve.winner;
     char caption[160], last[48];
     snprintf(last, sizeof last, "; number %lld was chosen", (long long)winner);
     snprintf(caption, sizeof caption, "Validation of the candidates that were trained longest%s.",
@@ -103,38 +67,40 @@ struct whole_curve {
     int64_t count;
 };
 
-static void curve_free(struct whole_curve *w)
+static void whole_free(struct whole_curve *w)
 {
     mem_free(w->epoch);
     mem_free(w->loss);
     mem_free(w->score);
 }
 
-static consm_status curve_join(struct whole_curve *w, const struct train_curve *c,
-                               const struct consm_model *m)
+static void add_point(struct whole_curve *w, const struct curve_point *p)
+{
+    w->epoch[w->count] = p->number;
+    w->loss[w->count] = p->loss;
+    w->score[w->count++] = p->score < -1 ? (double)NAN : p->score;
+}
+
+static consm_status curve_join(struct whole_curve *w, const struct consm_model *m)
 {
     consm_status st = CONSM_OK;
-    int64_t winner = winner_of(c, m), room = c->count + (int64_t)c->looks;
+    const struct train_curve *c = &m->curve;
+    int64_t winner = m->curve.winner, begins = 0;
     *w = (struct whole_curve){0};
-    TRY(NEW(w->epoch, room));
-    TRY(NEW(w->loss, room));
-    TRY(NEW(w->score, room));
+    TRY(NEW(w->epoch, c->count));
+    TRY(NEW(w->loss, c->count));
+    TRY(NEW(w->score, c->count));
+    while (begins < c->count && c->point[begins].candidate != 0)
+        begins++;
+    double first = begins < c->count ? c->point[begins].number : INFINITY;
+    for (int64_t i = 0; winner > 0 && i < c->count; i++)
+        if ((int64_t)c->point[i].candidate == winner && c->point[i].number <= first)
+            add_point(w, &c->point[i]);
     /* The run begins with the winner's last update: its loss is known from there. */
-    for (size_t i = 0; winner > 0 && i < c->looks; i++)
-        if (c->look[i].candidate == winner &&
-            (c->count == 0 || (double)c->look[i].update <= c->epoch[0])) {
-            w->epoch[w->count] = (double)c->look[i].update;
-            w->loss[w->count] = c->look[i].loss;
-            w->score[w->count++] = c->look[i].score;
-        }
-    int64_t first = w->count > 0 && c->count > 0 && w->epoch[w->count - 1] == c->epoch[0];
-    if (first)
-        w->score[w->count - 1] = c->score[0];
-    for (int64_t i = first; i < c->count; i++, w->count++) {
-        w->epoch[w->count] = c->epoch[i];
-        w->loss[w->count] = c->loss[i];
-        w->score[w->count] = c->score[i];
-    }
+    bool twice = w->count > 0 && w->epoch[w->count - 1] == first;
+    for (int64_t i = begins; i < c->count; i++)
+        if (c->point[i].candidate == 0 && !(twice && i == begins))
+            add_point(w, &c->point[i]);
 done:
     return st;
 }
@@ -162,7 +128,7 @@ static consm_status draw_learning(struct report *r, const struct whole_curve *w,
     chart.y = (struct figure_axis){.label = config_names_metric[m->config.metric]};
     chart.series = &judged;
     chart.rule = &best;
-    chart.rules = m->members ? 0 : 1;
+    chart.rules = m->members || m->result.best_epoch == 0 ? 0 : 1;
     if (m->count[SPLIT_VAL]) {
         TRY(figure_line(&score, &chart));
         report_figure(r, score);
@@ -176,15 +142,13 @@ consm_status report_add_learning(struct report *r, const struct report_input *in
     consm_status st = CONSM_OK;
     const struct consm_model *m = in->run->model;
     struct whole_curve whole = {0};
-    if (!in->curve)
-        return CONSM_OK;
-    TRY(curve_join(&whole, in->curve, m));
+    TRY(curve_join(&whole, m));
     if (whole.count >= 2)
         TRY(draw_learning(r, &whole, m));
-    TRY(add_candidates(r, in->curve, m));
+    TRY(add_candidates(r, m));
     TRY(report_add_candidates(r, m));
 done:
-    curve_free(&whole);
+    whole_free(&whole);
     return st;
 }
 
