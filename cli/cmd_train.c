@@ -27,6 +27,10 @@ static const struct flag flags[] = {
      "with -o: also write the nodes' embeddings to FILE\n"
      "(.npy or .csv)",
      0},
+    {"from", "MODEL",
+     "begin with the parameters of MODEL, a file of an earlier run: its\n"
+     "network, new labels or edges; prints how many labels change",
+     0},
     {"config", "FILE", "read flags from a YAML file; typed flags take precedence", 0},
     {"checkpoint-every", "N", "with -o: write a checkpoint every N epochs", 0},
     {"resume", NULL, "with -o: continue an interrupted run", 0},
@@ -221,16 +225,29 @@ static int read_output_args(struct training *t)
     return st < 0 ? args_status(args, st) : EXIT_DONE;
 }
 
+/* The method: as typed, or that of the model to go on from. */
+static consm_status choose_method(struct training *t, const struct args *args)
+{
+    consm_status st = CONSM_OK;
+    const char *model = args_get(args, "model"), *from = args_get(args, "from");
+    if (from)
+        TRY(consm_model_load(&t->from, from));
+    if (!model)
+        model = t->from ? t->from->def->name : "consm";
+    TRY(consm_options_new(&t->options, model));
+done:
+    return st;
+}
+
 static int read_args(struct training *t, struct args *args, struct batch *batch)
 {
     int64_t seed = 0;
-    const char *model = args_get(args, "model");
     int code;
     t->args = args;
     t->runs = 1;
     t->json = args_has(args, "json");
     t->quiet = args_has(args, "quiet");
-    consm_status st = consm_options_new(&t->options, model ? model : "consm");
+    consm_status st = choose_method(t, args);
     if (st == CONSM_OK && args_has(args, "split"))
         st = consm_options_set(t->options, "split", args_get(args, "split"));
     if (st == CONSM_OK && args_has(args, "device"))
@@ -247,6 +264,10 @@ static int read_args(struct training *t, struct args *args, struct batch *batch)
         return code;
     t->options->seed = (uint64_t)seed;
     batch->count = t->runs;
+    if (t->from && t->options->ensemble > 1)
+        return args_fail(args, EXIT_USAGE, "--from does not go with --ensemble");
+    if (t->from && (st = consm_options_from(t->options, t->from)) < 0)
+        return args_status(args, st);
     return read_output_args(t);
 }
 
@@ -355,6 +376,25 @@ static int finish(struct training *t, consm_status st)
     return st == CONSM_ECANCEL && progress_stopped() ? EXIT_INTERRUPTED : code;
 }
 
+/* After --from: how many labels are other ones than before. */
+static consm_status print_changes(const struct training *t)
+{
+    consm_status st = CONSM_OK;
+    struct consm_prediction *before = NULL;
+    const struct consm_prediction *now = t->best.prediction;
+    int64_t flips = 0;
+    if (!t->from || !now || t->json || t->quiet)
+        return CONSM_OK;
+    TRY(consm_predict(&before, t->from, t->data, 0));
+    for (int64_t i = 0; i < now->nodes; i++)
+        flips += before->label[i] != now->label[i];
+    printf("%lld of %lld nodes have another label than with %s; `consm compare` lists them\n",
+           (long long)flips, (long long)now->nodes, args_get(t->args, "from"));
+done:
+    consm_prediction_free(before);
+    return st;
+}
+
 static int run(struct args *args)
 {
     consm_status st = CONSM_OK;
@@ -368,6 +408,7 @@ static int run(struct args *args)
         (code = data_args_name(&name, args, "csbm")))
         goto out;
     how = data_args_how(args);
+    how.model = t.from;
     TRY(limits_check_name(name, &t.options->config));
     TRY(consm_dataset_open_with(&t.data, name, &how));
     config_file_warn(&file, args, t.data->data->sha256);
@@ -382,6 +423,7 @@ static int run(struct args *args)
     if (!args_has(args, "threads") && prepare_is_small(t.prepared, &t.options->config))
         batch.threads = 1;
     TRY(train_all(&t, &batch));
+    TRY(print_changes(&t));
 done:
     code = finish(&t, st);
 out:
@@ -395,6 +437,7 @@ out:
     run_free(&t.best);
     train_output_close(&t.output);
     consm_options_free(t.options);
+    consm_model_free(t.from);
     consm_dataset_free(t.data);
     config_file_free(&file);
     return code;
@@ -413,7 +456,8 @@ const struct command cmd_train = {
             "  consm train cora --split paper --seeds 10 --json\n"
             "  consm train csbm:homophily=0.1 --model gcn --layers 4 --lr 0.01\n"
             "  consm train cora --ensemble 5              five runs, combined by validation\n"
-            "  consm train --config out/config.yaml -o again/    repeat a run\n\n"
+            "  consm train --config out/config.yaml -o again/    repeat a run\n"
+            "  consm train ./mygraph --from out/model.safetensors -o next/\n\n"
             "Your own graph (a path) trains on all labels it has. If the data has a split, consm\n"
             "uses it; without validation nodes it holds out a fifth of the labels. Without test\n"
             "nodes it trains once more on all labels at the end (--refit). Dense feature columns\n"

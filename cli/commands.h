@@ -8,6 +8,7 @@ extern const struct command cmd_train;
 extern const struct command cmd_predict;
 extern const struct command cmd_evaluate;
 extern const struct command cmd_explain;
+extern const struct command cmd_compare;
 extern const struct command cmd_edges;
 extern const struct command cmd_clean;
 extern const struct command cmd_models;

@@ -20,6 +20,7 @@ static const struct command *const commands[] = {
     &cmd_explain,  //
     &cmd_edges,    //
     &cmd_clean,    //
+    &cmd_compare,  //
     &cmd_study,    //
     &cmd_bench,    //
     &cmd_report,   //

@@ -11,6 +11,7 @@ struct training {
     struct args *args;
     struct consm_dataset *data;
     const struct prepared *prepared; /* of data */
+    struct consm_model *from;        /* that training begins with, or NULL */
     struct consm_options *options;   /* of the first run; the others differ in their seed */
     int64_t runs;
     struct train_result *result; /* (runs) */

@@ -366,6 +366,13 @@ CONSM_API const char *consm_options_get(const struct consm_options *options, con
 CONSM_API consm_status consm_options_checkpoint(struct consm_options *options, const char *path,
                                                 int64_t every, bool resume);
 
+/* Lets consm_train() begin with a model's parameters instead of drawn ones, to go on with new
+ * labels or edges. The options must be for the model's method; those that shape its network, and
+ * were not set, become the model's, and so does the scale of its features. Classes and features
+ * must be the model's; not for ensembles and trees. The model must outlive the options. */
+CONSM_API consm_status consm_options_from(struct consm_options *options,
+                                          const struct consm_model *model);
+
 /* How far a training run is. Returning true stops it with CONSM_ECANCEL. While ConSM chooses its
  * backbone, epoch is 0 and epochs is 0, and the rest speaks of the candidate. */
 struct consm_progress {

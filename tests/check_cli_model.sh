@@ -149,6 +149,18 @@ expect 2 'has no node "Nobody"' predict "$model" "$work/friends" --nodes Ada,Nob
 expect 2 "names no node" predict "$model" "$work/friends" --nodes ,
 expect 2 "--nodes does not go with --graph" predict "$model" "$work/friends" --nodes Ada --graph "$work/g.gml"
 
+# ---- going on from a model, and what changed ----------------------------------------------------------
+expect 0 "nodes have another label than with $model" train "$work/friends" --from "$model" --epochs 2 -o "$work/next"
+flips=$(grep -oE '^[0-9]+ of [0-9]+ nodes have another label' "$work/out")
+expect 0 "$flips" compare "$model" "$work/next/model.safetensors" "$work/friends"
+"$consm" predict "$work/next/model.safetensors" "$work/friends" 2> /dev/null | cut -d, -f1,2 > "$work/labels.next"
+cut -d, -f1,2 "$work/all.csv" | diff - "$work/labels.next" | grep -c '^>' > "$work/count"
+[ "$(cut -d' ' -f1 <<< "$flips")" = "$(cat "$work/count")" ] || fault "compare: $flips, but predictions differ in $(cat "$work/count")"
+expect 0 '"flipped": 0' compare "$model" "$model" "$work/friends" --json
+expect 0 '0 of 70 edges have a trust that moved by 0.1' compare "$model" "$model" "$work/friends"
+expect 2 "expected two models and a graph" compare "$model" "$work/friends"
+expect 2 "expected mlp, as the options say" train "$work/friends" --from "$model" --model mlp
+
 # ---- explain --------------------------------------------------------------------------------------
 expect 0 "Ada: probability of " explain "$model" "$work/friends" Ada
 grep -qE '^ *effect +feature +value +usual' "$work/out" || fault "no table of features: $(cat "$work/out")"

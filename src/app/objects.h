@@ -69,6 +69,7 @@ struct consm_options {
     char *checkpoint; /* a path, or NULL */
     int64_t checkpoint_every;
     bool resume;
+    const struct consm_model *from; /* the model that training begins with, or NULL */
 };
 
 struct model_tensor {

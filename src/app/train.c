@@ -3,6 +3,7 @@
 #include "app/defaults.h"
 #include "app/limits.h"
 #include "app/refit.h"
+#include "app/warm.h"
 #include "base/nearest.h"
 #include "io/file.h"
 
@@ -156,6 +157,10 @@ consm_status run_by_options(struct trained_run *out, bool keep, const struct con
     *out = (struct trained_run){0};
     TRY(options_roles(&out->roles, dataset, o));
     TRY(name_classes(&request, dataset->data, o));
+    if (o->from) {
+        TRY(warm_check(o->from, dataset->data));
+        TRY(warm_start(&request.options, o->from));
+    }
     TRY(dataset_prepared(&request.prepared, dataset));
     if (request.threads == 0 && prepare_is_small(request.prepared, &o->config))
         request.threads = 1;

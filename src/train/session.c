@@ -176,6 +176,8 @@ static consm_status start(struct session *s)
     s->learner.unit = "epoch";
     s->learner.advice = "a smaller learning rate may help";
     TRY(learner_start(&s->learner, s->options.seed, !s->options.eval_only));
+    if (s->options.begin)
+        TRY(s->options.begin(s->options.begin_ctx, s->learner.params));
 done:
     return st;
 }

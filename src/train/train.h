@@ -74,6 +74,9 @@ struct train_options {
     int64_t taughts;
     const float *forest; /* (forest_nodes, FOREST_COLUMNS) of session_forest, for an evaluation */
     int64_t forest_nodes;
+    /* Puts other parameters in place of those that were drawn; may be NULL. */
+    consm_status (*begin)(const void *ctx, struct params *params);
+    const void *begin_ctx;
     int64_t most_params; /* fail when the model wants more numbers; 0: no limit */
     /* Called with every candidate backbone that ConSM trained to the end, its best parameters in
      * place; may be NULL. With it no candidate is given up early. */

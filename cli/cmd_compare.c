@@ -1,0 +1,272 @@
+/* `consm compare`: what two models say differently of one graph: labels that flip, and edges whose
+ * trust moved. */
+#include "base/alloc.h"
+#include "base/counted.h"
+#include "commands.h"
+#include "data_args.h"
+#include "json_line.h"
+#include "report/table.h"
+#include "shown.h"
+
+#include "app/objects.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct flag flags[] = {
+    {"top", "N", "how many labels and edges to print (10)", 0},
+    {"moved", "D", "list edges whose trust moved by D or more (0.1)", 0},
+    {"json", NULL, "everything as one JSON object", 0},
+    {"threads", "N", "threads (one per processor)", 0},
+    DATA_FLAGS,
+    {0}};
+
+/* A node with another label, or an edge whose trust moved, and how much it matters. */
+struct difference {
+    int64_t at; /* the node's or edge's number */
+    double by;
+};
+
+struct comparison {
+    struct consm_dataset *data;
+    struct consm_model *model[2];
+    struct consm_prediction *said[2];
+    struct consm_edge_scores *trust[2];
+    int64_t flips, moves;
+    struct difference *flip, *move; /* the largest first */
+};
+
+static void close_all(struct comparison *c)
+{
+    for (int i = 0; i < 2; i++) {
+        consm_prediction_free(c->said[i]);
+        consm_edge_scores_free(c->trust[i]);
+        consm_model_free(c->model[i]);
+    }
+    consm_dataset_free(c->data);
+    mem_free(c->flip);
+    mem_free(c->move);
+}
+
+static consm_status open_all(struct comparison *c, const struct args *args, int threads)
+{
+    consm_status st = CONSM_OK;
+    struct consm_open_options how = data_args_how(args);
+    for (int i = 0; i < 2; i++)
+        TRY(consm_model_load(&c->model[i], args->item[i]));
+    how.model = c->model[1];
+    TRY(consm_dataset_open_with(&c->data, args->item[2], &how));
+    for (int i = 0; i < 2; i++) {
+        TRY(consm_predict(&c->said[i], c->model[i], c->data, threads));
+        TRY(consm_score_edges(&c->trust[i], c->model[i], c->data, threads));
+    }
+done:
+    return st;
+}
+
+/* ---- differences --------------------------------------------------------- */
+
+static int largest_first(const void *a, const void *b)
+{
+    const struct difference *x = a, *y = b;
+    if (x->by != y->by)
+        return x->by > y->by ? -1 : 1;
+    return x->at < y->at ? -1 : 1;
+}
+
+/* The name of the class that a model says of a node. */
+static const char *label_of(const struct comparison *c, int which, int64_t number, char buffer[24])
+{
+    return consm_model_class(c->model[which], c->said[which]->label[number], buffer);
+}
+
+static double confidence_of(const struct comparison *c, int which, int64_t number)
+{
+    return (double)c->said[which]->confidence[number];
+}
+
+/* A flip matters as much as the less certain of the two models is sure of what it says. */
+static consm_status find_flips(struct comparison *c)
+{
+    consm_status st = CONSM_OK;
+    char a[24], b[24];
+    TRY(NEW(c->flip, c->said[0]->nodes));
+    for (int64_t i = 0; i < c->said[0]->nodes; i++)
+        if (strcmp(label_of(c, 0, i, a), label_of(c, 1, i, b)) != 0)
+            c->flip[c->flips++] =
+                (struct difference){i, fmin(confidence_of(c, 0, i), confidence_of(c, 1, i))};
+    if (c->flips > 0)
+        qsort(c->flip, (size_t)c->flips, sizeof *c->flip, largest_first);
+done:
+    return st;
+}
+
+static consm_status find_moves(struct comparison *c, double least)
+{
+    consm_status st = CONSM_OK;
+    TRY(NEW(c->move, c->trust[0]->edges));
+    for (int64_t e = 0; e < c->trust[0]->edges; e++) {
+        double by = fabs((double)c->trust[1]->score[e] - (double)c->trust[0]->score[e]);
+        if (by >= least)
+            c->move[c->moves++] = (struct difference){e, by};
+    }
+    if (c->moves > 0)
+        qsort(c->move, (size_t)c->moves, sizeof *c->move, largest_first);
+done:
+    return st;
+}
+
+/* ---- for people ---------------------------------------------------------- */
+
+static consm_status print_table(struct table *t)
+{
+    consm_status st = CONSM_OK;
+    struct text text = {0};
+    TRY(table_to_terminal(&text, t, 0, false));
+    TRY(text_status(&text));
+    printf("\n%s", text_string(&text));
+done:
+    text_free(&text);
+    return st;
+}
+
+static consm_status print_flips(const struct comparison *c, int64_t top)
+{
+    consm_status st = CONSM_OK;
+    struct table *t = NULL;
+    char buffer[24], name[SHOWN];
+    if (c->flips == 0 || top == 0)
+        return CONSM_OK;
+    TRY(table_new(&t, "flips", NULL));
+    table_column(t, "node", TABLE_LEFT, NULL);
+    for (int which = 0; which < 2; which++) {
+        table_column(t, which ? "label of B" : "label of A", TABLE_LEFT, NULL);
+        table_column(t, "confidence", TABLE_RIGHT, NULL);
+    }
+    for (int64_t k = 0; k < c->flips && k < top; k++) {
+        int64_t i = c->flip[k].at;
+        table_row(t);
+        table_text(t, shown(name, consm_node_id(c->data, i, buffer), 0));
+        for (int which = 0; which < 2; which++) {
+            table_text(t, shown(name, label_of(c, which, i, buffer), 0));
+            table_number(t, confidence_of(c, which, i), 3);
+        }
+    }
+    TRY(print_table(t));
+done:
+    table_free(t);
+    return st;
+}
+
+static consm_status print_moves(const struct comparison *c, int64_t top)
+{
+    consm_status st = CONSM_OK;
+    struct table *t = NULL;
+    char id[24], from[SHOWN], to[SHOWN], both[2 * SHOWN + 8];
+    if (c->moves == 0 || top == 0)
+        return CONSM_OK;
+    TRY(table_new(&t, "moves", NULL));
+    table_column(t, "edge", TABLE_LEFT, NULL);
+    table_column(t, "trust of A", TABLE_RIGHT, NULL);
+    table_column(t, "trust of B", TABLE_RIGHT, NULL);
+    for (int64_t k = 0; k < c->moves && k < top; k++) {
+        int64_t e = c->move[k].at;
+        snprintf(both, sizeof both, "%s – %s",
+                 shown(from, consm_node_id(c->data, c->trust[0]->from[e], id), 0),
+                 shown(to, consm_node_id(c->data, c->trust[0]->to[e], id), 0));
+        table_row(t);
+        table_text(t, both);
+        table_number(t, (double)c->trust[0]->score[e], 3);
+        table_number(t, (double)c->trust[1]->score[e], 3);
+    }
+    TRY(print_table(t));
+done:
+    table_free(t);
+    return st;
+}
+
+static consm_status print_people(const struct comparison *c, int64_t top, double least)
+{
+    consm_status st = CONSM_OK;
+    printf("%lld of %s have another label\n", (long long)c->flips,
+           COUNTED(c->said[0]->nodes, "node"));
+    printf("%lld of %s have a trust that moved by %g or more\n", (long long)c->moves,
+           COUNTED(c->trust[0]->edges, "edge"), least);
+    TRY(print_flips(c, top));
+    TRY(print_moves(c, top));
+done:
+    return st;
+}
+
+/* ---- JSON ---------------------------------------------------------------- */
+
+static void print_json(const struct comparison *c, double least)
+{
+    char a[24], b[24], id[24];
+    json_t *flips = json_array(), *moves = json_array();
+    for (int64_t k = 0; k < c->flips; k++) {
+        int64_t i = c->flip[k].at;
+        json_array_append_new(
+            flips,
+            json_pack("{s:s, s:s, s:s, s:f, s:f}", "id", consm_node_id(c->data, i, id), "label_a",
+                      label_of(c, 0, i, a), "label_b", label_of(c, 1, i, b), "confidence_a",
+                      confidence_of(c, 0, i), "confidence_b", confidence_of(c, 1, i)));
+    }
+    for (int64_t k = 0; k < c->moves; k++) {
+        int64_t e = c->move[k].at;
+        json_array_append_new(moves,
+                              json_pack("{s:s, s:s, s:f, s:f}", "source",
+                                        consm_node_id(c->data, c->trust[0]->from[e], a), "target",
+                                        consm_node_id(c->data, c->trust[0]->to[e], b), "trust_a",
+                                        (double)c->trust[0]->score[e], "trust_b",
+                                        (double)c->trust[1]->score[e]));
+    }
+    json_line(json_pack("{s:I, s:I, s:I, s:I, s:f, s:o, s:o}", "nodes",
+                        (json_int_t)c->said[0]->nodes, "flipped", (json_int_t)c->flips, "edges",
+                        (json_int_t)c->trust[0]->edges, "moved", (json_int_t)c->moves, "moved_by",
+                        least, "labels", flips, "trust", moves),
+              6);
+}
+
+static int run(struct args *args)
+{
+    consm_status st = CONSM_OK;
+    struct comparison c = {0};
+    int64_t top = 10, threads = 0;
+    double least = 0.1;
+    int code;
+    if ((code = args_int(args, "top", 0, INT32_MAX, &top)) ||
+        (code = args_int(args, "threads", 1, 1024, &threads)) ||
+        (code = args_double(args, "moved", 0, 1, &least)))
+        return code;
+    if (args->count != 3)
+        return args_fail(args, EXIT_USAGE,
+                         "expected two models and a graph, as in `consm compare "
+                         "last/model.safetensors out/model.safetensors ./mygraph`");
+    TRY(open_all(&c, args, (int)threads));
+    TRY(find_flips(&c));
+    TRY(find_moves(&c, least));
+    if (args_has(args, "json"))
+        print_json(&c, least);
+    else
+        TRY(print_people(&c, top, least));
+done:
+    close_all(&c);
+    return st < 0 ? args_status(args, st) : EXIT_DONE;
+}
+
+const struct command cmd_compare = {
+    .name = "compare",
+    .summary = "list what two models say differently of a graph",
+    .usage = "A B GRAPH [--top N] [--moved D] [--json]",
+    .text =
+        "Predicts GRAPH with the models A and B and lists the nodes whose label differs, those\n"
+        "first of which both models are sure, and the edges whose trust differs by 0.1 or\n"
+        "more. Classes are matched by name. For a page with both models' figures use\n"
+        "`consm report A B`.\n\n"
+        "  consm compare last/model.safetensors out/model.safetensors ./mygraph\n"
+        "  consm compare a.safetensors b.safetensors ./mygraph --json\n",
+    .flags = flags,
+    .run = run,
+};
