@@ -45,8 +45,9 @@ static const struct flag flags[] = {
 static void print_line(FILE *out, const char *which, const struct metrics *found)
 {
     if (found->all.nodes > found->all.foreign)
-        fprintf(out, "accuracy %.4f, macro-F1 %.4f on %s %s with labels\n", found->all.accuracy,
-                found->all.macro_f1, which, COUNTED(found->all.nodes, "node"));
+        fprintf(out, "accuracy %.4f, macro-F1 %.4f on the %lld %s%s with labels\n",
+                found->all.accuracy, found->all.macro_f1, (long long)found->all.nodes, which,
+                found->all.nodes == 1 ? "node" : "nodes");
 }
 
 /* How good it is, where labels are there: to standard output when the CSV goes to a file, else to a
@@ -66,11 +67,11 @@ static consm_status print_accuracy(const struct model_args *m, const struct cons
     if (p->seen)
         fprintf(out, "%lld of %s trained or validated this model; new to it: %lld\n",
                 (long long)seen, COUNTED(p->nodes, "node"), (long long)(p->nodes - seen));
-    print_line(out, "the", &found);
+    print_line(out, "", &found);
     if (p->seen && seen > 0 && found.all.nodes > 0) {
         metrics_free(&found);
         TRY(model_evaluate(&found, m->model, p, m->data->data, CONSM_NEW_NODES));
-        print_line(out, "new", &found);
+        print_line(out, "new ", &found);
     }
 done:
     metrics_free(&found);

@@ -1,5 +1,6 @@
 /* Comparing two runs: what both say of the same role, on the same data or not. */
 #include "report_compare.h"
+#include "base/number.h"
 
 #include "app/objects.h"
 #include "app/report.h"
@@ -156,7 +157,26 @@ done:
     return st;
 }
 
-/* The first sentence: who is right more often, and by how much. */
+/* Where both were chosen by how they rank, accuracy says little: a model that never predicts the
+ * rare class may have the higher one. */
+static void sum_up_ranking(struct report *r, const struct pair *p, const struct consm_metrics *x,
+                           const struct consm_metrics *y)
+{
+    enum config_metric metric = p->model[0]->config.metric;
+    bool area = metric == METRIC_ROC_AUC;
+    double a = area ? x->roc_auc : x->average_precision,
+           b = area ? y->roc_auc : y->average_precision;
+    char words[400];
+    if (metric != p->model[1]->config.metric || (!area && metric != METRIC_AVERAGE_PRECISION) ||
+        !(a < b || b < a))
+        return;
+    number_print(words, sizeof words, "%.100s has the higher %s: %.4f against %.4f.",
+                 p->name[a < b], area ? "ROC-AUC" : "mean average precision", a < b ? b : a,
+                 a < b ? a : b);
+    report_summary(r, words);
+}
+
+/* The first sentences: who is better, by how much, and whether so few nodes can tell. */
 static void sum_up(struct report *r, const struct pair *p)
 {
     const struct consm_metrics *x = consm_model_metrics(p->model[0], role_of(p)),
@@ -164,12 +184,20 @@ static void sum_up(struct report *r, const struct pair *p)
     char words[400];
     if (!x || !y || x->nodes == 0 || y->nodes == 0)
         return;
-    double points = 100 * fabs(x->accuracy - y->accuracy);
+    sum_up_ranking(r, p, x, y);
+    double a = x->accuracy, b = y->accuracy, points = 100 * fabs(a - b);
+    double error = sqrt(a * (1 - a) / (double)x->nodes + b * (1 - b) / (double)y->nodes);
     if (points == 0)
-        snprintf(words, sizeof words, "Both have an accuracy of %.2f %%.", 100 * x->accuracy);
+        number_print(words, sizeof words, "Both have an accuracy of %.2f %%.", 100 * a);
+    else if (fabs(a - b) < 1.96 * error)
+        number_print(
+            words, sizeof words,
+            "Accuracy differs by %.2f points, no more than chance makes it on so few nodes "
+            "(95 %% of differences are below %.2f).",
+            points, 196 * error);
     else
-        snprintf(words, sizeof words, "%.100s has the higher accuracy, by %.2f points.",
-                 p->name[x->accuracy < y->accuracy], points);
+        number_print(words, sizeof words, "%.100s has the higher accuracy, by %.2f points.",
+                     p->name[a < b], points);
     report_summary(r, words);
 }
 

@@ -68,13 +68,14 @@ static bool is_path(const char *flag)
 }
 
 /* What a candidate of --backbone auto brings is left out, unless a person gave it: a parameter in
- * the file counts as given, and would hold for every candidate. */
+ * the file counts as given, and would hold for every candidate. So is a warm-up that grows with the
+ * labels (--stretch auto), which a given one does not. */
 static bool is_left_open(const struct consm_options *o, int row)
 {
     bool given = o->given[row] || (row == CONFIG_ROW_normalize_features &&
                                    o->config.normalize_features == FEATURES_STANDARD);
-    return strcmp(o->model->name, "consm") == 0 && o->config.backbone == BACKBONE_AUTO &&
-           consm_candidate_brings(row) && !given;
+    bool brought = o->config.backbone == BACKBONE_AUTO && consm_candidate_brings(row);
+    return strcmp(o->model->name, "consm") == 0 && (brought || row == CONFIG_ROW_warmup) && !given;
 }
 
 /* The flags that are neither parameters nor common: per-class, data-dir, …; of repeated ones the
