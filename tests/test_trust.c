@@ -126,6 +126,31 @@ static void few_known_edges_do_no_harm(void **state)
     assert_true(error < 0.08);
 }
 
+/* Thirty known edges that are unlucky: predictions agree less on those inside a class. On all edges
+ * it is the other way round. */
+static void unlucky_edges_do_not_turn_agreement(void **state)
+{
+    (void)state;
+    enum { INSIDE = 22, BETWEEN = 8 };
+    struct world *w = world_new(8, 0);
+    int known[2] = {BETWEEN, INSIDE};
+    for (int e = 0; e < EDGES; e++) {
+        double agreement = (double)w->x[e * WITNESSES + WITNESS_AGREEMENT];
+        if (known[w->same[e]] > 0 && (w->same[e] ? agreement < 1 : agreement > 1)) {
+            w->role[2 * e] = w->role[2 * e + 1] = SPLIT_VAL;
+            known[w->same[e]]--;
+        }
+    }
+    struct scores *s = fit(w, false);
+    double best = auc_of(w, w->x + WITNESS_AGREEMENT, WITNESSES);
+    assert_true(best > 0.75);
+    assert_true(auc_of(w, s->score, 1) > best - 0.05);
+    for (int e = 0; e < EDGES; e++)
+        assert_true(s->low[e] <= s->score[e] && s->score[e] <= s->high[e]);
+    mem_free(s);
+    mem_free(w);
+}
+
 static void nothing_known_is_the_prior(void **state)
 {
     (void)state;
@@ -327,6 +352,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_known_edges_calibrate),
         cmocka_unit_test(few_known_edges_do_no_harm),
+        cmocka_unit_test(unlucky_edges_do_not_turn_agreement),
         cmocka_unit_test(nothing_known_is_the_prior),
         cmocka_unit_test(edges_between_training_nodes_are_not_read),
         cmocka_unit_test(edges_of_attacked_nodes_are_doubted),
