@@ -3,11 +3,16 @@ from __future__ import annotations
 
 import os
 import pathlib
+import signal
 
 import numpy as np
 import pytest
 
 import consm
+
+# A shell that starts the tests in the background lets them ignore SIGINT; what they interrupt would then hang.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 def _trainable() -> list[str]:
     """The methods that can be trained here: trees need XGBoost's plug-in."""
