@@ -225,9 +225,25 @@ static int run(int argc, char **argv)
     return code != EXIT_DONE ? code : command->run(&args);
 }
 
+/* Input files are mapped. If another program shortens one meanwhile, reading it raises SIGBUS. */
+static void on_short_file(int number, siginfo_t *info, void *context)
+{
+    static const char text[] =
+        "consm: an input file became shorter while consm read it, or its disk "
+        "failed; run the command again\n";
+    (void)context;
+    signal(number, SIG_DFL);
+    if (info->si_code == BUS_ADRERR) { /* anything else is a bug of ours and happens again */
+        (void)!write(STDERR_FILENO, text, sizeof text - 1);
+        _exit(EXIT_FAILED);
+    }
+}
+
 int main(int argc, char **argv)
 {
+    const struct sigaction short_file = {.sa_sigaction = on_short_file, .sa_flags = SA_SIGINFO};
     reserve_descriptors();
+    sigaction(SIGBUS, &short_file, NULL);
     signal(SIGXFSZ, SIG_IGN); /* a file too large is a failed write with a message, not a kill */
     json_set_alloc_funcs(json_memory, free);
     consm_set_log(print_warning, NULL);

@@ -4,10 +4,10 @@
 # the new one. FAULTS_ALL=1 takes every call; otherwise ever larger steps, which takes seconds.
 # usage: check_faults.sh CONSM
 set -uo pipefail
-consm=$1
+consm=$(realpath "$1")
 # shellcheck source=tests/faults.sh
 source "$(dirname "$0")/faults.sh"
-shim=${BUILD_DIR:-build/release}/libfault_shim.so
+shim=$(realpath "${BUILD_DIR:-build/release}")/libfault_shim.so
 if [[ ${BUILD_DIR:-} = *san* ]] || [ ! -f "$shim" ]; then
     echo "SKIPPED: faults are injected into release builds"
     exit 0
@@ -74,6 +74,24 @@ for entry in "${commands[@]}"; do
         wait "$served_PID" 2> /dev/null
         [ "$n" -gt 1 ] || [ "$kind" != memory ] || fault "consm $command: no fault happened"
     done
+done
+
+# Another program cuts an input file short while it is mapped: one line, no signal. Every mapped file in turn.
+"$consm" convert "$graph" "$work/graph.safetensors" > /dev/null 2>&1 || fault "no graph to cut short"
+"$consm" convert "$graph" "$work/lists" > /dev/null 2>&1 || fault "no lists to cut short"
+for command in "info g.safetensors" "info lists" "predict m.safetensors g.safetensors -o p.csv"; do
+    for ((n = 1; n < 20; n++)); do
+        rm -rf "$work/short" && mkdir "$work/short" && cp -r "$work/lists" "$work/short/lists"
+        cp "$work/graph.safetensors" "$work/short/g.safetensors" && cp "$model" "$work/short/m.safetensors"
+        # shellcheck disable=SC2086 # words
+        read -r code hit _ < <(cd "$work/short" && echo $n | LD_PRELOAD=$shim FAULT_KIND=shorter \
+            FAULT_HIT=$work/hit FAULT_PRINT=$work/err "$consm" $command)
+        [ "$hit" = 1 ] || break
+        tried=$((tried + 1))
+        [ "$code" = 1 ] && [ "$(cat "$work/err")" = "consm: an input file became shorter while consm read it, or its disk failed; run the command again" ] ||
+            fault "consm $command, file $n cut short: exit $code: $(head -c 200 "$work/err")"
+    done
+    [ $n -gt 1 ] || fault "consm $command: no file was cut short"
 done
 echo "$tried faults"
 verdict

@@ -5,6 +5,7 @@
  *   memory   an allocation is refused          write    a write finds the disk full
  *   sync     fsync fails                       rename   a rename is refused
  *   power    the process ends at that sync or rename, and what was written but never synced is gone
+ *   shorter  a file that was just mapped is cut to nothing, as another program might do
  *
  * FAULT_HIT names a file that is made when the fault has happened.
  *
@@ -22,7 +23,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -128,6 +131,19 @@ void *realloc(void *old, size_t bytes)
 void *aligned_alloc(size_t alignment, size_t bytes)
 {
     return strikes("memory", ENOMEM) ? NULL : __libc_memalign(alignment, bytes);
+}
+
+/* ---- shorter -------------------------------------------------------------- */
+
+void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t from)
+{
+    void *block = (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, from);
+    if (fd >= 0 && strikes("shorter", 0)) {
+        char path[64];
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        (void)!truncate(path, 0);
+    }
+    return block;
 }
 
 /* ---- power ---------------------------------------------------------------- */
