@@ -22,7 +22,7 @@ OTHERS = [("LightGBM", ["lightgbm"], "lightgbm"), ("scikit-learn", ["scikit-lear
 
 
 def quiet(*command):
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
 
 
 def grown(folder):
