@@ -58,8 +58,8 @@ static void print_edges(const struct dataset *d, const struct data_facts *f)
 {
     char a[32], b[32], c[32], text[160];
     print_row("edges", f->edges, "undirected, without loops and repeats");
-    snprintf(text, sizeof text, "%s distinct, %s repeats", grouped(f->directed, a),
-             grouped(f->entries - f->directed, b));
+    snprintf(text, sizeof text, "%s distinct, %s repeat%s", grouped(f->directed, a),
+             grouped(f->entries - f->directed, b), f->entries - f->directed == 1 ? "" : "s");
     print_row("  as stored", f->entries, text);
     snprintf(text, sizeof text, "%s%s",
              f->symmetric ? "every edge in both directions" : "each edge once",

@@ -133,6 +133,16 @@ expect 1 "1 pair" predict "$work/callers/model.safetensors" "$work/calls-next" -
 sed -i 's/,kind,/,/; s/,even,/,/; s/,odd,/,/' "$work/calls-next/nodes.csv" # unlabelled: y stays the feature that it was
 expect 0 "p7,odd" predict "$work/callers/model.safetensors" "$work/calls-next"
 
+# ---- decimal commas between semicolons, of weights, too -------------------------------------------
+mkdir "$work/commas"
+printf 'who;whom;how long;when\nanna;bert;1,5;2026-01-02\nbert;carl;2,5;\ncarl;anna;1;2026-01-04\n' > "$work/commas/edges.csv"
+printf 'name;team;score\nanna;red;1,5\nbert;blue;2\ncarl;red;\n' > "$work/commas/nodes.csv"
+"$consm" convert "$work/commas" "$work/commas.json" --source-column who --target-column whom --weight-column "how long" --id-column name \
+    --label-column team > /dev/null 2> "$work/err" || fault "commas: $(cat "$work/err")"
+grep -q '"weight": 1.5, "when": "2026-01-02"' "$work/commas.json" || fault "a weight with a comma: $(cat "$work/commas.json")"
+printf 'who;whom;w\nanna;bert;1,5,5\n' > "$work/commas/edges.csv"
+expect 1 'found "1,5,5", expected a finite number as weight' info "$work/commas" --id-column name
+
 # ---- labels beside an edge list ---------------------------------------------------------------------
 printf 'a b\nb c\nc d\nd a\n' > "$work/e.txt"
 printf 'when,user,is_fraud,note\n1,a,yes,-\n2,b,no,-\n3,c,no,-\n4,d,yes,-\n' > "$work/l.csv"

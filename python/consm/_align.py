@@ -91,7 +91,7 @@ class Ids:
         places = self.find(keys)
         strange = [keys[i] for i in np.flatnonzero(places < 0).tolist()]
         if strange:
-            raise ConsmValueError(f"{what}: {len(strange)} of its {len(keys)} ids are not in the graph: "
+            raise ConsmValueError(f"{what}: {len(strange)} of its {len(keys)} ids {'is' if len(strange) == 1 else 'are'} not in the graph: "
                                   f"{examples(strange)} (the graph has {examples(self.first())}). {AS_ARRAY}")
         count = np.bincount(places, minlength=self.count)
         if (count > 1).any():

@@ -84,7 +84,7 @@ def test_masks_by_id(named, world):
         found = model().fit(named, world.truth, train_mask=one, val_mask=two)
         assert (found.info_["trained"], found.info_["validated"]) == (40, 20)
         assert (found.predict_proba(named) == expected.predict_proba(named)).all()
-    with pytest.raises(ValueError, match="train_mask: 1 of its 1 ids are not in the graph: 'who'"):
+    with pytest.raises(ValueError, match="train_mask: 1 of its 1 ids is not in the graph: 'who'"):
         model().fit(named, world.truth, train_mask={"who": True})
     with pytest.raises(ValueError, match="train_mask: found 1, expected True or False for each id"):
         model().fit(named, world.truth, train_mask=train.astype(int))

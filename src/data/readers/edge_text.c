@@ -114,6 +114,18 @@ done:
     return st;
 }
 
+/* Between semicolons 0,5 is a number, as in tables of nodes. */
+static bool read_weight(float *out, const struct csv *c, const struct csv_field *f)
+{
+    char text[40];
+    const char *comma = memchr(f->text, ',', f->length);
+    if (c->delimiter != ';' || !comma || f->length >= sizeof text)
+        return token_float(out, f->text, f->length);
+    memcpy(text, f->text, f->length);
+    text[comma - f->text] = '.';
+    return token_float(out, text, f->length);
+}
+
 /* A row of any make. */
 static consm_status read_row(struct edge_reader *r)
 {
@@ -135,7 +147,7 @@ static consm_status read_row(struct edge_reader *r)
     if (r->weight >= 0) {
         const struct csv_field *f = &c->field[r->weight];
         float *weight = &r->value[r->count + r->waiters];
-        if (!token_float(weight, f->text, f->length))
+        if (!read_weight(weight, c, f))
             return csv_fail(c, r->weight, "a finite number as weight; fix or delete the line");
         if (*weight < 0)
             return csv_fail(c, r->weight,
