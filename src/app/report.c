@@ -48,6 +48,20 @@ static void add_rare(struct report *r, const struct consm_model *m)
 }
 
 /* What nobody should have to look for: classes that are never said. */
+const char *report_metric(const struct consm_model *m)
+{
+    static const char *const title[] = {
+        [METRIC_AUTO] = "accuracy",
+        [METRIC_ACCURACY] = "accuracy",
+        [METRIC_MACRO_F1] = "macro-F1",
+        [METRIC_BALANCED_ACCURACY] = "balanced accuracy",
+        [METRIC_AVERAGE_PRECISION] = "average precision",
+        [METRIC_ROC_AUC] = "ROC-AUC",
+        [METRIC_LOG_LIKELIHOOD] = "log-likelihood",
+    };
+    return title[m->config.metric];
+}
+
 static void add_warnings(struct report *r, const struct consm_model *m)
 {
     const struct consm_metrics *x = first_metrics(m);
@@ -102,16 +116,15 @@ static void add_summary(struct report *r, const struct consm_model *m, const str
              m->backbone[0] ? ")" : "", COUNTED(m->count[SPLIT_TRAIN], "label"), m->dataset,
              (long long)m->count[SPLIT_VAL], m->held_out ? " (held out of the labels)" : "",
              (long long)m->count[SPLIT_TEST], COUNTED(m->result.epochs, "epoch"),
-             (long long)m->result.best_epoch, config_names_metric[m->config.metric]);
+             (long long)m->result.best_epoch, report_metric(m));
     report_summary(r, text);
     if (m->result.folds.labels) {
         const struct train_folds *f = &m->result.folds;
         snprintf(text, sizeof text,
                  "Only %s validated, with an optimistic %s of %.4f: %lld-fold cross-validation of "
                  "the backbone over all %s gives %.4f ± %.4f.",
-                 COUNTED(f->validating, "node"), config_names_metric[m->config.metric],
-                 m->result.val_score, (long long)f->folds, COUNTED(f->labels, "label"), f->score,
-                 f->error);
+                 COUNTED(f->validating, "node"), report_metric(m), m->result.val_score,
+                 (long long)f->folds, COUNTED(f->labels, "label"), f->score, f->error);
         report_summary(r, text);
     }
     if (m->refit.labels) {

@@ -26,9 +26,9 @@ static void say_who_won(struct report *r, const struct consm_model *m)
                  "Of %s for the backbone, %s (number %lld) was chosen by %s: its %s is "
                  "%.4f %s that of %s (number %lld).",
                  COUNTED(m->result.candidates, "candidate"), first->model, (long long)first->number,
-                 folds ? "cross-validation over all labels" : "validation",
-                 config_names_metric[m->config.metric], margin < 0 ? -margin : margin,
-                 margin < 0 ? "below" : "above", second->model, (long long)second->number);
+                 folds ? "cross-validation over all labels" : "validation", report_metric(m),
+                 margin < 0 ? -margin : margin, margin < 0 ? "below" : "above", second->model,
+                 (long long)second->number);
     report_summary(r, text);
     if (margin < 0)
         report_summary(r, "That is within one standard error, and the chosen one has the lower "

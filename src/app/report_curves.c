@@ -48,7 +48,7 @@ static consm_status add_candidates(struct report *r, const struct consm_model *m
              winner ? last : "");
     struct line_chart chart = {.words = {"candidates", "Choosing the backbone", caption, NULL},
                                .x = {.label = "Update of the candidate"},
-                               .y = {.label = config_names_metric[m->config.metric]},
+                               .y = {.label = report_metric(m)},
                                .series = series,
                                .series_count = count,
                                .wide = true};
@@ -125,7 +125,7 @@ static consm_status draw_learning(struct report *r, const struct whole_curve *w,
     report_figure(r, loss);
     chart.words = (struct figure_words){"learning", "Learning: validation",
                                         "By the validation metric.", NULL};
-    chart.y = (struct figure_axis){.label = config_names_metric[m->config.metric]};
+    chart.y = (struct figure_axis){.label = report_metric(m)};
     chart.series = &judged;
     chart.rule = &best;
     chart.rules = m->members || m->result.best_epoch == 0 ? 0 : 1;

@@ -33,6 +33,9 @@ consm_status report_add_confidence(struct report *r, const struct consm_model *m
  */
 consm_status report_add_candidates(struct report *r, const struct consm_model *m);
 
+/* The metric that chose, as figures and tables call it. */
+const char *report_metric(const struct consm_model *m);
+
 /* report_curves.c: learning, precision by recall and ROC; the most uncertain nodes. */
 consm_status report_add_learning(struct report *r, const struct report_input *in);
 consm_status report_add_curves(struct report *r, const struct consm_model *m);

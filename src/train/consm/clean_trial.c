@@ -2,11 +2,9 @@
  * clean_arm.c and missing_arm.c share. */
 #include "train/consm/consm.h"
 
-#include "backends/ranks.h"
 #include "base/log.h"
 #include "train/metrics.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Progress of trials has numbers behind those of candidates, from here on. */
@@ -77,70 +75,12 @@ done:
     return st;
 }
 
-static const char *leg_name(char out[TRAIL_NAME], const struct session *s)
-{
-    const struct consm *own = s->own;
-    snprintf(out, TRAIL_NAME, "leg.%lld", (long long)own->clean.legs);
-    return out;
-}
-
-/* Writes down how far a trial came; one that diverged has no session. */
-static consm_status note_leg(struct session *s, struct session *trial)
-{
-    char name[TRAIL_NAME];
-    const struct trail_point diverged = {.more = 1};
-    if (!s->options.checkpoint)
-        return CONSM_OK;
-    if (!trial)
-        return trail_put(&s->trail, leg_name(name, s), &diverged, sizeof diverged);
-    return trail_put_learner(&s->trail, leg_name(name, s), &trial->learner, 0);
-}
-
-/* Goes on where a checkpoint says that this trial was. */
-static consm_status take_leg(struct consm_attempt *t, struct session *s)
-{
-    consm_status st = CONSM_OK;
-    char name[TRAIL_NAME];
-    const struct trail_point *point = trail_find(&s->trail, leg_name(name, s), sizeof *point);
-    bool found;
-    int64_t more;
-    if (!t->session || !point)
-        return CONSM_OK;
-    if (point->more) {
-        session_free(t->session);
-        t->session = NULL;
-        return CONSM_OK;
-    }
-    TRY(trail_take_learner(&found, &s->trail, name, &t->session->learner, &more));
-done:
-    return st;
-}
-
-/* After every update: a checkpoint when one is due or the run is to stop. */
-static consm_status save_leg(struct session *s, struct session *trial, bool stop)
-{
-    consm_status st = CONSM_OK;
-    const struct train_options *o = &s->options;
-    struct consm_clean *clean = &((struct consm *)s->own)->clean;
-    bool due = o->checkpoint_every > 0 && ++clean->unsaved >= o->checkpoint_every;
-    stop = ranks_total(stop) != 0; /* whichever rank was told to stop */
-    if (o->checkpoint && (stop || due)) {
-        clean->unsaved = 0;
-        TRY(note_leg(s, trial));
-        TRY(o->checkpoint(o->checkpoint_ctx, s));
-    }
-    if (stop)
-        TRY(status_fail(CONSM_ECANCEL, "stopped while other edges were tried"));
-done:
-    return st;
-}
-
 /* Updates up to that number. One that diverges is given up. */
 consm_status consm_attempt_train(struct consm_attempt *t, struct session *s, int64_t until,
                                  int64_t number)
 {
     consm_status st = CONSM_OK;
-    TRY(take_leg(t, s));
+    TRY(consm_take_leg(t, s));
     const struct train_options *o = &s->options;
     struct progress heard = {.seed = o->seed, .candidate = TRIAL_NUMBERS + number};
     while (t->session && t->session->learner.steps < until && !session_late(s) &&
@@ -160,10 +100,9 @@ consm_status consm_attempt_train(struct consm_attempt *t, struct session *s, int
         heard.best_val = trial->learner.best;
         heard.backbone = trial->options.model->name;
         heard.fraction = o->progress ? consm_share(s) : 0;
-        TRY(save_leg(s, trial, o->progress && o->progress(o->progress_ctx, &heard)));
+        TRY(consm_save_leg(s, trial, o->progress && o->progress(o->progress_ctx, &heard)));
     }
-    TRY(note_leg(s, t->session));
-    ((struct consm *)s->own)->clean.legs++;
+    TRY(consm_end_leg(s, t->session));
 done:
     return st;
 }
@@ -344,74 +283,6 @@ done:
     return st;
 }
 
-/* ---- checkpoints --------------------------------------------------------- */
-
-static const char *course_name(char out[TRAIL_NAME], const struct session *s, const char *what)
-{
-    const struct consm *own = s->own;
-    snprintf(out, TRAIL_NAME, "course.%lld.%s", (long long)own->clean.course_number, what);
-    return out;
-}
-
-consm_status consm_note_course(struct session *s)
-{
-    consm_status st = CONSM_OK;
-    const struct consm *own = s->own;
-    size_t edges = (size_t)own->edges->count;
-    char name[TRAIL_NAME];
-    if (own->clean.course_number == 0)
-        return CONSM_OK;
-    TRY(session_put_memory(s, course_name(name, s, "")));
-    TRY(trail_put(&s->trail, course_name(name, s, "clean.dropped"), own->clean.dropped, edges));
-    TRY(trail_put(&s->trail, course_name(name, s, "clean.best"), own->clean.best, edges));
-done:
-    return st;
-}
-
-static bool flags_sound(const uint8_t *flag, int64_t count)
-{
-    for (int64_t i = 0; i < count; i++)
-        if (flag[i] > 1)
-            return false;
-    return true;
-}
-
-/* A course begins; or goes on where a checkpoint says that it was. */
-static consm_status take_course(struct session *s)
-{
-    consm_status st = CONSM_OK;
-    struct consm *own = s->own;
-    struct consm_clean *clean = &own->clean;
-    int64_t edges = own->edges->count;
-    char name[TRAIL_NAME];
-    bool found;
-    clean->course_number = ++clean->courses;
-    const uint8_t *dropped =
-        trail_find(&s->trail, course_name(name, s, "clean.dropped"), (size_t)edges);
-    const uint8_t *best = trail_find(&s->trail, course_name(name, s, "clean.best"), (size_t)edges);
-    if (!dropped || !best)
-        return CONSM_OK;
-    if (!flags_sound(dropped, edges) || !flags_sound(best, edges))
-        TRY(status_fail(CONSM_EFORMAT, "the checkpoint holds impossible edges"));
-    if (memcmp(dropped, clean->dropped, (size_t)edges) != 0)
-        TRY(consm_train_without(s, dropped));
-    memcpy(clean->best, best, (size_t)edges);
-    TRY(session_take_memory(&found, s, course_name(name, s, "")));
-done:
-    return st;
-}
-
-/* What it came to stays in the trail: the rounds are not gone through again. */
-static consm_status end_course(struct session *s)
-{
-    consm_status st = CONSM_OK;
-    if (s->options.checkpoint)
-        TRY(consm_note_course(s));
-    ((struct consm *)s->own)->clean.course_number = 0;
-done:
-    return st;
-}
-
 double consm_warm_best(const struct session *s)
 {
     const struct consm_place *at = &((const struct consm *)s->own)->place;
@@ -426,9 +297,9 @@ consm_status consm_take_course(struct session *s, struct consm_attempt *to,
     struct consm_mark found;
     TRY(go_over(s, to));
     consm_attempt_free(to);
-    TRY(take_course(s));
+    TRY(consm_begin_course(s));
     TRY(rounds(s, progress));
-    TRY(end_course(s));
+    TRY(consm_end_course(s));
     TRY(settle(&found, s));
     log_info("seed %llu: over other edges validation is %.4f, before it was %.4f",
              (unsigned long long)s->options.seed, found.score, before->score);

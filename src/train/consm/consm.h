@@ -343,8 +343,18 @@ consm_status consm_attempt_train(struct consm_attempt *t, struct session *s, int
 /* The better one stays in *a; b is freed. */
 void consm_keep_better(struct consm_attempt *a, struct consm_attempt *b);
 
-/* Brings the course over other edges in the trail up to date. */
+/* ---- clean_trail.c: what of that is finished, for checkpoints ---- */
+
+/* A trial goes on where a checkpoint says it was; after every update, a checkpoint where one is due
+ * or the run is to stop; it is over, NULL: it diverged. */
+consm_status consm_take_leg(struct consm_attempt *t, struct session *s);
+consm_status consm_save_leg(struct session *s, struct session *trial, bool stop);
+consm_status consm_end_leg(struct session *s, struct session *trial);
+
+/* The same of a course; consm_note_course brings it up to date in the trail. */
+consm_status consm_begin_course(struct session *s);
 consm_status consm_note_course(struct session *s);
+consm_status consm_end_course(struct session *s);
 
 /* Updates of a warm-up. */
 int64_t consm_warm_up(const struct config *c);
