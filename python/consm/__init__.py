@@ -17,6 +17,7 @@ from ._errors import (ConsmError, ConsmFormatError, ConsmKeyError, ConsmMemoryEr
                       ConsmTypeError, ConsmValueError, ConsmWarning, NotFittedError)
 from ._explain import Explanation
 from ._graph import Graph
+from ._growing import GrowingGraph
 from ._model import GraphClassifier
 from ._parameters import Method, Parameter, methods, parameters
 
@@ -60,8 +61,8 @@ __all__ = [
     "APPNPClassifier", "ConSMClassifier", "ConsmError", "ConsmFormatError", "ConsmKeyError", "ConsmMemoryError",
     "ConsmNumericError", "ConsmOSError", "ConsmTypeError", "ConsmValueError", "ConsmWarning", "DropEdgeClassifier",
     "Explanation", "FAGCNClassifier", "GAMClassifier", "GATClassifier", "GCNClassifier", "GCNIIClassifier",
-    "GINClassifier", "GRANDClassifier", "Graph", "GraphClassifier", "H2GCNClassifier", "MLPClassifier", "Method",
-    "NotFittedError", "PTDNetClassifier", "Parameter", "TreesClassifier", "cache_folder", "datasets", "fetch", "load",
+    "GINClassifier", "GRANDClassifier", "Graph", "GraphClassifier", "GrowingGraph", "H2GCNClassifier", "MLPClassifier",
+    "Method", "NotFittedError", "PTDNetClassifier", "Parameter", "TreesClassifier", "cache_folder", "datasets", "fetch", "load",
     "load_model", "methods", "parameters",
 ]
 

@@ -11,6 +11,7 @@ from . import _align, _explain, _lib, _parameters, _rare, _run, _structs
 from ._arrays import Array, reals
 from ._errors import ConsmTypeError, ConsmValueError, ConsmWarning
 from ._graph import Graph
+from ._growing import GrowingGraph
 from ._intake import checked
 from ._labels import missing
 from ._trust import Trust
@@ -161,6 +162,11 @@ class Answers(Trust):
         return self.graph, self.graph.places(X)
 
     def _predict(self, X: Any, nodes: Any = None) -> _Prediction:
+        if isinstance(X, GrowingGraph):
+            if nodes is None:
+                raise ConsmValueError("a GrowingGraph is asked for some nodes: expected nodes=[…], or its snapshot()")
+            self._fitted()
+            return self._predict_some(X, X.places(nodes))
         graph, places = self._asked(X)
         if nodes is not None:
             if not isinstance(X, Graph):
@@ -187,14 +193,17 @@ class Answers(Trust):
                  self._threads())
         return _copied(made)
 
-    def _predict_some(self, graph: Graph, places: Any) -> _Prediction:
+    def _predict_some(self, graph: Any, places: Any) -> _Prediction:
         """Only these nodes, by a predictor that stays open for the next ones."""
-        if self._open is None or self._open[0] is not graph:
+        opened = self._open  # read once: another thread may replace it
+        if opened is None or opened[0] is not graph:
             predictor = _lib.Handle(_lib.lib.consm_predictor_free)
-            _run.run(_lib.lib.consm_predictor_new, _lib.Out(predictor), self._trained, graph._dataset(), self._threads())
-            predictor.needs = self._trained
-            self._open = (graph, predictor)
-        predictor = self._open[1]
+            call, on = ((_lib.lib.consm_predictor_new_on, graph._handle) if isinstance(graph, GrowingGraph)
+                        else (_lib.lib.consm_predictor_new, graph._dataset()))
+            _run.run(call, _lib.Out(predictor), self._trained, on, self._threads())
+            predictor.needs = (self._trained, graph)
+            opened = self._open = (graph, predictor)
+        predictor = opened[1]
         wanted = np.ascontiguousarray(places, np.int64)
         made = _lib.Handle(_lib.lib.consm_prediction_free, POINTER(_structs.Prediction))
         _lib.call(_lib.lib.consm_predictor_nodes, byref(made.pointer), predictor.pointer, wanted.ctypes.data, len(wanted))
@@ -330,6 +339,8 @@ class Answers(Trust):
         ['label', 'confidence', 'seen']
         """
         import pandas as pd
+        if isinstance(X, GrowingGraph):
+            raise ConsmValueError("predict_frame needs a Graph: a GrowingGraph is asked by predict and predict_proba")
         graph, places = self._asked(X)
         p = self._predict(X, nodes)
         places = places if nodes is None else graph.places(nodes)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from ._graph import Graph
+    from ._growing import GrowingGraph
 
     try:
         import pandas as pd
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     Mask = Union[ArrayLike, Mapping[Any, bool], "pd.Series", "pd.Index"]
     Nodes = Union[ArrayLike, Sequence[Hashable], "pd.Series", "pd.Index", "pd.DataFrame"]
     Features = Union[ArrayLike, Mapping[Any, ArrayLike], "pd.DataFrame"]
-    GraphOrNodes = Union[Graph, Nodes]
+    GraphOrNodes = Union[Graph, GrowingGraph, Nodes]
     Duplicates = Literal["mean", "keep-first", "error"]
     UnknownNodes = Literal["error", "drop", "add"]
     Path = Union[str, "os.PathLike[str]"]

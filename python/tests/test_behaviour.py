@@ -366,3 +366,24 @@ def test_unknown_nodes_are_named(world, fitted):
         fitted.predict(g, nodes=["person 1", "nobody"])
     with pytest.raises(consm.ConsmValueError, match="nodes= chooses among the nodes of a Graph"):
         consm.GraphClassifier("mlp", epochs=2).fit(world.x, world.truth).predict(world.x, nodes=[1])
+
+
+def test_a_growing_graph_answers_as_its_snapshot(world, fitted):
+    g = world.graph(node_ids=world.ids)
+    growing = consm.GrowingGraph(g)
+    assert np.array_equal(fitted.predict_proba(growing, nodes=["person 7"]), fitted.predict_proba(g)[[7]])
+    assert growing.add_nodes(world.x[:2] + 1, ids=["new 1", "new 2"]) == world.n
+    growing.add_edges([("new 1", "person 3"), ("new 2", "new 1"), ("person 3", "person 90")])
+    growing.set_features(["person 3"], world.x[5:6])
+    growing.remove_edges([("person 3", "person 90")])
+    asked = ["new 1", "person 3", "new 2"]
+    now = growing.snapshot()
+    assert now.n_nodes == growing.n_nodes == world.n + 2
+    assert np.array_equal(fitted.predict_proba(growing, nodes=asked), fitted.predict_proba(now)[now.places(asked)])
+    with pytest.raises(consm.ConsmKeyError, match="nobody"):
+        growing.add_edges([("new 1", "nobody")])
+    with pytest.raises(consm.ConsmValueError, match="4, as"):
+        growing.add_nodes([[1.0, 2.0]], ids=["new 3"])
+    with pytest.raises(consm.ConsmValueError, match="expected nodes="):
+        fitted.predict(growing)
+    assert growing.n_nodes == world.n + 2

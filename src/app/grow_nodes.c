@@ -36,7 +36,10 @@ static consm_status take_rows(const struct consm_dataset **made, struct version 
     TRY(consm_dataset_from_arrays(&chunk, &given));
     *made = chunk;
     TRY(version_share(&next->chunk, &next->chunks, chunk, free_dataset));
-    if (!base->recipe && chunk->data->features != base->features)
+    if (given.columns != 0 && !base->recipe)
+        return status_fail(CONSM_EINVAL, "%s is no table: expected features, not columns",
+                           base->name);
+    if (given.columns == 0 && chunk->data->features != base->features)
         return status_fail(CONSM_EINVAL, "the rows have %lld features: expected %lld, as %s has",
                            (long long)chunk->data->features, (long long)base->features, base->name);
 done:

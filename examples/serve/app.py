@@ -1,0 +1,170 @@
+"""An endpoint over a trained model and its graph: labels, explanations, trust, updates.
+
+    pip install fastapi uvicorn
+    CONSM_MODEL=out/model.safetensors CONSM_GRAPH=./mygraph uvicorn app:app --app-dir examples/serve
+
+uvicorn listens on 127.0.0.1 unless told otherwise. CONSM_TOKEN=secret asks every request for the header
+"Authorization: Bearer secret". /docs shows the schema, /metrics counts requests for Prometheus. POST /reload
+reads the files again and changes over when all is ready.
+"""
+import hmac
+import os
+import threading
+import time
+from typing import Annotated, List, Optional, Tuple
+
+import consm
+from fastapi import Depends, FastAPI, Header, HTTPException, Request
+from fastapi.responses import JSONResponse, PlainTextResponse
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+MOST_NODES, MOST_BYTES = 1000, 1 << 20
+Id = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
+Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e30, le=1e30)]
+
+
+class Service:
+    """Model and graph; a reload makes a new one."""
+
+    def __init__(self) -> None:
+        self.model = consm.load_model(os.environ["CONSM_MODEL"])
+        self.graph = consm.GrowingGraph(consm.load(os.environ["CONSM_GRAPH"], model=self.model))
+        self.writing, self.changed, self.still = threading.Lock(), 0, (-1, None)
+
+    def snapshot(self) -> consm.Graph:
+        """An ordinary graph, for what looks at all of it; made again after updates."""
+        with self.writing:
+            if self.still[0] != self.changed:
+                self.still = (self.changed, self.graph.snapshot())
+            return self.still[1]
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Nodes(Strict):
+    nodes: List[Id] = Field(min_length=1, max_length=MOST_NODES)
+
+
+class Node(Strict):
+    node: Id
+
+
+class NewNode(Strict):
+    id: Id
+    features: List[Number] = Field(min_length=1, max_length=100_000)
+
+
+class Update(Strict):
+    nodes: List[NewNode] = Field(default=[], max_length=MOST_NODES)
+    add_edges: List[Tuple[Id, Id]] = Field(default=[], max_length=10 * MOST_NODES)
+    remove_edges: List[Tuple[Id, Id]] = Field(default=[], max_length=10 * MOST_NODES)
+
+    @model_validator(mode="after")
+    def whole(self) -> "Update":
+        """What could fail half way is refused before it begins."""
+        if self.remove_edges and (self.nodes or self.add_edges):
+            raise ValueError("remove_edges comes alone")
+        if any(a == b for a, b in self.add_edges):
+            raise ValueError("an edge joins a node to itself")
+        return self
+
+
+class Label(BaseModel):
+    id: str
+    label: str
+    probabilities: dict[str, float]
+
+
+def allowed(authorization: Optional[str] = Header(None)) -> None:
+    token = os.environ.get("CONSM_TOKEN")
+    if token and not hmac.compare_digest((authorization or "").encode(), f"Bearer {token}".encode()):
+        raise HTTPException(401, "the token is missing or wrong")
+
+
+app = FastAPI(title="consm", version=consm.__version__)
+guarded = [Depends(allowed)]
+service = Service()
+counted: dict[tuple[str, int], int] = {}
+spent: dict[str, float] = {}
+counting = threading.Lock()
+
+
+@app.exception_handler(consm.ConsmError)
+def refuse(_: Request, fault: consm.ConsmError) -> JSONResponse:
+    return JSONResponse({"detail": str(fault)}, 404 if isinstance(fault, consm.ConsmKeyError) else 422)
+
+
+@app.middleware("http")
+async def watch(request: Request, call_next):
+    begin = time.perf_counter()
+    if int(request.headers.get("content-length") or 0) > MOST_BYTES:
+        answer = JSONResponse({"detail": f"more than {MOST_BYTES} bytes"}, 413)
+    else:
+        answer = await call_next(request)
+    route = request.scope.get("route")
+    path = route.path if route else "other"
+    with counting:
+        counted[path, answer.status_code] = counted.get((path, answer.status_code), 0) + 1
+        spent[path] = spent.get(path, 0.0) + time.perf_counter() - begin
+    return answer
+
+
+@app.post("/predict", dependencies=guarded)
+def predict(asked: Nodes) -> List[Label]:
+    model, graph = service.model, service.graph
+    chances = model.predict_proba(graph, nodes=asked.nodes)
+    names = [str(name) for name in model.classes_]
+    return [Label(id=node, label=names[row.argmax()], probabilities=dict(zip(names, row.tolist())))
+            for node, row in zip(asked.nodes, chances)]
+
+
+@app.post("/explain", dependencies=guarded)
+def explain(asked: Node) -> dict:
+    found = service.model.explain(asked.node, service.snapshot())
+    return {"id": asked.node, "label": str(found.label), "probability": found.probability,
+            "neighbours": [[str(node), effect] for node, effect in found.neighbours],
+            "features": [[name, effect] for name, effect in found.features]}
+
+
+@app.post("/edges", dependencies=guarded)
+def edges(asked: Node) -> List[dict]:
+    graph = service.snapshot()
+    graph.place(asked.node)  # 404 for a stranger
+    return [{"source": str(row.source), "target": str(row.target), "trust": float(row.trust)}
+            for row in service.model.edge_trust(graph) if asked.node in (str(row.source), str(row.target))]
+
+
+@app.post("/update", dependencies=guarded)
+def update(change: Update) -> dict:
+    live = service
+    fresh = {node.id for node in change.nodes}
+    with live.writing:
+        live.graph.places([end for edge in change.add_edges for end in edge if end not in fresh])
+        if change.nodes:
+            live.graph.add_nodes([node.features for node in change.nodes], [node.id for node in change.nodes])
+        live.graph.add_edges(change.add_edges)
+        live.graph.remove_edges(change.remove_edges)
+        live.changed += 1
+    return {"nodes": live.graph.n_nodes}
+
+
+@app.post("/reload", dependencies=guarded)
+def reload() -> dict:
+    global service
+    service = Service()  # requests go on with the old one meanwhile
+    return {"nodes": service.graph.n_nodes}
+
+
+@app.get("/health")
+def health() -> dict:
+    return {"status": "ok", "model": service.model.method, "nodes": service.graph.n_nodes}
+
+
+@app.get("/metrics", response_class=PlainTextResponse)
+def metrics() -> str:
+    with counting:
+        lines = [f'consm_requests_total{{path="{path}",code="{code}"}} {n}' for (path, code), n in counted.items()]
+        lines += [f'consm_request_seconds_sum{{path="{path}"}} {seconds:.6f}' for path, seconds in spent.items()]
+    return "\n".join(["# TYPE consm_requests_total counter", *lines, f"consm_nodes {service.graph.n_nodes}", ""])
