@@ -60,6 +60,7 @@ static void note_trial(struct trial_place *p, const struct trial *t, bool over)
     *p = (struct trial_place){.number = t->number,
                               .updates = t->course.done,
                               .diverged = t->diverged,
+                              .folded = t->folded,
                               .val = t->val,
                               .loss = t->loss,
                               .fold = t->fold};
@@ -109,7 +110,8 @@ static bool score_sound(double val, double loss)
 static bool trial_sound(const struct trial_place *t, bool races, int64_t updates)
 {
     return t->updates >= 0 && t->updates <= updates && (t->diverged == 0 || t->diverged == 1) &&
-           t->size >= 0 && t->size <= INT64_MAX / (int64_t)sizeof(float) / SNAPSHOT_BLOCKS &&
+           (t->folded == 0 || t->folded == 1) && t->size >= 0 &&
+           t->size <= INT64_MAX / (int64_t)sizeof(float) / SNAPSHOT_BLOCKS &&
            (t->size == 0 || races) && t->steps >= 0 && t->steps <= t->updates &&
            t->best_step >= 0 && t->best_step <= t->steps && score_sound(t->val, t->loss) &&
            score_sound(t->fold, 0) && score_sound(t->best, t->best_loss);
@@ -158,6 +160,7 @@ static struct trial trial_of(const struct trial_place *p)
                           .loss = p->loss,
                           .fold = p->fold,
                           .diverged = p->diverged,
+                          .folded = p->folded,
                           .at = {.size = p->size,
                                  .steps = p->steps,
                                  .best_step = p->best_step,

@@ -17,7 +17,8 @@
 struct trial {
     int64_t number;   /* of the candidate */
     double val, loss; /* the best so far, -1: none; loss is 0 unless ties on validation go by it */
-    double fold;      /* by folds over all labels, -1: it was not compared so */
+    double fold;      /* by folds over all labels, -1: it was not compared so … */
+    bool folded;      /* … or its folds diverged: they are over in any case */
     bool diverged;    /* its loss became infinite: it takes no further part */
     struct snapshot at;
     struct outlook_candidate course;
@@ -25,7 +26,7 @@ struct trial {
 
 /* The same as a checkpoint holds it. */
 struct trial_place {
-    int64_t number, updates, diverged;
+    int64_t number, updates, diverged, folded;
     int64_t size, steps, best_step; /* of the snapshot; size 0: it has none */
     double val, loss, fold, best, best_loss;
 };

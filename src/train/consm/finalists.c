@@ -97,6 +97,7 @@ static consm_status try_finalist(struct trial *t, struct session *s, struct fold
     st = folds_run(&score, f, &options, t->at.best_step, s->backend, &one.course, hear, &one);
     snapshot_free(&one.course.at);
     choice_fold_free(&s->choice->fold); /* its arrays are of the folds */
+    t->folded = st == CONSM_OK || st == CONSM_ENUMERIC;
     if (st == CONSM_OK)
         t->fold = score;
     if (st == CONSM_ENUMERIC) /* with these labels */
@@ -127,7 +128,7 @@ consm_status consm_compare_finalists(struct session *s)
     TRY(folds_open(&f, s->problem, &s->judge, s->options.seed, quick));
     for (int64_t i = 0; i < c->count && !session_late(s); i++) {
         struct trial *t = &c->trial[i];
-        if (!t->diverged && t->val >= best - error && t->fold < 0)
+        if (!t->diverged && t->val >= best - error && !t->folded)
             TRY(try_finalist(t, s, &f));
     }
     take_best(c);
