@@ -50,6 +50,7 @@ static const struct flag flags[] = {
      "train N models with seeds of their own and let validation choose: their\naverage, a "
      "greedy selection or the best one (1; 1 to 100)",
      0},
+    {"quick", NULL, "ConSM: a third of the time, a little less accurate (--candidates few)", 0},
     {"seeds", "K", "number of runs, with seeds N, N+1, … (1); -o keeps the run that validates best",
      0},
     {"threads", "N",
@@ -262,6 +263,8 @@ static int read_args(struct training *t, struct args *args, struct batch *batch)
         (code = args_int(args, "ensemble", 1, ENSEMBLE_MOST_RUNS, &t->options->ensemble)) ||
         (code = parallelism(args, t, batch)))
         return code;
+    if (args_has(args, "quick") && !t->options->given[CONFIG_ROW_candidates])
+        t->options->config.candidates = CANDIDATES_FEW;
     t->options->seed = (uint64_t)seed;
     batch->count = t->runs;
     if (t->from && t->options->ensemble > 1)

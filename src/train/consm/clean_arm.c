@@ -38,7 +38,8 @@ static bool may_clean(const struct session *s)
 {
     const struct config *c = &s->options.config;
     const struct consm *own = s->own;
-    bool open = isnan(c->drop_share) && s->validation > 0 && !session_late(s);
+    bool open = isnan(c->drop_share) && s->validation > 0 && !session_late(s) &&
+                c->candidates != CANDIDATES_FEW;
     return (open || forced(c)) && own->place.updates < c->epochs && own->matcher &&
            !own->own_views && !own->pulls && c->coefficients == COEFFICIENTS_TRUST;
 }

@@ -38,7 +38,8 @@ static bool may_add(const struct session *s)
     const struct consm *own = s->own;
     bool sparse = s->problem->nodes <= MOST_NODES &&
                   (double)own->edges->count <= SPARSE * (double)s->problem->nodes;
-    bool open = isnan(c->add_share) && sparse && s->validation > 0 && !session_late(s);
+    bool open = isnan(c->add_share) && sparse && s->validation > 0 && !session_late(s) &&
+                c->candidates != CANDIDATES_FEW;
     return (open || forced(c)) && own->place.updates < c->epochs && own->matcher &&
            !own->own_views && !own->pulls && c->coefficients == COEFFICIENTS_TRUST &&
            c->backbone != BACKBONE_MLP;
