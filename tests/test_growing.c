@@ -2,7 +2,7 @@
  * has the bits of a prediction of that one; readers and a writer at once; changes that fail change
  * nothing.
  * THREADED */
-#include "check.h"
+#include "failing_memory.h"
 
 #include "app/growing.h"
 #include "app/predictor.h"
@@ -515,6 +515,67 @@ static void faults_change_nothing(void **state)
     mem_free(t);
 }
 
+/* ---- memory that runs out ------------------------------------------------ */
+
+static struct consm_model *small_model;
+
+static consm_status grow_a_little(void)
+{
+    const int32_t from[4] = {0, 1, 2, 3}, to[4] = {1, 2, 3, 0}, label[4] = {0, 1, 0, -1};
+    const float x[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    const char *const id[4] = {"a", "b", "c", "d"}, *const fresh = "e";
+    const int64_t one[1] = {4}, other[1] = {2};
+    struct consm_arrays all = {.size = sizeof all,
+                               .nodes = 4,
+                               .edges = 4,
+                               .features = 2,
+                               .classes = 2,
+                               .from = from,
+                               .to = to,
+                               .feature = x,
+                               .label = label,
+                               .node_id = id};
+    struct consm_arrays row = {
+        .size = sizeof row, .nodes = 1, .features = 2, .feature = x, .node_id = &fresh};
+    struct consm_dataset *d = NULL, *now = NULL;
+    struct consm_graph *g = NULL;
+    struct consm_predictor *p = NULL;
+    struct consm_prediction *said = NULL;
+    consm_status st = CONSM_OK;
+    TRY(consm_dataset_from_arrays(&d, &all));
+    TRY(consm_graph_new(&g, d));
+    TRY(consm_predictor_new_on(&p, small_model, g, 1));
+    predictor_set_largest(p, 1);
+    TRY(consm_graph_add_nodes(g, &row, NULL));
+    TRY(consm_graph_add_edges(g, one, other, NULL, 1));
+    row.node_id = NULL;
+    TRY(consm_graph_set_features(g, other, &row));
+    TRY(consm_predictor_nodes(&said, p, one, 1));
+    TRY(consm_graph_remove_edges(g, other, one, 1));
+    g->most = 0;
+    TRY(consm_graph_set_labels(g, one, label, 1)); /* and a new base */
+    TRY(consm_graph_dataset(&now, g));
+done:
+    consm_prediction_free(said);
+    consm_predictor_free(p);
+    consm_graph_free(g);
+    consm_dataset_free(now);
+    consm_dataset_free(d);
+    return st;
+}
+
+static void memory_may_run_out(void **state)
+{
+    static consm_status (*const calls[])(void) = {grow_a_little};
+    struct consm_dataset *d;
+    (void)state;
+    OK(consm_dataset_open(&d, "csbm:nodes=30,classes=2,features=2", NULL));
+    small_model = train("gcn", d, "0");
+    consm_dataset_free(d);
+    memory_runs_out(calls, 1, 100);
+    consm_model_free(small_model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -525,6 +586,7 @@ int main(void)
         cmocka_unit_test(readers_and_a_writer),
         cmocka_unit_test(a_reader_keeps_its_version),
         cmocka_unit_test(faults_change_nothing),
+        cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

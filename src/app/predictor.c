@@ -107,6 +107,20 @@ done:
     return st;
 }
 
+consm_status scene_pose(struct scene *s, const struct consm_predictor *p)
+{
+    s->problem = (struct problem){.nodes = s->ball.nodes,
+                                  .features = p->problem.features,
+                                  .classes = p->problem.classes,
+                                  .graph = views_get(s->views, VIEW_ADJACENCY),
+                                  .sparse = s->sparse,
+                                  .dense = s->dense,
+                                  .views = s->views,
+                                  .shift = p->problem.shift,
+                                  .scale = p->problem.scale};
+    return s->problem.graph ? CONSM_OK : CONSM_ENOMEM;
+}
+
 /* s->ball.too_large: nothing else was made. */
 static consm_status cut_scene(struct scene *s, const struct consm_predictor *p,
                               const struct part *part, const int32_t *number, int64_t count)
@@ -121,17 +135,7 @@ static consm_status cut_scene(struct scene *s, const struct consm_predictor *p,
         return CONSM_OK;
     TRY(views_part(&s->views, part->views, &s->ball));
     TRY(take_features(s, &p->problem));
-    s->problem = (struct problem){.nodes = s->ball.nodes,
-                                  .features = p->problem.features,
-                                  .classes = p->problem.classes,
-                                  .graph = views_get(s->views, VIEW_ADJACENCY),
-                                  .sparse = s->sparse,
-                                  .dense = s->dense,
-                                  .views = s->views,
-                                  .shift = p->problem.shift,
-                                  .scale = p->problem.scale};
-    if (!s->problem.graph)
-        TRY(CONSM_ENOMEM);
+    TRY(scene_pose(s, p));
 done:
     return st;
 }

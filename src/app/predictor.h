@@ -65,6 +65,9 @@ struct scene {
     struct problem problem;
 };
 
+/* Makes the problem of a scene whose ball, views and features are there. */
+consm_status scene_pose(struct scene *s, const struct consm_predictor *p);
+
 /* Cuts a scene out of a version. s->ball.too_large: nothing else was made. */
 consm_status live_scene(struct scene *s, struct consm_predictor *p, const struct version *v,
                         const struct part *part, const int32_t *number, int64_t count);

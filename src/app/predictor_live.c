@@ -176,17 +176,7 @@ consm_status live_scene(struct scene *s, struct consm_predictor *p, const struct
     TRY(eye_on(&base, p, v->base));
     TRY(views_of_rows(&s->views, &rows, &s->ball));
     TRY(gather_features(s, p, v, base));
-    s->problem = (struct problem){.nodes = s->ball.nodes,
-                                  .features = p->problem.features,
-                                  .classes = p->problem.classes,
-                                  .graph = views_get(s->views, VIEW_ADJACENCY),
-                                  .sparse = s->sparse,
-                                  .dense = s->dense,
-                                  .views = s->views,
-                                  .shift = p->problem.shift,
-                                  .scale = p->problem.scale};
-    if (!s->problem.graph)
-        TRY(CONSM_ENOMEM);
+    TRY(scene_pose(s, p));
 done:
     eye_leave(p, base);
     return st;
