@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "graph/roles.h"
 #include "match/trust.h"
+#include "match/trust_inside.h"
 #include "stats/stats.h"
 #include "train/edge_trust.h"
 #include <math.h>
@@ -347,9 +348,39 @@ static void a_model_file_remembers_who_was_taught(void **state)
     unlink(path);
 }
 
+/* Known edges have score 0 (30 of 100 are of one class) or 1 (80 of 100): a line through two points
+ * fits both shares, and 1/2 lies halfway on the logistic scale. Known edges stand behind one that
+ * is not known. With two edges of a kind there is nothing to fit. */
+static void a_curve_goes_through_the_shares(void **state)
+{
+    (void)state;
+    enum { KNOWN = 200 };
+    float own[KNOWN], score[KNOWN + 1] = {0.5f}, probability[KNOWN + 1];
+    int64_t place[KNOWN];
+    uint8_t same[KNOWN];
+    for (int e = 0; e < KNOWN; e++) {
+        place[e] = e + 1;
+        score[e + 1] = e < 100 ? 0 : 1;
+        same[e] = e < 100 ? e < 30 : e < 180;
+    }
+    struct trust_sample s = {.same = same,
+                             .known = {.count = KNOWN, .mine = KNOWN, .place = place, .own = own}};
+    OK(trust_curve(probability, &s, score, KNOWN + 1));
+    assert_near(probability[1], 0.3, 1e-3);
+    assert_near(probability[KNOWN], 0.8, 1e-3);
+    assert_near(probability[0], sigmoid_of((log(0.3 / 0.7) + log(0.8 / 0.2)) / 2), 1e-3);
+    for (int e = 0; e < KNOWN; e++)
+        same[e] = e >= 2;
+    OK(trust_curve(probability, &s, score, KNOWN + 1));
+    assert_near(probability[1], sigmoid_of(-2), 1e-6);
+    assert_near(probability[KNOWN], sigmoid_of(2), 1e-6);
+    assert_near(probability[0], 0.5, 1e-6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_curve_goes_through_the_shares),
         cmocka_unit_test(many_known_edges_calibrate),
         cmocka_unit_test(few_known_edges_do_no_harm),
         cmocka_unit_test(unlucky_edges_do_not_turn_agreement),

@@ -10,7 +10,7 @@ import pytest
 
 import consm
 from consm import ConSMClassifier, Graph
-from consm import _lib, _parameters, _run
+from consm import _lib, _parameters, _rare, _run
 
 
 @pytest.fixture(scope="module")
@@ -286,6 +286,18 @@ def test_few_positives_are_a_warning_with_an_interval(rare):
     with warnings.catch_warnings():
         warnings.simplefilter("error", consm.ConsmWarning)
         consm.MLPClassifier(epochs=3, positive="fraud").fit(graph, many)
+
+
+def test_the_class_in_mind_may_be_the_first():
+    """Class 0 counts as named, by a threshold or by the metric; without a name the rarest in training is meant."""
+    figures = {"train": {"classes": {"a": {"support": 9}, "b": {"support": 5}, "c": {"support": 2}}},
+               "validation": {"classes": {"a": {"support": 1}, "b": {"support": 5}, "c": {"support": 7}}}}
+    asked = [({"threshold_class": 0, "positive": 1}, 0), ({"threshold_class": -1, "positive": 0}, 0),
+             ({"threshold_class": -1, "positive": 1}, 1), ({"threshold_class": -1, "positive": -1}, 2)]
+    for info, expected in asked:
+        assert _rare.asked_class(info, figures) == expected
+    del figures["train"]
+    assert _rare.asked_class({"threshold_class": -1, "positive": -1}, figures) == 0
 
 
 def test_wilson():
