@@ -10,8 +10,8 @@
 #include <string.h>
 
 /* A new base is made when this many nodes changed, or this share of them if that is more. */
-enum { MOST_CHANGES = 1 << 15 };
-static const double MOST_SHARE = 1.0 / 32;
+enum { MOST_CHANGES = 1 << 16 };
+static const double MOST_SHARE = 1.0 / 16;
 
 /* ---- life ---------------------------------------------------------------- */
 
