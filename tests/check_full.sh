@@ -18,7 +18,7 @@ commands=(
     "edges $model $graph" "clean $model $graph --drop 0.1 -o $work/cleaned --json" "study datasets --datasets karate -o $work/another"
     "bench karate --models gcn --epochs 2 --seeds 1 --per-class 2" "report $work/study"
     "models" "models --json" "info" "info karate" "info $graph --json"
-    "split karate --per-class 2" "convert --help" "partition --help" "info $graph --ranks 4" "generate $graph -o $work/g.npz" "fetch --help"
+    "split karate --per-class 2" "compare $model $model $graph" "convert --help" "partition --help" "info $graph --ranks 4" "generate $graph -o $work/g.npz" "fetch --help"
 )
 for command in "${commands[@]}"; do
     # shellcheck disable=SC2086 # words
