@@ -291,7 +291,7 @@ static void new_bases(void **state)
 static void recipes_read_new_rows(void **state)
 {
     enum { P = 60, NEW_ROWS = 3 };
-    static char id[P + NEW_ROWS][8], day[P + NEW_ROWS][16];
+    static char id[P + NEW_ROWS][16], day[P + NEW_ROWS][40];
     static const char *name[P + NEW_ROWS], *when[P + NEW_ROWS], *kind[P + NEW_ROWS];
     static double amount[P + NEW_ROWS];
     static int32_t from[P], to[P], label[P + NEW_ROWS];
