@@ -26,7 +26,8 @@ void curve_hear(struct train_curve *c, const struct progress *p)
     bool candidate = p->epoch == 0 && p->candidate > 0 && p->candidate < MOST_NUMBERS;
     if (p->refit || p->member > 1 || (p->epoch == 0 && (!candidate || p->update == 0)))
         return;
-    if (GROW(c->point, c->count, c->room, 1) < 0)
+    c->lost = c->lost || GROW(c->point, c->count, c->room, 1) < 0;
+    if (c->lost)
         return;
     c->point[c->count++] =
         (struct curve_point){.candidate = candidate ? (double)p->candidate : 0,

@@ -20,13 +20,13 @@ struct train_curve {
     struct curve_point *point; /* (count) in the order in which they were heard */
     int64_t count;
     size_t room;
+    bool lost;      /* there was no memory for a point; later ones are not noted */
     int64_t winner; /* the candidate that the run went on with, once that is known; 0: none */
 };
 
 void curve_free(struct train_curve *c);
 
-/* Notes what a run tells, of an ensemble its first member; a refit adds nothing. No memory: the
- * curve ends there. */
+/* Notes what a run tells, of an ensemble its first member; a refit adds nothing. */
 void curve_hear(struct train_curve *c, const struct progress *progress);
 
 /* Takes points that a file holds; false: they are impossible. */

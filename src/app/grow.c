@@ -86,13 +86,16 @@ consm_status consm_graph_dataset(struct consm_dataset **out, struct consm_graph 
 {
     consm_status st = CONSM_OK;
     struct version *v = NULL;
+    struct consm_dataset *made = NULL;
     if (out)
         *out = NULL;
     TRY(GIVEN(out, g));
     v = version_hold(g);
-    TRY(version_dataset(out, v));
+    TRY(version_dataset(&made, v));
 done:
     version_release(g, v);
+    if (st == CONSM_OK)
+        *out = made;
     return st;
 }
 

@@ -43,8 +43,9 @@ struct hearing {
 static bool hear(void *ctx, const struct progress *progress)
 {
     struct hearing *h = ctx;
+    bool stop = h->fn && h->fn(h->ctx, progress);
     curve_hear(&h->curve, progress);
-    return h->fn && h->fn(h->ctx, progress);
+    return stop || h->curve.lost;
 }
 
 /* The model keeps what was heard, without what no figure shows. */
@@ -77,6 +78,8 @@ consm_status model_train(struct consm_model **out, struct consm_prediction **pre
         refit_forget(request);
     consm_status st = request->ensemble > 1 ? model_train_ensemble(out, to.prediction, &first)
                                             : model_run(&first, take_plain, &to);
+    if (hearing.curve.lost)
+        st = status_fail(CONSM_ENOMEM, "out of memory: no room for the learning curve");
     if (st == CONSM_OK) {
         (*out)->config.refit = REFIT_NO;
         keep_curve(*out, &hearing);

@@ -119,13 +119,14 @@ consm_status consm_predictor_nodes(struct consm_prediction **out, struct consm_p
     TRY(model_prediction(&made, p->model, &few, logits));
     TRY(mark_seen(made, p, v, &asked));
     made->nodes = count;
-    *out = made;
-    made = NULL;
 done:
     version_release(p ? p->graph : NULL, v);
-    consm_prediction_free(made);
     mem_free(logits);
     asked_free(&asked);
+    if (st == CONSM_OK)
+        *out = made;
+    else
+        consm_prediction_free(made);
     return st;
 }
 
@@ -135,12 +136,15 @@ consm_status consm_predict_nodes(struct consm_prediction **out, const struct con
 {
     consm_status st = CONSM_OK;
     struct consm_predictor *p = NULL;
+    struct consm_prediction *made = NULL;
     if (out)
         *out = NULL;
     TRY(GIVEN(out, model, dataset, number));
     TRY(consm_predictor_new(&p, model, dataset, threads));
-    TRY(consm_predictor_nodes(out, p, number, count));
+    TRY(consm_predictor_nodes(&made, p, number, count));
 done:
     consm_predictor_free(p);
+    if (st == CONSM_OK)
+        *out = made;
     return st;
 }

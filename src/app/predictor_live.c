@@ -208,13 +208,16 @@ consm_status consm_predictor_new_on(struct consm_predictor **out, const struct c
 {
     consm_status st = CONSM_OK;
     struct version *v = NULL;
+    struct consm_predictor *made = NULL;
     if (out)
         *out = NULL;
     TRY(GIVEN(out, model, graph));
     v = version_hold(graph);
-    TRY(consm_predictor_new(out, model, v->base, threads));
-    (*out)->graph = graph;
+    TRY(consm_predictor_new(&made, model, v->base, threads));
+    made->graph = graph;
 done:
     version_release(graph, v);
+    if (st == CONSM_OK)
+        *out = made;
     return st;
 }
