@@ -57,12 +57,12 @@ static void write_block(void *ctx, const char *name, void *data, size_t bytes)
 /* How wide the real numbers of a block are; 0: whole numbers, for which procedure.sound answers. */
 static size_t reals_of(const char *name)
 {
-    static const char *const whole[] = {"gam.place",       "gam.weighed",      "gam.count",
-                                        "gam.labelled",    "gam.label",        "gam.node",
-                                        "agreement.steps", "agreement.random", "consm.place",
-                                        "match.steps",     "match.sampled",    "match.next_ego",
-                                        CHOICE_PLACE,      "lengths",          "consm.tried",
-                                        "clean.dropped",   "clean.best",       "point"};
+    static const char *const whole[] = {
+        "gam.place",   "gam.weighed", "gam.count",       "gam.labelled",
+        "gam.label",   "gam.node",    "agreement.steps", "agreement.random",
+        "consm.place", "match.steps", "match.sampled",   "match.next_ego",
+        CHOICE_PLACE,  "lengths",     "consm.tried",     "clean.dropped",
+        "clean.best",  "point",       "choice.votes"};
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         if (strcmp(name, whole[i]) == 0)
             return 0;
