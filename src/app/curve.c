@@ -21,20 +21,21 @@ static int backbone_of(const char *name)
     return config_names_backbone[i] ? i : 0;
 }
 
-void curve_hear(struct train_curve *c, const struct progress *p)
+bool curve_hear(struct train_curve *c, const struct progress *p)
 {
     bool candidate = p->epoch == 0 && p->candidate > 0 && p->candidate < MOST_NUMBERS;
     if (p->refit || p->member > 1 || (p->epoch == 0 && (!candidate || p->update == 0)))
-        return;
+        return true;
     c->lost = c->lost || GROW(c->point, c->count, c->room, 1) < 0;
     if (c->lost)
-        return;
+        return false;
     c->point[c->count++] =
         (struct curve_point){.candidate = candidate ? (double)p->candidate : 0,
                              .number = (double)(candidate ? p->update : p->epoch),
                              .loss = isfinite(p->loss) ? p->loss : 0,
                              .score = p->best_val >= 0 ? p->val_acc : -2,
                              .backbone = candidate ? backbone_of(p->backbone) : 0};
+    return true;
 }
 
 bool curve_sound(const struct curve_point *point, int64_t count)

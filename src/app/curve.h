@@ -26,8 +26,9 @@ struct train_curve {
 
 void curve_free(struct train_curve *c);
 
-/* Notes what a run tells, of an ensemble its first member; a refit adds nothing. */
-void curve_hear(struct train_curve *c, const struct progress *progress);
+/* Notes what a run tells, of an ensemble its first member, whose thread alone touches the curve; a
+ * refit adds nothing. false: there is no memory. */
+bool curve_hear(struct train_curve *c, const struct progress *progress);
 
 /* Takes points that a file holds; false: they are impossible. */
 bool curve_sound(const struct curve_point *point, int64_t count);

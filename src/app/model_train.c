@@ -44,8 +44,7 @@ static bool hear(void *ctx, const struct progress *progress)
 {
     struct hearing *h = ctx;
     bool stop = h->fn && h->fn(h->ctx, progress);
-    curve_hear(&h->curve, progress);
-    return stop || h->curve.lost;
+    return !curve_hear(&h->curve, progress) || stop;
 }
 
 /* The model keeps what was heard, without what no figure shows. */
