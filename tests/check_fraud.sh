@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # One fraud in a hundred, planted in rings: ConSM ranks the test nodes better than MLP, GCN and GAT do,
-# by far, and seven of the ten frauds are among its first fifty. Half of the candidates, narrow and trained
+# by far, and eight of the ten frauds are among its first fifty. Half of the candidates, narrow and trained
 # briefly, are enough here and save minutes.
 # usage: check_fraud.sh PATH-TO-consm
 set -uo pipefail
@@ -33,6 +33,6 @@ others = {model: of_fraud(model)["average_precision"] for model in ("mlp", "gcn"
 ours = of_fraud("consm")
 first = next(top["recall"] for top in ours["top"] if top["k"] == 50)
 print(f"average precision {ours['average_precision']:.3f}, others {others}, {first:.0%} among the first 50")
-sys.exit(not (ours["support"] == 10 and ours["average_precision"] >= 1.5 * max(others.values()) and first >= 0.7))
+sys.exit(not (ours["support"] == 10 and ours["average_precision"] >= 1.5 * max(others.values()) and first >= 0.8))
 END
 verdict
