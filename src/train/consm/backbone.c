@@ -455,39 +455,12 @@ bool consm_take_choice(struct session *s)
     return choice_take(s->choice, RUNGS, trial_epochs(&s->options.config), s->problem->nodes);
 }
 
-/* A refit: the warm-up of a run whose student was taken, on its votes and all labels. */
-static consm_status repeat_student(struct session *s)
-{
-    consm_status st = CONSM_OK;
-    struct consm *own = s->own;
-    struct session *student = NULL;
-    struct problem problem;
-    struct train_options options = {
-        .seed = s->options.seed, .config = s->options.config, .positive = s->options.positive};
-    struct progress heard = {.seed = s->options.seed};
-    double score;
-    TRY(voted_problem(&problem, &own->voted, s->options.vote, s->problem));
-    TRY(model_find(&options.model, config_names_backbone[options.config.backbone]));
-    TRY(session_new(&student, &problem, &options, s->backend));
-    while (student->learner.steps < s->options.config.warmup) {
-        TRY(session_step(student, &heard.loss));
-        if (s->options.progress && s->options.progress(s->options.progress_ctx, &heard))
-            TRY(status_fail(CONSM_ECANCEL, "stopped during the refit"));
-    }
-    TRY(session_validate(&score, student));
-    own->winner = student;
-    student = NULL;
-done:
-    session_free(student);
-    return st;
-}
-
 consm_status consm_choose_backbone(struct session *s)
 {
     consm_status st = CONSM_OK;
     bool list = s->options.config.backbone == BACKBONE_AUTO;
     if (s->options.vote && s->options.config.warmup > 0)
-        return s->options.take_up ? CONSM_OK : repeat_student(s); /* a checkpoint has it */
+        return s->options.take_up ? CONSM_OK : consm_repeat_student(s); /* a checkpoint has it */
     if (choices(&s->options.config) == 0)
         return CONSM_OK;
     TRY(ZNEW(s->choice, 1));

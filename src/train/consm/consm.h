@@ -431,6 +431,10 @@ void voted_free(struct voted *v);
 /* Whether a session's choice of a backbone ends with a student. */
 bool consm_has_student(const struct session *s);
 
+/* A refit of a run whose student was taken: its warm-up on the votes and all labels, whose network
+ * becomes the winner. */
+consm_status consm_repeat_student(struct session *s);
+
 /* What a candidate's session is made from. */
 consm_status consm_trial_options(struct train_options *out, const struct session *s,
                                  const struct trial *t);

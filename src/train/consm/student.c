@@ -144,6 +144,32 @@ const int32_t *session_votes(const struct session *s)
     return s->options.vote ? s->options.vote : s->choice ? s->choice->vote : NULL;
 }
 
+consm_status consm_repeat_student(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    struct session *student = NULL;
+    struct problem problem;
+    struct train_options options = {
+        .seed = s->options.seed, .config = s->options.config, .positive = s->options.positive};
+    struct progress heard = {.seed = s->options.seed};
+    double score;
+    TRY(voted_problem(&problem, &own->voted, s->options.vote, s->problem));
+    TRY(model_find(&options.model, config_names_backbone[options.config.backbone]));
+    TRY(session_new(&student, &problem, &options, s->backend));
+    while (student->learner.steps < s->options.config.warmup) {
+        TRY(session_step(student, &heard.loss));
+        if (s->options.progress && s->options.progress(s->options.progress_ctx, &heard))
+            TRY(status_fail(CONSM_ECANCEL, "stopped during the refit"));
+    }
+    TRY(session_validate(&score, student));
+    own->winner = student;
+    student = NULL;
+done:
+    session_free(student);
+    return st;
+}
+
 bool consm_has_student(const struct session *s)
 {
     const struct config *c = &s->options.config;
