@@ -368,6 +368,37 @@ static void nothing_is_trained_twice(void **state)
     run_close(&r);
 }
 
+/* A run whose student was taken: its votes are in the checkpoint, so that a course over other edges
+ * and the refit learn from them after a break as well. */
+static void votes_survive_a_break(void **state)
+{
+    (void)state;
+    struct run r;
+    struct consm_model *whole, *part;
+    struct counter all = {0};
+    struct config *config = &r.request.options.config;
+    run_through_all_stages(&r, &all);
+    config->candidates = CANDIDATES_ALL;
+    config->warmup = 40;
+    config->folds = FOLDS_NO;
+    r.request.threshold_for = 0;
+    r.request.options.seed = 6; /* whose student validates as well as the winner */
+    OK(model_train(&whole, NULL, &r.request));
+    assert_non_null(whole->vote);
+    for (int tenth = 6; tenth < 10; tenth++) {
+        struct counter c = {.stop = all.all * tenth / 10};
+        r.request.resume = false;
+        r.request.options.progress_ctx = &c;
+        FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "stopped");
+        r.request.resume = true;
+        OK(model_train(&part, NULL, &r.request));
+        assert_same_models(whole, part);
+        consm_model_free(part);
+    }
+    consm_model_free(whole);
+    run_close(&r);
+}
+
 /* Interrupted again and again, and killed between two checkpoints. */
 static void a_run_in_many_pieces_is_one_run(void **state)
 {
@@ -753,6 +784,7 @@ int main(void)
         cmocka_unit_test(the_student_is_kept),
         cmocka_unit_test(the_tournament_is_written_regularly),
         cmocka_unit_test(nothing_is_trained_twice),
+        cmocka_unit_test(votes_survive_a_break),
         cmocka_unit_test(a_run_in_many_pieces_is_one_run),
         cmocka_unit_test(choices_can_be_named),
         cmocka_unit_test(consm_goes_on_with_its_messages),
