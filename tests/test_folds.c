@@ -46,33 +46,69 @@ static void who_is_divided(void **state)
     scene_open(&s, "csbm:nodes=400,classes=2,features=8", "gcn", 10, 60);
     struct problem p = prepare_problem(s.request.prepared, s.roles.role);
     assert_int_equal(s.roles.count[SPLIT_VAL], 60);
-    assert_false(folds_apply(&p, false));
-    assert_true(folds_apply(&p, true));
+    assert_false(folds_apply(&p, -1, false));
+    assert_true(folds_apply(&p, -1, true));
     int64_t left = 9; /* of the first class validate */
     for (int64_t i = 0; i < p.nodes; i++)
         if (p.role[i] == SPLIT_VAL && p.label[i] == 0 && left-- <= 0)
             s.roles.role[i] = SPLIT_TEST;
-    assert_true(folds_apply(&p, false));
+    assert_true(folds_apply(&p, -1, false));
     for (int64_t i = 0; i < p.nodes; i++)
         if (p.role[i] == SPLIT_VAL)
             s.roles.role[i] = SPLIT_TEST;
-    assert_false(folds_apply(&p, true)); /* nobody validates: nothing is chosen */
+    assert_false(folds_apply(&p, -1, true)); /* nobody validates: nothing is chosen */
     scene_close(&s);
 }
 
-/* With many labels folds cost more than they tell; who asks gets them. */
+/* With many labels folds cost more than few validation nodes alone are worth; who asks gets them.
+ */
 static void many_labels_are_not_divided(void **state)
 {
     (void)state;
-    for (int64_t per_class = 240; per_class <= 250; per_class += 10) {
+    for (int64_t per_class = 230; per_class <= 250; per_class += 20) {
         struct scene s;
-        scene_open(&s, "csbm:nodes=700,classes=2,features=8", "gcn", per_class, 12);
+        scene_open(&s, "csbm:nodes=700,classes=2,features=8", "gcn", per_class, 40);
         struct problem p = prepare_problem(s.request.prepared, s.roles.role);
-        assert_int_equal(s.roles.count[SPLIT_TRAIN] + s.roles.count[SPLIT_VAL], 2 * per_class + 12);
-        assert_int_equal(folds_apply(&p, false), per_class == 240);
-        assert_true(folds_apply(&p, true));
+        int64_t labels = s.roles.count[SPLIT_TRAIN] + s.roles.count[SPLIT_VAL];
+        assert_int_equal(labels, 2 * per_class + 40);
+        assert_int_equal(folds_apply(&p, -1, false), labels <= 500);
+        assert_true(folds_apply(&p, -1, true));
         scene_close(&s);
     }
+}
+
+/* Below ten validation nodes of the class that is looked for, folds compare ConSM's candidates
+ * however many labels there are. */
+static void few_positives_are_divided(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct consm_model *m;
+    scene_open(&s, "csbm:nodes=900,classes=3,features=6,homophily=0.7", "consm", 170, 80);
+    struct dataset *d = s.data->data;
+    struct problem p = prepare_problem(s.request.prepared, s.roles.role);
+    int64_t left = 9;
+    for (int64_t i = 0; i < d->nodes; i++)
+        if (s.roles.role[i] == SPLIT_VAL && d->label[i] == 2 && left-- <= 0)
+            s.roles.role[i] = SPLIT_TEST;
+    split_count(s.roles.count, s.roles.role, d->nodes);
+    assert_true(s.roles.count[SPLIT_VAL] >= 50);
+    assert_true(s.roles.count[SPLIT_TRAIN] + s.roles.count[SPLIT_VAL] > 500);
+    assert_true(folds_apply(&p, 2, false));
+    assert_false(folds_apply(&p, 1, false));
+    assert_false(folds_apply(&p, -1, false)); /* of three classes none is looked for */
+    struct train_options *o = &s.request.options;
+    o->config.warmup = 4;
+    o->config.rounds = 1;
+    o->config.gnn_steps = 1;
+    o->config.drop_share = 0;
+    o->config.candidates = CANDIDATES_FEW;
+    o->config.metric = METRIC_AVERAGE_PRECISION;
+    o->positive = 3;
+    OK(model_train(&m, NULL, &s.request));
+    assert_int_equal(m->result.folds.labels, s.roles.count[SPLIT_TRAIN] + s.roles.count[SPLIT_VAL]);
+    consm_model_free(m);
+    scene_close(&s);
 }
 
 /* Every label is in one fold of each repeat, and classes are dealt out evenly. */
@@ -290,6 +326,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_is_divided),
         cmocka_unit_test(many_labels_are_not_divided),
+        cmocka_unit_test(few_positives_are_divided),
         cmocka_unit_test(labels_are_dealt_out),
         cmocka_unit_test(nobody_is_predicted_by_his_own_label),
         cmocka_unit_test(folds_choose_among_finalists),

@@ -83,7 +83,7 @@ consm_status model_threshold(struct consm_model *m, const struct training_reques
         }
     /* With a label or two, folds would train without any. */
     if (network && m->config.folds != FOLDS_NO && positives < RARE_FEW && labels >= 3 &&
-        folds_apply(problem, true))
+        folds_apply(problem, -1, true))
         return by_folds(m, r, problem, network, backend);
     return metrics_threshold(&m->decision, validation, r->threshold_for - 1, r->at_precision,
                              r->at_recall);

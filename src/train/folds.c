@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-bool folds_apply(const struct problem *p, bool anyway)
+bool folds_apply(const struct problem *p, int32_t positive, bool anyway)
 {
-    int64_t validating = 0, labels = 0, count[2] = {0};
+    int64_t validating = 0, labels = 0, count[2] = {0}, positives = 0;
     if (p->graph->partition)
         return false;
     for (int64_t i = 0; i < p->nodes; i++) {
@@ -15,13 +15,15 @@ bool folds_apply(const struct problem *p, bool anyway)
             continue;
         labels++;
         validating += p->role[i] == SPLIT_VAL;
+        positives += p->role[i] == SPLIT_VAL && p->label[i] == positive;
         if (p->classes == 2)
             count[p->label[i]] += p->role[i] == SPLIT_VAL;
     }
-    bool few = validating < FOLDS_FEW_NODES ||
-               (p->classes == 2 && (count[0] < FOLDS_FEW_OF_TWO || count[1] < FOLDS_FEW_OF_TWO));
-    few = few && labels <= FOLDS_MOST_LABELS;
-    return (few || anyway) && validating > 0 && labels >= FOLDS_LEAST_LABELS;
+    if (positive < 0)
+        positives = count[0] < count[1] ? count[0] : count[1];
+    bool rare = (positive >= 0 || p->classes == 2) && positives < FOLDS_FEW_POSITIVES;
+    bool few = validating < FOLDS_FEW_NODES && labels <= FOLDS_MOST_LABELS;
+    return (rare || few || anyway) && validating > 0 && labels >= FOLDS_LEAST_LABELS;
 }
 
 /* The nodes of each class in a random order, dealt out one after another; the next class begins

@@ -13,11 +13,11 @@
 enum {
     FOLDS = 5,
     FOLDS_MOST_REPEATS = 2,
-    FOLDS_FEW_NODES = 50,    /* fewer validation nodes are few, … */
-    FOLDS_FEW_OF_TWO = 10,   /* … and fewer of one of two classes */
-    FOLDS_FEW_LABELS = 100,  /* fewer labels are divided twice */
-    FOLDS_MOST_LABELS = 500, /* with more, ten trainings and more cost too much by default */
-    FOLDS_LEAST_LABELS = 10  /* with fewer there is nothing to divide */
+    FOLDS_FEW_NODES = 50,     /* fewer validation nodes are few, … */
+    FOLDS_FEW_POSITIVES = 10, /* … and fewer of the class that is looked for */
+    FOLDS_FEW_LABELS = 100,   /* fewer labels are divided twice */
+    FOLDS_MOST_LABELS = 500,  /* with more labels few validation nodes alone are no reason */
+    FOLDS_LEAST_LABELS = 10   /* with fewer there is nothing to divide */
 };
 
 struct folds {
@@ -41,8 +41,9 @@ struct folds_course {
 };
 
 /* Whether so few nodes validate that folds say more, or anyway: whether there is enough to divide.
- * Never of a graph in parts. */
-bool folds_apply(const struct problem *problem, bool anyway);
+ * Few are ten of the positive class, however many labels there are; positive -1: of the rarer of
+ * two classes. Never of a graph in parts. */
+bool folds_apply(const struct problem *problem, int32_t positive, bool anyway);
 
 /* Divides the labels, class by class, by the seed; quick: once. */
 consm_status folds_open(struct folds *f, const struct problem *problem, const struct judge *judge,

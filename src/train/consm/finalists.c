@@ -11,7 +11,8 @@
 bool consm_folds(const struct session *s)
 {
     enum config_folds asked = s->options.config.folds;
-    return asked != FOLDS_NO && !s->options.offer && folds_apply(s->problem, asked == FOLDS_YES);
+    return asked != FOLDS_NO && !s->options.offer &&
+           folds_apply(s->problem, s->judge.positive, asked == FOLDS_YES);
 }
 
 struct finalist {
