@@ -219,9 +219,11 @@ const struct command cmd_predict = {
     .summary = "label the nodes of a graph with a trained model",
     .usage = "MODEL GRAPH [-o FILE] [--probabilities] [--top K] [--nodes LIST] [--json]",
     .text = "Writes id,label,confidence for every node of GRAPH, which may have nodes and edges\n"
-            "the model never saw. Features are matched by name where both sides have names;\n"
-            "missing columns are an error that names them. On the graph of training the labels\n"
-            "are those of training, bit for bit. Where GRAPH has labels, accuracy is printed.\n\n"
+            "the model never saw. The column seen is 1 for nodes whose label trained or\n"
+            "validated the model; it is left out where nodes have no ids. Features\n"
+            "are matched by name where both sides have names; missing columns are an error that\n"
+            "names them. On the graph of training the labels are those of training, bit for\n"
+            "bit. Where GRAPH has labels, accuracy is printed.\n\n"
             "  consm train ./mygraph -o out/\n"
             "  consm predict out/model.safetensors ./mygraph-next-week -o labels.csv\n"
             "  consm predict out/model.safetensors ./mygraph --probabilities | head\n"

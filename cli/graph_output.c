@@ -59,6 +59,13 @@ static const char *confidence(void *ctx, int64_t i, char buffer[32])
     return buffer;
 }
 
+static const char *seen(void *ctx, int64_t i, char buffer[32])
+{
+    const struct picture *g = ctx;
+    (void)buffer;
+    return g->p->seen[i] ? "true" : "false";
+}
+
 /* The place of a stored edge among the scores, which come by their smaller end, then by their
  * larger one; -1: a loop has none. */
 static int64_t find_score(const struct picture *g, int64_t e)
@@ -106,8 +113,11 @@ consm_status graph_output_write(const char *path, const struct consm_model *mode
         return st;
     struct picture g = {model, prediction, scores, data->data};
     const struct graph_attribute node_more[] = {{"predicted", GRAPH_TEXT, predicted, &g},
-                                                {"confidence", GRAPH_REAL, confidence, &g}};
+                                                {"confidence", GRAPH_REAL, confidence, &g},
+                                                {"seen", GRAPH_TRUTH, seen, &g}};
     const struct graph_attribute edge_more[] = {{"trust", GRAPH_REAL, trust, &g},
                                                 {"kept", GRAPH_TRUTH, kept, &g}};
-    return graph_save(data->data, path, form, &(struct graph_extras){node_more, edge_more, 2, 2});
+    int added = prediction->seen ? 3 : 2;
+    return graph_save(data->data, path, form,
+                      &(struct graph_extras){node_more, edge_more, added, 2});
 }

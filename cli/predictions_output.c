@@ -29,7 +29,8 @@ static void head(struct text *t, const struct consm_model *model, const struct c
         text_add(t, ",");
         text_csv(t, name);
     }
-    text_add(t, style->order ? ",log_odds\n" : "\n");
+    text_add(t, style->order ? ",log_odds" : "");
+    text_add(t, p->seen ? ",seen\n" : "\n");
 }
 
 /* The classes of a node's set, the most probable first, joined by |; a | or \\ of a name gets a
@@ -79,10 +80,13 @@ static void write_line(struct text *t, const struct consm_model *model,
         text_printf(t, ",%.6f", (double)chance[k]);
     if (style->order)
         text_printf(t, ",%.4f", (double)p->log_odds[i * p->classes + style->ranked]);
+    if (p->seen)
+        text_printf(t, ",%d", p->seen[i]);
     text_add(t, "\n");
 }
 
-/* {"id": …, "label": …, "confidence": …, "set": […], "probabilities": {class: …}} */
+/* {"id": …, "label": …, "confidence": …, "set": […], "seen": …, "log_odds": …,
+ * "probabilities": {class: …}} */
 static void write_object(struct text *t, const struct consm_model *model,
                          const struct consm_prediction *p, const struct consm_dataset *data,
                          int64_t i, const float *chance, const struct predictions_style *style)

@@ -4,8 +4,8 @@
 
 #include "consm.h"
 
-/* id,label,confidence and, if asked, a column per class, or a JSON object per node; "-" is standard
- * output. */
+/* id,label,confidence, columns that were asked for, and seen where nodes have ids; or a JSON object
+ * per node. "-" is standard output. */
 struct predictions_style {
     bool json, probabilities;
     bool safe_csv; /* names that a spreadsheet would compute get a ' in front */

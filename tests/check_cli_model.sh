@@ -53,7 +53,7 @@ said '"probabilities": {"chess": 0.'
 # ---- the most probable ones ------------------------------------------------------------------------
 expect 2 "need --class CLASS" predict "$model" "$work/friends" --top 5
 expect 2 "did you mean choir?" predict "$model" "$work/friends" --top 5 --class chior
-expect 0 "id,label,confidence,p_choir,log_odds" predict "$model" "$work/friends" --top 5 --class choir
+expect 0 "id,label,confidence,p_choir,log_odds,seen" predict "$model" "$work/friends" --top 5 --class choir
 [ "$(wc -l < "$work/out")" = 6 ] || fault "--top 5 gives $(wc -l < "$work/out") lines"
 tail -n +2 "$work/out" | cut -d, -f5 | sort -grc || fault "--top is not in order: $(cat "$work/out")"
 first=$(sed -n 2p "$work/out" | cut -d, -f1)
@@ -76,8 +76,9 @@ for end in graphml gexf gml json; do
     grep -q 'Ada' "$work/g.$end" || fault "$end: ids are gone"
     grep -q 'trust' "$work/g.$end" || fault "$end: no trust"
     grep -q 'predicted' "$work/g.$end" || fault "$end: no predictions"
+    grep -q 'seen' "$work/g.$end" || fault "$end: does not say which nodes the model learned from"
     grep -q 'evenings' "$work/g.$end" || fault "$end: attributes are gone"
-    expect 0 "" predict "$model" "$work/g.$end" --ignore predicted,confidence
+    expect 0 "" predict "$model" "$work/g.$end" --ignore predicted,confidence,seen
     tail -n +2 "$work/out" | cut -d, -f1,2 | cmp -s - <(tail -n +2 "$work/p.csv" | cut -d, -f1,2) || fault "$end: read back it is another graph"
 done
 for end in graphml gexf; do

@@ -38,7 +38,12 @@ for file in model.safetensors predictions.csv metrics.json config.yaml report.ht
 done
 absent "$work/o/checkpoint.safetensors"
 no_leftovers "$work/o"
-[ "$(head -1 "$work/o/predictions.csv")" = id,label,confidence ] || fault "head of predictions.csv"
+[ "$(head -1 "$work/o/predictions.csv")" = id,label,confidence,seen ] || fault "head of predictions.csv"
+# Every third person has a label, and trains or validates; the others are new to the model.
+[ "$(grep -c ',1$' "$work/o/predictions.csv")" = 8 ] || fault "not eight nodes are seen"
+if grep -E '^[ab]([124578]|10|11),' "$work/o/predictions.csv" | grep -q ',1$'; then
+    fault "a node without a label is seen"
+fi
 [ "$(wc -l < "$work/o/predictions.csv")" = 25 ] || fault "lines of predictions.csv"
 right=$(grep -cE '^(a[0-9]+,side a|b[0-9]+,side b),' "$work/o/predictions.csv")
 [ "$right" -ge 20 ] || fault "only $right of 24 people are on their side"
@@ -56,13 +61,13 @@ expect 0 '"val_acc": null, "test_acc": null' train "$work/few" --epochs 5 --json
 expect 0 "96 of 192 validation labels calibrate them" train csbm:nodes=400,homophily=0.8 -m gcn \
     --per-class 4 --epochs 30 --coverage 0.9 -o "$work/sets"
 grep -q "coverage 0.9 asked for, 0\.[0-9]* on test" "$work/out" || fault "the sets' coverage is not stated"
-[ "$(head -1 "$work/sets/predictions.csv")" = id,label,confidence,set ] || fault "no column set"
+[ "$(head -1 "$work/sets/predictions.csv")" = id,label,confidence,set,seen ] || fault "no column set"
 [ "$(cut -d, -f4 "$work/sets/predictions.csv" | grep -cE '^[0-3](\|[0-3])*$')" = 400 ] || fault "a set is no set"
 expect 0 "" predict "$work/sets/model.safetensors" csbm:nodes=400,homophily=0.8 -o "$work/again.csv"
 same "$work/sets/predictions.csv" "$work/again.csv"
 expect 0 "coverage 0.9 cannot be promised: that takes 9 calibrating labels" train karate -m gcn \
     --per-class 4 --epochs 5 --coverage 0.9 -o "$work/sets2"
-grep -q '^0,.*,\(Mr. Hi|Officer\|Officer|Mr. Hi\)$' "$work/sets2/predictions.csv" || fault "a set without promise lacks a class"
+grep -q '^0,.*,\(Mr. Hi|Officer\|Officer|Mr. Hi\),[01]$' "$work/sets2/predictions.csv" || fault "a set without promise lacks a class"
 
 # ---- ensembles ------------------------------------------------------------------------------------
 expect 0 "ensemble of 3: validation chose" train "$work/my graph" -m gcn --epochs 20 --ensemble 3 -o "$work/e"
@@ -98,7 +103,9 @@ echo b12,b3,1 >> "$work/next/edges.csv"
 echo b12,b7,1 >> "$work/next/edges.csv"
 echo b12, >> "$work/next/nodes.csv"
 expect 0 "b12,side b," predict "$work/o/model.safetensors" "$work/next"
-expect 0 "id,label,confidence,p_side a,p_side b" predict "$work/o/model.safetensors" "$work/next" --probabilities
+grep -q '^b12,.*,0$' "$work/out" || fault "a node that came later is not new"
+grep -q '^b0,.*,1$' "$work/out" || fault "a node that trained is not seen"
+expect 0 "id,label,confidence,p_side a,p_side b,seen" predict "$work/o/model.safetensors" "$work/next" --probabilities
 expect 2 "expected a model and a graph" predict "$work/o/model.safetensors"
 expect 1 "nothing.safetensors" predict "$work/nothing.safetensors" karate
 "$consm" train karate --per-class 4 --epochs 2 -o "$work/k" > /dev/null || fault "train karate"

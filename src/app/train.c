@@ -1,6 +1,7 @@
 /* Training by options: for the public interface and for the command. */
 #include "app/checkpoint.h"
 #include "app/defaults.h"
+#include "app/learned.h"
 #include "app/limits.h"
 #include "app/refit.h"
 #include "app/warm.h"
@@ -180,6 +181,9 @@ consm_status run_by_options(struct trained_run *out, bool keep, const struct con
     }
     if (keep || o->ensemble > 1 || refit_wanted(&request)) {
         TRY(model_train(&out->model, keep ? &out->prediction : NULL, &request));
+        if (keep)
+            TRY(learned_mark(&out->prediction->seen, out->model, dataset->data, NULL,
+                             out->prediction->nodes));
         out->result = out->model->result;
         out->ensemble = out->model->ensemble;
     } else {
