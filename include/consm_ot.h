@@ -1,5 +1,5 @@
 /*
- * consm's optimal transport: moving the mass of n points onto c reference points
+ * Optimal transport: moves the mass of n points onto c reference points
  * (docs/explanation/transport.md).
  *
  *     #include <consm_ot.h>
@@ -19,9 +19,10 @@
  *         return 0;
  *     }
  *
- * Matrices are row-major: references (c, f), points (n, f), costs and plans (c, n). Masses a (c) of
- * the references and b (n) of the points may be NULL: uniform, of total 1. Outputs marked "or NULL"
- * may be left out. Status, messages and memory are those of consm.h.
+ * Matrices are row-major: references (c, f), points (n, f), costs and plans (c, n). The masses a
+ * (c) of the references and b (n) of the points may be NULL: uniform with total 1. Outputs marked
+ * "or NULL" are optional. Status codes, messages and memory are those of consm.h. You allocate all
+ * outputs; no function here returns an object to free.
  */
 #ifndef CONSM_OT_H
 #define CONSM_OT_H
@@ -37,7 +38,7 @@ extern "C" {
 enum consm_ot_metric { CONSM_OT_SQUARED_EUCLIDEAN = 0, CONSM_OT_COSINE = 1 };
 
 enum consm_ot_method {
-    CONSM_OT_NEAREST = 0,  /* each point to its nearest reference, whatever the masses say  */
+    CONSM_OT_NEAREST = 0,  /* each point to its nearest reference; ignores the masses */
     CONSM_OT_SINKHORN = 1, /* entropy-regularised plan                                      */
     CONSM_OT_EXACT = 2,    /* the optimal plan                                              */
 };
@@ -55,54 +56,57 @@ struct consm_ot_options {
     enum consm_ot_method method; /* read by consm_ot_assign                                 */
     enum consm_ot_metric metric; /* read by consm_ot_assign                                 */
     double epsilon;              /* Sinkhorn's regulariser, > 0                             */
-    bool relative;               /* epsilon counts in units of the problem's mean cost      */
+    bool relative;               /* epsilon is in units of the problem's mean cost */
     double tolerance;            /* Sinkhorn: sum of |row sum - a| over the total mass      */
     int max_iterations;          /* Sinkhorn: over all stages of its epsilon scaling        */
 };
 
-/* Exact, squared Euclidean, epsilon 0.05 of the mean cost, tolerance 1e-6, 10000 iterations; what
- * NULL for options means below. */
+/* Fills options with the defaults: exact, squared Euclidean, epsilon 0.05 of the mean cost,
+ * tolerance 1e-6, 10000 iterations. Functions below use them if their options are NULL. */
 CONSM_API consm_status consm_ot_defaults(struct consm_ot_options *options);
 
-/* Stays as it is: arrays of it are handed over. */
+/* This struct will not grow, because functions fill arrays of it. */
 struct consm_ot_result {
     double cost;           /* sum of plan times cost                                        */
-    double marginal_error; /* as under tolerance                                            */
+    double marginal_error; /* sum of |row sum - a| over the total mass */
     int64_t iterations;
-    bool converged; /* false: the plan is finite and its column sums are b, its row sums not a */
+    bool converged; /* false: column sums are b, but row sums are not yet a */
 };
 
 /* ---- costs and plans ----------------------------------------------------- */
 
+/* Computes the cost (c, n) of moving each point to each reference. */
 CONSM_API consm_status consm_ot_cost_matrix(double *cost, const float *references,
                                             const float *points, int64_t c, int64_t n, int64_t f,
                                             enum consm_ot_metric metric);
 
-/* The optimal plan. dual_r (c) and dual_h (n), or both NULL, prove it: dual_r[k] + dual_h[l] is at
- * most cost[k, l], and equal where the plan is positive, to rounding. Memory O(min(c,n)² max(c,n)).
- */
+/* Computes the optimal plan. dual_r (c) and dual_h (n), or both NULL, prove that it is optimal:
+ * dual_r[k] + dual_h[l] is at most cost[k, l], and equal to it (up to rounding) where the plan is
+ * positive. Memory O(min(c,n)² max(c,n)). */
 CONSM_API consm_status consm_ot_exact(double *plan, double *dual_r, double *dual_h,
                                       struct consm_ot_result *result, const double *cost,
                                       const double *a, const double *b, int64_t c, int64_t n);
 
-/* The entropy-regularised plan, in the log domain: no epsilon and no cost makes it underflow. A
- * problem that reaches max_iterations is no error; result->converged says so. O(c n) an iteration.
- */
+/* Computes the entropy-regularised plan. It works in the log domain, so no epsilon and no cost
+ * makes it underflow. Reaching max_iterations is not an error; result->converged is then false. O(c
+ * n) an iteration. */
 CONSM_API consm_status consm_ot_sinkhorn(double *plan, struct consm_ot_result *result,
                                          const double *cost, const double *a, const double *b,
                                          int64_t c, int64_t n,
                                          const struct consm_ot_options *options);
 
-/* The same for `count` problems with c references each and uniform masses, shared out to `threads`
- * threads (0: all), same bits for any number. Problem i has the points start[i] … start[i + 1]-1;
- * its (c, points) cost and plan begin at element c * start[i]. results (count). */
+/* As consm_ot_sinkhorn(), for `count` problems with c references each and uniform masses, on
+ * `threads` threads (0: all). The bits do not depend on the number of threads. Problem i has the
+ * points start[i] … start[i + 1]-1. Its cost and plan (c, points) begin at element c * start[i].
+ * results (count). */
 CONSM_API consm_status consm_ot_sinkhorn_batch(double *plans, struct consm_ot_result *results,
                                                const double *costs, const int64_t *start,
                                                int64_t count, int64_t c,
                                                const struct consm_ot_options *options, int threads);
 
-/* One reference per point, by options->method: the nearest, or the one that takes most of the
- * point's mass under a plan with uniform masses. Ties go to the lower index. assignment (n). */
+/* Assigns each point to one reference by options->method: the nearest, or the one that takes most
+ * of the point's mass under a plan with uniform masses. Ties go to the lower index. assignment (n).
+ */
 CONSM_API consm_status consm_ot_assign(int32_t *assignment, const float *references,
                                        const float *points, int64_t c, int64_t n, int64_t f,
                                        const struct consm_ot_options *options);
@@ -113,33 +117,35 @@ CONSM_API consm_status consm_ot_assign(int32_t *assignment, const float *referen
 CONSM_API consm_status consm_ot_linear(float *image, const double *plan, const float *points,
                                        int64_t c, int64_t n, int64_t f, enum consm_ot_scale scale);
 
-/* Barycentric projection: image[k] (c, f) is the mean of the points under row k of the plan; zero,
- * and empty[k] = 1 (c, or NULL), where the row has no mass. */
+/* Barycentric projection: image[k] (c, f) is the mean of the points under row k of the plan. If the
+ * row has no mass, image[k] is zero and empty[k] = 1 (c, or NULL). */
 CONSM_API consm_status consm_ot_project(float *image, uint8_t *empty, const double *plan,
                                         const float *points, int64_t c, int64_t n, int64_t f);
 
 /* Monge map (mass does not split): every point goes to the reference that takes most of its mass
- * (assignment (n) or NULL; -1 for a point without mass), and a reference's image (c, f) is pooled
- * from its points; zero, and empty[k] = 1 (c, or NULL), where there is none. */
+ * (assignment (n) or NULL; -1 for a point without mass). A reference's image (c, f) is pooled from
+ * its points. Without points it is zero and empty[k] = 1 (c, or NULL). */
 CONSM_API consm_status consm_ot_monge(float *image, int32_t *assignment, uint8_t *empty,
                                       const double *plan, const float *points, int64_t c, int64_t n,
                                       int64_t f, enum consm_ot_pooling pooling);
 
 /* ---- reference points ---------------------------------------------------- */
 
-/* References (c, f) as the centres of k-means on the points; the seed decides the start. */
+/* Computes references (c, f) as the centres of k-means on the points. The seed decides the start.
+ */
 CONSM_API consm_status consm_ot_kmeans(float *references, const float *points, int64_t c, int64_t n,
                                        int64_t f, uint64_t seed);
 
-/* References (c, f) as class means; label (n) in [0, c) or negative: not used. A class without a
- * point gets zeros; count (c, or NULL) tells. */
+/* Computes references (c, f) as class means. label (n) is in [0, c), or negative: not used. A class
+ * without a point gets zeros. count (c, or NULL) receives the points of each class. */
 CONSM_API consm_status consm_ot_class_means(float *references, int64_t *count, const float *points,
                                             const int32_t *label, int64_t c, int64_t n, int64_t f);
 
-/* References (c * support, f): for each class the free-support Wasserstein barycentre, `support`
- * points of equal mass, of its sets. Set i has the points start[i] … start[i + 1]-1, with equal
- * masses, and set_class[i] (sets) in [0, c) or negative: not used. One set per class: the measure
- * of `support` equal masses closest to it. A class without a set is an error. */
+/* Computes references (c * support, f): for each class the free-support Wasserstein barycentre of
+ * its sets, `support` points of equal mass. Set i has the points start[i] … start[i + 1]-1, with
+ * equal masses. Its class is set_class[i] (sets) in [0, c), or negative: not used. With one set per
+ * class, the result is the measure of `support` equal masses closest to it. A class without a set
+ * is an error. */
 CONSM_API consm_status consm_ot_barycentres(float *references, const float *points,
                                             const int64_t *start, const int32_t *set_class,
                                             int64_t sets, int64_t c, int64_t support, int64_t f,
