@@ -99,6 +99,12 @@ if(CONSM_TESTS)
         target_link_libraries(mpi_count PRIVATE MPI::MPI_C)
         set_target_properties(mpi_count PROPERTIES C_VISIBILITY_PRESET default)
     endif()
+    if(NOT CONSM_SANITIZE AND NOT APPLE) # preloaded by check_cli_answers.sh
+        add_library(thread_shim MODULE tests/thread_shim.c)
+        target_compile_options(thread_shim PRIVATE -Wno-missing-prototypes -Wno-attributes -Wno-pedantic -Wno-nonnull)
+        target_link_libraries(thread_shim PRIVATE dl)
+        set_target_properties(thread_shim PROPERTIES C_VISIBILITY_PRESET default)
+    endif()
     if(NOT CONSM_SANITIZE) # preloaded by check_faults.sh
         add_library(fault_shim MODULE tests/fault_shim.c)
         target_compile_options(fault_shim PRIVATE -U_FORTIFY_SOURCE -fno-builtin -Wno-missing-prototypes

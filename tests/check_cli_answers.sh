@@ -120,6 +120,35 @@ grep -q '"backbone": "gat", "uses_edge_weights": false' "$work/gat/metrics.json"
 expect 0 ", chosen on validation" train "$work/weights" "${short[@]}"
 expect 0 '"backbone": "' train "$work/weights" "${short[@]}" --json
 
+# ---- --threads is heard by every call that computes ------------------------------------------------
+# tests/thread_shim.c counts started threads on a machine that seems to have seven processors.
+threads_are() { # NUMBER consm-arguments…
+    local number=$1
+    shift
+    THREADS_TO=$work/threads LD_PRELOAD=$shim "$consm" "$@" > "$work/out" 2>&1 || fault "consm $*: $(cat "$work/out")"
+    [ "$(cat "$work/threads")" = "$number" ] || fault "consm $*: $(cat "$work/threads") threads were started, expected $number"
+}
+shim=$(realpath "${BUILD_DIR:-build/release}")/libthread_shim.so
+if [ -f "$shim" ]; then
+    large=csbm:nodes=3000,degree=20,features=30 # so large that it would have all processors
+    threads_are 0 train "$large" -m gcn --epochs 2 --per-class 4 --threads 1 -o "$work/lone" --embeddings "$work/lone.npy"
+    lone=$work/lone/model.safetensors
+    threads_are 6 edges "$lone" "$large"
+    for verb in edges evaluate "edges --suggest 2"; do
+        # shellcheck disable=SC2086 # words of a command line
+        set -- $verb
+        threads_are 2 "$1" "$lone" "$large" "${@:2}" --threads 3
+    done
+    threads_are 2 predict "$lone" "$large" --threads 3
+    threads_are 4 predict "$lone" "$large" --threads 3 --embeddings "$work/lone.npy"
+    threads_are 4 predict "$lone" "$large" --threads 3 --graph "$work/lone.gml"
+    threads_are 0 clean "$lone" "$large" --threads 1 -o "$work/lone.clean" --add 2
+    threads_are 0 explain "$lone" "$large" 7 --threads 1
+    threads_are 0 compare "$lone" "$lone" "$large" --threads 1
+else
+    echo "SKIPPED: threads are counted in release builds"
+fi
+
 # ---- two models side by side ---------------------------------------------------------------------
 expect 0 "" train karate --per-class 4 -m gcn --epochs 20 -o "$work/a"
 expect 0 "" train karate --per-class 4 -m gcn --epochs 20 --lr 0.02 -o "$work/b"
