@@ -54,8 +54,8 @@ static int unknown_flag(const struct args *args, const char *text, size_t length
     snprintf(name, sizeof name, "%.*s", (int)length, text);
     const char *near = args_nearest(name, flag_name, (void *)args->command);
     if (near)
-        return args_fail(args, EXIT_USAGE, "no flag --%s; did you mean --%s?", name, near);
-    return args_fail(args, EXIT_USAGE, "no flag --%s; `consm help %s` lists them", name,
+        return args_fail(args, EXIT_USAGE, "unknown flag --%s; did you mean --%s?", name, near);
+    return args_fail(args, EXIT_USAGE, "unknown flag --%s; `consm help %s` lists all flags", name,
                      args->command->name);
 }
 
@@ -69,7 +69,7 @@ static int parse_flag(struct args *args, int argc, char **argv, int *i)
     const struct flag *flag = find_flag(args->command, name, length, is_long ? 0 : *name);
     if (!flag)
         return is_long ? unknown_flag(args, name, length)
-                       : args_fail(args, EXIT_USAGE, "no flag -%c", *name);
+                       : args_fail(args, EXIT_USAGE, "unknown flag -%c", *name);
     if (name[length])
         value = name + length + (is_long ? 1 : 0);
     if (flag->value && !value) {
@@ -78,9 +78,9 @@ static int parse_flag(struct args *args, int argc, char **argv, int *i)
         value = argv[++*i];
     }
     if (!flag->value && value)
-        return args_fail(args, EXIT_USAGE, "--%s takes no value", flag->name);
+        return args_fail(args, EXIT_USAGE, "--%s does not take a value", flag->name);
     if (args->flags == ARGS_MAX)
-        return args_fail(args, EXIT_USAGE, "more than %d flags", ARGS_MAX);
+        return args_fail(args, EXIT_USAGE, "too many flags: the limit is %d", ARGS_MAX);
     args->flag[args->flags] = flag;
     args->value[args->flags++] = value ? value : "";
     return EXIT_DONE;
@@ -99,7 +99,7 @@ int args_parse(struct args *args, const struct command *command, int argc, char 
             if (code)
                 return code;
         } else if (args->count == ARGS_MAX) {
-            return args_fail(args, EXIT_USAGE, "more than %d arguments", ARGS_MAX);
+            return args_fail(args, EXIT_USAGE, "too many arguments: the limit is %d", ARGS_MAX);
         } else {
             args->item[args->count++] = argv[i];
         }

@@ -82,10 +82,11 @@ static void tell(const struct args *args, const struct study_run *run, double va
                   10);
         return;
     }
-    printf("Best on validation for %s: %s, seed %llu. Its model is %s/model.safetensors; again:\n"
-           "  consm train --config %s/config.yaml -o FOLDER\n",
-           shown(name, run->dataset, 0), run->model->name, (unsigned long long)run->seed, folder,
-           folder);
+    printf(
+        "Best on validation for %s: %s, seed %llu. Model: %s/model.safetensors. Repeat this run:\n"
+        "  consm train --config %s/config.yaml -o FOLDER\n",
+        shown(name, run->dataset, 0), run->model->name, (unsigned long long)run->seed, folder,
+        folder);
 }
 
 static int train_one(const struct args *args, const struct study_run *run, double val,

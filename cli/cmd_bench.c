@@ -13,11 +13,11 @@ static const struct flag flags[] = {
     STUDY_FLAGS,
     SPLIT_FLAGS,
     {"search", "N",
-     "give every model N configurations (its defaults and random ones); validation\n"
-     "chooses",
+     "try N configurations of every model (its defaults and random ones);\n"
+     "validation selects one",
      0},
-    {"search-seeds", "K", "runs of each configuration tried (3)", 0},
-    {"space", "FILE", "what may be searched, as YAML (built in: studies/search.yaml)", 0},
+    {"search-seeds", "K", "runs of each configuration in the search (3)", 0},
+    {"space", "FILE", "YAML file with the parameters to search (built in: studies/search.yaml)", 0},
     DATA_FLAGS,
     {0}};
 
@@ -73,12 +73,13 @@ const struct command cmd_bench = {
     .summary = "compare models on datasets, optionally with a hyperparameter search",
     .usage = "[DATASET…] [--models a,b,c] [--seeds K] [--search N] [-o DIR]",
     .text =
-        "Trains every model on every dataset with every seed, all cores at once, and prints a\n"
-        "table with tests of the differences. Every finished run is kept in DIR/runs.jsonl:\n"
-        "interrupted, the same command goes on where it stopped. DIR/report.html shows it all.\n"
-        "A search ends in DIR/best-DATASET, the folder that `consm train -o` would leave of the\n"
-        "model and configuration that validated best: a model to predict with, and a config.yaml\n"
-        "that `consm train --config` takes.\n\n"
+        "Trains every model on every dataset with every seed, on all cores, and prints a table\n"
+        "with significance tests. DIR/runs.jsonl keeps every finished run: if interrupted, the "
+        "same\n"
+        "command continues where it stopped. DIR/report.html shows all results.\n"
+        "A search also writes DIR/best-DATASET, a folder as `consm train -o` writes it, with the\n"
+        "model and configuration that have the best validation score: model.safetensors for\n"
+        "`consm predict`, config.yaml for `consm train --config`.\n\n"
         "  consm bench csbm karate --models gcn,consm --per-class 4\n"
         "  consm bench cora chameleon --split paper --seeds 10 -o results\n"
         "  consm bench cora --search 20 -o tuned     20 configurations for every model\n",

@@ -16,10 +16,10 @@
 #include <sys/stat.h>
 
 static const struct flag flags[] = {
-    {"output", "FOLDER", "where the clean graph and changes.csv go", 'o'},
+    {"output", "FOLDER", "write the cleaned graph and changes.csv to FOLDER", 'o'},
     {"to", "FORMAT", "write " READER_SAVED_NAMES " (plain)", 0},
-    {"drop", "SHARE", "drop this share of the edges, the least trusted first", 0},
-    {"threshold", "T", "drop edges that score less than this (the model's own threshold)", 0},
+    {"drop", "SHARE", "drop this share of the edges, the least trusted ones", 0},
+    {"threshold", "T", "drop edges with a lower trust score (default: the model's threshold)", 0},
     {"add", "K", "add the K most trusted pairs of unconnected nodes (0)", 0},
     {"force", NULL, "write into FOLDER even if it is not empty", 0},
     {"threads", "N", "threads (one per processor)", 0},
@@ -35,21 +35,26 @@ static const struct flag flags[] = {
 static const char *const against[] = {
     "subgraphs do not match",
     "predicted classes differ",
-    "own features say two classes",
-    "a prediction is uncertain",
+    "predictions from features alone differ",
+    "at least one prediction is uncertain",
     "features differ",
-    "feature rows differ in size",
+    "one feature vector is larger than the other",
     "no common neighbours",
     "degrees differ",
     "an end is a training node",
     "the class differs from a known label",
 };
 static const char *const in_favour[] = {
-    "subgraphs match",           "predicted classes agree",
-    "own features agree",        "both predictions are certain",
-    "features are alike",        "feature rows are of one size",
-    "neighbours in common",      "degrees are alike",
-    "no end is a training node", "the class agrees with a known label",
+    "subgraphs match",
+    "predicted classes agree",
+    "predictions from features alone agree",
+    "both predictions are certain",
+    "features are similar",
+    "feature vectors are of similar size",
+    "common neighbours",
+    "degrees are similar",
+    "no end is a training node",
+    "the class agrees with a known label",
 };
 enum { WORDS = sizeof against / sizeof *against };
 
@@ -142,7 +147,7 @@ static consm_status write_graph(const struct cleaning *c, const char *format, bo
     if (plain)
         return consm_dataset_save(c->clean, folder, "plain");
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        TRY(status_fail(CONSM_EIO, "%s: cannot make the folder: %s", folder, strerror(errno)));
+        TRY(status_fail(CONSM_EIO, "%s: cannot create the folder: %s", folder, strerror(errno)));
     text_printf(&path, "%s/graph.%s", folder, format);
     TRY(text_status(&path));
     TRY(consm_dataset_save(c->clean, path.data, format));
@@ -173,8 +178,8 @@ static void say(const struct cleaning *c, bool json)
         printf("{\"edges\": %lld, \"dropped\": %lld, \"added\": %lld, \"left\": %lld}\n", edges,
                drops, adds, edges - drops + adds);
     else
-        printf("%s: %lld of %s dropped, %lld added; changes.csv says why\n", c->m.output, drops,
-               COUNTED(edges, "edge"), adds);
+        printf("%s: dropped %lld of %s, added %lld; changes.csv gives the reasons\n", c->m.output,
+               drops, COUNTED(edges, "edge"), adds);
 }
 
 static void cleaning_close(struct cleaning *c)
@@ -207,12 +212,12 @@ static int check_output(const struct args *args, const char *folder)
         return EXIT_DONE;
     if (args->count > 1 && stat(args->item[1], &read) == 0 && there.st_dev == read.st_dev &&
         there.st_ino == read.st_ino)
-        return args_fail(args, EXIT_USAGE, "%s is the graph to read: choose another folder",
+        return args_fail(args, EXIT_USAGE, "%s is the input graph: choose another output folder",
                          folder);
     if (!S_ISDIR(there.st_mode))
-        return args_fail(args, EXIT_USAGE, "%s is a file: -o takes a folder", folder);
+        return args_fail(args, EXIT_USAGE, "%s is a file: -o needs a folder", folder);
     if (!args_has(args, "force") && has_files(folder))
-        return args_fail(args, EXIT_USAGE, "%s is not empty: choose another folder, or say --force",
+        return args_fail(args, EXIT_USAGE, "%s is not empty: choose another folder or use --force",
                          folder);
     return EXIT_DONE;
 }
@@ -230,9 +235,9 @@ static int run(struct args *args)
     if (code)
         return code;
     if (!args_has(args, "output"))
-        return args_fail(args, EXIT_USAGE, "say where the clean graph goes: -o FOLDER");
+        return args_fail(args, EXIT_USAGE, "missing -o FOLDER, the folder for the cleaned graph");
     if (args_has(args, "drop") && args_has(args, "threshold"))
-        return args_fail(args, EXIT_USAGE, "give --drop or --threshold, not both");
+        return args_fail(args, EXIT_USAGE, "use --drop or --threshold, not both");
     if ((code = check_output(args, args_get(args, "output"))) ||
         (code = model_args_open(&c.m, args, "clean", true)))
         return code;
@@ -255,16 +260,15 @@ done:
 
 const struct command cmd_clean = {
     .name = "clean",
-    .summary = "write a graph without the edges that a model distrusts",
+    .summary = "remove the edges that a model distrusts from a graph",
     .usage = "MODEL DATASET -o FOLDER [--drop SHARE | --threshold T] [--add K]",
     .text =
-        "Scores every edge (see `consm edges`), drops those that are not kept, and writes the\n"
-        "graph that is left. By default FOLDER is a plain folder that every verb reads;\n"
-        "with --to graphml, FOLDER/graph.graphml is the graph. A folder that is not empty is left\n"
-        "alone without --force.\n"
-        "changes.csv lists what was dropped and added: source,target,change,score,low,high,why;\n"
-        "why names the witness that says most against a dropped edge, or for an added pair.\n"
-        "Nodes, features, labels and splits stay as they are.\n\n"
+        "Scores every edge (see `consm edges`), drops distrusted edges and writes the remaining\n"
+        "graph. By default FOLDER is a plain folder that every verb reads; with --to graphml, the\n"
+        "graph is FOLDER/graph.graphml. If FOLDER is not empty, --force is required.\n"
+        "changes.csv lists dropped and added edges: source,target,change,score,low,high,why.\n"
+        "The column why gives the strongest evidence against a dropped edge or for an added one.\n"
+        "Nodes, features, labels and splits do not change.\n\n"
         "  consm clean out/model.safetensors ./mygraph -o mygraph-clean\n"
         "  consm clean out/model.safetensors ./mygraph -o clean --drop 0.1 --add 100\n"
         "  consm train mygraph-clean --model gcn\n",

@@ -15,9 +15,9 @@
 #include <string.h>
 
 static const struct flag flags[] = {
-    {"top", "N", "how many labels and edges to print (10)", 0},
-    {"moved", "D", "list edges whose trust moved by D or more (0.1)", 0},
-    {"json", NULL, "everything as one JSON object", 0},
+    {"top", "N", "number of labels and edges to print (10)", 0},
+    {"moved", "D", "list edges whose trust differs by D or more (0.1)", 0},
+    {"json", NULL, "print everything as one JSON object", 0},
     {"threads", "N", "threads (one per processor)", 0},
     DATA_FLAGS,
     {0}};
@@ -189,9 +189,9 @@ done:
 static consm_status print_people(const struct comparison *c, int64_t top, double least)
 {
     consm_status st = CONSM_OK;
-    printf("%lld of %s have another label\n", (long long)c->flips,
+    printf("%lld of %s have different labels\n", (long long)c->flips,
            COUNTED(c->said[0]->nodes, "node"));
-    printf("%lld of %s have a trust that moved by %g or more\n", (long long)c->moves,
+    printf("%lld of %s differ in trust by %g or more\n", (long long)c->moves,
            COUNTED(c->trust[0]->edges, "edge"), least);
     TRY(print_flips(c, top));
     TRY(print_moves(c, top));
@@ -258,13 +258,13 @@ done:
 
 const struct command cmd_compare = {
     .name = "compare",
-    .summary = "list what two models say differently of a graph",
+    .summary = "list the predictions of two models that differ",
     .usage = "A B GRAPH [--top N] [--moved D] [--json]",
     .text =
-        "Predicts GRAPH with the models A and B and lists the nodes whose label differs, those\n"
-        "first of which both models are sure, and the edges whose trust differs by 0.1 or\n"
-        "more. Classes are matched by name. For a page with both models' figures use\n"
-        "`consm report A B`.\n\n"
+        "Predicts GRAPH with models A and B. Lists nodes with different labels, beginning with\n"
+        "those where both models are confident, and edges whose trust differs by 0.1 or more.\n"
+        "Classes are matched by name. To compare the two models' metrics, use `consm report A "
+        "B`.\n\n"
         "  consm compare last/model.safetensors out/model.safetensors ./mygraph\n"
         "  consm compare a.safetensors b.safetensors ./mygraph --json\n",
     .flags = flags,

@@ -10,8 +10,8 @@
 
 static const struct flag flags[] = {
     {"to", "FORMAT",
-     "write " READER_SAVED_NAMES
-     " \n(by the name of OUT: .npz, .safetensors, .graphml, .gexf, .gml, .json; else plain)",
+     "write " READER_SAVED_NAMES " \n"
+     "(default: from OUT's ending .npz, .safetensors, .graphml, .gexf, .gml, .json; else plain)",
      0},
     DATA_FLAGS,
     {0}};
@@ -24,7 +24,7 @@ static int run(struct args *args)
     struct data_options o = data_args_options(args);
     o.notes = true;
     if (args->count != 2)
-        return args_fail(args, EXIT_USAGE, "expected IN and OUT; `consm help convert` explains");
+        return args_fail(args, EXIT_USAGE, "expected IN and OUT; see `consm help convert`");
     TRY(data_writer(&writer, args->item[1], args_get(args, "to"))); /* before the work */
     TRY(data_open(&d, args->item[0], &o));
     TRY(safetensors_dataset_verify(d));
@@ -39,13 +39,13 @@ done:
 
 const struct command cmd_convert = {
     .name = "convert",
-    .summary = "write a dataset in another format, without loss",
+    .summary = "convert a dataset to another format, without loss",
     .usage = "IN OUT [--to FORMAT] [--labels FILE] [--features FILE]",
     .text =
-        "  IN is a dataset's name or a path; its format is recognised by what is in it, and\n"
-        "  --format overrides (`consm help formats` lists them). OUT is a plain folder, a NumPy\n"
-        "  archive, a safetensors file, which opens at once however large it is, or, for Gephi,\n"
-        "  NetworkX and others, GraphML, GEXF, GML or node-link JSON.\n\n"
+        "  IN is a dataset name or a path. consm detects the format from the content; --format\n"
+        "  overrides it (`consm help formats` lists all). OUT is a plain folder, a NumPy archive,\n"
+        "  a safetensors file (opens at once, however large), or GraphML, GEXF, GML or node-link\n"
+        "  JSON for Gephi, NetworkX and others.\n\n"
         "  consm convert my-graph/ my-graph.safetensors\n"
         "  consm convert karate karate/\n"
         "  consm convert edges.txt out/ --labels labels.txt --features features.svm\n",

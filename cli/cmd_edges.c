@@ -12,13 +12,13 @@
 #include <stdio.h>
 
 static const struct flag flags[] = {
-    {"output", "FILE", "where the CSV goes (standard output)", 'o'},
+    {"output", "FILE", "write the CSV to FILE (standard output)", 'o'},
     {"threads", "N", "threads (one per processor)", 0},
     {"device", "NAME", "cpu, cuda, cuda:N or auto (cpu)", 0},
     {"suggest", "K", "write the K most trusted pairs of unconnected nodes instead", 0},
-    {"witnesses", NULL, "add a column per witness (ConSM only)", 0},
+    {"witnesses", NULL, "add a column for each kind of evidence (ConSM only)", 0},
     SAFE_CSV_FLAG,
-    {"json", NULL, "print the quality as JSON (with -o)", 0},
+    {"json", NULL, "print the scores' quality as JSON (with -o)", 0},
     DATA_FLAGS,
     {0}};
 
@@ -44,12 +44,12 @@ static void print_quality(FILE *out, const struct consm_edge_scores *scores,
         json_decref(o);
         return;
     }
-    fprintf(out, "%s, %lld kept (score %.3f or more)\n", COUNTED(scores->edges, "edge"),
-            (long long)kept, scores->threshold);
+    fprintf(out, "%s, %lld kept (score >= %.3f)\n", COUNTED(scores->edges, "edge"), (long long)kept,
+            scores->threshold);
     if (isfinite(q->f1))
         fprintf(out,
-                "against the labels of %s: F1 %.3f at the homophily's k (chance %.3f), "
-                "AUC %.3f, calibration error %.3f\n",
+                "compared with the labels of %s: F1 %.3f at the homophily's k (chance %.3f), AUC "
+                "%.3f, calibration error %.3f\n",
                 COUNTED(q->edges, "edge"), q->f1, q->homophily, q->auc, q->ece);
 }
 
@@ -93,15 +93,16 @@ const struct command cmd_edges = {
     .usage = "MODEL GRAPH [-o FILE]",
     .text =
         "Writes source,target,score,kept,low,high for every undirected edge of GRAPH. The score\n"
-        "is the chance that both ends belong to one class; low and high are the bounds of its\n"
-        "90 % interval (ConSM only). An edge is kept if its score is 0.5 or more; where few\n"
-        "edges join one class, a lower threshold keeps as many as there are. --witnesses adds\n"
-        "what the score is made of. Where labels are known, the scores' quality follows: F1 when "
-        "as many edges\n"
-        "are kept as join one class, AUC, and the calibration error. Of a graph in parts (a\n"
-        "folder of `consm partition`) scores are written, and not judged.\n\n"
-        "--suggest K writes pairs that are no edges but look like them: near each other in the\n"
-        "model's embedding or in their features, and trusted most.\n\n"
+        "is the probability that both ends belong to the same class; low and high are the bounds\n"
+        "of its 90 % interval (ConSM only). Edges with a score of 0.5 or more are kept; if few\n"
+        "edges join nodes of the same class, the threshold is lower, so that as many edges are\n"
+        "kept as are expected to do so. --witnesses adds the evidence behind each score. If "
+        "labels\n"
+        "are known, the quality of the scores follows: F1 when as many edges are kept as join the\n"
+        "same class, AUC, and calibration error. A graph in parts (a folder of `consm partition`)\n"
+        "gets scores, but no quality.\n\n"
+        "--suggest K writes the K most trusted pairs of unconnected nodes. Candidates are pairs\n"
+        "that are close in the model's embedding or in their features.\n\n"
         "  consm train ./mygraph --model consm -o out/\n"
         "  consm edges out/model.safetensors ./mygraph -o trust.csv\n"
         "  consm edges out/model.safetensors ./mygraph --suggest 100\n",

@@ -13,7 +13,7 @@
 static const struct flag flags[] = {
     {"threads", "N", "threads (one per processor)", 0},
     {"device", "NAME", "cpu, cuda, cuda:N or auto (cpu)", 0},
-    {"json", NULL, "all figures as one JSON object, with curves", 0},
+    {"json", NULL, "print all metrics and curves as one JSON object", 0},
     DATA_FLAGS,
     PARTS_FLAG,
     {0}};
@@ -64,30 +64,30 @@ static void print_figures(const struct model_args *m, const struct consm_metrics
     bool same =
         m->data->data->sha256[0] && strcmp(m->data->data->sha256, m->model->data_sha256) == 0;
     if (new && seen->nodes > 0) {
-        printf("%lld of %lld labelled %s trained or validated this model; new to it: %lld\n",
+        printf("the model was trained or validated on %lld of %lld labelled %s; new to it: %lld\n",
                (long long)seen->nodes, (long long)all->nodes, all->nodes == 1 ? "node" : "nodes",
                (long long)new->nodes);
         if (new->nodes > 0)
             print_line("  new:  ", new);
-        print_line(new->nodes > 0 ? "  seen: " : "  seen (says little of other nodes): ", seen);
+        print_line(new->nodes > 0 ? "  seen: " : "  seen (says little about other nodes): ", seen);
         if (new->nodes > 0)
             print_line("  all:  ", all);
     } else {
         print_line("", all);
         if (!new)
-            printf("  the nodes have no ids, or the model is of an older consm: which of them it "
-                   "learned from cannot be told\n");
+            printf("  new nodes are unknown: the nodes have no ids, or an older consm wrote the "
+                   "model\n");
         else
-            printf("  all are new to the model\n");
+            printf("  all nodes are new to the model\n");
     }
     if (same)
-        printf("  these are the data it was trained on\n");
+        printf("  the model was trained on these data\n");
     if (all->foreign)
-        printf("  %s of a class that the model does not know, counted as wrong\n",
+        printf("  %s of a class unknown to the model: counted as errors\n",
                COUNTED(all->foreign, "node"));
     print_classes(m, shown_classes);
     if (shown_classes == new && seen->nodes > 0)
-        printf("  (of the new nodes)\n");
+        printf("  (new nodes only)\n");
 }
 
 static void add_part(struct text *t, const char *name, const struct consm_metrics *x,
@@ -141,7 +141,7 @@ static int run(struct args *args)
     TRY(measure(&new, &m, p, CONSM_NEW_NODES));
     TRY(measure(&seen, &m, p, CONSM_SEEN_NODES));
     if (all.all.nodes == all.all.foreign)
-        TRY(status_fail(CONSM_EINVAL, "%s: no node has a label that the model knows",
+        TRY(status_fail(CONSM_EINVAL, "%s: no node has a label of a class that the model knows",
                         m.data->data->name));
     if (args_has(args, "json"))
         TRY(print_json(&m, &all.all, p->seen ? &new.all : NULL, p->seen ? &seen.all : NULL));
@@ -161,10 +161,10 @@ const struct command cmd_evaluate = {
     .summary = "evaluate a trained model on labelled nodes",
     .usage = "MODEL GRAPH [--json]",
     .text =
-        "Predicts every node of GRAPH and compares with the labels it has; classes are matched\n"
-        "by name. Nodes whose labels trained or validated the model flatter it: they are\n"
-        "recognised by their ids, and figures are given for new and seen nodes apart. Nodes of\n"
-        "classes that the model does not know count as wrong.\n\n"
+        "Predicts every node of GRAPH and compares with its label; classes are matched by name.\n"
+        "Results on nodes of training or validation are optimistic: consm recognises these nodes\n"
+        "by their ids and reports new and seen nodes separately. A node of a class that the model\n"
+        "does not know counts as an error.\n\n"
         "  consm evaluate out/model.safetensors ./next-month\n"
         "  consm evaluate out/model.safetensors edges.csv --labels labels.csv --json\n",
     .flags = flags,

@@ -14,13 +14,13 @@
 
 static const struct flag flags[] = {
     {"label", "CLASS",
-     "explain the probability of CLASS (the class that the model\n"
-     "predicts)",
+     "explain the probability of CLASS (default: the predicted\n"
+     "class)",
      0},
-    {"top", "N", "how many of each kind to print (10)", 0},
-    {"limit", "N", "how many of each kind to try, the nearest first (500)", 0},
+    {"top", "N", "number of features, neighbours and edges to print (10)", 0},
+    {"limit", "N", "number of features, neighbours and edges to test, nearest first (500)", 0},
     {"threads", "N", "threads (one per processor)", 0},
-    {"json", NULL, "everything as one JSON object", 0},
+    {"json", NULL, "print everything as one JSON object", 0},
     DATA_FLAGS,
     {0}};
 
@@ -168,8 +168,9 @@ done:
 static void print_tried(const char *what, int64_t tried, int64_t all)
 {
     if (tried < all)
-        printf("\nThe nearest %lld of %lld %s were tried.\n", (long long)tried, (long long)all,
-               what);
+        printf("\n"
+               "Tested the nearest %lld of %lld %s.\n",
+               (long long)tried, (long long)all, what);
 }
 
 static consm_status print_people(const struct consm_explanation *e, const struct model_args *m,
@@ -181,10 +182,11 @@ static consm_status print_people(const struct consm_explanation *e, const struct
     shown(name, consm_node_id(m->data, at, buffer), 0);
     printf("%s: probability of %s %.4f (log-odds %+.3f)\n", name, class, (double)e->probability,
            e->log_odds);
-    printf("An effect is how far the log-odds of %s fall without the feature, neighbour or edge.\n"
-           "Positive: it speaks for %s. Without an effect of +0.69 the odds halve, of -0.69 they "
-           "double.\n",
-           class, class);
+    printf(
+        "Effect: decrease of the log-odds of %s when the feature, neighbour or edge is removed.\n"
+        "Positive: it supports %s. Removing an effect of +0.69 halves the odds; -0.69 doubles "
+        "them.\n",
+        class, class);
     TRY(print_features(e, m, top));
     TRY(print_neighbours(e, m, top));
     TRY(print_edges(e, m, top));
@@ -337,12 +339,12 @@ const struct command cmd_explain = {
     .summary = "explain a node's prediction",
     .usage = "MODEL GRAPH NODE [--label CLASS] [--top N] [--json]",
     .text =
-        "Takes features, neighbours and edges near the node away, one at a time, and predicts\n"
-        "again. The effect is how far the log-odds of the label fall without it; it is negative\n"
-        "where they rise. Log-odds still differ where the probability is 0.9999 with and\n"
-        "without. Each table begins with the largest effect and shows the values behind it:\n"
-        "the node's value and the range of 90 % of all nodes, the neighbour's known label and\n"
-        "its prediction, the weight of the edge and the trust in it.\n\n"
+        "Removes features, neighbours and edges near the node, one at a time, and predicts again.\n"
+        "The effect is the decrease of the label's log-odds; it is negative if they increase.\n"
+        "Log-odds show differences even where the probability is 0.9999 both times. Each table\n"
+        "begins with the largest effect and shows the values behind it: the node's value and the\n"
+        "range of 90 % of all nodes, the neighbour's known label and prediction, the edge's\n"
+        "weight and trust.\n\n"
         "  consm explain out/model.safetensors ./mygraph Ada\n"
         "  consm explain out/model.safetensors ./mygraph Ada --label fraud --json\n",
     .flags = flags,

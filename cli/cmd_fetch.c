@@ -11,11 +11,14 @@
 #include <unistd.h>
 
 static const struct flag flags[] = {
-    {"all", NULL, "every registered set", 0},
-    {"mirror", "URL", "a server laid out like a data folder: URL/planetoid/ind.cora.x", 0},
-    {"data-dir", "DIR", "put the files here instead of in the cache", 0},
-    {"attempts", "N", "how often to try each file (5)", 0},
-    {"json", NULL, "print one JSON object a set", 0},
+    {"all", NULL, "fetch every registered dataset", 0},
+    {"mirror", "URL",
+     "download from another server with the layout of a data folder:\n"
+     "URL/planetoid/ind.cora.x",
+     0},
+    {"data-dir", "DIR", "write the files to DIR instead of the cache", 0},
+    {"attempts", "N", "attempts per file (5)", 0},
+    {"json", NULL, "print one JSON object per dataset", 0},
     {0}};
 
 /* The line on the terminal. */
@@ -57,8 +60,8 @@ static void report_people(const struct data_set *set, const char *folder,
         printf("%d already there", r->present);
     printf(", in %s\n", folder);
     if (r->recorded)
-        printf("%s: no SHA-256 is registered for %d file%s; what came is recorded beside %s and "
-               "holds from now on\n",
+        printf("%s: no SHA-256 is registered for %d file%s; the one downloaded is recorded beside "
+               "%s and checked from now on\n",
                set->name, r->recorded, r->recorded == 1 ? "" : "s",
                r->recorded == 1 ? "it" : "them");
 }
@@ -95,12 +98,13 @@ static int fetch_named(const struct args *args, const struct data_set *set, cons
 static int check_names(const struct args *args)
 {
     if (args->count == 0 && !args_has(args, "all"))
-        return args_fail(args, EXIT_USAGE, "which sets? Names, as in `consm fetch cora`, or --all");
+        return args_fail(args, EXIT_USAGE,
+                         "missing dataset: give names, as in `consm fetch cora`, or --all");
     for (int i = 0; i < args->count; i++)
         if (!registry_find(args->item[i]) && !generate_knows(args->item[i])) {
             const char *near = registry_nearest(args->item[i]);
-            return args_fail(args, EXIT_USAGE, "no set %s%s%s%s", args->item[i],
-                             near ? "; did you mean " : "; `consm info` lists them",
+            return args_fail(args, EXIT_USAGE, "unknown dataset %s%s%s%s", args->item[i],
+                             near ? "; did you mean " : "; `consm info` lists all",
                              near ? near : "", near ? "?" : "");
         }
     return EXIT_DONE;
@@ -121,7 +125,7 @@ static int run(struct args *args)
         return args_status(args, st);
     const char *folder = folders.given ? folders.given : folders.cache;
     if (!folder)
-        return args_fail(args, EXIT_FAILED, "no cache folder: set HOME or give --data-dir");
+        return args_fail(args, EXIT_FAILED, "no cache folder: set HOME or use --data-dir");
     const struct data_set *set;
     for (int i = 0; args_has(args, "all") && (set = registry_get(i)); i++)
         if ((code = fetch_named(args, set, folder, &o)))
@@ -141,9 +145,9 @@ const struct command cmd_fetch = {
     .summary = "download public datasets, checked and resumable",
     .usage = "NAME… | --all",
     .text =
-        "Files come from the pinned public sources (`consm info NAME` cites them), are checked\n"
-        "against their SHA-256, and land in $XDG_CACHE_HOME/consm or ~/.cache/consm. A broken\n"
-        "download is resumed; no file has its name before it is whole.\n\n"
+        "Downloads files from fixed public sources (`consm info NAME` cites them), checks their\n"
+        "SHA-256 and stores them in $XDG_CACHE_HOME/consm or ~/.cache/consm. An interrupted\n"
+        "download is resumed. A file gets its final name only when it is complete.\n\n"
         "  consm fetch cora pubmed\n"
         "  consm fetch --all --mirror https://example.org/datasets\n",
     .flags = flags,

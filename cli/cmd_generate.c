@@ -10,17 +10,17 @@
 #include <string.h>
 
 static const struct flag flags[] = {
-    {"output", "PATH", "NAME.npz, NAME.safetensors, or a folder of CSV files", 'o'},
-    {"format", "NAME", "write this format whatever the name: " READER_SAVED_NAMES, 0},
-    {"nodes", "N", "csbm: how many nodes (1000)", 0},
-    {"classes", "N", "csbm: in how many equal classes (4)", 0},
+    {"output", "PATH", "write NAME.npz, NAME.safetensors, or a folder of CSV files", 'o'},
+    {"format", "NAME", "output format (default: from the name): " READER_SAVED_NAMES, 0},
+    {"nodes", "N", "csbm: number of nodes (1000)", 0},
+    {"classes", "N", "csbm: number of classes, all of equal size (4)", 0},
     {"degree", "D", "csbm: average number of neighbours (10)", 0},
-    {"exponent", "E", "csbm: of a power law the degrees follow, above 2 (0: none)", 0},
-    {"features", "N", "csbm: how many features (32)", 0},
-    {"signal", "S", "csbm: length of a class's mean; the noise has deviation 1 (2)", 0},
-    {"words", "N", "csbm: sparse features, N words drawn a node (0: dense Gaussian)", 0},
+    {"exponent", "E", "csbm: exponent of the power law of degrees, above 2 (0: no power law)", 0},
+    {"features", "N", "csbm: number of features (32)", 0},
+    {"signal", "S", "csbm: length of a class mean; the noise has standard deviation 1 (2)", 0},
+    {"words", "N", "csbm: sparse features, N words per node (0: dense Gaussian features)", 0},
     {"homophily", "H", "csbm: share of edges inside a class (0.2)", 0},
-    {"seed", "N", "csbm: what is drawn (0)", 0},
+    {"seed", "N", "csbm: random seed (0)", 0},
     {"json", NULL, "print what was written as JSON", 0},
     {0}};
 
@@ -32,7 +32,7 @@ static int add_knobs(char *name, size_t room, const struct args *args)
         if (strncmp(args->flag[i]->help, "csbm:", 5) != 0)
             continue;
         if (strncmp(name, "csbm", 4) != 0)
-            return args_fail(args, EXIT_USAGE, "--%s is for csbm, not for %s", key, name);
+            return args_fail(args, EXIT_USAGE, "--%s works with csbm only, not with %s", key, name);
         size_t used = strlen(name);
         int added = snprintf(name + used, room - used, "%s%s=%s", strchr(name, ':') ? "," : ":",
                              key, args->value[i]);
@@ -66,10 +66,10 @@ static int run(struct args *args)
     int code;
     if (args->count != 1 || !generate_knows(args->item[0]) || strlen(args->item[0]) > 800)
         return args_fail(args, EXIT_USAGE,
-                         "what to generate? karate or csbm, as in `consm generate "
-                         "csbm --nodes 5000 -o my.npz`");
+                         "missing graph to generate: karate or csbm, as in `consm generate csbm "
+                         "--nodes 5000 -o my.npz`");
     if (!path)
-        return args_fail(args, EXIT_USAGE, "where to? -o NAME.npz, NAME.safetensors or a folder");
+        return args_fail(args, EXIT_USAGE, "missing -o: NAME.npz, NAME.safetensors or a folder");
     strcpy(name, args->item[0]);
     if ((code = add_knobs(name, sizeof name, args)))
         return code;
@@ -87,10 +87,10 @@ const struct command cmd_generate = {
     .summary = "generate a graph with given properties",
     .usage = "csbm|karate -o PATH [--nodes N] [--homophily H] …",
     .text =
-        "csbm is a contextual stochastic block model: equal classes, distinct edges, of which\n"
-        "exactly the share --homophily joins two nodes of one class, and features around class\n"
-        "means. The same seed gives the same graph. Every verb also takes the knobs in the\n"
-        "name, without a file: csbm:nodes=5000,homophily=0.2,seed=3.\n\n"
+        "csbm is a contextual stochastic block model: classes of equal size, distinct edges, and\n"
+        "Gaussian features around class means. Exactly the share --homophily of the edges joins\n"
+        "nodes of the same class. The same seed gives the same graph. Every verb also accepts\n"
+        "these parameters in the name, without a file: csbm:nodes=5000,homophily=0.2,seed=3.\n\n"
         "  consm generate csbm --nodes 5000 --homophily 0.8 -o friendly.npz\n"
         "  consm generate csbm --exponent 2.5 --degree 20 -o hubs/\n",
     .flags = flags,

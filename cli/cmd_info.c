@@ -13,8 +13,8 @@
 
 static const struct flag flags[] = {
     SPLIT_FLAGS,
-    {"seed", "N", "draws of the random split (0)", 0},
-    {"ranks", "N", "only what training on N processes would hold and send", 0},
+    {"seed", "N", "seed of the random split (0)", 0},
+    {"ranks", "N", "print only the memory and traffic of training on N processes", 0},
     {"json", NULL, "print one JSON object", 0},
     DATA_FLAGS,
     {0}};
@@ -57,7 +57,7 @@ static void print_bar(int64_t value, int64_t most)
 static void print_edges(const struct dataset *d, const struct data_facts *f)
 {
     char a[32], b[32], c[32], text[160];
-    print_row("edges", f->edges, "undirected, without loops and repeats");
+    print_row("edges", f->edges, "undirected, without self-loops and repeats");
     snprintf(text, sizeof text, "%s distinct, %s repeat%s", grouped(f->directed, a),
              grouped(f->entries - f->directed, b), f->entries - f->directed == 1 ? "" : "s");
     print_row("  as stored", f->entries, text);
@@ -106,8 +106,9 @@ static void print_degrees(const struct dataset *d, const struct data_facts *f)
     char number[32], text[96], range[40];
     int64_t most = 0;
     int first = 0, last = 0;
-    printf("\n  degree           mean %.2f, least %lld, quarter %lld, median %lld, three quarters "
-           "%lld,\n                   90 %% %lld, 99 %% %lld, most %lld\n",
+    printf("\n"
+           "  degree           mean %.2f, minimum %lld, quartiles %lld, %lld, %lld,\n"
+           "                   90th percentile %lld, 99th %lld, maximum %lld\n",
            f->mean_degree, (long long)f->degree[0], (long long)f->degree[1],
            (long long)f->degree[2], (long long)f->degree[3], (long long)f->degree[4],
            (long long)f->degree[5], (long long)f->degree[6]);
@@ -146,34 +147,34 @@ static void print_measure(const char *label, double value, const char *meaning)
 static void print_homophily(const struct homophily *h)
 {
     printf("\n  homophily\n");
-    print_measure("edge", h->edge, "share of edges inside a class");
-    print_measure("node", h->node, "mean share of a node's neighbours of its class");
+    print_measure("edge", h->edge, "share of edges between nodes of the same class");
+    print_measure("node", h->node, "mean share of a node's neighbours that have its class");
     print_measure("class-insensitive", h->class_insensitive,
-                  "beyond class sizes (Lim et al. 2021)");
-    print_measure("adjusted", h->adjusted, "0 = wired at random (Platonov et al. 2023)");
+                  "corrected for class sizes (Lim et al. 2021)");
+    print_measure("adjusted", h->adjusted, "0 = random edges (Platonov et al. 2023)");
     print_measure("label informativeness", h->informativeness,
-                  "what a neighbour's label tells, 0 to 1 (the same)");
+                  "information in a neighbour's label, 0 to 1 (Platonov et al. 2023)");
 }
 
 static void print_leak(const struct duplicates *twins, int64_t tests, int64_t splits)
 {
     if (twins->leaked >= 0)
-        printf("                   %lld of %lld test nodes (%.1f %%) have one that trains\n",
+        printf("                   %lld of %lld test nodes (%.1f %%) have one among the training "
+               "nodes\n",
                (long long)twins->leaked, (long long)tests, percent(twins->leaked, tests));
     if (!isnan(twins->leaked_share) && (splits > 1 || twins->leaked < 0))
-        printf(
-            "                   %.1f %% of test nodes have one that trains, over the %lld stored "
-            "split%s\n",
-            100 * twins->leaked_share, (long long)splits, splits == 1 ? "" : "s");
+        printf("                   %.1f %% of test nodes have one among the training nodes, over "
+               "the %lld stored split%s\n",
+               100 * twins->leaked_share, (long long)splits, splits == 1 ? "" : "s");
 }
 
 static void print_split(const struct dataset *d, const struct data_facts *f, const char *spec)
 {
-    char a[32], b[32], c[32], e[32], text[160];
+    char a[32], b[32], c[32], e[32], text[192];
     printf("\n");
     print_row("stored splits", d->splits, "");
     if (spec) {
-        snprintf(text, sizeof text, "%s train, %s validate, %s test, %s neither",
+        snprintf(text, sizeof text, "%s training, %s validation, %s test, %s unused",
                  grouped(f->split_size[1], a), grouped(f->split_size[2], b),
                  grouped(f->split_size[3], c), grouped(f->split_size[0], e));
         printf("  split %-10s %12s  %s\n", spec, "", text);
@@ -211,8 +212,8 @@ static void print_text(const char *label, const char *text)
 static void print_files(const struct data_set *set, const struct registry_check *check)
 {
     if (check->wrong)
-        printf("  files            %s does NOT have its registered SHA-256: other data than the "
-               "published\n",
+        printf("  files            %s does NOT have its registered SHA-256: it differs from the "
+               "published file\n",
                check->wrong->path);
     else
         printf("  files            %d of %d have their registered SHA-256\n", check->right,
@@ -249,9 +250,9 @@ static int list_sets(const struct args *args)
 {
     const struct data_set *set;
     printf("  %-20s %-9s %s\n", "karate", "built in",
-           "a karate club that broke in two, 34 members");
+           "karate club with 34 members that split in two");
     printf("  %-20s %-9s %s\n", "csbm", "built in",
-           "graphs made to measure, as csbm:nodes=5000,homophily=0.2");
+           "generated graphs, as in csbm:nodes=5000,homophily=0.2");
     for (int i = 0; (set = registry_get(i)); i++) {
         char *path = NULL;
         bool here = registry_locate(&path, set, args_get(args, "data-dir")) == CONSM_OK;
@@ -326,9 +327,9 @@ const struct command cmd_info = {
     .name = "info",
     .summary = "describe a dataset: size, degrees, homophily, duplicates, memory",
     .usage = "[DATASET] [--split SPLIT] [--ranks N] [--json]",
-    .text = "DATASET is a name or a path. Without one, the known names are listed.\n"
-            "With --split, the sizes of its parts and how many test nodes have a double among the\n"
-            "training nodes.\n\n"
+    .text = "DATASET is a name or a path. Without DATASET, consm lists the known names.\n"
+            "With --split, also prints the sizes of its parts and how many test nodes have a\n"
+            "duplicate among the training nodes.\n\n"
             "  consm info karate\n"
             "  consm info chameleon --split public\n"
             "  consm info my-graph/ --json\n"

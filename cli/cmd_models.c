@@ -53,7 +53,7 @@ static int run(struct args *args)
 {
     struct config config;
     if (args->count)
-        return args_fail(args, EXIT_USAGE, "takes no argument, got %s", args->item[0]);
+        return args_fail(args, EXIT_USAGE, "unexpected argument %s", args->item[0]);
     for (const struct model_def *const *m = model_list_all(); *m; m++) {
         model_defaults(*m, &config);
         if (args_has(args, "json")) {
@@ -74,8 +74,8 @@ const struct command cmd_models = {
     .name = "models",
     .summary = "list the models, their papers and their parameters",
     .usage = "[--json]",
-    .text = "Each model with its defaults. All take the training parameters too: --epochs, --lr,\n"
-            "--weight-decay, --patience, --normalize-features.\n\n"
+    .text = "Lists each model with its default parameters. All models also take the training\n"
+            "parameters: --epochs, --lr, --weight-decay, --patience, --normalize-features.\n\n"
             "  consm models\n"
             "  consm models --json\n",
     .flags = flags,

@@ -19,9 +19,9 @@
 enum { MOST_PARTS = 1 << 20, MOST_ROWS = 16 };
 
 static const struct flag flags[] = {
-    {"parts", "K", "cut into K parts, 64 by default", 'k'},
-    {"output", "FOLDER", "write graph.safetensors and rows.safetensors there", 'o'},
-    {"json", NULL, "print one JSON object a number of ranks", 0},
+    {"parts", "K", "number of parts (64)", 'k'},
+    {"output", "FOLDER", "write graph.safetensors and rows.safetensors to FOLDER", 'o'},
+    {"json", NULL, "print one JSON object per number of processes", 0},
     DATA_FLAGS,
     {0}};
 
@@ -124,7 +124,7 @@ static int run(struct args *args)
     if ((code = args_int(args, "parts", 1, MOST_PARTS, &parts)))
         return code;
     if (!folder)
-        return args_fail(args, EXIT_USAGE, "expected -o FOLDER, where graph.safetensors goes");
+        return args_fail(args, EXIT_USAGE, "missing -o FOLDER, the folder for graph.safetensors");
     if ((code = data_args_open(&d, args, NULL)))
         return code;
     TRY(dataset_graph(&graph, d, NULL));
@@ -161,19 +161,19 @@ const struct command cmd_partition = {
     .summary = "partition a dataset for training on several processes, and forecast the cost",
     .usage = "DATASET -k K -o FOLDER [--json]",
     .text =
-        "METIS cuts the graph into K parts with few neighbours elsewhere, balanced by edges; the\n"
-        "nodes are written part by part, with their names, so that processes that own ranges of\n"
-        "nodes have little to send. K should be several times the number of processes. Training "
-        "on\n"
-        "the new order draws other random numbers than on the old one, and the same on any number\n"
-        "of processes.\n\n"
+        "METIS divides the graph into K parts with few edges between them, balanced by edges. The\n"
+        "nodes are written part by part, with their names. Each process then owns a range of\n"
+        "nodes and sends little. Choose K several times the number of processes. Training on\n"
+        "the new order draws other random numbers than on the old one, but the same ones on any\n"
+        "number of processes.\n\n"
         "  consm partition ./mygraph -k 64 -o parts/\n"
-        "  mpirun -n 8 consm train parts/ -m gcn -o out/                 each reads its share\n"
-        "  mpirun -n 8 consm train parts/graph.safetensors -o out/       each reads all\n"
-        "  mpirun -n 8 consm train ./mygraph --in-parts -m gcn -o out/   shares of the list as it "
-        "is\n\n"
-        "Printed is what 2, 4, … K processes would hold and send (`consm info --ranks N` says the\n"
-        "same of the order as it is).\n",
+        "  mpirun -n 8 consm train parts/ -m gcn -o out/                 each process reads its "
+        "part\n"
+        "  mpirun -n 8 consm train parts/graph.safetensors -o out/       each reads everything\n"
+        "  mpirun -n 8 consm train ./mygraph --in-parts -m gcn -o out/   parts in the file's "
+        "order\n\n"
+        "Prints how much 2, 4, … K processes would store and send (`consm info --ranks N` prints\n"
+        "the same for the original order).\n",
     .flags = flags,
     .run = run,
 };

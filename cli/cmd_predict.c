@@ -14,13 +14,13 @@
 #include <unistd.h>
 
 static const struct flag flags[] = {
-    {"output", "FILE", "where the CSV goes (standard output)", 'o'},
-    {"probabilities", NULL, "a column per class as well", 0},
-    {"json", NULL, "one JSON object per node instead of CSV", 0},
+    {"output", "FILE", "write the CSV to FILE (standard output)", 'o'},
+    {"probabilities", NULL, "add a column with the probability of each class", 0},
+    {"json", NULL, "print one JSON object per node instead of CSV", 0},
     SAFE_CSV_FLAG,
     {"graph", "FILE",
-     "write the graph as it was read, with predictions and trust,\n"
-     "for Gephi and others: FILE ends in .graphml, .gexf, .gml or\n.json",
+     "also write the graph as it was read, with predictions and\n"
+     "trust, for Gephi and others (.graphml, .gexf, .gml or .json)",
      0},
     {"embeddings", "FILE", "also write the nodes' embeddings to FILE (.npy or .csv)", 0},
     {"class", "CLASS",
@@ -33,8 +33,8 @@ static const struct flag flags[] = {
      "ranked; ties by log-odds",
      0},
     {"nodes", "LIST",
-     "only these nodes, with the same results: ids a,b or a file\n"
-     "with one id in each line. Computes what these nodes read",
+     "predict only these nodes: ids a,b or a file with one id per\n"
+     "line. Same results, but faster: only what they need is computed",
      0},
     {"threads", "N", "threads (one per processor)", 0},
     {"device", "NAME", "cpu, cuda, cuda:N or auto (cpu)", 0},
@@ -65,7 +65,7 @@ static consm_status print_accuracy(const struct model_args *m, const struct cons
     for (int64_t i = 0; p->seen && i < p->nodes; i++)
         seen += p->seen[i];
     if (p->seen)
-        fprintf(out, "%lld of %s trained or validated this model; new to it: %lld\n",
+        fprintf(out, "the model was trained or validated on %lld of %s; new to it: %lld\n",
                 (long long)seen, COUNTED(p->nodes, "node"), (long long)(p->nodes - seen));
     print_line(out, "", &found);
     if (p->seen && seen > 0 && found.all.nodes > 0) {
@@ -160,7 +160,7 @@ static int check_nodes(const struct args *args)
     static const char *const not_with[] = {"graph", "embeddings", "device", "in-parts"};
     for (size_t i = 0; args_has(args, "nodes") && i < sizeof not_with / sizeof *not_with; i++)
         if (args_has(args, not_with[i]))
-            return args_fail(args, EXIT_USAGE, "--nodes does not go with --%s", not_with[i]);
+            return args_fail(args, EXIT_USAGE, "--nodes cannot be combined with --%s", not_with[i]);
     return EXIT_DONE;
 }
 
@@ -218,17 +218,18 @@ const struct command cmd_predict = {
     .name = "predict",
     .summary = "label the nodes of a graph with a trained model",
     .usage = "MODEL GRAPH [-o FILE] [--probabilities] [--top K] [--nodes LIST] [--json]",
-    .text = "Writes id,label,confidence for every node of GRAPH, which may have nodes and edges\n"
-            "the model never saw. The column seen is 1 for nodes whose label trained or\n"
-            "validated the model; it is left out where nodes have no ids. Features\n"
-            "are matched by name where both sides have names; missing columns are an error that\n"
-            "names them. On the graph of training the labels are those of training, bit for\n"
-            "bit. Where GRAPH has labels, accuracy is printed.\n\n"
-            "  consm train ./mygraph -o out/\n"
-            "  consm predict out/model.safetensors ./mygraph-next-week -o labels.csv\n"
-            "  consm predict out/model.safetensors ./mygraph --probabilities | head\n"
-            "  consm predict out/model.safetensors ./mygraph --top 50 --class fraud\n"
-            "  consm predict out/model.safetensors ./mygraph --nodes alice,bob\n",
+    .text =
+        "Writes id,label,confidence for every node of GRAPH. GRAPH may contain nodes and edges\n"
+        "that the model has never seen. The column seen is 1 for nodes whose labels were used in\n"
+        "training or validation; without node ids there is no such column. Features are matched\n"
+        "by name if both sides have names; if columns are missing, an error names them. On the\n"
+        "training graph, the labels equal those of training, bit for bit. If GRAPH has labels,\n"
+        "the accuracy is printed.\n\n"
+        "  consm train ./mygraph -o out/\n"
+        "  consm predict out/model.safetensors ./mygraph-next-week -o labels.csv\n"
+        "  consm predict out/model.safetensors ./mygraph --probabilities | head\n"
+        "  consm predict out/model.safetensors ./mygraph --top 50 --class fraud\n"
+        "  consm predict out/model.safetensors ./mygraph --nodes alice,bob\n",
     .flags = flags,
     .run = run,
 };

@@ -7,9 +7,10 @@
 #include <string.h>
 
 static const struct flag flags[] = {
-    {"output", "FILE", "the page (DIR/report.html)", 'o'},
-    {"files", "DIR", "tables as CSV, Markdown and LaTeX, figures as SVG and PNG (DIR/files)", 0},
-    {"only", "STUDY", "just this study", 0},
+    {"output", "FILE", "write the page to FILE (DIR/report.html)", 'o'},
+    {"files", "DIR", "write tables as CSV, Markdown and LaTeX, figures as SVG and PNG (DIR/files)",
+     0},
+    {"only", "STUDY", "only this study", 0},
     {"quiet", NULL, "do not print the tables", 'q'},
     {0}};
 
@@ -23,9 +24,9 @@ static int run(struct args *args)
     if (args->count == 2)
         return report_compare(args);
     if (args->count != 1)
-        return args_fail(args, EXIT_USAGE, "which folder? As in `consm report results`");
+        return args_fail(args, EXIT_USAGE, "missing folder, as in `consm report results`");
     if (only && !study_find(only))
-        return args_fail(args, EXIT_USAGE, "no study %s; `consm help study` lists them", only);
+        return args_fail(args, EXIT_USAGE, "unknown study %s; `consm help study` lists all", only);
     TRY(folder_open(&f, args->item[0], RUNS_READ));
     TRY(file_join(&page, args->item[0], "report.html"));
     TRY(file_join(&files, args->item[0], "files"));
@@ -44,12 +45,12 @@ const struct command cmd_report = {
     .summary = "write a study's tables and figures, or compare two trained models",
     .usage = "DIR [-o report.html] [--files DIR], or A B [-o page.html]",
     .text =
-        "Reads the runs that `consm study` or `consm bench` left in DIR and writes one page that\n"
-        "needs nothing beside itself, and every table and figure as files. Also works while a\n"
-        "study is running or after it was interrupted: what is missing shows as missing.\n"
+        "Reads the runs of `consm study` or `consm bench` in DIR. Writes one self-contained HTML\n"
+        "page, and every table and figure as files. This also works while a study is running or\n"
+        "after an interruption: missing results are marked as missing.\n"
         "PNG figures need rsvg-convert (package librsvg2-bin), Inkscape or Chromium.\n\n"
-        "With two arguments, folders of `consm train -o` or model files, it compares two trained\n"
-        "models: their figures, class by class, and the settings that differ.\n\n"
+        "With two arguments (folders of `consm train -o`, or model files) it compares two trained\n"
+        "models: their metrics, per class, and the settings that differ.\n\n"
         "  consm report results -o report.html\n"
         "  consm report out/ out-without-weights/\n",
     .flags = flags,

@@ -11,8 +11,8 @@
 
 static const struct flag flags[] = {
     SPLIT_FLAGS,
-    {"seed", "N", "draws of the random split (0)", 0},
-    {"output", "FILE", "write it there as CSV (id,role); - is standard output", 'o'},
+    {"seed", "N", "seed of the random split (0)", 0},
+    {"output", "FILE", "write the split to FILE as CSV (id,role); - is standard output", 'o'},
     {"json", NULL, "print the counts as JSON", 0},
     DATA_FLAGS,
     {0}};
@@ -83,15 +83,20 @@ const struct command cmd_split = {
     .summary = "split the nodes into training, validation and test, and save the split",
     .usage = "DATASET [--split SPLIT] [--seed N] [-o FILE]",
     .text =
-        "  paper     the protocol's fixed split: Planetoid's public training and test nodes where\n"
-        "            the data came with them and all others validate; elsewhere the first 20 of\n"
-        "            each class train, the first half of the rest validates, the rest tests\n"
-        "  public    the split that came with the data (of several: number seed modulo count)\n"
-        "  random    20 per class drawn by seed, the rest halved (the default)\n"
-        "  labels:N  N labels of each class: a fifth validates, the rest trains, all others test\n"
-        "  48/32/20  percent of each class that train, validate and test\n"
-        "  file:I    number I of the splits that came with the data\n"
-        "  FILE      a file this verb wrote; every verb's --split reads it back\n\n"
+        "  paper     the paper's fixed split. If the data has Planetoid's public split: its "
+        "training\n"
+        "            and test nodes, and all others for validation. Otherwise: the first 20 nodes\n"
+        "            of each class for training, half of the rest for validation, half for test\n"
+        "  public    the split stored with the data (if several: number seed modulo count)\n"
+        "  random    20 random nodes per class for training, half of the rest for validation, "
+        "half\n"
+        "            for test (the default)\n"
+        "  labels:N  N labels per class: a fifth for validation, four fifths for training; all "
+        "other\n"
+        "            nodes for test\n"
+        "  48/32/20  percent of each class for training, validation and test\n"
+        "  file:I    split number I of those stored with the data\n"
+        "  FILE      a file written by this verb; every verb's --split reads it\n\n"
         "  consm split karate --per-class 4 --seed 1 -o karate.csv\n"
         "  consm train karate --split karate.csv\n",
     .flags = flags,

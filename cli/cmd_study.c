@@ -10,15 +10,16 @@
 #include <string.h>
 
 static const struct flag flags[] = {
-    {"datasets", "LIST", "a,b,c: which sets (those of the paper that are there)", 'd'},
+    {"datasets", "LIST",
+     "datasets, as in a,b,c (default: those of the paper that are on this machine)", 'd'},
     STUDY_FLAGS,
     SPLIT_FLAGS,
-    {"ensemble", "N", "accuracy: also a table of ensembles of N runs of every method", 0},
+    {"ensemble", "N", "accuracy: add a table of ensembles of N runs of every method", 0},
     {"profiles", NULL,
-     "accuracy: ConSM's profiles paper and authors on all sets, not just the paper's", 0},
-    {"attacks", "LIST", "robust: metattack,nettack,dice,random,pgd,trusted-gcn,trusted-consm (all)",
-     0},
-    {"quick", NULL, "3 seeds, half the epochs, smaller grids, the first split only", 'q'},
+     "accuracy: ConSM's profiles paper and authors on all datasets, not only the paper's", 0},
+    {"attacks", "LIST",
+     "robust: which of metattack,nettack,dice,random,pgd,trusted-gcn,trusted-consm (all)", 0},
+    {"quick", NULL, "3 seeds, half the epochs, smaller grids, only the first split", 'q'},
     DATA_FLAGS,
     {0}};
 
@@ -42,7 +43,10 @@ static int find_datasets(json_t *options, const struct args *args)
                      known_sets[i]);
     }
     if (missing[0])
-        fprintf(stderr, "not here, so left out: %s; `consm fetch NAME` gets a set\n", missing);
+        fprintf(
+            stderr,
+            "skipped, because not on this machine: %s; `consm fetch NAME` downloads a dataset\n",
+            missing);
     bool none = json_array_size(list) == 0;
     for (int i = 0; none && built_in[i]; i++)
         json_array_append_new(list, json_string(built_in[i]));
@@ -63,7 +67,8 @@ static int find_studies(const struct study_def **study, int *count, const struct
 {
     bool wanted[STUDY_MOST] = {false};
     if (args->count == 0)
-        return args_fail(args, EXIT_USAGE, "which study? `consm help study` lists them; all: all");
+        return args_fail(args, EXIT_USAGE,
+                         "missing study: `consm help study` lists all; `all` runs every study");
     for (int i = 0; i < args->count; i++) {
         bool all = strcmp(args->item[i], "all") == 0, found = all;
         for (int k = 0; study_list()[k]; k++)
@@ -72,8 +77,8 @@ static int find_studies(const struct study_def **study, int *count, const struct
         const char *near = found ? NULL : nearest_word(args->item[i], study_name, NULL);
         if (!found)
             return args_fail(args, EXIT_USAGE,
-                             near ? "no study %s; did you mean %s?"
-                                  : "no study %s; `consm help study` lists them",
+                             near ? "unknown study %s; did you mean %s?"
+                                  : "unknown study %s; `consm help study` lists all",
                              args->item[i], near);
     }
     for (int k = 0; study_list()[k]; k++)
@@ -110,33 +115,32 @@ static int run(struct args *args)
 
 const struct command cmd_study = {
     .name = "study",
-    .summary = "reproduce the paper's experiments, or some of them",
+    .summary = "reproduce the paper's experiments",
     .usage = "NAME…|all [--datasets a,b] [--models a,b] [--seeds 10] [--split paper] [-o DIR]",
     .text =
-        "Plans every run, spreads them over all cores, keeps each finished one in DIR/runs.jsonl,\n"
-        "and writes tables, figures and DIR/report.html with the paper's figures beside ours.\n"
-        "Interrupted with Ctrl-C or killed, the same command goes on where it stopped. Runs that\n"
-        "several studies need are done once. mpirun -n 16 consm study … shares the runs out among\n"
-        "processes on many machines.\n\n"
-        "  datasets      what the data is, beside what the paper prints (Tables 1, 2)\n"
-        "  accuracy      every method on every set, with tests against the best (Tables 3, 4)\n"
+        "Plans every run, uses all cores, keeps each finished run in DIR/runs.jsonl, and writes\n"
+        "tables, figures and DIR/report.html with the paper's results beside ours. After Ctrl-C\n"
+        "or a crash, the same command continues where it stopped. A run that several studies need\n"
+        "is done once. `mpirun -n 16 consm study …` distributes the runs over processes on many\n"
+        "machines.\n\n"
+        "  datasets      statistics of the datasets, beside the paper's (Tables 1, 2)\n"
+        "  accuracy      every method on every dataset, with significance tests (Tables 3, 4)\n"
         "  homophily     every method on generated graphs of any homophily (ours)\n"
-        "  labels        accuracy and edge scores from 5 to 500 labels of each class (ours)\n"
+        "  labels        accuracy and edge scores from 5 to 500 labels per class (ours)\n"
         "  edges         F1, AUC and calibration of edge scores (RQ2)\n"
-        "  planted       who finds edges that were put in, and what dropping them saves (ours)\n"
-        "  robust        what accuracy published attacks and our own leave, by method (ours)\n"
-        "  coverage      how often prediction sets hold the truth, and how large they are (ours)\n"
+        "  planted       detection of false edges, and accuracy after dropping them (ours)\n"
+        "  robust        accuracy under published attacks and our own, by method (ours)\n"
+        "  coverage      coverage and size of prediction sets (ours)\n"
         "  zeta          edge F1 and accuracy against the confidence ratio (RQ3)\n"
         "  depth         GCN, GAM and ConSM with 1 to 16 layers (RQ4)\n"
-        "  pruning       GCN while edges inside and between classes are removed (Fig. 1)\n"
+        "  pruning       GCN while edges within and between classes are removed (Fig. 1)\n"
         "  convergence   validation and test curves of ConSM by round (RQ1)\n"
-        "  transport     nearest, Sinkhorn, exact; Monge against linear\n"
-        "  complexity    time and memory against edges, to 10 million (section 4.4)\n\n"
-        "--split paper,random (the default) gives `accuracy` both; `edges` and `planted` use "
-        "every\n"
-        "split that you name, the other studies the first. --ensemble 5 adds a table to "
-        "`accuracy`: ConSM alone and every method's\n"
-        "ensemble of five runs, each chosen by validation (docs/reference/models.md).\n\n"
+        "  transport     nearest, Sinkhorn and exact transport; Monge and linear maps\n"
+        "  complexity    time and memory up to 10 million edges (section 4.4)\n\n"
+        "With --split paper,random (the default), `accuracy` uses both splits. `edges` and\n"
+        "`planted` use every split that you name, the other studies the first. --ensemble 5 adds\n"
+        "a table to `accuracy`: ConSM alone, and an ensemble of five runs of every method,\n"
+        "selected by validation (docs/reference/models.md).\n\n"
         "  consm study all --quick -o quick\n"
         "  consm study accuracy edges --datasets cora,chameleon --split random -o results\n",
     .flags = flags,

@@ -20,16 +20,18 @@
 
 static const struct flag flags[] = {
     {"model", "NAME", "model to train (consm); `consm models` lists all", 'm'},
-    {"output", "FOLDER", "write model, predictions, metrics, report and configuration there", 'o'},
-    {"probabilities", NULL, "predictions.csv gets a column per class", 0},
+    {"output", "FOLDER", "write model, predictions, metrics, report and configuration to FOLDER",
+     'o'},
+    {"probabilities", NULL, "add a column with the probability of each class to predictions.csv",
+     0},
     SAFE_CSV_FLAG,
     {"embeddings", "FILE",
      "with -o: also write the nodes' embeddings to FILE\n"
      "(.npy or .csv)",
      0},
     {"from", "MODEL",
-     "begin with the parameters of MODEL, a file of an earlier run: its\n"
-     "network, new labels or edges; prints how many labels change",
+     "start from the parameters of MODEL, a model file of an earlier\n"
+     "run with the same network; prints how many labels change",
      0},
     {"config", "FILE", "read flags from a YAML file; typed flags take precedence", 0},
     {"checkpoint-every", "N", "with -o: write a checkpoint every N epochs", 0},
@@ -40,25 +42,24 @@ static const struct flag flags[] = {
     {"positive", "CLASS", "positive class of --metric average-precision (the rarest class)", 0},
     {"threshold-for", "CLASS",
      "predict CLASS above a probability threshold chosen on validation:\n"
-     "the one with the best F1, or as the next two flags say",
+     "the one with the best F1, unless --at-precision or --at-recall is given",
      0},
     {"at-precision", "P", "--threshold-for: the lowest threshold with this precision", 0},
     {"at-recall", "R", "--threshold-for: the highest threshold with this recall", 0},
     SPLIT_FLAGS,
     {"seed", "N", "first seed (0)", 0},
     {"ensemble", "N",
-     "train N models with seeds of their own and let validation choose: their\naverage, a "
-     "greedy selection or the best one (1; 1 to 100)",
+     "train N models with different seeds; validation chooses their\n"
+     "average, a greedy selection or the best one (1; 1 to 100)",
      0},
-    {"quick", NULL, "ConSM: a third of the time, a little less accurate (--candidates few)", 0},
-    {"seeds", "K", "number of runs, with seeds N, N+1, … (1); -o keeps the run that validates best",
-     0},
-    {"threads", "N",
-     "threads of one run (the processors shared among the jobs; one run: as many as help)", 0},
-    {"device", "NAME", "cpu, cuda, cuda:N, or auto: a card where one is (cpu)", 0},
-    {"jobs", "N", "runs side by side (as many as there are processors)", 'j'},
-    {"json", NULL, "one JSON object per run and one summary", 0},
-    {"quiet", NULL, "print nothing but warnings and errors", 'q'},
+    {"quick", NULL,
+     "ConSM: train in a third of the time, slightly less accurate (--candidates few)", 0},
+    {"seeds", "K", "number of runs, with seeds N, N+1, … (1); -o keeps the best by validation", 0},
+    {"threads", "N", "threads per run (default: processors / jobs; one run: as many as help)", 0},
+    {"device", "NAME", "cpu, cuda, cuda:N, or auto: a GPU if there is one (cpu)", 0},
+    {"jobs", "N", "runs at the same time (one per processor)", 'j'},
+    {"json", NULL, "print one JSON object per run and one summary", 0},
+    {"quiet", NULL, "print only warnings and errors", 'q'},
     DATA_FLAGS,
     PARTS_FLAG,
     {0}};
@@ -209,7 +210,8 @@ static int read_output_args(struct training *t)
     t->output.safe_csv = args_has(args, "safe-csv");
     t->output.force = args_has(args, "force");
     if (args_has(args, "embeddings") && !t->output.folder)
-        return args_fail(args, EXIT_USAGE, "--embeddings needs -o FOLDER, where the model goes");
+        return args_fail(args, EXIT_USAGE,
+                         "--embeddings needs -o FOLDER, the folder for the model");
     if (embeddings_check(args_get(args, "embeddings")) < 0)
         return args_status(args, CONSM_EINVAL);
     t->options->checkpoint_every = every;
@@ -218,9 +220,9 @@ static int read_output_args(struct training *t)
         return EXIT_DONE;
     const char *flag = resume ? "--resume" : "--checkpoint-every";
     if (!t->output.folder)
-        return args_fail(args, EXIT_USAGE, "%s needs -o FOLDER, where checkpoints lie", flag);
+        return args_fail(args, EXIT_USAGE, "%s needs -o FOLDER, the folder for checkpoints", flag);
     if (t->runs > 1 || ensemble_of(t) > 1)
-        return args_fail(args, EXIT_USAGE, "%s needs --%s 1: one run at a time", flag,
+        return args_fail(args, EXIT_USAGE, "%s needs --%s 1: it works with one run only", flag,
                          t->runs > 1 ? "seeds" : "ensemble");
     consm_status st = options_can_stop(t->options);
     return st < 0 ? args_status(args, st) : EXIT_DONE;
@@ -268,7 +270,7 @@ static int read_args(struct training *t, struct args *args, struct batch *batch)
     t->options->seed = (uint64_t)seed;
     batch->count = t->runs;
     if (t->from && t->options->ensemble > 1)
-        return args_fail(args, EXIT_USAGE, "--from does not go with --ensemble");
+        return args_fail(args, EXIT_USAGE, "--from cannot be combined with --ensemble");
     if (t->from && (st = consm_options_from(t->options, t->from)) < 0)
         return args_status(args, st);
     return read_output_args(t);
@@ -363,16 +365,16 @@ static int finish(struct training *t, consm_status st)
         return EXIT_DONE;
     if (st == CONSM_ECANCEL && t->output.checkpoint &&
         file_kind(t->output.checkpoint) == FILE_REGULAR)
-        return args_fail(t->args, progress_stopped() ? EXIT_INTERRUPTED : EXIT_FAILED,
-                         "%s; go on with: consm train --config %.*s/checkpoint.yaml -o %s --resume",
-                         consm_errmsg(), shown_folder(t->output.folder), t->output.folder,
-                         t->output.folder);
+        return args_fail(
+            t->args, progress_stopped() ? EXIT_INTERRUPTED : EXIT_FAILED,
+            "%s; continue with: consm train --config %.*s/checkpoint.yaml -o %s --resume",
+            consm_errmsg(), shown_folder(t->output.folder), t->output.folder, t->output.folder);
     /* A card that failed leaves the last checkpoint, if there is one. */
     if (st == CONSM_EIO && t->options && elsewhere(t->options) && t->output.checkpoint &&
         file_kind(t->output.checkpoint) == FILE_REGULAR)
         return args_fail(t->args, EXIT_FAILED,
-                         "%s; go on with: consm train --config %.*s/checkpoint.yaml -o %s --resume "
-                         "--device cpu",
+                         "%s; continue with: consm train --config %.*s/checkpoint.yaml -o %s "
+                         "--resume --device cpu",
                          consm_errmsg(), shown_folder(t->output.folder), t->output.folder,
                          t->output.folder);
     int code = args_status(t->args, st);
@@ -391,8 +393,9 @@ static consm_status print_changes(const struct training *t)
     TRY(consm_predict(&before, t->from, t->data, 0));
     for (int64_t i = 0; i < now->nodes; i++)
         flips += before->label[i] != now->label[i];
-    printf("%lld of %lld nodes have another label than with %s; `consm compare` lists them\n",
-           (long long)flips, (long long)now->nodes, args_get(t->args, "from"));
+    printf(
+        "%lld of %lld nodes have different labels, compared with %s; `consm compare` lists them\n",
+        (long long)flips, (long long)now->nodes, args_get(t->args, "from"));
 done:
     consm_prediction_free(before);
     return st;
@@ -450,29 +453,30 @@ const struct command cmd_train = {
     .name = "train",
     .summary = "train a model and evaluate it",
     .usage = "[DATASET] [--model NAME] [-o FOLDER] [--split SPLIT] [--seeds K] [--json]",
-    .text = "Trains on the training nodes, selects by the validation nodes, and reads the test\n"
-            "nodes once, at the end. DATASET is a name (`csbm`, the\n"
-            "default, and `karate` need no file) or a path.\n\n"
-            "  consm train                                ConSM on a generated graph\n"
-            "  consm train ./mygraph -o out/\n"
-            "  consm train karate --per-class 4 --model mlp\n"
-            "  consm train cora --split paper --seeds 10 --json\n"
-            "  consm train csbm:homophily=0.1 --model gcn --layers 4 --lr 0.01\n"
-            "  consm train cora --ensemble 5              five runs, combined by validation\n"
-            "  consm train --config out/config.yaml -o again/    repeat a run\n"
-            "  consm train ./mygraph --from out/model.safetensors -o next/\n\n"
-            "Your own graph (a path) trains on all labels it has. If the data has a split, consm\n"
-            "uses it; without validation nodes it holds out a fifth of the labels. Without test\n"
-            "nodes it trains once more on all labels at the end (--refit). Dense feature columns\n"
-            "are standardised. Known datasets default to --split random.\n\n"
-            "-o FOLDER receives model.safetensors, predictions.csv, edges.csv, metrics.json,\n"
-            "config.yaml, report.html and graph.svg; for a rare class also suspects.csv, a ranked\n"
-            "list of nodes with reasons.\n\n"
-            "--ensemble N trains N runs. Validation chooses between their average, a greedy\n"
-            "selection of them, and the best run alone.\n\n"
-            "Ctrl-C stops a run. With -o, --resume continues it and gives the same bits. The same\n"
-            "seed gives the same bits with any --threads and --jobs, and on any number of\n"
-            "processes (mpirun -n 4 consm train …).\n",
+    .text =
+        "Trains on the training nodes, selects the model on the validation nodes, and evaluates\n"
+        "once on the test nodes, at the end. DATASET is a name (`csbm`, the default, and\n"
+        "`karate` need no file) or a path.\n\n"
+        "  consm train                                ConSM on a generated graph\n"
+        "  consm train ./mygraph -o out/\n"
+        "  consm train karate --per-class 4 --model mlp\n"
+        "  consm train cora --split paper --seeds 10 --json\n"
+        "  consm train csbm:homophily=0.1 --model gcn --layers 4 --lr 0.01\n"
+        "  consm train cora --ensemble 5              five runs, combined by validation\n"
+        "  consm train --config out/config.yaml -o again/    repeat a run\n"
+        "  consm train ./mygraph --from out/model.safetensors -o next/\n\n"
+        "Your own graph (a path) trains on all labels it has. If the data has a split, consm\n"
+        "uses it; without validation nodes it holds out a fifth of the labels. Without test\n"
+        "nodes it trains once more on all labels at the end (--refit). Dense feature columns\n"
+        "are standardised. Known datasets default to --split random.\n\n"
+        "-o FOLDER receives model.safetensors, predictions.csv, edges.csv, metrics.json,\n"
+        "config.yaml, report.html and graph.svg; for a rare class also suspects.csv, a ranked\n"
+        "list of nodes with reasons.\n\n"
+        "--ensemble N trains N runs. Validation chooses between their average, a greedy\n"
+        "selection of them, and the best run alone.\n\n"
+        "Ctrl-C stops a run. With -o, --resume continues it and gives the same bits. The same\n"
+        "seed gives the same bits with any --threads and --jobs, and on any number of\n"
+        "processes (mpirun -n 4 consm train …).\n",
     .flags = flags,
     .more_flags = config_flags,
     .run = run,

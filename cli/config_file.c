@@ -71,7 +71,7 @@ static int unknown_key(const struct reading *r, const yaml_mark_t *mark, const c
 {
     char text[160];
     const char *near = nearest_word(name, key_name, (void *)r->args->command);
-    snprintf(text, sizeof text, "no key %.60s%s%s%s", name, near ? "; did you mean " : "",
+    snprintf(text, sizeof text, "unknown key %.60s%s%s%s", name, near ? "; did you mean " : "",
              near ? near : "", near ? "?" : "");
     return fail_at(r, mark, text, "");
 }
@@ -83,7 +83,7 @@ static int take_switch(struct reading *r, const yaml_mark_t *mark, const struct 
     if (strcmp(value, "false") == 0)
         return EXIT_DONE;
     if (strcmp(value, "true") != 0)
-        return fail_at(r, mark, flag->name, " takes true or false");
+        return fail_at(r, mark, flag->name, " must be true or false");
     r->flag[r->found] = flag;
     r->value[r->found++] = "";
     return EXIT_DONE;
@@ -98,10 +98,10 @@ static int take_pair(struct reading *r, const yaml_event_t *key, const yaml_even
     if (!text)
         return args_status(r->args, CONSM_ENOMEM);
     if (strlen(text) != value->data.scalar.length || strlen(name) != key->data.scalar.length)
-        return fail_at(r, &key->start_mark, "a zero byte", "");
+        return fail_at(r, &key->start_mark, "the text contains a zero byte", "");
     if (args_same_name(name, "dataset")) {
         if (r->dataset)
-            return fail_at(r, &key->start_mark, "a second ", name);
+            return fail_at(r, &key->start_mark, "duplicate key ", name);
         r->dataset = text;
         return EXIT_DONE;
     }
@@ -111,13 +111,15 @@ static int take_pair(struct reading *r, const yaml_event_t *key, const yaml_even
     if (!flag)
         return unknown_key(r, &key->start_mark, name);
     if (strcmp(flag->name, "config") == 0)
-        return fail_at(r, &key->start_mark, "a configuration file cannot name another: ", name);
+        return fail_at(r, &key->start_mark,
+                       "a configuration file cannot include another one: remove ", name);
     if (chooses_output(flag->name))
         return fail_at(r, &key->start_mark,
-                       "a configuration file cannot choose what is written; type --", flag->name);
+                       "a configuration file cannot choose output files; instead, type --",
+                       flag->name);
     for (int i = 0; i < r->found; i++)
         if (r->flag[i] == flag)
-            return fail_at(r, &key->start_mark, "a second ", name);
+            return fail_at(r, &key->start_mark, "duplicate key ", name);
     if (r->found == ARGS_MAX)
         return fail_at(r, &key->start_mark, "too many keys", "");
     if (!flag->value)
@@ -132,8 +134,8 @@ static int next_event(struct reading *r, yaml_event_t *event)
     if (yaml_parser_parse(&r->parser, event))
         return EXIT_DONE;
     memset(event, 0, sizeof *event);
-    return fail_at(r, &r->parser.problem_mark, r->parser.problem ? r->parser.problem : "no YAML",
-                   "");
+    return fail_at(r, &r->parser.problem_mark,
+                   r->parser.problem ? r->parser.problem : "not valid YAML", "");
 }
 
 /* The pairs of the mapping, until it ends. */
@@ -151,7 +153,7 @@ static int read_pairs(struct reading *r)
             else if ((code = next_event(r, &value)) == EXIT_DONE)
                 code = value.type == YAML_SCALAR_EVENT
                            ? take_pair(r, &key, &value)
-                           : fail_at(r, &value.start_mark, "expected one plain value for ",
+                           : fail_at(r, &value.start_mark, "expected a single value for ",
                                      (const char *)key.data.scalar.value);
         }
         yaml_event_delete(&key);
@@ -176,7 +178,7 @@ static int read_document(struct reading *r)
         else if (event.type != YAML_STREAM_START_EVENT && event.type != YAML_DOCUMENT_START_EVENT &&
                  event.type != YAML_DOCUMENT_END_EVENT &&
                  !(event.type == YAML_SCALAR_EVENT && event.data.scalar.length == 0))
-            code = fail_at(r, &event.start_mark, "expected a mapping of keys to values", "");
+            code = fail_at(r, &event.start_mark, "expected `key: value` lines", "");
         yaml_event_delete(&event);
     }
     return code;
@@ -187,7 +189,7 @@ static int merge(struct reading *r)
 {
     struct args *args = r->args;
     if (args->flags + r->found > ARGS_MAX)
-        return args_fail(args, EXIT_USAGE, "more than %d flags", ARGS_MAX);
+        return args_fail(args, EXIT_USAGE, "too many flags: the limit is %d", ARGS_MAX);
     memmove(args->flag + r->found, args->flag, (size_t)args->flags * sizeof(args->flag[0]));
     memmove(args->value + r->found, args->value, (size_t)args->flags * sizeof(args->value[0]));
     memcpy(args->flag, r->flag, (size_t)r->found * sizeof(args->flag[0]));
@@ -214,8 +216,7 @@ static void note_hash(struct config_file *file, const char *text, size_t size)
 void config_file_warn(const struct config_file *file, const struct args *args, const char *sha256)
 {
     if (file->sha256[0] && strcmp(file->sha256, sha256) != 0)
-        args_fail(args, 0,
-                  "warning: the data changed since %s was written: the results will differ",
+        args_fail(args, 0, "warning: the data changed since %s was written: results will differ",
                   args_get(args, "config"));
 }
 

@@ -39,9 +39,11 @@ int data_args_name(const char **out, const struct args *args, const char *defaul
 {
     *out = args->count ? args->item[0] : default_name;
     if (args->count > 1)
-        return args_fail(args, EXIT_USAGE, "one dataset at a time, not also %s", args->item[1]);
+        return args_fail(args, EXIT_USAGE, "expected one dataset, found another: %s",
+                         args->item[1]);
     if (!*out)
-        return args_fail(args, EXIT_USAGE, "which dataset? A name or a path, as in `consm %s cora`",
+        return args_fail(args, EXIT_USAGE,
+                         "missing dataset: give a name or a path, as in `consm %s cora`",
                          args->command->name);
     return EXIT_DONE;
 }

@@ -8,42 +8,44 @@
 #include "data/split.h"
 
 /* Rows for a verb's table of flags. */
-#define DATA_FLAGS                                                                               \
-    {"data-dir", "DIR", "look for data files here first (then $CONSM_DATA, then the cache)", 0}, \
-        {"format", "NAME", "read a path as " READER_NAMES, 0},                                   \
-        {"labels", "FILE", "labels of an edge list", 0},                                         \
-        {"features", "FILE", "features of an edge list", 0},                                     \
-        {"id-column", "NAME", "column of node ids (id)", 0},                                     \
-        {"label-column", "NAME", "column of labels (label)", 0},                                 \
-        {"weight-column", "NAME", "column of edge weights (weight)", 0},                         \
-        {"source-column", "NAME", "column of an edge's first node", 0},                          \
-        {"target-column", "NAME", "column of an edge's second node", 0},                         \
-        {"duplicates", "RULE",                                                                   \
-         "edges listed more than once with different weights: mean, keep-first, error", 0},      \
-        {"unknown-nodes", "RULE",                                                                \
-         "edges to nodes that the node table does not list: error, drop, add", 0},               \
-    {                                                                                            \
-        "ignore", "NAMES", "columns to ignore, as in name,comment", 0                            \
+#define DATA_FLAGS                                                                                 \
+    {"data-dir", "DIR", "look for data files in DIR first (then $CONSM_DATA, then the cache)", 0}, \
+        {"format", "NAME", "format of a path (default: detected): " READER_NAMES, 0},              \
+        {"labels", "FILE", "file with the labels of an edge list", 0},                             \
+        {"features", "FILE", "file with the features of an edge list", 0},                         \
+        {"id-column", "NAME", "column of node ids (id)", 0},                                       \
+        {"label-column", "NAME", "column of labels (label)", 0},                                   \
+        {"weight-column", "NAME", "column of edge weights (weight)", 0},                           \
+        {"source-column", "NAME", "column of an edge's first node", 0},                            \
+        {"target-column", "NAME", "column of an edge's second node", 0},                           \
+        {"duplicates", "RULE",                                                                     \
+         "weight of an edge listed more than once with different weights: mean, keep-first, "      \
+         "error",                                                                                  \
+         0},                                                                                       \
+        {"unknown-nodes", "RULE",                                                                  \
+         "edges to nodes that are not in the node table: error, drop, add", 0},                    \
+    {                                                                                              \
+        "ignore", "NAMES", "columns to ignore, as in name,comment", 0                              \
     }
 /* For the verbs that compute on graphs in parts. */
-#define PARTS_FLAG                                                                         \
-    {                                                                                      \
-        "in-parts", NULL,                                                                  \
-            "each process reads its share of an edge list (docs/how-to/distributed.md)", 0 \
+#define PARTS_FLAG                                                                        \
+    {                                                                                     \
+        "in-parts", NULL,                                                                 \
+            "each process reads its part of an edge list (docs/how-to/distributed.md)", 0 \
     }
-#define SAFE_CSV_FLAG                                                                       \
-    {                                                                                       \
-        "safe-csv", NULL, "put ' before names that a spreadsheet would read as formulas", 0 \
+#define SAFE_CSV_FLAG                                                                        \
+    {                                                                                        \
+        "safe-csv", NULL, "prefix names that a spreadsheet would read as formulas with '", 0 \
     }
-#define SPLIT_FLAGS                                                                             \
-    {"split", "SPLIT",                                                                          \
-     "paper, public, random, labels:N, 48/32/20, file:I, or a file of `consm split`", 0},       \
-        {"per-class", "N", "training nodes of each class, for paper and random (20)", 0},       \
-        {"train-ratio", "R", "random: share of each class that trains, instead of --per-class", \
-         0},                                                                                    \
-        {"val-ratio", "R", "random: share of each class that validates", 0},                    \
-    {                                                                                           \
-        "pooled", NULL, "random: draw from all classes together, not class by class", 0         \
+#define SPLIT_FLAGS                                                                               \
+    {"split", "SPLIT",                                                                            \
+     "paper, public, random, labels:N, 48/32/20, file:I, or a file written by `consm split`", 0}, \
+        {"per-class", "N", "training nodes per class, for paper and random (20)", 0},             \
+        {"train-ratio", "R", "random: share of each class for training, instead of --per-class",  \
+         0},                                                                                      \
+        {"val-ratio", "R", "random: share of each class for validation", 0},                      \
+    {                                                                                             \
+        "pooled", NULL, "random: draw from all classes together, not per class", 0                \
     }
 
 /* The flags as options of consm_dataset_open_with, and of data_open, which the verbs that look into

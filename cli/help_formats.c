@@ -8,14 +8,16 @@
 void help_formats(void)
 {
     const struct reader *r;
-    puts("A DATASET that is no name is a path. What it is shows in what it holds; --format NAME\n"
-         "says it instead. `consm convert` writes those that are marked.\n");
+    puts(
+        "If DATASET is not a known name, it is a path. consm detects the format from the content;\n"
+        "--format NAME overrides this. `consm convert` writes the formats marked \"can be "
+        "written\".\n");
     for (int i = 0; (r = reader_get(i)) != NULL; i++) {
         printf("  %-12s %s", r->name, r->shows);
         if (r->save && r->suffix[0])
-            printf("; is written to %s files", r->suffix[0]);
+            printf("; can be written to %s files", r->suffix[0]);
         else if (r->save)
-            fputs("; is written", stdout);
+            fputs("; can be written", stdout);
         putchar('\n');
     }
 }

@@ -107,8 +107,17 @@ static void put_head(const char *verb, const char *summary)
 
 static void put_tail(const struct command *const *commands, const struct command *verb)
 {
-    fputs(".SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\nfailed; one line on standard error says why\n"
-          ".TP\n2\nwrong usage; one line says what would be right\n.SH SEE ALSO\n",
+    fputs(".SH EXIT STATUS\n"
+          ".TP\n"
+          "0\n"
+          "success\n"
+          ".TP\n"
+          "1\n"
+          "failure; one line on standard error gives the reason\n"
+          ".TP\n"
+          "2\n"
+          "wrong usage; one line says what was expected\n"
+          ".SH SEE ALSO\n",
           stdout);
     if (verb)
         fputs(".BR consm (1)\n", stdout);
@@ -129,12 +138,16 @@ static void man_overview(const struct command *const *commands)
         put_text(commands[i]->summary);
         putchar('\n');
     }
-    fputs(
-        ".SH ENVIRONMENT\n.TP\n.B CONSM_DATA\nfolder where files of registered datasets are "
-        "looked for, after \\-\\-data\\-dir and before the user's cache\n"
-        ".TP\n.B CONSM_SIMD\nthe instruction set of the vector kernels, where it is not to be the "
-        "widest the processor has: base, avx2 or avx512 on x86\\-64, base or neon on aarch64\n",
-        stdout);
+    fputs(".SH ENVIRONMENT\n"
+          ".TP\n"
+          ".B CONSM_DATA\n"
+          "folder with the files of registered datasets; searched after \\-\\-data\\-dir and "
+          "before the user's cache\n"
+          ".TP\n"
+          ".B CONSM_SIMD\n"
+          "instruction set of the vector kernels: base, avx2 or avx512 on x86\\-64, base or neon "
+          "on aarch64; default: the widest that the processor has\n",
+          stdout);
 }
 
 void help_man(const struct command *const *commands, const struct command *verb)

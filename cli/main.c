@@ -65,7 +65,7 @@ static const char *topic_of(const char *flag)
         const char *flag, *topic;
     } topics[] = {
         {"epochs", "training"},
-        {"layers", "what most models share"},
+        {"layers", "most models"},
         {"edge-dropout", "DropEdge"},
         {"heads", "GAT, FAGCN"},
         {"hops", "APPNP, GCNII, GRAND"},
@@ -74,9 +74,9 @@ static const char *topic_of(const char *flag)
         {"gate-hidden", "PTDNet"},
         {"samples", "GRAND"},
         {"tree-depth", "trees"},
-        {"propagation", "label propagation, on any model but consm"},
-        {"profile", "ConSM: the GNN, and what coefficients do to it"},
-        {"match-steps", "ConSM: the matching module"},
+        {"propagation", "neighbour agreement loss, for any model except consm"},
+        {"profile", "ConSM: GNN and rounds"},
+        {"match-steps", "ConSM: matching module"},
     };
     for (size_t i = 0; i < sizeof topics / sizeof *topics; i++)
         if (strcmp(topics[i].flag, flag) == 0)
@@ -116,9 +116,10 @@ static void print_help(const struct command *command, const char *model)
         return;
     if (!model || model_find(&def, model) < 0)
         (void)model_find(&def, "consm");
-    printf("\nIn brackets: the default of %s, then what is possible. `consm train --model NAME "
-           "--help` "
-           "shows\nthe defaults of another model.\n",
+    printf("\n"
+           "In brackets: the default for %s, then the allowed values. `consm train --model NAME "
+           "--help` shows\n"
+           "the defaults of another model.\n",
            def->name);
     print_flags(config_flags_of(def), true);
 }
@@ -127,9 +128,9 @@ static int unknown_command(const char *name)
 {
     const char *near = args_nearest(name, command_name, NULL);
     if (near)
-        fprintf(stderr, "consm: no verb %s; did you mean %s?\n", name, near);
+        fprintf(stderr, "consm: unknown verb %s; did you mean %s?\n", name, near);
     else
-        fprintf(stderr, "consm: no verb %s; `consm help` lists them\n", name);
+        fprintf(stderr, "consm: unknown verb %s; `consm help` lists all verbs\n", name);
     return EXIT_USAGE;
 }
 
@@ -163,7 +164,7 @@ static int end_output(int code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
-    fprintf(stderr, "consm: writing to standard output failed\n");
+    fprintf(stderr, "consm: cannot write to standard output\n");
     return code != EXIT_DONE ? code : EXIT_FAILED;
 }
 
@@ -228,9 +229,8 @@ static int run(int argc, char **argv)
 /* Input files are mapped. If another program shortens one meanwhile, reading it raises SIGBUS. */
 static void on_short_file(int number, siginfo_t *info, void *context)
 {
-    static const char text[] =
-        "consm: an input file became shorter while consm read it, or its disk "
-        "failed; run the command again\n";
+    static const char text[] = "consm: an input file shrank while consm read it, or its disk "
+                               "failed; run the command again\n";
     (void)context;
     signal(number, SIG_DFL);
     if (info->si_code == BUS_ADRERR) { /* anything else is a bug of ours and happens again */

@@ -45,7 +45,7 @@ consm_status nodes_args_find(int64_t **node, int64_t *count, const struct consm_
         TRY(CONSM_ENOMEM);
     TRY(cut(&id, count, text, file ? '\n' : ','));
     if (*count == 0)
-        TRY(status_fail(CONSM_EINVAL, "--nodes %s names no node", list));
+        TRY(status_fail(CONSM_EINVAL, "--nodes %s contains no node id", list));
     TRY(NEW(*node, *count));
     TRY(consm_dataset_find(*node, data, id, *count));
 done:

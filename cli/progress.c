@@ -44,7 +44,7 @@ static void say_left(char text[40], double took, double share)
     double seconds = share > 0 ? took * (1 - share) / share : 0;
     long long whole = seconds < 1e9 ? (long long)seconds : 1000000000;
     if (share <= 0)
-        snprintf(text, 40, "time left not known yet");
+        snprintf(text, 40, "time left unknown");
     else if (whole < 120)
         snprintf(text, 40, "%lld s left", whole);
     else if (whole < 7200)

@@ -119,18 +119,17 @@ static double megabytes(int64_t bytes)
 
 void forecast_print(const struct ranks_forecast *f, int count)
 {
-    printf("  %5s %11s %12s %11s %12s %10s %10s %10s %11s\n", "ranks", "rows most", "entries most",
-           "halo most", "edges cut", "MB data", "in parts", "MB values", "MB an epoch");
+    printf("  %5s %11s %12s %11s %12s %10s %10s %10s %11s\n", "ranks", "max rows", "max entries",
+           "max halo", "cut edges", "MB whole", "MB part", "MB values", "MB/epoch");
     for (int i = 0; i < count; i++)
         printf("  %5d %11lld %12lld %11lld %12lld %10.1f %10.1f %10.1f %11.3f\n", f[i].ranks,
                (long long)f[i].most_rows, (long long)f[i].most_entries, (long long)f[i].most_halo,
                (long long)f[i].cut, megabytes(f[i].held), megabytes(f[i].share),
                megabytes(f[i].divided), megabytes(f[i].halo_bytes + f[i].sum_bytes));
-    printf(
-        "\n  of a two-layer GCN with 64 hidden units that trains on all nodes (estimate): what a "
-        "rank holds of\n  the data, as a whole or in parts, and of values, and what all ranks send "
-        "in an "
-        "epoch\n");
+    printf("\n  Estimate for a two-layer GCN with 64 hidden units, trained on all nodes.\n"
+           "  max rows, entries, halo: of the largest rank. MB whole, part: data of a rank if it\n"
+           "  holds the whole graph or only its part. MB values: computed values of a rank.\n"
+           "  MB/epoch: sent by all ranks together.\n");
 }
 
 json_t *forecast_json(const struct ranks_forecast *f)

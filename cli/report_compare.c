@@ -73,11 +73,13 @@ static consm_status add_figures(struct report *r, const struct pair *p)
     const struct consm_metrics *x = consm_model_metrics(p->model[0], role_of(p)),
                                *y = consm_model_metrics(p->model[1], role_of(p));
     struct table *t;
-    TRY(new_table(&t, p, "figures",
-                  role_of(p) == CONSM_TEST ? "On the test nodes"
-                                           : "On the validation nodes, which chose: optimistic",
-                  "Figure"));
-    table_column(t, "Difference", TABLE_RIGHT, "the second less the first");
+    TRY(new_table(
+        &t, p, "figures",
+        role_of(p) == CONSM_TEST
+            ? "On the test nodes"
+            : "On the validation nodes; optimistic: they were also used for model selection",
+        "Figure"));
+    table_column(t, "Difference", TABLE_RIGHT, "second minus first");
     add_figure(t, "nodes", (double[]){(double)x->nodes, (double)y->nodes}, 0);
     add_figure(t, "accuracy", (double[]){x->accuracy, y->accuracy}, 4);
     add_figure(t, "macro-F1", (double[]){x->macro_f1, y->macro_f1}, 4);
@@ -97,8 +99,8 @@ static consm_status add_classes(struct report *r, const struct pair *p)
     consm_status st = CONSM_OK;
     struct table *t;
     char a[24], b[24];
-    TRY(new_table(&t, p, "classes", "F1, class by class", "Class"));
-    table_column(t, "Difference", TABLE_RIGHT, "the second less the first");
+    TRY(new_table(&t, p, "classes", "F1 per class", "Class"));
+    table_column(t, "Difference", TABLE_RIGHT, "second minus first");
     for (int32_t i = 0; i < p->model[0]->classes; i++)
         for (int32_t k = 0; k < p->model[1]->classes; k++) {
             const char *name = consm_model_class(p->model[0], i, a);
@@ -140,7 +142,7 @@ static consm_status add_settings(struct report *r, const struct pair *p)
     const struct consm_model *x = p->model[0], *y = p->model[1];
     struct table *t;
     char a[32], b[32];
-    TRY(new_table(&t, p, "differences", "What differs", "Setting"));
+    TRY(new_table(&t, p, "differences", "Settings that differ", "Setting"));
     add_words(t, "model", x->def->name, y->def->name);
     add_words(t, "backbone", x->backbone, y->backbone);
     add_words(t, "data", x->dataset, y->dataset);
@@ -170,7 +172,7 @@ static void sum_up_ranking(struct report *r, const struct pair *p, const struct 
     if (metric != p->model[1]->config.metric || (!area && metric != METRIC_AVERAGE_PRECISION) ||
         !(a < b || b < a))
         return;
-    number_print(words, sizeof words, "%.100s has the higher %s: %.4f against %.4f.",
+    number_print(words, sizeof words, "%.100s has the higher %s: %.4f, the other %.4f.",
                  p->name[a < b], area ? "ROC-AUC" : "mean average precision", a < b ? b : a,
                  a < b ? a : b);
     report_summary(r, words);
@@ -188,13 +190,12 @@ static void sum_up(struct report *r, const struct pair *p)
     double a = x->accuracy, b = y->accuracy, points = 100 * fabs(a - b);
     double error = sqrt(a * (1 - a) / (double)x->nodes + b * (1 - b) / (double)y->nodes);
     if (points == 0)
-        number_print(words, sizeof words, "Both have an accuracy of %.2f %%.", 100 * a);
+        number_print(words, sizeof words, "Both models have an accuracy of %.2f %%.", 100 * a);
     else if (fabs(a - b) < 1.96 * error)
-        number_print(
-            words, sizeof words,
-            "Accuracy differs by %.2f points, no more than chance makes it on so few nodes "
-            "(95 %% of differences are below %.2f).",
-            points, 196 * error);
+        number_print(words, sizeof words,
+                     "Accuracy differs by %.2f points. This is not significant with so few nodes: "
+                     "by chance alone, 95 %% of differences are below %.2f points.",
+                     points, 196 * error);
     else
         number_print(words, sizeof words, "%.100s has the higher accuracy, by %.2f points.",
                      p->name[a < b], points);
@@ -216,8 +217,8 @@ static consm_status compare(const struct args *args, struct pair *p)
     if (strcmp(p->model[0]->data_sha256, p->model[1]->data_sha256) != 0 ||
         strcmp(p->model[0]->dataset, p->model[1]->dataset) != 0 ||
         strcmp(p->model[0]->split, p->model[1]->split) != 0)
-        report_summary(r, "The two were measured on other data or another split: the difference is "
-                          "not the models' alone.");
+        report_summary(r, "The models were evaluated on different data or splits, so the "
+                          "difference is not only due to the models.");
     sum_up(r, p);
     report_section(r, "Two models", NULL);
     report_in_columns(r);

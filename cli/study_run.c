@@ -105,7 +105,7 @@ static void on_begin(void *ctx, const struct execute_progress *p)
 {
     struct display *display = ctx;
     if (p->found > 0 && !display->begun)
-        fprintf(stderr, "%lld run%s found finished, %lld to do\n", (long long)p->found,
+        fprintf(stderr, "%lld run%s already finished, %lld to do\n", (long long)p->found,
                 p->found == 1 ? "" : "s", (long long)p->total);
     display->begun = true;
     progress_begin("runs", "runs", p->total);
@@ -203,7 +203,7 @@ static consm_status open_sets(struct study_sets *sets, struct study_folder *f,
         if (study[i]->open)
             TRY(study[i]->open(sets, o, &how));
     json_object_foreach(sets->hashes, name, hash) if (json_object_set(data, name, hash) != 0)
-        TRY(status_fail(CONSM_ENOMEM, "no memory for study.json"));
+        TRY(status_fail(CONSM_ENOMEM, "out of memory for study.json"));
 done:
     return st;
 }
@@ -238,11 +238,10 @@ static consm_status run_studies(struct study_folder *f, const struct args *args,
             CONSM_OK)
         (void)folder_save(f);
     if (st == CONSM_ECANCEL)
-        st = status_fail(CONSM_ECANCEL,
-                         "stopped; %lld finished run%s kept in %s, and the same "
-                         "command goes on from there",
-                         (long long)display.finished, display.finished == 1 ? " is" : "s are",
-                         f->path);
+        st = status_fail(
+            CONSM_ECANCEL,
+            "stopped; %lld finished run%s kept in %s; the same command continues from there",
+            (long long)display.finished, display.finished == 1 ? " is" : "s are", f->path);
 done:
     text_free(&command);
     sets_free(&sets);
@@ -271,7 +270,7 @@ int study_run_report(const struct args *args, struct study_folder *f, const char
     if (files)
         TRY(report_write_files(r, files));
     if (files && report_write_pngs(r, files) < 0)
-        fprintf(stderr, "PNG figures left out: %s\n", consm_errmsg());
+        fprintf(stderr, "PNG figures were not written: %s\n", consm_errmsg());
     if (!quiet) {
         TRY(report_to_terminal(&text, r, terminal_width(), isatty(STDOUT_FILENO)));
         fputs(text_string(&text), stdout);
@@ -297,12 +296,14 @@ int study_run(const struct args *args, const struct study_def *const *study, int
     if (!worker)
         (void)ranks_word(0);
     if (runs_torn(f.runs) > 0)
-        fprintf(stderr, "a torn last line of runs.jsonl was cut off; its run is done again\n");
+        fprintf(
+            stderr,
+            "the last line of runs.jsonl was incomplete and was removed; its run is repeated\n");
     int64_t others = folder_other_builds(&f);
     if (others > 0)
         fprintf(stderr,
-                "%lld of %lld runs in %s were made by another build of consm and stay as they "
-                "are; delete its runs.jsonl to run all of them again\n",
+                "%lld of %lld runs in %s were made by another build of consm and are kept; to "
+                "repeat all of them, delete runs.jsonl\n",
                 (long long)others, (long long)runs_count(f.runs), folder);
     TRY(run_studies(&f, args, study, count, options));
     if (worker)

@@ -7,15 +7,15 @@
 #include "study/study.h"
 
 /* Rows for a verb's table of flags. */
-#define STUDY_FLAGS                                                                               \
-    {"models", "LIST", "a,b,c: which models (all); `consm models` lists them", 'm'},              \
-        {"seeds", "K", "runs of each kind, with seeds 0 … K-1", 0},                               \
-        {"output", "DIR", "where runs, report and files go; the same folder goes on later", 'o'}, \
-        {"jobs", "N", "runs side by side (as many as there are processors)", 'j'},                \
-        {"threads", "N", "threads of one run (the processors shared among the jobs)", 0},         \
-        {"device", "NAME", "cpu, cuda, cuda:N or auto: a card where one is (cpu)", 0},            \
-    {                                                                                             \
-        "json", NULL, "one JSON object per finished run and one summary", 0                       \
+#define STUDY_FLAGS                                                                                \
+    {"models", "LIST", "models, as in a,b,c (all); `consm models` lists them", 'm'},               \
+        {"seeds", "K", "number of runs of each kind, with seeds 0 … K-1", 0},                      \
+        {"output", "DIR", "folder for runs, report and files; a folder in use is continued", 'o'}, \
+        {"jobs", "N", "runs at the same time (one per processor)", 'j'},                           \
+        {"threads", "N", "threads per run (default: processors / jobs)", 0},                       \
+        {"device", "NAME", "cpu, cuda, cuda:N or auto: a GPU if there is one (cpu)", 0},           \
+    {                                                                                              \
+        "json", NULL, "print one JSON object per finished run and one summary", 0                  \
     }
 
 /* Puts the flags that say what to run (models, seeds, split, …) into the options. */

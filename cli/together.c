@@ -48,8 +48,9 @@ int together_begin(int argc, char **argv)
     if (ranks_rank() > 0) /* also where the version is another one: rank 0 says so */
         keep_quiet();
     else if (ranks_size() > 1) /* what mpirun does to the others when one is gone */
-        progress_last_words("consm: mpirun ends the job: a rank failed or was stopped; what was "
-                            "written last is whole, and --resume goes on from a checkpoint\n");
+        progress_last_words(
+            "consm: mpirun ended the job because a rank failed or was stopped; files already "
+            "written are complete; --resume continues from a checkpoint\n");
     if (st == CONSM_OK)
         st = agree_on_words(argc, argv);
     if (st == CONSM_OK)

@@ -78,7 +78,8 @@ static void print_small(const struct training *t)
         for (int64_t i = 0; i < d->nodes; i++)
             of += d->label[i] == k;
         if (of > 0 && of < wanted)
-            printf("  class %s has %s, too few for --per-class %lld: three fifths of them train\n",
+            printf("  class %s has %s, too few for --per-class %lld: three fifths are used for "
+                   "training\n",
                    shown(name, dataset_class_name(d, k, buffer), 0), COUNTED(of, "label"),
                    (long long)t->options->split_options.per_class);
     }
@@ -93,7 +94,7 @@ void train_print_read(const struct training *t)
     print_classes(d);
     print_taken(d);
     print_small(t);
-    printf("  %lld train, %lld validate, %lld test\n", (long long)t->count[SPLIT_TRAIN],
+    printf("  %lld training, %lld validation, %lld test nodes\n", (long long)t->count[SPLIT_TRAIN],
            (long long)t->count[SPLIT_VAL], (long long)t->count[SPLIT_TEST]);
 }
 
@@ -131,7 +132,7 @@ void train_print_metric(const struct training *t)
     printf("  validation metric: %s", config_names_metric[t->metric]);
     if (t->positive >= 0)
         printf(" of %s", class_of(t, t->positive, name));
-    printf(given ? "\n" : ", chosen by the class sizes (--metric)\n");
+    printf(given ? "\n" : ", chosen by class sizes (--metric)\n");
 }
 
 /* ---- a finished run ------------------------------------------------------ */
@@ -194,8 +195,9 @@ static void print_first(const struct consm_metrics *m, int32_t k, const char *na
     while (i + 1 < count && top[i].k < 2 * support)
         i++;
     if (count)
-        printf("; of the first %lld, %.0f are %s: %.0f %% of all %lld", (long long)top[i].k,
-               top[i].precision * (double)top[i].k, name, 100 * top[i].recall, (long long)support);
+        printf("; among the %lld most probable nodes, %.0f are %s: %.0f %% of all %lld",
+               (long long)top[i].k, top[i].precision * (double)top[i].k, name, 100 * top[i].recall,
+               (long long)support);
 }
 
 /* What folds say of a threshold, with intervals. */
@@ -231,7 +233,8 @@ static void print_threshold(const struct training *t, const struct consm_model *
         printf("; %.3f, %.3f on test", test->precision, test->recall);
     putchar('\n');
     if (!d->reached)
-        printf("  no threshold has what was asked for; that of the highest precision was taken\n");
+        printf("  no threshold reaches the requested value; the one with the highest precision was "
+               "taken\n");
 }
 
 void train_print_rare(const struct training *t)
@@ -263,8 +266,8 @@ static void warn_few(const struct training *t, const struct consm_model *m)
         return;
     class_of(t, rare.class_index, name);
     args_fail(t->args, 0,
-              "warning: only %lld validation node%s %s: every choice rests on so few, and what "
-              "they say is uncertain; recall %s",
+              "warning: only %lld validation node%s %s, so model selection and validation scores "
+              "are uncertain; recall %s",
               (long long)rare.positives, rare.positives == 1 ? " is" : "s are", name,
               rare_share(recall, rare.hits, rare.positives, &rare.recall));
 }
@@ -283,9 +286,8 @@ void train_warn(const struct training *t)
         class_of(t, k, name);
         args_fail(t->args, 0,
                   "warning: class %s was never predicted, although %lld of %lld %s nodes have it; "
-                  "look at "
-                  "the most probable ones (--probabilities), or let validation choose a threshold "
-                  "(--threshold-for)",
+                  "look at its most probable nodes (--probabilities), or choose a threshold on "
+                  "validation (--threshold-for)",
                   name, (long long)of->support, (long long)all->nodes,
                   role == CONSM_TEST ? "test" : "validation");
     }

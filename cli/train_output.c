@@ -178,14 +178,15 @@ static consm_status keep_aside(const char *path)
         if (file_kind(aside) != FILE_MISSING)
             continue;
         if (link(path, aside) != 0 && rename(path, aside) != 0) /* no links here */
-            return status_fail(CONSM_EIO, "%s: cannot be kept as %s; --force replaces it", path,
-                               aside);
-        fprintf(stderr,
-                "consm train: warning: the older model is kept as %s (--force replaces it)\n",
-                aside);
+            return status_fail(CONSM_EIO, "%s: cannot be renamed to %s; --force overwrites it",
+                               path, aside);
+        fprintf(
+            stderr,
+            "consm train: warning: the existing model was renamed to %s (--force overwrites it)\n",
+            aside);
         return CONSM_OK;
     }
-    return status_fail(CONSM_EIO, "%s: too many older models beside it", path);
+    return status_fail(CONSM_EIO, "%s: too many older models in the same folder", path);
 }
 
 consm_status train_output_write(const struct train_output *out, const struct trained_run *run,
@@ -205,7 +206,7 @@ consm_status train_output_write(const struct train_output *out, const struct tra
         TRY(keep_aside(path[0]));
     TRY(consm_model_save(run->model, path[0]));
     if (file_writes() && rename(out->config, path[5]) != 0)
-        TRY(status_fail(CONSM_EIO, "%s: cannot be written: %s", path[5], strerror(errno)));
+        TRY(status_fail(CONSM_EIO, "%s: cannot write: %s", path[5], strerror(errno)));
     TRY(predictions_write(path[1], run->model, run->prediction, data,
                           &(struct predictions_style){.probabilities = out->probabilities,
                                                       .safe_csv = out->safe_csv}));
@@ -213,7 +214,7 @@ consm_status train_output_write(const struct train_output *out, const struct tra
     TRY(consm_score_edges_on(&scores, run->model, data, out->device, out->threads));
     TRY(edges_write(path[4], scores, data, out->safe_csv, false));
     if (data->data->rows) {
-        fprintf(stderr, "consm train: the graph is in parts: no report.html\n");
+        fprintf(stderr, "consm train: no report.html, because the graph is in parts\n");
     } else {
         TRY(suspects_find(&suspects, run->model, data, run->prediction, &run->roles, out->threads));
         TRY(suspects_write(path[6], &suspects, run->model, data, run->prediction, out->safe_csv));

@@ -54,15 +54,15 @@ static void print_matching(const struct training *t)
     }
     if (runs == 0)
         return;
-    printf("  matching: AUC %.3f on pairs it learned from", mean.learned_auc / (double)runs);
+    printf("  matching: AUC %.3f on training pairs", mean.learned_auc / (double)runs);
     if (isfinite(mean.held_auc))
         printf(", %.3f on held-out pairs", mean.held_auc / (double)runs);
     if (isfinite(mean.known_auc))
         printf(", %.3f on edges with known labels", mean.known_auc / (double)runs);
     putchar('\n');
     if (chance)
-        printf("  matching knows no more than chance about held-out pairs in %lld of %lld runs: "
-               "trust leaves it out there\n",
+        printf("  in %lld of %lld runs, matching is no better than chance on held-out pairs: trust "
+               "ignores it there\n",
                (long long)chance, (long long)runs);
 }
 
@@ -78,7 +78,7 @@ static void print_ensembles(const struct training *t)
         members += t->made[i].pool;
     }
     const char *between = " ";
-    printf("  ensemble of %lld: validation chose", (long long)t->options->ensemble);
+    printf("  ensemble of %lld runs: validation chose", (long long)t->options->ensemble);
     for (int rule = 0; rule < ENSEMBLE_RULES; rule++)
         if (won[rule]) {
             printf("%s%s", between, ensemble_rule_name[rule]);
@@ -86,7 +86,7 @@ static void print_ensembles(const struct training *t)
                 printf(" %lld times", (long long)won[rule]);
             between = ", ";
         }
-    printf("; %.3g of %.3g members taken\n", (double)picked / (double)t->runs,
+    printf("; %.3g of %.3g members used\n", (double)picked / (double)t->runs,
            (double)members / (double)t->runs);
 }
 
@@ -146,7 +146,7 @@ static void print_backbone(const struct training *t)
     printf("  backbone: %s%s%s", m->backbone, chosen ? ", chosen on validation" : "",
            t->runs > 1 ? " (in the best run)" : "");
     if (t->prepared->data->weight && !model_weighs(m))
-        printf("; it does not use the edge weights");
+        printf("; it ignores the edge weights");
     putchar('\n');
 }
 
@@ -211,9 +211,8 @@ static void print_folds(const struct training *t)
     const struct train_folds *f = m ? &m->result.folds : NULL;
     if (!f || f->labels == 0)
         return;
-    printf("  validation %s %.4f on %s; %lld-fold estimate of the backbone %.4f ± %.4f on all %s, "
-           "which "
-           "chose it\n",
+    printf("  validation %s %.4f on %s; %lld-fold cross-validation of the chosen backbone %.4f ± "
+           "%.4f on all %s\n",
            config_names_metric[m->config.metric], m->result.val_score,
            COUNTED(f->validating, "node"), (long long)f->folds, f->score, f->error,
            COUNTED(f->labels, "label"));
@@ -224,8 +223,8 @@ static void print_refit(const struct training *t)
 {
     const struct consm_model *m = t->best.model;
     if (m && m->refit.labels)
-        printf("  refit: trained once more on all %s for %s; validation figures are of the run "
-               "before (--refit no: without)\n",
+        printf("  refit: trained once more on all %s for %s; validation scores are from before the "
+               "refit (--refit no disables it)\n",
                COUNTED(m->refit.labels, "label"), COUNTED(m->refit.updates, "update"));
 }
 
@@ -264,7 +263,7 @@ void train_print_summary(const struct training *t, double seconds)
                                       "also used for model selection (no test nodes)",
                100 * val);
     if (!t->count[SPLIT_TEST] && !t->count[SPLIT_VAL])
-        printf("no accuracy (no validation and no test nodes)");
+        printf("no accuracy (no validation nodes and no test nodes)");
     printf(" over %lld run%s in %.1f s\n", (long long)t->runs, t->runs == 1 ? "" : "s", seconds);
     print_folds(t);
     print_refit(t);
@@ -277,11 +276,12 @@ void train_print_summary(const struct training *t, double seconds)
 static void print_calibrating(const struct training *t)
 {
     int64_t least = conformal_least(t->options->config.coverage);
-    printf("  prediction sets: %lld of %lld validation labels calibrate them, the others select\n",
+    printf("  prediction sets: %lld of %lld validation labels calibrate the sets, the others "
+           "select the model\n",
            (long long)t->calibrating, (long long)(t->calibrating + t->count[SPLIT_VAL]));
     if (t->calibrating < least)
-        printf("  coverage %g cannot be promised: that takes %lld calibrating labels; sets hold "
-               "every class\n",
+        printf("  coverage %g needs %lld calibration labels: with fewer, every set contains every "
+               "class\n",
                t->options->config.coverage, (long long)least);
 }
 
@@ -290,40 +290,40 @@ void train_print_notes(const struct training *t)
 {
     const struct dataset *d = t->prepared->data;
     if (t->prepared->structural)
-        printf("  no features: %d structural ones were built (degrees, neighbours' degrees, random "
+        printf("  no features: built %d structural features (degrees, neighbours' degrees, random "
                "walks)\n",
                STRUCTURAL_FEATURES);
     if (t->options->config.normalize_features == FEATURES_STANDARD)
-        printf("  feature columns are brought to mean 0 and deviation 1\n");
+        printf("  feature columns standardised to mean 0, standard deviation 1\n");
     if (t->held_out)
-        printf("  no validation nodes: %lld of %lld labels are held out for it\n",
+        printf("  no validation nodes: %lld of %lld labels held out for validation\n",
                (long long)t->held_out, (long long)(t->held_out + t->count[SPLIT_TRAIN]));
     else if (t->count[SPLIT_VAL] == 0)
         printf(
-            "  no validation nodes, and too few labels to hold any out: the last epoch is kept\n");
+            "  no validation nodes, and too few labels to hold any out: the last epoch is used\n");
     if (t->options->config.coverage > 0)
         print_calibrating(t);
     if (d->directed)
-        printf("  edges have a direction: %s takes them both ways\n", t->options->model->name);
+        printf("  edges are directed: %s uses them in both directions\n", t->options->model->name);
     if (d->weight && t->options->model->unweighted)
-        printf("  edges have weights: %s does not use them\n", t->options->model->name);
+        printf("  edges have weights: %s ignores them\n", t->options->model->name);
 }
 
 static void print_sets(const struct consm_model *m)
 {
     if (m->sets.coverage == 0 || isinf(m->sets.threshold))
         return;
-    printf("  prediction sets: coverage %g asked for", m->sets.coverage);
+    printf("  prediction sets: target coverage %g", m->sets.coverage);
     if (m->class_threshold)
         printf(" in every class");
     if (isfinite(m->covered))
-        printf(", %.4f on test, %.2f classes a set", m->covered, m->set_size);
+        printf(", %.4f on test, %.2f classes per set", m->covered, m->set_size);
     if (isfinite(m->least_covered)) {
         char buffer[24], name[SHOWN];
-        printf(", least for %s: %.4f", shown(name, consm_model_class(m, m->least_class, buffer), 0),
-               m->least_covered);
+        printf(", lowest for %s: %.4f",
+               shown(name, consm_model_class(m, m->least_class, buffer), 0), m->least_covered);
     }
-    printf("; neighbours' share %g\n", m->sets.smoothing);
+    printf("; weight of neighbours %g\n", m->sets.smoothing);
 }
 
 /* What is known of confidence; with few validation nodes that is little. */
@@ -331,13 +331,13 @@ static void print_confidence(const struct consm_model *m)
 {
     double after = consm_model_metrics(m, CONSM_VALIDATION)->ece;
     if (!m->count[SPLIT_VAL])
-        printf("  confidence: not calibrated, for want of validation nodes");
+        printf("  confidence: not calibrated (no validation nodes)");
     else
         printf("  confidence: temperature %.3f", m->temperature);
     if (isfinite(after))
         printf(", calibration error on validation %.4f before, %.4f after", m->ece_before, after);
     else if (m->count[SPLIT_VAL])
-        printf(", calibration error unknown: %lld validation node%s too few to tell",
+        printf(", calibration error unknown: %lld validation node%s too few",
                (long long)m->count[SPLIT_VAL], m->count[SPLIT_VAL] == 1 ? " is" : "s are");
     putchar('\n');
     if (m->doubt > 0)

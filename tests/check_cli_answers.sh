@@ -78,12 +78,12 @@ mkdir "$work/victim"
 echo mine > "$work/victim/results.csv"
 for key in "output: $work/victim" "embeddings: $work/victim/results.csv" "force: true"; do
     printf 'dataset: karate\nmodel: gcn\nepochs: 3\nper-class: 4\n%s\n' "$key" > "$work/hostile.yaml"
-    expect 2 "a configuration file cannot choose what is written; type --${key%%:*}" train --config "$work/hostile.yaml"
+    expect 2 "a configuration file cannot choose output files; instead, type --${key%%:*}" train --config "$work/hostile.yaml"
 done
 [ "$(ls "$work/victim")" = results.csv ] && [ "$(cat "$work/victim/results.csv")" = mine ] ||
     fault "a configuration file wrote into a folder: $(ls "$work/victim")"
 printf 'config: other.yaml\n' > "$work/hostile.yaml"
-expect 2 "a configuration file cannot name another" train --config "$work/hostile.yaml"
+expect 2 "a configuration file cannot include another one" train --config "$work/hostile.yaml"
 grep -q "did you mean config" "$work/err" && fault "suggests the key that it refuses"
 
 # Paths of the files beside an edge list are written in full, and embeddings are not written again.
@@ -115,7 +115,7 @@ grep -qE '^ *\+[0-9]*[1-9][0-9.]* +amount +905 +100 to 12[0-9]+' "$work/out" || 
 mkdir "$work/weights"
 awk 'NR == 1 { print $0 ",weight"; next } { print $0 "," 1 + NR % 3 }' "$work/sure/edges.csv" > "$work/weights/edges.csv"
 cp "$work/sure/nodes.csv" "$work/weights"
-expect 0 "backbone: gat; it does not use the edge weights" train "$work/weights" --backbone gat "${short[@]}" -o "$work/gat"
+expect 0 "backbone: gat; it ignores the edge weights" train "$work/weights" --backbone gat "${short[@]}" -o "$work/gat"
 grep -q '"backbone": "gat", "uses_edge_weights": false' "$work/gat/metrics.json" || fault "metrics.json has no backbone"
 expect 0 ", chosen on validation" train "$work/weights" "${short[@]}"
 expect 0 '"backbone": "' train "$work/weights" "${short[@]}" --json
@@ -152,16 +152,16 @@ fi
 # ---- two models side by side ---------------------------------------------------------------------
 expect 0 "" train karate --per-class 4 -m gcn --epochs 20 -o "$work/a"
 expect 0 "" train karate --per-class 4 -m gcn --epochs 20 --lr 0.02 -o "$work/b"
-expect 0 "What differs" report "$work/a" "$work/b/model.safetensors" -o "$work/both.html"
+expect 0 "Settings that differ" report "$work/a" "$work/b/model.safetensors" -o "$work/both.html"
 grep -qE '^lr +0\.005 +0\.02' "$work/out" || fault "the learning rates are not compared: $(cat "$work/out")"
 grep -qE '^hidden' "$work/out" && fault "what is the same is listed"
 expect 0 "backbone" report "$work/a" "$work/typed" -o "$work/unlike.html"
-grep -qE 'has the higher accuracy, by [0-9.]+ points|Both have an accuracy of|Accuracy differs by [0-9.]+ points, no more than chance makes it' \
+grep -qE 'has the higher accuracy, by [0-9.]+ points|Both models have an accuracy of|Accuracy differs by [0-9.]+ points. This is not significant' \
     "$work/unlike.html" || fault "no sentence sums it up"
 [ "$(grep -c '^backbone' "$work/out")" = 1 ] || fault "the backbone is listed twice"
 grep -qE '^match_steps +5$' "$work/out" || fault "gcn has a value of what it does not read: $(grep match_steps "$work/out")"
 grep -qE '^accuracy +[0-9.]+ +[0-9.]+ +-?[0-9.]+' "$work/out" || fault "no accuracies"
-grep -q "What differs" "$work/both.html" || fault "no page"
+grep -q "Settings that differ" "$work/both.html" || fault "no page"
 expect 1 "nowhere" report "$work/a" "$work/nowhere"
 
 # ---- a long list of classes is cut where it says so ------------------------------------------------

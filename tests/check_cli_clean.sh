@@ -19,7 +19,7 @@ expect 0 "" train "$work/g" --backbone gcn --warmup 40 --rounds 1 --gnn-steps 5 
 model=$work/model/model.safetensors
 
 # By default what `consm edges` does not keep goes; the table agrees with it edge by edge.
-expect 0 "edges dropped, 0 added; changes.csv says why" clean "$model" "$work/g" -o "$work/a"
+expect 0 "edges, added 0; changes.csv gives the reasons" clean "$model" "$work/g" -o "$work/a"
 "$consm" edges "$model" "$work/g" -o "$work/trust.csv" > /dev/null 2>&1
 awk -F, 'NR > 1 && $4 == 0 { print $1 "," $2 }' "$work/trust.csv" | sort > "$work/want"
 tail -n +2 "$work/a/changes.csv" | cut -d, -f1,2 | sort | cmp -s - "$work/want" || fault "changes.csv is not what edges does not keep"
@@ -40,13 +40,13 @@ expect 0 '{"edges": 270, "dropped": 27, "added": 4, "left": 247}' clean "$model"
 awk -F, 'NR > 1 { print $3 }' "$work/trust.csv" | sort -g | head -27 | tail -1 > "$work/last"
 awk -F, -v last="$(cat "$work/last")" '$3 == "dropped" && $4 > last + 1e-6 { bad = 1 } END { exit bad }' "$work/b/changes.csv" ||
     fault "--drop 0.1 does not drop the edges of least trust"
-expect 0 "0 of 270 edges dropped" clean "$model" "$work/g" -o "$work/c" --threshold 0
+expect 0 "dropped 0 of 270 edges" clean "$model" "$work/g" -o "$work/c" --threshold 0
 expect 0 "" clean "$model" "$work/g" -o "$work/d" --threshold 0.9
 awk -F, 'NR > 1 && $4 >= 0.9 { bad = 1 } END { exit bad }' "$work/d/changes.csv" || fault "--threshold 0.9 drops what has more"
 [ "$(changed "$work/d" dropped)" = "$(awk -F, 'NR > 1 && $3 < 0.9' "$work/trust.csv" | wc -l)" ] || fault "--threshold 0.9 keeps what has less"
-expect 2 "give --drop or --threshold, not both" clean "$model" "$work/g" -o "$work/e" --threshold 0.9 --drop 0.1
+expect 2 "use --drop or --threshold, not both" clean "$model" "$work/g" -o "$work/e" --threshold 0.9 --drop 0.1
 expect 2 "--drop" clean "$model" "$work/g" -o "$work/e" --drop 1.5
-expect 2 "say where the clean graph goes: -o FOLDER" clean "$model" "$work/g"
+expect 2 "missing -o FOLDER, the folder for the cleaned graph" clean "$model" "$work/g"
 
 # Every format that is written reads back as the plain folder does.
 "$consm" info "$work/b" --json | grep -oE '"(nodes|edges|features|classes)": [0-9]+' > "$work/plain"
@@ -61,14 +61,14 @@ expect 2 "odt" clean "$model" "$work/g" -o "$work/e" --to odt
 
 # Nothing is overwritten: not the graph that is read, and a folder with files only when asked to.
 before=$(cat "$work/g"/* | sha256sum)
-expect 2 "is the graph to read: choose another folder" clean "$model" "$work/g" -o "$work/g" --force
-expect 2 "is the graph to read" clean "$model" "$work/g" -o "$work/../$(basename "$work")/g/"
+expect 2 "is the input graph: choose another output folder" clean "$model" "$work/g" -o "$work/g" --force
+expect 2 "is the input graph" clean "$model" "$work/g" -o "$work/../$(basename "$work")/g/"
 [ "$before" = "$(cat "$work/g"/* | sha256sum)" ] || fault "the graph itself was changed"
-expect 2 "a is not empty: choose another folder, or say --force" clean "$model" "$work/g" -o "$work/a" --drop 0.5
+expect 2 "a is not empty: choose another folder or use --force" clean "$model" "$work/g" -o "$work/a" --drop 0.5
 [ "$(edges "$work/a")" = $((270 - $(changed "$work/a" dropped))) ] || fault "a refused run changed the folder"
-expect 0 "135 of 270 edges dropped" clean "$model" "$work/g" -o "$work/a" --drop 0.5 --force
+expect 0 "dropped 135 of 270 edges" clean "$model" "$work/g" -o "$work/a" --drop 0.5 --force
 [ "$(edges "$work/a")" = 135 ] || fault "--force did not replace the folder"
-expect 2 "is a file: -o takes a folder" clean "$model" "$work/g" -o "$work/trust.csv"
+expect 2 "is a file: -o needs a folder" clean "$model" "$work/g" -o "$work/trust.csv"
 
 # Names that a spreadsheet would compute.
 sed 's/n0,/=n0,/; s/^n0,/=n0,/' "$work/g/nodes.csv" > "$work/g/x" && mv "$work/g/x" "$work/g/nodes.csv"

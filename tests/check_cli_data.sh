@@ -25,8 +25,8 @@ same info_list.txt info
 expect 2 "did you mean karate?" info kerate
 expect 2 "did you mean homophily?" info csbm:homophly=1
 expect 2 "homophily=2: expected a number from 0 to 1" info csbm:homophily=2
-expect 2 "one dataset at a time" info karate csbm
-expect 2 "no flag --jsn; did you mean --json?" info karate --jsn
+expect 2 "expected one dataset, found another: csbm" info karate csbm
+expect 2 "unknown flag --jsn; did you mean --json?" info karate --jsn
 expect 2 "--per-class 4 would work" info karate --split paper
 printf '0 1 {}\n1 2 {}\n2 3 {}\n' > "$work/networkx.txt" # networkx.write_edgelist
 expect 0 "edges                       3" info "$work/networkx.txt"
@@ -47,7 +47,7 @@ cmp -s "$work/s.csv" "$golden/split_karate.csv" || fault "split -o FILE and -o -
 expect 0 '"train": 8, "val": 12, "test": 14, "none": 0' split karate --split "$work/s.csv" --json
 expect 0 '"train": 600, "val": 200, "test": 200' \
     split csbm --train-ratio 0.6 --val-ratio 0.2 --json
-expect 2 "which dataset?" split
+expect 2 "missing dataset" split
 sed 's/val/vla/' "$work/s.csv" > "$work/bad.csv"
 expect 1 'found the role "vla"' split karate --split "$work/bad.csv"
 expect 1 "cannot write" split karate --per-class 4 -o "$work/no/such/folder/s.csv"
@@ -61,9 +61,9 @@ for path in "$work/g.npz" "$work/g" "$work/g/"; do
     expect 0 '"homophily": {"edge": 0.5,' info "$path" --json
 done
 expect 0 '"name": "Mr. Hi"' info "$work/k.safetensors" --json
-expect 2 "what to generate?" generate cora -o "$work/x.npz"
-expect 2 "where to?" generate csbm
-expect 2 "--nodes is for csbm" generate karate --nodes 5 -o "$work/x.npz"
+expect 2 "missing graph to generate" generate cora -o "$work/x.npz"
+expect 2 "missing -o" generate csbm
+expect 2 "--nodes works with csbm only" generate karate --nodes 5 -o "$work/x.npz"
 expect 2 "homophily=2: expected" generate csbm --homophily 2 -o "$work/x.npz"
 expect 2 "would need" generate csbm --nodes 40 --homophily 1 --degree 20 -o "$work/x.npz"
 expect 1 "cannot write" generate karate -o "$work/no/such/folder/x.npz"
@@ -75,7 +75,7 @@ printf '0 a\n1 a\n2 b\n3 b\n' > "$work/labels.txt"
 expect 0 '"homophily": {"edge": 0.5,' info "$work/edges.txt" --labels "$work/labels.txt" --json
 
 # ---- fetch ---------------------------------------------------------------------------------------
-expect 2 "which sets?" fetch
+expect 2 "missing dataset" fetch
 expect 2 "did you mean cora?" fetch cora coar
 expect 0 "built in" fetch karate
 expect 1 "http://127.0.0.1:1/yandex/texas.npz" fetch texas --mirror http://127.0.0.1:1 --attempts 1

@@ -13,9 +13,9 @@ expect 0 "" train "$work/friends" -m gcn --epochs 100 -q -o "$work/o"
 model=$work/o/model.safetensors
 
 # ---- evaluate and predict -------------------------------------------------------------------------
-expect 0 "8 of 8 labelled nodes trained or validated this model; new to it: 0" evaluate "$model" "$work/friends"
-said "these are the data it was trained on"
-said "seen (says little of other nodes): 8 labelled nodes: accuracy"
+expect 0 "the model was trained or validated on 8 of 8 labelled nodes; new to it: 0" evaluate "$model" "$work/friends"
+said "the model was trained on these data"
+said "seen (says little about other nodes): 8 labelled nodes: accuracy"
 said "chess"
 expect 0 '{"nodes": 8, "accuracy": ' evaluate "$model" "$work/friends" --json
 awk -F, -v OFS=, 'NR > 1 && $2 == "choir" { $2 = "band" } { print }' "$work/friends/nodes.csv" > "$work/n.csv"
@@ -23,7 +23,7 @@ mkdir "$work/other"
 cp "$work/friends/edges.csv" "$work/other"
 cp "$work/n.csv" "$work/other/nodes.csv"
 # The model knows no band: those nodes are wrong, whatever it says.
-expect 0 "4 nodes of a class that the model does not know, counted as wrong" evaluate "$model" "$work/other"
+expect 0 "4 nodes of a class unknown to the model: counted as errors" evaluate "$model" "$work/other"
 expect 0 '"unknown_class_nodes": 4' evaluate "$model" "$work/other" --json
 grep -qE '^{"nodes": 8, "accuracy": 0\.[0-5]' "$work/out" || fault "accuracy above half: $(cut -c1-80 "$work/out")"
 # Next week: everybody has a new id but Ada, who trained or validated (or neither), and all have labels.
@@ -31,17 +31,17 @@ mkdir "$work/week"
 awk -F, -v OFS=, 'NR > 1 { for (i = 1; i <= 2; i++) if ($i != "Ada") $i = "new " $i } { print }' "$work/friends/edges.csv" > "$work/week/edges.csv"
 awk -F, -v OFS=, 'NR > 1 && $1 != "Ada" { $1 = "new " $1 } NR > 1 { $2 = NR % 2 ? "chess" : "choir" } { print }' "$work/friends/nodes.csv" > "$work/week/nodes.csv"
 ada=$(awk -F, '$1 == "Ada" && $2 != "" { print 1 }' "$work/friends/nodes.csv")
-expect 0 "${ada:-0} of 30 nodes trained or validated this model; new to it: $((30 - ${ada:-0}))" predict "$model" "$work/week" -o "$work/p.csv"
-expect 0 "$([ -n "$ada" ] && echo "1 of 30 labelled nodes trained" || echo "all are new to the model")" evaluate "$model" "$work/week"
+expect 0 "the model was trained or validated on ${ada:-0} of 30 nodes; new to it: $((30 - ${ada:-0}))" predict "$model" "$work/week" -o "$work/p.csv"
+expect 0 "$([ -n "$ada" ] && echo "on 1 of 30 labelled nodes" || echo "all nodes are new to the model")" evaluate "$model" "$work/week"
 expect 0 "\"new\": {\"nodes\": $((30 - ${ada:-0})), " evaluate "$model" "$work/week" --json
 # A graph whose nodes have no ids cannot be compared.
 expect 0 "" train csbm:nodes=100 -m gcn --epochs 3 --per-class 4 -q -o "$work/numbers"
 "$consm" generate csbm:nodes=100,seed=5 -o "$work/other.npz" > /dev/null 2>&1
-expect 0 "cannot be told" evaluate "$work/numbers/model.safetensors" "$work/other.npz"
+expect 0 "new nodes are unknown" evaluate "$work/numbers/model.safetensors" "$work/other.npz"
 expect 0 ', "new": null, "seen": null}' evaluate "$work/numbers/model.safetensors" "$work/other.npz" --json
-expect 0 "of 100 labelled nodes trained or validated" evaluate "$work/numbers/model.safetensors" csbm:nodes=100
+expect 0 "of 100 labelled nodes; new to it" evaluate "$work/numbers/model.safetensors" csbm:nodes=100
 awk -F, -v OFS=, 'NR > 1 { $2 = "" } { print }' "$work/friends/nodes.csv" > "$work/other/nodes.csv"
-expect 2 "no node has a label that the model knows" evaluate "$model" "$work/other"
+expect 2 "no node has a label of a class that the model knows" evaluate "$model" "$work/other"
 expect 2 "expected a model and a graph" evaluate "$model"
 expect 0 "on the 8 nodes with labels" predict "$model" "$work/friends" -o "$work/p.csv"
 cmp -s "$work/p.csv" "$work/o/predictions.csv" || fault "predictions differ"
@@ -147,18 +147,18 @@ echo "$two" > "$work/nodes.txt"
 expect 0 "" predict "$model" "$work/friends" --probabilities --nodes "$work/nodes.txt"
 cmp -s "$work/out" "$work/expected" || fault "--nodes FILE: $(diff "$work/out" "$work/expected")"
 expect 2 'has no node "Nobody"' predict "$model" "$work/friends" --nodes Ada,Nobody
-expect 2 "names no node" predict "$model" "$work/friends" --nodes ,
-expect 2 "--nodes does not go with --graph" predict "$model" "$work/friends" --nodes Ada --graph "$work/g.gml"
+expect 2 "contains no node id" predict "$model" "$work/friends" --nodes ,
+expect 2 "--nodes cannot be combined with --graph" predict "$model" "$work/friends" --nodes Ada --graph "$work/g.gml"
 
 # ---- going on from a model, and what changed ----------------------------------------------------------
-expect 0 "nodes have another label than with $model" train "$work/friends" --from "$model" --epochs 2 -o "$work/next"
-flips=$(grep -oE '^[0-9]+ of [0-9]+ nodes have another label' "$work/out")
+expect 0 "nodes have different labels, compared with $model" train "$work/friends" --from "$model" --epochs 2 -o "$work/next"
+flips=$(grep -oE '^[0-9]+ of [0-9]+ nodes have different labels' "$work/out")
 expect 0 "$flips" compare "$model" "$work/next/model.safetensors" "$work/friends"
 "$consm" predict "$work/next/model.safetensors" "$work/friends" 2> /dev/null | cut -d, -f1,2 > "$work/labels.next"
 cut -d, -f1,2 "$work/all.csv" | diff - "$work/labels.next" | grep -c '^>' > "$work/count"
 [ "$(cut -d' ' -f1 <<< "$flips")" = "$(cat "$work/count")" ] || fault "compare: $flips, but predictions differ in $(cat "$work/count")"
 expect 0 '"flipped": 0' compare "$model" "$model" "$work/friends" --json
-expect 0 '0 of 70 edges have a trust that moved by 0.1' compare "$model" "$model" "$work/friends"
+expect 0 '0 of 70 edges differ in trust by 0.1' compare "$model" "$model" "$work/friends"
 expect 2 "expected two models and a graph" compare "$model" "$work/friends"
 expect 2 "expected mlp, as the options say" train "$work/friends" --from "$model" --model mlp
 
@@ -172,7 +172,7 @@ for class in $(cut -d, -f2 "$work/friends/nodes.csv" | tail -n +2 | sort -u); do
     expect 0 "Ada: probability of $class " explain "$model" "$work/friends" Ada --label $class
 done
 expect 0 '"complete": false, "in_reach": {"edges": ' explain "$model" "$work/friends" Ada --limit 1 --json
-expect 0 'The nearest 1 of ' explain "$model" "$work/friends" Ada --limit 1
+expect 0 'Tested the nearest 1 of ' explain "$model" "$work/friends" Ada --limit 1
 expect 2 "has no node \"Nobody\"" explain "$model" "$work/friends" Nobody
 expect 2 "expected a model, a graph and a node" explain "$model" "$work/friends"
 expect 0 '"complete": true' explain "$model" "$work/friends" Ada --json

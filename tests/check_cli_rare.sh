@@ -23,7 +23,7 @@ said "taken as id: column id; label: column label"
 said "fraud: average precision"
 said "of the first"
 # Four validation frauds are few, and said to be; reasons stand beside the nodes to look at.
-said "validation nodes are fraud: every choice rests on so few"
+said "validation nodes are fraud, so model selection"
 grep -qE 'recall [0-9.]+ \([0-9] of [0-9]; 95 % interval 0\.[0-9]+ to [01]\.[0-9]+\)' "$work/err" || fault "no interval: $(cat "$work/err")"
 grep -q '"rare": {"class": "fraud", "validation_nodes": [0-9], "few": true, "precision_low": ' "$work/shop.out/metrics.json" ||
     fault "no interval in metrics.json"
@@ -65,10 +65,10 @@ awk 'BEGIN { print "source,target"; for (i = 0; i < 4000; i++) print "p" i ",p" 
 awk 'BEGIN { srand(5); print "id,label,x"; for (i = 0; i < 4000; i++) {
     bad = i % 10 == 0; print "p" i "," (bad ? "bad" : "good") "," rand() + (bad ? 0.3 : 0) } }' > "$work/tenth/nodes.csv"
 tenth=(train "$work/tenth" -m mlp --split random --train-ratio 0.2 --val-ratio 0.4 --epochs 60 --coverage 0.9)
-expect 0 "coverage 0.9 asked for, " "${tenth[@]}" -o "$work/overall"
+expect 0 "target coverage 0.9, " "${tenth[@]}" -o "$work/overall"
 least() { sed -n 's/.*"least_covered": \([0-9.]*\).*/\1/p' "$1/metrics.json" | head -1; }
 awk -v l="$(least "$work/overall")" 'BEGIN { exit !(l < 0.7) }' || fault "the rare class is covered anyhow: $(least "$work/overall")"
-expect 0 "coverage 0.9 asked for in every class" "${tenth[@]}" --coverage-by class -o "$work/mondrian"
+expect 0 "target coverage 0.9 in every class" "${tenth[@]}" --coverage-by class -o "$work/mondrian"
 awk -v l="$(least "$work/mondrian")" 'BEGIN { exit !(l > 0.83) }' || fault "class-wise sets miss the rare class: $(least "$work/mondrian")"
 "$consm" predict "$work/mondrian/model.safetensors" "$work/tenth" 2> /dev/null | cmp -s - "$work/mondrian/predictions.csv" ||
     fault "a loaded model has other sets"
@@ -112,26 +112,26 @@ with_split() { # roles by i % 4
     awk -v roles="$2" 'BEGIN { split(roles, r, " "); print "id,label,split"; for (i = 0; i < 40; i++) print "a" i "," (i % 20 < 10 ? "x" : "y") "," r[i % 4 + 1] }' > "$work/$1/nodes.csv"
 }
 with_split nobody-validates "train train train test"
-expect 0 "24 train, 6 validate, 10 test" train "$work/nobody-validates" -m gcn --epochs 3
-expect 0 "24 train, 6 validate, 10 test" train "$work/nobody-validates" -m gcn --epochs 3 --split public
+expect 0 "24 training, 6 validation, 10 test nodes" train "$work/nobody-validates" -m gcn --epochs 3
+expect 0 "24 training, 6 validation, 10 test nodes" train "$work/nobody-validates" -m gcn --epochs 3 --split public
 with_split nobody-tests "train train val val"
-expect 0 "20 train, 20 validate, 0 test" train "$work/nobody-tests" -m gcn --epochs 3
+expect 0 "20 training, 20 validation, 0 test nodes" train "$work/nobody-tests" -m gcn --epochs 3
 said "optimistic: these nodes were also used for model selection"
-expect 0 "20 train, 20 validate, 0 test" train "$work/nobody-tests" -m gcn --epochs 3 --split file:0
+expect 0 "20 training, 20 validation, 0 test nodes" train "$work/nobody-tests" -m gcn --epochs 3 --split file:0
 expect 0 "class x has 20 labels, too few for --per-class 20" train "$work/nobody-tests" -m gcn --epochs 3 --split random
 
 # ---- few labels -----------------------------------------------------------------------------------
 mkdir "$work/few"
 cp "$work/e.csv" "$work/few/edges.csv"
 awk 'BEGIN { print "id,label"; for (i = 0; i < 40; i++) print "a" i "," (i < 4 ? "x" : i > 19 && i < 24 ? "y" : "") }' > "$work/few/nodes.csv"
-expect 0 "calibration error unknown: 2 validation nodes are too few to tell" train "$work/few" -m gcn --epochs 200 -o "$work/few.out"
+expect 0 "calibration error unknown: 2 validation nodes are too few" train "$work/few" -m gcn --epochs 200 -o "$work/few.out"
 grep -q '"ece_before": null, "ece_after": null' "$work/few.out/metrics.json" || fault "an ECE of two nodes"
 awk -F, 'NR > 1 && $3 > 0.8751 { exit 1 }' "$work/few.out/predictions.csv" || fault "more certain than two nodes allow"
 
 # ---- quiet, and an older model --------------------------------------------------------------------
 expect 0 "" train "$work/few" -m gcn --epochs 5 --quiet -o "$work/few.out"
 [ ! -s "$work/out" ] || fault "--quiet prints: $(cat "$work/out")"
-said "the older model is kept as $work/few.out/model.safetensors.1"
+said "the existing model was renamed to $work/few.out/model.safetensors.1"
 [ -s "$work/few.out/model.safetensors.1" ] || fault "the older model is gone"
 expect 0 "" train "$work/few" -m gcn --epochs 5 -q --force -o "$work/few.out"
 [ ! -s "$work/err" ] || fault "--force warns"

@@ -60,12 +60,12 @@ expect 0 '"val_acc": null, "test_acc": null' train "$work/few" --epochs 5 --json
 # Prediction sets: which labels stand behind them is said, and when nothing can be promised.
 expect 0 "96 of 192 validation labels calibrate them" train csbm:nodes=400,homophily=0.8 -m gcn \
     --per-class 4 --epochs 30 --coverage 0.9 -o "$work/sets"
-grep -q "coverage 0.9 asked for, 0\.[0-9]* on test" "$work/out" || fault "the sets' coverage is not stated"
+grep -q "target coverage 0.9, 0\.[0-9]* on test" "$work/out" || fault "the sets' coverage is not stated"
 [ "$(head -1 "$work/sets/predictions.csv")" = id,label,confidence,set,seen ] || fault "no column set"
 [ "$(cut -d, -f4 "$work/sets/predictions.csv" | grep -cE '^[0-3](\|[0-3])*$')" = 400 ] || fault "a set is no set"
 expect 0 "" predict "$work/sets/model.safetensors" csbm:nodes=400,homophily=0.8 -o "$work/again.csv"
 same "$work/sets/predictions.csv" "$work/again.csv"
-expect 0 "coverage 0.9 cannot be promised: that takes 9 calibrating labels" train karate -m gcn \
+expect 0 "coverage 0.9 needs 9 calibration labels" train karate -m gcn \
     --per-class 4 --epochs 5 --coverage 0.9 -o "$work/sets2"
 grep -q '^0,.*,\(Mr. Hi|Officer\|Officer|Mr. Hi\),[01]$' "$work/sets2/predictions.csv" || fault "a set without promise lacks a class"
 
@@ -143,13 +143,13 @@ same "$work/c4/model.safetensors" "$work/c5/model.safetensors"
 grep -q '^seed: 4$' "$work/c3/config.yaml" || fault "a typed flag does not override the file"
 yaml() { printf -- "$1" > "$work/y.yaml"; }
 yaml 'dataset: karate\nhiden: 3\n'
-expect 2 "y.yaml: line 2, column 1: no key hiden; did you mean hidden?" train --config "$work/y.yaml"
+expect 2 "y.yaml: line 2, column 1: unknown key hiden; did you mean hidden?" train --config "$work/y.yaml"
 yaml 'hidden: [3]\n'
-expect 2 "y.yaml: line 1, column 9: expected one plain value" train --config "$work/y.yaml"
+expect 2 "y.yaml: line 1, column 9: expected a single value" train --config "$work/y.yaml"
 yaml '- a\n'
-expect 2 "expected a mapping" train --config "$work/y.yaml"
+expect 2 "expected \`key: value\` lines" train --config "$work/y.yaml"
 yaml 'hidden: 3\nhidden: 4\n'
-expect 2 "line 2, column 1: a second hidden" train --config "$work/y.yaml"
+expect 2 "line 2, column 1: duplicate key hidden" train --config "$work/y.yaml"
 yaml 'hidden: 0\n'
 expect 2 "from 1 to 65536" train --config "$work/y.yaml"
 yaml 'a: "b\n'

@@ -88,7 +88,7 @@ for command in "info g.safetensors" "info lists" "predict m.safetensors g.safete
             FAULT_HIT=$work/hit FAULT_PRINT=$work/err "$consm" $command)
         [ "$hit" = 1 ] || break
         tried=$((tried + 1))
-        [ "$code" = 1 ] && [ "$(cat "$work/err")" = "consm: an input file became shorter while consm read it, or its disk failed; run the command again" ] ||
+        [ "$code" = 1 ] && [ "$(cat "$work/err")" = "consm: an input file shrank while consm read it, or its disk failed; run the command again" ] ||
             fault "consm $command, file $n cut short: exit $code: $(head -c 200 "$work/err")"
     done
     [ $n -gt 1 ] || fault "consm $command: no file was cut short"

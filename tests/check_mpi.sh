@@ -266,7 +266,7 @@ figures() { sed 's/.*"key":"\([0-9a-f]*\)".*"test_acc":\([0-9.]*\).*/\1 \2/' "$1
 [ "$(figures "$work/study1")" = "$(figures "$work/study3")" ] || fault "a study on three ranks: $(figures "$work/study3")"
 head -2 "$work/study1/runs.jsonl" > "$work/study3/runs.jsonl"
 "${mpi[@]}" -n 3 "$consm" "${study[@]}" -o "$work/study3" > "$work/out" 2> "$work/err" || fault "study, resumed: $(cat "$work/err")"
-grep -q '2 runs found finished, 4 to do' "$work/err" || fault "study, resumed: $(cat "$work/err")"
+grep -q '2 runs already finished, 4 to do' "$work/err" || fault "study, resumed: $(cat "$work/err")"
 [ "$(figures "$work/study1")" = "$(figures "$work/study3")" ] || fault "a resumed study: $(figures "$work/study3")"
 "${mpi[@]}" -n 3 "$consm" "${study[@]}" --device cuda:77 -o "$work/study0" > "$work/out" 2>&1 && fault "a study without its device went on"
 [ "$(grep -c '^consm' "$work/out")" = 1 ] || fault "a study without its device: $(cat "$work/out")"

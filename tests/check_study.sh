@@ -41,7 +41,7 @@ else
     echo "SKIPPED: PNG figures need rsvg-convert (librsvg2-bin)"
 fi
 PATH=/nowhere "$consm" report "$folder/out" --quiet 2> "$folder/err" || fail "no report without a converter"
-grep -q "^PNG figures left out: .*librsvg2-bin" "$folder/err" || fail "PNGs are left out silently"
+grep -q "^PNG figures were not written: .*librsvg2-bin" "$folder/err" || fail "PNGs are left out silently"
 if ls "$folder"/out/files/*.png > /dev/null 2>&1; then fail "an old PNG stays beside a new SVG"; fi
 
 [ "$(cut -d, -f1 "$folder/out/files/accuracy.csv" | tail -n +2 | tr '\n' ' ')" = \
@@ -64,7 +64,7 @@ PATH=/nowhere "${study[@]}" > "$folder/again" 2> "$folder/err"
 grep -q "another build" "$folder/err" && fail "its own runs were taken for another build's"
 [ "$(wc -l < "$folder/out/runs.jsonl")" = "$before" ] || fail "a finished study did runs again"
 cmp "$folder/text" "$folder/again" || fail "the same runs give another table"
-grep -q "$((before - first)) runs found finished, 0 to do" "$folder/err" || fail "$(cat "$folder/err")"
+grep -q "$((before - first)) runs already finished, 0 to do" "$folder/err" || fail "$(cat "$folder/err")"
 
 # Runs of another build stay, and the command says so.
 sed -i '1s/"build":"[0-9a-f]*"/"build":"000000000000"/' "$folder/out/runs.jsonl"

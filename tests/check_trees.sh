@@ -55,7 +55,7 @@ fi
 # As members of an ensemble of another model, whose edges ConSM still scores.
 mixed=csbm:nodes=300,classes=2,homophily=0.3,features=8
 consm_short=(--model consm --backbone gcn --rounds 1 --warmup 20 --epochs 40 --match-steps 20 --ensemble 2)
-expect 0 "2 of 4 members taken" train $mixed "${consm_short[@]}" --with-trees yes -o "$work/mixed"
+expect 0 "2 of 4 members used" train $mixed "${consm_short[@]}" --with-trees yes -o "$work/mixed"
 grep -q 'backbone.*gcn, trees' "$work/mixed/metrics.json" || fault "the ensemble: $(grep backbone "$work/mixed/metrics.json")"
 expect 0 "" predict "$work/mixed/model.safetensors" $mixed -o "$work/mixed.csv"
 cmp -s "$work/mixed.csv" "$work/mixed/predictions.csv" || fault "an ensemble with trees does not come back from its file"

@@ -199,7 +199,7 @@ static void nothing_is_claimed_that_is_not_known(void **state)
     close(err);
     rewind(file);
     assert_non_null(fgets(line, sizeof line, file));
-    assert_string_equal(line, "consm: 0 % after 61 s, time left not known yet  choosing\n");
+    assert_string_equal(line, "consm: 0 % after 61 s, time left unknown  choosing\n");
     assert_null(fgets(line, sizeof line, file));
     fclose(file);
 }
