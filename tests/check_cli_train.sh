@@ -31,8 +31,8 @@ mkdir "$work/my graph"
         for i in {0..11}; do echo "$side$i,$([ $((i % 3)) = 0 ] && echo "side $side")"; done
     done
 } > "$work/my graph/nodes.csv"
-expect 0 "structural ones were built" train "$work/my graph" --epochs 60 -o "$work/o"
-grep -q "2 of 8 labels are held out" "$work/out" || fault "the held-out labels are not stated"
+expect 0 "built 53 structural features" train "$work/my graph" --epochs 60 -o "$work/o"
+grep -q "2 of 8 labels held out" "$work/out" || fault "the held-out labels are not stated"
 for file in model.safetensors predictions.csv metrics.json config.yaml report.html; do
     [ -s "$work/o/$file" ] || fault "no $file"
 done
@@ -58,7 +58,7 @@ if grep -q "nan" "$work/out"; then fault "a training without validation nodes pr
 expect 0 '"val_acc": null, "test_acc": null' train "$work/few" --epochs 5 --json
 
 # Prediction sets: which labels stand behind them is said, and when nothing can be promised.
-expect 0 "96 of 192 validation labels calibrate them" train csbm:nodes=400,homophily=0.8 -m gcn \
+expect 0 "96 of 192 validation labels calibrate the sets" train csbm:nodes=400,homophily=0.8 -m gcn \
     --per-class 4 --epochs 30 --coverage 0.9 -o "$work/sets"
 grep -q "target coverage 0.9, 0\.[0-9]* on test" "$work/out" || fault "the sets' coverage is not stated"
 [ "$(head -1 "$work/sets/predictions.csv")" = id,label,confidence,set,seen ] || fault "no column set"
@@ -70,7 +70,7 @@ expect 0 "coverage 0.9 needs 9 calibration labels" train karate -m gcn \
 grep -q '^0,.*,\(Mr. Hi|Officer\|Officer|Mr. Hi\),[01]$' "$work/sets2/predictions.csv" || fault "a set without promise lacks a class"
 
 # ---- ensembles ------------------------------------------------------------------------------------
-expect 0 "ensemble of 3: validation chose" train "$work/my graph" -m gcn --epochs 20 --ensemble 3 -o "$work/e"
+expect 0 "ensemble of 3 runs: validation chose" train "$work/my graph" -m gcn --epochs 20 --ensemble 3 -o "$work/e"
 "$consm" predict "$work/e/model.safetensors" "$work/my graph" > "$work/again.csv"
 same "$work/e/predictions.csv" "$work/again.csv"
 "$consm" edges "$work/e/model.safetensors" "$work/my graph" > "$work/again.csv" 2> /dev/null
