@@ -1,5 +1,5 @@
-/* Datasets from arrays in memory, of either width: everything is checked, since it comes from
- * strangers' programs, and copied, but for features that may stay where they are. */
+/* Makes datasets from arrays in memory, 32-bit or 64-bit. The arrays come from the caller's
+ * program, so every value is checked. They are copied, except for borrowed features. */
 #include "api/arrays.h"
 #include "base/given.h"
 #include "base/sized.h"
@@ -22,7 +22,7 @@ static consm_status outside(const char *name, int64_t i, int64_t found, int64_t 
                        (long long)found, (long long)least, (long long)most);
 }
 
-/* (count) integers from least to most as int32_t; NULL stays NULL. */
+/* Copies (count) integers as int32_t and checks that they are in least … most; NULL stays NULL. */
 static consm_status take_integers(int32_t **out, const char *name, const void *array, bool wide,
                                   int64_t count, int64_t least, int64_t most)
 {
@@ -41,8 +41,8 @@ done:
     return st;
 }
 
-/* (count) reals as float; NULL stays NULL. A double too large for a float becomes infinite, which
- * dataset_check() refuses. */
+/* Copies (count) reals as float; NULL stays NULL. A double too large for a float becomes infinite,
+ * which dataset_check() refuses. */
 static consm_status take_reals(float **out, const void *array, bool wide, int64_t count)
 {
     consm_status st = CONSM_OK;
@@ -180,7 +180,7 @@ static consm_status take_cell(struct cells *cells, const struct consm_column *c,
     return cells_add(cells, column, text, strlen(text), 0);
 }
 
-/* The caller's columns as ours, whatever version of the struct each is. */
+/* Copies the caller's columns. Each may be of another version of the struct. */
 static consm_status take_column_list(struct consm_column *out, struct cells *cells,
                                      const struct consm_arrays *a)
 {
@@ -278,7 +278,7 @@ done:
     return st;
 }
 
-/* What was said about reading it. */
+/* Copies how the data was read. */
 static consm_status take_reading(struct dataset *d, const struct consm_arrays *a)
 {
     consm_status st = CONSM_OK;

@@ -1,5 +1,5 @@
-/* The operation builders under their public names, and models of the caller's own. A public program
- * is the inner one by another name, a public matrix is a csr. */
+/* The public operation builders, and models that the caller defines. A public program is the
+ * internal one under another name; a public matrix is a csr. */
 #include "app/objects.h"
 #include "nn/layers.h"
 
@@ -15,8 +15,8 @@ static const struct csr *matrix(const struct consm_matrix *m)
     return (const struct csr *)m;
 }
 
-/* Whether a builder can be recorded: a node that is not there poisons the program, unless something
- * before it did already. */
+/* Whether a builder can be recorded. A missing node poisons the program, unless it is poisoned
+ * already. */
 static bool usable(struct consm_program *p, const char *who, const consm_node *x, int count)
 {
     if (!p)
@@ -32,7 +32,7 @@ static bool usable(struct consm_program *p, const char *who, const consm_node *x
     usable(p, __func__, (const consm_node[]){__VA_ARGS__}, \
            (int)(sizeof((const consm_node[]){__VA_ARGS__}) / sizeof(consm_node)))
 
-/* The same for what has a name and no operands. */
+/* The same for a builder with a name and without operands. */
 static bool named(struct consm_program *p, const char *who, const char *name)
 {
     if (p && !name)
@@ -225,7 +225,7 @@ consm_node consm_edge_drop(struct consm_program *p, const struct consm_matrix *s
     return p ? edge_drop(inner(p), matrix(s), rate) : CONSM_POISON;
 }
 
-/* The rest come in a few forms. */
+/* The other builders come in a few forms. */
 #define ONE(name, to)                                              \
     consm_node consm_##name(struct consm_program *p, consm_node x) \
     {                                                              \

@@ -1,5 +1,4 @@
-/* A graph without the edges that trust leaves little of: the same dataset with a choice of its
- * edges. */
+/* Drops edges with little trust: the same dataset with a selection of its edges. */
 #include "app/objects.h"
 #include "base/given.h"
 #include "base/sized.h"
@@ -78,7 +77,7 @@ void cleaned_free(struct consm_dataset *dataset)
     consm_dataset_free(whole);
 }
 
-/* Where the pair stands among the scores, which are in row order; -1: nowhere. */
+/* Index of the pair in the scores, which are in row order; -1: not there. */
 static int64_t find_pair(const struct consm_edge_scores *s, int32_t i, int32_t j)
 {
     int32_t from = i < j ? i : j, to = i < j ? j : i;
@@ -92,7 +91,8 @@ static int64_t find_pair(const struct consm_edge_scores *s, int32_t i, int32_t j
     return low < s->edges && s->from[low] == from && s->to[low] == to ? low : -1;
 }
 
-/* The edges of d that stay, and those that come: into a copy of d, whose arrays they become. */
+/* Puts the edges of d that stay, and the added ones, into a copy of d, which owns the new arrays.
+ */
 static consm_status choose_edges(struct dataset *c, const struct dataset *d,
                                  const struct consm_edge_scores *s, const uint8_t *dropped,
                                  const struct consm_edge_scores *added)
@@ -136,7 +136,7 @@ done:
     return st;
 }
 
-/* Every pair names two nodes of the dataset. */
+/* Checks that every pair names two nodes of the dataset. */
 static consm_status check_pairs(const struct consm_edge_scores *s, int64_t nodes)
 {
     for (int64_t e = 0; s && e < s->edges; e++)
@@ -157,7 +157,7 @@ consm_status consm_dataset_clean(struct consm_dataset **out, struct consm_datase
     if (out)
         *out = NULL;
     TRY(GIVEN(out, dataset, scores, dropped));
-    TRY(dataset_prepared(&prepared, dataset)); /* which also checks its edges */
+    TRY(dataset_prepared(&prepared, dataset)); /* also checks the edges */
     TRY(prepare_whole(prepared, "a clean graph"));
     TRY(check_pairs(scores, dataset->data->nodes));
     TRY(check_pairs(added, dataset->data->nodes));

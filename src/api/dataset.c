@@ -1,4 +1,4 @@
-/* Datasets of the public interface: opening and looking; arrays.c makes them from arrays. */
+/* Datasets of the public interface: opening and reading them. arrays.c makes them from arrays. */
 #include "app/defaults.h"
 #include "app/objects.h"
 #include "backends/ranks.h"
@@ -106,7 +106,7 @@ void consm_dataset_free(struct consm_dataset *dataset)
 
 consm_status dataset_prepared(const struct prepared **out, const struct consm_dataset *dataset)
 {
-    /* What is prepared is a cached property: making it changes nothing the caller can see. */
+    /* The prepared form is a cache: making it changes nothing that the caller can see. */
     struct consm_dataset *d = (struct consm_dataset *)dataset;
     consm_status st = CONSM_OK;
     pthread_mutex_lock(&d->lock);
@@ -120,11 +120,11 @@ consm_status dataset_prepared(const struct prepared **out, const struct consm_da
 
 /* ---- looking ------------------------------------------------------------- */
 
-/* An index of the nodes' ids, made when first needed. */
+/* An index of the node ids, built on first use. */
 static consm_status index_ids(const struct names **out, const struct consm_dataset *dataset)
 {
     consm_status st = CONSM_OK;
-    struct consm_dataset *d = (struct consm_dataset *)dataset; /* a cache, as what is prepared */
+    struct consm_dataset *d = (struct consm_dataset *)dataset; /* a cache, like the prepared form */
     struct names *made = NULL;
     int64_t number;
     pthread_mutex_lock(&d->lock);
@@ -144,7 +144,7 @@ done:
     return st;
 }
 
-/* A node without an id of its own is called by its number; -1: no node is called so. */
+/* Finds a node without an id by its number; -1: there is none. */
 static int64_t find_number(const struct dataset *d, const char *id)
 {
     char *end, buffer[24];

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Of a graph in parts every edge stands at both its ends: it stays at the first. */
+/* In a graph in parts every edge is stored at both ends; this keeps the one at the first end. */
 static void keep_first_ends(struct edge_trust *t)
 {
     struct edges *e = t->edges;
@@ -26,7 +26,8 @@ static void keep_first_ends(struct edge_trust *t)
     e->count = e->partition ? kept : e->count;
 }
 
-/* Takes what a trust holds over into the public form; the trust is empty then, also on failure. */
+/* Moves the contents of a trust into the public struct. The trust is empty afterwards, also on
+ * failure. */
 static consm_status take(struct consm_edge_scores *out, struct edge_trust *trust)
 {
     consm_status st = CONSM_OK;

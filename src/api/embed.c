@@ -1,11 +1,11 @@
-/* Embeddings: what a model's last weights read of each node. */
+/* Embeddings: the input of a model's last layer for each node. */
 #include "app/objects.h"
 #include "base/given.h"
 #include "train/session.h"
 
 #include <string.h>
 
-/* Members stand side by side. */
+/* Embeddings of an ensemble's members are side by side. */
 struct embedding {
     struct consm_embedding *out;
 };

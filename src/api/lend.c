@@ -1,11 +1,10 @@
-/* What a dataset holds, lent to whoever wants to look: its arrays, and where public sets come from.
- */
+/* Read access to a dataset's arrays, and to the list of registered public sets. */
 #include "app/objects.h"
 #include "base/given.h"
 #include "base/sized.h"
 #include "data/registry/registry.h"
 
-/* How the dataset was to be read. Every call writes the same. */
+/* How the dataset was read. Every call writes the same values. */
 static const struct consm_open_options *reading_of(const struct consm_dataset *dataset)
 {
     struct consm_dataset *d = (struct consm_dataset *)dataset;
@@ -29,7 +28,7 @@ consm_status consm_dataset_arrays(struct consm_arrays *out, const struct consm_d
     consm_status st = CONSM_OK;
     TRY(GIVEN(out, dataset));
     const struct dataset *d = dataset->data;
-    if (d->unchecked) /* looking must not cost what preparing a graph for training costs */
+    if (d->unchecked) /* reading must not cost as much as preparing a graph for training */
         TRY(dataset_check(d));
     struct consm_arrays a = {.name = d->name,
                              .nodes = d->nodes,

@@ -1,4 +1,4 @@
-/* A model to those who use the library: trained, asked about itself, given its equations, shown. */
+/* Models in the public interface: train, query, set the build function, dump. */
 #include "app/objects.h"
 #include "base/given.h"
 #include "base/sized.h"

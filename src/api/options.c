@@ -1,4 +1,4 @@
-/* Options by name: those of config.def, and those of a run. */
+/* Options by name: the parameters of config.def and the options of a run. */
 #include "api/run_options.h"
 #include "app/objects.h"
 #include "backends/open.h"
@@ -86,7 +86,7 @@ static consm_status number(double *out, const struct run_option *row, const char
     return CONSM_OK;
 }
 
-/* All of its 64 bits count, which a double does not have. */
+/* A seed has 64 bits; a double cannot hold them all. */
 static consm_status set_seed(struct consm_options *o, const struct run_option *row,
                              const char *text)
 {
@@ -338,13 +338,13 @@ static const char *known_name(void *ctx, int index)
     return index < runs ? rows[index].name : config_rows()[index - runs].name;
 }
 
-/* What was set by name stays, before or after the profile. */
+/* Options that were set by name keep their value, whether set before or after the profile. */
 static consm_status set_profile(struct consm_options *o, const char *value)
 {
     consm_status st = CONSM_OK;
     struct config defaults, named = o->config;
     model_defaults(o->model, &defaults);
-    TRY(config_set(&named, "profile", value)); /* says what is wrong with the word */
+    TRY(config_set(&named, "profile", value)); /* reports what is wrong with the word */
     o->config.profile = named.profile;
     config_settle_profile(&o->config, &defaults, o->given);
 done:

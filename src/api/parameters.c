@@ -1,4 +1,4 @@
-/* What there is to choose from: the methods, and the options each of them can be given. */
+/* Lists the methods and the options of each method. */
 #include "api/run_options.h"
 #include "app/objects.h"
 #include "base/given.h"
@@ -23,7 +23,7 @@ consm_status consm_method_get(struct consm_method *out, int32_t index)
     return sized_give(out, &method, sizeof method, SIZED_UP_TO(struct consm_method, weighs));
 }
 
-/* Whether a name stands in a list separated by blanks. */
+/* Whether a name is in a list separated by blanks. */
 static bool listed(const char *list, const char *name)
 {
     size_t length = strlen(name);

@@ -1,10 +1,10 @@
-/* One graph, several sets of labels: what does not depend on labels (edges, features, ids, the
- * cleaned graph and its matrices) is shared. */
+/* Gives one graph other labels. Everything that does not depend on labels (edges, features, ids,
+ * the cleaned graph and its matrices) is shared. */
 #include "api/arrays.h"
 #include "base/given.h"
 #include "base/sized.h"
 
-/* The parts of a relabelled dataset that are its own. */
+/* Frees the parts that belong to the relabelled dataset itself. */
 static void free_own(struct dataset *d)
 {
     if (!d)

@@ -1,4 +1,4 @@
-/* The options of a run that are not parameters of config.def, as a table like that one. */
+/* The table of run options that are not parameters of config.def. */
 #ifndef API_RUN_OPTIONS_H
 #define API_RUN_OPTIONS_H
 
@@ -12,7 +12,7 @@ struct run_option {
     const char *(*get)(const struct consm_options *o, char buffer[32]);
 };
 
-/* The rows in order; a row without a name ends them. */
+/* The rows in order; a row without a name ends the list. */
 const struct run_option *run_options(void);
 const struct run_option *run_option_find(const char *name); /* NULL: none */
 

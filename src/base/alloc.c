@@ -1,7 +1,7 @@
-/* The allocation hook and its counter. The default hook is aligned_alloc; large blocks ask for huge
- * pages, because kernels that jump about in hundreds of megabytes spend most of their time looking
- * up small ones, and those of middling size share them (pages.c; not under AddressSanitizer, which
- * watches what lies between blocks). */
+/* The allocation hook and its counter. The default hook is aligned_alloc. Large blocks ask for huge
+ * pages, because kernels that access hundreds of megabytes at random spend most of their time in
+ * page lookups. Medium blocks share huge pages (pages.c), except under AddressSanitizer, which
+ * watches the space between blocks. */
 #include "base/alloc.h"
 
 #include "base/pages.h"
@@ -154,8 +154,8 @@ consm_status mem_reserve(void **block, size_t used, size_t *capacity, size_t mor
     return CONSM_OK;
 }
 
-/* The mapping's size lies in a page in front of the block. Small pages, because a page of 2 MB
- * would exist whole for one row that was written. */
+/* A page in front of the block holds the mapping's size. It uses small pages, because one written
+ * row would make a whole page of 2 MB resident. */
 enum { FRONT = 4096 };
 
 void *mem_sparse_alloc(size_t count, size_t size)

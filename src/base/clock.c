@@ -1,4 +1,4 @@
-/* clock_gettime and getrusage. */
+/* Time and memory use, by clock_gettime and getrusage. */
 #include "base/clock.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Time and memory as the machine tells them; for progress and benchmarks, never for results. */
+/* Time and memory use of this process: for progress and benchmarks, never for results. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
@@ -7,7 +7,7 @@
 double clock_seconds(void);     /* monotonic */
 double clock_peak_rss_mb(void); /* largest resident size of this process so far, in MB (10^6) */
 
-/* Lets the peak begin anew at the present size; false where the system cannot. */
+/* Restarts the peak at the current size; false if the system cannot. */
 bool clock_reset_peak_rss(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Regular plurals are all that messages need. */
+/* Numbers with nouns for messages. Regular plurals are enough. */
 #include "base/counted.h"
 
 #include <stdio.h>

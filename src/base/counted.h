@@ -8,10 +8,10 @@ struct counted {
     char text[80];
 };
 
-/* noun is in the singular; its first word gets the plural ("pair of nodes": "2 pairs of nodes"). */
+/* noun is singular; its first word gets the plural ("pair of nodes": "2 pairs of nodes"). */
 struct counted counted(int64_t number, const char *noun);
 
-/* As an argument of a printf; lasts until the end of that call. */
+/* As an argument of a printf; valid until the end of that call. */
 #define COUNTED(number, noun) (counted((number), (noun)).text)
 
 #endif

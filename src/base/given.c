@@ -1,4 +1,4 @@
-/* Finding the name of the pointer that is missing. */
+/* Finds the name of a NULL argument, for the message. */
 #include "base/given.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Formats a message and hands it to the callback; without a callback nothing happens. */
+/* Formats a message and passes it to the callback. Without a callback it does nothing. */
 #include "base/log.h"
 #include "base/number.h"
 

@@ -1,4 +1,4 @@
-/* Messages from the library to whoever embeds it. */
+/* Messages from the library to the program that uses it. */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 

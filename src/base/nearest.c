@@ -1,4 +1,4 @@
-/* Error messages that guess what was meant, by edit distance. */
+/* Suggests the word that was probably meant, by edit distance. */
 #include "base/nearest.h"
 
 #include <string.h>
@@ -15,11 +15,11 @@ static int least_of(int a, int b)
     return a < b ? a : b;
 }
 
-/* How many letters must be changed, left out, put in or swapped with their neighbour; capitals
- * count as small letters. Longer words than LONGEST count as far apart. */
+/* Number of letters to change, remove, insert or swap with their neighbour; case is ignored. Words
+ * longer than LONGEST are far apart. */
 static int edit_distance(const char *a, const char *b)
 {
-    int rows[3][LONGEST + 1]; /* of the table: this letter of a, the one before, and before that */
+    int rows[3][LONGEST + 1]; /* rows of the table: this letter of a, and the two before */
     int *now = rows[0], *before = rows[1], *earlier = rows[2];
     size_t la = strlen(a), lb = strlen(b);
     if (la > LONGEST || lb > LONGEST)

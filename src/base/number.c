@@ -1,4 +1,4 @@
-/* The C locale, put in place for the calling thread alone and for one call. */
+/* Uses the C locale for the calling thread during one call. */
 #include "base/number.h"
 
 #include <locale.h>
@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static locale_t plain; /* 0 where it could not be made: then the thread's own stays */
+static locale_t plain; /* 0 if it could not be made: then the thread's locale stays */
 
 static void make_plain(void)
 {
     plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-/* The locale of before, to be put back. */
+/* Returns the previous locale, to restore it. */
 static locale_t use_plain(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

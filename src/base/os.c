@@ -1,4 +1,5 @@
-/* Linux's calls, and macOS's where they differ. macOS's side was compiled, and has not been run. */
+/* System calls of Linux, and of macOS where they differ. The macOS code was compiled but never run.
+ */
 #include "base/os.h"
 
 #include <errno.h>
@@ -31,7 +32,7 @@ int os_rename(const char *from, const char *to, bool exchange)
 #include <sched.h>
 #include <sys/syscall.h>
 
-#ifndef RENAME_EXCHANGE /* musl has the system call, but no function for it */
+#ifndef RENAME_EXCHANGE /* musl has the system call but no function for it */
 #define RENAME_EXCHANGE (1u << 1)
 static int renameat2(int from_at, const char *from, int to_at, const char *to, unsigned how)
 {

@@ -1,8 +1,7 @@
-/* Blocks of middling size out of huge pages that they share. A model on a small graph works in ten
- * or twenty blocks of 0.1 to 2 MB and jumps about in all of them: in pages of 4 KB a tenth to a
- * fifth of its time goes into looking these up, and a huge page for each would make several times
- * the memory of it. So regions of two huge pages are cut into spans, the first that fits;
- * neighbours that are free become one, and a region without a block goes back. */
+/* Medium blocks that share huge pages. A model on a small graph uses ten to twenty blocks of 0.1 to
+ * 2 MB at random. With pages of 4 KB it spends a tenth to a fifth of its time in page lookups; a
+ * huge page for each block would multiply its memory. So regions of two huge pages are cut into
+ * spans, first fit. Free neighbours merge; an empty region is unmapped. */
 #include "base/pages.h"
 
 #include "base/os.h"
@@ -13,7 +12,7 @@
 
 enum { SMALL_PAGE = 4096, REGION = 2 * HUGE_PAGE };
 
-/* A stretch of a region, in the order of addresses. */
+/* A stretch of a region, in address order. */
 struct span {
     size_t from, bytes;
     bool taken;
@@ -42,7 +41,7 @@ static struct span *span_new(size_t from, size_t bytes, struct span *next)
     return s;
 }
 
-/* Address space that begins with a huge page; NULL without any. */
+/* Maps address space aligned to a huge page; NULL on failure. */
 static char *region_map(void)
 {
     char *raw =
@@ -52,11 +51,11 @@ static char *region_map(void)
     const size_t skip = (HUGE_PAGE - (uintptr_t)raw % HUGE_PAGE) % HUGE_PAGE;
     if (skip > 0)
         munmap(raw, skip);
-    munmap(raw + skip + REGION, HUGE_PAGE - skip); /* never nothing */
+    munmap(raw + skip + REGION, HUGE_PAGE - skip); /* never an empty range */
     return raw + skip;
 }
 
-/* A region in front of the others, or NULL. */
+/* Makes a region and puts it first; NULL on failure. */
 static struct region *region_new(void)
 {
     struct region *r = malloc(sizeof *r);
@@ -72,7 +71,7 @@ static struct region *region_new(void)
     return regions = r;
 }
 
-/* The first free span of at least so many bytes, cut to them; NULL without one. */
+/* Takes the first free span of at least `bytes`, cut to size; NULL if there is none. */
 static void *region_take(struct region *r, size_t bytes)
 {
     for (struct span *s = r->first; s; s = s->next) {
@@ -104,7 +103,7 @@ void *pages_alloc(size_t bytes)
     return block;
 }
 
-/* s and what follows it become one where both are free. */
+/* Merges s with the next span if both are free. */
 static void span_join(struct span *s)
 {
     struct span *next = s->next;
@@ -130,7 +129,7 @@ static void region_give(struct region *r, size_t from)
 
 bool pages_free(void *block)
 {
-    if ((uintptr_t)block % SMALL_PAGE != 0) /* which hardly a block of another is */
+    if ((uintptr_t)block % SMALL_PAGE != 0) /* true for almost every block from elsewhere */
         return false;
     pthread_mutex_lock(&lock);
     struct region **at = &regions;

@@ -1,4 +1,4 @@
-/* CPUID says what the processor has, XCR0 which registers the system saves. */
+/* Asks CPUID what the processor supports, and XCR0 which registers the system saves. */
 #include "base/processor.h"
 
 #if defined(__x86_64__)
@@ -29,7 +29,7 @@ static enum processor_width ask(void)
     return wide ? PROCESSOR_AVX512 : PROCESSOR_AVX2;
 }
 
-/* Threads that ask at the same time for the first time find the same answer. */
+/* If several threads ask first at the same time, they get the same answer. */
 enum processor_width processor_width(void)
 {
     static atomic_int known = -1;

@@ -1,4 +1,4 @@
-/* Philox4x32-10 and the few distributions consm draws from. */
+/* Philox4x32-10 and the distributions that consm uses. */
 #include "base/rng.h"
 
 #include <math.h>
@@ -49,11 +49,11 @@ uint64_t rng_u64(struct rng *r)
     return (uint64_t)rng_u32(r) << 32 | low;
 }
 
-/* Draws again in the last, incomplete multiple of bound, so that every value is equally likely. */
+/* Draws again in the last, incomplete multiple of bound, so that all values are equally likely. */
 uint64_t rng_below(struct rng *r, uint64_t bound)
 {
     uint64_t draw;
-    do /* the first question spares almost all draws the second one's division */
+    do /* the first test saves the division of the second for almost all draws */
         draw = rng_u64(r);
     while (draw >= UINT64_MAX - bound && draw >= UINT64_MAX - UINT64_MAX % bound);
     return draw % bound;
@@ -64,7 +64,7 @@ double rng_uniform(struct rng *r)
     return (double)(rng_u64(r) >> 11) * 0x1p-53;
 }
 
-/* Box-Muller, the cosine half: two uniforms a normal, no state to carry. */
+/* Box-Muller, the cosine half: two uniforms per normal, without state. */
 double rng_normal(struct rng *r)
 {
     double radius = sqrt(-2 * log(1 - rng_uniform(r)));

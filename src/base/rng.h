@@ -1,15 +1,15 @@
 /* Random numbers as a function: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as
- * 1, 2, 3", SC'11). A number depends on its key and counter only, never on who asked before, so the
- * same seed gives the same numbers on any number of threads. */
+ * 1, 2, 3", SC'11). A number depends only on its key and counter, not on earlier calls. So the same
+ * seed gives the same numbers on any number of threads. */
 #ifndef BASE_RNG_H
 #define BASE_RNG_H
 
 #include <stdint.h>
 
-/* The bare function: 128 random bits for a 128-bit counter under a 64-bit key. */
+/* The plain function: 128 random bits for a 128-bit counter and a 64-bit key. */
 void philox4x32(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2]);
 
-/* A sequential generator over it; distinct (seed, stream) pairs are independent. */
+/* A sequential generator over it. Different (seed, stream) pairs are independent. */
 struct rng {
     uint32_t key[2], counter[4], word[4];
     int used;

@@ -1,4 +1,4 @@
-/* Copying what both sides know. */
+/* Copies the members that both versions of a struct have. */
 #include "base/sized.h"
 
 #include <string.h>

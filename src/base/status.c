@@ -1,6 +1,6 @@
-/* The thread-local message behind consm_errmsg(). A fixed buffer, so that running out of memory
- * can be reported too. Messages quote what files hold, so characters that steer a terminal
- * become '?', in UTF-8 and as single bytes: a message is one line, but for lists of faults. */
+/* The thread-local message of consm_errmsg(). The buffer is fixed, so that out-of-memory can be
+ * reported too. Messages quote files, so terminal control characters become '?'. A message is one
+ * line, except for lists of faults. */
 #include "base/status.h"
 #include "base/number.h"
 #include "base/utf8.h"
@@ -15,7 +15,7 @@
 /* Room for a list of a file's faults (io/faults.h). */
 static _Thread_local char message[8192];
 
-/* In brackets: for the analyser it is a macro, too. */
+/* In parentheses, because for the analyser it is also a macro. */
 consm_status(status_fail)(consm_status code, const char *format, ...)
 {
     va_list args;

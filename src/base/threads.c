@@ -1,14 +1,12 @@
-/* The team of threads: a generation counter wakes them, a counting barrier joins them. The counter
- * also says how many of them a run needs, so that the others can sleep on. Waiting
- * spins for a while that is measured in time, not in turns, because a turn costs ten times as much
- * on one processor as on another, and then sleeps. How long it pays to spin is learned: a partner
- * who came late (another process has its processor) halves the patience, one in time restores it.
+/* A team of threads. A generation counter wakes them and a counting barrier joins them. The counter
+ * also says how many threads a run needs; the others sleep on. A waiting thread first spins, then
+ * sleeps. The spin is limited by time, not by turns, because a turn costs ten times as much on some
+ * processors. The limit adapts: it halves when the partner came late (another process uses its
+ * processor) and is restored when it came in time.
  *
- * What a team computes knows no subnormal numbers: below 1.2e-38 a result is zero. The gradients of
- * a model that is sure of itself are full of them, and on x86-64 each costs as much as a hundred
- * others: of two equal products in a step of APPNP the one with them took 207 µs, the other 15. A
- * caller's own setting returns with the call.
- */
+ * Inside a team subnormal numbers are zero (below 1.2e-38). The gradients of a confident model are
+ * full of them, and on x86-64 each costs as much as a hundred others: a product in a step of APPNP
+ * took 207 µs with them and 15 µs without. The caller's own setting is restored. */
 #include "base/threads.h"
 
 #include "base/alloc.h"
@@ -20,7 +18,8 @@
 
 enum { MAX_THREADS = 1024, MOST_PATIENCE = 100000, LEAST_PATIENCE = 1000 }; /* nanoseconds */
 
-/* A generation is a count of runs times GENERATION, and how many threads take part in the last. */
+/* A generation is the number of runs times GENERATION, plus the number of threads in the last run.
+ */
 enum { GENERATION = 2048 };
 
 struct seat {
@@ -36,10 +35,10 @@ struct team {
     pthread_mutex_t lock;
     atomic_int patience; /* ns to spin before sleeping; 0: more threads than processors */
     bool leaving;
-    _Alignas(64) atomic_ullong generation; /* bumped once per team_run */
+    _Alignas(64) atomic_ullong generation; /* increased by every team_run */
     _Alignas(64) atomic_int arrived;       /* at the current barrier */
     _Alignas(64) atomic_ullong passed;     /* barriers passed so far */
-    atomic_int dozing;                     /* threads that sleep at the barrier */
+    atomic_int dozing;                     /* threads asleep at the barrier */
     pthread_cond_t opened;
     int started;
     struct seat seat[];
@@ -59,7 +58,7 @@ static void relax(void)
 #endif
 }
 
-/* Makes subnormal numbers zero, as operands and as results; returns the setting before. */
+/* Makes subnormal numbers zero, as operands and as results; returns the previous setting. */
 static uint64_t flush_subnormals(void)
 {
 #if defined(__aarch64__)
@@ -94,10 +93,10 @@ static int64_t nanoseconds(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Spins until the counter differs from the value seen, as long as that is likely to end soon. */
+/* Spins until the counter differs from the value seen, while that is likely to happen soon. */
 static bool spin(struct team *team, atomic_ullong *counter, unsigned long long seen)
 {
-    enum { TURNS = 32 }; /* between two looks at the clock */
+    enum { TURNS = 32 }; /* between two readings of the clock */
     int patience = atomic_load_explicit(&team->patience, memory_order_relaxed);
     if (patience == 0)
         return false;
@@ -122,8 +121,7 @@ static bool takes_part(unsigned long long generation, int id)
     return id < (int)(generation % GENERATION);
 }
 
-/* Waits for a generation after the one seen that this thread takes part in: spins first, then
- * sleeps through those that do not need it. */
+/* Waits for a generation after the one seen that needs this thread. Spins first, then sleeps. */
 static unsigned long long await_generation(struct team *team, int id, unsigned long long seen)
 {
     struct seat *seat = &team->seat[id];
@@ -248,8 +246,8 @@ void team_run_on(struct team *team, int workers, team_fn fn, void *arg)
     team_barrier(me);
 }
 
-/* Waits for the barrier that `before` counts: spins first, because a kernel is microseconds long,
- * then sleeps, because somebody else may need the processor. */
+/* Waits for the barrier that `before` counts. Spins first, because a kernel takes microseconds;
+ * then sleeps, because others may need the processor. */
 static void await_barrier(struct team *team, unsigned long long before)
 {
     if (spin(team, &team->passed, before))

@@ -1,4 +1,4 @@
-/* One table of what is well formed; everything else asks it. */
+/* UTF-8 from one table of well-formed sequences. */
 #include "base/utf8.h"
 
 size_t utf8_sequence(const char *text, size_t left)
@@ -35,7 +35,7 @@ uint32_t utf8_next(const char **s)
     const unsigned char *at = (const unsigned char *)*s;
     if (at[0] == 0)
         return 0;
-    /* The final zero is no continuation, so it ends a sequence that is cut short. */
+    /* The final zero is not a continuation byte, so it ends a truncated sequence. */
     size_t length = utf8_sequence(*s, 4);
     if (length == 0) {
         (*s)++;

@@ -1,4 +1,4 @@
-/* Growing a ball step by step, with a hash table for "is it in already". */
+/* Grows a ball step by step, with a hash table of the nodes in it. */
 #include "graph/ball.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static void enter(struct ball *b, int64_t place)
     b->place[at] = (int32_t)place;
 }
 
-/* Adds a node that may be there already. */
+/* Adds a node unless it is there already. */
 static consm_status add(struct ball *b, size_t *room, size_t *room_too, int32_t node,
                         int32_t distance)
 {
@@ -67,7 +67,7 @@ static int by_node(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* Numbers go by the nodes' own numbers, so that a row's entries keep their order. */
+/* Numbers the ball's nodes in the order of the graph, so that a row's entries keep their order. */
 static consm_status put_in_order(struct ball *b)
 {
     consm_status st = CONSM_OK;
@@ -146,7 +146,7 @@ consm_status ball_cut(struct csr **out, const struct ball *b, const struct csr_r
         }
         cut->start[i + 1] = nnz;
     }
-    cut->changes = a->base->changes; /* models record a matrix that changes in another way */
+    cut->changes = a->base->changes; /* models record changing matrices differently */
     *out = cut;
 done:
     return st;

@@ -1,4 +1,4 @@
-/* Components by breadth-first search from every node not yet seen. */
+/* Connected components by breadth-first search. */
 #include "graph/components.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
-/* Building, transposing and searching CSR matrices. Counting sorts throughout: O(rows + entries).
- */
+/* Building, transposing and searching CSR matrices, by counting sorts: O(rows + entries). */
 #include "graph/csr.h"
 
 #include <pthread.h>
@@ -35,7 +34,7 @@ void csr_touch(struct csr *a)
 
 void csr_drop_transpose(struct csr *a)
 {
-    if (a->t && a->t != a && a->t->borrowed) /* it has values of its own, nothing else */
+    if (a->t && a->t != a && a->t->borrowed) /* it owns only its values */
         mem_sparse_free(a->t->val);
     if (a->t != a)
         csr_free(a->t);
@@ -71,8 +70,8 @@ static void counts_to_offsets(int64_t *start, int64_t rows)
         start[r + 1] += start[r];
 }
 
-/* One weight for entries k … end-1, which name the same place. They stand in the order of the list
- * in the row and in its mirror, so that both get the same bits. */
+/* The weight of entries k … end-1, which are repeats of one place. They are in list order in the
+ * row and in its mirror, so that both get the same bits. */
 static float merge_weights(const struct csr *a, int64_t k, int64_t end, unsigned policy)
 {
     double sum = 0;
@@ -86,8 +85,8 @@ static float merge_weights(const struct csr *a, int64_t k, int64_t end, unsigned
     return policy & CSR_MEAN_REPEATS ? (float)(sum / (double)(end - k)) : plain;
 }
 
-/* Removes repeats inside each row; rows are sorted, and entries of one column stand in list order.
- * Returns how many entries went; *differ: how many places had more than one weight. */
+/* Removes repeats inside each row; rows are sorted, and entries of one column are in list order.
+ * Returns the number of removed entries; *differ: places with more than one weight. */
 static int64_t merge_repeats(struct csr *a, unsigned policy, int64_t *differ)
 {
     int64_t out = 0;
@@ -112,7 +111,7 @@ static int64_t merge_repeats(struct csr *a, unsigned policy, int64_t *differ)
     return removed;
 }
 
-/* An undirected list is one of 2·count entries: each edge, and at once the same backwards. */
+/* An undirected list has 2·count entries: each edge, followed by its reverse. */
 struct edge_list {
     bool undirected;
     const int32_t *from, *to;
@@ -243,7 +242,7 @@ done:
     return st;
 }
 
-/* Same shape and columns: then the transpose has the pattern of the matrix itself. */
+/* Whether shape and columns are equal: then the transpose has the pattern of the matrix itself. */
 static bool same_pattern(const struct csr *a, const struct csr *b)
 {
     return a->rows == b->rows && a->cols == b->cols &&
@@ -292,7 +291,7 @@ done:
     return st;
 }
 
-/* The entries of a transpose that is there already, in its order: columns, then rows. */
+/* Finds the entries of an existing transpose, in its order: columns, then rows. */
 static consm_status make_entries(struct csr *a)
 {
     consm_status st = CONSM_OK;
@@ -314,7 +313,7 @@ done:
     return st;
 }
 
-/* Matrices are shared by parallel runs: one thread at a time adds what is missing. */
+/* Parallel runs share matrices; only one thread at a time adds what is missing. */
 static pthread_mutex_t transpose_lock = PTHREAD_MUTEX_INITIALIZER;
 
 consm_status csr_transpose(struct csr *a)

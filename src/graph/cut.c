@@ -1,8 +1,11 @@
-/* Ranges of rows of equal weight. */
+/* Cuts rows into ranges of equal weight. */
 #include "graph/cut.h"
 
-enum { ALIGN_ROWS = 16, ALIGN_FROM = 64 }; /* rows a part, from which on cuts are at multiples */
-enum { NEAR = 20 };                        /* the part of a part's weight that a cut may move by */
+enum {
+    ALIGN_ROWS = 16,
+    ALIGN_FROM = 64
+};                  /* cuts are at multiples of ALIGN_ROWS if a part has ALIGN_FROM rows or more */
+enum { NEAR = 20 }; /* a cut may move by 1/NEAR of a part's weight */
 
 /* First row at which the running weight reaches target. */
 static int64_t crossing(const int64_t *weight, int64_t rows, int64_t target)

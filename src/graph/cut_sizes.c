@@ -1,11 +1,11 @@
-/* What parts of a graph have and need. */
+/* Counts the rows, entries and halo of each part. */
 #include "graph/cut.h"
 
 consm_status cut_sizes(struct cut_size *share, const struct csr *graph, int parts)
 {
     consm_status st = CONSM_OK;
     int64_t *cut = NULL, *weight = NULL;
-    int32_t *seen = NULL; /* the last part that needed a column, + 1 */
+    int32_t *seen = NULL; /* 1 + the last part that needed a column */
     TRY(NEW(cut, parts + 1));
     TRY(NEW(weight, graph->rows + 1));
     TRY(ZNEW(seen, graph->cols));

@@ -1,4 +1,4 @@
-/* Listing undirected edges. */
+/* Lists the undirected edges of a graph. */
 #include "graph/edges.h"
 
 static void list_share(struct edges *e, const struct csr *graph)

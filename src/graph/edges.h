@@ -1,5 +1,5 @@
-/* The undirected edges of a symmetric matrix as a list, each once, with the places of its two
- * entries: what per-edge scores are computed on. */
+/* The undirected edges of a symmetric matrix as a list, each once, with the positions of its two
+ * entries. Per-edge scores use it. */
 #ifndef GRAPH_EDGES_H
 #define GRAPH_EDGES_H
 
@@ -8,12 +8,12 @@
 struct edges {
     int64_t count;
     int32_t *left, *right; /* (count) left < right, in row order */
-    int64_t *entry, *back; /* (count) where (left,right) and (right,left) stand in the matrix */
-    /* Of a graph in parts, which has no loops: the list is the entries of the partition's rows, in
-     * their order; entry and back are both where the entry itself stands. An edge is on it once for
-     * each of its ends that is here, and what is said of it is said alike from both. Else NULL. */
+    int64_t *entry, *back; /* (count) positions of (left,right) and (right,left) in the matrix */
+    /* NULL, or a graph in parts, which has no loops: then the list holds the entries of the
+     * partition's rows in order, and entry and back are both the position of the entry. An edge is
+     * listed once for each of its ends that is here, with equal values from both. */
     const struct partition *partition;
-    int64_t all; /* … how many edges all processes have together */
+    int64_t all; /* number of edges of all processes together */
 };
 
 /* How many edges the graph has. */
@@ -22,23 +22,22 @@ static inline int64_t edges_all(const struct edges *e)
     return e->partition ? e->all : e->count;
 }
 
-/* Loops are left out. CONSM_EINVAL when an edge lacks its other direction. */
+/* Leaves loops out. CONSM_EINVAL if an edge lacks its reverse. */
 consm_status edges_new(struct edges **out, const struct csr *graph);
 void edges_free(struct edges *e);
 
-/* The graph without the edges that are marked (count; NULL: none), and with `more` pairs of nodes
- * that weigh `weight` each, where the graph has weights. Not of a graph in parts. */
+/* The graph without the marked edges (count; NULL: none), plus `more` pairs of nodes with weight
+ * `weight`, if the graph has weights. Not for a graph in parts. */
 consm_status edges_changed(struct csr **out, const struct csr *graph, const struct edges *e,
                            const uint8_t *dropped, int64_t more, const int32_t *left,
                            const int32_t *right, float weight);
 
-/* chosen (count) becomes 1 for the k edges of largest score among all
- * processes, ties to the earlier, and 0 elsewhere. All processes call it together. */
+/* Sets chosen (count) to 1 for the k edges with the largest score among all processes, and to 0 for
+ * the others. Ties go to the earlier edge. All processes call it together. */
 consm_status edges_top(uint8_t *chosen, const struct edges *e, const float *score, int64_t k);
 
-/* Draws `some` edges by seed of those that are marked (count): their places on this process's
- * list, out (*count) in row order, each edge with its first end; all of them when they are fewer.
- */
+/* Draws `some` of the marked edges (count) by seed, or all if there are fewer. out (*count) holds
+ * their positions in this process's list, in row order; each edge is with its first end. */
 consm_status edges_draw(int64_t **out, int64_t *count, const struct edges *e, const uint8_t *marked,
                         int64_t some, uint64_t seed);
 

@@ -1,14 +1,14 @@
-/* Choosing among the edges of all processes without collecting them: bisection by counts, so that
- * every process finds the same bar, whatever its share. */
+/* Selects edges among all processes without collecting them: bisection by counts. Every process
+ * finds the same threshold, whatever its share. */
 #include "graph/edges.h"
 
 #include "base/rng.h"
 
-/* What an edge is chosen by: the larger key first, of equal ones the earlier place. */
+/* The order of edges: larger key first, then earlier place. */
 struct choice {
     const struct edges *e;
     const uint32_t *key;  /* (count) */
-    const uint8_t *apply; /* (count) which edges are there; NULL: all */
+    const uint8_t *apply; /* (count) edges to consider; NULL: all */
 };
 
 /* Edges in row order. */
@@ -18,7 +18,8 @@ static int64_t place_of(const struct edges *e, int64_t i)
     return a < b ? a << 32 | b : b << 32 | a;
 }
 
-/* How many edges of all processes have a key above, or that key and a place up to `until`. */
+/* Number of edges of all processes with a larger key, or with that key and a place up to `until`.
+ */
 static int64_t count_chosen(const struct choice *c, uint64_t key, int64_t until)
 {
     uint64_t mine = 0;
@@ -28,7 +29,7 @@ static int64_t count_chosen(const struct choice *c, uint64_t key, int64_t until)
     return (int64_t)(c->e->partition ? c->e->partition->total(mine) : mine);
 }
 
-/* The least bar (key, place) that k edges or more reach; there are as many. */
+/* The threshold (key, place) that exactly k edges reach. */
 static void find_bar(uint64_t *key, int64_t *until, const struct choice *c, int64_t k)
 {
     uint64_t low = 0, high = UINT32_MAX;
@@ -51,13 +52,13 @@ static void find_bar(uint64_t *key, int64_t *until, const struct choice *c, int6
     *until = from;
 }
 
-/* Larger numbers have larger keys; what is not a number comes last. */
+/* Larger scores have larger keys; NaN comes last. */
 static uint32_t key_of(float score)
 {
     union {
         float value;
         uint32_t bits;
-    } u = {.value = score == 0 ? 0 : score}; /* one zero */
+    } u = {.value = score == 0 ? 0 : score}; /* -0 becomes 0 */
     if (score != score)
         return 0;
     return u.bits >> 31 ? ~u.bits : u.bits | 1u << 31;

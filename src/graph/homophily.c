@@ -1,10 +1,10 @@
-/* The homophily measures, from counts of (class, class) over edge ends. */
+/* Homophily measures, from counts of (class, class) over edge ends. */
 #include "graph/homophily.h"
 
 #include <math.h>
 #include <string.h>
 
-/* What one pass over the edge ends collects. An end is an entry (u, v) of the symmetric matrix with
+/* Counts from one pass over the edge ends. An end is an entry (u, v) of the symmetric matrix with
  * both labels known; every edge has two. */
 struct counts {
     double ends;         /* 2E */
@@ -14,11 +14,11 @@ struct counts {
     double *degree;      /* (c) D_k = sum of degrees of its nodes */
     double *same_of;     /* (c) ends inside it */
     double pair_entropy; /* - sum p(k,l) log p(k,l), with p the share of ends */
-    double share_sum;    /* mean of node homophily: its sum … */
-    double share_nodes;  /* … and count */
+    double share_sum;    /* sum of node homophily */
+    double share_nodes;  /* nodes in that sum */
 };
 
-/* Nodes by class, so that the pair counts need one row of c numbers at a time. */
+/* Orders nodes by class, so that pair counts need only one row of c numbers at a time. */
 static consm_status order_by_class(int32_t *order, int64_t *first, const int32_t *label, int64_t n,
                                    int32_t c)
 {

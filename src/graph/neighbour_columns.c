@@ -1,6 +1,6 @@
-/* One feature at a time: it is copied into an array over the nodes, then every edge is walked for
- * what is one hop away and once more for what is two. A feature belongs to one thread, which sums
- * in the order of the graph, so that the number of threads changes nothing. */
+/* Computes one feature at a time: copies it into an array over the nodes, then walks the edges for
+ * one hop and again for two. One thread computes a feature and sums in graph order, so the number
+ * of threads changes nothing. */
 #include "graph/neighbour_columns.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ int64_t neighbour_columns_count(int64_t features)
     return 1 + (features > NEIGHBOUR_NARROW ? MAX_1 : NEIGHBOUR_KINDS) * features;
 }
 
-/* What a node's neighbours have: the largest value, whose it is, and the largest of the others. */
+/* Statistics of a node's neighbours: the largest value, its node, and the largest of the others. */
 struct around {
     double sum, squares;
     float most, second;
@@ -23,7 +23,7 @@ struct job {
     const struct csr *by_feature; /* (f, n) of sparse features */
     const int32_t *row;
     int64_t rows, columns;
-    const int32_t *place; /* (columns of all kinds) where a column goes in out, -1: nowhere */
+    const int32_t *place; /* (columns of all kinds) position of a column in out, -1: none */
     float *value;         /* (threads, n) */
     struct around *around;
     float *out;
@@ -64,7 +64,7 @@ static void look_around(struct around *around, const struct csr *graph, const fl
     }
 }
 
-/* The ends of walks of two steps from i that do not come back to it. */
+/* The ends of walks of two steps from i that do not return to it. */
 static int64_t look_further(struct around *out, const struct csr *graph, const float *value,
                             const struct around *around, int64_t i)
 {
@@ -83,10 +83,10 @@ static int64_t look_further(struct around *out, const struct csr *graph, const f
     return walks;
 }
 
-/* Rounding leaves a little where all values are the same: below this share of the mean it is 0. */
+/* Equal values leave a rounding error: a deviation below this share of the mean is 0. */
 static const double NO_DEVIATION = 1e-6;
 
-/* The three figures of so many values; NaN of none. */
+/* Mean, maximum and deviation of the values; NaN if there are none. */
 static void figures(float out[3], const struct around *a, int64_t count)
 {
     double mean = a->sum / (double)count;
@@ -156,7 +156,7 @@ consm_status neighbour_columns(float *out, const struct neighbour_source *source
         place[column[c]] = (int32_t)c;
     job.place = place;
     if (source->sparse) {
-        TRY(csr_transpose((struct csr *)source->sparse)); /* a cache: the matrix stays as it is */
+        TRY(csr_transpose((struct csr *)source->sparse)); /* a cache; the matrix does not change */
         job.by_feature = source->sparse->t;
     }
     TRY(NEW(job.value, team_size(team) * n));

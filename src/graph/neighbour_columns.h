@@ -1,10 +1,10 @@
 /*
- * A table of nodes for methods that know no graph: each node's degree, its own features, and mean,
- * maximum and deviation of the features around it.
+ * A table of nodes for methods without a graph (trees): each node's degree, its own features, and
+ * mean, maximum and deviation of its neighbours' features.
  *
- * One hop: the neighbours. Two hops: the ends of all walks of two steps that do not return to where
- * they began; a node that several walks reach counts once for each. Edge weights do not count. What
- * is taken of nobody is missing, NaN.
+ * One hop: the neighbours. Two hops: the ends of all walks of two steps that do not return to their
+ * start; a node counts once per walk. Edge weights do not count. A statistic of no nodes is missing
+ * (NaN).
  */
 #ifndef GRAPH_NEIGHBOUR_COLUMNS_H
 #define GRAPH_NEIGHBOUR_COLUMNS_H
@@ -24,20 +24,21 @@ enum neighbour_kind {
     NEIGHBOUR_KINDS
 };
 
-/* Of more features there are the first three kinds only: words are counted, and it is their means
- * that matter. */
+/* With more features than this only the first three kinds exist: such features are word counts, of
+ * which the means matter. */
 enum { NEIGHBOUR_NARROW = 256 };
 int64_t neighbour_columns_count(int64_t features);
 
 struct neighbour_source {
     const struct csr *graph;  /* undirected, no loops, no repeats */
-    const struct csr *sparse; /* (n, f) features, or NULL … */
-    const float *dense;       /* … then these */
+    const struct csr *sparse; /* (n, f) features, or NULL: use dense */
+    const float *dense;       /* (n, f) */
     int64_t features;
 };
 
-/* out (rows, columns): columns column[0], column[1], … (ascending) of nodes row[0], row[1], … ; row
- * NULL: of all. Time O(edges · features among these columns), room for one column a thread. */
+/* Fills out (rows, columns) with columns column[0], column[1], … (ascending) of nodes row[0],
+ * row[1], …; row NULL: all nodes. Time O(edges · features among these columns), memory for one
+ * column per thread. */
 consm_status neighbour_columns(float *out, const struct neighbour_source *source,
                                const int32_t *row, int64_t rows, const int64_t *column,
                                int64_t columns, struct team *team);

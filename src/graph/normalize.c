@@ -1,11 +1,11 @@
-/* The normalised matrices that graph convolutions multiply with. Of a graph in parts each process
- * makes its own rows; what that needs of the other rows is one number each, which all send all.
- * Such a matrix is symmetric and has no loops, and its transpose is made here. */
+/* The normalised matrices of graph convolutions. For a graph in parts each process makes its own
+ * rows; it needs one number for every other row, which all processes exchange. Such a matrix is
+ * symmetric and has no loops; its transpose is made here. */
 #include "graph/partition.h"
 
 #include <math.h>
 
-/* A matrix of a's shape for so many entries, with values. */
+/* A matrix of a's shape with values and room for so many entries. */
 static consm_status make(struct csr **out, const struct csr *a, int64_t entries)
 {
     return a->partition ? partition_csr(out, a->partition, a->rows, a->cols, entries, true)
@@ -18,7 +18,7 @@ static void put(struct csr *b, int64_t *at, int64_t column, float value)
     b->val[(*at)++] = value;
 }
 
-/* Copies a's rows, each with its diagonal entry added (or raised by one) when loops is set. */
+/* Copies a's rows; with loops, adds each diagonal entry or raises it by one. */
 static consm_status copy_with_loops(struct csr **out, const struct csr *a, bool loops)
 {
     consm_status st = CONSM_OK;
@@ -69,7 +69,7 @@ static double row_sum(const struct csr *a, int64_t r)
     return sum;
 }
 
-/* The transpose of a matrix in parts whose values are not the same from both ends. */
+/* The transpose of a matrix in parts whose values differ between the two ends. */
 static consm_status new_transpose(struct csr *b)
 {
     consm_status st = CONSM_OK;
@@ -105,7 +105,7 @@ static void scale_ends(struct csr *a, const double *scale)
             a->val[k] = (float)(scale[r] * a->val[k] * scale[a->col[k]]);
 }
 
-/* The sum goes over the row with its loop in place, in the order of the columns. */
+/* Sums over the row with its loop in place, in column order. */
 double csr_gcn_factor(const struct csr_row *row, int64_t self, bool loops)
 {
     bool pending = loops;

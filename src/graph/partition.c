@@ -1,5 +1,5 @@
-/* Graphs whose rows are spread over processes: a matrix of which some rows are here, who has the
- * others, and where an edge's other direction is stored, which its owner says. */
+/* Graphs whose rows are divided among processes: a matrix with some of the rows, the owners of the
+ * others, and the position of an edge's reverse entry, which its owner sends. */
 #include "graph/partition.h"
 
 #include <stdlib.h>
@@ -55,8 +55,7 @@ struct entry_record {
     int64_t entry;
 };
 
-/* Entry (r, c) of the partition is number k, which the owner of c wants to know of its entry (c,
- * r). */
+/* Lists entry (r, c) as number k for the owner of c, which needs it for its entry (c, r). */
 static void list_entries(struct entry_record *record, int64_t *next, const struct csr *a)
 {
     const struct partition *partition = a->partition;
@@ -67,7 +66,7 @@ static void list_entries(struct entry_record *record, int64_t *next, const struc
                     (struct entry_record){a->col[k], (int32_t)r, k};
 }
 
-/* send (parts+1): how many entries have their other end with each process. */
+/* send (parts+1): entries whose other end belongs to each process. */
 static void count_outside(int64_t *send, const struct csr *a)
 {
     const struct partition *partition = a->partition;
@@ -78,7 +77,7 @@ static void count_outside(int64_t *send, const struct csr *a)
         send[p + 1] += send[p];
 }
 
-/* t_entry of the entry (row, col) becomes number k. */
+/* Sets t_entry of the entry (row, col) to k. */
 static consm_status note_entry(struct csr *a, int64_t row, int32_t col, int64_t k)
 {
     int64_t at = csr_find(a, row, col);

@@ -1,11 +1,11 @@
-/* Sparse features of nodes that are spread over processes. A process has the rows of its nodes; the
- * transpose, which gradients of weights walk, is spread by columns, so that a column's sum is made
- * by one process, in the order of the nodes. */
+/* Sparse features of nodes that are divided among processes. A process has the rows of its nodes.
+ * The transpose, which gradients of weights use, is divided by columns, so that one process
+ * computes a column's sum, in node order. */
 #include "graph/partition.h"
 
 #include <string.h>
 
-/* Entry (row, col) of the matrix is number `entry` there. */
+/* Entry (row, col) of the matrix has number `entry` there. */
 struct turned {
     int32_t row, col;
     int64_t entry;
@@ -91,7 +91,7 @@ consm_status partition_turn(struct csr *a, const struct partition *columns)
     came = received;
     TRY(NEW(next, a->cols + 1));
     memcpy(next, a->t->start, (size_t)(a->cols + 1) * sizeof *next);
-    for (int64_t i = 0; i < got[columns->parts]; i++) { /* by process, so by row */
+    for (int64_t i = 0; i < got[columns->parts]; i++) { /* ordered by process, so by row */
         int64_t at = next[came[i].col]++;
         a->t->col[at] = came[i].row;
         a->t_entry[at] = came[i].entry;

@@ -1,5 +1,5 @@
-/* Rows of others that this process reads on the host: which they are is said once, what is in them
- * is sent for as often as it is new. */
+/* Rows of other processes that this process reads on the host. The list of rows is exchanged once,
+ * their contents whenever they are new. */
 #include "graph/partition.h"
 
 #include <string.h>
@@ -47,9 +47,9 @@ void row_halo_free(struct row_halo *h)
     mem_free(h);
 }
 
-/* Where row r lies among things of so many bytes: one a row, or its entries. */
+/* The position of row r in an array: one item per row, or the row's entries. */
 struct stretch {
-    const int64_t *start; /* (rows+1), or NULL: one a row */
+    const int64_t *start; /* (rows+1), or NULL: one per row */
     size_t bytes;
 };
 
@@ -63,7 +63,7 @@ static size_t length_of(const struct stretch *s, int64_t row)
     return place_of(s, row + 1) - place_of(s, row);
 }
 
-/* Things of the rows given to each process, one row behind the other; send (parts+1). */
+/* Packs the items of the rows for each process; send (parts+1). */
 static consm_status pack(char **out, int64_t *send, const struct row_halo *h, const char *array,
                          const struct stretch *s)
 {

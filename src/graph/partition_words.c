@@ -1,9 +1,9 @@
-/* What processes that share rows tell each other beside rows: sums, and what went wrong. */
+/* Other messages between processes that divide rows: sums and failures. */
 #include "graph/partition.h"
 
 #include <string.h>
 
-/* In two steps: everyone adds up a range of the elements, then tells all. */
+/* Two steps: each process adds up a range of the elements, then sends it to all. */
 consm_status share_sum(int64_t *sum, int64_t count, const struct partition *partition)
 {
     consm_status st = CONSM_OK;
@@ -14,8 +14,8 @@ consm_status share_sum(int64_t *sum, int64_t count, const struct partition *part
     for (int64_t p = 0; p <= parts; p++)
         send[p] = count * p / parts;
     TRY(partition->swap(&came, got, sum, send, sizeof *sum));
-    int64_t width = got[1] - got[0];   /* of this process's range, as all have sent it */
-    TRY(ZNEW(all, parts * width + 1)); /* the sums, once for every process */
+    int64_t width = got[1] - got[0];   /* of this process's range, as every process sent it */
+    TRY(ZNEW(all, parts * width + 1)); /* the sums, one copy per process */
     for (int64_t p = 0; p < parts; p++)
         for (int64_t c = 0; c < width; c++)
             all[c] += ((const int64_t *)came)[p * width + c];
@@ -36,7 +36,7 @@ done:
     return st;
 }
 
-/* The same bytes to processes low … high-1; *out and got: what all of them sent to this one. */
+/* Sends the same bytes to processes low … high-1; *out and got: what each of them sent here. */
 static consm_status tell(void **out, int64_t *got, const void *bytes, int64_t count, int low,
                          int high, const struct partition *partition)
 {
@@ -103,7 +103,7 @@ struct failure {
     int32_t status, part;
 };
 
-/* The failure at the smallest place, or one of CONSM_OK. */
+/* The failure with the smallest place, or one with CONSM_OK. */
 static consm_status first_failure(struct failure *out, const struct partition *partition,
                                   consm_status mine, int64_t place)
 {

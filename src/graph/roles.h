@@ -1,4 +1,4 @@
-/* Which role a node plays in an evaluation. A node may have none. */
+/* The role of a node in an evaluation: train, validation, test or none. */
 #ifndef GRAPH_ROLES_H
 #define GRAPH_ROLES_H
 

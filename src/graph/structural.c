@@ -1,4 +1,4 @@
-/* Degrees and projected random walks. */
+/* Structural features: degrees and projected random walks. */
 #include "graph/structural.h"
 
 #include "base/rng.h"
@@ -50,7 +50,7 @@ static void draw(float *row, uint64_t key)
         row[c] = (float)rng_normal(&r);
 }
 
-/* next = D^-1 A now, rows brought to length sqrt(width): one step of the walks. */
+/* next = D^-1 A now, rows scaled to length sqrt(width): one step of the walks. */
 static void walk(float *next, const float *now, const struct csr *graph, int64_t low, int64_t high)
 {
     for (int64_t i = low; i < high; i++) {
@@ -66,8 +66,7 @@ static void walk(float *next, const float *now, const struct csr *graph, int64_t
     }
 }
 
-/* Rows low … high-1 of out, where the walks are after a step; `now` of their neighbours is there.
- */
+/* Adds the walks after a step to rows low … high-1 of out; `now` must hold their neighbours. */
 static void add_step(float *out, const float *next, int64_t low, int64_t high)
 {
     for (int64_t i = low; i < high; i++)
@@ -108,10 +107,10 @@ done:
 
 /* ---- of a partition ---------------------------------------------------------- */
 
-/* Rows of others that this process's edges name, and which of its own others name. */
+/* Rows of other processes that this process's edges name, and own rows that others name. */
 struct halo {
     const struct partition *partition;
-    int64_t *need, *give, *came; /* (parts+1 each) whose they are, and for whom */
+    int64_t *need, *give, *came; /* (parts+1 each) ranges by process */
     int32_t *row;                /* (need[parts]) ascending */
     void *theirs;                /* (give[parts]) of int32_t */
 };
@@ -153,7 +152,7 @@ done:
     return st;
 }
 
-/* The rows of others, from those who have just made them. */
+/* Fetches rows of others from the processes that just computed them. */
 static consm_status halo_fetch(float *now, struct halo *h)
 {
     consm_status st = CONSM_OK;

@@ -1,4 +1,4 @@
-/* Twins by hashing rows into a table, verified entry by entry. */
+/* Finds twins by hashing rows into a table; candidates are compared entry by entry. */
 #include "graph/twins.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
-/* The strict two-hop graph, row by row: a mark per node says when it was last met. Of a graph in
- * parts each process makes its own rows, from these and those of its neighbours elsewhere, which
- * are sent for. */
+/* The strict two-hop graph, row by row, with a mark per node. For a graph in parts each process
+ * makes its own rows, from these and from rows of neighbours elsewhere, which it fetches. */
 #include "graph/partition.h"
 
 #include <stdlib.h>
@@ -12,7 +11,7 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Collects row r into found; mark[v] == r+1 means that v was met or is excluded. */
+/* Collects row r into found; mark[v] == r+1: v was found already or is excluded. */
 static int64_t collect_row(int32_t *found, int64_t *mark, const struct csr *a, int64_t r)
 {
     int64_t count = 0;
@@ -31,7 +30,7 @@ static int64_t collect_row(int32_t *found, int64_t *mark, const struct csr *a, i
     return count;
 }
 
-/* The rows that are here into a growing list; length (rows) of each. */
+/* Collects the rows that are here into a growing list; length (rows) of each. */
 static consm_status collect(int32_t **out, int64_t *length, const struct csr *a)
 {
     consm_status st = CONSM_OK;
@@ -52,8 +51,8 @@ done:
     return st;
 }
 
-/* A pattern with rows of these lengths, of which the list has those that are here; takes it over
- * where it is all. */
+/* A pattern with rows of these lengths; the list holds those that are here. Takes the list over if
+ * it is complete. */
 static consm_status pattern(struct csr **out, const struct csr *a, const int64_t *length,
                             int32_t **list)
 {

@@ -1,15 +1,15 @@
-/* Building the matrices behind a lock, once each. */
+/* Builds each matrix of a graph once, behind a lock. */
 #include "graph/views.h"
 
 #include <pthread.h>
 #include <string.h>
 
 struct views {
-    const struct csr *adjacency; /* or NULL: a part, of … */
+    const struct csr *adjacency; /* or NULL: a part of rows */
     struct views *whole;
     const struct ball *ball;
-    struct csr *own;   /* of rows: the adjacency of the part, … */
-    double *factor[2]; /* … and what the whole graph is normalised by, without and with loops */
+    struct csr *own;   /* the adjacency of the part */
+    double *factor[2]; /* factors of the whole graph's normalisation, without and with loops */
     pthread_mutex_t lock;
     struct csr *built[VIEW_COUNT];
 };
@@ -70,8 +70,8 @@ done:
     return st;
 }
 
-/* A view that shares the arrays of the adjacency, so that caching its transpose leaves the caller's
- * matrix alone. */
+/* A view that shares the adjacency's arrays, so that caching its transpose does not change the
+ * caller's matrix. */
 static consm_status borrow(struct csr **out, const struct csr *a)
 {
     consm_status st = CONSM_OK;
@@ -84,9 +84,9 @@ done:
     return st;
 }
 
-/* The two-hop graph of a symmetric graph is symmetric: it is its own transpose, and finding that
- * out the usual way would triple the memory of the largest matrix there is. Who brings values of
- * their own to it asks for csr_transpose_entries(). */
+/* The two-hop graph of a symmetric graph is symmetric, so it is its own transpose. Finding that out
+ * as usual would triple the memory of the largest matrix. Callers with their own values use
+ * csr_transpose_entries(). */
 static consm_status two_hop_view(struct csr **out, const struct csr *a)
 {
     consm_status st = CONSM_OK;

@@ -1,6 +1,6 @@
 /*
- * The matrices that models make of one graph (normalised, with loops, two-hop …), each built when
- * first asked for and then shared by every program and every parallel run on that graph.
+ * The matrices that models derive from one graph (normalised, with loops, two-hop …). Each is built
+ * on first use and shared by all programs and parallel runs on that graph.
  */
 #ifndef GRAPH_VIEWS_H
 #define GRAPH_VIEWS_H
@@ -23,22 +23,21 @@ struct views;
 consm_status views_new(struct views **out, const struct csr *adjacency);
 void views_free(struct views *views);
 
-/* Views of the part of a graph within a ball: cut out of the whole graph's, with its degrees. A row
- * is complete where all that it joins lies within the ball, else empty. Without transposes. Both
- * must outlive them. */
+/* Views of the part of a graph inside a ball: cut from the views of the whole graph, with its
+ * degrees. A row is complete if all its neighbours are in the ball, else empty. Without transposes.
+ * Whole and ball must outlive them. */
 consm_status views_part(struct views **out, struct views *whole, const struct ball *ball);
 
-/* Views of the part of a graph within a ball, made of the graph's rows alone: for graphs whose
- * other matrices are not at hand. There is no two-hop view. The ball must outlive them, the graph
- * need not. */
+/* Views of the part of a graph inside a ball, made from the graph's rows alone: for graphs without
+ * ready matrices. There is no two-hop view. The ball must outlive them; the graph need not. */
 consm_status views_of_rows(struct views **out, const struct csr_rows *graph,
                            const struct ball *ball);
 
-/* The asked-for matrix, its transpose cached; NULL with a message when it cannot be built. Any
- * thread may ask at any time. */
+/* The matrix, with its transpose cached; NULL with a message if it cannot be built. Any thread may
+ * call it. */
 const struct csr *views_get(struct views *views, enum view kind);
 
-/* The same if somebody asked for it before, else NULL. */
+/* The matrix if it was built before, else NULL. */
 const struct csr *views_built(struct views *views, enum view kind);
 
 #endif
