@@ -128,6 +128,34 @@ for end in graphml gexf gml json; do
     grep -v stranger "$work/talks/edges.csv" | tail -n +2 | sed 's/,False,/,false,/' | cmp -s - "$work/ours" || fault "$end: $(diff "$work/ours" "$work/talks/edges.csv" | head -3)"
     expect 0 "" info "$work/talk-$end" # columns of edges that dataset.json lists need no flag
 done
+# Edges keep their ids, wherever the graph goes.
+{
+    echo '<graphml><key id="k" for="node" attr.name="kind"/><key id="i" for="edge" attr.name="id"/><graph edgedefault="undirected">'
+    for i in {0..19}; do echo "<node id=\"p$i\"><data key=\"k\">$((i % 2))</data></node>"; done
+    for i in {0..18}; do echo "<edge id=\"tx-$((900 - i))\" source=\"p$i\" target=\"p$((i + 1))\"><data key=\"i\">own $i</data></edge>"; done
+    echo '<edge id="e20" source="p0" target="p5"/><edge source="p1" target="p7"/></graph></graphml>'
+} > "$work/ids.graphml"
+ids_of() { grep -oE '<edge( id="[^"]*")? source="[^"]*" target="[^"]*"' "$1"; }
+ids_of "$work/ids.graphml" > "$work/ids"
+for end in graphml gexf gml json plain; do
+    "$consm" convert "$work/ids.graphml" "$work/ids.2.$end" --to $end > /dev/null 2> "$work/err" || fault "convert to $end: $(cat "$work/err")"
+    "$consm" convert "$work/ids.2.$end" "$work/ids.3.graphml" > /dev/null 2> "$work/err" || fault "convert from $end: $(cat "$work/err")"
+    ids_of "$work/ids.3.graphml" | cmp -s - "$work/ids" || fault "$end: edges have other ids: $(ids_of "$work/ids.3.graphml" | diff - "$work/ids" | head -4)"
+    grep -q 'attr.name="id_"' "$work/ids.3.graphml" && grep -q 'own 7' "$work/ids.3.graphml" || fault "$end: an attribute id is lost"
+done
+expect 0 "" train "$work/ids.graphml" --label-column kind -m gcn --epochs 5 -q -o "$work/identified"
+expect 0 "" predict "$work/identified/model.safetensors" "$work/ids.graphml" -o "$work/p.csv" --graph "$work/ids.4.gexf"
+ids_of "$work/ids.4.gexf" | cmp -s - "$work/ids" || fault "predict --graph: edges have other ids"
+expect 0 "" clean "$work/identified/model.safetensors" "$work/ids.graphml" --to graphml -o "$work/ids.5" --drop 0.2 --add 2
+ids_of "$work/ids.5/graph.graphml" > "$work/ids.left"
+[ "$(grep -cxFf "$work/ids" "$work/ids.left")" -ge 16 ] || fault "clean: edges have other ids: $(cat "$work/ids.left")"
+[ "$(grep -c '<edge source' "$work/ids.left")" -ge 2 ] || fault "clean: added edges have ids"
+# Two edges of one id: then it is an attribute like others.
+sed 's/tx-89[0-9]/twin/' "$work/ids.graphml" > "$work/twins.graphml"
+"$consm" convert "$work/twins.graphml" "$work/twins.gexf" > /dev/null 2>&1 || fault "convert of twins"
+[ "$(grep -c '<edge id=' "$work/twins.gexf")" = 0 ] || fault "two edges have one id"
+[ "$(grep -c 'value="twin"' "$work/twins.gexf")" = 10 ] || fault "ids that are not unique are lost"
+
 "$consm" convert "$work/talks" "$work/talks.json" --ignore minutes --unknown-nodes drop --source-column caller --target-column callee \
     --label-column kind > "$work/out" 2> "$work/err" || fault "convert: $(cat "$work/err")"
 said "column day is kept as an attribute; --weight-column day would make it the weight"

@@ -78,6 +78,7 @@ static consm_status open_edge(struct gexf *g)
     g->edge = true;
     g->m->directed |= type && strcmp(type, "directed") == 0;
     TRY(maker_edge(g->m, from, to, xml_line(x)));
+    TRY(maker_edge_id(g->m, xml_attribute(x, "id"), xml_line(x)));
     if (weight && !g->m->reading->wanted.weight)
         TRY(maker_edge_value(g->m, "weight", weight, xml_line(x)));
 done:

@@ -154,6 +154,7 @@ static consm_status close_edge(struct gml *g)
     if (!from || !to)
         return maker_fault(g->m, g->begun, "an edge without source or target");
     TRY(maker_edge(g->m, from, to, g->begun));
+    TRY(maker_edge_id(g->m, find(g, "id"), g->begun));
     for (size_t k = 0; k < g->pendings; k++) {
         const char *key = g->room + g->pending[k].key;
         if (strcmp(key, "source") != 0 && strcmp(key, "target") != 0 && strcmp(key, "key") != 0 &&

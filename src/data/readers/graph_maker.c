@@ -138,6 +138,14 @@ static consm_status keep_note(struct graph_maker *m, int64_t edge, const char *n
     return notes_add(&m->notes, edge, name, strlen(name), text, strlen(text));
 }
 
+consm_status maker_edge_id(struct graph_maker *m, const char *id, int64_t line)
+{
+    if (!id || m->edges == 0 || !wanted_keeps(&m->reading->wanted, NOTES_ID, strlen(NOTES_ID)))
+        return CONSM_OK;
+    m->has_edge_ids = true;
+    return keep_note(m, (int64_t)m->edges - 1, NOTES_ID, id, line);
+}
+
 consm_status maker_edge_value(struct graph_maker *m, const char *name, const char *text,
                               int64_t line)
 {
@@ -149,10 +157,13 @@ consm_status maker_edge_value(struct graph_maker *m, const char *name, const cha
     }
     if (!utf8_valid(name, strlen(name)))
         return CONSM_OK;
+    if (m->has_edge_ids && strcmp(name, NOTES_ID) == 0) /* an attribute beside the id proper */
+        name = NOTES_ID "_";
     if (wanted_keeps(&m->reading->wanted, name, strlen(name)))
         return keep_note(m, (int64_t)m->edges - 1, name, text, line);
-    return wanted_ignores(&m->reading->wanted, name, strlen(name)) ? CONSM_OK
-                                                                   : maker_pass_over(m, name);
+    if (strcmp(name, NOTES_ID) == 0 || wanted_ignores(&m->reading->wanted, name, strlen(name)))
+        return CONSM_OK;
+    return maker_pass_over(m, name);
 }
 
 consm_status maker_edge_default(struct graph_maker *m, const char *name, const char *text,

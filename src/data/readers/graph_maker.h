@@ -34,6 +34,7 @@ struct graph_maker {
     float *weight;             /* (edges), NAN where none is given */
     float usual_weight;        /* of those, where the file declares one */
     bool weighted, has_usual;
+    bool has_edge_ids; /* some edge was given its id */
     size_t edges, from_capacity, to_capacity, line_capacity, weight_capacity;
     struct names passed; /* attributes of edges that were told to be passed over */
     struct notes notes;  /* those that are kept */
@@ -47,6 +48,8 @@ consm_status maker_value(struct graph_maker *m, int64_t node, const char *column
                          int64_t line);
 /* An edge between the nodes of these ids. */
 consm_status maker_edge(struct graph_maker *m, const char *from, const char *to, int64_t line);
+/* The id of the last edge, if commands want to write it again; it may be NULL. */
+consm_status maker_edge_id(struct graph_maker *m, const char *id, int64_t line);
 /* An attribute of the last edge: its weight, a note, or passed over. */
 consm_status maker_edge_value(struct graph_maker *m, const char *name, const char *text,
                               int64_t line);

@@ -24,6 +24,7 @@ struct saving {
     size_t exact;      /* the next exact one */
     unsigned taken[2]; /* bits: the name of this extra attribute of nodes, of edges is taken */
     size_t note[2];    /* the next note of nodes, of edges */
+    int64_t id;        /* the column of notes that holds the edges' ids, or -1 */
     uint8_t *kind[2];  /* (columns of notes) of enum note_kind */
     uint8_t *text;     /* (columns of cells) 1: the column holds words */
 };
@@ -218,6 +219,8 @@ static void notes(struct saving *s, bool edge, int64_t i)
     for (; n && *at < n->count && n->note[*at].item == i; ++*at) {
         const struct note *one = &n->note[*at];
         const char *text = names_at(&n->text, one->text);
+        if (edge && one->column == s->id)
+            continue;
         enum note_kind kind = (enum note_kind)s->kind[edge][one->column];
         if (kind == NOTE_TRUTH) /* however it was spelled */
             text = *text == 't' || *text == 'T' ? "true" : "false";
@@ -300,8 +303,9 @@ static void declare_notes(struct saving *s, bool edge)
     const struct notes *n = notes_of(s, edge);
     char key[32], name[NOTES_NAME];
     for (int64_t k = 0; n && k < n->column.count; k++)
-        declare(s, extra_key(key, edge ? 'b' : 'a', (int)k), note_name(name, n, k, edge),
-                type[s->kind[edge][k]], edge);
+        if (!edge || k != s->id)
+            declare(s, extra_key(key, edge ? 'b' : 'a', (int)k), note_name(name, n, k, edge),
+                    type[s->kind[edge][k]], edge);
 }
 
 static void declare_nodes(struct saving *s)
@@ -416,6 +420,18 @@ static void put_end(struct saving *s, const char *word, int32_t end)
         put_xml(s, dataset_node_id(s->d, end, id));
 }
 
+/* The id that an edge was read with, if it has one: both forms allow edges without. */
+static void put_edge_id(struct saving *s, int64_t e)
+{
+    const struct notes *n = notes_of(s, true);
+    for (size_t k = s->note[1]; n && k < n->count && n->note[k].item == e; k++)
+        if (n->note[k].column == s->id) {
+            put(s, " id=\"");
+            put_xml(s, names_at(&n->text, n->note[k].text));
+            put(s, "\"");
+        }
+}
+
 static void begin_edge(struct saving *s, int64_t e)
 {
     char text[80];
@@ -430,8 +446,9 @@ static void begin_edge(struct saving *s, int64_t e)
         s->first = false;
         return;
     }
-    snprintf(text, sizeof text, "<edge id=\"e%lld\" source=\"", (long long)e);
-    put_end(s, text, s->d->from[e]);
+    put(s, "<edge");
+    put_edge_id(s, e);
+    put_end(s, " source=\"", s->d->from[e]);
     put_end(s, "\" target=\"", s->d->to[e]);
     if (s->form == GRAPH_GEXF && s->d->weight) {
         number_print(text, sizeof text, "\" weight=\"%.9g", (double)s->d->weight[e]);
@@ -469,10 +486,12 @@ done:
     return st;
 }
 
-/* Of which kind the notes are, and which extra attributes need another name. */
+/* Which notes are ids, of which kind they are, and which extra attributes need another name. */
 static consm_status look_ahead(struct saving *s)
 {
     consm_status st = CONSM_OK;
+    if (s->d->edge_notes && (s->form == GRAPH_GRAPHML || s->form == GRAPH_GEXF))
+        TRY(notes_ids(&s->id, s->d->edge_notes));
     for (int edge = 0; edge < 2; edge++) {
         const struct notes *n = notes_of(s, edge);
         int count = !s->extras ? 0 : edge ? s->extras->edges : s->extras->nodes;
@@ -494,7 +513,7 @@ consm_status graph_save(const struct dataset *d, const char *path, enum graph_fo
     static const char *const end[] = {"</graph>\n</graphml>\n", "</edges>\n</graph>\n</gexf>\n",
                                       "]\n", "\n]}\n"};
     consm_status st = CONSM_OK;
-    struct saving s = {.d = d, .extras = more, .form = form, .first = true};
+    struct saving s = {.d = d, .extras = more, .form = form, .first = true, .id = -1};
     if (d->rows)
         return status_fail(CONSM_EINVAL, "%s: a graph in parts cannot be written in this format",
                            path);

@@ -105,6 +105,8 @@ static consm_status open_element(struct graphml *g)
             return xml_fail(x, "no edge inside a node or an edge");
         if (st >= 0)
             TRY(maker_edge(g->m, a, b, xml_line(x)));
+        if (st >= 0)
+            TRY(maker_edge_id(g->m, xml_attribute(x, "id"), xml_line(x)));
         g->edge = true;
     } else if (xml_is(x, "data")) {
         TRY(open_data(g));

@@ -170,6 +170,24 @@ done:
     return st;
 }
 
+consm_status notes_ids(int64_t *column, const struct notes *n)
+{
+    consm_status st = CONSM_OK;
+    uint8_t *taken = NULL; /* (texts) */
+    int64_t found = names_find(&n->column, NOTES_ID, strlen(NOTES_ID));
+    *column = -1;
+    if (found < 0)
+        return CONSM_OK;
+    TRY(ZNEW(taken, n->text.count));
+    for (size_t i = 0; i < n->count; i++)
+        if (n->note[i].column == found && taken[n->note[i].text]++)
+            goto done;
+    *column = found;
+done:
+    mem_free(taken);
+    return st;
+}
+
 void notes_say_lost(const struct notes *n, const char *path)
 {
     if (n)

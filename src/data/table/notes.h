@@ -24,6 +24,9 @@ struct notes {
  * them, or text. The numbers are the places of "string", "double", "boolean". */
 enum note_kind { NOTE_TEXT, NOTE_NUMBER, NOTE_TRUTH };
 
+/* The column of edges that holds their ids, as GraphML and GEXF have them. */
+#define NOTES_ID "id"
+
 /* Appends one to a column of the list, which names_add() gave its place; an empty text is no note.
  */
 consm_status notes_put(struct notes *n, int64_t item, int64_t column, const char *text,
@@ -41,6 +44,9 @@ consm_status notes_select(struct notes **out, const struct notes *from, const in
 
 /* Moves them into a block of their own; *out is NULL where there are none. */
 consm_status notes_take(struct notes **out, struct notes *n);
+
+/* The column of edges' ids, if no two edges have the same; -1: there is none. */
+consm_status notes_ids(int64_t *column, const struct notes *n);
 
 /* (columns) the kind of each, the caller's to free. */
 consm_status notes_kinds(uint8_t **out, const struct notes *n);
