@@ -1,4 +1,5 @@
-/* One pass over the bytes, a field at a time; nothing is copied but fields with doubled quotes. */
+/* Reads tables as text in one pass, a field at a time. Only fields with doubled quotes are copied.
+ */
 #include "io/csv.h"
 #include "base/number.h"
 #include "io/file.h"
@@ -12,8 +13,8 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* The separator is the first of tab, semicolon (where there are more of them than commas), comma,
- * blank that the first row holds outside quotes. */
+/* The separator is the first of these that the first row has outside quotes: tab, semicolon (if
+ * there are more of them than commas), comma, blank. */
 static char find_delimiter(struct csv *c)
 {
     bool tab = false, quoted = false;
@@ -73,7 +74,7 @@ static const char *skip_blanks(const struct csv *c, const char *at)
     return at;
 }
 
-/* Lets go of what was read, a piece at a time. */
+/* Releases the pages that were read, a piece at a time. */
 static void forget(struct csv *c)
 {
     enum { PIECE = 1 << 20 };
@@ -83,7 +84,7 @@ static void forget(struct csv *c)
     c->kept = c->at;
 }
 
-/* Moves over blank and comment lines; false at the end of the file. */
+/* Skips blank and comment lines; false at the end of the file. */
 static bool find_row(struct csv *c)
 {
     forget(c);
@@ -116,7 +117,7 @@ static consm_status add_field(struct csv *c, const char *text, size_t length)
     return CONSM_OK;
 }
 
-/* Copies a field with doubled quotes into scratch; the fields already there move along with it. */
+/* Copies a field with doubled quotes into scratch. Earlier fields there move with it. */
 static consm_status add_unescaped(struct csv *c, const char *text, size_t length)
 {
     consm_status st = CONSM_OK;
@@ -138,14 +139,14 @@ done:
     return st;
 }
 
-/* Texts become C strings, which end there. */
+/* Texts become C strings, which a zero byte would end. */
 static consm_status zero_byte(const struct csv *c)
 {
     return status_fail(CONSM_EFORMAT, "%s: line %lld, column %d: found a zero byte, expected text",
                        c->name, (long long)c->line, c->fields + 1);
 }
 
-/* The field behind the quote at c->at; leaves c->at behind the closing quote. */
+/* The field after the quote at c->at; leaves c->at after the closing quote. */
 static consm_status quoted_field(struct csv *c)
 {
     const char *begin = ++c->at;
@@ -205,7 +206,7 @@ static consm_status plain_field(struct csv *c)
     if (at < c->end && *at == 0)
         return zero_byte(c);
     c->at = end = at;
-    /* The CR of CR LF is no part of the field; at_row_end() sees it again. */
+    /* The CR of CR LF is not part of the field; at_row_end() sees it again. */
     if (end > begin && end[-1] == '\r' && (at == c->end || *at == '\n'))
         c->at = --end;
     while (end > begin && is_blank(end[-1]))
@@ -269,7 +270,7 @@ consm_status csv_name_columns(struct csv *c)
     c->headings = c->fields;
     for (int i = 0; i < c->fields; i++) {
         const char *text = c->field[i].text;
-        /* Unescaped ones are gone with the row. */
+        /* Unescaped fields are gone with the row. */
         bool gone = scratch && text >= scratch && text < scratch + c->scratch_capacity;
         c->heading[i] = gone ? (struct csv_field){"", 0} : c->field[i];
     }
@@ -277,7 +278,7 @@ done:
     return st;
 }
 
-/* At most 9 digits without leading zero, of at most 10 bytes looked at; NULL for anything else. */
+/* At most 9 digits without leading zero; reads at most 10 bytes. NULL for anything else. */
 static const char *short_number(const char *at, uint32_t *out)
 {
     uint32_t value = (uint32_t)(unsigned char)at[0] - '0', digit;
@@ -309,7 +310,7 @@ bool csv_two_numbers(struct csv *c, uint32_t *a, uint32_t *b)
     return true;
 }
 
-/* At most the first 40 characters of what was found, whole ones. */
+/* Length of the first 40 characters of what was found, without cutting one. */
 static int shown_length(const struct csv_field *f)
 {
     size_t length = f->length;

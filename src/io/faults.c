@@ -1,4 +1,4 @@
-/* Messages kept, then put below each other. */
+/* Collects messages and joins them, one a line. */
 #include "io/faults.h"
 
 #include <stdio.h>

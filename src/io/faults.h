@@ -1,7 +1,6 @@
 /*
- * The faults of a file, all of them at once: whoever mends a table wants to know what is wrong with
- * it, not what is wrong first. A reader goes on behind a fault of one row or cell; in the end the
- * first FAULTS_KEPT are listed, one a line.
+ * Collects all faults of a file, so that a user can fix them at once. A reader continues after a
+ * fault of one row or cell; at the end the first FAULTS_KEPT are listed, one a line.
  */
 #ifndef IO_FAULTS_H
 #define IO_FAULTS_H
@@ -10,18 +9,18 @@
 
 enum { FAULTS_KEPT = 20, FAULT_LENGTH = 320 };
 
-/* All zero: none yet. */
+/* Starts as all zero. */
 struct faults {
     int64_t count;
     char text[FAULTS_KEPT][FAULT_LENGTH];
 };
 
-/* What a step of reading returned: a CONSM_EFORMAT is noted, with its message, and CONSM_OK comes
- * back; anything else passes. */
+/* Takes the status of a reading step: notes a CONSM_EFORMAT with its message and returns CONSM_OK;
+ * passes anything else on. */
 consm_status faults_take(struct faults *f, consm_status st);
 
-/* CONSM_OK where there are none. A single one is the message; several stand below each other,
- * without the name of the file that the first line has. */
+/* CONSM_OK if there are none. One fault is the message; several are listed one a line, and only the
+ * first line names the file. */
 consm_status faults_status(const struct faults *f, const char *file);
 
 #endif

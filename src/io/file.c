@@ -1,4 +1,4 @@
-/* mmap for reading, and paths; file_write.c writes. */
+/* Reads files by mmap, and handles paths. file_write.c writes. */
 #include "io/file.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ consm_status file_map(struct file_map *out, const char *path)
     consm_status st = CONSM_OK;
     struct stat info;
     *out = (struct file_map){NULL, 0};
-    /* A named pipe would wait for somebody who writes: it is opened at once, and refused below. */
+    /* Opening a named pipe would wait for a writer: it is opened at once, and refused below. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return status_fail(CONSM_EIO, "%s: cannot open: %s", path, strerror(errno));

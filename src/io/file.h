@@ -1,7 +1,7 @@
 /*
- * Files, safely. Reading maps the whole file and knows its true size before anything is allocated.
- * Writing goes to a temporary name beside the target, is synced, and replaces the target in one
- * step, so that a crash, a full disk or Ctrl-C never leaves half a file under the real name.
+ * Safe files. Reading maps the whole file and knows its true size before it allocates. Writing goes
+ * to a temporary file beside the target, syncs it, and replaces the target in one step. So a crash,
+ * a full disk or Ctrl-C never leaves half a file under the real name.
  */
 #ifndef IO_FILE_H
 #define IO_FILE_H
@@ -14,10 +14,10 @@ struct file_map {
     size_t size;
 };
 
-/* What files may become in memory: between file_bound_begin and file_bound_end the calling thread
- * allocates at most FILE_MAY_BECOME bytes for each byte that it maps, FILE_UNPACKED_MAY_BECOME for
- * each that it unpacks from an archive, and FILE_MAY_HAVE beside them. `end` passes st on, or says
- * what was too much. */
+/* Limits what files may become in memory. Between file_bound_begin and file_bound_end the calling
+ * thread may allocate FILE_MAY_BECOME bytes for each mapped byte, FILE_UNPACKED_MAY_BECOME for each
+ * byte unpacked from an archive, and FILE_MAY_HAVE in addition. `end` passes st on, or reports what
+ * was too much. */
 enum { FILE_MAY_BECOME = 64, FILE_UNPACKED_MAY_BECOME = 16, FILE_MAY_HAVE = 256 << 20 };
 void file_bound_begin(struct mem_bound *b);
 consm_status file_bound_end(struct mem_bound *b, consm_status st, const char *path);
@@ -26,8 +26,8 @@ consm_status file_bound_end(struct mem_bound *b, consm_status st, const char *pa
 consm_status file_map(struct file_map *out, const char *path);
 void file_unmap(struct file_map *map);
 
-/* Of a mapped file nothing in these bytes need stay in memory: whoever reads them again gets them
- * from the file again. For mapped files alone. */
+/* Releases these bytes of a mapped file from memory; reading them again loads them from the file.
+ * For mapped files only. */
 void file_forget(const void *from, const void *to);
 
 enum file_kind { FILE_MISSING, FILE_REGULAR, FILE_FOLDER, FILE_OTHER };
@@ -36,32 +36,32 @@ enum file_kind file_kind(const char *path);
 /* "folder/name" as a new string. */
 consm_status file_join(char **out, const char *folder, const char *name);
 
-/* The folder a path lies in, as a new string: "." for a bare name. */
+/* The folder of a path as a new string: "." for a bare name. */
 consm_status file_folder(char **out, const char *path);
 
 /* Creates a folder and its parents. */
 consm_status file_make_folders(const char *path);
 
-/* Removes what killed processes left of a target: files and folders PATH.(16 digits).tmp that no
- * living process has locked. */
+/* Removes what killed processes left beside a target: files and folders PATH.(16 digits).tmp that
+ * no living process has locked. */
 void file_sweep(const char *path);
 
 struct file_writer;
 
-/* From now on this process writes no file: what it would write goes nowhere, and is no error. For
- * the ranks of a run of which one writes for all. */
+/* From now on this process writes no files; writing silently does nothing. For ranks of a run in
+ * which one rank writes for all. */
 void file_write_nothing(void);
 void file_write_again(void);
 bool file_writes(void);
 
-/* Begins a file; "-" writes to standard output. Nothing is visible under path before commit. */
+/* Begins a file; "-" is standard output. Nothing is visible under path before commit. */
 consm_status file_create(struct file_writer **out, const char *path);
 consm_status file_write(struct file_writer *w, const void *bytes, size_t count);
 consm_status file_printf(struct file_writer *w, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Flushes, syncs, renames. After it, whatever it returned, the writer is only good for closing. */
+/* Flushes, syncs, renames. Afterwards, even on failure, the writer can only be closed. */
 consm_status file_commit(struct file_writer *w);
-/* Frees the writer; a file that was not committed is removed. NULL is fine. */
+/* Frees the writer and removes a file that was not committed. Accepts NULL. */
 void file_close(struct file_writer *w);
 
 #endif

@@ -1,4 +1,4 @@
-/* Writing: a name of its own beside the target, fsync, rename. */
+/* Writes files: a temporary name beside the target, fsync, rename. */
 #include "io/file.h"
 
 #include "base/number.h"
@@ -22,14 +22,14 @@ struct file_writer {
 
 /* ---- names that nobody else has ------------------------------------------ */
 
-/* A temporary file is locked by whoever writes it, so that one without a lock is what a killed
- * process left. Where the file system has no locks, nothing is taken for left behind. */
+/* The writer locks its temporary file; one without a lock was left by a killed process. On file
+ * systems without locks nothing counts as left over. */
 static bool lock_now(int fd)
 {
     return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
-/* The folder a path lies in, without memory that could be refused; "" when it is too long. */
+/* The folder of a path, without allocating; "" if it is too long. */
 static const char *folder_of(const char *path, char buffer[PATH_MAX])
 {
     const char *slash = strrchr(path, '/');
@@ -54,7 +54,7 @@ static bool is_temporary_of(const char *name, const char *target, size_t length)
     return strspn(name + length + 1, "0123456789abcdef") == RANDOM_DIGITS;
 }
 
-/* A folder and the files in it. */
+/* Removes a folder and the files in it. */
 static void remove_within(int parent, const char *name)
 {
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -84,7 +84,7 @@ void file_sweep(const char *path)
         closedir(dir);
 }
 
-/* Opens a new file beside path, with the permissions of the one that is there. */
+/* Opens a new file beside path, with the permissions of an existing path. */
 static consm_status open_beside(struct file_writer *w, const char *path)
 {
     consm_status st = CONSM_OK;
@@ -102,7 +102,7 @@ static consm_status open_beside(struct file_writer *w, const char *path)
                   replaces ? 0600 : 0666);
         if (fd < 0 && errno != EEXIST)
             break;
-        /* Somebody may have taken it for left behind before it was locked. */
+        /* Another process may have removed it as a leftover before it was locked. */
         if (fd >= 0 && lock_now(fd) && fstat(fd, &mine) == 0 && mine.st_nlink > 0)
             break;
         if (fd >= 0)
@@ -196,7 +196,7 @@ consm_status file_printf(struct file_writer *w, const char *format, ...)
     return file_write(w, line, (size_t)written);
 }
 
-/* Makes the rename itself durable; a file system that cannot is not an error. */
+/* Makes the rename durable; a file system that cannot is not an error. */
 static void sync_parent(const char *path)
 {
     int fd = open(folder_of(path, (char[PATH_MAX]){0}), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

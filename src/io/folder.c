@@ -1,4 +1,4 @@
-/* flock on the folder itself, and two names exchanged at once. */
+/* Locks a folder with flock, and replaces one by exchanging two names at once. */
 #include "io/folder.h"
 
 #include "base/os.h"
@@ -30,7 +30,7 @@ void folder_unlock(int lock)
         close(lock);
 }
 
-/* Calls use() for every name in a folder but . and .. until one fails. */
+/* Calls use() for every name in a folder except . and .., until one fails. */
 static consm_status
 each_entry(const char *path, consm_status (*use)(void *ctx, DIR *dir, const char *name), void *ctx)
 {
@@ -52,14 +52,14 @@ static consm_status remove_entry(void *ctx, DIR *dir, const char *name)
     return CONSM_OK;
 }
 
-/* A folder and the files in it. */
+/* Removes a folder and the files in it. */
 static void remove_folder(const char *path)
 {
     if (each_entry(path, remove_entry, NULL) == CONSM_OK)
         rmdir(path);
 }
 
-/* The path without slashes at its end; NULL without memory. */
+/* The path without trailing slashes; NULL if there is no memory. */
 static char *trimmed(const char *path)
 {
     size_t length = strlen(path);
@@ -68,7 +68,7 @@ static char *trimmed(const char *path)
     return mem_strndup(path, length);
 }
 
-/* A folder that is a process's own, the root or a mount keeps its name. */
+/* The current folder, the root and mount points keep their name. */
 static bool stays(const char *path)
 {
     struct stat here, there;
@@ -116,8 +116,7 @@ done:
     return st;
 }
 
-/* What only the old folder has goes on living in the new one, under a second name until the old one
- * is removed. */
+/* Files that only the old folder has are linked into the new one, until the old one is removed. */
 static consm_status keep_entry(void *ctx, DIR *dir, const char *name)
 {
     const int to = *(const int *)ctx;
@@ -149,7 +148,7 @@ consm_status folder_commit(const struct folder_work *w)
     char *parent = NULL;
     struct stat old;
     if (w->lock < 0)
-        return CONSM_OK; /* it was filled in its place */
+        return CONSM_OK; /* it was filled in place */
     bool exchange = stat(w->target, &old) == 0;
     if (exchange) {
         TRY(each_entry(w->target, keep_entry, (void *)&w->lock));

@@ -1,5 +1,5 @@
-/* zlib's raw inflate, a piece at a time. Nothing is believed: the output may not grow past what was
- * declared, and the input must end where the stream does. */
+/* zlib's raw inflate, piece by piece. The output must not exceed the declared size, and the input
+ * must end where the stream ends. */
 #include "io/inflate.h"
 
 #include "io/zlib_memory.h"
@@ -7,7 +7,7 @@
 
 struct inflater {
     const struct inflate_input *in;
-    size_t read; /* bytes of the input that zlib has been given */
+    size_t read; /* bytes of the input passed to zlib */
     uint64_t total;
     z_stream z;
     uint8_t piece[INFLATE_PIECE];
@@ -20,7 +20,7 @@ static consm_status fault(const struct inflater *s, const char *what)
                        what);
 }
 
-/* The next piece, whole unless the stream ends in it. */
+/* The next piece; shorter than a full one only at the end. */
 static consm_status next_piece(struct inflater *s, size_t *count, bool *end)
 {
     s->z.next_out = s->piece;

@@ -1,6 +1,6 @@
 /*
- * Inflating deflated bytes (RFC 1951) that lie in memory, pushed to a sink piece by piece: feature
- * matrices are mostly zeros and deflate a hundredfold, and their readers keep only the rest.
+ * Inflates deflated bytes (RFC 1951) in memory and pushes them to a sink piece by piece. Feature
+ * matrices are mostly zeros and deflate a hundredfold; their readers keep only the non-zeros.
  */
 #ifndef IO_INFLATE_H
 #define IO_INFLATE_H
@@ -21,9 +21,9 @@ struct inflate_input {
     uint64_t offset;  /* of bytes[0] in the file */
 };
 
-/* Pushes the whole stream. Fails with CONSM_EFORMAT, naming the byte, on anything RFC 1951 forbids,
- * when the input does not end exactly with the stream, and when the output is not `expected` bytes
- * long. Memory: a fixed 180 kB. */
+/* Pushes the whole stream. Fails with CONSM_EFORMAT, naming the byte, if RFC 1951 is violated, if
+ * the input does not end exactly with the stream, or if the output is not `expected` bytes long.
+ * Memory: a fixed 180 kB. */
 consm_status inflate_push(const struct inflate_input *in, uint64_t expected, bytes_sink sink,
                           void *ctx);
 

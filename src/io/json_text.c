@@ -1,4 +1,4 @@
-/* Dumping and looking whether it is what was dumped. */
+/* Dumps JSON and checks the result. */
 #include "io/json_text.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* The header: a Python dictionary literal with exactly three keys, parsed by hand. */
+/* Parses the header of a .npy file: a Python dictionary literal with exactly three keys. */
 #include "io/npy.h"
 
 #include <stdio.h>
@@ -175,7 +175,7 @@ bool npy_is_pickled(size_t *header, const uint8_t *bytes, size_t size)
     return memmem(bytes + start, length, "'descr': '|O'", 13) != NULL;
 }
 
-/* The widths a kind may have: bit w stands for w bytes. */
+/* The widths that a kind may have: bit w stands for w bytes. */
 static unsigned widths_of(char kind)
 {
     switch (kind) {

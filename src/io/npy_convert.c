@@ -1,5 +1,5 @@
-/* Elements of any type into the few that consm computes with. Fast where files are large: straight
- * runs of one type; element by element for the rest. */
+/* Converts elements of any type to the types that consm computes with: in runs of one type where
+ * files are large, element by element otherwise. */
 #include "io/npy.h"
 
 #include <math.h>
@@ -167,7 +167,7 @@ done:
     return st;
 }
 
-/* Appends a code point as UTF-8; false for what is none. */
+/* Appends a code point as UTF-8; false if it is invalid. */
 static bool put_utf8(char **to, uint64_t point)
 {
     char *p = *to;

@@ -1,6 +1,6 @@
 /*
- * Reading safetensors. The header is parsed by jansson, which bounds nesting and refuses duplicate
- * names; everything it says about sizes is then held against the file.
+ * Reads safetensors. jansson parses the header, bounds its nesting and refuses duplicate names. All
+ * sizes are then checked against the file.
  */
 #include "io/safetensors.h"
 
@@ -108,11 +108,11 @@ static int by_place(const void *a, const void *b)
     const struct safetensors_tensor *x = a, *y = b;
     if (x->data != y->data)
         return (const char *)x->data < (const char *)y->data ? -1 : 1;
-    /* Empty tensors stand before the one that begins at the same byte. */
+    /* Empty tensors come before the one that begins at the same byte. */
     return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
-/* The format wants the tensors to fill the data area: no byte twice, no byte unused. */
+/* The format requires that tensors fill the data area: no byte twice, no byte unused. */
 static consm_status check_cover(const struct safetensors *s, const uint8_t *data, size_t size)
 {
     const uint8_t *at = data;
@@ -177,7 +177,7 @@ done:
     return st;
 }
 
-/* Takes the bytes over when mapped, also on failure. */
+/* Takes ownership of mapped bytes, also on failure. */
 static consm_status open_bytes(struct safetensors **out, const char *name, struct file_map map,
                                bool mapped)
 {

@@ -1,11 +1,11 @@
 /*
- * The safetensors container, for datasets and for models: 8 bytes of header length, a JSON header
- * that gives every tensor its type, shape and place, then the tensors' bytes end to end. Other
- * tools read and write the same files, among them the Python package of that name.
+ * The safetensors container, for datasets and models: 8 bytes of header length, a JSON header with
+ * type, shape and place of every tensor, then the tensors' bytes without gaps. Other tools, such as
+ * the Python package safetensors, read and write the same files.
  *
- * Reading maps the file and copies nothing. Every claim of the header is checked against the file's
- * real size before a tensor can be had, so that a tensor's data may be used without further checks
- * of where it lies; what its numbers mean is for the caller to check.
+ * Reading maps the file and copies nothing. The header is checked against the file's real size
+ * before a tensor is returned, so its data may be used without further bounds checks. The caller
+ * checks what the numbers mean.
  */
 #ifndef IO_SAFETENSORS_H
 #define IO_SAFETENSORS_H
@@ -39,7 +39,7 @@ struct safetensors_tensor {
     int rank;
     int64_t shape[SAFETENSORS_MAX_RANK];
     int64_t count;    /* elements: the product of shape, 1 for rank 0 */
-    const void *data; /* may be less aligned than its type wants in files of other writers */
+    const void *data; /* may be unaligned for its type in files of other writers */
     size_t bytes;
 };
 
@@ -51,12 +51,13 @@ size_t safetensors_type_bytes(enum safetensors_type type);
 
 /* Maps a file and checks its header. */
 consm_status safetensors_open(struct safetensors **out, const char *path);
-/* The same over bytes in memory, which must outlive the object; name is for messages. */
+/* As safetensors_open(), over bytes in memory, which must outlive the object; name is for messages.
+ */
 consm_status safetensors_read(struct safetensors **out, const char *name, const void *data,
                               size_t size);
 void safetensors_close(struct safetensors *s);
 
-/* The tensors in the order of their bytes, and one by name (NULL when there is none). */
+/* The tensors in byte order, and one by name (NULL: none). */
 int64_t safetensors_count(const struct safetensors *s);
 const struct safetensors_tensor *safetensors_at(const struct safetensors *s, int64_t index);
 const struct safetensors_tensor *safetensors_find(const struct safetensors *s, const char *name);
@@ -64,18 +65,19 @@ const struct safetensors_tensor *safetensors_find(const struct safetensors *s, c
 /* The text stored under that key of __metadata__, or NULL. */
 const char *safetensors_metadata(const struct safetensors *s, const char *key);
 
-/* The bytes of the file, whoever holds them. */
+/* The bytes of the file, mapped or in memory. */
 struct file_map safetensors_bytes(const struct safetensors *s);
-/* Hands the mapping over: data pointers stay valid until the caller unmaps it. */
+/* Gives the mapping to the caller: data pointers stay valid until the caller unmaps it. */
 struct file_map safetensors_release(struct safetensors *s);
 
 /* A sealed file ends with the tensor "sha256", 64 hex digits: the SHA-256 of all bytes before it.
- * The digits (no end mark), or NULL for a file without seal. Costs nothing; verifying reads all. */
+ * Returns the digits (not terminated), or NULL without a seal. This is fast; verifying reads the
+ * whole file. */
 const char *safetensors_seal(const struct safetensors *s);
 consm_status safetensors_verify(const struct safetensors *s);
 
-/* Writing: declare every tensor and note, begin, then hand the bytes over in the declared order, in
- * pieces of any size. Wide types are declared before narrow ones, so that all are aligned: the data
+/* Writing: declare every tensor and note, begin, then pass the bytes in the declared order, in
+ * pieces of any size. Declare wide types before narrow ones, so that all are aligned: the data
  * begins at a multiple of 64 bytes and the format allows no gaps. */
 struct safetensors_writer;
 

@@ -1,6 +1,6 @@
 /*
- * Writing safetensors: the header once everything is declared, then the bytes as they come,
- * counted, so that a writer that promises one size and delivers another never makes a file.
+ * Writes safetensors: the header once everything is declared, then the bytes. They are counted; a
+ * writer that delivers another size than declared makes no file.
  */
 #include "io/safetensors.h"
 
@@ -19,7 +19,7 @@ struct safetensors_writer {
     bool sealed;
 };
 
-/* jansson only fails for want of memory here, or on text that is not UTF-8. */
+/* jansson fails here only without memory, or on text that is not UTF-8. */
 static consm_status set_json(json_t *object, const char *key, json_t *value)
 {
     if (json_object_set_new(object, key, value) != 0)
@@ -89,7 +89,7 @@ static consm_status write_summed(struct safetensors_writer *w, const void *bytes
     return file_write(w->file, bytes, count);
 }
 
-/* The header is filled up with blanks to 64 bytes, as the format allows. */
+/* Pads the header with blanks to 64 bytes, as the format allows. */
 static consm_status write_header(struct safetensors_writer *w, const char *text)
 {
     consm_status st = CONSM_OK;

@@ -1,5 +1,5 @@
-/* SHA-256 as FIPS 180-4, section 6.2, writes it down, and with ARMv8's instructions where they are:
- * every dataset is hashed when it is read, so this must not be what reading waits for. */
+/* SHA-256 (FIPS 180-4, section 6.2), and with ARMv8's instructions if available. Every dataset is
+ * hashed when it is read, so hashing must be fast. */
 #include "io/sha256.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ static uint32_t rotate(uint32_t x, int by)
     return x >> by | x << (32 - by);
 }
 
-/* One round; callers rotate the names instead of moving the eight values. */
+/* One round. Callers rotate the names instead of moving the eight values. */
 #define ROUND(a, b, c, d, e, f, g, h, t)                                                          \
     do {                                                                                          \
         uint32_t t1 = h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & f) ^ (~e & g)) + \
@@ -67,8 +67,7 @@ static void digest_portably(uint32_t state[8], const uint8_t *block)
 
 enum { HAS_SHA256 = 1 << 6 }; /* HWCAP_SHA2 */
 
-/* The four instructions of ARMv8, as assembly so that the build needs no special architecture flag.
- */
+/* The four ARMv8 instructions as assembly, so that the build needs no architecture flag. */
 #define SHA_ASM(text) ".arch_extension sha2\n\t" text
 static inline uint32x4_t four_rounds(uint32x4_t *efgh, uint32x4_t abcd, uint32x4_t words)
 {

@@ -15,7 +15,7 @@ void sha256_init(struct sha256 *s);
 void sha256_add(struct sha256 *s, const void *bytes, size_t count);
 void sha256_hex(char hex[65], struct sha256 *s); /* finishes s */
 
-/* Of one run of bytes. */
+/* The hash of one block of bytes. */
 void sha256_of(char hex[65], const void *bytes, size_t count);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Reading decimals quickly: up to 19 digits go into an integer, and the power of ten is applied in
- * one exact operation where a double allows it (Clinger 1990), in long double where not.
+ * Reads decimals fast: up to 19 digits go into an integer. The power of ten is applied in one exact
+ * operation if a double allows it (Clinger 1990), otherwise in long double.
  */
 #include "io/token.h"
 #include "base/number.h"
@@ -53,13 +53,13 @@ bool token_int(int64_t *out, const char *text, size_t length)
     return true;
 }
 
-/* What stands in front of the power of ten. */
+/* The digits in front of the power of ten. */
 struct decimal {
     uint64_t digits;
     int64_t exponent;
 };
 
-/* Digits with at most one point between them; more than 19 only move the exponent. */
+/* Digits with at most one point; digits after the 19th only change the exponent. */
 static const char *read_digits(struct decimal *d, const char *at, const char *end)
 {
     int kept = 0;
@@ -126,7 +126,7 @@ bool token_double(double *out, const char *text, size_t length)
 bool token_float(float *out, const char *text, size_t length)
 {
     double value;
-    if (!token_double(&value, text, length)) /* *out is as it was */
+    if (!token_double(&value, text, length)) /* out is unchanged */
         return false;
     *out = (float)value;
     return true;

@@ -1,4 +1,4 @@
-/* gzip by zlib, zstd by its library where there is one. */
+/* Unpacks gzip with zlib, and zstd with its library if it is installed. */
 #include "io/unpack.h"
 
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 
 enum { FREE_BYTES = 64 << 20, FOLD = 200 };
 
-/* Bytes on their way out. */
+/* Unpacked bytes so far. */
 struct outlet {
     uint8_t *data;
     size_t used, capacity, most;
@@ -36,7 +36,7 @@ static consm_status gunzip_fault(const struct outlet *o, const char *what, size_
     return status_fail(CONSM_EFORMAT, "%s: byte %zu: %s", o->name, at, what);
 }
 
-/* One member; *at moves behind it. */
+/* One member; *at moves past it. */
 static consm_status gunzip_member(struct outlet *o, z_stream *z, const uint8_t *bytes, size_t size,
                                   size_t *at)
 {
@@ -108,7 +108,8 @@ static bool zstd_find(struct zstd *z)
         z->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     if (!z->library)
         return false;
-    /* POSIX lets a pointer to data be one to a function; ISO C lets only memory be copied. */
+    /* POSIX allows a data pointer to be a function pointer; ISO C only allows copying its memory.
+     */
     void *const found[] = {
         dlsym(z->library, "ZSTD_createDStream"), dlsym(z->library, "ZSTD_freeDStream"),
         dlsym(z->library, "ZSTD_decompressStream"), dlsym(z->library, "ZSTD_isError"),

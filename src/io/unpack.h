@@ -1,10 +1,11 @@
 /*
- * Files as they are, or unpacked when they are gzip or zstd: what they hold shows in their first
- * bytes. zlib reads gzip (several members too). zstd's library is asked for when it is needed and
- * not linked: it is on nearly every system, its interface has been stable since 1.0, and a program
- * that never meets such a file need not have it; where it is missing the message says what to do.
+ * Opens files as they are, or unpacks gzip and zstd, recognised by their first bytes. zlib reads
+ * gzip (also several members). The zstd library is loaded only when it is needed: it is on nearly
+ * every system, and its interface has been stable since 1.0. If it is missing, the message says
+ * what to do.
  *
- * A packed file may not become more than 64 MB and 200 times its size: more is a bomb.
+ * An unpacked file may not exceed both 64 MB and 200 times the packed size; more is refused as a
+ * zip bomb.
  */
 #ifndef IO_UNPACK_H
 #define IO_UNPACK_H
@@ -15,7 +16,7 @@ struct unpacked {
     const uint8_t *data;
     size_t size;
     struct file_map map; /* the file itself */
-    uint8_t *own;        /* what was unpacked, or NULL */
+    uint8_t *own;        /* the unpacked bytes, or NULL */
 };
 
 enum unpack_kind { UNPACK_PLAIN, UNPACK_GZIP, UNPACK_ZSTD };
@@ -24,7 +25,7 @@ enum unpack_kind unpack_kind(const uint8_t *bytes, size_t size);
 consm_status unpack_open(struct unpacked *out, const char *path);
 void unpack_close(struct unpacked *u);
 
-/* The same on bytes in memory, at most `most` of them after unpacking; *out is the caller's. */
+/* The same for bytes in memory, at most `most` after unpacking; the caller frees *out. */
 consm_status unpack_bytes(uint8_t **out, size_t *size, const uint8_t *bytes, size_t packed,
                           size_t most, const char *name);
 

@@ -1,4 +1,4 @@
-/* One pass over the bytes. */
+/* Parses XML in one pass over the bytes. */
 #include "io/xml.h"
 
 #include <stdarg.h>
@@ -44,7 +44,7 @@ consm_status xml_fail(struct xml *x, const char *expected, ...)
                        (long long)xml_line(x), (long long)(x->token - line) + 1, what);
 }
 
-/* A fault at another place than where the piece begins. */
+/* A fault at another place than the start of the piece. */
 static consm_status fail_at(struct xml *x, const char *at, const char *expected)
 {
     x->token = at;
@@ -68,7 +68,7 @@ static bool begins(const struct xml *x, const char *mark)
     return (size_t)(x->end - x->at) >= length && memcmp(x->at, mark, length) == 0;
 }
 
-/* Moves behind the next mark. */
+/* Moves past the next mark. */
 static consm_status skip_to(struct xml *x, const char *mark)
 {
     const char *hit = memmem(x->at, (size_t)(x->end - x->at), mark, strlen(mark));
@@ -198,7 +198,7 @@ static consm_status read_attribute(struct xml *x)
     x->attribute[x->attributes].name = local_name(name);
     x->attribute[x->attributes].value = value;
     x->attribute[x->attributes++].length = x->used - value;
-    x->used++; /* the end mark stays */
+    x->used++; /* keep the terminator */
 done:
     return st;
 }
@@ -256,15 +256,15 @@ static consm_status close_element(struct xml *x)
     return CONSM_OK;
 }
 
-/* Comments, instructions and declarations; *skipped is false where something else stands. A
- * declaration may say nothing but UTF-8. */
+/* Skips comments, instructions and declarations; *skipped is false if something else is there. A
+ * declaration may name no encoding but UTF-8. */
 static consm_status skip_other(bool *skipped, struct xml *x)
 {
     consm_status st = CONSM_OK;
     const char *from = x->at;
     *skipped = true;
     if (begins(x, "<!--")) {
-        x->at += 4; /* an end has marks of its own: "<!-->" is none */
+        x->at += 4; /* the end needs its own marks: "<!-->" is not a comment */
         TRY(skip_to(x, "-->"));
     } else if (begins(x, "<?")) {
         bool declares = begins(x, "<?xml");
@@ -286,7 +286,7 @@ done:
     return st;
 }
 
-/* Text and CDATA up to the next tag; empty where there is none. */
+/* Text and CDATA up to the next tag; may be empty. */
 static consm_status read_text(struct xml *x)
 {
     consm_status st = CONSM_OK;

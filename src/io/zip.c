@@ -1,4 +1,4 @@
-/* Reading archives: find the directory from the end, check it entry by entry, then its members.
+/* Reads archives: finds the directory from the end, checks it entry by entry, then reads members.
  * Layout and numbers follow PKWARE's APPNOTE 6.3. */
 #include "io/zip.h"
 #include "base/number.h"
@@ -26,14 +26,14 @@ enum {
     METHOD_DEFLATED = 8
 };
 
-/* Deflate reaches 1032-fold at most; a directory that claims more lies. Real feature matrices reach
- * a few hundred. Members that claim more than the given ratio are refused above the given size:
- * small enough never to fill the memory from a small file, large enough for every real one. */
+/* Deflate compresses at most 1032-fold; a directory that claims more is wrong. Real feature
+ * matrices reach a few hundred. Members above the given ratio are refused above the given size, so
+ * that a small file cannot fill the memory. */
 static const uint64_t most_inflation = 1032;
 static const uint64_t push_ratio = 500, push_bytes = UINT64_C(128) << 20;
 static const uint64_t read_ratio = 200, read_bytes = UINT64_C(32) << 20;
 
-/* A fuzzer would otherwise never get past them. */
+/* A fuzzer could otherwise never pass them. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 static const bool ignore_checksums = true;
 #else
@@ -71,7 +71,7 @@ struct directory {
     uint64_t end; /* of all members and the directory */
 };
 
-/* Replaces the 32-bit figures by those of the zip64 record, if there is one. */
+/* Replaces the 32-bit numbers by those of the zip64 record, if there is one. */
 static consm_status find_zip64(const struct zip *z, struct directory *d, uint64_t end)
 {
     if (end < LOCATOR64_BYTES || u32(z->data + end - LOCATOR64_BYTES) != LOCATOR64_SIGNATURE)
@@ -87,7 +87,7 @@ static consm_status find_zip64(const struct zip *z, struct directory *d, uint64_
     return CONSM_OK;
 }
 
-/* The end record is the last one whose comment reaches exactly to the end of the file. */
+/* The end record is the last one whose comment ends exactly at the end of the file. */
 static consm_status find_directory(const struct zip *z, struct directory *d)
 {
     uint64_t at = z->size;
@@ -123,7 +123,7 @@ static consm_status find_directory(const struct zip *z, struct directory *d)
     return CONSM_OK;
 }
 
-/* The zip64 extra field holds, in this order, exactly those of the four that did not fit. */
+/* The zip64 extra field holds, in this order, those of the four numbers that did not fit. */
 static consm_status read_zip64_extra(const struct zip *z, struct zip_member *m, uint64_t at,
                                      uint64_t length)
 {
@@ -169,7 +169,7 @@ static consm_status check_member(const struct zip *z, const struct zip_member *m
     return CONSM_OK;
 }
 
-/* One entry of the directory at *at; moves *at behind it. */
+/* Reads one directory entry at *at and moves *at past it. */
 static consm_status read_entry(const struct zip *z, struct zip_member *m, uint64_t *at,
                                const struct directory *d)
 {
@@ -227,7 +227,7 @@ consm_status zip_open(struct zip **out, const char *file, const uint8_t *data, s
     while (z->count < (int64_t)d.count) {
         struct zip_member *m = &z->member[z->count++];
         TRY(read_entry(z, m, &at, &d));
-        /* Members that share bytes are how small archives inflate to petabytes. */
+        /* Members that share bytes could inflate a small archive to petabytes. */
         packed += m->packed + LOCAL_BYTES;
         if (packed > size)
             TRY(zip_fault(z, at, "overlapping members: together they need more than the file has"));
@@ -262,11 +262,11 @@ const struct zip_member *zip_find(const struct zip *z, const char *name)
     return NULL;
 }
 
-/* Where a member's data begin: behind its local header, which must be the directory's. */
+/* Where a member's data begins: after its local header, which must agree with the directory. */
 static consm_status member_data(uint64_t *out, const struct zip *z, const struct zip_member *m)
 {
     const uint8_t *p = z->data + m->header;
-    uint64_t left = z->size - m->header - LOCAL_BYTES; /* check_member saw that this fits */
+    uint64_t left = z->size - m->header - LOCAL_BYTES; /* check_member made sure that this fits */
     if (u32(p) != LOCAL_SIGNATURE)
         return zip_fault(z, m->header, "no header of member %s", m->name);
     uint64_t name = u16(p + 26), extra = u16(p + 28);
@@ -280,7 +280,7 @@ static consm_status member_data(uint64_t *out, const struct zip *z, const struct
     return CONSM_OK;
 }
 
-/* Refuses bombs. */
+/* Refuses zip bombs. */
 static consm_status check_ratio(const struct zip *z, const struct zip_member *m, uint64_t bytes,
                                 uint64_t ratio)
 {
@@ -292,7 +292,7 @@ static consm_status check_ratio(const struct zip *z, const struct zip_member *m,
                     (unsigned long long)ratio);
 }
 
-/* Sums the checksum on the way to the real sink. */
+/* Computes the checksum while passing bytes to the real sink. */
 struct checked_sink {
     bytes_sink sink;
     void *ctx;

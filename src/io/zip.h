@@ -1,8 +1,7 @@
 /*
- * Zip archives, as NumPy writes them: stored and deflated members, zip64. Reading works on a file
- * in memory and believes nothing: every offset and size of the directory is held against the file
- * before it is used, sizes against the checksums afterwards. The directory decides; the local
- * headers must agree with it.
+ * Zip archives as NumPy writes them: stored and deflated members, zip64. Reading works on a file in
+ * memory and trusts nothing: every offset and size is checked against the file before use, and
+ * contents against their checksums. The directory decides; local headers must agree with it.
  */
 #ifndef IO_ZIP_H
 #define IO_ZIP_H
@@ -28,23 +27,22 @@ struct zip {
 };
 
 /* Reads the directory of the archive in data, which must outlive the zip; file names it in
- * messages. Refused: what is no zip, encrypted or multi-part archives, names given twice, members
- * that lie outside the file or share bytes, members that claim to inflate beyond what deflate can
- * do. */
+ * messages. Refused: files that are not zip, encrypted or multi-part archives, duplicate names,
+ * members outside the file or sharing bytes, members that claim more than deflate can do. */
 consm_status zip_open(struct zip **out, const char *file, const uint8_t *data, size_t size);
 void zip_free(struct zip *z);
 
-/* The member of that name, or NULL. */
+/* The member with that name, or NULL. */
 const struct zip_member *zip_find(const struct zip *z, const char *name);
 
-/* A member's bytes: in the archive itself when stored, else in `owned`. */
+/* A member's bytes: in the archive itself if stored, else in `owned`. */
 struct zip_bytes {
     const uint8_t *data;
     size_t size;
     uint8_t *owned;
 };
 
-/* Reads a member whole, checksum checked; refused above 32 MiB at over 200-fold. Free with
+/* Reads a whole member and checks its checksum; refused above 32 MiB at over 200-fold. Free with
  * zip_bytes_free. */
 consm_status zip_read(struct zip_bytes *out, const struct zip *z, const struct zip_member *m);
 void zip_bytes_free(struct zip_bytes *bytes);
@@ -53,7 +51,7 @@ void zip_bytes_free(struct zip_bytes *bytes);
  * above 128 MiB at over 500-fold. */
 consm_status zip_push(const struct zip *z, const struct zip_member *m, bytes_sink sink, void *ctx);
 
-/* Writing: members one after another, each gathered in memory until it is ended. */
+/* Writing: members one after another, each buffered in memory until it ends. */
 struct zip_writer;
 consm_status zip_create(struct zip_writer **out, const char *path);
 consm_status zip_begin(struct zip_writer *w, const char *name, bool deflated);
@@ -61,7 +59,7 @@ consm_status zip_put(struct zip_writer *w, const void *bytes, size_t count);
 consm_status zip_end(struct zip_writer *w);
 /* Writes the directory and makes the file visible. */
 consm_status zip_commit(struct zip_writer *w);
-/* Frees the writer; without a commit no file is left. NULL is fine. */
+/* Frees the writer; without a commit no file remains. Accepts NULL. */
 void zip_close(struct zip_writer *w);
 
 #endif

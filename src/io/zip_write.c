@@ -1,6 +1,6 @@
-/* Writing archives. A member is gathered (and deflated) in memory, so that its header can be
- * written with final sizes and checksum and the file never needs seeking. zip64 fields appear only
- * where a figure does not fit 32 bits, as other programs expect. */
+/* Writes archives. A member is buffered (and deflated) in memory, so that its header has the final
+ * sizes and checksum and the file needs no seeking. zip64 fields appear only if a number does not
+ * fit 32 bits, as other programs expect. */
 #include "io/zip.h"
 
 #include "io/zlib_memory.h"
@@ -15,7 +15,7 @@ struct zip_writer {
     size_t count, capacity;
     bool open;
     z_stream deflate;
-    uint8_t *bytes; /* the open member's data, packed */
+    uint8_t *bytes; /* the open member's packed data */
     size_t used, bytes_capacity;
 };
 
@@ -53,7 +53,7 @@ done:
     return st;
 }
 
-/* Deflates what stands at next_in; with Z_FINISH to the end of the stream. */
+/* Deflates the bytes at next_in; with Z_FINISH to the end of the stream. */
 static consm_status deflate_some(struct zip_writer *w, int how)
 {
     consm_status st = CONSM_OK;
@@ -113,8 +113,8 @@ static consm_status put_bytes(struct zip_writer *w, const void *bytes, size_t co
     return count ? file_write(w->file, bytes, count) : CONSM_OK;
 }
 
-/* The local header (directory false) or the directory's entry of a member, name and zip64 field
- * included. Numbers as in APPNOTE 4.3.7 and 4.3.12. */
+/* Writes the local header (directory false) or the directory entry of a member, with name and zip64
+ * field. Numbers as in APPNOTE 4.3.7 and 4.3.12. */
 static consm_status put_header(struct zip_writer *w, const struct zip_member *m, bool directory)
 {
     consm_status st = CONSM_OK;

@@ -1,4 +1,4 @@
-/* zlib takes its memory from the same place as everyone else, so that it is counted and hooked. */
+/* Makes zlib use our allocator, so that its memory is counted and hooked. */
 #ifndef IO_ZLIB_MEMORY_H
 #define IO_ZLIB_MEMORY_H
 

@@ -1,4 +1,5 @@
-/* The public face of optimal transport: checks what strangers pass in, then calls the solvers. */
+/* The public functions of optimal transport: check the caller's arguments, then call the solvers.
+ */
 #include "base/alloc.h"
 #include "base/given.h"
 #include "base/sized.h"
@@ -132,7 +133,7 @@ done:
     return st;
 }
 
-/* What the maps below ask of their input: sizes, points, a plan of finite numbers from 0. */
+/* Checks the input of the maps below: sizes, points, a plan of finite numbers from 0. */
 static consm_status check_map(const double *plan, const float *points, int64_t c, int64_t n,
                               int64_t f)
 {

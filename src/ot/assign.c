@@ -1,4 +1,4 @@
-/* Assignments of many point sets at once, handed out to threads one by one. */
+/* Assigns many point sets at once; threads take them one by one. */
 #include "ot/linear_ot.h"
 
 #include "ot/cost.h"

@@ -39,8 +39,8 @@ ALWAYS_INLINE double dot(const float *x, const float *y, int64_t f)
     return sum_lanes(lane);
 }
 
-/* The oldest x86-64 makes doubles of two floats at a time, and shuffles before it can; where there
- * is AVX2 the same lanes go four by four, to the same bits. */
+/* Base x86-64 converts only two floats at a time to double, after a shuffle. With AVX2 the same
+ * lanes go four by four, with the same bits. */
 #if defined(__x86_64__)
 __attribute__((target("avx2"))) static double squared_distance_wide(const float *x, const float *y,
                                                                     int64_t f)
@@ -106,7 +106,7 @@ consm_status ot_check_sizes(int64_t c, int64_t n)
     return CONSM_OK;
 }
 
-/* Adds the masses up; refuses what is no mass. */
+/* Adds up the masses; refuses invalid ones. */
 static consm_status check_masses(double *total, const double *mass, int64_t count, const char *side)
 {
     *total = 0;

@@ -1,5 +1,5 @@
-/* Cost matrices between reference points and points, and the checks every transport problem must
- * pass before a solver sees it. c references, n points, f features throughout src/ot. */
+/* Cost matrices between references and points, and the checks of a transport problem before a
+ * solver gets it. In src/ot: c references, n points, f features. */
 #ifndef OT_COST_H
 #define OT_COST_H
 
@@ -29,13 +29,13 @@ double ot_total_mass(const double *a, const double *b, int64_t c, int64_t n);
 /* Finite coordinates and f ≥ 1; `what` names the array in the message. */
 consm_status ot_check_points(const float *x, int64_t n, int64_t f, const char *what);
 
-/* ε of a problem: options->epsilon, times the mean |cost| when it is relative (times 1 when every
- * cost is zero, where any ε gives the same plan). */
+/* ε of a problem: options->epsilon; if relative, times the mean |cost| (times 1 if every cost is
+ * zero, where any ε gives the same plan). */
 double ot_epsilon(const double *cost, int64_t c, int64_t n, const struct consm_ot_options *options);
-/* The same of so many costs whose magnitudes sum to that. */
+/* The same from the sum of |cost| and their number. */
 double ot_epsilon_of(double sum, int64_t count, const struct consm_ot_options *options);
 
-/* Method, metric, ε, tolerance and iteration cap make sense. */
+/* Checks method, metric, ε, tolerance and iteration limit. */
 consm_status ot_check_options(const struct consm_ot_options *options);
 
 #endif

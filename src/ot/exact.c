@@ -2,19 +2,19 @@
  * Successive shortest paths on the references (Ahuja, Magnanti & Orlin, "Network Flows", 1993,
  * sections 9.7 and 10.2, for the two ideas).
  *
- * Invariant: with u the potentials of the references, flow_kl > 0 only where cost_kl - u_k is the
- * least of column l. A new point enters at its cheapest reference; when that one is full, a
- * shortest path moves other points on, one reference each, until a reference with room is reached.
- * Every plan on the way is optimal for the mass routed so far.
+ * Invariant: with u the potentials of the references, flow_kl > 0 only if cost_kl - u_k is the
+ * least of column l. A new point enters at its cheapest reference. If that one is full, a shortest
+ * path moves other points, one reference each, until it reaches a reference with room. Every
+ * intermediate plan is optimal for the mass routed so far.
  *
- * How many augmentations: pass Δ moves multiples of Δ, from points with at least Δ left to
- * references with at least Δ of room, so all flows stay multiples of Δ and no arc of the residual
- * graph is too thin. Pass Δ ends when no such point or no such reference is left; hence in pass
- * Δ/2 either every point has less than 2·Δ/2 left and gives at most once, or every reference has
- * less than 2·Δ/2 of room and takes at most once. With Δ = 2^p … 4, 2, 1 and 2^p the largest
- * power not above the largest mass (at most 2^60) that is at most 61 · max(c, n) augmentations in
- * all. A single pass with Δ = 1 is nearly always quicker, so it goes first, with a limited budget;
- * together the two never exceed the sum.
+ * Number of augmentations: pass Δ moves multiples of Δ, from points with at least Δ left to
+ * references with at least Δ of room. So all flows stay multiples of Δ, and every arc of the
+ * residual graph can carry Δ. Pass Δ ends when no such point or no such reference is left. Hence in
+ * pass Δ/2 either every point has less than 2·Δ/2 left and gives at most once, or every reference
+ * has less than 2·Δ/2 of room and takes at most once. Δ is 2^p … 4, 2, 1, with 2^p the largest
+ * power not above the largest mass (at most 2^60). So there are at most 61 · max(c, n)
+ * augmentations. A single pass with Δ = 1 is nearly always faster. It runs first, with a limited
+ * budget, which adds to the bound.
  */
 #include "ot/exact.h"
 
@@ -136,7 +136,7 @@ static void sift_up(const struct ot_exact_work *w, int32_t *heap, int64_t at, in
     heap[at] = point;
 }
 
-/* Makes the heaps of k from the points it holds, the first time somebody wants to pass through. */
+/* Builds the heaps of k from its points when a path first passes through k. */
 static void build_heaps(struct ot_exact_work *w, int64_t k)
 {
     int64_t c = w->c, n = w->n;
@@ -147,7 +147,8 @@ static void build_heaps(struct ot_exact_work *w, int64_t k)
         if (listed[i])
             first[size++] = (int32_t)i;
     }
-    for (int64_t l = c - 1; l >= 0; l--) { /* the list lies in heap 0, so that one comes last */
+    for (int64_t l = c - 1; l >= 0;
+         l--) { /* the list is stored in heap 0, so that one comes last */
         int32_t *heap = first + l * n;
         if (l > 0) {
             memcpy(heap, first, (size_t)size * sizeof *heap);
@@ -160,7 +161,7 @@ static void build_heaps(struct ot_exact_work *w, int64_t k)
     w->has_heaps[k] = 1;
 }
 
-/* Point i came to k. */
+/* Adds point i to the heaps of k. */
 static void join_heaps(struct ot_exact_work *w, int64_t k, int32_t i)
 {
     if (!w->has_heaps[k])
@@ -207,7 +208,7 @@ static int64_t shortest_path(struct ot_exact_work *w, int64_t j, int64_t delta)
     }
     for (;;) {
         k = -1;
-        for (int64_t l = 0; l < c; l++) /* among equals a reference with room ends the search */
+        for (int64_t l = 0; l < c; l++) /* among equals, a reference with room ends the search */
             if (!w->settled[l] &&
                 (k < 0 || w->distance[l] < w->distance[k] ||
                  (w->distance[l] == w->distance[k] && w->room[k] < delta && w->room[l] >= delta)))
@@ -223,7 +224,7 @@ static int64_t shortest_path(struct ot_exact_work *w, int64_t j, int64_t delta)
                 continue;
             const double *move = w->cost + i * c;
             double arc = (move[l] - move[k]) + (w->u[k] - w->u[l]);
-            double reach = w->distance[k] + (arc > 0 ? arc : 0); /* below 0 by rounding only */
+            double reach = w->distance[k] + (arc > 0 ? arc : 0); /* negative by rounding only */
             if (reach < w->distance[l]) {
                 w->distance[l] = reach;
                 w->from[l] = (int32_t)k;
@@ -241,7 +242,7 @@ static void move_mass(struct ot_exact_work *w, int32_t i, int64_t k, int64_t amo
         join_heaps(w, k, i);
 }
 
-/* Sends what the shortest path of point j carries, in multiples of delta, and keeps the invariant:
+/* Sends the mass of the shortest path of point j, in multiples of delta, and keeps the invariant:
  * u_k falls by (length of the path - distance_k) for the references settled on the way. */
 static void augment(struct ot_exact_work *w, int64_t j, int64_t delta)
 {
@@ -275,7 +276,7 @@ static bool any_room(const struct ot_exact_work *w, int64_t delta)
     return false;
 }
 
-/* Routes all that pass delta may route; gives up (false) when the budget is spent. */
+/* Routes all that pass delta may route; false if the budget is spent. */
 static bool run_pass(struct ot_exact_work *w, int64_t delta, int64_t budget, int64_t *augmentations)
 {
     for (int64_t j = 0; j < w->n; j++)
@@ -288,7 +289,7 @@ static bool run_pass(struct ot_exact_work *w, int64_t delta, int64_t budget, int
     return true;
 }
 
-/* Integer masses with the given total: each is rounded, the largest takes up the rest. */
+/* Integer masses with the given total: each is rounded, the largest takes the remainder. */
 static void quantise(int64_t *units, const double *mass, int64_t count)
 {
     double sum = 0;
@@ -350,8 +351,8 @@ static int64_t route_all(struct ot_exact_work *w, const double *a, const double 
     return augmentations;
 }
 
-/* Rounding has left the potentials a few last digits off. One Bellman-Ford over the arcs of the
- * final plan, step_kl = min over points i of k of cost_il - cost_ik, puts u_l ≤ u_k + step_kl. */
+/* Removes rounding errors of the potentials: one Bellman-Ford over the arcs of the final plan,
+ * step_kl = min over points i of k of cost_il - cost_ik, makes u_l ≤ u_k + step_kl. */
 static void polish_potentials(struct ot_exact_work *w)
 {
     int64_t c = w->c;
@@ -376,8 +377,8 @@ static void polish_potentials(struct ot_exact_work *w)
         w->u[k] -= highest;
 }
 
-/* Potentials of both sides, the point's being min_k cost_kl - u_k; the sides as the caller sees
- * them, with max dual_r = 0. */
+/* Potentials of both sides, in the caller's orientation, with max dual_r = 0. That of a point is
+ * min_k cost_kl - u_k. */
 static void write_duals(const struct ot_exact_work *w, double *dual_r, double *dual_h, bool swapped)
 {
     double *small = swapped ? dual_h : dual_r, *large = swapped ? dual_r : dual_h, shift = 0;

@@ -1,13 +1,13 @@
 /*
  * The exact transport plan of a small problem, by successive shortest paths with potentials.
  *
- * min Σ P_kl cost_kl over P ≥ 0 with row sums a and column sums b        (Eq. optimal_transport)
+ *   min Σ P_kl cost_kl over P ≥ 0 with row sums a and column sums b        (Eq. optimal_transport)
  *
- * Masses become 64-bit integers, so that "empty" and "full" are exact decisions and degenerate
- * problems cannot make the solver cycle. Points are routed one after another; the search runs on a
- * graph of the c references only, whose arc k→l is the point that changes from k to l most cheaply
- * (kept in a heap). Time O((c² + p c log n) · augmentations) with p the path's length, one or a few
- * augmentations a point; memory O(c² n) for the smaller side c.
+ * Masses become 64-bit integers, so "empty" and "full" are exact and degenerate problems cannot
+ * make the solver cycle. Points are routed one after another. The search runs on a graph of the c
+ * references only; its arc k→l is the point that moves from k to l most cheaply (kept in a heap).
+ * Time O((c² + p c log n) · augmentations) with p the path's length, one or a few augmentations a
+ * point; memory O(c² n) for the smaller side c.
  */
 #ifndef OT_EXACT_H
 #define OT_EXACT_H
@@ -20,8 +20,8 @@ struct ot_exact_work;
 consm_status ot_exact_work_new(struct ot_exact_work **out, int64_t c, int64_t n);
 void ot_exact_work_free(struct ot_exact_work *work);
 
-/* How many augmentations the quick pass may spend before capacity scaling, whose number of
- * augmentations is bounded by proof, starts over; negative: the default. 0 for tests. */
+/* Limits the augmentations of the quick pass, after which capacity scaling starts over; its number
+ * of augmentations has a proven bound. Negative: the default. 0 for tests. */
 void ot_exact_quick_limit(struct ot_exact_work *work, int64_t limit);
 
 /*

@@ -1,6 +1,6 @@
-/* Linear transport embedding, and plans of many point sets on a team of threads: costs first, each
- * thread some nodes; then sets, handed out one by one. Every number is made by one thread in a
- * fixed order, so the team's size never shows. */
+/* The linear transport embedding, and plans of many point sets on a team of threads: first costs,
+ * divided by nodes; then sets, one by one. One thread computes each number in a fixed order, so the
+ * result does not depend on the team's size. */
 #include "ot/linear_ot.h"
 
 #include "base/alloc.h"
@@ -39,7 +39,7 @@ void ot_linear(float *image, double *sums, const double *plan, const float *h, i
 
 /* ---- sets one by one ----------------------------------------------------- */
 
-/* What one thread needs for one set. */
+/* The scratch memory of one thread for one set. */
 struct seat {
     double *cost, *plan; /* (c, largest set) */
     struct ot_exact_work *exact;
@@ -50,7 +50,7 @@ struct seat {
 
 struct ot_plans {
     int64_t n, c;
-    bool sparse;     /* few nodes are here: what there is of nodes lies in sparse memory */
+    bool sparse;     /* few nodes are here: node arrays are sparse memory */
     int64_t largest; /* set */
     struct consm_ot_options options;
     double *node_cost;     /* (n, c) */
@@ -80,7 +80,7 @@ done:
     return st;
 }
 
-/* What there is of every node. */
+/* Allocates the arrays over nodes. */
 static consm_status node_rooms(struct ot_plans *p)
 {
     consm_status st = CONSM_OK;
@@ -166,7 +166,7 @@ struct costing {
     const float *h, *r;
     int64_t f;
     const int32_t *node; /* (count) whose costs; NULL: all */
-    bool packed;         /* row i of h is that of node[i], not of node i */
+    bool packed;         /* row i of h is node[i], not node i */
     int64_t count;
 };
 
@@ -208,7 +208,7 @@ static void gather_costs(struct ot_plans *p, struct seat *seat, const int32_t *p
     }
 }
 
-/* The plan of the set whose costs the seat holds. */
+/* Solves the set whose costs the seat holds. */
 static void solve_set(struct ot_plans *p, struct seat *seat, int64_t size)
 {
     struct consm_ot_result result;
@@ -224,8 +224,7 @@ static void solve_set(struct ot_plans *p, struct seat *seat, int64_t size)
     seat->unconverged += !result.converged;
 }
 
-/* The potentials that the kernel starts from: those of evenly spaced nodes, as many as a set may
- * have. */
+/* The kernel starts from the potentials of evenly spaced nodes, as many as a set may have. */
 static int64_t sample_size(const struct ot_plans *p)
 {
     return p->largest < p->n ? p->largest : p->n;
@@ -239,7 +238,7 @@ static void solve_sample(struct ot_plans *p)
         for (int64_t k = 0; k < c; k++)
             seat->cost[k * size + l] = p->node_cost[l * p->n / size * c + k];
     solve_set(p, seat, size);
-    seat->unconverged = unconverged; /* counts the caller's sets only */
+    seat->unconverged = unconverged; /* count only the caller's sets */
     ot_sinkhorn_potentials(seat->sinkhorn, p->potential);
 }
 
@@ -320,7 +319,8 @@ void ot_plans_assign(struct ot_plans *p, int seat, int32_t *reference, const int
 {
     if (size == 0)
         return;
-    /* Of one point every reference gets the same share: the plan ties, and the nearest one wins. */
+    /* With one point every reference gets the same share: the plan ties, and the nearest one wins.
+     */
     if (p->options.method == CONSM_OT_NEAREST || size == 1) {
         for (int64_t l = 0; l < size; l++)
             reference[l] = p->node_nearest[point_of(point, l)];
@@ -330,7 +330,7 @@ void ot_plans_assign(struct ot_plans *p, int seat, int32_t *reference, const int
         gather_costs(p, &p->seat[seat], point, size);
         solve_set(p, &p->seat[seat], size);
         ot_monge_assign(reference, p->seat[seat].plan, p->c, size);
-        /* Costs that are not numbers (a model's parameters may be anybody's) leave no plan. */
+        /* NaN costs (parameters may come from any file) give no plan. */
         for (int64_t l = 0; l < size; l++)
             reference[l] = reference[l] < 0 ? 0 : reference[l];
     }
@@ -345,7 +345,7 @@ void ot_plans_weigh(struct ot_plans *p, int seat, float *weight, const int32_t *
             for (int64_t l = 0; l < size; l++)
                 weight[k * size + l] =
                     p->node_nearest[point_of(point, l)] == k ? 1 / (float)size : 0;
-    } else if (size == 1) { /* there is one plan */
+    } else if (size == 1) { /* there is only one plan */
         for (int64_t k = 0; k < p->c; k++)
             weight[k] = 1 / (float)p->c;
     } else if (scale_set(p, &p->seat[seat], point, size)) {

@@ -3,10 +3,10 @@
  * trainable optimal transport embedding", 2021) and, for training, assignments and plan weights of
  * many overlapping point sets at once.
  *
- * A set is a list of rows of h: a subgraph's nodes. What a node costs at a reference does not
- * depend on the set it is seen in, so the cost matrix is made once for all n nodes and each set
- * only gathers its columns. Sinkhorn's ε is one for all sets, too (relative: in units of the mean
- * cost of all n nodes), which lets them share a kernel: ot/scaling.h.
+ * A set is a list of rows of h: a subgraph's nodes. The cost of a node at a reference does not
+ * depend on the set, so costs are computed once for all n nodes and each set gathers its columns.
+ * All sets share one ε (relative: in units of the mean cost of all n nodes), so they can share a
+ * kernel: ot/scaling.h.
  */
 #ifndef OT_LINEAR_OT_H
 #define OT_LINEAR_OT_H
@@ -19,7 +19,7 @@
  * the first rows. Sets may be empty and may share points. */
 struct ot_sets {
     int64_t count;
-    const int64_t *start; /* (count + 1), from 0, not falling */
+    const int64_t *start; /* (count + 1), from 0, never decreasing */
     const int32_t *point; /* (start[count]) in [0, n), or NULL */
 };
 
@@ -27,22 +27,23 @@ struct ot_sets {
 void ot_linear(float *image, double *sums, const double *plan, const float *h, int64_t c, int64_t n,
                int64_t f, enum consm_ot_scale scale);
 
-/* The factor behind a scale's name: 1, sqrt(c) or c. */
+/* The factor of a scale: 1, sqrt(c) or c. */
 double ot_scale_factor(enum consm_ot_scale scale, int64_t c);
 
 /*
- * One reference per entry of every set: reference (start[count]), entry e of set i being the point
- * point[e]. By options->method: nearest, or the argmax of the point's column in the set's Sinkhorn
- * or exact plan with uniform masses. h (n, f), r (c, f). team NULL: the calling thread alone; same
- * bits for any team. unconverged (or NULL) receives how many sets Sinkhorn left unfinished.
+ * Assigns a reference to every entry of every set: reference (start[count]); entry e of set i is
+ * the point point[e]. By options->method: the nearest, or the argmax of the point's column in the
+ * set's Sinkhorn or exact plan with uniform masses. h (n, f), r (c, f). team NULL: only the calling
+ * thread; the bits are the same for any team. unconverged (or NULL): sets that Sinkhorn did not
+ * finish.
  */
 consm_status ot_assign(int32_t *reference, int64_t *unconverged, const float *h, const float *r,
                        int64_t n, int64_t c, int64_t f, const struct ot_sets *sets,
                        const struct consm_ot_options *options, struct team *team);
 
 /*
- * The same for sets that come one by one, with all memory made beforehand: costs of every node, and
- * one seat per thread to solve at. Points of a set are rows of h; largest bounds a set's size.
+ * The same for sets that come one by one, with all memory allocated in advance: costs of every
+ * node, and one seat per thread. Points of a set are rows of h; largest bounds a set's size.
  */
 struct ot_plans;
 consm_status ot_plans_new(struct ot_plans **out, int64_t n, int64_t c, int64_t largest,
@@ -51,15 +52,15 @@ void ot_plans_free(struct ot_plans *p);
 void ot_plans_costs(struct ot_plans *p, const float *h, const float *r, int64_t f,
                     struct team *team);
 
-/* The same where only some nodes will be in sets: node[i] (count) is row i of h. Not for Sinkhorn,
- * whose ε is made from all. */
+/* The same if only some nodes will be in sets: node[i] (count) is row i of h. Not for Sinkhorn,
+ * whose ε depends on all nodes. */
 void ot_plans_some_costs(struct ot_plans *p, const float *h, const float *r, int64_t f,
                          const int32_t *node, int64_t count, struct team *team);
 
 /*
- * The same where some nodes only are here: row (count) of them, ascending. The costs of these;
- * then, with the magnitudes of all n nodes added up, what else sets need. What everybody must have
- * beside the points of his sets is marked in sample (n).
+ * The same if only some nodes are here: row (count) of them, ascending. First their costs; then,
+ * with the magnitudes of all n nodes added up, the rest. sample (n) marks nodes that every process
+ * needs in addition to the points of its sets.
  */
 consm_status ot_plans_new_sparse(struct ot_plans **out, int64_t n, int64_t c, int64_t largest,
                                  const struct consm_ot_options *options, int threads);
@@ -77,7 +78,7 @@ void ot_plans_assign(struct ot_plans *p, int seat, int32_t *reference, const int
 void ot_plans_weigh(struct ot_plans *p, int seat, float *weight, const int32_t *point,
                     int64_t size);
 
-/* How many sets Sinkhorn left unfinished so far. */
+/* Number of sets that Sinkhorn did not finish so far. */
 int64_t ot_plans_unconverged(const struct ot_plans *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* Assignments without mass splitting and the pooling over them. */
+/* Assignments that do not split mass, and pooling over them. */
 #include "ot/monge.h"
 
 #include "base/alloc.h"
@@ -6,7 +6,7 @@
 
 enum { BLOCK = 64 };
 
-/* Block by block, so that the comparison of a whole row of costs has no branch to guess. */
+/* Works in blocks, so that comparing a row of costs needs no branch. */
 void ot_nearest(int32_t *reference, const double *cost, int64_t c, int64_t n)
 {
     for (int64_t first = 0; first < n; first += BLOCK) {

@@ -1,6 +1,6 @@
-/* Newton's step for regularised transport: a c × c system by Cholesky. A constant added to all of f
- * changes nothing, so the Hessian is singular in that one direction; adding a multiple of 1 1ᵀ
- * makes it regular and leaves the step without a constant part. */
+/* Newton's step for regularised transport: a c × c system by Cholesky. Adding a constant to f
+ * changes nothing, so the Hessian is singular in that direction. Adding a multiple of 1 1ᵀ makes it
+ * regular and leaves the step without a constant part. */
 #include "ot/newton.h"
 
 #include <math.h>
@@ -66,8 +66,8 @@ bool ot_newton_step(double *step, double *hessian, const double *plan, const dou
                     const double *a, const double *b, int64_t c, int64_t n, int64_t stride)
 {
     double largest = 0;
-    /* Rows of the Hessian sum to zero, so the diagonal is a sum of the other entries: positive
-     * numbers only, nothing cancels. */
+    /* Rows of the Hessian sum to zero, so the diagonal is a sum of the other entries: all positive,
+     * no cancellation. */
     for (int64_t k = 0; k < c; k++)
         hessian[k * c + k] = 0;
     for (int64_t k = 0; k < c; k++)

@@ -35,8 +35,8 @@ consm_status ot_kmeans_start(float *r, const float *h, int64_t c, int64_t n, int
             distance[l] = d < distance[l] ? d : distance[l];
             sum += distance[l];
         }
-        /* The next centre is drawn with probability distance / sum. When every point already is a
-         * centre, sum is 0 and any point will do. */
+        /* Draws the next centre with probability distance / sum. If every point is a centre, sum is
+         * 0 and any point will do. */
         double mark = rng_uniform(&rng) * sum;
         chosen = (int64_t)rng_below(&rng, (uint64_t)n);
         for (int64_t l = 0; l < n && sum > 0; l++) {
@@ -114,7 +114,7 @@ consm_status ot_kmeans(float *r, const float *h, int64_t c, int64_t n, int64_t f
         refill_empty(reference, count, r, h, c, n, f);
         TRY(ot_pool(mean, empty, reference, h, c, n, f, CONSM_OT_MEAN));
         for (int64_t k = 0; k < c; k++)
-            if (!empty[k]) /* fewer distinct points than centres: the rest stay where they are */
+            if (!empty[k]) /* fewer distinct points than centres: the others stay */
                 memcpy(r + k * f, mean + k * f, (size_t)f * sizeof *r);
     }
 done:
@@ -215,7 +215,7 @@ done:
     return st;
 }
 
-/* The sets of one class laid one after another: bounds (*count + 1) and their points. */
+/* Collects the sets of one class one after another: bounds (*count + 1) and their points. */
 static void collect_class(float *points, int64_t *bounds, int64_t *count, const float *h,
                           const int64_t *start, const int32_t *set_class, int64_t sets, int64_t k,
                           int64_t f)

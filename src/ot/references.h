@@ -1,5 +1,5 @@
-/* Where reference points come from: k-means centres, class means, class-wise Wasserstein
- * barycentres (section 4.1.2 of the paper names all three). Deterministic for a seed. */
+/* Computes reference points: k-means centres, class means, class-wise Wasserstein barycentres
+ * (section 4.1.2 of the paper names all three). Deterministic for a seed. */
 #ifndef OT_REFERENCES_H
 #define OT_REFERENCES_H
 
@@ -14,8 +14,8 @@ consm_status ot_kmeans(float *r, const float *h, int64_t c, int64_t n, int64_t f
 consm_status ot_kmeans_start(float *r, const float *h, int64_t c, int64_t n, int64_t f,
                              uint64_t seed);
 
-/* r[k] (c, f) = mean of the points h (n, f) with label[l] = k, zero where there is none; count (c)
- * of them or NULL. Negative labels are left out. */
+/* r[k] (c, f) = mean of the points h (n, f) with label[l] = k, zero if there is none; count (c) of
+ * them or NULL. Negative labels are left out. */
 consm_status ot_class_means(float *r, int64_t *count, const float *h, const int32_t *label,
                             int64_t c, int64_t n, int64_t f);
 

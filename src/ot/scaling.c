@@ -1,5 +1,5 @@
-/* Factors u of the references: Sinkhorn's updates first, then Newton's on log u, each one pass over
- * the set's kernel. */
+/* Finds the factors u of the references: Sinkhorn's updates first, then Newton's on log u. Each is
+ * one pass over the set's kernel. */
 #include "ot/scaling.h"
 
 #include "base/alloc.h"

@@ -1,12 +1,12 @@
 /*
- * Sinkhorn on the potentials f of the references. With column sums kept exact,
+ * Sinkhorn on the potentials f of the references. With exact column sums,
  *
  *     P_kl = b_l exp((f_k - cost_kl) / ε) / Σ_k' exp((f_k' - cost_k'l) / ε)
  *
- * and the row update is f_k += ε log(a_k / Σ_l P_kl). rebuild() makes K = P for the present f, a
+ * and the row update is f_k += ε log(a_k / Σ_l P_kl). rebuild() computes K = P for the current f, a
  * softmax per column, so K ≤ b and every column keeps its mass. Then u and v scale it, K_kl u_k
- * v_l: one multiplicative iteration is one pass over K. When some u leaves [1/DRIFT, DRIFT] it goes
- * into f and K is made anew; entries of K that have underflowed would be negligible under any u in
+ * v_l: one multiplicative iteration is one pass over K. When some u leaves [1/DRIFT, DRIFT], it is
+ * absorbed into f and K is computed anew. Entries of K that underflow are negligible for any u in
  * that range. A row that underflows as a whole is updated with a log-sum-exp instead.
  */
 #include "ot/sinkhorn.h"
@@ -129,7 +129,7 @@ static void scale_columns(struct ot_sinkhorn_work *w)
     }
 }
 
-/* Σ_k |Σ_l P_kl - a_k| of the present scaling. */
+/* Σ_k |Σ_l P_kl - a_k| of the current scaling. */
 static double marginal_error(const struct ot_sinkhorn_work *w)
 {
     double error = 0;
@@ -163,7 +163,7 @@ static void log_step(struct ot_sinkhorn_work *w)
     w->iterations++;
 }
 
-/* u_k = a_k / row_k. False when the kernel must be made anew first; u is absorbed then. */
+/* u_k = a_k / row_k. False if the kernel must be rebuilt first; u is absorbed then. */
 static bool scale_rows(struct ot_sinkhorn_work *w)
 {
     bool inside = true, vanished = false;
@@ -231,8 +231,8 @@ static double move_potentials(struct ot_sinkhorn_work *w, double t)
     return marginal_error(w);
 }
 
-/* f + t · Newton's step for t = 1, 1/4, 1/16, …, until the error falls or the dual rises as it
- * should. False: f is as before. Leaves a fresh kernel either way. */
+/* f + t · Newton's step for t = 1, 1/4, 1/16, …, until the error falls or the dual rises enough.
+ * False: f is unchanged. The kernel is fresh either way. */
 static bool newton_step(struct ot_sinkhorn_work *w, double error, int64_t last_iteration)
 {
     double slope = 0, longest = 0, t, before = INFINITY;
@@ -265,8 +265,8 @@ static bool newton_step(struct ot_sinkhorn_work *w, double error, int64_t last_i
     return false;
 }
 
-/* Iterates at the present ε until the marginals are met or the iterations used up. Leaves a valid
- * kernel with u and v, and with f not yet absorbed. */
+/* Iterates at the current ε until the marginals are met or the iterations are used up. Leaves a
+ * valid kernel with u and v; f is not yet absorbed. */
 static double run_stage(struct ot_sinkhorn_work *w, double tolerance, int64_t last_iteration)
 {
     double error;
@@ -289,7 +289,7 @@ static double run_stage(struct ot_sinkhorn_work *w, double tolerance, int64_t la
     }
 }
 
-/* The widest spread of costs within one column: what ε must be measured against. */
+/* The widest spread of costs within one column, the scale of ε. */
 static double cost_range(const struct ot_sinkhorn_work *w)
 {
     double range = 0;

@@ -1,11 +1,11 @@
 /*
  * Entropy-regularised transport in the log domain.
  *
- * min Σ P_kl cost_kl - ε H(P) over P ≥ 0 with row sums a and column sums b         (Eq. sinkhorn)
+ *   min Σ P_kl cost_kl - ε H(P) over P ≥ 0 with row sums a and column sums b         (Eq. sinkhorn)
  *
- * The state is one potential per reference; columns are normalised exactly. Between visits to the
- * log domain the updates are plain multiplications on a kernel that cannot overflow (absorption,
- * Schmitzer 2019), and a small ε is approached through larger ones (ε-scaling).
+ * The state is one potential per reference; columns are normalised exactly. Between returns to the
+ * log domain the updates are multiplications on a kernel that cannot overflow (absorption,
+ * Schmitzer 2019). A small ε is reached through larger ones (ε-scaling).
  */
 #ifndef OT_SINKHORN_H
 #define OT_SINKHORN_H
@@ -25,7 +25,7 @@ void ot_sinkhorn_solve(struct ot_sinkhorn_work *work, double *plan, struct consm
                        const double *cost, const double *a, const double *b, int64_t c, int64_t n,
                        const struct consm_ot_options *options);
 
-/* The potentials (c) of the references in the problem solved last. */
+/* The potentials (c) of the references in the last solved problem. */
 void ot_sinkhorn_potentials(const struct ot_sinkhorn_work *work, double *f);
 
 /* Problems side by side, uniform masses; layout as in consm_ot_sinkhorn_batch. team NULL: the

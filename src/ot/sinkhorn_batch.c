@@ -1,5 +1,6 @@
-/* Many Sinkhorn problems on a team of threads. Problems are handed out one by one, so that a large
- * one delays nobody; each is solved by one thread alone, so the team's size never shows. */
+/* Many Sinkhorn problems on a team of threads. Threads take problems one by one, so a large one
+ * delays nobody. One thread solves each problem, so the result does not depend on the team's size.
+ */
 #include "ot/sinkhorn.h"
 
 #include "base/alloc.h"
@@ -13,7 +14,7 @@ struct batch {
     int64_t count, c;
     const struct consm_ot_options *options;
     struct ot_sinkhorn_work **work; /* one per thread */
-    atomic_int_fast64_t next;       /* the first problem nobody has taken yet */
+    atomic_int_fast64_t next;       /* the first problem that no thread has taken */
 };
 
 static void solve_some(void *arg, struct worker who)

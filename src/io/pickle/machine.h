@@ -1,10 +1,10 @@
-/* The inside of the pickle reader: its stack machine and the constructors it may use. */
+/* Internals of the pickle reader: its stack machine and the constructors it may use. */
 #ifndef IO_PICKLE_MACHINE_H
 #define IO_PICKLE_MACHINE_H
 
 #include "io/pickle/pickle.h"
 
-/* A CSR matrix under construction: named parts come with BUILD. */
+/* A CSR matrix under construction: BUILD sets its named parts. */
 struct pickle_csr {
     struct npy *data, *indices, *indptr;
     int64_t rows, cols; /* -1 until known */
@@ -14,8 +14,8 @@ struct pickle_block; /* of the arena */
 
 struct pickle {
     const uint8_t *bytes;
-    size_t size, at; /* at: behind the current opcode's argument */
-    size_t opcode;   /* where the current opcode stands */
+    size_t size, at; /* at: after the current opcode's argument */
+    size_t opcode;   /* position of the current opcode */
     char *label;
     struct pickle_value *stack;
     size_t depth, stack_capacity;
@@ -25,11 +25,11 @@ struct pickle {
     size_t memo_count, memo_capacity; /* count: highest index + 1 */
     struct pickle_block *blocks;
     size_t block_left, allocated;
-    consm_status alloc_status; /* why pickle_alloc gave NULL */
+    consm_status alloc_status; /* why pickle_alloc returned NULL */
     bool stopped;
 };
 
-/* The names that are allowed, each a constructor or a type of ours. */
+/* The allowed names; each is one of our constructors or types. */
 enum pickle_global {
     GLOBAL_CSR_MATRIX,
     GLOBAL_NDARRAY,
@@ -52,15 +52,15 @@ struct pickle_argument {
     size_t size, size2;
 };
 
-/* The object in a NumPy array of one object; anything else is itself. */
+/* The object in a NumPy array of one object; any other value is returned as it is. */
 const struct pickle_value *pickle_inside(const struct pickle_value *root);
 
 /* A fault at the current opcode. */
 consm_status pickle_fault(const struct pickle *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Zeroed memory that lives as long as p. All of it together is held against the file's size: a
- * pickle can name a string once and ask for copies of it with a byte or two each. */
+/* Zeroed memory that lives as long as p. Its total is limited by the file's size: a pickle can name
+ * a string once and request copies with a byte or two each. */
 void *pickle_alloc(struct pickle *p, size_t bytes);
 static inline consm_status pickle_alloc_failed(const struct pickle *p)
 {
@@ -71,17 +71,17 @@ static inline consm_status pickle_alloc_failed(const struct pickle *p)
 
 /* A new container with room for count elements. */
 consm_status pickle_new_items(struct pickle *p, struct pickle_items **out, size_t count);
-/* Puts count values behind the others. */
+/* Appends count values. */
 consm_status pickle_append(struct pickle *p, struct pickle_items *items,
                            const struct pickle_value *values, size_t count);
 
 consm_status pickle_push(struct pickle *p, struct pickle_value v);
-/* The topmost count values, all above the last mark; they are dropped. */
+/* Pops the topmost count values, which must be above the last mark. */
 consm_status pickle_pop(struct pickle *p, struct pickle_value **out, size_t count);
-/* Everything above the last mark, dropped together with the mark. */
+/* Pops everything above the last mark, and the mark. */
 consm_status pickle_pop_mark(struct pickle *p, struct pickle_value **out, size_t *count);
 
-/* Which allowed name this is; a fault otherwise. */
+/* Finds the allowed name; otherwise a fault. */
 consm_status pickle_global(const struct pickle *p, struct pickle_value *out, const char *module,
                            size_t module_length, const char *name, size_t name_length);
 /* callable(*args), NEWOBJ included: class.__new__(class, *args). */
@@ -92,7 +92,7 @@ consm_status pickle_call(struct pickle *p, struct pickle_value *out,
 consm_status pickle_build(struct pickle *p, const struct pickle_value *object,
                           const struct pickle_value *state);
 
-/* Handlers of the opcodes, several of which may share one. */
+/* Opcode handlers; several opcodes may share one. */
 consm_status pickle_op_binint(struct pickle *p, const struct pickle_argument *a, int op);
 consm_status pickle_op_bool(struct pickle *p, const struct pickle_argument *a, int op);
 consm_status pickle_op_build(struct pickle *p, const struct pickle_argument *a, int op);

@@ -1,7 +1,6 @@
 /* The allowed names and what they make: NumPy types, arrays and numbers, SciPy CSR matrices.
- * Nothing is called; each name has a constructor here that accepts exactly the arguments its
- * library writes.
- */
+ * Nothing is called; each name has a constructor here that accepts exactly the arguments that its
+ * library writes. */
 #include "io/pickle/machine.h"
 
 #include <string.h>
@@ -38,7 +37,7 @@ static bool same_text(const char *text, size_t length, const char *word)
     return strlen(word) == length && memcmp(text, word, length) == 0;
 }
 
-/* The characters that may stand in a message: printable ASCII, cut at 60. */
+/* Copies the characters that a message may show: printable ASCII, at most 60. */
 static void printable(char out[64], const char *text, size_t length)
 {
     size_t i = 0;
@@ -73,7 +72,7 @@ const char *pickle_kind_name(const struct pickle_value *v)
     return v->kind <= PICKLE_CSR ? name[v->kind] : "nothing";
 }
 
-/* Does the value match one letter? i integer or bool, s bytes or string, b bytes, t tuple, g
+/* Whether the value matches one letter: i integer or bool, s bytes or string, b bytes, t tuple, g
  * global, d dtype, N None, * anything. */
 static bool matches(const struct pickle_value *v, char letter)
 {
@@ -90,7 +89,7 @@ static bool matches(const struct pickle_value *v, char letter)
     }
 }
 
-/* args is a tuple of exactly these kinds. */
+/* Whether args is a tuple of exactly these kinds. */
 static bool is_tuple(const struct pickle_value *args, const char *letters)
 {
     if (args->kind != PICKLE_TUPLE || args->items->count != strlen(letters))
@@ -146,7 +145,7 @@ done:
     return st;
 }
 
-/* Type, shape, order and bytes of an array, wherever they came from. */
+/* Type, shape, order and bytes of an array from any source. */
 static consm_status fill_array(struct pickle *p, struct npy *a, const struct pickle_value *dtype,
                                const struct pickle_items *shape, bool fortran,
                                const struct pickle_value *bytes)
@@ -300,7 +299,7 @@ static consm_status build_dtype(struct pickle *p, struct npy *a, const struct pi
     return CONSM_OK;
 }
 
-/* The attributes of a csr_matrix; those about its looks are passed over. */
+/* The attributes of a csr_matrix; display attributes are ignored. */
 static consm_status build_csr(struct pickle *p, struct pickle_csr *m,
                               const struct pickle_value *state)
 {
@@ -330,8 +329,8 @@ static consm_status build_csr(struct pickle *p, struct pickle_csr *m,
     return CONSM_OK;
 }
 
-/* (version, (), dtype('O'), order, [object]): how NumPy packs one object that is no array. The list
- * stays a list of ours; pickle_root() looks into it. */
+/* (version, (), dtype('O'), order, [object]): how NumPy packs one object that is not an array. The
+ * list stays a list; pickle_root() looks into it. */
 static consm_status build_object(struct pickle *p, struct npy *a, const struct pickle_value *v)
 {
     if (v[1].items->count != 0 || v[4].kind != PICKLE_LIST || v[4].items->count != 1)

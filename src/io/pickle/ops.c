@@ -12,7 +12,7 @@ done:
     return st;
 }
 
-/* The topmost count values, all above the last mark; they are dropped. */
+/* Pops the topmost count values, which must be above the last mark. */
 consm_status pickle_pop(struct pickle *p, struct pickle_value **out, size_t count)
 {
     size_t floor = p->marks ? p->mark[p->marks - 1] : 0;
@@ -24,7 +24,7 @@ consm_status pickle_pop(struct pickle *p, struct pickle_value **out, size_t coun
     return CONSM_OK;
 }
 
-/* Everything above the last mark, dropped together with the mark. */
+/* Pops everything above the last mark, and the mark. */
 consm_status pickle_pop_mark(struct pickle *p, struct pickle_value **out, size_t *count)
 {
     *out = p->stack;
@@ -54,7 +54,7 @@ done:
     return st;
 }
 
-/* TUPLE, LIST and DICT from what lies above the mark. */
+/* TUPLE, LIST and DICT from the values above the mark. */
 consm_status pickle_op_from_mark(struct pickle *p, const struct pickle_argument *a, int op)
 {
     consm_status st = CONSM_OK;
@@ -144,7 +144,7 @@ done:
     return st;
 }
 
-/* The index of GET and PUT, which are text. */
+/* The index of GET and PUT, which is text. */
 static consm_status text_index(struct pickle *p, const struct pickle_argument *a, uint64_t *out)
 {
     *out = 0;
@@ -165,7 +165,8 @@ consm_status pickle_op_put(struct pickle *p, const struct pickle_argument *a, in
     uint64_t index = op == 0x94 ? p->memo_count : a->number;
     if (op == 'p')
         TRY(text_index(p, a, &index));
-    /* A pickler counts up and spends two bytes on each: no honest index exceeds the file's size. */
+    /* A pickler counts up and spends two bytes on each: a valid index never exceeds the file's
+     * size. */
     if (index > p->size)
         TRY(pickle_fault(p, "memo index %llu in a file of %zu bytes", (unsigned long long)index,
                          p->size));

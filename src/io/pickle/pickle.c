@@ -1,6 +1,5 @@
-/* The stack machine. One table row per opcode: its name, its argument, its handler; an opcode of
- * the format without a handler is one we refuse. Opcodes and arguments as in CPython's pickletools.
- */
+/* The stack machine of the pickle reader. One table row per opcode: name, argument, handler. An
+ * opcode without a handler is refused. Opcodes and arguments as in CPython's pickletools. */
 #include "base/number.h"
 #include "io/pickle/machine.h"
 
@@ -70,7 +69,7 @@ consm_status pickle_append(struct pickle *p, struct pickle_items *items,
     if (count > items->capacity - items->count) {
         size_t room = items->count + count;
         struct pickle_value *grown;
-        if (items->count > 0) /* a second helping: expect more */
+        if (items->count > 0) /* it grew before: expect more */
             room *= 2;
         TRY(PICKLE_NEW(p, grown, room * sizeof *grown));
         if (items->count > 0)
