@@ -1,22 +1,21 @@
-/* From logits to probabilities that mean what they say, as far as that can be known, and the
- * figures of every role. The temperature is fitted on validation; where few nodes validate, every
- * probability is drawn towards "all classes alike" by the share of errors that so few nodes could
- * have missed. */
+/* Turns logits into calibrated probabilities and measures every role. The temperature is fitted on
+ * validation. With few validation nodes every probability is shrunk towards uniform, by the share
+ * of errors that so few nodes could have missed. */
 #include "app/objects.h"
 
 #include <math.h>
 
-/* A calibration error of fewer nodes than this is chance. */
+/* With fewer nodes than FEW a calibration error is chance. */
 enum { FEW = 20, ENOUGH = 100 };
 
-/* Laplace's rule of succession: n nodes that are all right leave the next one a chance of
- * 1 / (n + 2) to be wrong. */
+/* Laplace's rule of succession: if n nodes are all right, the next is wrong with probability 1 / (n
+ * + 2). */
 static double doubt_of(int64_t validated)
 {
     return validated < ENOUGH ? 1 / (double)(validated + 2) : 0;
 }
 
-/* p = (1 - doubt) softmax(x / T) + doubt / classes. The order of the classes stays. */
+/* p = (1 - doubt) softmax(x / T) + doubt / classes. The order of the classes does not change. */
 void model_probabilities(float *probability, const struct consm_model *m, const float *logits,
                          int64_t nodes)
 {
@@ -35,7 +34,7 @@ double model_log_odds(const struct consm_model *m, const float *logit, int32_t l
     for (int32_t k = 0; k < m->classes; k++)
         if (k != label)
             sum += exp(((double)logit[k] - largest) / m->temperature);
-    if (m->classes < 2) /* nothing else could be said */
+    if (m->classes < 2) /* only one class is possible */
         return 0;
     return ((double)logit[label] - largest) / m->temperature - log(sum);
 }
@@ -48,14 +47,14 @@ void model_all_log_odds(float *out, const struct consm_model *m, const float *lo
         top = logit[k] > logit[top] ? k : top;
     for (int32_t k = 0; k < m->classes; k++)
         sum += exp(((double)logit[k] - (double)logit[top]) / m->temperature);
-    /* Without another class than the top one the sum keeps the top one's 1: nothing cancels. */
+    /* Sums over all classes but the top one, so that nothing cancels. */
     for (int32_t k = 0; k < m->classes; k++) {
         double x = ((double)logit[k] - (double)logit[top]) / m->temperature;
         out[k] = (float)(k == top ? model_log_odds(m, logit, k) : x - log(sum - exp(x)));
     }
 }
 
-/* probability (n, c) of the nodes that are measured; doubted: as the model gives them. */
+/* probability (n, c) of the measured nodes; doubted: after shrinking. */
 static void soften(float *probability, const struct consm_model *m, const struct problem *problem,
                    const float *logits, bool doubted)
 {
@@ -118,7 +117,7 @@ consm_status model_measure(struct consm_model *m, const struct training_request 
     p.decision = &m->decision;
     for (int role = SPLIT_TRAIN; role <= SPLIT_TEST; role++)
         TRY(measure_role(m, &p, role));
-    if (m->decision.made) { /* what is said of a node is what counts */
+    if (m->decision.made) { /* measure the class that is predicted with the threshold */
         m->result.val_acc = m->metrics[SPLIT_VAL].all.accuracy;
         m->result.test_acc = m->metrics[SPLIT_TEST].all.accuracy;
     }

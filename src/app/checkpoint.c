@@ -1,4 +1,4 @@
-/* Saving and restoring a session between two epochs. */
+/* Saves and restores a session between two epochs. */
 #include "app/checkpoint.h"
 
 #include "app/checkpoint_trail.h"
@@ -54,7 +54,7 @@ static void write_block(void *ctx, const char *name, void *data, size_t bytes)
         w->status = safetensors_write(w->writer, data, bytes);
 }
 
-/* How wide the real numbers of a block are; 0: whole numbers, for which procedure.sound answers. */
+/* Bytes of a block's real numbers; 0: integers, which procedure.sound checks. */
 static size_t reals_of(const char *name)
 {
     static const char *const whole[] = {
@@ -70,7 +70,7 @@ static size_t reals_of(const char *name)
     return state ? sizeof(double) : sizeof(float);
 }
 
-/* Every number is finite, and no second moment negative: training makes no others. */
+/* Checks that every number is finite and no second moment is negative; training makes no others. */
 consm_status checkpoint_block_sound(const char *path, const char *name, const void *data,
                                     size_t bytes)
 {
@@ -145,7 +145,7 @@ static void layout(struct text *t, const struct params *params)
                     (long long)params->item[i].cols);
 }
 
-/* A text that is freed. */
+/* Notes a text and frees it. */
 static consm_status note_text(struct safetensors_writer *w, struct checkpoint_run *run,
                               const char *key, struct text *t)
 {
@@ -263,7 +263,7 @@ struct source {
     struct safetensors *file;
 };
 
-/* The run of the file must be the run at hand. */
+/* Checks that the file is from this run. */
 static consm_status same(const struct source *f, const char *key, const char *now)
 {
     const char *then = safetensors_metadata(f->file, key);
@@ -294,8 +294,8 @@ done:
     return st;
 }
 
-/* A run goes on where its bits were made; one of a card also on the CPU, since the card may be what
- * ended it. */
+/* A run continues on the machine that made its bits. A run from a card may also continue on the
+ * CPU, because the card may have failed. */
 static consm_status same_machine(const struct source *f, const struct session *s)
 {
     const char *then = safetensors_metadata(f->file, "instructions");
@@ -380,7 +380,7 @@ consm_status checkpoint_load_choice(struct session *s, struct checkpoint_run *ru
     TRY(w.status);
     if (!s->procedure->take_choice(s))
         TRY(status_fail(CONSM_EFORMAT, "%s: holds an impossible choice among candidates", path));
-    w.copy = false; /* no room is made for more numbers than the file has */
+    w.copy = false; /* first check the sizes, so that no memory is allocated for a bad file */
     choice_numbers(c, read_block, &w);
     TRY(w.status);
     TRY(choice_reserve(c));
@@ -410,12 +410,13 @@ consm_status checkpoint_load(struct session *s, struct checkpoint_run *run, cons
     TRY(safetensors_open(&f.file, path));
     TRY(safetensors_verify(f.file));
     TRY(same_run(&f, s, run));
-    if (s->choice && was_choosing(&f)) /* which went on from there before this session was made */
+    if (s->choice && was_choosing(&f)) /* it continued there before this session was made */
         goto done;
     TRY(checkpoint_read_curve(run, f.file, path));
     TRY(same_network(&f, s));
     TRY(read_number(&steps, &f, "steps", 0, 1e15));
-    /* ConSM's first round goes several ways from one point: the best may lie ahead on another. */
+    /* ConSM's first round tries several arms from one point, so the best epoch may be ahead on
+     * another arm. */
     TRY(read_number(&best_epoch, &f, "best_epoch", 0, steps + (double)s->options.config.gnn_steps));
     TRY(read_number(&best_val, &f, "best_val", -1, 1));
     TRY(read_number(&best_loss, &f, "best_loss", 0, 1e300));

@@ -1,5 +1,5 @@
-/* Blocks of a trail are called trail.NAME in a checkpoint; the base has the names that the
- * session's memory has, so that a file looks the same before and after there is one. */
+/* Stores a trail's blocks in a checkpoint as trail.NAME. The base has the names of the session's
+ * memory, so a file looks the same before and after there is a base. */
 #include "app/checkpoint_trail.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
-/* Hearing a run, and what of that is kept. */
+/* Records a run's learning curve and thins it. */
 #include "app/curve.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MOST_NUMBERS = 256 }; /* of candidates; trials over other edges have larger ones */
+enum { MOST_NUMBERS = 256 }; /* of candidates; trials over other edges have larger numbers */
 static const double MOST_UPDATES = 1e9;
 
 void curve_free(struct train_curve *c)
@@ -96,7 +96,7 @@ void curve_thin(struct train_curve *c)
     const int64_t winner = c->winner;
     int64_t chosen[CURVE_CANDIDATES], kept = 0, last[MOST_NUMBERS][2];
     int count = curve_longest(chosen, c);
-    memset(last, 0xff, sizeof last); /* the last two of each that were kept: -1 */
+    memset(last, 0xff, sizeof last); /* the last two kept points of each candidate: -1, none */
     for (int64_t i = 0; i < c->count; i++) {
         const struct curve_point p = c->point[i];
         int who = (int)p.candidate;
@@ -108,7 +108,7 @@ void curve_thin(struct train_curve *c)
         int64_t *two = last[who];
         bool level = who != 0 && who != winner && two[1] >= 0 &&
                      c->point[two[0]].score == p.score && c->point[two[1]].score == p.score;
-        if (level) { /* the middle of the stretch moves on to its end */
+        if (level) { /* a point in the middle of a flat stretch moves to its end */
             c->point[two[0]] = p;
             continue;
         }

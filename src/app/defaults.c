@@ -1,4 +1,4 @@
-/* The defaults that depend on the data. */
+/* Defaults that depend on the data. */
 #include "app/defaults.h"
 
 #include "data/generate/generate.h"

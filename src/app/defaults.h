@@ -1,21 +1,20 @@
-/* What a run is where nobody says otherwise: one source for the library and the command. Known sets
- * (registered or generated) are for comparing methods, so they train as the papers do. Somebody's
- * own graph trains on all labels it has; its columns come in all units, and few of its nodes
- * validate, so that many epochs are equally right. */
+/* The defaults of a run, for the library and the command. Known sets (registered or generated) are
+ * for comparing methods, so they train as in the papers. A user's own graph trains on all its
+ * labels. Its columns have different units, and few of its nodes validate, so many epochs tie. */
 #ifndef APP_DEFAULTS_H
 #define APP_DEFAULTS_H
 
 #include "data/dataset.h"
 #include "models/config.h"
 
-/* Whether a dataset's name is one that the library knows, not a path. */
+/* Whether a dataset was opened by a known name, not by a path. */
 bool defaults_known(const char *name_or_path);
 
-/* The split: "random" of known sets, "auto" of others. */
+/* The split: "random" for known sets, "auto" for others. */
 const char *defaults_split(bool known);
 
-/* Parameters that were not given: on somebody's own graph dense columns are standardised, and ties
- * on validation go by its loss. */
+/* Fills in parameters that were not set: on a user's own graph dense columns are standardised, and
+ * the validation loss breaks ties. */
 void defaults_config(struct config *c, const struct dataset *d, bool known,
                      const bool given[CONFIG_ROWS]);
 

@@ -1,5 +1,5 @@
-/* Asking a model whatever it is made of: a plain one runs one session; an ensemble runs its members
- * one after another and averages what they say, so that never more than one is in memory. */
+/* Evaluates a model. A plain model runs one session. An ensemble runs its members one after another
+ * and averages them, so only one is in memory at a time. */
 #include "app/objects.h"
 #include "train/session.h"
 
@@ -38,7 +38,7 @@ struct mixing {
     const struct consm_model *model;
     float *logits;      /* (n, c) of a plain model */
     double *mean;       /* (n, c) of an ensemble, so far */
-    float *probability; /* (c) of the member and node at hand */
+    float *probability; /* (c) of the current member and node */
 };
 
 /* mean (c) += picks / votes · softmax(logits / T) */
@@ -51,7 +51,7 @@ void model_mix(double *mean, float *probability, const struct consm_model *model
         mean[k] += weight * (double)probability[k];
 }
 
-/* softmax(log p) = p; the floor keeps a probability of 0 a number. */
+/* softmax(log p) = p; the floor keeps log(0) finite. */
 void model_mixed(float *logits, const double *mean, int64_t count)
 {
     for (int64_t k = 0; k < count; k++)
@@ -106,8 +106,8 @@ done:
 
 struct trusting {
     struct edge_trust *out;
-    double *sum;         /* (3, edges) picks-weighted scores and their bounds */
-    double zeta, weight; /* sums of ζ and of the picks that count */
+    double *sum;         /* (3, edges) weighted sums of scores and their bounds */
+    double zeta, weight; /* sums of ζ and of the weights */
 };
 
 static consm_status hear_trust(void *ctx, const struct consm_model *part, struct session *s)
@@ -158,7 +158,7 @@ consm_status model_trust(struct edge_trust *out, const struct consm_model *model
             out->low[e] = (float)(to.sum[m + e] / to.weight);
             out->high[e] = (float)(to.sum[2 * m + e] / to.weight);
         }
-        mem_free(out->witness); /* of the last member alone */
+        mem_free(out->witness); /* it is only of the last member */
         out->witness = NULL;
         TRY(edge_trust_keep(out, to.zeta / to.weight));
     } else {

@@ -1,6 +1,6 @@
-/* Training an ensemble: independent runs with seeds of their own, side by side, each leaving its
- * parameters and what it says of the validation nodes; then validation chooses (train/ensemble.h),
- * the rest is dropped, and the chosen members answer for the test nodes, once. */
+/* Trains an ensemble: independent runs with their own seeds, side by side. Each keeps its
+ * parameters and its validation predictions. Then validation chooses (train/ensemble.h), the others
+ * are freed, and the chosen members predict the test nodes once. */
 #include "app/objects.h"
 #include "backends/open.h"
 #include "base/clock.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* A trained member until it is known whether it is wanted. */
+/* A trained member, until it is chosen or freed. */
 struct entry {
     struct consm_model *model;
     float *probability; /* (rows, c) of the validation nodes, calibrated */
@@ -16,7 +16,7 @@ struct entry {
 
 struct gathering;
 
-/* What one run left. */
+/* The results of one run. */
 struct run {
     struct gathering *of;
     int64_t number;
@@ -68,8 +68,8 @@ done:
 
 /* ---- the runs ------------------------------------------------------------ */
 
-/* Each member is calibrated by itself, so that neither a timid nor a boastful one counts for more
- * than it knows. */
+/* Each member is calibrated separately, so that over- or underconfident members do not get too much
+ * weight. */
 static consm_status enter(struct entry *to, const struct gathering *g, struct session *s,
                           struct custom custom)
 {
@@ -95,7 +95,7 @@ static consm_status finished(void *ctx, struct session *s, const struct train_re
     return enter(&run->own, run->of, s, run->of->request->custom);
 }
 
-/* A candidate that the run tried on its way is a member as well. */
+/* A candidate that the run tried is also a member. */
 static consm_status take_candidate(void *ctx, struct session *trained)
 {
     consm_status st = CONSM_OK;
@@ -113,7 +113,7 @@ static bool tell_member(void *ctx, const struct progress *progress)
     const struct run *run = ctx;
     const struct train_options *o = &run->of->request->options;
     struct progress told = *progress;
-    told.seed = o->seed; /* of the whole */
+    told.seed = o->seed; /* of the whole ensemble */
     told.member = run->number + 1;
     told.members = run->of->request->ensemble;
     return o->progress(o->progress_ctx, &told);
@@ -125,8 +125,8 @@ static consm_status take_trees(void *ctx, struct session *s, const struct train_
     return take_candidate(ctx, s);
 }
 
-/* Boosted trees of the same seed, with settings of their own, as one more candidate. They come
- * first, so that a missing plug-in is told at once. */
+/* Trains boosted trees with the same seed as one more candidate. They come first, so that a missing
+ * plug-in is reported at once. */
 static consm_status train_trees(struct run *run, const struct training_request *member)
 {
     consm_status st = CONSM_OK;
@@ -143,7 +143,7 @@ static consm_status train_trees(struct run *run, const struct training_request *
     c->row_share = from->row_share;
     c->column_share = from->column_share;
     request.custom = (struct custom){0};
-    request.options.progress = NULL; /* which counts the epochs of the run itself */
+    request.options.progress = NULL; /* it counts the epochs of the run itself */
     TRY(model_run(&request, take_trees, run));
 done:
     return st;
@@ -202,8 +202,8 @@ static void lineup_free(struct lineup *l)
     mem_free(l->picks);
 }
 
-/* Finished runs are one configuration, whatever each chose for itself; candidates are of one when
- * all their parameters are. */
+/* Finished runs belong to one group, whatever each chose. Candidates belong to one group if all
+ * their parameters are equal. */
 static void group_members(struct lineup *l)
 {
     int32_t groups = 1;
@@ -252,7 +252,7 @@ done:
 
 /* ---- the model ----------------------------------------------------------- */
 
-/* The winner's members, taken out of the lineup; one finished run alone is a plain model. */
+/* Takes the winner's members out of the lineup; a single finished run becomes a plain model. */
 static consm_status assemble(struct consm_model **out, struct lineup *l,
                              const struct ensemble_choice *choice,
                              const struct training_request *request)
@@ -288,8 +288,8 @@ done:
     return st;
 }
 
-/* What the ensemble says of itself: all its epochs, the mean of its runs' medians, the chosen
- * members' parameters. */
+/* Figures of the whole ensemble: all its epochs, the mean of its runs' medians, the parameters of
+ * the chosen members. */
 static void sum_up(struct consm_model *m, const struct gathering *g, int64_t best, double seconds,
                    const float *logits)
 {

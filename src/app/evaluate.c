@@ -1,4 +1,4 @@
-/* How good a model is on a graph whose labels are known: another one, or next month's. */
+/* Measures a model on a graph with known labels. */
 #include "app/objects.h"
 #include "base/given.h"
 
@@ -16,7 +16,7 @@ void model_match_classes(int32_t *place, const struct consm_model *m, const stru
     }
 }
 
-/* role (n): 0 for the nodes in question, 1 for the others. */
+/* role (n): 0 for the nodes to measure, 1 for the others. */
 static consm_status choose_nodes(uint8_t *role, const struct consm_prediction *p,
                                  enum consm_which which)
 {

@@ -1,6 +1,5 @@
-/* Why a node has its label: everything it may hang on is taken away in turn, and what changes the
- * label's log-odds most is named first. The values behind the names are found in explain_values.c.
- */
+/* Explains a node's label: removes edges, neighbours and features in turn, and lists first what
+ * changes the label's log-odds most. explain_values.c adds the values. */
 #include "app/explain_values.h"
 #include "app/occlude.h"
 #include "base/given.h"
@@ -13,13 +12,13 @@
 
 enum { DEFAULT_LIMIT = 500 };
 
-/* Something that can be taken away, and how soon it is its turn. */
+/* An item to remove, and its turn. */
 struct suspect {
     struct occlusion what;
     int64_t turn; /* lower first: steps from the node */
     double rank;  /* within a turn, larger first */
     int64_t order;
-    float effect, log_odds; /* how far probability and log-odds fall without it */
+    float effect, log_odds; /* decrease of probability and log-odds without it */
 };
 
 struct inquest {
@@ -61,7 +60,7 @@ static int64_t at_most(int64_t count, const struct inquest *q)
 
 /* ---- suspects ------------------------------------------------------------ */
 
-/* Edges that a path from the node reaches, the nearest first. */
+/* Edges that can be reached from the node, nearest first. */
 static consm_status list_edges(struct suspect **out, int64_t *count, const struct scene *s)
 {
     consm_status st = CONSM_OK;
@@ -79,7 +78,7 @@ done:
     return st;
 }
 
-/* Nodes at one end of an edge whose other end is the node. */
+/* The neighbours of the node. */
 static consm_status list_neighbours(struct suspect **out, int64_t *count, const struct scene *s)
 {
     consm_status st = CONSM_OK;
@@ -94,8 +93,8 @@ done:
     return st;
 }
 
-/* Columns: of sparse features those that somebody in reach has, the nearest first; of dense ones
- * all, those first in which the node is furthest from the mean. None of structural features. */
+/* Columns to try. Sparse features: those of nodes in reach, nearest first. Dense features: all,
+ * those first in which the node is furthest from the mean. Structural features: none. */
 static consm_status list_features(struct suspect **out, int64_t *count, const struct inquest *q)
 {
     consm_status st = CONSM_OK;
@@ -151,8 +150,8 @@ done:
 
 /* ---- questions ----------------------------------------------------------- */
 
-/* effect = p(label) - p(label | without it), and the same of its log-odds, for the first `count`
- * suspects, then the largest first. */
+/* effect = p(label) - p(label | without it), and the same for log-odds, for the first `count`
+ * items; then sorts, largest first. */
 static consm_status question(struct inquest *q, struct suspect *suspects, int64_t count)
 {
     consm_status st = CONSM_OK;

@@ -1,5 +1,5 @@
-/* An effect means little without its value: an amount of 9,200 where 12 to 840 are usual, a
- * neighbour that is known to be a fraud, an edge that is hardly trusted. */
+/* Adds values to an explanation: an amount of 9,200 where 12 to 840 are usual, a neighbour known as
+ * fraud, an edge with little trust. */
 #include "app/explain_values.h"
 
 #include "base/number.h"
@@ -12,8 +12,8 @@
 
 /* ---- edges --------------------------------------------------------------- */
 
-/* Trust in the edge between two nodes, left < right; NaN where there is no such edge. The list is
- * in row order. */
+/* Trust of the edge between two nodes, left < right; NaN if there is none. The list is in row
+ * order. */
 static float trust_of(const struct edge_trust *t, int32_t left, int32_t right)
 {
     int64_t low = 0, high = t->edges->count;
@@ -90,7 +90,7 @@ done:
 
 /* ---- features ------------------------------------------------------------ */
 
-/* Of ordered values the one that a share of them does not exceed. */
+/* The quantile of sorted values. */
 static float quantile(const float *ordered, int64_t count, double share)
 {
     int64_t at = (int64_t)(share * (double)(count - 1) + 0.5);
@@ -121,7 +121,7 @@ static void sum_columns(double *sum, const struct problem *p)
         sum[p->sparse->col[e]] += p->sparse->val ? (double)p->sparse->val[e] : 1;
 }
 
-/* What is usual is read off at most SAMPLE nodes, evenly spaced. */
+/* The usual range is measured on at most SAMPLE nodes, evenly spaced. */
 enum { SAMPLE = 10000 };
 
 static consm_status add_columns(struct consm_explanation *e, const struct problem *p)

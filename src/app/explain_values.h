@@ -1,16 +1,16 @@
-/* The values behind an explanation: what a feature's effect is the effect of. */
+/* The values of an explanation's items. */
 #ifndef APP_EXPLAIN_VALUES_H
 #define APP_EXPLAIN_VALUES_H
 
 #include "app/objects.h"
 
-/* Adds to an explanation whose lists are complete: trust and weight of edges, known class and
- * prediction of neighbours, the node's value and the usual range of features. */
+/* Adds to an explanation with complete lists: trust and weight of edges, known class and prediction
+ * of neighbours, the node's value and the usual range of features. */
 consm_status explain_values(struct consm_explanation *e, const struct consm_model *model,
                             const struct dataset *d, const struct problem *problem,
                             struct backend *backend);
 
-/* A value of a feature for people: of a date column (days since 1970) the date. Returns out. */
+/* A feature's value as text; of a date column (days since 1970) the date. Returns out. */
 const char *feature_text(char out[32], const struct consm_model *m, const char *feature,
                          float value);
 

@@ -1,5 +1,5 @@
-/* Changing a graph that grows. Every call checks all it was given, makes the next version and
- * publishes it in one step: a failure leaves the graph as it was. */
+/* Changes a growing graph. Every call checks all its arguments, makes the next version and
+ * publishes it in one step; a failure changes nothing. */
 #include "app/growing.h"
 #include "base/given.h"
 #include "data/table/names.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A new base is made when this many nodes changed, or this share of them if that is more. */
+/* A new base is built when this many nodes changed, or this share of them if that is more. */
 enum { MOST_CHANGES = 1 << 16 };
 static const double MOST_SHARE = 1.0 / 16;
 
@@ -101,10 +101,10 @@ done:
 
 /* ---- edges --------------------------------------------------------------- */
 
-/* Half an edge to change: the entry of one row. */
+/* One direction of an edge to change: the entry of one row. */
 struct half {
     int32_t row, col;
-    int64_t line; /* of the caller's list; the last of several counts */
+    int64_t line; /* in the caller's list; the last repeat counts */
     float weight;
 };
 
@@ -130,8 +130,7 @@ static consm_status check_edge(const struct version *v, int64_t from, int64_t to
     return CONSM_OK;
 }
 
-/* Both halves of every edge, in the order of rows and columns, the last of repeats alone; *halves
- * (*count). */
+/* Both directions of every edge, by rows and columns, only the last repeat; *halves (*count). */
 static consm_status list_halves(struct half **halves, int64_t *count, const struct version *v,
                                 const int64_t *from, const int64_t *to, const float *weight,
                                 int64_t edges)
@@ -165,8 +164,8 @@ done:
     return st;
 }
 
-/* A row with entries put in (or given a new weight), or taken out; returns its length. halves
- * (count) are of this row. *found: how many of them were there. */
+/* A row with entries inserted (or given a new weight) or removed; returns its length. halves
+ * (count) are of this row. *found: how many of them existed. */
 static int64_t merge(int32_t *col, float *val, const struct csr_row *old, const struct half *half,
                      int64_t count, bool remove, int64_t *found)
 {
@@ -188,7 +187,7 @@ static int64_t merge(int32_t *col, float *val, const struct csr_row *old, const 
     return at;
 }
 
-/* Room for the rows that change: all their old entries and all halves. */
+/* Memory for the changed rows: all their old entries and all halves. */
 static int64_t room_for(const struct csr_rows *rows, const struct half *half, int64_t count)
 {
     int64_t room = count;

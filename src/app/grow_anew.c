@@ -1,4 +1,4 @@
-/* A version of a growing graph as an ordinary dataset: everything gathered and built anew. */
+/* Builds an ordinary dataset from a version of a growing graph. */
 #include "app/growing.h"
 
 #include <string.h>
@@ -76,7 +76,7 @@ static consm_status gather_nodes(struct gathered *g, const struct version *v)
             copy_row(g->dense + i * f, d, row);
         g->label[i] = found && found->labelled ? found->label : base->label[i];
         if (g->id)
-            g->id[i] = version_id(v, i, NULL); /* nodes of a graph with ids all have one */
+            g->id[i] = version_id(v, i, NULL); /* in a graph with ids every node has one */
     }
 done:
     return st;

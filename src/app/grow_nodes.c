@@ -1,5 +1,5 @@
-/* New nodes, and new features and labels of those that are there. The rows of a call are a small
- * dataset of their own, a chunk, so that names and recipes apply to them as to any dataset. */
+/* Adds nodes, and sets features and labels of existing ones. The rows of a call are a small
+ * dataset, a chunk, so that names and recipes apply to them as to any dataset. */
 #include "app/growing.h"
 #include "base/given.h"
 #include "base/sized.h"
@@ -12,7 +12,7 @@ static void free_dataset(void *thing)
     consm_dataset_free(thing);
 }
 
-/* The caller's rows as a chunk of the next version; *made is lent. */
+/* Makes the caller's rows a chunk of the next version, which owns *made. */
 static consm_status take_rows(const struct consm_dataset **made, struct version *next,
                               const struct consm_arrays *rows, int64_t least, int64_t most)
 {
@@ -48,7 +48,7 @@ done:
 
 /* ---- new nodes ----------------------------------------------------------- */
 
-/* New ids are different from all others. */
+/* New ids must differ from all others. */
 static consm_status check_ids(struct consm_graph *g, const struct version *v,
                               const struct dataset *chunk)
 {
@@ -81,7 +81,7 @@ done:
 struct node_rows {
     struct consm_graph *graph;
     const struct consm_arrays *rows;
-    const int64_t *number; /* (rows) whose features they are; NULL: of new nodes */
+    const int64_t *number; /* (rows) the nodes whose features they are; NULL: new nodes */
     int64_t first;         /* of the new nodes */
 };
 

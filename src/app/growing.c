@@ -1,4 +1,4 @@
-/* Versions of a growing graph: sharing, looking up, making the next one, building anew. */
+/* Versions of a growing graph: sharing them, looking nodes up, making the next one, rebuilding. */
 #include "app/growing.h"
 
 #include "data/table/names.h"
@@ -30,7 +30,7 @@ struct version *version_hold(struct consm_graph *g)
     return v;
 }
 
-/* What the last owner leaves goes under the lock: others may share it. */
+/* The last owner frees it under the lock, because others may share parts of it. */
 void version_release(struct consm_graph *g, struct version *v)
 {
     if (!v)
@@ -161,7 +161,7 @@ static consm_status share_list(struct shared ***out, struct shared **list, int64
     return st;
 }
 
-/* A version like the present one. */
+/* Copies the current version. */
 static consm_status version_next(struct version **out, struct consm_graph *g)
 {
     consm_status st = CONSM_OK;
@@ -248,7 +248,7 @@ done:
 
 /* ---- publishing ---------------------------------------------------------- */
 
-/* Takes it over, also on failure. */
+/* Takes ownership, also on failure. */
 static consm_status version_publish(struct consm_graph *g, struct version *next)
 {
     consm_status st = CONSM_OK;

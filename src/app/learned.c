@@ -1,4 +1,4 @@
-/* Noting and finding the nodes a model learned from. */
+/* Stores and finds the nodes that a model learned from. */
 #include "app/learned.h"
 
 #include "data/generate/generate.h"
@@ -34,7 +34,7 @@ consm_status learned_note(struct consm_model *m, const struct dataset *d, const 
     if (kept > 0)
         qsort(m->learned, (size_t)kept, sizeof *m->learned, by_key);
     m->learned_count = 0;
-    for (int64_t i = 0; i < kept; i++) /* two ids of one hash are one entry */
+    for (int64_t i = 0; i < kept; i++) /* two ids with one hash are one entry */
         if (i == 0 || m->learned[i] != m->learned[i - 1])
             m->learned[m->learned_count++] = m->learned[i];
     m->learned_named = d->node_id != NULL;
@@ -42,7 +42,7 @@ done:
     return st;
 }
 
-/* Whether a node's number means the same node: the same bytes, or a set known by the same name. */
+/* Whether node numbers mean the same nodes: the same bytes, or the same registered set. */
 static bool same_graph(const struct consm_model *m, const struct dataset *d)
 {
     if (d->sha256[0] || m->data_sha256[0])

@@ -1,5 +1,5 @@
-/* Estimates of memory. They count the large arrays: edges, matrices of the graph, features,
- * parameters with optimiser, activations. */
+/* Estimates memory by counting the large arrays: edges, matrices of the graph, features, parameters
+ * with optimiser, activations. */
 #include "app/limits.h"
 
 #include "backends/ranks.h"
@@ -45,14 +45,14 @@ int64_t limits_memory(void)
     return least;
 }
 
-/* The sizes that decide. */
+/* The sizes that decide the estimate. */
 struct sizes {
     double nodes, edges, features, nonzeros, classes;
     bool sparse;
 };
 
-/* A run holds, per layer and node, its value, its gradient and what lies between; the best copy,
- * two moments and the gradient beside every parameter. */
+/* Per layer and node a run holds a value, its gradient and intermediate values; per parameter a
+ * best copy, two moments and a gradient. */
 static double estimate(const struct sizes *s, const struct config *c, double jobs)
 {
     double hidden = (double)c->hidden, layers = (double)c->layers;
@@ -74,7 +74,7 @@ int64_t limits_training(const struct dataset *d, const struct config *c, int64_t
                       .nonzeros = d->sparse ? (double)d->sparse->nnz : 0,
                       .classes = d->classes,
                       .sparse = d->sparse != NULL};
-    if (d->rows) { /* a share of the rows; what there is of every node stays */
+    if (d->rows) { /* only some of the rows; arrays over all nodes stay */
         double ranks = ranks_size(), known = 0;
         for (int64_t i = 0; d->label && i < d->nodes; i++)
             known += d->label[i] >= 0;
@@ -110,8 +110,8 @@ consm_status limits_check_trees(const struct dataset *d, int64_t rows)
                : refuse(d->name, needed, "; fewer training and validation nodes need less");
 }
 
-/* On a device: the graph, the features there and back, parameters as above, and of every node its
- * scores and so many values for each hidden one. One is the least; most models stay below four. */
+/* On a device: the graph, the features twice, parameters as above, and per node its scores and some
+ * values per hidden unit. One is the minimum; most models stay below four. */
 static double bytes_on_device(const struct dataset *d, double layers, double hidden, double values)
 {
     double nodes = (double)d->nodes, classes = d->classes;
@@ -128,7 +128,7 @@ consm_status limits_check_device(const struct dataset *d, const struct config *c
 {
     double layers = (double)c->layers;
     char advice[64] = "";
-    int64_t low = 0, high = c->hidden; /* what fits, what does not */
+    int64_t low = 0, high = c->hidden; /* fits, does not fit */
     if (!backend->kind->room)
         return CONSM_OK;
     double room = (double)backend->kind->room(backend);
@@ -150,7 +150,7 @@ consm_status limits_check_device(const struct dataset *d, const struct config *c
                        d->name, needed / 1e9, backend->device, room / 1e9, advice);
 }
 
-/* Bytes of a file, or of the files right in a folder. */
+/* Bytes of a file, or of the files directly in a folder. */
 static double bytes_at(const char *path)
 {
     struct stat info;
@@ -189,7 +189,7 @@ consm_status limits_check_name(const char *name_or_path, const struct config *c)
     }
     if (generate_knows(name_or_path) || registry_find(name_or_path))
         return CONSM_OK;
-    /* An edge of a text file takes about as many bytes there as in memory, and more than once. */
+    /* An edge of a text file needs about as many bytes as in memory, more than once. */
     double files = bytes_at(name_or_path);
     if (files > memory)
         TRY(refuse(name_or_path, 3 * files, ""));

@@ -1,5 +1,5 @@
-/* Features as the model knows them: by its recipe where the dataset is a table, else by their
- * names, else by their places. */
+/* Finds the model's features in a dataset: by the model's recipe if the dataset is a table, else by
+ * name, else by position. */
 #include "app/matched.h"
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ static consm_status missing_columns(const struct consm_model *m, const struct da
                        missing > 5 ? ", …" : "");
 }
 
-/* column[k] = the dataset's column of the model's feature k. */
+/* column[k] = the dataset's column for the model's feature k. */
 static consm_status find_columns(int64_t *column, const struct consm_model *m,
                                  const struct dataset *d)
 {
@@ -111,7 +111,7 @@ static bool in_order(const int64_t *column, int64_t count, int64_t features)
     return count == features;
 }
 
-/* Columns by name. Nothing is copied when they are in the model's order. */
+/* Matches columns by name; copies nothing if they are in the model's order. */
 static consm_status match_names(struct matched *out, const struct consm_model *m,
                                 const struct dataset *d)
 {
@@ -133,7 +133,7 @@ done:
     return st;
 }
 
-/* The dataset's columns as cells, for a table that was numbers alone; of a partition, its rows. */
+/* The dataset's columns as cells, for a table of numbers only; of a partition, its rows. */
 static consm_status cells_of(struct cells *out, const struct dataset *d)
 {
     consm_status st = CONSM_OK;
@@ -170,7 +170,7 @@ static bool has_features(const struct consm_model *m, const struct dataset *d)
     return all && k == m->features;
 }
 
-/* The table's cells by the model's recipe. */
+/* Applies the model's recipe to the table's cells. */
 static consm_status match_recipe(struct matched *out, const struct consm_model *m,
                                  const struct dataset *d)
 {

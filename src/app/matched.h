@@ -1,10 +1,10 @@
-/* The features of a dataset brought into the order, and by the recipe, that a model knows. */
+/* The features of a dataset in the order, and by the recipe, of a model. */
 #ifndef APP_MATCHED_H
 #define APP_MATCHED_H
 
 #include "app/objects.h"
 
-/* What had to be made; nothing where the dataset's own features are in order already. */
+/* What had to be made; empty if the dataset's own features match. */
 struct matched {
     struct csr *sparse;
     float *dense, *structural;
@@ -14,7 +14,7 @@ consm_status matched_open(struct matched *out, const struct consm_model *m,
                           const struct prepared *p);
 void matched_free(struct matched *m, const struct prepared *p);
 
-/* The problem a model sees with them. */
+/* The problem for a model with these features. */
 struct problem matched_problem(const struct consm_model *m, const struct prepared *p,
                                const struct matched *features);
 

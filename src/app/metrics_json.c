@@ -1,4 +1,4 @@
-/* What was measured as JSON: for metrics.json and for model files, which also read it back. */
+/* Metrics as JSON, for metrics.json and for model files, which also read it back. */
 #include "app/model_json.h"
 #include "app/rare.h"
 
@@ -7,8 +7,8 @@
 
 enum { DIGITS = 17 };
 
-/* With more classes than this only those are written that occur, and of the confusion matrix only
- * what is not 0: three dense matrices of 1,500 classes would not fit a file's header. */
+/* With more classes than this only classes that occur are written, and only non-zero entries of the
+ * confusion matrix: three dense matrices of 1,500 classes would not fit a file's header. */
 enum { DENSE_CLASSES = 200 };
 
 static void field(struct text *t, const char *name, double value)
@@ -18,7 +18,7 @@ static void field(struct text *t, const char *name, double value)
 }
 
 /* "top": [{"k": 10, …}] and "curve", four lists of equal length. Six digits are enough for a
- * drawing. */
+ * figure. */
 static void curve_to_json(struct text *t, const struct metrics_curve *c)
 {
     enum { DRAWN = 6 };
@@ -139,7 +139,7 @@ void sets_to_json(struct text *t, const struct consm_model *m)
                 isfinite(m->sets.threshold) ? "true" : "false");
     field(t, "coverage", m->sets.coverage);
     field(t, "smoothing", m->sets.smoothing);
-    field(t, "threshold", m->sets.threshold); /* null when nothing can be promised */
+    field(t, "threshold", m->sets.threshold); /* null if nothing is guaranteed */
     field(t, "covered", m->covered);
     field(t, "set_size", m->set_size);
     field(t, "least_covered", m->least_covered);
@@ -180,7 +180,7 @@ consm_status sets_from_json(struct consm_model *m, const json_t *object)
                             .threshold = number(object, "threshold"),
                             .calibrated = whole(object, "calibrated")};
     m->covered = number(object, "covered");
-    m->least_covered = (double)NAN; /* of models that were just trained */
+    m->least_covered = (double)NAN; /* of a model that was just trained */
     m->set_size = number(object, "set_size");
     if (isnan(s->threshold))
         s->threshold = INFINITY;
@@ -207,7 +207,7 @@ void decision_to_json(struct text *t, const struct consm_model *m)
     text_add(t, "}");
 }
 
-/* "arm": how a ConSM run went on, and the share of the edges that carry no messages. */
+/* "arm": the arm that a ConSM run chose, and the share of edges without messages. */
 static void arm_to_json(struct text *t, const struct consm_model *m)
 {
     const struct config *c = &m->config;
@@ -222,7 +222,7 @@ static void arm_to_json(struct text *t, const struct consm_model *m)
     text_add(t, "}");
 }
 
-/* What the run chose by, and the threshold that was chosen. */
+/* The validation metric, and the chosen threshold. */
 static void chosen_to_json(struct text *t, const struct consm_model *m)
 {
     char buffer[24];
@@ -257,7 +257,7 @@ consm_status decision_from_json(struct consm_model *m, const json_t *object)
     return CONSM_OK;
 }
 
-/* "rare": what validation knows of the class that choices go by, with intervals. */
+/* "rare": the figures of the rare class on validation, with intervals. */
 static void rare_to_json(struct text *t, const struct consm_model *model)
 {
     struct rare_facts rare;
@@ -302,7 +302,7 @@ void refit_to_json(struct text *t, const struct consm_model *m)
                 (long long)m->refit.updates);
 }
 
-/* Whose figures these are, where the model was trained once more. */
+/* For a refitted model: from which run these figures are. */
 static void refitted_to_json(struct text *t, const struct consm_model *m)
 {
     text_add(t, ",\n\"refit\": ");
@@ -362,7 +362,7 @@ void model_metrics_to_json(struct text *t, const struct consm_model *model)
 
 /* ---- reading back -------------------------------------------------------- */
 
-/* Files of before have none; more than there is room for is left out. */
+/* Older files have none; points beyond the limit are left out. */
 static void curve_from_json(struct metrics_curve *c, const json_t *object)
 {
     const json_t *top = json_object_get(object, "top"), *curve = json_object_get(object, "curve");
@@ -380,7 +380,7 @@ static void curve_from_json(struct metrics_curve *c, const json_t *object)
             json_number_value(json_array_get(json_object_get(curve, "false_positive_rate"), i))};
 }
 
-/* Sizes first: the file's bytes are what bounds the memory. */
+/* Checks sizes first: the file's bytes bound the memory. */
 static bool complete(const json_t *of, const json_t *confusion, int32_t classes)
 {
     const bool sparse = classes > DENSE_CLASSES;

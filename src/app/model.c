@@ -1,4 +1,4 @@
-/* A trained model as an object: made from a session, run on a problem. */
+/* A trained model as an object: made from a session, evaluated on a problem. */
 #include "app/checkpoint.h"
 #include "app/learned.h"
 #include "app/limits.h"
@@ -116,7 +116,8 @@ done:
     return st;
 }
 
-/* The parameters, what standardised columns were divided by, trees, and whose labels were told. */
+/* Copies the parameters, the scale of standardised columns, trees, and the training labels of
+ * trust. */
 static consm_status copy_tensors(struct consm_model *m, struct session *s)
 {
     consm_status st = CONSM_OK;
@@ -256,11 +257,11 @@ done:
     return st;
 }
 
-/* What a session's checkpoint function sees. */
+/* The context of a session's checkpoint function. */
 struct checkpointed {
     const char *path;
     const struct problem *problem;
-    struct checkpoint_run run; /* identified when first needed */
+    struct checkpoint_run run; /* identified on first use */
 };
 
 static struct checkpoint_run *identified(struct checkpointed *c)
@@ -326,7 +327,7 @@ static const struct model_tensor *find_tensor(const struct consm_model *m, const
     return NULL;
 }
 
-/* Gives the session the model's parameters; every one it asks for must be there in its shape. */
+/* Gives the session the model's parameters; each must be there in its shape. */
 static consm_status set_parameters(struct session *s, const struct consm_model *m)
 {
     struct params *params = session_params(s);
@@ -350,7 +351,7 @@ static consm_status set_parameters(struct session *s, const struct consm_model *
     return CONSM_OK;
 }
 
-/* The columns' shift and scale for a session on another graph. */
+/* The shift and scale of columns, for a session on another graph. */
 static consm_status set_standard(struct train_options *o, const struct consm_model *m)
 {
     const struct model_tensor *shift = find_tensor(m, "feature_shift");
@@ -393,7 +394,7 @@ done:
     return st;
 }
 
-/* The trees, which are the model's to keep. */
+/* The trees; the model keeps them. */
 static consm_status set_forest(struct train_options *o, const struct consm_model *m)
 {
     consm_status st = model_check_forest(m);
@@ -416,7 +417,7 @@ static consm_status open_session(struct session **out, const struct consm_model 
                                     .context = &model->custom,
                                     .eval_only = true,
                                     .parts_only = parts_only};
-    /* Room enough for a good message about a wrong shape, not for what a hostile file may claim. */
+    /* Enough for a good message about a wrong shape, but bounded against hostile files. */
     options.most_params = 1 << 20;
     for (int64_t i = 0; i < model->tensors; i++)
         options.most_params += 2 * model->tensor[i].rows * model->tensor[i].cols;
@@ -446,7 +447,7 @@ consm_status model_session(struct session **out, const struct consm_model *model
     return open_session(out, model, problem, backend, false);
 }
 
-/* ConSM may weigh its edges, leave some out or add others: by predictions of the whole graph. */
+/* Whether ConSM weighs, drops or adds edges, which needs predictions of the whole graph. */
 static bool settles_edges(const struct consm_model *m)
 {
     const struct config *c = &m->config;

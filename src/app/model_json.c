@@ -1,4 +1,4 @@
-/* Writing JSON by hand where it is ours, reading it with jansson. */
+/* Writes our JSON by hand and reads it with jansson. */
 #include "app/model_json.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ consm_status config_from_json(struct config *c, const json_t *object)
     json_t *value;
     if (!json_is_object(object))
         return status_fail(CONSM_EFORMAT, "the configuration is not a JSON object");
-    /* A profile sets other parameters, so it comes first. */
+    /* A profile sets other parameters, so it is read first. */
     const char *profile = json_string_value(json_object_get(object, "profile"));
     if (profile)
         TRY(config_set(c, "profile", profile));

@@ -1,4 +1,4 @@
-/* What a model says of itself as JSON: for the metadata of model files and for metrics.json. */
+/* A model's facts as JSON: for the metadata of model files and for metrics.json. */
 #ifndef APP_MODEL_JSON_H
 #define APP_MODEL_JSON_H
 
@@ -8,13 +8,13 @@
 #include "io/safetensors.h"
 #include "report/text.h"
 
-/* {"epochs":"300", …}: every parameter as the text config_set reads. */
+/* {"epochs":"300", …}: every parameter as text for config_set. */
 void config_to_json(struct text *t, const struct config *c);
-/* Over what *c holds. A parameter this version does not know is an error. */
+/* Overwrites *c. An unknown parameter is an error. */
 consm_status config_from_json(struct config *c, const json_t *object);
 
-/* The first bytes of a model file's "format"; an older consm must not take the latter for the
- * former. */
+/* The first bytes of a model file's "format". An older consm must not read the second as the first.
+ */
 #define MODEL_FORMAT_PLAIN    "consm model 1"
 #define MODEL_FORMAT_ENSEMBLE "consm model 2"
 
@@ -22,8 +22,7 @@ consm_status config_from_json(struct config *c, const json_t *object);
 #define MODEL_LEARNED "learned_ids"
 #define MODEL_CURVE   "learning_curve"
 
-/* More members than this are no ensemble of ours: what a hostile file can make a reader do is
- * bounded. */
+/* A limit on members, so that a hostile file cannot cost too much. */
 enum { MODEL_MOST_MEMBERS = 256 };
 
 /* {"runs": 5, "members": 35, "picked": 7, "rule": "greedy"} */
@@ -33,10 +32,10 @@ consm_status ensemble_from_json(struct ensemble_facts *out, const json_t *object
 /* [{"model": "gcn", "seed": "3", "picks": 2, "temperature": 1.1, "trained": 92231, "config": …}, …]
  */
 void members_to_json(struct text *t, const struct consm_model *m);
-/* One of them, without its tensors; m has its classes and features already. */
+/* Reads one of them, without its tensors; m has its classes and features already. */
 consm_status member_from_json(struct consm_model *m, const json_t *object);
 
-/* A registered model, or one of its maker's own that will need its equations. */
+/* A registered model, or one of the caller's own, which will need its build function. */
 consm_status model_define_by_name(struct consm_model *m, const char *name);
 
 /* One role's figures, with classes by name and the confusion matrix. */
@@ -44,11 +43,11 @@ void metrics_to_json(struct text *t, const struct metrics *m, const struct consm
 consm_status metrics_from_json(struct metrics *out, const json_t *object, int32_t classes);
 
 /* The fitted prediction sets; reading checks them. */
-/* What folds over all labels said of the chosen network, and back. */
+/* The cross-validation of the chosen network, written and read. */
 void folds_to_json(struct text *t, const struct consm_model *m);
 void folds_from_json(struct consm_model *m, const json_t *object);
 
-/* {"labels": …, "updates": …} of a model that was refitted. */
+/* {"labels": …, "updates": …} of a refitted model. */
 void refit_to_json(struct text *t, const struct consm_model *m);
 
 void sets_to_json(struct text *t, const struct consm_model *m);

@@ -1,5 +1,5 @@
-/* Model files, reading. The file may be anything: every part is checked before it is believed, and
- * every message names the file. */
+/* Reads model files. The file may be anything: every part is checked before use, and every message
+ * names the file. */
 #include "app/model_json.h"
 #include "base/given.h"
 #include "base/number.h"
@@ -19,7 +19,7 @@ struct source {
     struct safetensors *file;
 };
 
-/* The metadata under a key; NULL with a message when it is missing. */
+/* The metadata under a key; NULL with a message if it is missing. */
 static const char *need(const struct source *s, const char *key)
 {
     const char *text = safetensors_metadata(s->file, key);
@@ -62,7 +62,7 @@ static consm_status need_json(json_t **out, const struct source *s, const char *
                : status_fail(CONSM_EFORMAT, "%s: \"%s\" is not JSON: %s", s->path, key, error.text);
 }
 
-/* A list of texts, or nothing when the key is absent. */
+/* A list of texts; empty if the key is missing. */
 static consm_status read_names(char ***out, const struct source *s, const char *key, int64_t count)
 {
     consm_status st = CONSM_OK;
@@ -108,7 +108,7 @@ static consm_status check_format(const struct source *s)
     return CONSM_OK;
 }
 
-/* A failure whose message is put behind the file's name and the part's. */
+/* Puts the names of file and part in front of a failure's message. */
 static consm_status in_part(consm_status st, const struct source *s, const char *part)
 {
     char message[512];
@@ -171,7 +171,7 @@ done:
     return st;
 }
 
-/* The recipe of a table's columns, where the model has one: it must make the model's features. */
+/* The recipe of a table's columns, if the model has one; it must make the model's features. */
 static consm_status read_recipe(struct consm_model *m, const struct source *s)
 {
     consm_status st = CONSM_OK;
@@ -188,7 +188,7 @@ done:
     return st;
 }
 
-/* What was said about how to read the data; models of before know nothing of it. */
+/* How the training data was read; older models lack it. */
 static consm_status read_choices(struct consm_model *m, const struct source *s)
 {
     consm_status st = CONSM_OK;
@@ -210,7 +210,7 @@ done:
     return st;
 }
 
-/* Prediction sets, where the model has them. */
+/* Prediction sets, if the model has them. */
 static consm_status read_sets(struct consm_model *m, const struct source *s)
 {
     consm_status st = CONSM_OK;
@@ -229,7 +229,7 @@ done:
     return st;
 }
 
-/* The threshold, the doubt and what the run chose by; models of before have none of them. */
+/* The threshold, the doubt and the validation metric; older models lack them. */
 static consm_status read_choice(struct consm_model *m, const struct source *s)
 {
     consm_status st = CONSM_OK;
@@ -259,7 +259,7 @@ static int64_t count_of(const json_t *counts, const char *key)
     return (int64_t)json_integer_value(json_object_get(counts, key));
 }
 
-/* What was measured is for people: absent figures are absent, never an error. */
+/* Metrics are for people: missing figures are not an error. */
 static consm_status read_measured(struct consm_model *m, const struct source *s)
 {
     consm_status st = CONSM_OK;
@@ -298,7 +298,7 @@ done:
 
 /* ---- tensors and members ------------------------------------------------- */
 
-/* name: without the member's number in front. */
+/* name: without the member's number. */
 static consm_status read_tensor(struct model_tensor *to, const struct source *s,
                                 const struct safetensors_tensor *from, const char *name)
 {
@@ -323,7 +323,7 @@ done:
     return st;
 }
 
-/* Whose a tensor is: "3.w1" is member 3's w1, in a plain model any name is the model's. */
+/* The owner of a tensor: "3.w1" is w1 of member 3; in a plain model every name is the model's. */
 static consm_status owner_of(struct consm_model **owner, const char **name, struct consm_model *m,
                              const struct source *s, const char *full)
 {
@@ -332,7 +332,7 @@ static consm_status owner_of(struct consm_model **owner, const char **name, stru
     *name = full;
     if (m->members == 0)
         return CONSM_OK;
-    /* Digits only: strtol would also take spaces and signs. */
+    /* Digits only: strtol would also accept spaces and signs. */
     long number = *full >= '0' && *full <= '9' ? strtol(full, &end, 10) : -1;
     if (number < 0 || number >= m->members || *end != '.')
         return status_fail(CONSM_EFORMAT, "%s: tensor %.60s belongs to none of the %lld members",
@@ -361,7 +361,7 @@ done:
     return st;
 }
 
-/* The nodes it learned from, where the file has them. */
+/* The nodes that it learned from, if the file has them. */
 static consm_status read_learned(struct consm_model *m, const struct source *s)
 {
     consm_status st = CONSM_OK;
@@ -384,7 +384,7 @@ done:
     return st;
 }
 
-/* How it learned, where the file has it. */
+/* The learning curve, if the file has it. */
 static consm_status read_curve(struct consm_model *m, const struct source *s)
 {
     consm_status st = CONSM_OK;
@@ -408,7 +408,7 @@ done:
     return st;
 }
 
-/* The members as the metadata lists them, still without tensors. */
+/* The members listed in the metadata, without tensors. */
 static consm_status read_members(struct consm_model *m, const struct source *s)
 {
     consm_status st = CONSM_OK;
@@ -440,7 +440,8 @@ done:
     return st;
 }
 
-/* Every part must have what its equations ask for; those of its maker's own come later. */
+/* Checks that every part has the parameters of its equations; models of the caller's own are
+ * checked later. */
 static consm_status check_parts(const struct consm_model *m, const struct source *s)
 {
     consm_status st = CONSM_OK;

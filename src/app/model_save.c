@@ -1,5 +1,5 @@
-/* Model files, writing: the parameters as tensors, everything else in the metadata, the whole
- * sealed with its SHA-256. The keys are described in docs/reference/files.md. */
+/* Writes model files: parameters as tensors, everything else in the metadata, sealed with the
+ * file's SHA-256. docs/reference/files.md describes the keys. */
 #include "app/model_json.h"
 #include "base/given.h"
 #include "base/log.h"
@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names longer than this in all would crowd the header; columns are then matched by place. */
+/* If all names together are longer than this they are left out of the header; columns are then
+ * matched by position. */
 enum { NAMES_LIMIT = 8 << 20 };
 
 static consm_status note_number(struct safetensors_writer *w, const char *key, double value)
@@ -119,7 +120,7 @@ static consm_status note_decision(struct safetensors_writer *w, const struct con
     return json_note(w, "threshold", &t);
 }
 
-/* "reading": {"label-column": "fraud", …}; what was not said is left out. */
+/* "reading": {"label-column": "fraud", …}; options that were not set are left out. */
 static consm_status note_choices(struct safetensors_writer *w, const struct consm_model *m)
 {
     struct text t = {0};
@@ -136,7 +137,7 @@ static consm_status note_choices(struct safetensors_writer *w, const struct cons
     return json_note(w, "reading", &t);
 }
 
-/* "ensemble": how it came about; "members": every member but its tensors. */
+/* "ensemble": its history; "members": every member without its tensors. */
 static consm_status note_ensemble(struct safetensors_writer *w, const struct consm_model *m)
 {
     consm_status st = CONSM_OK;
@@ -232,7 +233,7 @@ consm_status consm_model_save(const struct consm_model *model, const char *path)
     char prefix[32];
     TRY(GIVEN(model, path));
     TRY(safetensors_writer_new(&w));
-    if (model->learned_count > 0) /* the widest come first */
+    if (model->learned_count > 0) /* widest types first */
         TRY(safetensors_declare(w, MODEL_LEARNED, SAFETENSORS_U64, 1, &model->learned_count));
     if (model->curve.count > 0)
         TRY(safetensors_declare(w, MODEL_CURVE, SAFETENSORS_F64, 2,

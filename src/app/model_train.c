@@ -1,12 +1,12 @@
-/* Training a model, or an ensemble of them, to the end: the model, and what it predicts. Above
- * model.c, ensemble.c and predict.c, which know nothing of each other's callers. */
+/* Trains a model or an ensemble to the end and predicts with it. Uses model.c, ensemble.c and
+ * predict.c, which do not know each other. */
 #include "app/refit.h"
 #include "io/file.h"
 #include "train/session.h"
 
 #include <unistd.h>
 
-/* Where a plain run's session goes. */
+/* Receives a plain run's session. */
 struct plain {
     struct consm_model **model;
     struct consm_prediction **prediction; /* may be NULL */
@@ -33,7 +33,7 @@ done:
     return st;
 }
 
-/* Hears a run for its curve, before whoever else listens. */
+/* Records a run's curve before passing progress on. */
 struct hearing {
     struct train_curve curve;
     progress_fn fn;
@@ -47,7 +47,7 @@ static bool hear(void *ctx, const struct progress *progress)
     return !curve_hear(&h->curve, progress) || stop;
 }
 
-/* The model keeps what was heard, without what no figure shows. */
+/* Gives the model the recorded curve, without what no figure shows. */
 static void keep_curve(struct consm_model *m, struct hearing *h)
 {
     int64_t chosen = m->result.candidates > 0 ? m->result.candidate[0].number : 0;
@@ -86,7 +86,7 @@ consm_status model_train(struct consm_model **out, struct consm_prediction **pre
     curve_free(&hearing.curve);
     if (st == CONSM_OK && refit)
         st = refit_model(*out, prediction, request);
-    if (st == CONSM_OK && refit && request->checkpoint) { /* there is nothing to go on with */
+    if (st == CONSM_OK && refit && request->checkpoint) { /* nothing to continue from */
         refit_forget(request);
         if (file_writes())
             unlink(request->checkpoint);

@@ -1,4 +1,4 @@
-/* The insides of the public objects, for the files of src/app, src/api and for the command. */
+/* The internals of the public objects, for src/app, src/api and the command. */
 #ifndef APP_OBJECTS_H
 #define APP_OBJECTS_H
 
@@ -17,33 +17,34 @@ struct recipe;
 
 struct consm_dataset {
     struct dataset *data;
-    bool known;           /* by name; else it is somebody's own (app/defaults.h) */
-    pthread_mutex_t lock; /* for what follows: made when first needed, then only read */
+    bool known;           /* opened by name; else a user's own graph (app/defaults.h) */
+    pthread_mutex_t lock; /* protects what follows: made on first use, then only read */
     bool ready;
     struct prepared prepared;
-    struct names *ids;           /* numbers of nodes by id, or NULL; of nodes that have ids */
-    int owners;                  /* who may still use it, under the lock; the last one frees it */
-    struct consm_dataset *graph; /* the one whose graph this shares (relabel.c), or NULL */
-    struct consm_dataset *whole; /* the one of whose edges this has a choice (clean.c), or NULL */
-    struct consm_open_options reading; /* room for what consm_dataset_arrays lends */
+    struct names *ids;           /* node numbers by id, or NULL without ids */
+    int owners;                  /* number of owners, under the lock; the last one frees it */
+    struct consm_dataset *graph; /* the dataset whose graph this shares (relabel.c), or NULL */
+    struct consm_dataset
+        *whole; /* the dataset of whose edges this has a selection (clean.c), or NULL */
+    struct consm_open_options reading; /* storage for consm_dataset_arrays */
 };
 
-/* A public dataset around one that is open; takes it over, also on failure. */
+/* A public dataset around an open one; takes ownership, also on failure. */
 consm_status dataset_wrap(struct consm_dataset **out, struct dataset *data);
 
-/* One owner more. */
+/* Adds an owner. */
 struct consm_dataset *dataset_hold(struct consm_dataset *dataset);
-/* Frees what a dataset that shares a graph has of its own (relabel.c). */
+/* Frees the own parts of a dataset that shares a graph (relabel.c). */
 void relabelled_free(struct consm_dataset *dataset);
-/* The same of one with a choice of edges (clean.c). */
+/* The same for a dataset with a selection of edges (clean.c). */
 void cleaned_free(struct consm_dataset *dataset);
 
-/* The dataset with its graph cleaned; any thread may ask. */
+/* The dataset with its cleaned graph; any thread may call it. */
 consm_status dataset_prepared(const struct prepared **out, const struct consm_dataset *dataset);
 
-/* A model of the caller's own: the build function and what it is told. */
+/* A model of the caller's own: the build function and its context. */
 struct custom {
-    consm_build_fn build; /* NULL: a model of the registry */
+    consm_build_fn build; /* NULL: a registered model */
     void *ctx;
 };
 
@@ -53,23 +54,24 @@ struct consm_options {
     char own_name[48];
     struct custom custom;
     struct config config;
-    bool given[CONFIG_ROWS]; /* the parameters that were set by name */
+    bool given[CONFIG_ROWS]; /* parameters that were set by name */
     uint64_t seed;
     int64_t ensemble; /* runs to combine; 0 and 1: a plain model */
-    int member_jobs;  /* of them side by side; 0: one after another */
+    int member_jobs;  /* how many of them side by side; 0: one after another */
     int threads;
     char device[16]; /* "": the CPU */
     char *split;
     struct split_options split_options;
-    char *positive;      /* name of the class that average precision speaks of, or NULL */
-    char *threshold_for; /* name of the class with a decision threshold of its own, or NULL … */
-    double at_precision, at_recall; /* … chosen for this on validation; both 0: for the best F1 */
+    char *positive;      /* name of the class of average precision, or NULL */
+    char *threshold_for; /* name of the class with a decision threshold, or NULL */
+    double at_precision,
+        at_recall; /* target of that threshold on validation; both 0: the best F1 */
     consm_progress_fn progress;
     void *progress_ctx;
     char *checkpoint; /* a path, or NULL */
     int64_t checkpoint_every;
     bool resume;
-    const struct consm_model *from; /* the model that training begins with, or NULL */
+    const struct consm_model *from; /* the model that training starts from, or NULL */
 };
 
 struct model_tensor {
@@ -78,9 +80,9 @@ struct model_tensor {
     float *value; /* (rows, cols) */
 };
 
-/* How an ensemble came about; runs 0: nobody asked for one. */
+/* The history of an ensemble; runs 0: no ensemble. */
 struct ensemble_facts {
-    int64_t runs, pool, picked; /* trained; members there were; members taken */
+    int64_t runs, pool, picked; /* trained runs; available members; chosen members */
     enum ensemble_rule rule;
 };
 
@@ -89,7 +91,7 @@ struct consm_model {
     struct model_def own;
     char own_name[48];
     struct custom custom;
-    struct config config; /* as it was in the end, "auto" replaced by what was found */
+    struct config config; /* final values, "auto" replaced by the choice */
 
     char *dataset, *split, *version;
     char data_sha256[65];
@@ -98,45 +100,44 @@ struct consm_model {
     int32_t class_kind; /* of enum consm_class_kind */
     int64_t features;
     char **feature_name;    /* (f), or NULL */
-    struct recipe *recipe;  /* how a table's columns become them, or NULL */
-    struct choices choices; /* how its data was to be read */
+    struct recipe *recipe;  /* how a table's columns become features, or NULL */
+    struct choices choices; /* how its data was read */
     bool structural;
 
     int64_t tensors;
     size_t tensor_room;
     struct model_tensor *tensor;
     double temperature, ece_before;
-    double doubt;             /* share of "all classes alike" in every probability */
-    int32_t positive;         /* 1 + the class its metric speaks of; 0: all */
+    double doubt;             /* how far probabilities are shrunk towards uniform */
+    int32_t positive;         /* 1 + the class of its metric; 0: all */
     struct decision decision; /* made: a class has a threshold */
     struct train_result result;
     int64_t count[4], held_out; /* nodes by role */
     struct metrics metrics[4];  /* by role; 0 is unused */
 
-    /* Nodes it learned from (learned.h): hashes of their ids, ascending; none in models of before.
-     */
+    /* Nodes that it learned from (learned.h): sorted hashes of their ids; none in older models. */
     uint64_t *learned;
     int64_t learned_count;
-    bool learned_named; /* nodes had ids of their own, not only numbers */
+    bool learned_named; /* nodes had ids, not only numbers */
 
     struct {
-        int64_t labels, updates; /* trained on, for how long; 0 labels: it was not refitted */
+        int64_t labels, updates; /* of a refit; 0 labels: none */
     } refit;
-    int32_t *vote; /* (n) of session_votes, for a refit; no file holds it */
+    int32_t *vote; /* (n) votes of session_votes, for a refit; not stored in files */
 
     struct conformal sets;    /* coverage 0: none */
-    double *class_threshold;  /* (c) where coverage holds class by class, or NULL */
-    double least_covered;     /* of the classes that test nodes have; NAN: not known … */
-    int32_t least_class;      /* … and which */
+    double *class_threshold;  /* (c) for class-wise coverage, or NULL */
+    double least_covered;     /* lowest coverage of a class on test nodes; NAN: unknown */
+    int32_t least_class;      /* that class */
     double covered, set_size; /* of the test nodes' sets; NAN without test nodes */
-    /* An ensemble has members instead of tensors; members know their definition, configuration,
-     * seed, temperature and tensors, and no more. */
+    /* An ensemble has members instead of tensors. A member has only a definition, configuration,
+     * seed, temperature and tensors. */
     int64_t members; /* 0: a plain model */
     struct consm_model **member;
-    char backbone[160];     /* of ConSM and of ensembles, for people (model_name_backbone) */
-    int64_t picks, trained; /* of a member: its votes, its trained numbers */
+    char backbone[160];     /* of ConSM and of ensembles, as text (model_name_backbone) */
+    int64_t picks, trained; /* of a member: its votes, its number of parameters */
     struct ensemble_facts ensemble;
-    struct train_curve curve; /* how it learned; none in models of before */
+    struct train_curve curve; /* the learning curve; none in older models */
 };
 
 /* One training run. */
@@ -145,62 +146,62 @@ struct training_request {
     const struct roles *roles;
     struct train_options options;
     struct custom custom;
-    int64_t ensemble; /* runs to combine, with seeds of their own; 0 and 1: a plain model */
-    int jobs;         /* of them side by side */
+    int64_t ensemble; /* runs to combine, each with its own seed; 0 and 1: a plain model */
+    int jobs;         /* how many of them side by side */
     int threads;
-    int32_t threshold_for;          /* 1 + the class that gets a threshold; 0: none … */
-    double at_precision, at_recall; /* … and for what */
-    const char *checkpoint; /* where the run is written down every options.checkpoint_every epochs
-                             * and when it is cancelled, or NULL */
-    bool resume;            /* go on from there */
-    struct trail *trail;    /* of the session, for what is trained after it; or NULL */
-    struct train_curve *curve; /* what was heard so far, for checkpoints; or NULL */
+    int32_t threshold_for;          /* 1 + the class that gets a threshold; 0: none */
+    double at_precision, at_recall; /* target of that threshold */
+    const char *checkpoint;    /* file for a checkpoint every options.checkpoint_every epochs and on
+                                  cancel, or NULL */
+    bool resume;               /* continue from that file */
+    struct trail *trail;       /* of the session, for later training; or NULL */
+    struct train_curve *curve; /* the curve so far, for checkpoints; or NULL */
 };
 
-/* Trains; prediction (may be NULL) receives what the model says of the same graph. */
+/* Trains; prediction (may be NULL) receives the predictions for the same graph. */
 consm_status model_train(struct consm_model **out, struct consm_prediction **prediction,
                          const struct training_request *request);
 
-/* What came of one run. */
+/* The results of one run. */
 struct trained_run {
     struct train_result result;
-    struct ensemble_facts ensemble; /* runs 0: it was none */
+    struct ensemble_facts ensemble; /* runs 0: no ensemble */
     struct roles roles;
-    struct consm_model *model;           /* where it was to be kept, and … */
-    struct consm_prediction *prediction; /* … what it says of the graph it was trained on */
+    struct consm_model *model;           /* if it is to be kept */
+    struct consm_prediction *prediction; /* its predictions for the training graph */
 };
 
-/* Runs the options on a dataset, what is left open as src/app/defaults.h says. Without keep only
- * roles and result are made. Several threads may run copies of the same options side by side. */
+/* Runs the options on a dataset; defaults are those of src/app/defaults.h. Without keep, only roles
+ * and result are made. Several threads may run copies of the same options side by side. */
 consm_status run_by_options(struct trained_run *out, bool keep, const struct consm_dataset *dataset,
                             const struct consm_options *o);
 void run_free(struct trained_run *r);
 
-/* Who would train, validate and test. */
+/* The roles that a run would use. */
 consm_status options_roles(struct roles *out, const struct consm_dataset *dataset,
                            const struct consm_options *o);
 
-/* What every choice would go by, and the class it speaks of (-1: all). CONSM_EINVAL when the
- * options name a class that is not there. */
+/* The validation metric of a run, and its class (-1: all). CONSM_EINVAL if the options name a
+ * missing class. */
 consm_status options_metric(enum config_metric *metric, int32_t *positive,
                             const struct consm_dataset *dataset, const struct roles *roles,
                             const struct consm_options *o);
 
-/* Fills in what is left to defaults, for whoever wants to see or write it down. */
+/* Fills in the defaults, to show or store them. */
 consm_status options_resolve(struct consm_options *o, const struct consm_dataset *dataset);
 
-/* Whether such a run can be interrupted; CONSM_EINVAL with the reason when not. */
+/* Whether such a run can be interrupted; CONSM_EINVAL with the reason if not. */
 consm_status options_can_stop(const struct consm_options *o);
 
 /* A session that evaluates a plain model on a problem. The problem must outlive it. */
 consm_status model_session(struct session **out, const struct consm_model *model,
                            const struct problem *problem, struct backend *backend);
-/* The same for session_part_logits alone, which takes no memory for the whole graph unless the
- * model has to settle which of its edges count. */
+/* The same for session_part_logits only. It needs no memory for the whole graph, unless the model
+ * must first decide which edges count. */
 consm_status model_part_session(struct session **out, const struct consm_model *model,
                                 const struct problem *problem, struct backend *backend);
 
-/* The model's features found in a dataset, then use() on the problem they make. */
+/* Finds the model's features in a dataset, then calls use() with the resulting problem. */
 typedef consm_status (*model_use_fn)(void *ctx, const struct consm_model *model,
                                      const struct problem *problem, struct backend *backend);
 consm_status model_on_dataset(const struct consm_model *model, const struct consm_dataset *dataset,
@@ -210,23 +211,23 @@ consm_status model_on_device(const struct consm_model *model, const struct consm
 
 /* ---- ensemble.c: what plain models and ensembles answer alike ---- */
 
-/* A session of the model, or of each member in turn, for use(). */
+/* Calls use() with a session of the model, or of each member in turn. */
 typedef consm_status (*model_part_fn)(void *ctx, const struct consm_model *part, struct session *s);
 consm_status model_each_session(const struct consm_model *model, const struct problem *problem,
                                 struct backend *backend, model_part_fn use, void *ctx);
 
-/* Logits (n, c), the caller's to free; of an ensemble the logarithm of its mean probabilities. */
+/* Logits (n, c), which the caller frees; of an ensemble the logarithm of its mean probabilities. */
 consm_status model_logits(float **out, const struct consm_model *model,
                           const struct problem *problem, struct backend *backend);
 
-/* How an ensemble comes to them, node by node: what a member says joins the mean (c), probability
- * (c) being room to work in; then logits (count) of the finished means. */
+/* The steps of an ensemble, node by node: add a member's logits to the mean (c), with probability
+ * (c) as scratch; then turn the finished means into logits (count). */
 void model_mix(double *mean, float *probability, const struct consm_model *model,
                const struct consm_model *part, const float *logits, int32_t classes);
 void model_mixed(float *logits, const double *mean, int64_t count);
 
-/* Trust in the edges of the problem's graph; of an ensemble the mean of what its ConSM members say,
- * or else the agreement of its mean probabilities. */
+/* Trust of the edges of the problem's graph; of an ensemble the mean over its ConSM members, or
+ * else the agreement of its mean probabilities. */
 consm_status model_trust(struct edge_trust *out, const struct consm_model *model,
                          const struct problem *problem, struct backend *backend);
 
@@ -238,90 +239,90 @@ consm_status model_train_ensemble(struct consm_model **out, struct consm_predict
 
 /* ---- model.c: the steps of model_train ---- */
 
-/* Writes down which GNN a finished model is made of. */
+/* Records which GNN a finished model consists of. */
 void model_name_backbone(struct consm_model *m);
-/* Whether edge weights change what the model, or one of its members, computes. */
+/* Whether edge weights change the result of the model or of one of its members. */
 bool model_weighs(const struct consm_model *m);
 
-/* The definition whose equations a plain model has: ConSM's are its backbone's. */
+/* The definition of a plain model's equations: for ConSM its backbone. */
 const struct model_def *model_equations(const struct consm_model *m);
 
 /* Gives a model its definition; one of the caller's own is copied. */
 void model_define(struct consm_model *m, const struct model_def *def, struct custom custom);
-/* What an evaluation needs of a trained session: definition, configuration, seed, tensors. */
+/* Copies what evaluation needs from a trained session: definition, configuration, seed, tensors. */
 consm_status model_of_session(struct consm_model **out, struct session *s, struct custom custom);
-/* The rest: facts about the data, calibration, figures of every role by logits (n, c). */
+/* Adds the rest: facts about the data, calibration, metrics of every role from logits (n, c). */
 consm_status model_complete(struct consm_model *m, const struct training_request *request,
                             const struct problem *problem, const float *logits,
                             struct backend *backend);
-/* Trains one run and lets use() have its session before it goes. */
+/* Trains one run and calls use() with its session before it is freed. */
 typedef consm_status (*model_trained_fn)(void *ctx, struct session *s,
                                          const struct train_result *result);
 consm_status model_run(const struct training_request *request, model_trained_fn use, void *ctx);
 
 /* ---- evaluate.c ---- */
 
-/* place (c of the data): the model's number of each class; -1: it knows none of that name. */
+/* place (c of the data): the model's number of each class; -1: no class has that name. */
 void model_match_classes(int32_t *place, const struct consm_model *m, const struct dataset *d);
 
-/* Figures of a prediction against the labels of the dataset it was made for, on all labelled nodes,
- * on those that are new to the model, or on those it learned from; nodes 0: there are none. Nodes
- * of classes that the model does not know count as wrong. */
+/* Metrics of a prediction against the dataset's labels: on all labelled nodes, on those new to the
+ * model, or on those it learned from; nodes 0: there are none. Nodes of classes that the model does
+ * not know count as wrong. */
 consm_status model_evaluate(struct metrics *out, const struct consm_model *m,
                             const struct consm_prediction *prediction, const struct dataset *d,
                             enum consm_which which);
 
 /* ---- calibrate.c ---- */
 
-/* probability (nodes, c) = what the model's logits (nodes, c) mean: temperature, then doubt. */
+/* probability (nodes, c) of the model's logits (nodes, c): temperature, then doubt. */
 void model_probabilities(float *probability, const struct consm_model *m, const float *logits,
                          int64_t nodes);
-/* log(p / (1 - p)) of a class by logits (classes), the model's temperature included. It is computed
- * from the logits, so that it still tells two probabilities apart that both round to 1; doubt is
- * left out, which would make them alike. */
+/* log(p / (1 - p)) of a class from logits (classes), with the model's temperature. Computed from
+ * logits, so that it distinguishes probabilities that both round to 1. Doubt is left out, because
+ * it would make them equal. */
 double model_log_odds(const struct consm_model *m, const float *logit, int32_t label);
-/* The same of every class, in a time that grows with their number; out (c). */
+/* The same for every class, in linear time; out (c). */
 void model_all_log_odds(float *out, const struct consm_model *m, const float *logit);
-/* Calibrates on validation, chooses the threshold there, then measures every role. */
+/* Calibrates and chooses the threshold on validation, then measures every role. */
 consm_status model_measure(struct consm_model *m, const struct training_request *r,
                            const struct problem *problem, const float *logits,
                            struct backend *backend);
-/* threshold.c: chooses the decision's threshold, by validation (its probabilities are measured) or
- * by folds. */
+/* threshold.c: chooses the decision threshold, on validation (its probabilities are measured) or by
+ * cross-validation. */
 consm_status model_threshold(struct consm_model *m, const struct training_request *r,
                              const struct problem *problem, const struct predicted *validation,
                              struct backend *backend);
-/* After a refit: the test nodes alone, with the calibration and the threshold that there are. */
+/* After a refit: measures the test nodes only, with the existing calibration and threshold. */
 consm_status model_measure_again(struct consm_model *m, const struct problem *problem,
                                  const float *logits);
 
-/* What the model says of a problem, by logits (n, c). */
+/* Predictions for a problem from logits (n, c). */
 consm_status model_prediction(struct consm_prediction **out, const struct consm_model *model,
                               const struct problem *problem, const float *logits);
 
 /* Labels, confidence and probabilities from logits (n, c); of a graph in parts the probabilities
- * of those nodes only that are problem_here(). */
+ * only of nodes that are problem_here(). */
 consm_status prediction_new(struct consm_prediction **out, const float *logits,
                             const struct consm_model *model, const struct problem *problem);
 
-/* Fits the model's prediction sets with the roles' calibrating labels, if coverage was asked for,
- * and measures them on the test nodes. logits (n, c) are the model's on the problem. */
+/* If coverage was requested, fits the prediction sets with the calibration labels and measures them
+ * on the test nodes. logits (n, c) are the model's on the problem. */
 consm_status model_fit_sets(struct consm_model *m, const struct problem *problem,
                             const struct roles *roles, const float *logits);
-/* Gives a prediction its sets, if the model has them; problem is what it was made on. */
+/* Adds sets to a prediction for `problem`, if the model has them. */
 consm_status prediction_add_sets(struct consm_prediction *p, const struct consm_model *m,
                                  const struct problem *problem);
 
 /* A model file in memory; name is for messages. */
 consm_status model_read(struct consm_model **out, const char *name, const void *data, size_t size);
 
-/* Every float the model's parameters must have, checked against what its equations ask for. */
+/* Checks that the model's parameters are those of its equations. */
 consm_status model_check(const struct consm_model *model, const char *path);
 
-/* CONSM_EFORMAT unless the trees are sound, of a model that is made of trees. */
+/* CONSM_EFORMAT if the trees of a tree model are invalid. */
 consm_status model_check_forest(const struct consm_model *m);
 
-/* The build function of models of the caller's own: calls the struct custom that is its context. */
+/* The build function of models of the caller's own: calls the struct custom in its context. */
 node custom_build(struct program *p, const struct inputs *in, const struct config *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* Scenes: balls around a node, and predictions with something taken away. */
+/* Scenes: balls around a node, and predictions with an item removed. */
 #include "app/occlude.h"
 
 #include "graph/structural.h"
@@ -6,11 +6,12 @@
 #include <string.h>
 
 enum { LARGEST_RADIUS = 6 };
-static const double same = 1e-5; /* rows of logits this near, by their length, are equal */
+static const double same =
+    1e-5; /* rows of logits this close, relative to their length, are equal */
 
 /* ---- making a scene ------------------------------------------------------ */
 
-/* distance (n) from the node, -1 where no path leads or it is longer than radius (-1: any). */
+/* distance (n) from the node; -1 if there is no path or it is longer than radius (-1: any). */
 static consm_status measure(int32_t *distance, int64_t *reached, const struct csr *graph,
                             int64_t centre, int64_t radius)
 {
@@ -59,7 +60,7 @@ done:
     return st;
 }
 
-/* The scene's rows of the features, with values that may be rewritten. */
+/* The scene's rows of the features, with a copy of the values. */
 static consm_status take_features(struct scene *s, const struct problem *p)
 {
     consm_status st = CONSM_OK;
@@ -80,8 +81,8 @@ done:
     return st;
 }
 
-/* The scene of the nodes whose distance (n) is not negative; all of them when the whole is asked
- * for. */
+/* Makes the scene of the nodes whose distance (n) is not negative; all of them if the whole graph
+ * is requested. */
 static consm_status stage(struct scene *s, const struct problem *p, const int32_t *distance,
                           int64_t centre, const uint64_t *key)
 {
@@ -141,9 +142,9 @@ static bool equal_rows(const float *x, const float *y, int32_t classes)
 
 static consm_status look(float *row, struct scene *s, const struct occlusion *without);
 
-/* A ball with the centre's logits (c) of the whole graph, if a small one has them: a saturated
- * probability would be the same too soon. Features from the structure read walks of all lengths,
- * and no ball is tried for them. */
+/* Finds a small ball with the centre's logits (c) of the whole graph. It compares logits, because a
+ * saturated probability would match too soon. Structural features read walks of all lengths, so no
+ * ball is tried for them. */
 static consm_status find_ball(bool *found, struct scene *s, const struct problem *p, int64_t centre,
                               int32_t *distance, const float *expected)
 {
@@ -200,7 +201,7 @@ done:
 
 /* ---- taking away --------------------------------------------------------- */
 
-/* The scene's graph without what is to be left out. */
+/* The scene's graph without the occluded items. */
 static consm_status thin(struct csr **out, const struct scene *s, const struct occlusion *o)
 {
     consm_status st = CONSM_OK;
@@ -229,8 +230,8 @@ done:
     return st;
 }
 
-/* Swaps a column of the scene's features with (entries) values kept: those of the column that is
- * taken away, and back. */
+/* Swaps a column of the scene's features with (entries) stored values: to remove it, and to restore
+ * it. */
 static void swap_column(struct scene *s, int64_t features, int64_t column, float *kept)
 {
     int64_t k = 0;
@@ -250,10 +251,10 @@ static void swap_column(struct scene *s, int64_t features, int64_t column, float
             kept[k++] = value;
         }
     }
-    csr_drop_transpose(s->sparse); /* which may have been made of the values before */
+    csr_drop_transpose(s->sparse); /* it may be of the values before */
 }
 
-/* The centre's logits (c) on a graph over the scene's features as they are. */
+/* The centre's logits (c) on a graph with the scene's current features. */
 static consm_status evaluate(float *row, struct scene *s, const struct csr *graph)
 {
     consm_status st = CONSM_OK;

@@ -1,4 +1,4 @@
-/* Predicting with a model on any graph of the same feature space. */
+/* Predicts with a model on any graph with the same features. */
 #include "app/learned.h"
 #include "app/matched.h"
 #include "backends/open.h"
@@ -11,7 +11,7 @@
 
 /* ---- results ------------------------------------------------------------- */
 
-/* Of a graph in parts every rank has the labels of all nodes, and the probabilities of its own. */
+/* In a graph in parts every rank has the labels of all nodes and the probabilities of its own. */
 static consm_status share_labels(struct consm_prediction *p, const struct partition *partition)
 {
     consm_status st = CONSM_OK;
@@ -157,7 +157,7 @@ done:
     return st;
 }
 
-/* A failure whose message is put behind the file's name. */
+/* Puts the file's name in front of a failure's message. */
 static consm_status in_file(consm_status st, const char *path)
 {
     char message[512];
@@ -167,7 +167,7 @@ static consm_status in_file(consm_status st, const char *path)
     return status_fail(CONSM_EFORMAT, "%s: %s", path, message);
 }
 
-/* The equations on a graph of one lone node ask for the same parameters as on any other. */
+/* On a graph of one node the equations need the same parameters as on any other. */
 consm_status model_check(const struct consm_model *model, const char *path)
 {
     consm_status st = CONSM_OK;

@@ -1,17 +1,18 @@
-/* Predicting a few nodes, for callers: what prediction sets and the mark of learned nodes need
- * beside their logits. */
+/* Predicts a few nodes for callers: adds prediction sets and the mark of learned nodes to their
+ * logits. */
 #include "app/growing.h"
 #include "app/learned.h"
 #include "app/predictor.h"
 #include "base/given.h"
 #include "graph/structural.h"
 
-/* The asked nodes and, behind them, what prediction sets read beside them: their neighbours. */
+/* The requested nodes followed by their neighbours, which prediction sets read. */
 struct asked {
     int64_t count, all;
-    int32_t *node;   /* (all) */
-    uint64_t *key;   /* (all) */
-    struct csr rows; /* of the asked nodes, in numbers of this list; the others' are empty */
+    int32_t *node; /* (all) */
+    uint64_t *key; /* (all) */
+    struct csr
+        rows; /* of the requested nodes, numbered by this list; those of the others are empty */
 };
 
 static void asked_free(struct asked *a)
@@ -22,7 +23,7 @@ static void asked_free(struct asked *a)
     mem_free(a->rows.col);
 }
 
-/* The graph that a question is about: a version, or NULL: the predictor's dataset. */
+/* The graph of a question: a version, or NULL: the predictor's dataset. */
 static struct csr_rows rows_of(const struct consm_predictor *p, const struct version *v)
 {
     return v ? version_rows(v) : (struct csr_rows){.base = p->problem.graph};
@@ -79,7 +80,7 @@ done:
     return st;
 }
 
-/* Which of the asked nodes the model learned from; of a growing graph by id alone. */
+/* Marks the requested nodes that the model learned from; of a growing graph by id only. */
 static consm_status mark_seen(struct consm_prediction *made, const struct consm_predictor *p,
                               const struct version *v, const struct asked *asked)
 {

@@ -1,7 +1,6 @@
-/* Questions about a few nodes. The nodes within reach of the model's equations are cut out of the
- * graph, with the degrees they have in the whole, and the equations run on them alone
- * (train/part.c). Where that would be a large share of the graph, the whole graph is predicted
- * once and kept. */
+/* Predicts a few nodes. The nodes within reach of the model's equations are cut out of the graph,
+ * with their degrees in the whole graph, and the equations run on them alone (train/part.c). If
+ * that is a large share of the graph, the whole graph is predicted once and the result kept. */
 #include "app/predictor.h"
 
 #include "backends/open.h"
@@ -156,13 +155,13 @@ done:
 
 /* ---- answers ------------------------------------------------------------- */
 
-/* What the parts said so far of the asked nodes. */
+/* The results so far for the requested nodes. */
 struct answer {
     const int32_t *node; /* (count) */
     int64_t count;
     float *logits;      /* (count, c) */
     double *mean;       /* (count, c) of an ensemble */
-    float *probability; /* (c) room to work in */
+    float *probability; /* (c) scratch */
 };
 
 /* Threads are for many nodes: waking them takes longer than a small question. */
@@ -204,7 +203,7 @@ done:
     return st;
 }
 
-/* The logits of all nodes; the first who asks computes them. */
+/* The logits of all nodes; the first caller computes them. */
 static consm_status whole_logits(const float **out, struct consm_predictor *p)
 {
     consm_status st = CONSM_OK;

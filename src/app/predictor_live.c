@@ -1,5 +1,5 @@
-/* Questions about a growing graph. Rows come from the version; features from its base and from the
- * chunks of rows that came later, each as the model sees it, which is worked out once. */
+/* Predicts nodes of a growing graph. Rows come from the version; features come from its base and
+ * from later chunks. Each is matched to the model once. */
 #include "app/growing.h"
 #include "app/predictor.h"
 #include "base/given.h"
@@ -8,7 +8,7 @@
 
 /* ---- datasets as the model sees them ------------------------------------- */
 
-/* Under the lock. */
+/* Call it under the lock. */
 static void drop_eye(struct eye *e)
 {
     if (--e->owners > 0)
@@ -50,7 +50,7 @@ void live_forget(struct consm_predictor *p)
     p->inner = NULL;
 }
 
-/* The eye on a dataset, made when first needed; to be given back by eye_leave(). */
+/* The eye on a dataset, made on first use; release it with eye_leave(). */
 static consm_status eye_on(struct eye **out, struct consm_predictor *p,
                            const struct consm_dataset *dataset)
 {
@@ -80,7 +80,7 @@ static void eye_leave(struct consm_predictor *p, struct eye *e)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* A new base makes all that was known of the last one and its chunks useless. */
+/* A new base makes the eyes on the last one and its chunks useless. */
 static void forget_old(struct consm_predictor *p, const struct version *v)
 {
     pthread_mutex_lock(&p->lock);
@@ -124,7 +124,7 @@ done:
     return st;
 }
 
-/* Features of the ball's nodes, dense or sparse as those of the base are. */
+/* Features of the ball's nodes, dense or sparse like those of the base. */
 static consm_status gather_features(struct scene *s, struct consm_predictor *p,
                                     const struct version *v, const struct eye *base)
 {
@@ -182,7 +182,7 @@ done:
     return st;
 }
 
-/* One thread at a time: the next version replaces what is here. */
+/* One thread at a time, because the next version replaces this one. */
 consm_status live_whole(float *out, struct consm_predictor *p, const struct version *v,
                         const int32_t *number, int64_t count)
 {

@@ -1,4 +1,4 @@
-/* Cleaning once, sharing between runs. */
+/* Cleans a dataset once and shares it between runs. */
 #include "app/prepare.h"
 
 #include "data/readers/feature_share.h"
@@ -43,7 +43,7 @@ done:
     return st;
 }
 
-/* Of a graph in parts nobody sees all rows: what they are standardised by is measured together. */
+/* In a graph in parts no process has all rows; they measure mean and deviation together. */
 static consm_status make_structural(struct prepared *p)
 {
     consm_status st = CONSM_OK;

@@ -1,5 +1,5 @@
-/* From a dataset as its file holds it to what models train on: the cleaned graph, its views, and a
- * problem per split. */
+/* Turns a dataset as stored into what models train on: the cleaned graph, its views, and a problem
+ * per split. */
 #ifndef APP_PREPARE_H
 #define APP_PREPARE_H
 
@@ -9,39 +9,39 @@
 struct prepared {
     const struct dataset *data;
     struct csr *graph;           /* undirected, no loops, no repeats */
-    struct partition *partition; /* of a graph in parts, or NULL … */
-    int64_t *cut;                /* … and all ranks' */
-    struct csr *sparse; /* of such a graph, its features with their transpose, or NULL … */
+    struct partition *partition; /* of a graph in parts, or NULL */
+    int64_t *cut;                /* the ranges of all ranks */
+    struct csr *sparse;          /* of such a graph: its features with their transpose, or NULL */
     struct partition *columns;
-    int64_t *column_cut; /* … which is spread by columns */
+    int64_t *column_cut; /* the transpose is divided by these columns */
     struct edge_facts facts;
     uint64_t *key; /* (n) of the nodes' ids */
     struct views *views;
-    float *structural; /* (n, STRUCTURAL_FEATURES) for sets without features, or NULL … */
-    float *measured; /* … and (2, STRUCTURAL_FEATURES) its shift and scale, of a graph in parts */
+    float *structural; /* (n, STRUCTURAL_FEATURES) for sets without features, or NULL */
+    float *measured;   /* (2, STRUCTURAL_FEATURES) its shift and scale, of a graph in parts */
 };
 
-/* The dataset must outlive what is made of it. A set without labels is refused. */
+/* The dataset must outlive the result. A set without labels is refused. */
 consm_status prepare(struct prepared *out, const struct dataset *d);
-/* The same without asking for labels, for predictions. */
+/* The same without requiring labels, for predictions. */
 consm_status prepare_graph(struct prepared *out, const struct dataset *d);
 void prepare_free(struct prepared *p);
 
-/* Structural features of a prepared set, whether or not it has features of its own; (n,
+/* Structural features of a prepared set, even if it has features of its own; (n,
  * STRUCTURAL_FEATURES), of a graph in parts the rows of the partition. */
 consm_status prepare_structural(float **out, const struct prepared *p);
 void prepare_structural_free(float *structural, const struct prepared *p);
 
-/* The numbers of node ids from which structural features are drawn; (n), the caller's to free. */
+/* The keys of node ids from which structural features are drawn; (n), the caller frees them. */
 consm_status prepare_keys(uint64_t **out, const struct dataset *d);
 
-/* Whether an epoch is so little work that threads would spend it waiting for each other. */
+/* Whether an epoch is so short that threads would mostly wait for each other. */
 bool prepare_is_small(const struct prepared *p, const struct config *c);
 
-/* A folder of parts (data/readers/parts.h): this rank's share of its rows, looked at. */
+/* A folder of parts (data/readers/parts.h): this rank's share of its rows, checked. */
 consm_status prepare_parts(struct prepared *out, const struct dataset *d);
 
-/* CONSM_EINVAL, naming what asks, where a graph is in parts. */
+/* CONSM_EINVAL, naming the caller's feature, if a graph is in parts. */
 consm_status prepare_whole(const struct prepared *p, const char *who);
 
 /* The problem of one split; role (n) must outlive it. */

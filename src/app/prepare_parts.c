@@ -1,5 +1,5 @@
-/* A graph of which every rank has a share of the rows. Ranges of rows with about as many entries
- * each; a rank looks at its own and at nothing else, and together they have looked at all. */
+/* A graph of which every rank has some rows: ranges with about as many entries each. A rank checks
+ * only its own rows; together the ranks check all. */
 #include "app/prepare.h"
 
 #include "backends/ranks.h"
@@ -8,8 +8,8 @@
 #include "graph/partition.h"
 #include <string.h>
 
-/* A sum over entries that is 0 when every entry (r, c) has its mirror (c, r) with the same weight,
- * and then only, as far as 64 bits can tell. */
+/* A sum over entries that is 0 if every entry (r, c) has its mirror (c, r) with the same weight;
+ * otherwise it is not 0, except by a 64-bit coincidence. */
 static uint64_t one_sided(const struct csr *a)
 {
     uint64_t sum = 0;
@@ -28,7 +28,7 @@ static uint64_t one_sided(const struct csr *a)
     return sum;
 }
 
-/* Who owns which rows: as the share that was read says, or ranges with about as many entries. */
+/* The owner of each row: as in the share that was read, or ranges with about as many entries. */
 static consm_status cut_parts(int64_t *cut, const struct dataset *d)
 {
     consm_status st = CONSM_OK;
@@ -82,8 +82,8 @@ done:
 }
 
 /* Sparse features: the rows of this rank's nodes, and the transpose by ranges of columns with about
- * as many entries each. Programs know who owns what by the number of rows alone: as many columns as
- * nodes are shared out like nodes. */
+ * as many entries each. Programs find owners by the number of rows alone, so if there are as many
+ * columns as nodes, columns are divided like nodes. */
 static consm_status take_features(struct prepared *out, const struct dataset *d)
 {
     consm_status st = CONSM_OK;
@@ -125,7 +125,8 @@ consm_status prepare_parts(struct prepared *out, const struct dataset *d)
     TRY(ranks_agree_text("a folder with the seal", d->sha256));
     TRY(take_share(out, d));
     st = parts_check_rows(d, out->partition->low, out->partition->high);
-    TRY(share_status(out->partition, st, out->partition->low)); /* one speaks for all */
+    TRY(share_status(out->partition, st,
+                     out->partition->low)); /* all ranks report the same failure */
     if (ranks_total(one_sided(out->graph)) != 0)
         TRY(status_fail(CONSM_EFORMAT,
                         "%s: rows.safetensors has an edge in one direction only: expected the "

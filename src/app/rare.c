@@ -1,4 +1,4 @@
-/* Counting a rare class on validation, with intervals. */
+/* Counts a rare class on validation, with intervals. */
 #include "app/rare.h"
 
 #include "base/number.h"

@@ -1,21 +1,21 @@
-/* How much a rare class's figures on validation are worth: what two frauds say of precision. */
+/* The uncertainty of a rare class's validation figures. */
 #ifndef APP_RARE_H
 #define APP_RARE_H
 
 #include "app/objects.h"
 #include "stats/stats.h"
 
-/* Fewer validation nodes of the class than this leave every choice uncertain. */
+/* With fewer validation nodes of the class every choice is uncertain. */
 enum { RARE_FEW = 10 };
 
 struct rare_facts {
     int32_t class_index;
-    int64_t positives, said, hits;           /* validation nodes of the class, said to be, both */
+    int64_t positives, said, hits; /* validation nodes of the class, predicted as it, both */
     struct stats_interval precision, recall; /* Wilson's, 95 %; NaN: unknown */
 };
 
-/* Of the class with a threshold, else of the one the metric speaks of; false: there is none, or
- * nobody validates. */
+/* For the class with a threshold, else for the metric's class; false: there is none, or no node
+ * validates. */
 bool rare_measure(struct rare_facts *out, const struct consm_model *m);
 
 /* "1.000 (2 of 2; 95 % interval 0.342 to 1.000)", or "unknown (0 of 0)". */

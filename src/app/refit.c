@@ -1,4 +1,4 @@
-/* The second training, and what of the first one stays. */
+/* The refit on all labels, and what stays from the first run. */
 #include "app/refit.h"
 
 #include "backends/open.h"
@@ -19,7 +19,7 @@ bool refit_wanted(const struct training_request *r)
 
 /* ---- progress ------------------------------------------------------------ */
 
-/* Of the time of both runs the second takes about this much: one of several candidates, or up to
+/* The refit takes about this share of both runs' time: one of several candidates, or training up to
  * the best epoch. */
 static double share_of_refit(const struct training_request *r)
 {
@@ -63,16 +63,17 @@ static const float *trust_of(const struct consm_model *m)
     return NULL;
 }
 
-/* A model and its first run's accuracy on all labels; 0: the refit was asked for and stays. */
+/* A model and its first run's accuracy on all labels; 0: the refit was requested and always stays.
+ */
 struct second {
     struct consm_model *model;
     double right;
     bool taken;
 };
 
-/* Puts the new session's parameters in the place of the model's, unless they fit the labels worse
- * than those of the run that chose, which had seen only some of them: then that run was too short
- * to be repeated (a few validation nodes were all right after some updates). */
+/* Replaces the model's parameters by those of the new session, unless they fit the labels worse
+ * than those of the first run, which had seen only some of them. In that case the first run was too
+ * short to repeat (a few validation nodes were all right after some updates). */
 static consm_status take_parameters(void *ctx, struct session *s, const struct train_result *result)
 {
     consm_status st = CONSM_OK;
@@ -112,8 +113,8 @@ done:
     return st;
 }
 
-/* Its checkpoints lie beside those of the first run, whose last one it needs to begin. *out is NULL
- * where there are none. */
+/* Its checkpoints are beside those of the first run, whose last one it needs to start. *out is NULL
+ * if there are none. */
 static consm_status checkpoint_path(char **out, const struct training_request *request)
 {
     *out = NULL;
@@ -172,7 +173,7 @@ done:
 
 /* ---- the whole ----------------------------------------------------------- */
 
-/* The roles with those who validated among those who train. */
+/* The roles with the validation nodes added to the training nodes. */
 static consm_status roles_of_all(struct roles *out, const struct roles *roles, int64_t nodes)
 {
     consm_status st = CONSM_OK;

@@ -1,28 +1,28 @@
 /*
- * Training once more on all labels. What was chosen by validation stays: the network, its
- * parameters of training, how long it trained, the temperature, the threshold, the weights of trust
- * scores. Labels that validated then train, too. Figures of training and validation nodes stay
- * those of the run that chose, because the new parameters have seen these labels; test nodes and
- * prediction sets are measured anew.
+ * Trains once more on all labels. Everything that validation chose stays: the network, its
+ * parameters, the number of updates, the temperature, the threshold, the weights of trust. The
+ * validation labels now train too. Figures of training and validation nodes stay those of the first
+ * run, because the new parameters have seen these labels. Test nodes and prediction sets are
+ * measured anew.
  */
 #ifndef APP_REFIT_H
 #define APP_REFIT_H
 
 #include "app/objects.h"
 
-/* Whether a run is to end so: it was asked for, or left open and nobody tests. Never without
- * validation nodes, whose labels are all that there is to add. */
+/* Whether a run ends with a refit: it was requested, or left open and there are no test nodes.
+ * Never without validation nodes, because there would be no labels to add. */
 bool refit_wanted(const struct training_request *request);
 
-/* Removes a checkpoint of the second training. */
+/* Removes the refit's checkpoint. */
 void refit_forget(const struct training_request *request);
 
-/* Gives a model that the request trained its new parameters, or each member of an ensemble; then
- * prediction, if it is not NULL. */
+/* Gives a trained model, or each member of an ensemble, its new parameters; then makes prediction,
+ * if it is not NULL. */
 consm_status refit_model(struct consm_model *m, struct consm_prediction **prediction,
                          const struct training_request *request);
 
-/* A run that is followed by a refit tells a share of the progress only, and may be resumed at its
+/* A run that is followed by a refit reports only a share of the progress, and can be resumed at its
  * end. */
 struct refit_listener {
     progress_fn fn;

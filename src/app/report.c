@@ -1,5 +1,5 @@
-/* report.html of one training run: how good, class by class, how calibrated, and the graph with
- * what was predicted. */
+/* report.html of one training run: quality per class, calibration, and the graph with its
+ * predictions. */
 #include "app/rare.h"
 #include "app/report_parts.h"
 #include "app/suspects.h"
@@ -13,7 +13,7 @@
 
 static const char *const role_name[] = {"", "training", "validation", "test"};
 
-/* The same in the headline: a figure from the nodes that chose is named so. */
+/* The headline names figures from nodes that were also used for model selection. */
 static const char *const headline_name[] = {
     "", "training", "validation nodes, which chose: optimistic", "test nodes"};
 
@@ -32,7 +32,7 @@ static void percent(char text[32], double value)
     snprintf(text, 32, isnan(value) ? "–" : "%.1f %%", 100 * value);
 }
 
-/* The class that the metric speaks of. */
+/* The section on the metric's class. */
 static void add_rare(struct report *r, const struct consm_model *m)
 {
     const struct consm_metrics *x = first_metrics(m);
@@ -47,7 +47,7 @@ static void add_rare(struct report *r, const struct consm_model *m)
     report_fact(r, value, "average precision", text);
 }
 
-/* What nobody should have to look for: classes that are never said. */
+/* Warns of classes that are never predicted. */
 const char *report_metric(const struct consm_model *m)
 {
     static const char *const title[] = {
@@ -253,7 +253,7 @@ done:
     return st;
 }
 
-/* How many of the first k are of a class. */
+/* How many of the first k nodes have the class. */
 static consm_status add_first(struct report *r, const struct consm_model *m)
 {
     consm_status st = CONSM_OK;
@@ -294,7 +294,7 @@ done:
     return st;
 }
 
-/* The graph with its labels and predictions, as a whole and one node's surroundings at a time. */
+/* The graph with labels and predictions, as a whole and around single nodes. */
 static consm_status add_graph(struct report *r, const struct report_input *in)
 {
     consm_status st = CONSM_OK;

@@ -4,16 +4,16 @@
 
 #include "app/objects.h"
 
-/* What a report is made from; nothing is owned. */
+/* The input of a report; nothing is owned. */
 struct report_input {
     const struct trained_run *run;
     const struct dataset *data;
     const struct consm_edge_scores *scores;
-    const char *command;             /* what the page says makes it again, or NULL */
+    const char *command;             /* the command that reproduces it, or NULL */
     const struct consm_dataset *set; /* around data, for reasons */
     int threads;                     /* 0: one per processor */
     const struct suspects *suspects; /* may be NULL */
-    const char *picture;             /* where the whole graph goes as SVG, or NULL */
+    const char *picture;             /* path of the whole graph as SVG, or NULL */
 };
 /* Whether the model reads that parameter. */
 bool report_reads(const struct consm_model *m, const struct config_row *row);

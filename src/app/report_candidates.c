@@ -1,5 +1,5 @@
-/* The report's table of the candidates that ConSM chose its backbone from: who took part, how far
- * each came, who won and by how much. */
+/* The report's table of ConSM's candidate backbones: how long each trained and how well it
+ * validated. */
 #include "app/report_parts.h"
 #include "base/counted.h"
 

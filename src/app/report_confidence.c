@@ -1,5 +1,5 @@
-/* The report's section on confidence: the temperature, the calibration error and the reliability
- * figure, and what prediction sets promise. */
+/* The report's section on confidence: temperature, calibration error, the reliability figure, and
+ * prediction sets. */
 #include "app/report_parts.h"
 #include "base/number.h"
 #include "stats/stats.h"
@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whose figures the report shows. */
+/* The nodes whose figures the report shows. */
 static const char *shown_nodes(const struct consm_model *m)
 {
     return report_role(m) == CONSM_TEST ? "test" : "validation";
 }
 
-/* What is known of confidence: one number for one set of nodes, the one that the figure shows. */
+/* Describes the calibration on the nodes that the figure shows. */
 static void describe_calibration(char *text, size_t size, const struct consm_model *m)
 {
     double validation = consm_model_metrics(m, CONSM_VALIDATION)->ece,
@@ -47,7 +47,7 @@ static void describe_calibration(char *text, size_t size, const struct consm_mod
             100 * m->doubt);
 }
 
-/* What the prediction sets promise, and what they kept on test nodes. */
+/* Describes the guarantee of prediction sets, and their coverage on test nodes. */
 static void describe_sets(char *text, size_t size, const struct consm_model *m)
 {
     size_t used = (size_t)snprintf(
@@ -87,7 +87,8 @@ consm_status report_add_confidence(struct report *r, const struct consm_model *m
     if (m->sets.coverage > 0)
         describe_sets(text + strlen(text), sizeof text - strlen(text), m);
     report_section(r, "Confidence", text);
-    /* Bars of two nodes would be drawn for nothing, those of nodes that trained would flatter. */
+    /* Draws no bars of very few nodes, and none of nodes that trained, which would be optimistic.
+     */
     bool flatters = m->refit.labels && report_role(m) == CONSM_VALIDATION;
     if (n == 0 || isnan(consm_model_metrics(m, report_role(m))->ece) || flatters)
         goto done;

@@ -1,5 +1,4 @@
-/* The report's curves: how the run learned, what a threshold would lead to; and whom to ask about.
- */
+/* The report's curves (learning, precision-recall, ROC), and the most uncertain nodes. */
 #include "app/report_parts.h"
 
 #include <math.h>
@@ -9,7 +8,7 @@
 
 /* ---- candidates ---------------------------------------------------------- */
 
-/* How the candidates of --backbone auto did, those that were trained longest. */
+/* The candidates of --backbone auto that trained longest. */
 static consm_status add_candidates(struct report *r, const struct consm_model *m)
 {
     consm_status st = CONSM_OK;
@@ -31,7 +30,7 @@ static consm_status add_candidates(struct report *r, const struct consm_model *m
             if ((int64_t)p->candidate != chosen[k])
                 continue;
             if (n > 1 && y[n - 1] == p->score && y[n - 2] == p->score)
-                n--; /* the middle of a level stretch is not drawn */
+                n--; /* the middle of a flat stretch is not drawn */
             x[n] = p->number;
             y[n++] = p->score < -1 ? (double)NAN : p->score;
             snprintf(name[k], sizeof name[k], "%s (candidate %lld)",
@@ -61,7 +60,7 @@ done:
 
 /* ---- learning ------------------------------------------------------------ */
 
-/* All epochs: those that the winner had as a candidate, then those of the run. */
+/* All epochs: those of the winner as a candidate, then those of the run. */
 struct whole_curve {
     double *epoch, *loss, *score; /* (count) */
     int64_t count;
@@ -96,7 +95,7 @@ static consm_status curve_join(struct whole_curve *w, const struct consm_model *
     for (int64_t i = 0; winner > 0 && i < c->count; i++)
         if ((int64_t)c->point[i].candidate == winner && c->point[i].number <= first)
             add_point(w, &c->point[i]);
-    /* The run begins with the winner's last update: its loss is known from there. */
+    /* The run starts with the winner's last update, whose loss is already known. */
     bool twice = w->count > 0 && w->epoch[w->count - 1] == first;
     for (int64_t i = begins; i < c->count; i++)
         if (c->point[i].candidate == 0 && !(twice && i == begins))
@@ -156,7 +155,7 @@ done:
 
 enum { MOST_CLASSES = 8 };
 
-/* Places of a chart's lines, and the lines. */
+/* The lines of a chart and their points. */
 struct drawn {
     double x[MOST_CLASSES][RANK_POINTS + 1], y[MOST_CLASSES][RANK_POINTS + 1];
     char name[MOST_CLASSES][24];
@@ -213,7 +212,7 @@ done:
     return st;
 }
 
-/* Of the class the metric speaks of, else of the first eight. */
+/* Of the metric's class, else of the first eight classes. */
 consm_status report_add_curves(struct report *r, const struct consm_model *m)
 {
     consm_status st = CONSM_OK;
@@ -238,12 +237,12 @@ static int least_first(const void *a, const void *b)
     const struct doubtful *x = a, *y = b;
     if (x->confidence != y->confidence)
         return x->confidence > y->confidence ? 1 : -1;
-    if (x->log_odds != y->log_odds) /* few validation nodes draw many confidences to one value */
+    if (x->log_odds != y->log_odds) /* few validation nodes shrink many confidences to one value */
         return x->log_odds > y->log_odds ? 1 : -1;
     return x->node > y->node ? 1 : -1;
 }
 
-/* The most probable class beside the one that is said. */
+/* The most probable class other than the predicted one. */
 static int32_t runner_up(const float *p, int32_t classes, int32_t said)
 {
     int32_t best = -1;
@@ -267,7 +266,7 @@ static void add_doubtful(struct table *t, const struct report_input *in, int64_t
     table_number(t, second < 0 ? 0 : (double)row[second], 4);
 }
 
-/* Where everything is labelled, those that did not train are the ones to look at. */
+/* If everything is labelled, lists nodes that did not train. */
 static int64_t doubtful_of(struct doubtful *list, const struct report_input *in, bool labelled)
 {
     const struct consm_prediction *p = in->run->prediction;
@@ -279,7 +278,7 @@ static int64_t doubtful_of(struct doubtful *list, const struct report_input *in,
     return count;
 }
 
-/* A label for one of these would tell the model most. */
+/* Labels for these nodes would help the model most. */
 consm_status report_add_uncertain(struct report *r, const struct report_input *in)
 {
     enum { LISTED = 15 };

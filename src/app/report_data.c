@@ -1,5 +1,4 @@
-/* The report's frame: when it was made, what was read, what it was trained with, what words mean.
- */
+/* The report's frame: date, data, settings and glossary. */
 #include "app/report_parts.h"
 
 #include "data/table/cells.h"
@@ -12,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-/* The day; SOURCE_DATE_EPOCH, where it is set, so that a page can be made again to the byte. */
+/* The date; SOURCE_DATE_EPOCH if set, so that a page can be reproduced byte for byte. */
 void report_add_date(struct report *r)
 {
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
@@ -60,7 +59,7 @@ done:
     return st;
 }
 
-/* Cells of a column that say nothing. Among texts, none is a value. */
+/* Missing cells of a column. In a column of texts "none" is a value. */
 static int64_t missing_of(const struct cells *c, int32_t column, enum recipe_kind kind)
 {
     int64_t missing = 0, odd = 0;
@@ -74,10 +73,10 @@ static int64_t missing_of(const struct cells *c, int32_t column, enum recipe_kin
         }
     for (int64_t i = 0; i < c->rows; i++)
         missing += isnan(c->value[i * c->columns + column]);
-    return missing - odd; /* odd cells are not numbers, too */
+    return missing - odd; /* odd cells are not numbers either */
 }
 
-/* How each column of a table became features, and what was missing in it. */
+/* How each column of a table became features, and how much of it was missing. */
 static consm_status add_columns(struct report *r, const struct dataset *d)
 {
     enum { MOST = 60 };
@@ -119,7 +118,7 @@ done:
 
 /* ---- settings ------------------------------------------------------------ */
 
-/* Whether a parameter is one of every run, or one that the model reads. */
+/* Whether a parameter belongs to every run, or to this model. */
 bool report_reads(const struct consm_model *m, const struct config_row *row)
 {
     size_t length = strlen(row->name);

@@ -1,4 +1,4 @@
-/* The report's list of nodes to look at, with reasons, and a picture of the first one's. */
+/* The report's list of nodes to examine, with reasons, and a picture of the first one. */
 #include "app/report_parts.h"
 #include "app/suspects.h"
 

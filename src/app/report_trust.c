@@ -1,5 +1,5 @@
-/* The report's part on trust: how much of it there is, which edges have the most and the least, and
- * what it is made of. */
+/* The report's section on trust: the scores' distribution, the edges with the most and the least
+ * trust, and the witnesses. */
 #include "app/report_parts.h"
 #include "base/counted.h"
 
@@ -23,7 +23,8 @@ consm_status trust_by_entry(float **out, const struct consm_edge_scores *s, cons
     TRY(NEW(fill, graph->rows));
     for (int64_t i = 0; i < graph->rows; i++)
         fill[i] = graph->start[i];
-    /* Edges come by their smaller end, then by their larger one: so do the entries of every row. */
+    /* Edges are sorted by their smaller end, then by their larger one, like the entries of every
+     * row. */
     for (int64_t e = 0; e < s->edges; e++) {
         (*out)[fill[s->from[e]]++] = s->score[e];
         (*out)[fill[s->to[e]]++] = s->score[e];
@@ -135,14 +136,14 @@ done:
 
 /* ---- what it is made of -------------------------------------------------- */
 
-/* bias and a weight per witness of a ConSM model, or of an ensemble's first; NULL: other models'
- * trust is the agreement of their predictions. */
+/* Bias and a weight per witness of a ConSM model, or of an ensemble's first; NULL: another model,
+ * whose trust is the agreement of its predictions. */
 static const float *weights_of(const struct consm_model *m)
 {
     for (int64_t i = 0; i < m->tensors; i++)
         if (strcmp(m->tensor[i].name, CONSM_TRUST) == 0 &&
             m->tensor[i].rows * m->tensor[i].cols == TRUST_NUMBERS)
-            return m->tensor[i].value + 2; /* behind the temperatures */
+            return m->tensor[i].value + 2; /* after the temperatures */
     for (int64_t i = 0; i < m->members; i++)
         if (weights_of(m->member[i]))
             return weights_of(m->member[i]);

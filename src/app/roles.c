@@ -1,4 +1,4 @@
-/* The automatic split and the held-out validation set. */
+/* Makes the automatic split and the held-out validation set. */
 #include "app/roles.h"
 
 #include "base/rng.h"
@@ -53,7 +53,7 @@ static consm_status every_label(struct roles *r, const struct dataset *d)
                     : status_fail(CONSM_EINVAL, "%s: no node has a label to learn from", d->name);
 }
 
-/* The split that came with the data, which may leave validation or test out. */
+/* The split that came with the data; it may lack validation or test nodes. */
 static consm_status came_along(struct roles *r, const struct dataset *d, uint64_t seed)
 {
     const uint8_t *role = d->role + (int64_t)(seed % (uint64_t)d->splits) * d->nodes;
@@ -79,7 +79,7 @@ consm_status roles_make(struct roles *out, const struct dataset *d, const char *
     } else {
         TRY(split_make(out->role, d, split, seed, o));
         snprintf(out->split, sizeof out->split, "%s", split);
-        utf8_mend(out->split); /* a file's name may be none, and this one may be cut */
+        utf8_mend(out->split); /* a file's name may have invalid bytes, and this one may be cut */
     }
     split_count(out->count, out->role, d->nodes);
     if (out->count[SPLIT_VAL] == 0) {

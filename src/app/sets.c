@@ -1,4 +1,4 @@
-/* Prediction sets of a model: fitted when it is trained, kept with it, made anew on any graph. */
+/* Prediction sets of a model: fitted at training, stored with the model, made anew on any graph. */
 #include "app/objects.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ static struct conformal_data data_of(const float *probability, const struct prob
                                    .key = problem->key};
 }
 
-/* The class whose test nodes' sets hold it least often. */
+/* The class with the lowest coverage on test nodes. */
 static void measure_least(struct consm_model *m, const uint8_t *set, const struct problem *problem)
 {
     int64_t c = problem->classes;
@@ -35,7 +35,7 @@ static void measure_least(struct consm_model *m, const uint8_t *set, const struc
     }
 }
 
-/* How often the sets of test nodes hold their class, and how large they are. */
+/* Coverage and size of the test nodes' sets. */
 static void measure(struct consm_model *m, const uint8_t *set, const struct problem *problem)
 {
     int64_t tested = 0, covered = 0, size = 0, c = problem->classes;
@@ -79,7 +79,8 @@ consm_status model_fit_sets(struct consm_model *m, const struct problem *problem
         selects[i] = roles->role[i] == SPLIT_VAL;
     model_probabilities(probability, m, logits, problem->nodes);
     struct conformal_data d = data_of(probability, problem, m->result.seed);
-    if (m->refit.labels == 0) /* else these nodes trained; the calibrating ones never do */
+    if (m->refit.labels ==
+        0) /* after a refit these nodes trained; the calibration nodes never do */
         TRY(conformal_choose(&smoothing, &d, problem->label, selects, coverage));
     TRY(conformal_fit(&m->sets, &d, problem->label, roles->calibrates, coverage, smoothing));
     if (m->config.coverage_by == COVERAGE_BY_CLASS) {

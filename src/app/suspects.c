@@ -1,4 +1,4 @@
-/* Ranking nodes by a class, and putting explanations into words. */
+/* Ranks nodes by a class, and puts explanations into words. */
 #include "app/suspects.h"
 
 #include "app/explain_values.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An explanation costs some dozen predictions: not asked for on larger graphs. */
+/* An explanation costs some dozen predictions, so larger graphs get none. */
 enum { MOST_EDGES = 200000, MOST_NODES = 50000, TRIED = 12 };
 
 struct candidate {
@@ -129,8 +129,8 @@ done:
 
 /* ---- the list ------------------------------------------------------------ */
 
-/* list (n): those that neither trained nor validated, or all that did not train; by what they are
- * ranked. */
+/* list (n): nodes that neither trained nor validated, or else all that did not train, with their
+ * ranking keys. */
 static int64_t candidates(struct candidate *list, const struct suspects *s, const struct dataset *d,
                           const struct consm_prediction *p, const struct roles *roles,
                           bool validated)

@@ -1,15 +1,16 @@
-/* The probability from which on a class is said. Validation chooses it; where fewer than ten nodes
- * of the class validate, what a network says of nodes that it was trained without does: folds over
- * all labels (train/folds.h) have the training labels' positives, too. */
+/* Chooses the probability from which a class is predicted. Validation chooses it. If fewer than ten
+ * nodes of the class validate, cross-validation over all labels does (train/folds.h), which also
+ * uses the class's training labels. */
 #include "app/rare.h"
 #include "train/folds.h"
 
 #include <string.h>
 
-/* The folds' logits in a session's trail: a run that goes on does not train them again. */
+/* The cross-validation's logits in a session's trail, so that a resumed run does not train them
+ * again. */
 #define TRAIL "fold.threshold.logits"
 
-/* The plain network of a model, whose equations folds can train; NULL: there is none. */
+/* The plain network of a model, which cross-validation can train; NULL: there is none. */
 static const struct model_def *network_of(const struct consm_model *m)
 {
     const struct procedure *procedure = NULL;
@@ -81,7 +82,7 @@ consm_status model_threshold(struct consm_model *m, const struct training_reques
             positives += problem->role[i] == SPLIT_VAL;
             labels += problem->role[i] == SPLIT_VAL || problem->role[i] == SPLIT_TRAIN;
         }
-    /* With a label or two, folds would train without any. */
+    /* With one or two labels a fold would train without any. */
     if (network && m->config.folds != FOLDS_NO && positives < RARE_FEW && labels >= 3 &&
         folds_apply(problem, -1, true))
         return by_folds(m, r, problem, network, backend);

@@ -1,4 +1,4 @@
-/* Training by options: for the public interface and for the command. */
+/* Trains by options, for the public interface and the command. */
 #include "app/checkpoint.h"
 #include "app/defaults.h"
 #include "app/learned.h"
@@ -17,7 +17,7 @@ static const char *nth_class(void *ctx, int index)
     return d->class_name && index < d->classes ? d->class_name[index] : NULL;
 }
 
-/* The caller's progress function behind ours. */
+/* Our progress function, which calls the caller's. */
 struct listener {
     consm_progress_fn fn;
     void *ctx;
@@ -43,7 +43,7 @@ static bool tell(void *ctx, const struct progress *p)
     return listener->fn(listener->ctx, &progress);
 }
 
-/* What is left to defaults, filled in. */
+/* The configuration with defaults filled in. */
 static struct config whole_config(const struct consm_options *o, const struct consm_dataset *d)
 {
     struct config config = o->config;
@@ -82,7 +82,7 @@ done:
     return st;
 }
 
-/* 1 + the class of that name, or of that number where classes have no names; NULL: 0. */
+/* 1 + the class with that name, or with that number if classes have no names; NULL: 0. */
 static consm_status class_of(int32_t *out, const struct dataset *d, const char *option,
                              const char *name)
 {
@@ -110,7 +110,7 @@ static consm_status name_classes(struct training_request *r, const struct datase
         TRY(status_fail(CONSM_EINVAL, "at_precision and at_recall need threshold_for"));
     if (o->at_precision > 0 && o->at_recall > 0)
         TRY(status_fail(CONSM_EINVAL, "at_precision or at_recall, not both"));
-    /* A class that gets a threshold is the one the user has in mind. */
+    /* The class with a threshold is also the metric's class. */
     if (r->options.positive == 0)
         r->options.positive = r->threshold_for;
     r->at_precision = o->at_precision;

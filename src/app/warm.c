@@ -1,17 +1,17 @@
-/* Going on from a model. The parameters that shape its equations become those of the run; what a
- * person set is not overwritten, and fails where the shapes then differ. */
+/* Continues training from a model. Parameters that shape its equations become those of the run.
+ * What a user set is not overwritten; if the shapes then differ, it fails. */
 #include "app/warm.h"
 
 #include "base/given.h"
 
 #include <string.h>
 
-/* Beside those that its equations read. */
+/* Parameters in addition to those that its equations read. */
 static const char *const others[] = {
     "backbone",     "normalize_features", "lr",         "weight_decay", "match_width",
     "match_hidden", "match_layers",       "match_join", "match_ego",    NULL};
 
-/* Whether a name stands in a list of words. */
+/* Whether a name is in a list of words. */
 static bool listed(const char *words, const char *name)
 {
     size_t length = strlen(name);
@@ -76,7 +76,7 @@ static const struct model_tensor *tensor(const struct consm_model *m, const char
     return NULL;
 }
 
-/* In place of what was drawn; what the model does not have stays as drawn. */
+/* Replaces drawn parameters; those that the model lacks stay as drawn. */
 static consm_status put_parameters(const void *ctx, struct params *params)
 {
     consm_status st = CONSM_OK;

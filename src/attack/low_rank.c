@@ -1,7 +1,7 @@
 /*
- * The low-rank graph of GCN-SVD. Orthogonal iteration finds the subspace Q of the eigenvalues of
- * largest size; A_k = Q (Qᵀ A Q) Qᵀ. Its entries are walked row by row and never stored: once to
- * find the smallest value that is kept, once to keep.
+ * The low-rank graph of GCN-SVD. Orthogonal iteration finds the subspace Q of the largest
+ * eigenvalues in absolute value; A_k = Q (Qᵀ A Q) Qᵀ. Its entries are computed row by row and not
+ * stored: a first pass finds the smallest value to keep, a second keeps.
  */
 #include "attack/attack.h"
 
@@ -24,8 +24,7 @@ static void multiply(double *y, const struct csr *a, const double *x, int64_t k)
         }
 }
 
-/* Columns to length 1 and right angles (Gram and Schmidt, twice); a column that is a sum of others
- * becomes 0. */
+/* Makes columns orthonormal (Gram and Schmidt, twice); a dependent column becomes 0. */
 static void straighten(double *q, int64_t n, int64_t k)
 {
     for (int64_t c = 0; c < k; c++) {
@@ -106,7 +105,7 @@ static float entry(const struct walk *w, int64_t i, int64_t j)
 
 static const float TOO_SMALL = 1e-6f; /* rounding */
 
-/* The least bin that is kept, so that at most `most` entries are; the first one always is. */
+/* The least bin to keep, so that at most `most` entries are; the first bin is always kept. */
 static consm_status least_bin(int64_t *least, const struct walk *w, int64_t most)
 {
     consm_status st = CONSM_OK;

@@ -1,4 +1,4 @@
-/* Projected gradient descent over chances of edges to change (Xu et al., IJCAI 2019). */
+/* Projected gradient descent on the probabilities of edge changes (Xu et al., IJCAI 2019). */
 #include "attack/surrogate.h"
 
 #include "base/rng.h"
@@ -11,8 +11,8 @@ struct search {
     const struct pgd *o;
     int64_t own, count;              /* edges of the graph first, then candidates */
     int32_t *left, *right;           /* (count) */
-    double *weight;                  /* (count) with the changes as they are now */
-    double *start;                   /* (count) without any: the edge's weight, or 0 */
+    double *weight;                  /* (count) with the current changes */
+    double *start;                   /* (count) without changes: the edge's weight, or 0 */
     double *change, *gradient, *try; /* (count) p, ∂L/∂w, scratch */
     struct surrogate_room *room;
 };
@@ -57,7 +57,7 @@ done:
     return st;
 }
 
-/* What a full change does to a weight: an edge loses its own, a candidate gets 1. */
+/* The effect of a full change on a weight: an edge loses its own, a candidate gets 1. */
 static double full_change(const struct search *s, int64_t e)
 {
     return e < s->own ? -s->start[e] : 1;
@@ -84,7 +84,7 @@ static double total(const struct search *s, double less)
     return sum;
 }
 
-/* The nearest point with 0 <= p <= 1 and Σ p <= budget: p less a number that halving finds. */
+/* The nearest point with 0 <= p <= 1 and Σ p <= budget: subtracts a number found by bisection. */
 static void project(struct search *s)
 {
     double low = 0, high = 0, less = 0;
@@ -104,7 +104,7 @@ static void project(struct search *s)
         s->change[e] = within(s->change[e] - less);
 }
 
-/* A step down the loss that could spend the whole budget once, shorter with every step. */
+/* A step down the loss that could spend the whole budget once; later steps are shorter. */
 static void step(struct search *s, int64_t number)
 {
     double sum = 0;
@@ -132,7 +132,7 @@ static int largest_first(const void *a, const void *b)
     return x->pair < y->pair ? -1 : x->pair > y->pair;
 }
 
-/* chosen = the budget's largest chances that are not zero. */
+/* Chooses the largest non-zero probabilities, as many as the budget. */
 static consm_status take_largest(double *chosen, const struct search *s)
 {
     consm_status st = CONSM_OK;
@@ -150,7 +150,7 @@ done:
     return st;
 }
 
-/* The best of the largest chances and some draws; chosen (count) of 0 and 1. */
+/* The best of the largest probabilities and some draws; chosen (count) of 0 and 1. */
 static consm_status choose(double *chosen, struct search *s)
 {
     consm_status st = CONSM_OK;

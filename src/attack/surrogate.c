@@ -1,11 +1,11 @@
 /*
- * A GCN's loss by the weights of its edges, in double precision on one thread.
+ * The loss of a GCN as a function of its edge weights, in double precision on one thread.
  *
  *   d_i = 1 + Σ_j A_ij,  r = d^-1/2,  Â_ij = r_i A_ij r_j,  Â_ii = r_i²
  *   P = Â H + b1,  Y = relu(P) W2,  Z = Â Y + b2
  *
- * With G = ∂L/∂Â at an entry, ∂L/∂A_ij = r_i r_j (G_ij + G_ji) + δ_i + δ_j, where
- * δ_i = −1/(2 d_i) Σ_j Â_ij (G_ij + G_ji) is the way through the degree of i.
+ * With G = ∂L/∂Â at an entry, ∂L/∂A_ij = r_i r_j (G_ij + G_ji) + δ_i + δ_j, where δ_i = −1/(2 d_i)
+ * Σ_j Â_ij (G_ij + G_ji) is the gradient through the degree of i.
  */
 #include "attack/surrogate.h"
 

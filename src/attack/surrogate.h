@@ -1,4 +1,4 @@
-/* A surrogate GCN on a list of weighted pairs: forwards, and the gradient by each weight. */
+/* A surrogate GCN on a list of weighted pairs: forward pass, and the gradient by each weight. */
 #ifndef ATTACK_SURROGATE_H
 #define ATTACK_SURROGATE_H
 
@@ -11,7 +11,7 @@ struct pair_list {
     const double *weight;        /* (count) 0: no edge */
 };
 
-struct surrogate_room; /* what a pass needs; for one surrogate, used again by every pass */
+struct surrogate_room; /* scratch of a surrogate, reused by every pass */
 consm_status surrogate_room_new(struct surrogate_room **out, const struct surrogate *m);
 void surrogate_room_free(struct surrogate_room *r);
 

@@ -1,11 +1,11 @@
-/* The greedy attacker who joins only what the defence trusts. */
+/* The greedy attacker who adds only edges that the defence trusts. */
 #include "attack/surrogate.h"
 
 #include <stdlib.h>
 
 enum { ROUNDS = 10 };
 
-/* A pair and what joining it does to the victims' margins: negative hurts them. */
+/* A pair and the change of the victims' margins if it is joined; negative hurts them. */
 struct harm {
     double gradient;
     int64_t pair;
@@ -19,7 +19,7 @@ static int most_harm_first(const void *a, const void *b)
     return x->pair < y->pair ? -1 : x->pair > y->pair;
 }
 
-/* Joins up to `most` of the pairs that are not joined yet. */
+/* Joins up to `most` of the remaining pairs. */
 static consm_status one_round(struct changes *out, uint8_t *joined, const double *gradient,
                               const struct trusted_pairs *pairs, int64_t most)
 {

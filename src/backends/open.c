@@ -1,4 +1,4 @@
-/* The list of backends: those that are always there, and the one that a machine may have. */
+/* The list of backends: built-in ones, and plug-ins that a machine may have. */
 #include "backends/open.h"
 
 #include "backends/plugin.h"
@@ -19,7 +19,7 @@ static const struct {
 };
 enum { BACKENDS = sizeof backends / sizeof *backends, MOST_CARDS = 64 };
 
-/* Number of "cuda" (0) or "cuda:N"; -1: the name is another one. */
+/* Number of "cuda" (0) or "cuda:N"; -1: another name. */
 static int card_number(const char *name)
 {
     int number = 0;

@@ -1,5 +1,5 @@
-/* Loading a backend at run time, by dlopen: the library is looked for beside us (run paths), then
- * where the system looks. It is never unloaded: drivers start threads that do not like it. */
+/* Loads a backend at run time with dlopen: from beside this library (run paths), then from the
+ * system's folders. It is never unloaded, because drivers start threads that would crash. */
 #include "backends/plugin.h"
 
 #include "base/alloc.h"
@@ -38,7 +38,7 @@ static consm_status find_function(void **out, const char *name, const char *func
     return CONSM_OK;
 }
 
-/* A function's address comes as a pointer to data; POSIX allows the copy. */
+/* dlsym returns a function's address as a data pointer; POSIX allows the copy. */
 consm_status plugin_open(struct backend **out, const char *name, int device, int threads)
 {
     plugin_open_fn *open;
@@ -51,7 +51,7 @@ consm_status plugin_open(struct backend **out, const char *name, int device, int
     return open(out, &services, plugin_layout(), device, threads);
 }
 
-/* Open MPI loads libraries of its own that look for its names among the global ones. */
+/* Open MPI loads its own libraries, which look for its symbols among the global ones. */
 consm_status plugin_ranks(const struct ranks **out)
 {
     ranks_open_fn *open;

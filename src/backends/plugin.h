@@ -1,26 +1,26 @@
-/* Backends that are libraries of their own, there or not. */
+/* Backends in libraries of their own, which may be missing. */
 #ifndef BACKENDS_PLUGIN_H
 #define BACKENDS_PLUGIN_H
 
 #include "program/boost.h"
 #include "program/handout.h"
 
-/* Opens card `device` of libconsm_<name>.so, loaded at the first call. CONSM_ENOTFOUND, with one
- * line that says what is missing, where library, driver or card is not there. */
+/* Opens card `device` of libconsm_<name>.so, which the first call loads. CONSM_ENOTFOUND, with one
+ * line that says what is missing, without library, driver or card. */
 consm_status plugin_open(struct backend **out, const char *name, int device, int threads);
 
-/* Joins the processes that mpirun started, by libconsm_mpi.so. */
+/* Joins the processes that mpirun started, through libconsm_mpi.so. */
 consm_status plugin_ranks(const struct ranks **out);
 
-/* What ranks that have joined can do while they go their own ways. */
+/* Calls of joined ranks while each works on its own. */
 consm_status plugin_handout(const struct handout **out);
 
-/* XGBoost, by libconsm_trees.so; the services are for its calls. */
+/* Opens XGBoost through libconsm_trees.so, which calls the services. */
 consm_status plugin_boost(const struct boost_library **out,
                           const struct plugin_services **services);
 
-/* part (rows): which of so many parts a row of an undirected graph is in, by METIS in the same
- * library: few rows have neighbours in other parts. */
+/* Divides the rows of an undirected graph into parts with few edges between them, by METIS in the
+ * same library. part (rows): the part of each row. */
 consm_status plugin_cut(int32_t *part, const struct csr *graph, int parts);
 
 #endif

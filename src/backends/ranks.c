@@ -1,4 +1,4 @@
-/* Finding out whether mpirun started us, and handing everything on to the plug-in. */
+/* Finds out whether mpirun started this process, and forwards all calls to the plug-in. */
 #include "backends/ranks.h"
 
 #include "backends/plugin.h"
@@ -10,10 +10,10 @@
 #include <string.h>
 
 static const struct ranks *joined;  /* NULL: alone */
-static const struct ranks *parted;  /* those that go their own ways … */
-static const struct handout *calls; /* … and how they speak */
+static const struct ranks *parted;  /* ranks that work on their own */
+static const struct handout *calls; /* calls between them */
 
-/* What the starters of Open MPI, MPICH and PMIx put into the environment. */
+/* Environment variables that Open MPI, MPICH and PMIx set. */
 static bool started_by_mpirun(void)
 {
     return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("PMIX_RANK");

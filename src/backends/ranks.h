@@ -1,40 +1,39 @@
-/* The processes that mpirun started to train together, or this one alone. Only the command asks for
- * them (ranks_begin); without it, or without mpirun, there is one rank and nothing below does
- * anything. MPI itself is in libconsm_mpi.so, loaded here. */
+/* The processes that mpirun started to train together, or this one alone. Only the command joins
+ * them (ranks_begin). Without it, or without mpirun, there is one rank and the calls below do
+ * nothing. MPI itself is in libconsm_mpi.so, loaded here. */
 #ifndef BACKENDS_RANKS_H
 #define BACKENDS_RANKS_H
 
 #include "program/plugin.h"
 
-/* Joins the others where mpirun started this process. CONSM_ENOTFOUND, with one line, where the
- * plug-in is missing. */
+/* Joins the others if mpirun started this process. CONSM_ENOTFOUND, with one line, if the plug-in
+ * is missing. */
 consm_status ranks_begin(void);
 
 int ranks_rank(void); /* 0 when alone */
 int ranks_size(void); /* 1 when alone */
 
-/* Threads of each rank where nobody says how many: the processors, divided by the ranks that are
- * here; 0, as given, when alone. */
+/* Default threads of each rank: the processors divided by the ranks on this machine; 0, as given,
+ * when alone. */
 int ranks_threads(int threads);
 
-/* Divides the programs of an open backend among the ranks; it stays as it is when alone. On failure
- * it is closed. */
+/* Divides the programs of an open backend among the ranks; unchanged when alone. On failure the
+ * backend is closed. */
 consm_status ranks_divide(struct backend **b);
 
-/* From now on each rank is alone in all that this page says above and below, but for the calls
- * behind this one: for verbs whose runs are shared out as a whole. worker: this rank's number among
- * all; rank 0 knows what there is to do. */
+/* From now on each rank works alone, except for the calls after this one: for verbs that divide
+ * whole runs. worker: this rank's number; rank 0 knows the work to do. */
 consm_status ranks_part(void);
 int ranks_worker(void);  /* 0 when alone */
 int ranks_workers(void); /* 1 when alone */
 consm_status ranks_compare(const char *what, const void *data,
                            size_t bytes); /* struct ranks.agree */
-double ranks_word(double mine);           /* what rank 0 says; all wait for it */
+double ranks_word(double mine);           /* rank 0's value; all wait for it */
 consm_status ranks_ask(int64_t *answer, const char *text);
 consm_status ranks_poll(char **text, int *from);
 void ranks_reply(int to, int64_t number);
 
-/* See struct ranks; when alone they agree, mine comes back, and the end is no failure's. */
+/* See struct ranks. A rank alone agrees with itself, gets its own value back, and ends normally. */
 consm_status ranks_agree(const char *what, const void *data, size_t bytes);
 consm_status ranks_agree_text(const char *what, const char *text);
 consm_status ranks_settle(int64_t rows, const int64_t *cut);

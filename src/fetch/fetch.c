@@ -1,4 +1,5 @@
-/* The files of a set into a data folder: what is there and right stays, the rest comes. */
+/* Downloads the files of a set into a data folder. Files that are there with the right hash stay.
+ */
 #include "fetch/fetch.h"
 
 #include "io/file.h"
@@ -73,7 +74,7 @@ done:
     return st;
 }
 
-/* The names a file goes by while it is fetched. */
+/* The names of a file while it is downloaded. */
 struct names {
     char *path, *record, *url;
     char expected[65]; /* registered or recorded hash, or "" */
@@ -103,7 +104,7 @@ static consm_status fetch_one(struct fetch_report *report, struct names *n,
     char hash[65];
     if (file_kind(n->path) == FILE_REGULAR) {
         TRY(registry_hash(hash, n->path));
-        if (!n->expected[0]) { /* put there by hand: from now on it must stay what it is */
+        if (!n->expected[0]) { /* put there by hand: from now on it must not change */
             TRY(write_record(n->record, hash, n->path));
             report->recorded++;
             report->present++;

@@ -1,4 +1,4 @@
-/* One file over HTTP: attempts, resuming, checking, and the final rename. */
+/* Downloads one file over HTTP: attempts, resuming, checking, and the final rename. */
 #include "fetch/fetch.h"
 
 #include "base/clock.h"
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What an attempt can end in. */
+/* How an attempt can end. */
 enum outcome { DONE, TRY_AGAIN, GIVE_UP };
 
 struct transfer {
@@ -27,8 +27,8 @@ struct transfer {
     int64_t resumed;     /* bytes it held when this attempt began */
     int64_t length;      /* of the whole file as the server says, -1 unknown */
     bool began;          /* the first bytes of this attempt have come */
-    curl_off_t moved_to; /* bytes of this attempt at the last sign of life … */
-    double moved_at;     /* … and when that was */
+    curl_off_t moved_to; /* bytes of this attempt when data last arrived */
+    double moved_at;     /* and when that was */
     bool stalled, cancelled;
     int write_error;
     consm_status status; /* of the last attempt that failed */
@@ -132,7 +132,7 @@ static void set_options(struct transfer *t, char range[32])
     }
 }
 
-/* Why the line failed, as a message and as what to do next. */
+/* Explains why the connection failed, and decides what to do next. */
 static enum outcome explain(struct transfer *t, CURLcode result)
 {
     long code = 0;
@@ -149,7 +149,7 @@ static enum outcome explain(struct transfer *t, CURLcode result)
     if (result == CURLE_HTTP_RETURNED_ERROR) {
         t->status = status_fail(CONSM_EIO, "%s: the server answered %ld%s", t->url, code,
                                 code == 404 ? " (not found)" : "");
-        if (code == 416) { /* what we hold is not a beginning of what they have */
+        if (code == 416) { /* our bytes are not a beginning of the server's file */
             (void)!ftruncate(t->fd, 0);
             return TRY_AGAIN;
         }
@@ -167,7 +167,7 @@ static enum outcome explain(struct transfer *t, CURLcode result)
                : TRY_AGAIN;
 }
 
-/* The bytes are all here; are they the right ones? */
+/* Checks the hash of a complete file. */
 static enum outcome check_part(struct transfer *t, char hash[65], const char *sha256)
 {
     int64_t size = part_size(t);
@@ -189,7 +189,7 @@ static enum outcome check_part(struct transfer *t, char hash[65], const char *sh
             status_fail(CONSM_EFORMAT, "%s: its SHA-256 is %s, expected %s; nothing was kept",
                         t->url, hash, sha256);
         (void)!ftruncate(t->fd, 0);
-        /* A resumed file may be two different halves; a fresh one is simply another file. */
+        /* A resumed file may consist of two versions; a fresh one is simply another file. */
         return t->resumed > 0 ? TRY_AGAIN : GIVE_UP;
     }
     return DONE;
@@ -222,8 +222,8 @@ static void wait_seconds(double seconds)
         ;
 }
 
-/* Opens the .part file and keeps others away from it. Whoever had it before may have renamed or
- * removed it between our open and our lock; then the name stands for another file: open again. */
+/* Opens and locks the .part file. Another process may have renamed or removed it between open and
+ * lock; then the name belongs to another file, and we open again. */
 static consm_status open_part(struct transfer *t)
 {
     struct stat ours, named;

@@ -46,7 +46,7 @@ node graph_conv_no_bias(struct program *p, const char *name, const struct csr *s
                         int64_t out)
 {
     /* (S·X)·W with constant X needs no sparse product after the first epoch, forwards or backwards,
-     * and one hop fewer of the graph. It costs memory for S·X, hence not when X is very wide. */
+     * and one hop less of the graph. It needs memory for S·X, so not if X is very wide. */
     if (program_is_constant(p, x) && s && !s->changes && program_cols(p, x) <= CONSTANT_WIDTH * out)
         return linear_no_bias(p, name, spmm(p, s, x), out);
     return spmm(p, s, linear_no_bias(p, name, x, out));

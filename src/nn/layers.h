@@ -1,4 +1,4 @@
-/* Pieces that two or more models share. Parameter names carry the layer's number: w1, b1. */
+/* Layers that several models share. Parameter names carry the layer's number: w1, b1. */
 #ifndef NN_LAYERS_H
 #define NN_LAYERS_H
 
@@ -10,31 +10,32 @@ node linear(struct program *p, const char *name, node x, int64_t out);
 /* x·W, as above without the bias. */
 node linear_no_bias(struct program *p, const char *name, node x, int64_t out);
 
-/* x·W with another start than Glorot's. */
+/* x·W with another initialisation than Glorot's. */
 node linear_from(struct program *p, const char *name, node x, int64_t out, enum init init);
 
 /* x + b in every row, b as above. */
 node with_bias(struct program *p, const char *name, node x);
 
-/* x·W + b from the smaller start of torch.nn.Linear, for models whose references use it. */
+/* x·W + b with the smaller initialisation of torch.nn.Linear, for models whose references use it.
+ */
 node fully_connected(struct program *p, const char *name, node x, int64_t out);
 
-/* S·x·W + b: the graph convolution with a constant matrix. The narrow product comes first, except
- * where S·x is the same in every epoch. */
+/* S·x·W + b: the graph convolution with a constant matrix. The narrow product comes first, unless
+ * S·x is the same in every epoch. */
 node graph_conv(struct program *p, const char *name, const struct csr *s, node x, int64_t out);
 
 /* S·x·W, as above without the bias. */
 node graph_conv_no_bias(struct program *p, const char *name, const struct csr *s, node x,
                         int64_t out);
 
-/* Each row to mean 0 and variance 1, then times "<name>.scale" and plus "<name>.shift", both (1, f)
- * (Ba et al. 2016). */
+/* Normalises each row to mean 0 and variance 1, then multiplies by "<name>.scale" and adds
+ * "<name>.shift", both (1, f) (Ba et al. 2016). */
 node layer_norm(struct program *p, const char *name, node x);
 
-/* dropout(relu(x)), what stands between two layers. */
+/* dropout(relu(x)), between two layers. */
 node hidden_step(struct program *p, node x, double dropout_rate);
 
-/* layer_name(3).text is "3", to the end of the expression it stands in. */
+/* layer_name(3).text is "3", valid to the end of its expression. */
 struct layer_name {
     char text[24];
 };

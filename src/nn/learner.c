@@ -1,4 +1,4 @@
-/* The learner: one optimiser step, one rule for what is best. */
+/* The learner: optimiser steps, and the rule for the best parameters. */
 #include "nn/learner.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
-/* Copying a learner's blocks aside and back, and from one learner to another. */
+/* Saves and restores a learner's blocks, and copies them between learners. */
 #include "nn/snapshot.h"
 
 #include <string.h>
 
-/* The best come last: a point is taken back without them. */
+/* The best parameters come last: restoring a point leaves them out. */
 static const enum place places[SNAPSHOT_BLOCKS] = {PLACE_VALUE, PLACE_MOMENT1, PLACE_MOMENT2,
                                                    PLACE_BEST};
 

@@ -1,4 +1,4 @@
-/* Means and deviations in double, summed row by row. */
+/* Means and deviations of columns in double, summed row by row. */
 #include "stats/columns.h"
 
 #include <math.h>

@@ -23,8 +23,8 @@ static int by_probability(const void *a, const void *b)
     return x->which < y->which ? -1 : x->which > y->which;
 }
 
-/* u of a node: a function of the seed and of what names the node, so that sets are the same at any
- * time and in any order of nodes. */
+/* u of a node: a function of the seed and of the node's name, so that sets do not depend on time or
+ * on the order of nodes. */
 static double draw(const struct conformal_data *d, int64_t i)
 {
     uint64_t node = d->key ? d->key[i] : (uint64_t)i;
@@ -90,7 +90,7 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* ⌈(count+1)·coverage⌉; 10 · 0.9 is 9, whatever 0.9 is in binary. */
+/* ⌈(count+1)·coverage⌉; 10 · 0.9 is 9, in spite of rounding. */
 static int64_t rank_of(int64_t count, double coverage)
 {
     return (int64_t)ceil((double)(count + 1) * coverage - 1e-9);
@@ -114,7 +114,7 @@ int64_t conformal_least(double coverage)
     return count;
 }
 
-/* The scores of the marked nodes' own classes; returns how many. own (n). */
+/* Collects the scores of the marked nodes' own classes; returns their number. own (n). */
 static int64_t collect(float *own, const float *score, const struct conformal_data *d,
                        const int32_t *label, const uint8_t *marked)
 {

@@ -1,4 +1,4 @@
-/* Ranking by a radix sort of the scores' bits: three passes of eleven. */
+/* Ranks scores by a radix sort of their bits: three passes of eleven bits. */
 #include "stats/rank.h"
 
 #include <math.h>
@@ -6,8 +6,8 @@
 
 enum { PASSES = 3, RADIX = 11, BUCKETS = 1 << RADIX };
 
-/* Bits that grow when the score falls, and below them whether it is positive. The sign bit of a
- * positive float is 0, and its bits grow with it; a negative one's fall. */
+/* Bits that grow as the score falls; the lowest bit says whether it is positive. The sign bit of a
+ * positive float is 0 and its bits grow with it; those of a negative float fall. */
 uint64_t rank_item(float score, bool positive)
 {
     uint32_t bits;
@@ -45,7 +45,8 @@ void rank_sort(uint64_t *item, uint64_t *spare, int64_t n)
         from = to;
         to = swap;
     }
-    memcpy(item, from, (size_t)n * sizeof *item); /* the passes are odd: it lies in spare */
+    memcpy(item, from,
+           (size_t)n * sizeof *item); /* the number of passes is odd, so the result is in spare */
 }
 
 static double positives_of(const uint64_t *item, int64_t n)
@@ -56,7 +57,7 @@ static double positives_of(const uint64_t *item, int64_t n)
     return sum;
 }
 
-/* One step: items of equal score from `begin`; its end, and the positives in it. */
+/* Finds the end of the items with the same score as `begin`, and the positives among them. */
 static int64_t step_from(double *hits, const uint64_t *item, int64_t n, int64_t begin)
 {
     int64_t end = begin;
@@ -100,7 +101,7 @@ double rank_hits(const uint64_t *item, int64_t n, int64_t k)
     return sum;
 }
 
-/* A point where `taken` items with `above` positives are called positive. */
+/* A curve point at which the first `taken` items, `above` of them positive, are called positive. */
 static struct consm_curve_point point_at(uint64_t last, double above, double taken,
                                          double positives, double negatives)
 {
@@ -108,7 +109,7 @@ static struct consm_curve_point point_at(uint64_t last, double above, double tak
                                       (taken - above) / negatives};
 }
 
-/* A point is kept when recall or the false positives have come to another fiftieth. */
+/* Keeps a point when recall or the false positive rate has reached another fiftieth. */
 int64_t rank_curve(struct consm_curve_point *out, const uint64_t *item, int64_t n)
 {
     double positives = positives_of(item, n), negatives = (double)n - positives;

@@ -1,37 +1,38 @@
 /*
- * Scores in order, without allocating: what validation does after every epoch and the areas and
- * curves of metrics share. An item holds a score and whether it is positive; sorted, the highest
- * scores come first, and equal ones count as one step, so that no figure depends on their order.
+ * Ranks scores without allocating: for validation after every epoch and for the areas and curves of
+ * metrics. An item holds a score and whether it is positive. Sorted, the highest scores come first.
+ * Equal scores count as one step, so no figure depends on their order.
  */
 #ifndef STATS_RANK_H
 #define STATS_RANK_H
 
 #include "base/alloc.h"
 
-/* A score that is not a number ranks last. */
+/* A NaN score ranks last. */
 uint64_t rank_item(float score, bool positive);
 float rank_score(uint64_t item);
 
 /* Sorts; spare (n) is overwritten. O(n). */
 void rank_sort(uint64_t *item, uint64_t *spare, int64_t n);
 
-/* Of sorted items. NaN when a side is missing; of the second when there is no positive. */
+/* Of sorted items. NaN if there are no positives or no negatives; for the second, if there are no
+ * positives. */
 double rank_auc(const uint64_t *item, int64_t n);
 
 /* Average precision: Σ over the steps of (recall - recall before) · precision. */
 double rank_average_precision(const uint64_t *item, int64_t n);
 
-/* Positives among the k highest, 0 <= k <= n; of scores tied at the border the mean over all ways
- * to choose among them. */
+/* Positives among the k highest, 0 <= k <= n; of scores tied at the border, the mean over all
+ * choices. */
 double rank_hits(const uint64_t *item, int64_t n, int64_t k);
 
-/* The curve over all thresholds, thinned to RANK_POINTS; returns how many there are: 0 when a side
- * is missing. out (RANK_POINTS). */
+/* The curve over all thresholds, thinned to RANK_POINTS. Returns the number of points; 0 if one
+ * side is missing. out (RANK_POINTS). */
 enum { RANK_STEPS = 50, RANK_POINTS = 2 * RANK_STEPS + 3 };
 int64_t rank_curve(struct consm_curve_point *out, const uint64_t *item, int64_t n);
 
-/* The lowest threshold with at least that precision, if recall is 0; else the highest with at least
- * that recall; with both 0 that of the largest F1. False when there is none. */
+/* Finds a threshold: the lowest with at least that precision if recall is 0; else the highest with
+ * at least that recall; with both 0 the one with the largest F1. False if there is none. */
 bool rank_threshold(struct consm_curve_point *out, const uint64_t *item, int64_t n,
                     double precision, double recall);
 

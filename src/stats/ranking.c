@@ -1,4 +1,4 @@
-/* How good edge scores are: as a ranking (AUC), as a choice of the k best (F1), and as
+/* The quality of edge scores: as a ranking (AUC), as a choice of the k best (F1), and as
  * probabilities (calibration). Ties never depend on the order of the edges. */
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static int by_score_down(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* The pairs with the highest score first. */
+/* Sorts the pairs by score, highest first. */
 static consm_status sort_scores(struct scored **out, const float *score, const uint8_t *positive,
                                 int64_t n)
 {

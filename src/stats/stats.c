@@ -1,5 +1,5 @@
-/* Means, Student's t and power laws. The incomplete beta function carries Student's t,
- * so that no table of quantiles is needed. */
+/* Means, Student's t and power laws. Student's t is computed from the incomplete beta function,
+ * without tables. */
 #include "stats/stats.h"
 
 #include <math.h>
@@ -65,7 +65,7 @@ double stats_incomplete_beta(double a, double b, double x)
         return NAN;
     if (x == 0 || x == 1)
         return x;
-    /* I_x(a, b) = 1 - I_(1-x)(b, a) brings x to the side where the fraction converges. */
+    /* I_x(a, b) = 1 - I_(1-x)(b, a) moves x to the side where the fraction converges. */
     if (x > (a + 1) / (a + b + 2))
         return 1 - stats_incomplete_beta(b, a, 1 - x);
     double front =
@@ -79,14 +79,14 @@ double stats_t_cdf(double t, double freedom)
     if (isnan(t) || !(freedom > 0))
         return NAN;
     double tail;
-    if (t * t < freedom) /* near 0 the complement keeps the digits */
+    if (t * t < freedom) /* near 0 the complement keeps precision */
         tail = 0.5 - stats_incomplete_beta(0.5, freedom / 2, t * t / (freedom + t * t)) / 2;
     else
         tail = stats_incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t)) / 2;
     return t >= 0 ? 1 - tail : tail;
 }
 
-/* By bisection on the monotone distribution: a hundred halvings end at the last bit. */
+/* Bisection on the monotone distribution: a hundred halvings reach the last bit. */
 double stats_t_quantile(double probability, double freedom)
 {
     if (!(probability > 0 && probability < 1) || !(freedom > 0))

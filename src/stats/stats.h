@@ -1,7 +1,7 @@
 /*
- * The statistics of the studies: how sure a mean is, whether two methods differ, how good edge
- * scores are, how cost grows. Plain arrays in, plain numbers out. A figure that cannot be known
- * (the spread of one run, the AUC of one class) is NaN, never a made-up zero.
+ * The statistics of the studies: confidence intervals, paired tests, quality of edge scores, growth
+ * of costs. Functions take plain arrays and return numbers. A figure that cannot be known (the
+ * spread of one run, the AUC of one class) is NaN, never 0.
  */
 #ifndef STATS_STATS_H
 #define STATS_STATS_H
@@ -32,8 +32,8 @@ struct stats_interval stats_t_interval(const double *x, int64_t n, double level)
 struct stats_interval stats_wilson(int64_t successes, int64_t n, double level);
 
 /* y = factor · x^exponent by least squares on the logarithms. Points that are not positive and
- * finite are left out; with fewer than two left, or one x only, all is NaN. The interval of the
- * exponent is the t interval of a slope, NaN with fewer than three points. */
+ * finite are left out; with fewer than two points, or only one x, all is NaN. The exponent's
+ * interval is the t interval of a slope, NaN with fewer than three points. */
 struct stats_power_fit {
     double exponent, factor, r_squared;
     struct stats_interval exponent_interval; /* 95 % */
@@ -46,10 +46,10 @@ struct stats_power_fit stats_fit_power(const double *x, const double *y, int64_t
 /*
  * Wilcoxon's signed-rank test of paired samples, two-sided. Zero differences are dropped
  * (Wilcoxon's own treatment, SciPy's default); tied magnitudes share their mean rank. Differences
- * within 1e-12 of the largest value count as equal, since 0.3 - 0.2 and 0.2 - 0.1 are a tie
- * that rounding hides. When up to 25 differences remain the p value is exact, also with ties, by
- * counting all 2^n sign patterns; beyond, it is the normal approximation with tie and continuity
- * correction. Nothing left: p = 1.
+ * within 1e-12 of the largest value count as equal, because rounding hides ties (0.3 - 0.2 and 0.2
+ * - 0.1). With up to 25 differences the p value is exact, also with ties, by counting all 2^n sign
+ * patterns; with more it is the normal approximation with tie and continuity correction. Without
+ * differences p = 1.
  */
 struct stats_wilcoxon {
     double p;
@@ -60,18 +60,18 @@ struct stats_wilcoxon {
 consm_status stats_wilcoxon(struct stats_wilcoxon *out, const double *a, const double *b,
                             int64_t n);
 
-/* Holm's step-down correction: adjusted[i] is p[i]'s smallest family-wise level. NaNs are left out
+/* Holm's step-down correction: adjusted[i] is p[i]'s smallest family-wise level. NaNs are not part
  * of the family and stay NaN. adjusted may be p. */
 consm_status stats_holm(double *adjusted, const double *p, int64_t n);
 
 /* ---- how good scores are (ranking.c) ------------------------------------- */
 
-/* P(score of a positive > score of a negative), ties count half. NaN when a class is missing;
- * a NaN score is an error. O(n log n). */
+/* P(score of a positive > score of a negative), ties count half. NaN if a class is missing; a NaN
+ * score is an error. O(n log n). */
 consm_status stats_auc(double *out, const float *score, const uint8_t *positive, int64_t n);
 
-/* Calling the k highest scores positive. Scores tied at the border count with the mean over all
- * ways to choose among them, so that a constant score gives chance, whatever the order. */
+/* The k highest scores called positive. Scores tied at the border count with the mean over all
+ * choices, so a constant score gives chance, whatever the order. */
 struct stats_top {
     double precision, recall, f1; /* f1 = 2·hits / (k + positives) */
 };

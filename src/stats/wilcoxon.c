@@ -1,5 +1,5 @@
-/* Do two methods differ on the same splits? Wilcoxon's signed-rank test (Wilcoxon 1945), and
- * Holm's correction (Holm 1979) for asking that of many methods at once. */
+/* Tests whether two methods differ on the same splits: Wilcoxon's signed-rank test (Wilcoxon 1945),
+ * and Holm's correction (Holm 1979) for comparing many methods at once. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -19,9 +19,10 @@ static int by_size(const void *a, const void *b)
 }
 
 /*
- * The exact two-sided p of rank sums with ties: under the null every sign is a fair coin, so
- * ways[s] counts the sign patterns whose positive ranks sum to s. Mean ranks are halves, hence all
- * sums are doubled. With ≤ 25 ranks the counts stay below 2^25 and are exact in a double.
+ * The exact two-sided p of rank sums with ties. Under the null hypothesis every sign is a fair
+ * coin, so ways[s] counts the sign patterns whose positive ranks sum to s. Mean ranks can be
+ * halves, so all sums are doubled. With ≤ 25 ranks the counts stay below 2^25 and are exact in a
+ * double.
  */
 static double exact_p(const int64_t *doubled_rank, int64_t n, int64_t doubled_larger)
 {

@@ -1,6 +1,6 @@
-/* Boosted trees by XGBoost (Chen and Guestrin, KDD 2016), a library of its own. Of what XGBoost
- * learned the trees alone are taken, as numbers: it reads no model file and predicts nothing. It
- * runs on one thread, because the order in which several add up gradients is not fixed. */
+/* Boosted trees by XGBoost (Chen and Guestrin, KDD 2016), a plug-in. Only the trees are taken from
+ * XGBoost, as numbers; it reads no model file and makes no predictions. It runs on one thread,
+ * because with several the order of gradient sums is not fixed. */
 #include "program/boost.h"
 
 #include <jansson.h>
@@ -39,7 +39,7 @@ static void boost_close(struct boost *b)
 static consm_status set_number(struct boost *b, const char *name, double number)
 {
     consm_status st = CONSM_OK;
-    json_t *value = json_real(number); /* written with a point, whatever the locale */
+    json_t *value = json_real(number); /* written with a decimal point in any locale */
     char *text = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
     if (!text)
         st = CONSM_ENOMEM;
@@ -68,7 +68,7 @@ static consm_status set_parameters(struct boost *b, const struct boost_task *t)
         {"max_depth", depth},
         {"max_bin", bins},
         {"seed", seed},
-        {"seed_per_iteration", "1"}, /* what a round draws hangs on its number alone */
+        {"seed_per_iteration", "1"}, /* a round's random numbers depend only on its number */
     };
     const struct {
         const char *name;
@@ -114,7 +114,7 @@ done:
 
 /* ---- XGBoost's trees as ours ----------------------------------------------- */
 
-/* The arrays of one tree in XGBoost's JSON, and the nodes that are made of it. */
+/* The arrays of one tree in XGBoost's JSON, and the nodes made from it. */
 struct tree {
     const json_t *left, *right, *column, *split, *missing_left;
     float *node; /* room for all */
@@ -126,7 +126,7 @@ static double at(const json_t *array, int64_t i)
     return json_number_value(json_array_get(array, (size_t)i));
 }
 
-/* Writes node i and all below it; false: the numbers make no tree. */
+/* Writes node i and all below it; false: the numbers are not a tree. */
 static bool take_node(struct tree *t, int64_t i)
 {
     int64_t all = (int64_t)json_array_size(t->left), here = t->nodes;
