@@ -188,7 +188,7 @@ cut -d, -f1,2 "$work/all.csv" | diff - "$work/labels.next" | grep -c '^>' > "$wo
 expect 0 '"flipped": 0' compare "$model" "$model" "$work/friends" --json
 expect 0 '0 of 70 edges differ in trust by 0.1' compare "$model" "$model" "$work/friends"
 expect 2 "expected two models and a graph" compare "$model" "$work/friends"
-expect 2 "expected mlp, as the options say" train "$work/friends" --from "$model" --model mlp
+expect 2 "expected mlp, as in the options" train "$work/friends" --from "$model" --model mlp
 
 # ---- explain --------------------------------------------------------------------------------------
 expect 0 "Ada: probability of " explain "$model" "$work/friends" Ada

@@ -29,14 +29,14 @@ grep -q '"rare": {"class": "fraud", "validation_nodes": [0-9], "few": true, "pre
     fault "no interval in metrics.json"
 [ "$(head -1 "$work/shop.out/suspects.csv")" = rank,id,predicted,p_fraud,log_odds,reasons ] || fault "head of suspects.csv"
 tail -n +2 "$work/shop.out/suspects.csv" | cut -d, -f5 | sort -grc || fault "suspects.csv is not ranked by log-odds"
-sed -n 2p "$work/shop.out/suspects.csv" | grep -qE ',"?x = [0-9.]+ \(usual [-0-9.]+ to [0-9.]+\) \+[0-9]' ||
+sed -n 2p "$work/shop.out/suspects.csv" | grep -qE ',"?x = [0-9.]+ \(usually [-0-9.]+ to [0-9.]+\) \+[0-9]' ||
     fault "x is no reason: $(sed -n 2p "$work/shop.out/suspects.csv")"
 grep -q "<svg" "$work/shop.out/graph.svg" || fault "no picture of the graph"
 [ "$(grep -c "<circle" "$work/shop.out/graph.svg")" = 1000 ] || fault "the picture lacks nodes"
-for words in "How many of the most probable nodes are fraud" "Nodes to look at" "What speaks for it" "may be fraud: features" \
+for words in "How many of the most probable nodes are fraud" "Nodes to inspect" "Evidence" "may be fraud: features" \
     "The whole graph" "The graph as it was read" "Settings" "Glossary" "<dt>date</dt>" "Mean average precision" \
-    "The nodes most probably fraud" "Precision by recall" "ROC curve" "Learning: validation" \
-    "How much edges are trusted" "The least trusted edges" '"scores":"'; do
+    "The nodes most likely to be fraud" "Precision-recall curve" "ROC curve" "Learning curve: validation" \
+    "Distribution of trust" "The least trusted edges" '"scores":"'; do
     grep -qF -- "$words" "$work/shop.out/report.html" || fault "the report lacks: $words"
 done
 grep -q 'class="best"' "$work/shop.out/report.html" && fault "a confusion matrix has no best cell"

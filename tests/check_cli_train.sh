@@ -172,10 +172,10 @@ expect 2 "20 per class are to train" train karate --split paper -o "$work/r"
 absent "$work/r"
 expect 1 "exists and is not a folder" train karate --per-class 4 -o "$work/y.yaml"
 expect 1 "cannot make the folder" train karate --per-class 4 -o "$work/y.yaml/x"
-expect 1 "GB of memory and this machine has" train csbm:nodes=2000000000,degree=100 -o "$work/r"
+expect 1 "GB of memory, but this machine has" train csbm:nodes=2000000000,degree=100 -o "$work/r"
 absent "$work/r"
 if ! grep -qa __asan_init "$consm"; then # which wants terabytes of address space
-    (faults=0 && ulimit -v 1500000 && expect 1 "GB of memory and this machine has" train csbm:nodes=3000000 &&
+    (faults=0 && ulimit -v 1500000 && expect 1 "GB of memory, but this machine has" train csbm:nodes=3000000 &&
         exit $faults) || fault "memory limit"
 fi
 expect 2 "needs -o FOLDER" train karate --resume
@@ -209,7 +209,7 @@ sleep 0.05
 kill -INT $run
 if wait $run; then
     echo "note: the run was finished before Ctrl-C reached it"
-elif grep -q "go on with: consm train --config" "$work/err"; then
+elif grep -q "continue with: consm train --config" "$work/err"; then
     "$consm" train --config "$work/int/checkpoint.yaml" -o "$work/int" --resume > /dev/null || fault "resume"
 else
     fault "Ctrl-C: $(cat "$work/err")"
@@ -245,7 +245,7 @@ kill -INT $run
 wait $run
 if [ -e "$work/other/checkpoint.safetensors" ]; then
     # shellcheck disable=SC2086
-    expect 2 "the interrupted run had lr 0.005, this one has 0.1" train $long -o "$work/other" --resume --lr 0.1
+    expect 2 "the interrupted run had lr 0.005, this run has 0.1" train $long -o "$work/other" --resume --lr 0.1
 fi
 
 verdict

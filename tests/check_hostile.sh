@@ -63,10 +63,10 @@ until [ -f "$work/busy/checkpoint.yaml" ] || ! kill -0 $first; do sleep 0.05; do
 begun_output_is_fine=1 expect 1 'another process is writing' train karate --model gcn --epochs 2 --per-class 2 -o "$work/busy"
 kill -INT $first
 wait $first
-grep -q 'go on with' "$work/first" || fault "the first run was disturbed: $(cat "$work/first")"
+grep -q 'continue with' "$work/first" || fault "the first run was disturbed: $(cat "$work/first")"
 
 # An older run's configuration stays beside its model until there is a new model, however the new run
-# ends; SIGHUP leaves a checkpoint to go on with.
+# ends; SIGHUP leaves a checkpoint to continue with.
 cp "$work/victim[1]/config.yaml" "$work/config.before"
 long=(train karate --model gcn --epochs 100000 --patience 0 --per-class 2 --checkpoint-every 50 --lr 0.03 -o "$work/victim[1]")
 for signal in KILL HUP; do
@@ -79,7 +79,7 @@ for signal in KILL HUP; do
     cmp -s "$work/victim[1]/config.yaml" "$work/config.before" || fault "$signal: config.yaml is of a run that did not end"
     [ -f "$work/victim[1]/checkpoint.safetensors" ] || fault "$signal: no checkpoint"
 done
-grep -q "go on with: consm train --config $work/victim\\[1\\]/checkpoint.yaml" "$work/err" || fault "HUP: $(cat "$work/err")"
+grep -q "continue with: consm train --config $work/victim\\[1\\]/checkpoint.yaml" "$work/err" || fault "HUP: $(cat "$work/err")"
 expect 0 '' train --config "$work/victim[1]/checkpoint.yaml" --epochs 60 -o "$work/victim[1]" --force
 grep -q '^lr: "\?0.03' "$work/victim[1]/config.yaml" || fault "config.yaml is not the new run's"
 [ ! -e "$work/victim[1]/checkpoint.yaml" ] || fault "checkpoint.yaml stays behind"

@@ -33,7 +33,7 @@ for signal in KILL KILL INT; do
 done
 printf '{"key":"torn' >> "$folder/killed/runs.jsonl" # what a power cut in mid-line leaves
 "${bench[@]}" -o "$folder/killed" --jobs 2 > "$folder/killed.txt" 2> "$folder/killed.err"
-grep -q "found finished" "$folder/killed.err" || fail "nothing was found finished"
+grep -q "already finished" "$folder/killed.err" || fail "nothing was found finished"
 [ "$(count killed)" = 32 ] || fail "32 runs expected after resuming, $(count killed) found"
 [ "$(results killed | uniq -d)" = "" ] || fail "a run was done twice"
 head -n "$(wc -l < "$folder/kept-INT")" "$folder/killed/runs.jsonl" | cmp - "$folder/kept-INT" ||

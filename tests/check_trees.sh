@@ -50,7 +50,7 @@ expect 0 "source,target" edges "$work/three/model.safetensors" $graph --suggest 
 # A table that is too large for the machine is refused before it is made.
 if ! grep -qa __asan_init "$consm"; then
     (ulimit -v 300000 && "$consm" train csbm:nodes=20000,features=200 --model trees --per-class 4000 --json) > "$work/out" 2>&1
-    grep -q 'fewer training and validation nodes need less' "$work/out" || fault "a large table: $(cat "$work/out")"
+    grep -q 'use fewer training and validation nodes' "$work/out" || fault "a large table: $(cat "$work/out")"
 fi
 # As members of an ensemble of another model, whose edges ConSM still scores.
 mixed=csbm:nodes=300,classes=2,homophily=0.3,features=8
@@ -68,7 +68,7 @@ expect 0 "new:" evaluate "$model" $graph
 expect 0 "edges, " edges "$model" $graph -o "$work/edges.csv"
 expect 0 "neighbour" explain "$model" $graph 5
 expect 0 "" predict "$model" $graph -o "$work/here.csv"
-expect 2 "cannot be interrupted" train $graph "${trees[@]}" -o "$work/stop" --checkpoint-every 5
+expect 2 "cannot be resumed" train $graph "${trees[@]}" -o "$work/stop" --checkpoint-every 5
 LD_LIBRARY_PATH='' "$work/alone" predict "$model" $graph -o "$work/there.csv" > /dev/null ||
     fault "without the plug-in a trained model does not predict"
 cmp -s "$work/here.csv" "$work/there.csv" || fault "without the plug-in predictions are others"

@@ -453,7 +453,7 @@ static void features_are_matched_by_name(void **state)
     consm_dataset_free(other);
     OK(consm_dataset_from_arrays(&other, &nameless.arrays));
     FAILS(consm_predict(&q, m, other, 1), CONSM_EINVAL,
-          "has 4 features; the model was trained on 3");
+          "has 4 features, but the model was trained on 3");
     consm_dataset_free(other);
     nameless.arrays.features = 0;
     nameless.arrays.feature = NULL;

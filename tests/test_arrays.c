@@ -218,7 +218,7 @@ static void roles_decide_who_trains(void **state)
     consm_dataset_free(d);
     memset(t.role, CONSM_TEST, sizeof t.role);
     OK(consm_dataset_from_arrays(&d, &t.arrays));
-    FAILS(consm_train(&m, d, o), CONSM_EINVAL, "no labelled node to train");
+    FAILS(consm_train(&m, d, o), CONSM_EINVAL, "no labelled node for training");
     consm_dataset_free(d);
     consm_options_free(o);
 }
@@ -242,8 +242,8 @@ static void wrong_arrays_are_named(void **state)
     WRONG(t.arrays.size, 0, CONSM_EINVAL, "set its size member");
     WRONG(t.arrays.nodes, 0, CONSM_EINVAL, "0 nodes");
     WRONG(t.arrays.edges, -1, CONSM_EINVAL, "negative");
-    WRONG(t.arrays.from, NULL, CONSM_EINVAL, "no ends");
-    WRONG(t.arrays.feature, NULL, CONSM_EINVAL, "no values");
+    WRONG(t.arrays.from, NULL, CONSM_EINVAL, "source and target are NULL");
+    WRONG(t.arrays.feature, NULL, CONSM_EINVAL, "no feature values");
     WRONG(t.to[4], N, CONSM_EINVAL, "to[4] is 12: expected 0 to 11");
     WRONG(t.from[0], -1, CONSM_EINVAL, "from[0] is -1");
     WRONG(t.label[3], 2, CONSM_EINVAL, "label[3] is 2: expected -1 to 1");
@@ -268,12 +268,12 @@ static void wrong_sparse_rows_are_named(void **state)
     t.arrays.feature = t.value;
     t.arrays.feature_start = t.start;
     t.arrays.feature_column = t.column;
-    WRONG(t.arrays.feature_column, NULL, CONSM_EINVAL, "no columns");
+    WRONG(t.arrays.feature_column, NULL, CONSM_EINVAL, "feature_column is NULL");
     WRONG(t.start[0], 1, CONSM_EINVAL, "feature_start[0] is 1");
     WRONG(t.start[3], 0, CONSM_EINVAL, "feature_start[3] is 0");
     WRONG(t.start[N], INT32_MAX, CONSM_EINVAL, "feature_start[12] is 2147483647");
     WRONG(t.column[2], F, CONSM_EINVAL, "feature_column[2] is 3: expected 0 to 2");
-    WRONG(t.column[1], t.column[0], CONSM_EINVAL, "twice in their row");
+    WRONG(t.column[1], t.column[0], CONSM_EINVAL, "twice in the same row");
 }
 
 int main(void)

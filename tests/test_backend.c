@@ -503,8 +503,8 @@ static void what_cannot_fit_a_device_is_refused(void **state)
     OK(limits_check_device(&d, &c, &device)); /* it shares the host's memory */
     kind.room = a_gigabyte;
     assert_int_equal(limits_check_device(&d, &c, &device), CONSM_ELIMIT);
-    assert_non_null(strstr(consm_errmsg(), "needs at least 12.6 GB of the memory of small:0"));
-    assert_non_null(strstr(consm_errmsg(), "1 GB are free; --hidden 15 would fit"));
+    assert_non_null(strstr(consm_errmsg(), "needs at least 12.6 GB on small:0"));
+    assert_non_null(strstr(consm_errmsg(), "1 GB are free; use --hidden 15"));
     c.hidden = 85;
     OK(limits_check_device(&d, &c, &device));
     c.hidden = 64;

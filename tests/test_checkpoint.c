@@ -492,10 +492,10 @@ static void other_runs_are_refused(void **state)
     FAILS(model_train(&m, NULL, &r.request), CONSM_ECANCEL, "stopped");
     r.request.resume = true;
     r.request.options.seed = 6;
-    FAILS(model_train(&m, NULL, &r.request), CONSM_EINVAL, "had seed 5, this one has 6");
+    FAILS(model_train(&m, NULL, &r.request), CONSM_EINVAL, "had seed 5, this run has 6");
     r.request.options.seed = 5;
     r.request.options.config.lr = 0.25;
-    FAILS(model_train(&m, NULL, &r.request), CONSM_EINVAL, "this one has 0.25");
+    FAILS(model_train(&m, NULL, &r.request), CONSM_EINVAL, "this run has 0.25");
     r.request.options.config.lr = 0.005;
     strcpy(r.roles.split, "paper");
     FAILS(model_train(&m, NULL, &r.request), CONSM_EINVAL, "had split random");
@@ -754,7 +754,7 @@ static void another_split_or_machine_is_refused(void **state)
     roles_free(&r.roles);
     OK(roles_make(&r.roles, r.data->data, "random", 0, &(struct split_options){.per_class = 5}));
     FAILS(model_train(&m, NULL, &r.request), CONSM_EINVAL,
-          "other training, validation or test nodes");
+          "different training, validation or test nodes");
     roles_free(&r.roles);
     OK(roles_make(&r.roles, r.data->data, "random", 0, &(struct split_options){.per_class = 10}));
     char *at = memmem(bytes, size, "\"instructions\":\"cpu ", 20);
@@ -770,7 +770,7 @@ static void another_split_or_machine_is_refused(void **state)
     consm_model_free(m);
     file_put(path, bytes, size);
     r.data->data->label[0] ^= 1;
-    FAILS(model_train(&m, NULL, &r.request), CONSM_EINVAL, "another graph");
+    FAILS(model_train(&m, NULL, &r.request), CONSM_EINVAL, "a different graph");
     free(bytes);
     run_close(&r);
 }

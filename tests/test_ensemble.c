@@ -664,7 +664,7 @@ static void unfitting_members_are_refused(void **state)
     /* A tensor that is no member's. */
     m->tensor = last->tensor;
     m->tensors = 1;
-    REFUSED(m, "belongs to none of the");
+    REFUSED(m, "does not belong to any of the");
     m->tensor = NULL;
     m->tensors = 0;
     OK(consm_model_save(m, path));

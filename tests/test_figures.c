@@ -52,7 +52,7 @@ static void lines(void **state)
     assert_string_equal(f->caption, "Cora. Bands: 95 % interval of the mean.");
     compare(f, "line");
     chart.words.spread = NULL;
-    FAILS(figure_line(&f, &chart), CONSM_EINVAL, "does not say what they show");
+    FAILS(figure_line(&f, &chart), CONSM_EINVAL, "no text that explains them");
     assert_null(f);
 }
 

@@ -365,7 +365,7 @@ static void recipes_read_new_rows(void **state)
     assert_memory_equal(some->probability, whole->probability + 2 * P,
                         (size_t)(2 * NEW_ROWS) * sizeof(float));
     assert_int_equal(consm_graph_dataset(&refused, g), CONSM_EINVAL);
-    assert_non_null(strstr(consm_errmsg(), "not joined to the table"));
+    assert_non_null(strstr(consm_errmsg(), "not added to it"));
     consm_prediction_free(some);
     consm_prediction_free(whole);
     consm_predictor_free(p);
@@ -491,7 +491,7 @@ static void faults_change_nothing(void **state)
     refused(consm_graph_add_edges(g, own, own, NULL, 1), CONSM_EINVAL, "to itself");
     refused(consm_graph_add_edges(g, from, to, weight, 1), CONSM_EINVAL, "without weights");
     refused(consm_graph_remove_edges(g, from, stranger, 2), CONSM_ENOTFOUND, "edges to remove");
-    refused(consm_graph_add_nodes(g, &rows, NULL), CONSM_EINVAL, "a node \"n5\" already");
+    refused(consm_graph_add_nodes(g, &rows, NULL), CONSM_EINVAL, "node \"n5\" exists already");
     rows.node_id = NULL;
     refused(consm_graph_add_nodes(g, &rows, NULL), CONSM_EINVAL, "have ids");
     rows.node_id = &fresh;

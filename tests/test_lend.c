@@ -202,7 +202,7 @@ static void public_sets_are_listed(void **state)
     }
     assert_true(cora && sets > 5);
     FAILS(consm_known_file_get(&f, "coar", 0), CONSM_ENOTFOUND, "did you mean cora?");
-    FAILS(consm_known_set_get(&s, -1), CONSM_ENOTFOUND, "no known set number -1");
+    FAILS(consm_known_set_get(&s, -1), CONSM_ENOTFOUND, "dataset number -1 does not exist");
 }
 
 static void a_report_is_written(void **state)

@@ -358,7 +358,7 @@ static void ids_and_faults(void **state)
     assert_int_equal(consm_predict_nodes(&guess, m, own, found, 0, 1), CONSM_EINVAL);
     found[0] = 3;
     assert_int_equal(consm_predict_nodes(&guess, m, d, found, 1, 1), CONSM_EINVAL);
-    assert_non_null(strstr(consm_errmsg(), "12 features; the model was trained on 40"));
+    assert_non_null(strstr(consm_errmsg(), "12 features, but the model was trained on 40"));
     OK(consm_predict_nodes(&guess, m, own, found, 1, 1));
     consm_prediction_free(guess);
     consm_model_free(m);

@@ -298,7 +298,7 @@ static void columns_through_a_model(void **state)
     consm_dataset_free(next);
     c.name = "age";
     FAILS(consm_dataset_from_arrays(&next, &arrays), CONSM_EINVAL,
-          "two columns are called \"age\"");
+          "two columns have the name \"age\"");
     consm_prediction_free(p);
     consm_model_free(model);
     consm_model_free(loaded);

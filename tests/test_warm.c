@@ -121,10 +121,10 @@ static void what_does_not_fit_is_refused(void **state)
     struct consm_model *m = train(d, "gcn", "epochs=2", NULL);
     struct consm_model *several = train(d, "gcn", "epochs=2 ensemble=2", NULL);
     (void)state;
-    refused(d, "gat", "", m, "the model is gcn: expected gat");
-    refused(d, "gcn", "hidden=5", m, "parameter w1 of the model to go on from is 9 x 64");
-    refused(classes, "gcn", "", m, "has 4 classes, the model to go on from 3");
-    refused(wider, "gcn", "", m, "has 10 features, the model to go on from 9");
+    refused(d, "gat", "", m, "the start model is gcn: expected gat");
+    refused(d, "gcn", "hidden=5", m, "parameter w1 of the start model is 9 x 64");
+    refused(classes, "gcn", "", m, "has 4 classes, but the start model has 3");
+    refused(wider, "gcn", "", m, "has 10 features, but the start model has 9");
     if (several->members)
         refused(d, "gcn", "", several, "is an ensemble");
     consm_model_free(several);

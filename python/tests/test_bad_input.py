@@ -80,9 +80,9 @@ def test_it_is_said_what_was_expected(name):
 
 
 def test_a_model_on_a_graph_with_other_columns(world, fitted):
-    with pytest.raises(ValueError, match="has 3 features; the model was trained on 4"):
+    with pytest.raises(ValueError, match="has 3 features, but the model was trained on 4"):
         fitted.predict(Graph.from_arrays((world.source, world.target), world.x[:, :3]))
-    with pytest.raises(ValueError, match="has no features; the model was trained on 4"):
+    with pytest.raises(ValueError, match="has no features, but the model was trained on 4"):
         fitted.predict(Graph.from_arrays((world.source, world.target), n_nodes=world.n))
     named = Graph.from_arrays((world.source, world.target), world.x, feature_names=list("abcd"))
     model = consm.GCNClassifier(epochs=2).fit(named, world.y)

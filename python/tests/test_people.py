@@ -328,11 +328,11 @@ def test_a_report_shows_how_the_model_learned(world, graph, tmp_path):
     pickle.loads(pickle.dumps(model)).report(tmp_path / "c.html", with_labels)
     pages = [(tmp_path / f"{name}.html").read_text() for name in "abc"]
     for page in pages:
-        for title in ("Learning: the loss", "Learning: validation", "Choosing the backbone"):
+        for title in ("Learning curve: loss", "Learning curve: validation", "Choice of the backbone"):
             figure = page[page.index(title):]
             assert figure.index("<path") < figure.index("</svg>")
     curves = [re.findall(r'<svg.*?</svg>', page, re.S) for page in pages]
-    drawn = [next(svg for svg in of if "Learning: the loss" in svg) for of in curves]
+    drawn = [next(svg for svg in of if "Learning curve: loss" in svg) for of in curves]
     assert drawn[0] == drawn[1] == drawn[2]
     with pytest.raises(ValueError, match="report\\(path, graph\\)"):
         loaded.report(tmp_path / "d.html")

@@ -67,13 +67,15 @@ static consm_status check_sizes(const struct consm_arrays *a)
                            INT32_MAX);
     if (a->edges < 0 || a->features < 0 || a->features > INT32_MAX || a->classes < 0)
         return status_fail(CONSM_EINVAL,
-                           "a count of edges, features or classes is negative or too large");
+                           "the number of edges, features or classes is negative or too large");
     if (a->edges > 0 && (!a->from || !a->to))
-        return status_fail(CONSM_EINVAL, "%lld edges, but no ends", (long long)a->edges);
+        return status_fail(CONSM_EINVAL, "%lld edges, but source and target are NULL",
+                           (long long)a->edges);
     if (a->features > 0 && !a->feature && !a->feature_start)
-        return status_fail(CONSM_EINVAL, "%lld features, but no values", (long long)a->features);
+        return status_fail(CONSM_EINVAL, "%lld features, but no feature values",
+                           (long long)a->features);
     if (a->features > 0 && a->feature_start && !a->feature_column)
-        return status_fail(CONSM_EINVAL, "sparse features, but no columns");
+        return status_fail(CONSM_EINVAL, "sparse features, but feature_column is NULL");
     return CONSM_OK;
 }
 
@@ -145,7 +147,7 @@ static consm_status take_sparse(struct dataset *d, const struct consm_arrays *a)
                        NULL));
     d->features = a->features;
     if (d->sparse->nnz != entries)
-        TRY(status_fail(CONSM_EINVAL, "%lld entries of feature_column stand twice in their row",
+        TRY(status_fail(CONSM_EINVAL, "%lld entries of feature_column occur twice in the same row",
                         (long long)(entries - d->sparse->nnz)));
 done:
     mem_free(row);
@@ -157,7 +159,7 @@ done:
 /* Where a text came from, for messages. */
 static consm_status bad_text(const struct consm_column *c, int64_t row)
 {
-    return status_fail(CONSM_EINVAL, "column %.60s, row %lld: is not UTF-8 text", c->name,
+    return status_fail(CONSM_EINVAL, "column %.60s, row %lld: the text is not UTF-8", c->name,
                        (long long)row);
 }
 
@@ -167,11 +169,10 @@ static consm_status take_cell(struct cells *cells, const struct consm_column *c,
     if (c->number) {
         double number = c->number[row];
         if (!isnan(number) && !isfinite((float)number))
-            return status_fail(
-                CONSM_EINVAL,
-                "column %.60s, row %lld: %g is not a number that fits a float: expected "
-                "one, or NaN where it is missing",
-                c->name, (long long)row, number);
+            return status_fail(CONSM_EINVAL,
+                               "column %.60s, row %lld: %g does not fit a float: expected a finite "
+                               "number, or NaN if it is missing",
+                               c->name, (long long)row, number);
         return cells_add_number(cells, column, number);
     }
     const char *text = c->text[row] ? c->text[row] : "";
@@ -192,13 +193,15 @@ static consm_status take_column_list(struct consm_column *out, struct cells *cel
         TRY(sized_take(&out[k], sizeof out[k], a->column[k],
                        SIZED_UP_TO(struct consm_column, days)));
         if (!out[k].name || !utf8_valid(out[k].name, strlen(out[k].name)))
-            return status_fail(CONSM_EINVAL, "column[%lld] has no name in UTF-8", (long long)k);
+            return status_fail(CONSM_EINVAL, "column[%lld] has no name, or its name is not UTF-8",
+                               (long long)k);
         if (!out[k].number == !out[k].text && a->nodes > 0)
-            return status_fail(CONSM_EINVAL, "column %.60s: expected either number or text",
+            return status_fail(CONSM_EINVAL,
+                               "column %.60s: expected either number or text, not both or neither",
                                out[k].name);
         TRY(names_add(&index, &cells->name, out[k].name, strlen(out[k].name)));
         if (index != k)
-            return status_fail(CONSM_EINVAL, "two columns are called \"%.60s\"", out[k].name);
+            return status_fail(CONSM_EINVAL, "two columns have the name \"%.60s\"", out[k].name);
         cells->kind[k] = (uint8_t)(out[k].category ? CELLS_CATEGORY
                                    : out[k].days   ? CELLS_DAYS
                                                    : CELLS_ANY);
@@ -214,7 +217,8 @@ static consm_status take_table(struct dataset *d, const struct consm_arrays *a)
     struct consm_column *column = NULL;
     struct faults *faults = NULL;
     if (a->features > 0)
-        return status_fail(CONSM_EINVAL, "both features and columns: expected one of them");
+        return status_fail(CONSM_EINVAL,
+                           "both features and columns are given: expected one of them");
     if (a->columns < 0 || a->columns > 1 << 20)
         return status_fail(CONSM_EINVAL, "%lld columns: expected 0 to %d", (long long)a->columns,
                            1 << 20);

@@ -23,7 +23,7 @@ static bool usable(struct consm_program *p, const char *who, const consm_node *x
         return false;
     for (int i = 0; i < count; i++)
         if (!program_has(inner(p), x[i])) {
-            program_fault(inner(p), "%s: there is no node %d", who, x[i]);
+            program_fault(inner(p), "%s: node %d does not exist", who, x[i]);
             return false;
         }
     return true;
@@ -36,7 +36,7 @@ static bool usable(struct consm_program *p, const char *who, const consm_node *x
 static bool named(struct consm_program *p, const char *who, const char *name)
 {
     if (p && !name)
-        program_fault(inner(p), "%s: the name is missing", who);
+        program_fault(inner(p), "%s: the name is NULL", who);
     return p && name;
 }
 
@@ -58,10 +58,11 @@ node custom_build(struct program *p, const struct inputs *in, const struct confi
                                   .classes = in->classes,
                                   .inside = &inside};
     if (!custom || !custom->build)
-        return program_fault(p, "the model's equations are missing");
+        return program_fault(p, "the model's equations are NULL");
     node logits = custom->build((struct consm_program *)p, &inputs, custom->ctx);
     if (!program_has(p, logits))
-        return program_fault(p, "the model returned node %d: expected its logits", logits);
+        return program_fault(
+            p, "the model returned node %d, which does not exist: expected its logits", logits);
     if (program_rows(p, logits) != in->nodes || program_cols(p, logits) != in->classes)
         return program_fault(p, "the model's logits are %lld x %lld: expected %lld x %lld",
                              (long long)program_rows(p, logits), (long long)program_cols(p, logits),
@@ -76,7 +77,7 @@ const struct consm_matrix *consm_inputs_view(struct consm_program *p, const stru
     if (!p)
         return NULL;
     if (!inside || view < CONSM_VIEW_ADJACENCY || view > CONSM_VIEW_TWO_HOP) {
-        program_fault(inner(p), "there is no view %d", (int)view);
+        program_fault(inner(p), "view %d does not exist", (int)view);
         return NULL;
     }
     return (const struct consm_matrix *)graph_view(inner(p), inside->in, (enum view)view);
@@ -132,7 +133,7 @@ consm_node consm_param(struct consm_program *p, const char *name, int64_t rows, 
     if (!named(p, __func__, name))
         return CONSM_POISON;
     if (init < CONSM_INIT_ZERO || init > CONSM_INIT_NORMAL)
-        return program_fault(inner(p), "parameter %s: there is no initialisation %d", name,
+        return program_fault(inner(p), "parameter %s: initialisation %d does not exist", name,
                              (int)init);
     return param(inner(p), name, rows, cols, (enum init)init);
 }
@@ -140,7 +141,7 @@ consm_node consm_param(struct consm_program *p, const char *name, int64_t rows, 
 consm_node consm_input(struct consm_program *p, const float *values, int64_t rows, int64_t cols)
 {
     if (p && !values)
-        return program_fault(inner(p), "%s: the values are missing", __func__);
+        return program_fault(inner(p), "%s: the values are NULL", __func__);
     return p ? input(inner(p), values, rows, cols) : CONSM_POISON;
 }
 

@@ -51,7 +51,7 @@ consm_status consm_clean_choose(uint8_t *dropped, const struct consm_edge_scores
         TRY(sized_take(&o, sizeof o, options, SIZED_UP_TO(struct consm_clean_options, threshold)));
     if (!(o.share <= 1) || !(o.threshold <= 1))
         TRY(status_fail(CONSM_EINVAL,
-                        "share %g, threshold %g: expected numbers up to 1, or negative ones",
+                        "share %g, threshold %g: expected numbers up to 1; negative: not used",
                         o.share, o.threshold));
     if (o.share >= 0)
         return drop_share(dropped, scores, o.share);

@@ -34,7 +34,7 @@ static consm_status take(struct consm_edge_scores *out, struct edge_trust *trust
     for (int64_t e = 0; e < trust->edges->count; e++)
         if (!isfinite(trust->score[e]))
             TRY(status_fail(CONSM_ENUMERIC,
-                            "edge %lld: its score is not a number; features of this graph or "
+                            "edge %lld: its score is not a number: features of this graph or "
                             "parameters of the model are too large",
                             (long long)e));
     keep_first_ends(trust);

@@ -69,7 +69,7 @@ consm_status consm_known_set_get(struct consm_known_set *out, int32_t index)
         sets++;
     const struct data_set *set = index >= 0 && index < sets ? registry_get(index) : NULL;
     if (!set)
-        return status_fail(CONSM_ENOTFOUND, "no known set number %d", index);
+        return status_fail(CONSM_ENOTFOUND, "dataset number %d does not exist", index);
     struct consm_known_set s = {.name = set->name,
                                 .about = set->about,
                                 .citation = set->citation,
@@ -86,8 +86,9 @@ consm_status consm_known_file_get(struct consm_known_file *out, const char *name
     const struct data_set *set = registry_find(name);
     if (!set) {
         const char *near = registry_nearest(name);
-        return near ? status_fail(CONSM_ENOTFOUND, "no known set %s; did you mean %s?", name, near)
-                    : status_fail(CONSM_ENOTFOUND, "no known set %s", name);
+        return near ? status_fail(CONSM_ENOTFOUND, "unknown dataset %s; did you mean %s?", name,
+                                  near)
+                    : status_fail(CONSM_ENOTFOUND, "unknown dataset %s", name);
     }
     if (index < 0 || index >= set->files)
         return status_fail(CONSM_ENOTFOUND, "%s has no file number %d", name, index);

@@ -87,7 +87,7 @@ consm_status consm_model_candidate(struct consm_candidate *out, const struct con
     if (st < 0)
         return st;
     if (index < 0 || index >= model->result.candidates)
-        return status_fail(CONSM_ENOTFOUND, "no candidate %d: the model knows %d", index,
+        return status_fail(CONSM_ENOTFOUND, "candidate %d does not exist: the model has %d", index,
                            model->result.candidates);
     const struct train_candidate *of = &model->result.candidate[index];
     struct consm_candidate candidate = {.backbone = of->model,

@@ -61,7 +61,7 @@ consm_status consm_options_build(struct consm_options *options, const char *name
         return status_fail(CONSM_EINVAL, "the model's name %s is too long", name);
     strcpy(options->own_name, name);
     options->own = (struct model_def){.name = options->own_name,
-                                      .title = "a model of the caller's own",
+                                      .title = "a model defined by the caller",
                                       .paper = "",
                                       .knobs = "",
                                       .build = custom_build};
@@ -284,35 +284,34 @@ static const char *get_at_recall(const struct consm_options *o, char buffer[32])
 }
 
 static const struct run_option rows[] = {
-    {"seed", "0", "of parameters, dropout and random splits", CONSM_INTEGER, 0, 0x1p64, set_seed,
-     get_seed},
+    {"seed", "0", "seed of parameters, dropout and random splits", CONSM_INTEGER, 0, 0x1p64,
+     set_seed, get_seed},
     {"threads", "0", "0: one per processor, fewer where a run is small", CONSM_INTEGER, 0, 1024,
      set_threads, get_threads},
-    {"ensemble", "1", "runs whose combination validation chooses; 1: one run alone", CONSM_INTEGER,
-     1, ENSEMBLE_MOST_RUNS, set_ensemble, get_ensemble},
+    {"ensemble", "1", "number of runs to combine; validation chooses how; 1: a single run",
+     CONSM_INTEGER, 1, ENSEMBLE_MOST_RUNS, set_ensemble, get_ensemble},
     {"split", "",
-     "auto, paper, public, random, labels:N, 48/32/20, file:I or a CSV file; by default random for "
-     "sets known by name, "
-     "auto for graphs of one's own",
+     "auto, paper, public, random, labels:N, 48/32/20, file:I or a CSV file; default: random for "
+     "known datasets, auto for your own graphs",
      CONSM_TEXT, 0, 0, set_split, get_split},
-    {"per_class", "20", "training nodes of each class, for paper and random", CONSM_INTEGER, 1,
+    {"per_class", "20", "training nodes per class, for paper and random", CONSM_INTEGER, 1,
      INT32_MAX, set_per_class, get_per_class},
-    {"train_ratio", "0", "random: share of each class that trains, instead of per_class; 0: not",
-     CONSM_REAL, 0, 1, set_train_ratio, get_train_ratio},
-    {"val_ratio", "0", "random: share of each class that validates; 0: as usual", CONSM_REAL, 0, 1,
-     set_val_ratio, get_val_ratio},
-    {"pooled", "0", "random: draw from all classes together, not class by class", CONSM_INTEGER, 0,
-     1, set_pooled, get_pooled},
-    {"positive", "", "positive class of the metric average-precision (default: the rarest)",
+    {"train_ratio", "0",
+     "random: share of each class for training, instead of per_class; 0: use per_class", CONSM_REAL,
+     0, 1, set_train_ratio, get_train_ratio},
+    {"val_ratio", "0", "random: share of each class for validation; 0: half of the rest",
+     CONSM_REAL, 0, 1, set_val_ratio, get_val_ratio},
+    {"pooled", "0", "random: draw from all classes together, not per class", CONSM_INTEGER, 0, 1,
+     set_pooled, get_pooled},
+    {"positive", "", "positive class of the metric average-precision (default: the rarest class)",
      CONSM_TEXT, 0, 0, set_positive, get_positive},
-    {"threshold_for", "",
-     "class that is predicted above a probability threshold chosen on validation", CONSM_TEXT, 0, 0,
-     set_threshold_for, get_threshold_for},
-    {"at_precision", "0", "threshold_for: the lowest with this precision; 0: not", CONSM_REAL, 0, 1,
-     set_at_precision, get_at_precision},
-    {"at_recall", "0", "threshold_for: the highest with this recall; 0: not", CONSM_REAL, 0, 1,
-     set_at_recall, get_at_recall},
-    {"device", "cpu", "cpu, cuda, cuda:N (card N), or auto: a card where one is", CONSM_TEXT, 0, 0,
+    {"threshold_for", "", "class to predict above a probability threshold chosen on validation",
+     CONSM_TEXT, 0, 0, set_threshold_for, get_threshold_for},
+    {"at_precision", "0", "threshold_for: the lowest threshold with this precision; 0: not used",
+     CONSM_REAL, 0, 1, set_at_precision, get_at_precision},
+    {"at_recall", "0", "threshold_for: the highest threshold with this recall; 0: not used",
+     CONSM_REAL, 0, 1, set_at_recall, get_at_recall},
+    {"device", "cpu", "cpu, cuda, cuda:N (GPU N), or auto: a GPU if there is one", CONSM_TEXT, 0, 0,
      set_device, get_device},
     {0}};
 
@@ -361,8 +360,9 @@ consm_status consm_options_set(struct consm_options *options, const char *name, 
         return option->set(options, option, value);
     if (!row) {
         const char *near = nearest_word(name, known_name, NULL);
-        return near ? status_fail(CONSM_ENOTFOUND, "no option %s; did you mean %s?", name, near)
-                    : status_fail(CONSM_ENOTFOUND, "no option %s", name);
+        return near
+                   ? status_fail(CONSM_ENOTFOUND, "unknown option %s; did you mean %s?", name, near)
+                   : status_fail(CONSM_ENOTFOUND, "unknown option %s", name);
     }
     if (row - config_rows() == CONFIG_ROW_profile)
         return set_profile(options, value);
@@ -392,7 +392,7 @@ consm_status consm_options_checkpoint(struct consm_options *options, const char 
         return st;
     char *copy = NULL;
     if (every < 0)
-        return status_fail(CONSM_EINVAL, "a checkpoint every %lld epochs: expected 0 or more",
+        return status_fail(CONSM_EINVAL, "checkpoint every %lld epochs: expected 0 or more",
                            (long long)every);
     if (path && !(copy = mem_strdup(path)))
         return CONSM_ENOMEM;

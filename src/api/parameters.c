@@ -16,7 +16,7 @@ consm_status consm_method_get(struct consm_method *out, int32_t index)
     while (model_list_all()[count])
         count++;
     if (index < 0 || index >= count)
-        return status_fail(CONSM_ENOTFOUND, "no method %d: there are %d", index, count);
+        return status_fail(CONSM_ENOTFOUND, "method %d does not exist: there are %d", index, count);
     const struct model_def *m = model_list_all()[index];
     struct consm_method method = {
         .name = m->name, .title = m->title, .paper = m->paper, .weighs = !m->unweighted};
@@ -71,7 +71,7 @@ consm_status consm_parameter_get(struct consm_parameter *out, const char *method
         runs++;
     TRY(model_find(&model, method));
     if (index < 0 || index >= runs + CONFIG_ROWS)
-        return status_fail(CONSM_ENOTFOUND, "no parameter %d: there are %d", index,
+        return status_fail(CONSM_ENOTFOUND, "parameter %d does not exist: there are %d", index,
                            runs + CONFIG_ROWS);
     struct consm_parameter p = index < runs ? of_run(&run_options()[index])
                                             : of_config(&config_rows()[index - runs], model);

@@ -19,8 +19,7 @@ consm_status checkpoint_possible(const struct train_options *options)
     const struct procedure *procedure;
     consm_status st = procedure_find(&procedure, options);
     if (st == CONSM_OK && procedure && (procedure->fit || procedure->step) && !procedure->resumes)
-        return status_fail(CONSM_EINVAL, "training of %s cannot be interrupted and resumed",
-                           options->model->name);
+        return status_fail(CONSM_EINVAL, "training of %s cannot be resumed", options->model->name);
     return st;
 }
 
@@ -269,7 +268,7 @@ static consm_status same(const struct source *f, const char *key, const char *no
     const char *then = safetensors_metadata(f->file, key);
     if (then && strcmp(then, now) == 0)
         return CONSM_OK;
-    return status_fail(CONSM_EINVAL, "%s: the interrupted run had %s %.80s, this one has %.80s",
+    return status_fail(CONSM_EINVAL, "%s: the interrupted run had %s %.80s, this run has %.80s",
                        f->path, key, then ? then : "(none)", now);
 }
 
@@ -280,13 +279,13 @@ static consm_status same_config(const struct source *f, const char *key, const s
     json_t *then = text ? json_loads(text, 0, NULL) : NULL;
     char now[32];
     if (!json_is_object(then))
-        TRY(status_fail(CONSM_EFORMAT, "%s: no configuration", f->path));
+        TRY(status_fail(CONSM_EFORMAT, "%s: the configuration is missing", f->path));
     for (const struct config_row *row = config_rows(); row->name; row++) {
         const char *old = json_string_value(json_object_get(then, row->name));
         const char *new = config_text(mine, row, now);
         if (!old || strcmp(old, new) != 0)
             TRY(status_fail(CONSM_EINVAL,
-                            "%s: the interrupted run had %s %.80s, this one has %.80s", f->path,
+                            "%s: the interrupted run had %s %.80s, this run has %.80s", f->path,
                             row->name, old ? old : "(none)", new));
     }
 done:
@@ -321,11 +320,11 @@ static consm_status same_run(const struct source *f, const struct session *s,
     TRY(same(f, "seed", seed));
     if (same(f, "graph_sha256", run->graph) < 0)
         TRY(status_fail(CONSM_EINVAL,
-                        "%s: the interrupted run had another graph, other features or other labels",
+                        "%s: the interrupted run used a different graph, features or labels",
                         f->path));
     if (same(f, "roles_sha256", run->roles) < 0)
         TRY(status_fail(CONSM_EINVAL,
-                        "%s: the interrupted run had other training, validation or test nodes",
+                        "%s: the interrupted run used different training, validation or test nodes",
                         f->path));
     TRY(same_machine(f, s));
 done:
@@ -379,7 +378,7 @@ consm_status checkpoint_load_choice(struct session *s, struct checkpoint_run *ru
     read_block(&w, CHOICE_PLACE, &c->place, sizeof c->place);
     TRY(w.status);
     if (!s->procedure->take_choice(s))
-        TRY(status_fail(CONSM_EFORMAT, "%s: holds an impossible choice among candidates", path));
+        TRY(status_fail(CONSM_EFORMAT, "%s: the choice among candidates is invalid", path));
     w.copy = false; /* first check the sizes, so that no memory is allocated for a bad file */
     choice_numbers(c, read_block, &w);
     TRY(w.status);
@@ -430,9 +429,9 @@ consm_status checkpoint_load(struct session *s, struct checkpoint_run *run, cons
     TRY(session_memory(s, read_block, &w));
     session_touch(s, NULL);
     if (s->procedure && s->procedure->sound && !s->procedure->sound(s))
-        TRY(status_fail(CONSM_EFORMAT, "%s: holds impossible values", path));
+        TRY(status_fail(CONSM_EFORMAT, "%s: the file contains invalid values", path));
     if (!lengths_sound(&s->lengths))
-        TRY(status_fail(CONSM_EFORMAT, "%s: holds impossible lengths", path));
+        TRY(status_fail(CONSM_EFORMAT, "%s: the file contains invalid lengths", path));
     s->learner.steps = (int64_t)steps;
     s->learner.best_step = (int64_t)best_epoch;
     s->learner.best = best_val;

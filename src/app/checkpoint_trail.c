@@ -52,7 +52,7 @@ consm_status checkpoint_read_trail(struct session *s, const struct safetensors *
         const char *name = t->name + PREFIX_LENGTH;
         if (t->type != SAFETENSORS_U8 || strlen(name) >= TRAIL_NAME ||
             strncmp(name, TRAIL_BASE, BASE_LENGTH) == 0)
-            TRY(status_fail(CONSM_EFORMAT, "%s: holds an impossible block %.60s", path, name));
+            TRY(status_fail(CONSM_EFORMAT, "%s: block %.60s is invalid", path, name));
         TRY(checkpoint_block_sound(path, kind_of(name), t->data, t->bytes));
         TRY(trail_put(&s->trail, name, t->data, t->bytes));
     }
@@ -81,12 +81,12 @@ consm_status checkpoint_read_curve(struct checkpoint_run *run, const struct safe
         return CONSM_OK;
     c->count = 0;
     if (t->type != SAFETENSORS_U8 || t->bytes % sizeof *c->point != 0)
-        return status_fail(CONSM_EFORMAT, "%s: holds an impossible curve", path);
+        return status_fail(CONSM_EFORMAT, "%s: a learning curve is invalid", path);
     int64_t count = (int64_t)(t->bytes / sizeof *c->point);
     TRY(GROW(c->point, c->count, c->room, (size_t)count));
     memcpy(c->point, t->data, t->bytes);
     if (!curve_sound(c->point, count))
-        TRY(status_fail(CONSM_EFORMAT, "%s: holds an impossible curve", path));
+        TRY(status_fail(CONSM_EFORMAT, "%s: a learning curve is invalid", path));
     c->count = count;
 done:
     return st;

@@ -23,9 +23,9 @@ static consm_status choose_nodes(uint8_t *role, const struct consm_prediction *p
     if (which == CONSM_ALL_NODES)
         return CONSM_OK;
     if (!p->seen)
-        return status_fail(CONSM_EINVAL,
-                           "nodes that are new to the model cannot be told from those it learned "
-                           "from: nodes without ids, or a model of an older consm");
+        return status_fail(
+            CONSM_EINVAL,
+            "new nodes are unknown: the nodes have no ids, or an older consm wrote the model");
     for (int64_t i = 0; i < p->nodes; i++)
         role[i] = (which == CONSM_NEW_NODES) == (p->seen[i] != 0);
     return CONSM_OK;
@@ -85,7 +85,7 @@ consm_status consm_evaluate_on(struct consm_metrics **out, const struct consm_mo
     TRY(ZNEW(m, 1));
     TRY(model_evaluate(m, model, prediction, dataset->data, which));
     if (which == CONSM_ALL_NODES && m->all.nodes == m->all.foreign)
-        TRY(status_fail(CONSM_EINVAL, "%s: no node has a label that the model knows",
+        TRY(status_fail(CONSM_EINVAL, "%s: no node has a label of a class that the model knows",
                         dataset->data->name));
 done:
     consm_prediction_free(prediction);

@@ -165,7 +165,7 @@ static consm_status question(struct inquest *q, struct suspect *suspects, int64_
         suspects[i].effect = q->out->probability - q->probability[q->out->label];
         suspects[i].log_odds = (float)(q->out->log_odds - log_odds);
         if (q->options.progress && q->options.progress(q->options.progress_ctx, &progress))
-            TRY(status_fail(CONSM_ECANCEL, "stopped after %lld of %lld questions",
+            TRY(status_fail(CONSM_ECANCEL, "stopped after %lld of %lld predictions",
                             (long long)q->done, (long long)q->planned));
     }
     if (count > 0)
@@ -302,8 +302,8 @@ consm_status consm_explain(struct consm_explanation **out, const struct consm_mo
         return status_fail(CONSM_EINVAL, "label %d: expected 0 to %d", q.options.label,
                            model->classes - 1);
     if (number < 0 || number >= dataset->data->nodes)
-        return status_fail(CONSM_ENOTFOUND, "no node %lld: there are %lld", (long long)number,
-                           (long long)dataset->data->nodes);
+        return status_fail(CONSM_ENOTFOUND, "node %lld does not exist: there are %lld nodes",
+                           (long long)number, (long long)dataset->data->nodes);
     q.options.limit = q.options.limit ? q.options.limit : DEFAULT_LIMIT;
     TRY(ZNEW(q.out, 1));
     q.out->node = number;

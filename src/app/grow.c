@@ -246,7 +246,8 @@ static consm_status change_edges(void *ctx, struct version *next)
     if (l->count < 0)
         return status_fail(CONSM_EINVAL, "%lld edges: expected 0 or more", (long long)l->count);
     if (l->weight && !next->prepared->graph->val)
-        return status_fail(CONSM_EINVAL, "%s has edges without weights: expected none for new ones",
+        return status_fail(CONSM_EINVAL,
+                           "%s has edges without weights: new edges must not have weights",
                            next->base->data->name);
     TRY(list_halves(&half, &halves, next, l->from, l->to, l->weight, l->count));
     TRY(apply_halves(next, half, halves, l->remove));

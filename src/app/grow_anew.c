@@ -102,9 +102,8 @@ consm_status version_dataset(struct consm_dataset **out, const struct version *v
     }
     if (!version_joins(v))
         return status_fail(CONSM_EINVAL,
-                           "%s is a table with texts or dates and has new rows: they can be "
-                           "predicted, but not joined to the table; add them to the table and "
-                           "open it again",
+                           "%s is a table with texts or dates: new rows can be predicted, but not "
+                           "added to it; add them to the source table and open it again",
                            base->name);
     TRY(gather_edges(&g, v));
     TRY(gather_nodes(&g, v));

@@ -23,8 +23,7 @@ static consm_status take_rows(const struct consm_dataset **made, struct version 
     TRY(sized_take(&given, sizeof given, rows, SIZED_UP_TO(struct consm_arrays, feature_name)));
     if (given.edges != 0)
         return status_fail(CONSM_EINVAL,
-                           "rows of nodes with %lld edges: add edges by "
-                           "consm_graph_add_edges()",
+                           "rows of nodes with %lld edges: add edges with consm_graph_add_edges()",
                            (long long)given.edges);
     if (given.nodes < least || given.nodes > most)
         return status_fail(CONSM_EINVAL, "%lld rows: expected %lld to %lld", (long long)given.nodes,
@@ -37,10 +36,10 @@ static consm_status take_rows(const struct consm_dataset **made, struct version 
     *made = chunk;
     TRY(version_share(&next->chunk, &next->chunks, chunk, free_dataset));
     if (given.columns != 0 && !base->recipe)
-        return status_fail(CONSM_EINVAL, "%s is no table: expected features, not columns",
+        return status_fail(CONSM_EINVAL, "%s is not a table: expected features, not columns",
                            base->name);
     if (given.columns == 0 && chunk->data->features != base->features)
-        return status_fail(CONSM_EINVAL, "the rows have %lld features: expected %lld, as %s has",
+        return status_fail(CONSM_EINVAL, "the rows have %lld features: expected %lld, as in %s",
                            (long long)chunk->data->features, (long long)base->features, base->name);
 done:
     return st;
@@ -54,12 +53,11 @@ static consm_status check_ids(struct consm_graph *g, const struct version *v,
 {
     const struct dataset *base = v->base->data;
     if (!base->node_id != !chunk->node_id)
-        return status_fail(CONSM_EINVAL, "the nodes of %s have %s: expected the same of new ones",
+        return status_fail(CONSM_EINVAL, "the nodes of %s have %s: expected the same for new nodes",
                            base->name, base->node_id ? "ids" : "no ids");
     for (int64_t i = 0; chunk->node_id && i < chunk->nodes; i++)
         if (version_find(g, v, chunk->node_id[i]) >= 0)
-            return status_fail(CONSM_EINVAL, "there is a node \"%.80s\" already",
-                               chunk->node_id[i]);
+            return status_fail(CONSM_EINVAL, "node \"%.80s\" exists already", chunk->node_id[i]);
     return CONSM_OK;
 }
 

@@ -87,7 +87,7 @@ int64_t limits_training(const struct dataset *d, const struct config *c, int64_t
 static consm_status refuse(const char *name, double needed, const char *advice)
 {
     return status_fail(CONSM_ELIMIT,
-                       "%s: training needs about %.3g GB of memory and this machine has %.3g GB%s",
+                       "%s: training needs about %.3g GB of memory, but this machine has %.3g GB%s",
                        name, needed / 1e9, (double)limits_memory() / 1e9, advice);
 }
 
@@ -97,8 +97,8 @@ consm_status limits_check(const struct dataset *d, const struct config *c, int64
     if (needed <= (double)limits_memory())
         return CONSM_OK;
     if (jobs > 1 && (double)limits_training(d, c, 1) <= (double)limits_memory())
-        return refuse(d->name, needed, "; --jobs 1 would fit");
-    return refuse(d->name, needed, "; a smaller --hidden needs less");
+        return refuse(d->name, needed, "; it fits with --jobs 1");
+    return refuse(d->name, needed, "; reduce --hidden");
 }
 
 consm_status limits_check_trees(const struct dataset *d, int64_t rows)
@@ -107,7 +107,7 @@ consm_status limits_check_trees(const struct dataset *d, int64_t rows)
     double needed = 16 * (double)rows * (double)neighbour_columns_count(features);
     return needed <= (double)limits_memory()
                ? CONSM_OK
-               : refuse(d->name, needed, "; fewer training and validation nodes need less");
+               : refuse(d->name, needed, "; use fewer training and validation nodes");
 }
 
 /* On a device: the graph, the features twice, parameters as above, and per node its scores and some
@@ -143,11 +143,11 @@ consm_status limits_check_device(const struct dataset *d, const struct config *c
             high = middle;
     }
     if (low > 0)
-        snprintf(advice, sizeof advice, "--hidden %lld would fit, and ", (long long)low);
-    return status_fail(CONSM_ELIMIT,
-                       "%s: training needs at least %.3g GB of the memory of %s, of which %.3g GB "
-                       "are free; %s--device cpu needs none of it",
-                       d->name, needed / 1e9, backend->device, room / 1e9, advice);
+        snprintf(advice, sizeof advice, "use --hidden %lld, or ", (long long)low);
+    return status_fail(
+        CONSM_ELIMIT,
+        "%s: training needs at least %.3g GB on %s, but only %.3g GB are free; %suse --device cpu",
+        d->name, needed / 1e9, backend->device, room / 1e9, advice);
 }
 
 /* Bytes of a file, or of the files directly in a folder. */

@@ -45,7 +45,7 @@ static consm_status find_columns(int64_t *column, const struct consm_model *m,
     for (int64_t k = 0; k < d->features; k++)
         TRY(names_add(&index, &names, d->feature_name[k], strlen(d->feature_name[k])));
     if (names.count != d->features)
-        TRY(status_fail(CONSM_EINVAL, "%s: two feature columns bear the same name", d->name));
+        TRY(status_fail(CONSM_EINVAL, "%s: two feature columns have the same name", d->name));
     for (int64_t k = 0; k < m->features; k++)
         column[k] = names_find(&names, m->feature_name[k], strlen(m->feature_name[k]));
     TRY(missing_columns(m, d, column));
@@ -123,8 +123,8 @@ static consm_status match_names(struct matched *out, const struct consm_model *m
         goto done;
     if (d->rows && d->sparse)
         TRY(status_fail(CONSM_EINVAL,
-                        "%s: its feature columns are not the model's, in the same order: sparse "
-                        "ones of a graph in parts must be",
+                        "%s: the feature columns differ from the model's; for sparse features of a "
+                        "graph in parts, names and order must be the same",
                         d->name));
     TRY(d->sparse ? pick_sparse(&out->sparse, d, column, m->features)
                   : pick_dense(&out->dense, d, column, m->features));
@@ -201,12 +201,12 @@ consm_status matched_open(struct matched *out, const struct consm_model *m,
     if (m->recipe && (d->cells || (d->features > 0 && d->feature_name && !has_features(m, d))))
         return match_recipe(out, m, d);
     if (d->features == 0)
-        return status_fail(CONSM_EINVAL, "%s has no features; the model was trained on %lld",
+        return status_fail(CONSM_EINVAL, "%s has no features, but the model was trained on %lld",
                            d->name, (long long)m->features);
     if (m->feature_name && d->feature_name)
         return match_names(out, m, d);
     if (m->features != d->features)
-        return status_fail(CONSM_EINVAL, "%s has %lld features; the model was trained on %lld",
+        return status_fail(CONSM_EINVAL, "%s has %lld features, but the model was trained on %lld",
                            d->name, (long long)d->features, (long long)m->features);
     return CONSM_OK;
 }

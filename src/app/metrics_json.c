@@ -161,7 +161,7 @@ static consm_status class_thresholds_from_json(struct consm_model *m, const json
     if (!list)
         return CONSM_OK;
     if ((int64_t)json_array_size(list) != m->classes)
-        return status_fail(CONSM_EFORMAT, "sets: %zu thresholds of classes: expected %d",
+        return status_fail(CONSM_EFORMAT, "sets: found %zu class thresholds, expected %d",
                            json_array_size(list), m->classes);
     TRY(NEW(m->class_threshold, m->classes));
     for (int32_t k = 0; k < m->classes; k++) {
@@ -461,7 +461,7 @@ consm_status metrics_from_json(struct metrics *out, const json_t *object, int32_
     const bool sparse = classes > DENSE_CLASSES;
     *out = (struct metrics){0};
     if (!complete(of, confusion, classes))
-        return status_fail(CONSM_EFORMAT, "metrics: expected figures of %d classes", classes);
+        return status_fail(CONSM_EFORMAT, "metrics: expected values of %d classes", classes);
     out->all = (struct consm_metrics){.size = sizeof out->all,
                                       .classes = classes,
                                       .nodes = whole(object, "nodes"),

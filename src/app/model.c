@@ -339,7 +339,7 @@ static consm_status set_parameters(struct session *s, const struct consm_model *
         const struct parameter *to = &params->item[i];
         const struct model_tensor *from = find_tensor(m, to->name);
         if (!from)
-            return status_fail(CONSM_EFORMAT, "the model has no parameter %s, which %s needs",
+            return status_fail(CONSM_EFORMAT, "the model has no parameter %s, but %s needs it",
                                to->name, m->def->name);
         if (from->rows != to->rows || from->cols != to->cols)
             return status_fail(CONSM_EFORMAT,
@@ -360,9 +360,10 @@ static consm_status set_standard(struct train_options *o, const struct consm_mod
         return CONSM_OK;
     if (!shift || !scale || shift->rows * shift->cols != m->features ||
         scale->rows * scale->cols != m->features)
-        return status_fail(CONSM_EFORMAT,
-                           "the model standardises %lld features, but does not say how",
-                           (long long)m->features);
+        return status_fail(
+            CONSM_EFORMAT,
+            "the model standardises %lld features, but its means and scales are missing",
+            (long long)m->features);
     o->shift = shift->value;
     o->scale = scale->value;
     return CONSM_OK;
@@ -385,7 +386,7 @@ consm_status model_check_forest(const struct consm_model *m)
     if (m->def->build || m->def == &m->own)
         return CONSM_OK;
     if (!trees || trees->cols != FOREST_COLUMNS)
-        return status_fail(CONSM_EFORMAT, "the model has no tensor forest of %d columns",
+        return status_fail(CONSM_EFORMAT, "the model has no tensor \"forest\" with %d columns",
                            FOREST_COLUMNS);
     TRY(forest_open(&forest, trees->value, trees->rows, neighbour_columns_count(m->features),
                     m->classes));
@@ -423,10 +424,10 @@ static consm_status open_session(struct session **out, const struct consm_model 
         options.most_params += 2 * model->tensor[i].rows * model->tensor[i].cols;
     *out = NULL;
     if (model->def == &model->own && !model->custom.build)
-        return status_fail(CONSM_EINVAL,
-                           "%s is a model of its maker's own: give consm_model_build() its "
-                           "equations",
-                           model->def->name);
+        return status_fail(
+            CONSM_EINVAL,
+            "%s is a model defined by its author: give its equations to consm_model_build()",
+            model->def->name);
     TRY(set_standard(&options, model));
     TRY(set_forest(&options, model));
     set_taught(&options, model);

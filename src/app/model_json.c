@@ -105,7 +105,7 @@ consm_status model_define_by_name(struct consm_model *m, const char *name)
         return status_fail(CONSM_EFORMAT, "the model's name is too long");
     strcpy(m->own_name, name);
     m->own = (struct model_def){.name = m->own_name,
-                                .title = "a model of its maker's own",
+                                .title = "a model defined by its author",
                                 .paper = "",
                                 .knobs = "",
                                 .build = custom_build};
@@ -121,7 +121,7 @@ consm_status member_from_json(struct consm_model *m, const json_t *object)
     const char *seed = json_string_value(json_object_get(object, "seed"));
     char *end = NULL;
     if (!name || !seed)
-        return status_fail(CONSM_EFORMAT, "a member has no \"model\" or no \"seed\"");
+        return status_fail(CONSM_EFORMAT, "a member lacks \"model\" or \"seed\"");
     TRY(model_define_by_name(m, name));
     model_defaults(m->def, &m->config);
     TRY(config_from_json(&m->config, json_object_get(object, "config")));

@@ -73,7 +73,7 @@ static consm_status read_names(char ***out, const struct source *s, const char *
         return CONSM_OK;
     TRY(need_json(&list, s, key));
     if ((int64_t)json_array_size(list) != count)
-        TRY(status_fail(CONSM_EFORMAT, "%s: \"%s\" holds %zu names: expected %lld", s->path, key,
+        TRY(status_fail(CONSM_EFORMAT, "%s: \"%s\" has %zu names: expected %lld", s->path, key,
                         json_array_size(list), (long long)count));
     TRY(ZNEW(names, count));
     for (int64_t i = 0; i < count; i++) {
@@ -99,11 +99,11 @@ static consm_status check_format(const struct source *s)
     const char *format = safetensors_metadata(s->file, "format");
     if (!format || strncmp(format, "consm model ", 12) != 0)
         return status_fail(CONSM_EFORMAT,
-                           "%s: a safetensors file, but no model of consm: expected \"format\": "
+                           "%s: is a safetensors file, but not a consm model: expected \"format\": "
                            "\"consm model 1\" in its metadata, found %.40s",
                            s->path, format ? format : "none");
     if (strcmp(format, MODEL_FORMAT_PLAIN) != 0 && strcmp(format, MODEL_FORMAT_ENSEMBLE) != 0)
-        return status_fail(CONSM_EFORMAT, "%s: %.40s is newer than this consm (%s) understands",
+        return status_fail(CONSM_EFORMAT, "%s: the format %.40s is newer than this consm (%s)",
                            s->path, format, consm_version());
     return CONSM_OK;
 }
@@ -181,8 +181,8 @@ static consm_status read_recipe(struct consm_model *m, const struct source *s)
     TRY(need_json(&list, s, "columns"));
     TRY(in_part(recipe_from_json(&m->recipe, list), s, "columns"));
     if (recipe_features(m->recipe) != m->features)
-        TRY(status_fail(CONSM_EFORMAT, "%s: \"columns\" make %lld features: expected %lld", s->path,
-                        (long long)recipe_features(m->recipe), (long long)m->features));
+        TRY(status_fail(CONSM_EFORMAT, "%s: \"columns\" define %lld features: expected %lld",
+                        s->path, (long long)recipe_features(m->recipe), (long long)m->features));
 done:
     json_decref(list);
     return st;
@@ -317,7 +317,7 @@ static consm_status read_tensor(struct model_tensor *to, const struct source *s,
     memcpy(to->value, from->data, from->bytes);
     for (int64_t k = 0; k < from->count; k++)
         if (!isfinite(to->value[k]))
-            TRY(status_fail(CONSM_EFORMAT, "%s: tensor %s holds %g", s->path, to->name,
+            TRY(status_fail(CONSM_EFORMAT, "%s: tensor %s contains %g", s->path, to->name,
                             (double)to->value[k]));
 done:
     return st;
@@ -335,8 +335,9 @@ static consm_status owner_of(struct consm_model **owner, const char **name, stru
     /* Digits only: strtol would also accept spaces and signs. */
     long number = *full >= '0' && *full <= '9' ? strtol(full, &end, 10) : -1;
     if (number < 0 || number >= m->members || *end != '.')
-        return status_fail(CONSM_EFORMAT, "%s: tensor %.60s belongs to none of the %lld members",
-                           s->path, full, (long long)m->members);
+        return status_fail(CONSM_EFORMAT,
+                           "%s: tensor %.60s does not belong to any of the %lld members", s->path,
+                           full, (long long)m->members);
     *owner = m->member[number];
     *name = end + 1;
     return CONSM_OK;
@@ -378,8 +379,9 @@ static consm_status read_learned(struct consm_model *m, const struct source *s)
     m->learned_named = named && strcmp(named, "true") == 0;
     for (int64_t i = 1; i < m->learned_count; i++)
         if (m->learned[i] <= m->learned[i - 1])
-            TRY(status_fail(CONSM_EFORMAT, "%s: entry %lld of %s is not above the one before",
-                            s->path, (long long)i, from->name));
+            TRY(status_fail(CONSM_EFORMAT,
+                            "%s: entry %lld of %s is not larger than the previous one", s->path,
+                            (long long)i, from->name));
 done:
     return st;
 }
@@ -393,12 +395,12 @@ static consm_status read_curve(struct consm_model *m, const struct source *s)
     if (!from)
         return CONSM_OK;
     if (from->type != SAFETENSORS_F64 || from->rank != 2 || from->shape[1] != CURVE_COLUMNS)
-        return status_fail(CONSM_EFORMAT, "%s: tensor %s is no learning curve", s->path,
+        return status_fail(CONSM_EFORMAT, "%s: tensor %s is not a learning curve", s->path,
                            from->name);
     TRY(GROW(c->point, c->count, c->room, (size_t)from->shape[0]));
     memcpy(c->point, from->data, from->bytes);
     if (!curve_sound(c->point, from->shape[0]))
-        TRY(status_fail(CONSM_EFORMAT, "%s: tensor %s holds impossible numbers", s->path,
+        TRY(status_fail(CONSM_EFORMAT, "%s: tensor %s contains invalid numbers", s->path,
                         from->name));
     c->count = from->shape[0];
     const char *chosen = safetensors_metadata(s->file, "chosen_candidate");
@@ -461,7 +463,8 @@ static consm_status read_model(struct consm_model **out, struct source *s)
     struct consm_model *m = NULL;
     TRY(check_format(s));
     if (safetensors_find(s->file, "sha256") && !safetensors_seal(s->file))
-        TRY(status_fail(CONSM_EFORMAT, "%s: its seal is damaged", s->path));
+        TRY(status_fail(CONSM_EFORMAT, "%s: its seal is invalid: the file was changed or damaged",
+                        s->path));
     TRY(safetensors_verify(s->file));
     TRY(ZNEW(m, 1));
     TRY(read_definition(m, s));

@@ -32,7 +32,7 @@ static consm_status note_names(struct safetensors_writer *w, const char *key, ch
         return CONSM_OK;
     names_to_json(&t, names, count);
     if (t.length > NAMES_LIMIT) {
-        log_warn("%s: %zu bytes are too long for a model file; columns will be matched by place",
+        log_warn("%s: %zu bytes do not fit into a model file; columns will be matched by position",
                  key, t.length);
         text_free(&t);
         return CONSM_OK;

@@ -78,7 +78,7 @@ consm_status model_train(struct consm_model **out, struct consm_prediction **pre
     consm_status st = request->ensemble > 1 ? model_train_ensemble(out, to.prediction, &first)
                                             : model_run(&first, take_plain, &to);
     if (hearing.curve.lost)
-        st = status_fail(CONSM_ENOMEM, "out of memory: no room for the learning curve");
+        st = status_fail(CONSM_ENOMEM, "out of memory for the learning curve");
     if (st == CONSM_OK) {
         (*out)->config.refit = REFIT_NO;
         keep_curve(*out, &hearing);

@@ -52,7 +52,7 @@ consm_status prediction_new(struct consm_prediction **out, const float *logits,
             best = metrics_decide(p->probability + i * classes, classes, &model->decision);
         if (!isfinite(p->probability[i * classes + best]))
             TRY(status_fail(CONSM_ENUMERIC,
-                            "node %lld: its probabilities are not numbers; features of this graph "
+                            "node %lld: its probabilities are not numbers: features of this graph "
                             "or parameters of the model are too large",
                             (long long)i));
         p->label[i] = best;

@@ -129,8 +129,8 @@ consm_status prepare_parts(struct prepared *out, const struct dataset *d)
                      out->partition->low)); /* all ranks report the same failure */
     if (ranks_total(one_sided(out->graph)) != 0)
         TRY(status_fail(CONSM_EFORMAT,
-                        "%s: rows.safetensors has an edge in one direction only: expected the "
-                        "file that `consm partition` wrote",
+                        "%s: rows.safetensors has an edge in one direction only: expected the file "
+                        "that `consm partition` wrote",
                         d->name));
     TRY(take_features(out, d));
 done:
@@ -141,8 +141,7 @@ consm_status prepare_whole(const struct prepared *p, const char *who)
 {
     if (!p->graph->partition)
         return CONSM_OK;
-    return status_fail(CONSM_EINVAL, "%s: %s needs the whole graph, and this one is in parts: %s",
-                       p->data->name, who,
-                       p->data->partition ? "leave --in-parts out"
-                                          : "give it graph.safetensors of its folder");
+    return status_fail(
+        CONSM_EINVAL, "%s: %s needs the whole graph, but this one is in parts: %s", p->data->name,
+        who, p->data->partition ? "omit --in-parts" : "use graph.safetensors from its folder");
 }

@@ -212,7 +212,8 @@ consm_status refit_model(struct consm_model *m, struct consm_prediction **predic
     }
     m->config.refit = m->refit.labels ? REFIT_YES : REFIT_NO;
     if (m->refit.labels == 0)
-        log_info("training again on all labels fitted them worse than before; it was given up");
+        log_info(
+            "skipped the refit: the model trained on all labels fitted them worse than before");
     TRY(backend_open(&backend, request->options.device, request->threads));
     TRY(model_logits(&logits, m, &problem, backend));
     TRY(model_measure_again(m, &problem, logits));

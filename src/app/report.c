@@ -15,7 +15,8 @@ static const char *const role_name[] = {"", "training", "validation", "test"};
 
 /* The headline names figures from nodes that were also used for model selection. */
 static const char *const headline_name[] = {
-    "", "training", "validation nodes, which chose: optimistic", "test nodes"};
+    "", "training", "validation nodes; optimistic: they were also used for model selection",
+    "test nodes"};
 
 enum consm_role report_role(const struct consm_model *m)
 {
@@ -79,16 +80,15 @@ static void add_warnings(struct report *r, const struct consm_model *m)
     if (rare_measure(&rare, m) && rare.positives < RARE_FEW) {
         char recall[96];
         snprintf(text, sizeof text,
-                 "Beware: validation has only %s of class %.80s. Every choice rests on so few; "
-                 "their recall is %s.",
+                 "Validation has only %s of class %.80s, so model selection and validation scores "
+                 "are uncertain. Recall on these nodes: %s.",
                  COUNTED(rare.positives, "node"), consm_model_class(m, rare.class_index, name),
                  rare_share(recall, rare.hits, rare.positives, &rare.recall));
         report_summary(r, text);
     }
     if (m->decision.made) {
         number_print(text, sizeof text,
-                     "%.100s is predicted at probability %.4g or more: precision %.3f, recall %.3f "
-                     "%s.",
+                     "Predicts %.100s at probability ≥ %.4g: precision %.3f, recall %.3f %s.",
                      consm_model_class(m, m->decision.positive, name), m->decision.threshold,
                      m->decision.precision, m->decision.recall,
                      m->decision.folds ? "by cross-validation over all labels" : "on validation");
@@ -110,47 +110,48 @@ static void add_summary(struct report *r, const struct consm_model *m, const str
     percent(value, best->balanced_accuracy);
     report_fact(r, value, "balanced accuracy", "mean recall");
     snprintf(text, sizeof text,
-             "%s%s%s%s was trained on %s of %s; %lld validated%s, %lld tested. Of %s, number %lld "
-             "was best on validation, by %s.",
+             "%s%s%s%s was trained on %s of %s. Validation nodes: %lld%s. Test nodes: %lld. It "
+             "trained for %s; epoch %lld had the best validation %s.",
              m->def->name, m->backbone[0] ? " (backbone " : "", m->backbone,
              m->backbone[0] ? ")" : "", COUNTED(m->count[SPLIT_TRAIN], "label"), m->dataset,
-             (long long)m->count[SPLIT_VAL], m->held_out ? " (held out of the labels)" : "",
+             (long long)m->count[SPLIT_VAL], m->held_out ? " (held out from the labels)" : "",
              (long long)m->count[SPLIT_TEST], COUNTED(m->result.epochs, "epoch"),
              (long long)m->result.best_epoch, report_metric(m));
     report_summary(r, text);
     if (m->result.folds.labels) {
         const struct train_folds *f = &m->result.folds;
         snprintf(text, sizeof text,
-                 "Only %s validated, with an optimistic %s of %.4f: %lld-fold cross-validation of "
-                 "the backbone over all %s gives %.4f ± %.4f.",
+                 "There are only %s for validation, so its %s of %.4f is optimistic: %lld-fold "
+                 "cross-validation of the backbone over all %s gives %.4f ± %.4f.",
                  COUNTED(f->validating, "node"), report_metric(m), m->result.val_score,
                  (long long)f->folds, COUNTED(f->labels, "label"), f->score, f->error);
         report_summary(r, text);
     }
     if (m->refit.labels) {
-        snprintf(text, sizeof text,
-                 "Then it was trained once more, on all %s for %s. Figures of training and "
-                 " validation nodes, confidence and thresholds are of the run before "
-                 "that.",
-                 COUNTED(m->refit.labels, "label"), COUNTED(m->refit.updates, "update"));
+        snprintf(
+            text, sizeof text,
+            "After model selection, it was trained once more on all %s for %s. Scores on training "
+            "and validation nodes, confidence and thresholds are from before this refit.",
+            COUNTED(m->refit.labels, "label"), COUNTED(m->refit.updates, "update"));
         report_summary(r, text);
     }
     add_warnings(r, m);
     if (d->weight && !model_weighs(m)) {
-        snprintf(text, sizeof text, "The edges have weights, which %s does not use.",
+        snprintf(text, sizeof text, "The edges have weights, but %s does not use them.",
                  m->backbone[0] ? m->backbone : m->def->name);
         report_summary(r, text);
     }
     if (m->ensemble.runs) {
         static const char *const made[] = {"the best of them alone", "their average",
                                            "a greedy selection"};
-        snprintf(text, sizeof text, "It is an ensemble: of %s validation chose %s, %lld of %s.",
+        snprintf(text, sizeof text,
+                 "This is an ensemble: from %s, validation chose %s, %lld of %s.",
                  COUNTED(m->ensemble.runs, "run"), made[m->ensemble.rule],
                  (long long)m->ensemble.picked, COUNTED(m->ensemble.pool, "member"));
         report_summary(r, text);
     }
     if (m->structural)
-        report_summary(r, "The data has no features; structural ones (degrees, neighbours' "
+        report_summary(r, "The data has no features, so structural features (degrees, neighbours' "
                           "degrees, random walks) were built.");
 }
 
@@ -158,15 +159,15 @@ static consm_status add_roles(struct report *r, const struct consm_model *m)
 {
     consm_status st = CONSM_OK;
     struct table *t;
-    TRY(table_new(&t, "metrics", "Figures by role"));
+    TRY(table_new(&t, "metrics", "Scores by role"));
     table_column(t, "Nodes", TABLE_LEFT, NULL);
     table_column(t, "Count", TABLE_RIGHT, NULL);
     table_column(t, "Accuracy", TABLE_RIGHT, NULL);
     table_column(t, "Macro-F1", TABLE_RIGHT, "mean F1 over classes");
-    table_column(t, "Balanced", TABLE_RIGHT, "mean recall over classes");
-    table_column(t, "ROC-AUC", TABLE_RIGHT, "one class against the rest, mean");
+    table_column(t, "Balanced accuracy", TABLE_RIGHT, "mean recall over classes");
+    table_column(t, "ROC-AUC", TABLE_RIGHT, "one class against the rest, mean over classes");
     table_column(t, "Mean average precision", TABLE_RIGHT,
-                 "one class against the rest, mean over the classes");
+                 "one class against the rest, mean over classes");
     table_column(t, "ECE", TABLE_RIGHT, "expected calibration error, 15 bins");
     for (enum consm_role role = CONSM_TRAIN; role <= CONSM_TEST; role++) {
         const struct consm_metrics *x = consm_model_metrics(m, role);
@@ -202,10 +203,10 @@ static consm_status add_classes(struct report *r, const struct consm_model *m)
     const struct consm_metrics *x = first_metrics(m);
     struct table *t;
     char buffer[24];
-    TRY(table_new(&t, "classes", "Class by class"));
+    TRY(table_new(&t, "classes", "Scores by class"));
     table_column(t, "Class", TABLE_LEFT, NULL);
-    table_column(t, "Nodes", TABLE_RIGHT, "that are of the class");
-    table_column(t, "Predicted", TABLE_RIGHT, "that are said to be");
+    table_column(t, "Nodes", TABLE_RIGHT, "with this true class");
+    table_column(t, "Predicted", TABLE_RIGHT, "predicted as this class");
     table_column(t, "Precision", TABLE_RIGHT, NULL);
     table_column(t, "Recall", TABLE_RIGHT, NULL);
     table_column(t, "F1", TABLE_RIGHT, NULL);
@@ -238,7 +239,8 @@ static consm_status add_confusion(struct report *r, const struct consm_model *m)
     if (m->classes > MOST)
         return CONSM_OK;
     consm_metrics_confusion(count, first_metrics(m));
-    TRY(table_new(&t, "confusion", "Confusion: true class by row, predicted class by column"));
+    TRY(table_new(&t, "confusion",
+                  "Confusion matrix: rows are true classes, columns predicted classes"));
     table_column(t, "Class", TABLE_LEFT, NULL);
     for (int32_t k = 0; k < m->classes; k++)
         table_column(t, consm_model_class(m, k, buffer), TABLE_RIGHT, NULL);
@@ -267,10 +269,10 @@ static consm_status add_first(struct report *r, const struct consm_model *m)
     snprintf(title, sizeof title, "How many of the most probable nodes are %.80s",
              consm_model_class(m, k, name));
     TRY(table_new(&t, "first", title));
-    table_column(t, "The first", TABLE_RIGHT, NULL);
-    table_column(t, "Right", TABLE_RIGHT, "how many of them are");
+    table_column(t, "Most probable nodes", TABLE_RIGHT, NULL);
+    table_column(t, "Correct", TABLE_RIGHT, "number of these nodes that have the class");
     table_column(t, "Precision", TABLE_RIGHT, NULL);
-    table_column(t, "Recall", TABLE_RIGHT, "share of the class among them");
+    table_column(t, "Recall", TABLE_RIGHT, "share of the class found among them");
     for (int64_t i = 0; i < count; i++) {
         table_row(t);
         table_number(t, (double)top[i].k, 0);
@@ -316,13 +318,15 @@ static consm_status add_graph(struct report *r, const struct report_input *in)
                               .node_name = (const char *const *)d->node_id,
                               .class_name = (const char *const *)d->class_name,
                               .classes = d->classes};
-    const char *few = d->nodes > 5000 ? " 5,000 evenly spaced nodes are drawn." : "";
+    const char *few = d->nodes > 5000 ? " The figure shows 5,000 evenly sampled nodes." : "";
     char caption[WHOLE_KINDS][160];
-    snprintf(caption[WHOLE_BOTH], sizeof *caption,
-             "Nodes by predicted class; edges from brown (distrusted) to violet (trusted).%s", few);
-    snprintf(caption[WHOLE_CLASSES], sizeof *caption, "Colours are predicted classes.%s", few);
+    snprintf(
+        caption[WHOLE_BOTH], sizeof *caption,
+        "Node colour: predicted class. Edge colour: from brown (distrusted) to violet (trusted).%s",
+        few);
+    snprintf(caption[WHOLE_CLASSES], sizeof *caption, "Node colour: predicted class.%s", few);
     snprintf(caption[WHOLE_TRUST], sizeof *caption,
-             "Edges from brown (distrusted) over grey to violet (trusted).%s", few);
+             "Edge colour: from brown (distrusted) over grey to violet (trusted).%s", few);
     struct figure_words words[WHOLE_KINDS] = {
         [WHOLE_BOTH] = {"graph", "The whole graph", caption[WHOLE_BOTH], NULL},
         [WHOLE_CLASSES] = {"graph-classes", "The whole graph by class", caption[WHOLE_CLASSES],
@@ -333,7 +337,7 @@ static consm_status add_graph(struct report *r, const struct report_input *in)
         TRY(write_picture(in->picture, whole[WHOLE_BOTH]));
     report_section(
         r, "The graph",
-        "Choose a node to see its neighbours, their classes, and how far each edge is trusted.");
+        "Choose a node to see its neighbours, their classes, and the trust in each edge.");
     report_graph(r, &view);
     for (int k = WHOLE_CLASSES; k < WHOLE_KINDS; k++) {
         report_figure(r, whole[k]);
@@ -360,7 +364,7 @@ consm_status report_run(const char *path, const struct report_input *in)
     report_about(r, "split", model->split);
     report_add_date(r);
     add_summary(r, model, in->data);
-    report_section(r, "How good", NULL);
+    report_section(r, "Evaluation", NULL);
     TRY(add_roles(r, model));
     TRY(add_confusion(r, model)); /* beside the first: both are narrow */
     TRY(add_classes(r, model));

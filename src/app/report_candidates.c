@@ -23,16 +23,16 @@ static void say_who_won(struct report *r, const struct consm_model *m)
     if (!second)
         return;
     number_print(text, sizeof text,
-                 "Of %s for the backbone, %s (number %lld) was chosen by %s: its %s is "
-                 "%.4f %s that of %s (number %lld).",
+                 "From %s for the backbone, %s (number %lld) was chosen by %s: its %s is %.4f %s "
+                 "that of %s (number %lld).",
                  COUNTED(m->result.candidates, "candidate"), first->model, (long long)first->number,
                  folds ? "cross-validation over all labels" : "validation", report_metric(m),
                  margin < 0 ? -margin : margin, margin < 0 ? "below" : "above", second->model,
                  (long long)second->number);
     report_summary(r, text);
     if (margin < 0)
-        report_summary(r, "That is within one standard error, and the chosen one has the lower "
-                          "validation loss.");
+        report_summary(r, "The difference is within one standard error, and the chosen one has the "
+                          "lower validation loss.");
 }
 
 consm_status report_add_candidates(struct report *r, const struct consm_model *m)
@@ -43,14 +43,14 @@ consm_status report_add_candidates(struct report *r, const struct consm_model *m
     if (of->candidates == 0)
         return CONSM_OK;
     say_who_won(r, m);
-    TRY(table_new(&t, "candidate-list", "Candidates for the backbone, the chosen one first"));
+    TRY(table_new(&t, "candidate-list", "Candidates for the backbone, chosen one first"));
     table_column(t, "Number", TABLE_RIGHT, NULL);
     table_column(t, "Backbone", TABLE_LEFT, NULL);
-    table_column(t, "Settings", TABLE_PROSE, "what differs from the model's defaults");
-    table_column(t, "Updates", TABLE_RIGHT, "before it was given up, or to its end");
-    table_column(t, "Validation", TABLE_RIGHT, "the best of these updates; –: the loss diverged");
+    table_column(t, "Settings", TABLE_PROSE, "differences from the model's defaults");
+    table_column(t, "Updates", TABLE_RIGHT, "until it was stopped or finished");
+    table_column(t, "Validation", TABLE_RIGHT, "best score; –: the loss diverged");
     if (of->folds.labels)
-        table_column(t, "Cross-validation", TABLE_RIGHT, "over all labels; –: it took no part");
+        table_column(t, "Cross-validation", TABLE_RIGHT, "over all labels; –: not compared");
     for (int i = 0; i < of->candidates; i++) {
         const struct train_candidate *c = &of->candidate[i];
         table_row(t);

@@ -19,10 +19,9 @@ static void describe_calibration(char *text, size_t size, const struct consm_mod
 {
     double validation = consm_model_metrics(m, CONSM_VALIDATION)->ece,
            shown = consm_model_metrics(m, report_role(m))->ece;
-    size_t used = (size_t)number_print(text, size,
-                                       "Logits are divided by a temperature of %.3f, fitted on the "
-                                       "validation nodes. ",
-                                       m->temperature);
+    size_t used = (size_t)number_print(
+        text, size, "Logits are divided by a temperature of %.3f, fitted on the validation nodes. ",
+        m->temperature);
     if (isfinite(validation) && report_role(m) == CONSM_TEST)
         used += (size_t)number_print(
             text + used, size - used,
@@ -33,7 +32,7 @@ static void describe_calibration(char *text, size_t size, const struct consm_mod
             text + used, size - used, "Expected calibration error on the %s nodes%s: %.4f.",
             shown_nodes(m),
             m->refit.labels && report_role(m) == CONSM_VALIDATION ? " before the refit"
-                                                                  : ", which the figure shows",
+                                                                  : ", as in the figure",
             shown);
     else
         used += (size_t)number_print(text + used, size - used,
@@ -41,10 +40,10 @@ static void describe_calibration(char *text, size_t size, const struct consm_mod
                                      (long long)consm_model_metrics(m, report_role(m))->nodes,
                                      shown_nodes(m));
     if (m->doubt > 0)
-        number_print(
-            text + used, size - used,
-            " Probabilities are shrunk %.1f %% towards uniform: there are few validation nodes.",
-            100 * m->doubt);
+        number_print(text + used, size - used,
+                     " Probabilities are shrunk %.1f %% towards uniform, because there are few "
+                     "validation nodes.",
+                     100 * m->doubt);
 }
 
 /* Describes the guarantee of prediction sets, and their coverage on test nodes. */
@@ -53,14 +52,14 @@ static void describe_sets(char *text, size_t size, const struct consm_model *m)
     size_t used = (size_t)snprintf(
         text, size,
         isfinite(m->sets.threshold)
-            ? " Prediction sets hold the true class with a chance of at least %g; %lld validation "
-              "labels that selected nothing calibrated them."
-            : " Coverage %g cannot be promised with %lld calibrating labels: every prediction set "
-              "holds every class.",
+            ? " Prediction sets contain the true class with probability at least %g. %lld "
+              "validation labels, not used for model selection, calibrated them."
+            : " Coverage %g is not possible with only %lld calibration labels: every prediction "
+              "set contains every class.",
         m->sets.coverage, (long long)m->sets.calibrated);
     if (isfinite(m->covered) && isfinite(m->sets.threshold))
         snprintf(text + used, size - used,
-                 " Of the test nodes' sets %.1f %% do, with %.2f classes each.", 100 * m->covered,
+                 " On the test nodes, %.1f %% do, with %.2f classes per set.", 100 * m->covered,
                  m->set_size);
 }
 
@@ -97,10 +96,10 @@ consm_status report_add_confidence(struct report *r, const struct consm_model *m
     bins.ece =
         consm_model_metrics(m, report_role(m))->ece; /* the same bins, closed at the other end */
     struct reliability_chart chart = {
-        .words = {"reliability", "Confidence against how often it is right",
-                  "On the dotted line confidence means what it says.", NULL},
+        .words = {"reliability", "Calibration: confidence and accuracy",
+                  "Perfectly calibrated predictions lie on the dotted line.", NULL},
         .x_label = "Confidence",
-        .y_label = "Share that is right",
+        .y_label = "Accuracy",
         .series = series,
         .bins = &bins,
         .series_count = 1};

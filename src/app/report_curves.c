@@ -43,9 +43,9 @@ static consm_status add_candidates(struct report *r, const struct consm_model *m
     int64_t winner = m->curve.winner;
     char caption[160], last[48];
     snprintf(last, sizeof last, "; number %lld was chosen", (long long)winner);
-    snprintf(caption, sizeof caption, "Validation of the candidates that were trained longest%s.",
-             winner ? last : "");
-    struct line_chart chart = {.words = {"candidates", "Choosing the backbone", caption, NULL},
+    snprintf(caption, sizeof caption,
+             "Validation score of the candidates that were trained longest%s.", winner ? last : "");
+    struct line_chart chart = {.words = {"candidates", "Choice of the backbone", caption, NULL},
                                .x = {.label = "Update of the candidate"},
                                .y = {.label = report_metric(m)},
                                .series = series,
@@ -115,15 +115,15 @@ static consm_status draw_learning(struct report *r, const struct whole_curve *w,
         .name = "validation", .x = w->epoch, .y = w->score, .n = w->count, .strong = true};
     struct figure_rule best = {.label = "kept", .at = (double)m->result.best_epoch};
     struct line_chart chart = {
-        .words = {"loss", "Learning: the loss", "Of every epoch, on the training nodes.", NULL},
+        .words = {"loss", "Learning curve: loss", "Training loss by epoch.", NULL},
         .x = {.label = "Epoch"},
         .y = {.label = "Loss"},
         .series = &lost,
         .series_count = 1};
     TRY(figure_line(&loss, &chart));
     report_figure(r, loss);
-    chart.words = (struct figure_words){"learning", "Learning: validation",
-                                        "By the validation metric.", NULL};
+    chart.words = (struct figure_words){"learning", "Learning curve: validation",
+                                        "Validation metric by epoch.", NULL};
     chart.y = (struct figure_axis){.label = report_metric(m)};
     chart.series = &judged;
     chart.rule = &best;
@@ -196,14 +196,13 @@ static consm_status add_curves(struct report *r, const struct consm_model *m, st
     if (d->count == 0)
         return CONSM_OK;
     struct line_chart chart = {
-        .words = {roc ? "roc" : "precision-recall", roc ? "ROC curve" : "Precision by recall",
-                  roc ? "For every threshold: the share of a class that is found, by the share of "
-                        "all others that is taken for it."
-                      : "For every threshold: how many of those said to be of a class are, by the "
-                        "share of the class that is found.",
-                  NULL},
-        .x = {.label = roc ? "False alarms" : "Recall", .fixed = true, .high = 1},
-        .y = {.label = roc ? "Found" : "Precision", .fixed = true, .high = 1},
+        .words =
+            {roc ? "roc" : "precision-recall", roc ? "ROC curve" : "Precision-recall curve",
+             roc ? "True positive rate (recall) against false positive rate, for every threshold."
+                 : "Precision against recall, for every threshold.",
+             NULL},
+        .x = {.label = roc ? "False positive rate" : "Recall", .fixed = true, .high = 1},
+        .y = {.label = roc ? "Recall" : "Precision", .fixed = true, .high = 1},
         .series = d->series,
         .series_count = d->count};
     TRY(figure_line(&f, &chart));
@@ -298,13 +297,13 @@ consm_status report_add_uncertain(struct report *r, const struct report_input *i
         goto done;
     qsort(list, (size_t)count, sizeof *list, least_first);
     TRY(table_new(&t, "uncertain",
-                  labelled ? "The most uncertain nodes that did not train"
+                  labelled ? "The most uncertain nodes outside the training set"
                            : "The most uncertain nodes without a label"));
     table_column(t, "Node", TABLE_LEFT, NULL);
     table_column(t, "Predicted", TABLE_LEFT, NULL);
     table_column(t, "Confidence", TABLE_RIGHT, NULL);
-    table_column(t, "Next", TABLE_LEFT, "the next class");
-    table_column(t, "Probability", TABLE_RIGHT, "of the next class");
+    table_column(t, "Second", TABLE_LEFT, "second most probable class");
+    table_column(t, "Probability", TABLE_RIGHT, "of that class");
     for (int64_t i = 0; i < LISTED && i < count; i++)
         add_doubtful(t, in, list[i].node);
     report_table(r, t);

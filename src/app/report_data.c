@@ -39,7 +39,7 @@ static consm_status add_overview(struct report *r, const struct dataset *d)
     for (int64_t i = 0; i < d->nodes; i++)
         labelled += d->label[i] >= 0;
     TRY(table_new(&t, "overview", "The graph as it was read"));
-    table_column(t, "What", TABLE_LEFT, NULL);
+    table_column(t, "Item", TABLE_LEFT, NULL);
     table_column(t, "Count", TABLE_RIGHT, NULL);
     add_count(t, "nodes", d->nodes);
     add_count(t, d->weight ? "edges, with weights" : "edges", d->edges);
@@ -51,7 +51,7 @@ static consm_status add_overview(struct report *r, const struct dataset *d)
         int64_t of = 0;
         for (int64_t i = 0; i < d->nodes; i++)
             of += d->label[i] == k;
-        snprintf(text, sizeof text, "of class %.120s", dataset_class_name(d, k, name));
+        snprintf(text, sizeof text, "nodes of class %.120s", dataset_class_name(d, k, name));
         add_count(t, text, of);
     }
     report_table(r, t);
@@ -88,7 +88,7 @@ static consm_status add_columns(struct report *r, const struct dataset *d)
     TRY(table_new(&t, "columns", "Columns of the table"));
     table_column(t, "Column", TABLE_LEFT, NULL);
     table_column(t, "Read as", TABLE_LEFT, NULL);
-    table_column(t, "Missing", TABLE_RIGHT, "cells that say nothing");
+    table_column(t, "Missing", TABLE_RIGHT, "cells without a value");
     for (int64_t i = 0; i < recipe->columns && i < MOST; i++) {
         const struct recipe_column *c = &recipe->column[i];
         int32_t at = -1;
@@ -138,10 +138,10 @@ consm_status report_add_settings(struct report *r, const struct consm_model *m)
     char buffer[32];
     model_defaults(m->def, &defaults);
     report_section(r, "Settings",
-                   "As they were in the end: where a choice was left open (auto), what was found.");
+                   "The final settings: parameters set to auto show the value that was chosen.");
     report_in_columns(r);
-    TRY(table_new(&t[0], "settings", "Other than the model's defaults"));
-    TRY(table_new(&t[1], "settings-default", "As the model's defaults"));
+    TRY(table_new(&t[0], "settings", "Differences from the model's defaults"));
+    TRY(table_new(&t[1], "settings-default", "Defaults of the model"));
     for (int k = 0; k < 2; k++) {
         table_column(t[k], "Parameter", TABLE_LEFT, NULL);
         table_column(t[k], "Value", TABLE_LEFT, NULL);
@@ -171,28 +171,29 @@ done:
 consm_status report_add_glossary(struct report *r)
 {
     static const char *const word[][2] = {
-        {"accuracy", "share of nodes whose class is predicted right"},
-        {"average precision", "area under the curve of precision by recall of one class; chance is "
-                              "the share of the class"},
-        {"mean average precision", "average precision, mean over the classes"},
-        {"balanced accuracy", "recall, mean over the classes"},
+        {"accuracy", "share of nodes whose class is predicted correctly"},
+        {"average precision",
+         "area under the precision-recall curve of one class; chance: the share of the class"},
+        {"mean average precision", "mean of the average precision over all classes"},
+        {"balanced accuracy", "mean of the recall over all classes"},
         {"confidence", "probability of the predicted class"},
-        {"ECE", "expected calibration error: how far confidence is from the share that is right"},
+        {"ECE", "expected calibration error: difference between confidence and accuracy"},
         {"F1", "2 · precision · recall / (precision + recall)"},
-        {"log-odds", "log(p / (1 - p)): 0 is one half, +0.69 doubles the odds"},
-        {"macro-F1", "F1, mean over the classes"},
-        {"precision", "of the nodes said to be of a class, the share that is"},
-        {"recall", "of the nodes of a class, the share that is found"},
-        {"ROC-AUC", "chance that a node of the class gets a higher probability than another node"},
-        {"training, validation, test", "nodes that the model learns from; that choose between "
-                                       "models and settings; that are looked at once, at the end"},
-        {"trust", "probability that both ends of an edge are of one class"},
+        {"log-odds", "log(p / (1 - p)): 0 means probability 0.5, +0.69 doubles the odds"},
+        {"macro-F1", "mean of F1 over all classes"},
+        {"precision", "of the nodes predicted as a class, the share that has it"},
+        {"recall", "of the nodes of a class, the share predicted as it"},
+        {"ROC-AUC",
+         "probability that a random node of the class scores higher than a random other node"},
+        {"training, validation, test",
+         "nodes to learn from; nodes for model selection; nodes evaluated once, at the end"},
+        {"trust", "probability that both ends of an edge have the same class"},
     };
     consm_status st = CONSM_OK;
     struct table *t;
     report_section(r, "Glossary", NULL);
-    TRY(table_new(&t, "glossary", "What the words mean"));
-    table_column(t, "Word", TABLE_LEFT, NULL);
+    TRY(table_new(&t, "glossary", "Terms used in this report"));
+    table_column(t, "Term", TABLE_LEFT, NULL);
     table_column(t, "Meaning", TABLE_PROSE, NULL);
     for (size_t i = 0; i < sizeof word / sizeof *word; i++) {
         table_row(t);

@@ -14,16 +14,16 @@ static consm_status add_list(struct report *r, const struct report_input *in,
     const struct consm_prediction *p = in->run->prediction;
     struct table *t;
     char buffer[24], title[200];
-    snprintf(title, sizeof title, "The nodes most probably %.100s",
+    snprintf(title, sizeof title, "The nodes most likely to be %.100s",
              consm_model_class(m, s->class_index, buffer));
     TRY(table_new(&t, "suspects", title));
     table_column(t, "Node", TABLE_LEFT, NULL);
     table_column(t, "Predicted", TABLE_LEFT, NULL);
     table_column(t, "Probability", TABLE_RIGHT, "of the class in the title");
-    table_column(t, "Log-odds", TABLE_RIGHT, "ranks nodes of equal probability");
+    table_column(t, "Log-odds", TABLE_RIGHT, "tie-break between equal probabilities");
     if (s->explanation)
-        table_column(t, "What speaks for it", TABLE_PROSE,
-                     "with its effect on the log-odds, the strongest first");
+        table_column(t, "Evidence", TABLE_PROSE,
+                     "with its effect on the log-odds, strongest first");
     for (int64_t i = 0; i < s->count && i < SUSPECTS_EXPLAINED; i++) {
         int64_t at = s->row[i].node * p->classes + s->class_index;
         table_row(t);
@@ -64,20 +64,20 @@ static consm_status add_effects(struct report *r, const struct consm_explanation
     }
     if (count == 0)
         return CONSM_OK;
-    struct bar_chart chart = {
-        .words = {features ? "why-features" : "why-neighbours", title,
-                  features ? "How far the log-odds fall without each feature; below zero it speaks "
-                             "against."
-                           : "How far the log-odds fall without each neighbour; below zero it "
-                             "speaks against.",
-                  NULL},
-        .y = {.label = "Effect in log-odds", .from_zero = true},
-        .group_label = features ? "Feature" : "Neighbour",
-        .group = group,
-        .series = series,
-        .groups = (int)count,
-        .series_count = 1,
-        .value = value};
+    struct bar_chart chart = {.words = {features ? "why-features" : "why-neighbours", title,
+                                        features
+                                            ? "Decrease of the log-odds without each feature; "
+                                              "negative: evidence against the class."
+                                            : "Decrease of the log-odds without each neighbour; "
+                                              "negative: evidence against the class.",
+                                        NULL},
+                              .y = {.label = "Effect on the log-odds", .from_zero = true},
+                              .group_label = features ? "Feature" : "Neighbour",
+                              .group = group,
+                              .series = series,
+                              .groups = (int)count,
+                              .series_count = 1,
+                              .value = value};
     TRY(figure_bar(&f, &chart));
     report_figure(r, f);
 done:
@@ -93,12 +93,12 @@ consm_status report_add_suspects(struct report *r, const struct report_input *in
     if (!s || s->count == 0 || (s->class_index < 0 && !s->explanation))
         return CONSM_OK;
     if (s->class_index >= 0)
-        report_section(r, "Nodes to look at",
-                       "suspects.csv has the first hundred; consm explain says more of each.");
+        report_section(r, "Nodes to inspect",
+                       "suspects.csv lists the first hundred; consm explain says more about each.");
     else
-        report_section(r, "Why",
-                       "What one prediction rests on, of the most uncertain node; consm "
-                       "explain answers for any other.");
+        report_section(r, "Explanation",
+                       "Explains the prediction of the most uncertain node; consm explain does the "
+                       "same for any node.");
     if (s->class_index >= 0)
         TRY(add_list(r, in, s));
     if (s->explanation) {

@@ -53,10 +53,10 @@ static consm_status add_histogram(struct report *r, const struct consm_edge_scor
         count[at * 2 + !s->kept[e]]++;
     }
     struct bar_chart chart = {
-        .words = {"trust", "How much edges are trusted",
-                  "Trust is the chance that both ends are of one class.", NULL},
+        .words = {"trust", "Distribution of trust",
+                  "Trust is the probability that both ends of an edge have the same class.", NULL},
         .y = {.label = "Edges", .from_zero = true},
-        .group_label = "Trust, from … on",
+        .group_label = "Trust (lower bound of the bin)",
         .group = bin,
         .series = series,
         .groups = BINS,
@@ -109,7 +109,7 @@ static consm_status add_list(struct report *r, const struct report_input *in,
     table_column(t, "From", TABLE_LEFT, NULL);
     table_column(t, "Predicted", TABLE_LEFT, NULL);
     table_column(t, "To", TABLE_LEFT, NULL);
-    table_column(t, "Its class", TABLE_LEFT, "as predicted");
+    table_column(t, "Its prediction", TABLE_LEFT, "predicted class of this node");
     table_column(t, "Trust", TABLE_RIGHT, NULL);
     for (int64_t i = 0; i < LISTED && i < count; i++)
         add_edge(t, in, list[least ? count - 1 - i : i].edge);
@@ -155,27 +155,27 @@ static consm_status add_witnesses(struct report *r, const float *weight)
     static const char *const words[WITNESSES] = {
         "subgraphs match (ConSM's coefficient)",
         "predicted classes agree",
-        "classes by own features agree",
+        "predictions from features alone agree",
         "both predictions are certain",
-        "features are alike",
-        "as much is said of both",
-        "neighbours in common",
-        "as many neighbours",
-        "training was told the label of an end",
-        "predicted classes agree there",
+        "features are similar",
+        "feature vectors are of similar size",
+        "common neighbours",
+        "degrees are similar",
+        "an end is a training node",
+        "predictions agree at a training node",
     };
     consm_status st = CONSM_OK;
     struct table *t;
     TRY(table_new(&t, "witnesses", "Evidence for an edge and its weight"));
-    table_column(t, "Witness", TABLE_LEFT, NULL);
+    table_column(t, "Evidence", TABLE_LEFT, NULL);
     table_column(t, "Weight", TABLE_RIGHT, "in the log-odds; fitted on edges with known labels");
-    table_column(t, "Speaks", TABLE_LEFT, NULL);
+    table_column(t, "Direction", TABLE_LEFT, NULL);
     for (int k = 0; k < WITNESSES; k++) {
         double by = (double)weight[1 + k];
         table_row(t);
         table_text(t, words[k]);
         table_number(t, by, 3);
-        table_text(t, by > 0.05 ? "for trust" : by < -0.05 ? "against it" : "hardly");
+        table_text(t, by > 0.05 ? "for the edge" : by < -0.05 ? "against it" : "little effect");
     }
     report_table(r, t);
 done:
@@ -193,15 +193,14 @@ consm_status report_add_trust(struct report *r, const struct report_input *in)
         return CONSM_OK;
     for (int64_t e = 0; e < s->edges; e++)
         kept += s->kept[e];
-    number_print(text, sizeof text,
-                 "%lld of %s kept: those with a trust of %.3f or more. edges.csv has all of "
-                 "them. %s",
-                 (long long)kept, COUNTED(s->edges, "edge"), s->threshold,
-                 weight
-                     ? "Trust is a logistic regression over ten witnesses, fitted on edges whose "
-                       "labels training or validation may know and shrunk towards weights "
-                       "learned over many graphs."
-                     : "This model's trust is how far the predictions of both ends agree.");
+    number_print(
+        text, sizeof text,
+        "%lld of %s are kept: those with trust ≥ %.3f. edges.csv lists all edges. %s",
+        (long long)kept, COUNTED(s->edges, "edge"), s->threshold,
+        weight ? "Trust is a logistic regression over ten kinds of evidence, fitted on edges "
+                 "between nodes with training or validation labels and shrunk towards weights "
+                 "learned on many graphs."
+               : "For this model, trust is the agreement between the predictions of both ends.");
     report_section(r, "Trust", text);
     report_in_columns(r);
     TRY(add_histogram(r, s));

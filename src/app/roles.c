@@ -64,7 +64,7 @@ static consm_status came_along(struct roles *r, const struct dataset *d, uint64_
     }
     snprintf(r->split, sizeof r->split, "public");
     return train ? CONSM_OK
-                 : status_fail(CONSM_EINVAL, "%s: its split leaves no labelled node to train",
+                 : status_fail(CONSM_EINVAL, "%s: its split leaves no labelled node for training",
                                d->name);
 }
 

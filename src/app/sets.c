@@ -70,8 +70,8 @@ consm_status model_fit_sets(struct consm_model *m, const struct problem *problem
     if (coverage == 0 || !roles->calibrates)
         return CONSM_OK;
     if (problem->graph->partition)
-        return status_fail(CONSM_EINVAL, "--coverage needs the whole graph, and this one is in "
-                                         "parts: train on graph.safetensors of its folder");
+        return status_fail(CONSM_EINVAL, "--coverage needs the whole graph, but this one is in "
+                                         "parts: train on graph.safetensors from its folder");
     TRY(NEW(probability, cells));
     TRY(NEW(selects, problem->nodes));
     TRY(NEW(set, cells));
@@ -105,8 +105,8 @@ consm_status prediction_add_sets(struct consm_prediction *p, const struct consm_
     if (m->sets.coverage == 0)
         return CONSM_OK;
     if (problem->graph->partition)
-        return status_fail(CONSM_EINVAL, "prediction sets need the whole graph, and this one is in "
-                                         "parts: give graph.safetensors of its folder");
+        return status_fail(CONSM_EINVAL, "prediction sets need the whole graph, but this one is in "
+                                         "parts: use graph.safetensors from its folder");
     struct conformal_data d = data_of(p->probability, problem, m->result.seed);
     TRY(NEW(p->in_set, p->nodes * p->classes));
     TRY(apply(p->in_set, m, &d));

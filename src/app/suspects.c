@@ -54,7 +54,7 @@ static void add_reason(struct text *t, const struct reason *why, const struct co
     if (why->feature) {
         const char *feature = consm_model_feature(m, e->feature[why->at], buffer);
         char value[32], low[32], high[32];
-        text_printf(t, "%s = %s (usual %s to %s)", feature,
+        text_printf(t, "%s = %s (usually %s to %s)", feature,
                     feature_text(value, m, feature, e->feature_value[why->at]),
                     feature_text(low, m, feature, e->feature_low[why->at]),
                     feature_text(high, m, feature, e->feature_high[why->at]));

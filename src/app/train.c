@@ -109,7 +109,7 @@ static consm_status name_classes(struct training_request *r, const struct datase
     if (!r->threshold_for && (o->at_precision > 0 || o->at_recall > 0))
         TRY(status_fail(CONSM_EINVAL, "at_precision and at_recall need threshold_for"));
     if (o->at_precision > 0 && o->at_recall > 0)
-        TRY(status_fail(CONSM_EINVAL, "at_precision or at_recall, not both"));
+        TRY(status_fail(CONSM_EINVAL, "use at_precision or at_recall, not both"));
     /* The class with a threshold is also the metric's class. */
     if (r->options.positive == 0)
         r->options.positive = r->threshold_for;
@@ -169,11 +169,10 @@ consm_status run_by_options(struct trained_run *out, bool keep, const struct con
         TRY(limits_check_trees(dataset->data,
                                out->roles.count[SPLIT_TRAIN] + out->roles.count[SPLIT_VAL]));
     if (o->config.with_trees == WITH_TREES_YES && o->ensemble <= 1)
-        TRY(status_fail(CONSM_EINVAL,
-                        "with_trees yes: trees join an ensemble; set ensemble to 2 or "
-                        "more, or train the model trees"));
+        TRY(status_fail(CONSM_EINVAL, "with_trees yes: trees are members of an ensemble; set "
+                                      "ensemble to 2 or more, or train the model trees"));
     if (o->checkpoint && o->ensemble > 1)
-        TRY(status_fail(CONSM_EINVAL, "an ensemble cannot be interrupted and resumed"));
+        TRY(status_fail(CONSM_EINVAL, "an ensemble cannot be resumed"));
     if (o->checkpoint) {
         request.checkpoint = o->checkpoint;
         request.options.checkpoint_every = o->checkpoint_every;

@@ -34,11 +34,12 @@ consm_status consm_options_from(struct consm_options *o, const struct consm_mode
     consm_status st = CONSM_OK;
     TRY(GIVEN(o, model));
     if (model->members)
-        TRY(status_fail(CONSM_EINVAL, "the model is an ensemble: training goes on from one model"));
+        TRY(status_fail(CONSM_EINVAL,
+                        "the model is an ensemble: training can only start from a single model"));
     if (!model->def->build || model->custom.build || o->custom.build)
-        TRY(status_fail(CONSM_EINVAL, "training cannot go on from %s", model->def->name));
+        TRY(status_fail(CONSM_EINVAL, "training cannot start from %s", model->def->name));
     if (o->model != model->def)
-        TRY(status_fail(CONSM_EINVAL, "the model is %s: expected %s, as the options say",
+        TRY(status_fail(CONSM_EINVAL, "the start model is %s: expected %s, as in the options",
                         model->def->name, o->model->name));
     const struct config_row *rows = config_rows();
     for (int i = 0; i < CONFIG_ROWS; i++)
@@ -55,15 +56,15 @@ consm_status warm_check(const struct consm_model *from, const struct dataset *d)
 {
     char a[24], b[24];
     if (from->classes != d->classes)
-        return status_fail(CONSM_EINVAL, "%s has %d classes, the model to go on from %d", d->name,
+        return status_fail(CONSM_EINVAL, "%s has %d classes, but the start model has %d", d->name,
                            d->classes, from->classes);
     for (int32_t k = 0; k < d->classes; k++)
         if (strcmp(consm_model_class(from, k, a), dataset_class_name(d, k, b)) != 0)
             return status_fail(
-                CONSM_EINVAL, "%s: class %d is \"%.60s\", of the model to go on from \"%.60s\"",
+                CONSM_EINVAL, "%s: class %d is \"%.60s\", but in the start model \"%.60s\"",
                 d->name, k, dataset_class_name(d, k, b), consm_model_class(from, k, a));
     if (d->features > 0 && d->features != from->features)
-        return status_fail(CONSM_EINVAL, "%s has %lld features, the model to go on from %lld",
+        return status_fail(CONSM_EINVAL, "%s has %lld features, but the start model has %lld",
                            d->name, (long long)d->features, (long long)from->features);
     return CONSM_OK;
 }
@@ -90,8 +91,7 @@ static consm_status put_parameters(const void *ctx, struct params *params)
             continue;
         if (from->rows != to->rows || from->cols != to->cols)
             TRY(status_fail(CONSM_EINVAL,
-                            "parameter %s of the model to go on from is %lld x %lld: expected "
-                            "%lld x %lld",
+                            "parameter %s of the start model is %lld x %lld: expected %lld x %lld",
                             to->name, (long long)from->rows, (long long)from->cols,
                             (long long)to->rows, (long long)to->cols));
         memcpy(value + to->offset, from->value, (size_t)(to->rows * to->cols) * sizeof *value);
@@ -109,8 +109,8 @@ consm_status warm_start(struct train_options *options, const struct consm_model 
     if (options->config.normalize_features != FEATURES_STANDARD || !shift || !scale)
         return CONSM_OK;
     if (shift->rows * shift->cols != from->features || scale->rows * scale->cols != from->features)
-        return status_fail(CONSM_EFORMAT, "the model to go on from does not say how it "
-                                          "standardises its features");
+        return status_fail(CONSM_EFORMAT,
+                           "the start model does not say how it standardises its features");
     options->shift = shift->value;
     options->scale = scale->value;
     return CONSM_OK;

@@ -273,7 +273,7 @@ static void draw_trust_bar(struct text *out, const struct picture *p)
     if (p->g->role)
         text_printf(&words, "%ssquare: training node", words.length ? ";  " : "");
     if (p->g->predicted && p->g->label)
-        text_printf(&words, "%soutlined: predicted wrong", words.length ? ";  " : "");
+        text_printf(&words, "%soutlined: wrong prediction", words.length ? ";  " : "");
     svg_text(out, "tick", FIGURE_WIDTH / 2.0, y, "middle", text_string(&words), 90);
     if (words.status < 0)
         out->status = words.status;

@@ -62,7 +62,7 @@ static consm_status svg_size(int *width, int *height, const char *path)
     memcpy(head, map.data, map.size < sizeof head - 1 ? map.size : sizeof head - 1);
     const char *w = strstr(head, "width=\""), *h = strstr(head, "height=\"");
     if (!w || !h || sscanf(w, "width=\"%d", width) != 1 || sscanf(h, "height=\"%d", height) != 1)
-        TRY(status_fail(CONSM_EFORMAT, "%s: no width and height: expected an SVG of consm", path));
+        TRY(status_fail(CONSM_EFORMAT, "%s: has no width and height: expected an SVG written by consm", path));
 done:
     file_unmap(&map);
     return st;
@@ -111,7 +111,7 @@ static consm_status convert(const char *png, const char *svg, double scale)
         if (installed(browser[i]))
             return by_chromium(browser[i], png, svg, scale);
     return status_fail(CONSM_ENOTFOUND,
-                       "no converter is here; install rsvg-convert (librsvg2-bin), Inkscape or "
+                       "no converter found; install rsvg-convert (librsvg2-bin), Inkscape or "
                        "Chromium");
 }
 

@@ -35,7 +35,7 @@ consm_status figure_begin(struct figure **out, double *y, const struct figure_wo
     struct text t = {0};
     *out = NULL;
     if (has_errors && !words->spread)
-        TRY(status_fail(CONSM_EINVAL, "figure %s: has error %s but does not say what they show",
+        TRY(status_fail(CONSM_EINVAL, "figure %s has error %s, but no text that explains them",
                         words->name ? words->name : "", kind));
     TRY(ZNEW(f, 1));
     f->width = width;

@@ -76,7 +76,7 @@ const char *table_name(const struct table *t)
 void table_column(struct table *t, const char *name, enum table_align align, const char *about)
 {
     if (t->status >= 0 && t->rows > 0)
-        t->status = status_fail(CONSM_EINVAL, "table %s: column %s comes after the first row",
+        t->status = status_fail(CONSM_EINVAL, "table %s: column %s was added after the first row",
                                 t->name, name);
     if (t->status < 0 || (t->status = GROW(t->column, t->columns, t->columns_capacity, 1)) < 0)
         return;

@@ -27,11 +27,11 @@ static void add_lines(struct text *out, const struct report_lines *list, const c
 static void add_claims(struct text *out, const struct report_lines *claims)
 {
     if (claims->count > 0)
-        text_add(out, "The paper's claims\n");
+        text_add(out, "Claims of the paper\n");
     for (size_t i = 0; i < claims->count; i++) {
-        text_add(out, claims->line[i].yes ? "  seen      " : "  NOT SEEN  ");
+        text_add(out, claims->line[i].yes ? "  reproduced      " : "  NOT reproduced  ");
         text_plain(out, claims->line[i].key);
-        text_add(out, "\n            ");
+        text_add(out, "\n                  ");
         text_plain(out, claims->line[i].detail);
         text_add(out, "\n");
     }
@@ -49,7 +49,7 @@ consm_status report_to_terminal(struct text *out, const struct report *r, int wi
             text_add(out, "\n");
         }
     add_claims(out, &r->claims);
-    add_lines(out, &r->summary, "In short");
+    add_lines(out, &r->summary, "Summary");
     TRY(text_status(out));
 done:
     return st;

@@ -98,7 +98,7 @@ class Picker {
     const { g } = this, id = "nodes-" + Math.random().toString(36).slice(2);
     this.input = make("input", { type: "search", list: id, placeholder: "name or number", autocomplete: "off" });
     this.hints = make("datalist", { id });
-    this.filter = make("select", { "aria-label": "Which nodes the buttons visit" });
+    this.filter = make("select", { "aria-label": "Filter for the buttons" });
     const kinds = [["all", "all nodes"], ["wrong", "wrong predictions"], ["mixed", "trusted and distrusted edges"]];
     for (const [value, words] of kinds)
       if (value === "all" || (value === "wrong" ? g.predicted && g.label : g.scores))
@@ -166,7 +166,7 @@ class Picker {
       at = (at + (step || 1) + n) % n;
       if (this.fits(at)) { this.pick(at); return; }
     }
-    this.chosen.textContent = "No such node.";
+    this.chosen.textContent = "No node matches the filter.";
   }
 
   pick(node) {
@@ -187,9 +187,9 @@ class Picker {
     if (g.predicted) words += `, predicted ${this.className(g.predicted[node])}`;
     words += (g.roles ? roles[g.roles[node]] : "") + `. ${picture.degree} neighbours`;
     if (g.scores) words += `, ${kept} of the edges trusted`;
-    if (picture.near.length < picture.degree) words += `; the ${picture.near.length} clearest are drawn`;
+    if (picture.near.length < picture.degree) words += `; the figure shows ${picture.near.length} of them`;
     if (g.degrees && g.degrees[node] > picture.degree) words += ` (${g.degrees[node]} in the whole graph)`;
-    if (g.nodes < g.of) words += `. This page holds ${g.nodes} of ${g.of} nodes`;
+    if (g.nodes < g.of) words += `. This page contains ${g.nodes} of ${g.of} nodes`;
     return words + ".";
   }
 
@@ -250,7 +250,7 @@ class Picker {
       words.push(`dashed: score below ${Number(g.threshold.toPrecision(3))}`);
     }
     if (g.roles) words.push("square: training node");
-    if (g.predicted && g.label) words.push("outlined: predicted wrong");
+    if (g.predicted && g.label) words.push("outlined: wrong prediction");
     out.push(make("text", { class: "tick", x: 280, y: 430, "text-anchor": "middle" }, words.join(";  ")));
     return out;
   }
