@@ -62,7 +62,8 @@ static consm_status svg_size(int *width, int *height, const char *path)
     memcpy(head, map.data, map.size < sizeof head - 1 ? map.size : sizeof head - 1);
     const char *w = strstr(head, "width=\""), *h = strstr(head, "height=\"");
     if (!w || !h || sscanf(w, "width=\"%d", width) != 1 || sscanf(h, "height=\"%d", height) != 1)
-        TRY(status_fail(CONSM_EFORMAT, "%s: has no width and height: expected an SVG written by consm", path));
+        TRY(status_fail(CONSM_EFORMAT,
+                        "%s: has no width and height: expected an SVG written by consm", path));
 done:
     file_unmap(&map);
     return st;
