@@ -369,7 +369,8 @@ static void nothing_is_trained_twice(void **state)
 }
 
 /* A run whose student was taken: its votes are in the checkpoint, so that a course over other edges
- * and the refit learn from them after a break as well. */
+ * and the refit learn from them after a break as well. The last two breaks are in the refit's
+ * warm-up, which goes on where it was. */
 static void votes_survive_a_break(void **state)
 {
     (void)state;
@@ -385,14 +386,19 @@ static void votes_survive_a_break(void **state)
     r.request.options.seed = 6; /* whose student validates as well as the winner */
     OK(model_train(&whole, NULL, &r.request));
     assert_non_null(whole->vote);
-    for (int tenth = 6; tenth < 10; tenth++) {
-        struct counter c = {.stop = all.all * tenth / 10};
+    int64_t warmup = whole->result.lengths.updates[0], refit = all.all - all.heard[REFIT];
+    assert_true(warmup > 3 && warmup < all.heard[REFIT]);
+    const int64_t stops[] = {all.all * 6 / 10, all.all * 7 / 10, all.all * 8 / 10,
+                             refit + warmup / 2, refit + warmup};
+    for (int i = 0; i < 5; i++) {
+        struct counter c = {.stop = stops[i]};
         r.request.resume = false;
         r.request.options.progress_ctx = &c;
         FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "stopped");
         r.request.resume = true;
         OK(model_train(&part, NULL, &r.request));
         assert_same_models(whole, part);
+        assert_int_equal(c.all, all.all);
         consm_model_free(part);
     }
     consm_model_free(whole);

@@ -162,7 +162,7 @@ static consm_status note_identity(struct safetensors_writer *w, const struct ses
     struct text config = {0}, asked = {0}, shapes = {0};
     char seed[32], machine[BACKEND_DESCRIPTION];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options.seed);
-    TRY(checkpoint_note(w, run, "format", "consm checkpoint 4"));
+    TRY(checkpoint_note(w, run, "format", "consm checkpoint 5"));
     TRY(checkpoint_note(w, run, "version", consm_version()));
     TRY(checkpoint_note(w, run, "model", s->options.model->name));
     TRY(checkpoint_note(w, run, "dataset", run->dataset));
@@ -311,7 +311,7 @@ static consm_status same_run(const struct source *f, const struct session *s,
     consm_status st = CONSM_OK;
     char seed[32];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options.seed);
-    TRY(same(f, "format", "consm checkpoint 4"));
+    TRY(same(f, "format", "consm checkpoint 5"));
     TRY(same(f, "version", consm_version()));
     TRY(same(f, "model", s->options.model->name));
     TRY(same(f, "dataset", run->dataset));

@@ -148,21 +148,20 @@ done:
     return st;
 }
 
-/* After every update of a candidate: makes a checkpoint when one is due, and stops when the
- * progress function asked for it. */
-static consm_status save_choice(struct field *f, struct trial *t, struct session *trial, bool stop)
+consm_status consm_save_choice(struct session *s, struct trial *t, struct session *trial, bool stop)
 {
     consm_status st = CONSM_OK;
-    const struct train_options *o = &f->s->options;
-    bool due = o->checkpoint_every > 0 && ++f->of->unsaved >= o->checkpoint_every;
+    const struct train_options *o = &s->options;
+    bool due = o->checkpoint_every > 0 && ++s->choice->unsaved >= o->checkpoint_every;
     stop = ranks_total(stop) != 0; /* whichever rank was told to stop */
     if (o->checkpoint && (stop || due)) {
-        f->of->unsaved = 0;
+        s->choice->unsaved = 0;
         TRY(snapshot_take(&t->at, &trial->learner));
-        TRY(o->checkpoint(o->checkpoint_ctx, f->s));
+        TRY(o->checkpoint(o->checkpoint_ctx, s));
     }
     if (stop)
-        TRY(status_fail(CONSM_ECANCEL, "stopped while the backbone was being chosen"));
+        TRY(status_fail(CONSM_ECANCEL, o->vote ? "stopped during the refit"
+                                               : "stopped while the backbone was being chosen"));
 done:
     return st;
 }
@@ -194,9 +193,9 @@ static consm_status go_on(struct field *f, struct trial *t, struct session *tria
         heard.update = trial->learner.steps;
         heard.best_val = trial->learner.best;
         heard.fraction = f->of->told = s->options.progress ? share_of(f) : 0;
-        TRY(save_choice(f, t, trial,
-                        s->options.progress &&
-                            s->options.progress(s->options.progress_ctx, &heard)));
+        TRY(consm_save_choice(s, t, trial,
+                              s->options.progress &&
+                                  s->options.progress(s->options.progress_ctx, &heard)));
     }
 done:
     return st;
@@ -460,7 +459,7 @@ consm_status consm_choose_backbone(struct session *s)
     consm_status st = CONSM_OK;
     bool list = s->options.config.backbone == BACKBONE_AUTO;
     if (s->options.vote && s->options.config.warmup > 0)
-        return s->options.take_up ? CONSM_OK : consm_repeat_student(s); /* a checkpoint has it */
+        return consm_repeat_student(s);
     if (choices(&s->options.config) == 0)
         return CONSM_OK;
     TRY(ZNEW(s->choice, 1));

@@ -432,12 +432,17 @@ void voted_free(struct voted *v);
 bool consm_has_student(const struct session *s);
 
 /* A refit of a run whose student was taken: its warm-up on the votes and all labels, whose network
- * becomes the winner. */
+ * becomes the winner. In checkpoints it is a choice with one candidate. */
 consm_status consm_repeat_student(struct session *s);
 
 /* What a candidate's session is made from. */
 consm_status consm_trial_options(struct train_options *out, const struct session *s,
                                  const struct trial *t);
+
+/* After every update of a candidate: makes a checkpoint when one is due, and stops when the
+ * progress function asked for it. */
+consm_status consm_save_choice(struct session *s, struct trial *t, struct session *trial,
+                               bool stop);
 
 /* ---- finalists.c: the last of them compared by folds ---- */
 

@@ -144,27 +144,59 @@ const int32_t *session_votes(const struct session *s)
     return s->options.vote ? s->options.vote : s->choice ? s->choice->vote : NULL;
 }
 
-consm_status consm_repeat_student(struct session *s)
+/* The network of the repeated warm-up, as far as a checkpoint has it. */
+static consm_status open_repeat(struct session **out, struct session *s, struct problem *problem)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
     struct session *student = NULL;
-    struct problem problem;
+    const struct snapshot *at = &s->choice->trial[0].at;
     struct train_options options = {
         .seed = s->options.seed, .config = s->options.config, .positive = s->options.positive};
+    TRY(voted_problem(problem, &own->voted, s->options.vote, s->problem));
+    TRY(model_find(&options.model, config_names_backbone[options.config.backbone]));
+    TRY(session_new(&student, problem, &options, s->backend));
+    if (at->size > 0 && at->size != student->learner.params->size)
+        TRY(status_fail(CONSM_EFORMAT,
+                        "the checkpoint has %lld parameters of the refit: expected %lld",
+                        (long long)at->size, (long long)student->learner.params->size));
+    TRY(snapshot_put(at, &student->learner));
+    *out = student;
+    student = NULL;
+done:
+    session_free(student);
+    return st;
+}
+
+consm_status consm_repeat_student(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct session *student = NULL;
+    struct problem problem;
     struct progress heard = {.seed = s->options.seed};
     double score;
-    TRY(voted_problem(&problem, &own->voted, s->options.vote, s->problem));
-    TRY(model_find(&options.model, config_names_backbone[options.config.backbone]));
-    TRY(session_new(&student, &problem, &options, s->backend));
+    TRY(ZNEW(s->choice, 1));
+    struct trial *t = &s->choice->trial[0];
+    s->choice->asked = s->options.config;
+    s->choice->entered = s->choice->count = 1;
+    *t = (struct trial){.val = -1, .fold = -1};
+    if (s->options.take_up)
+        TRY(s->options.take_up(s->options.checkpoint_ctx, s));
+    if (s->choice->over) /* the checkpoint has the session that took it over */
+        return CONSM_OK;
+    TRY(open_repeat(&student, s, &problem));
     while (student->learner.steps < s->options.config.warmup) {
         TRY(session_step(student, &heard.loss));
-        if (s->options.progress && s->options.progress(s->options.progress_ctx, &heard))
-            TRY(status_fail(CONSM_ECANCEL, "stopped during the refit"));
+        t->course.done = student->learner.steps;
+        TRY(consm_save_choice(s, t, student,
+                              s->options.progress &&
+                                  s->options.progress(s->options.progress_ctx, &heard)));
     }
     TRY(session_validate(&score, student));
-    own->winner = student;
+    ((struct consm *)s->own)->winner = student;
     student = NULL;
+    s->choice->over = true;
+    snapshot_free(&t->at);
 done:
     session_free(student);
     return st;
