@@ -291,7 +291,18 @@ static void the_tournament_is_written_regularly(void **state)
 }
 
 /* What a run goes through, by what its progress says. */
-enum stage { CANDIDATE, FOLD, ROUND, TRIAL, COURSE, MORE_TRIALS, MORE_COURSES, REFIT, STAGES };
+enum stage {
+    CANDIDATE,
+    FOLD,
+    ROUND,
+    TRIAL,
+    COURSE,
+    MORE_TRIALS,
+    MORE_COURSES,
+    THRESHOLD,
+    REFIT,
+    STAGES
+};
 
 /* Counts every update that is told, by stage, and stops at one of them. */
 struct counter {
@@ -305,6 +316,8 @@ static bool count_stages(void *ctx, const struct progress *p)
     enum stage before = c->at;
     if (p->refit)
         c->at = REFIT;
+    else if (p->epoch == 0 && p->candidate == 0)
+        c->at = THRESHOLD;
     else if (p->epoch == 0 && p->candidate > 1000 + 19)
         c->at = MORE_TRIALS;
     else if (p->epoch == 0 && p->candidate > TRAIN_MOST_CANDIDATES)
@@ -319,6 +332,18 @@ static bool count_stages(void *ctx, const struct progress *p)
     return ++c->all == c->stop;
 }
 
+/* A threshold for the first class, by folds: six of its nodes validate. */
+static void want_threshold(struct run *r)
+{
+    const struct dataset *d = r->data->data;
+    int64_t left = 6;
+    for (int64_t i = 0; i < d->nodes; i++)
+        if (r->roles.role[i] == SPLIT_VAL && d->label[i] == 0 && left-- <= 0)
+            r->roles.role[i] = SPLIT_TEST;
+    split_count(r->roles.count, r->roles.role, d->nodes);
+    r->request.threshold_for = 1;
+}
+
 static void run_through_all_stages(struct run *r, struct counter *c)
 {
     struct config *config = &r->request.options.config;
@@ -329,14 +354,14 @@ static void run_through_all_stages(struct run *r, struct counter *c)
     config->drop_share = 0.2;
     config->add_share = 0.1;
     config->refit = REFIT_YES;
-    r->request.threshold_for = 1; /* by folds: nine of each class validate */
+    want_threshold(r);
     r->request.options.progress = count_stages;
     r->request.options.progress_ctx = c;
 }
 
 /* Interrupted anywhere, while candidates are compared, in folds of a finalist, in rounds, while
- * arms and other edges are tried, in a course over them or in the refit, a run ends as the one that
- * was never interrupted, and no update is trained twice. */
+ * arms and other edges are tried, in a course over them, in folds that choose a threshold or in the
+ * refit, a run ends as the one that was never interrupted, and no update is trained twice. */
 static void nothing_is_trained_twice(void **state)
 {
     (void)state;
@@ -357,6 +382,36 @@ static void nothing_is_trained_twice(void **state)
         r.request.resume = false;
         r.request.options.progress_ctx = &c;
         FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "stopped");
+        r.request.resume = true;
+        OK(model_train(&part, NULL, &r.request));
+        assert_same_models(whole, part);
+        assert_int_equal(c.all, all.all);
+        assert_true(whole->decision.threshold == part->decision.threshold);
+        consm_model_free(part);
+    }
+    consm_model_free(whole);
+    run_close(&r);
+}
+
+/* The same of a plain network, which has nothing behind its threshold. */
+static void folds_of_a_threshold_are_kept(void **state)
+{
+    (void)state;
+    struct run r;
+    struct consm_model *whole, *part;
+    struct counter all = {0};
+    run_open(&r, "gcn");
+    want_threshold(&r);
+    r.request.options.progress = count_stages;
+    r.request.options.progress_ctx = &all;
+    OK(model_train(&whole, NULL, &r.request));
+    assert_true(whole->decision.folds > 0 && whole->refit.labels == 0);
+    assert_int_equal(all.heard[ROUND] + all.heard[THRESHOLD], all.all);
+    for (int64_t stop = all.heard[ROUND] + 1; stop < all.all; stop += all.heard[THRESHOLD] / 3) {
+        struct counter c = {.stop = stop};
+        r.request.resume = false;
+        r.request.options.progress_ctx = &c;
+        FAILS(model_train(&part, NULL, &r.request), CONSM_ECANCEL, "threshold was being chosen");
         r.request.resume = true;
         OK(model_train(&part, NULL, &r.request));
         assert_same_models(whole, part);
@@ -790,6 +845,7 @@ int main(void)
         cmocka_unit_test(the_student_is_kept),
         cmocka_unit_test(the_tournament_is_written_regularly),
         cmocka_unit_test(nothing_is_trained_twice),
+        cmocka_unit_test(folds_of_a_threshold_are_kept),
         cmocka_unit_test(votes_survive_a_break),
         cmocka_unit_test(a_run_in_many_pieces_is_one_run),
         cmocka_unit_test(choices_can_be_named),

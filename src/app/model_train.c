@@ -20,12 +20,12 @@ static consm_status take_plain(void *ctx, struct session *s, const struct train_
     const struct train_options *o = &s->options;
     struct training_request request = *to->request;
     const float *logits;
-    request.trail = &s->trail;
+    request.session = s;
     TRY(model_of_session(to->model, s, to->request->custom));
     (*to->model)->result = *result;
     TRY(session_logits(&logits, s));
     TRY(model_complete(*to->model, &request, s->problem, logits, s->backend));
-    if (o->checkpoint && o->checkpoint_end && s->trail.unsaved) /* before the refit */
+    if (o->checkpoint && o->checkpoint_end && s->trail.unsaved) /* for what follows */
         TRY(o->checkpoint(o->checkpoint_ctx, s));
     if (to->prediction)
         TRY(model_prediction(to->prediction, *to->model, s->problem, logits));
@@ -71,6 +71,7 @@ consm_status model_train(struct consm_model **out, struct consm_prediction **pre
     first.curve = &hearing.curve;
     if (refit)
         refit_prepare(&first, &listener);
+    first.options.checkpoint_end = refit || request->threshold_for > 0;
     struct plain to = {out, refit ? NULL : prediction, &first};
     *out = NULL;
     if (refit && !request->resume)

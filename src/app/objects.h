@@ -154,7 +154,7 @@ struct training_request {
     const char *checkpoint;    /* file for a checkpoint every options.checkpoint_every epochs and on
                                   cancel, or NULL */
     bool resume;               /* continue from that file */
-    struct trail *trail;       /* of the session, for later training; or NULL */
+    struct session *session;   /* that was trained, for later training; or NULL */
     struct train_curve *curve; /* the curve so far, for checkpoints; or NULL */
 };
 

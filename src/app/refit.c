@@ -49,7 +49,6 @@ void refit_prepare(struct training_request *r, struct refit_listener *l)
 {
     *l = (struct refit_listener){.width = 1 - share_of_refit(r)};
     listen(r, l);
-    r->options.checkpoint_end = true;
 }
 
 /* ---- one model ----------------------------------------------------------- */

@@ -2,13 +2,15 @@
  * nodes of the class validate, cross-validation over all labels does (train/folds.h), which also
  * uses the class's training labels. */
 #include "app/rare.h"
+#include "backends/ranks.h"
 #include "train/folds.h"
 
 #include <string.h>
 
-/* The cross-validation's logits in a session's trail, so that a resumed run does not train them
- * again. */
-#define TRAIL "fold.threshold.logits"
+/* Blocks of a session's trail: the logits of the folds, so that a resumed run does not train them
+ * again, and the state of folds that are not finished. */
+#define LOGITS "fold.threshold.logits"
+#define COURSE "fold.course"
 
 /* The plain network of a model, which cross-validation can train; NULL: there is none. */
 static const struct model_def *network_of(const struct consm_model *m)
@@ -31,6 +33,95 @@ static int64_t positives_of(const struct judge *j, int32_t class_index)
     return count;
 }
 
+/* Folds that are trained after a session, and where they are. */
+struct folding {
+    struct session *s;
+    struct folds *f;
+    struct folds_course course;
+    int64_t unsaved; /* updates since the last checkpoint */
+};
+
+/* Goes on where a checkpoint says that the folds were. */
+static consm_status take_course(struct folding *g)
+{
+    consm_status st = CONSM_OK;
+    const struct trail *t = &g->s->trail;
+    struct folds *f = g->f;
+    size_t bytes = (size_t)(f->judge.rows * f->judge.classes) * sizeof *f->logits;
+    const float *once = trail_find(t, COURSE ".once", bytes);
+    const float *logits = trail_find(t, COURSE ".logits", bytes);
+    int64_t place = 0;
+    bool found;
+    TRY(trail_take_snapshot(&found, &g->course.at, t, COURSE, &place));
+    if (!found)
+        return CONSM_OK;
+    if (!once || !logits || place < 0 || place >= f->repeats * FOLDS)
+        TRY(status_fail(CONSM_EFORMAT, "the checkpoint holds impossible folds"));
+    memcpy(f->once, once, bytes);
+    memcpy(f->logits, logits, bytes);
+    g->course.repeat = place / FOLDS;
+    g->course.fold = place % FOLDS;
+done:
+    return st;
+}
+
+static consm_status note_course(struct folding *g, struct session *network)
+{
+    consm_status st = CONSM_OK;
+    struct trail *t = &g->s->trail;
+    struct folds *f = g->f;
+    size_t bytes = (size_t)(f->judge.rows * f->judge.classes) * sizeof *f->logits;
+    TRY(trail_put_learner(t, COURSE, &network->learner, g->course.repeat * FOLDS + g->course.fold));
+    TRY(trail_put(t, COURSE ".once", f->once, bytes));
+    TRY(trail_put(t, COURSE ".logits", f->logits, bytes));
+done:
+    return st;
+}
+
+/* After every update: progress, and a checkpoint when one is due or the run is to stop. */
+static consm_status hear(void *ctx, struct session *network)
+{
+    consm_status st = CONSM_OK;
+    struct folding *g = ctx;
+    const struct train_options *o = &g->s->options;
+    struct progress heard = {.seed = o->seed, .best_val = -1, .fraction = 1};
+    bool stop = ranks_total(o->progress && o->progress(o->progress_ctx, &heard)) != 0;
+    bool due = o->checkpoint_every > 0 && ++g->unsaved >= o->checkpoint_every;
+    if (o->checkpoint && g->s->trail.based && (stop || due)) {
+        g->unsaved = 0;
+        TRY(note_course(g, network));
+        TRY(o->checkpoint(o->checkpoint_ctx, g->s));
+    }
+    if (stop)
+        TRY(status_fail(CONSM_ECANCEL, "stopped while the threshold was being chosen"));
+done:
+    return st;
+}
+
+/* Fills the folds' logits: by training, or from the session's trail. */
+static consm_status fill_folds(struct folds *f, struct session *s,
+                               const struct train_options *options, int64_t updates,
+                               struct backend *backend)
+{
+    consm_status st = CONSM_OK;
+    struct folding g = {.s = s, .f = f};
+    size_t bytes = (size_t)(f->judge.rows * f->judge.classes) * sizeof *f->logits;
+    const float *known = s ? trail_find(&s->trail, LOGITS, bytes) : NULL;
+    double score;
+    if (known) {
+        memcpy(f->logits, known, bytes);
+        return CONSM_OK;
+    }
+    if (s)
+        TRY(take_course(&g));
+    TRY(folds_run(&score, f, options, updates, backend, &g.course, s ? hear : NULL, &g));
+    if (s)
+        TRY(trail_put(&s->trail, LOGITS, f->logits, bytes));
+done:
+    snapshot_free(&g.course.at);
+    return st;
+}
+
 static consm_status by_folds(struct consm_model *m, const struct training_request *r,
                              const struct problem *problem, const struct model_def *network,
                              struct backend *backend)
@@ -44,17 +135,8 @@ static consm_status by_folds(struct consm_model *m, const struct training_reques
                                     .context = &r->custom};
     struct folds f = {0};
     uint8_t *role = NULL;
-    double score;
     TRY(folds_open(&f, problem, &judge, m->result.seed, false));
-    size_t bytes = (size_t)(f.judge.rows * problem->classes) * sizeof *f.logits;
-    const float *known = r->trail ? trail_find(r->trail, TRAIL, bytes) : NULL;
-    if (known)
-        memcpy(f.logits, known, bytes);
-    else
-        TRY(folds_run(&score, &f, &options, m->result.lengths.updates[0], backend, NULL, NULL,
-                      NULL));
-    if (r->trail)
-        TRY(trail_put(r->trail, TRAIL, f.logits, bytes));
+    TRY(fill_folds(&f, r->session, &options, m->result.lengths.updates[0], backend));
     TRY(ZNEW(role, f.judge.rows));
     model_probabilities(f.once, m, f.logits, f.judge.rows);
     struct predicted p = {.probability = f.once,

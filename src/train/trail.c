@@ -98,24 +98,60 @@ static bool moments_sound(const float *numbers, int64_t size)
     return true;
 }
 
-consm_status trail_take_learner(bool *found, const struct trail *t, const char *name,
-                                struct learner *l, int64_t *more)
+/* Its numbers stay the trail's. */
+static consm_status look(bool *found, struct snapshot *out, const struct trail *t, const char *name,
+                         int64_t *more)
 {
     const struct trail_point *point = trail_find(t, name, sizeof *point);
-    struct snapshot then = {.size = l->params->size};
+    struct learner place = {0};
     char numbers[TRAIL_NAME];
     *found = point != NULL;
     if (!point)
         return CONSM_OK;
     snprintf(numbers, sizeof numbers, "%.40s.numbers", name);
-    then.numbers = (float *)trail_find(
-        t, numbers, (size_t)(SNAPSHOT_BLOCKS * then.size) * sizeof *then.numbers);
-    if (!then.numbers || !moments_sound(then.numbers, then.size) || !trail_point_put(l, point))
+    const struct trail_block *b = find(t, numbers);
+    const size_t row = SNAPSHOT_BLOCKS * sizeof *out->numbers;
+    *out = (struct snapshot){.size = b ? (int64_t)(b->bytes / row) : 0,
+                             .numbers = b ? b->data : NULL,
+                             .steps = point->steps,
+                             .best_step = point->best_step,
+                             .best = point->best,
+                             .best_loss = point->best_loss};
+    if (!b || b->bytes % row != 0 || !moments_sound(out->numbers, out->size) ||
+        !trail_point_put(&place, point))
         return status_fail(CONSM_EFORMAT, "the checkpoint holds impossible values of %s", name);
-    then.steps = point->steps;
-    then.best_step = point->best_step;
-    then.best = point->best;
-    then.best_loss = point->best_loss;
     *more = point->more;
-    return snapshot_put(&then, l);
+    return CONSM_OK;
+}
+
+consm_status trail_take_learner(bool *found, const struct trail *t, const char *name,
+                                struct learner *l, int64_t *more)
+{
+    consm_status st = CONSM_OK;
+    struct snapshot then = {0};
+    TRY(look(found, &then, t, name, more));
+    if (*found && then.size != l->params->size)
+        TRY(status_fail(CONSM_EFORMAT, "the checkpoint holds impossible values of %s", name));
+    if (*found)
+        TRY(snapshot_put(&then, l));
+done:
+    return st;
+}
+
+consm_status trail_take_snapshot(bool *found, struct snapshot *out, const struct trail *t,
+                                 const char *name, int64_t *more)
+{
+    consm_status st = CONSM_OK;
+    struct snapshot then = {0};
+    *out = (struct snapshot){0};
+    TRY(look(found, &then, t, name, more));
+    if (!*found || then.size == 0)
+        return CONSM_OK;
+    const float *numbers = then.numbers;
+    then.numbers = NULL;
+    TRY(NEW(then.numbers, SNAPSHOT_BLOCKS * then.size));
+    memcpy(then.numbers, numbers, (size_t)(SNAPSHOT_BLOCKS * then.size) * sizeof *numbers);
+    *out = then;
+done:
+    return st;
 }

@@ -41,6 +41,10 @@ consm_status trail_put_learner(struct trail *t, const char *name, struct learner
 consm_status trail_take_learner(bool *found, const struct trail *t, const char *name,
                                 struct learner *l, int64_t *more);
 
+/* The same into a snapshot, which the caller frees. */
+consm_status trail_take_snapshot(bool *found, struct snapshot *out, const struct trail *t,
+                                 const char *name, int64_t *more);
+
 /* Where a learner is, as a block holds it; and whether that is possible. */
 struct trail_point {
     int64_t steps, best_step, more;
