@@ -1,11 +1,10 @@
-/* Mapping between steps, and pooling of all nodes before edges are scored, as programs: for
- * backends to which the host is far. Of a map the host learns where members go; of pooling nothing.
- */
+/* Mapping between steps and pooling of all nodes as programs, for far backends (whose memory the
+ * host cannot see). The host reads only where the members of a map go. */
 #include "match/matcher_inside.h"
 
 enum { MOST_PASSES = 200 };
 
-/* An exact plan is a linear program, solved pivot after pivot: that stays the host's. */
+/* Exact plans are solved pivot by pivot, which stays on the host. */
 static bool possible(const struct matcher *m)
 {
     const struct backend *backend = m->learner.backend;
@@ -16,7 +15,7 @@ static bool possible(const struct matcher *m)
            backend->kind->supports(backend, OP_POOL_HOPS);
 }
 
-/* The sets as they are now. */
+/* Copies the current sets. */
 static void copy_sets(struct matcher *m)
 {
     const struct subgraphs *s = &m->sets;
@@ -31,8 +30,8 @@ static void copy_sets(struct matcher *m)
     csr_touch(a);
 }
 
-/* What mapping needs where it is no part of the step: the labelled nodes and their classes, and
- * room for their sets, which are never larger than over all edges, as they are now. */
+/* Memory for mapping outside the training step: the labelled nodes, their classes and their sets.
+ * Sets over all edges, as they are now, are the largest. */
 static consm_status allocate_map(struct matcher *m)
 {
     consm_status st = CONSM_OK;
@@ -102,7 +101,7 @@ static consm_status new_sets(struct matcher *m, const float *h)
     return CONSM_OK;
 }
 
-/* The program looks at the embeddings itself. */
+/* The program reads the embeddings itself. */
 static consm_status again(struct matcher *m)
 {
     (void)m;

@@ -1,15 +1,14 @@
-/* The matching module where every process has a partition of the graph. Encoding and training are
- * programs that ranks divide; sets, transport, pooling and M on pairs are the loops that they
- * always are, each process's on its own nodes. They reach over the border by two steps: the rows of
- * neighbours elsewhere lie here once and for all, embeddings of members are sent for when they are
- * new. What is the same for all (references, ε, the kept edges) is found from numbers of all nodes
- * that everybody adds in one order. */
+/* The matching module for a graph in parts. Encoding and training are programs, which ranks divide.
+ * Sets, transport, pooling and M on pairs are the usual loops over a process's own nodes. They
+ * reach two steps over the border: rows of neighbours elsewhere are fetched once, embeddings of
+ * members whenever they are new. Values that all share (references, ε, the kept edges) are sums
+ * over all nodes that every process adds in one order. */
 #include "match/matcher_inside.h"
 
 #include "match/prune.h"
 #include <string.h>
 
-static const int32_t nobody = 0; /* whom the host wants to read beside its own */
+static const int32_t nobody = 0; /* no nodes that the host reads besides its own */
 
 static bool is_here(const struct partition *partition, int64_t i)
 {
@@ -25,7 +24,7 @@ static void *sparse_room(consm_status *st, int64_t count, size_t size)
 
 /* ---- its life ------------------------------------------------------------ */
 
-/* P's rows c·i … c·i+c-1 go with labelled node i, of which every process has a range. */
+/* Rows c·i … c·i+c-1 of P belong to labelled node i; every process has a range of them. */
 static consm_status share_labelled(struct matcher *m)
 {
     consm_status st = CONSM_OK;
@@ -102,7 +101,7 @@ done:
     return st;
 }
 
-/* Also what others free where all is here. */
+/* Also frees what other ways free if all is here. */
 void in_parts_close(struct matcher *m)
 {
     struct in_parts *own = &m->parts;
@@ -129,7 +128,7 @@ void in_parts_close(struct matcher *m)
     mem_free(own->chosen);
 }
 
-/* Nobody's rows of P or of its transpose have more entries than all members together. */
+/* No process's rows of P or of its transpose have more entries than all members together. */
 static consm_status reserve(struct matcher *m, int64_t members)
 {
     const struct match_data *d = &m->data;
@@ -140,7 +139,7 @@ static consm_status reserve(struct matcher *m, int64_t members)
 
 /* ---- references and kept edges ------------------------------------------- */
 
-/* Rows of the partition of a value of learner.eval, which has run. */
+/* Reads the partition's rows of a value of learner.eval, which has run. */
 static consm_status read_own(float *to, struct matcher *m, node x, int64_t width)
 {
     consm_status st = CONSM_OK;
@@ -212,7 +211,7 @@ done:
 
 /* ---- members ------------------------------------------------------------- */
 
-/* Who is to be sent for, from `wanted`, and all that will be here. */
+/* Makes the halo of `wanted` nodes, and the list of all nodes that will be here. */
 static consm_status want_members(struct matcher *m)
 {
     consm_status st = CONSM_OK;
@@ -229,7 +228,7 @@ done:
     return st;
 }
 
-/* Costs of what is here, when embeddings are new. */
+/* Computes the costs of the nodes here when embeddings are new. */
 static consm_status costs(struct matcher *m)
 {
     consm_status st = CONSM_OK;
@@ -261,7 +260,7 @@ static consm_status new_sets(struct matcher *m, const float *h)
 
 /* ---- pooling and M ------------------------------------------------------- */
 
-/* The nodes of the partition among those asked for, or all of them. */
+/* Those of the given nodes that are in the partition, or all of the partition. */
 static consm_status list_own(int32_t **out, int64_t *count, const struct matcher *m,
                              const int32_t *only, int64_t asked)
 {
@@ -291,7 +290,7 @@ static void mark_members(struct matcher *m, const int32_t *list, int64_t count)
     }
 }
 
-/* h of the partition's nodes is here. */
+/* h of the partition's nodes is already here. */
 static consm_status pool(struct matcher *m, const int32_t *only, int64_t count, const float *h)
 {
     consm_status st = CONSM_OK;

@@ -1,12 +1,12 @@
-/* Mapping and pooling inside the training step: references are the means of the labelled nodes'
- * embeddings, every member goes to the nearest or where its set's regularised plan sends it, and h'
- * is what those of one reference are on average. Nothing of it leaves the backend, so that steps
- * need not wait for the host. */
+/* Mapping and pooling inside the training step. References are the means of the labelled nodes'
+ * embeddings. Every member goes to the nearest one, or where its set's regularised plan sends it;
+ * h' is the mean per reference. Everything stays on the backend, so steps need not wait for the
+ * host. */
 #include "match/matcher_inside.h"
 
-/* Where instructions are cheaper than the host's looking in between. What the step can say: no
- * exact plan, new at every step, sums or means, sets that are never sampled (a sample over fewer
- * edges need not be a part of one over all). */
+/* Whether the step can do it: on backends where instructions are cheaper than a host in between; no
+ * exact plan; a new map at every step; sums or means; sets that are never sampled (a sample over
+ * fewer edges need not be part of one over all). */
 static bool possible(const struct matcher *m)
 {
     const struct config *c = m->config;
@@ -63,7 +63,7 @@ void inside_free(struct inside *in)
     *in = (struct inside){0};
 }
 
-/* Both lists ascend, and one is a part of the other. */
+/* Both lists ascend, and one is a subset of the other. */
 void inside_keep(struct matcher *m)
 {
     const struct subgraphs *s = &m->sets;
@@ -80,7 +80,7 @@ void inside_keep(struct matcher *m)
 }
 
 /* Values of the sets' entries by the plan. ε is relative to the costs of all nodes, of which the
- * step computes some only. */
+ * step computes only some. */
 static node plan_share(const struct matcher *m, struct program *p, node plain, node references,
                        node kept)
 {

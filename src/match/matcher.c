@@ -1,4 +1,4 @@
-/* Algorithm 1: prune, map, match, update. The coefficients of all edges are score.c's. */
+/* Algorithm 1: prune, map, match, update. score.c computes the coefficients of all edges. */
 #include "match/matcher_inside.h"
 
 #include "match/prune.h"
@@ -23,7 +23,7 @@ struct consm_ot_options matcher_transport(const struct config *c)
     o.method = c->transport == TRANSPORT_EXACT      ? CONSM_OT_EXACT
                : c->transport == TRANSPORT_SINKHORN ? CONSM_OT_SINKHORN
                                                     : CONSM_OT_NEAREST;
-    o.tolerance = 1e-3; /* far finer than the assignments that are read off the plan */
+    o.tolerance = 1e-3; /* much finer than the assignments need */
     return o;
 }
 
@@ -33,7 +33,7 @@ int64_t matcher_largest_set(const struct matcher *m)
     return cap > 0 && cap < m->data.nodes ? cap : m->data.nodes;
 }
 
-/* What scoring needs. */
+/* Allocates what scoring needs. */
 static consm_status allocate(struct matcher *m)
 {
     consm_status st = CONSM_OK;
@@ -49,8 +49,8 @@ done:
     return st;
 }
 
-/* A batch of edges, and the host's part in mapping and pooling where the backend has none. Where
- * pooling is a part of what scores a batch, it had better be all edges. */
+/* Allocates a batch of edges and, if the backend does not map and pool, the host's memory for it.
+ * If pooling is part of scoring a batch, the batch should be all edges. */
 static consm_status allocate_scoring(struct matcher *m)
 {
     consm_status st = CONSM_OK;
@@ -70,8 +70,8 @@ done:
     return st;
 }
 
-/* Makes room for the largest subgraphs there can be, those over all edges, so that no round
- * allocates. */
+/* Allocates for the largest possible subgraphs, those over all edges, so that no round allocates.
+ */
 static consm_status reserve(struct matcher *m)
 {
     consm_status st = CONSM_OK;
@@ -99,7 +99,7 @@ done:
     return st;
 }
 
-/* What training needs as well: pairs, and the subgraphs of the labelled nodes. */
+/* Allocates what training needs in addition: pairs, and the subgraphs of the labelled nodes. */
 static consm_status allocate_training(struct matcher *m)
 {
     consm_status st = CONSM_OK;
@@ -235,8 +235,8 @@ consm_status matcher_head(const float **out, struct matcher *m)
 
 /* ---- pruning and mapping ------------------------------------------------- */
 
-/* Brings them up to date and keeps them with the parameters; a loaded module keeps the ones it was
- * saved with. */
+/* Updates the references and keeps them with the parameters; a loaded module keeps its saved ones.
+ */
 consm_status matcher_references(const float **h, struct matcher *m)
 {
     consm_status st = CONSM_OK;
@@ -311,8 +311,8 @@ done:
 
 /* ---- training ------------------------------------------------------------ */
 
-/* Between two steps: h has moved, and with it the references and who goes where. The references
- * are kept with the parameters when training is over, by who scores. */
+/* Between two steps: h has changed, and with it the references and assignments. After training,
+ * scoring stores the references with the parameters. */
 static consm_status map_again(struct matcher *m)
 {
     consm_status st = CONSM_OK;
@@ -327,7 +327,7 @@ consm_status matcher_train(struct matcher *m, int64_t steps, double *loss)
     consm_status st = CONSM_OK;
     const struct config *c = m->config;
     double total = 0, now;
-    bool unseen = !loss && learner_far(&m->learner); /* nobody need wait for a step to end */
+    bool unseen = !loss && learner_far(&m->learner); /* nothing waits for the step to end */
     if (steps == 0)
         steps = m->data.labelled;
     for (int64_t i = 0; i < steps; i++) {

@@ -1,4 +1,4 @@
-/* The inside of the matching module, for the files of src/match. */
+/* Internals of the matching module, for the files of src/match. */
 #ifndef MATCH_MATCHER_INSIDE_H
 #define MATCH_MATCHER_INSIDE_H
 
@@ -8,71 +8,70 @@
 #include "program/program.h"
 
 /*
- * Mapping as a part of the training step, for backends to which the host is far: to the nearest
- * reference, anew at every step (inside.c). The sets over all edges are one matrix that never
- * changes, (labelled·c, rows in reach), each set c times; what is pruned weighs nothing.
+ * Mapping as part of the training step, for far backends: to the nearest reference, anew at every
+ * step (inside.c). The sets over all edges are one constant matrix (labelled·c, rows in reach),
+ * each set c times; pruned members have weight 0.
  */
 struct inside {
-    struct csr *sets;    /* NULL: mapping is the host's */
+    struct csr *sets;    /* NULL: the host maps */
     float *kept;         /* (nnz) 1, or 0: not in the set over the kept edges */
     struct index *label; /* (labelled) their classes */
 };
 
-/*
- * Mapping between steps and pooling of all nodes as programs, for the same backends (far.c).
- */
+/* Mapping between steps and pooling of all nodes as programs, for the same backends (far.c). */
 struct far {
-    struct csr *sets;            /* (labelled·c, n) the sets as they are, each c times … */
-    struct index *train, *label; /* (labelled) … of these nodes, with these classes … */
-    struct program *map;         /* … and what maps them; NULL: mapping is a part of the step */
+    struct csr *sets;            /* (labelled·c, n) the current sets, each c times */
+    struct index *train, *label; /* (labelled) their nodes and classes */
+    struct program *map;         /* the program that maps them; NULL: mapping is part of the step */
     node plan;
     float *kept;   /* (nnz) of the graph: 1, or 0 */
-    float *wanted; /* (n) whether a node's set is to be pooled */
+    float *wanted; /* (n) whether to pool a node's set */
 };
 
 /*
- * The module where every process has a partition of the graph (in_parts.c). Arrays of all nodes are
- * addressed as a whole and hold the rows of the partition and those that were sent for.
+ * The module for a graph in parts (in_parts.c). Arrays over all nodes are indexed globally and hold
+ * the rows of the partition and fetched ones.
  */
 struct in_parts {
     const struct partition *partition; /* of the graph; NULL: all of it is here */
-    struct partition rows;             /* … and of P's rows, which go with the labelled nodes */
-    struct row_halo *neighbours;       /* of the partition's nodes … */
-    struct csr *near;                  /* … and the graph with their rows */
-    struct row_halo *members;          /* of the sets that are being mapped */
-    int32_t *here; /* (heres) nodes whose embedding is here: the partition's and these */
+    struct partition rows;             /* of P's rows, which belong to the labelled nodes */
+    struct row_halo *neighbours;       /* neighbours of the partition's nodes */
+    struct csr *near;                  /* the graph with their rows */
+    struct row_halo *members;          /* members of the sets being mapped */
+    int32_t *here; /* (heres) nodes whose embedding is here: the partition's and fetched ones */
     int64_t heres;
     float *h; /* (n, width) */
-    float
-        *membership; /* (n, c) of a labelled node 1/size of its class: r is its transpose times h */
-    node references; /* of learner.eval: r */
-    double *magnitude;    /* (n) of costs */
-    uint8_t *wanted;      /* (n) scratch */
-    uint8_t *chosen;      /* (edges) scratch */
-    struct learner alone; /* M, for pairs of which the other processes know nothing … */
-    float *left_part, *right_part, *head; /* (n, hidden), (n, hidden), (n, c) … and what it reads */
+    float *
+        membership; /* (n, c) 1/size of its class for a labelled node: r is its transpose times h */
+    node references;                      /* of learner.eval: r */
+    double *magnitude;                    /* (n) of costs */
+    uint8_t *wanted;                      /* (n) scratch */
+    uint8_t *chosen;                      /* (edges) scratch */
+    struct learner alone;                 /* M, for pairs that other processes do not see */
+    float *left_part, *right_part, *head; /* (n, hidden), (n, hidden), (n, c) its inputs */
 };
 
 /*
- * What differs where all is here (whole.c), where mapping and pooling are programs (far.c) and
- * where each process has its rows (in_parts.c); all processes call these together.
+ * What differs between a whole graph (whole.c), mapping and pooling as programs (far.c), and a
+ * graph in parts (in_parts.c). All processes call these together.
  */
 struct match_way {
-    consm_status (*open)(struct matcher *m);         /* room for pruning */
+    consm_status (*open)(struct matcher *m);         /* allocates for pruning */
     consm_status (*open_scoring)(struct matcher *m); /* plans, and h' of all nodes; may be NULL */
-    void (*keep_all)(struct matcher *m);             /* edges */
-    consm_status (*reserve)(struct matcher *m, int64_t members); /* room for P */
-    /* h of all nodes, and r where there are labels */
+    void (*keep_all)(struct matcher *m);             /* keeps all edges */
+    consm_status (*reserve)(struct matcher *m, int64_t members); /* allocates P */
+    /* h of all nodes, and r if there are labels */
     consm_status (*references)(const float **h, struct matcher *m);
-    /* the kept edges: all, the first by score, or, where that is NULL, by their own */
+    /* chooses the kept edges: all, the best by score, or, if that is NULL, by their own scores */
     consm_status (*prune)(struct matcher *m, int64_t kept, const float *score, const float *h);
-    consm_status (*sets)(struct matcher *m, const float *h); /* are new: what mapping needs … */
-    consm_status (*again)(struct matcher *m);                /* … when embeddings are new */
+    consm_status (*sets)(struct matcher *m,
+                         const float *h);     /* after the sets changed: what mapping needs */
+    consm_status (*again)(struct matcher *m); /* after embeddings changed */
     consm_status (*plan)(const float **plan, struct matcher *m); /* NULL: from m->plans */
     consm_status (*pool)(struct matcher *m, const int32_t *only, int64_t count, const float *h);
     node (*pooled)(const struct matcher *m, struct program *p,
-                   node h);                     /* NULL: the host brings it */
-    consm_status (*project)(struct matcher *m); /* M's first layer of what is pooled */
+                   node h);                     /* NULL: the host provides it */
+    consm_status (*project)(struct matcher *m); /* M's first layer on the pooled rows */
     /* what M reads of these pairs; may be NULL */
     consm_status (*ends)(struct matcher *m, const int32_t *left, const int32_t *right,
                          int64_t count);
@@ -85,13 +84,13 @@ struct matcher {
     struct match_data data;
     const struct config *config;
     uint64_t seed;
-    struct team *team; /* the backend's, for what is no program */
+    struct team *team; /* the backend's, for loops that are not programs */
 
-    struct learner learner;          /* its eval encodes */
-    struct learner *scorer;          /* whose parameters M has when it scores */
-    struct program *project, *score; /* project: only where M concatenates */
+    struct learner learner;          /* its eval program encodes */
+    struct learner *scorer;          /* whose parameters M uses when it scores */
+    struct program *project, *score; /* project: only if M concatenates */
     node embedding, head;            /* of learner.eval: h and f(h) */
-    struct program *near;            /* h of the nodes in reach alone, or NULL: see matcher_train */
+    struct program *near;            /* h of the nodes in reach only, or NULL: see matcher_train */
     node near_embedding;
     node pooled_input; /* of project, or of score: h' of every node */
     node ego_input;    /* of project: h of every node */
@@ -102,11 +101,11 @@ struct matcher {
     struct reach reach;                /* the rows that training computes */
     struct subgraphs sets;             /* of the labelled nodes */
     struct pooling pooling;            /* their P */
-    struct inside inside;              /* instead of P where mapping is a part of the step */
+    struct inside inside;              /* instead of P if mapping is part of the step */
     struct far far;                    /* instead of plans and pooled */
     struct in_parts parts;             /* of the graph */
-    struct index *member, *member_row; /* (members) instead of P when pooling takes the largest … */
-    struct index *pooled_row;          /* (labelled·c) … and the rows of h' among its results */
+    struct index *member, *member_row; /* (members) instead of P when pooling takes the maximum */
+    struct index *pooled_row;          /* (labelled·c) rows of h' among its results */
     int32_t *member_reference;         /* (members) */
     float *member_plan;                /* (members, c), for the linear map */
     size_t reference_capacity, plan_capacity;
@@ -116,27 +115,28 @@ struct matcher {
     float *similarity, *own_score; /* (n, c), (|E|): S and S_i·S_j */
     int32_t *order;                /* (|E|) of the selection */
 
-    int references;         /* (c, f) r, among the parameters, so that they are saved with them */
-    float *reference_point; /* (c, width) their values, as of the last update_references() */
-    struct ot_plans *plans; /* from nodes to reference points; NULL: the backend's own */
+    int references; /* (c, f) r, stored among the parameters, so that it is saved with them */
+    float *reference_point; /* (c, width) their values after the last update_references() */
+    struct ot_plans *plans; /* from nodes to reference points; NULL: on the backend */
 
     int64_t pairs;              /* per step, half of them positive */
     struct index *left, *right; /* (pairs) positions among the labelled nodes */
     struct index *ego;          /* (labelled) the labelled nodes' rows in reach */
-    float *times;               /* (labelled) how often the pairs name each */
+    float *times;               /* (labelled) how often the pairs name each node */
     float *target, *weight;     /* (pairs) */
     int64_t *class_start;       /* (c+1) */
     int32_t *by_class;          /* (labelled) positions, grouped by class */
-    int64_t next_ego, sampled;  /* whose turn it is; pairs drawn so far */
+    int64_t next_ego, sampled;  /* the next ego; pairs drawn so far */
 
     struct index *score_left, *score_right; /* (SCORE_BATCH) nodes */
-    int32_t *batch_left, *batch_right;      /* … as they are handed over */
+    int32_t *batch_left, *batch_right;      /* the same on the host */
     int64_t score_batch;
     float *pooled;  /* (n, c·f) */
     bool projected; /* since the last pooling */
 };
 
-/* matcher.c: how nodes go to references, and where these are now, with h of every node. */
+/* matcher.c: how nodes are assigned to references, and the current references, with h of every
+ * node. */
 struct consm_ot_options matcher_transport(const struct config *c);
 consm_status matcher_references(const float **h, struct matcher *m);
 int64_t matcher_largest_set(const struct matcher *m); /* of two hops, or the cap */
@@ -149,34 +149,34 @@ node matcher_encode(const struct matcher *m, struct program *p, double dropout, 
 /* inside.c: sets are those over all edges. */
 consm_status inside_new(struct matcher *m);
 void inside_free(struct inside *in);
-void inside_keep(struct matcher *m); /* as the sets are now */
-/* h' of the labelled nodes, (labelled·c, width), from h and from what it is without dropout. */
+void inside_keep(struct matcher *m); /* by the current sets */
+/* h' of the labelled nodes, (labelled·c, width), from h and from h without dropout. */
 node inside_pool(const struct matcher *m, struct program *p, node h, node plain);
 
-/* whole.c: what far.c has in common with it. */
+/* whole.c: parts that far.c shares. */
 consm_status whole_open(struct matcher *m);
 void whole_keep_all(struct matcher *m);
 consm_status whole_reserve(struct matcher *m, int64_t members);
 consm_status whole_references(const float **h, struct matcher *m);
 consm_status whole_prune(struct matcher *m, int64_t kept, const float *score, const float *h);
 consm_status whole_head(const float **out, struct matcher *m);
-/* Runs m->project, whose inputs are bound, and binds what it makes to m->score. */
+/* Runs m->project, whose inputs are bound, and binds its results to m->score. */
 consm_status whole_run_project(struct matcher *m);
 
-/* far.c: sets are those over all edges. Makes it the matcher's way where the backend can. */
+/* far.c: sets are those over all edges. Makes it the matcher's way if the backend can. */
 consm_status far_new(struct matcher *m);
 void far_free(struct far *a);
 consm_status far_record_map(struct matcher *m);
-/* cost of the points in question; all_costs (n, c), whose mean ε is relative to. */
+/* cost of the given points; all_costs (n, c), whose mean scales ε. */
 struct transport far_route(const struct matcher *m, struct program *p, node cost, node all_costs,
                            enum take take);
-/* Of a plan as programs make it: where mass does not split an entry is 1 or 0. */
+/* Assignments from a plan of a program; without mass splitting an entry is 1 or 0. */
 void far_assign(int32_t *reference, const float *plan, const struct subgraphs *s, int64_t classes);
 
 /* in_parts.c */
 void in_parts_close(struct matcher *m);
 
-/* pairs.c: what the next step trains on. */
+/* pairs.c: the pairs of the next step. */
 consm_status matcher_group(struct matcher *m);
 consm_status matcher_draw_pairs(struct matcher *m);
 

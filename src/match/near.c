@@ -1,4 +1,4 @@
-/* Nearest rows by cosine: all against all where there are few, else along random projections. */
+/* Finds nearest rows by cosine: all pairs if there are few rows, else along random projections. */
 #include "match/near.h"
 
 #include "base/alloc.h"
@@ -82,7 +82,7 @@ static int by_place(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* Where rows of length 1 fall on a random direction. */
+/* Projects rows of length 1 onto a random direction. */
 static void project(struct placed *to, const struct searching *q, const float *direction)
 {
     const struct near_rows *x = q->x;

@@ -1,4 +1,4 @@
-/* Pairs of rows that point in one direction: candidates for edges that are missing. */
+/* Finds pairs of rows with a large cosine: candidates for missing edges. */
 #ifndef MATCH_NEAR_H
 #define MATCH_NEAR_H
 
@@ -18,12 +18,12 @@ struct near_list {
     int32_t (*pair)[2];
 };
 
-/* Adds for every row the `most` others of largest cosine. Up to 4,096 rows are compared with all
- * others. Of more rows each is compared with those beside it in sixteen orders, by random
- * projections (drawn by seed): near rows are likely to stand together in one of them. */
+/* Adds for every row the `most` others with the largest cosine. Up to 4,096 rows are compared with
+ * all others. With more rows, each is compared with its neighbours in sixteen orders by random
+ * projections (drawn by seed): similar rows are probably close in one of them. */
 consm_status near_pairs(struct near_list *out, const struct near_rows *x, int most, uint64_t seed);
 
-/* Sorts the list, drops repeats and pairs that are edges of the graph. */
+/* Sorts the list; drops repeats and pairs that are edges of the graph. */
 void near_tidy(struct near_list *list, const struct csr *graph);
 void near_free(struct near_list *list);
 

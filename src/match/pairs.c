@@ -1,9 +1,9 @@
-/* Sampling pairs of labelled nodes, as many of one class as of two (section 4.1.3, "Sampling").
+/* Samples pairs of labelled nodes, as many of one class as of two (section 4.1.3, "Sampling").
  *   ego:   one labelled node in turn against others: match_pairs of its class, as many of others
  *   batch: match_pairs of each kind for every labelled node, all in one step
  *   pair:  one positive or negative pair at a time
- * A class with a single labelled node is paired with itself; without a second class the negative
- * pairs weigh nothing. */
+ * A class with a single labelled node is paired with itself. Without a second class, negative pairs
+ * have weight 0. */
 #include "match/matcher_inside.h"
 
 #include "base/rng.h"
@@ -27,7 +27,7 @@ done:
     return st;
 }
 
-/* Another labelled node of the same class; the node itself when it is alone. */
+/* Another labelled node of the same class; the node itself if it is alone. */
 static int32_t draw_same(const struct matcher *m, struct rng *r, int32_t ego, int32_t label)
 {
     int64_t from = m->class_start[label], size = m->class_start[label + 1] - from;
@@ -40,7 +40,7 @@ static int32_t draw_same(const struct matcher *m, struct rng *r, int32_t ego, in
     return other;
 }
 
-/* A labelled node of another class; the node itself when there is no other class. */
+/* A labelled node of another class; the node itself if there is no other class. */
 static int32_t draw_other(const struct matcher *m, struct rng *r, int32_t ego, int32_t label)
 {
     int64_t from = m->class_start[label], size = m->class_start[label + 1] - from;

@@ -1,4 +1,4 @@
-/* Pooling as a sparse matrix for training, and directly for scoring. */
+/* Pooling: as a sparse matrix for training, and directly for scoring. */
 #include "match/pooling.h"
 
 #include "graph/partition.h"
@@ -69,13 +69,13 @@ done:
     return st;
 }
 
-/* An entry on its way to whoever has its column. */
+/* An entry to send to the owner of its column. */
 struct moved {
     int32_t row, col;
     float value;
 };
 
-/* The entries by the process that has their column; send (parts+1). They come in the order of
+/* Sends the entries to the owners of their columns; send (parts+1). They arrive in the order of
  * processes, so of rows. */
 static consm_status send_entries(void **out, int64_t *got, const struct csr *a)
 {
@@ -232,7 +232,7 @@ struct mapping {
     atomic_int_fast64_t next;
 };
 
-/* Sets are handed out one by one, so that a large one delays nobody. */
+/* Threads take sets one by one, so that a large one delays nobody. */
 static void map_worker(void *arg, struct worker who)
 {
     struct mapping *q = arg;
@@ -296,7 +296,7 @@ static void raise_row(float *to, const float *h, int64_t f)
         to[d] = h[d] > to[d] ? h[d] : to[d];
 }
 
-/* Adds the members of one set up by reference, or takes their largest values; then divides. */
+/* Sums the members of one set by reference, or takes their maximum; then divides. */
 static void pool_assigned(float *out, const struct pool_all *q, struct pool_scratch *s)
 {
     int64_t c = q->c, f = q->f;
@@ -335,7 +335,7 @@ static void pool_worker(void *arg, struct worker who)
     struct pool_scratch *s = &run->scratch[who.id];
     struct walk *walk = &s->walk;
     int64_t count = q->node ? q->count : q->graph->rows;
-    /* Small interleaved blocks, because hubs and their neighbours often stand together. */
+    /* Small interleaved blocks, because hubs and their neighbours are often adjacent. */
     enum { BLOCK = 64 };
     for (int64_t begin = (int64_t)who.id * BLOCK; begin < count; begin += (int64_t)who.size * BLOCK)
         for (int64_t k = begin; k < begin + BLOCK && k < count; k++) {

@@ -89,15 +89,15 @@ void prune_edge_scores(float *score, const float *s, int64_t c, const struct edg
     team_run(team, scoring_worker, &q);
 }
 
-/* Whether edge a stands before edge b: larger score, then earlier edge. A total order, so that the
- * result of a selection is unique. */
+/* Whether edge a comes before edge b: larger score, then earlier edge. A total order, so that a
+ * selection is unique. */
 static bool before(const float *score, int32_t a, int32_t b)
 {
     return score[a] > score[b] || (score[a] == score[b] && a < b);
 }
 
 /* Hoare's selection: afterwards order[0 … k-1] are the k first edges, in any order. The pivot is
- * the median of three, so sorted input is no worst case. */
+ * the median of three, so sorted input is not a worst case. */
 static void select_first(int32_t *order, int64_t count, int64_t k, const float *score)
 {
     int64_t low = 0, high = count - 1;

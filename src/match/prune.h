@@ -1,6 +1,6 @@
 /*
- * Which edges a subgraph may use: reference points, the score of every edge against them, and the
- * top k of the scores (section 4.1.3, "Prune"; Algorithm 1, lines 3 and 4).
+ * Chooses the edges that subgraphs use: reference points, the score of every edge against them, and
+ * the top k scores (section 4.1.3, "Prune"; Algorithm 1, lines 3 and 4).
  */
 #ifndef MATCH_PRUNE_H
 #define MATCH_PRUNE_H
@@ -21,9 +21,9 @@ void prune_similarity(float *s, const float *h, const float *r, int64_t n, int64
 void prune_edge_scores(float *score, const float *s, int64_t c, const struct edges *edges,
                        struct team *team);
 
-/* Keeps exactly the k edges of largest score, ties to the earlier edge: keep (nnz of the graph)
- * becomes 1 for both entries of a kept edge and 0 elsewhere. order (count) is scratch. Selection,
- * not sorting: O(count) on average. */
+/* Keeps exactly the k edges with the largest score, ties to the earlier edge: sets keep (nnz of the
+ * graph) to 1 for both entries of a kept edge, else 0. order (count) is scratch. A selection, not a
+ * sort: O(count) on average. */
 void prune_top(uint8_t *keep, int64_t nnz, const float *score, const struct edges *edges, int64_t k,
                int32_t *order);
 

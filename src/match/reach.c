@@ -1,15 +1,15 @@
-/* Finding the nodes within two steps of the labelled ones, and copying their rows. */
+/* Finds the nodes within two steps of the labelled ones and copies their rows. */
 #include "match/reach.h"
 
 #include <string.h>
 
-/* A tenth saved is not worth the copies. */
+/* Saving a tenth is not worth the copies. */
 static bool nearly_all(int64_t count, int64_t nodes)
 {
     return count * 10 > nodes * 9;
 }
 
-/* near[i]: 1 + the steps from node i to the nearest labelled one, 0 when it takes more than two. */
+/* near[i]: 1 + the steps from node i to the nearest labelled one; 0 if more than two. */
 static void walk_two_steps(uint8_t *near, const struct match_data *d)
 {
     const struct csr *graph = d->graph;
@@ -52,7 +52,7 @@ consm_status reach_new(struct reach *r, const struct match_data *d)
     TRY(ZNEW(near, d->nodes));
     TRY(NEW(rows, d->nodes));
     TRY(NEW(r->place, d->nodes));
-    if (d->graph->partition) /* everybody encodes his own nodes */
+    if (d->graph->partition) /* every process encodes its own nodes */
         memset(near, 1, (size_t)d->nodes);
     else
         walk_two_steps(near, d);

@@ -1,4 +1,4 @@
-/* Recording the matching module: the paper's equations as programs. Parameters: w1, b1 (w2, b2) the
+/* Records the matching module: the paper's equations as programs. Parameters: w1, b1 (w2, b2) the
  * encoder; w3 (w3r), b3, w6, w6r, w4, b4 the matching function M; w5, b5 the class head f. */
 #include "match/matcher_inside.h"
 #include "nn/layers.h"
@@ -13,8 +13,8 @@ static node features(const struct matcher *m, struct program *p, bool all)
     return d->sparse ? sparse(p, d->sparse) : input(p, d->dense, d->nodes, d->features);
 }
 
-/* h = Encoder(X), an MLP of match_layers layers                               (Eq. embedding)
- * With one layer its end is a ReLU and dropout; with more the last layer is linear. */
+/* h = Encoder(X), an MLP of match_layers layers (Eq. embedding). With one layer it ends in ReLU and
+ * dropout; with more the last layer is linear. */
 node matcher_encode(const struct matcher *m, struct program *p, double dropout, bool all)
 {
     const struct config *c = m->config;
@@ -27,17 +27,16 @@ node matcher_encode(const struct matcher *m, struct program *p, double dropout, 
     return program_name(p, h, "h");
 }
 
-/* f(h), on the central node alone */
+/* f(h), of the central node only */
 static node class_head(const struct matcher *m, struct program *p, node h)
 {
     return linear(p, "5", h, m->data.classes);
 }
 
-/* w_ij = M(h'_i ⊕ h'_j), M = linear, activation, linear, sigmoid               (Eq. edge_score)
- * The first layer splits: W(h'_i ⊕ h'_j) = W_l h'_i + W_r h'_j, so that it is applied once per
- * subgraph and each pair costs one addition. With match_ego the central nodes' own embeddings stand
- * beside the subgraphs, W_l h'_i + V_l h_i: a mean over two hops drowns the node itself where its
- * neighbours are unlike it. */
+/* w_ij = M(h'_i ⊕ h'_j), M = linear, activation, linear, sigmoid (Eq. edge_score). The first layer
+ * splits: W(h'_i ⊕ h'_j) = W_l h'_i + W_r h'_j, so it is applied once per subgraph and each pair
+ * costs one addition. With match_ego the central nodes' embeddings are added, W_l h'_i + V_l h_i:
+ * if its neighbours differ, the mean over two hops hides the node itself. */
 static node part(const struct matcher *m, struct program *p, node subgraph, const char *ego_name,
                  node ego)
 {
@@ -56,16 +55,16 @@ static node right_part(const struct matcher *m, struct program *p, node pooled, 
     return part(m, p, linear_no_bias(p, "3r", pooled, m->config->match_hidden), "6r", ego);
 }
 
-/* A ReLU whose units all fall below zero never learns again; a slope there keeps them alive. */
+/* A ReLU whose units are all below zero never learns again; a slope there prevents this. */
 static node activation(const struct matcher *m, struct program *p, node x)
 {
     float slope = (float)m->config->match_slope;
     return slope > 0 ? leaky_relu(p, x, slope) : relu(p, x);
 }
 
-/* What two central nodes say of each other that a sum of two parts cannot: u·(q_i ∘ q_j) with the
- * class probabilities q = softmax(f(h)), one learned weight a class. It starts at 1: from a larger
- * start M leans on it alone, from a smaller one it learns it late. */
+/* An interaction of two central nodes that a sum of two parts cannot express: u·(q_i ∘ q_j) with
+ * the class probabilities q = softmax(f(h)), one learned weight per class. It starts at 1: from a
+ * larger value M relies on it alone, from a smaller one it learns it late. */
 static node agreement_of(struct program *p, node one, node other)
 {
     return linear_from(p, "7", mul(p, one, other), 1, INIT_ONE);
@@ -77,7 +76,7 @@ static node agreement(struct program *p, node q, const struct index *i, const st
     return agreement_of(p, one, other);
 }
 
-/* What M makes of two subgraphs, before the sigmoid. */
+/* The output of M for two subgraphs, before the sigmoid. */
 static node match_joined(const struct matcher *m, struct program *p, node left, node right,
                          const struct index *i, const struct index *j)
 {
@@ -85,7 +84,7 @@ static node match_joined(const struct matcher *m, struct program *p, node left, 
     return linear(p, "4", joined, 1);
 }
 
-/* q: class probabilities of the central nodes, read where M sees them. */
+/* q: class probabilities of the central nodes that M reads. */
 static node match_parts(const struct matcher *m, struct program *p, node left, node right, node q,
                         const struct index *i, const struct index *j)
 {
@@ -95,7 +94,7 @@ static node match_parts(const struct matcher *m, struct program *p, node left, n
     return sigmoid(p, score);
 }
 
-/* The same from heads of which only those that the pairs name are there. */
+/* The same if only the heads that the pairs name are there. */
 static node match_named(const struct matcher *m, struct program *p, node left, node right,
                         node head, const struct index *i, const struct index *j)
 {
@@ -115,7 +114,7 @@ static node match_squared(const struct matcher *m, struct program *p, node poole
     return linear(p, "4", activation(m, p, linear(p, "3", joined, m->config->match_hidden)), 1);
 }
 
-/* h: embeddings of the nodes in reach, of which the labelled ones are the egos. */
+/* h: embeddings of the nodes in reach; the labelled ones are the egos. */
 static node match(const struct matcher *m, struct program *p, node pooled, node h)
 {
     if (m->config->match_join != MATCH_JOIN_CONCAT)
@@ -127,7 +126,7 @@ static node match(const struct matcher *m, struct program *p, node pooled, node 
 
 /* L_SM = Σ |w_ij - [Y_i = Y_j]| + L_nll(f(h_i), Y_i) + L_nll(f(h_j), Y_j), over the number of pairs
  *                                                                              (Eq. sm_loss)
- * A node's L_nll is computed once and counts as often as pairs name it. */
+ * A node's L_nll is computed once and weighted by the number of pairs that name it. */
 static node matching_loss(const struct matcher *m, struct program *p, node h, node w)
 {
     node target = input(p, m->target, m->pairs, 1), weight = input(p, m->weight, m->pairs, 1);
@@ -174,8 +173,8 @@ done:
     return st;
 }
 
-/* Between two steps only subgraphs of labelled nodes are mapped, which lie within reach, unless ε
- * is made from the distances of all nodes. The step then takes h over from here. */
+/* Between two steps only subgraphs of labelled nodes are mapped. They are in reach, unless ε
+ * depends on the distances of all nodes. The step then takes h from here. */
 static consm_status record_near(struct matcher *m)
 {
     consm_status st = CONSM_OK;
@@ -190,14 +189,14 @@ done:
     return st;
 }
 
-/* The nodes that the host brings: all, or its rows of a graph in parts. */
+/* The rows that the host provides: all nodes, or its part of a graph in parts. */
 static int64_t rows_here(const struct matcher *m)
 {
     int64_t rows = csr_high(m->data.graph) - csr_low(m->data.graph);
     return rows > 0 ? rows : 1;
 }
 
-/* h' of every node: of its h, or what the host brings. */
+/* h' of every node: computed from h, or provided by the host. */
 static node pooled_subgraphs(struct matcher *m, struct program *p, node h)
 {
     if (m->way->pooled)
@@ -225,7 +224,7 @@ done:
     return st;
 }
 
-/* Scores a batch of edges; both directions are averaged where M does not treat them alike. */
+/* Scores a batch of edges; averages both directions if M is not symmetric. */
 static consm_status record_score(struct matcher *m)
 {
     consm_status st = CONSM_OK;
@@ -257,7 +256,7 @@ done:
     return st;
 }
 
-/* What scores alone follows the module's own parameters, which all are there, trained or loaded. */
+/* Programs that only score use the module's own parameters, trained or loaded. */
 static consm_status know_all(struct matcher *m)
 {
     consm_status st = CONSM_OK;
@@ -270,8 +269,8 @@ done:
     return st;
 }
 
-/* The programs that a loaded module needs as well; all parameters are known before the first
- * of them is compiled. */
+/* The programs that a loaded module also needs; all parameters are known before the first is
+ * compiled. */
 static consm_status record_scoring(struct matcher *m)
 {
     consm_status st = CONSM_OK;

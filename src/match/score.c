@@ -1,5 +1,4 @@
-/* The coefficients of all edges: the subgraphs of all nodes are pooled, then M reads them in pairs.
- */
+/* The coefficients of all edges: pools the subgraphs of all nodes, then M reads them in pairs. */
 #include "match/matcher_inside.h"
 
 #include <string.h>
@@ -28,7 +27,7 @@ consm_status matcher_match(struct matcher *m, float *w, const int32_t *left, con
         TRY(m->way->ends(m, left, right, count));
     for (int64_t first = 0; first < count; first += m->score_batch) {
         int64_t size = count - first < m->score_batch ? count - first : m->score_batch;
-        /* A last batch that is not full keeps what stood behind it: those scores are not read. */
+        /* A partial last batch keeps old entries after it; their scores are not read. */
         memcpy(m->batch_left, left + first, (size_t)size * sizeof *left);
         memcpy(m->batch_right, right + first, (size_t)size * sizeof *right);
         TRY(index_set_rows(m->score_left, m->batch_left));

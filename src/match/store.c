@@ -1,4 +1,4 @@
-/* How a matching module travels in a model's parameter store. */
+/* Stores a matching module in a model's parameter store. */
 #include "match/matcher_inside.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@ struct shape {
 
 enum { MOST = 64 };
 
-/* Every parameter of a module with that configuration; returns how many. See record.c. */
+/* Lists every parameter of a module with that configuration; returns the number. See record.c. */
 static int list_shapes(struct shape shape[MOST], const struct config *c, int64_t features,
                        int64_t classes)
 {
@@ -57,7 +57,7 @@ done:
     return st;
 }
 
-/* Calls for every parameter that both have; to_store says which way the numbers go. */
+/* Copies every parameter that both have; to_store gives the direction. */
 static consm_status copy_values(struct params *module, struct params *store, const char *prefix,
                                 bool to_store)
 {

@@ -1,4 +1,4 @@
-/* Two-hop sets, exact or sampled. */
+/* Collects two-hop sets, exact or sampled. */
 #include "match/pooling.h"
 
 #include "base/rng.h"
@@ -24,8 +24,8 @@ void walk_free(struct walk *w)
     *w = (struct walk){0};
 }
 
-/* Adds the kept neighbours that this walk has not met: each is written and only counted if so,
- * because no processor can guess which. */
+/* Adds kept neighbours that this walk has not met. Each is written but only counted if new, because
+ * such a branch cannot be predicted. */
 static void visit_neighbours(struct walk *w, const struct csr *graph, const uint8_t *keep,
                              int32_t node)
 {

@@ -1,18 +1,18 @@
-/* Logistic regression on the witnesses, shrunk towards what was learned over many graphs.
+/* Logistic regression on the witnesses, shrunk towards weights learned over many graphs.
  *
  *     loss(β) = Σ_known log(1 + exp(-±z_e)) + Σ_k (β_k - μ_k)² / 2(sσ_k)² + 2·log(1 + r²/3)
  *
- * with z_e = β·x_e. μ and σ stand in trust_prior.h. The strength s is chosen by folds of the known
- * edges. The last term (Student's t with three degrees of freedom) ties the mean score of usual
- * edges to the mean agreement of predictions, which is close to the share of edges inside classes
- * wherever predictions are calibrated: r = (logit(mean σ(z)) - logit(agreement) - shift) / spread.
- * Its tails are heavy, so that known edges win where an attack made the predictions wrong.
+ * with z_e = β·x_e. μ and σ are in trust_prior.h. Cross-validation over the known edges chooses the
+ * strength s. The last term (Student's t with three degrees of freedom) ties the mean score of
+ * usual edges to the mean agreement of predictions, which is close to the share of edges inside
+ * classes if predictions are calibrated: r = (logit(mean σ(z)) - logit(agreement) - shift) /
+ * spread. Its tails are heavy, so known edges win if an attack made the predictions wrong.
  *
- * Predictions that agree never speak against an edge: a few known edges may say so by chance. The
- * weight of agreement is at least half of the prior's, and that of the head, which predicts from
- * the matching module's embedding, at least 0. Over the prior's 43 tasks, each with the
- * prior of the other graphs and 10, 30 or all known edges, this is level or better; on Pubmed's
- * public split, where 34 edges are known, it keeps half of the runs from scores at chance. */
+ * Agreement of predictions never counts against an edge, even if a few known edges suggest it by
+ * chance. The weight of agreement is at least half of the prior's. That of the head, which predicts
+ * from the matching module's embedding, is at least 0. Over the prior's 43 tasks, each with the
+ * prior of the other graphs and 10, 30 or all known edges, this is level or better. On Pubmed's
+ * public split, with 34 known edges, it keeps half of the runs from scores at chance. */
 #include "match/trust_inside.h"
 
 #include "base/alloc.h"
@@ -22,29 +22,29 @@
 
 enum { STEPS = 40, TERMS = TRUST_TERMS, FOLDS = 5, MOST_FOLDED = 1000 };
 
-/* With fewer known edges folds would choose by luck. */
+/* With fewer known edges cross-validation would choose by luck. */
 enum { ENOUGH_TO_CHOOSE = 100 };
 
-/* Of a curve, with no prior to speak of. */
+/* Minimum for a curve, which has almost no prior. */
 enum { FEW = 3 };
 
 static const double WEAK_RIDGE = 1e-2;
 
-/* Weights that are held, and at which share of the prior's. */
+/* Weights with a minimum, and its share of the prior's weight. */
 static const struct {
     int term;
     double share;
 } least[] = {{1 + WITNESS_AGREEMENT, 0.5}, {1 + WITNESS_HEAD, 0}};
 enum { HELD = sizeof least / sizeof *least };
 
-/* What is minimised. */
+/* The function to minimise. */
 struct fitting {
     const struct trust_sample *s;
     double mean[TERMS], precision[TERMS];
-    double level, level_spread;           /* of the mean score, in log-odds */
-    int64_t known;                        /* the first so many known edges count … */
-    int left_out;                         /* … but those of this fold; FOLDS: all */
-    double level_slope[TERMS], level_gap; /* at the point that was looked at last */
+    double level, level_spread;           /* target of the mean score, in log-odds */
+    int64_t known;                        /* the first `known` known edges count */
+    int left_out;                         /* except those of this fold; FOLDS: all */
+    double level_slope[TERMS], level_gap; /* at the last evaluated point */
 };
 
 static double sigmoid_of(double z)
@@ -66,7 +66,7 @@ static double log_odds(const double *x, const double beta[TERMS])
     return z;
 }
 
-/* -log of the chance that was given to the truth. */
+/* -log of the probability of the truth. */
 static double surprise(double z, bool same)
 {
     double wrong = same ? -z : z;
@@ -78,8 +78,8 @@ static bool takes_part(const struct fitting *f, int64_t e)
     return e % FOLDS != f->left_out;
 }
 
-/* How far the mean score of usual edges is from where it is expected, in log-odds, and its slope:
- * d logit(m)/dβ = mean(p(1-p)x) / m(1-m). */
+/* The distance of the usual edges' mean score from its target, in log-odds, and its slope: d
+ * logit(m)/dβ = mean(p(1-p)x) / m(1-m). */
 static void look_at_level(struct fitting *f, const double beta[TERMS])
 {
     const struct heard *u = &f->s->usual;
@@ -111,7 +111,7 @@ static double objective(struct fitting *f, const double beta[TERMS])
     return total;
 }
 
-/* The gradient and the Hessian (of the level: Gauss and Newton's part) where objective() looked. */
+/* The gradient and the Hessian (Gauss-Newton for the level) at the last point of objective(). */
 static void derive(double gradient[TERMS], double hessian[TERMS][TERMS], const struct fitting *f,
                    const double beta[TERMS])
 {
@@ -136,7 +136,7 @@ static void derive(double gradient[TERMS], double hessian[TERMS][TERMS], const s
     }
 }
 
-/* The lower triangle of a positive definite matrix becomes its Cholesky factor. */
+/* Replaces the lower triangle of a positive definite matrix by its Cholesky factor. */
 static void factorise(double a[TERMS][TERMS])
 {
     for (int i = 0; i < TERMS; i++)
@@ -163,7 +163,7 @@ static void solve(double x[TERMS], double factor[TERMS][TERMS])
     }
 }
 
-/* Newton's method; beta is where it begins and ends. */
+/* Newton's method from beta; leaves the result in beta. */
 static void minimise(double beta[TERMS], struct fitting *f)
 {
     double now = objective(f, beta);
@@ -173,7 +173,7 @@ static void minimise(double beta[TERMS], struct fitting *f)
         derive(move, hessian, f, beta);
         factorise(hessian);
         solve(move, hessian);
-        /* Far from the optimum a whole step may overshoot: halve it until it helps. */
+        /* A full step may overshoot: halve it until the loss falls. */
         while (then > now && share > 1e-6) {
             share /= 2;
             for (int i = 0; i < TERMS; i++)
@@ -189,15 +189,15 @@ static void minimise(double beta[TERMS], struct fitting *f)
 
 /* ---- the prior ----------------------------------------------------------- */
 
-/* strength: how far weights may be from the prior's, in its spreads. */
+/* strength: the allowed distance from the prior, in its spreads. */
 static void set_prior(struct fitting *f, double strength, bool without_match)
 {
     const struct trust_sample *s = f->s;
     for (int k = 0; k < TERMS; k++) {
         double spread = strength * trust_prior[k].spread + 0.02;
         f->mean[k] = trust_prior[k].mean;
-        /* The level is for known edges and for the agreement to say; whether edges of taught nodes
-         * lie is a matter of each graph. */
+        /* Known edges and agreement decide the bias; each graph decides whether edges of taught
+         * nodes are wrong more often. */
         spread = k == 0 ? 10 : k == 1 + WITNESS_TAUGHT && spread < 0.5 ? 0.5 : spread;
         if (s->scale[k] == 0 || (k == 1 + WITNESS_MATCH && without_match)) {
             f->mean[k] = 0;
@@ -211,7 +211,7 @@ static void set_prior(struct fitting *f, double strength, bool without_match)
     f->level_spread = sqrt(trust_prior_level.spread * trust_prior_level.spread + 4 / validators);
 }
 
-/* The prior's weights with a bias at which the mean score is as expected. */
+/* Starts with the prior's weights and a bias that gives the expected mean score. */
 static void begin(double beta[TERMS], struct fitting *f)
 {
     memcpy(beta, f->mean, sizeof f->mean);
@@ -221,7 +221,7 @@ static void begin(double beta[TERMS], struct fitting *f)
     }
 }
 
-/* Loss on each fold by the weights that the other folds give. */
+/* Loss on each fold with the weights fitted on the others. */
 static double loss_in_folds(struct fitting *f, const double start[TERMS])
 {
     double loss = 0;
@@ -256,8 +256,8 @@ static double choose_strength(struct fitting *f, const double start[TERMS], bool
     return chosen;
 }
 
-/* Holds weights that fell below their least there, one after the other, and the others follow. How
- * sure the weights are stays a matter of the prior and the known edges. */
+/* Fixes weights that fell below their minimum, one after the other, and refits the others. The
+ * covariance still depends only on the prior and the known edges. */
 static void hold_weights(double beta[TERMS], struct fitting *f)
 {
     double precision[TERMS];
@@ -274,7 +274,7 @@ static void hold_weights(double beta[TERMS], struct fitting *f)
     memcpy(f->precision, precision, sizeof precision);
 }
 
-/* From standardised witnesses to witnesses as they are: β = A·standardised, C = A·C·Aᵀ. */
+/* Converts from standardised to raw witnesses: β = A·standardised, C = A·C·Aᵀ. */
 static void unstandardise(struct trust *t, const double beta[TERMS], double factor[TERMS][TERMS],
                           const struct trust_sample *s)
 {
@@ -317,7 +317,7 @@ void trust_fit(struct trust *t, struct trust_sample *s, bool without_match)
 static void fit_line(double line[2], const float *x, const uint8_t *same, int64_t count)
 {
     int64_t of_kind[2] = {0};
-    line[0] = -2; /* scores in [0, 1] on the logistic scale: 0 → 0.12, 1/2 → 1/2, 1 → 0.88 */
+    line[0] = -2; /* for scores in [0, 1] on the logistic scale: 0 → 0.12, 1/2 → 1/2, 1 → 0.88 */
     line[1] = 4;
     for (int64_t e = 0; e < count; e++)
         of_kind[same[e]]++;
@@ -385,7 +385,7 @@ void trust_read(struct trust *t, const float number[TRUST_NUMBERS])
         t->spread[i] = (double)*number++;
 }
 
-/* The deviation of z = β·x. */
+/* The standard deviation of z = β·x. */
 static double doubt(const struct trust *t, const double x[TERMS])
 {
     double variance = 0;
@@ -398,7 +398,7 @@ static double doubt(const struct trust *t, const double x[TERMS])
 void trust_apply(float *score, float *low, float *high, const struct trust *t, const float *x,
                  int64_t count)
 {
-    static const double ninety = 1.6448536269514722; /* of 100 lie within so many deviations */
+    static const double ninety = 1.6448536269514722; /* 90 % are within this many deviations */
     for (int64_t e = 0; e < count; e++) {
         double row[TERMS] = {1};
         for (int k = 0; k < WITNESSES; k++)

@@ -1,8 +1,8 @@
 /*
- * Trust scores: the chance that an edge joins two nodes of one class, from several witnesses. A
- * logistic regression weighs them. It is fitted on edges whose two labels training or validation
- * may know, and shrunk towards weights that were learned over many graphs (trust_prior.h), so that
- * a handful of known edges is enough and the score stays calibrated. Test labels are never read.
+ * Trust scores: the probability that an edge joins two nodes of one class, from several witnesses.
+ * A logistic regression weighs them. It is fitted on edges whose two labels training or validation
+ * may know, and shrunk towards weights learned over many graphs (trust_prior.h). So a handful of
+ * known edges is enough and the score stays calibrated. Test labels are never read.
  */
 #ifndef MATCH_TRUST_H
 #define MATCH_TRUST_H
@@ -10,42 +10,43 @@
 #include "base/threads.h"
 #include "graph/edges.h"
 
-/* What speaks for an edge. The first four come from the trained model, the next four from the data
- * as it is, the last two from the labels that training was told; each is the same in both
- * directions. A node whose label training was told counts as predicted with that label. */
+/* The evidence for an edge. The first four come from the trained model, the next four from the
+ * data, the last two from the training labels. Each is the same in both directions. A node with a
+ * training label counts as predicted with that label. */
 enum witness {
-    WITNESS_MATCH,      /* the matching coefficient w */
-    WITNESS_AGREEMENT,  /* log-odds of Σ_k p_ik p_jk, of calibrated class probabilities */
-    WITNESS_HEAD,       /* the same of the matching module's class head, which sees no neighbours */
+    WITNESS_MATCH,     /* the matching coefficient w */
+    WITNESS_AGREEMENT, /* log-odds of Σ_k p_ik p_jk, of calibrated class probabilities */
+    WITNESS_HEAD,      /* the same for the matching module's class head, which sees no neighbours */
     WITNESS_CONFIDENCE, /* min over both ends of the largest probability */
     WITNESS_FEATURES,   /* cosine of the two feature rows */
-    WITNESS_MASS,       /* -|log(1+‖x_i‖₁) - log(1+‖x_j‖₁)|: both rows hold as much */
-    WITNESS_NEIGHBOURS, /* sqrt(shared neighbours / all neighbours of the two) (Jaccard) */
-    WITNESS_DEGREE,     /* -|log(1+d_i) - log(1+d_j)| */
-    WITNESS_TAUGHT,     /* 1 where training was told the label of an end: attacks aim at these */
-    WITNESS_TAUGHT_AGREEMENT, /* the agreement there, else 0 */
+    WITNESS_MASS, /* -|log(1+‖x_i‖₁) - log(1+‖x_j‖₁)|: difference in feature mass */
+    WITNESS_NEIGHBOURS,       /* sqrt(shared neighbours / all neighbours of the two) (Jaccard) */
+    WITNESS_DEGREE,           /* -|log(1+d_i) - log(1+d_j)| */
+    WITNESS_TAUGHT,           /* 1 if an end has a training label: attacks aim at these */
+    WITNESS_TAUGHT_AGREEMENT, /* the agreement of such edges, else 0 */
     WITNESSES
 };
 
-/* A word for each, as in the columns of `consm edges --witnesses`. */
+/* The name of each witness, as in `consm edges --witnesses`. */
 extern const char *const witness_names[WITNESSES];
 
-/* What the witnesses are computed from; nothing is owned. */
+/* The data that witnesses are computed from; nothing is owned. */
 struct witness_data {
     const struct edges *edges;
     const struct csr *graph;
-    const struct csr *sparse; /* (n, f) features as stored, or NULL … */
-    const float *dense;       /* … then these */
+    const struct csr *sparse; /* (n, f) features as stored, or NULL: dense */
+    const float *dense;       /* (n, f), if not sparse */
     int64_t features, classes;
-    const uint8_t *here; /* (n) of a graph in parts: whose features and neighbours are; NULL: all */
-    const int32_t *taught; /* (n) the class that training was told, or -1; NULL: nobody's */
+    const uint8_t *
+        here; /* (n) of a graph in parts: nodes whose features and neighbours are here; NULL: all */
+    const int32_t *taught; /* (n) the training label, or -1; NULL: none */
 };
 
-/* x (|E|, WITNESSES), row by row. What only the data says is computed here, once. */
+/* x (|E|, WITNESSES), row by row. Computes the witnesses that depend only on the data, once. */
 consm_status witness_data_only(float *x, const struct witness_data *data, struct team *team);
 
-/* What the model says: logits and head (n, classes), w (|E|), and the temperatures by which the two
- * are divided so that their probabilities are calibrated. */
+/* The model's output: logits and head (n, classes), w (|E|), and the temperatures that calibrate
+ * both. */
 struct witness_model {
     const float *logits, *head, *w;
     double temperature[2];
@@ -64,7 +65,7 @@ enum {
     TRUST_NUMBERS = 2 + TRUST_TERMS + TRUST_PAIRS
 };
 
-/* trust = sigmoid(by_0 + Σ by_k·x_k). The numbers in one row are what a model file keeps. */
+/* trust = sigmoid(by_0 + Σ by_k·x_k). A model file stores the numbers in one row. */
 struct trust {
     double temperature[2];      /* of predictions and head, as in struct witness_model */
     double by[TRUST_TERMS];     /* bias, then a weight per witness */
@@ -73,29 +74,29 @@ struct trust {
 void trust_write(float number[TRUST_NUMBERS], const struct trust *t);
 void trust_read(struct trust *t, const float number[TRUST_NUMBERS]);
 
-/* The edges that a fit may use: both labels are known to training or validation, and one end at
- * least validates (of two training nodes the model knows both labels by heart); at most 65,536 of
- * them, drawn. And edges drawn from all, known or not, which say what is usual in this graph. */
+/* The edges that a fit may use: both labels are known to training or validation, and at least one
+ * end validates (the model has memorised the labels of training nodes); at most 65,536, drawn. And
+ * edges drawn from all, known or not, which show what is usual in this graph. */
 struct trust_sample;
 consm_status trust_sample_new(struct trust_sample **out, const struct edges *edges,
                               const int32_t *label, const uint8_t *role, int64_t nodes);
 void trust_sample_free(struct trust_sample *s);
 
-/* Hears what the witnesses x (|E|, WITNESSES) say of the sample, for trust_fit(). Of a graph in
+/* Reads the witnesses x (|E|, WITNESSES) of the sampled edges, for trust_fit(). For a graph in
  * parts all processes call it together. */
 consm_status trust_sample_hear(struct trust_sample *s, const float *x);
 
-/* Weights of least loss on the known edges and least distance from the prior; without known edges
- * they are the prior's. t->temperature stays as it is. Deterministic, and allocates nothing.
- * without_match: the matching coefficient knows nothing and gets no weight. */
+/* Fits the weights to the known edges and the prior; without known edges they are the prior's.
+ * t->temperature is unchanged. Deterministic; allocates nothing. without_match: the matching
+ * coefficient is at chance and gets no weight. */
 void trust_fit(struct trust *t, struct trust_sample *s, bool without_match);
 
-/* P(same class) = sigmoid(a + b·score), fitted on the known edges alone, with no prior to speak of:
- * for scores (|E|) of another kind. probability (|E|). */
+/* P(same class) = sigmoid(a + b·score), fitted on the known edges alone, almost without a prior:
+ * for other scores (|E|). probability (|E|). */
 consm_status trust_curve(float *probability, struct trust_sample *s, const float *score,
                          int64_t count);
 
-/* score (count); low and high (count) bound 90 % of what the weights may be; both may be NULL. */
+/* score (count); low and high (count) bound a 90 % interval; both may be NULL. */
 void trust_apply(float *score, float *low, float *high, const struct trust *t, const float *x,
                  int64_t count);
 

@@ -1,16 +1,16 @@
-/* The inside of a trust sample, for the files that fill it and fit to it. */
+/* Internals of a trust sample, for the files that fill it and fit to it. */
 #ifndef MATCH_TRUST_INSIDE_H
 #define MATCH_TRUST_INSIDE_H
 
 #include "match/trust.h"
 
-/* Edges of which the witnesses are heard. */
+/* Sampled edges with their witnesses. */
 struct heard {
-    int64_t count;  /* among all processes */
+    int64_t count;  /* of all processes */
     double *x;      /* (count, TRUST_TERMS) 1 and the standardised witnesses */
-    int64_t *place; /* (mine) where this process's stand in its list of edges */
+    int64_t *place; /* (mine) positions of this process's edges in its list */
     int64_t mine;
-    float *own; /* (mine, WITNESSES) what is said of these */
+    float *own; /* (mine, WITNESSES) their witnesses */
 };
 
 struct trust_sample {
@@ -18,12 +18,12 @@ struct trust_sample {
     uint8_t *same;                     /* (known.count) the truth */
     int64_t validators;                /* nodes that validate */
     const struct partition *partition; /* of a graph in parts, or NULL */
-    double shift[TRUST_TERMS], scale[TRUST_TERMS]; /* by which witnesses were standardised */
-    double agreement; /* mean probability of agreement over the usual edges */
+    double shift[TRUST_TERMS], scale[TRUST_TERMS]; /* standardisation of the witnesses */
+    double agreement;                              /* mean agreement of the usual edges */
 };
 
-/* One row of so many bytes for each of the edges, in their order: out, or fresh memory where the
- * graph is in parts (*fresh, the caller's to free). */
+/* Collects one row of `bytes` for each edge, in order: out, or fresh memory for a graph in parts
+ * (*fresh, the caller frees it). */
 consm_status heard_collect(const void **out, void **fresh, const struct heard *h,
                            const struct partition *partition, const void *own, size_t bytes);
 

@@ -1,5 +1,5 @@
-/* The edges that trust is fitted on, and what the witnesses say of them. The same edges are drawn
- * on any number of processes. */
+/* Samples the edges that trust is fitted on, with their witnesses. The same edges are drawn on any
+ * number of processes. */
 #include "match/trust_inside.h"
 
 #include "base/alloc.h"
@@ -40,7 +40,7 @@ void trust_sample_free(struct trust_sample *s)
     mem_free(s);
 }
 
-/* Draws edges of those marked (NULL: all), and makes room for what is said of them. */
+/* Draws marked edges (NULL: all) and allocates their witnesses. */
 static consm_status heard_draw(struct heard *h, const struct edges *edges, const uint8_t *marked,
                                int64_t most, uint64_t seed)
 {
@@ -141,14 +141,14 @@ done:
     return st;
 }
 
-/* Log-odds and flags mean the same in every graph; what others say depends on what is usual. */
+/* Log-odds and flags mean the same in every graph; other witnesses are relative to the usual. */
 static bool is_absolute(int term)
 {
     return term == 1 + WITNESS_AGREEMENT || term == 1 + WITNESS_HEAD ||
            term == 1 + WITNESS_TAUGHT || term == 1 + WITNESS_TAUGHT_AGREEMENT;
 }
 
-/* Mean 0 and deviation 1 over the usual edges; a witness that always says the same gets 0. */
+/* Standardises over the usual edges; a constant witness becomes 0. */
 static void measure(struct trust_sample *s, int term)
 {
     const struct heard *u = &s->usual;

@@ -1,4 +1,4 @@
-/* The matching module where all of the graph is here and the host maps and pools. */
+/* The matching module for a whole graph; the host maps and pools. */
 #include "match/matcher_inside.h"
 #include "match/prune.h"
 

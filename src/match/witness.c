@@ -1,4 +1,4 @@
-/* What speaks for each edge, computed once all is trained. */
+/* Computes the witnesses of each edge after training. */
 #include "match/trust.h"
 
 #include "base/alloc.h"
@@ -40,7 +40,7 @@ struct witnessing {
     float *x;
     const struct witness_data *d;
     float *length, *mass; /* (n) Euclidean length and log(1 + ‖x‖₁) of the feature rows */
-    int32_t *mark;        /* (threads, n) whose neighbour a node was found to be last */
+    int32_t *mark;        /* (threads, n) the last node of which a node was a neighbour */
 };
 
 static void measure_row(struct witnessing *q, int64_t i)
@@ -104,13 +104,12 @@ static float cosine(const struct witnessing *q, int64_t i, int64_t j)
     return (float)(product / lengths);
 }
 
-/* Small interleaved blocks of edges, because those of a hub stand together; how many steps of a
- * list one lookup is worth. */
+/* Small interleaved blocks of edges, because those of a hub are adjacent; list steps that cost as
+ * much as one lookup. */
 enum { BLOCK = 256, LOOKUP = 8 };
 
-/* sqrt(|N(i) ∩ N(j)| / |N(i) ∪ N(j)|). mark[v] == i says that v is a neighbour of i, so j's list is
- * read straight through; unless it is so much longer that looking i's neighbours up in it is
- * cheaper. */
+/* sqrt(|N(i) ∩ N(j)| / |N(i) ∪ N(j)|). mark[v] == i: v is a neighbour of i. So j's list is read in
+ * order, unless it is so much longer that looking up i's neighbours in it is cheaper. */
 static float overlap(const struct csr *g, int32_t i, int32_t j, const int32_t *mark)
 {
     int64_t size_i = g->start[i + 1] - g->start[i], size_j = g->start[j + 1] - g->start[j];
@@ -175,14 +174,14 @@ done:
 
 /* ---- what the model says ------------------------------------------------- */
 
-/* How a node is predicted: softmax(row / T), or nearly surely the class that training was told. */
+/* A node's prediction: softmax(row / T), or almost certainly its training label. */
 struct prediction {
     const float *row;
     double top, sum, temperature;
-    int32_t told; /* -1: nothing */
+    int32_t told; /* -1: none */
 };
 
-/* Labels are wrong now and then. */
+/* Labels are sometimes wrong. */
 static const double told_wrong = 0.02;
 
 static struct prediction predict(const float *row, int64_t c, double temperature, int32_t told)

@@ -1,6 +1,6 @@
-/* APPNP: predict from a node's own features, then let predictions spread as in personalised
- * PageRank. Z0 = MLP(X),  Z_k = (1-α) Â Z_k-1 + α Z0                (Klicpera et al. 2019, Eq. 4)
- * --layers is the depth of the MLP, --hops how often predictions move. */
+/* APPNP: predicts from a node's own features, then spreads predictions as in personalised PageRank.
+ * Z0 = MLP(X), Z_k = (1-α) Â Z_k-1 + α Z0 (Klicpera et al. 2019, Eq. 4). --layers is the depth of
+ * the MLP, --hops the number of propagation steps. */
 #include "models/model.h"
 #include "nn/layers.h"
 

@@ -1,4 +1,4 @@
-/* Reading and writing the parameters by name, against the table of config.def. */
+/* Reads and writes parameters by name, by the table of config.def. */
 #include "models/config.h"
 #include "base/number.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The choices of each word, ended by NULL. Its field is read and written as an int. */
+/* The choices of each word, NULL at the end. Its field is read and written as an int. */
 #define INT(name, value, min, max, help)
 #define REAL(name, value, min, max, help)
 #define AUTO(name, min, max, help)
@@ -122,7 +122,7 @@ static consm_status set_word(struct config *c, const struct config_row *row, con
     return status_fail(CONSM_EINVAL, "%s %s: expected one of %s", row->name, text, list);
 }
 
-/* What the two other profiles of ConSM set; the default profile is the table itself. */
+/* Settings of the two other profiles of ConSM; the default profile is the table itself. */
 static const struct {
     enum config_profile profile;
     const char *name, *text;
@@ -202,7 +202,8 @@ void config_settle_profile(struct config *c, const struct config *defaults,
     for (int row = 0; row < CONFIG_ROWS; row++)
         if (config_profile_decides(row))
             config_copy(c, defaults, row);
-    (void)config_set(c, "profile", config_names_profile[before.profile]); /* it is one of them */
+    (void)config_set(c, "profile",
+                     config_names_profile[before.profile]); /* always a valid profile */
     for (int row = 0; row < CONFIG_ROWS; row++)
         if (given[row])
             config_copy(c, &before, row);
@@ -255,7 +256,7 @@ const char *config_text(const struct config *c, const struct config_row *row, ch
         snprintf(buffer, 32, "%lld", (long long)*(int64_t *)field(c, row));
         return buffer;
     }
-    /* The shortest text that reads back the same is what a person wants to see. */
+    /* Writes the shortest text that reads back the same. */
     double value = *(double *)field(c, row);
     if (isnan(value))
         return "auto";

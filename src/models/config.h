@@ -1,11 +1,11 @@
-/* A run's parameters as plain numbers and words, and the table that describes them. */
+/* A run's parameters, and the table that describes them. */
 #ifndef MODELS_CONFIG_H
 #define MODELS_CONFIG_H
 
 #include "base/status.h"
 
 /* The words: enum config_ties { TIES_FIRST, TIES_LOSS }, and config_names_ties[TIES_FIRST] is
- * "first"; behind the last name stands NULL. */
+ * "first"; NULL follows the last name. */
 #define INT(name, value, min, max, help)
 #define REAL(name, value, min, max, help)
 #define AUTO(name, min, max, help)
@@ -52,35 +52,34 @@ enum config_kind { CONFIG_INT, CONFIG_REAL, CONFIG_AUTO, CONFIG_WORD };
 struct config_row {
     const char *name, *help;
     enum config_kind kind;
-    double value;               /* the default; of a word its place in choices */
+    double value;               /* the default; of a word its index in choices */
     double min, max;            /* numbers */
-    const char *const *choices; /* words: what it may be, NULL behind the last */
+    const char *const *choices; /* words: possible values, then NULL */
     size_t offset;
 };
 
-/* The rows in order; a row without a name ends them. */
+/* The rows in order; a row without a name ends the list. */
 const struct config_row *config_rows(void);
 const struct config_row *config_find(const char *name); /* "-" and "_" are the same; NULL: none */
 
-/* Whether two names are the same but for "-" and "_". */
+/* Whether two names are equal, with "-" and "_" the same. */
 bool config_same_name(const char *a, const char *b);
 
 void config_defaults(struct config *c);
 
-/* One parameter of another configuration. */
+/* Copies one parameter from another configuration. */
 void config_copy(struct config *to, const struct config *from, int row);
 
 /* Whether a profile may set the parameter. */
 bool config_profile_decides(int row);
 
-/* Makes c what its profile says: given parameters stay, whenever they were given, and those that no
- * profile decides; the rest is as in defaults, then as the profile has it. */
+/* Applies c's profile: given parameters keep their value, whenever they were set, and so do those
+ * that no profile decides; the others take the defaults, then the profile's values. */
 void config_settle_profile(struct config *c, const struct config *defaults,
                            const bool given[CONFIG_ROWS]);
 
 /* Sets a parameter from text. Setting "profile" sets all that the profile decides, so it comes
- * before what overrides it. CONSM_ENOTFOUND with the nearest name, CONSM_EINVAL with the range.
- */
+ * before overrides. CONSM_ENOTFOUND with the nearest name, CONSM_EINVAL with the range. */
 consm_status config_set(struct config *c, const char *name, const char *text);
 
 /* A parameter as text that config_set reads back exactly. */

@@ -1,7 +1,6 @@
-/* ConSM: a GNN whose training is guided by edge coefficients from confidence-based subgraph
- * matching (Choi et al., CIKM 2022). This file records the GNN, which is any other model; the
- * matching module is src/match, the alternation of the two (Algorithm 2) is
- * src/train/consm/rounds.c. */
+/* ConSM: a GNN trained with edge coefficients from confidence-based subgraph matching (Choi et al.,
+ * CIKM 2022). This file records the GNN, which is another model. The matching module is src/match;
+ * their alternation (Algorithm 2) is src/train/consm/rounds.c. */
 #include "models/model.h"
 
 static node consm_build(struct program *p, const struct inputs *in, const struct config *c)
@@ -12,9 +11,9 @@ static node consm_build(struct program *p, const struct inputs *in, const struct
     return backbone->build(p, in, c);
 }
 
-/* Rounds end the training; epochs is for those who want it shorter. The updates of the first round
- * go on where the warm-up ends, one arm of them without coefficients, so that it may be short. What
- * a fourth round finds validates better and predicts no better. */
+/* Rounds end the training; epochs can shorten it. The first round's updates continue the warm-up,
+ * one arm without coefficients, so the warm-up may be short. A fourth round validates better but
+ * predicts no better. */
 static void consm_defaults(struct config *c)
 {
     c->epochs = 1000000;

@@ -1,6 +1,6 @@
-/* What lets plain layers be stacked wider and deeper: a linear way past each of them, and
- * normalisation of what they hand on (Luo et al., NeurIPS 2024, "Classic GNNs are strong
- * baselines"). Off unless asked for: without them the models are as in their papers. */
+/* Residual connections and normalisation, which allow wider and deeper plain layers (Luo et al.,
+ * NeurIPS 2024, "Classic GNNs are strong baselines"). Off by default: without them the models are
+ * as in their papers. */
 #include "models/model.h"
 #include "nn/layers.h"
 
@@ -20,8 +20,8 @@ node finish_layer(struct program *p, int64_t layer, node z, node h, const struct
     char name[32];
     bool hidden = layer < c->layers;
     snprintf(name, sizeof name, "past%lld", (long long)layer);
-    /* A bias in front of batch norm is taken away again: its gradient is rounding, which Adam would
-     * blow up to whole steps. */
+    /* Batch norm removes a bias in front of it: its gradient would be rounding, which Adam would
+     * amplify to full steps. */
     if (!hidden || c->norm != NORM_BATCH)
         z = with_bias(p, layer_name(layer).text, z);
     if (c->residual == RESIDUAL_YES)

@@ -1,7 +1,6 @@
-/* DropEdge: a GCN that sees another random part of the edges in every epoch.
+/* DropEdge: a GCN that uses another random subset of the edges in every epoch.
  *   H' = σ(Â' H W + b),  Â' the normalised adjacency of the edges that stayed   (Rong et al. 2020)
- * Both directions of an edge stay or go together; one drawing serves all layers, as in the paper.
- */
+ * Both directions of an edge stay or go together. All layers use the same draw, as in the paper. */
 #include "models/model.h"
 #include "nn/layers.h"
 

@@ -1,7 +1,7 @@
-/* GAM: a GCN whose neighbours are pulled together where an agreement model, which sees features
- * only, expects the same class (Stretcu et al. 2019). This file records the classifier; the
- * agreement model, the propagation loss and their rounds are src/train/gam.c. The same training on
- * another classifier is --model OTHER --propagation gam. */
+/* GAM: a GCN with a loss that pulls neighbours together if an agreement model, which reads only
+ * features, expects the same class (Stretcu et al. 2019). This file records the classifier;
+ * src/train/gam.c has the agreement model, the propagation loss and their rounds. --model OTHER
+ * --propagation gam trains another classifier in the same way. */
 #include "models/model.h"
 
 extern const struct model_def model_gcn;

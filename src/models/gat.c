@@ -16,7 +16,8 @@ static node attention_vector(struct program *p, const char *kind, int64_t layer,
     return param(p, name, heads, width, INIT_GLOROT);
 }
 
-/* One layer of `heads` heads, out columns together; *scores becomes e, on the entries of s. */
+/* One layer of `heads` heads with `out` columns together; *scores becomes e, on the entries of s.
+ */
 static node attend(struct program *p, const struct csr *s, node h, int64_t layer, int64_t heads,
                    int64_t out, const struct config *c, node *scores)
 {

@@ -1,8 +1,8 @@
-/* GIN: sums over neighbours, which keeps apart neighbourhoods that an average confuses.
+/* GIN: sums over neighbours, which distinguishes neighbourhoods that an average confuses.
  *   h_i' = relu(MLP((1 + ε) h_i + Σ_j w_ij h_j)),  ε trained            (Xu et al. 2019, Eq. 4.1)
- * An MLP is linear, relu, linear; that of the last layer, without a relu behind it, classifies. The
- * sum and the MLP's first product change places, so that the wide features are multiplied once and
- * stay sparse:
+ * An MLP is linear, relu, linear; the last layer's MLP has no relu after it and classifies. The sum
+ * and the MLP's first product are swapped, so that wide features are multiplied once and stay
+ * sparse:
  *   ((1 + ε) H + A H) W = (A + I)(H W) + ε H W */
 #include "models/model.h"
 #include "nn/layers.h"
@@ -15,7 +15,7 @@ static node convolve(struct program *p, const struct csr *loops, node h, int64_t
 {
     char name[32];
     int64_t first = 2 * layer - 1;
-    /* Sums over a hub's neighbours are large: the smaller start keeps training calm. */
+    /* Sums over a hub's neighbours are large: the smaller initialisation stabilises training. */
     node z = linear_from(p, layer_name(first).text, h, c->hidden, INIT_LINEAR);
     snprintf(name, sizeof name, "eps%lld", (long long)layer);
     node mixed = add(p, spmm(p, loops, z), scale_by(p, z, param(p, name, 1, 1, INIT_ZERO)));

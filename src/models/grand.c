@@ -1,16 +1,17 @@
-/* GRAND: random augmentations of the features, one MLP for all, and predictions that must agree.
- *   X̃_s = X with whole rows dropped with chance δ, the others times 1/(1-δ)      (DropNode)
+/* GRAND: random augmentations of the features, one MLP for all, and a loss that makes their
+ * predictions agree.
+ *   X̃_s = X with whole rows dropped with probability δ, the others times 1/(1-δ)      (DropNode)
  *   X̄_s = 1/(K+1) Σ_k=0..K Â^k X̃_s,   Z_s = MLP(X̄_s),   P_s = softmax(Z_s)
  *   L = 1/S Σ_s nll(Z_s) + λ/(S n) Σ_s ‖P' - P_s‖²
- * P' is the mean of the P_s, sharpened: P'_ij ~ P̄_ij^(1/T), and a constant of the gradient. Without
- * training there is one augmentation, X itself.              (Feng et al. 2020, Eqs. 1 to 6)
+ * P' is the mean of the P_s, sharpened: P'_ij ~ P̄_ij^(1/T), and a constant of the gradient.
+ * Evaluation uses one augmentation, X itself.              (Feng et al. 2020, Eqs. 1 to 6)
  *
  * Dropping rows and mixing multiply from the left, so the MLP's first product may come first:
  *   X̄_s W = 1/(K+1) Σ_k Â^k (mask_s ∘ X W)
- * keeps X sparse and mixes `hidden` columns instead of as many as there are features: the same
- * numbers for a twentieth of the time on Cora. Only --input-dropout is not the same: the authors
- * drop values of X̄_s, which has to be there for that, dense; here they are dropped from X, anew for
- * every s. studies/NOTES.md has what that does to the accuracy. */
+ * keeps X sparse and mixes `hidden` columns instead of all features: the same numbers in a
+ * twentieth of the time on Cora. Only --input-dropout differs: the authors drop values of X̄_s,
+ * which then must be stored, dense; here they are dropped from X, anew for every s.
+ * studies/NOTES.md has the effect on accuracy. */
 #include "models/grand.h"
 
 #include "nn/layers.h"
@@ -39,7 +40,7 @@ static node augment(struct program *p, const struct inputs *in, const struct con
     return mix(p, graph_view(p, in, VIEW_GCN), all, c->hops);
 }
 
-/* What stands between two layers of the MLP. */
+/* Between two layers of the MLP. */
 static node hidden_layer(struct program *p, int64_t layer, node h, const struct config *c)
 {
     return dropout(p, with_norm(p, layer, relu(p, h), c), (float)c->dropout);
@@ -67,7 +68,7 @@ node grand_record(struct program *p, const struct inputs *in, const struct confi
 {
     int64_t samples = program_training(p) ? c->samples : 1, rows = in->nodes * samples;
     int64_t first = c->layers > 1 ? c->hidden : in->classes;
-    /* From here on a row is a node in one augmentation: one MLP runs over all of them. */
+    /* From here on a row is a node in one augmentation: one MLP processes all of them. */
     node h = reshape(p, augment(p, in, c, samples, first, kept), rows, first);
     h = with_bias(p, layer_name(1).text, h);
     for (int64_t l = 2; l <= c->layers; l++)

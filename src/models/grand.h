@@ -1,4 +1,4 @@
-/* GRAND's recording with the draws open, for tests that bring their own. */
+/* GRAND with given random draws, for tests. */
 #ifndef MODELS_GRAND_H
 #define MODELS_GRAND_H
 

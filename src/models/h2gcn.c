@@ -1,17 +1,17 @@
-/* H2GCN: for graphs whose neighbours differ. A node's own embedding, its neighbours' and its
- * two-hop neighbours' stay apart and all rounds reach the classifier.
+/* H2GCN: for heterophilic graphs. A node's own embedding, its neighbours' and its two-hop
+ * neighbours' stay separate, and all rounds reach the classifier.
  *   R_0 = relu(X W1 + b1),  R_k = [A1 R_k-1, A2 R_k-1],  Z = [R_0, …, R_K] W2 + b2
  *                                                              (Zhu et al. 2020, Eqs. 5 to 7)
- * A1 joins neighbours, A2 nodes at distance exactly two (without weights), both scaled by D^-1/2 on
- * either side, both without self-loops. --layers is K. Concatenating doubles the width each round,
- * which the paper does twice at most; from the third round on the two parts are averaged instead,
- * so that any depth fits into memory. --reach 1 leaves A2 out: Z = Σ_k A1^k R_0 V_k.
+ * A1 joins neighbours, A2 nodes at distance exactly two (without weights); both are scaled by
+ * D^-1/2 on either side and have no self-loops. --layers is K. Concatenation doubles the width each
+ * round, which the paper does at most twice; from the third round on the two parts are averaged, so
+ * that any depth fits into memory. --reach 1 leaves A2 out: Z = Σ_k A1^k R_0 V_k.
  *
- * Nothing stands between the rounds and the classifier but products, so the classifier comes first:
+ * Between the rounds and the classifier there are only products, so the classifier comes first:
  *   Z = R_0 V_0 + A1(R_0 V_1 + A1 R_0 V_3 + A2 R_0 V_5) + A2(R_0 V_2 + A1 R_0 V_4 + A2 R_0 V_6)
- * with W2 cut into blocks V of `classes` columns. The two-hop matrix, by far the largest thing
- * here, then meets as many columns as there are classes, not `hidden` and its multiples; dropout
- * falls on R_0, once, instead of on every round. */
+ * with W2 cut into blocks V of `classes` columns. The two-hop matrix, by far the largest, is then
+ * multiplied with as many columns as classes, not with multiples of `hidden`. Dropout applies once,
+ * to R_0, instead of to every round. */
 #include "models/model.h"
 #include "nn/layers.h"
 
@@ -37,7 +37,7 @@ static node outer(struct program *p, const struct hops *s, node u, int64_t class
 }
 
 /* (n, 2·classes): A1 y_0,1 + A2 y_2,3 of the four blocks that begin at `first`: what a second round
- * hands to the first */
+ * passes to the first */
 static node inner(struct program *p, const struct hops *s, node y, int64_t first, int64_t classes)
 {
     return both(p, s, blocks(p, y, first, 2, classes), blocks(p, y, first + 2, 2, classes));

@@ -1,4 +1,4 @@
-/* MLP: the baseline that looks at a node's own features only.
+/* MLP: the baseline that reads only a node's own features.
  *   H1 = σ(X W1 + b1),  …,  Z = H W_L + b_L */
 #include "models/model.h"
 #include "nn/layers.h"

@@ -3,8 +3,8 @@
  *   log α = v_n·relu(W_n h_u + b_n) + v_s·relu(W_s h_v + b_s) + c + c0
  *   s = σ((log ε - log(1-ε) + log α)/τ),  ε uniform,   z = clip(s(ζ-γ) + γ, 0, 1)
  *   H' = act(D^-1/2 (A_z + I) D^-1/2 H W + b),  A_z with z_uv w_uv on its entries, D its row sums
- * The loss gets a share of P(z > 0) = σ(log α - τ log(-γ/ζ)), mean over entries, and of the largest
- * singular values of A_z, both summed over layers. Without training, ε is left out and τ is 1. */
+ * Two terms join the loss, both summed over layers: the mean over entries of P(z > 0) = σ(log α - τ
+ * log(-γ/ζ)), and the largest singular values of A_z. In evaluation ε is left out and τ is 1. */
 #include "models/ptdnet.h"
 
 #include "nn/layers.h"
@@ -14,7 +14,7 @@
 /* Ends of the stretched gate, as Louizos et al. (2018) chose them. */
 static const float GATE_LOW = -0.1f, GATE_HIGH = 1.1f;
 static const float COLDEST = 0.05f;
-enum { ITERATIONS = 2 }; /* enough, because each epoch goes on from the last */
+enum { ITERATIONS = 2 }; /* enough, because each epoch continues from the last */
 
 static node named(struct program *p, const char *kind, int64_t layer, int64_t rows, int64_t cols,
                   enum init init)
@@ -90,8 +90,8 @@ static node normalized_sum(struct program *p, const struct csr *a, node values, 
 static node layer_step(struct program *p, const struct csr *a, node h, int64_t layer, int64_t out,
                        const struct config *c, const struct ptdnet_draws *draws, node *gate)
 {
-    /* One after the other, not as arguments of one call: both draw dropout masks, and in which
-     * order arguments are recorded is the compiler's choice. */
+    /* Two statements, not two arguments of one call: both draw dropout masks, and C leaves the
+     * order of arguments open. */
     node nb = gate_side(p, "nb", layer, h, c);
     node self = gate_side(p, "self", layer, h, c);
     node log_alpha = edge_add(p, a, nb, self);
@@ -129,7 +129,7 @@ static node ptdnet_build(struct program *p, const struct inputs *in, const struc
     return ptdnet_record(p, in, c, &(struct ptdnet_draws){0}, &gate);
 }
 
-/* s rather than z: most gates are open to the stop, which would leave edges without an order. */
+/* s rather than z: most gates are fully open, so z would not order the edges. */
 static node ptdnet_coefficients(struct program *p, const struct inputs *in, const struct config *c)
 {
     node gate = POISON;

@@ -4,7 +4,7 @@
 
 #include "models/model.h"
 
-/* What stands in for the random draws; all zero: draw. */
+/* Replaces the random draws; all zero: draw. */
 struct ptdnet_draws {
     const float *noise; /* (layers, nnz) uniform numbers of every layer and entry */
     int64_t iterations; /* of the singular values; 0: the usual number */

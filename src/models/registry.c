@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* In the order in which they are listed; trees, which are no program, come behind them. */
+/* In listing order; trees, which are not a program, come last. */
 #define MODELS(model)                                                                     \
     model(mlp) model(gcn) model(dropedge) model(gat) model(gin) model(appnp) model(gcnii) \
         model(gam) model(h2gcn) model(fagcn) model(ptdnet) model(grand) model(consm)
@@ -58,6 +58,6 @@ const struct csr *graph_view(struct program *p, const struct inputs *in, enum vi
 {
     const struct csr *view = views_get(in->views, kind);
     if (!view)
-        program_failed(p, CONSM_ENOMEM); /* the only way a view of a sound graph can fail */
+        program_failed(p, CONSM_ENOMEM); /* a view of a valid graph fails only without memory */
     return view;
 }

@@ -1,9 +1,9 @@
-/* Boosted trees: the one model that is no program. Which columns its trees read is in
- * graph/neighbour_columns.h, how they are made and used in train/trees.c. */
+/* Boosted trees: the only model that is not a program. graph/neighbour_columns.h describes the
+ * columns that its trees read, train/trees.c how they are made and used. */
 #include "models/model.h"
 
-/* Validation ends training long before the last round. The decay is that of leaves, whose size has
- * nothing to do with a network's weights. */
+/* Validation ends training long before the last round. The weight decay is that of leaves, which is
+ * unrelated to a network's. */
 static void trees_defaults(struct config *c)
 {
     c->patience = 50;
