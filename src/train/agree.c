@@ -1,5 +1,5 @@
-/* Ranks that train together must have been given the same: what one of them has otherwise is named
- * before the first step. */
+/* Checks that ranks that train together have the same data and options; names the difference before
+ * the first step. */
 #include "train/session.h"
 
 #include "backends/ranks.h"
@@ -24,7 +24,7 @@ static consm_status agree_data(const struct problem *p)
                              p->graph->nnz, p->graph->val != 0, p->sparse ? p->sparse->nnz : -1};
     size_t n = (size_t)p->nodes, f = (size_t)p->features;
     TRY(ranks_agree("a graph of another size", shape, sizeof shape));
-    if (p->graph->partition) /* of one file, as its seal says: app/prepare.c */
+    if (p->graph->partition) /* one file; its seal is compared in app/prepare.c */
         TRY(ranks_agree("edges", p->graph->start, (n + 1) * sizeof *p->graph->start));
     else
         TRY(agree_matrix("edges", p->graph));
@@ -34,7 +34,7 @@ static consm_status agree_data(const struct problem *p)
         TRY(agree_matrix("features", p->sparse));
     else if (!p->graph->partition)
         TRY(ranks_agree("features", p->dense, n * f * sizeof *p->dense));
-    if (p->label) /* predictions come without */
+    if (p->label) /* predictions have none */
         TRY(ranks_agree("labels", p->label, n * sizeof *p->label));
     if (p->role)
         TRY(ranks_agree("a split", p->role, n * sizeof *p->role));

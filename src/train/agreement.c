@@ -1,5 +1,5 @@
-/* The agreement model: two programs over its own parameters, one that learns from a batch of pairs
- * and one that scores edges, a fixed number at a time. */
+/* The agreement model: two programs over its parameters. One learns from a batch of pairs; one
+ * scores edges, a fixed number at a time. */
 #include "train/agreement.h"
 
 #include "base/rng.h"
@@ -17,14 +17,14 @@ struct agreement {
     struct index *score_left, *score_right; /* (chunk) */
     int64_t chunk;
     float *target, *weight; /* (BATCH_PAIRS) */
-    int32_t *ends[2];       /* (chunk or batch, the larger) rows on their way into an index */
+    int32_t *ends[2];       /* (chunk or batch, the larger) rows to put into an index */
     struct rng random;
 
-    /* Of a graph in parts: e comes from learner.eval, and every process scores its own edges. */
+    /* For a graph in parts: e comes from learner.eval, and every process scores its own edges. */
     node embedding;
-    struct learner near;   /* its eval compares … */
-    float *e;              /* (n, hidden) … rows of these: the partition's and its neighbours' */
-    struct row_halo *halo; /* the latter */
+    struct learner near;   /* its eval program compares pairs */
+    float *e;              /* (n, hidden) embeddings of the partition's nodes and its neighbours */
+    struct row_halo *halo; /* of the neighbours */
 };
 
 node agreement_encode(struct program *p, node x, const struct config *c)
@@ -51,7 +51,7 @@ static const struct partition *share_of(const struct agreement *a)
     return a->s->problem->graph->partition;
 }
 
-/* What scores edges: of all nodes together, or of e as it is handed over. */
+/* Records the program that scores edges: from the features of all nodes, or from a given e. */
 static consm_status record_scoring(struct agreement *a)
 {
     consm_status st = CONSM_OK;
@@ -93,7 +93,7 @@ done:
     return st;
 }
 
-/* Room for e of the partition's nodes and of their neighbours. */
+/* Allocates e of the partition's nodes and of their neighbours. */
 static consm_status open_share(struct agreement *a)
 {
     consm_status st = CONSM_OK;
@@ -161,8 +161,8 @@ void agreement_free(struct agreement *a)
     mem_free(a);
 }
 
-/* A partner of node i that is alike or not, by drawing until one fits; -1 after many failures, when
- * there is probably none. */
+/* Draws a partner of node i that is alike or not; -1 after many failures, when there is probably
+ * none. */
 static int32_t draw_partner(struct agreement *a, int32_t i, bool alike, const int32_t *known,
                             int64_t count, const int32_t *class_of)
 {
@@ -208,7 +208,7 @@ done:
     return st;
 }
 
-/* w (some ≤ chunk) of the pairs in `ends`; behind them stands what stood there. */
+/* w (some ≤ chunk) of the pairs in `ends`; entries after them are unchanged. */
 static consm_status score_chunk(struct agreement *a, float *w, int64_t some)
 {
     consm_status st = CONSM_OK;
@@ -238,7 +238,7 @@ done:
     return st;
 }
 
-/* e of the partition's nodes, and of their neighbours from whoever has them. */
+/* Computes e of the partition's nodes and fetches that of their neighbours. */
 static consm_status fetch_embedding(struct agreement *a)
 {
     consm_status st = CONSM_OK;

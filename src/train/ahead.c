@@ -1,15 +1,15 @@
-/* Epochs that run ahead of whoever asks for them: as many at once as he has promised to take, on
- * backends whose memory the host does not see. He then gets them one by one. */
+/* Runs epochs ahead, as many at once as the caller promised to take, on backends whose memory the
+ * host does not see. The caller then gets them one by one. */
 #include "train/session.h"
 
 #include "backends/ranks.h"
 #include "base/clock.h"
 #include <math.h>
 
-enum { FIRST_RUN = 8 };                 /* epochs before anybody knows how long one takes */
-static const double RUN_SECONDS = 0.05; /* how long progress may be silent, about */
+enum { FIRST_RUN = 8 };                 /* epochs before the time of one is known */
+static const double RUN_SECONDS = 0.05; /* progress may be silent for about this long */
 
-/* The course of the lesson that steps are taken on now. */
+/* The course of the current lesson. */
 static struct course **course_now(struct session *s)
 {
     return &s->ahead.course[s->without_extra];
@@ -29,7 +29,7 @@ static consm_status open_course(struct session *s, struct course **out, const st
     return course_new(out, &parts);
 }
 
-/* Accuracy alone is counted by OP_KEEP; what else may decide is computed on the host. */
+/* OP_KEEP counts accuracy only; other metrics are computed on the host. */
 static bool possible(const struct session *s)
 {
     return s->learner.train.program && !s->learner.params->block[PLACE_VALUE].memory->host &&
@@ -76,7 +76,7 @@ bool ahead_possible(const struct session *s)
     return s->ahead.course[s->without_extra] != NULL;
 }
 
-/* How many epochs to run now, the first of them being that number. */
+/* How many epochs to run now, starting with `number`. */
 static int64_t how_many(const struct session *s, int64_t number)
 {
     const struct ahead *a = &s->ahead;

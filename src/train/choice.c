@@ -1,4 +1,4 @@
-/* The order among candidates, and a choice as a checkpoint holds it. */
+/* The ranking of candidates, and their comparison as a checkpoint stores it. */
 #include "train/choice.h"
 
 #include <math.h>
@@ -123,7 +123,7 @@ static bool folds_sound(const struct train_folds *f)
            score_sound(f->score, f->error);
 }
 
-enum { FOLD_MOST = 16 }; /* repeats, and folds of each, that a file may speak of */
+enum { FOLD_MOST = 16 }; /* largest number of repeats and of folds that a file may have */
 
 static bool fold_sound(const struct choice_place *p, int64_t updates)
 {
@@ -139,7 +139,7 @@ static bool fold_sound(const struct choice_place *p, int64_t updates)
            (p->fold_number > 0 || (p->fold_count == 0 && p->fold_size == 0));
 }
 
-/* Every candidate that entered is there, once. */
+/* Whether every candidate that entered is there once. */
 static bool all_there(const struct candidate_choice *c)
 {
     const struct choice_place *p = &c->place;

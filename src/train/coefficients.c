@@ -1,9 +1,9 @@
-/* Reading edge coefficients out of a trained session. */
+/* Reads edge coefficients from a trained session. */
 #include "train/coefficients.h"
 
 #include "train/session.h"
 
-/* Where entry k = (r, col) of the graph stands when every row also has its loop. */
+/* The position of entry k = (r, col) of the graph if every row also has its loop. */
 static int64_t with_loops(int64_t k, int32_t r, int32_t col)
 {
     return k + r + (col > r);

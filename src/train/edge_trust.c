@@ -1,4 +1,4 @@
-/* Gathering the witnesses of a session and weighing them. */
+/* Computes a session's trust scores from its witnesses. */
 #include "train/edge_trust.h"
 
 #include "graph/partition.h"
@@ -51,7 +51,7 @@ static bool judges(const struct problem *p, int64_t i)
     return p->role[i] == SPLIT_VAL && p->label[i] >= 0;
 }
 
-/* Room for calibration: it is done in every round, and rounds allocate nothing. */
+/* Allocates for calibration, which every round repeats without allocating. */
 static consm_status reserve_calibration(struct session *s)
 {
     consm_status st = CONSM_OK;
@@ -64,7 +64,7 @@ static consm_status reserve_calibration(struct session *s)
         count += judges(p, i);
     TRY(NEW(own->judged_logits, count * p->classes + 1));
     TRY(NEW(own->judged_label, count + 1));
-    TRY(ZNEW(own->judged_role, s->judge.rows + count + 1)); /* of all ranks' */
+    TRY(ZNEW(own->judged_role, s->judge.rows + count + 1)); /* of all ranks */
 done:
     return st;
 }
@@ -89,7 +89,7 @@ done:
     return st;
 }
 
-/* The temperature at which the logits (n, c) are calibrated on validation nodes. */
+/* The temperature that calibrates the logits (n, c) on validation nodes. */
 static consm_status calibrate(double *temperature, const float *logits, struct session *s)
 {
     consm_status st = CONSM_OK;
@@ -125,8 +125,8 @@ done:
     return st;
 }
 
-/* What the model says now; own->w holds the matching coefficients. learning: the temperatures are
- * fitted first, else they are the saved model's. */
+/* Computes the witnesses of the current model; own->w holds the matching coefficients. learning:
+ * fits the temperatures first, else uses the saved model's. */
 static consm_status call_witnesses(struct trust *trust, struct session *s, bool learning)
 {
     consm_status st = CONSM_OK;
@@ -155,7 +155,7 @@ consm_status consm_weigh_witnesses(struct trust *trust, struct session *s)
 {
     consm_status st = CONSM_OK;
     struct consm *own = s->own;
-    if (s->options.trust) { /* a run that is repeated has nobody to learn weights from */
+    if (s->options.trust) { /* a repeated run has no labels left to learn weights from */
         trust_read(trust, s->options.trust);
         return call_witnesses(trust, s, false);
     }
@@ -187,7 +187,7 @@ done:
 
 /* ---- what is kept -------------------------------------------------------- */
 
-/* The largest score that so many edges reach; 1 and more where none shall. */
+/* The largest score that so many edges reach; 1 or more if none should. */
 static consm_status score_of_rank(float *out, const struct edge_trust *t, int64_t rank)
 {
     consm_status st = CONSM_OK;
@@ -202,7 +202,8 @@ static consm_status score_of_rank(float *out, const struct edge_trust *t, int64_
     TRY(edges_top(chosen, t->edges, t->score, rank));
     for (int64_t e = 0; e < t->edges->count; e++)
         if (chosen[e]) {
-            memcpy(&bits, &t->score[e], sizeof bits); /* of numbers from 0 on in their order */
+            memcpy(&bits, &t->score[e],
+                   sizeof bits); /* bits of non-negative floats have the order of the floats */
             least = bits < least ? bits : least;
         }
     if (t->edges->partition) {
@@ -235,12 +236,12 @@ static double share_above_half(const float *score, const struct edges *edges)
     int64_t above = 0, all = edges_all(edges);
     for (int64_t e = 0; e < edges->count; e++)
         above += score[e] >= 0.5f;
-    if (edges->partition) /* where every edge is twice */
+    if (edges->partition) /* every edge is there twice */
         above = (int64_t)edges->partition->total((uint64_t)above) / 2;
     return all > 0 ? (double)above / (double)all : 0;
 }
 
-/* Room for the scores of a graph's edges. */
+/* Allocates the scores of a graph's edges. */
 static consm_status open_trust(struct edge_trust *out, const struct csr *graph)
 {
     consm_status st = CONSM_OK;
@@ -258,7 +259,8 @@ done:
     return st;
 }
 
-/* Rows of a graph in parts with those of neighbours elsewhere; sparse memory, the caller's. */
+/* Rows of a graph in parts with those of neighbours elsewhere; sparse memory that the caller frees.
+ */
 static consm_status near_rows(float **out, const struct csr *graph, const float *rows,
                               int64_t width)
 {
@@ -333,7 +335,7 @@ consm_status consm_score_pairs(struct edge_trust *t, struct session *s)
     TRY(NEW(t->witness, count * WITNESSES + 1));
     TRY(params_read(&kept, s->learner.params, PLACE_VALUE));
     trust_read(&t->weigh, kept + stored_at(s));
-    TRY(consm_final_coefficients(s)); /* which pools all subgraphs */
+    TRY(consm_final_coefficients(s)); /* pools all subgraphs */
     TRY(matcher_match(own->matcher, w, t->edges->left, t->edges->right, count));
     TRY(consm_open_taught(s));
     struct witness_data data = witness_data_of(s);

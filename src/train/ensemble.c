@@ -1,11 +1,12 @@
-/* Selecting among trained members. Everything is summed in the order of rows and members, so the
- * same members give the same choice whoever trained them, and in whatever order. */
+/* Selects among trained members. Everything is summed in the order of rows and members, so the same
+ * members give the same choice, whoever trained them and in any order. */
 #include "train/ensemble.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A member that rules the truth out is terribly, not infinitely wrong: as in metrics. */
+/* A member that gives the truth probability 0 is very wrong, not infinitely wrong; as in metrics.
+ */
 static const double least_probability = 1e-45;
 
 const char *const ensemble_rule_name[ENSEMBLE_RULES] = {"single", "average", "greedy"};
@@ -17,10 +18,10 @@ uint64_t ensemble_seed(uint64_t seed, int64_t number)
 
 /* ---- how good a combination is ------------------------------------------- */
 
-/* What a combination makes of every row. */
+/* The results of a combination for every row. */
 struct ensemble_rows {
     double *right, *likelihood; /* (rows) 1 or 0; log p(truth) */
-    float *logits;              /* (rows, c) log p, where a metric other than accuracy reads them */
+    float *logits;              /* (rows, c) log p, if a metric other than accuracy reads them */
     double score;               /* by the run's metric */
 };
 
@@ -76,7 +77,7 @@ static double mean(const double *x, int64_t count)
     return count > 0 ? sum / (double)count : 0;
 }
 
-/* Of the mean probability with picks[m] votes for member m, row by row. */
+/* Results of the mean probability with picks[m] votes for member m, row by row. */
 static consm_status judge(struct ensemble_rows *out, const struct ensemble_pool *pool,
                           const int64_t *picks)
 {
@@ -120,7 +121,7 @@ static double likelihood_with(const struct ensemble_pool *pool, const double *su
     return total;
 }
 
-/* The member that is best to add; *likelihood is what it leads to. */
+/* The member that is best to add; *likelihood: the result. */
 static int64_t best_addition(double *likelihood, const struct ensemble_pool *pool,
                              const double *sum, double votes)
 {
@@ -139,8 +140,9 @@ static int64_t best_addition(double *likelihood, const struct ensemble_pool *poo
 consm_status ensemble_greedy(int64_t *picks, const struct ensemble_pool *pool, int64_t most)
 {
     consm_status st = CONSM_OK;
-    double *sum = NULL, best = -INFINITY; /* sum (rows): of the truth's probabilities so far */
-    int64_t *order = NULL, kept = 0;      /* (most) who was added when; how many of them count */
+    double *sum = NULL, best = -INFINITY; /* sum (rows): probabilities of the truth so far */
+    int64_t *order = NULL,
+            kept = 0; /* (most) members in the order of adding; how many of them count */
     memset(picks, 0, (size_t)pool->members * sizeof *picks);
     TRY(ZNEW(sum, pool->rows));
     TRY(NEW(order, most));
@@ -164,13 +166,13 @@ done:
 
 /* ---- the contenders ------------------------------------------------------ */
 
-/* Better by the metric, between equals by likelihood. */
+/* Better by the metric; ties by likelihood. */
 static bool better(struct ensemble_quality a, struct ensemble_quality b)
 {
     return a.score > b.score || (a.score == b.score && a.log_likelihood > b.log_likelihood);
 }
 
-/* The mean of a_i - b_i in its own standard errors: a node or two on a few hundred is no
+/* The mean of a_i - b_i in its own standard errors: one or two nodes of a few hundred are no
  * preference. */
 static double advantage(const double *a, const double *b, int64_t rows)
 {
@@ -181,10 +183,10 @@ static double advantage(const double *a, const double *b, int64_t rows)
         return 0;
     for (int64_t i = 0; i < rows; i++)
         squares += (a[i] - b[i] - sum / n) * (a[i] - b[i] - sum / n);
-    return sum / n / sqrt(squares / (n - 1) / n); /* infinite where they differ by one number */
+    return sum / n / sqrt(squares / (n - 1) / n); /* infinite if all differences are equal */
 }
 
-/* Whether the metric prefers a to b, accuracy by more than so many standard errors. */
+/* Whether the metric prefers a to b; for accuracy by more than so many standard errors. */
 static bool scores_more(const struct ensemble_rows *a, const struct ensemble_rows *b,
                         const struct ensemble_pool *pool, double margin)
 {
@@ -192,7 +194,8 @@ static bool scores_more(const struct ensemble_rows *a, const struct ensemble_row
                              : a->score > b->score;
 }
 
-/* The selection in the average's place: neither the metric nor likelihood prefers the average. */
+/* Whether the selection replaces the average: neither the metric nor likelihood prefers the
+ * average. */
 static bool selection_holds(const struct ensemble_rows *greedy, const struct ensemble_rows *average,
                             const struct ensemble_pool *pool)
 {
@@ -200,15 +203,15 @@ static bool selection_holds(const struct ensemble_rows *greedy, const struct ens
            !(advantage(average->likelihood, greedy->likelihood, pool->rows) > 1);
 }
 
-/* The single run in the place of a combination: the best of several is best partly by luck, about
- * one standard error of it, so that it has to be ahead by two. */
+/* Whether the single run replaces a combination. The best of several runs is best partly by luck,
+ * by about one standard error, so it must be ahead by two. */
 static bool single_holds(const struct ensemble_rows *single, const struct ensemble_rows *leader,
                          const struct ensemble_pool *pool)
 {
     return scores_more(single, leader, pool, 2);
 }
 
-/* Every member alone. */
+/* Measures every member alone. */
 static consm_status measure_alone(struct ensemble_quality *alone, const struct ensemble_pool *pool)
 {
     consm_status st = CONSM_OK;
@@ -228,7 +231,7 @@ done:
     return st;
 }
 
-/* The configuration whose members are best on average; of equal ones the first. */
+/* The configuration with the best members on average; ties to the first. */
 static int32_t best_group(const struct ensemble_quality *alone, const struct ensemble_pool *pool)
 {
     struct ensemble_quality best = {-1, 0};
@@ -252,7 +255,7 @@ static int32_t best_group(const struct ensemble_quality *alone, const struct ens
     return chosen;
 }
 
-/* picks (ENSEMBLE_RULES, members) of the three. */
+/* picks (ENSEMBLE_RULES, members) of the three contenders. */
 static consm_status propose(struct ensemble_choice *out, int64_t *picks,
                             const struct ensemble_pool *pool)
 {
@@ -273,7 +276,7 @@ done:
     return st;
 }
 
-/* Whether nobody else has a vote: then it is no combination. */
+/* Whether no other member has a vote: then it is not a combination. */
 static bool alone_in(const int64_t *picks, int64_t member, int64_t members)
 {
     for (int64_t m = 0; m < members; m++)
@@ -296,7 +299,7 @@ consm_status ensemble_choose(struct ensemble_choice *out, int64_t *picks,
         TRY(judge(&rows[rule], pool, proposed + rule * members));
         out->quality[rule] = quality_of(&rows[rule], pool->rows);
     }
-    if (pool->rows > 0) { /* else there is nothing to select by */
+    if (pool->rows > 0) { /* otherwise there is nothing to select by */
         if (selection_holds(&rows[ENSEMBLE_GREEDY], &rows[ENSEMBLE_AVERAGE], pool))
             out->rule = ENSEMBLE_GREEDY;
         if (alone_in(proposed + out->rule * members, out->best, members) ||

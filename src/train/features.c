@@ -1,6 +1,6 @@
-/* Features as the configuration wants them: as they are, rows brought to sum 1, or columns to mean
- * 0 and deviation 1. The last is measured on the graph of training and kept with the model, so that
- * later graphs are seen with the same eyes. */
+/* Prepares features as configured: as stored, rows scaled to sum 1, or columns standardised to mean
+ * 0 and deviation 1. Mean and deviation are measured on the training graph and stored with the
+ * model, so that later graphs are scaled the same way. */
 #include "train/session.h"
 
 #include "backends/ranks.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Divides each row by the sum of its absolute values, as citation sets are usually prepared. */
+/* Divides each row by the sum of its absolute values, as is usual for citation sets. */
 static void normalize_rows(float *out, const struct problem *problem, int64_t low, int64_t high)
 {
     for (int64_t r = low; r < high; r++) {
@@ -23,8 +23,8 @@ static void normalize_rows(float *out, const struct problem *problem, int64_t lo
     }
 }
 
-/* Memory for features that are not the problem's own, and which rows of it to fill: those of the
- * share, where a graph is in parts; the ranks send each other what else a program reads. */
+/* Allocates features that differ from the problem's, and finds the rows to fill: those of the
+ * partition, for a graph in parts; ranks send each other what else a program reads. */
 static consm_status make_room(struct session *s, int64_t *low, int64_t *high)
 {
     consm_status st = CONSM_OK;

@@ -1,4 +1,4 @@
-/* Dividing labels into folds, and training without each. */
+/* Divides labels into folds and trains without each. */
 #include "train/folds.h"
 
 #include "base/rng.h"
@@ -26,8 +26,8 @@ bool folds_apply(const struct problem *p, int32_t positive, bool anyway)
     return (rare || few || anyway) && validating > 0 && labels >= FOLDS_LEAST_LABELS;
 }
 
-/* The nodes of each class in a random order, dealt out one after another; the next class begins
- * where the last one ended, so that folds are equally large. */
+/* Deals the nodes of each class out in a random order; the next class starts where the last one
+ * ended, so that folds have equal size. */
 static consm_status deal(struct folds *f, uint64_t seed)
 {
     consm_status st = CONSM_OK;
@@ -84,7 +84,7 @@ void folds_close(struct folds *f)
     *f = (struct folds){0};
 }
 
-/* Those of the fold have no role, the other labels train. */
+/* Nodes of the fold have no role; the other labelled nodes train. */
 static int64_t set_roles(struct folds *f, int repeat, int fold)
 {
     const struct judge *j = &f->judge;
@@ -171,7 +171,7 @@ double folds_error(double score, const struct judge *j)
         for (int64_t k = 0; k < j->rows; k++)
             count += j->label[k] == j->positive;
     }
-    /* Laplace's rule: a few nodes that are all right do not make it certain. */
+    /* Laplace's rule: a few nodes that are all right are not certainty. */
     double n = (double)count, share = (score * n + 1) / (n + 2);
     return count > 0 ? sqrt(share * (1 - share) / n) : 1;
 }

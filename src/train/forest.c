@@ -1,4 +1,4 @@
-/* Reading trees. */
+/* Reads trees from numbers. */
 #include "train/forest.h"
 
 #include "base/alloc.h"
@@ -20,9 +20,9 @@ static consm_status impossible(int64_t i, const char *what)
     return status_fail(CONSM_EFORMAT, "node %lld of the trees %s", (long long)i, what);
 }
 
-/* From the last node to the first: a leaf is a tree; a question takes the two trees right behind
- * it, of which the first begins at the next node and the second where the question says. What is
- * left are the roots, the last one first. */
+/* From the last node to the first: a leaf is a tree; a question takes the two trees right after it:
+ * the first starts at the next node, the second where the question says. The remaining ones are the
+ * roots, the last one first. */
 static consm_status find_roots(struct forest *f, int64_t columns)
 {
     for (int64_t i = f->nodes - 1; i >= 0; i--) {

@@ -1,7 +1,7 @@
-/* GAM: a classifier and an agreement model teach each other (Stretcu et al. 2019, Algorithm 1).
- * Each round the agreement model learns from the labelled nodes and weighs every edge, the
- * classifier learns with the propagation loss those weights give, and its surest predictions join
- * the labelled nodes, in the proportions the classes had at first. True labels of other nodes are
+/* GAM: a classifier and an agreement model train in turn (Stretcu et al. 2019, Algorithm 1). In
+ * each round the agreement model learns from the labelled nodes and weighs every edge; the
+ * classifier learns with the resulting propagation loss; and its most confident predictions join
+ * the labelled nodes, in the class proportions of the given labels. True labels of other nodes are
  * never read. */
 #include "train/agreement.h"
 #include "train/guess.h"
@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the rounds are, so that an interrupted run can go on. */
+/* The position in the rounds, so that an interrupted run can continue. */
 struct gam_place {
     int64_t begun;
-    int64_t round, left, idle; /* 0: the warm-up; updates still to do; rounds without gain */
+    int64_t round, left, idle; /* 0: the warm-up; updates left; rounds without improvement */
     int64_t before;            /* the best epoch when the round began */
 };
 
@@ -24,12 +24,12 @@ struct gam {
     struct gam_place place;
     struct propagation *propagation;
     struct agreement *agreement;
-    int64_t weighed;      /* rounds in which the agreement model weighed the edges */
+    int64_t weighed;      /* rounds in which edges were weighed */
     float *w, *best_w;    /* (edges); of a graph in parts w is of entries, and best_w NULL */
     uint8_t *labelled;    /* (n) by the split or by prediction */
     int32_t *label;       /* (n) their classes, 0 elsewhere */
-    int32_t *node;        /* (n) the labelled nodes, the split's first */
-    int64_t count, given; /* of them; how many the split gave */
+    int32_t *node;        /* (n) the labelled nodes, given ones first */
+    int64_t count, given; /* their number; how many were given */
     double *share;        /* (classes) of each class among the given */
     struct guess_room room;
 };
@@ -56,7 +56,7 @@ static void gam_close(struct session *s)
     s->own = NULL;
 }
 
-/* One weight an edge; of a graph in parts one an entry of the partition's rows. */
+/* One weight per edge; for a graph in parts one per entry of the partition's rows. */
 static consm_status open_weights(struct session *s, struct gam *own)
 {
     consm_status st = CONSM_OK;
@@ -72,15 +72,15 @@ done:
     return st;
 }
 
-/* Those that are the best so far. */
+/* Stores the weights of the best parameters. */
 static void remember_weights(struct gam *own)
 {
     if (own->best_w)
         memcpy(own->best_w, own->w, (size_t)own->propagation->edges->count * sizeof *own->w);
 }
 
-/* The loss will read every node, with weight 0 where no label is known yet, so that the labelled
- * set can grow without another program. */
+/* The loss reads every node, with weight 0 if its label is unknown, so that the labelled set can
+ * grow without a new program. */
 static consm_status open_labels(struct session *s, struct gam *own)
 {
     consm_status st = CONSM_OK;
@@ -174,7 +174,7 @@ done:
 
 /* ---- the rounds ---------------------------------------------------------- */
 
-/* Every edge is weighed by the agreement model as it is. */
+/* Weighs every edge with the current agreement model. */
 static consm_status weigh(struct session *s)
 {
     consm_status st = CONSM_OK;
@@ -249,7 +249,7 @@ static consm_status gam_fit(struct session *s, struct train_result *result)
         TRY(agreement_new(&own->agreement, s));
     if (!at->begun)
         *at = (struct gam_place){.begun = 1, .left = c->warmup};
-    else if (own->weighed && !own->best_w) /* a checkpoint of a graph in parts keeps no edges */
+    else if (own->weighed && !own->best_w) /* a checkpoint of a graph in parts stores no edges */
         TRY(weigh(s));
     for (;;) {
         TRY(classify(s, &progress));
@@ -269,7 +269,7 @@ done:
     return st;
 }
 
-/* What a checkpoint must hold beside the classifier. */
+/* What a checkpoint holds besides the classifier. */
 static consm_status gam_memory(struct session *s, memory_fn see, void *ctx)
 {
     consm_status st = CONSM_OK;
@@ -303,8 +303,8 @@ static int by_node(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* The list of labelled nodes: the split's first, each node once, with a class and a weight, and
- * marked; nothing is marked or weighed that is not on it. */
+/* Checks the list of labelled nodes: given ones first, each node once, with class, weight and mark;
+ * nothing else is marked or weighted. */
 static bool labels_sound(const struct session *s)
 {
     const struct gam *own = s->own;

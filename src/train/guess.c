@@ -1,4 +1,4 @@
-/* Picking the surest predictions: all that qualify, sorted, then filled up class by class. */
+/* Picks the most confident predictions: all that qualify, sorted, then filled up class by class. */
 #include "train/guess.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* The metrics a run may choose by. Everything is summed in node order. */
+/* The validation metrics for model selection. Everything is summed in node order. */
 #include "train/judge.h"
 
 #include "stats/rank.h"
@@ -7,14 +7,14 @@
 
 /* ---- which metric -------------------------------------------------------- */
 
-/* A rarer class than this share of its even one needs a metric that sees it. */
+/* A class with less than this share of an even share needs a metric that sees it. */
 static const double uneven = 0.2;
 
-/* Of two classes the smaller may have this share before accuracy says too little: a model that
- * always names the larger one is right often enough to look good. */
+/* With two classes, if the smaller has less than this share, accuracy says too little: always
+ * predicting the larger class looks good. */
 static const double lopsided = 0.35;
 
-/* The labels that train and those that validate, class by class. */
+/* Training and validation labels per class. */
 static void count_classes(int64_t *train, int64_t *val, const struct problem *p)
 {
     memset(train, 0, (size_t)p->classes * sizeof *train);
@@ -27,7 +27,7 @@ static void count_classes(int64_t *train, int64_t *val, const struct problem *p)
     }
 }
 
-/* The rarest class of training and validation that validation has; -1: there is none. */
+/* The rarest class of training and validation that validation has; -1: none. */
 static int32_t rarest(const int64_t *train, const int64_t *val, int32_t classes)
 {
     int32_t found = -1;
@@ -65,7 +65,7 @@ consm_status judge_choose(enum config_metric *metric, int32_t *positive,
     TRY(NEW(val, problem->classes));
     count_classes(train, val, problem);
     if (*metric == METRIC_AUTO && *positive >= 0 && val[*positive] > 0)
-        *metric = METRIC_AVERAGE_PRECISION; /* the user has a class in mind */
+        *metric = METRIC_AVERAGE_PRECISION; /* the user named a class */
     if (*metric == METRIC_AUTO)
         *metric = by_sizes(train, val, problem->classes);
     if (*metric != METRIC_AVERAGE_PRECISION)
@@ -141,7 +141,7 @@ static double accuracy_of(const struct judge *j, const float *logits, bool compa
     return (double)right / (double)j->rows;
 }
 
-/* The mean over classes of recall, or of F1 = 2·both / (are + said). */
+/* The mean over classes of recall, or of F1 = 2·both / (true + predicted). */
 static double class_mean(const struct judge *j, const float *logits, bool compact)
 {
     int64_t c = j->classes, *are = j->count, *said = are + c, *both = said + c;
@@ -161,8 +161,8 @@ static double class_mean(const struct judge *j, const float *logits, bool compac
     return sum / classes;
 }
 
-/* log(p_k / (1 - p_k)) = x_k - log Σ_{i≠k} exp(x_i): what ranks a class against the rest; unlike
- * p_k it does not end at 1. */
+/* log(p_k / (1 - p_k)) = x_k - log Σ_{i≠k} exp(x_i): ranks a class against the rest; unlike p_k it
+ * does not saturate at 1. */
 static float log_odds(const float *row, int32_t classes, int32_t k)
 {
     double top = -INFINITY, sum = 0;
@@ -181,7 +181,7 @@ static void rank_class(const struct judge *j, const float *logits, bool compact,
     rank_sort(j->item, j->spare, j->rows);
 }
 
-/* The mean over the classes that some validation nodes have and some have not. */
+/* The mean over the classes that some validation nodes have and others do not. */
 static double mean_auc(const struct judge *j, const float *logits, bool compact)
 {
     double sum = 0, defined = 0;

@@ -1,5 +1,5 @@
-/* Counting right and wrong, areas under curves, calibration. Everything is summed in node order, so
- * a figure is the same bits whoever asks. */
+/* Accuracy, areas under curves and calibration. Everything is summed in node order, so a figure
+ * always has the same bits. */
 #include "train/metrics.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ static int32_t largest(const float *row, int32_t classes)
     return best;
 }
 
-/* Of the others the most probable, where the threshold is not reached. */
+/* If the threshold is not reached: the most probable of the other classes. */
 int32_t metrics_decide(const float *probability, int32_t classes, const struct decision *d)
 {
     int32_t best = -1;
@@ -60,7 +60,7 @@ static int by_classes(const void *a, const void *b)
     return x->said < y->said ? -1 : x->said > y->said;
 }
 
-/* One cell a node becomes one a pair of classes. */
+/* Merges one cell per node into one per pair of classes. */
 static void merge_cells(struct metrics *m)
 {
     int64_t kept = 0;
@@ -85,7 +85,7 @@ static void count_confusion(struct metrics *m, const struct predicted *p)
         const float *row = p->probability + i * p->classes;
         int32_t said = metrics_decide(row, p->classes, p->decision);
         double sure = (double)row[said];
-        /* Bins are open below, closed above; what is not a number is in the first. */
+        /* Bins are open below and closed above; NaN is in the first. */
         int bin = sure > 0 ? (int)ceil(fmin(sure, 1) * BINS) - 1 : 0;
         m->all.nodes++;
         if (p->label[i] == METRICS_FOREIGN) {
@@ -113,7 +113,7 @@ static double ratio(int64_t part, int64_t whole)
 
 static void per_class(struct metrics *m)
 {
-    /* Classes that the model does not know are there, too, and never found. */
+    /* Classes that the model does not know also count, and are never found. */
     int64_t right = 0, present = m->all.foreign > 0, occurring = m->all.foreign > 0;
     double recall = 0, f1 = 0;
     for (int64_t i = 0; i < m->cells; i++) {
@@ -163,7 +163,7 @@ static void draw_curve(struct metrics_curve *c, const uint64_t *item, int64_t n,
     }
 }
 
-/* Whether a class has probabilities to rank by: one that is not a number has no rank. */
+/* Whether a class can be ranked: NaN has no rank. */
 static bool ranked(const struct predicted *p, int32_t k)
 {
     bool all = true;
@@ -172,7 +172,7 @@ static bool ranked(const struct predicted *p, int32_t k)
     return all;
 }
 
-/* A mean over the classes for which a figure is known; NaN when it is for none. */
+/* A mean over the classes with a known figure; NaN if there is none. */
 struct known_mean {
     double sum, count;
 };
@@ -216,7 +216,7 @@ done:
     return st;
 }
 
-/* The highest precision that any threshold has, for whoever asked for more. */
+/* The highest precision of any threshold, for the message if more was requested. */
 static double best_precision(const uint64_t *item, int64_t n)
 {
     double above = 0, best = 0;
@@ -310,7 +310,7 @@ static double cost(const struct predicted *p, double log_t, int64_t rows)
     return metrics_nll(p, exp(log_t)) + log_t * log_t / (2 * (double)rows);
 }
 
-/* Golden section, the same steps every time. */
+/* Golden section search, the same steps every time. */
 double metrics_temperature(const struct predicted *p)
 {
     const double golden = 0.6180339887498949;

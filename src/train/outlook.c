@@ -1,10 +1,10 @@
-/* Means, and sums of them over what is to come. */
+/* Estimates the remaining time from mean times so far. */
 #include "train/outlook.h"
 
 #include <math.h>
 
-/* Guesses, from runs on graphs of 50,000 to 2,000,000 edges: the examination tries three ways to
- * prune, a round's update goes forward and back over the whole graph and its edges' ends. */
+/* Rough costs, from runs on graphs of 50,000 to 2,000,000 edges: the exam tries three ways to
+ * prune; a round's update goes forward and back over the whole graph and its edges' ends. */
 enum { EXAM_PASSES = 600, MATCH_PASSES = 200, ROUND_LOOKS = 5 };
 
 static double mean(double old, double more, int64_t count)
@@ -26,13 +26,13 @@ void pace_look(struct pace *p, double seconds)
     p->look = mean(p->look, seconds, ++p->looks);
 }
 
-/* Seconds of an update with its part of a look. */
+/* Seconds of an update with its share of a validation. */
 static double cost(const struct pace *p, int64_t every)
 {
     return p->update + p->look / (double)every;
 }
 
-/* The mean of all that are there: nobody knows who will stay. */
+/* The mean of all candidates: it is unknown which will stay. */
 static struct pace mean_pace(const struct outlook_candidate *candidate, int64_t count)
 {
     struct pace all = {0};
@@ -52,7 +52,7 @@ double outlook_choice(const struct outlook_candidate *candidate, int64_t count,
     for (int64_t i = 0; i < count; i++)
         if (candidate[i].pace.updates == 0 || candidate[i].pace.looks == 0)
             return (double)NAN;
-    /* The rung that is being climbed is the first that somebody has not reached. */
+    /* The current rung is the first that some candidate has not reached. */
     for (; r < rungs && left <= 0; r++)
         for (int64_t i = 0; i < count; i++)
             if (rung[r].until > candidate[i].done)

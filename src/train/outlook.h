@@ -1,8 +1,7 @@
 /*
- * How long the rest of a ConSM run will take, judged by what its parts took so far: candidates for
- * the backbone, which may be a hundred times dearer than each other, then the examination of the
- * matching module, then rounds of matching and updates. Seconds come in from outside, for progress
- * only; nothing here decides anything.
+ * Estimates how long the rest of a ConSM run will take, from its parts so far: candidate backbones,
+ * whose costs may differ a hundredfold, then the exam of the matching module, then rounds. Times
+ * are only for progress; they decide nothing.
  */
 #ifndef TRAIN_OUTLOOK_H
 #define TRAIN_OUTLOOK_H
@@ -10,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Mean seconds of an update and of a look at validation. The first update of a program also makes
- * what is made once: it counts only until there is another. */
+/* Mean seconds of an update and of a validation. The first update of a program includes its setup,
+ * so it counts only until there is another. */
 struct pace {
     double update, look;
     int64_t updates, looks;
@@ -26,33 +25,32 @@ struct outlook_candidate {
     int64_t done;
 };
 
-/* Up to `until` updates validation is looked at every so many; then so many candidates stay. */
+/* Up to `until` updates validation happens every `every`; then this many candidates stay. */
 struct outlook_rung {
     int64_t until, every, stay;
 };
 
-/* Seconds until the best of the candidates (count) has climbed all rungs; NaN while one of them has
- * not been measured. */
+/* Seconds until the best candidate (count) has finished all rungs; NaN while one has not been
+ * measured. */
 double outlook_choice(const struct outlook_candidate *candidate, int64_t count,
                       const struct outlook_rung *rung, int rungs);
 
-/* What follows the choice. What has not been measured is guessed in looks: a guess that is wrong by
- * half is wrong by little of the whole. */
+/* The phases after the choice. Unmeasured ones are guessed in validations; a guess that is wrong by
+ * half changes the total little. */
 struct outlook {
-    double begun;       /* when the run began */
-    double pass;        /* the cheapest look of all candidates: about one pass over the edges */
-    double look;        /* the mean look of the candidates that are left, in the end the one's */
-    double match;       /* a round's matching; 0: not measured */
-    bool examined;      /* the matching module */
-    struct pace warmup; /* where the backbone was given */
-    struct pace round;  /* of a round's updates, each with its look */
+    double begun;  /* start time of the run */
+    double pass;   /* the cheapest validation of all candidates: about one pass over the edges */
+    double look;   /* the mean validation of the remaining candidates */
+    double match;  /* a round's matching; 0: not measured */
+    bool examined; /* the matching module */
+    struct pace warmup; /* if the backbone was given */
+    struct pace round;  /* of a round's updates, each with its validation */
 };
 
-/* Takes what is known of looks. */
+/* Takes the times of validations from the candidates. */
 void outlook_choose(struct outlook *o, const struct outlook_candidate *candidate, int64_t count);
 
-/* Seconds of so many updates of rounds, `rounds` times matching and, unless it is over, the
- * examination. */
+/* Seconds of so many updates, `rounds` matchings and, unless it is over, the exam. */
 double outlook_rounds(const struct outlook *o, int64_t updates, int64_t rounds);
 
 /* elapsed/(elapsed + left): 0 while left is unknown. */

@@ -1,7 +1,7 @@
-/* Logits of a part of the graph: the model's equations recorded anew over the part's matrices and
- * features, with the parameters of a session that is open. Every row of an operation is computed
- * from its sources in an order that does not depend on the other rows, so that the bits are those
- * of the whole graph wherever the part holds all that a row reads. */
+/* Logits of a part of the graph: records the model's equations over the part's matrices and
+ * features, with an open session's parameters. An operation computes every row in an order that
+ * does not depend on the other rows. So the bits equal those of the whole graph, if the part holds
+ * all that a row reads. */
 #include "train/session.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ consm_status session_reach(int64_t *out, bool *rows_do, struct session *s)
 {
     const struct csr *two_hop = views_built(s->problem->views, VIEW_TWO_HOP);
     consm_status st = program_reach(out, s->learner.eval, s->logits, two_hop);
-    /* Without parts_only the session chose the edges it goes by. */
+    /* Without parts_only the session chose its edges. */
     *rows_do = *out >= 0 && s->options.parts_only && !program_walks(s->learner.eval, two_hop);
     program_free(s->learner.eval);
     s->learner.eval = NULL;
@@ -21,7 +21,7 @@ consm_status session_part_logits(float *out, struct session *s, const struct pro
                                  struct backend *backend)
 {
     consm_status st = CONSM_OK;
-    /* Who records needs of a session only what says how. */
+    /* Recording needs only these members of a session. */
     struct session light = {.problem = part,
                             .options = s->options,
                             .backend = backend,

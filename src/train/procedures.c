@@ -1,5 +1,5 @@
-/* The models that are trained by a procedure of their own, and the propagation losses that any
- * other model may have. */
+/* The models with their own training procedure, and the propagation losses that any other model may
+ * use. */
 #include "train/session.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* The propagation losses, and the procedure of models that carry NGM's or P-reg's. Where the graph
- * is in parts nobody lists all its edges: sums over them are then quadratic forms of a matrix,
- * which ranks divide like any other. */
+/* The propagation losses, and the procedure of models with NGM's or P-reg's. In a graph in parts no
+ * process lists all edges: sums over edges are then quadratic forms of a matrix, which ranks divide
+ * like any other. */
 #include "train/propagation.h"
 #include "train/supervised.h"
 
@@ -21,7 +21,7 @@ done:
     return st;
 }
 
-/* The pattern of the graph with values of its own. */
+/* The pattern of the graph with its own values. */
 consm_status pulls_new(struct csr **out, const struct csr *graph)
 {
     consm_status st = CONSM_OK;
@@ -103,8 +103,8 @@ static double share_of_edge(const struct config *c, int64_t count)
     return strength(c) / (c->lambda_per == LAMBDA_PER_MEAN && count > 0 ? (double)count : 1);
 }
 
-/* The same by entries of the partition's rows. Each row's sum is one process's, and all add the
- * rows in one order. */
+/* The same by entries of the partition's rows. One process sums each row, and all add the rows in
+ * one order. */
 static consm_status weigh_entries(struct propagation *p, const float *w, const uint8_t *labelled,
                                   const struct config *c)
 {
@@ -112,7 +112,7 @@ static consm_status weigh_entries(struct propagation *p, const float *w, const u
     struct csr *s = p->pulls;
     const double alpha[3] = {c->alpha_uu, c->alpha_lu, c->alpha_ll};
     double share = share_of_edge(c, s->nnz / 2), *ahead = NULL, total = 0;
-    TRY(ZNEW(ahead, s->rows)); /* of each edge its first end's */
+    TRY(ZNEW(ahead, s->rows)); /* each edge counts at its first end */
     for (int64_t r = s->partition->low; r < s->partition->high; r++) {
         double all = 0;
         for (int64_t k = s->start[r]; k < s->start[r + 1]; k++) {
@@ -158,7 +158,7 @@ static node p_reg(struct propagation *own, struct program *p, node z, const stru
     return scale(p, (float)(-strength(c) / (double)own->mean->rows), agree);
 }
 
-/* Each edge is twice in the matrix S of pulls: ⟨y, S y⟩/2, y the rows of x at length 1 */
+/* Each edge is twice in the matrix S of pulls: ⟨y, S y⟩/2, y the rows of x scaled to length 1 */
 node pulls_cosine(struct program *p, const struct csr *pulls, node x)
 {
     node y = row_normalize(p, x);

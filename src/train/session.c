@@ -1,4 +1,4 @@
-/* Building a session: two programs over one parameter store, the optimiser's memory. */
+/* Builds a session: two programs over one parameter store, and the optimiser's state. */
 #include "train/session.h"
 #include "backends/ranks.h"
 #include "base/clock.h"
@@ -30,7 +30,7 @@ done:
     return st;
 }
 
-/* Of a graph in parts a rank reads the logits of its own nodes and of those that validate or are
+/* In a graph in parts a rank reads the logits of its own nodes and of those that validate or are
  * measured. */
 static consm_status collect_known(struct session *s)
 {
@@ -48,7 +48,7 @@ done:
     return st;
 }
 
-/* A class's rows together weigh as much as any other's: weight_k = rows / (classes · rows of k). */
+/* All classes have equal total weight: weight_k = rows / (classes · rows of k). */
 static consm_status balance_classes(struct session *s)
 {
     consm_status st = CONSM_OK;
@@ -166,7 +166,7 @@ done:
     return st;
 }
 
-/* Programs, what messages call them, parameters as drawn. */
+/* Programs, their names for messages, drawn parameters. */
 static consm_status start(struct session *s)
 {
     consm_status st = CONSM_OK;
@@ -202,7 +202,7 @@ done:
     return st;
 }
 
-/* Of a run's time; the rest is for its metrics and for scoring edges. */
+/* Share of a run's time for training; the rest is for metrics and scoring edges. */
 static const double TRAINING_SHARE = 0.8;
 
 bool session_late(const struct session *s)
@@ -283,7 +283,7 @@ void session_free(struct session *s)
     mem_free(s);
 }
 
-/* What the operations of a program remember. */
+/* The state of a program's operations. */
 static consm_status see_program(struct program *p, const char *prefix, memory_fn see, void *ctx)
 {
     consm_status st = CONSM_OK;
@@ -361,7 +361,7 @@ consm_status session_step(struct session *s, double *loss)
     return learner_step(&s->learner, s->without_extra ? &s->plain : &s->learner.train, loss);
 }
 
-/* Mean of -log p on validation when it decides between equal epochs, else 0. */
+/* Mean of -log p on validation if it breaks ties, else 0. */
 static double tie_loss(const struct session *s, const float *logits)
 {
     const struct problem *p = s->problem;

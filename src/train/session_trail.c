@@ -1,11 +1,11 @@
-/* A session's memory as blocks of its trail, and back: the base of checkpoints, and courses that
- * follow it. */
+/* Copies a session's memory to blocks of its trail and back: the base of checkpoints, and the
+ * courses that follow it. */
 #include "train/session.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Blocks of the session's memory on their way into its trail, or out of it. */
+/* Copies blocks of the session's memory into its trail, or out of it. */
 struct copying {
     consm_status status;
     struct trail *trail;

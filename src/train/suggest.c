@@ -1,5 +1,5 @@
-/* Edges that may be missing: pairs of nodes that are near each other in the model's embedding or in
- * their features, scored like edges. */
+/* Suggests missing edges: pairs of nodes that are close in the model's embedding or in their
+ * features, scored like edges. */
 #include "train/edge_trust.h"
 
 #include "match/near.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Candidates per node, of either kind. */
+/* Candidates per node, of each kind. */
 enum { PER_NODE = 10 };
 
 static consm_status list_candidates(struct near_list *list, struct session *s)
@@ -29,7 +29,7 @@ done:
     return st;
 }
 
-/* Room for the scores of the candidates. */
+/* Allocates the scores of the candidates. */
 static consm_status open_pairs(struct edge_trust *t, const struct near_list *list)
 {
     consm_status st = CONSM_OK;
@@ -51,7 +51,7 @@ done:
     return st;
 }
 
-/* The `most` best stay, in the order of rows. */
+/* Keeps the `most` best, in row order. */
 static consm_status keep_best(struct edge_trust *t, int64_t most)
 {
     consm_status st = CONSM_OK;

@@ -1,4 +1,4 @@
-/* Blocks by name: there are a few dozen, so that they are looked for one after another. */
+/* Blocks by name. There are only a few dozen, so a linear search is enough. */
 #include "train/trail.h"
 
 #include <math.h>
@@ -88,7 +88,7 @@ done:
     return st;
 }
 
-/* No second moment is negative: training makes no such number. */
+/* No second moment is negative. */
 static bool moments_sound(const float *numbers, int64_t size)
 {
     const float *moment2 = numbers + 2 * size;

@@ -1,8 +1,8 @@
 /*
- * What a run has finished beside the session's own memory, for checkpoints: named blocks of bytes.
- * Once the rounds over all edges are over, a run goes on with things that come and go (trials over
- * other edges, a course over the best of them). A run that goes on from a checkpoint does the same
- * steps again, and takes from here what each of them came to instead of training it again.
+ * Results that a run has finished besides the session's own memory, for checkpoints: named blocks
+ * of bytes. After the rounds over all edges a run tries other things (trials over other edges, a
+ * course over the best of them). A resumed run repeats these steps and takes their results from
+ * here instead of training again.
  */
 #ifndef TRAIN_TRAIL_H
 #define TRAIN_TRAIL_H
@@ -17,26 +17,26 @@ struct trail_block {
     size_t bytes;
 };
 
-/* All zero is empty. */
+/* All zero is an empty trail. */
 struct trail {
     struct trail_block *block;
     size_t count, capacity;
-    bool based; /* blocks TRAIL_BASE… are the session's memory as it was when its rounds were over,
-                 * and a checkpoint holds them instead of the memory of now */
-    bool unsaved; /* something was put in since the last checkpoint */
+    bool based;   /* blocks TRAIL_BASE… are the session's memory when its rounds ended, and a
+                     checkpoint holds them instead of the current memory */
+    bool unsaved; /* something was added since the last checkpoint */
 };
 #define TRAIL_BASE "base."
 
 void trail_free(struct trail *t);
 
-/* Copies a block in, in the place of one of that name. */
+/* Copies a block in, replacing one with that name. */
 consm_status trail_put(struct trail *t, const char *name, const void *data, size_t bytes);
 
-/* The block of that name and size, or NULL. */
+/* The block with that name and size, or NULL. */
 const void *trail_find(const struct trail *t, const char *name, size_t bytes);
 
-/* A learner's numbers with one more of the caller's. Taking them: found is false where there are
- * none; CONSM_EFORMAT where they are impossible. */
+/* A learner's state with one more number of the caller's. Taking: found is false if there is none;
+ * CONSM_EFORMAT if it is invalid. */
 consm_status trail_put_learner(struct trail *t, const char *name, struct learner *l, int64_t more);
 consm_status trail_take_learner(bool *found, const struct trail *t, const char *name,
                                 struct learner *l, int64_t *more);

@@ -1,4 +1,4 @@
-/* The epoch loop, one run and many runs. */
+/* The epoch loop; single runs and batches of runs. */
 #include "train/session.h"
 
 #include "backends/open.h"
@@ -75,9 +75,9 @@ consm_status session_report(struct session *s, const struct progress *progress)
     else if (progress->epochs > 0)
         told.fraction = (double)progress->epoch / (double)progress->epochs;
     bool stop = o->progress && o->progress(o->progress_ctx, &told);
-    stop = ranks_total(stop) != 0; /* whichever rank was told to stop */
+    stop = ranks_total(stop) != 0; /* any rank may have been told to stop */
     s->ahead.stop = s->ahead.stop || stop;
-    if (session_ahead(s)) /* what the session holds is of a later epoch */
+    if (session_ahead(s)) /* the session's state is of a later epoch */
         return CONSM_OK;
     stop = s->ahead.stop;
     s->ahead.stop = false;
@@ -120,12 +120,12 @@ double train_margin(const struct train_candidate **second, bool *folds,
     const struct train_candidate *first = r->candidate;
     *second = NULL;
     *folds = false;
-    for (int i = 1; i < r->candidates; i++) /* by folds, the best of the others */
+    for (int i = 1; i < r->candidates; i++) /* by cross-validation, the best of the others */
         if (first->fold >= 0 && r->candidate[i].fold >= 0 &&
             (!*second || r->candidate[i].fold > (*second)->fold))
             *second = &r->candidate[i];
     *folds = *second != NULL;
-    for (int i = 1; i < r->candidates && !*second; i++) /* they are in the order of the choice */
+    for (int i = 1; i < r->candidates && !*second; i++) /* they are ranked */
         if (r->candidate[i].val >= 0)
             *second = &r->candidate[i];
     if (!*second)
@@ -148,13 +148,13 @@ void train_repeat(struct train_options *o, const struct train_lengths *lengths)
     const struct procedure *procedure = NULL;
     bool phases = procedure_find(&procedure, o) == CONSM_OK && procedure && procedure->phases;
     o->lengths = lengths;
-    /* ConSM over other edges has more courses than one. Phases end by themselves. */
+    /* ConSM over other edges has more than one course. Phases end by themselves. */
     int64_t courses = phases ? 1 + (c->drop_below > 0) + (c->add_above > 0) : 1;
     c->epochs = courses * updates + (phases || updates == 0);
     c->patience = 0;
     c->time_budget = 0;
     c->warmup = lengths->updates[0];
-    /* One round at least, if without updates: a matching module learns in it. */
+    /* At least one round, even without updates: a matching module learns in it. */
     c->rounds = rounds < 1 ? 1 : rounds;
     c->round_patience = c->round_patience > 0 ? c->rounds + 1 : 0;
 }
@@ -185,7 +185,7 @@ consm_status session_finish(struct session *s, struct train_result *result, doub
         .seconds = seconds,
         .params = s->learner.params->trained,
     };
-    if (s->lengths.count == 0) /* one phase was all */
+    if (s->lengths.count == 0) /* there was only one phase */
         s->lengths = (struct train_lengths){.count = 1, .updates = {s->learner.best_step}};
     result->lengths = s->lengths;
     snprintf(result->device, sizeof result->device, "%s", s->backend->device);
@@ -203,7 +203,7 @@ consm_status session_train(struct session *s, struct train_result *result)
     int64_t sent = ranks_sent();
     if (s->procedure && s->procedure->fit)
         return s->procedure->fit(s, result);
-    /* A session that a checkpoint restored goes on behind its last epoch. */
+    /* A restored session continues after its last epoch. */
     for (int64_t number = s->learner.steps + 1; number <= c->epochs; number++) {
         int64_t idle = s->learner.steps - s->learner.best_step;
         if (c->patience > 0 && idle >= c->patience)
@@ -250,7 +250,7 @@ struct queue {
     char message[1024];
 };
 
-/* Takes the next run until there is none. The first failure's message is kept, because messages
+/* Takes the next run until there is none. Keeps the first failure's message, because messages
  * belong to threads. */
 static void batch_worker(void *arg, struct worker who)
 {
@@ -279,7 +279,7 @@ consm_status train_batch(const struct batch *batch)
     struct team *team = NULL;
     struct queue queue = {.batch = batch};
     int64_t jobs = batch->jobs > batch->count ? batch->count : batch->jobs;
-    if (ranks_size() > 1) /* which train each run together, in one order */
+    if (ranks_size() > 1) /* ranks train each run together, in one order */
         jobs = 1;
     pthread_mutex_init(&queue.lock, NULL);
     TRY(team_new(&team, jobs < 1 ? 1 : (int)jobs));

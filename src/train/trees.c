@@ -1,7 +1,7 @@
-/* Boosted trees on a table of nodes (graph/neighbour_columns.h), as XGBGraph of GADBench has them
- * (Tang et al., NeurIPS 2023). An epoch is one round of XGBoost, in a plug-in; validation chooses
- * the number of rounds. What the trees say is computed here, from numbers that are checked first:
- * a model file with trees needs no plug-in, and none of its bytes reach XGBoost. */
+/* Boosted trees on a table of nodes (graph/neighbour_columns.h), like XGBGraph of GADBench (Tang et
+ * al., NeurIPS 2023). An epoch is one round of XGBoost, in a plug-in; validation chooses the number
+ * of rounds. Predictions are computed here, from checked numbers: a model file with trees needs no
+ * plug-in, and none of its bytes reach XGBoost. */
 #include "train/forest.h"
 
 #include "backends/plugin.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct trees {
-    float *logits; /* (n, c): while training of labelled and validation nodes, then of all */
+    float *logits; /* (n, c): during training of labelled and validation nodes, then of all */
     float *node;   /* (nodes, FOREST_COLUMNS) of all rounds so far */
     int64_t nodes;
     size_t room;
@@ -21,7 +21,7 @@ struct trees {
     const struct boost_library *library;
     const struct plugin_services *services;
     struct boost *boost;
-    int32_t *row; /* (rows) nodes: those to learn from, then those that validate */
+    int32_t *row; /* (rows) nodes: training nodes, then validation nodes */
     int64_t rows;
     float *value; /* (rows, columns) */
 };
@@ -33,7 +33,7 @@ static int64_t columns_of(const struct session *s)
 
 /* ---- reading trees --------------------------------------------------------- */
 
-/* Rows of a table that a team of threads shares out. */
+/* Rows of a table that a team of threads divides. */
 struct reading {
     const struct forest *forest;
     const float *value; /* (rows, columns) */
@@ -70,7 +70,7 @@ done:
     return st;
 }
 
-/* Logits of all nodes, by the columns that the trees ask for. */
+/* Logits of all nodes, from the columns that the trees use. */
 static consm_status predict_all(struct session *s)
 {
     consm_status st = CONSM_OK;
@@ -102,7 +102,7 @@ done:
 
 /* ---- making them ----------------------------------------------------------- */
 
-/* The table of what is to be learned and of what validates. */
+/* The table of training and validation nodes. */
 static consm_status make_rows(struct session *s)
 {
     consm_status st = CONSM_OK;
@@ -123,11 +123,11 @@ done:
     return st;
 }
 
-/* XGBoost's own 1 would forbid every question where a class has five labels. */
+/* XGBoost's default of 1 would forbid every question if a class has five labels. */
 static const double LEAST_SHARE = 0.02;
 
-/* Words are there or not, and there are thousands of them: fewer bins, and a round takes a third
- * of the time. */
+/* Words are present or not, and there are thousands: with fewer bins a round takes a third of the
+ * time. */
 enum { BINS = 256, BINS_WIDE = 64 };
 
 static consm_status begin(struct session *s)
@@ -162,7 +162,7 @@ done:
     return st;
 }
 
-/* One more round, and what it changes for the nodes of the table. */
+/* One more round, and its effect on the nodes of the table. */
 static consm_status trees_step(struct session *s, double *loss)
 {
     consm_status st = CONSM_OK;
@@ -193,7 +193,7 @@ done:
     return st;
 }
 
-/* The rounds up to the best one stay. */
+/* Keeps the rounds up to the best one. */
 static consm_status trees_restore(struct session *s)
 {
     consm_status st = CONSM_OK;

@@ -1,12 +1,14 @@
-/* How strongly the coefficients pull (λ), over which edges (the share ζ, or all), whether sure
- * predictions are learned as labels, and whether unlabelled ones are made sharper (entropy.c):
- * chosen by validation where it is not given. Every choice is an
- * arm; they go on from one point with one round's coefficients, those that validate best get more
- * updates, the best stays for all rounds. λ = 0 is among them: a GNN that gains nothing from
- * coefficients trains without. Strengths are compared first, over the surest edges; the best of
- * them then pulls over all edges; guesses join last, with no pull and with the best one. What they
- * teach shows later than what a pull does: a first look would end them, and in a second one they
- * have some credit. The entropy joins then, too, with the best pull, and has none. */
+/* Chooses by validation what was left open: how strongly coefficients pull (λ), over which edges
+ * (the share ζ, or all), whether confident predictions serve as labels (guesses), and whether the
+ * entropy of unlabelled predictions joins the loss (entropy.c). Every choice is an arm. All arms
+ * start from one point with one round's coefficients; the best by validation get more updates, and
+ * one stays for all rounds. λ = 0 is among them, so a GNN that gains nothing from coefficients
+ * trains without.
+ *
+ * Order: strengths are compared first, over the most confident edges; the best one is then tried
+ * over all edges; then guesses join, without pull and with the best pull. Guesses help later than a
+ * pull does: an early look would end them, so they join late and get some credit. The entropy joins
+ * at the same time, with the best pull and without credit. */
 #include "train/consm/consm.h"
 
 #include "base/clock.h"
@@ -14,15 +16,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Twentieths of a round's updates: pulls are compared, then with guesses, then one goes on. */
+/* In twentieths of a round's updates: pulls are compared; guesses are compared; then one arm
+ * continues. */
 enum { FIRST_LOOK = 2, SECOND_LOOK = 6 };
 
-/* Arms that stay after the first look where guesses are not open, and those that join where they
- * are. */
+/* Arms that stay after the first look if guesses are not open, and arms that join if they are. */
 enum { STAY = 2, JOIN = 2 };
 
-/* γ where it is open. By validation on generated graphs, texas and cornell with gcn, appnp and mlp,
- * 1 gained 0.6 points on average and 0.3 a third of that. */
+/* γ if it is open. By validation on generated graphs, texas and cornell with gcn, appnp and mlp, 1
+ * gained 0.6 points on average and 0.3 a third of that. */
 static const double ENTROPY = 1;
 
 static bool guesses_open(const struct config *c)
@@ -35,7 +37,7 @@ static bool entropy_open(const struct config *c)
     return isnan(c->entropy);
 }
 
-/* The arms that differ in their pull alone. */
+/* The arms that differ only in their pull. */
 static int list_pulls(struct consm_arm arm[CONSM_ARMS], const struct config *c)
 {
     static const double strengths[] = {0, 1, 5, 20};
@@ -75,7 +77,7 @@ static int count_pulls(const struct config *c)
     return list_pulls(arm, c);
 }
 
-/* Where the edges are open, pulls over all of them wait for the best strength. */
+/* If the edges are open, pulls over all edges wait for the best strength. */
 static bool waits(const struct config *c, const struct consm_arm *arm)
 {
     return c->attract == ATTRACT_AUTO && arm->all;
@@ -170,8 +172,7 @@ void consm_settle_arm(struct session *s, struct train_arm *told)
 
 /* ---- the choice ---------------------------------------------------------- */
 
-/* Updates up to the given number after the common point. A run that goes on from a checkpoint is in
- * the middle of them. */
+/* Updates up to the given number after the common point. A resumed run is in the middle of them. */
 static consm_status go_on(struct session *s, struct consm_tried *t, int64_t until,
                           struct progress *progress)
 {
@@ -207,16 +208,16 @@ done:
     return st;
 }
 
-/* A pull's best is often a lucky update of its first ten. The credit is about the standard error of
- * a difference on some hundred nodes. */
+/* A pull's best is often a lucky update among its first ten. The credit is about the standard error
+ * of a difference on some hundred nodes. */
 bool consm_guesses_go_on(double with, double without)
 {
     static const double credit = 0.01;
     return with >= without - credit;
 }
 
-/* Guesses within their credit; then who found the best parameters last, then those that validate
- * best, of equal ones the weaker pull. */
+/* Order: guesses within their credit; then the arm that found the best parameters last; then the
+ * best validation; ties to the weaker pull. */
 static bool ahead(const struct consm_tried *a, const struct consm_tried *b)
 {
     if (a->joined != b->joined)
@@ -264,8 +265,8 @@ done:
     return st;
 }
 
-/* Every arm goes on up to the given number of updates; the best come first. Begins with the next of
- * them. */
+/* Runs every arm up to the given number of updates and sorts them, best first. Starts with the next
+ * arm. */
 static consm_status compare(struct session *s, int64_t count, int64_t until,
                             struct progress *progress)
 {
@@ -299,7 +300,7 @@ static void list_strengths(struct session *s)
         }
 }
 
-/* The best strength over all edges, behind the strengths. */
+/* Adds the best strength over all edges after the strengths. */
 static void list_wide(struct session *s, int strengths)
 {
     struct consm *own = s->own;
@@ -313,7 +314,7 @@ static void list_wide(struct session *s, int strengths)
     own->tried[strengths] = untried(wide, strengths, false);
 }
 
-/* Behind the arms that stay: the entropy with the best pull; guesses with the weakest pull, and
+/* Adds after the remaining arms: the entropy with the best pull; guesses with the weakest pull and
  * with the best of the others. */
 static void join(struct session *s)
 {
@@ -331,7 +332,8 @@ static void join(struct session *s)
         t[count++] = untried(pulls + with[i], way++, true);
 }
 
-/* The fork, and how far every arm came: all but the numbers of both, which are there. */
+/* Starts the comparison at the fork, or restores it; the numbers of fork and arms are already
+ * there. */
 static consm_status begin_or_go_on(struct session *s)
 {
     consm_status st = CONSM_OK;

@@ -1,7 +1,7 @@
-/* Choosing ConSM's backbone, or only the features of a given one, by successive halving (Jamieson
- * and Talwalkar 2016): all candidates train for a part of the warm-up, those that validate best go
- * on, until one has had it whole. Its parameters are handed to the warm-up, which is over with
- * that. Only training and validation labels are read. */
+/* Chooses ConSM's backbone, or only the features of a given one, by successive halving (Jamieson
+ * and Talwalkar 2016): all candidates train for part of the warm-up, the best by validation
+ * continue, until one has completed it. The warm-up takes its parameters over and is then finished.
+ * Only training and validation labels are read. */
 #include "train/consm/consm.h"
 
 #include "backends/ranks.h"
@@ -9,32 +9,32 @@
 #include <math.h>
 #include <string.h>
 
-/* The rungs: after a share of the whole length, and so many updates at least, so many candidates
- * stay. The first, at five updates, is for the clock: it tells what each costs before a person is
- * told how long all will take. Those that stay after the third are trained whole. Learned offline
- * (studies/portfolio): leaving 8 at a fifth and 4 at two fifths costs less than a tenth of
- * a point; shorter rungs cost more, brackets that spare slow starters gained nothing. Half as many
- * stay where a person asked for few candidates or the graph is large. */
+/* The rungs: after a share of the whole length, and a minimum of updates, this many candidates
+ * stay. The first, at five updates, only measures the time of each, to estimate the total. Those
+ * that stay after the third are trained to the end. Learned offline (studies/portfolio): leaving 8
+ * at a fifth and 4 at two fifths costs less than a tenth of a point; shorter rungs cost more;
+ * brackets for slow starters gained nothing. Half as many stay if the user asked for few candidates
+ * or the graph is large. */
 enum { RUNGS = 5, OFFERED = 4 };
 static const struct {
     double share;
     int64_t least, stay;
 } rungs[RUNGS] = {{0, 5, CONSM_CANDIDATES}, {0.2, 60, 8}, {0.4, 120, 4}, {1, 1, 1}, {1, 1, 1}};
 
-/* Validation is looked at every so many updates only, until the last tenth: it costs almost as much
- * as an update, and the best come late. A given backbone's warm-up does the same, so that naming
- * what was chosen repeats a run to the bit. */
+/* Validates only every so many updates until the last tenth: validation costs almost as much as an
+ * update, and the best come late. The warm-up of a given backbone does the same, so that naming the
+ * chosen backbone repeats a run to the bit. */
 enum { LOOK_EVERY = 5 };
 
-/* A candidate has the warm-up's number of updates, and one at least. */
+/* A candidate gets the warm-up's number of updates, at least one. */
 static int64_t trial_epochs(const struct config *c)
 {
     int64_t warmup = c->warmup > 0 ? c->warmup : 1;
     return c->epochs < warmup ? c->epochs : warmup;
 }
 
-/* What finds a rare class finds it late: by another metric than accuracy nobody is given up before
- * two fifths. */
+/* Rare classes are found late: with a metric other than accuracy no candidate is dropped before two
+ * fifths. */
 static int64_t rung_epochs(const struct config *c, int r)
 {
     int64_t whole = trial_epochs(c), least = rungs[r].least;
@@ -55,8 +55,8 @@ static int64_t rung_stay(const struct session *s, int r)
     return quick && r > 0 ? (rungs[r].stay + 1) / 2 : rungs[r].stay;
 }
 
-/* A candidate that has found nothing better for a quarter of the whole length, and 100 updates at
- * least, is at its best; so is a given backbone's warm-up. */
+/* A candidate is finished if nothing was better for a quarter of the whole length, and at least 100
+ * updates; so is the warm-up of a given backbone. */
 bool consm_idle(const struct config *c, const struct learner *l)
 {
     int64_t patience = trial_epochs(c) / 4;
@@ -69,7 +69,7 @@ bool consm_looks(const struct config *c, int64_t update)
     return update % LOOK_EVERY == 0 || update > whole - whole / 10 || update == whole;
 }
 
-/* How many configurations there are to choose from; 0 when all is given. */
+/* The number of configurations to choose from; 0 if everything is given. */
 static int64_t choices(const struct config *c)
 {
     if (c->backbone == BACKBONE_AUTO)
@@ -77,7 +77,8 @@ static int64_t choices(const struct config *c)
     return c->normalize_features == FEATURES_AUTO ? 2 : 0;
 }
 
-/* The i-th of them: a candidate, or the given backbone on features as they are, then row by row. */
+/* Configuration i: a candidate, or the given backbone with features as stored, then row-normalised.
+ */
 static consm_status choose(struct config *c, int64_t i, const bool *given)
 {
     if (c->backbone == BACKBONE_AUTO)
@@ -94,7 +95,7 @@ struct field {
     struct candidate_choice *of;
 };
 
-/* The share of the run's time that is over while candidates climb. */
+/* The share of the run's time that has passed. */
 static double share_of(const struct field *f)
 {
     const struct config *c = &f->s->options.config;
@@ -166,7 +167,7 @@ done:
     return st;
 }
 
-/* Updates of a candidate up to that number; every look at validation is told. */
+/* Trains a candidate up to that number of updates and reports every validation. */
 static consm_status go_on(struct field *f, struct trial *t, struct session *trial, int64_t until)
 {
     consm_status st = CONSM_OK;
@@ -174,7 +175,7 @@ static consm_status go_on(struct field *f, struct trial *t, struct session *tria
     struct progress heard = {.seed = s->options.seed,
                              .candidate = t->number + 1,
                              .backbone = trial->options.model->name};
-    if (trial->learner.best >= 0) /* until it looks again */
+    if (trial->learner.best >= 0) /* until it validates again */
         heard.val_acc = trial->learner.best;
     bool late = session_late(s) && trial->learner.steps > 0, first = true;
     while (trial->learner.steps < until && !late &&
@@ -207,7 +208,7 @@ static consm_status climb(struct field *f, struct trial *t, int r)
     struct session *s = f->s, *trial = NULL;
     TRY(open_trial(&trial, s, s->problem, t));
     st = go_on(f, t, trial, rung_epochs(&s->options.config, r));
-    if (st == CONSM_ENUMERIC && f->of->count > 1) { /* long steps do not suit every graph */
+    if (st == CONSM_ENUMERIC && f->of->count > 1) { /* large steps do not suit every graph */
         t->diverged = true;
         t->val = -1;
         st = CONSM_OK;
@@ -217,7 +218,7 @@ static consm_status climb(struct field *f, struct trial *t, int r)
     t->val = trial->learner.best;
     t->loss = trial->learner.best_loss;
     TRY(snapshot_take(&t->at, &trial->learner));
-    if (r == RUNGS - 1) { /* the winner stays as it is */
+    if (r == RUNGS - 1) { /* the winner keeps its session */
         ((struct consm *)s->own)->winner = trial;
         trial = NULL;
     }
@@ -228,8 +229,9 @@ done:
 
 /* ---- all of them --------------------------------------------------------- */
 
-/* All candidates up to a rung, the best first; what the clock leaves out has no validation and
- * comes last. Begins with the next of them: a run that goes on has those before it behind it. */
+/* Trains all candidates up to a rung and sorts them, best first. Those that the clock leaves out
+ * have no validation and come last. Starts with the next one: a resumed run has the earlier ones
+ * behind it. */
 static consm_status climb_all(struct field *f, int r)
 {
     consm_status st = CONSM_OK;
@@ -243,7 +245,7 @@ done:
     return st;
 }
 
-/* Validation nodes of the class that average precision speaks of. */
+/* Validation nodes of the metric's class. */
 static int64_t positives(const struct judge *j)
 {
     int64_t count = 0;
@@ -252,8 +254,8 @@ static int64_t positives(const struct judge *j)
     return count;
 }
 
-/* With a handful of positives average precision hardly tells candidates apart. Of those within one
- * standard error of the best the one with the least validation loss is taken. */
+/* With a handful of positives average precision hardly distinguishes candidates. Among those within
+ * one standard error of the best, the one with the lowest validation loss is taken. */
 enum { FEW_POSITIVES = 30 };
 static void take_the_likeliest(struct field *f)
 {
@@ -272,7 +274,7 @@ static void take_the_likeliest(struct field *f)
     trial[0] = taken;
 }
 
-/* All that were trained to the end vote, with their best parameters. */
+/* All candidates that were trained to the end vote, with their best parameters. */
 static consm_status gather_committee(struct committee *out, struct field *f)
 {
     consm_status st = CONSM_OK;
@@ -291,7 +293,7 @@ done:
     return st;
 }
 
-/* Trains the winner's network on the committee's votes, or goes on with that. */
+/* Trains the winner's network on the committee's votes, or resumes that. */
 static consm_status train_student(struct field *f, const int32_t *vote)
 {
     consm_status st = CONSM_OK;
@@ -302,7 +304,7 @@ static consm_status train_student(struct field *f, const int32_t *vote)
     TRY(voted_problem(&problem, &voted, vote, f->s->problem));
     TRY(open_trial(&session, f->s, &problem, student));
     st = go_on(f, student, session, trial_epochs(&f->s->options.config));
-    if (st == CONSM_ENUMERIC) { /* the winner is there */
+    if (st == CONSM_ENUMERIC) { /* keep the winner */
         student->diverged = true;
         st = CONSM_OK;
         goto done;
@@ -317,8 +319,8 @@ done:
     return st;
 }
 
-/* The student takes the winner's place where it validates at least as well; the votes are kept for
- * those that begin anew. */
+/* The student replaces the winner if it validates at least as well; the votes are kept for networks
+ * trained from scratch later. */
 static consm_status teach_student(struct field *f)
 {
     consm_status st = CONSM_OK;
@@ -352,8 +354,8 @@ done:
     return st;
 }
 
-/* The best after the first rung are trained whole, each offered to whoever collects them; the best
- * is trained on. */
+/* Trains the best after the first rung to the end, offers each to the ensemble, and continues with
+ * the best. */
 static consm_status offer_best(struct field *f)
 {
     consm_status st = CONSM_OK;
@@ -401,7 +403,7 @@ done:
     return st;
 }
 
-/* The candidates that the graph and what a person set allow. */
+/* The candidates that the graph and the user's settings allow. */
 static void enter(struct candidate_choice *of, const struct session *s)
 {
     const struct config *c = &s->options.config;
@@ -414,8 +416,7 @@ static void enter(struct candidate_choice *of, const struct session *s)
     of->count = of->entered;
 }
 
-/* Writes down how far everybody came. Those that stayed longer come first, as the rungs left them.
- */
+/* Records how far each candidate came, those that stayed longest first. */
 static void note_standing(struct session *s)
 {
     struct consm *own = s->own;

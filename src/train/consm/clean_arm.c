@@ -1,15 +1,14 @@
-/* Training on the graph that trust leaves (--drop-share), an addition to the paper's method and an
- * arm like the others: validation decides. It is tried when the rounds over all edges are over, and
- * only where trust says that a noticeable share of the edges joins two classes.
+/* Trains on the graph without distrusted edges (--drop-share). This is not in the paper; it is an
+ * arm like the others, chosen by validation. It is tried after the rounds over all edges, and only
+ * if trust expects a noticeable share of the edges to join two classes.
  *
- * What was learned from false edges stays in a GNN that is merely trained on, so that it begins
- * anew: the candidate that did best (but for the MLP, which hears no messages) warms up without the
- * 10, 25 or 40 % of the edges of least trust; the share that validates best after two fifths of the
- * warm-up goes on to its end. With that share the next two candidates warm up, too, and the GNN as
- * it is trains on for a round. If the best of all these validates as well as the warm-up over all
- * edges did, it goes through the rounds, each of which tells anew which edges are kept. What comes
- * out has to validate better than the whole run over all edges; else the run is that one, to the
- * bit. */
+ * A GNN that merely continues keeps what it learned from wrong edges, so the GNN starts anew. The
+ * best candidate (except the MLP, which ignores edges) warms up without the 10, 25 or 40 % of the
+ * edges with the least trust. The share that validates best after two fifths of the warm-up is
+ * trained to its end. With that share the next two candidates warm up as well, and the current GNN
+ * continues for a round. If the best of these validates as well as the warm-up over all edges did,
+ * it goes through the rounds, each of which decides anew which edges are kept. The result must
+ * validate better than the whole run over all edges; otherwise the run is that one, to the bit. */
 #include "train/consm/consm.h"
 
 #include <math.h>
@@ -18,13 +17,13 @@
 enum { SHARES = 3, ENTRANTS = 3 };
 static const double shares[SHARES] = {0.1, 0.25, 0.4};
 
-/* Of edges that are more likely to join two classes than one. */
+/* Minimum share of edges that are more likely to join two classes than one. */
 static const double NOTICEABLE = 0.05;
 
-/* A share is tried if it is not larger than that one by more than this. */
+/* A share is tried if it exceeds the distrusted share by at most this. */
 static const double BEYOND = 0.1;
 
-/* Of the warm-up, after which one share goes on. */
+/* Share of the warm-up after which one share of edges continues. */
 static const double FIRST_PART = 0.4;
 
 /* ---- whether, and with whom ---------------------------------------------- */
@@ -44,7 +43,7 @@ static bool may_clean(const struct session *s)
            !own->own_views && !own->pulls && c->coefficients == COEFFICIENTS_TRUST;
 }
 
-/* The share of edges that score below a half. */
+/* The share of edges with a score below one half. */
 static double distrusted(const struct consm *own)
 {
     int64_t below = 0;
@@ -53,7 +52,7 @@ static double distrusted(const struct consm *own)
     return own->edges->count > 0 ? (double)below / (double)own->edges->count : 0;
 }
 
-/* The shares to try; none where hardly any edge is distrusted. NaN: by --drop-below. */
+/* The shares to try; none if hardly any edge is distrusted. NaN: by --drop-below. */
 static int list_shares(double found[SHARES], const struct session *s)
 {
     const struct config *c = &s->options.config;
@@ -69,8 +68,8 @@ static int list_shares(double found[SHARES], const struct session *s)
     return count;
 }
 
-/* The configurations that warm up, the best one first; the MLP hears no messages. A given backbone
- * is alone, and so is the best one on a large graph. */
+/* The configurations that warm up, best first, without the MLP, which ignores edges. A given
+ * backbone is alone, and so is the best one on a large graph. */
 static int list_entrants(struct config found[ENTRANTS], const struct session *s)
 {
     const struct consm *own = s->own;
@@ -96,7 +95,7 @@ static int list_entrants(struct config found[ENTRANTS], const struct session *s)
 
 /* ---- trials -------------------------------------------------------------- */
 
-/* A GNN without the share of least trust. */
+/* Opens a GNN without the given share of least trust. */
 static consm_status open_without(struct consm_attempt *t, struct session *s, const struct config *c,
                                  double share)
 {
@@ -110,7 +109,7 @@ done:
     return st;
 }
 
-/* The share that is best for a while goes on to the end of the warm-up. */
+/* The best share of a first comparison is trained to the end of the warm-up. */
 static consm_status choose_share(struct consm_attempt *best, struct session *s,
                                  const struct config *c, const double *share, int count)
 {
@@ -129,7 +128,7 @@ done:
     return st;
 }
 
-/* With that share: the other candidates, and the GNN as it is trained on. */
+/* With that share: the other candidates, and the current GNN continued. */
 static consm_status try_others(struct consm_attempt *best, struct session *s,
                                const struct config *entrant, int entrants)
 {
@@ -145,7 +144,7 @@ static consm_status try_others(struct consm_attempt *best, struct session *s,
     if (c->backbone != BACKBONE_MLP && !session_late(s)) {
         TRY(open_without(&next, s, c, share));
         TRY(learner_adopt(&next.session->learner, &s->learner));
-        next.session->learner.best = -1; /* that was over all edges */
+        next.session->learner.best = -1; /* its best was over all edges */
         next.session->learner.best_step = next.session->learner.steps;
         TRY(consm_attempt_train(&next, s, next.session->learner.steps + c->gnn_steps,
                                 SHARES + ENTRANTS));
@@ -156,7 +155,7 @@ done:
     return st;
 }
 
-/* Trust in every edge, by the GNN as it is. */
+/* Computes trust in every edge with the current GNN. */
 static consm_status look_at_edges(struct session *s)
 {
     consm_status st = CONSM_OK;
@@ -201,7 +200,7 @@ consm_status consm_clean_course(struct session *s, struct progress *progress,
     }
     if (best.session && (must || best.session->learner.best >= consm_warm_best(s)))
         TRY(consm_take_course(s, &best, &before, must, progress, rounds));
-    if (!((const struct consm *)s->own)->clean.on) /* a model file says so */
+    if (!((const struct consm *)s->own)->clean.on) /* recorded for the model file */
         s->options.config.drop_share = s->options.config.drop_below = 0;
 done:
     consm_attempt_free(&best);

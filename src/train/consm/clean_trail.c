@@ -1,5 +1,5 @@
-/* What a run over other edges has finished, in the session's trail: trials, each a leg, and the
- * courses over the best of them. A run that goes on from a checkpoint takes it from there. */
+/* Records finished work over other edges in the session's trail: trials, each a leg, and courses
+ * over the best of them. A resumed run takes the results from there. */
 #include "train/consm/consm.h"
 
 #include "backends/ranks.h"
@@ -15,7 +15,7 @@ static const char *leg_name(char out[TRAIL_NAME], const struct session *s)
     return out;
 }
 
-/* Writes down how far a trial came; one that diverged has no session. */
+/* Records how far a trial came; one that diverged has no session. */
 static consm_status note_leg(struct session *s, struct session *trial)
 {
     char name[TRAIL_NAME];
@@ -27,7 +27,7 @@ static consm_status note_leg(struct session *s, struct session *trial)
     return trail_put_learner(&s->trail, leg_name(name, s), &trial->learner, 0);
 }
 
-/* Goes on where a checkpoint says that this trial was. */
+/* Resumes this trial from a checkpoint. */
 consm_status consm_take_leg(struct consm_attempt *t, struct session *s)
 {
     consm_status st = CONSM_OK;
@@ -47,14 +47,14 @@ done:
     return st;
 }
 
-/* After every update: a checkpoint when one is due or the run is to stop. */
+/* After every update: writes a checkpoint when one is due or the run must stop. */
 consm_status consm_save_leg(struct session *s, struct session *trial, bool stop)
 {
     consm_status st = CONSM_OK;
     const struct train_options *o = &s->options;
     struct consm_clean *clean = &((struct consm *)s->own)->clean;
     bool due = o->checkpoint_every > 0 && ++clean->unsaved >= o->checkpoint_every;
-    stop = ranks_total(stop) != 0; /* whichever rank was told to stop */
+    stop = ranks_total(stop) != 0; /* any rank may have been told to stop */
     if (o->checkpoint && (stop || due)) {
         clean->unsaved = 0;
         TRY(note_leg(s, trial));
@@ -105,7 +105,7 @@ static bool flags_sound(const uint8_t *flag, int64_t count)
     return true;
 }
 
-/* A course begins; or goes on where a checkpoint says that it was. */
+/* Starts a course, or resumes it from a checkpoint. */
 consm_status consm_begin_course(struct session *s)
 {
     consm_status st = CONSM_OK;
@@ -130,7 +130,7 @@ done:
     return st;
 }
 
-/* What it came to stays in the trail: the rounds are not gone through again. */
+/* Stores the result in the trail, so that the rounds are not repeated. */
 consm_status consm_end_course(struct session *s)
 {
     consm_status st = CONSM_OK;

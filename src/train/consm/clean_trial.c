@@ -1,5 +1,5 @@
-/* Trials of a GNN over other edges than the graph's, and going over to one and back: what
- * clean_arm.c and missing_arm.c share. */
+/* Trials of a GNN over other edges than the graph's, and switching to one and back; shared by
+ * clean_arm.c and missing_arm.c. */
 #include "train/consm/consm.h"
 
 #include "base/log.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Progress of trials has numbers behind those of candidates, from here on. */
+/* Progress numbers of trials start here, after those of candidates. */
 enum { TRIAL_NUMBERS = 1000 };
 
 void consm_attempt_free(struct consm_attempt *t)
@@ -27,7 +27,7 @@ static bool better(const struct consm_attempt *a, const struct consm_attempt *b)
     return x->best != y->best ? x->best > y->best : x->best_loss < y->best_loss;
 }
 
-/* The better one stays in *a. */
+/* Keeps the better one in *a. */
 void consm_keep_better(struct consm_attempt *a, struct consm_attempt *b)
 {
     if (better(b, a)) {
@@ -46,7 +46,7 @@ int64_t consm_warm_up(const struct config *c)
     return c->epochs < warmup ? c->epochs : warmup;
 }
 
-/* A GNN alone, with parameters as drawn. */
+/* A GNN alone, with drawn parameters. */
 static consm_status open_gnn(struct session **out, struct session *s, const struct config *c,
                              const struct problem *problem)
 {
@@ -109,7 +109,7 @@ done:
 
 /* ---- going over to one, and back ----------------------------------------- */
 
-/* The session's GNN becomes that of another session, over the edges of a problem. */
+/* Replaces the session's GNN by that of another session, over the edges of a problem. */
 static consm_status become(struct session *s, struct session *gnn, const struct problem *problem)
 {
     consm_status st = CONSM_OK;
@@ -135,7 +135,7 @@ static size_t module_bytes(const struct consm *own)
     return (size_t)matcher_params(own->matcher)->size * sizeof(float);
 }
 
-/* Puts the run as it is aside. */
+/* Saves the current run. */
 static consm_status put_aside(struct session *s)
 {
     consm_status st = CONSM_OK;
@@ -267,7 +267,7 @@ done:
     return st;
 }
 
-/* Trust is fitted once more, as a model file keeps it; answers go by it and are judged. */
+/* Fits trust once more, as a model file stores it; answers use it and are measured. */
 static consm_status settle(struct consm_mark *found, struct session *s)
 {
     consm_status st = CONSM_OK;
@@ -276,7 +276,7 @@ static consm_status settle(struct consm_mark *found, struct session *s)
     TRY(consm_store_trust(&clean->trust, s));
     TRY(consm_answer(s, &clean->trust, clean->share, clean->added_share));
     s->options.config.drop_share = clean->left_out;
-    if (clean->added_share != 0) /* else that is still open */
+    if (clean->added_share != 0) /* otherwise it is still open */
         s->options.config.add_share = clean->put_in;
     TRY(consm_mark_answers(found, s));
 done:

@@ -1,4 +1,4 @@
-/* ConSM's training: what its parts hand to each other, and the pieces that tests compare. */
+/* ConSM's training: the data that its parts share, and the pieces that tests compare. */
 #ifndef TRAIN_CONSM_H
 #define TRAIN_CONSM_H
 
@@ -9,88 +9,87 @@
 #include "train/outlook.h"
 #include "train/session.h"
 
-/* Where Algorithm 2 is, so that an interrupted run can go on. */
+/* The position in Algorithm 2, so that an interrupted run can continue. */
 struct consm_place {
     int64_t begun;
     int64_t round;      /* 0: the warm-up */
-    int64_t left;       /* GNN updates still to do in it */
+    int64_t left;       /* GNN updates left in it */
     int64_t idle;       /* rounds without a better validation */
     int64_t before;     /* the best epoch when the round began */
-    int64_t best_round; /* that validation chose; 0: the warm-up */
-    int64_t updates;    /* of the GNN so far, those of arms that were given up included */
-    int64_t arm;        /* how the coefficients pull */
-    int64_t choosing;   /* whether arms are being tried, from this point: */
+    int64_t best_round; /* chosen by validation; 0: the warm-up */
+    int64_t updates;    /* GNN updates so far, including those of dropped arms */
+    int64_t arm;        /* the current arm */
+    int64_t choosing;   /* whether arms are being compared, from this point: */
     int64_t fork_steps, fork_updates;
-    int64_t look, next, running;      /* of enum consm_look; whose turn it is; it has begun */
+    int64_t look, next, running;      /* of enum consm_look; the next arm; whether it has started */
     int64_t over;                     /* no more rounds in this course */
-    double fork_best, fork_best_loss; /* what the best epoch of `before` had there */
-    int64_t prune_by;                 /* of enum config_prune_by, as the examination chose it */
-    struct match_quality quality;     /* that the examination found */
+    double fork_best, fork_best_loss; /* validation and loss of the best epoch at the fork */
+    int64_t prune_by;                 /* of enum config_prune_by, as the exam chose it */
+    struct match_quality quality;     /* result of the exam */
 };
 
-/* How far the choice of an arm is. */
+/* Stages of the choice of an arm. */
 enum consm_look { LOOK_BEGINS, LOOK_STRENGTHS, LOOK_WIDE, LOOK_SECOND, LOOK_LAST, LOOKS };
 
-/* One way of pulling by coefficients. */
+/* One way to use coefficients. */
 struct consm_arm {
     double lambda;
-    bool all;       /* all edges attract, not the share ζ */
-    bool guesses;   /* its surest predictions are learned as labels */
-    double entropy; /* weight of the unlabelled predictions' entropy */
+    bool all;       /* all edges attract, not only the share ζ */
+    bool guesses;   /* confident predictions serve as labels */
+    double entropy; /* weight of the entropy of unlabelled predictions */
 };
 enum { CONSM_ARMS = 21 };
 
 /* An arm that is being tried. */
 struct consm_tried {
     int64_t number;
-    int64_t way;    /* of consm.way: how far it came */
+    int64_t way;    /* in consm.way: its state */
     int64_t steps;  /* the learner's steps there */
-    int64_t found;  /* the update with which it found the best parameters so far; 0: none */
-    int64_t joined; /* with guesses, after the first look */
-    double val;     /* the best validation accuracy on its way; -1: it was never run */
+    int64_t found;  /* the update that found the best parameters so far; 0: none */
+    int64_t joined; /* it joined with guesses, after the first look */
+    double val;     /* its best validation; -1: never run */
 };
 
-/* What the entropy of the unlabelled predictions needs; NULL where no arm has it. */
+/* Data of the entropy term; NULL if no arm has it. */
 struct consm_entropy {
-    float *unlabelled; /* (n) 1 for nodes that do not train, else 0 … */
-    int64_t count;     /* … and how many of them there are */
+    float *unlabelled; /* (n) 1 for nodes that do not train, else 0 */
+    int64_t count;     /* number of such nodes */
     float factor;      /* of Σ p·log p in the loss */
 };
 
-/* What the session takes for labels beside those it was given; all NULL where it never does. */
+/* Data of guesses; all NULL if there are none. */
 struct consm_guesses {
     struct index *everyone;
     int32_t *label, *row; /* (n) the class of each guess; scratch */
-    float *sure, *weight; /* (n) 1 where this round has a guess; the same while an arm heeds them */
-    float given_part, guessed_part; /* shares in the supervised loss, one together */
-    uint8_t *given;                 /* (n) whose label is known */
-    double *share;                  /* (classes) of each among the given */
+    float *sure, *weight; /* (n) 1 if this round has a guess; the same while an arm uses them */
+    float given_part, guessed_part; /* shares in the supervised loss, together one */
+    uint8_t *given;                 /* (n) nodes with a known label */
+    double *share;                  /* (classes) share of each class among known labels */
     struct guess_room room;
 };
 
-/* Pairs of nodes that are no edges. */
+/* Pairs of nodes without an edge. */
 struct consm_pairs {
     int64_t count;
     int32_t *left, *right; /* (count) */
 };
 
-/* A graph of messages: some of the problem's edges, and pairs that are none. */
+/* A graph of messages: some of the problem's edges, and pairs without an edge. */
 struct consm_kept {
     struct csr *graph;
     struct views *views;
-    struct problem problem; /* the session's with these views … */
-    struct problem
-        lesson; /* … and with the votes that its student learned from, if there are any */
+    struct problem problem; /* the session's problem with these views */
+    struct problem lesson;  /* and with the student's votes, if there are any */
 };
 
-/* A run that another course may fall back to. */
+/* A saved run that another course may fall back to. */
 struct consm_aside {
     struct session *gnn; /* with its parameters */
     struct config config;
     struct consm_place place;
     struct train_lengths lengths;
     float *match; /* the matching module's parameters */
-    bool on;      /* as in struct consm_clean, and the next two */
+    bool on;      /* as in struct consm_clean, like the next two */
     double share, added_share;
     struct trust trust;
 };
@@ -98,22 +97,23 @@ struct consm_aside {
 /* Messages over other edges than the graph's (kept.c, clean_arm.c, missing_arm.c). */
 struct consm_clean {
     bool on;
-    double share;                /* of the edges that carry no messages; NaN: config.drop_below */
-    double added_share;          /* pairs that do, by the number of edges; NaN: config.add_above */
-    uint8_t *dropped, *best;     /* (|E|) which they are now, and were when validation was best */
+    double share;                /* share of edges without messages; NaN: config.drop_below */
+    double added_share;          /* pairs with messages, relative to the number of edges; NaN:
+                                    config.add_above */
+    uint8_t *dropped, *best;     /* (|E|) dropped edges now, and at the best validation */
     struct consm_pairs added;    /* in this course */
-    const struct problem *whole; /* as the session got it */
-    struct consm_kept *course;   /* what is trained on … */
-    struct consm_kept *settled;  /* … and answered from */
-    struct trust trust;          /* by which answers tell edges apart … */
-    double left_out, put_in; /* … and the shares of the edges that they leave out and put in */
+    const struct problem *whole; /* as passed to the session */
+    struct consm_kept *course;   /* the edges that are trained on */
+    struct consm_kept *settled;  /* the edges that answers use */
+    struct trust trust;          /* the trust that answers use */
+    double left_out, put_in;     /* shares of edges that answers drop and add */
     struct consm_aside aside;
-    int64_t legs;                   /* trials that were begun, for their names in the trail */
+    int64_t legs;                   /* trials started, for their names in the trail */
     int64_t unsaved;                /* updates of trials since the last checkpoint */
-    int64_t course_number, courses; /* of the present course, 0: over all edges; begun so far */
+    int64_t course_number, courses; /* of the current course, 0: over all edges; started so far */
 };
 
-/* A GNN on trial over other edges. */
+/* A trial GNN over other edges. */
 struct consm_attempt {
     struct session *session; /* NULL: it diverged, or there is none */
     struct consm_kept *kept;
@@ -122,112 +122,112 @@ struct consm_attempt {
     struct consm_pairs added;
 };
 
-/* How good answers are: by the run's metric, between equals by the validation nodes' loss. */
+/* Quality of answers: the run's metric, ties by validation loss. */
 struct consm_mark {
     double score, loss;
 };
 
 typedef consm_status (*consm_rounds_fn)(struct session *s, struct progress *progress);
 
-/* Labels and roles in which votes count as labels (student.c). */
+/* Labels and roles with votes as labels (student.c). */
 struct voted {
     int32_t *label;
     uint8_t *role;
 };
 
-/* What a ConSM session keeps beside the common things. */
+/* The state of a ConSM session besides the common one. */
 struct consm {
     struct consm_place place;
     struct edges *edges;
     int32_t *train;         /* the labelled nodes */
-    struct session *winner; /* the chosen backbone as it was tried, until the GNN takes it over */
+    struct session *winner; /* the chosen backbone's trial, until the GNN takes it over */
     struct train_student student;
-    struct voted voted; /* what it learned from, for those that begin anew */
-    int candidates;     /* that took part in the choice, the chosen one first */
+    struct voted voted; /* what it learned from, for networks trained from scratch later */
+    int candidates;     /* candidates that were compared, the chosen one first */
     struct train_candidate candidate[TRAIN_MOST_CANDIDATES];
-    struct snapshot fork, way[CONSM_ARMS]; /* where arms part, and how far each came */
-    struct consm_tried tried[CONSM_ARMS];  /* while one is chosen, in the order of the choice */
+    struct snapshot fork, way[CONSM_ARMS]; /* the fork, and the state of each arm */
+    struct consm_tried tried[CONSM_ARMS];  /* while one is chosen, best first */
     struct matcher *matcher;
     double zeta;
     struct outlook outlook;
 
     struct index *left, *right; /* (|E|) the ends of every edge */
-    float *w;          /* (|E|) what the last round trusted each edge; matching alone at the end */
+    float *w;          /* (|E|) trust of each edge in the last round; at the end matching alone */
     float *slope;      /* (|E|) λ-weighted factors of the cosines in L_SUP */
-    struct csr *pulls; /* of a graph in parts: the matrix that these are the values of */
+    struct csr *pulls; /* for a graph in parts: the matrix with these values */
     float constant;    /* the part of λ·L_SUP that does not depend on the logits */
     int32_t *order;    /* (|E|) scratch of selections */
     struct consm_guesses guesses;
     struct consm_entropy entropy;
     struct consm_clean clean;
 
-    float *witness;              /* (|E|, WITNESSES) what speaks for each edge; NULL until asked */
-    int32_t *taught;             /* (n) the class that training was told, or -1; likewise */
-    struct trust_sample *sample; /* the edges that may be learned from */
-    float *judged_logits;        /* (validation nodes here, c) scratch of calibration, … */
-    int32_t *judged_label;       /* … their labels … */
-    uint8_t *judged_role;        /* … and a role of 0 for each */
+    float *witness;              /* (|E|, WITNESSES) witnesses of each edge; NULL until needed */
+    int32_t *taught;             /* (n) the training label, or -1; NULL until needed */
+    struct trust_sample *sample; /* the edges that trust is fitted on */
+    float *judged_logits;        /* (validation nodes here, c) scratch of calibration */
+    int32_t *judged_label;       /* their labels */
+    uint8_t *judged_role;        /* a role of 0 for each */
 
-    /* Of a graph in parts: */
+    /* For a graph in parts: */
     struct row_halo *neighbours; /* of the partition's nodes */
-    float *near_logits;          /* (n, c) of these, too */
-    float *stored;               /* (n, f) the partition's features where the session has others */
-    float *pruned_by, *heard_by; /* what the round's coefficients came from: the module before it
-                                    learned, and the GNN */
+    float *near_logits;          /* (n, c) logits, also of these */
+    float *stored; /* (n, f) the partition's stored features, if the session uses others */
+    float *pruned_by, *heard_by; /* parameters that the round's coefficients came from: the module
+                                    before it learned, and the GNN */
 
-    const struct problem *plain_problem; /* as the session got it */
+    const struct problem *plain_problem; /* as passed to the session */
     struct problem own_problem;          /* with views whose values follow the coefficients */
     struct views *own_views;
-    float *plain_value; /* (nnz) of the GCN view, before coefficients … */
-    float *best_value;  /* … and when validation was best … */
-    float *best_match;  /* … by the matching module with these parameters */
+    float *plain_value; /* (nnz) of the GCN view, before coefficients */
+    float *best_value;  /* (nnz) at the best validation */
+    float *best_match;  /* the matching module's parameters then */
 };
 
 /* λ·L_SUP = constant + Σ_e slope_e·cos_e (Eq. our_lp, with d = 1 - cos):
  *   w_e > k:  α·w_e·(1 - cos_e)        w_e ≤ k:  α·(1 - w_e)·cos_e
- * confident edges are the ⌊ζ|E|⌋ largest w, of equal ones the earlier; α is alpha_lu, alpha_uu, or
- * 0 between labelled nodes. order (|E|) is scratch; of a graph in parts NULL.
- */
+ * Confident edges are the ⌊ζ|E|⌋ with the largest w, ties to the earlier; α is alpha_lu, alpha_uu,
+ * or 0 between labelled nodes. order (|E|) is scratch; NULL for a graph in parts. */
 consm_status consm_propagation(float *slope, float *constant, const float *w,
                                const struct edges *edges, const uint8_t *role, double lambda,
                                double zeta, const struct config *c, int32_t *order);
 
-/* The supervised loss, with guesses among the labels where there are some, and λ·L_SUP. */
+/* The supervised loss, with guesses among the labels if there are any, plus λ·L_SUP. */
 node consm_whole_loss(struct session *s, struct program *p, node supervised, node predictions);
 
-/* ζ from training and validation labels: the share of known edges that join one class, smoothed by
- * one edge of each kind. It is taken apart for edges with no, one and two training nodes, each
- * weighed as it is among all edges: known edges are mostly those of training nodes, and attacks aim
- * at these. */
+/* Estimates ζ from training and validation labels: the share of known edges that join one class,
+ * smoothed by one edge of each kind. Edges with no, one and two training nodes are counted
+ * separately and weighted by their number among all edges: known edges are mostly those of training
+ * nodes, and attacks aim at these. */
 double consm_estimate_zeta(const struct edges *edges, const struct problem *problem);
 
 /* Whether training or validation may know this node's label. */
 bool consm_known(const struct problem *problem, int32_t i);
 
-/* How subgraphs are pruned: as configured, or as the examination chose. */
+/* How subgraphs are pruned: as configured, or as the exam chose. */
 enum config_prune_by consm_prune_by(const struct session *s);
 
-/* The share of edges over which a round's subgraphs are matched: ζ, all, or none. */
+/* The share of edges in a round's subgraphs: ζ, all, or none. */
 double consm_kept_share(const struct session *s, enum config_prune_by by, int64_t round);
 
-/* What a matching module of the session works on. */
+/* The input of the session's matching module. */
 struct match_data consm_match_data(const struct session *s);
-const float *consm_dense(const struct session *s); /* (n, f) features that it reads, or NULL */
+const float *
+consm_dense(const struct session *s); /* (n, f) dense features that it reads, or NULL */
 
 /* ---- in_parts.c: graphs of which every rank has a partition ---- */
 
-/* Refuses what cannot be, before anything is made; knows the neighbours. */
+/* Refuses unsupported settings first; fetches the neighbours. */
 consm_status consm_open_parts(struct session *s);
 void consm_close_parts(struct session *s);
 
-/* A checkpoint of a graph in parts keeps nothing of edges, but what they can be scored from again:
- * the parameters of module and GNN when the round began. */
+/* A checkpoint of a graph in parts stores no edge values, but what they can be computed from: the
+ * parameters of module and GNN at the start of the round. */
 consm_status consm_note_module(struct session *s);
 consm_status consm_note_gnn(struct session *s);
 consm_status consm_match_again(struct session *s);
 consm_status consm_parts_memory(struct session *s, memory_fn see, void *ctx);
 
-/* Features as they are stored, where the session's programs read others. */
+/* Features as stored, if the session's programs read others. */
 consm_status consm_store_features(struct session *s);
 
 /* Logits (n, classes) of the partition's nodes and of their neighbours. */
@@ -241,60 +241,62 @@ consm_status consm_examine_matching(struct session *s);
 
 /* ---- taught.c: whose labels training was told ---- */
 
-/* Fills own->taught: from the roles, or in an evaluation from what the saved model remembers. */
+/* Fills own->taught: from the roles, or in an evaluation from the model file. */
 consm_status consm_open_taught(struct session *s);
 
-/* Makes room for the witnesses, with what the data says already in place. */
+/* Allocates the witnesses and computes those that depend only on the data. */
 consm_status consm_open_witnesses(struct session *s);
 
-/* Scores the pairs of t->edges as if they were edges; its arrays have room. */
+/* Scores the pairs of t->edges as if they were edges; its arrays are allocated. */
 struct edge_trust;
 consm_status consm_score_pairs(struct edge_trust *t, struct session *s);
 
-/* Calls all witnesses, with own->w as the matching coefficients and the temperatures of a fit. */
+/* Computes all witnesses, with own->w as the matching coefficients and the temperatures of a fit.
+ */
 consm_status consm_call_witnesses(const struct trust *trust, struct session *s);
 
-/* Calls all witnesses, with own->w as the matching coefficients, and weighs them by validation. */
+/* Computes all witnesses, with own->w as the matching coefficients, and fits their weights. */
 consm_status consm_weigh_witnesses(struct trust *trust, struct session *s);
 
 /* ---- guess.c: its own predictions as labels ---- */
-/* They do nothing where --guesses is no. */
+/* They do nothing with --guesses no. */
 
 consm_status consm_open_guesses(struct session *s);
 void consm_close_guesses(struct consm_guesses *g);
 node consm_guess_loss(struct session *s, struct program *p, node supervised, node predictions);
-consm_status consm_guess(struct session *s, int64_t round); /* guesses anew */
-void consm_heed_guesses(struct session *s, bool heed);      /* whether the loss reads them */
+consm_status consm_guess(struct session *s, int64_t round); /* makes new guesses */
+void consm_heed_guesses(struct session *s, bool heed);      /* whether the loss uses them */
 void consm_guess_memory(struct session *s, memory_fn see, void *ctx);
 bool consm_guesses_sound(const struct session *s);
 
 /* ---- entropy.c: sharper predictions of unlabelled nodes ---- */
-/* They do nothing where --entropy is 0. */
+/* They do nothing with --entropy 0. */
 
 consm_status consm_open_entropy(struct session *s);
 void consm_close_entropy(struct consm_entropy *e);
 node consm_entropy_loss(struct session *s, struct program *p, node loss, node logits);
-void consm_weigh_entropy(struct session *s, double weight); /* what the loss gives it */
+void consm_weigh_entropy(struct session *s, double weight); /* sets its weight in the loss */
 
 /* ---- messages.c: coefficients in the propagation itself (--messages) ---- */
-/* All but the first do nothing when there are none. */
+/* All but the first do nothing if messages are not weighted. */
 
 /* Gives the session views of its own whose values can follow the coefficients. */
 consm_status consm_open_messages(struct session *s);
 
-/* Every message over edge e counts w_e, or 2·w_e - 1; own->w holds the matching coefficients. */
+/* Weights every message over edge e by w_e, or 2·w_e - 1; own->w holds the matching coefficients.
+ */
 void consm_weigh_messages(struct session *s);
 
-/* The messages belong to the parameters: what was best is remembered and restored with them. */
+/* Messages belong to the parameters: the best ones are stored and restored with them. */
 consm_status consm_remember_messages(struct session *s);
 void consm_restore_messages(struct session *s);
 void consm_message_memory(struct session *s, memory_fn see, void *ctx);
 
-/* When training ends: the module of the best round stays, so that it can weigh the messages of any
- * graph; without such a round messages go plain, and the configuration says so. */
+/* At the end of training: keeps the module of the best round, so that it can weigh the messages of
+ * any graph. Without such a round messages are unweighted, and the configuration says so. */
 consm_status consm_settle_messages(struct session *s);
 
-/* The matching module of the session's store weighs the messages of the graph at hand. */
+/* Weighs the messages of the current graph with the stored matching module. */
 consm_status consm_apply_messages(struct session *s);
 
 /* ---- kept.c: messages over other edges ---- */
@@ -307,51 +309,51 @@ void consm_kept_free(struct consm_kept *k);
 void consm_pairs_free(struct consm_pairs *pairs);
 void consm_close_clean(struct session *s);
 
-/* Marks the edges of least trust that the session's share, or threshold, leaves out. */
+/* Marks the edges of least trust to drop, by the session's share or threshold. */
 void consm_mark_dropped(uint8_t *dropped, const float *trust, struct session *s);
 
-/* The session trains on without these edges, its numbers as they are. */
+/* Continues training without these edges, with the current parameters. */
 consm_status consm_train_without(struct session *s, const uint8_t *dropped);
 
-/* In a course over other edges: the round's trust decides anew; what was best is remembered and
- * restored with the parameters. They do nothing in another course. */
+/* In a course over other edges: the round's trust decides anew; the best ones are stored and
+ * restored with the parameters. They do nothing in other courses. */
 consm_status consm_clean_again(struct session *s);
 void consm_remember_kept(struct session *s);
 consm_status consm_restore_kept(struct session *s);
 
-/* The answers of a model whose edges of less trust than config.drop_below carry no messages, and
- * pairs of config.add_above or more do: from all edges on, trust and messages decide each other
- * three times, then pairs join. Also for a graph that is new to it. Shares that are not NaN set
- * the thresholds. The store holds the trust. */
+/* The answers of a model in which edges with less trust than config.drop_below carry no messages
+ * and pairs with config.add_above or more do. Starting from all edges, trust and messages decide
+ * each other three times, then pairs join. Also for a new graph. Shares that are not NaN set the
+ * thresholds. The store holds the trust. */
 consm_status consm_answer(struct session *s, const struct trust *trust, double share,
                           double added_share);
 
-/* When a saved model's parameters came in: messages as they were trained. */
+/* After a saved model's parameters were loaded: messages as in training. */
 consm_status consm_loaded(struct session *s);
 
 /* ---- clean_trial.c: a GNN over other edges, tried and taken ---- */
 
 void consm_attempt_free(struct consm_attempt *t);
 
-/* A GNN alone over what t says, with parameters as drawn. */
+/* A GNN alone over the edges of t, with drawn parameters. */
 consm_status consm_attempt_open(struct consm_attempt *t, struct session *s, const struct config *c);
 
 /* Updates up to that number. One that diverges is given up. */
 consm_status consm_attempt_train(struct consm_attempt *t, struct session *s, int64_t until,
                                  int64_t number);
 
-/* The better one stays in *a; b is freed. */
+/* Keeps the better one in *a and frees b. */
 void consm_keep_better(struct consm_attempt *a, struct consm_attempt *b);
 
 /* ---- clean_trail.c: what of that is finished, for checkpoints ---- */
 
-/* A trial goes on where a checkpoint says it was; after every update, a checkpoint where one is due
- * or the run is to stop; it is over, NULL: it diverged. */
+/* A trial resumes from a checkpoint; saves one after an update, if due or if the run must stop; and
+ * ends (NULL: it diverged). */
 consm_status consm_take_leg(struct consm_attempt *t, struct session *s);
 consm_status consm_save_leg(struct session *s, struct session *trial, bool stop);
 consm_status consm_end_leg(struct session *s, struct session *trial);
 
-/* The same of a course; consm_note_course brings it up to date in the trail. */
+/* The same for a course; consm_note_course updates it in the trail. */
 consm_status consm_begin_course(struct session *s);
 consm_status consm_note_course(struct session *s);
 consm_status consm_end_course(struct session *s);
@@ -359,71 +361,70 @@ consm_status consm_end_course(struct session *s);
 /* Updates of a warm-up. */
 int64_t consm_warm_up(const struct config *c);
 
-/* How well the warm-up of the present course validated, and its answers do. */
+/* Validation of the current course's warm-up, and of its answers. */
 double consm_warm_best(const struct session *s);
 consm_status consm_mark_answers(struct consm_mark *out, struct session *s);
 
-/* The session goes over to an attempt and through the rounds. What comes out stays if it validates
- * better than before, or must; else the session is what it was, to the bit. */
+/* Switches the session to an attempt and goes through the rounds. The result stays if it validates
+ * better than before, or must stay; otherwise the session is restored to the bit. */
 consm_status consm_take_course(struct session *s, struct consm_attempt *to,
                                const struct consm_mark *before, bool must,
                                struct progress *progress, consm_rounds_fn rounds);
 
 /* ---- clean_arm.c, missing_arm.c: whether that helps ---- */
 
-/* After the rounds over all edges: tries the GNN without the edges of least trust, and where
- * validation is better so, goes through the rounds once more on what is left. */
+/* After the rounds over all edges: tries the GNN without the edges of least trust and, if
+ * validation improves, goes through the rounds again on the rest. */
 consm_status consm_clean_course(struct session *s, struct progress *progress,
                                 consm_rounds_fn rounds);
 
-/* The same with the pairs of largest trust that are no edges. */
+/* The same with the pairs of largest trust that are not edges. */
 consm_status consm_missing_course(struct session *s, struct progress *progress,
                                   consm_rounds_fn rounds);
 
-/* Fits trust to the session as it is, as a model file keeps it, into the store. */
+/* Fits trust to the current session and puts it into the store, as in a model file. */
 consm_status consm_store_trust(struct trust *out, struct session *s);
 
-/* Declares what the store keeps beside the GNN (rounds.c). */
+/* Declares what the store holds besides the GNN (rounds.c). */
 consm_status consm_declare_store(struct session *s);
 
-/* w of every edge with the module as it is: pruned by its own references, so that a loaded module
- * gives the same numbers. Makes the module and own->w when they are missing. */
+/* w of every edge with the current module, pruned by its own references, so that a loaded module
+ * gives the same numbers. Makes the module and own->w if missing. */
 consm_status consm_final_coefficients(struct session *s);
 
-/* The store's entries: the matching module behind "match.", and "trust" (1, TRUST_NUMBERS). */
+/* The store's entries: the matching module with prefix "match.", and "trust" (1, TRUST_NUMBERS). */
 #define CONSM_MATCH_PREFIX "match."
 #define CONSM_TRUST        "match.trust"
 
-/* Makes the matching module of a session; in an evaluation it is filled from the session's store.
- */
+/* Makes a session's matching module; in an evaluation it is filled from the store. */
 consm_status consm_open_matcher(struct session *s);
 
-/* Fills the session's configuration with the backbone, or the features of a given one, that
- * validate best; does nothing where neither is auto. */
+/* Sets the configuration to the backbone, or to the features of a given one, that validates best;
+ * does nothing if neither is auto. */
 consm_status consm_choose_backbone(struct session *s);
 
-/* Takes the choice that a checkpoint held (procedure.take_choice); false: it is impossible. */
+/* Takes the choice from a checkpoint (procedure.take_choice); false: it is invalid. */
 bool consm_take_choice(struct session *s);
 
 /* ---- student.c: learning from all candidates ---- */
 
 struct committee {
-    double *chance; /* (n, c) the members' probabilities, added */
+    double *chance; /* (n, c) sum of the members' probabilities */
     int64_t members;
 };
 
 void committee_free(struct committee *c);
 
-/* A member's predictions with the parameters it has. */
+/* Adds a member's predictions with its current parameters. */
 consm_status committee_hear(struct committee *c, struct session *member);
 
-/* Its vote on every node that has no given label, (n) and the caller's to free, -1: it is not sure
- * enough; how many votes there are. */
+/* The committee's vote on every node without a given label, (n), which the caller frees; -1: not
+ * confident enough. And the number of votes. */
 consm_status committee_vote(int32_t **out, int64_t *count, const struct committee *c,
                             const struct problem *p);
 
-/* The problem with votes as labels that train. It lives as long as the room, which is filled when
- * it is empty. */
+/* The problem with votes as training labels. It lives as long as `room`, which is filled if empty.
+ */
 consm_status voted_problem(struct problem *out, struct voted *room, const int32_t *vote,
                            const struct problem *p);
 void voted_free(struct voted *v);
@@ -435,7 +436,7 @@ bool consm_has_student(const struct session *s);
  * becomes the winner. In checkpoints it is a choice with one candidate. */
 consm_status consm_repeat_student(struct session *s);
 
-/* What a candidate's session is made from. */
+/* The options of a candidate's session. */
 consm_status consm_trial_options(struct train_options *out, const struct session *s,
                                  const struct trial *t);
 
@@ -446,7 +447,7 @@ consm_status consm_save_choice(struct session *s, struct trial *t, struct sessio
 
 /* ---- finalists.c: the last of them compared by folds ---- */
 
-/* Whether they are; the comparison, which leaves the best one in front. */
+/* Whether cross-validation is used; and the comparison, which puts the best one first. */
 bool consm_folds(const struct session *s);
 consm_status consm_compare_finalists(struct session *s);
 
@@ -459,56 +460,55 @@ enum {
 #undef CANDIDATE
 };
 
-/* Whether a candidate backbone brings its own value of a parameter (CONFIG_ROW_…) that nobody gave.
- */
+/* Whether a candidate backbone sets a parameter (CONFIG_ROW_…) that the user did not set. */
 bool consm_candidate_brings(int row);
 
-/* Makes a configuration that of a candidate. given (CONFIG_ROWS) tells which parameters a person
- * set: they hold for every candidate. NULL: none. */
+/* Applies a candidate to a configuration. given (CONFIG_ROWS) marks parameters that the user set:
+ * they hold for every candidate. NULL: none. */
 consm_status consm_apply_candidate(struct config *c, int64_t number, const bool *given);
 
-/* What a candidate is, for people. */
+/* A candidate's settings as text. */
 const char *consm_candidate_settings(int64_t number);
 
-/* Whether the graph, its features and what a person set allow a candidate. */
+/* Whether the graph, its features and the user's settings allow a candidate. */
 bool consm_candidate_fits(const struct session *s, int64_t number);
 
 /* Training labels, on average over the classes. */
 double consm_labels_a_class(const struct problem *p);
 
-/* On graphs with more entries a choice takes half as many candidates on. */
+/* On graphs with more entries half as many candidates continue. */
 #define CONSM_MILLION_ENTRIES 1000000
 
-/* Whether validation is looked at after that update of the warm-up, and whether the warm-up is over
- * because nothing better was found for long. */
+/* Whether to validate after that update of the warm-up; and whether the warm-up is over because
+ * nothing better was found for long. */
 bool consm_looks(const struct config *c, int64_t update);
 bool consm_idle(const struct config *c, const struct learner *l);
 
-/* Gives the warm-up its length: as configured, times what the number of labels asks for. */
+/* Sets the length of the warm-up: as configured, scaled by the number of labels. */
 void consm_settle_length(struct session *s);
 
-/* Goes on where the chosen candidate is. */
+/* Continues from the chosen candidate. */
 consm_status consm_take_over(struct session *s);
 
 /* ---- arms.c: λ, which edges attract, guesses, entropy ---- */
 
-/* The arms that a configuration leaves open; how many there are. */
+/* The arms that a configuration leaves open; returns their number. */
 int consm_arms(struct consm_arm arm[CONSM_ARMS], const struct config *c);
 
 /* GNN updates of a round, at most. */
 int64_t consm_round_updates(const struct config *c, int64_t round);
 
-/* Whether an arm with guesses goes on that validated so beside one without, by the run's metric. */
+/* Whether an arm with guesses continues, given the metrics of it and of one without. */
 bool consm_guesses_go_on(double with, double without);
 
-/* Updates to expect of a round after the first, for the time left. */
+/* Expected updates of a round after the first, for the remaining time. */
 int64_t consm_later_updates(const struct config *c);
 
-/* Sets the propagation loss of the present arm from own->w. */
+/* Sets the propagation loss of the current arm from own->w. */
 consm_status consm_pull(struct session *s);
 
-/* Makes room for what a choice puts aside; remembers the point where arms part; tries them all and
- * leaves the best in place.arm; writes it into configuration and result, when training ends. */
+/* Allocates the states of a choice; saves the fork; tries all arms and leaves the best in
+ * place.arm; records it in configuration and result at the end of training. */
 consm_status consm_reserve_arms(struct session *s);
 /* Of session_memory, while an arm is chosen. */
 consm_status consm_arms_memory(struct session *s, memory_fn see, void *ctx);
@@ -521,10 +521,10 @@ void consm_settle_arm(struct session *s, struct train_arm *told);
 
 double consm_share(const struct session *s); /* procedure.share */
 
-/* Seconds of what follows the choice of a backbone. */
+/* Seconds of the phases after the choice of a backbone. */
 double consm_after_choice(const struct outlook *o, const struct config *c);
 
-/* An update of the warm-up or of a round took so long, with its look if it had one. */
+/* Records the time of an update of the warm-up or of a round, with its validation if it had one. */
 void consm_note_update(struct session *s, double seconds, bool looked, bool first);
 
 #endif

@@ -1,10 +1,10 @@
-/* Sharper predictions (--entropy), an addition to the paper's method: the mean entropy of the
- * unlabelled nodes' predictions joins the loss with a small weight,
+/* Entropy minimisation (--entropy), not in the paper: the mean entropy of the unlabelled nodes'
+ * predictions joins the loss with a small weight,
  *
  *     L + γ/|U| · Σ_{i∈U} H(p_i),   H(p) = -Σ_k p_k·log p_k,   U: all nodes that do not train
  *
- * (entropy minimisation, Grandvalet and Bengio 2004), so that class borders move to where few nodes
- * are. Whether that helps is for the arms to find out (arms.c). No label of U is read. */
+ * (Grandvalet and Bengio 2004), so that class borders move to where few nodes are. The arms decide
+ * whether it helps (arms.c). No label of U is read. */
 #include "train/consm/consm.h"
 
 #include "train/supervised.h"
@@ -37,7 +37,7 @@ void consm_close_entropy(struct consm_entropy *e)
     mem_free(e->unlabelled);
 }
 
-/* With γ = 0 it adds zero: an arm without is the run that was told to leave it out. */
+/* With γ = 0 it adds exactly zero: an arm without entropy equals a run without it. */
 node consm_entropy_loss(struct session *s, struct program *p, node loss, node logits)
 {
     struct consm_entropy *e = &((struct consm *)s->own)->entropy;

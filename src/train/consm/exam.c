@@ -1,8 +1,7 @@
-/* Examining the matching module before anybody relies on it. A module of the same kind learns from
- * four fifths of the labelled nodes of every class; then it is asked about pairs it learned from,
- * about pairs with a node that was held out, and about edges whose labels training or validation
- * may know. How subgraphs are pruned is chosen by the last of these, and a module that knows no
- * more than chance about held-out pairs has no say in the trust scores. */
+/* Examines the matching module before it is used. A module of the same kind learns from four fifths
+ * of the labelled nodes of every class. It then scores pairs it learned from, pairs with a held-out
+ * node, and edges whose labels training or validation may know. The edges choose how subgraphs are
+ * pruned. A module at chance on held-out pairs gets no weight in the trust scores. */
 #include "train/consm/consm.h"
 
 #include "base/log.h"
@@ -14,10 +13,10 @@
 
 enum {
     FOLDS = 5,            /* one in five is held out */
-    MOST_NODES = 2000,    /* labelled nodes that take part, drawn when there are more */
-    EGO_PAIRS = 8,        /* pairs of each kind a node is asked about */
-    MOST_EDGES = 4096,    /* known edges asked about, drawn when there are more */
-    ENOUGH_OF_A_KIND = 20 /* known edges, to choose by them */
+    MOST_NODES = 2000,    /* labelled nodes that take part; more are sampled */
+    EGO_PAIRS = 8,        /* pairs of each kind per node */
+    MOST_EDGES = 4096,    /* known edges used; more are sampled */
+    ENOUGH_OF_A_KIND = 20 /* known edges of each kind needed to choose by them */
 };
 
 /* Pairs of nodes and whether their classes are equal. */
@@ -33,7 +32,7 @@ struct exam {
     int32_t *learned, *held; /* nodes, both grouped by class */
     int64_t learned_count, held_count;
     struct questions learned_pairs, held_pairs, known_edges;
-    int32_t *asked; /* all nodes that the questions name, each once */
+    int32_t *asked; /* all nodes in the questions, each once */
     int64_t asked_count;
 };
 
@@ -74,8 +73,8 @@ static void ask(struct questions *q, const int32_t *label, int32_t i, int32_t j)
     q->same[q->count++] = label[i] == label[j];
 }
 
-/* Holds one labelled node in five of each class out, drawn by seed. Where most of a large graph is
- * labelled, an equal number of every class is enough to know what a module is worth. */
+/* Holds out one labelled node in five of each class, drawn by seed. On a large, mostly labelled
+ * graph an equal number of every class is enough. */
 static consm_status hold_out(struct exam *x, struct rng *r)
 {
     consm_status st = CONSM_OK;
@@ -107,8 +106,8 @@ done:
     return st;
 }
 
-/* Pairs of every ego with labelled nodes of its class and of others; a draw of itself is passed
- * over. */
+/* Pairs of every ego with labelled nodes of its class and of others; a node drawn with itself is
+ * skipped. */
 static consm_status ask_about(struct questions *q, const struct exam *x, const int32_t *ego,
                               int64_t egos, const int32_t *other, int64_t others, struct rng *r)
 {
@@ -130,14 +129,14 @@ done:
     return st;
 }
 
-/* Two known ends, at most one of which trains. */
+/* Both ends are known, at most one trains. */
 static bool may_ask(const struct problem *problem, int32_t i, int32_t j)
 {
     return consm_known(problem, i) && consm_known(problem, j) &&
            !(problem->role[i] == SPLIT_TRAIN && problem->role[j] == SPLIT_TRAIN);
 }
 
-/* Of a graph in parts all ranks ask about the same edges of all. */
+/* In a graph in parts all ranks use the same edges. */
 static consm_status ask_about_drawn(struct exam *x)
 {
     consm_status st = CONSM_OK;
@@ -169,7 +168,7 @@ done:
     return st;
 }
 
-/* Edges that may be asked about: reservoir sampling (Vitter 1985). */
+/* Samples edges to ask about: reservoir sampling (Vitter 1985). */
 static consm_status ask_about_edges(struct exam *x, struct rng *r)
 {
     consm_status st = CONSM_OK;
@@ -188,7 +187,7 @@ static consm_status ask_about_edges(struct exam *x, struct rng *r)
         met++;
         if (place >= MOST_EDGES)
             continue;
-        q->count = place; /* where the next question is put */
+        q->count = place; /* position of the next question */
         ask(q, problem->label, i, j);
     }
     q->count = met < MOST_EDGES ? met : MOST_EDGES;
@@ -196,7 +195,7 @@ done:
     return st;
 }
 
-/* The nodes whose subgraphs must be pooled to answer. */
+/* The nodes whose subgraphs must be pooled. */
 static consm_status list_asked(struct exam *x)
 {
     consm_status st = CONSM_OK;
@@ -229,7 +228,7 @@ static consm_status exam_new(struct exam *x, struct session *s)
     *x = (struct exam){.s = s};
     rng_init(&r, s->options.seed, 0x6578616du);
     TRY(hold_out(x, &r));
-    if (s->problem->graph->partition) /* whose ranks have a range each */
+    if (s->problem->graph->partition) /* each rank has a range */
         qsort(x->learned, (size_t)x->learned_count, sizeof *x->learned, ascending);
     TRY(ask_about(&x->learned_pairs, x, x->learned, x->learned_count, x->learned, x->learned_count,
                   &r));
@@ -250,7 +249,7 @@ done:
     return st;
 }
 
-/* Trains a module on the nodes that are not held out and asks it everything. */
+/* Trains a module on the nodes that are not held out and scores all questions. */
 static consm_status examine(struct match_quality *out, struct exam *x, enum config_prune_by by)
 {
     consm_status st = CONSM_OK;
@@ -273,7 +272,7 @@ done:
     return st;
 }
 
-/* By known edges when there are some of either kind, else by held-out pairs. */
+/* By known edges if there are some of either kind, else by held-out pairs. */
 static double mark_of(const struct match_quality *quality, const struct questions *known)
 {
     int64_t same = 0;
@@ -285,8 +284,8 @@ static double mark_of(const struct match_quality *quality, const struct question
 }
 
 /* Whether the area over the held-out pairs is within two standard errors of 1/2. Pairs that share a
- * node are not independent, so that the held-out nodes count, not the pairs: the error of a mean of
- * so many uniform ranks is 1/sqrt(12·nodes). */
+ * node are not independent, so the error counts held-out nodes, not pairs: that of a mean of so
+ * many uniform ranks, 1/sqrt(12·nodes). */
 static bool at_chance(const struct match_quality *quality, int64_t held)
 {
     return held > 0 && quality->held_auc < 0.5 + 2 / sqrt(12 * (double)held);

@@ -1,7 +1,7 @@
-/* The last candidates compared by folds over all labels (train/folds.h), where so few nodes
+/* Compares the last candidates by cross-validation over all labels (train/folds.h), if so few nodes
  * validate that their order is chance. Only those within one standard error of the best take part,
- * four at most, and each trains on every part for as many updates as were best for it before: the
- * price is that of ten short trainings a finalist, or of five from 100 labels on. */
+ * at most four. Each trains on every fold for its best number of updates so far. A finalist costs
+ * ten short trainings, or five with 100 labels or more. */
 #include "train/consm/consm.h"
 
 #include "backends/ranks.h"
@@ -23,7 +23,7 @@ struct finalist {
     struct folds_course course;
 };
 
-/* Writes down how far the folds of a finalist are, with the network of the one at hand. */
+/* Records how far a finalist's folds are, with the current fold's network. */
 static consm_status note_fold(struct finalist *f, struct session *network)
 {
     consm_status st = CONSM_OK;
@@ -44,7 +44,7 @@ done:
     return st;
 }
 
-/* Goes on where a checkpoint says that this finalist was. */
+/* Resumes this finalist from a checkpoint. */
 static consm_status take_fold(struct finalist *f)
 {
     struct choice_fold *from = &f->s->choice->fold;
@@ -62,7 +62,8 @@ static consm_status take_fold(struct finalist *f)
     return CONSM_OK;
 }
 
-/* After every update: progress, and a checkpoint when one is due or the run is to stop. */
+/* After every update: reports progress and writes a checkpoint when one is due or the run must
+ * stop. */
 static consm_status hear(void *ctx, struct session *network)
 {
     consm_status st = CONSM_OK;
@@ -97,11 +98,11 @@ static consm_status try_finalist(struct trial *t, struct session *s, struct fold
     TRY(take_fold(&one));
     st = folds_run(&score, f, &options, t->at.best_step, s->backend, &one.course, hear, &one);
     snapshot_free(&one.course.at);
-    choice_fold_free(&s->choice->fold); /* its arrays are of the folds */
+    choice_fold_free(&s->choice->fold); /* its arrays belong to the folds */
     t->folded = st == CONSM_OK || st == CONSM_ENUMERIC;
     if (st == CONSM_OK)
         t->fold = score;
-    if (st == CONSM_ENUMERIC) /* with these labels */
+    if (st == CONSM_ENUMERIC) /* it diverged with these labels */
         st = CONSM_OK;
 done:
     return st;

@@ -1,8 +1,8 @@
-/* ConSM's own predictions as labels (--guesses): in a round the surest ones, grow of them in the
- * first, twice as many in the second and so on, join the labels that were given: one mean over all
- * of them is the supervised loss (as in Stretcu et al. 2019). Every round guesses anew from the
- * best parameters so far, so that an error need not stay. Whether that helps is for the arms to
- * find out (arms.c). Only training labels and predictions are read. */
+/* ConSM's own predictions as labels (--guesses): the most confident ones join the given labels,
+ * `grow` of them in the first round, twice as many in the second and so on; the supervised loss is
+ * one mean over all (as in Stretcu et al. 2019). Every round guesses anew from the best parameters
+ * so far, so errors need not stay. The arms decide whether it helps (arms.c). Only training labels
+ * and predictions are read. */
 #include "train/consm/consm.h"
 
 #include "train/guess.h"
@@ -29,7 +29,7 @@ consm_status consm_open_guesses(struct session *s)
     for (int64_t i = 0; i < n; i++)
         g->row[i] = (int32_t)i;
     TRY(index_set(g->everyone, g->row));
-    g->given_part = 1; /* until an arm heeds guesses */
+    g->given_part = 1; /* until an arm uses guesses */
     for (int64_t k = 0; k < s->labelled->count; k++) {
         int32_t i = s->labelled->row[k];
         g->given[i] = 1;
@@ -52,8 +52,8 @@ void consm_close_guesses(struct consm_guesses *g)
     mem_free(g->row);
 }
 
-/* (1 - m)·L + m·L_guesses with m their share among the labels: with m = 0 it is L to the bit, so
- * that an arm without guesses is the run that was told to make none. */
+/* (1 - m)·L + m·L_guesses with m the share of guesses among the labels. With m = 0 it is exactly L,
+ * so an arm without guesses equals a run without them. */
 node consm_guess_loss(struct session *s, struct program *p, node supervised, node predictions)
 {
     struct consm_guesses *g = &((struct consm *)s->own)->guesses;

@@ -1,5 +1,5 @@
-/* ConSM where every rank has a partition of the graph: what a rank's edges need of nodes elsewhere.
- * Their features and rows are sent for once, their logits whenever witnesses are called. */
+/* ConSM for a graph in parts: fetches what a rank's edges need from nodes elsewhere. Features and
+ * rows are fetched once, logits whenever witnesses are computed. */
 #include "train/consm/consm.h"
 
 #include "backends/ranks.h"
@@ -18,7 +18,7 @@ static void copy_own(float *to, const float *from, const struct partition *parti
     memcpy(to + first, from + first, (size_t)(partition->high * width - first) * sizeof *to);
 }
 
-/* What would need all rows at once. */
+/* Refuses settings that need all rows at once. */
 static consm_status refuse(const struct config *c)
 {
     const char *needs = c->messages != MESSAGES_NONE                  ? "--messages none"
@@ -82,7 +82,7 @@ void consm_close_parts(struct session *s)
 
 /* ---- checkpoints --------------------------------------------------------- */
 
-/* Copies all values, making room for them. */
+/* Copies all values, allocating if needed. */
 static consm_status note(float **to, struct params *params)
 {
     consm_status st = CONSM_OK;
@@ -135,7 +135,7 @@ done:
     return st;
 }
 
-/* As match_round() did, but for the learning. */
+/* Repeats match_round() without the learning. */
 consm_status consm_match_again(struct session *s)
 {
     consm_status st = CONSM_OK;

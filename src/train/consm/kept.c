@@ -1,12 +1,12 @@
-/* Messages over other edges than the graph's, an addition to the paper's method: edges of least
- * trust carry none, pairs of most trust do. The GNN's matrices are made of these; matching,
+/* Messages over other edges than the graph's; not in the paper. Edges with the least trust carry no
+ * messages, pairs with the most trust do. The GNN's matrices are made from these. Matching,
  * witnesses and the propagation loss see all edges, so that an edge may come back.
  *
- * A trained model tells edges apart by thresholds on trust. Trust needs predictions, and these need
- * messages: from predictions over all edges on, each decides the other three times, by one
- * threshold the first time and by another one then. Everything that takes stands in the model file,
- * so that a saved model repeats its answers to the bit, and what an edge of a new graph is worth
- * depends on its surroundings alone. */
+ * A trained model selects edges by thresholds on trust. Trust needs predictions, and predictions
+ * need messages: starting from predictions over all edges, each decides the other three times, with
+ * one threshold the first time and another one then. The model file holds all of this, so a saved
+ * model repeats its answers to the bit, and an edge of a new graph is judged only by its
+ * surroundings. */
 #include "train/consm/consm.h"
 
 #include "match/prune.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More change next to nothing. */
+/* More passes change almost nothing. */
 enum { PASSES = 3 };
 
 /* ---- the graph that is left ---------------------------------------------- */
@@ -36,7 +36,7 @@ void consm_pairs_free(struct consm_pairs *pairs)
     *pairs = (struct consm_pairs){0};
 }
 
-/* What a pair weighs among weighted edges: their mean. */
+/* The weight of an added pair among weighted edges: their mean. */
 static float mean_weight(const struct csr *graph)
 {
     double sum = 0;
@@ -156,7 +156,7 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The score below which a share of the edges lies. */
+/* The score below which a given share of the edges is. */
 static consm_status score_at(double *out, const float *score, int64_t count, double share)
 {
     consm_status st = CONSM_OK;
@@ -175,7 +175,7 @@ static double threshold_of(const struct config *c, int pass)
     return pass == 0 && c->drop_first > 0 ? c->drop_first : c->drop_below;
 }
 
-/* The session's predictions come from these edges; dropped may be NULL. */
+/* Predicts over these edges; dropped may be NULL. */
 static consm_status answer_from(struct session *s, const uint8_t *dropped,
                                 const struct consm_pairs *added)
 {
@@ -192,7 +192,7 @@ done:
     return st;
 }
 
-/* Which edges answers leave out, dropped (|E|), with the session's predictions from the others. */
+/* Finds the edges that answers drop, dropped (|E|), and predicts over the others. */
 static consm_status leave_out(uint8_t *dropped, struct session *s, const struct trust *trust,
                               double share)
 {
@@ -220,7 +220,7 @@ done:
     return st;
 }
 
-/* Pairs that are no edges join. */
+/* Adds pairs without an edge. */
 static consm_status put_in(struct session *s, const uint8_t *dropped, double added_share)
 {
     consm_status st = CONSM_OK;

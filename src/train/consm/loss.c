@@ -1,4 +1,4 @@
-/* What ConSM's loss says of edges: ζ, and L_SUP with the coefficients of a round. */
+/* The edge terms of ConSM's loss: ζ, and L_SUP with the coefficients of a round. */
 #include "train/consm/consm.h"
 
 #include "match/prune.h"
@@ -12,14 +12,15 @@ bool consm_known(const struct problem *problem, int32_t i)
     return problem->label[i] >= 0 && (role == SPLIT_TRAIN || role == SPLIT_VAL);
 }
 
-/* Edges of one kind: all, those with known labels, and how many of these join one class. */
+/* Counts of edges of one kind: all, those with known labels, and those of them that join one class.
+ */
 struct tally {
     uint64_t all, known, same;
 };
 
 double consm_estimate_zeta(const struct edges *edges, const struct problem *problem)
 {
-    struct tally of[3] = {{0}}; /* by how many ends train */
+    struct tally of[3] = {{0}}; /* by the number of training ends */
     double inside = 0, all = 0;
     for (int64_t e = 0; e < edges->count; e++) {
         int32_t i = edges->left[e], j = edges->right[e];
@@ -44,7 +45,7 @@ double consm_estimate_zeta(const struct edges *edges, const struct problem *prob
 
 /* ---- L_SUP --------------------------------------------------------------- */
 
-/* slope (|E|) becomes 1 for the confident edges and 0 for the others. */
+/* Sets slope (|E|) to 1 for confident edges and 0 for others. */
 static consm_status mark_confident(float *slope, const float *w, const struct edges *edges,
                                    int64_t confident, int32_t *order)
 {
@@ -65,8 +66,8 @@ done:
     return st;
 }
 
-/* Of a graph in parts a node's edges are one process's sum, and all add the nodes in one order;
- * every edge counts from both ends. */
+/* In a graph in parts one process sums a node's edges, and all add the nodes in one order; every
+ * edge counts from both ends. */
 static consm_status sum_nodes(double *sum, const double *fixed, const struct edges *edges)
 {
     consm_status st = CONSM_OK;

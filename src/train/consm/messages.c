@@ -1,5 +1,5 @@
-/* ConSM's coefficients as factors of the messages. The views are the session's own, and both
- * directions of an edge change alike, so that the matrix stays its own transpose. */
+/* Weights messages by ConSM's coefficients. The session has its own views, and both directions of
+ * an edge change alike, so the matrix stays its own transpose. */
 #include "train/consm/consm.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static size_t value_bytes(const struct csr *view)
     return (size_t)view->nnz * sizeof *view->val;
 }
 
-/* The values are new, for programs that read the matrix and for those that read them alone. */
+/* Tells programs that read the matrix or its values that they are new. */
 static void tell(struct session *s)
 {
     const struct csr *view = weighed_view(s->own);
@@ -45,7 +45,7 @@ done:
     return st;
 }
 
-/* Loops stay as they are. */
+/* Loops are unchanged. */
 void consm_weigh_messages(struct session *s)
 {
     struct consm *own = s->own;
@@ -113,7 +113,7 @@ consm_status consm_settle_messages(struct session *s)
     if (own->place.best_round == 0) {
         s->options.config.messages = MESSAGES_NONE;
         s->problem = own->plain_problem;
-        return session_record_eval(s); /* as a saved model's session will, to the last bit */
+        return session_record_eval(s); /* as the session of a saved model will, to the bit */
     }
     TRY(params_write(&module, matcher_params(own->matcher), PLACE_VALUE));
     memcpy(module, own->best_match, module_bytes(own));

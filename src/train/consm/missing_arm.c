@@ -1,10 +1,9 @@
-/* Messages over pairs that are no edges (--add-share), an addition to the paper's method and an arm
- * like the others: pairs that are near each other in the model's embedding or in their features,
- * and of largest trust, may be edges that are missing. It is tried after clean_arm.c, where the
- * graph is sparse, and works the same way: the GNN warms up anew with one pair for every ten edges,
- * or three; the number that validates best after two fifths of the warm-up goes on, and through the
- * rounds if it validates as well as the warm-up before did. What comes out has to validate better
- * than what was there. */
+/* Messages over pairs without an edge (--add-share), not in the paper; an arm like the others.
+ * Pairs that are close in the model's embedding or in their features, with the largest trust, may
+ * be missing edges. It is tried after clean_arm.c, on sparse graphs, and works the same way. The
+ * GNN warms up anew with one or three pairs per ten edges. The number that validates best after two
+ * fifths of the warm-up continues, and goes through the rounds if it validates as well as the
+ * previous warm-up. The result must validate better than the previous one. */
 #include "train/consm/consm.h"
 
 #include "train/edge_trust.h"
@@ -14,17 +13,17 @@
 enum { SHARES = 2 };
 static const double shares[SHARES] = {0.1, 0.3};
 
-/* Edges a node, at most, for the arm to be tried. On generated graphs with one it gained about a
- * point, with two and more next to nothing. */
+/* Largest number of edges per node for which the arm is tried. On generated graphs with one edge it
+ * gained about a point, with two or more almost nothing. */
 static const double SPARSE = 1.5;
 
-/* Nodes, at most: up to twenty pairs of each are scored. */
+/* Largest number of nodes: up to twenty pairs of each are scored. */
 enum { MOST_NODES = 100000 };
 
-/* Of the warm-up, after which one share goes on. */
+/* Share of the warm-up after which one number of pairs continues. */
 static const double FIRST_PART = 0.4;
 
-/* Numbers of the trials' progress, behind those of clean_arm.c. */
+/* Progress numbers of the trials, after those of clean_arm.c. */
 enum { FIRST_NUMBER = 20 };
 
 static bool forced(const struct config *c)
@@ -45,7 +44,7 @@ static bool may_add(const struct session *s)
            c->backbone != BACKBONE_MLP;
 }
 
-/* The pairs of largest trust among those found: so many, or by --add-above where share is NaN. */
+/* The pairs with the largest trust: a given number, or by --add-above if share is NaN. */
 static consm_status take_pairs(struct consm_pairs *out, const struct edge_trust *found,
                                const struct session *s, double share)
 {
@@ -71,7 +70,7 @@ done:
     return st;
 }
 
-/* A GNN over the edges of now and a share of pairs. */
+/* Opens a GNN over the current edges and a share of pairs. */
 static consm_status open_with(struct consm_attempt *t, struct session *s,
                               const struct edge_trust *found, double share)
 {
@@ -98,7 +97,7 @@ static consm_status choose_trial(struct consm_attempt *best, struct session *s)
     int count = forced(c) ? 1 : SHARES;
     int64_t whole = consm_warm_up(c), part = (int64_t)(FIRST_PART * (double)whole);
     TRY(consm_store_trust(&trust, s));
-    TRY(session_suggest(&found, s, INT64_MAX)); /* which leaves matching coefficients in own->w */
+    TRY(session_suggest(&found, s, INT64_MAX)); /* leaves matching coefficients in own->w */
     TRY(consm_call_witnesses(&trust, s));
     trust_apply(own->w, NULL, NULL, &trust, own->witness, own->edges->count);
     for (int i = 0; i < count && found.edges->count > 0; i++) {
@@ -128,7 +127,7 @@ consm_status consm_missing_course(struct session *s, struct progress *progress,
     }
     if (best.session && (must || best.session->learner.best >= consm_warm_best(s)))
         TRY(consm_take_course(s, &best, &before, must, progress, rounds));
-    if (((const struct consm *)s->own)->clean.put_in == 0) /* a model file says so */
+    if (((const struct consm *)s->own)->clean.put_in == 0) /* recorded for the model file */
         s->options.config.add_share = s->options.config.add_above = 0;
 done:
     consm_attempt_free(&best);

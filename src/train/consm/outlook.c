@@ -1,19 +1,18 @@
-/* How long a run of Algorithm 2 will still take. Rounds end by validation: all are counted
- * on until one has found nothing better, since a person is glad of a run that ends early, not of
- * the other kind. */
+/* Estimates the remaining time of Algorithm 2. Validation ends the rounds; the estimate counts all
+ * of them until one finds nothing better, because a run that ends early is a pleasant surprise. */
 #include "train/consm/consm.h"
 
 #include "base/clock.h"
 
-/* Rounds after this one, when `idle` before it found nothing better. */
+/* Remaining rounds after this one, if `idle` rounds before it found nothing better. */
 static int64_t rounds_to_come(const struct config *c, int64_t round, int64_t idle)
 {
     int64_t most = c->rounds - round, patience = c->round_patience - idle;
     return idle == 0 || c->round_patience == 0 || patience > most ? most : patience;
 }
 
-/* A round is given up after a quarter of its updates without anything better, and one that finds
- * something goes on for as long after it. */
+/* A round ends after a quarter of its updates without improvement, and one that improves continues
+ * as long after that. */
 int64_t consm_later_updates(const struct config *c)
 {
     return c->round_patience > 0 ? c->gnn_steps / 2 : c->gnn_steps;

@@ -1,13 +1,13 @@
-/* ConSM's candidate backbones: a table that was learned over many graphs and label counts
- * (studies/portfolio), what a candidate does to a configuration, and which of them a graph allows.
- */
+/* ConSM's candidate backbones: a table learned over many graphs and label counts
+ * (studies/portfolio), how a candidate changes a configuration, and which candidates a graph
+ * allows. */
 #include "train/consm/consm.h"
 
 #include <string.h>
 
 static const struct {
     enum config_backbone backbone;
-    const char *settings; /* "lr=0.01 hidden=64": what differs from the model's own defaults */
+    const char *settings; /* "lr=0.01 hidden=64": differences from the model's defaults */
 } candidates[] = {
 #define CANDIDATE(model, settings) {BACKBONE_##model, settings},
 #include "train/consm/portfolio.def"
@@ -21,7 +21,7 @@ const char *consm_candidate_settings(int64_t number)
     return candidates[number].settings;
 }
 
-/* The parameters that a candidate brings: its model's own, and how it learns. */
+/* The parameters that a candidate sets: its model's own, and those of training. */
 static const int brought[] = {
     CONFIG_ROW_lr,
     CONFIG_ROW_weight_decay,
@@ -77,7 +77,7 @@ done:
     return st;
 }
 
-/* Whether a parameter stays as it is: a person set it, or its columns have no common scale. */
+/* Whether a parameter keeps its value: the user set it, or columns have no common scale. */
 static bool holds(int row, const struct config *before, const bool *given)
 {
     if (row != CONFIG_ROW_normalize_features)
@@ -106,14 +106,14 @@ done:
 
 /* ---- which of them a graph allows ---------------------------------------- */
 
-/* Above this many entries of the graph a candidate must not carry more columns over its edges than
- * two layers of 128 do: it would take longer than all others together. */
+/* On graphs with more entries a candidate must not carry more columns over its edges than two
+ * layers of 128: it would take longer than all others together. */
 enum { LARGE_ENTRIES = 500000, MOST_COLUMNS = 256 };
 
-/* H2GCN's two-hop matrix may have this many entries. */
+/* Largest number of entries of H2GCN's two-hop matrix. */
 static const double MOST_TWO_HOP = 5e6;
 
-/* Columns that one update carries over the edges, about. */
+/* Approximate number of columns that one update carries over the edges. */
 static double columns_of(const struct config *c, int32_t classes)
 {
     switch (c->backbone) {
@@ -125,9 +125,9 @@ static double columns_of(const struct config *c, int32_t classes)
     }
 }
 
-/* Deep and wide networks pay where there are labels to learn them from (studies/portfolio): below
- * this many a class those with more multiplications a node than this, or than four plain
- * classifiers of so many classes, stay out. */
+/* Deep and wide networks need labels to learn from (studies/portfolio). With fewer labels per
+ * class, networks with more multiplications per node than this, or than four plain classifiers of
+ * so many classes, are left out. */
 enum { MANY_LABELS = 50, MOST_PRODUCTS = 100000, PLAIN_WIDTH = 64 };
 
 static double products_of(const struct config *c, int32_t classes)
@@ -160,7 +160,7 @@ double consm_labels_a_class(const struct problem *p)
     return (double)labels / (double)p->classes;
 }
 
-/* At most so many pairs of nodes have a common neighbour: Σ_v degree(v)². */
+/* Upper bound of pairs of nodes with a common neighbour: Σ_v degree(v)². */
 static double two_hop_entries(const struct csr *graph)
 {
     double sum = 0, n = (double)graph->rows;

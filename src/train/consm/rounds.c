@@ -1,5 +1,5 @@
-/* Algorithm 2: rounds of matching, scoring all edges, and GNN updates; the best-validation
- * parameters are kept and loaded back after every round. */
+/* Algorithm 2: rounds of matching, scoring all edges, and GNN updates. The parameters with the best
+ * validation are stored and restored after every round. */
 #include "train/consm/consm.h"
 
 #include "base/clock.h"
@@ -49,7 +49,8 @@ static void consm_close(struct session *s)
     s->own = NULL;
 }
 
-/* The matching module travels with the GNN's parameters, so that a saved model can score edges. */
+/* The matching module is stored with the GNN's parameters, so that a saved model can score edges.
+ */
 consm_status consm_declare_store(struct session *s)
 {
     consm_status st = CONSM_OK;
@@ -61,7 +62,7 @@ done:
     return st;
 }
 
-/* The edges, and what L_SUP says of each: a list, or values of a matrix. */
+/* The edges with their terms in L_SUP: a list, or values of a matrix. */
 static consm_status open_edges(struct session *s, struct consm *own)
 {
     consm_status st = CONSM_OK;
@@ -112,8 +113,9 @@ done:
     return st;
 }
 
-/* Features as stored: matching and witnesses gain nothing from what suits the backbone, except
- * where columns have no common scale: the cosine of amounts and dates is that of the dates. */
+/* Features as stored: matching and witnesses gain nothing from the backbone's normalisation.
+ * Exception: columns without a common scale, where the cosine of amounts and dates is that of the
+ * dates. */
 const float *consm_dense(const struct session *s)
 {
     bool standard = s->options.config.normalize_features == FEATURES_STANDARD;
@@ -171,15 +173,15 @@ double consm_kept_share(const struct session *s, enum config_prune_by by, int64_
     return all ? 1 : by == PRUNE_BY_EGO ? 0 : own->zeta;
 }
 
-/* Updates of the matching module, 0: one per labelled node. Where rounds end by validation, it
- * knows its pairs after the first and goes on with a quarter of them. */
+/* Updates of the matching module; 0: one per labelled node. If validation ends rounds, it knows its
+ * pairs after the first round and continues with a quarter of them. */
 static int64_t lesson(const struct config *c, int64_t round)
 {
     bool shorter = round > 1 && c->round_patience > 0;
     return shorter ? (c->match_steps + 3) / 4 : c->match_steps;
 }
 
-/* Lines 2 to 5: the matching module learns, then every edge gets its coefficient. */
+/* Lines 2 to 5: trains the matching module, then scores every edge. */
 static consm_status match_round(struct session *s, int64_t round)
 {
     consm_status st = CONSM_OK;
@@ -196,7 +198,7 @@ static consm_status match_round(struct session *s, int64_t round)
     bool by_trust = c->coefficients == COEFFICIENTS_TRUST;
     TRY(consm_note_gnn(s));
     if (by_trust)
-        TRY(consm_weigh_witnesses(&trust, s)); /* with the messages as they were */
+        TRY(consm_weigh_witnesses(&trust, s)); /* with the previous messages */
     consm_weigh_messages(s);
     if (by_trust)
         trust_apply(own->w, NULL, NULL, &trust, own->witness, own->edges->count);
@@ -206,8 +208,8 @@ done:
     return st;
 }
 
-/* Updates until a round that finds nothing better is given up: a quarter of it after the last
- * better validation; what it has not found by then it hardly ever finds. */
+/* Updates until a round without improvement is given up: a quarter of it after the last
+ * improvement. Later improvements are very rare. */
 static int64_t patience_left(const struct session *s)
 {
     const struct config *c = &s->options.config;
@@ -217,7 +219,7 @@ static int64_t patience_left(const struct session *s)
     return c->gnn_steps / 4 - (s->learner.steps - last);
 }
 
-/* Rounds after the first, which chooses, are given up, where rounds end by validation at all. */
+/* Rounds after the first, which chooses, may be given up, if validation ends rounds at all. */
 static bool may_give_up(const struct session *s)
 {
     const struct consm_place *at = &((const struct consm *)s->own)->place;
@@ -230,8 +232,7 @@ static bool gives_up(const struct session *s)
     return may_give_up(s) && at->left < s->options.config.gnn_steps && patience_left(s) <= 0;
 }
 
-/* Updates that will come whatever validation says: neither the round's end nor its giving up is
- * nearer. */
+/* Updates that will happen in any case: neither the round's end nor giving it up is nearer. */
 static int64_t certain(const struct session *s)
 {
     const struct config *c = &s->options.config;
@@ -240,7 +241,7 @@ static int64_t certain(const struct session *s)
     return may_give_up(s) && patience_left(s) < most ? patience_left(s) : most;
 }
 
-/* GNN updates, each followed by validation; the best parameters are remembered (lines 6 to 11). */
+/* GNN updates, each followed by validation; stores the best parameters (lines 6 to 11). */
 static consm_status update_gnn(struct session *s, struct progress *progress)
 {
     consm_status st = CONSM_OK;
@@ -285,8 +286,8 @@ done:
     return st;
 }
 
-/* Every round begins at the best so far, the first at the warm-up's: some networks are past theirs
- * long before its end. The first also chooses how its coefficients pull. */
+/* Every round starts from the best parameters so far, the first from the warm-up's best: some
+ * networks pass theirs long before its end. The first round also chooses how coefficients pull. */
 static consm_status begin_round(struct session *s, struct consm_place *at)
 {
     consm_status st = CONSM_OK;
@@ -310,7 +311,7 @@ done:
     return st;
 }
 
-/* What is chosen or begun once, before the first update. */
+/* What is chosen or started once, before the first update. */
 static consm_status begin(struct session *s, struct consm_place *at, struct progress *progress)
 {
     consm_status st = CONSM_OK;
@@ -355,7 +356,7 @@ static consm_status go_through_rounds(struct session *s, struct progress *progre
         TRY(at->choosing ? consm_choose_arm(s, progress) : update_gnn(s, progress));
         if (at->round > 0)
             TRY(finish_round(s, at));
-        /* Where λ = 0 won, more coefficients would change nothing but which edges are kept. */
+        /* If λ = 0 won, more coefficients would change only which edges are kept. */
         bool settled = s->without_extra && !own->clean.on;
         if (at->updates >= c->epochs || at->round == c->rounds || session_late(s) ||
             (c->round_patience > 0 && at->round > 0 && settled) ||
@@ -415,8 +416,8 @@ static consm_status consm_see_place(struct session *s, memory_fn see, void *ctx)
     return CONSM_OK;
 }
 
-/* What a checkpoint must hold beside the GNN and the place: the coefficients and what follows from
- * them, the matching module. Subgraphs are collected anew when a round begins. */
+/* What a checkpoint holds besides the GNN and the place: the coefficients and what follows from
+ * them, and the matching module. Subgraphs are collected anew when a round starts. */
 static consm_status consm_memory(struct session *s, memory_fn see, void *ctx)
 {
     consm_status st = CONSM_OK;
@@ -449,7 +450,8 @@ static bool steps_sound(int64_t steps)
     return steps >= 0 && steps <= LEARNER_MOST_STEPS;
 }
 
-/* An area under a curve, or NaN; the flag is looked at as a byte because a bool has two values. */
+/* Whether it is an area under a curve, or NaN. The flag is read as a byte, because an invalid bool
+ * is undefined. */
 static bool quality_sound(const struct match_quality *q)
 {
     const double area[] = {q->learned_auc, q->held_auc, q->known_auc};

@@ -1,10 +1,10 @@
-/* The student (--student), an addition to the paper's method: the candidates that were trained to
- * the end vote on every node without a label, and the chosen network is trained once more, from the
- * start, on the given labels and these votes. It takes the winner's place where it validates better
- * (self-training with a committee: Blum and Mitchell 1998, Hinton et al. 2015). Validation nodes
- * keep their role and their labels, so that the comparison is fair; no other label is read. Where
- * the student was taken, the votes also teach whatever is trained from the start later on: networks
- * over other edges (clean_trial.c) and a refit on all labels. */
+/* The student (--student), not in the paper. The candidates that were trained to the end vote on
+ * every node without a label. The chosen network then trains again from scratch on the given labels
+ * and these votes. It replaces the winner if it validates at least as well (self-training with a
+ * committee: Blum and Mitchell 1998, Hinton et al. 2015). Validation nodes keep their role and
+ * labels, so the comparison is fair; no other label is read. If the student was taken, its votes
+ * also teach networks trained from scratch later: those over other edges (clean_trial.c) and a
+ * refit on all labels. */
 #include "train/consm/consm.h"
 
 #include <math.h>
@@ -40,10 +40,10 @@ done:
     return st;
 }
 
-/* The committee's vote on a node, and how sure it is: the mean probability of that class. */
+/* The committee's vote on a node, and its confidence: the mean probability of that class. */
 struct vote {
     int32_t label;
-    bool right; /* of a validation node */
+    bool right; /* for a validation node */
     double sure;
 };
 
@@ -63,8 +63,8 @@ static int surest_first(const void *a, const void *b)
     return x > y ? -1 : x < y;
 }
 
-/* How sure a vote must be: the least at which nine in ten of the validation nodes that are as sure
- * are right, ten of them at least. Infinite: nothing is so sure. */
+/* The required confidence: the lowest at which nine in ten validation nodes of at least that
+ * confidence are right; at least ten nodes. Infinite: no vote counts. */
 enum { LEAST_VOTES = 10 };
 static const double PRECISION = 0.9;
 
@@ -127,7 +127,8 @@ consm_status voted_problem(struct problem *out, struct voted *room, const int32_
         TRY(NEW(room->role, p->nodes));
         for (int64_t i = 0; i < p->nodes; i++) {
             bool known = consm_known(p, (int32_t)i);
-            bool voted = !known && vote[i] >= 0 && vote[i] < p->classes; /* a file may say more */
+            bool voted =
+                !known && vote[i] >= 0 && vote[i] < p->classes; /* a file may hold more classes */
             room->label[i] = known ? p->label[i] : voted ? vote[i] : -1;
             room->role[i] = known ? p->role[i] : (uint8_t)(voted ? SPLIT_TRAIN : SPLIT_NONE);
         }

@@ -1,7 +1,7 @@
-/* Whose labels training was told. A trust score uses these labels, also when a saved model scores
- * the graph it was trained on: the model file keeps the number of each such node, its class and a
- * hash of its features. A node counts as taught if number and hash are the same, or if it alone has
- * that hash: nodes may come in another order, and on another graph hardly any counts. */
+/* The training labels that trust uses, also when a saved model scores its training graph. The model
+ * file stores each node's number, its class and a hash of its features. A node counts as taught if
+ * number and hash match, or if it alone has that hash. So nodes may come in another order, and on
+ * another graph hardly any node counts. */
 #include "train/consm/consm.h"
 
 #include "graph/partition.h"
@@ -20,7 +20,7 @@ static uint64_t mix(uint64_t hash, uint32_t number)
 static uint32_t bits_of(float value)
 {
     uint32_t bits;
-    value = value == 0 ? 0 : value; /* one zero */
+    value = value == 0 ? 0 : value; /* -0 becomes 0 */
     memcpy(&bits, &value, sizeof bits);
     return bits;
 }
@@ -41,7 +41,7 @@ static uint64_t hash_of(const struct problem *p, int64_t i)
     return (hash ^ hash >> 2 * HASH_BITS) & (((uint64_t)1 << 2 * HASH_BITS) - 1);
 }
 
-/* What a model file keeps of a node: its number in two halves, its class, the hash in two halves.
+/* What a model file stores of a node: its number in two halves, its class, the hash in two halves.
  */
 static void note(float row[TAUGHT_COLUMNS], const struct problem *p, int64_t i)
 {
@@ -66,7 +66,7 @@ static int by_hash(const void *a, const void *b)
     return x->hash < y->hash ? -1 : x->hash > y->hash ? 1 : x->node < y->node ? -1 : 1;
 }
 
-/* All nodes that are here, by hash; *table (*count), the caller's to free. */
+/* All nodes here, sorted by hash; the caller frees *table (*count). */
 static consm_status hash_all(struct hashed **table, int64_t *count, const struct problem *p)
 {
     const struct partition *partition = p->graph->partition;
@@ -80,7 +80,7 @@ static consm_status hash_all(struct hashed **table, int64_t *count, const struct
     return st;
 }
 
-/* The node of a row, -1: it is not of this graph. A model file may hold any numbers. */
+/* The node of a row; -1: not in this graph. A model file may hold any numbers. */
 static int64_t find(const float row[TAUGHT_COLUMNS], const struct hashed *table, int64_t count,
                     int32_t classes)
 {
