@@ -113,6 +113,15 @@ static json_t *student_of(const struct train_student *s)
                                        "val_score", s->val, "taken", (int)s->taken);
 }
 
+/* The trees beside a ConSM run's candidates; null: there were none. */
+static json_t *trees_of(const struct train_trees *t)
+{
+    return t->rounds == 0
+               ? json_null()
+               : json_pack("{s:I, s:f, s:b, s:f}", "rounds", (json_int_t)t->rounds, "val_score",
+                           t->val, "taken", (int)t->taken, "consm_val_score", t->network_val);
+}
+
 /* Who took part, how far each came, who won and by how much. */
 static void add_candidates(json_t *line, const struct train_result *r)
 {
@@ -148,6 +157,11 @@ static void print_backbone(const struct training *t)
     if (t->prepared->data->weight && !model_weighs(m))
         printf("; it ignores the edge weights");
     putchar('\n');
+    const struct train_trees *trees = &m->result.trees;
+    if (trees->taken)
+        printf("  predictions: boosted trees, validation %s %.4f, ConSM's own %.4f; edge scores: "
+               "ConSM\n",
+               config_names_metric[m->config.metric], trees->val, trees->network_val);
 }
 
 void train_print_run(const struct training *t, const struct train_result *r)
@@ -188,6 +202,7 @@ void train_print_run(const struct training *t, const struct train_result *r)
     if (r->candidates > 0) {
         add_candidates(line, r);
         json_object_set_new(line, "student", student_of(&r->student));
+        json_object_set_new(line, "trees", trees_of(&r->trees));
     }
     if (r->arm.known)
         json_object_set_new(line, "arm", arm_of(&r->arm));

@@ -396,7 +396,7 @@ struct consm_progress {
     double share;              /* estimated share of the run's (the member's) time; 0: unknown */
     int64_t candidate, update; /* while ConSM chooses its backbone: the candidate, from 1, and its
                                   update (0 during cross-validation); else 0 */
-    const char *backbone;      /* the candidate's GNN, or NULL */
+    const char *backbone;      /* the candidate's GNN, "trees", or NULL */
     bool refit; /* everything is chosen; the model trains on all labels (option refit) */
 };
 /* Called after every epoch. Return true to stop the run with CONSM_ECANCEL. */
@@ -469,7 +469,7 @@ struct consm_model_info {
 CONSM_API consm_status consm_model_info(struct consm_model_info *out,
                                         const struct consm_model *model);
 
-/* A candidate that ConSM compared to choose its backbone. */
+/* A candidate that ConSM compared to choose its backbone, or boosted trees (option with_trees). */
 struct consm_candidate {
     size_t size;
     const char *backbone,
@@ -479,9 +479,10 @@ struct consm_candidate {
     double fold_score; /* cross-validation over all labels (option folds); NAN: none */
     bool chosen;
 };
-/* Fills *out for index 0, 1, …: the chosen candidate first, then those that trained longest.
- * Returns CONSM_ENOTFOUND after the last. There are none in a loaded model, in an ensemble, and
- * with a backbone that was set. */
+/* Fills *out for index 0, 1, …: the chosen candidate first, then those that trained longest, and
+ * boosted trees, which are no backbone, last ("trees", with their rounds as updates). Returns
+ * CONSM_ENOTFOUND after the last. There are none in a loaded model, in an ensemble, and with a
+ * backbone that was set. */
 CONSM_API consm_status consm_model_candidate(struct consm_candidate *out,
                                              const struct consm_model *model, int32_t index);
 

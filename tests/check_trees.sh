@@ -18,6 +18,17 @@ LD_LIBRARY_PATH='' "$work/alone" train karate --model trees --per-class 4 --json
 [ "$(wc -l < "$work/err")" = 1 ] || fault "not one line: $(cat "$work/err")"
 grep -q 'built without XGBoost: install libxgboost-dev' "$work/err" || fault "said: $(cat "$work/err")"
 
+# ConSM trains without them: every byte is that of --with-trees no.
+labelled=csbm:nodes=160,classes=2,homophily=0.5,degree=3,features=4,signal=1,seed=2
+consm_brief=(--model consm --per-class 50 --warmup 6 --rounds 1 --gnn-steps 3 --match-steps 5 --drop-share 0 --add-share 0)
+LD_LIBRARY_PATH='' "$work/alone" train $labelled "${consm_brief[@]}" -o "$work/bare" > /dev/null 2> "$work/err" ||
+    fault "ConSM without the plug-in: $(cat "$work/err")"
+expect 0 "" train $labelled "${consm_brief[@]}" --with-trees no -o "$work/without"
+cmp -s "$work/bare/model.safetensors" "$work/without/model.safetensors" || fault "a missing plug-in changes a model"
+LD_LIBRARY_PATH='' "$work/alone" train $labelled "${consm_brief[@]}" --with-trees yes --json > "$work/out" 2> "$work/err" &&
+    fault "--with-trees yes was content without the plug-in"
+grep -q 'built without XGBoost' "$work/err" || fault "--with-trees yes said: $(cat "$work/err")"
+
 expect 0 "trees " models
 expect 0 '--tree-depth' train --help --model trees
 if [ ! -f "$build/libconsm_trees.so" ]; then
@@ -61,6 +72,36 @@ expect 0 "" predict "$work/mixed/model.safetensors" $mixed -o "$work/mixed.csv"
 cmp -s "$work/mixed.csv" "$work/mixed/predictions.csv" || fault "an ensemble with trees does not come back from its file"
 expect 0 "edges, " edges "$work/mixed/model.safetensors" $mixed -o "$work/mixed-edges.csv"
 sed -n 2p "$work/mixed-edges.csv" | grep -q ',$' && fault "edges of an ensemble with ConSM have no interval"
+# Beside ConSM's candidates: listed, and where they validate better they predict, with the plug-in or without it.
+expect 0 '"trees": {"rounds": ' train $labelled "${consm_brief[@]}" --json
+grep -q '{"backbone": "trees"' "$work/out" || fault "trees are not among the candidates: $(cat "$work/out")"
+python3 - "$work/table" << 'END'
+import math, os, random, sys
+random.seed(1)
+os.mkdir(sys.argv[1])
+nodes = [[math.exp(12 * random.random()) for _ in range(4)] for _ in range(240)]
+with open(sys.argv[1] + "/nodes.csv", "w") as f:
+    f.write("id,label,a,b,c,d\n")
+    for i, row in enumerate(nodes):
+        middle = 0.3 < math.log(row[0]) / 12 < 0.7
+        f.write(f"{i},{('' if i % 6 == 0 else 'in' if middle else 'out')},{','.join(f'{x:.6g}' for x in row)}\n")
+with open(sys.argv[1] + "/edges.csv", "w") as f:
+    f.write("source,target\n")
+    for i in range(480):
+        f.write(f"{i % 240},{(i + 1 + random.randrange(239)) % 240}\n")
+END
+expect 0 "predictions: boosted trees, validation accuracy" train "$work/table" --warmup 6 --rounds 1 --gnn-steps 3 --match-steps 5 --drop-share 0 --add-share 0 --metric accuracy -o "$work/won"
+grep -q '"trees": {"rounds": [0-9]*, "taken": true' "$work/won/metrics.json" || fault "metrics.json: $(grep trees "$work/won/metrics.json")"
+grep -q 'make the predictions. ConSM scores the edges' "$work/won/report.html" || fault "the report does not say who predicts"
+won=$work/won/model.safetensors
+LD_LIBRARY_PATH='' "$work/alone" predict "$won" "$work/table" -o "$work/won.csv" > /dev/null || fault "predict without the plug-in"
+cmp -s "$work/won.csv" "$work/won/predictions.csv" || fault "trees that predict for ConSM do not come back from its file"
+expect 0 "edges, " edges "$won" "$work/table" -o "$work/won-edges.csv"
+sed -n 2p "$work/won-edges.csv" | grep -q ',$' && fault "the edges are not scored by ConSM"
+expect 0 "feature" explain "$won" "$work/table" 5
+expect 0 "" evaluate "$won" "$work/table"
+expect 0 "" clean "$won" "$work/table" -o "$work/cleaned"
+expect 0 "" predict "$won" "$work/table" --nodes 5,6
 expect 2 "set ensemble to 2 or more" train karate --model gcn --with-trees yes --per-class 4 --json
 expect 0 "of 2 members" train $mixed "${consm_short[@]}"
 model=$work/one/model.safetensors

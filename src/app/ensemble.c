@@ -14,15 +14,17 @@ static int64_t votes(const struct consm_model *m)
     return sum;
 }
 
-consm_status model_each_session(const struct consm_model *model, const struct problem *problem,
-                                struct backend *backend, model_part_fn use, void *ctx)
+/* predicts: the sessions are of those who predict. */
+static consm_status each_session(const struct consm_model *model, bool predicts,
+                                 const struct problem *problem, struct backend *backend,
+                                 model_part_fn use, void *ctx)
 {
     consm_status st = CONSM_OK;
     struct session *s = NULL;
     int64_t parts = model->members ? model->members : 1;
     for (int64_t i = 0; i < parts; i++) {
         const struct consm_model *part = model->members ? model->member[i] : model;
-        TRY(model_session(&s, part, problem, backend));
+        TRY(model_session(&s, predicts ? model_predicts(part) : part, problem, backend));
         TRY(use(ctx, part, s));
         session_free(s);
         s = NULL;
@@ -30,6 +32,17 @@ consm_status model_each_session(const struct consm_model *model, const struct pr
 done:
     session_free(s);
     return st;
+}
+
+consm_status model_each_session(const struct consm_model *model, const struct problem *problem,
+                                struct backend *backend, model_part_fn use, void *ctx)
+{
+    return each_session(model, false, problem, backend, use, ctx);
+}
+
+const struct consm_model *model_predicts(const struct consm_model *m)
+{
+    return m->trees ? m->trees : m;
 }
 
 /* ---- probabilities ------------------------------------------------------- */
@@ -90,7 +103,7 @@ consm_status model_logits(float **out, const struct consm_model *model,
         TRY(ZNEW(to.mean, count));
         TRY(NEW(to.probability, problem->classes));
     }
-    TRY(model_each_session(model, problem, backend, mix, &to));
+    TRY(each_session(model, true, problem, backend, mix, &to));
     if (model->members)
         model_mixed(to.logits, to.mean, count);
     *out = to.logits;

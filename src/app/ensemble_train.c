@@ -77,7 +77,7 @@ static consm_status enter(struct entry *to, const struct gathering *g, struct se
     const struct problem *p = &g->problem;
     const float *logits;
     TRY(model_of_session(&to->model, s, custom));
-    TRY(session_logits(&logits, s));
+    TRY(session_answers(&logits, s));
     struct predicted val = {logits, p->label, p->role, SPLIT_VAL, p->nodes, p->classes, NULL};
     to->model->temperature = metrics_temperature(&val);
     TRY(NEW(to->probability, g->judge.rows * p->classes));
@@ -155,6 +155,7 @@ static consm_status train_member(void *ctx, int64_t number, int threads)
     struct gathering *g = ctx;
     struct run *run = &g->run[number];
     struct training_request request = *g->request;
+    const struct train_options *o = &g->request->options;
     request.options.seed = ensemble_seed(g->request->options.seed, number);
     request.options.offer = take_candidate;
     request.options.offer_ctx = run;
@@ -165,7 +166,7 @@ static consm_status train_member(void *ctx, int64_t number, int threads)
         request.options.progress = tell_member;
         request.options.progress_ctx = run;
     }
-    if (request.options.config.with_trees == WITH_TREES_YES)
+    if (o->config.with_trees == WITH_TREES_YES && !options_race_trees(o->model, &o->config))
         TRY(train_trees(run, &request));
     TRY(model_run(&request, finished, run));
 done:
@@ -288,6 +289,14 @@ done:
     return st;
 }
 
+static bool has_trees(const struct consm_model *m)
+{
+    bool trees = false;
+    for (int64_t i = 0; i < m->members; i++)
+        trees = trees || !model_predicts(m->member[i])->def->build;
+    return trees;
+}
+
 /* Figures of the whole ensemble: all its epochs, the mean of its runs' medians, the parameters of
  * the chosen members. */
 static void sum_up(struct consm_model *m, const struct gathering *g, int64_t best, double seconds,
@@ -309,6 +318,8 @@ static void sum_up(struct consm_model *m, const struct gathering *g, int64_t bes
     sum.val_acc = accuracy(logits, &g->problem, SPLIT_VAL);
     sum.val_score = judge_score(&g->judge, logits, false);
     m->config.metric = g->judge.metric;
+    if (m->config.with_trees == WITH_TREES_AUTO)
+        m->config.with_trees = has_trees(m) ? WITH_TREES_YES : WITH_TREES_NO;
     m->positive = g->judge.positive + 1;
     sum.test_acc = accuracy(logits, &g->problem, SPLIT_TEST);
     sum.params = m->trained;

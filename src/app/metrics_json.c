@@ -222,6 +222,19 @@ static void arm_to_json(struct text *t, const struct consm_model *m)
     text_add(t, "}");
 }
 
+/* "trees": how boosted trees did beside ConSM; absent where they took no part. */
+static void trees_to_json(struct text *t, const struct consm_model *m)
+{
+    const struct train_trees *trees = &m->result.trees;
+    if (trees->rounds == 0)
+        return;
+    text_printf(t, ",\n\"trees\": {\"rounds\": %lld, \"taken\": %s", (long long)trees->rounds,
+                trees->taken ? "true" : "false");
+    field(t, "val_score", trees->val);
+    field(t, "consm_val_score", trees->network_val);
+    text_add(t, "}");
+}
+
 /* The validation metric, and the chosen threshold. */
 static void chosen_to_json(struct text *t, const struct consm_model *m)
 {
@@ -233,6 +246,7 @@ static void chosen_to_json(struct text *t, const struct consm_model *m)
     }
     field(t, "val_score", m->count[SPLIT_VAL] ? m->result.val_score : (double)NAN);
     arm_to_json(t, m);
+    trees_to_json(t, m);
     if (!m->decision.made)
         return;
     text_add(t, ",\n\"threshold\": ");

@@ -28,6 +28,7 @@ void consm_model_free(struct consm_model *model)
     for (int64_t i = 0; model->member && i < model->members; i++)
         consm_model_free(model->member[i]);
     mem_free(model->member);
+    consm_model_free(model->trees);
     mem_free(model->learned);
     mem_free(model->vote);
     curve_free(&model->curve);
@@ -182,6 +183,21 @@ void model_define(struct consm_model *m, const struct model_def *def, struct cus
     m->def = &m->own;
 }
 
+static consm_status take_trees(struct consm_model *m, struct session *s)
+{
+    consm_status st = CONSM_OK;
+    int64_t rounds = 0;
+    struct session *trees = session_trees(s, &rounds);
+    if (!trees)
+        return CONSM_OK;
+    TRY(model_of_session(&m->trees, trees, (struct custom){0}));
+    m->trees->result.lengths = (struct train_lengths){.count = 1, .updates = {rounds}};
+    m->trees->picks = 1;
+    m->trees->temperature = 1; /* the model itself is calibrated */
+done:
+    return st;
+}
+
 consm_status model_of_session(struct consm_model **out, struct session *s, struct custom custom)
 {
     consm_status st = CONSM_OK;
@@ -203,6 +219,7 @@ consm_status model_of_session(struct consm_model **out, struct session *s, struc
         TRY(NEW(m->vote, s->problem->nodes));
         memcpy(m->vote, session_votes(s), (size_t)s->problem->nodes * sizeof *m->vote);
     }
+    TRY(take_trees(m, s));
     *out = m;
     return CONSM_OK;
 done:
@@ -237,9 +254,9 @@ void model_name_backbone(struct consm_model *m)
 
 bool model_weighs(const struct consm_model *m)
 {
-    bool weighs = m->members == 0 && !model_equations(m)->unweighted;
+    bool weighs = m->members == 0 && !model_equations(model_predicts(m))->unweighted;
     for (int64_t i = 0; i < m->members; i++)
-        weighs = weighs || !model_equations(m->member[i])->unweighted;
+        weighs = weighs || !model_equations(model_predicts(m->member[i]))->unweighted;
     return weighs;
 }
 

@@ -78,20 +78,28 @@ consm_status ensemble_from_json(struct ensemble_facts *out, const json_t *object
                        ensemble_rule_name[0], ensemble_rule_name[1], ensemble_rule_name[2]);
 }
 
+void member_to_json(struct text *t, const struct consm_model *m)
+{
+    text_add(t, "{\"model\": ");
+    text_json(t, m->def->name);
+    text_printf(t, ", \"seed\": \"%llu\", \"picks\": %lld, \"trained\": %lld",
+                (unsigned long long)m->result.seed, (long long)m->picks, (long long)m->trained);
+    text_add(t, ", \"temperature\": ");
+    text_json_number(t, m->temperature, DIGITS);
+    text_add(t, ", \"config\": ");
+    config_to_json(t, &m->config);
+    if (m->trees) {
+        text_add(t, ", \"trees\": ");
+        member_to_json(t, m->trees);
+    }
+    text_add(t, "}");
+}
+
 void members_to_json(struct text *t, const struct consm_model *m)
 {
     for (int64_t i = 0; i < m->members; i++) {
-        const struct consm_model *member = m->member[i];
-        text_add(t, i ? ", {\"model\": " : "[{\"model\": ");
-        text_json(t, member->def->name);
-        text_printf(t, ", \"seed\": \"%llu\", \"picks\": %lld, \"trained\": %lld",
-                    (unsigned long long)member->result.seed, (long long)member->picks,
-                    (long long)member->trained);
-        text_add(t, ", \"temperature\": ");
-        text_json_number(t, member->temperature, DIGITS);
-        text_add(t, ", \"config\": ");
-        config_to_json(t, &member->config);
-        text_add(t, "}");
+        text_add(t, i ? ", " : "[");
+        member_to_json(t, m->member[i]);
     }
     text_add(t, "]");
 }
@@ -113,7 +121,7 @@ consm_status model_define_by_name(struct consm_model *m, const char *name)
     return CONSM_OK;
 }
 
-consm_status member_from_json(struct consm_model *m, const json_t *object)
+static consm_status part_from_json(struct consm_model *m, const json_t *object)
 {
     consm_status st = CONSM_OK;
     enum { MOST_PICKS = 1000000 };
@@ -140,6 +148,27 @@ consm_status member_from_json(struct consm_model *m, const json_t *object)
                            m->temperature);
 done:
     return st;
+}
+
+consm_status trees_from_json(struct consm_model *m, const json_t *object)
+{
+    consm_status st = CONSM_OK;
+    if (!object)
+        return CONSM_OK;
+    TRY(ZNEW(m->trees, 1));
+    m->trees->classes = m->classes;
+    m->trees->features = m->features;
+    TRY(part_from_json(m->trees, object));
+    if (strcmp(m->trees->def->name, "trees") != 0)
+        TRY(status_fail(CONSM_EFORMAT, "\"trees\" are %s: expected trees", m->trees->def->name));
+done:
+    return st;
+}
+
+consm_status member_from_json(struct consm_model *m, const json_t *object)
+{
+    consm_status st = part_from_json(m, object);
+    return st < 0 ? st : trees_from_json(m, json_object_get(object, "trees"));
 }
 
 consm_status json_note(struct safetensors_writer *w, const char *key, struct text *t)

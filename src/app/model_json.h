@@ -13,14 +13,18 @@ void config_to_json(struct text *t, const struct config *c);
 /* Overwrites *c. An unknown parameter is an error. */
 consm_status config_from_json(struct config *c, const json_t *object);
 
-/* The first bytes of a model file's "format". An older consm must not read the second as the first.
- */
+/* The first bytes of a model file's "format". An older consm must not read a later one as an
+ * earlier one. The last is a model or an ensemble with trees that predict in ConSM's place. */
 #define MODEL_FORMAT_PLAIN    "consm model 1"
 #define MODEL_FORMAT_ENSEMBLE "consm model 2"
+#define MODEL_FORMAT_TREES    "consm model 3"
 
 /* The tensor of hashed ids that a model learned from: U64, ascending. */
 #define MODEL_LEARNED "learned_ids"
 #define MODEL_CURVE   "learning_curve"
+
+/* The prefix of the tensors of trees that predict in ConSM's place. */
+#define MODEL_TREES "trees."
 
 /* A limit on members, so that a hostile file cannot cost too much. */
 enum { MODEL_MOST_MEMBERS = 256 };
@@ -29,11 +33,15 @@ enum { MODEL_MOST_MEMBERS = 256 };
 void ensemble_to_json(struct text *t, const struct consm_model *m);
 consm_status ensemble_from_json(struct ensemble_facts *out, const json_t *object);
 
-/* [{"model": "gcn", "seed": "3", "picks": 2, "temperature": 1.1, "trained": 92231, "config": …}, …]
- */
+/* {"model": "gcn", "seed": "3", "picks": 2, "temperature": 1.1, "trained": 92231, "config": …,
+ * "trees": …}: a member, or trees that predict in a model's place, which have no "trees". */
+void member_to_json(struct text *t, const struct consm_model *m);
+/* [{…}, …]: all members. */
 void members_to_json(struct text *t, const struct consm_model *m);
-/* Reads one of them, without its tensors; m has its classes and features already. */
+/* Reads one member, without its tensors; m has its classes and features already. */
 consm_status member_from_json(struct consm_model *m, const json_t *object);
+/* Trees that predict in the place of m, likewise; object NULL: there are none. */
+consm_status trees_from_json(struct consm_model *m, const json_t *object);
 
 /* A registered model, or one of the caller's own, which will need its build function. */
 consm_status model_define_by_name(struct consm_model *m, const char *name);

@@ -102,7 +102,8 @@ static consm_status check_format(const struct source *s)
                            "%s: is a safetensors file, but not a consm model: expected \"format\": "
                            "\"consm model 1\" in its metadata, found %.40s",
                            s->path, format ? format : "none");
-    if (strcmp(format, MODEL_FORMAT_PLAIN) != 0 && strcmp(format, MODEL_FORMAT_ENSEMBLE) != 0)
+    if (strcmp(format, MODEL_FORMAT_PLAIN) != 0 && strcmp(format, MODEL_FORMAT_ENSEMBLE) != 0 &&
+        strcmp(format, MODEL_FORMAT_TREES) != 0)
         return status_fail(CONSM_EFORMAT, "%s: the format %.40s is newer than this consm (%s)",
                            s->path, format, consm_version());
     return CONSM_OK;
@@ -323,6 +324,16 @@ done:
     return st;
 }
 
+/* "trees.forest" is of the trees that predict in the owner's place. */
+static void owned_by_trees(struct consm_model **owner, const char **name)
+{
+    const size_t length = sizeof MODEL_TREES - 1;
+    if ((*owner)->trees && strncmp(*name, MODEL_TREES, length) == 0) {
+        *owner = (*owner)->trees;
+        *name += length;
+    }
+}
+
 /* The owner of a tensor: "3.w1" is w1 of member 3; in a plain model every name is the model's. */
 static consm_status owner_of(struct consm_model **owner, const char **name, struct consm_model *m,
                              const struct source *s, const char *full)
@@ -354,6 +365,7 @@ static consm_status read_tensors(struct consm_model *m, const struct source *s)
             strcmp(from->name, MODEL_CURVE) == 0)
             continue;
         TRY(owner_of(&owner, &name, m, s, from->name));
+        owned_by_trees(&owner, &name);
         TRY(GROW(owner->tensor, owner->tensors, owner->tensor_room, 1));
         owner->tensor[owner->tensors] = (struct model_tensor){0};
         TRY(read_tensor(&owner->tensor[owner->tensors++], s, from, name));
@@ -415,7 +427,10 @@ static consm_status read_members(struct consm_model *m, const struct source *s)
 {
     consm_status st = CONSM_OK;
     json_t *facts = NULL, *members = NULL;
-    bool ensemble = strcmp(need(s, "format"), MODEL_FORMAT_ENSEMBLE) == 0;
+    const char *format = need(s, "format");
+    bool ensemble =
+        strcmp(format, MODEL_FORMAT_ENSEMBLE) == 0 ||
+        (strcmp(format, MODEL_FORMAT_TREES) == 0 && safetensors_metadata(s->file, "members"));
     if (!ensemble && !safetensors_metadata(s->file, "ensemble"))
         return CONSM_OK;
     TRY(need_json(&facts, s, "ensemble"));
@@ -442,6 +457,20 @@ done:
     return st;
 }
 
+/* The trees that predict in a plain model's place, still without tensors. */
+static consm_status read_trees(struct consm_model *m, const struct source *s)
+{
+    consm_status st = CONSM_OK;
+    json_t *trees = NULL;
+    if (m->members || !safetensors_metadata(s->file, "trees"))
+        return CONSM_OK;
+    TRY(need_json(&trees, s, "trees"));
+    TRY(in_part(trees_from_json(m, trees), s, "trees"));
+done:
+    json_decref(trees);
+    return st;
+}
+
 /* Checks that every part has the parameters of its equations; models of the caller's own are
  * checked later. */
 static consm_status check_parts(const struct consm_model *m, const struct source *s)
@@ -451,6 +480,8 @@ static consm_status check_parts(const struct consm_model *m, const struct source
         const struct consm_model *part = m->members ? m->member[i] : m;
         if (part->def != &part->own)
             TRY(model_check(part, s->path));
+        if (part->trees)
+            TRY(model_check(part->trees, s->path));
     }
 done:
     return st;
@@ -476,6 +507,7 @@ static consm_status read_model(struct consm_model **out, struct source *s)
     TRY(read_sets(m, s));
     TRY(read_choice(m, s));
     TRY(read_members(m, s));
+    TRY(read_trees(m, s));
     TRY(read_tensors(m, s));
     TRY(read_learned(m, s));
     TRY(read_curve(m, s));

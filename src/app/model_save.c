@@ -155,13 +155,31 @@ done:
     return st;
 }
 
+/* "trees": those that predict in the model's place, but their tensors. */
+static consm_status note_trees(struct safetensors_writer *w, const struct consm_model *m)
+{
+    struct text t = {0};
+    if (!m->trees)
+        return CONSM_OK;
+    member_to_json(&t, m->trees);
+    return json_note(w, "trees", &t);
+}
+
+static const char *format_of(const struct consm_model *m)
+{
+    bool trees = m->trees != NULL;
+    for (int64_t i = 0; i < m->members; i++)
+        trees = trees || m->member[i]->trees;
+    return trees ? MODEL_FORMAT_TREES : m->members ? MODEL_FORMAT_ENSEMBLE : MODEL_FORMAT_PLAIN;
+}
+
 static consm_status note_all(struct safetensors_writer *w, const struct consm_model *m)
 {
     consm_status st = CONSM_OK;
     struct text config = {0};
     char seed[32];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)m->result.seed);
-    TRY(safetensors_note(w, "format", m->members ? MODEL_FORMAT_ENSEMBLE : MODEL_FORMAT_PLAIN));
+    TRY(safetensors_note(w, "format", format_of(m)));
     TRY(safetensors_note(w, "version", m->version));
     TRY(safetensors_note(w, "model", m->def->name));
     config_to_json(&config, &m->config);
@@ -196,6 +214,7 @@ static consm_status note_all(struct safetensors_writer *w, const struct consm_mo
         TRY(note_number(w, "chosen_candidate", (double)m->curve.winner));
     TRY(safetensors_note(w, "learned_named", m->learned_named ? "true" : "false"));
     TRY(note_ensemble(w, m));
+    TRY(note_trees(w, m));
 done:
     return st;
 }
@@ -211,6 +230,9 @@ static consm_status declare_tensors(struct safetensors_writer *w, const struct c
         snprintf(name, sizeof name, "%s%s", prefix, t->name);
         TRY(safetensors_declare(w, name, SAFETENSORS_F32, 2, shape));
     }
+    snprintf(name, sizeof name, "%s" MODEL_TREES, prefix);
+    if (m->trees)
+        TRY(declare_tensors(w, m->trees, name));
 done:
     return st;
 }
@@ -222,6 +244,8 @@ static consm_status write_tensors(struct safetensors_writer *w, const struct con
         const struct model_tensor *t = &m->tensor[i];
         TRY(safetensors_write(w, t->value, (size_t)(t->rows * t->cols) * sizeof *t->value));
     }
+    if (m->trees)
+        TRY(write_tensors(w, m->trees));
 done:
     return st;
 }

@@ -23,7 +23,7 @@ static consm_status take_plain(void *ctx, struct session *s, const struct train_
     request.session = s;
     TRY(model_of_session(to->model, s, to->request->custom));
     (*to->model)->result = *result;
-    TRY(session_logits(&logits, s));
+    TRY(session_answers(&logits, s));
     TRY(model_complete(*to->model, &request, s->problem, logits, s->backend));
     if (o->checkpoint && o->checkpoint_end && s->trail.unsaved) /* for what follows */
         TRY(o->checkpoint(o->checkpoint_ctx, s));

@@ -134,6 +134,9 @@ struct consm_model {
      * seed, temperature and tensors. */
     int64_t members; /* 0: a plain model */
     struct consm_model **member;
+    /* Boosted trees that predict in the place of a ConSM model, which then only scores edges; NULL:
+     * it predicts itself. They have what a member has. */
+    struct consm_model *trees;
     char backbone[160];     /* of ConSM and of ensembles, as text (model_name_backbone) */
     int64_t picks, trained; /* of a member: its votes, its number of parameters */
     struct ensemble_facts ensemble;
@@ -216,6 +219,9 @@ typedef consm_status (*model_part_fn)(void *ctx, const struct consm_model *part,
 consm_status model_each_session(const struct consm_model *model, const struct problem *problem,
                                 struct backend *backend, model_part_fn use, void *ctx);
 
+/* The model that predicts for a plain model or a member: its trees, or itself. */
+const struct consm_model *model_predicts(const struct consm_model *m);
+
 /* Logits (n, c), which the caller frees; of an ensemble the logarithm of its mean probabilities. */
 consm_status model_logits(float **out, const struct consm_model *model,
                           const struct problem *problem, struct backend *backend);
@@ -230,6 +236,9 @@ void model_mixed(float *logits, const double *mean, int64_t count);
  * else the agreement of its mean probabilities. */
 consm_status model_trust(struct edge_trust *out, const struct consm_model *model,
                          const struct problem *problem, struct backend *backend);
+
+/* Whether trees train beside the candidates of such a ConSM run (train/consm/with_trees.c). */
+bool options_race_trees(const struct model_def *model, const struct config *c);
 
 /* ---- ensemble_train.c ---- */
 
@@ -249,7 +258,8 @@ const struct model_def *model_equations(const struct consm_model *m);
 
 /* Gives a model its definition; one of the caller's own is copied. */
 void model_define(struct consm_model *m, const struct model_def *def, struct custom custom);
-/* Copies what evaluation needs from a trained session: definition, configuration, seed, tensors. */
+/* Copies what evaluation needs from a trained session: definition, configuration, seed, tensors;
+ * also of trees that predict in its place. */
 consm_status model_of_session(struct consm_model **out, struct session *s, struct custom custom);
 /* Adds the rest: facts about the data, calibration, metrics of every role from logits (n, c). */
 consm_status model_complete(struct consm_model *m, const struct training_request *request,

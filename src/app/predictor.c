@@ -22,8 +22,9 @@ static consm_status open_part(struct part *part, const struct consm_model *model
     part->model = model;
     part->views = p->problem.views;
     part->reach = TREES_REACH;
-    if (model->def->build) {
-        TRY(model_part_session(&part->session, model, &p->problem, p->backend));
+    const struct consm_model *predicts = model_predicts(model);
+    if (predicts->def->build) {
+        TRY(model_part_session(&part->session, predicts, &p->problem, p->backend));
         bool rows_do;
         TRY(session_reach(&part->reach, &rows_do, part->session));
         p->rows_do = p->rows_do && rows_do;
@@ -145,7 +146,7 @@ static consm_status trees_logits(float *out, const struct part *part, const stru
     consm_status st = CONSM_OK;
     struct session *s = NULL;
     const float *logits;
-    TRY(model_session(&s, part->model, problem, backend));
+    TRY(model_session(&s, model_predicts(part->model), problem, backend));
     TRY(session_logits(&logits, s));
     memcpy(out, logits, (size_t)(problem->nodes * problem->classes) * sizeof *out);
 done:

@@ -135,6 +135,11 @@ void refit_forget(const struct training_request *request)
     mem_free(path);
 }
 
+static bool is_trees(const struct consm_model *m)
+{
+    return m->def != &m->own && !m->def->build;
+}
+
 /* taken: the model has its new parameters. */
 static consm_status refit_part(bool *taken, struct consm_model *m,
                                const struct training_request *request, const struct roles *all)
@@ -156,7 +161,8 @@ static consm_status refit_part(bool *taken, struct consm_model *m,
     again.options.trust = trust_of(m);
     again.options.vote = m->vote;
     again.options.checkpoint_end = false;
-    TRY(checkpoint_path(&path, request));
+    if (!is_trees(m)) /* which cannot be interrupted */
+        TRY(checkpoint_path(&path, request));
     again.checkpoint = path;
     again.resume = request->resume && path && file_kind(path) != FILE_MISSING;
     train_repeat(&again.options, &lengths);
@@ -193,6 +199,25 @@ static void note_refit(struct consm_model *m, const struct consm_model *part,
     m->refit.updates += train_updates(&part->result.lengths);
 }
 
+/* A part of the model m, and the trees that predict in its place. */
+static consm_status refit_both(struct consm_model *m, struct consm_model *part,
+                               const struct training_request *request, const struct roles *all)
+{
+    consm_status st = CONSM_OK;
+    struct consm_model *trees = part->trees;
+    bool taken;
+    part->trees = NULL; /* it is judged by its own predictions */
+    st = refit_part(&taken, part, request, all);
+    part->trees = trees;
+    TRY(st);
+    if (trees)
+        TRY(refit_part(&taken, trees, request, all));
+    if (taken)
+        note_refit(m, model_predicts(part), all);
+done:
+    return st;
+}
+
 consm_status refit_model(struct consm_model *m, struct consm_prediction **prediction,
                          const struct training_request *request)
 {
@@ -204,10 +229,7 @@ consm_status refit_model(struct consm_model *m, struct consm_prediction **predic
     TRY(roles_of_all(&all, request->roles, problem.nodes));
     for (int64_t i = 0; i < (m->members ? m->members : 1); i++) {
         struct consm_model *part = m->members ? m->member[i] : m;
-        bool taken;
-        TRY(refit_part(&taken, part, request, &all));
-        if (taken)
-            note_refit(m, part, &all);
+        TRY(refit_both(m, part, request, &all));
     }
     m->config.refit = m->refit.labels ? REFIT_YES : REFIT_NO;
     if (m->refit.labels == 0)

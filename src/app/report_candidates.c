@@ -17,6 +17,7 @@ static void add_score(struct table *t, double score)
 static void say_who_won(struct report *r, const struct consm_model *m)
 {
     char text[400];
+    int networks = m->result.candidates - (m->result.trees.rounds > 0);
     const struct train_candidate *first = m->result.candidate, *second;
     bool folds;
     double margin = train_margin(&second, &folds, &m->result);
@@ -25,7 +26,7 @@ static void say_who_won(struct report *r, const struct consm_model *m)
     number_print(text, sizeof text,
                  "From %s for the backbone, %s (number %lld) was chosen by %s: its %s is %.4f %s "
                  "that of %s (number %lld).",
-                 COUNTED(m->result.candidates, "candidate"), first->model, (long long)first->number,
+                 COUNTED(networks, "candidate"), first->model, (long long)first->number,
                  folds ? "cross-validation over all labels" : "validation", report_metric(m),
                  margin < 0 ? -margin : margin, margin < 0 ? "below" : "above", second->model,
                  (long long)second->number);
@@ -33,6 +34,21 @@ static void say_who_won(struct report *r, const struct consm_model *m)
     if (margin < 0)
         report_summary(r, "The difference is within one standard error, and the chosen one has the "
                           "lower validation loss.");
+}
+
+static void say_of_trees(struct report *r, const struct consm_model *m)
+{
+    char text[300];
+    const struct train_trees *t = &m->result.trees;
+    if (t->rounds == 0)
+        return;
+    number_print(text, sizeof text,
+                 t->taken
+                     ? "Boosted trees validate better (%s %.4f) than ConSM (%.4f) and make the "
+                       "predictions. ConSM scores the edges."
+                     : "Boosted trees (%s %.4f) do not validate better than ConSM (%.4f).",
+                 report_metric(m), t->val, t->network_val);
+    report_summary(r, text);
 }
 
 consm_status report_add_candidates(struct report *r, const struct consm_model *m)
@@ -43,7 +59,10 @@ consm_status report_add_candidates(struct report *r, const struct consm_model *m
     if (of->candidates == 0)
         return CONSM_OK;
     say_who_won(r, m);
-    TRY(table_new(&t, "candidate-list", "Candidates for the backbone, chosen one first"));
+    say_of_trees(r, m);
+    TRY(table_new(&t, "candidate-list",
+                  of->trees.rounds ? "Candidates for the backbone, chosen one first; boosted trees"
+                                   : "Candidates for the backbone, chosen one first"));
     table_column(t, "Number", TABLE_RIGHT, NULL);
     table_column(t, "Backbone", TABLE_LEFT, NULL);
     table_column(t, "Settings", TABLE_PROSE, "differences from the model's defaults");

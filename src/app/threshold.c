@@ -17,7 +17,7 @@ static const struct model_def *network_of(const struct consm_model *m)
 {
     const struct procedure *procedure = NULL;
     struct train_options options = {.config = m->config};
-    if (m->members > 0)
+    if (m->members > 0 || m->trees)
         return NULL;
     options.model = model_equations(m);
     if (procedure_find(&procedure, &options) < 0 || procedure)

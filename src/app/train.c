@@ -48,6 +48,8 @@ static struct config whole_config(const struct consm_options *o, const struct co
 {
     struct config config = o->config;
     defaults_config(&config, d->data, d->known, o->given);
+    if (config.with_trees == WITH_TREES_AUTO && d->data->features == 0)
+        config.with_trees = WITH_TREES_NO;
     return config;
 }
 
@@ -136,6 +138,25 @@ done:
     return st;
 }
 
+bool options_race_trees(const struct model_def *model, const struct config *c)
+{
+    return strcmp(model->name, "consm") == 0 && c->backbone == BACKBONE_AUTO;
+}
+
+/* Whether trees that somebody asked for can take part, and fit into memory. */
+static consm_status check_trees(const struct dataset *d, const struct roles *roles,
+                                const struct consm_options *o)
+{
+    bool asked = o->config.with_trees == WITH_TREES_YES;
+    if (asked && o->ensemble <= 1 && !options_race_trees(o->model, &o->config))
+        return status_fail(CONSM_EINVAL,
+                           "with_trees yes: trees join ConSM's candidates (backbone auto) or an "
+                           "ensemble; set ensemble to 2 or more, or train the model trees");
+    return asked || !o->model->build
+               ? limits_check_trees(d, roles->count[SPLIT_TRAIN] + roles->count[SPLIT_VAL])
+               : CONSM_OK;
+}
+
 consm_status run_by_options(struct trained_run *out, bool keep, const struct consm_dataset *dataset,
                             const struct consm_options *o)
 {
@@ -165,12 +186,7 @@ consm_status run_by_options(struct trained_run *out, bool keep, const struct con
     TRY(dataset_prepared(&request.prepared, dataset));
     if (request.threads == 0 && prepare_is_small(request.prepared, &o->config))
         request.threads = 1;
-    if (!o->model->build)
-        TRY(limits_check_trees(dataset->data,
-                               out->roles.count[SPLIT_TRAIN] + out->roles.count[SPLIT_VAL]));
-    if (o->config.with_trees == WITH_TREES_YES && o->ensemble <= 1)
-        TRY(status_fail(CONSM_EINVAL, "with_trees yes: trees are members of an ensemble; set "
-                                      "ensemble to 2 or more, or train the model trees"));
+    TRY(check_trees(dataset->data, &out->roles, o));
     if (o->checkpoint && o->ensemble > 1)
         TRY(status_fail(CONSM_EINVAL, "an ensemble cannot be resumed"));
     if (o->checkpoint) {

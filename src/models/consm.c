@@ -20,6 +20,7 @@ static void consm_defaults(struct config *c)
     c->warmup = 300;
     c->rounds = 3;
     c->round_patience = 1;
+    c->with_trees = WITH_TREES_AUTO;
 }
 
 const struct model_def model_consm = {

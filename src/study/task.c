@@ -90,7 +90,7 @@ static consm_status record_auc(json_t *result, struct session *s)
     double auc;
     if (p->classes != 2)
         return CONSM_OK;
-    TRY(session_logits(&logits, s));
+    TRY(session_answers(&logits, s));
     TRY(NEW(score, p->nodes));
     TRY(NEW(positive, p->nodes));
     for (int64_t i = 0; i < p->nodes; i++)

@@ -106,7 +106,7 @@ consm_status task_cover(json_t *result, const struct task_input *in)
     TRY(session_new(&s, &problem, &options, backend));
     TRY(session_train(s, &trained));
     TRY(task_record(result, &trained));
-    TRY(session_logits(&logits, s));
+    TRY(session_answers(&logits, s));
     v.problem = &problem;
     v.calibrates = calibrates;
     v.data = (struct conformal_data){.nodes = problem.nodes,

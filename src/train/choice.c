@@ -1,6 +1,8 @@
 /* The ranking of candidates, and their comparison as a checkpoint stores it. */
 #include "train/choice.h"
 
+#include "program/boost.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +25,7 @@ void choice_free(struct candidate_choice *c)
         snapshot_free(&c->student.at);
         choice_fold_free(&c->fold);
         mem_free(c->vote);
+        mem_free(c->trees.node);
     }
     mem_free(c);
 }
@@ -83,6 +86,10 @@ void choice_note(struct candidate_choice *c)
                                .count = c->count,
                                .taught = c->taught,
                                .votes = c->over ? c->votes : 0,
+                               .trees_over = c->trees.over,
+                               .trees_rounds = c->trees.rounds,
+                               .trees_nodes = c->trees.nodes,
+                               .trees_val = c->trees.val,
                                .folds = c->folds};
     const struct choice_fold *f = &c->fold;
     if (f->number > 0 && !c->over) {
@@ -121,6 +128,16 @@ static bool folds_sound(const struct train_folds *f)
 {
     return f->labels >= 0 && f->validating >= 0 && f->folds >= 0 && f->repeats >= 0 &&
            score_sound(f->score, f->error);
+}
+
+/* What the trees themselves say is checked when they are opened. */
+static bool trees_sound(const struct choice_place *p)
+{
+    return (p->trees_over == 0 || p->trees_over == 1) && p->trees_rounds >= 0 &&
+           p->trees_rounds <= LEARNER_MOST_STEPS && p->trees_nodes >= 0 &&
+           p->trees_nodes <= INT64_MAX / (int64_t)sizeof(float) / FOREST_COLUMNS &&
+           (p->trees_nodes > 0) == (p->trees_rounds > 0) &&
+           (p->trees_over || p->trees_rounds == 0) && score_sound(p->trees_val, 0);
 }
 
 enum { FOLD_MOST = 16 }; /* largest number of repeats and of folds that a file may have */
@@ -176,7 +193,7 @@ bool choice_take(struct candidate_choice *c, int64_t rungs, int64_t updates, int
                  p->entered == c->entered && p->count >= 1 && p->count <= p->entered &&
                  p->next >= 0 && p->next <= p->count && (p->taught == 0 || p->taught == 1) &&
                  (p->votes == 0 || (p->votes == nodes && p->over && p->taught)) &&
-                 folds_sound(&p->folds) && all_there(c);
+                 folds_sound(&p->folds) && trees_sound(p) && all_there(c);
     for (int64_t i = 0; sound && i < p->entered; i++)
         sound = trial_sound(&p->trial[i], i < p->count && !p->over, updates);
     sound = sound && trial_sound(&p->student, !p->over, updates) &&
@@ -191,6 +208,10 @@ bool choice_take(struct candidate_choice *c, int64_t rungs, int64_t updates, int
     c->taught = p->taught;
     c->votes = p->votes;
     c->folds = p->folds;
+    c->trees = (struct choice_trees){.over = p->trees_over,
+                                     .rounds = p->trees_rounds,
+                                     .val = p->trees_val,
+                                     .nodes = p->trees_nodes};
     c->student = trial_of(&p->student);
     c->fold = (struct choice_fold){.number = p->fold_number,
                                    .repeat = p->fold_repeat,
@@ -218,6 +239,8 @@ consm_status choice_reserve(struct candidate_choice *c)
     consm_status st = CONSM_OK;
     if (c->votes > 0)
         TRY(ZNEW(c->vote, c->votes));
+    if (c->trees.nodes > 0)
+        TRY(ZNEW(c->trees.node, c->trees.nodes * FOREST_COLUMNS));
     TRY(reserve(&c->student.at));
     TRY(reserve(&c->fold.at));
     if (c->fold.count > 0) {
@@ -246,6 +269,9 @@ void choice_numbers(struct candidate_choice *c, memory_fn see, void *ctx)
     char who[16];
     if (c->votes > 0)
         see(ctx, "choice.votes", c->vote, (size_t)c->votes * sizeof *c->vote);
+    if (c->trees.nodes > 0)
+        see(ctx, "choice.trees", c->trees.node,
+            (size_t)c->trees.nodes * FOREST_COLUMNS * sizeof *c->trees.node);
     if (c->over)
         return;
     show(&c->student.at, "student", see, ctx);

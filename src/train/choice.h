@@ -2,7 +2,7 @@
  * The comparison of candidate networks: which are still in the race, how far each came, and their
  * parameters. It happens before the session's own network exists, so it is separate from the
  * session's memory; a checkpoint holds both (app/checkpoint.h). Its size is bounded: four numbers
- * per parameter of each remaining candidate; after the choice at most one per node.
+ * per parameter of each remaining candidate; after the choice at most one per node, and the trees.
  */
 #ifndef TRAIN_CHOICE_H
 #define TRAIN_CHOICE_H
@@ -42,8 +42,19 @@ struct choice_fold {
     struct snapshot at;
 };
 
+/* Boosted trees, which take part beside the networks and are trained once. */
+struct choice_trees {
+    bool over;      /* they were trained, or take no part */
+    int64_t rounds; /* until their best validation; 0: they take no part */
+    double val;
+    int64_t nodes;
+    float *node; /* (nodes, FOREST_COLUMNS) of session_forest */
+};
+
 struct choice_place {
     int64_t over, rung, next, entered, count, taught, votes;
+    int64_t trees_over, trees_rounds, trees_nodes;
+    double trees_val;
     struct train_folds folds;
     struct trial_place student, trial[TRAIN_MOST_CANDIDATES];
     int64_t fold_number, fold_repeat, fold, fold_count, fold_size, fold_steps, fold_best_step;
@@ -64,6 +75,7 @@ struct candidate_choice {
     bool taught;          /* the student replaced the winner */
     int32_t *vote;        /* (votes) then: the class that it learned for each node, -1: none */
     int64_t votes;
+    struct choice_trees trees;
     struct choice_fold fold;
     struct choice_place place; /* storage for choice_note and choice_take */
 };

@@ -343,6 +343,19 @@ done:
     return st;
 }
 
+struct session *session_trees(struct session *s, int64_t *rounds)
+{
+    bool asks = s->procedure && s->procedure->predicts;
+    return asks ? s->procedure->predicts(s, rounds) : NULL;
+}
+
+consm_status session_answers(const float **out, struct session *s)
+{
+    int64_t rounds;
+    struct session *trees = session_trees(s, &rounds);
+    return session_logits(out, trees ? trees : s);
+}
+
 bool problem_known(const struct problem *p, int64_t i)
 {
     return p->role ? p->role[i] != SPLIT_NONE : p->label && p->label[i] >= 0;

@@ -129,6 +129,14 @@ struct train_student {
     bool taken; /* the run continued with it */
 };
 
+/* Boosted trees beside ConSM's candidates (train/consm/with_trees.c). */
+struct train_trees {
+    int64_t rounds; /* until their best validation; 0: they took no part */
+    double val;
+    bool taken;         /* the predictions are theirs */
+    double network_val; /* validation of ConSM's own predictions */
+};
+
 /* The arm that ConSM chose (train/consm/arms.c). */
 struct train_arm {
     bool known; /* it is ConSM's run */
@@ -157,6 +165,7 @@ struct train_result {
     struct train_candidate candidate[TRAIN_MOST_CANDIDATES];
     struct train_arm arm;
     struct train_student student;
+    struct train_trees trees;
 };
 
 /* The chosen candidate's lead over the next one, by cross-validation if both took part, else by
@@ -188,6 +197,13 @@ consm_status session_train(struct session *s, struct train_result *result);
  * run. */
 consm_status session_logits(const float **out, struct session *s);
 struct params *session_params(struct session *s);
+
+/* Predictions of a trained session, as session_logits: those of boosted trees if they predict in
+ * ConSM's place. */
+consm_status session_answers(const float **out, struct session *s);
+
+/* These trees as a session for evaluation, and their rounds; NULL: there are none. */
+struct session *session_trees(struct session *s, int64_t *rounds);
 
 /* How many hops a node's logits read; -1: all nodes. *rows_do: they need only the graph's rows
  * (views_of_rows). For an evaluation, which gives up its program for the whole graph: from then on

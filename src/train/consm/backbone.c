@@ -123,6 +123,7 @@ consm_status consm_trial_options(struct train_options *out, const struct session
         .seed = s->options.seed, .config = s->options.config, .positive = s->options.positive};
     out->config.epochs = trial_epochs(&s->options.config);
     out->config.time_budget = 0; /* one clock for all */
+    out->config.with_trees = WITH_TREES_NO;
     TRY(choose(&out->config, t->number, s->options.given));
     TRY(model_find(&out->model, config_names_backbone[out->config.backbone]));
 done:
@@ -288,6 +289,7 @@ static consm_status gather_committee(struct committee *out, struct field *f)
         session_free(member);
         member = NULL;
     }
+    TRY(consm_hear_trees(out, f->s));
 done:
     session_free(member);
     return st;
@@ -472,6 +474,8 @@ consm_status consm_choose_backbone(struct session *s)
                                       "with --backbone"));
     if (s->options.take_up)
         TRY(s->options.take_up(s->options.checkpoint_ctx, s));
+    if (!of->over && list)
+        TRY(consm_train_trees(s));
     if (!of->over)
         TRY(s->options.offer ? offer_best(&field) : halve(&field));
     of->over = true;

@@ -142,8 +142,9 @@ struct consm {
     int32_t *train;         /* the labelled nodes */
     struct session *winner; /* the chosen backbone's trial, until the GNN takes it over */
     struct train_student student;
-    struct voted voted; /* what it learned from, for networks trained from scratch later */
-    int candidates;     /* candidates that were compared, the chosen one first */
+    struct voted voted;    /* what it learned from, for networks trained from scratch later */
+    struct session *trees; /* trees that predict in the session's place, or NULL */
+    int candidates;        /* candidates that were compared, the chosen one first */
     struct train_candidate candidate[TRAIN_MOST_CANDIDATES];
     struct snapshot fork, way[CONSM_ARMS]; /* the fork, and the state of each arm */
     struct consm_tried tried[CONSM_ARMS];  /* while one is chosen, best first */
@@ -445,6 +446,20 @@ consm_status consm_trial_options(struct train_options *out, const struct session
 consm_status consm_save_choice(struct session *s, struct trial *t, struct session *trial,
                                bool stop);
 
+/* ---- with_trees.c: boosted trees beside the candidates ---- */
+
+/* Trains them into s->choice, unless they take no part or a checkpoint has them. Offers them to an
+ * ensemble. */
+consm_status consm_train_trees(struct session *s);
+
+/* Adds their vote, if they validate as well as the worst network that was trained to the end. */
+consm_status consm_hear_trees(struct committee *out, struct session *s);
+
+/* At the end of training: lists them in the result and lets them predict if they validate better
+ * than ConSM. Replaces with_trees auto in the configuration. */
+consm_status consm_settle_trees(struct session *s, struct train_result *result);
+struct session *consm_trees(struct session *s, int64_t *rounds); /* procedure.predicts */
+
 /* ---- finalists.c: the last of them compared by folds ---- */
 
 /* Whether cross-validation is used; and the comparison, which puts the best one first. */
@@ -473,7 +488,9 @@ const char *consm_candidate_settings(int64_t number);
 /* Whether the graph, its features and the user's settings allow a candidate. */
 bool consm_candidate_fits(const struct session *s, int64_t number);
 
-/* Training labels, on average over the classes. */
+/* Training labels, on average over the classes; from so many on deep and wide networks take part,
+ * and trees. */
+enum { CONSM_MANY_LABELS = 50 };
 double consm_labels_a_class(const struct problem *p);
 
 /* On graphs with more entries half as many candidates continue. */

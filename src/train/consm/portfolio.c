@@ -14,7 +14,8 @@ static const struct {
 #undef CANDIDATE
 };
 _Static_assert(sizeof candidates / sizeof *candidates == CONSM_CANDIDATES, "one table");
-_Static_assert((int)CONSM_CANDIDATES <= (int)TRAIN_MOST_CANDIDATES, "results have room for all");
+_Static_assert((int)CONSM_CANDIDATES < (int)TRAIN_MOST_CANDIDATES,
+               "results have room for all, and for trees");
 
 const char *consm_candidate_settings(int64_t number)
 {
@@ -128,7 +129,7 @@ static double columns_of(const struct config *c, int32_t classes)
 /* Deep and wide networks need labels to learn from (studies/portfolio). With fewer labels per
  * class, networks with more multiplications per node than this, or than four plain classifiers of
  * so many classes, are left out. */
-enum { MANY_LABELS = 50, MOST_PRODUCTS = 100000, PLAIN_WIDTH = 64 };
+enum { MOST_PRODUCTS = 100000, PLAIN_WIDTH = 64 };
 
 static double products_of(const struct config *c, int32_t classes)
 {
@@ -183,7 +184,7 @@ bool consm_candidate_fits(const struct session *s, int64_t number)
         return false;
     if (c.backbone == BACKBONE_H2GCN && c.reach > 1 && two_hop_entries(p->graph) > MOST_TWO_HOP)
         return false;
-    if (is_dear(&c, p->classes) && consm_labels_a_class(p) < MANY_LABELS)
+    if (is_dear(&c, p->classes) && consm_labels_a_class(p) < CONSM_MANY_LABELS)
         return false;
     return p->graph->nnz <= LARGE_ENTRIES || columns_of(&c, p->classes) <= MOST_COLUMNS;
 }

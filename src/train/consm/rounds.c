@@ -17,6 +17,7 @@ static void consm_close(struct session *s)
         return;
     matcher_free(own->matcher);
     session_free(own->winner);
+    session_free(own->trees);
     voted_free(&own->voted);
     snapshot_free(&own->fork);
     for (int i = 0; i < CONSM_ARMS; i++)
@@ -402,6 +403,7 @@ static consm_status consm_fit(struct session *s, struct train_result *result)
     result->candidates = own->candidates;
     result->student = own->student;
     memcpy(result->candidate, own->candidate, sizeof result->candidate);
+    TRY(consm_settle_trees(s, result));
     s->options.config.prune_by = consm_prune_by(s);
     consm_settle_arm(s, &result->arm);
     TRY(session_keep_trust(s));
@@ -510,4 +512,5 @@ const struct procedure consm_procedure = {
     .close = consm_close,
     .coefficients = consm_coefficients,
     .fraction = consm_share,
+    .predicts = consm_trees,
 };

@@ -1,0 +1,235 @@
+/* Boosted trees (train/trees.c) beside ConSM's candidate networks, an addition to the paper's
+ * method: where features are a table of numbers, trees often predict better than any network (Tang
+ * et al., GADBench, NeurIPS 2023). They are no backbone, for ConSM's losses need gradients. They
+ * train once, with their own defaults, on the same training labels. They vote on what the student
+ * learns, and where they validate better than ConSM's final model they predict in its place. Edges
+ * are ConSM's in any case. */
+#include "train/consm/consm.h"
+
+#include "backends/plugin.h"
+#include "backends/ranks.h"
+#include "base/log.h"
+#include "graph/neighbour_columns.h"
+#include "train/forest.h"
+#include <string.h>
+
+/* Where nobody asked for trees, they take part if there are CONSM_MANY_LABELS a class to learn them
+ * from, and if a round looks at no more numbers than this: nodes that train or validate, times
+ * columns, times trees a round (two are counted at least). That is 0.5 s a round and a gigabyte of
+ * memory at most. */
+static const double MOST_NUMBERS = 1 << 27;
+
+static double numbers_of(const struct session *s)
+{
+    const struct problem *p = s->problem;
+    int64_t trees = forest_group(p->classes);
+    return (double)(s->labelled->count + s->judge.rows) *
+           (double)neighbour_columns_count(p->features) * (double)(trees > 2 ? trees : 2);
+}
+
+/* CONSM_ENOTFOUND where the plug-in is missing and somebody asked for trees. */
+static consm_status take_part(bool *out, const struct session *s)
+{
+    const struct config *c = &s->options.config;
+    const struct boost_library *library;
+    const struct plugin_services *services;
+    bool asked = c->with_trees == WITH_TREES_YES;
+    *out = false;
+    if (c->with_trees == WITH_TREES_NO || s->validation == 0)
+        return CONSM_OK;
+    if (asked && ranks_size() > 1)
+        return status_fail(CONSM_EINVAL, "with_trees yes: trees train in one process only");
+    if (!asked &&
+        (c->candidates == CANDIDATES_FEW || ranks_size() > 1 || s->problem->graph->partition ||
+         consm_labels_a_class(s->problem) < CONSM_MANY_LABELS || numbers_of(s) > MOST_NUMBERS))
+        return CONSM_OK;
+    consm_status st = plugin_boost(&library, &services);
+    if (st < 0 && !asked) {
+        log_info("no boosted trees among the candidates: %s", consm_errmsg());
+        status_clear();
+        return CONSM_OK;
+    }
+    *out = st == CONSM_OK;
+    return st;
+}
+
+/* The trees' own defaults, and how the run judges and weighs. */
+static consm_status options_of(struct train_options *out, const struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const struct config *from = &s->options.config;
+    *out = (struct train_options){.seed = s->options.seed, .positive = s->options.positive};
+    TRY(model_find(&out->model, "trees"));
+    struct config *c = &out->config;
+    model_defaults(out->model, c);
+    c->metric = from->metric;
+    c->ties = from->ties;
+    c->class_weights = from->class_weights;
+    c->tree_depth = from->tree_depth;
+    c->row_share = from->row_share;
+    c->column_share = from->column_share;
+    if (s->choice->asked.normalize_features != FEATURES_AUTO)
+        c->normalize_features = s->choice->asked.normalize_features;
+done:
+    return st;
+}
+
+/* After every round: progress. A run that is stopped here trains its trees anew when it goes on. */
+static consm_status tell(struct session *s, const struct session *trees, double loss, double val)
+{
+    consm_status st = CONSM_OK;
+    const struct train_options *o = &s->options;
+    struct progress heard = {.seed = o->seed,
+                             .candidate = CONSM_CANDIDATES + 1,
+                             .backbone = trees->options.model->name,
+                             .loss = loss,
+                             .val_acc = val,
+                             .best_val = trees->learner.best};
+    if (!o->progress || !o->progress(o->progress_ctx, &heard))
+        return CONSM_OK;
+    if (o->checkpoint)
+        TRY(o->checkpoint(o->checkpoint_ctx, s));
+    st = status_fail(CONSM_ECANCEL, "stopped while the backbone was being chosen");
+done:
+    return st;
+}
+
+static consm_status boost(struct session *s, struct session *trees)
+{
+    consm_status st = CONSM_OK;
+    const struct config *c = &trees->options.config;
+    const struct learner *l = &trees->learner;
+    double loss, val;
+    while (l->steps < c->epochs && l->steps - l->best_step < c->patience && !session_late(s)) {
+        TRY(session_step(trees, &loss));
+        TRY(session_validate(&val, trees));
+        TRY(tell(s, trees, loss, val));
+    }
+    TRY(trees->procedure->restore(trees));
+done:
+    return st;
+}
+
+/* Writes down what was learned. */
+static consm_status keep(struct choice_trees *to, const struct session *trees)
+{
+    consm_status st = CONSM_OK;
+    const float *numbers;
+    int64_t nodes;
+    session_forest(&numbers, &nodes, trees);
+    TRY(NEW(to->node, nodes * FOREST_COLUMNS));
+    memcpy(to->node, numbers, (size_t)(nodes * FOREST_COLUMNS) * sizeof *numbers);
+    to->nodes = nodes;
+    to->rounds = trees->learner.best_step;
+    to->val = trees->learner.best;
+done:
+    return st;
+}
+
+/* What was written down, as a session that predicts. */
+static consm_status open_trees(struct session **out, struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const struct consm *own = s->own;
+    struct train_options options;
+    *out = NULL;
+    TRY(options_of(&options, s));
+    options.eval_only = true;
+    options.forest = s->choice->trees.node;
+    options.forest_nodes = s->choice->trees.nodes;
+    TRY(session_new(out, own->clean.whole, &options, s->backend));
+    TRY(session_loaded(*out));
+done:
+    if (st < 0) {
+        session_free(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
+static consm_status offer(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct session *trees = NULL;
+    TRY(open_trees(&trees, s));
+    TRY(s->options.offer(s->options.offer_ctx, trees));
+done:
+    session_free(trees);
+    return st;
+}
+
+consm_status consm_train_trees(struct session *s)
+{
+    consm_status st = CONSM_OK;
+    struct session *trees = NULL;
+    struct train_options options;
+    bool takes;
+    if (s->choice->trees.over) /* as a checkpoint says */
+        return CONSM_OK;
+    TRY(take_part(&takes, s));
+    if (takes) {
+        TRY(options_of(&options, s));
+        TRY(session_new(&trees, s->problem, &options, s->backend));
+        TRY(boost(s, trees));
+        if (trees->learner.best_step > 0)
+            TRY(keep(&s->choice->trees, trees));
+    }
+    s->choice->trees.over = true;
+    if (s->choice->trees.rounds > 0 && s->options.offer)
+        TRY(offer(s));
+done:
+    session_free(trees);
+    return st;
+}
+
+consm_status consm_hear_trees(struct committee *out, struct session *s)
+{
+    consm_status st = CONSM_OK;
+    const struct candidate_choice *c = s->choice;
+    struct session *trees = NULL;
+    double last = 2;
+    for (int64_t i = 0; i < c->count; i++)
+        if (!c->trial[i].diverged && c->trial[i].val < last)
+            last = c->trial[i].val;
+    if (c->trees.rounds == 0 || c->trees.val < last)
+        return CONSM_OK;
+    TRY(open_trees(&trees, s));
+    TRY(committee_hear(out, trees));
+done:
+    session_free(trees);
+    return st;
+}
+
+consm_status consm_settle_trees(struct session *s, struct train_result *result)
+{
+    consm_status st = CONSM_OK;
+    struct consm *own = s->own;
+    const struct choice_trees *trees = s->choice ? &s->choice->trees : NULL;
+    const struct problem *p = own->clean.whole;
+    const float *logits;
+    s->options.config.with_trees = WITH_TREES_NO;
+    if (!trees || trees->rounds == 0)
+        return CONSM_OK;
+    result->trees = (struct train_trees){trees->rounds, trees->val, trees->val > result->val_score,
+                                         result->val_score};
+    result->candidate[result->candidates++] =
+        (struct train_candidate){"trees", "", trees->rounds, trees->val, CONSM_CANDIDATES + 1, -1};
+    if (!result->trees.taken)
+        return CONSM_OK;
+    TRY(open_trees(&own->trees, s));
+    TRY(session_logits(&logits, own->trees));
+    s->options.config.with_trees = WITH_TREES_YES;
+    result->val_score = trees->val;
+    result->val_acc = accuracy(logits, p, SPLIT_VAL);
+    result->test_acc = accuracy(logits, p, SPLIT_TEST);
+done:
+    return st;
+}
+
+struct session *consm_trees(struct session *s, int64_t *rounds)
+{
+    const struct consm *own = s->own;
+    if (own->trees)
+        *rounds = s->choice->trees.rounds;
+    return own->trees;
+}

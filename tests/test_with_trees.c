@@ -1,0 +1,444 @@
+/* Boosted trees beside ConSM's candidates: where they validate better they make the predictions,
+ * to the bit those of `-m trees`, and ConSM scores the edges; elsewhere they change nothing. Such a
+ * model comes back from its file, a run that goes on does not train its trees again.
+ * THREADED */
+#include "check.h"
+
+#include "app/objects.h"
+#include "backends/plugin.h"
+#include "base/rng.h"
+#include "reseal.h"
+#include <math.h>
+#include <unistd.h>
+
+/* Whether XGBoost is here; else one line says what is skipped. */
+static bool boosts(const char *what)
+{
+    const struct boost_library *library;
+    const struct plugin_services *services;
+    if (plugin_boost(&library, &services) == CONSM_OK)
+        return true;
+    printf("SKIPPED: %s: %s\n", what, consm_errmsg());
+    return false;
+}
+
+/* ---- a table with edges that say nothing --------------------------------------- */
+
+/* The class is whether one column is in the middle of its range. All columns are of very different
+ * sizes: a tree asks for the order of values, a network for their amount. */
+enum { NODES = 240, FEATURES = 4, EDGES = 480, CLASSES = 2 };
+
+static struct consm_dataset *table(bool test_nodes)
+{
+    static float feature[NODES * FEATURES];
+    static int32_t label[NODES], from[EDGES], to[EDGES];
+    static uint8_t role[NODES];
+    struct consm_dataset *d;
+    struct rng rng;
+    rng_init(&rng, 5, 0);
+    for (int i = 0; i < NODES; i++) {
+        for (int k = 0; k < FEATURES; k++)
+            feature[i * FEATURES + k] = (float)exp(12 * rng_uniform(&rng));
+        double first = log((double)feature[i * FEATURES]) / 12;
+        label[i] = first > 0.3 && first < 0.7;
+        role[i] = (uint8_t)(i % 4 < 2 ? CONSM_TRAIN : i % 4 == 2 ? CONSM_VALIDATION : CONSM_TEST);
+        if (role[i] == CONSM_TEST && !test_nodes)
+            role[i] = 0;
+    }
+    for (int e = 0; e < EDGES; e++) {
+        from[e] = e % NODES;
+        to[e] = (from[e] + 1 + (int32_t)rng_below(&rng, NODES - 1)) % NODES;
+    }
+    OK(consm_dataset_from_arrays(&d, &(struct consm_arrays){.size = sizeof(struct consm_arrays),
+                                                            .nodes = NODES,
+                                                            .edges = EDGES,
+                                                            .features = FEATURES,
+                                                            .classes = CLASSES,
+                                                            .from = from,
+                                                            .to = to,
+                                                            .feature = feature,
+                                                            .label = label,
+                                                            .role = role}));
+    return d;
+}
+
+static struct consm_options *options(const char *model, int threads)
+{
+    static const char *const few[][2] = {
+        {"warmup", "8"},     {"rounds", "1"},       {"gnn_steps", "4"}, {"match_steps", "10"},
+        {"drop_share", "0"}, {"add_share", "0"},    {"guesses", "no"},  {"entropy", "0"},
+        {"attract", "zeta"}, {"metric", "accuracy"}};
+    struct consm_options *o;
+    OK(consm_options_new(&o, model));
+    o->threads = threads;
+    for (size_t i = 0; i < sizeof few / sizeof *few; i++)
+        OK(consm_options_set(o, few[i][0], few[i][1]));
+    return o;
+}
+
+static void set(struct consm_options *o, const char *name, const char *value)
+{
+    OK(consm_options_set(o, name, value));
+}
+
+/* A trained model, its file and its data. */
+static struct consm_model *asked(struct consm_dataset **d, char path[])
+{
+    struct consm_model *m;
+    close(mkstemp(path));
+    *d = table(true);
+    struct consm_options *o = options("consm", 1);
+    OK(consm_train(&m, *d, o));
+    assert_non_null(m->trees);
+    OK(consm_model_save(m, path));
+    consm_options_free(o);
+    return m;
+}
+
+/* ---- comparing ------------------------------------------------------------------ */
+
+static void same_predictions(const struct consm_model *a, const struct consm_model *b,
+                             const struct consm_dataset *d)
+{
+    struct consm_prediction *p, *q;
+    OK(consm_predict(&p, a, d, 1));
+    OK(consm_predict(&q, b, d, 2));
+    size_t count = (size_t)p->nodes * (size_t)p->classes;
+    assert_memory_equal(p->probability, q->probability, count * sizeof *p->probability);
+    assert_memory_equal(p->label, q->label, (size_t)p->nodes * sizeof *p->label);
+    consm_prediction_free(p);
+    consm_prediction_free(q);
+}
+
+static void same_edges(const struct consm_model *a, const struct consm_model *b,
+                       const struct consm_dataset *d)
+{
+    struct consm_edge_scores *s, *t;
+    OK(consm_score_edges(&s, a, d, 1));
+    OK(consm_score_edges(&t, b, d, 2));
+    assert_true(s->edges > 0 && s->edges == t->edges);
+    assert_memory_equal(s->score, t->score, (size_t)s->edges * sizeof *s->score);
+    assert_true(isfinite(s->low[0])); /* the agreement of predictions has no interval */
+    consm_edge_scores_free(s);
+    consm_edge_scores_free(t);
+}
+
+static const char *with_trees(const struct consm_model *m)
+{
+    static char buffer[32];
+    return consm_model_parameter(m, "with_trees", buffer);
+}
+
+/* ---- they win ------------------------------------------------------------------- */
+
+static void trees_predict_where_they_are_better(void **state)
+{
+    (void)state;
+    struct consm_model *m, *other, *alone;
+    struct consm_candidate last;
+    if (!boosts("trees that predict for ConSM"))
+        return;
+    struct consm_dataset *d = table(true);
+    struct consm_options *one = options("consm", 1), *two = options("consm", 2);
+    struct consm_options *trees = options("trees", 1);
+    OK(consm_train(&m, d, one));
+    OK(consm_train(&other, d, two));
+    OK(consm_train(&alone, d, trees));
+    assert_true(m->trees && m->result.trees.taken);
+    assert_true(m->result.trees.val > m->result.trees.network_val);
+    assert_true(m->result.val_score == m->result.trees.val);
+    assert_true(m->result.test_acc == alone->result.test_acc);
+    assert_true(m->result.test_acc > 0.9);
+    assert_string_equal(with_trees(m), "yes");
+    last.size = sizeof last;
+    OK(consm_model_candidate(&last, m, m->result.candidates - 1));
+    assert_string_equal(last.backbone, "trees");
+    assert_true(last.val_score == m->result.trees.val && last.updates == alone->result.best_epoch);
+    same_predictions(m, alone, d);
+    same_predictions(m, other, d);
+    same_edges(m, other, d);
+    consm_model_free(m);
+    consm_model_free(other);
+    consm_model_free(alone);
+    consm_options_free(one);
+    consm_options_free(two);
+    consm_options_free(trees);
+    consm_dataset_free(d);
+}
+
+/* A file whose seal is right and whose trees are not. */
+static void refuse_impossible_trees(const char *path)
+{
+    struct consm_model *m;
+    size_t size = 0, bytes = 0;
+    uint8_t *data = file_bytes(path, &size);
+    uint8_t *trees = tensor_in(data, size, "trees.forest", &bytes);
+    assert_non_null(trees);
+    const float wrong = 1e9F;
+    memcpy(trees, &wrong, sizeof wrong); /* the first question's column */
+    reseal(data, size);
+    file_put(path, data, size);
+    FAILS(consm_model_load(&m, path), CONSM_EFORMAT, "of the trees");
+    /* Another model in their place. */
+    free(data);
+    data = file_bytes(path, &size);
+    const char needle[] = "{\\\"model\\\": \\\"trees\\\"";
+    uint8_t *said = memmem(data, size, needle, sizeof needle - 1);
+    assert_non_null(said);
+    memcpy(said + sizeof needle - 8, "gcnii", 5);
+    reseal(data, size);
+    file_put(path, data, size);
+    FAILS(consm_model_load(&m, path), CONSM_EFORMAT, "expected trees");
+    free(data);
+}
+
+/* All questions about a model that was read from its file. */
+static void the_file_holds_both(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/consm-with-trees-XXXXXX";
+    struct consm_model *m, *loaded;
+    struct consm_prediction *all, *some;
+    struct consm_explanation *why;
+    struct consm_metrics *metrics;
+    const int64_t nodes[] = {3, 77};
+    if (!boosts("files of ConSM with trees"))
+        return;
+    struct consm_dataset *d;
+    m = asked(&d, path);
+    OK(consm_model_load(&loaded, path));
+    assert_non_null(loaded->trees);
+    assert_string_equal(with_trees(loaded), "yes");
+    same_predictions(m, loaded, d);
+    same_edges(m, loaded, d);
+    OK(consm_predict(&all, loaded, d, 1));
+    OK(consm_predict_nodes(&some, loaded, d, nodes, 2, 1));
+    for (int i = 0; i < 2; i++)
+        assert_memory_equal(some->probability + i * CLASSES, all->probability + nodes[i] * CLASSES,
+                            CLASSES * sizeof(float));
+    OK(consm_explain(&why, loaded, d, 3, NULL));
+    assert_near((double)why->probability, (double)all->confidence[3], 1e-6);
+    OK(consm_evaluate(&metrics, loaded, d, 1));
+    assert_true(metrics->accuracy > 0.9);
+    consm_metrics_free(metrics);
+    consm_explanation_free(why);
+    consm_prediction_free(all);
+    consm_prediction_free(some);
+    consm_model_free(m);
+    consm_model_free(loaded);
+    refuse_impossible_trees(path);
+    unlink(path);
+    consm_dataset_free(d);
+}
+
+/* ---- runs that are interrupted -------------------------------------------------- */
+
+/* Counts what trees and networks tell; stops at a call of either, 0: never. */
+struct ear {
+    int64_t trees, networks, stop_trees, stop_networks;
+};
+
+static bool hear(void *ctx, const struct consm_progress *p)
+{
+    struct ear *e = ctx;
+    if (p->epoch > 0)
+        return false;
+    if (strcmp(p->backbone, "trees") == 0)
+        return ++e->trees == e->stop_trees;
+    return ++e->networks == e->stop_networks;
+}
+
+static void trees_are_not_trained_again(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/consm-with-trees-XXXXXX";
+    struct consm_model *whole, *part;
+    struct ear e = {0};
+    if (!boosts("interrupted runs with trees"))
+        return;
+    close(mkstemp(path));
+    unlink(path);
+    struct consm_dataset *d = table(true);
+    struct consm_options *o = options("consm", 1);
+    consm_options_on_progress(o, hear, &e);
+    OK(consm_train(&whole, d, o));
+    assert_true(whole->trees && e.trees > 20);
+    const struct ear all = e;
+    OK(consm_options_checkpoint(o, path, 0, true));
+    e = (struct ear){.stop_trees = 10}; /* while they are being made */
+    FAILS(consm_train(&part, d, o), CONSM_ECANCEL, "backbone was being chosen");
+    e = (struct ear){.stop_networks = 30};
+    FAILS(consm_train(&part, d, o), CONSM_ECANCEL, "backbone was being chosen");
+    assert_int_equal(e.trees, all.trees);
+    e = (struct ear){0};
+    OK(consm_train(&part, d, o));
+    assert_int_equal(e.trees, 0);
+    assert_int_equal(e.networks, all.networks - 30);
+    assert_true(part->trees && part->result.trees.val == whole->result.trees.val);
+    same_predictions(whole, part, d);
+    same_edges(whole, part, d);
+    consm_model_free(whole);
+    consm_model_free(part);
+    unlink(path);
+    consm_options_free(o);
+    consm_dataset_free(d);
+}
+
+/* ---- trees in ensembles, and on all labels --------------------------------------- */
+
+static void ensembles_take_them(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/consm-with-trees-XXXXXX";
+    struct consm_model *m, *loaded;
+    if (!boosts("ensembles of ConSM with trees"))
+        return;
+    close(mkstemp(path));
+    struct consm_dataset *d = table(true);
+    struct consm_options *o = options("consm", 1);
+    set(o, "ensemble", "2");
+    OK(consm_train(&m, d, o));
+    assert_string_equal(with_trees(m), "yes");
+    assert_true(m->result.test_acc > 0.9);
+    /* Two runs, of each four networks and the trees. */
+    assert_int_equal(m->ensemble.pool, 2 * (1 + 4 + 1));
+    OK(consm_model_save(m, path));
+    OK(consm_model_load(&loaded, path));
+    same_predictions(m, loaded, d);
+    same_edges(m, loaded, d);
+    consm_model_free(m);
+    consm_model_free(loaded);
+    unlink(path);
+    consm_options_free(o);
+    consm_dataset_free(d);
+}
+
+static void a_refit_trains_both(void **state)
+{
+    (void)state;
+    struct consm_model *m, *trees;
+    if (!boosts("a refit of ConSM with trees"))
+        return;
+    struct consm_dataset *d = table(false);
+    struct consm_options *o = options("consm", 1), *alone = options("trees", 1);
+    set(o, "refit", "yes");
+    set(alone, "refit", "yes");
+    OK(consm_train(&m, d, o));
+    OK(consm_train(&trees, d, alone));
+    assert_non_null(m->trees);
+    assert_int_equal(m->refit.labels, NODES * 3 / 4);
+    assert_int_equal(m->refit.updates, m->result.trees.rounds);
+    same_predictions(m, trees, d);
+    consm_model_free(m);
+    consm_model_free(trees);
+    consm_options_free(o);
+    consm_options_free(alone);
+    consm_dataset_free(d);
+}
+
+/* ---- they lose, or take no part --------------------------------------------------- */
+
+static void elsewhere_they_change_nothing(void **state)
+{
+    (void)state;
+    struct consm_dataset *d;
+    struct consm_model *m, *without;
+    if (!boosts("trees that lose"))
+        return;
+    OK(consm_dataset_open(
+        &d, "csbm:nodes=200,classes=2,degree=6,homophily=0.85,features=4,signal=1,seed=3", NULL));
+    struct consm_options *o = options("consm", 1);
+    set(o, "warmup", "12");
+    set(o, "per_class", "50");
+    OK(consm_train(&m, d, o));
+    set(o, "with_trees", "no");
+    OK(consm_train(&without, d, o));
+    assert_true(m->result.trees.rounds > 0 && !m->result.trees.taken && !m->trees);
+    assert_int_equal(without->result.trees.rounds, 0);
+    assert_int_equal(m->result.candidates, without->result.candidates + 1);
+    assert_string_equal(with_trees(m), "no");
+    same_predictions(m, without, d);
+    same_edges(m, without, d);
+    consm_model_free(m);
+    consm_model_free(without);
+    consm_options_free(o);
+    consm_dataset_free(d);
+}
+
+static void who_takes_no_part(void **state)
+{
+    (void)state;
+    static const char *const off[][2] = {{"candidates", "few"}, {"backbone", "gcn"}};
+    struct consm_model *m;
+    struct consm_dataset *d = table(true), *bare;
+    for (size_t i = 0; i < sizeof off / sizeof *off; i++) {
+        struct consm_options *o = options("consm", 1);
+        set(o, off[i][0], off[i][1]);
+        OK(consm_train(&m, d, o));
+        assert_int_equal(m->result.trees.rounds, 0);
+        assert_string_equal(with_trees(m), "no");
+        consm_model_free(m);
+        consm_options_free(o);
+    }
+    struct consm_options *o = options("consm", 1);
+    set(o, "with_trees", "yes");
+    set(o, "backbone", "gcn");
+    FAILS(consm_train(&m, d, o), CONSM_EINVAL, "ConSM's candidates (backbone auto)");
+    consm_options_free(o);
+    /* A graph with few labels, and one without features. */
+    for (int few = 0; few < 2; few++) {
+        o = options("consm", 1);
+        set(o, "per_class", few ? "40" : "60");
+        OK(consm_dataset_open(&bare,
+                              few ? "csbm:nodes=200,classes=2,features=4"
+                                  : "csbm:nodes=200,classes=2,features=0",
+                              NULL));
+        OK(consm_train(&m, bare, o));
+        assert_int_equal(m->result.trees.rounds, 0);
+        consm_model_free(m);
+        consm_options_free(o);
+        consm_dataset_free(bare);
+    }
+    consm_dataset_free(d);
+}
+
+static void note(void *ctx, enum consm_log_level level, const char *message)
+{
+    if (level == CONSM_LOG_INFO)
+        *(bool *)ctx = *(bool *)ctx || strstr(message, "no boosted trees among the candidates");
+}
+
+/* Where the plug-in is missing, whoever listens is told; where it is there, nobody is. */
+static void a_missing_plug_in_is_told(void **state)
+{
+    (void)state;
+    struct consm_model *m;
+    const struct boost_library *library;
+    const struct plugin_services *services;
+    bool told = false, there = plugin_boost(&library, &services) == CONSM_OK;
+    struct consm_dataset *d = table(true);
+    struct consm_options *o = options("consm", 1);
+    consm_set_log(note, &told);
+    OK(consm_train(&m, d, o));
+    consm_set_log(NULL, NULL);
+    assert_true(told != there);
+    assert_true((m->result.trees.rounds > 0) == there);
+    consm_model_free(m);
+    consm_options_free(o);
+    consm_dataset_free(d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(trees_predict_where_they_are_better),
+        cmocka_unit_test(the_file_holds_both),
+        cmocka_unit_test(trees_are_not_trained_again),
+        cmocka_unit_test(ensembles_take_them),
+        cmocka_unit_test(a_refit_trains_both),
+        cmocka_unit_test(elsewhere_they_change_nothing),
+        cmocka_unit_test(who_takes_no_part),
+        cmocka_unit_test(a_missing_plug_in_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
