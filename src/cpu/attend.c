@@ -1,7 +1,7 @@
 /* Attention as one operation: binds it and its gradient to the vector kernels. */
 #include "cpu/kernels.h"
 
-/* What both walks are told; drop is the caller's, because it is pointed at. */
+/* The arguments of both walks. The caller provides drop, because they point to it. */
 static struct attention attention_of(const struct instr *in, int64_t width,
                                      const struct dropout *drop)
 {
@@ -25,7 +25,8 @@ KERNEL(attend)
                         in->src[2], from, to);
 }
 
-/* x̄_i = ⟨g_i, bent_i⟩ - ⟨g_i, y_i⟩·slopes_i per head, and what the columns' walk needs of a row */
+/* x̄_i = ⟨g_i, bent_i⟩ - ⟨g_i, y_i⟩·slopes_i per head, and what the columns' walk needs from a row
+ */
 static void attend_rows_piece(const struct instr *in, int64_t first, int64_t rows, float *along,
                               float *bent)
 {
@@ -52,7 +53,7 @@ static void attend_rows_piece(const struct instr *in, int64_t first, int64_t row
 
 KERNEL(attend_rows)
 {
-    enum { CELLS = 1024 }; /* rows times heads, as many as go at a time */
+    enum { CELLS = 1024 }; /* rows times heads that are processed at a time */
     float along[CELLS] = {0}, bent[CELLS];
     int64_t from, to, room = CELLS / in->attr.heads;
     (void)step;

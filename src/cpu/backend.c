@@ -1,5 +1,5 @@
-/* Compiling and running on the CPU: one wake-up of the team a run, every kernel in turn, a barrier
- * where one needs what another computes. Where the number of threads is left to us, each program
+/* Compiles and runs programs on the CPU. A run wakes the team once and calls every kernel in turn,
+ * with a barrier if one needs another's results. If the number of threads is not set, each program
  * finds its own. */
 #include "cpu/backend.h"
 
@@ -14,12 +14,12 @@ struct compiled {
     struct team *team;
     const struct planned *plan;
     struct instr *instr;
-    bool *waits; /* (instrs) a barrier stands before it */
+    bool *waits; /* (instrs) a barrier comes before it */
     void *base[PLACES], *scratch;
-    const void **leaf; /* (leaves) addresses … */
-    uint64_t *seen;    /* … and versions, as of the last run */
-    bool settled;      /* a run has computed what is constant */
-    bool paced;        /* on as many threads as turn out best, else on all */
+    const void **leaf; /* (leaves) addresses at the last run */
+    uint64_t *seen;    /* (leaves) versions at the last run */
+    bool settled;      /* constants have been computed */
+    bool paced;        /* on the best number of threads, else on all */
     struct pace pace;
 };
 
@@ -104,8 +104,8 @@ static void resolve(struct compiled *c)
         instr_resolve(&c->instr[i], c->base, c->leaf);
 }
 
-/* About how much an operation computes: what comes out, or what goes in, whichever is more; rows
- * that a sparse product gathers count each time. */
+/* Approximate work of an operation: the larger of output and input; rows that a sparse product
+ * gathers count each time. */
 static double instr_elements(const struct instr *in)
 {
     double most = (double)in->rows * (double)in->cols;
@@ -161,8 +161,8 @@ done:
     return st;
 }
 
-/* Leaves are read where they are; what is left to do is to follow one that was bound elsewhere, and
- * to compute again what was constant. */
+/* Leaves are read in place. Follows those that were bound elsewhere, and computes constants again
+ * if needed. */
 static void follow_leaves(struct compiled *c)
 {
     bool moved = false;
@@ -192,7 +192,7 @@ static void pick_rows(const struct instr *in, const float *x, const int32_t *row
     }
 }
 
-/* What the instruction would compute, from where it is already. */
+/* Copies what the instruction would compute from where it already is. */
 static void take_over(const struct compiled *c, int32_t i, const struct step *step,
                       struct worker who)
 {
@@ -204,7 +204,7 @@ static void take_over(const struct compiled *c, int32_t i, const struct step *st
     in.src[0] = (const float *)(const void *)(other + planned->reuse_at);
     if (planned->reuse_rows) {
         range_elements(&in, who, &from, &to);
-        if (in.op == OP_DROPOUT && in.attr.number) { /* goes by rows */
+        if (in.op == OP_DROPOUT && in.attr.number) { /* it works by rows */
             range_rows(in.rows, who, &from, &to);
             from *= in.cols;
             to *= in.cols;

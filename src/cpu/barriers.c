@@ -1,6 +1,6 @@
-/* Which operations of a program have to wait for those before them. Two need no barrier between
- * them when neither touches what the other writes; nor when both go over the same elements in the
- * same shares, so that every thread finds what it needs among what it wrote itself. */
+/* Decides which operations must wait for earlier ones. Two operations need no barrier if neither
+ * touches what the other writes, or if both process the same elements in the same shares, so that
+ * every thread reads only what it wrote itself. */
 #include "cpu/kernels.h"
 
 struct extent {
@@ -19,14 +19,15 @@ static struct extent source(const struct instr *in, int i)
                            (size_t)(in->src_rows[i] * in->src_cols[i]) * sizeof(float)};
 }
 
-/* Goes over its elements as range_elements() divides them, and reads no others. A dropout whose
- * rows have numbers of their own goes by rows. */
+/* Whether it processes elements as range_elements() divides them, and reads no others. Dropout with
+ * numbered rows works by rows. */
 static bool by_elements(const struct instr *in)
 {
     return op_made(in->op) == MADE_ELEMENTS && !in->attr.number;
 }
 
-/* Writes more than its result: running statistics, moments, what attention keeps, spectra. */
+/* Whether it writes more than its result: running statistics, moments, attention's sums, spectra.
+ */
 static bool writes_more(const struct instr *in)
 {
     bool more = op_is(in->op, REMEMBERS);
@@ -35,8 +36,8 @@ static bool writes_more(const struct instr *in)
     return more;
 }
 
-/* Whether one of the two writes what the other touches there; the same elements of the same array
- * are no clash where both go by elements. */
+/* Whether one of the two writes what the other touches. The same elements of the same array do not
+ * clash if both work by elements. */
 static bool clash(struct extent a, struct extent b, bool alike)
 {
     bool meet =
@@ -61,7 +62,7 @@ static bool must_wait(const struct instr *later, const struct instr *earlier)
 
 void mark_barriers(bool *waits, const struct instr *instr, int32_t count)
 {
-    int32_t since = 0; /* the first instruction behind the last barrier */
+    int32_t since = 0; /* the first instruction after the last barrier */
     for (int32_t i = 0; i < count; i++) {
         waits[i] = false;
         for (int32_t k = since; k < i && !waits[i]; k++)

@@ -1,5 +1,5 @@
 /* Batch normalisation: column statistics in phases, each a sum over fixed blocks of rows, then
- * every row by itself. A phase is what the next one's terms wait for. */
+ * every row separately. A phase ends where the next one needs its sums. */
 #include "cpu/kernels.h"
 
 #include <math.h>
@@ -7,10 +7,10 @@
 static const float VARIANCE_FLOOR = 1e-5f;
 static const float RUNNING_SHARE = 0.1f;
 
-/* Columns of numbers at the beginning of the scratch. */
+/* Columns of numbers at the start of the scratch. */
 struct statistics {
     float *mean, *inverse;          /* of x, 1/sqrt(variance + floor) */
-    float *slope, *slope2, *offset; /* what a row is made with */
+    float *slope, *slope2, *offset; /* coefficients of a row */
     float *partial;                 /* (blocks, f) */
 };
 
@@ -50,7 +50,7 @@ void batch_blocks(float *partial, const struct instr *in, float *work, int phase
         simd_best()->col_sum(partial, phase == 0 ? x : g, phase == 3 ? x : NULL, f, n, from, to);
 }
 
-/* Moves the running statistics; the variance they keep is the unbiased one, as in PyTorch. */
+/* Updates the running statistics; they store the unbiased variance, as in PyTorch. */
 static void update_running(const struct instr *in, const struct statistics *s, int64_t c)
 {
     float *mean = in->update[0], *variance = in->update[1];

@@ -209,7 +209,7 @@ KERNEL(row_sum)
     simd_best()->row_dot(in->out, in->src[0], NULL, in->src_cols[0], from, to);
 }
 
-/* Σ x, or Σ x∘y where there is a second source */
+/* Σ x, or Σ x∘y with a second source */
 static void reduce_all(const struct instr *in, struct worker who)
 {
     int64_t from, to, count = in->src_rows[0] * in->src_cols[0];

@@ -1,5 +1,5 @@
-/* Which vector kernels this processor runs. The answer depends on the processor and on the
- * environment variable CONSM_SIMD only. */
+/* Chooses the vector kernels for this processor. The choice depends only on the processor and the
+ * environment variable CONSM_SIMD. */
 #include "cpu/simd.h"
 
 #include "base/processor.h"
@@ -61,7 +61,7 @@ static const struct simd *choose(void)
     return best;
 }
 
-/* Threads that ask at the same time for the first time find the same answer. */
+/* If several threads ask first at the same time, they get the same answer. */
 const struct simd *simd_best(void)
 {
     static _Atomic(const struct simd *) chosen;

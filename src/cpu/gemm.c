@@ -1,8 +1,8 @@
-/* Dense products: tiles of C among the threads, or, where C is small and the inner dimension is the
- * number of nodes (weight gradients), blocks of the inner dimension with their own partial C. There
- * is no BLAS below: kernels of our own reach 90 to 98 % of OpenBLAS's rate at a width of 64 and 80
- * to 85 at 512, start no threads, take no locks, want no memory and give the same bits wherever the
- * instructions are the same. */
+/* Dense products: tiles of C are divided among threads. If C is small and the inner dimension is
+ * the number of nodes (weight gradients), blocks of the inner dimension get their own partial C. No
+ * BLAS: our kernels reach 90 to 98 % of OpenBLAS's rate at width 64 and 80 to 85 % at 512, start no
+ * threads, take no locks, need no memory, and give the same bits wherever the instructions are the
+ * same. */
 #include "cpu/gemm.h"
 
 #include "cpu/simd.h"
@@ -17,14 +17,14 @@ enum {
     SPLIT_BELOW = 512
 };
 
-/* A panel of PANEL_INNER rows lies on the stack. */
+/* A panel of PANEL_INNER rows fits on the stack. */
 enum { PANEL_INNER = 512 };
 
 /* From this inner dimension on, and up to this many elements of C, weight gradients are computed
- * without copies, where vectors are short and C is wide enough. */
+ * without copies, if vectors are short and C is wide enough. */
 enum { TALL_INNER_MIN = 4096, TALL_RESULT = 128 * 128, TALL_LANES = 4 };
 
-/* Length of a block of the inner dimension; k itself when it is not cut. */
+/* Length of a block of the inner dimension; k itself if it is not divided. */
 static int64_t gemm_inner(int64_t m, int64_t n, int64_t k, bool ta)
 {
     if (!ta || k < 2 * INNER_MIN || m >= SPLIT_BELOW || m * n > k * 64)
@@ -42,8 +42,8 @@ size_t gemm_scratch_bytes(int64_t m, int64_t n, int64_t k, bool ta, bool tb)
     return (size_t)((k + inner - 1) / inner) * (size_t)m * (size_t)n * sizeof(float);
 }
 
-/* Rows of C in a tile: equal tiles, as many for each thread, so few that packing B does not count
- * and so many that A's rows stay in a core's cache. Which rows make up a tile shows in no sum. */
+/* Rows of C in a tile: equal tiles, the same number for each thread, large enough to make packing B
+ * cheap, small enough to keep A's rows in a core's cache. The tiling does not change any sum. */
 static int64_t gemm_tile_rows(const struct gemm *g, int threads)
 {
     const int64_t tiles = (g->m + TILE_ROWS * threads - 1) / (TILE_ROWS * threads) * threads;
@@ -51,8 +51,8 @@ static int64_t gemm_tile_rows(const struct gemm *g, int threads)
     return (rows + TILE_STEP - 1) / TILE_STEP * TILE_STEP;
 }
 
-/* Whether it is for thin_product: a panel of so few columns would be mostly empty, but for vectors
- * of four. Which of the two it is shows in no bit. */
+/* Whether to use thin_product: a panel with so few columns would be mostly empty, except with
+ * vectors of four. The bits are the same either way. */
 static bool gemm_is_thin(const struct gemm *g)
 {
     return g->ta && !g->tb && g->alpha == 1 && g->n <= THIN_COLS && simd_best()->lanes > TALL_LANES;
@@ -88,7 +88,7 @@ static void gemm_piece(const struct gemm *g, float *c, int64_t row, int64_t m, i
         }
 }
 
-/* Whether the whole C, over k inner indices, is for tall_product. */
+/* Whether to use tall_product for the whole C over k inner indices. */
 static bool gemm_is_tall(const struct gemm *g, int64_t k)
 {
     return g->ta && !g->tb && g->alpha == 1 && k >= TALL_INNER_MIN && g->m % TALL_ROWS == 0 &&

@@ -1,7 +1,7 @@
 /*
- * Dense products on a team of threads. The work is cut into blocks
- * whose sizes depend on the shape alone, never on the number of threads, and sums over the inner
- * dimension are combined in a fixed order: the same bits with any team.
+ * Dense products on a team of threads. Block sizes depend only on the shape, never on the number of
+ * threads, and sums over the inner dimension are combined in a fixed order. So any team gives the
+ * same bits.
  */
 #ifndef CPU_GEMM_H
 #define CPU_GEMM_H
@@ -18,17 +18,17 @@ struct gemm {
     float alpha, beta;
 };
 
-/* Bytes of scratch gemm_run() wants for a shape; 0 for most. */
+/* Bytes of scratch that gemm_run() needs for a shape; mostly 0. */
 size_t gemm_scratch_bytes(int64_t m, int64_t n, int64_t k, bool ta, bool tb);
 
-/* Called by all workers of a team with the same arguments. Ends without a barrier: C is complete
- * after the caller's next one. It has a barrier inside when gemm_scratch_bytes() is not 0. With
- * beta 0, C is not read. scratch is aligned to 64 bytes. */
+/* All workers of a team call it with the same arguments. It ends without a barrier: C is complete
+ * after the caller's next one. It has a barrier inside if gemm_scratch_bytes() is not 0. With beta
+ * 0, C is not read. scratch is aligned to 64 bytes. */
 void gemm_run(const struct gemm *g, void *scratch, struct worker who);
 
-/* The same in two halves, for those who have only some of the inner dimension, or want only some of
- * the result. A product with blocks is the sum of their partial results (m, n), in order; one
- * without is made of tiles of GEMM_PART_ROWS rows, each of the whole inner dimension. */
+/* The same in two halves, for callers that have only some of the inner dimension, or need only some
+ * of the result. A product with blocks is the sum of their partial results (m, n), in order. One
+ * without consists of tiles of GEMM_PART_ROWS rows, each over the whole inner dimension. */
 enum { GEMM_PART_ROWS = 128 };
 int64_t gemm_blocks(int64_t m, int64_t n, int64_t k, bool ta, int64_t *length); /* 1: none */
 void gemm_block(const struct gemm *g, float *partial, int64_t block);

@@ -38,7 +38,8 @@ void head_outer_blocks(float *partial, const struct instr *in, int64_t from, int
     }
 }
 
-/* out[h,k] = Σ_r g[r,h] x[r, h·d+k], over fixed blocks of rows so that the threads do not show */
+/* out[h,k] = Σ_r g[r,h] x[r, h·d+k], over fixed blocks of rows, so that the result does not depend
+ * on the threads */
 KERNEL(head_outer)
 {
     int64_t from, to, width = in->attr.heads * in->cols;

@@ -1,5 +1,5 @@
-/* Keeping the best parameters, for programs that judge themselves. One thread counts and decides:
- * it is a few rows, and the order of the sum is the one in which the host would count. */
+/* Keeps the best parameters in programs that validate themselves. One thread counts and decides:
+ * there are few rows, and the order of the sum is that of the host. */
 #include "cpu/kernels.h"
 
 #include "program/keep.h"

@@ -1,4 +1,4 @@
-/* What the backend's files share: how work is divided, and the kernels they define. */
+/* Shared by the backend's files: how work is divided, and the kernels that they define. */
 #ifndef CPU_KERNELS_H
 #define CPU_KERNELS_H
 
@@ -11,7 +11,7 @@
 /* Called by all workers of a team; ends without a barrier. */
 typedef void (*kernel)(const struct instr *in, const struct step *step, struct worker who);
 
-enum { GRAIN = 1024 }; /* elements: a multiple of what dropout and vectors like to begin at */
+enum { GRAIN = 1024 }; /* elements: a multiple of the granularity of dropout and vectors */
 
 /* This worker's share of an operation's elements, rows, or blocks. */
 static inline void range_elements(const struct instr *in, struct worker who, int64_t *from,
@@ -25,7 +25,7 @@ static inline void range_rows(int64_t rows, struct worker who, int64_t *from, in
     team_range(who, rows, 16, from, to);
 }
 
-/* Rows of a pattern shared out by entries, so that hubs do not leave the others waiting. */
+/* Divides the rows of a pattern by entries, so that hubs do not make the others wait. */
 void range_entries(const int64_t *start, int64_t rows, struct worker who, int64_t *from,
                    int64_t *to);
 
@@ -38,8 +38,7 @@ static inline const struct csr *pattern(const struct instr *in)
 /* The dropout rule of an operation at this step; rate attr.a, stream attr.stream. */
 struct dropout dropout_at(const struct instr *in, const struct step *step);
 
-/* y = drop(x), y (rows, cols) as the operation's result, where its rows have numbers of their own.
- */
+/* y = drop(x), y (rows, cols) as the operation's result, for numbered rows. */
 void drop_numbered(float *y, const float *x, const struct instr *in, const struct step *step,
                    int64_t from, int64_t to);
 
@@ -50,11 +49,11 @@ void drop_numbered(float *y, const float *x, const struct instr *in, const struc
 #define OP(NAME, name, ...) KERNEL(name);
 #include "program/ops.def"
 #undef OP
-KERNEL(unary); /* of all functions of a single element */
+KERNEL(unary); /* for all functions of a single element */
 
-/* Sums over many rows as two halves: the partial sums of blocks [from, to), of which block b's lies
- * where it lies among all of them, and what is made of all. sums.c hands them to those who have
- * only some of the rows. */
+/* Sums over many rows in two halves: the partial sums of blocks [from, to), each at its place among
+ * all blocks, and the total of all. sums.c offers them to callers that have only some of the rows.
+ */
 enum { LOSS_BLOCK = 256 }; /* terms */
 struct gemm gemm_of(const struct instr *in);
 void head_outer_blocks(float *partial, const struct instr *in, int64_t from, int64_t to);
@@ -62,40 +61,40 @@ void nll_blocks(double *partial, const struct instr *in, int64_t from, int64_t t
 void nll_total(const struct instr *in, const double *partial, int64_t blocks);
 void weighted_blocks(double *partial, const struct instr *in, int64_t from, int64_t to);
 enum { BATCH_COLUMNS = 6 };               /* of work, in columns of the operation */
-int batch_phases(const struct instr *in); /* 0: it has no sums */
+int batch_phases(const struct instr *in); /* 0: it does not sum */
 void batch_blocks(float *partial, const struct instr *in, float *work, int phase, int64_t from,
                   int64_t to);
 void batch_total(const struct instr *in, const float *partial, float *work, int phase, int64_t left,
                  int64_t right);
 void batch_rows(const struct instr *in, float *work, int64_t from, int64_t to);
 struct judged {
-    double right, surprise; /* 1 or 0; -log p of the label, if that matters */
+    double right, surprise; /* 1 or 0; -log p of the label, if needed */
 };
 struct judged keep_judge(const struct instr *in, int64_t k); /* of row k of the index */
 void keep_decide(const struct instr *in, struct judged all);
 
-/* Operations that go through rows and need something of all rows in between, in steps for rows
- * [from, to); walks.c hands them to those who have only some of the rows. inverse_root (rows):
- * 1/sqrt(degree of what stays). */
+/* Operations over rows that need something of all rows in between, in steps for rows [from, to).
+ * walks.c offers them to callers that have only some of the rows. inverse_root (rows):
+ * 1/sqrt(degree of the remaining edges). */
 void edge_drop_keep(float *inverse_root, const struct instr *in, const struct step *step,
                     int64_t from, int64_t to);
 void edge_drop_scale(const float *inverse_root, const struct instr *in, int64_t from, int64_t to);
 void nuclear_begin(const struct instr *in);
 void nuclear_forth(const struct instr *in, int64_t from, int64_t to); /* y = S v */
-bool nuclear_judge(const struct instr *in, int64_t turn);             /* whether it is settled */
+bool nuclear_judge(const struct instr *in, int64_t turn);             /* whether it has converged */
 void nuclear_back(const struct instr *in, int64_t from, int64_t to);  /* turn = Sᵀ y */
 void nuclear_turned(const struct instr *in);                          /* the next v */
 void nuclear_end(const struct instr *in, struct worker who);
 void nuclear_grad_rows(const struct instr *in, int64_t from, int64_t to);
 
-/* The kernel of every operation; NULL: it has none (leaves). */
+/* The kernel of every operation; NULL: none (leaves). */
 extern const kernel cpu_kernels[OP_COUNT];
 
-/* waits[i]: whether all threads must have ended what comes before instruction i, whose addresses
- * are filled in, before one of them begins it. (barriers.c) */
+/* waits[i]: whether all threads must finish the instructions before i, whose addresses are filled
+ * in, before any thread starts i. (barriers.c) */
 void mark_barriers(bool *waits, const struct instr *instr, int32_t count);
 
-/* Scratch bytes of an operation, from one function per file that has any that need some. */
+/* Scratch bytes of an operation; one function for each file that needs scratch. */
 size_t scratch_bytes(const struct instr *in);
 size_t scratch_dense(const struct instr *in);
 size_t scratch_rows(const struct instr *in);

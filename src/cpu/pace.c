@@ -1,4 +1,4 @@
-/* Trials on twice and half as many threads, further apart the longer they fail. */
+/* Tries twice and half as many threads; trials become rarer while they fail. */
 #include "cpu/pace.h"
 
 enum { ENOUGH = 1 << 14, SOON = 8, SELDOM = 512, TRIALS = 3 }; /* elements a thread; runs */
@@ -19,7 +19,7 @@ int pace_threads(const struct pace *p)
     return p->trial ? p->trial : p->threads;
 }
 
-/* The other direction next time; on one thread and on all there is only one. */
+/* Tries the other direction next time; on one thread and on all there is only one. */
 static void turn(struct pace *p)
 {
     p->upwards = p->threads == 1 || (p->threads < p->most && !p->upwards);
@@ -31,7 +31,7 @@ static void begin_trial(struct pace *p)
     while (2 * less < p->threads)
         less *= 2;
     p->trial = p->upwards ? more : less;
-    p->trials = TRIALS + 1; /* the first wakes threads that slept: it does not count */
+    p->trials = TRIALS + 1; /* the first one wakes sleeping threads and does not count */
     p->theirs = 0;
 }
 
@@ -70,7 +70,7 @@ void pace_took(struct pace *p, double seconds)
     }
     p->mine = p->mine > 0 ? p->mine + (seconds - p->mine) / SOON : seconds;
     if (p->settled > 0 && p->mine > ANOTHER_WORLD * p->settled) {
-        p->settled = p->mine; /* somebody came: look again soon, downwards first */
+        p->settled = p->mine; /* the machine became busy: try again soon, fewer threads first */
         p->period = SOON;
         p->wait = 1;
         p->upwards = p->threads == 1;

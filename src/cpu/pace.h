@@ -1,8 +1,8 @@
 /*
- * How many threads a program runs on when nobody said: what turns out fastest. Small programs spend
- * their time at barriers, and a processor that somebody else keeps busy makes everybody wait for
- * the thread that has it. Both show in the time a run takes, so now and then a run is tried on
- * twice or half as many threads, and what was faster stays. Bits do not depend on it.
+ * Finds the fastest number of threads for a program if none was set. Small programs spend their
+ * time at barriers, and a processor that is busy with other work makes all threads wait for one.
+ * Both show in a run's time. So now and then a run is tried on twice or half as many threads, and
+ * the faster number stays. The bits do not depend on it.
  */
 #ifndef CPU_PACE_H
 #define CPU_PACE_H
@@ -12,19 +12,19 @@
 struct pace {
     int most;          /* threads */
     int threads;       /* in use: a power of two, or all */
-    int trial, trials; /* what is tried, 0: nothing; runs of it left */
-    int wait, period;  /* runs until the next trial; between two */
-    bool upwards;      /* the next one is on more threads */
+    int trial, trials; /* number being tried, 0: none; its remaining runs */
+    int wait, period;  /* runs until the next trial; runs between two trials */
+    bool upwards;      /* the next trial uses more threads */
     bool waking;       /* the next run wakes threads that slept during a trial: it does not count */
     double mine;       /* seconds a run, a running mean */
     double settled;    /* mine when the last trial ended */
     double theirs;     /* seconds of all runs of the trial */
 };
 
-/* elements: what an average operation of the program computes, for a first guess. */
+/* elements: the average work of the program's operations, for a first guess. */
 void pace_begin(struct pace *p, int most, double elements);
 
-/* The threads of the next run, and what that run took. */
+/* The threads of the next run, and the time that the run took. */
 int pace_threads(const struct pace *p);
 void pace_took(struct pace *p, double seconds);
 

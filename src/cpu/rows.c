@@ -1,4 +1,4 @@
-/* Rows by index, pairs of rows, rows of length one. */
+/* Operations on rows: by index, on pairs, normalisation to length one. */
 #include "cpu/kernels.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 static const float NORM_FLOOR = 1e-8f; /* rows shorter than this count as this long */
 
-/* The lists of positions per target row, as the sparse kernels like them. */
+/* The lists of positions per target row, in the form of the sparse kernels. */
 static struct sparse inverse_lists(const struct index *index)
 {
     return (struct sparse){index->start, index->item, NULL, NULL};

@@ -1,5 +1,5 @@
-/* The numbers kernels are handed once per step: dropout's threshold and Adam's corrections,
- * computed in double precision as torch does. */
+/* Numbers that kernels get once per step: dropout's threshold and Adam's corrections, in double
+ * precision as in torch. */
 #include "cpu/simd.h"
 
 #include <math.h>

@@ -1,13 +1,13 @@
 /*
- * The contract of the vector kernels. Each is compiled once per instruction set (src/cpu/simd/);
- * simd_best() hands out the table for the processor at hand.
+ * The interface of the vector kernels. Each is compiled once per instruction set (src/cpu/simd/);
+ * simd_best() returns the table for this processor.
  *
- * All kernels work on a share [from, to) of rows, elements or blocks, so that the caller divides
- * the work among threads. They return nothing, allocate nothing and cannot fail. Every output
- * element is computed by one thread in an order that does not depend on the share, so any partition
- * gives the same bits. Arrays are float32, row-major and contiguous; n rows, c columns (`width`).
- * No kernel reads or writes outside its arrays. Outputs must not overlap inputs, except where
- * "in place" says that they may be the same array. NULL is allowed only where stated.
+ * All kernels work on a share [from, to) of rows, elements or blocks; the caller divides the work
+ * among threads. They return nothing, allocate nothing and cannot fail. One thread computes every
+ * output element, in an order that does not depend on the share, so any division gives the same
+ * bits. Arrays are float32, row-major and contiguous; n rows, c columns (`width`). No kernel reads
+ * or writes outside its arrays. Outputs must not overlap inputs, unless "in place" says that they
+ * may be the same array. NULL is allowed only where stated.
  */
 #ifndef CPU_SIMD_H
 #define CPU_SIMD_H
@@ -18,16 +18,16 @@
 
 /* ---- dropout: which elements stay ---------------------------------------- */
 
-/* Element e stays when its `bits` random bits, read as a number, are at least `threshold`. They
- * are bits [e·bits, (e+1)·bits) of the stream Philox(key = seed; counter = block, step, op): a
- * function of the element alone, so the backward pass computes them again. */
+/* Element e is kept if its `bits` random bits, as a number, are at least `threshold`. They are bits
+ * [e·bits, (e+1)·bits) of the stream Philox(key = seed; counter = block, step, op): a function of
+ * the element alone, so the backward pass computes them again. */
 struct dropout {
     uint64_t seed;
     uint32_t step, op;
-    uint32_t bits;      /* 1, 2, 4, 8 or 16: the fewest for which p·2^bits is whole, else 16 */
+    uint32_t bits; /* 1, 2, 4, 8 or 16: the fewest for which p·2^bits is an integer, else 16 */
     uint32_t threshold; /* p·2^bits */
     float scale;        /* 1/(1-p) */
-    int64_t shift;      /* element e of an array draws as element e + shift of the stream */
+    int64_t shift;      /* element e of an array uses the random bits of element e + shift */
 };
 
 /* The rule for probability p in [0, 1). */
@@ -35,9 +35,9 @@ struct dropout dropout_rule(float p, uint64_t seed, uint32_t step, uint32_t op);
 
 /* ---- sparse matrices ----------------------------------------------------- */
 
-/* Rows of a sparse matrix as kernels see them. Entry k is 1 (val NULL), val[k], or val[index[k]]
- * (a transpose whose values live with the original: index = t_entry). Lists of items per segment
- * (start, col) are the same thing with val NULL, so segment sums are spmm. */
+/* Rows of a sparse matrix in the form of the kernels. Entry k is 1 (val NULL), val[k], or
+ * val[index[k]] (a transpose whose values are stored with the original: index = t_entry). Lists of
+ * items per segment (start, col) have the same form with val NULL, so segment sums are spmm. */
 struct sparse {
     const int64_t *start; /* (rows+1) */
     const int32_t *col;   /* (nnz) */
@@ -45,7 +45,7 @@ struct sparse {
     const int64_t *index; /* (nnz) or NULL */
 };
 
-/* What happens to a finished row sum s on its way to memory:
+/* The operations on a finished row sum s before it is stored:
  *   y = drop(relu(scale·s + add_scale·add + bias))
  * y += A x is {.scale = 1, .add = y, .add_scale = 1}. */
 struct epilogue {
@@ -55,10 +55,10 @@ struct epilogue {
     const float *bias; /* (width) or NULL */
     bool relu;
     const struct dropout *drop; /* or NULL */
-    /* spmm alone: the sums go on from what y holds, as if they had not been cut; … */
+    /* spmm only: the sums continue from what y holds, as if not interrupted; */
     bool carry;
-    /* … and stop before the first column that is not below this one: row r has entries from
-     * cursor[r] on, which is moved behind them. NULL: all entries. */
+    /* they stop before the first column that is not below this one. Row r starts at entry
+     * cursor[r], which advances. NULL: all entries. */
     int64_t *cursor;
     int64_t below;
 };
@@ -107,16 +107,16 @@ struct attention {
 };
 
 /* Also the same sums with every weight times the slope of leaky at its score, in bent (rows,
- * heads·dim), and in totals (rows, 2·heads) log Σ exp of the scores and Σ softmax times slopes; of
- * a gate bent alone, with (1 - tanh²)·val for weights. Both NULL: not wanted. */
+ * heads·dim), and in totals (rows, 2·heads) log Σ exp of the scores and Σ softmax times slopes; for
+ * a gate only bent, with (1 - tanh²)·val as weights. Both NULL: not needed. */
 typedef void attend_fn(float *y, float *bent, float *totals, const struct attention *t,
                        const struct sparse *a, const float *left, const float *right,
                        const float *z, int64_t from, int64_t to);
 
-/* Its gradient, for columns [from, to): a is the transpose with values of its own; its index
- * says where an entry is stored, for dropout. packed (rows of the matrix, 3·heads): left, log Σ
- * exp, ⟨g, y⟩ per head. gz_c = Σ_r w_rc g_r,  gright_c = Σ_r slope_rc (w_rc ⟨g_r, z_c⟩ - softmax_rc
- * ⟨g_r, y_r⟩) gright NULL: not wanted. */
+/* Its gradient, for columns [from, to): a is the transpose with its own values; its index gives an
+ * entry's position, for dropout. packed (rows of the matrix, 3·heads): left, log Σ exp, ⟨g, y⟩ per
+ * head. gz_c = Σ_r w_rc g_r, gright_c = Σ_r slope_rc (w_rc ⟨g_r, z_c⟩ - softmax_rc ⟨g_r, y_r⟩).
+ * gright NULL: not needed. */
 typedef void attend_columns_fn(float *gz, float *gright, const struct attention *t,
                                const struct sparse *a, const float *packed, const float *right,
                                const float *z, const float *g, int64_t from, int64_t to);
@@ -135,8 +135,8 @@ enum unary {
     UNARY_SQUARE
 };
 
-/* Which array unary_grad wants beside g: the op's input x for LOG_SIGMOID, ABS and SQUARE,
- * its output y for the others. */
+/* Which array unary_grad needs besides g: the op's input x for LOG_SIGMOID, ABS and SQUARE, its
+ * output y for the others. */
 static inline bool unary_grad_takes_input(enum unary op)
 {
     return op == UNARY_LOG_SIGMOID || op == UNARY_ABS || op == UNARY_SQUARE;
@@ -159,7 +159,7 @@ typedef void mul_fn(float *y, const float *x, const float *z, int64_t from, int6
 /* y = (x - z)² */
 typedef void square_diff_fn(float *y, const float *x, const float *z, int64_t from, int64_t to);
 
-/* y = stays(e) ? x·scale : 0; any range, cheapest when it begins at a multiple of 128. Its own
+/* y = kept(e) ? x·scale : 0; any range, fastest if it begins at a multiple of 128. Its own
  * gradient: apply it to g with the same rule. */
 typedef void dropout_fn(float *y, const float *x, const struct dropout *drop, int64_t from,
                         int64_t to);
@@ -290,27 +290,27 @@ typedef void panel_product_fn(const struct panel *p, const float *panel, int64_t
 
 enum { TALL_ROWS = 4, TALL_COLS = 16 };
 
-/* C(m, n) += Aᵀ(m, k) B(k, n), each row of A, B and C right behind the one before; m is a multiple
- * of TALL_ROWS, n of TALL_COLS. */
+/* C(m, n) += Aᵀ(m, k) B(k, n), with contiguous rows; m is a multiple of TALL_ROWS, n of TALL_COLS.
+ */
 typedef void tall_product_fn(float *c, const float *a, const float *b, int64_t m, int64_t n,
                              int64_t k);
 
 enum { THIN_COLS = 8 };
 
-/* panel_product for rows [0, m), bit for bit, where a_row is 1 and n at most THIN_COLS; B(k, n)
- * lies as it is. */
+/* panel_product for rows [0, m), bit for bit, if a_row is 1 and n at most THIN_COLS; B(k, n) is not
+ * packed. */
 typedef void thin_product_fn(const struct panel *p, const float *b, int64_t m);
 
 /* ---- for benchmarks ------------------------------------------------------ */
 
-/* rounds × peak_chains independent vector multiply-adds in registers: the most the processor can do
- * with this instruction set. out (PEAK_ROW small numbers, no two alike) feeds them and keeps them
- * from being left out. */
+/* rounds × peak_chains independent vector multiply-adds in registers: the peak rate of this
+ * instruction set. out (PEAK_ROW small, different numbers) is input and result, so that the
+ * compiler cannot remove them. */
 enum { PEAK_ROW = 64 };
 typedef void fma_peak_fn(float *out, int64_t rounds);
 
-/* out (PEAK_ROW) = the sum of rows row[from] … row[to-1] of x, PEAK_ROW floats each: what gathering
- * costs when nothing else is done. */
+/* out (PEAK_ROW) = the sum of rows row[from] … row[to-1] of x, PEAK_ROW floats each: the pure cost
+ * of gathering. */
 typedef void gather_peak_fn(float *out, const float *x, const int32_t *row, int64_t from,
                             int64_t to);
 
@@ -341,18 +341,18 @@ struct simd {
 #undef SIMD_MEMBER
 };
 
-/* The widest table this processor can run, or the one that CONSM_SIMD names in the environment:
- * base, avx2 or avx512 on x86-64; base or neon, which are the same, on aarch64. The same answer on
- * every call. */
+/* The widest table that this processor can run, or the one that the environment variable CONSM_SIMD
+ * names: base, avx2 or avx512 on x86-64; base or neon, which are the same, on aarch64. The same
+ * result on every call. */
 const struct simd *simd_best(void);
 
-/* The table of that name; NULL where the processor cannot run it. */
+/* The table with that name; NULL if the processor cannot run it. */
 const struct simd *simd_named(const char *name);
 
-/* CONSM_EINVAL when CONSM_SIMD names a set that cannot run here. */
+/* CONSM_EINVAL if CONSM_SIMD names a set that cannot run here. */
 consm_status simd_check(void);
 
-/* Tables that run here, narrowest first; NULL behind the last. For tests. */
+/* Tables that run here, narrowest first, then NULL. For tests. */
 const struct simd *simd_table(int i);
 
 #endif

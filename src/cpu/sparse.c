@@ -1,4 +1,4 @@
-/* Sparse products and per-edge operations. Rows are shared out by entries. */
+/* Sparse products and per-edge operations. Rows are divided by entries. */
 #include "cpu/kernels.h"
 
 #include "base/rng.h"
@@ -20,8 +20,8 @@ static struct sparse node_values(const struct instr *in, const float *values)
                            in->attr.transposed ? in->attr.csr->t_entry : NULL};
 }
 
-/* Entries whose value dropout made zero add nothing: where they are many, the others are moved
- * together before they are multiplied. The sums are the same to the bit. */
+/* Entries whose value dropout set to zero add nothing. If there are many, the others are moved
+ * together before they are multiplied. The sums have the same bits. */
 enum { GATHER_ROWS = 64 };
 static const float worth_gathering = 0.3f;
 
@@ -30,16 +30,16 @@ static bool gathers(const struct instr *in)
     return in->op == OP_SPMM_VALUES && in->attr.heads == 1 && in->attr.a >= worth_gathering;
 }
 
-/* Long rows that gather from a matrix no core's cache holds (the gradient of a weight on sparse
- * features) go through it a block of its rows at a time, so that a block's rows are fetched once
- * and found again. The sums are the same to the bit. (Blocks for the first-level cache cost more
- * than they earn: the rows' entries then come in pieces that no processor fetches ahead.) */
+/* Long rows that gather from a matrix too large for a core's cache (the gradient of a weight on
+ * sparse features) process it in blocks of its rows, so that a block's rows are fetched once and
+ * reused. The sums have the same bits. (Blocks for the first-level cache cost more than they gain:
+ * the rows' entries then come in pieces that are not prefetched.) */
 enum { BLOCK_BYTES = 512 << 10, BLOCK_ENTRIES = 32 };
 
 /* Rows of x in a block; 0: no blocks. */
 static int64_t block_rows(const struct instr *in)
 {
-    const struct csr *a = in->attr.csr; /* its transpose may not be there yet */
+    const struct csr *a = in->attr.csr; /* its transpose may not exist yet */
     const bool fixed = in->op == OP_SPMM && in->cols > 0 && !a->changes && a->val;
     const int64_t n = fixed ? in->src_rows[0] : 0;
     const int64_t rows = n > 0 ? BLOCK_BYTES / (in->cols * (int64_t)sizeof(float)) : 0;
@@ -57,7 +57,7 @@ size_t scratch_sparse(const struct instr *in)
     return in->op == OP_EDGE_DROP ? (size_t)in->attr.csr->rows * sizeof(float) : 0;
 }
 
-/* Rows [from, to), block by block; the scratch says how far each has come. */
+/* Rows [from, to), block by block; the scratch holds each row's position. */
 static void spmm_blocks(const struct instr *in, const struct sparse *rows, int64_t block,
                         int64_t from, int64_t to)
 {
@@ -108,8 +108,8 @@ KERNEL(spmm_add)
     simd_best()->spmm(in->out, &rows, in->src[0], in->cols, &end, from, to);
 }
 
-/* Rows [from, to) with the entries that dropout left, a few rows at a time; the scratch has a place
- * for every entry, so that workers do not meet. */
+/* Rows [from, to) with the entries that dropout kept, a few rows at a time; the scratch has a place
+ * for every entry, so that workers do not collide. */
 static void spmm_gathered(const struct instr *in, const struct sparse *rows, int64_t from,
                           int64_t to)
 {
@@ -201,8 +201,8 @@ KERNEL(edge_softmax_grad)
     simd_best()->edge_softmax_grad(in->out, &rows, in->src[1], in->src[0], in->cols, from, to);
 }
 
-/* Whether the edge between a and b stays at this step: a function of its two ends, so that both
- * directions share one fate without a table of pairs. */
+/* Whether the edge between a and b is kept at this step: a function of its two ends, so that both
+ * directions agree without a table. */
 static bool edge_stays(const struct instr *in, const struct step *step, int64_t a, int64_t b)
 {
     uint32_t key[2] = {(uint32_t)step->seed, (uint32_t)(step->seed >> 32)}, word[4];

@@ -1,6 +1,6 @@
 /* Leading singular values and vectors of a sparse matrix with learned values, by subspace iteration
- * with a Rayleigh-Ritz step. Products are shared out by rows; the small dense work is done by the
- * first worker, in a fixed order. */
+ * with a Rayleigh-Ritz step. Products are divided by rows; the first worker does the small dense
+ * work, in a fixed order. */
 #include "program/spectral.h"
 
 #include "cpu/kernels.h"
@@ -9,8 +9,8 @@
 
 enum { JACOBI_SWEEPS = 30 };
 
-/* y (rows, width) = S(values)·x for rows [from, to); entry (nnz) says where the values of a
- * transpose lie, NULL: in order. */
+/* y (rows, width) = S(values)·x for rows [from, to); entry (nnz) gives the positions of a
+ * transpose's values, NULL: in order. */
 static void multiply(double *y, const struct csr *a, const int64_t *entry, const float *values,
                      const double *x, int64_t width, int64_t from, int64_t to)
 {
@@ -102,7 +102,7 @@ static void ritz(struct spectral *s)
     }
 }
 
-/* After A·v: the sum of the leading values, and whether it has settled. */
+/* After A·v: the sum of the leading values, and whether it has converged. */
 static void judge(struct spectral *s, int64_t rank)
 {
     double total = 0;

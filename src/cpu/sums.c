@@ -1,10 +1,10 @@
-/* One table over the two halves of every kernel that sums over rows. */
+/* A table of the two halves of every kernel that sums over rows. */
 #include "cpu/sums.h"
 
 #include "cpu/kernels.h"
 #include <string.h>
 
-/* A half that is being made: the partial sums of blocks, or the total of all of them. */
+/* A half being computed: the partial sums of blocks, or their total. */
 struct half {
     const struct instr *in;
     int phase;
@@ -59,7 +59,7 @@ static struct sum_shape keep_shape(const struct instr *in)
     return (struct sum_shape){SUM_INDEXED, 1, in->attr.index->count, 2 * sizeof(double)};
 }
 
-/* Columns of partial sums: those of the result, which heads lay out as rows. */
+/* Columns of partial sums: those of the result; for heads, its rows. */
 static int64_t width(const struct instr *in)
 {
     return in->op == OP_HEAD_OUTER ? in->attr.heads * in->cols : in->cols;

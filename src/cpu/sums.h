@@ -1,6 +1,6 @@
-/* Operations that sum over rows, for those who have only some of the rows: the partial sums of some
- * blocks, then what is made of all of them. The blocks and the order in which they are added are
- * those of the operation's kernel, so the result is the kernel's to the bit. */
+/* Operations that sum over rows, for callers that have only some of the rows: the partial sums of
+ * some blocks, then the total. Blocks and order of addition are those of the operation's kernel, so
+ * the result has the same bits. */
 #ifndef CPU_SUMS_H
 #define CPU_SUMS_H
 

@@ -6,8 +6,8 @@
 void range_entries(const int64_t *start, int64_t rows, struct worker who, int64_t *from,
                    int64_t *to)
 {
-    /* Row r costs its entries and one more; the borders are where the running cost crosses equal
-     * parts of the total. */
+    /* Row r costs its entries plus one; borders are where the running cost crosses equal parts of
+     * the total. */
     int64_t total = start[rows] - start[0] + rows, bound[2];
     for (int side = 0; side < 2; side++) {
         int64_t target = total * (who.id + side) / who.size, low = 0, high = rows;
@@ -52,7 +52,7 @@ size_t scratch_bytes(const struct instr *in)
     return most;
 }
 
-/* Every trained parameter in turn, its elements shared out. */
+/* Every trained parameter in turn, its elements divided among threads. */
 KERNEL(adam)
 {
     const struct params *params = in->attr.optimiser->params;
@@ -71,7 +71,7 @@ KERNEL(adam)
     }
 }
 
-/* Leaves are no operations; transport on the CPU is src/ot, which is no program. */
+/* Leaves are not operations; transport on the CPU is src/ot, which is not a program. */
 #define run_param       NULL
 #define run_input       NULL
 #define run_sparse      NULL

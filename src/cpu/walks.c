@@ -1,5 +1,5 @@
-/* Turns of the operations that need something of all rows in between, each on a range of rows. The
- * steps and their order are the kernels'; the team shares a turn's rows. */
+/* Turns of operations that need something of all rows in between, each on a range of rows. Steps
+ * and order are those of the kernels; the team divides a turn's rows. */
 #include "program/spectral.h"
 
 #include "cpu/kernels.h"
@@ -56,7 +56,7 @@ static void turn_worker(void *arg, struct worker who)
         nuclear_forth(t->in, from, to);
 }
 
-/* Even turns go forth, odd ones judge what came of it and go back. */
+/* Even turns go forward; odd ones check convergence and go back. */
 static struct between nuclear_turn(struct team *team, struct turn *t)
 {
     const struct csr *a = t->in->attr.csr;

@@ -1,22 +1,21 @@
 /*
- * What a backend must do: the one page between programs and whatever runs them.
+ * The interface of a backend: the only page between programs and what runs them.
  *
- * The engine (record, fuse, restrict, differentiate, plan, emit) knows no backend but for one
- * question, `supports`. It ends in a struct planned. A backend owns memory and execution: it makes
- * the blocks, compiles a plan, runs its steps, and says when that fails. How it divides the work
- * (threads, streams, ranks) is nobody else's business. tests/test_ops.c, run with it, says whether
- * it is right.
+ * The engine (record, fuse, restrict, differentiate, plan, emit) asks a backend only one question,
+ * `supports`. It produces a struct planned. A backend owns memory and execution: it makes blocks,
+ * compiles a plan, runs its steps, and reports failures. How it divides the work (threads, streams,
+ * ranks) is its own decision. It is correct if tests/test_ops.c passes with it.
  *
  *   compile   copies the instructions and resolves their operands (instr_resolve)
- *   run       looks at every leaf: one whose leaf_version() is not the one seen last was bound to
- *             other numbers or rewritten, and is sent again. Then every instruction in order, those
- *             marked `once` in the first run only and whenever a constant leaf has changed
+ *   run       checks every leaf: if its leaf_version() changed, it was bound to other numbers or
+ *             rewritten, and is sent again. Then runs every instruction in order; those marked
+ *             `once` only in the first run and after a constant leaf has changed
  *
- * A whole training step is in the plan, the optimiser included (OP_ADAM), so a run of many steps
- * needs nobody in between; the best parameters are kept by `copy`, in the backend's memory. Where
- * the host is to be left out of the decision as well, validation and keeping become instructions
- * behind OP_ADAM, and nothing on this page changes. An exchange between parts of a graph is an
- * instruction, too; attr.number lets a part draw the random numbers of the whole.
+ * A plan contains a whole training step, including the optimiser (OP_ADAM), so many steps run
+ * without the host; `copy` keeps the best parameters in the backend's memory. If the host should
+ * not decide either, validation and keeping become instructions after OP_ADAM, and this page does
+ * not change. An exchange between parts of a graph is also an instruction; attr.number lets a part
+ * draw the random numbers of the whole.
  */
 #ifndef PROGRAM_BACKEND_H
 #define PROGRAM_BACKEND_H
@@ -26,58 +25,56 @@
 struct backend;
 struct team;
 
-/* A block that a backend made. The backend's own fields follow. */
+/* A block of a backend. The backend's own fields follow. */
 struct memory {
     size_t bytes;
-    void *host; /* its address where host and backend share it, else NULL */
+    void *host; /* its address if host and backend share it, else NULL */
 };
 
-struct compiled; /* a plan, ready to run: the backend's own */
+struct compiled; /* a plan ready to run, defined by the backend */
 
 struct backend_kind {
     const char *name;
-    /* Whether it has an operation. Asked before fuse.c makes a fused one of several. */
+    /* Whether it has an operation. fuse.c asks before it fuses several into one. */
     bool (*supports)(const struct backend *b, enum op op);
-    /* Zeroed memory, aligned to 64 bytes and readable for 64 bytes behind its end. */
+    /* Zeroed memory, aligned to 64 bytes, readable for 64 bytes after its end. */
     consm_status (*allocate)(struct backend *b, struct memory **out, size_t bytes);
     void (*release)(struct backend *b, struct memory *m);
-    /* Bytes [at, at+bytes) of a block from and to the host; from one block to another. */
+    /* Copies bytes [at, at+bytes) of a block from and to the host; and between blocks. */
     consm_status (*upload)(struct backend *b, struct memory *to, size_t at, const void *from,
                            size_t bytes);
     consm_status (*download)(struct backend *b, void *to, const struct memory *from, size_t at,
                              size_t bytes);
     consm_status (*copy)(struct backend *b, struct memory *to, const struct memory *from);
-    /* The plan outlives what is compiled. */
+    /* The plan outlives the compiled program. */
     consm_status (*compile)(struct backend *b, struct compiled **out, const struct planned *plan);
-    /* Steps first->number, first->number+1, … It may return before they have ended: download, copy
-     * and the next run wait for them and say what failed. Leaves are the caller's again when it
-     * returns. It allocates nothing after its first call unless a leaf has grown. */
+    /* Runs steps first->number, first->number+1, …. It may return before they end: download, copy
+     * and the next run wait for them and report failures. The caller may change leaves again when
+     * it returns. It allocates nothing after its first call unless a leaf has grown. */
     consm_status (*run)(struct compiled *c, const struct step *first, int64_t steps);
     void (*discard)(struct compiled *c);
     void (*close)(struct backend *b);
-    /* Programs whose values all together are no larger than so many bytes are planned without
-     * sharing memory among them, so that the backend may change the order of instructions. */
+    /* Programs whose values take at most this many bytes together are planned without sharing
+     * memory, so that the backend may reorder instructions. */
     size_t separate;
-    /* How many bytes the matrix of a whole walk may have that is written out because the loss reads
-     * few of its rows (compose.c); 0: walks are walked. */
+    /* Largest size in bytes of the matrix of a whole walk that is written out because the loss
+     * reads few of its rows (compose.c); 0: never. */
     size_t composes;
-    /* Whether run() looks at planned.fresh; what an instruction would take over is in memory that
-     * the host shares. */
+    /* Whether run() uses planned.fresh; reused values are in memory that the host shares. */
     bool reuses;
-    /* Bytes of memory that are free where its blocks lie; NULL: it is the host's. */
+    /* Free bytes where its blocks are; NULL: it uses the host's memory. */
     size_t (*room)(struct backend *b);
 };
 
-/* An open backend. Its own fields follow. A backend serves one thread at a time; several may be
- * open side by side. */
+/* An open backend. Its own fields follow. One thread at a time may use it; several may be open. */
 struct backend {
     const struct backend_kind *kind;
-    const char *device; /* what it runs on, for people: cpu, cuda:0 */
-    struct team *host;  /* the host's threads, for loops that are no programs: transport, pooling */
-    struct backend *near; /* where programs are divided among ranks: what computes here alone, for
+    const char *device; /* the device as text: cpu, cuda:0 */
+    struct team *host; /* the host's threads, for loops that are not programs: transport, pooling */
+    struct backend *near; /* if programs are divided among ranks: a backend for this rank alone, for
                              programs that the others do not run at the same time; else NULL */
 };
 
-void backend_close(struct backend *b); /* NULL: nothing */
+void backend_close(struct backend *b); /* accepts NULL */
 
 #endif

@@ -1,4 +1,4 @@
-/* Blocks and their mirrors; closing a backend. */
+/* Blocks and their host copies; closing a backend. */
 #include "program/block.h"
 
 #include "base/alloc.h"
@@ -24,7 +24,7 @@ void block_free(struct block *b)
     *b = (struct block){0};
 }
 
-/* The host's address, with what the backend wrote last. */
+/* The host's address, with the backend's latest values. */
 static consm_status fetch(void **out, struct block *b)
 {
     consm_status st = CONSM_OK;

@@ -1,7 +1,6 @@
 /*
- * A block of memory with two readers: the backend that runs programs on it, and the host. Where the
- * two share memory, both functions hand out its address; where they do not, the host has a mirror
- * and the block remembers whose side is newer.
+ * A block of memory that both the backend and the host use. If they share memory, both functions
+ * return its address. Otherwise the host has a copy, and the block records which side is newer.
  */
 #ifndef PROGRAM_BLOCK_H
 #define PROGRAM_BLOCK_H
@@ -11,7 +10,7 @@
 struct block {
     struct backend *backend;
     struct memory *memory;
-    void *mirror; /* where memory->host is NULL, made when first asked for */
+    void *mirror; /* if memory->host is NULL: made on first use */
     bool host_newer, backend_newer;
     uint64_t version; /* how often its numbers may have changed */
 };
@@ -19,17 +18,18 @@ struct block {
 consm_status block_new(struct block *b, struct backend *backend, size_t bytes);
 void block_free(struct block *b);
 
-/* The host's view, up to date; of _write, which the next run will see. */
+/* The host's view, up to date; the next run sees what is written through _write. */
 consm_status block_read(const void **out, struct block *b);
 consm_status block_write(void **out, struct block *b);
 
-/* Bytes [at, at+bytes) from the host, wherever the newest of the others are: they stay there. */
+/* Writes bytes [at, at+bytes) from the host; the others stay on the side where they are newest. */
 consm_status block_put(struct block *b, size_t at, const void *from, size_t bytes);
 
-/* The same numbers; both of one backend and size. Nothing passes through the host. */
+/* Copies all numbers; both blocks belong to one backend and have the same size. Nothing passes
+ * through the host. */
 consm_status block_copy(struct block *to, struct block *from);
 
-/* Before a run: the backend sees what the host wrote. After it: the backend wrote. */
+/* Before a run: sends what the host wrote. After it: marks what the backend wrote. */
 consm_status block_send(struct block *b);
 void block_ran(struct block *b);
 

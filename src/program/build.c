@@ -1,4 +1,4 @@
-/* Recording: making programs, adding nodes, remembering the first fault. */
+/* Recording: makes programs, adds nodes, stores the first fault. */
 #include "base/number.h"
 #include "program/internal.h"
 
@@ -54,7 +54,7 @@ bool program_training(const struct program *p)
     return p->training;
 }
 
-/* Keeps the first fault; later ones are its consequences. */
+/* Keeps the first fault; later ones follow from it. */
 static node remember_fault(struct program *p, consm_status code, const char *text)
 {
     if (p->fault == CONSM_OK) {
@@ -183,7 +183,7 @@ void program_optimize(struct program *p, const struct adam_options *adam)
     p->optimiser = (struct optimiser){*adam, p->params};
 }
 
-/* The transpose is a cached property of the matrix: making it changes no entry. */
+/* The transpose is a cache of the matrix: making it changes no entry. */
 static const struct csr *transposed(struct program *p, const struct csr *s, consm_status st)
 {
     if (st < 0)
@@ -298,7 +298,7 @@ node program_before(const struct program *p, node x)
         node from = n->src[0];
         bool dense = n->op == OP_MATMUL && p->node[n->src[1]].op == OP_PARAM;
         bool sparse = n->op == OP_SPMM && p->node[from].op == OP_PARAM;
-        if (sparse) /* a linear layer on sparse features: nothing stands before it */
+        if (sparse) /* a linear layer on sparse features has nothing before it */
             break;
         if (dense && ROWS(p, k) == ROWS(p, x) && COLS(p, k) % columns == 0 &&
             COLS(p, from) != columns)

@@ -1,19 +1,18 @@
 /*
- * What two programs over one store have in common. Evaluation after a step and the next step's
- * forward pass begin alike: X·W, and all that follows up to where a mask is drawn. As long as
- * nobody changed the parameters in between, the step takes these values over from the evaluation
- * instead of computing them again. The same bits, because both are the same operations on the same
+ * Reuses values between two programs over one store. Evaluation after a step and the next step's
+ * forward pass start alike: X·W, and everything up to the first random mask. As long as the
+ * parameters did not change in between, the step takes these values from the evaluation instead of
+ * computing them again. The bits are the same, because both are the same operations on the same
  * numbers.
  *
- * The evaluation keeps them in its arena, each in a place of its own. A training program has a
- * place for all of its values anyway: it copies what it reads, the rows that restrict.c left it,
- * through its own dropout where there is one, and computes everything itself where the evaluation
- * is out of date, as when nobody evaluates.
+ * The evaluation keeps these values in its arena, each in its own place. The training program has
+ * places for all its values anyway. It copies the rows that restrict.c left it, applies its own
+ * dropout, and computes everything itself if the evaluation is out of date or does not happen.
  */
 #include "program/internal.h"
 
-/* What is known of a reader's nodes: which of the evaluation's computes the same, but for dropout
- * where it has one, and what the reader may do about it. */
+/* For the reader's nodes: which node of the evaluation computes the same, except for dropout, and
+ * how the reader may reuse it. */
 struct match {
     node *same;      /* (nodes of the reader) POISON: none */
     enum reuse *how; /* (nodes of the reader) */
@@ -25,9 +24,8 @@ static void match_free(struct match *m)
     mem_free(m->how);
 }
 
-/* Whether y computes what x does, or some of its rows, given that their sources are the same in the
- * same way; x drops nothing. A smaller matrix has the entries of its rows in the order of the
- * whole. */
+/* Whether y computes what x does, or some of its rows, given equal sources; x drops nothing. A
+ * smaller matrix has its rows' entries in the same order. */
 static bool same_operation(const struct node_info *y, const struct node_info *x)
 {
     const struct attr *a = &y->attr, *b = &x->attr;
@@ -48,7 +46,7 @@ static bool same_leaf(const struct node_info *y, const struct node_info *x)
                : y->op == OP_INPUT && y->constant && x->constant && y->data == x->data;
 }
 
-/* The node of p that computes what y of q does; POISON: there is none. */
+/* The node of p that computes what y of q does; POISON: none. */
 static node find_same(const struct match *m, const struct program *q, node y,
                       const struct program *p)
 {
@@ -61,7 +59,7 @@ static node find_same(const struct match *m, const struct program *q, node y,
         if (source != POISON && (src[i] == POISON || m->how[source] == REUSE_DROPPED))
             return POISON;
     }
-    if (mine->op == OP_GATHER && mine->part) /* rows of what was recorded, by restrict.c */
+    if (mine->op == OP_GATHER && mine->part) /* rows of the recorded value, by restrict.c */
         return src[0];
     for (node x = 0; x < p->count && (leaf || op_is(mine->op, IS_COMMON)); x++) {
         const struct node_info *theirs = &p->node[x];
@@ -74,14 +72,14 @@ static node find_same(const struct match *m, const struct program *q, node y,
     return POISON;
 }
 
-/* Whether node x of p has a value in its arena: rows of features, for one, are in no program's. */
+/* Whether node x of p has a value in its arena; rows of features, for example, are in no arena. */
 static bool holds(const struct program *p, node x)
 {
     return op_made(p->node[x].op) != MADE_LEAF;
 }
 
-/* Finds what q may take over from p: values that something reads which p does not compute. What
- * leads to them alone becomes needless. Constants stay where they are. */
+/* Finds what q may take from p: values that are read by something that p does not compute. Nodes
+ * that only lead to them become unnecessary. Constants stay. */
 static consm_status match(struct match *m, const struct program *q, const struct program *p)
 {
     consm_status st = CONSM_OK;
@@ -112,7 +110,7 @@ static bool takes_over(enum reuse how)
     return how == REUSE_VALUE || how == REUSE_DROPPED;
 }
 
-/* Whether q may have something to take over from p, which is being compiled. */
+/* Whether q may take something from p, which is being compiled. */
 static bool reads(const struct program *q, const struct program *p)
 {
     return q->backend == p->backend && !q->source;

@@ -1,30 +1,31 @@
 /*
- * A walk written out. When the loss reads the end of a fixed walk (APPNP's Z_K = Π·Z_0) at a few
- * rows only, these rows of Π are a small dense matrix that never changes. The first run computes
- * it, by going back from the rows that are read; from then on a step is one dense product instead
- * of K sparse ones, and one more on the way back. The same function and the same gradient, but for
- * the order of the sums.
+ * Writes out a walk as a matrix. If the loss reads the end of a fixed walk (APPNP's Z_K = Π·Z_0)
+ * only at a few rows, these rows of Π are a small constant dense matrix. The first run computes it,
+ * backwards from the rows that are read. From then on a step is one dense product instead of K
+ * sparse ones, and one more in the backward pass. Function and gradient are the same, except for
+ * the order of sums.
  *
- * It runs behind restriction, whose smaller matrices and gathers are part of the walk.
+ * It runs after restriction, whose smaller matrices and gathers are part of the walk.
  */
 #include "program/internal.h"
 
 #include <string.h>
 
-/* An element of the matrix costs a step about a fifth of what an entry of the walk costs: it is
- * read in order, and an entry is not. */
+/* An element of the matrix costs about a fifth of an entry of the walk, because it is read in
+ * order. */
 enum { ENTRIES_WORTH = 5 };
 
 struct walk {
     node end, start;
-    int *uses;      /* (nodes) how often it is read by what the loss needs */
-    int *within;    /* (nodes) … by nodes of the walk */
-    node *toward;   /* (nodes) rows of the end by rows of this node, transposed; POISON: not yet */
-    int64_t steps;  /* sparse products … */
-    double entries; /* … and what they walk over, in all */
+    int *uses;    /* (nodes) how often the nodes that the loss needs read it */
+    int *within;  /* (nodes) how often nodes of the walk read it */
+    node *toward; /* (nodes) rows of the end by rows of this node, transposed; POISON: not yet known
+                   */
+    int64_t steps;  /* sparse products */
+    double entries; /* all their entries */
 };
 
-/* Fixed, and linear in each of its sources. */
+/* Whether it is fixed and linear in each source. */
 static bool is_step(const struct node_info *info)
 {
     if (info->op == OP_GATHER)
@@ -33,7 +34,7 @@ static bool is_step(const struct node_info *info)
            !info->attr.transposed;
 }
 
-/* How often each node is read, by those that somebody needs: they alone are looked at. */
+/* How often each node is read by needed nodes. */
 static void count_uses(int *uses, const struct program *p)
 {
     for (node x = p->count - 1; x >= 0; x--)
@@ -42,11 +43,11 @@ static void count_uses(int *uses, const struct program *p)
                 uses[p->node[x].src[i]]++;
 }
 
-/* Whether nothing but a fixed walk lies between start and end, and nobody else reads of it. */
+/* Whether only a fixed walk lies between start and end, and nothing else reads its values. */
 static bool trace(struct walk *w, const struct program *p)
 {
     memset(w->within, 0, (size_t)p->count * sizeof *w->within);
-    w->within[w->end] = 1; /* the loss */
+    w->within[w->end] = 1; /* read by the loss */
     w->steps = 0;
     w->entries = 0;
     for (node x = w->end; x >= 0; x--) {
@@ -64,7 +65,7 @@ static bool trace(struct walk *w, const struct program *p)
     return true;
 }
 
-/* Finds a walk whose end the loss reads at few rows; where it began is what it adds at its end. */
+/* Finds a walk whose end the loss reads at few rows; its start is what its last step adds. */
 static bool find_walk(struct walk *w, const struct program *p)
 {
     for (node x = 0; x < p->count; x++) {
@@ -86,7 +87,7 @@ static bool find_walk(struct walk *w, const struct program *p)
     return false;
 }
 
-/* Notes that x gets t more of the end. */
+/* Adds t to the dependence of the end on x. */
 static void bring(struct program *p, struct walk *w, node x, node t)
 {
     if (t == POISON)
@@ -100,7 +101,7 @@ static void bring(struct program *p, struct walk *w, node x, node t)
     w->toward[x] = t;
 }
 
-/* Z = a·S·X + b·Y:  what X brings is a·Sᵀ of what Z brings, what Y brings b times it. */
+/* Z = a·S·X + b·Y: X's part is a·Sᵀ of Z's, Y's part b times it. */
 static void back_step(struct program *p, struct walk *w, const struct node_info *info, node t)
 {
     if (info->op == OP_GATHER) {
@@ -130,7 +131,7 @@ done:
     return st;
 }
 
-/* The end of the walk as one product, Πᵀ being (rows of the start, rows of the end). */
+/* The end of the walk as one product; Πᵀ is (rows of the start, rows of the end). */
 static consm_status write_out(node *out, struct program *p, const struct node_info *old, void *ctx,
                               node x, const node *renamed)
 {

@@ -1,4 +1,4 @@
-/* Joining two planned programs and OP_KEEP into one plan, and running it. */
+/* Joins two planned programs and OP_KEEP into one plan, and runs it. */
 #include "program/course.h"
 
 #include "program/internal.h"
@@ -22,7 +22,7 @@ bool course_possible(const struct program *eval)
     return eval->state_bytes == 0;
 }
 
-/* An operand of the second program: its arena and its leaves have other places here. */
+/* Moves an operand of the second program: its arena and its leaves have other places here. */
 static void move(struct operand *at, int32_t leaves)
 {
     if (at->place == PLACE_ARENA)
@@ -41,13 +41,13 @@ static struct instr moved(struct instr in, int32_t leaves)
     return in;
 }
 
-/* Where a kept node's value lies. */
+/* The place of a kept node's value. */
 static struct operand value_at(const struct program *p, node x, enum place arena)
 {
     return (struct operand){.place = arena, .offset = p->node[x].offset * sizeof(float)};
 }
 
-/* Copies the best parameters; sources logits, loss, parameters, the record beside. */
+/* Copies the best parameters; sources logits, loss, parameters; updates the record. */
 static struct instr keeping(const struct course_parts *parts)
 {
     const struct program *train = parts->train, *eval = parts->eval;
@@ -81,7 +81,7 @@ static consm_status check(const struct course_parts *parts)
     return CONSM_OK;
 }
 
-/* The leaves as the two programs have them now, then those of OP_KEEP. */
+/* The current leaves of the two programs, then those of OP_KEEP. */
 static void look_at_leaves(struct course *c)
 {
     const struct planned *train = &c->parts.train->plan, *eval = &c->parts.eval->plan;

@@ -1,5 +1,5 @@
-/* From a planned program to what a backend compiles: blocks of its memory, the list of leaves, one
- * instruction for every operation that somebody needs. */
+/* Turns a planned program into what a backend compiles: memory blocks, the list of leaves, and one
+ * instruction per needed operation. */
 #include "program/internal.h"
 #include "program/spectral.h"
 
@@ -32,7 +32,7 @@ void instr_resolve(struct instr *in, void *const base[PLACES], const void *const
 
 /* ---- memory ---- */
 
-/* Parameters, and what this program needs beside them. */
+/* Parameters, and blocks of the same size that this program needs. */
 static consm_status allocate_params(struct program *p)
 {
     consm_status st = CONSM_OK;
@@ -52,7 +52,7 @@ done:
     return st;
 }
 
-/* What operations remember, as it is before the first run. */
+/* The state of operations before the first run. */
 static consm_status allocate_state(struct program *p)
 {
     consm_status st = CONSM_OK;
@@ -72,7 +72,7 @@ done:
     return st;
 }
 
-/* Kept values on the host, where it does not see the arena. */
+/* Host copies of kept values, if the host does not see the arena. */
 static consm_status allocate_mirrors(struct program *p)
 {
     consm_status st = CONSM_OK;
@@ -99,7 +99,7 @@ static consm_status add_leaf(struct program *p, int32_t *index, struct leaf leaf
     return CONSM_OK;
 }
 
-/* Something that attr names, once. */
+/* Adds a leaf that attr names, once. */
 static consm_status note_leaf(struct program *p, enum leaf_kind kind, const void *data,
                               int64_t count, bool constant)
 {
@@ -181,7 +181,7 @@ static void note_writes(struct planned *plan, const struct instr *in)
         plan->writes[PLACE_STATE] = true;
 }
 
-/* The run order is the recording order: sources come before their users. */
+/* Instructions run in recording order: sources come before their users. */
 static consm_status emit_instrs(struct program *p)
 {
     consm_status st = CONSM_OK;

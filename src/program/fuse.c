@@ -1,12 +1,12 @@
-/* Fusion, before differentiation: a bias, ReLU and dropout that follow each other become one pass
- * over memory, and when a sparse product comes right before them they become its last step. So does
- * a sum with a sparse product, and a leaky ReLU right behind the sum of an edge's two ends.
- * Attention as a whole (scores of edges, softmax or gate, dropout, weighted sum) becomes one walk
- * over the rows; where the backend cannot do that, lower.c takes it apart again. Only intermediate
- * results that nobody else reads disappear, and only into operations that the backend has. */
+/* Fusion, before differentiation. Bias, ReLU and dropout in a row become one pass over memory;
+ * after a sparse product they become its last step. The same holds for a sum with a sparse product,
+ * and for a leaky ReLU after the sum of an edge's two ends. Whole attention (edge scores, softmax
+ * or gate, dropout, weighted sum) becomes one walk over the rows; lower.c splits it again if the
+ * backend lacks it. Only intermediate results without other readers disappear, and only into
+ * operations that the backend has. */
 #include "program/internal.h"
 
-/* x is the given operation, read once, and nobody asked to keep it. */
+/* Whether x is the given operation, read once and not kept. */
 static bool absorbable(const struct program *p, const int *uses, node x, enum op op)
 {
     return x != POISON && p->node[x].op == op && uses[x] == 1 && !p->node[x].keep;
@@ -75,13 +75,13 @@ static void fuse_leaky(struct program *p, const int *uses, node x)
 
 /* ---- attention ---- */
 
-enum { MOST_HEADS = 64 }; /* kernels keep a row's scores of all heads at hand */
+enum { MOST_HEADS = 64 }; /* kernels hold a row's scores of all heads */
 
-/* What is known of a weighted sum over edges while its weights are traced to the edges' ends. */
+/* A weighted sum over edges while its weights are traced to the edges' ends. */
 struct weighing {
     const struct csr *csr;
     node ends;        /* the sum of the two ends' scores */
-    node absorbed[5]; /* all that disappears */
+    node absorbed[5]; /* all nodes that disappear */
     int count;
     struct attr attr;
 };
@@ -169,7 +169,7 @@ consm_status program_fuse(struct program *p)
         for (int i = 0; i < NODE_SOURCES; i++)
             if (p->node[x].src[i] != POISON)
                 uses[p->node[x].src[i]]++;
-    /* Backwards, so that a dropout takes its ReLU before the ReLU is looked at alone. */
+    /* Backwards, so that a dropout absorbs its ReLU before the ReLU is considered alone. */
     for (node x = p->count - 1; x >= 0; x--) {
         enum op op = p->node[x].op;
         bool absorbed = uses[x] == 0 && !p->node[x].keep;

@@ -1,6 +1,6 @@
 /* Reverse-mode differentiation by recording: walks the program backwards and lets each operation
- * record the nodes of its gradient, so that planning and every backend serve the backward pass
- * without knowing it. */
+ * record the nodes of its gradient. So planning and every backend support the backward pass without
+ * special code. */
 #include "program/internal.h"
 
 bool grad_wanted(const struct program *p, node x)
@@ -16,8 +16,8 @@ void grad_add(struct program *p, node x, node g)
     p->gradient[x] = g;
 }
 
-/* Puts a parameter's gradient where the optimiser reads it. A node that already serves elsewhere
- * (two parameters with one gradient, a leaf) is copied. */
+/* Puts a parameter's gradient where the optimiser reads it. A node that is used elsewhere (two
+ * parameters with one gradient, a leaf) is copied. */
 static void place_gradient(struct program *p, node parameter, node g)
 {
     const struct node_info *info = &p->node[g];
@@ -30,8 +30,8 @@ static void place_gradient(struct program *p, node parameter, node g)
     p->node[g].keep = true;
 }
 
-/* The last operation of a step: Adam over all trained parameters of the store, by the gradients
- * that are there. */
+/* The last operation of a step: Adam over all trained parameters of the store, with the available
+ * gradients. */
 static void record_optimiser(struct program *p)
 {
     if (!p->optimizes)

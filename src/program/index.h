@@ -1,8 +1,8 @@
 /*
- * An index: a list of row numbers that gathers and scatters follow. It carries the inverse lists
- * (which positions name row r), so that scattering gives each target row to one thread and sums in
- * a fixed order. Its length is fixed; its content may be replaced between runs, by index_set()
- * only, so that backends know.
+ * An index: a list of row numbers for gathers and scatters. It holds the inverse lists (the
+ * positions that name row r), so that a scatter gives each target row to one thread and sums in a
+ * fixed order. Its length is fixed. Only index_set() may replace its content, so that backends
+ * notice.
  */
 #ifndef PROGRAM_INDEX_H
 #define PROGRAM_INDEX_H
@@ -18,15 +18,15 @@ struct index {
     uint64_t version; /* how often it was set */
 };
 
-/* An index of that length into targets rows, all zero at first. */
+/* Makes an index of that length into targets rows, initially zero. */
 consm_status index_new(struct index **out, int64_t count, int64_t targets);
 void index_free(struct index *index);
 
 /* Replaces the content (count rows). O(count + targets); allocates nothing. */
 consm_status index_set(struct index *index, const int32_t *rows);
 
-/* The same in O(count) for an index that is only ever gathered by: the inverse lists stay as they
- * were and must not be read. */
+/* The same in O(count) for an index that is only used to gather: the inverse lists are not updated
+ * and must not be read. */
 consm_status index_set_rows(struct index *index, const int32_t *rows);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the files of src/program share and nobody else sees. */
+/* Shared by the files of src/program; private to them. */
 #ifndef PROGRAM_INTERNAL_H
 #define PROGRAM_INTERNAL_H
 
@@ -13,22 +13,22 @@ struct node_info {
     char name[32];
     int parameter; /* of a PARAM, or of the parameter whose gradient this is (PLACE_GRAD) */
     bool needs_grad, keep, live;
-    bool constant; /* the same in every run … */
-    bool lasts;    /* … and read in every run */
-    bool common;   /* another program reads it, from one run to the next */
+    bool constant; /* the same in every run */
+    bool lasts;    /* and read in every run */
+    bool common;   /* another program reads it between runs */
     enum place place;
     size_t offset;             /* into its block, in floats */
     const float *data;         /* of an input: the caller's floats */
     int32_t leaf;              /* of an input in a compiled program, else -1 */
-    int32_t instr;             /* its place in the run order, -1: none */
-    const int32_t *part;       /* (rows) which of its rows as recorded restrict.c left; NULL: all */
-    const struct csr *whole;   /* the matrix as recorded, where restrict.c made a smaller one */
+    int32_t instr;             /* its position in the run order, -1: none */
+    const int32_t *part;       /* (rows) the recorded rows that restrict.c kept; NULL: all */
+    const struct csr *whole;   /* the recorded matrix, if restrict.c made a smaller one */
     node update[NODE_UPDATES]; /* leaves or BESIDE nodes that it also writes, else POISON */
-    float *mirror;             /* its value on the host, where the arena is not */
-    uint64_t fetched;          /* the run it is from */
+    float *mirror;             /* its value on the host, if the arena is elsewhere */
+    uint64_t fetched;          /* the run of that value */
 };
 
-/* Something the program made for itself and frees: a restricted matrix, an index, op memory. */
+/* Something that the program made and frees: a restricted matrix, an index, op memory. */
 struct owned {
     void *thing;
     void (*release)(void *thing);
@@ -37,14 +37,15 @@ struct owned {
 struct program {
     struct params *params;
     bool training, compiled;
-    node count, forward; /* nodes; how many of them the recording made, before the gradient */
+    node count, forward; /* nodes; those recorded before the gradient */
     size_t capacity;
     struct node_info *node;
-    node loss, penalty;      /* POISON: none */
-    node *gradient;          /* while differentiating: what is known of each node's gradient */
-    node *renamed, recorded; /* where restrict.c put the nodes that callers know, and how many */
-    uint32_t streams;        /* random streams handed out */
-    size_t state_bytes;      /* what operations remember, in all */
+    node loss, penalty; /* POISON: none */
+    node *gradient;     /* during differentiation: each node's gradient so far */
+    node *renamed,
+        recorded;       /* where restrict.c put the nodes that callers know, and their number */
+    uint32_t streams;   /* random streams in use */
+    size_t state_bytes; /* state of all operations */
     bool optimizes;
     struct optimiser optimiser;
     consm_status fault;
@@ -63,8 +64,9 @@ struct program {
     size_t arena_floats;
     uint64_t runs;
 
-    struct program *next_reader, *source; /* of the store's readers; whose values it takes over */
-    uint64_t computed; /* 1 + the parameters' version that its last run read; 0: none */
+    struct program *next_reader,
+        *source;       /* of the store's readers; the program whose values it takes */
+    uint64_t computed; /* 1 + the parameters' version of its last run; 0: none */
 };
 
 struct op_info {
@@ -73,7 +75,7 @@ struct op_info {
 };
 extern const struct op_info op_table[OP_COUNT];
 
-/* Records an operation; sources that are absent are POISON only in the slots past the last. */
+/* Records an operation; absent sources are POISON and only come last. */
 struct op_args {
     enum op op;
     int64_t rows, cols;
@@ -86,37 +88,37 @@ struct op_args {
 node program_record(struct program *p, const struct op_args *args);
 #define RECORD(p, ...) program_record(p, &(struct op_args){__VA_ARGS__})
 
-/* The node that a handle of the caller stands for now; POISON when it was not needed. */
+/* The node that a caller's handle means now; POISON if it was not needed. */
 node node_now(const struct program *p, node x);
 
-/* True when x is a node; false, quietly, when something before it went wrong. */
+/* True if x is a node; false, without a message, if something before it failed. */
 bool node_good(const struct program *p, node x);
 #define ROWS(p, x) ((p)->node[x].rows)
 #define COLS(p, x) ((p)->node[x].cols)
 
-/* Adds g to what is known of x's gradient; nothing when x needs none. (grad.c) */
+/* Adds g to the gradient of x, if x needs one. (grad.c) */
 void grad_add(struct program *p, node x, node g);
 bool grad_wanted(const struct program *p, node x);
 
-/* The transpose of a constant matrix, made when first asked for; poisons when it can't be. */
+/* The transpose of a constant matrix, made on first use; poisons the program on failure. */
 const struct csr *program_transpose(struct program *p, const struct csr *s);
 
-/* The same for values that are nodes: its entries are known by their place in s as well. */
+/* The same for values that are nodes: also gives its entries' positions in s. */
 const struct csr *program_transpose_entries(struct program *p, const struct csr *s);
 
-/* Hands a thing to the program, which frees it in the end (also when this call fails). */
+/* Gives a thing to the program, which frees it (also if this call fails). */
 consm_status program_own(struct program *p, void *thing, void (*release)(void *thing));
 
-/* What operation x writes beside its result, as its update `slot`: (rows, cols). Recorded behind x,
- * because who reads it needs x. */
+/* What operation x writes besides its result, as its update `slot`: (rows, cols). Recorded after x,
+ * because its readers need x. */
 node program_beside(struct program *p, node x, int slot, int64_t rows, int64_t cols);
 
-/* Whether x may be written over a source that it is the last to read. */
+/* Whether x may overwrite a source of which it is the last reader. */
 bool program_in_place(const struct program *p, node x, node source);
 
-/* Records everything anew. For each node of the recording as it was, `instead` may record others
- * and say which of them stands for it; where it leaves POISON, the node is copied. renamed: where
- * those before it went. (lower.c) */
+/* Records everything again. For each recorded node, `instead` may record others and name the
+ * replacement; if it leaves POISON, the node is copied. renamed: where earlier nodes went.
+ * (lower.c) */
 typedef consm_status instead_fn(node *out, struct program *p, const struct node_info *old,
                                 void *ctx, node x, const node *renamed);
 consm_status program_rewrite(struct program *p, instead_fn *instead, void *ctx);
@@ -130,10 +132,9 @@ consm_status program_differentiate(struct program *p);
 consm_status program_plan(struct program *p);
 consm_status program_emit(struct program *p);
 
-/* Within planning: finds what others of the store may take over from p, and gives it a place of its
- * own; when p is compiled: tells them, or lets p take over itself. Then before a run, whether what
- * p takes over is what it would compute. program_part: nobody takes anything over from p, nor it.
- * (common.c) */
+/* During planning: finds what other programs of the store may take from p, and gives it its own
+ * place. After compiling p: tells them, or lets p take values. Before a run: whether what p takes
+ * is up to date. program_part: takes p out of all this. (common.c) */
 consm_status program_common(struct program *p);
 consm_status program_join(struct program *p);
 bool program_fresh(const struct program *p);

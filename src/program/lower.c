@@ -1,6 +1,6 @@
-/* Lowering: attention that fuse.c made one operation becomes its parts again where the backend does
- * not have it. It is undone here, behind restriction, instead of never done, so that every backend
- * computes the same rows and draws the same random numbers. */
+/* Lowering: splits fused attention again if the backend lacks it. It is undone here, after
+ * restriction, instead of not being done, so that every backend computes the same rows and draws
+ * the same random numbers. */
 #include "program/internal.h"
 
 static bool supported(const struct program *p, enum op op)
@@ -22,7 +22,7 @@ static node weigh(struct program *p, const struct attr *attr, node left, node ri
                                .attr = {.csr = s, .a = attr->b}));
 }
 
-/* Attention as its parts; the last one is what it was called and kept as. */
+/* Attention as its parts; the last one gets its name and keeps its value. */
 static consm_status record_parts(node *out, struct program *p, const struct node_info *old,
                                  void *ctx, node x, const node *renamed)
 {

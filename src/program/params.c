@@ -126,7 +126,7 @@ consm_status params_memory(struct params *params, enum place place, const char *
     return st;
 }
 
-/* A stream number from a name, so that adding a layer does not change how the others start. */
+/* A stream number from a name, so that adding a layer does not change the start of the others. */
 static uint64_t name_hash(const char *name)
 {
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */

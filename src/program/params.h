@@ -1,7 +1,7 @@
 /*
- * The trained matrices of a model: all values in one block of a backend's memory, gradients,
- * moments and the best values in others of the same size, so that an optimiser step is one pass and
- * saving a model is one write. Programs that share a store share its parameters by name.
+ * The trained matrices of a model. All values are in one block of a backend's memory; gradients,
+ * moments and best values are in blocks of the same size. So an optimiser step is one pass and
+ * saving is one write. Programs that share a store share its parameters by name.
  */
 #ifndef PROGRAM_PARAMS_H
 #define PROGRAM_PARAMS_H
@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "program/block.h"
 
-/* How a parameter starts. Fans are its rows (in) and columns (out). */
+/* The initial values of a parameter. Fans are its rows (in) and columns (out). */
 enum init {
     INIT_ZERO,
     INIT_ONE,
@@ -25,7 +25,7 @@ struct parameter {
     bool trained;
 };
 
-/* More numbers than any machine holds: sizes are held to it before they are multiplied. */
+/* More numbers than any machine holds; sizes are checked against it before they are multiplied. */
 #define PARAMS_MOST ((int64_t)1 << 48)
 
 struct params {
@@ -36,34 +36,34 @@ struct params {
     int64_t trained;            /* trained numbers, padding not counted */
     int64_t numbers;            /* trained or not, padding not counted */
     int64_t limit;              /* refuse more numbers than this in all; 0: no limit */
-    struct block block[PLACES]; /* PLACE_VALUE … PLACE_BEST, those that were asked for */
-    struct program *readers;    /* programs that may take values over from others: common.c */
+    struct block block[PLACES]; /* PLACE_VALUE … PLACE_BEST, those in use */
+    struct program *readers;    /* programs that may take values from others: common.c */
 };
 
 consm_status params_new(struct params **out);
 void params_free(struct params *params);
 
-/* Finds a parameter, or adds it. CONSM_EPROGRAM when the shape differs from the one known, or when
- * it is new after the blocks were made. */
+/* Finds or adds a parameter. CONSM_EPROGRAM if the shape differs from the known one, or if it is
+ * new after the blocks were made. */
 consm_status params_add(struct params *params, int *index, const char *name, int64_t rows,
                         int64_t cols, enum init init, bool trained);
 int params_find(const struct params *params, const char *name); /* -1: none */
 
-/* Makes one of the blocks, zeroed, if it is not there. Once there is a block of values no parameter
- * can be added. */
+/* Makes one of the blocks, zeroed, if missing. After the block of values exists no parameter can be
+ * added. */
 consm_status params_allocate(struct params *params, struct backend *backend, enum place place);
 
-/* Draws every starting value; a function of seed and name only. Gradients are zero afterwards. */
+/* Draws all initial values; they depend only on seed and name. Gradients are zero afterwards. */
 consm_status params_init(struct params *params, uint64_t seed);
 
 /* The host's view of a block (size floats): to read; to write, which the next run will see. */
 consm_status params_read(const float **out, struct params *params, enum place place);
 consm_status params_write(float **out, struct params *params, enum place place);
 
-/* Values of every parameter of `to` from the one of the same name. */
+/* Copies values from parameters with the same names. */
 consm_status params_follow(struct params *to, struct params *from);
 
-/* For checkpoints: see(ctx, name, data, bytes) of a block, which may read or write it. */
+/* For checkpoints: see(ctx, name, data, bytes) of a block; it may read or write it. */
 typedef void (*memory_fn)(void *ctx, const char *name, void *data, size_t bytes);
 consm_status params_memory(struct params *params, enum place place, const char *name, memory_fn see,
                            void *ctx);

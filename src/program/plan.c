@@ -1,7 +1,7 @@
-/* Planning: which nodes anybody needs, how long each value lives, and where it lies in the arena.
- * Values whose lifetimes do not meet share memory; the largest are placed first, each at the lowest
- * place that is free for all its life. An operation that works element by element writes over a
- * source that nobody reads afterwards. */
+/* Planning: which nodes are needed, how long each value lives, and its place in the arena. Values
+ * with disjoint lifetimes share memory. The largest are placed first, each at the lowest offset
+ * that is free during its life. An elementwise operation overwrites a source that is not read
+ * afterwards. */
 #include "program/internal.h"
 
 #include <stdlib.h>
@@ -21,8 +21,8 @@ static void mark_live(struct program *p)
     }
 }
 
-/* A fixed matrix times a constant is constant too, and so is a single number that is given, and
- * what compose.c recorded as such. */
+/* A fixed matrix times a constant is constant, and so are a given single number and nodes that
+ * compose.c recorded as constant. */
 static void mark_constant(struct program *p)
 {
     for (node x = 0; x < p->count; x++) {
@@ -34,7 +34,7 @@ static void mark_constant(struct program *p)
     }
 }
 
-/* A value's place in time and in the arena. */
+/* A value's lifetime and place. */
 struct span {
     node x;
     int32_t born, dies;
@@ -74,8 +74,8 @@ static size_t find_place(const struct span *s, struct span *placed, size_t count
     return offset;
 }
 
-/* A constant that is read in every run survives all of them; one that only leads to others may go
- * when they are there. */
+/* A constant that is read in every run lives through all of them; one that only leads to others may
+ * end with them. */
 static void mark_lasting(struct program *p)
 {
     for (node x = 0; x < p->count; x++)
@@ -124,7 +124,7 @@ bool program_in_place(const struct program *p, node x, node source)
     return reads;
 }
 
-/* The source whose place x takes over, because x is its last reader; POISON: none. */
+/* The source that x overwrites, because x is its last reader; POISON: none. */
 static node overwritten(const struct program *p, const struct span *spans, node x)
 {
     const struct node_info *info = &p->node[x];
@@ -138,8 +138,8 @@ static node overwritten(const struct program *p, const struct span *spans, node 
     return POISON;
 }
 
-/* Joins the spans of values that lie in the same place; owner[x] is the first of them. Returns how
- * many spans are left. */
+/* Joins the spans of values with the same place; owner[x] is the first of them. Returns the number
+ * of spans left. */
 static size_t join_spans(struct program *p, struct span *spans, size_t count, node *owner)
 {
     size_t left = 0;
@@ -164,7 +164,7 @@ static size_t join_spans(struct program *p, struct span *spans, size_t count, no
     return left;
 }
 
-/* Whether every value has memory of its own: the backend wishes it so, and they are small. */
+/* Whether every value has its own memory: the backend wants it, and they are small. */
 static bool separate(const struct program *p, const struct span *spans, size_t count)
 {
     size_t bytes = 0;

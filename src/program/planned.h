@@ -1,11 +1,11 @@
 /*
- * A planned program: what the engine hands to a backend. A list of instructions over places in a
- * few blocks of memory, and the leaves, things of the caller that they read. Plain data: a backend
- * copies the instructions and gives the places addresses of its own; one that wraps another (a wall
- * in the tests, ranks of a cluster) makes a plan of its own from it.
+ * A planned program: the engine's output for a backend. A list of instructions over places in a few
+ * memory blocks, and the leaves: data of the caller that they read. It is plain data. A backend
+ * copies the instructions and resolves the places to its own addresses; a backend that wraps
+ * another (a wall in the tests, ranks of a cluster) makes its own plan from it.
  *
- * Same seed, same bits: an instruction's result depends on its sources, the step and its stream
- * alone. In place: where an operation works element by element, out may be the address of a source.
+ * Same seed, same bits: an instruction's result depends only on its sources, the step and its
+ * stream. In place: in an elementwise operation out may be the address of a source.
  */
 #ifndef PROGRAM_PLANNED_H
 #define PROGRAM_PLANNED_H
@@ -39,18 +39,18 @@ struct optimiser {
     const struct params *params; /* which parts of the blocks are trained */
 };
 
-/* What is made of a transport plan (size columns that sum to 1/size each, heads rows to 1/heads
- * each): itself; or every column goes to the row with its largest entry, the first of several that
- * are as large but for rounding, with 1, or with 1 over the columns that go there; or, of what is
- * pooled by it, the largest. */
+/* What is made from a transport plan (size columns that sum to 1/size each, heads rows to 1/heads
+ * each). The plan itself; or every column goes to the row with its largest entry (the first, if
+ * several are equal up to rounding), with weight 1, or with 1 over the number of columns there; or
+ * the maximum of what is pooled. */
 enum take { TAKE_PLAN, TAKE_SUM, TAKE_MEAN, TAKE_MAX };
 
-/* What an operation needs beside its sources; ops.def says which of these it reads. */
+/* What an operation needs besides its sources; ops.def says which of these it reads. */
 struct attr {
     float a, b;
     uint32_t stream;                   /* of random numbers */
-    bool transposed, other_transposed; /* the matrix; the second of two */
-    bool running;                      /* batch norm: by its running statistics */
+    bool transposed, other_transposed; /* of the matrix; of the second of two */
+    bool running;                      /* batch norm: use running statistics */
     int64_t column;                    /* first column of a slice */
     int64_t heads, rank, iterations;   /* attention; spectra */
     enum op function;                  /* which one UNARY_GRAD differentiates */
@@ -65,19 +65,19 @@ struct attr {
     const struct optimiser *optimiser;
 };
 
-/* The blocks of memory that operands lie in. */
+/* The memory blocks of operands. */
 enum place {
-    PLACE_NONE,    /* nothing: sparse leaves, nodes nobody reads */
+    PLACE_NONE,    /* nothing: sparse leaves, unused nodes */
     PLACE_ARENA,   /* intermediate results */
-    PLACE_VALUE,   /* the parameters, and beside them … */
-    PLACE_GRAD,    /* … gradients … */
-    PLACE_MOMENT1, /* … and Adam's moments, as large */
+    PLACE_VALUE,   /* the parameters */
+    PLACE_GRAD,    /* their gradients */
+    PLACE_MOMENT1, /* Adam's moments */
     PLACE_MOMENT2,
-    PLACE_BEST,   /* the parameters worth keeping */
-    PLACE_STATE,  /* what operations of one program remember from run to run */
+    PLACE_BEST,   /* the best parameters */
+    PLACE_STATE,  /* state of a program's operations between runs */
     PLACE_LEAF,   /* numbers of the caller */
     PLACE_OTHER,  /* the arena of a second program: in one plan with it (course.h), or common.c */
-    PLACE_RECORD, /* what OP_KEEP writes down: see keep.h */
+    PLACE_RECORD, /* the record of OP_KEEP: see keep.h */
     PLACES
 };
 struct operand {
@@ -86,23 +86,24 @@ struct operand {
     size_t offset; /* into the block, in bytes */
 };
 
-/* What an instruction may do where another program over the same parameters has computed the same
- * and they have not changed since (common.c): nothing, because only what is taken over reads it; or
- * take its result over, as it is or through its dropout. */
+/* What an instruction may do if another program over the same parameters has computed the same, and
+ * they have not changed since (common.c): nothing, because only reused values read it; or take the
+ * result, as it is or through its dropout. */
 enum reuse { REUSE_NOTHING, REUSE_NEEDLESS, REUSE_VALUE, REUSE_DROPPED };
 
-/* One operation. A plan holds operands; addresses are filled in by a backend in its own copy. */
+/* One operation. A plan holds operands; a backend fills in addresses in its own copy. */
 struct instr {
     enum op op;
     bool once; /* its result never changes: see above */
-    bool kept; /* its result is read by others than instructions, too */
+    bool kept; /* others than instructions also read its result */
     int64_t rows, cols, src_rows[NODE_SOURCES], src_cols[NODE_SOURCES];
-    int64_t update_cols[NODE_UPDATES]; /* of what it writes beside its result, row by row; else 0 */
+    int64_t
+        update_cols[NODE_UPDATES]; /* of what it writes besides its result, row by row; else 0 */
     struct attr attr;
     struct operand out_at, src_at[NODE_SOURCES], update_at[NODE_UPDATES];
     enum reuse reuse;
-    size_t reuse_at;           /* where its value then is, in PLACE_OTHER, in bytes … */
-    const int32_t *reuse_rows; /* (rows) … and in which rows of it; NULL: in all */
+    size_t reuse_at;           /* position of its value in PLACE_OTHER, in bytes */
+    const int32_t *reuse_rows; /* (rows) its rows there; NULL: all */
     float *out;
     const float *src[NODE_SOURCES];
     float *update[NODE_UPDATES]; /* also written: running statistics, moments */
@@ -110,15 +111,15 @@ struct instr {
     float *scratch;              /* for the backend's own use */
 };
 
-/* A thing of the caller that instructions read: named by a PLACE_LEAF operand, or by its address in
+/* Data of the caller that instructions read: named by a PLACE_LEAF operand, or by its address in
  * attr. */
 enum leaf_kind { LEAF_FLOATS, LEAF_LABELS, LEAF_NUMBERS, LEAF_INDEX, LEAF_CSR };
 struct leaf {
     enum leaf_kind kind;
     const void *data; /* floats, int32_t, int64_t, struct index, struct csr with its transpose */
-    int64_t count;    /* of numbers; of an index or a matrix they say it themselves */
+    int64_t count;    /* number of elements; an index or a matrix knows its own */
     bool constant;    /* `once` instructions may depend on it */
-    uint64_t version; /* of plain numbers; of an index or a matrix they say it themselves */
+    uint64_t version; /* of plain numbers; an index or a matrix has its own */
 };
 uint64_t leaf_version(const struct leaf *leaf);
 
@@ -130,10 +131,10 @@ struct planned {
     const struct leaf *leaf;
     struct memory *memory[PLACES]; /* NULL where there is none */
     bool writes[PLACES];           /* a run changes something there */
-    bool fresh;                    /* what `reuse` speaks of is as the next step wants it */
+    bool fresh;                    /* values for `reuse` are up to date */
 };
 
-/* Gives an instruction the addresses of its operands: base[place] of a block, leaf[i] of a leaf. */
+/* Resolves an instruction's operands: base[place] of a block, leaf[i] of a leaf. */
 void instr_resolve(struct instr *in, void *const base[PLACES], const void *const *leaf);
 
 #endif

@@ -1,21 +1,20 @@
 /*
- * A backend in a library of its own, loaded when somebody asks for it (src/backends/plugin.c). What
- * it needs of us comes as a table of functions, so that it links against nothing of ours and works
- * behind the command, the shared library and whatever links the static one. Both sides must be of
- * one build: plugin_layout() says whether they are.
+ * A backend in its own library, loaded on demand (src/backends/plugin.c). It gets our functions as
+ * a table, so it links against nothing of ours and works with the command, the shared library and
+ * static linking. Both sides must be of one build; plugin_layout() checks it.
  */
 #ifndef PROGRAM_PLUGIN_H
 #define PROGRAM_PLUGIN_H
 
 #include "program/backend.h"
 
-/* A sum over rows in two halves (cpu/sums.h). The sources of the instruction lie whole at their
+/* A sum over rows in two halves (cpu/sums.h). The instruction's sources are complete at their
  * addresses, as far as the blocks of the first half read them. */
 enum sum_over {
     SUM_ROWS,     /* a block is `length` rows of the sources */
-    SUM_ELEMENTS, /* … elements */
-    SUM_INDEXED,  /* … positions of the index, and what rows they name */
-    SUM_RESULT    /* … rows of the result, each of all rows of the sources */
+    SUM_ELEMENTS, /* … of elements */
+    SUM_INDEXED,  /* … of positions of the index, and the rows they name */
+    SUM_RESULT    /* … of rows of the result, each from all rows of the sources */
 };
 struct sum_shape {
     enum sum_over over;
@@ -23,28 +22,27 @@ struct sum_shape {
     size_t bytes; /* of a block's partial sums */
 };
 struct sums {
-    int (*phases)(const struct instr *in); /* one after the other; 0: it is no such operation */
+    int (*phases)(const struct instr *in); /* number of phases; 0: it does not sum over rows */
     struct sum_shape (*shape)(const struct instr *in);
-    size_t (*work_bytes)(const struct instr *in); /* kept from phase to phase */
+    size_t (*work_bytes)(const struct instr *in); /* kept between phases */
     /* Blocks first … last-1, each to its place among all of them. */
     void (*blocks)(struct team *team, const struct instr *in, int phase, void *partial, void *work,
                    int64_t first, int64_t last);
     void (*total)(struct team *team, const struct instr *in, int phase, void *partial, void *work);
-    /* Operations of several phases end with their rows, first … last-1 of them. */
+    /* Operations with several phases end with their rows, first … last-1 of them. */
     void (*rows)(struct team *team, const struct instr *in, void *work, int64_t first,
                  int64_t last);
 };
 
-/* An operation that goes through the rows of a square matrix in turns, and needs something of all
- * rows in between (cpu/walks.c): an array with so many bytes a row, of which a turn has made the
- * rows it was told. */
+/* An operation over the rows of a square matrix in turns, which needs something of all rows in
+ * between (cpu/walks.c): an array with `bytes` per row, of which a turn made the given rows. */
 struct between {
-    void *array; /* NULL: that was the last turn */
+    void *array; /* NULL: this was the last turn */
     size_t bytes;
 };
 struct walks {
-    bool (*is)(const struct instr *in);    /* whether it is such an operation … */
-    bool (*turns)(const struct instr *in); /* … and reads values through the transpose, too */
+    bool (*is)(const struct instr *in);    /* whether it is such an operation */
+    bool (*turns)(const struct instr *in); /* and also reads values through the transpose */
     size_t (*work_bytes)(const struct instr *in);
     struct between (*turn)(struct team *team, const struct instr *in, const struct step *step,
                            void *work, int64_t number, int64_t low, int64_t high);
@@ -60,52 +58,54 @@ struct plugin_services {
                     const void *const *leaf); /* instr_resolve */
     consm_status (*team_new)(struct team **out, int size);
     void (*team_free)(struct team *team);
-    const struct sums *sums; /* of the CPU's kernels … */
+    const struct sums *sums; /* of the CPU's kernels */
     const struct walks *walks;
 };
 
-/* Many processes that train one model together: what libconsm_mpi.so exports as `consm_ranks`. All
- * of them run the same program on the same data and call these functions in the same order. */
+/* Processes that train one model together: what libconsm_mpi.so exports as `consm_ranks`. All run
+ * the same program on the same data and call these functions in the same order. */
 struct ranks {
     int rank, size;
-    int here; /* how many of them are on this machine */
-    /* A backend whose programs are divided among the ranks, over one that computes; closes it. */
+    int here; /* number of ranks on this machine */
+    /* A backend whose programs are divided among the ranks, over one that computes; it closes that
+     * one. */
     consm_status (*divide)(struct backend **out, struct backend *inner);
     /* CONSM_EINVAL, with one line that names a rank, unless all have the same bytes; text is shown.
      */
     consm_status (*agree)(const char *what, const void *data, size_t bytes, bool text);
-    int64_t (*sent)(void); /* bytes of programs' values that all ranks together have sent so far */
-    double (*first)(double mine); /* what rank 0 says: for what a clock or a person decides */
-    /* Data in parts. Rows of so many belong to the ranks as cut (size+1) says, in all programs from
-     * now on; the first such number of rows is the graph's, others follow; cut NULL: none any more.
-     * gather: each rank's own rows of the graph, of an array with so many bytes a row, to all. */
+    int64_t (*sent)(void);        /* bytes of programs' values that all ranks have sent so far */
+    double (*first)(double mine); /* rank 0's value: for decisions by a clock or a person */
+    /* Data in parts. Rows of a matrix with so many rows belong to the ranks as in cut (size+1), in
+     * all programs from now on. The first such number of rows is the graph's, others follow; cut
+     * NULL: ends it. gather: sends each rank's rows of the graph to all, of an array with `bytes`
+     * per row. */
     consm_status (*settle)(int64_t rows, const int64_t *cut);
     consm_status (*gather)(void *array, size_t bytes);
-    /* Of this array (rows, cols) a rank has its own rows only: those of others come when programs
-     * read them. Until unspread. */
+    /* Of this array (rows, cols) a rank has only its own rows; others are sent when programs read
+     * them. Until unspread. */
     consm_status (*spread)(float *array, int64_t cols);
     void (*unspread)(const float *array);
-    uint64_t (*total)(uint64_t mine); /* of all ranks' numbers, modulo 2^64 */
-    /* Until it is asked again, what the host reads of a value that is divided like data in parts is
-     * this rank's rows and these (ascending; all ranks name the same), not all. NULL: all. */
+    uint64_t (*total)(uint64_t mine); /* sum over all ranks, modulo 2^64 */
+    /* Until the next call, the host reads only this rank's rows and these (ascending; the same on
+     * all ranks) of a value that is divided like data in parts. NULL: all. */
     consm_status (*want)(const int32_t *row, int64_t count);
-    /* partition.swap: records to whom they are for. */
+    /* partition.swap: sends records to their receivers. */
     consm_status (*swap)(void **out, int64_t *got, const void *record, const int64_t *send,
                          size_t bytes);
-    /* The last call. failed: this rank has an error to tell; true: it alone, for the others did not
-     * follow within seconds, and they will be ended with it. */
+    /* The last call. failed: this rank has an error. Returns true if it alone failed, because the
+     * others did not follow within seconds; they will be ended with it. */
     bool (*end)(bool failed);
     void (*abandon)(int code); /* ends all ranks at once */
 };
 typedef consm_status ranks_open_fn(const struct ranks **out, const struct plugin_services *services,
                                    uint64_t layout);
 
-/* Parts of a graph with few neighbours elsewhere: part (rows) becomes 0 … parts-1, balanced by
- * entries. Exported by the same library as `consm_cut`; needs no mpirun. */
+/* Divides a graph into parts with few edges between them: part (rows) becomes 0 … parts-1, balanced
+ * by entries. Exported by the same library as `consm_cut`; needs no mpirun. */
 typedef consm_status cut_graph_fn(int32_t *part, const struct csr *graph, int parts,
                                   const struct plugin_services *services, uint64_t layout);
 
-/* A number that differs where the two sides would read each other's structs wrongly. */
+/* A number that differs if the two sides have different struct layouts. */
 static inline uint64_t plugin_layout(void)
 {
     const uint64_t parts[] = {CONSM_VERSION_NUMBER,
@@ -128,8 +128,8 @@ static inline uint64_t plugin_layout(void)
     return hash;
 }
 
-/* The one function that such a library exports, as `consm_plugin`. device: which of several cards,
- * from 0; threads: of the host's team. The services stay where they are. */
+/* The only function that such a library exports, as `consm_plugin`. device: the card, from 0;
+ * threads: of the host's team. The services stay valid. */
 typedef consm_status plugin_open_fn(struct backend **out, const struct plugin_services *services,
                                     uint64_t layout, int device, int threads);
 

@@ -3,9 +3,9 @@
  * memory planned once, then run thousands of times without allocation, shape checks or branches on
  * the model's type.
  *
- * Recording never fails visibly. An impossible operation poisons the program: the constructor
- * returns POISON, everything built on it is POISON too, and program_compile() reports the first
- * fault with the name of its node. Models therefore stay free of checks.
+ * Recording reports no errors. An impossible operation poisons the program: the constructor returns
+ * POISON, everything built on it is POISON too, and program_compile() reports the first fault with
+ * the name of its node. So models need no checks.
  *
  * Dimension letters: n nodes, m entries of a sparse pattern, f columns, c classes.
  */
@@ -17,8 +17,9 @@
 
 struct program;
 
-/* An empty program over a parameter store that several programs may share. In a program that is
- * not for training, dropout and its like vanish and batch norm uses its running statistics. */
+/* Makes an empty program over a parameter store that several programs may share. In a program that
+ * is not for training, dropout and similar operations vanish and batch norm uses its running
+ * statistics. */
 consm_status program_new(struct program **out, struct params *params, bool training);
 void program_free(struct program *p);
 bool program_training(const struct program *p);
@@ -33,9 +34,10 @@ void program_keep(struct program *p, node x);
 node program_fault(struct program *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Says that row r of a node that draws random numbers (dropout, noise) is row number[r] of a larger
- * whole, and draws what it would draw there; for edge_drop number (columns) says it of nodes. The
- * numbers must stay. Without it rows count from 0, those of a program that compiling shrank too. */
+/* Row r of a node that draws random numbers (dropout, noise) becomes row number[r] of a larger
+ * whole and draws the numbers of that row; for edge_drop, number (columns) does it for nodes. The
+ * numbers must stay valid. Without it rows count from 0, also in a program that compiling shrank.
+ */
 void program_number(struct program *p, node x, const int64_t *number);
 
 /* A model's own term of the loss, (1,1), for instance a regulariser; program_minimize adds it. */
@@ -44,73 +46,72 @@ void program_penalty(struct program *p, node term);
 /* The same for a call that failed while recording: keeps its code and message. */
 node program_failed(struct program *p, consm_status code);
 
-/* Declares the scalar to be minimised; compile then also records its gradient. Returns it with the
+/* Sets the scalar to minimise; compile then also records its gradient. Returns it with the
  * penalties added. */
 node program_minimize(struct program *p, node loss);
 
-/* Lets every run of the program end with a step of Adam over all trained parameters of the store.
- */
+/* Makes every run end with a step of Adam over all trained parameters of the store. */
 void program_optimize(struct program *p, const struct adam_options *adam);
 
 /* The first fault of the recording, as program_compile() reports it. */
 consm_status program_check(const struct program *p);
 
-/* Fuses, differentiates, drops what nobody reads, plans the memory, and has the backend compile
- * what comes of it. Reports the first fault of the recording. Every kept node, the loss and the
- * parameters' gradients are computed by a run. The backend must outlive program and parameters. */
+/* Fuses, differentiates, drops unused nodes, plans the memory, and lets the backend compile the
+ * result. Reports the first fault of the recording. A run computes every kept node, the loss and
+ * the parameters' gradients. The backend must outlive program and parameters. */
 consm_status program_compile(struct program *p, struct backend *backend);
 
-/* Runs every operation once; those on constants alone in the first run only. */
+/* Runs every operation once; those on constants only in the first run. */
 consm_status program_run(struct program *p, const struct step *step);
 
 /* The value of a kept node or of the loss, after a run. */
 consm_status program_read(const float **out, struct program *p, node x);
-/* What the last weights before x read: the source of the last product of x's ancestors whose result
- * has a multiple of x's columns and whose source has other ones. x itself where there is none. Of a
- * recorded program. */
+/* The input of the last weights before x: the source of the last product among x's ancestors whose
+ * result has a multiple of x's columns and whose source has another number. x itself if there is
+ * none. For a recorded program. */
 node program_before(const struct program *p, node x);
-/* Whether an operation walks the matrix. Of a recorded program. */
+/* Whether an operation walks the matrix. For a recorded program. */
 bool program_walks(const struct program *p, const struct csr *matrix);
 bool program_has(const struct program *p, node x); /* whether there is such a node */
 int64_t program_rows(const struct program *p, node x);
 int64_t program_cols(const struct program *p, node x);
 
 /* How many steps over square matrices lie between a row of x and the rows it depends on; -1: it
- * depends on all rows. A step over two_steps (may be NULL) counts twice. Of a program that is
- * recorded, compiled or not; reports the first fault of the recording. */
+ * depends on all rows. A step over two_steps (may be NULL) counts twice. For a recorded program,
+ * compiled or not; reports the first fault of the recording. */
 consm_status program_reach(int64_t *out, const struct program *p, node x,
                            const struct csr *two_steps);
 
 /* Points an input at other floats of the same shape. Works before and after compiling. */
 void program_bind(struct program *p, node input, const float *values);
 
-/* Says that numbers the program reads (floats of an input, labels, row weights) were rewritten
- * where they are; data NULL: all of them. An index and a sparse matrix say so themselves. */
+/* Tells the program that numbers it reads (floats of an input, labels, row weights) were rewritten
+ * in place; data NULL: all of them. An index and a sparse matrix track this themselves. */
 void program_touch(struct program *p, const void *data);
 
-/* What operations remember from one run to the next, for checkpoints: block `index` and its bytes,
- * to read or to write; NULL behind the last. */
+/* The state of operations between runs, for checkpoints: block `index` and its bytes, to read or to
+ * write; NULL after the last. */
 consm_status program_memory(void **out, struct program *p, int index, size_t *bytes);
 
 /* Bytes of the arena, once compiled. */
 size_t program_arena_bytes(const struct program *p);
 
-/* Writes the program readably, one line an operation (number, name, op, shape, sources, bytes,
- * arena offset), through the given function. */
+/* Prints the program, one line an operation (number, name, op, shape, sources, bytes, arena
+ * offset), through the given function. */
 void program_dump(const struct program *p, void (*line)(void *ctx, const char *text), void *ctx);
 
 /* ---- leaves -------------------------------------------------------------- */
 node param(struct program *p, const char *name, int64_t rows, int64_t cols, enum init init);
-/* Like param, but not trained: running statistics and the like. */
+/* Like param, but not trained: running statistics and similar. */
 node state(struct program *p, const char *name, int64_t rows, int64_t cols, enum init init);
 node input(struct program *p, const float *values, int64_t rows, int64_t cols);
-/* Like input, but the floats stay as they are, so that its sparse products are computed once. */
+/* Like input, but the floats never change, so its sparse products are computed once. */
 node constant(struct program *p, const float *values, int64_t rows, int64_t cols);
 bool program_is_constant(const struct program *p, node x);
 node sparse(struct program *p, const struct csr *matrix);
 node fill(struct program *p, float value, int64_t rows, int64_t cols);
 node noise(struct program *p, int64_t rows, int64_t cols);
-/* start·factor^step, (1,1), for what changes as training goes on. */
+/* start·factor^step, (1,1), for values that change during training. */
 node anneal(struct program *p, float start, float factor);
 
 /* ---- dense algebra (ops/dense.c) ----------------------------------------- */
@@ -156,8 +157,8 @@ node head_dot(struct program *p, node x, node a);
 node edge_add(struct program *p, const struct csr *s, node x, node y);
 node edge_sum(struct program *p, const struct csr *s, node values);
 node edge_softmax(struct program *p, const struct csr *s, node values);
-/* Values of D^-1/2 (A' + I) D^-1/2, A' being A without a random share of its edges, both directions
- * of an edge together (Rong et al. 2020). s is the pattern of A + I, weights included. */
+/* Values of D^-1/2 (A' + I) D^-1/2, where A' is A without a random share of its edges, both
+ * directions of an edge together (Rong et al. 2020). s is the pattern of A + I, with weights. */
 node edge_drop(struct program *p, const struct csr *s, float rate);
 
 /* ---- rows by index (ops/rows.c) ------------------------------------------ */
@@ -165,12 +166,11 @@ node gather(struct program *p, node x, const struct index *index);
 node segment_sum(struct program *p, node x, const struct index *index);
 node segment_mean(struct program *p, node x, const struct index *index);
 node segment_max(struct program *p, node x, const struct index *index);
-/* (n,1): which row of y is nearest to row r of x, the first of several; a choice, so it ends what
- * is differentiated. */
+/* (n,1): the nearest row of y to row r of x, ties to the first; a choice, so it has no gradient. */
 node nearest(struct program *p, node x, node y);
-/* Values (nnz,1) for spmm_values over s, whose rows come in runs of `groups`, one for each group:
- * the entries of a row are those of w (nnz,1) whose column chose the row's group, else 0; mean:
- * divided by their sum, where it is above zero. choice (columns of s, 1) is nearest()'s. */
+/* Values (nnz,1) for spmm_values over s, whose rows come in runs of `groups`, one per group. An
+ * entry has its value in w (nnz,1) if its column chose the row's group, else 0; mean: divided by
+ * their sum, if positive. choice (columns of s, 1) is from nearest(). */
 node nearest_share(struct program *p, const struct csr *s, node choice, node w, int64_t groups,
                    bool mean);
 node row_normalize(struct program *p, node x);
@@ -180,14 +180,14 @@ node batch_norm(struct program *p, const char *name, node x);
 
 /* ---- transport (ops/transport.c) ----------------------------------------- */
 
-/* All of these are choices: they end what is differentiated. */
+/* All of these are choices and have no gradient. */
 
 /* (n,c): squared distances of the rows of x to those of y (c,f). */
 node distances(struct program *p, node x, node y);
 
-/* How a set of points is transported to c references: regularised by ε (1,1), costs (points,c), all
- * points weighing the same and all references too, until the references' shares are met to a sum of
- * deviations of tolerance, in at most so many iterations; 0: each point to the nearest. */
+/* How a set of points is transported to c references: regularised by ε (1,1), costs (points,c),
+ * equal masses on both sides, until the references' shares deviate by at most tolerance in sum, in
+ * at most `iterations` iterations; 0: each point to the nearest. */
 struct transport {
     node cost, epsilon;
     double tolerance;
@@ -196,19 +196,19 @@ struct transport {
 };
 
 /* Values (nnz,1) for spmm_values over s, whose rows come in runs of c with the same columns, one
- * for each reference: the plan of the set of those columns where w (nnz,1) is not 0. s may change
- * and become shorter; what lies behind it is left as it was. */
+ * per reference: the plan of the set of columns where w (nnz,1) is not 0. s may change and become
+ * shorter; values after its end are unchanged. */
 node transport(struct program *p, const struct csr *s, const struct transport *t, node w);
 
-/* (n,c·f): the rows of x of each node's two-hop set over the entries of s with kept (nnz,1) not 0,
- * pooled by reference. cap > 0: larger sets are sampled from (seed, node) as src/match/walk.h says.
- * Rows whose wanted (n,1) is 0 are 0. */
+/* (n,c·f): the rows of x of each node's two-hop set over the entries of s with non-zero kept
+ * (nnz,1), pooled by reference. cap > 0: larger sets are sampled from (seed, node) as in
+ * src/match/walk.h. Rows with wanted (n,1) 0 are 0. */
 node pool_hops(struct program *p, const struct csr *s, const struct transport *t, node x, node kept,
                node wanted, int64_t cap, uint64_t seed);
 
 /* ---- spectra (ops/spectral.c) -------------------------------------------- */
 /* Sum of the `rank` largest singular values of the matrix with pattern s and values (nnz,1), by at
- * most `iterations` subspace iterations from where the last run ended. */
+ * most `iterations` subspace iterations from the end of the last run. */
 node nuclear(struct program *p, const struct csr *s, node values, int64_t rank, int64_t iterations);
 
 /* ---- losses (ops/loss.c) ------------------------------------------------- */

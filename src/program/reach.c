@@ -1,10 +1,10 @@
-/* How far a row of a result looks: the number of steps over the graph's matrices that lie between
- * it and the rows it depends on. Whoever wants a few rows may then run the same program on the part
- * of the graph within that many steps. Found from the result backwards, over the recording. */
+/* Finds how many steps over the graph's matrices lie between a row of a result and the rows it
+ * depends on. Callers that need a few rows can then run the same program on the part of the graph
+ * within that many steps. Found backwards from the result, over the recording. */
 #include "program/internal.h"
 
-/* While looking, for each node: at which distance from the asked rows it is needed (-1: nowhere),
- * and whether its value depends on the graph or the features, not on parameters alone. */
+/* For each node: the distance from the requested rows at which it is needed (-1: not), and whether
+ * its value depends on the graph or the features, not only on parameters. */
 struct looking {
     const struct program *p;
     const struct csr *two_steps;
@@ -25,7 +25,7 @@ static void mark_by_graph(struct looking *l)
     }
 }
 
-/* Steps of one walk over the matrix; 0: it is no matrix of the graph. */
+/* Steps of one walk over the matrix; 0: not a matrix of the graph. */
 static int64_t steps_of(const struct looking *l, const struct csr *s)
 {
     return s->rows != s->cols ? 0 : s == l->two_steps ? 2 : 1;
@@ -37,7 +37,7 @@ static void see(struct looking *l, int64_t distance)
         l->reach = distance;
 }
 
-/* At which distance a source is needed by x, which is needed at distance d; -1: as a whole. */
+/* The distance at which x, needed at distance d, needs a source; -1: as a whole. */
 static int64_t source_distance(const struct looking *l, const struct node_info *info, int slot,
                                int64_t d)
 {
@@ -55,8 +55,8 @@ static int64_t source_distance(const struct looking *l, const struct node_info *
     }
 }
 
-/* Whether rows of the result can be had without the others. EDGE_DROP reads no source, only the
- * degrees at both ends of an entry. */
+/* Whether rows of the result can be computed without the others. EDGE_DROP reads no source, only
+ * the degrees at both ends of an entry. */
 static bool by_rows(const struct program *p, const struct node_info *info)
 {
     int64_t source_rows = info->src[0] == POISON ? 0 : p->node[info->src[0]].rows;

@@ -1,11 +1,10 @@
 /*
- * Only what is needed: when the loss reads labelled rows only, the program computes just the rows
- * in their receptive field. The needs are found from the loss backwards, row by row; then the
- * recording is rewritten with smaller matrices. The gradients stay the same: the rows that fall
- * away have none.
+ * Restriction: if the loss reads only labelled rows, the program computes only the rows in their
+ * receptive field. The needed rows are found backwards from the loss; then the recording is
+ * rewritten with smaller matrices. Gradients stay the same, because the other rows have none.
  *
- * It runs before differentiation, so that the backward pass shrinks too. Kept nodes, operations
- * that mix rows (batch norm, pairs) and matrices that change between runs need all their rows.
+ * It runs before differentiation, so the backward pass shrinks too. Kept nodes, operations that mix
+ * rows (batch norm, pairs) and matrices that change between runs need all their rows.
  */
 #include "program/internal.h"
 
@@ -29,7 +28,7 @@ struct restriction {
 /* How the rows of a source follow from the rows of the result. */
 enum follows { FOLLOW_ALL, FOLLOW_SAME, FOLLOW_COLUMNS, FOLLOW_LABELS };
 
-/* Whether smaller matrices can be made of one: its entries stay as they are, and all are here. */
+/* Whether the matrix can be made smaller: its entries do not change, and all are here. */
 static bool shrinks(const struct csr *s)
 {
     return !s->changes && !s->partition;
@@ -77,7 +76,7 @@ static void need_row(struct need *n, int64_t row)
     n->row[row] = 1;
 }
 
-/* Adds what one source must provide for the rows its user needs. */
+/* Adds what one source must provide for the rows that its user needs. */
 static consm_status pass_need(struct restriction *r, const struct need *mine,
                               const struct node_info *info, int slot)
 {
@@ -108,8 +107,8 @@ done:
     return st;
 }
 
-/* A tenth saved is not worth the copies; nor is half of a step of a walk, which reads where it
- * began at every step, and goes back as it came only where its steps are alike (ops/sparse.c). */
+/* Saving a tenth is not worth the copies. Nor is half of a step of a walk: it reads its start at
+ * every step, and its gradient is a walk only if its steps are equal (ops/sparse.c). */
 static bool not_worth_it(const struct node_info *info, int64_t needed)
 {
     return info->op == OP_SPMM_ADD ? needed * 2 > info->rows : needed * 10 > info->rows * 9;
@@ -164,7 +163,7 @@ done:
     return st;
 }
 
-/* position[i]: where row i stands among the needed ones; only needed rows are filled. */
+/* position[i]: the position of row i among the needed ones; only filled for needed rows. */
 static consm_status list_positions(int32_t **out, const struct need *n, int64_t rows)
 {
     consm_status st = CONSM_OK;
@@ -185,7 +184,7 @@ static bool same_need(const struct need *a, const struct need *b, int64_t rows)
     return a->count == b->count && memcmp(a->row, b->row, (size_t)rows) == 0;
 }
 
-/* Which rows are left, for common.c; NULL for all, and where nobody will ask. */
+/* The remaining rows, for common.c; NULL for all, or if not needed. */
 static consm_status list_part(const int32_t **out, struct restriction *r, const struct need *n,
                               int64_t rows)
 {
@@ -201,7 +200,7 @@ done:
     return st;
 }
 
-/* A gather from the rows that `have` holds to those that `want` needs. */
+/* A gather from the rows in `have` to those in `want`. */
 static consm_status bridge(node *out, struct restriction *r, node x, const struct need *have,
                            const struct need *want, int64_t rows)
 {
@@ -225,8 +224,8 @@ done:
     return st;
 }
 
-/* Which columns of its matrix an operation keeps: the rows its sources have. Sources that have
- * different ones give it those it reads, and no more; *own is then the caller's to free. */
+/* The columns of its matrix that an operation keeps: the rows of its sources. If sources differ,
+ * only those it reads; the caller then frees *own. */
 static consm_status needed_columns(struct need *out, uint8_t **own, const struct restriction *r,
                                    node x)
 {
@@ -277,7 +276,7 @@ done:
     return st;
 }
 
-/* Labelled rows and labels in the numbering of what is left of the logits. */
+/* Labelled rows and labels in the numbering of the remaining logits. */
 static consm_status shrink_labels(struct restriction *r, struct node_info *info, node x)
 {
     consm_status st = CONSM_OK;

@@ -1,5 +1,5 @@
-/* Compiling and running: the passes in their order, then steps on the backend, and what the host
- * may see and change between two of them. */
+/* Compiles and runs: the passes in order, then steps on the backend, and what the host may read and
+ * change in between. */
 #include "program/internal.h"
 #include "program/spectral.h"
 
@@ -49,7 +49,7 @@ done:
     return st;
 }
 
-/* A kept value from the arena, fetched once a run where the host does not see it. */
+/* A kept value from the arena, fetched once a run if the host does not see it. */
 static consm_status read_arena(const float **out, struct program *p, struct node_info *info)
 {
     consm_status st = CONSM_OK;

@@ -1,4 +1,4 @@
-/* What the singular value operations keep between runs: how it lies in PLACE_STATE. */
+/* The state of the singular value operations between runs, and its layout in PLACE_STATE. */
 #ifndef PROGRAM_SPECTRAL_H
 #define PROGRAM_SPECTRAL_H
 
@@ -6,18 +6,18 @@
 
 enum { SPECTRAL_EXTRA = 4, SPECTRAL_MAX = 64 }; /* columns beyond the rank; columns in all */
 
-/* A basis of the leading right singular vectors, a few more than asked for so that the last of them
- * converge too, and the products the iteration needs. All in double precision: a gradient is a
+/* A basis of the leading right singular vectors, with a few more than requested so that the last
+ * ones converge too, and the products of the iteration. In double precision: a gradient is a
  * product of two vectors, and their errors add up. */
 struct spectral {
     int64_t rows, cols, width; /* width: columns of the basis */
-    double *v;                 /* (cols, width) orthonormal basis: what a run begins with */
+    double *v;                 /* (cols, width) orthonormal basis at the start of a run */
     double *left, *right;      /* (rows, width), (cols, width): the singular vectors, best first */
     double *y;                 /* (rows, width) A·v */
     double *turn;              /* (cols, width) scratch */
     double *sigma;             /* (width) */
     double *gram, *axes;       /* (width, width) */
-    double *sum;               /* (2) of the leading values; 1: it has settled */
+    double *sum;               /* (2) of the leading values; 1: converged */
 };
 
 static inline int64_t spectral_width(int64_t rows, int64_t cols, int64_t rank)
@@ -26,7 +26,7 @@ static inline int64_t spectral_width(int64_t rows, int64_t cols, int64_t rank)
     return rank + SPECTRAL_EXTRA < least ? rank + SPECTRAL_EXTRA : least;
 }
 
-/* Bytes of it for a (rows, cols) matrix, and where its parts lie in that many. */
+/* Its size in bytes for a (rows, cols) matrix, and the positions of its parts. */
 size_t spectral_bytes(int64_t rows, int64_t cols, int64_t rank);
 static inline struct spectral spectral_at(void *memory, int64_t rows, int64_t cols, int64_t rank)
 {

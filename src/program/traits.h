@@ -1,5 +1,5 @@
-/* What ops.def says of operations, for whoever plans, divides or joins them: the engine and every
- * backend, also those in libraries of their own, which link nothing of ours. */
+/* The traits of operations from ops.def, for the engine and all backends, also those in their own
+ * libraries, which link nothing of ours. */
 #ifndef PROGRAM_TRAITS_H
 #define PROGRAM_TRAITS_H
 
@@ -62,13 +62,13 @@ static inline char op_reads(enum op op, int slot)
     return letter ? letter : 'w';
 }
 
-/* Whether some source has one of these letters. */
+/* Whether a source has one of these letters. */
 static inline bool op_reads_any(enum op op, const char *letters)
 {
     return strpbrk(op_row(op)->reads, letters) != NULL;
 }
 
-/* Whether a source may be written over by the result. */
+/* Whether the result may overwrite a source. */
 static inline bool op_in_place(enum op op, int slot)
 {
     return op_reads(op, slot) == 'e' || op_reads(op, slot) == 'o';

@@ -1,11 +1,11 @@
 /* Attention in one operation, and its gradient: what edge_add, edge_softmax (or tanh and the
- * matrix's values), dropout and spmm_values compute one after the other. */
+ * matrix's values), dropout and spmm_values compute in turn. */
 #include "reference/kernels.h"
 
 #include <math.h>
 
-/* One entry (i, j) of head h: what it weighs, what it would weigh without dropout, and the latter's
- * derivative by the score where the rest of the row stays. */
+/* One entry (i, j) of head h: its weight, its weight without dropout, and the derivative of the
+ * latter by the score with the rest of the row fixed. */
 struct weight {
     double dropped, whole, slope;
 };
@@ -22,7 +22,7 @@ static double score_of(const struct instr *in, double sum, double *slope)
     return sum * *slope;
 }
 
-/* k: the entry's place in the matrix as stored; most: the row's log Σ exp of scores. */
+/* k: the entry's position in the stored matrix; most: the row's log Σ exp of scores. */
 static struct weight weigh(const struct instr *in, const struct step *step, int64_t k, int64_t h,
                            double sum, double most)
 {

@@ -1,4 +1,4 @@
-/* Memory apart from the host's, programs as lists of loops to call in turn. */
+/* The reference backend: memory apart from the host's, programs as lists of loops. */
 #include "reference/backend.h"
 
 #include "base/alloc.h"
@@ -9,7 +9,7 @@
 
 typedef void loop_fn(const struct instr *in, const struct step *step);
 
-/* Leaves are no operations: nothing to do. */
+/* Leaves are not operations: nothing to do. */
 #define reference_param  NULL
 #define reference_input  NULL
 #define reference_sparse NULL
@@ -30,7 +30,7 @@ static bool reference_supports(const struct backend *b, enum op op)
 /* ---- memory ---- */
 
 struct own_memory {
-    struct memory base; /* host is NULL: it cannot reach what lies here */
+    struct memory base; /* host is NULL: the host cannot reach this memory */
     char *data;
 };
 
@@ -89,10 +89,10 @@ static consm_status reference_copy(struct backend *b, struct memory *to, const s
 
 struct compiled {
     const struct planned *plan;
-    struct instr *instr;    /* (instrs) with addresses of our own */
+    struct instr *instr;    /* (instrs) with our own addresses */
     struct leaf_copy *copy; /* (leaves) */
     const void **leaf;      /* (leaves) addresses of the copies */
-    bool settled;           /* a run has computed what is constant */
+    bool settled;           /* constants have been computed */
 };
 
 static void reference_discard(struct compiled *c)
@@ -154,7 +154,7 @@ static void resolve(struct compiled *c)
     }
 }
 
-/* Brings the copies of the leaves up to date. */
+/* Updates the copies of the leaves. */
 static consm_status follow_leaves(struct compiled *c)
 {
     consm_status st = CONSM_OK;

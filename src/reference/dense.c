@@ -78,7 +78,7 @@ LOOP(bias_relu_dropout)
         OUT(r, c) = (float)(fmax(X(r, c) + Y(0, c), 0) * dropout_factor(in, step, r, c));
 }
 
-/* g/(1-a) where the result y is positive: where relu and dropout both let pass */
+/* g/(1-a) if the result y is positive, that is, if relu and dropout kept the element */
 LOOP(bias_relu_dropout_grad)
 {
     EACH (r, c)

@@ -1,10 +1,10 @@
-/* Functions of single elements, each beside its derivative. */
+/* Functions of single elements, each with its derivative. */
 #include "reference/kernels.h"
 
 #include <math.h>
 
-/* FUNCTION(name, f(x), f'(x)); a and b are attributes. At a kink the derivative is that of one of
- * the two sides; 0 for abs. */
+/* FUNCTION(name, f(x), f'(x)); a and b are attributes. At a kink the derivative is that of one
+ * side; 0 for abs. */
 #define FUNCTION(name, value, derivative)                                                     \
     static double value_##name(double x, double a, double b)                                  \
     {                                                                                         \
@@ -58,7 +58,7 @@ static slope_fn *slope_of(enum op function)
     }
 }
 
-/* g∘f'(x); the third source, y = f(x), serves backends that find f' cheaper from it */
+/* g∘f'(x); the third source, y = f(x), is for backends that compute f' from it */
 LOOP(unary_grad)
 {
     slope_fn *slope = slope_of(in->attr.function);

@@ -1,7 +1,7 @@
 /*
- * Every operation of ops.def as the plain loop of its equation, in double precision: what the other
- * backends are compared with, and the place to read what an operation means. LOOP(name) defines the
- * one of the row OP(NAME, name, …); a row without a loop does not link.
+ * Every operation of ops.def as the plain loop of its equation, in double precision. The other
+ * backends are compared with it, and it defines what an operation means. LOOP(name) defines the one
+ * of the row OP(NAME, name, …); a row without a loop does not link.
  *
  * In the loops, n and f are rows and columns of the result, r and c run over them, i, j over nodes,
  * k over entries of a pattern or an index, h over heads. X(r, c) is element (r, c) of source 0, and
@@ -31,7 +31,7 @@
     for (int64_t r = 0; r < in->rows; r++) \
         for (int64_t c = 0; c < in->cols; c++)
 
-/* For loops that look for the largest: GCC 12 breaks down over fmax in one. */
+/* For loops that find a maximum: GCC 12 crashes on fmax in one. */
 static inline double larger(double a, double b)
 {
     return a > b ? a : b;
@@ -39,8 +39,8 @@ static inline double larger(double a, double b)
 
 /* ---- sparse patterns ---- */
 
-/* The matrix an operation walks, or its transpose, and where entry k finds its value among those of
- * the matrix as it is stored. */
+/* The matrix that an operation walks, or its transpose, and the position of entry k's value in the
+ * stored matrix. */
 static inline const struct csr *walked(const struct instr *in)
 {
     return in->attr.transposed ? in->attr.csr->t : in->attr.csr;
@@ -61,7 +61,7 @@ static inline double weight_of(const struct csr *a, int64_t k)
 
 /* ---- random numbers (random.c) ---- */
 
-/* What element (r, c) is multiplied by: 0 with chance attr.a, else 1/(1-a). */
+/* The factor of element (r, c): 0 with probability attr.a, else 1/(1-a). */
 double dropout_factor(const struct instr *in, const struct step *step, int64_t r, int64_t c);
 /* The same by an element's number. */
 double dropout_factor_of(const struct instr *in, const struct step *step, uint64_t element);
@@ -69,7 +69,8 @@ double dropout_factor_of(const struct instr *in, const struct step *step, uint64
 /* Uniform in (0, 1), element (r, c). */
 double uniform_draw(const struct instr *in, const struct step *step, int64_t r, int64_t c);
 
-/* Whether the edge between nodes i and j stays, with chance 1 - attr.a; the same both ways. */
+/* Whether the edge between nodes i and j is kept, with probability 1 - attr.a; the same in both
+ * directions. */
 bool edge_stays(const struct instr *in, const struct step *step, int64_t i, int64_t j);
 
 #endif

@@ -1,5 +1,5 @@
-/* Copying floats, labels, row numbers, indices, and sparse matrices with their transposes. Arrays
- * are made anew only where they have grown. */
+/* Copies floats, labels, row numbers, indices, and sparse matrices with their transposes. Arrays
+ * are allocated again only if they have grown. */
 #include "reference/leaves.h"
 
 #include "base/alloc.h"

@@ -27,7 +27,7 @@ struct leaf_copy {
     size_t room[PARTS];
 };
 
-/* Copies the leaf unless the copy is of its present version; sets *changed when it did. */
+/* Copies the leaf unless the copy is current; sets *changed if it did. */
 consm_status leaf_follow(struct leaf_copy *copy, const struct leaf *leaf, bool *changed);
 void leaf_forget(struct leaf_copy *copy);
 

@@ -132,8 +132,8 @@ static int64_t largest(const struct instr *in, int64_t r)
     return best;
 }
 
-/* Writes right = Σ_k [argmax x_r = label_r], r = index[k], and the mean of -log
- * softmax(x_r)[label_r] down; copies the parameters when right is more than ever, or as much with a
+/* Records right = Σ_k [argmax x_r = label_r], r = index[k], and the mean of -log
+ * softmax(x_r)[label_r]; copies the parameters if right is the largest so far, or equal with a
  * smaller mean. */
 LOOP(keep)
 {

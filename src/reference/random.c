@@ -1,5 +1,5 @@
-/* What the random operations draw: functions of (seed, step, stream, element), where an element is
- * counted by its row's number in the whole graph. */
+/* The draws of random operations: functions of (seed, step, stream, element); elements are counted
+ * by the row's number in the whole graph. */
 #include "reference/kernels.h"
 
 #include "base/rng.h"
@@ -19,8 +19,9 @@ static uint64_t row_number(const struct instr *in, int64_t r)
     return (uint64_t)(in->attr.number ? in->attr.number[r] : r);
 }
 
-/* The fewest of 1, 2, 4, 8 bits for which rate·2^bits is whole, else 16. Element e has bits
- * [e·bits, (e+1)·bits) of the stream; it stays when they make a number of at least rate·2^bits. */
+/* Uses the fewest of 1, 2, 4, 8 bits for which rate·2^bits is an integer, else 16. Element e has
+ * bits [e·bits, (e+1)·bits) of the stream; it is kept if they are a number of at least rate·2^bits.
+ */
 double dropout_factor_of(const struct instr *in, const struct step *step, uint64_t element)
 {
     const double rate = (double)in->attr.a;
@@ -50,7 +51,7 @@ double uniform_draw(const struct instr *in, const struct step *step, int64_t r, 
     return ((double)(word[e % 4] >> 9) + 0.5) * 0x1p-23;
 }
 
-/* The block is named by the two ends, the smaller number first. */
+/* The two ends name the block, the smaller number first. */
 bool edge_stays(const struct instr *in, const struct step *step, int64_t i, int64_t j)
 {
     const uint64_t a = row_number(in, i), b = row_number(in, j);

@@ -1,4 +1,4 @@
-/* Rows by index, pairs of rows, rows to length one, batch norm. */
+/* Operations on rows: by index, on pairs, normalisation to length one, batch norm. */
 #include "reference/kernels.h"
 
 #include <math.h>
@@ -88,7 +88,7 @@ LOOP(row_normalize)
         OUT(r, c) = (float)(X(r, c) / fmax(length(in, 0, r), NORM_FLOOR));
 }
 
-/* (g - y⟨g, y⟩)/|x|; a row shorter than the floor is only scaled by it. Sources g, x, y */
+/* (g - y⟨g, y⟩)/|x|; a row shorter than the floor is only scaled. Sources g, x, y */
 LOOP(row_normalize_grad)
 {
     for (int64_t r = 0; r < in->rows; r++) {
@@ -118,8 +118,8 @@ LOOP(pair_cosine)
         OUT(k, 0) = (float)cosine(in, 0, in->attr.index->row[k], in->attr.other->row[k]);
 }
 
-/* What the pairs that name row r on one side add to element (r, c):
- * g_k (x_j/(|x_i||x_j|) - cos·x_i/|x_i|²), i being r; sources g, x */
+/* The contribution to element (r, c) of the pairs that name row r on one side: g_k
+ * (x_j/(|x_i||x_j|) - cos·x_i/|x_i|²) with i = r; sources g, x */
 static double cosine_slope(const struct instr *in, int64_t r, int64_t c, const struct index *side,
                            const struct index *other)
 {
@@ -159,7 +159,7 @@ LOOP(nearest)
     }
 }
 
-/* What entry k of row r has before it is divided. */
+/* The value of entry k of row r before the division. */
 static double chosen(const struct instr *in, int64_t r, int64_t k)
 {
     return X(in->attr.csr->col[k], 0) == (double)(r % in->attr.heads) ? Y(k, 0) : 0;

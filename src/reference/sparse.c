@@ -1,4 +1,4 @@
-/* Products with sparse matrices, and values on their entries: one value an entry and head. */
+/* Products with sparse matrices, and values on their entries: one value per entry and head. */
 #include "reference/kernels.h"
 
 #include <math.h>
@@ -156,7 +156,7 @@ LOOP(edge_softmax_grad)
 
 /* ---- DropEdge ---- */
 
-/* The weight that entry k of row i has left; loops always stay. */
+/* The remaining weight of entry k of row i; loops always stay. */
 static double left_of(const struct instr *in, const struct step *step, int64_t i, int64_t k)
 {
     const struct csr *s = in->attr.csr;
@@ -172,7 +172,7 @@ static double degree_left(const struct instr *in, const struct step *step, int64
     return degree;
 }
 
-/* w_ij / sqrt(d_i d_j) over what is left of A + I, 0 where a degree is 0 */
+/* w_ij / sqrt(d_i d_j) over the remaining A + I, 0 if a degree is 0 */
 LOOP(edge_drop)
 {
     const struct csr *s = in->attr.csr;

@@ -1,7 +1,7 @@
 /* The sum of the largest singular values of a sparse matrix S with learned values, by subspace
- * iteration: from an orthonormal basis V, kept between runs, Y = S·V gives the values as the square
- * roots of the eigenvalues of YᵀY, and the next basis is the orthonormalised Sᵀ·Y. It ends when the
- * sum no longer moves, or after attr.iterations. */
+ * iteration. From an orthonormal basis V, kept between runs, Y = S·V gives the values as square
+ * roots of the eigenvalues of YᵀY; the next basis is the orthonormalised Sᵀ·Y. It ends when the sum
+ * converges, or after attr.iterations. */
 #include "program/spectral.h"
 
 #include "reference/kernels.h"

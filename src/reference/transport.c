@@ -1,4 +1,4 @@
-/* Transport of sets of points to references, and two-hop sets pooled by it. */
+/* Transport of sets of points to references, and pooling of two-hop sets by it. */
 #include "reference/kernels.h"
 
 #include "base/alloc.h"
@@ -84,8 +84,8 @@ static void solve(struct set *s, double tolerance)
     }
 }
 
-/* The reference with the largest share or, when nothing is regularised or the shares must be equal,
- * with the least cost. */
+/* The reference with the largest share; or with the least cost, if nothing is regularised or all
+ * shares are equal. */
 static void assign(struct set *s, bool nearest)
 {
     for (int64_t l = 0; l < s->size; l++) {
@@ -102,7 +102,7 @@ static void map(struct set *s, const struct instr *in)
 {
     if (in->attr.iterations > 0)
         solve(s, (double)in->attr.a);
-    assign(s, in->attr.iterations == 0 || s->size == 1); /* of one point all shares are equal */
+    assign(s, in->attr.iterations == 0 || s->size == 1); /* with one point all shares are equal */
 }
 
 static int64_t count_at(const struct set *s, int64_t k)
@@ -113,7 +113,7 @@ static int64_t count_at(const struct set *s, int64_t k)
     return count;
 }
 
-/* What point l weighs at reference k. */
+/* The weight of point l at reference k. */
 static double taken(const struct set *s, const struct instr *in, int64_t k, int64_t l)
 {
     if (in->attr.take == TAKE_PLAN && in->attr.iterations > 0)
@@ -149,7 +149,7 @@ LOOP(transport)
     set_free(&s);
 }
 
-/* Adds the nodes that kept entries of a row lead to and that are not marked yet. */
+/* Adds unmarked nodes that kept entries of a row lead to. */
 static void visit(struct set *s, const struct instr *in, int64_t row, int64_t mark)
 {
     EACH_ENTRY (k, in->attr.csr, row) {
@@ -161,7 +161,8 @@ static void visit(struct set *s, const struct instr *in, int64_t row, int64_t ma
     }
 }
 
-/* The node, its neighbours, theirs; of more than cap those that a partial shuffle puts in front. */
+/* The node, its neighbours and theirs; of more than cap, those that a partial shuffle puts first.
+ */
 static void walk(struct set *s, const struct instr *in, int32_t from)
 {
     const int64_t cap = in->attr.column;

@@ -1,8 +1,8 @@
 /* Attention in one walk over a row's entries: scores of the two ends, softmax (or a gate), dropout
- * and the weighted sum, and the walk over the columns that is its gradient. Weights live in a piece
- * of a few hundred entries at a time, in the first-level cache, and are computed again in the
- * backward pass. Rows are taken together while they fit into a piece; a longer one is cut into
- * several, always at the same places, so that shares do not show. */
+ * and the weighted sum; and the walk over columns for its gradient. Weights exist for a piece of a
+ * few hundred entries at a time, in the first-level cache, and are computed again in the backward
+ * pass. Several short rows form one piece; a long row is cut into several, always at the same
+ * places, so that the division among threads changes nothing. */
 #include "cpu/simd/spmm.h"
 #include "cpu/simd/vmath.h"
 
@@ -13,11 +13,11 @@ struct piece {
     int64_t start[PIECE_ROWS + 1];
     int64_t row, rows;      /* the first, and how many */
     int64_t entry, entries; /* likewise */
-    bool opens, closes;     /* holds the beginning of its rows, and their end */
-    int64_t next, within;   /* where the next piece begins: a row, and so far into it */
+    bool opens, closes;     /* contains the start of its rows, and their end */
+    int64_t next, within;   /* start of the next piece: a row, and the entry within it */
 };
 
-/* The piece behind the one at hand; false behind the last. A new one begins at row `next`. */
+/* Moves to the next piece; false after the last. A new one starts at row `next`. */
 static bool next_piece(struct piece *p, const struct sparse *a, int64_t heads, int64_t to)
 {
     const int64_t room = PIECE / heads, most = room < PIECE_ROWS ? room : PIECE_ROWS;
@@ -48,7 +48,7 @@ static bool next_piece(struct piece *p, const struct sparse *a, int64_t heads, i
     return true;
 }
 
-/* y = A(w) x for the rows of a piece, added to what earlier pieces of a row left there. */
+/* y = A(w) x for the rows of a piece, added to what earlier pieces of a row computed. */
 static void piece_product(float *y, const struct piece *p, const float *w, const float *x,
                           const struct attention *t)
 {
@@ -59,7 +59,7 @@ static void piece_product(float *y, const struct piece *p, const float *w, const
     SIMD(spmm_heads)(rows, &a, x, t->heads, t->dim, p->opens ? NULL : &more, 0, p->rows);
 }
 
-/* Zeros up to the next whole vector, so that loops over all numbers need no tail. */
+/* Zeros up to the next full vector, so that loops need no tail. */
 INLINE void fill_up(float *e, int64_t count)
 {
     for (; count % LANES != 0; count++)
@@ -180,7 +180,7 @@ static void row_totals(float *total, float *bent, const float *e, const float *p
 
 /* ---- forwards ------------------------------------------------------------ */
 
-/* Of every row of a piece and head: the largest score, Σ exp(score - largest), Σ of the same times
+/* For every row of a piece and head: the largest score, Σ exp(score - largest), Σ of the same times
  * the score's slope. */
 struct row_sums {
     float largest[PIECE], total[PIECE], bent[PIECE];
@@ -243,7 +243,7 @@ INLINE void partition(float *y, const float *share, int64_t heads, int64_t dim)
     }
 }
 
-/* Divides the rows of a piece by their sums, and writes these down. */
+/* Divides the rows of a piece by their sums, and stores the sums. */
 static void piece_finish(float *y, float *bent, float *totals, const struct piece *p,
                          struct row_sums *s, const struct attention *t)
 {
@@ -319,8 +319,8 @@ void SIMD(attend)(float *y, float *bent, float *totals, const struct attention *
 
 /* ---- backwards, over columns --------------------------------------------- */
 
-/* What the entries of a piece have: e the score, w score - log Σ exp, along ⟨g, result⟩, of the
- * rows they stand in. */
+/* Values of a piece's entries: e the score, w score - log Σ exp, along ⟨g, result⟩ of their rows.
+ */
 static void piece_scores(float *e, float *w, float *along, const struct piece *p,
                          const struct attention *t, const float *packed, const float *right)
 {
@@ -349,7 +349,7 @@ static void piece_scores(float *e, float *w, float *along, const struct piece *p
     }
 }
 
-/* The numbers of a piece of columns: scores, weights, what of them stays, the dot products. */
+/* The numbers of a piece of columns: scores, weights, kept weights, dot products. */
 struct column_cells {
     float e[PIECE], w[PIECE], along[PIECE], keep[PIECE], dot[PIECE];
 };

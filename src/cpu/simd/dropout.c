@@ -1,5 +1,5 @@
 /* Dropout by Philox4x32-10 (Salmon et al., SC'11; the scalar form is in src/base/rng.c). A block of
- * 128 random bits serves 128/bits elements. Blocks are computed one per lane. */
+ * 128 random bits serves 128/bits elements. Each lane computes one block. */
 #include "cpu/simd/spmm.h"
 
 #include "base/rng.h"
@@ -47,8 +47,8 @@ INLINE void philox_round(vu c[4], uint32_t k0, uint32_t k1)
     c[3] = low0;
 }
 
-/* The vectors needed for SPAN blocks go through the rounds side by side, so that a multiplication
- * need not wait for the one before. */
+/* The vectors of SPAN blocks go through the rounds side by side, so that a multiplication need not
+ * wait for the previous one. */
 enum { SPAN = 16, SPAN_VECTORS = SPAN / LANES };
 
 INLINE void philox_rounds(vu c[SPAN_VECTORS][4], const struct dropout *d)
@@ -63,7 +63,7 @@ INLINE void philox_rounds(vu c[SPAN_VECTORS][4], const struct dropout *d)
     }
 }
 
-/* clang's MemorySanitizer does not see what the interleaving store writes. */
+/* clang's MemorySanitizer does not track the interleaving store. */
 #if defined(__aarch64__)
 #define INTERLEAVES
 #if defined(__has_feature)
@@ -102,7 +102,7 @@ static void philox_span(uint32_t word[4 * SPAN], const struct dropout *d, uint64
 
 /* ---- elements ------------------------------------------------------------ */
 
-/* Elements [from, to) by single bits, 1: stays; bit e - first of the words is element e's. */
+/* Elements [from, to) by single bits, 1: kept; bit e - first of the words belongs to element e. */
 INLINE void drop_bits(float *y, const float *x, const uint32_t *word, int64_t first, int64_t from,
                       int64_t to, float scale)
 {
@@ -121,7 +121,8 @@ INLINE void drop_bits(float *y, const float *x, const uint32_t *word, int64_t fi
         y[e] = word[(e - first) / 32] >> (e - first) % 32 & 1 ? x[e] * scale : 0;
 }
 
-/* Elements [from, to) by numbers of `bits` bits; number e - first of the words is element e's. */
+/* Elements [from, to) by numbers of `bits` bits; number e - first of the words belongs to element
+ * e. */
 INLINE void drop_numbers(float *y, const float *x, const uint32_t *word, uint32_t bits,
                          const struct dropout *d, int64_t first, int64_t from, int64_t to)
 {
@@ -166,7 +167,8 @@ void SIMD(dropout)(float *y, const float *x, const struct dropout *d, int64_t fr
 
 /* ---- elements in any order ----------------------------------------------- */
 
-/* One element after the other, a block whenever it changes: for heads that no block holds whole. */
+/* One element after the other, computing a block whenever it changes: for heads that span blocks.
+ */
 static void lookup_slowly(float *keep, const struct dropout *d, const int64_t *entry, int64_t count,
                           int64_t heads)
 {
@@ -185,8 +187,8 @@ static void lookup_slowly(float *keep, const struct dropout *d, const int64_t *e
     }
 }
 
-/* Words of the blocks that the bits of SPAN entries, `each` bits an entry, lie in: word w of entry
- * k at word[w][k]. */
+/* Words of the blocks that hold the bits of SPAN entries, `each` bits per entry: word w of entry k
+ * at word[w][k]. */
 static void philox_entries(uint32_t word[4][SPAN], const struct dropout *d, const int64_t *entry,
                            int64_t count, uint64_t each)
 {

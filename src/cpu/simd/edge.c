@@ -1,9 +1,9 @@
 /* Numbers on edges, (nnz, heads): sums of the two ends' scores, softmax over a row's entries and
- * its gradient, sums per row. Vectors run along the heads, or along the entries when there is one.
- */
+ * its gradient, sums per row. Vectors run along the heads, or along the entries if there is one
+ * head. */
 #include "cpu/simd/vmath.h"
 
-/* Without branches: the sign of a score is anybody's guess. */
+/* Without branches: the sign of a score is unpredictable. */
 INLINE float s_leaky(float v, float slope)
 {
     const float scaled = v * slope;
@@ -278,7 +278,7 @@ void SIMD(edge_softmax_grad)(float *gx, const struct sparse *a, const float *y, 
 
 /* ---- sums per row -------------------------------------------------------- */
 
-/* e of entry k of the rows, and a request for one some entries later. */
+/* e of entry k of the rows, and a prefetch of a later one. */
 INLINE const float *edge_at(const struct sparse *a, const float *e, int64_t heads, int64_t k,
                             int64_t all)
 {

@@ -1,5 +1,5 @@
-/* Functions of single elements. The end of a range that is no whole vector goes through the same
- * vector arithmetic as the rest, so an element's bits do not depend on where a share ends. */
+/* Functions of single elements. A partial vector at the end of a range uses the same vector
+ * arithmetic, so an element's bits do not depend on where a share ends. */
 #include "cpu/simd/vmath.h"
 
 /* out[i] = expression of a = x[i] (and b = z[i]) for i in [from, to) */
@@ -75,8 +75,8 @@ void SIMD(unary)(enum unary op, float *y, const float *x, float param, int64_t f
     }
 }
 
-/* a is the gradient that comes in, b what was saved: the output, or the input where the op's
- * derivative is exact only from it. */
+/* a is the incoming gradient, b the saved array: the output, or the input if the derivative is
+ * exact only from it. */
 void SIMD(unary_grad)(enum unary op, float *gx, const float *g, const float *saved, float param,
                       int64_t from, int64_t to)
 {

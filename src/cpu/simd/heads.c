@@ -1,16 +1,16 @@
 /* The products of multi-head attention: y = A x with one weight per entry and head, and the
- * gradient to those weights, the dot products of rows sampled at the entries. */
+ * gradient of those weights, the dot products of rows at the entries. */
 #include "cpu/simd/spmm.h"
 
 /* ---- spmm_heads ---------------------------------------------------------- */
 
 /* A strip of `vectors` vectors holds whole heads of `per_head` vectors each; both are constants
- * where this is inlined, so the sums stay in registers. */
+ * after inlining, so the sums stay in registers. */
 #define HEADS_MAX 16
 #define HEADS_EACH(M) \
     M(0) M(1) M(2) M(3) M(4) M(5) M(6) M(7) M(8) M(9) M(10) M(11) M(12) M(13) M(14) M(15)
 
-/* A finished vector of row r on its way to memory, at column `at`. */
+/* Finishes a vector of row r and stores it at column `at`. */
 INLINE void heads_finish(const struct spmm_job *j, const struct epilogue *end, vf sum, int64_t r,
                          int64_t at)
 {
@@ -46,7 +46,7 @@ INLINE void heads_rows(const struct spmm_job *j, int64_t column, int64_t head, c
             const float *w = j->val + entry * j->val_stride + head;
             const float *from_x = x + j->col[k] * j->stride;
             const int64_t ahead = k + SPMM_AHEAD < all ? k + SPMM_AHEAD : k;
-            if (j->index && k + SPMM_EARLY < all) /* a transpose jumps about in the weights too */
+            if (j->index && k + SPMM_EARLY < all) /* a transpose also reads the weights at random */
                 __builtin_prefetch(j->val + j->index[k + SPMM_EARLY] * j->val_stride + head);
             if (j->reach != SPMM_NEAR)
                 v_prefetch(x + j->col[ahead] * j->stride, vectors * LANES);
@@ -124,7 +124,7 @@ static void heads_group(const struct spmm_job *job, int64_t heads, int64_t dim, 
     for (; dim == 8 && h + 8 <= heads; h += 8)
         heads_eights(job, h, from, to);
 #endif
-    for (; h < heads; h++) { /* one head at a time is an ordinary product with strides */
+    for (; h < heads; h++) { /* a single head is an ordinary product with strides */
         struct spmm_job one = *job;
         one.width = dim;
         one.y += h * dim;

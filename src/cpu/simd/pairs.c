@@ -1,7 +1,7 @@
-/* Pairs of rows named by index lists. */
+/* Operations on pairs of rows named by index lists. */
 #include "cpu/simd/vec.h"
 
-/* The rows of the pair a few places behind k. */
+/* Prefetches the rows of the pair a few places after k. */
 INLINE void pair_prefetch(const float *x, const float *z, const int32_t *left, const int32_t *right,
                           int64_t width, int64_t k, int64_t to)
 {
@@ -34,9 +34,9 @@ struct pair_side {
     int64_t width, first, stop;
 };
 
-/* `vectors` vectors of columns from c on, the last of them `last` behind c, where it may overlap
- * the one before; part: of a single vector only so many columns. Vectors and part == 0 are
- * constants where this is inlined. */
+/* `vectors` vectors of columns from c on; the last is at `last` after c and may overlap the one
+ * before; part: only so many columns of a single vector. Vectors and part == 0 are constants after
+ * inlining. */
 INLINE void pair_columns(const struct pair_side *p, int64_t c, int64_t last, const int vectors,
                          const int64_t part)
 {

@@ -1,6 +1,6 @@
-/* Dense products: as many columns of C at a time as the registers take for several rows, over a
- * packed panel of B. An element's sum runs over k in order whatever the rows are grouped into, so
- * any share gives the same bits. */
+/* Dense products over a packed panel of B: as many columns of C at a time as the registers hold for
+ * several rows. An element's sum runs over k in order, however rows are grouped, so any share gives
+ * the same bits. */
 #include "cpu/simd/vec.h"
 
 /* Rows of C at a time: with two vectors of columns twelve, where there are 32 wide registers. */
@@ -26,10 +26,9 @@ void SIMD(panel_pack)(float *panel, const float *b, int64_t b_inner, int64_t b_c
     }
 }
 
-/* How the elements of A are read: one at a time (x86 broadcasts from memory for free), or in
- * vectors along the inner dimension or along the rows whose lanes are multiplied one by one
- * (aarch64 multiplies by a lane for free). READ_COLUMN is one at a time where rows of C are columns
- * of A. */
+/* How elements of A are read: one at a time (x86 broadcasts from memory for free), or in vectors
+ * along the inner dimension or along the rows, multiplied lane by lane (free on aarch64).
+ * READ_COLUMN is one at a time if rows of C are columns of A. */
 enum panel_reading { READ_SINGLE, READ_INNER, READ_ROWS, READ_COLUMN };
 
 /* sum[r][v] += w[r] b[v] for the row of the panel at b */
@@ -45,8 +44,8 @@ INLINE void panel_step(vf sum[MOST_ROWS][4], const vf w[MOST_ROWS], const float 
     }
 }
 
-/* All sums of `rows` rows by `vectors` vectors of columns; these and `reading` are constants where
- * this is inlined. */
+/* All sums of `rows` rows by `vectors` vectors of columns; these and `reading` are constants after
+ * inlining. */
 INLINE void panel_sums(vf sum[MOST_ROWS][4], const struct panel *p, const float *panel, int64_t row,
                        const int rows, const int vectors, const enum panel_reading reading)
 {
@@ -122,9 +121,9 @@ INLINE void panel_block(const struct panel *p, const float *panel, int64_t row, 
     panel_finish(p, sum, row, rows, vectors);
 }
 
-/* Where the rows of C are columns of A, a block of them would read a little of every row of A, and
- * memory likes to be read in order. So all blocks of a group go through a few rows of A together,
- * their sums kept aside: the same additions in the same order. */
+/* If rows of C are columns of A, a block of them would read a little of every row of A, but memory
+ * is faster in order. So all blocks of a group go through a few rows of A together and store their
+ * sums: the same additions in the same order. */
 enum { GROUP_BLOCKS = 8, GROUP_INNER = 16 };
 INLINE void panel_group(const struct panel *p, const float *panel, int64_t row, int64_t blocks,
                         const int rows, const int vectors, const enum panel_reading reading)
@@ -145,8 +144,8 @@ INLINE void panel_group(const struct panel *p, const float *panel, int64_t row, 
         panel_finish(p, kept[b], row + b * rows, rows, vectors);
 }
 
-/* As many rows at a time as the registers take with so many vectors, then one by one (four by four
- * before, where one alone would mostly wait for itself). */
+/* As many rows at a time as the registers hold with so many vectors, then one by one (or first four
+ * by four, if a single one would mostly wait for itself). */
 #define PANEL_ROWS(rows, vectors, reading)                                                 \
     do {                                                                                   \
         int64_t r = from;                                                                  \
@@ -165,8 +164,8 @@ INLINE void panel_group(const struct panel *p, const float *panel, int64_t row, 
     } while (0)
 
 #if defined(__aarch64__)
-/* Rows read along the inner dimension may be any number, so that with four vectors five of them
- * fill the registers. */
+/* Rows read along the inner dimension may be any number; with four vectors, five rows fill the
+ * registers. */
 #define PANEL_VECTORS(rows, vectors)                                      \
     do {                                                                  \
         if (p->a_inner == 1)                                              \
@@ -177,7 +176,7 @@ INLINE void panel_group(const struct panel *p, const float *panel, int64_t row, 
             PANEL_ROWS(1, vectors, READ_SINGLE);                          \
     } while (0)
 #else
-/* Columns of A are mostly a power of two: as many rows then as divide it. */
+/* Columns of A are mostly a power of two: use a number of rows that divides it. */
 #define PANEL_VECTORS(rows, vectors)                                                       \
     do {                                                                                   \
         if (p->a_row == 1 && p->a_inner != 1)                                              \

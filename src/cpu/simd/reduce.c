@@ -1,5 +1,5 @@
-/* Sums over many rows or elements. A block has a fixed size and is summed by one thread in a fixed
- * order; the blocks are then added in order, so the threads that did the work leave no trace. */
+/* Sums over many rows or elements. One thread sums a block of fixed size in a fixed order; the
+ * blocks are then added in order. So the result does not depend on the threads. */
 #include "cpu/simd/vec.h"
 
 /* ---- columns ------------------------------------------------------------- */
@@ -16,8 +16,8 @@ INLINE vf column_add(vf sum, const float *x, const float *z, vf mean, enum colum
     return v_fma(d, d, sum);
 }
 
-/* Sums of a group of columns while the rows go by: of even and of odd rows, so that an addition
- * need not wait for the one before. */
+/* Sums of a group of columns over the rows: separately for even and odd rows, so that an addition
+ * need not wait for the previous one. */
 enum { COLUMN_GROUP = 256, COLUMN_ROWS = 4 };
 struct column_sums {
     float even[COLUMN_GROUP], odd[COLUMN_GROUP];
@@ -56,7 +56,7 @@ INLINE void column_line(float *even_sums, float *odd_sums, const float *x, const
 }
 
 /* Up to COLUMN_GROUP columns, a multiple of four vectors, over rows [first, stop). A few rows at a
- * time, because memory likes to be read in order. */
+ * time, because memory is faster in order. */
 INLINE void column_group(float *out, const float *x, const float *z, const float *mean,
                          int64_t cols, int64_t width, int64_t first, int64_t stop,
                          enum column_term term)
@@ -91,9 +91,8 @@ INLINE void column_vector(float *out, const float *x, const float *z, const floa
     v_store(out, (a + b) + (c + d));
 }
 
-/* Fewer columns than lanes, of n rows: all of them at once, row after row. The other lanes add up
- * what stands behind the row, which nobody reads; the last rows are copied, as there is nothing
- * behind them. */
+/* Fewer columns than lanes: all of them at once, row after row, for n rows. The other lanes sum
+ * what follows the row and are not used; the last rows are copied, because nothing follows them. */
 INLINE void column_narrow(float *out, const float *x, const float *z, const float *mean,
                           int64_t width, int64_t n, int64_t first, int64_t stop,
                           enum column_term term)
@@ -129,7 +128,7 @@ INLINE void column_blocks(float *partial, const float *x, const float *z, const 
         }
         for (; c + LANES <= width; c += LANES)
             column_vector(out + c, x + c, z + c, MEAN(c), width, first, stop, term);
-        if (c < width && width >= LANES) { /* one that ends with the row */
+        if (c < width && width >= LANES) { /* one vector that ends with the row */
             c = width - LANES;
             column_vector(out + c, x + c, z + c, MEAN(c), width, first, stop, term);
             c = width;

@@ -1,12 +1,12 @@
 /* Functions of whole rows of an (n, width) matrix. */
 #include "cpu/simd/spmm.h"
 
-/* Columns of a row in full vectors, the rest one by one. What happens to a column depends on the
- * width alone. */
+/* Columns of a row in full vectors, the rest one by one. The treatment of a column depends only on
+ * the width. */
 #define FOR_VECTORS(c, width) for (; c + LANES <= (width); c += LANES)
 #define FOR_REST(c, width)    for (; c < (width); c++)
 
-/* relu and has_bias are constants where this is inlined */
+/* relu and has_bias are constants after inlining */
 INLINE void bias_act_rows(float *y, const float *x, int64_t width, const float *bias, bool has_bias,
                           bool relu, int64_t from, int64_t to)
 {
@@ -45,8 +45,8 @@ void SIMD(bias_act)(float *y, const float *x, int64_t width, const struct epilog
     }
 }
 
-/* y = x + d in every row, for rows that are no whole vectors: d repeats after LANES rows, which are
- * `width` vectors one after another. */
+/* y = x + d in every row, for rows that are not full vectors: d repeats after LANES rows, which are
+ * `width` consecutive vectors. */
 enum { NARROW = 16 };
 static void shift_narrow(float *y, const float *x, const float *d, int64_t width, int64_t from,
                          int64_t to)
@@ -172,7 +172,7 @@ void SIMD(head_dot)(float *y, const float *x, const float *a, int64_t heads, int
 typedef float v8 __attribute__((vector_size(32)));
 typedef float v8_any __attribute__((vector_size(32), aligned(4), may_alias));
 
-/* One row; dim is a constant where this is inlined and it matters. */
+/* One row; dim is a constant after inlining where it matters. */
 INLINE void head_spread_row(float *y, const float *g, const float *a, int64_t heads, int64_t dim)
 {
     for (int64_t h = 0; h < heads; h++, y += dim, a += dim) {
@@ -196,7 +196,7 @@ void SIMD(head_spread)(float *y, const float *g, const float *a, int64_t heads, 
     }
 }
 
-/* Eight vectors of columns stay in registers while the rows go by. */
+/* Eight vectors of columns stay in registers over all rows. */
 void SIMD(head_outer)(float *sum, const float *g, const float *x, int64_t heads, int64_t dim,
                       int64_t from, int64_t to)
 {

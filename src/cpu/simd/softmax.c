@@ -1,7 +1,7 @@
-/* Softmax of rows, mostly short ones (a class per column). Up to TILE columns, LANES rows go side
- * by side, one per lane, so that nothing is summed across lanes; a lane's arithmetic does not
- * depend on its neighbours, so shares may begin anywhere. Wider rows go one by one, as whole
- * vectors and one that ends with the row. */
+/* Softmax of rows, mostly short ones (one column per class). Up to TILE columns, LANES rows are
+ * processed side by side, one per lane, so nothing is summed across lanes. A lane's arithmetic does
+ * not depend on the others, so shares may begin anywhere. Wider rows go one by one, as full vectors
+ * and one that ends with the row. */
 #include "cpu/simd/vmath.h"
 
 enum { TILE = 32 };

@@ -1,7 +1,7 @@
-/* Sparse times dense. A strip of up to STRIP vectors of columns is held in registers while a row's
- * entries stream by; strips of a group of rows follow each other, so that the group's indices stay
- * in the first-level cache. Every width from 1 up is made of the same strips: rows of at least
- * LANES columns in full vectors, of at least 4 in vectors of four, narrower ones in scalars. */
+/* Sparse times dense. A strip of up to STRIP vectors of columns stays in registers over a row's
+ * entries. The strips of a group of rows follow each other, so that the group's indices stay in the
+ * first-level cache. All widths use the same strips: rows of at least LANES columns in full
+ * vectors, of at least 4 in vectors of four, narrower ones in scalars. */
 #include "cpu/simd/spmm.h"
 
 #include "cpu/simd/repeat.h"
@@ -142,8 +142,8 @@ void SIMD(spmm_strips)(const struct spmm_job *job, int64_t from, int64_t to)
         return;
     }
 #endif
-    /* Strips of nearly equal size: the overlapping last vector then lies inside its own strip,
-     * which an `add` that is y itself depends on. */
+    /* Strips of nearly equal size: the overlapping last vector is then inside its own strip, which
+     * an `add` that is y itself needs. */
     const int64_t vectors = (width + LANES - 1) / LANES, strips = (vectors + STRIP - 1) / STRIP;
     for (int64_t s = 0; s < strips; s++) {
         const int64_t first = vectors * s / strips, stop = vectors * (s + 1) / strips;

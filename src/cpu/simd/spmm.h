@@ -1,4 +1,4 @@
-/* What the two sparse products share: a product cut into strips of columns. */
+/* Shared by the two sparse products: a product divided into strips of columns. */
 #ifndef CPU_SIMD_SPMM_H
 #define CPU_SIMD_SPMM_H
 
@@ -7,16 +7,15 @@
 /* Entries between a prefetch and its use: into the first-level cache, into the second. */
 enum { SPMM_AHEAD = 12, SPMM_EARLY = 40 };
 
-/* Rows between a prefetch of entries and their use, where rows are cut. */
+/* Rows between a prefetch of entries and their use, if rows are cut. */
 enum { SPMM_CUT_AHEAD = 4 };
 
-/* How much of x the rows read: what the first-level cache or a little more holds, what the caches
- * of a core hold, or more. */
+/* How much of x the rows read: about the first-level cache, up to a core's caches, or more. */
 enum spmm_reach { SPMM_NEAR, SPMM_MIDDLE, SPMM_FAR };
 
 enum spmm_kind { SPMM_ONES, SPMM_VALUES, SPMM_LOOKED_UP };
 
-/* y and x are rows of `stride` floats, of which the first `width` take part. */
+/* y and x are rows of `stride` floats, of which the first `width` are used. */
 struct spmm_job {
     float *y;
     const float *x, *add, *bias;
@@ -28,12 +27,12 @@ struct spmm_job {
     int64_t val_stride; /* entry k has its value at val[k·val_stride]; used by SPMM_LOOKED_UP */
     enum spmm_kind kind;
     enum spmm_reach reach;
-    int64_t limit; /* entries behind this one belong to others: not even prefetched */
+    int64_t limit; /* entries after this one belong to others and are not prefetched */
     const struct epilogue *end;
 };
 
 /* How far rows [from, to) reach: columns ascend, so the last entries of a few rows tell. Only speed
- * depends on the answer. */
+ * depends on it. */
 INLINE enum spmm_reach spmm_reach(const struct spmm_job *j, int64_t from, int64_t to)
 {
     int64_t furthest = 0;
@@ -45,17 +44,15 @@ INLINE enum spmm_reach spmm_reach(const struct spmm_job *j, int64_t from, int64_
     return bytes < 192 << 10 ? SPMM_NEAR : bytes < 8 << 20 ? SPMM_MIDDLE : SPMM_FAR;
 }
 
-/* keep[k·heads+h]: what dropout multiplies element entry[k]·heads + h by, for entries in any order.
- */
+/* keep[k·heads+h]: dropout's factor of element entry[k]·heads + h, for entries in any order. */
 void SIMD(dropout_lookup)(float *keep, const struct dropout *d, const int64_t *entry, int64_t count,
                           int64_t heads);
 
 /* All columns of rows [from, to), without dropout. */
 void SIMD(spmm_strips)(const struct spmm_job *job, int64_t from, int64_t to);
 
-/* First row of the next group: groups are small enough to lie in the first-level cache when the
- * next step reads them, and begin at multiples of 2048 elements where the width allows, as dropout
- * likes it. */
+/* First row of the next group. Groups fit into the first-level cache for the next step, and start
+ * at multiples of 2048 elements if the width allows, which suits dropout. */
 INLINE int64_t spmm_group_end(int64_t r, int64_t to, int64_t width)
 {
     const int64_t rows = width <= 4096 ? 4096 / width : 1, stop = (r / rows + 1) * rows;

@@ -17,18 +17,17 @@
 #define SPMM_STORE(i)   ROWS_DO(store)(y + (i)*ROWS_LANES, a##i);
 #define SPMM_EACH(M)    REPEAT(ROWS_HEAD, M)
 
-/* The rows of x come in no order a processor could guess: asking for them a few entries ahead makes
- * products two to three times as fast. */
-#define SPMM_FETCH(row, level)                                                     \
-    for (int c = 0; c <= ROWS_HEAD * ROWS_LANES; c += 16)                          \
-        __builtin_prefetch((row) + c, 0, level);                                   \
-    if (stride % 16) /* rows begin anywhere in a cache line and end in one more */ \
+/* The rows of x come in an unpredictable order: prefetching a few entries ahead makes products two
+ * to three times as fast. */
+#define SPMM_FETCH(row, level)                                                    \
+    for (int c = 0; c <= ROWS_HEAD * ROWS_LANES; c += 16)                         \
+        __builtin_prefetch((row) + c, 0, level);                                  \
+    if (stride % 16) /* rows start anywhere in a cache line and touch one more */ \
         __builtin_prefetch((row) + behind + ROWS_LANES - 1, 0, level);
 
-/* When x is far larger than the caches, asking the second-level cache still earlier does it once
- * more: it can wait for more lines at a time than the first. (For a row of one line it is enough.)
- * There every miss counts, so behind the last entry the strip or group that follows is asked for.
- */
+/* If x is far larger than the caches, an earlier prefetch into the second-level cache helps again:
+ * it can wait for more lines at a time. (For a row of one line it is enough.) Every miss counts
+ * there, so after the last entry the next strip or group is prefetched. */
 #define SPMM_FAR_ROW(distance)                                                        \
     (k + (distance) < all             ? x + col[k + (distance)] * stride              \
      : k + (distance) + shift < limit ? then_x + col[k + (distance) + shift] * stride \
@@ -51,8 +50,8 @@
 #define SPMM_PASTE(a, b) a##b
 #define SPMM_BODY(name)  SPMM_PASTE(name, _body)
 
-/* kind, reach and cut are constants where that pays: a short row of a matrix that lies near is over
- * before a processor has read what else might be asked of it. */
+/* kind, reach and cut are constants where that pays: a short row of a near matrix would take less
+ * time than the tests. */
 INLINE void SPMM_BODY(ROWS_NAME)(const struct spmm_job *j, int64_t column, int64_t last,
                                  int64_t then, int64_t from, int64_t to, const enum spmm_kind kind,
                                  const enum spmm_reach reach, const bool cut)
@@ -85,7 +84,7 @@ INLINE void SPMM_BODY(ROWS_NAME)(const struct spmm_job *j, int64_t column, int64
             }
         } else if (kind == SPMM_VALUES) {
             int64_t k = cut ? end.cursor[r] : start[r];
-            if (cut) { /* no processor sees where the entries of later rows go on */
+            if (cut) { /* processors cannot predict where the entries of later rows continue */
                 const int64_t later = end.cursor[r + SPMM_CUT_AHEAD < to ? r + SPMM_CUT_AHEAD : r];
                 __builtin_prefetch(col + later);
                 __builtin_prefetch(val + later);
@@ -103,7 +102,7 @@ INLINE void SPMM_BODY(ROWS_NAME)(const struct spmm_job *j, int64_t column, int64
             for (int64_t k = start[r]; k < stop; k++) {
                 const float *from_x = x + col[k] * stride;
                 const int64_t entry = index ? index[k] : k;
-                if (index && k + SPMM_AHEAD < all) /* the values lie in another order */
+                if (index && k + SPMM_AHEAD < all) /* the values are in another order */
                     __builtin_prefetch(val + index[k + SPMM_AHEAD] * j->val_stride);
                 const ROWS_V w = ROWS_DO(set)(val[entry * j->val_stride]);
                 SPMM_PREFETCH

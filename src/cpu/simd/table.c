@@ -2,15 +2,16 @@
 #include "cpu/simd/repeat.h"
 #include "cpu/simd/vec.h"
 
-/* Enough chains to hide the latency on every unit, few enough for the registers there are. */
+/* Enough chains to hide the latency, few enough for the registers. */
 #if defined(__x86_64__) && !defined(__AVX512F__)
 #define PEAK_COUNT 12
 #else
 #define PEAK_COUNT 24
 #endif
-#define PEAK_DECLARE(i) vf a##i = v_load(out + (i)); /* no two alike, or one would serve both */
-#define PEAK_FMA(i)     a##i = v_fma(left, right, a##i);
-#define PEAK_SUM(i)     sum = sum + a##i;
+#define PEAK_DECLARE(i) \
+    vf a##i = v_load(out + (i)); /* all different, or one would serve for both */
+#define PEAK_FMA(i) a##i = v_fma(left, right, a##i);
+#define PEAK_SUM(i) sum = sum + a##i;
 void SIMD(fma_peak)(float *out, int64_t rounds)
 {
     const vf left = v_load(out), right = v_load(out + 1);
@@ -23,7 +24,7 @@ void SIMD(fma_peak)(float *out, int64_t rounds)
     *out = v_sum(sum);
 }
 
-/* A row of PEAK_ROW floats in registers while rows stream by. */
+/* A row of PEAK_ROW floats in registers while rows are read. */
 enum { PEAK_VECTORS = PEAK_ROW / LANES, PEAK_AHEAD = 12, PEAK_EARLY = 40 };
 void SIMD(gather_peak)(float *out, const float *x, const int32_t *row, int64_t from, int64_t to)
 {
@@ -53,7 +54,7 @@ void SIMD(gather_peak)(float *out, const float *x, const int32_t *row, int64_t f
 #define SIMD_ENTRY(entry) .entry = SIMD(entry),
 
 #if defined(__aarch64__)
-#define SIMD_CALLED "neon" /* every aarch64 processor has it: the base set is no other */
+#define SIMD_CALLED "neon" /* every aarch64 processor has it: the base set is the same */
 #else
 #define SIMD_CALLED SIMD_STRING(SIMD_NAME)
 #endif

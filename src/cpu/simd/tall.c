@@ -1,9 +1,9 @@
-/* Products AᵀB where A and B have very many rows and few columns: the gradient of a weight matrix
- * on a large graph. Copying one before it is multiplied costs much beside the product; here a few
- * rows at a time are read in place, once, while C lies in the first-level cache. */
+/* Products AᵀB with very many rows and few columns: the gradient of a weight matrix on a large
+ * graph. Copying one operand first would cost much compared with the product. Here a few rows at a
+ * time are read in place, once, while C stays in the first-level cache. */
 #include "cpu/simd/vec.h"
 
-/* Rows of A and B that go by before C is touched again; a block of C in registers. */
+/* Rows of A and B between two accesses to C; a block of C in registers. */
 enum { TALL_INNER = 64, TALL_VECTORS = TALL_COLS / LANES };
 
 /* TALL_ROWS × TALL_COLS elements of C at c, columns of A at a and of B at b, over k rows */
@@ -42,8 +42,8 @@ void SIMD(tall_product)(float *c, const float *a, const float *b, int64_t m, int
     }
 }
 
-/* Where B has but a few columns, most lanes of a vector of them would be empty: here vectors run
- * along A's columns, and B's elements, one at a time, multiply all of them. */
+/* If B has only a few columns, most lanes of its vectors would be empty. Here vectors run along A's
+ * columns and are multiplied by B's elements one at a time. */
 enum { THIN_VECTORS = LANES == 16 ? 2 : 1 };
 
 /* sum + beta c for `columns` rows of C, of which c is the first one's element */
@@ -57,8 +57,8 @@ INLINE void thin_finish(float *c, vf sum, int64_t c_row, int64_t columns, float 
         c[r * c_row] = out[r];
 }
 
-/* Rows of C from `row` on, `columns` of A, at most vectors·LANES; n and vectors are constants where
- * this is inlined. */
+/* Rows of C from `row` on, `columns` of A, at most vectors·LANES; n and vectors are constants after
+ * inlining. */
 INLINE void thin_block(const struct panel *p, const float *b, int64_t row, int64_t columns,
                        const int n, const int vectors)
 {

@@ -1,9 +1,9 @@
-/* Vectors of the instruction set this file is compiled for, over GCC's vector extension (which
- * clang shares). Intrinsics appear only where the extension has no word for the operation: fused
- * multiply-add, square root, the high half of a product.
+/* Vectors of the instruction set that this file is compiled for, with GCC's vector extension (also
+ * in clang). Intrinsics appear only where the extension lacks an operation: fused multiply-add,
+ * square root, the high half of a product.
  *
- * Fused multiply-adds are always explicit, never left to the compiler, so that two places that say
- * the same compute the same bits. */
+ * Fused multiply-adds are always explicit, never left to the compiler, so that equal expressions
+ * compute equal bits. */
 #ifndef CPU_SIMD_VEC_H
 #define CPU_SIMD_VEC_H
 
@@ -129,7 +129,7 @@ INLINE void v_store_part(float *p, vf v, int64_t count)
 
 /* ---- arithmetic ---------------------------------------------------------- */
 
-/* a b + c, rounded once where the instruction set can */
+/* a b + c, rounded once if the instruction set can */
 INLINE vf v_fma(vf a, vf b, vf c)
 {
 #if defined(__aarch64__)
@@ -215,7 +215,7 @@ INLINE vf v_abs(vf a)
 {
     return (vf)((vi)a & 0x7fffffff);
 }
-/* max(a, 0) that lets NaN through */
+/* max(a, 0) that keeps NaN */
 INLINE vf v_relu(vf a)
 {
 #if defined(__aarch64__)
@@ -288,14 +288,15 @@ INLINE float v_largest(vf a)
 
 /* ---- rows that are no multiple of LANES ---------------------------------- */
 
-/* A row of width >= LANES is its whole vectors, then (if something is left) one vector that ends
- * with the row and overlaps its predecessor. These are that vector's lanes not seen before. */
+/* A row of width >= LANES consists of full vectors, then (if something is left) one vector that
+ * ends with the row and overlaps the one before. These are the lanes of that vector that are new.
+ */
 INLINE vi v_new_lanes(int64_t width)
 {
     return vi_iota() >= vi_set((int32_t)(LANES - width % LANES));
 }
 
-/* Asks for a row some time before it is read. */
+/* Prefetches a row. */
 INLINE void v_prefetch(const float *row, int64_t width)
 {
     for (int64_t c = 0; c < width; c += 16)

@@ -1,5 +1,5 @@
-/* exp, log, tanh and their relatives on whole vectors, within about two units in the last place of
- * the exact value; infinities, NaN and subnormal results come out as libm gives them. */
+/* exp, log, tanh and related functions on vectors, within about two units in the last place;
+ * infinities, NaN and subnormal results are those of libm. */
 #ifndef CPU_SIMD_VMATH_H
 #define CPU_SIMD_VMATH_H
 
@@ -17,8 +17,7 @@ INLINE vf vm_reduce(vf x, vf *whole)
 }
 
 /* e^r - 1 for |r| <= ln 2 / 2: the Taylor series, its end economised (the constants of Cephes'
- * expf, Moshier 1989), in pairs of terms, which shortens the chain of multiply-adds that wait for
- * each other. */
+ * expf, Moshier 1989), in pairs of terms, which shortens the chain of dependent multiply-adds. */
 INLINE vf vm_exp_small(vf r)
 {
     const vf square = r * r;
@@ -35,14 +34,14 @@ INLINE vf v_exp(vf x)
     x = v_min(v_set(89.0f), x); /* this order keeps NaN: a comparison with it is false */
     x = v_max(v_set(-104.0f), x);
     const vf e = vm_exp_small(vm_reduce(x, &whole)) + v_set(1);
-    /* 2^n in two factors, so that overflow becomes infinity and underflow gradual. */
+    /* 2^n in two factors, so that overflow gives infinity and underflow is gradual. */
     const vi n = (vi)((vu)whole - (vu)v_set(ROUND_MAGIC)), half = n >> 1;
     const vu one = (vu)vi_set(127);
     return e * (vf)(((vu)half + one) << 23) * (vf)(((vu)n - (vu)half + one) << 23);
 }
 
-/* e^x for x <= 0, results below 2^-126 flushed to 0: softmax needs no more. There 2^n e^r is e^r
- * with n added to its exponent. */
+/* e^x for x <= 0, results below 2^-126 flushed to 0, which is enough for softmax. Here 2^n e^r is
+ * e^r with n added to its exponent. */
 INLINE vf v_exp_negative(vf x)
 {
     vf whole;
@@ -91,7 +90,7 @@ INLINE vf v_log(vf x)
     return v_select((x < v_set(0)) | (x != x), v_set(NAN), result);
 }
 
-/* log(1 + x) for x in [0, 1]: the rounding error of 1 + x goes back in */
+/* log(1 + x) for x in [0, 1], corrected for the rounding error of 1 + x */
 INLINE vf v_log1p_unit(vf x)
 {
     vf one = v_set(1), sum = one + x;

@@ -1,4 +1,4 @@
-/* The gradient of attention in one pass over each row, which fuse.c makes of its parts. No weight
+/* The gradient of attention in one pass over each row, which fuse.c makes from its parts. No weight
  * is stored: the backward pass computes it again from the scores of the two ends and the row's log
  * Σ exp, as FlashAttention does (Dao et al. 2022). */
 #include "program/internal.h"

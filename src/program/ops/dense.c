@@ -1,5 +1,5 @@
-/* Dense algebra: each operation's shape rule and gradient side by side. G is the gradient of the
- * result; "x̄ += …" above a gradient says what it records. */
+/* Dense algebra: each operation's shape rule and gradient. G is the gradient of the result; "x̄ +=
+ * …" above a gradient says what it records. */
 #include "program/internal.h"
 
 static bool same_shape(struct program *p, const char *op, node x, node y)
@@ -181,8 +181,8 @@ void grad_add_bias(struct program *p, node self, node g)
         grad_add(p, bias, col_sum(p, g));
 }
 
-/* y = dropout(relu(x + b)): an element is positive exactly where it was kept by both, so
- * x̄ += [y > 0]·G/(1-rate) needs neither x nor the mask. */
+/* y = dropout(relu(x + b)): an element is positive exactly if both kept it, so x̄ += [y >
+ * 0]·G/(1-rate) needs neither x nor the mask. */
 void grad_bias_relu_dropout(struct program *p, node self, node g)
 {
     struct node_info info = p->node[self];
@@ -215,7 +215,7 @@ void grad_concat(struct program *p, node self, node g)
         grad_add(p, y, slice(p, g, COLS(p, x), COLS(p, y)));
 }
 
-/* A slice of these columns that was recorded before. */
+/* An existing slice of these columns. */
 static node same_slice(const struct program *p, node x, int64_t from, int64_t cols)
 {
     for (node k = x + 1; k < p->count; k++)
@@ -225,8 +225,8 @@ static node same_slice(const struct program *p, node x, int64_t from, int64_t co
     return POISON;
 }
 
-/* Whoever reads the same columns reads one node: losses of the same predictions then add their
- * gradients on these columns, and what they add up to is padded once. */
+/* All readers of the same columns share one node: losses of the same predictions then add their
+ * gradients on these columns, and the sum is padded once. */
 node slice(struct program *p, node x, int64_t from, int64_t cols)
 {
     if (!node_good(p, x))

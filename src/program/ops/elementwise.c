@@ -1,5 +1,5 @@
-/* Operations on each element alone. Their gradients share one backward operation that is told which
- * function it differentiates. */
+/* Operations on single elements. Their gradients share one backward operation, which gets the
+ * function to differentiate. */
 #include "program/internal.h"
 
 static node unary(struct program *p, enum op op, node x, float a, float b)
@@ -65,7 +65,7 @@ node clamp(struct program *p, node x, float low, float high)
     return unary(p, OP_CLAMP, x, low, high);
 }
 
-/* X̄ += G∘f'(X), written with y = f(x) where that is cheaper */
+/* X̄ += G∘f'(X), written with y = f(x) if that is cheaper */
 void grad_unary(struct program *p, node self, node g)
 {
     struct node_info info = p->node[self];

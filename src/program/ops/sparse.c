@@ -1,8 +1,8 @@
 /* Sparse matrices and per-edge values. The pattern S is constant; its values are constant (spmm) or
- * nodes (nnz, heads). The backward passes use the cached transpose: attr.transposed says so. */
+ * nodes (nnz, heads). Backward passes use the cached transpose (attr.transposed). */
 #include "program/internal.h"
 
-/* The pattern is there and x has as many rows as expected. */
+/* Whether the pattern exists and x has the expected number of rows. */
 static bool fits(struct program *p, const char *op, const struct csr *s, node x, int64_t rows)
 {
     if (!node_good(p, x))
@@ -56,7 +56,8 @@ void grad_spmm_fused(struct program *p, node self, node g)
                         .sources = 1, .attr = {.csr = info.attr.csr, .transposed = true}));
 }
 
-/* The steps of a walk Z_k = a·S·Z_k-1 + b·Z_0 of which self is the last; 0 when it is none. */
+/* The number of steps of a walk Z_k = a·S·Z_k-1 + b·Z_0 that ends in self; 0 if it is not a walk.
+ */
 static int walk_length(const struct program *p, node self)
 {
     const struct node_info *last = &p->node[self], *step = last;
@@ -111,7 +112,7 @@ node spmm_values(struct program *p, const struct csr *s, node values, node x)
     if (heads < 1 || COLS(p, x) % heads != 0)
         return program_fault(p, "spmm_values: %lld columns for %lld heads", (long long)COLS(p, x),
                              (long long)heads);
-    /* What dropout took away need not be multiplied: a backend may ask how much that is. */
+    /* Entries that dropout removed need not be multiplied; a backend may ask for their share. */
     float dropped = p->node[values].op == OP_DROPOUT ? p->node[values].attr.a : 0;
     return RECORD(p, .op = OP_SPMM_VALUES, .rows = s->rows, .cols = COLS(p, x), .src = {values, x},
                   .sources = 2, .attr = {.csr = s, .heads = heads, .a = dropped});

@@ -1,5 +1,5 @@
-/* The nuclear norm's leading part: shape rule, gradient and the memory that lets each run begin
- * where the last one ended. */
+/* The leading part of the nuclear norm: shape rule, gradient, and the state that lets each run
+ * continue from the last. */
 #include "program/spectral.h"
 
 #include "base/rng.h"

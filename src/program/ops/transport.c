@@ -1,5 +1,5 @@
-/* Transport of points to references, and the pooling that follows it. The shapes are checked here;
- * the equations are in src/reference/transport.c. */
+/* Transport of points to references, and the pooling after it. Shapes are checked here;
+ * src/reference/transport.c has the equations. */
 #include "program/internal.h"
 
 node distances(struct program *p, node x, node y)
@@ -13,7 +13,7 @@ node distances(struct program *p, node x, node y)
                   .sources = 2);
 }
 
-/* Whether costs of so many points and ε have their shapes. */
+/* Whether costs of so many points and ε have the right shapes. */
 static bool costs_fit(struct program *p, const struct transport *t, int64_t points)
 {
     if (!node_good(p, t->cost) || !node_good(p, t->epsilon))
