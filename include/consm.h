@@ -486,6 +486,23 @@ struct consm_candidate {
 CONSM_API consm_status consm_model_candidate(struct consm_candidate *out,
                                              const struct consm_model *model, int32_t index);
 
+/* A point of a model's learning curve. */
+struct consm_epoch {
+    size_t size;
+    int64_t member;    /* of an ensemble, from 1; 0: there is no ensemble */
+    int64_t candidate; /* from 1: an update of that candidate of ConSM; 0: an epoch of the run */
+    int64_t number;    /* of the epoch or update, from 1 */
+    double loss;
+    double val_score;     /* validation metric; NAN: not known yet */
+    const char *backbone; /* of the candidate; "" for an epoch of the run; static */
+    bool chosen;          /* the run continued from this candidate */
+};
+/* Fills *out for index 0, 1, …: member by member, in the order of training. Returns CONSM_ENOTFOUND
+ * after the last. After consm_train(), also of a resumed run, the points are complete; a loaded
+ * model has those of the runs and of the candidates that trained longest. */
+CONSM_API consm_status consm_model_epoch(struct consm_epoch *out, const struct consm_model *model,
+                                         int64_t index);
+
 /* Returns the final value of a parameter, with "auto" replaced by the value that was chosen; NULL
  * if no parameter has that name. The model owns the text, or it is in buffer. */
 CONSM_API const char *consm_model_parameter(const struct consm_model *model, const char *name,

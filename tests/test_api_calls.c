@@ -23,6 +23,7 @@ static struct consm_model_info model_info;
 static struct consm_method method;
 static struct consm_parameter parameter;
 static struct consm_candidate candidate;
+static struct consm_epoch epoch;
 static struct consm_arrays arrays;
 static struct consm_ot_options ot_options;
 static struct consm_ot_result ot_result;
@@ -103,6 +104,7 @@ static void forget(void)
     method = (struct consm_method){.size = sizeof method};
     parameter = (struct consm_parameter){.size = sizeof parameter};
     candidate = (struct consm_candidate){.size = sizeof candidate};
+    epoch = (struct consm_epoch){.size = sizeof epoch};
     ot_options = (struct consm_ot_options){.size = sizeof ot_options};
     OK(consm_ot_defaults(&ot_options));
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Hashable, NamedTuple, Optional
 
 import numpy as np
 
-from . import _align, _explain, _lib, _parameters, _rare, _run, _structs
+from . import _align, _explain, _history, _lib, _parameters, _rare, _run, _structs
 from ._arrays import Array, reals
 from ._errors import ConsmTypeError, ConsmValueError, ConsmWarning
 from ._graph import Graph
@@ -78,6 +78,7 @@ class Answers(Trust):
                 self.params_[name] = _parameters.value_of(_lib.decode(text))
         self.refit_ = int(info.refit_labels) > 0
         self.candidates_ = self._candidates()
+        self.history_, self.tournament_ = _history.of(self._trained.pointer)
         of = int(info.threshold_class)
         self.threshold_ = float(info.threshold) if of >= 0 else None
         self.threshold_class_ = self.classes_[of] if of >= 0 else None

@@ -74,6 +74,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "consm_model_info": (c_int, [POINTER(s.ModelInfo), _P]),
     "consm_model_parameter": (_TEXT, [_P, _TEXT, _P]),
     "consm_model_candidate": (c_int, [POINTER(s.Candidate), _P, c_int32]),
+    "consm_model_epoch": (c_int, [POINTER(s.Epoch), _P, c_int64]),
     "consm_model_class": (_TEXT, [_P, c_int32, _P]),
     "consm_model_feature": (_TEXT, [_P, c_int64, _P]),
     "consm_model_metrics": (POINTER(s.Metrics), [_P, c_int]),

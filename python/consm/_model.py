@@ -50,11 +50,12 @@ class GraphClassifier(Figures):
     classes_ : array
         The classes, in order.
     history_ : dict of arrays
-        Loss and validation of every epoch. Not there in a model that was loaded from a file.
+        Loss and validation of every epoch, also after resume=True and in a loaded model.
     candidates_ : list of dicts
         What ConSM chose its backbone from, the chosen one first.
     tournament_ : dict of arrays
-        Loss and validation of every candidate backbone of ConSM, update by update; empty for other methods.
+        Loss and validation of every candidate backbone of ConSM, update by update; empty for other methods. A
+        loaded model has the candidates that trained longest, without flat stretches.
     metrics_ : dict
         Figures of "train", "validation" and "test", as far as there are such nodes.
     params_ : dict
@@ -201,9 +202,8 @@ class GraphClassifier(Figures):
             data, classes = graph._labelled(labels, given)
             values = self._values()
         self._say_what_is_not_read()
-        history = self._train(data, values, graph.name, checkpoint, resume)
+        self._train(data, values, graph.name, checkpoint, resume)
         self._keep(graph, data, classes, values)
-        self.history_, self.tournament_ = history.history(), history.tournament()
         self._say_what_is_ignored(graph)
         self._say_what_is_uncertain()
         return self
@@ -234,7 +234,7 @@ class GraphClassifier(Figures):
         return data, classes, values
 
     def _train(self, data: _lib.Handle, values: dict[str, Any], name: str, checkpoint: Any,
-               resume: bool) -> _run.Progress:
+               resume: bool) -> None:
         options = _lib.options(self.method, values)
         if checkpoint is not None:
             _lib.call(_lib.lib.consm_options_checkpoint, options.pointer, _lib.path_of(checkpoint), 0, bool(resume))
@@ -250,7 +250,6 @@ class GraphClassifier(Figures):
                                         "from there") from None
             raise
         self._trained = model
-        return progress
 
     def _say_what_is_not_read(self) -> None:
         given = {name: getattr(self, name, None) for name in _parameters.parameters(self.method)}

@@ -10,29 +10,14 @@ import sys
 import threading
 import time
 import warnings
-from typing import Any, Callable, NamedTuple, Optional
-
-import numpy as np
+from typing import Any, Callable, Optional
 
 from . import _lib
-from ._arrays import Array
 from ._structs import PROGRESS_FN
 
 PATIENCE = 0.7  # seconds a call gets to stop after Ctrl-C
 PERCENT = 100
 SOON = 1.0  # a call that is over sooner shows no bar, unless it was asked for
-
-
-class _Tried(NamedTuple):
-    """An update of a candidate while ConSM chooses its backbone."""
-
-    member: int
-    candidate: int
-    backbone: str
-    update: int
-    loss: float
-    validation: float
-    best_validation: float
 
 
 class Progress:
@@ -45,8 +30,6 @@ class Progress:
         self.member = self.members = 0
         self.share = 0.0
         self.choosing = False
-        self.rows: list[tuple[int, int, float, float, float]] = []
-        self.tried: list[_Tried] = []
         self.callback = PROGRESS_FN(self._hear)
 
     def _hear(self, _: Any, progress: Any) -> bool:
@@ -56,44 +39,7 @@ class Progress:
         self.member, self.members = int(now.member), int(now.members)
         self.share = float(now.share)
         self.choosing = self.epochs == 0  # ConSM tries its backbones
-        if self.choosing and now.candidate and not now.refit:
-            if not now.update:  # compared by folds
-                return self.stop
-            val = self.val_acc if self.best_val >= 0 else np.nan  # not validated yet
-            self.tried.append(_Tried(self.member, int(now.candidate), _lib.decode(now.backbone), int(now.update),
-                                     self.loss, val, self.best_val))
-        elif not self.choosing and not now.refit:
-            self.rows.append((self.member, self.epoch, self.loss, self.val_acc, self.best_val))
         return self.stop
-
-    def tournament(self) -> dict[str, Array]:
-        """How the candidates did, update by update."""
-        columns: list[Any] = list(zip(*self.tried)) or [()] * len(_Tried._fields)
-        kinds = {"backbone": object, "loss": np.float64, "validation": np.float64, "best_validation": np.float64}
-        return {name: np.array(column, kinds.get(name, np.int64)) for name, column in zip(_Tried._fields, columns)}
-
-    def _first_epochs(self, member: int) -> list[tuple[int, int, float, float, float]]:
-        """Those of the candidate that the run goes on with: it has trained up to the run's first epoch."""
-        first = next((row for row in self.rows if row[0] == member), None)
-        ends = [t for t in self.tried if first and t.member == member and first[1] - 1 <= t.update <= first[1]]
-        if first is None or not ends:
-            return []
-        last = next((t for t in reversed(ends) if t.best_validation == first[4]), ends[-1])
-        return [(t.member, t.update, t.loss, t.validation, t.best_validation) for t in self.tried
-                if t.member == member and t.candidate == last.candidate and t.update <= first[1]]
-
-    def history(self) -> dict[str, Array]:
-        """What was heard, epoch by epoch."""
-        names = ("member", "epoch", "loss", "validation", "best_validation")
-        rows = []
-        for member in dict.fromkeys(row[0] for row in self.rows):
-            before, own = self._first_epochs(member), [row for row in self.rows if row[0] == member]
-            if before and before[-1][1] == own[0][1]:  # told twice: as a candidate's update, with its loss
-                own[0] = own[0][:2] + before.pop()[2:3] + own[0][3:]
-            rows += before + own
-        columns = list(zip(*rows)) or [()] * len(names)
-        return {name: np.array(column, np.int64 if name in names[:2] else np.float64)
-                for name, column in zip(names, columns)}
 
 
 class Bar:

@@ -84,6 +84,11 @@ class Progress(Sized):
                 ("candidate", c_int64), ("update", c_int64), ("backbone", c_char_p), ("refit", c_bool)]
 
 
+class Epoch(Sized):
+    _fields_ = [("size", c_size_t), ("member", c_int64), ("candidate", c_int64), ("number", c_int64),
+                ("loss", c_double), ("val_score", c_double), ("backbone", c_char_p), ("chosen", c_bool)]
+
+
 class ModelInfo(Sized):
     _fields_ = [("size", c_size_t), ("model", c_char_p), ("dataset", c_char_p),
                 ("split", c_char_p), ("version", c_char_p), ("data_sha256", c_char_p),

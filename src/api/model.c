@@ -100,6 +100,28 @@ consm_status consm_model_candidate(struct consm_candidate *out, const struct con
                       SIZED_UP_TO(struct consm_candidate, chosen));
 }
 
+consm_status consm_model_epoch(struct consm_epoch *out, const struct consm_model *model,
+                               int64_t index)
+{
+    consm_status st = CONSM_OK;
+    TRY(GIVEN(out, model));
+    if (index < 0 || index >= model->curve.count)
+        return status_fail(CONSM_ENOTFOUND, "point %lld does not exist: the curve has %lld",
+                           (long long)index, (long long)model->curve.count);
+    const struct curve_point *p = &model->curve.point[index];
+    struct consm_epoch epoch = {.member = (int64_t)p->member,
+                                .candidate = (int64_t)p->candidate,
+                                .number = (int64_t)p->number,
+                                .loss = p->loss,
+                                .val_score = p->score < -1 ? (double)NAN : p->score,
+                                .backbone =
+                                    p->candidate > 0 ? config_names_backbone[(int)p->backbone] : "",
+                                .chosen = p->chosen == 1};
+    return sized_give(out, &epoch, sizeof epoch, SIZED_UP_TO(struct consm_epoch, chosen));
+done:
+    return st;
+}
+
 void consm_model_build(struct consm_model *model, consm_build_fn build, void *ctx)
 {
     if (!model)

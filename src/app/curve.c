@@ -2,9 +2,11 @@
 #include "app/curve.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_NUMBERS = 256 }; /* of candidates; trials over other edges have larger numbers */
+enum { MOST_MEMBERS = 1000 };
 static const double MOST_UPDATES = 1e9;
 
 void curve_free(struct train_curve *c)
@@ -24,13 +26,14 @@ static int backbone_of(const char *name)
 bool curve_hear(struct train_curve *c, const struct progress *p)
 {
     bool candidate = p->epoch == 0 && p->candidate > 0 && p->candidate < MOST_NUMBERS;
-    if (p->refit || p->member > 1 || (p->epoch == 0 && (!candidate || p->update == 0)))
+    if (p->refit || (p->epoch == 0 && (!candidate || p->update == 0)))
         return true;
     c->lost = c->lost || GROW(c->point, c->count, c->room, 1) < 0;
     if (c->lost)
         return false;
     c->point[c->count++] =
-        (struct curve_point){.candidate = candidate ? (double)p->candidate : 0,
+        (struct curve_point){.member = (double)p->member,
+                             .candidate = candidate ? (double)p->candidate : 0,
                              .number = (double)(candidate ? p->update : p->epoch),
                              .loss = isfinite(p->loss) ? p->loss : 0,
                              .score = p->best_val >= 0 ? p->val_acc : -2,
@@ -45,7 +48,9 @@ bool curve_sound(const struct curve_point *point, int64_t count)
         backbones++;
     for (int64_t i = 0; i < count; i++) {
         const struct curve_point *p = &point[i];
-        if (!(p->candidate >= 0 && p->candidate < MOST_NUMBERS) ||
+        if (!(p->member >= 0 && p->member <= MOST_MEMBERS) ||
+            !(p->chosen == 0 || (p->chosen == 1 && p->candidate > 0)) ||
+            !(p->candidate >= 0 && p->candidate < MOST_NUMBERS) ||
             !(p->number >= 1 && p->number <= MOST_UPDATES) || !isfinite(p->loss) ||
             !(p->score >= -2 && p->score <= 1) || !(p->backbone >= 0 && p->backbone < backbones))
             return false;
@@ -53,21 +58,112 @@ bool curve_sound(const struct curve_point *point, int64_t count)
     return true;
 }
 
-int64_t curve_winner(const struct train_curve *c, int64_t chosen, const char *backbone)
+/* ---- the chosen candidates ------------------------------------------------- */
+
+/* The points of one member, which stand together. */
+struct span {
+    struct curve_point *point;
+    int64_t count;
+};
+
+/* The candidate with the best validation, of equal ones the last, that trained up to the run's
+ * first epoch. */
+static int64_t find_winner(const struct span *s, const char *backbone)
 {
-    double first = 0;
+    double first = 0, best[MOST_NUMBERS], most = -INFINITY;
     int64_t winner = 0;
-    if (chosen > 0)
-        return chosen;
-    for (int64_t i = c->count; i-- > 0;)
-        first = c->point[i].candidate == 0 ? c->point[i].number : first;
-    for (int64_t i = 0; i < c->count; i++) {
-        const struct curve_point *p = &c->point[i];
+    for (int i = 0; i < MOST_NUMBERS; i++)
+        best[i] = -INFINITY;
+    for (int64_t i = s->count; i-- > 0;)
+        first = s->point[i].candidate == 0 ? s->point[i].number : first;
+    for (int64_t i = 0; i < s->count; i++) {
+        const struct curve_point *p = &s->point[i];
+        int who = (int)p->candidate;
+        best[who] = p->score > best[who] ? p->score : best[who];
+    }
+    for (int64_t i = 0; i < s->count; i++) {
+        const struct curve_point *p = &s->point[i];
         if (p->candidate > 0 && p->number >= first - 1 && (first == 0 || p->number <= first) &&
-            (!backbone || strcmp(config_names_backbone[(int)p->backbone], backbone) == 0))
+            (!backbone || strcmp(config_names_backbone[(int)p->backbone], backbone) == 0) &&
+            best[(int)p->candidate] >= most) {
             winner = (int64_t)p->candidate;
+            most = best[winner];
+        }
     }
     return winner;
+}
+
+/* A student has its winner's number and begins again with update 1. It was taken if it validated at
+ * least as well; else the winner's own updates count, before the student and after it. */
+static void mark_winner(struct span *s, int64_t winner)
+{
+    double best[2] = {-INFINITY, -INFINITY}, last = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        bool taken = best[1] > -INFINITY && best[1] >= best[0];
+        int part = 0; /* 1: the student; 2: the winner goes on */
+        last = 0;
+        for (int64_t i = 0; winner > 0 && i < s->count; i++) {
+            struct curve_point *p = &s->point[i];
+            if ((int64_t)p->candidate != winner)
+                continue;
+            part += part == 0 ? p->number <= last : part == 1 && p->number != last + 1;
+            last = p->number;
+            if (part < 2 && p->score > best[part])
+                best[part] = p->score;
+            p->chosen = pass && (part == 1) == taken;
+        }
+    }
+}
+
+static int by_member(const void *a, const void *b)
+{
+    const struct curve_point *x = *(struct curve_point *const *)a,
+                             *y = *(struct curve_point *const *)b;
+    if (x->member != y->member)
+        return x->member < y->member ? -1 : 1;
+    return x < y ? -1 : 1; /* as they came */
+}
+
+static consm_status order_by_member(struct train_curve *c)
+{
+    consm_status st = CONSM_OK;
+    struct curve_point **order = NULL, *point = NULL;
+    TRY(NEW(order, c->count));
+    TRY(NEW(point, c->count));
+    for (int64_t i = 0; i < c->count; i++)
+        order[i] = &c->point[i];
+    if (c->count > 0)
+        qsort(order, (size_t)c->count, sizeof *order, by_member);
+    for (int64_t i = 0; i < c->count; i++)
+        point[i] = *order[i];
+    if (c->count > 0)
+        memcpy(c->point, point, (size_t)c->count * sizeof *point);
+done:
+    mem_free(order);
+    mem_free(point);
+    return st;
+}
+
+consm_status curve_settle(struct train_curve *c, int64_t chosen, const char *backbone)
+{
+    consm_status st = CONSM_OK;
+    TRY(order_by_member(c));
+    for (int64_t from = 0, to; from < c->count; from = to) {
+        for (to = from; to < c->count && c->point[to].member == c->point[from].member;)
+            to++;
+        struct span s = {c->point + from, to - from};
+        mark_winner(&s, chosen > 0 && s.point->member <= 1 ? chosen : find_winner(&s, backbone));
+    }
+done:
+    return st;
+}
+
+int64_t curve_winner(const struct train_curve *c)
+{
+    for (int64_t i = 0; i < c->count && c->point[i].member <= 1; i++)
+        if (c->point[i].chosen == 1)
+            return (int64_t)c->point[i].candidate;
+    return 0;
 }
 
 int curve_longest(int64_t chosen[CURVE_CANDIDATES], const struct train_curve *c)
@@ -76,7 +172,7 @@ int curve_longest(int64_t chosen[CURVE_CANDIDATES], const struct train_curve *c)
     int count = 0;
     for (int64_t i = 0; i < c->count; i++) {
         const struct curve_point *p = &c->point[i];
-        if (p->candidate > 0 && p->number > last[(int)p->candidate])
+        if (p->member <= 1 && p->candidate > 0 && p->number > last[(int)p->candidate])
             last[(int)p->candidate] = p->number;
     }
     for (; count < CURVE_CANDIDATES; count++) {
@@ -91,30 +187,34 @@ int curve_longest(int64_t chosen[CURVE_CANDIDATES], const struct train_curve *c)
     return count;
 }
 
-void curve_thin(struct train_curve *c)
+consm_status curve_thin(struct train_curve *out, const struct train_curve *c)
 {
-    const int64_t winner = c->winner;
-    int64_t chosen[CURVE_CANDIDATES], kept = 0, last[MOST_NUMBERS][2];
-    int count = curve_longest(chosen, c);
-    memset(last, 0xff, sizeof last); /* the last two kept points of each candidate: -1, none */
+    consm_status st = CONSM_OK;
+    int64_t drawn[CURVE_CANDIDATES], kept = 0, last[MOST_NUMBERS][2];
+    int count = curve_longest(drawn, c);
+    *out = (struct train_curve){0};
+    TRY(NEW(out->point, c->count));
+    memset(last, 0xff, sizeof last); /* the last two of each that were kept: -1 */
     for (int64_t i = 0; i < c->count; i++) {
         const struct curve_point p = c->point[i];
         int who = (int)p.candidate;
-        bool drawn = who == 0 || who == winner;
-        for (int k = 0; k < count; k++)
-            drawn |= who == chosen[k];
-        if (!drawn)
+        bool whole = who == 0 || p.chosen == 1, shown = whole;
+        for (int k = 0; p.member <= 1 && k < count; k++)
+            shown |= who == drawn[k];
+        if (!shown)
             continue;
         int64_t *two = last[who];
-        bool level = who != 0 && who != winner && two[1] >= 0 &&
-                     c->point[two[0]].score == p.score && c->point[two[1]].score == p.score;
-        if (level) { /* a point in the middle of a flat stretch moves to its end */
-            c->point[two[0]] = p;
+        bool level = !whole && two[1] >= 0 && out->point[two[0]].score == p.score &&
+                     out->point[two[1]].score == p.score;
+        if (level) { /* the middle of the stretch moves on to its end */
+            out->point[two[0]] = p;
             continue;
         }
-        two[1] = two[0];
-        two[0] = kept;
-        c->point[kept++] = p;
+        two[1] = whole ? -1 : two[0];
+        two[0] = whole ? -1 : kept;
+        out->point[kept++] = p;
     }
-    c->count = kept;
+    out->count = kept;
+done:
+    return st;
 }

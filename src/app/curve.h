@@ -10,9 +10,11 @@
 
 /* One epoch or update; candidate 0: of the run itself. */
 struct curve_point {
+    double member; /* of an ensemble, from 1; else 0 */
     double candidate, number, loss;
     double score;    /* validation metric; -2: not known yet */
     double backbone; /* of enum config_backbone, of a candidate */
+    double chosen;   /* 1: the run went on from this update of a candidate, or from a later one */
 };
 enum { CURVE_COLUMNS = sizeof(struct curve_point) / sizeof(double) };
 
@@ -20,28 +22,31 @@ struct train_curve {
     struct curve_point *point; /* (count) in the order of arrival */
     int64_t count;
     size_t room;
-    bool lost;      /* out of memory: later points are not recorded */
-    int64_t winner; /* the candidate that was chosen; 0: none, or not known yet */
+    bool lost; /* out of memory: later points are not recorded */
 };
 
 void curve_free(struct train_curve *c);
 
-/* Records the progress of a run; of an ensemble only its first member, whose thread alone uses the
- * curve. A refit adds nothing. false: out of memory. */
+/* Records the progress of a run; a refit adds nothing. false: out of memory. */
 bool curve_hear(struct train_curve *c, const struct progress *progress);
 
 /* Takes points from a file; false: they are impossible. */
 bool curve_sound(const struct curve_point *point, int64_t count);
 
-/* The chosen candidate, 0: none: the given one (0: unknown), or the last one with that backbone
- * (NULL: any) that trained up to the run's first epoch. */
-int64_t curve_winner(const struct train_curve *c, int64_t chosen, const char *backbone);
+/* Orders the points by member and marks those of each member's chosen candidate: the given one (0:
+ * unknown), or the best one with that backbone (NULL: any) that trained up to the run's first
+ * epoch. Where a student took its place, the student's are marked. */
+consm_status curve_settle(struct train_curve *c, int64_t chosen, const char *backbone);
 
-/* Removes points that no figure shows: flat stretches of all candidates but the winner, and
- * candidates that were dropped early. */
-void curve_thin(struct train_curve *c);
+/* The chosen candidate of a run, or of an ensemble's first one; 0: none. */
+int64_t curve_winner(const struct train_curve *c);
 
-/* The numbers of the candidates that trained longest, ties to the first; returns how many. */
+/* Copies the curve without points that no figure shows: flat stretches of candidates that were not
+ * chosen, candidates that were dropped early, and those of an ensemble's later members. */
+consm_status curve_thin(struct train_curve *out, const struct train_curve *c);
+
+/* The numbers of the candidates that trained longest, ties to the first; returns how many. Of an
+ * ensemble, those of its first member. */
 enum { CURVE_CANDIDATES = 8 };
 int curve_longest(int64_t chosen[CURVE_CANDIDATES], const struct train_curve *c);
 

@@ -415,9 +415,6 @@ static consm_status read_curve(struct consm_model *m, const struct source *s)
         TRY(status_fail(CONSM_EFORMAT, "%s: tensor %s contains invalid numbers", s->path,
                         from->name));
     c->count = from->shape[0];
-    const char *chosen = safetensors_metadata(s->file, "chosen_candidate");
-    double winner = chosen ? number_parse(chosen, NULL) : 0;
-    c->winner = winner >= 0 && winner <= TRAIN_MOST_CANDIDATES ? (int64_t)winner : 0;
 done:
     return st;
 }

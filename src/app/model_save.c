@@ -210,8 +210,6 @@ static consm_status note_all(struct safetensors_writer *w, const struct consm_mo
     TRY(note_folds(w, m));
     TRY(note_number(w, "positive", m->positive - 1));
     TRY(note_number(w, "val_score", m->result.val_score));
-    if (m->curve.winner > 0)
-        TRY(note_number(w, "chosen_candidate", (double)m->curve.winner));
     TRY(safetensors_note(w, "learned_named", m->learned_named ? "true" : "false"));
     TRY(note_ensemble(w, m));
     TRY(note_trees(w, m));
@@ -254,14 +252,16 @@ consm_status consm_model_save(const struct consm_model *model, const char *path)
 {
     consm_status st = CONSM_OK;
     struct safetensors_writer *w = NULL;
+    struct train_curve curve = {0};
     char prefix[32];
     TRY(GIVEN(model, path));
+    TRY(curve_thin(&curve, &model->curve));
     TRY(safetensors_writer_new(&w));
     if (model->learned_count > 0) /* widest types first */
         TRY(safetensors_declare(w, MODEL_LEARNED, SAFETENSORS_U64, 1, &model->learned_count));
-    if (model->curve.count > 0)
+    if (curve.count > 0)
         TRY(safetensors_declare(w, MODEL_CURVE, SAFETENSORS_F64, 2,
-                                (const int64_t[]){model->curve.count, CURVE_COLUMNS}));
+                                (const int64_t[]){curve.count, CURVE_COLUMNS}));
     TRY(declare_tensors(w, model, ""));
     for (int64_t i = 0; i < model->members; i++) {
         snprintf(prefix, sizeof prefix, "%lld.", (long long)i);
@@ -272,14 +272,14 @@ consm_status consm_model_save(const struct consm_model *model, const char *path)
     if (model->learned_count > 0)
         TRY(safetensors_write(w, model->learned,
                               (size_t)model->learned_count * sizeof *model->learned));
-    if (model->curve.count > 0)
-        TRY(safetensors_write(w, model->curve.point,
-                              (size_t)model->curve.count * sizeof *model->curve.point));
+    if (curve.count > 0)
+        TRY(safetensors_write(w, curve.point, (size_t)curve.count * sizeof *curve.point));
     TRY(write_tensors(w, model));
     for (int64_t i = 0; i < model->members; i++)
         TRY(write_tensors(w, model->member[i]));
     TRY(safetensors_commit(w));
 done:
+    curve_free(&curve);
     safetensors_writer_free(w);
     return st;
 }

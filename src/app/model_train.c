@@ -4,6 +4,7 @@
 #include "io/file.h"
 #include "train/session.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 /* Receives a plain run's session. */
@@ -36,6 +37,7 @@ done:
 /* Records a run's curve before passing progress on. */
 struct hearing {
     struct train_curve curve;
+    pthread_mutex_t lock; /* of the curve: members of an ensemble train side by side */
     progress_fn fn;
     void *ctx;
 };
@@ -44,18 +46,21 @@ static bool hear(void *ctx, const struct progress *progress)
 {
     struct hearing *h = ctx;
     bool stop = h->fn && h->fn(h->ctx, progress);
-    return !curve_hear(&h->curve, progress) || stop;
+    pthread_mutex_lock(&h->lock);
+    bool heard = curve_hear(&h->curve, progress);
+    pthread_mutex_unlock(&h->lock);
+    return !heard || stop;
 }
 
-/* Gives the model the recorded curve, without what no figure shows. */
-static void keep_curve(struct consm_model *m, struct hearing *h)
+/* Gives the model the recorded curve. */
+static consm_status keep_curve(struct consm_model *m, struct hearing *h)
 {
     int64_t chosen = m->result.candidates > 0 ? m->result.candidate[0].number : 0;
-    h->curve.winner = curve_winner(&h->curve, chosen, m->members ? NULL : m->backbone);
-    curve_thin(&h->curve);
+    consm_status st = curve_settle(&h->curve, chosen, m->members ? NULL : m->backbone);
     curve_free(&m->curve);
     m->curve = h->curve;
     h->curve = (struct train_curve){0};
+    return st;
 }
 
 consm_status model_train(struct consm_model **out, struct consm_prediction **prediction,
@@ -66,6 +71,7 @@ consm_status model_train(struct consm_model **out, struct consm_prediction **pre
                               .ctx = request->options.progress_ctx};
     struct training_request first = *request;
     bool refit = refit_wanted(request);
+    pthread_mutex_init(&hearing.lock, NULL);
     first.options.progress = hear;
     first.options.progress_ctx = &hearing;
     first.curve = &hearing.curve;
@@ -82,9 +88,10 @@ consm_status model_train(struct consm_model **out, struct consm_prediction **pre
         st = status_fail(CONSM_ENOMEM, "out of memory for the learning curve");
     if (st == CONSM_OK) {
         (*out)->config.refit = REFIT_NO;
-        keep_curve(*out, &hearing);
+        st = keep_curve(*out, &hearing);
     }
     curve_free(&hearing.curve);
+    pthread_mutex_destroy(&hearing.lock);
     if (st == CONSM_OK && refit)
         st = refit_model(*out, prediction, request);
     if (st == CONSM_OK && refit && request->checkpoint) { /* nothing to continue from */

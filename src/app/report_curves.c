@@ -27,7 +27,7 @@ static consm_status add_candidates(struct report *r, const struct consm_model *m
         int64_t n = 0;
         for (int64_t i = 0; i < c->count; i++) {
             const struct curve_point *p = &c->point[i];
-            if ((int64_t)p->candidate != chosen[k])
+            if ((int64_t)p->candidate != chosen[k] || p->member > 1)
                 continue;
             if (n > 1 && y[n - 1] == p->score && y[n - 2] == p->score)
                 n--; /* the middle of a flat stretch is not drawn */
@@ -40,7 +40,7 @@ static consm_status add_candidates(struct report *r, const struct consm_model *m
         x += n;
         y += n;
     }
-    int64_t winner = m->curve.winner;
+    int64_t winner = curve_winner(&m->curve);
     char caption[160], last[48];
     snprintf(last, sizeof last, "; number %lld was chosen", (long long)winner);
     snprintf(caption, sizeof caption,
@@ -84,7 +84,7 @@ static consm_status curve_join(struct whole_curve *w, const struct consm_model *
 {
     consm_status st = CONSM_OK;
     const struct train_curve *c = &m->curve;
-    int64_t winner = m->curve.winner, begins = 0;
+    int64_t begins = 0;
     *w = (struct whole_curve){0};
     TRY(NEW(w->epoch, c->count));
     TRY(NEW(w->loss, c->count));
@@ -92,13 +92,13 @@ static consm_status curve_join(struct whole_curve *w, const struct consm_model *
     while (begins < c->count && c->point[begins].candidate != 0)
         begins++;
     double first = begins < c->count ? c->point[begins].number : INFINITY;
-    for (int64_t i = 0; winner > 0 && i < c->count; i++)
-        if ((int64_t)c->point[i].candidate == winner && c->point[i].number <= first)
+    for (int64_t i = 0; i < c->count; i++)
+        if (c->point[i].member <= 1 && c->point[i].chosen == 1 && c->point[i].number <= first)
             add_point(w, &c->point[i]);
     /* The run starts with the winner's last update, whose loss is already known. */
     bool twice = w->count > 0 && w->epoch[w->count - 1] == first;
     for (int64_t i = begins; i < c->count; i++)
-        if (c->point[i].candidate == 0 && !(twice && i == begins))
+        if (c->point[i].member <= 1 && c->point[i].candidate == 0 && !(twice && i == begins))
             add_point(w, &c->point[i]);
 done:
     return st;
