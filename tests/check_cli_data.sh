@@ -35,9 +35,9 @@ printf 'source;target\na;b\nb;c\n' > "$work/semicolons/edges.csv"
 printf 'id;label;x\na;p;1\nb;q;2.5\nc;;3\n' > "$work/semicolons/nodes.csv"
 expect 0 "features                    1" info "$work/semicolons"
 expect 2 "--per-class 0: expected" info karate --split random --per-class 0
-expect 2 "came with no split" info karate --split public
+expect 2 "has no stored split" info karate --split public
 expect 2 "did you mean paper?" info karate --split papr
-expect 1 "\`consm fetch cora\` gets them" info cora
+expect 1 "download them with \`consm fetch cora\`" info cora
 expect 1 "$work/nothing" info "$work/nothing/here.npz"
 
 # ---- split ---------------------------------------------------------------------------------------

@@ -158,10 +158,10 @@ sed 's/tx-89[0-9]/twin/' "$work/ids.graphml" > "$work/twins.graphml"
 
 "$consm" convert "$work/talks" "$work/talks.json" --ignore minutes --unknown-nodes drop --source-column caller --target-column callee \
     --label-column kind > "$work/out" 2> "$work/err" || fault "convert: $(cat "$work/err")"
-said "column day is kept as an attribute; --weight-column day would make it the weight"
+said "column day is stored as an attribute; to use it as weight: --weight-column day"
 ! grep -q minutes "$work/talks.json" || fault "an ignored column is written"
 "$consm" convert "$work/talk.gml" "$work/talk.npz" > "$work/out" 2> "$work/err" || fault "convert: $(cat "$work/err")"
-said "has no room for the edges' attributes, as day: they are left out"
+said "cannot store the edges' attributes, such as day: they are not written"
 expect 0 "" clean "$work/talker/model.safetensors" "$work/talks" -o "$work/quiet" --drop 0.2
 awk -F, 'NR > 1 && $1 != "p3" && "d" substr($1, 2) != $4 { bad = 1 } END { exit bad }' "$work/quiet/edges.csv" || fault "clean mixes attributes up"
 

@@ -168,10 +168,10 @@ expect 2 "class-weights heavy: expected one of none, balanced" train karate --cl
 expect 0 "over 3 runs" train karate --per-class 4 --epochs 10 --seeds 3 -o "$work/s"
 
 # ---- refused before work starts, nothing written --------------------------------------------------
-expect 2 "20 per class are to train" train karate --split paper -o "$work/r"
+expect 2 "too few for 20 training nodes" train karate --split paper -o "$work/r"
 absent "$work/r"
 expect 1 "exists and is not a folder" train karate --per-class 4 -o "$work/y.yaml"
-expect 1 "cannot make the folder" train karate --per-class 4 -o "$work/y.yaml/x"
+expect 1 "cannot create the folder" train karate --per-class 4 -o "$work/y.yaml/x"
 expect 1 "GB of memory, but this machine has" train csbm:nodes=2000000000,degree=100 -o "$work/r"
 absent "$work/r"
 if ! grep -qa __asan_init "$consm"; then # which wants terabytes of address space
@@ -187,13 +187,13 @@ absent "$work/r"
         ulimit -f 4 # 4 blocks of 1024 bytes: checkpoint.yaml fits, the model does not
     "$consm" train karate --per-class 4 --epochs 5 -o "$work/full" > "$work/out" 2> "$work/err"
     [ $? = 1 ] || fault "a full disk: exit code"
-    grep -q "model.safetensors: writing failed" "$work/err" || fault "a full disk: $(cat "$work/err")"
+    grep -q "model.safetensors: cannot write" "$work/err" || fault "a full disk: $(cat "$work/err")"
     [ "$(wc -l < "$work/err")" = 1 ] || fault "a full disk: not one line"
     exit $faults
 ) || faults=$((faults + 1))
 absent "$work/full/model.safetensors"
 no_leftovers "$work/full"
-expect 1 "writing failed: No space left" predict "$work/k/model.safetensors" karate -o /dev/full
+expect 1 "cannot write: No space left" predict "$work/k/model.safetensors" karate -o /dev/full
 [ -c /dev/full ] || fault "/dev/full was replaced"
 
 # ---- checkpoints ----------------------------------------------------------------------------------

@@ -222,13 +222,13 @@ static void bad_tables(void **state)
     char out[512];
     FAILS(show(out, "a,b\nc,\"d\n", 9, false), CONSM_EFORMAT,
           "t.csv: line 2, column 2: found the end of the file, expected a closing quote");
-    FAILS(show(out, "\"a\"b,c\n", 7, false), CONSM_EFORMAT, "line 1, column 1: found text behind");
+    FAILS(show(out, "\"a\"b,c\n", 7, false), CONSM_EFORMAT, "line 1, column 1: found text after");
     FAILS(show(out, "a,b\0c\n", 6, false), CONSM_EFORMAT, "line 1, column 2: found a zero byte");
     FAILS(show(out, "a,\"b\0c\"\n", 8, false), CONSM_EFORMAT, "column 2: found a zero byte");
     size_t many = CSV_MAX_FIELDS + 2;
     char *commas = mem_alloc(many, 1);
     memset(commas, ',', many);
-    FAILS(show(out, commas, many, false), CONSM_ELIMIT, "line 1: more than 1048576 columns");
+    FAILS(show(out, commas, many, false), CONSM_ELIMIT, "line 1: found more than 1048576 columns");
     mem_free(commas);
 }
 

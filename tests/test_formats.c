@@ -123,7 +123,7 @@ static void as_scipy_saves(void **state)
     }
     struct dataset *d;
     FAILS(data_load_path(&d, in_formats("bsr.npz"), NULL), CONSM_EFORMAT,
-          "\"bsr\": expected \"csr\", \"csc\" or \"coo\"; convert the matrix by .tocsr()");
+          "\"bsr\", expected \"csr\", \"csc\" or \"coo\"; convert the matrix with .tocsr()");
 }
 
 static void as_numpy_saves(void **state)
@@ -181,9 +181,9 @@ static void faults(void **state)
         {graphml_read, XML("<graphml><graph><node id=\"&lol;\"/></graph></graphml>"),
          "line 2, column 27: expected one of the entities amp"},
         {graphml_read, XML("<graphml><graph>\n<node/></graph></graphml>"),
-         "line 3, column 1: expected an attribute id"},
+         "line 3, column 1: expected the XML attribute id"},
         {graphml_read, XML("<graphml><graph><node id=\"a\"></graph></graphml>"),
-         "line 2, column 30: expected </node>, the element that is open"},
+         "line 2, column 30: expected </node>, which closes the open element"},
         {graphml_read, XML("<gexf/>"), "line 2, column 1: expected <graphml>"},
         {graphml_read, "<?>", "expected ?> before the end"},
         {graphml_read, "<!-->", "expected --> before the end"},
@@ -192,59 +192,58 @@ static void faults(void **state)
         {graphml_read, XML("<graphml/>x"), "expected an element"},
         {graphml_read, XML("<graphml a=1/>"), "expected a value in quotes"},
         {graphml_read, XML("<graphml><graph><node id=\"&#0;\"/></graph></graphml>"),
-         "expected the number of a character"},
+         "expected a valid character number"},
         {graphml_read, "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><graphml/>",
          "line 1, column 1: expected UTF-8; convert the file"},
         {graphml_read, XML("<graphml/>"), "file: no nodes"},
         {graphml_read,
          XML("<graphml><graph><node id=\"a\"/>\n<node id=\"a\"/>\n<edge source=\"a\" target=\"z\"/>"
              "</graph></graphml>"),
-         "file: line 3: node \"a\" is there twice: expected it once"},
+         "file: line 3: node \"a\" occurs twice"},
         {graphml_read,
          XML("<graphml><graph><node id=\"a\"/>\n<edge source=\"a\" target=\"z\"/>\n"
              "<edge source=\"y\" target=\"a\"/></graph></graphml>"),
-         "file: 2 faults:\n  line 3: an edge names \"z\", expected a node of the file\n  line 4: "
+         "file: 2 errors:\n  line 3: an edge names \"z\", expected a node of the file\n  line 4: "
          "an "
          "edge names \"y\""},
         {graphml_read,
          XML("<graphml><graph><node id=\"a\"><data key=\"k\">1</data></node></graph>"
              "</graphml>"),
-         "expected a key that is declared above, not \"k\""},
+         "expected a key declared above, not \"k\""},
         {graphml_read, XML("<graphml><graph><node id=\"a\"><graph/></node></graph></graphml>"),
-         "expected no graph inside a graph"},
+         "expected one <graph>, not a nested one"},
         {gexf_read,
          XML("<gexf><graph><nodes><node id=\"a\"><attvalues><attvalue for=\"0\" "
              "value=\"1\"/></attvalues></node></nodes></graph></gexf>"),
-         "expected an attribute that is declared above, not \"0\""},
+         "expected an attribute declared above, not \"0\""},
         {gexf_read,
          "<gexf><graph><attributes class=\"edge\"><attribute id=\"0\" title=\"x\"><attributes "
          "class=\"node\"><default>v</default></attributes></attribute></attributes></graph></gexf>",
-         "expected no <attributes> inside another element that has values"},
+         "expected <attributes> outside of nodes, edges and other attributes"},
         {gexf_read, "<gexf><graph><attvalue for=\"0\" value=\"1\"/></graph></gexf>",
          "expected an attvalue inside a node or an edge"},
         {gexf_read,
          "<gexf><graph><node id=\"a\"><edge source=\"a\" target=\"a\"/></node></graph></gexf>",
-         "expected no edge inside a node or an edge"},
+         "expected <edge> outside of nodes and edges"},
         {graphml_read,
          "<graphml><graph><edge source=\"a\" target=\"a\"><node "
          "id=\"a\"/></edge></graph></graphml>",
-         "expected no node inside a node or an edge"},
+         "expected <node> outside of nodes and edges"},
         {graphml_read, "<graphml><key id=\"a\"><key id=\"b\"/></key></graphml>",
-         "expected no key inside another element that has values"},
-        {gml_read, "graph [\n node [ id 0 ]\n node [ label \"x\" ]\n]",
-         "line 3: a node without id"},
+         "expected <key> outside of nodes, edges and other keys"},
+        {gml_read, "graph [\n node [ id 0 ]\n node [ label \"x\" ]\n]", "line 3: a node has no id"},
         {gml_read, "graph [\n node [ id 0 ]\n edge [ source 0 ]\n]",
-         "line 3: an edge without source or target"},
+         "line 3: an edge lacks source or target"},
         {gml_read, "graph [\n node [ id \"0 ]\n", "line 2: expected a closing quote"},
         {gml_read, "graph [ node [ id 0 ]", "expected ] before the end of the file"},
-        {gml_read, "]", "expected no ] before ["},
+        {gml_read, "]", "expected [ before ]"},
         {node_link_read, "{\"nodes\": [1]", "file: line 1, column 13"},
         {node_link_read, "{\"nodes\": 3}", "expected an object with lists \"nodes\" and \"links\""},
         {node_link_read, "{\"nodes\": [{\"x\": 1}], \"links\": []}", "nodes[0] has no id"},
         {node_link_read, "{\"nodes\": [{\"id\": 1, \"x\": [2]}], \"links\": []}",
          "nodes[0]: \"x\" is a list or an object"},
         {node_link_read, "{\"nodes\": [{\"id\": 1}], \"edges\": [{\"source\": 1}]}",
-         "edge 0 has no source or no target"},
+         "edge 0 lacks source or target"},
         {pajek_read, "*Vertices 2\n1 a\n3 b\n",
          "line 3, column 1: found \"3\", expected vertices in"},
         {pajek_read, "*Vertices 2\n*Edges\n1 5\n",
@@ -304,11 +303,12 @@ static void bombs(void **state)
     for (int i = 0; i < MANY; i++)
         at += sprintf(at, "<a>");
     FAILS(read_text(&d, graphml_read, text, (size_t)(at - text)), CONSM_EFORMAT,
-          "expected elements at most 64 deep");
+          "expected at most 64 nested elements");
     at = text + sprintf(text, "graph [ ");
     for (int i = 0; i < MANY; i++)
         at += sprintf(at, "a [ ");
-    FAILS(read_text(&d, gml_read, text, (size_t)(at - text)), CONSM_EFORMAT, "at most 64 deep");
+    FAILS(read_text(&d, gml_read, text, (size_t)(at - text)), CONSM_EFORMAT,
+          "at most 64 nested lists");
     at = text + sprintf(text, "{\"nodes\": ");
     memset(at, '[', MANY);
     FAILS(read_text(&d, node_link_read, text, (size_t)(at - text) + MANY), CONSM_EFORMAT,
@@ -318,7 +318,7 @@ static void bombs(void **state)
         at += sprintf(at, "node [ id %d a%d 1 ] ", i, i);
     at += sprintf(at, "]");
     FAILS(read_text(&d, gml_read, text, (size_t)(at - text)), CONSM_ELIMIT,
-          "expected at most 16 cells for each byte of the file");
+          "expected at most 16 table cells for each byte of the file");
     free(text);
     /* Three hundred MB of zeros in 300 kB: a gzip bomb. */
     uint8_t *out;
@@ -328,12 +328,12 @@ static void bombs(void **state)
     size_t packed = zeros ? fread(member, 1, sizeof member, zeros) : 0;
     if (zeros && pclose(zeros) == 0 && packed > 1000) {
         FAILS(unpack_bytes(&out, &size, member, packed, 200 * packed, "bomb"), CONSM_ELIMIT,
-              "200 times its size: refused as a bomb");
+              "200 times its size, which may be a decompression bomb");
         OK(unpack_bytes(&out, &size, member, packed, 64 << 20, "bomb"));
         assert_int_equal(size, 20000000);
         mem_free(out);
         FAILS(unpack_bytes(&out, &size, member, packed - 9, 64 << 20, "cut"), CONSM_EFORMAT,
-              "the packed data stops early");
+              "the compressed data ends too early");
         member[packed / 2] ^= 0x55;
         assert_true(unpack_bytes(&out, &size, member, packed, 64 << 20, "bent") < 0);
     }

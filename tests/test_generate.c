@@ -155,14 +155,14 @@ static void faults_name_the_key(void **state)
 {
     (void)state;
     struct dataset *d;
-    FAILS(generate_named(&d, "csbm:nods=5"), CONSM_EINVAL, "no key nods; did you mean nodes?");
-    FAILS(generate_named(&d, "csbm:qqqqqqqqqq=5"), CONSM_EINVAL, "known are nodes");
+    FAILS(generate_named(&d, "csbm:nods=5"), CONSM_EINVAL, "unknown key nods; did you mean nodes?");
+    FAILS(generate_named(&d, "csbm:qqqqqqqqqq=5"), CONSM_EINVAL, "expected nodes, classes");
     FAILS(generate_named(&d, "csbm:nodes"), CONSM_EINVAL, "expected key=value");
     FAILS(generate_named(&d, "csbm:nodes=0"), CONSM_EINVAL, "nodes=0: expected a whole number");
     FAILS(generate_named(&d, "csbm:nodes=1e3"), CONSM_EINVAL, "nodes=1e3");
     FAILS(generate_named(&d, "csbm:homophily=1.5"), CONSM_EINVAL, "homophily=1.5: expected");
     FAILS(generate_named(&d, "csbm:homophily=nan"), CONSM_EINVAL, "homophily=nan: expected");
-    FAILS(generate_named(&d, "csbm:exponent=1.5"), CONSM_EINVAL, "0 (none) or above 2");
+    FAILS(generate_named(&d, "csbm:exponent=1.5"), CONSM_EINVAL, "0 (no power law) or above 2");
     FAILS(generate_named(&d, "csbm:seed=-1"), CONSM_EINVAL, "seed=-1");
     FAILS(generate_named(&d, "csbm:nodes=10,degree=10"), CONSM_EINVAL, "degree=10");
     FAILS(generate_named(&d, "csbm:nodes=4,degree=1,homophily=1"), CONSM_EINVAL, "0 pairs");

@@ -70,7 +70,7 @@ static void bad_input(void **state)
         {"0\t1,,2\t1\n", "column 2: found \"1,,2\""},
         {"0\t1\t1\n2\t1\t1\n", "line 3, column 1: found id 2, expected 0 to 1"},
         {"0\t1\t1\n-1\t1\t1\n", "line 3, column 1: found id -1"},
-        {"0\t1\t1\n0\t1\t1\n", "line 3, column 1: found id 0, which line 2 has too"},
+        {"0\t1\t1\n0\t1\t1\n", "line 3, column 1: found id 0, which is already in line 2"},
         {"0\t1,0,1\t1\n1\t1,0\t1\n", "line 3, column 2: found 2 values, expected 3"},
     };
     struct dataset *d;
@@ -111,7 +111,7 @@ static void missing_files(void **state)
     OK(geom_gcn_load(&d, in_scratch("g")));
     assert_int_equal(d->splits, 0);
     dataset_free(d);
-    write_text("g/splits/g_split_0.6_0.2_0.npz", "no zip");
+    write_text("g/splits/g_split_0.6_0.2_0.npz", "not a zip");
     FAILS(geom_gcn_load(&d, in_scratch("g")), CONSM_EFORMAT, "g_split_0.6_0.2_0.npz");
 }
 

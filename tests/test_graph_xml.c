@@ -115,7 +115,7 @@ static void few_warnings(void **state)
     consm_set_log(count_warning, NULL);
     OK(read_text(&d, node_link_read, text, (size_t)(at - text)));
     assert_int_equal(warnings, MAKER_WARNINGS + 1);
-    assert_non_null(strstr(last_warning, "also not used: 1995 attributes of edges"));
+    assert_non_null(strstr(last_warning, "also ignored: 1995 attributes of edges"));
     dataset_free(d);
     at = text + sprintf(text, "{\"nodes\": [{\"id\": 0");
     for (int i = 0; i < MANY; i++)

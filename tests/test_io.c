@@ -97,7 +97,7 @@ static void pipes_do_not_hang(void **state)
     snprintf(path, sizeof path, "%s/pipe", folder);
     assert_int_equal(mkfifo(path, 0600), 0);
     alarm(20); /* ends the test where it hangs; the call itself does not look at a clock */
-    FAILS(file_map(&map, path), CONSM_EIO, "is no plain file: expected a regular file");
+    FAILS(file_map(&map, path), CONSM_EIO, "is not a regular file: expected a regular file");
     alarm(0);
     unlink(path);
 }

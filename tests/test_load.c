@@ -47,9 +47,10 @@ static void format_overrides(void **state)
     OK(data_load_path(&d, path, "edges"));
     dataset_free(d);
     FAILS(data_load_path(&d, path, "mtx"), CONSM_EFORMAT, "two.csv: line 1: expected %%Matrix");
-    FAILS(data_load_path(&d, path, "safetensors"), CONSM_EFORMAT, "two.csv: 4 bytes");
+    FAILS(data_load_path(&d, path, "safetensors"), CONSM_EFORMAT, "two.csv: has 4 bytes");
     FAILS(data_load_path(&d, path, "npz"), CONSM_EFORMAT, "two.csv");
-    FAILS(data_load_path(&d, path, "xml"), CONSM_EINVAL, "no format xml: expected plain, edges");
+    FAILS(data_load_path(&d, path, "xml"), CONSM_EINVAL,
+          "unknown format xml: expected plain, edges");
     assert_null(d);
 }
 
@@ -59,16 +60,16 @@ static void not_recognised(void **state)
     struct dataset *d;
     file_make_folders(in_scratch("empty"));
     FAILS(data_load_path(&d, in_scratch("empty"), NULL), CONSM_EFORMAT,
-          "empty: no format known: looked for a folder with edges.csv (or .tsv, .txt) (plain), ");
+          "empty: unknown format: looked for a folder with edges.csv (or .tsv, .txt) (plain), ");
     FAILS(data_load_path(&d, write_text("zero", ""), NULL), CONSM_EFORMAT, "zero: is empty");
     FAILS(data_load_path(&d, write_bytes("bin", "\0\1\2\3", 4), NULL), CONSM_EFORMAT,
-          "called .adjlist (adjlist), a zip file (npz), a file with a safetensors header "
+          "named *.adjlist (adjlist), a zip file (npz), a file with a safetensors header "
           "(safetensors)");
     FAILS(data_load_path(&d, in_scratch("gone"), NULL), CONSM_EIO, "gone: cannot open");
     FAILS(data_load_path(&d, "/dev/null", NULL), CONSM_EIO, "neither a file nor a folder");
     write_text("pair/ind.one.x", "x");
     write_text("pair/ind.two.x", "x");
-    FAILS(data_load_path(&d, in_scratch("pair"), NULL), CONSM_EFORMAT, "several sets");
+    FAILS(data_load_path(&d, in_scratch("pair"), NULL), CONSM_EFORMAT, "several datasets");
     FAILS(data_load_path(&d, in_scratch("pair/ind.one.x"), NULL), CONSM_EIO, "ind.one.");
     FAILS(data_load_with(&d, in_scratch("empty"), "plain",
                          &(struct reading_options){.labels = "labels"}),
@@ -104,13 +105,14 @@ static void writers(void **state)
         assert_string_equal(r->name, good[i].writer);
     }
     FAILS(data_writer(&r, "x.net", NULL), CONSM_EINVAL,
-          "x.net: no format is written to .net files: expected .graphml, .gexf, .gml, .json, .npz, "
-          ".safetensors, or the");
-    FAILS(data_writer(&r, "x.mtx", NULL), CONSM_EINVAL, "to .mtx files: expected .graphml");
+          "x.net: cannot write .net files: expected .graphml, .gexf, .gml, .json, .npz, "
+          ".safetensors, or a folder");
+    FAILS(data_writer(&r, "x.mtx", NULL), CONSM_EINVAL,
+          "cannot write .mtx files: expected .graphml");
     FAILS(data_writer(&r, "x", "mtx"), CONSM_EINVAL,
           "mtx cannot be written: expected plain, graphml, gexf, gml, json, npz, safetensors");
     OK(data_load_path(&d, write_text("w/edges.csv", "a,b\n"), NULL));
-    FAILS(data_save_path(d, in_scratch("w.net"), NULL), CONSM_EINVAL, "w.net: no format");
+    FAILS(data_save_path(d, in_scratch("w.net"), NULL), CONSM_EINVAL, "w.net: cannot write");
     assert_int_equal(file_kind(in_scratch("w.net")), FILE_MISSING);
     /* A folder that is there may have any name. */
     OK(file_make_folders(in_scratch("w.graphml")));
@@ -251,7 +253,7 @@ static void the_command(void **state)
         "mtx cannot be written: expected plain, graphml, gexf, gml, json, npz, safetensors");
     snprintf(arguments, sizeof arguments, "karate %s/out.net", scratch);
     assert_int_equal(run(arguments), 2);
-    assert_stderr("no format is written to .net files: expected .graphml, ");
+    assert_stderr("cannot write .net files: expected .graphml, ");
     assert_int_equal(file_kind(in_scratch("out.net")), FILE_MISSING);
     write_text("list.txt", "0 1\n1\n");
     snprintf(arguments, sizeof arguments, "%s/list.txt %s/x", scratch, scratch);

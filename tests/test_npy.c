@@ -155,7 +155,7 @@ static void bad_headers(void **state)
         {"{'descr': '<i4', 'fortran_order': False}", "the keys descr, fortran_order and shape"},
         {"{'descr': '<i4', 'descr': '<i4', 'shape': (1,)}", "each key once"},
         {"{'magic': '<i4', 'fortran_order': False, 'shape': (1,)}", "one of the keys"},
-        {"{'descr': '<i4', 'fortran_order': False, 'shape': (1,)} x", "nothing behind '}'"},
+        {"{'descr': '<i4', 'fortran_order': False, 'shape': (1,)} x", "nothing after '}'"},
         {"{'descr': '<i3', 'fortran_order': False, 'shape': (1,)}", "type \"<i3\""},
         {"{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", "type \"|O\""},
         {"{'descr': '<c8', 'fortran_order': False, 'shape': (1,)}", "type \"<c8\""},
@@ -163,8 +163,8 @@ static void bad_headers(void **state)
         {"{'descr': '<U0', 'fortran_order': False, 'shape': (1,)}", "type \"<U0\""},
         {"{'descr': '<U99999999999', 'fortran_order': False, 'shape': (1,)}", "type \"<U999"},
         {"{'descr': '', 'fortran_order': False, 'shape': (1,)}", "type \"\""},
-        {"{'descr': '<i4', 'fortran_order': False, 'shape': (2,)}", "the data have 4 bytes"},
-        {"{'descr': '<i4', 'fortran_order': False, 'shape': (0,)}", "the data have 4 bytes"},
+        {"{'descr': '<i4', 'fortran_order': False, 'shape': (2,)}", "the 4 bytes of data"},
+        {"{'descr': '<i4', 'fortran_order': False, 'shape': (0,)}", "the 4 bytes of data"},
         /* 2^60 rows; and sizes whose product is 4 bytes modulo 2^64 */
         {"{'descr': '<i4', 'fortran_order': False, 'shape': (1152921504606846976,)}",
          "1152921504606846976 x 1"},
@@ -188,7 +188,7 @@ static void bad_beginnings(void **state)
     FAILS(npy_parse(&a, file, size, "e.npy"), CONSM_EFORMAT, "version 4");
     file[6] = 2;
     file[10] = 255;
-    FAILS(npy_parse(&a, file, size, "e.npy"), CONSM_EFORMAT, "a header of");
+    FAILS(npy_parse(&a, file, size, "e.npy"), CONSM_EFORMAT, "the header has");
     free(file);
     static const char header[] = "{'descr': '<i4', 'fortran_order': False, 'shape': (1,)}";
     file = file_of(&size, 1, header, "abcd", 4);
@@ -252,7 +252,7 @@ static void strings(void **state)
         mem_free(text[i]);
     mem_free(text);
     a.data = (const uint8_t *)"a\0b\0\0\0\0\0wxyz";
-    FAILS(npy_strings(&text, &a), CONSM_EFORMAT, "s: element 0: no valid string");
+    FAILS(npy_strings(&text, &a), CONSM_EFORMAT, "s: element 0: not a valid string");
     float real;
     FAILS(npy_floats(&real, &a, 0, 1), CONSM_EFORMAT, "an array of strings");
 
@@ -275,7 +275,7 @@ static void strings(void **state)
     static const uint32_t surrogate[] = {'x', 0, 0xd800, 0, 0x110000, 0};
     OK(npy_type(&a, "<U2", 3));
     a.data = (const uint8_t *)surrogate;
-    FAILS(npy_strings(&text, &a), CONSM_EFORMAT, "element 1: no valid string");
+    FAILS(npy_strings(&text, &a), CONSM_EFORMAT, "element 1: not a valid string");
     OK(npy_type(&a, "<i8", 3));
     FAILS(npy_strings(&text, &a), CONSM_EFORMAT, "an array of numbers");
 }

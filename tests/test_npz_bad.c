@@ -24,21 +24,21 @@ static void bad_yandex(void **state)
     } bad[] = {
         {{WITHOUT("edges"), END_PART},
          CONSM_EFORMAT,
-         "no array edges or adj_indptr: the archive has node_feat"},
+         "no array edges or adj_indptr: the archive contains node_feat"},
         {{WITHOUT("node_labels"), WITHOUT("node_features"), END_PART},
          CONSM_EFORMAT,
-         "neither node_labels nor node_features"},
+         "expected node_labels or node_features"},
         {{WITHOUT("node_labels"),
           {"node_features", "<f4", 2, INT64_C(1) << 60, 0, "", 0},
           END_PART},
          CONSM_EFORMAT,
-         "neither node_labels nor node_features"},
+         "expected node_labels or node_features"},
         {{PART("node_labels", "<i8", 1, 3, 1, int64_t, 0, 1, 2), END_PART},
          CONSM_EFORMAT,
-         "node_features.npy: an array of shape (4, 3): expected (3, any)"},
+         "node_features.npy: the array has shape (4, 3): expected (3, any)"},
         {{PART("node_labels", "<i8", 2, 2, 2, int64_t, 0, 1, 2, 3), END_PART},
          CONSM_EFORMAT,
-         "node_labels.npy: an array of shape (2, 2): expected (any)"},
+         "node_labels.npy: the array has shape (2, 2): expected (any)"},
         {{PART("node_labels", "<i8", 1, 4, 1, int64_t, 0, 1, 2, -2), END_PART},
          CONSM_EFORMAT,
          "node_labels.npy: element 3 is -2: expected -1 to"},
@@ -77,13 +77,13 @@ static void bad_yandex(void **state)
          "edges.npy: element 0 is -1"},
         {{PART("edges", "<i8", 2, 2, 3, int64_t, 0, 1, 2, 3, 0, 1), END_PART},
          CONSM_EFORMAT,
-         "edges.npy: an array of shape (2, 3): expected (any, 2)"},
+         "edges.npy: the array has shape (2, 3): expected (any, 2)"},
         {{PART("edges", "<i8", 2, INT64_C(1) << 60, 2, int64_t, 0, 1), END_PART},
          CONSM_EFORMAT,
          "1152921504606846976 x 2"},
         {{PART("edge_weights", "<f4", 1, 2, 1, float, 1, 1), END_PART},
          CONSM_EFORMAT,
-         "edge_weights.npy: an array of shape (2): expected (3)"},
+         "edge_weights.npy: the array has shape (2): expected (3)"},
         {{PART("edge_weights", "<f4", 1, 3, 1, float, 1, NAN, 1), END_PART},
          CONSM_EFORMAT,
          "edge 1 has weight nan"},
@@ -104,13 +104,13 @@ static void bad_yandex(void **state)
          "node_labels.npy: element 1 is 2: expected -1 to 1"},
         {{PART("node_ids", "|S1", 1, 2, 1, char, 'a', 'b'), END_PART},
          CONSM_EFORMAT,
-         "node_ids.npy: an array of shape (2): expected (4)"},
+         "node_ids.npy: the array has shape (2): expected (4)"},
         {{PART("node_ids", "|S1", 1, 4, 1, char, 'a', 'b', 'c', 'b'), END_PART},
          CONSM_EFORMAT,
          "node_ids: elements 1 and 3 are both \"b\""},
         {{PART("num_classes", "<i8", 0, 1, 1, int64_t, 1 << 30), END_PART},
          CONSM_EFORMAT,
-         "1073741824 classes for 4 nodes"},
+         "1073741824 classes are too many for 4 nodes"},
         {{PART("num_classes", "<i8", 0, 1, 1, int64_t, -3), END_PART}, CONSM_EFORMAT, "is -3"},
         {{PART("directed", "<i8", 0, 1, 1, int64_t, 2), END_PART}, CONSM_EFORMAT, "is 2"},
         {{PART("feature_names_ends", "<i8", 1, 3, 1, int64_t, 1, 2, 3),
@@ -120,7 +120,7 @@ static void bad_yandex(void **state)
         {{PART("feature_names_ends", "<i8", 1, 3, 1, int64_t, 2, 1, 2),
           PART("feature_names_utf8", "|u1", 1, 2, 1, char, 'a', 'b'), END_PART},
          CONSM_EFORMAT,
-         "element 1: no string ends there"},
+         "element 1: the string has no end"},
         {{PART("feature_names_ends", "<i8", 1, 3, 1, int64_t, 2, 2, 2), END_PART},
          CONSM_EFORMAT,
          "no array feature_names_utf8"},
@@ -146,13 +146,13 @@ static void bad_scipy(void **state)
          "adj_shape.npy: element 0 is 1152921504606846976"},
         {{PART("adj_shape", "<i8", 1, 2, 1, int64_t, 2000000000, 2000000000), END_PART},
          CONSM_EFORMAT,
-         "adj_indptr.npy: an array of shape (4): expected (2000000001)"},
+         "adj_indptr.npy: the array has shape (4): expected (2000000001)"},
         {{PART("adj_shape", "<i8", 1, 3, 1, int64_t, 3, 3, 3), END_PART},
          CONSM_EFORMAT,
          "shape (3): expected (2)"},
         {{PART("adj_indptr", "<i4", 1, 4, 1, int32_t, 0, 3, 1, 4), END_PART},
          CONSM_EFORMAT,
-         "adj_indptr.npy: element 2 is 1: expected at least the 3 before it"},
+         "adj_indptr.npy: element 2 is 1: expected at least 3, the element before it"},
         {{PART("adj_indptr", "<i4", 1, 4, 1, int32_t, 1, 1, 1, 4), END_PART},
          CONSM_EFORMAT,
          "element 0 is 1: expected 0"},
@@ -164,22 +164,22 @@ static void bad_scipy(void **state)
          "adj_indices.npy: element 2 is 3: expected 0 to 2"},
         {{PART("adj_data", "<f4", 1, 3, 1, float, 1, 1, 1), END_PART},
          CONSM_EFORMAT,
-         "adj_data.npy: an array of shape (3): expected (4)"},
+         "adj_data.npy: the array has shape (3): expected (4)"},
         {{PART("adj_data", "<f4", 1, 4, 1, float, 1, 1, INFINITY, 1), END_PART},
          CONSM_EFORMAT,
          "edge 2 has weight inf"},
         {{PART("attr_shape", "<i8", 1, 2, 1, int64_t, 4, 5), END_PART},
          CONSM_EFORMAT,
-         "attr_shape.npy: element 0 is 4: expected 3 nodes"},
+         "attr_shape.npy: element 0 is 4: expected 3, the number of nodes"},
         {{PART("attr_shape", "<i8", 1, 2, 1, int64_t, 3, 2000000000), END_PART},
          CONSM_ELIMIT,
-         "2000000000 columns for 4 entries"},
+         "2000000000 columns are too many for 4 entries"},
         {{PART("attr_data", "<f8", 1, 4, 1, double, 1, NAN, 3, 4), END_PART},
          CONSM_EFORMAT,
          "node 1, feature 3 is nan"},
         {{PART("labels", "|u1", 1, 2, 1, uint8_t, 0, 1), END_PART},
          CONSM_EFORMAT,
-         "labels.npy: an array of shape (2): expected (3)"},
+         "labels.npy: the array has shape (2): expected (3)"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         refuses(scipy, bad[i].change, bad[i].code, bad[i].message);
@@ -204,8 +204,8 @@ static void bad_files(void **state)
     OK(file_printf(w, "id,label\na,1\nb,2\nthis is no archive\n"));
     OK(file_commit(w));
     file_close(w);
-    FAILS(npz_load(&d, path), CONSM_EFORMAT, "no zip archive at all");
-    FAILS(npz_read_split(NULL, 1, path), CONSM_EFORMAT, "no zip archive at all");
+    FAILS(npz_load(&d, path), CONSM_EFORMAT, "not a zip archive");
+    FAILS(npz_read_split(NULL, 1, path), CONSM_EFORMAT, "not a zip archive");
     /* Members that are no arrays. */
     struct zip_writer *z;
     OK(zip_create(&z, path));
@@ -231,7 +231,7 @@ static void bombs(void **state)
     FAILS(npz_load(&d, path), CONSM_ELIMIT, "node_labels.npy would inflate from");
     const struct part ids[] = {{"class_names", "|S1", 1, 4 << 20, 1, zeros, 4 << 20}, END_PART};
     write_parts(yandex, ids, true);
-    FAILS(npz_load(&d, path), CONSM_ELIMIT, "4194304 strings from");
+    FAILS(npz_load(&d, path), CONSM_ELIMIT, "4194304 strings are too many for");
     mem_free(zeros);
 }
 

@@ -429,13 +429,14 @@ static void forged_starts(void **state)
     save(d);
     float nothing = NAN;
     forge("scale", 1, &nothing, sizeof nothing);
-    FAILS(parts_load(&back, in_scratch("parts")), CONSM_EFORMAT, "column 1 has shift 5 and scale");
+    FAILS(parts_load(&back, in_scratch("parts")), CONSM_EFORMAT,
+          "column 1 has the invalid shift 5 or scale");
     save(d);
     int64_t outside = 7;
     struct prepared prepared;
     forge("part", 1, &outside, sizeof outside);
     OK(parts_load(&back, in_scratch("parts")));
-    FAILS(prepare(&prepared, back), CONSM_EFORMAT, "part 1 begins at row 7 of 6");
+    FAILS(prepare(&prepared, back), CONSM_EFORMAT, "part 1 begins at the invalid row 7 of 6");
     dataset_free(back);
     dataset_free(d);
 }
@@ -470,7 +471,7 @@ static void forged_rows(void **state)
     save(d);
     forge("weight", 3, &nothing, sizeof nothing);
     OK(parts_load(&back, in_scratch("parts")));
-    FAILS(prepare(&prepared, back), CONSM_EFORMAT, "row 1 has a weight of");
+    FAILS(prepare(&prepared, back), CONSM_EFORMAT, "row 1 has the invalid weight");
     dataset_free(back);
     dataset_free(d);
 }
@@ -483,7 +484,8 @@ static void strangers(void **state)
     size_t size = 0;
     save(other);
     OK(safetensors_dataset_save(d, in_scratch("parts/graph.safetensors")));
-    FAILS(parts_load(&back, in_scratch("parts")), CONSM_EFORMAT, "belongs to another graph");
+    FAILS(parts_load(&back, in_scratch("parts")), CONSM_EFORMAT,
+          "does not belong to the other file");
     save(d);
     uint8_t *data = file_bytes(in_scratch("parts/rows.safetensors"), &size);
     for (size_t cut = 0; cut < size; cut += 7) {

@@ -273,22 +273,23 @@ static void bad_input(void **state)
         {.edges = "a,b,1,2\n", .message = "line 1: found 4 columns"},
         {.edges = "0,1,x\n1,2,1\n2\n",
          .message =
-             "edges.csv: 2 faults:\n  line 1, column 3: found \"x\", expected a finite number "
+             "edges.csv: 2 errors:\n  line 1, column 3: found \"x\", expected a finite number "
              "as weight; fix or delete the line\n  line 3: found 1 column"},
         {.edges = "source,target,weight,at\na,b,1\na,b,x,1\n",
-         .message = "edges.csv: 2 faults:\n  line 2: found 3 columns, expected 4 as in the first "
-                    "row; quote texts that hold the separator\n  line 3, column 3 (weight)"},
+         .message = "edges.csv: 2 errors:\n  line 2: found 3 columns, expected 4 as in the first "
+                    "row; put quotes around texts that contain the separator\n  line 3, column 3 "
+                    "(weight)"},
         {.edges = "a,b\n",
          .nodes = "id,split,age,vip,joined\na,train,1,yes,2020-01-01\na,dev,2,no,2020-01-02\n"
                   "b,none,3,yes,2020-01-03\nc,x,4,no,2020-01-04\n",
          .message =
-             "nodes.csv: 2 faults:\n  line 3, column 1 (id): found \"a\", expected an id that "
-             "no other row has; keep one of the rows\n  line 5, column 2 (split): found \"x\""},
+             "nodes.csv: 2 errors:\n  line 3, column 1 (id): found \"a\", expected a unique id; "
+             "delete one of the rows\n  line 5, column 2 (split): found \"x\""},
         {.edges = "a,b\n",
          .nodes = "id,age,joined\na,1,2020-01-01\nb,old,2020-02-30\nc,3,2020-01-04\n",
          .message =
-             "nodes.csv: 2 faults:\n  line 3, column age: found \"old\", expected a finite "
-             "number as in other rows; fix the cell, leave it empty, or pass the column over "
+             "nodes.csv: 2 errors:\n  line 3, column age: found \"old\", expected a finite "
+             "number as in other rows; fix the cell, leave it empty, or ignore the column "
              "(--ignore age)\n  line 3, column joined: found \"2020-02-30\", expected a date"},
         {.edges = "a,b\nc\n", .message = "edges.csv: line 2: found 1 column, expected 2 as in"},
         {.edges = "0,1\n1,2\n2\n", .message = "edges.csv: line 3: found 1 column"},
@@ -311,9 +312,9 @@ static void bad_input(void **state)
         {.edges = "a,b\n",
          .nodes = "id\na\nb\na\n",
          .message =
-             "nodes.csv: line 4, column 1 (id): found \"a\", expected an id that no other row"},
+             "nodes.csv: line 4, column 1 (id): found \"a\", expected a unique id"},
         {.edges = "a,b\n", .nodes = "", .message = "nodes.csv: is empty"},
-        {.edges = "a,b\n", .nodes = "id,label\n", .message = "nodes.csv: no row behind"},
+        {.edges = "a,b\n", .nodes = "id,label\n", .message = "nodes.csv: has no row after"},
         {.edges = "a,b\n",
          .nodes = "id,label\na,1\n\"\",2\n",
          .message = "nodes.csv: line 3, column 1 (id): found nothing, expected a node id"},
@@ -331,7 +332,7 @@ static void bad_input(void **state)
          .message = "nodes.csv: line 3, column f: found \"inf\", expected a finite number"},
         {.edges = "a,b\n",
          .nodes = "id,f,f\na,1,2\n",
-         .message = "nodes.csv: line 1, column 3: found \"f\", expected a name that no other"},
+         .message = "nodes.csv: line 1, column 3: found \"f\", expected a unique column name"},
         {.edges = "a,b\n",
          .nodes = "id\na\nb\n",
          .features = "",
@@ -355,11 +356,11 @@ static void bad_input(void **state)
              "features.csv: line 3, column 1 (id): found \"c\", expected a node of nodes.csv"},
         {.edges = "a,b\n",
          .features = "id\na\nb\n",
-         .message = "features.csv: line 1: found 1 column, expected at least one of features"},
+         .message = "features.csv: line 1: found 1 column, expected at least one feature column"},
         {.edges = "a,b\n",
          .nodes = "id\na\nb\n",
          .features = "id,f\na,1\na,2\n",
-         .message = "features.csv: row 2 names a node that an earlier row names"},
+         .message = "features.csv: row 2 repeats a node of an earlier row"},
         {.edges = "a,b\n",
          .nodes = "id,f\na,1\nb,2\n",
          .features = "1\n2\n",
@@ -375,11 +376,11 @@ static void bad_input(void **state)
         {.edges = "0,1\n", .labels = "0,a\n1\n", .message = "labels.txt: line 2: found 1 column"},
         {.edges = "0,1\n",
          .labels = "0,a\n0,b\n",
-         .message = "labels.txt: line 2, column 1: found \"0\", expected an id that no other"},
+         .message = "labels.txt: line 2, column 1: found \"0\", expected a unique id"},
         {.edges = "0,1\n",
          .labels = "x\ny\nz\n",
          .features = "1\n2\n",
-         .message = "labels.txt: line 3, column 1: found \"z\", expected no more rows"},
+         .message = "labels.txt: line 3, column 1: found \"z\", expected at most one row"},
         {.edges = "0,1\n", .about = "[1]", .message = "dataset.json: expected a JSON object"},
         {.edges = "0,1\n", .about = "{\n \"name\": \n}", .message = "dataset.json: line 3, column"},
         {.edges = "0,1\n", .about = "{\"name\": 3}", .message = "\"name\" is not a text"},
@@ -393,19 +394,19 @@ static void bad_input(void **state)
         {.edges = "a,b\n",
          .nodes = "id,label\na,x\nb,y\n",
          .about = "{\"classes\": [\"x\"]}",
-         .message =
-             "nodes.csv: line 3, column 2 (label): found \"y\", expected a class of dataset.json"},
+         .message = "nodes.csv: line 3, column 2 (label): found \"y\", expected a class listed in "
+                    "dataset.json"},
         {.edges = "0,1\n",
          .features = "1\n2\n",
          .about = "{\"features\": [\"x\", \"y\"]}",
-         .message = "dataset.json: names 2 features: expected 1"},
+         .message = "dataset.json: lists 2 features: expected 1"},
     };
     struct dataset *d;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         FAILS(read_parts(&d, faults[i].edges, faults[i].nodes, faults[i].labels, faults[i].features,
                          faults[i].about),
               CONSM_EFORMAT, faults[i].message);
-        assert_true(!strchr(consm_errmsg(), '\n') || strstr(consm_errmsg(), " faults:\n"));
+        assert_true(!strchr(consm_errmsg(), '\n') || strstr(consm_errmsg(), " errors:\n"));
     }
 }
 
@@ -556,11 +557,11 @@ static void folders_that_contradict(void **state)
     struct dataset *d, *back;
     write_text("two/edges.csv", "0,1\n");
     write_text("two/edges.tsv", "0\t1\n");
-    FAILS(plain_load(&d, in_scratch("two")), CONSM_EFORMAT, "two/edges.tsv: stands beside");
-    FAILS(plain_load(&d, scratch), CONSM_EIO, "no edges.csv in it");
+    FAILS(plain_load(&d, in_scratch("two")), CONSM_EFORMAT, "two/edges.tsv: ");
+    FAILS(plain_load(&d, scratch), CONSM_EIO, "contains no edges.csv");
     OK(read_parts(&d, "0,1\n", NULL, NULL, "1\n2\n", NULL));
     write_text("old/features.svm", "1 1:1\n");
-    FAILS(plain_save(d, in_scratch("old")), CONSM_EIO, "old/features.svm: is already there");
+    FAILS(plain_save(d, in_scratch("old")), CONSM_EIO, "old/features.svm: exists already");
     OK(plain_save(d, in_scratch("again")));
     OK(plain_save(d, in_scratch("again"))); /* over itself is fine */
     FAILS(plain_save(d, write_text("file", "x")), CONSM_EIO, "file");

@@ -260,7 +260,7 @@ static void bad_test_index(void **state)
     static const struct {
         const char *lines, *message;
     } bad[] = {
-        {"", "ind.small.test.index: the file is empty"},
+        {"", "ind.small.test.index: is empty"},
         {"6\nx\n", "ind.small.test.index: line 2, column 1: expected one node number"},
         {"6\n4 5\n", "line 2, column 2"},
         {"6\n\n4\n", "line 2, column 1"},
@@ -268,8 +268,8 @@ static void bad_test_index(void **state)
         {"6\n99999999999999999999\n", "line 2, column"},
         {"6\n6\n", "line 2: node 6 is listed twice"},
         {"6\n3\n", "line 2: node 3 has a row in allx already"},
-        {"6\n", "ind.small.tx: 2 rows (test.index gives the number): expected 1"},
-        {"6\n2000000000\n", "node 2000000000: expected numbers near 6"},
+        {"6\n", "ind.small.tx: found 2 rows (test.index gives the number): expected 1"},
+        {"6\n2000000000\n", "node 2000000000 is out of range: expected numbers near 6"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct set *s = small_set();
@@ -292,14 +292,14 @@ static void bad_shapes(void **state)
     static const int32_t zeros[16] = {0}, twice[] = {1, 1, 0, 0, 0, 1}, two[] = {2, 0, 0, 0, 0, 1};
     struct set *s = small_set();
     put_matrix(s, TX, 2, 5, start, col, val);
-    refuses(s, CONSM_EFORMAT, "ind.small.tx: 5 features: expected 4");
+    refuses(s, CONSM_EFORMAT, "ind.small.tx: found 5 features: expected 4");
     s = small_set();
     put_matrix(s, X, 3, 4, start, col, val);
-    refuses(s, CONSM_EFORMAT, "ind.small.y: an array of shape (2, 3): expected (3, 3)");
+    refuses(s, CONSM_EFORMAT, "ind.small.y: the array has shape (2, 3): expected (3, 3)");
     s = small_set();
     put_matrix(s, X, 5, 5, start, col, val);
     put_labels(s, Y, 5, 3, zeros);
-    refuses(s, CONSM_EFORMAT, "ind.small.x: 5 features: expected 4");
+    refuses(s, CONSM_EFORMAT, "ind.small.x: found 5 features: expected 4");
     s = small_set();
     put_matrix(s, TX, 2, 4, falling, col, val);
     refuses(s, CONSM_EFORMAT, "ind.small.tx: element 1 is 2: expected 0 to 1");
@@ -311,21 +311,21 @@ static void bad_shapes(void **state)
     refuses(s, CONSM_EFORMAT, "feature 1 is nan");
     s = small_set();
     put_labels(s, TY, 2, 4, zeros);
-    refuses(s, CONSM_EFORMAT, "ind.small.ty: an array of shape (2, 4): expected (2, 3)");
+    refuses(s, CONSM_EFORMAT, "ind.small.ty: the array has shape (2, 4): expected (2, 3)");
     s = small_set();
     put_labels(s, TY, 2, 3, twice);
-    refuses(s, CONSM_EFORMAT, "ind.small.ty: row 0 has 2 classes: expected one");
+    refuses(s, CONSM_EFORMAT, "ind.small.ty: row 0 has 2 classes: expected exactly one");
     s = small_set();
     put_labels(s, TY, 2, 3, two);
     refuses(s, CONSM_EFORMAT, "ind.small.ty: element 0 is 2: expected 0 to 1");
     s = small_set();
     s->size[TY] = 0;
     put(s, TY, s->bytes[TX], s->size[TX]);
-    refuses(s, CONSM_EFORMAT, "ind.small.ty: holds a csr_matrix: expected a filled array");
+    refuses(s, CONSM_EFORMAT, "ind.small.ty: contains a csr_matrix: expected a filled array");
     s = small_set();
     s->size[TX] = 0;
     put(s, TX, s->bytes[TY], s->size[TY]);
-    refuses(s, CONSM_EFORMAT, "ind.small.tx: holds an array: expected a csr_matrix");
+    refuses(s, CONSM_EFORMAT, "ind.small.tx: contains an array: expected a csr_matrix");
 }
 
 static void bad_graphs(void **state)
@@ -342,7 +342,7 @@ static void bad_graphs(void **state)
     static const struct {
         const char *pickle, *message;
     } bad[] = {
-        {"].", "ind.small.graph: holds a list: expected a dict"},
+        {"].", "ind.small.graph: contains a list: expected a dict"},
         {"}I0\nI1\ns.", "the neighbours of node 0 are an integer: expected a list"},
         {"}S'0'\n]s.", "a key of the graph is bytes: expected a node number"},
         {"}I0\n]Nas.", "a neighbour in the graph is None"},
@@ -436,7 +436,7 @@ static void files_on_disk(void **state)
     char name[400];
     memset(name, 'n', sizeof name);
     name[sizeof name - 1] = 0;
-    FAILS(planetoid_load(&d, folder, name), CONSM_EINVAL, "a name too long");
+    FAILS(planetoid_load(&d, folder, name), CONSM_EINVAL, "the dataset name is too long");
     FAILS(planetoid_load(&d, "/no/such/folder", "cora"), CONSM_EIO, "ind.cora.x: cannot open");
 }
 

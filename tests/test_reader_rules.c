@@ -81,7 +81,7 @@ static void repeated_pairs(void **state)
         listen();
         dataset_say_duplicates(d, facts.differ);
         assert_non_null(strstr(told, "2 pairs of nodes listed more than once with different "
-                                     "weights; each gets their mean"));
+                                     "weights; used their mean"));
         dataset_free(d);
         OK(open_folder(&d, edges, nodes[order],
                        &(struct data_options){.duplicates = "keep-first"}));
@@ -107,12 +107,10 @@ static void negative_weights(void **state)
     struct dataset *d;
     const char *nodes = "id,label\na,x\nb,y\n";
     FAILS(open_folder(&d, "source,target,weight\na,b,-1\n", nodes, NULL), CONSM_EFORMAT,
-          "line 2, column 3 (weight): found \"-1\", expected a weight that is not negative");
+          "line 2, column 3 (weight): found \"-1\", expected a weight >= 0");
     OK(open_folder(&d, "source,target,weight\na,b,0\n", nodes, NULL));
     d->weight[0] = -0.5f; /* as an array would bring it */
-    FAILS(dataset_check(d), CONSM_EFORMAT,
-          "edge 0 has weight -0.5: expected a finite number, not "
-          "negative");
+    FAILS(dataset_check(d), CONSM_EFORMAT, "edge 0 has weight -0.5: expected a finite number >= 0");
     dataset_free(d);
 }
 
@@ -133,17 +131,17 @@ static void ends_by_name(void **state)
     dataset_free(d);
     o.target_column = NULL;
     FAILS(open_folder(&d, edges, nodes, &o), CONSM_EINVAL,
-          "name the other one with "
+          "name the other end with "
           "--target-column");
     o.target_column = "payed";
     FAILS(open_folder(&d, edges, nodes, &o), CONSM_EINVAL,
-          "--target-column payed: no table has such a column; did you mean payer?");
+          "--target-column payed: no table has this column; did you mean payer?");
     o = (struct data_options){.source_column = "paier", .weight_column = "amount"};
     FAILS(open_folder(&d, "source,target,amount\na,b,1\n", nodes, &o), CONSM_EINVAL,
-          "--source-column paier: no table has such a column; there are");
+          "--source-column paier: no table has this column; columns:");
     o = (struct data_options){.weight_column = "amuont"};
     FAILS(open_folder(&d, "source,target,amount,weight\na,b,1,2\n", nodes, &o), CONSM_EINVAL,
-          "--weight-column amuont: no table has such a column; did you mean amount? There are");
+          "--weight-column amuont: no table has this column; did you mean amount? Columns:");
 }
 
 /* What a model remembers holds where nothing is typed, and need not be there. */
@@ -261,7 +259,7 @@ static void unknown_nodes(void **state)
     assert_int_equal(d->edges, 3);
     assert_true(d->weight[0] == 1 && d->weight[1] == 3 && d->weight[2] == 5);
     assert_true(d->from[2] == 2 && d->to[2] == 1);
-    assert_non_null(strstr(told, "left out 2 edges to nodes that are not listed"));
+    assert_non_null(strstr(told, "dropped 2 edges to nodes that are not listed"));
     dataset_free(d);
     listen();
     OK(open_folder(&d, edges, nodes, &(struct data_options){.unknown_nodes = "add"}));
@@ -272,7 +270,7 @@ static void unknown_nodes(void **state)
     assert_int_equal(d->role[3], SPLIT_NONE);
     assert_int_equal(d->features, 2); /* age, age is missing */
     assert_true(d->dense[2 * 3] == 30 && d->dense[2 * 3 + 1] == 1 && d->dense[2 * 2 + 1] == 0);
-    assert_non_null(strstr(told, "added 2 nodes that only edges name"));
+    assert_non_null(strstr(told, "added 2 nodes that occur only in edges"));
     dataset_free(d);
     consm_set_log(NULL, NULL);
     FAILS(open_folder(&d, edges, nodes, &(struct data_options){.unknown_nodes = "keep"}),

@@ -94,15 +94,15 @@ static void columns_by_wish(void **state)
     assert_string_equal(d->taken[TAKEN_ID], "column user");
     dataset_free(d);
     FAILS(read_nodes(&d, table, &(struct wanted){.id = "user", .label = "fraud"}), CONSM_EINVAL,
-          "--label-column fraud: no table has such a column; there are user, is_fraud, amount");
+          "--label-column fraud: no table has this column; columns: user, is_fraud, amount");
     FAILS(read_nodes(&d, table, &(struct wanted){.id = "user", .label = "is_frued"}), CONSM_EINVAL,
-          "no table has such a column; did you mean is_fraud? There are user, is_fraud, amount, "
+          "no table has this column; did you mean is_fraud? Columns: user, is_fraud, amount, "
           "label");
     FAILS(read_nodes(&d, table, &(struct wanted){.id = "user", .ignore = "label, note"}),
-          CONSM_EINVAL, "--ignore note: no table has such a column");
+          CONSM_EINVAL, "--ignore note: no table has this column");
     FAILS(read_nodes(&d, table, &(struct wanted){.id = "user", .weight = "w"}), CONSM_EINVAL,
-          "--weight-column w: no table has such a column; there are user");
-    FAILS(read_nodes(&d, table, NULL), CONSM_EFORMAT, "say by --id-column which column it is");
+          "--weight-column w: no table has this column; columns: user");
+    FAILS(read_nodes(&d, table, NULL), CONSM_EFORMAT, "or use --id-column");
 }
 
 /* A table of one column of n cells, each printed from its row. */
@@ -158,14 +158,14 @@ static void limits(void **state)
     for (int i = 0, row = 0; text[i]; i++)
         if (text[i] == '\n' && row++ > 0 && row % 7 == 0)
             text[i - 1] = 'x';
-    FAILS(read_column(&d, text), CONSM_EFORMAT, "faults, the first of them:\n  line 7, column c: ");
+    FAILS(read_column(&d, text), CONSM_EFORMAT, "errors, the first ones:\n  line 7, column c: ");
     int lines = 0;
     for (const char *c = consm_errmsg(); *c; c++)
         lines += *c == '\n';
     assert_int_equal(lines, 20);
     free(text);
     FAILS(read_column(&d, "id,c,c=u\na0,u,1\nb0,v,2\n"), CONSM_EFORMAT,
-          "two features would be called \"c=u\": rename a column");
+          "two features would have the name \"c=u\": rename a column");
 }
 
 static void days(void **state)

@@ -53,7 +53,7 @@ static void names_are_found(void **state)
     assert_string_equal(registry_nearest("flim"), "film");
     struct dataset *d;
     FAILS(data_open(&d, "citeser", NULL), CONSM_ENOTFOUND, "did you mean citeseer?");
-    FAILS(data_open(&d, "zzzzzzzzzzzzzzz", NULL), CONSM_ENOTFOUND, "no dataset or file zzz");
+    FAILS(data_open(&d, "zzzzzzzzzzzzzzz", NULL), CONSM_ENOTFOUND, "unknown dataset or file zzz");
     OK(data_open(&d, "karate", NULL));
     dataset_free(d);
     OK(data_open(&d, "csbm:nodes=50,degree=4", NULL));
@@ -98,7 +98,8 @@ static void folders_are_searched_in_order(void **state)
     setenv("CONSM_DATA", environment, 1);
     setenv("XDG_CACHE_HOME", cache, 1);
     FAILS(registry_locate(&path, texas, given), CONSM_EIO, "/given $CONSM_DATA=");
-    FAILS(registry_locate(&path, texas, given), CONSM_EIO, "/xdg/consm); `consm fetch texas`");
+    FAILS(registry_locate(&path, texas, given), CONSM_EIO,
+          "/xdg/consm); download them with `consm fetch texas`");
     touch("xdg/consm/yandex/texas.npz");
     expect_at("texas", given, "xdg/consm/yandex/texas.npz");
     touch("env/yandex/texas.npz");
@@ -114,7 +115,7 @@ static void folders_are_searched_in_order(void **state)
         touch(name);
     }
     FAILS(registry_locate(&path, cora, given), CONSM_EIO,
-          "/env lacks planetoid/ind.cora.test.index; `consm fetch cora` gets it");
+          "/env lacks planetoid/ind.cora.test.index; download it with `consm fetch cora`");
     for (int i = 0; i < cora->files; i++) {
         char name[128];
         snprintf(name, sizeof name, "xdg/consm/%s", cora->file[i].path);

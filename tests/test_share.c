@@ -481,7 +481,7 @@ static void bad_cut(void **state)
     fprintf(out, "name\",3\n");
     end_text(&w, "cut/nodes.csv");
     char text[120];
-    snprintf(text, sizeof text, "edges.csv: line %ld, column 1: found a line end in a quoted text",
+    snprintf(text, sizeof text, "edges.csv: line %ld, column 1: found a line end inside quotes",
              rows + 1);
     all_say(in_scratch("cut"), CONSM_EFORMAT, text);
 }
@@ -499,15 +499,17 @@ static void refused(void **state)
             "nodes.csv: line 44, column f1: found \"soft\", expected a finite number as in other");
     write_nodes("no/nodes.csv", "%d", 50, 0, 1);
     write_bytes("no/features.npz", "PK\3\4", 4);
-    all_say(in_scratch("no"), CONSM_EINVAL, "features.npz: a packed array is read whole");
+    all_say(in_scratch("no"), CONSM_EINVAL,
+            "features.npz: a compressed array cannot be read in parts");
     unlink(in_scratch("no/features.npz"));
     write_text("no/features.csv", "1,2\n3,4\n");
     all_say(in_scratch("no"), CONSM_EFORMAT, "found 2 rows, expected one for each of 50 nodes");
     unlink(in_scratch("no/edges.csv"));
     write_bytes("no/edges.csv.gz", packed, sizeof packed);
-    all_say(in_scratch("no"), CONSM_EINVAL, "edges.csv.gz: a packed file cannot be read in shares");
+    all_say(in_scratch("no"), CONSM_EINVAL,
+            "edges.csv.gz: a compressed file cannot be read in parts");
     all_say(write_text("m.mtx", "%%MatrixMarket matrix coordinate pattern general\n1 1 0\n"),
-            CONSM_EINVAL, "m.mtx: is mtx: in parts are read edge lists");
+            CONSM_EINVAL, "m.mtx: is mtx: --in-parts reads edge lists");
 }
 
 /* Processes that see other files, here by other names, stop before they wait for each other. */

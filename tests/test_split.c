@@ -187,9 +187,9 @@ static void percentages_of_each_class(void **state)
     o.val = 0.32;
     OK(split_make(b, d, "random", 1, &o)); /* the same draw */
     assert_memory_equal(a, b, 150);
-    FAILS(split_make(a, d, "48/32/21", 1, NULL), CONSM_EINVAL, "no split 48/32/21");
-    FAILS(split_make(a, d, "48/32", 1, NULL), CONSM_EINVAL, "no split 48/32");
-    FAILS(split_make(a, d, "80/20/0", 1, NULL), CONSM_EINVAL, "so that some test");
+    FAILS(split_make(a, d, "48/32/21", 1, NULL), CONSM_EINVAL, "unknown split 48/32/21");
+    FAILS(split_make(a, d, "48/32", 1, NULL), CONSM_EINVAL, "unknown split 48/32");
+    FAILS(split_make(a, d, "80/20/0", 1, NULL), CONSM_EINVAL, "so that test nodes remain");
     dataset_free(d);
 }
 
@@ -201,7 +201,7 @@ static void impossible_requests_say_what_would_work(void **state)
     struct split_options o = split_defaults();
     uint8_t role[35];
     FAILS(split_make(role, d, "paper", 0, NULL), CONSM_EINVAL,
-          "class 1 of small has 5 labelled nodes, but 20 per class are to train; --per-class 1");
+          "class 1 of small has 5 labelled nodes, too few for 20 training nodes; --per-class 1");
     OK(split_make(role, d, "random", 0, NULL)); /* the class of 5 gives what it has */
     int64_t count[4], of_small[4] = {0};
     split_count(count, role, 35);
@@ -211,13 +211,13 @@ static void impossible_requests_say_what_would_work(void **state)
     assert_int_equal(of_small[SPLIT_TRAIN], 3);
     assert_int_equal(of_small[SPLIT_VAL], 1);
     assert_int_equal(of_small[SPLIT_TEST], 1);
-    FAILS(split_make(role, d, "public", 0, NULL), CONSM_EINVAL, "came with no split");
-    FAILS(split_make(role, d, "file:0", 0, NULL), CONSM_EINVAL, "came with no split");
+    FAILS(split_make(role, d, "public", 0, NULL), CONSM_EINVAL, "has no stored split");
+    FAILS(split_make(role, d, "file:0", 0, NULL), CONSM_EINVAL, "has no stored split");
     FAILS(split_make(role, d, "file:x", 0, NULL), CONSM_EINVAL, "expected a number");
     FAILS(split_make(role, d, "randum", 0, NULL), CONSM_EINVAL, "did you mean random?");
     o.train = 0.8;
     o.val = 0.3;
-    FAILS(split_make(role, d, "random", 0, &o), CONSM_EINVAL, "together below 1");
+    FAILS(split_make(role, d, "random", 0, &o), CONSM_EINVAL, "a sum below 1");
     o = split_defaults();
     o.per_class = 0;
     FAILS(split_make(role, d, "paper", 0, &o), CONSM_EINVAL, "expected 1 or more");
@@ -227,7 +227,7 @@ static void impossible_requests_say_what_would_work(void **state)
     dataset_free(d);
     OK(generate_karate(&karate));
     FAILS(split_make(role, karate, "paper", 0, NULL), CONSM_EINVAL,
-          "class Mr. Hi of karate has 17 labelled nodes, but 20 per class are to train; "
+          "class Mr. Hi of karate has 17 labelled nodes, too few for 20 training nodes; "
           "--per-class 4 would work");
     OK(split_make(role, karate, "random", 0, NULL));
     o.per_class = 4;
@@ -286,11 +286,11 @@ static void file_faults_name_the_line(void **state)
         {"node,role\n", "line 1: expected the header id,role"},
         {"id,role\n0,train\n9,val\n", "line 3: small has no node \"9\""},
         {"id,role\n-1,train\n", "line 2: small has no node \"-1\""},
-        {"id,role\n0,train\n0,val\n", "line 3: node \"0\" is named a second time"},
+        {"id,role\n0,train\n0,val\n", "line 3: node \"0\" occurs twice"},
         {"id,role\n0,trian\n", "line 2: found the role \"trian\""},
         {"id,role\n0\n", "line 2: found one column"},
-        {"id,role\n0,val,1\n", "line 2: found \",\" behind the role"},
-        {"id,role\n\"0,val\n", "line 2: a quote is opened and never closed"},
+        {"id,role\n0,val,1\n", "line 2: found \",\" after the role"},
+        {"id,role\n\"0,val\n", "line 2: a quote is not closed"},
     };
     snprintf(path, sizeof path, "%s/bad.csv", folder);
     for (size_t i = 0; i < sizeof faulty / sizeof *faulty; i++) {

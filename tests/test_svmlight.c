@@ -38,9 +38,9 @@ static void index_base(void **state)
     assert_int_equal(a->col[0], 3);
     csr_free(a);
     FAILS(read_text(&a, "# features: 2, first index: 1\n1 3:1\n"), CONSM_EFORMAT,
-          "f.svm: found index 3, expected at most 2");
+          "f.svm: found index 3: expected at most 2");
     FAILS(read_text(&a, "# features: 2, first index: 1\n1 0:1\n"), CONSM_EFORMAT,
-          "found index 0, expected indices from 1 on");
+          "found index 0: expected indices from 1");
 }
 
 static void bad_input(void **state)
@@ -67,7 +67,8 @@ static void bad_input(void **state)
         FAILS(read_text(&a, faults[i].text), CONSM_EFORMAT, faults[i].message);
         assert_null(a);
     }
-    FAILS(read_text(&a, "1 2000000000:1\n"), CONSM_ELIMIT, "2000000000 features in a file of 15");
+    FAILS(read_text(&a, "1 2000000000:1\n"), CONSM_ELIMIT,
+          "2000000000 features are too many for a file of 15");
     FAILS(read_text(&a, "# features: 999999999999999999, first index: 1\n1 1:1\n"), CONSM_ELIMIT,
           "999999999999999999 features");
 }

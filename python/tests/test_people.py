@@ -91,10 +91,10 @@ def test_a_model_remembers_how_its_data_was_read(tmp_path):
                  target_column="callee", ignore=["junk"])
     with pytest.raises(ValueError, match="stranger.*say unknown_nodes drop"):
         consm.load(path, **named)
-    with pytest.warns(consm.ConsmWarning, match="left out 1 edge to nodes that are not listed"):
+    with pytest.warns(consm.ConsmWarning, match="dropped 1 edge to nodes that are not listed"):
         g = consm.load(path, **named, duplicates="keep-first", unknown_nodes="drop")
     assert (g.n_nodes, g.n_edges, g.feature_names) == (40, 41, ["v"])
-    with pytest.warns(consm.ConsmWarning, match="that only edges name"):
+    with pytest.warns(consm.ConsmWarning, match="that occur only in edges"):
         assert consm.load(path, **named, unknown_nodes="add").n_nodes == 41
     with pytest.raises(ValueError, match="duplicates maen: expected mean, keep-first or error"):
         consm.load(path, **named, duplicates="maen")
@@ -106,7 +106,7 @@ def test_a_model_remembers_how_its_data_was_read(tmp_path):
     pickled = consm.GCNClassifier(epochs=20).fit(again)
     assert (pickled.predict_proba(again) == model.predict_proba(g)).all()  # keep-first, not the mean
     for known in (model, consm.load_model(tmp_path / "m.safetensors"), own, pickled):
-        with pytest.warns(consm.ConsmWarning, match="left out 1 edge to nodes that are not listed"):
+        with pytest.warns(consm.ConsmWarning, match="dropped 1 edge to nodes that are not listed"):
             again = consm.load(june, model=known)
         assert again.feature_names == ["v"] and again.edge_weight is not None and again.y is not None
         assert known.score(again) == 1

@@ -85,11 +85,10 @@ static consm_status check_edges(const struct dataset *d)
                                "%s: edge %lld joins nodes %d and %d: expected 0 to %lld", d->name,
                                (long long)e, d->from[e], d->to[e], (long long)d->nodes - 1);
         if (d->weight && !(d->weight[e] >= 0 && isfinite(d->weight[e])))
-            return status_fail(
-                CONSM_EFORMAT,
-                "%s: edge %lld has weight %g: expected a finite number, not negative "
-                "(weights say how near two nodes are)",
-                d->name, (long long)e, (double)d->weight[e]);
+            return status_fail(CONSM_EFORMAT,
+                               "%s: edge %lld has weight %g: expected a finite number >= 0 (a "
+                               "weight says how close two nodes are)",
+                               d->name, (long long)e, (double)d->weight[e]);
     }
     return CONSM_OK;
 }
@@ -189,7 +188,7 @@ consm_status dataset_refuse_duplicates(const struct dataset *d, int64_t pairs)
     if (d->duplicates != DUPLICATES_ERROR || pairs == 0)
         return CONSM_OK;
     return status_fail(CONSM_EFORMAT,
-                       "%s: %s listed more than once with different weights (--duplicates error); "
+                       "%s: %s listed more than once with different weights (--duplicates error): "
                        "fix the list, or use --duplicates mean or keep-first",
                        d->name, COUNTED(pairs, "pair of nodes"));
 }
@@ -197,10 +196,10 @@ consm_status dataset_refuse_duplicates(const struct dataset *d, int64_t pairs)
 void dataset_say_duplicates(const struct dataset *d, int64_t pairs)
 {
     if (pairs > 0)
-        log_warn("%s: %s listed more than once with different weights; each gets %s (--duplicates "
-                 "mean, keep-first or error)",
+        log_warn("%s: %s listed more than once with different weights; used %s (--duplicates mean, "
+                 "keep-first or error)",
                  d->name, COUNTED(pairs, "pair of nodes"),
-                 d->duplicates == DUPLICATES_MEAN ? "their mean" : "the first in the file");
+                 d->duplicates == DUPLICATES_MEAN ? "their mean" : "the first one in the file");
 }
 
 const char *dataset_node_id(const struct dataset *d, int64_t node, char buffer[24])

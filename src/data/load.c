@@ -35,17 +35,17 @@ static consm_status check_reading(const struct reader *r, const char *path,
     if ((reading->labels || reading->features) && !r->parts)
         return status_fail(
             CONSM_EINVAL,
-            "%s: is not an edge list: files of labels and features go with edge lists", path);
+            "%s: is not an edge list: --labels and --features work with edge lists only", path);
     if (wanted_typed(&reading->wanted) && !r->load_with)
         return status_fail(
             CONSM_EINVAL,
-            "%s: is %s, whose columns have no names: --id-column, --label-column, "
-            "--weight-column, --source-column, --target-column and --ignore go with tables",
+            "%s: is %s, whose columns have no names: --id-column, --label-column, --weight-column, "
+            "--source-column, --target-column and --ignore work with tables only",
             path, r->name);
     if (reading->crew && !r->shares)
         return status_fail(CONSM_EINVAL,
-                           "%s: is %s: in parts are read edge lists, folders with edges.csv, and "
-                           "what `consm partition` makes of others",
+                           "%s: is %s: --in-parts reads edge lists, folders with edges.csv, and "
+                           "files written by `consm partition`",
                            path, r->name);
     return wanted_check(&reading->wanted);
 }
@@ -59,7 +59,7 @@ static consm_status check_packed(const struct reader *r, const char *path)
         return CONSM_OK;
     TRY(file_map(&map, path));
     if (unpack_kind(map.data, map.size) != UNPACK_PLAIN)
-        st = status_fail(CONSM_EFORMAT, "%s: %s files are read as they are: unpack it first", path,
+        st = status_fail(CONSM_EFORMAT, "%s: %s files cannot be compressed: unpack it first", path,
                          r->name);
 done:
     file_unmap(&map);
@@ -119,8 +119,8 @@ static consm_status unknown_suffix(const char *path)
         if (r->save && r->suffix[0])
             used += (size_t)snprintf(known + used, sizeof known - used, "%s, ", r->suffix[0]);
     return status_fail(CONSM_EINVAL,
-                       "%s: no format is written to %s files: expected %sor the name of a folder, "
-                       "with / at its end if it has a dot",
+                       "%s: cannot write %s files: expected %sor a folder; if the folder's name "
+                       "has a dot, end it with /",
                        path, reader_suffix(path), known);
 }
 

@@ -95,7 +95,8 @@ static consm_status open_path(struct dataset **out, const char *path, const stru
     TRY(data_load_with(out, path, o->format, &reading));
     TRY(choices_copy(&(*out)->choices, text));
     if ((remembered >> CHOICE_WEIGHT & 1) && !w->found_weight && !(*out)->weight)
-        log_warn("%s: has no column %.60s, which held the weights in training: every edge weighs 1",
+        log_warn("%s: has no column %.60s, which contained the weights in training: every edge "
+                 "gets weight 1",
                  (*out)->name, w->weight);
 done:
     if (st < 0) {
@@ -109,8 +110,9 @@ static consm_status unknown(const char *name)
 {
     const char *near = registry_nearest(name);
     if (near)
-        return status_fail(CONSM_ENOTFOUND, "no dataset or file %s; did you mean %s?", name, near);
-    return status_fail(CONSM_ENOTFOUND, "no dataset or file %s; `consm info` lists the names",
+        return status_fail(CONSM_ENOTFOUND, "unknown dataset or file %s; did you mean %s?", name,
+                           near);
+    return status_fail(CONSM_ENOTFOUND, "unknown dataset or file %s; `consm info` lists all names",
                        name);
 }
 

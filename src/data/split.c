@@ -84,8 +84,8 @@ static consm_status check_per_class(const struct classes *g, const struct datase
     if (smallest >= 0 && least < per_class) {
         char buffer[24];
         return status_fail(CONSM_EINVAL,
-                           "split %s: class %s of %s has %lld labelled nodes, but %lld per class "
-                           "are to train; --per-class %lld would work",
+                           "split %s: class %s of %s has %lld labelled nodes, too few for %lld "
+                           "training nodes; --per-class %lld would work",
                            spec, dataset_class_name(d, smallest, buffer), d->name, (long long)least,
                            (long long)per_class, (long long)(least < 8 ? 1 : least / 4));
     }
@@ -152,11 +152,12 @@ static consm_status check_ratios(const struct split_options *o)
 {
     if (!(o->train >= 0 && o->val >= 0 && o->train + o->val < 1))
         return status_fail(CONSM_EINVAL,
-                           "split random: shares %g to train and %g to validate: expected 0 or "
-                           "more, together below 1 so that some test",
+                           "split random: shares %g for training and %g for validation: expected 0 "
+                           "or more, and a sum below 1, so that test nodes remain",
                            o->train, o->val);
     if (o->train == 0 && o->val > 0)
-        return status_fail(CONSM_EINVAL, "split random: a share to validate needs one to train");
+        return status_fail(CONSM_EINVAL,
+                           "split random: a share for validation needs a share for training");
     return CONSM_OK;
 }
 
@@ -279,13 +280,13 @@ static consm_status take_stored(uint8_t *role, const struct dataset *d, const ch
 {
     if (d->splits == 0)
         return status_fail(CONSM_EINVAL,
-                           "split %s: %s came with no split; --split random or paper makes one",
-                           spec, d->name);
+                           "split %s: %s has no stored split; use --split random or paper", spec,
+                           d->name);
     if (index < 0 || index >= d->splits)
-        return status_fail(CONSM_EINVAL,
-                           "split %s: %s came with %lld split%s, counted from 0: expected file:0%s",
-                           spec, d->name, (long long)d->splits, d->splits == 1 ? "" : "s",
-                           d->splits == 1 ? "" : " or another of them");
+        return status_fail(
+            CONSM_EINVAL, "split %s: %s has %lld stored split%s, counted from 0: expected file:0%s",
+            spec, d->name, (long long)d->splits, d->splits == 1 ? "" : "s",
+            d->splits == 1 ? "" : " or a later one");
     memcpy(role, d->role + index * d->nodes, (size_t)d->nodes);
     return CONSM_OK;
 }
@@ -311,10 +312,10 @@ static consm_status make_other(uint8_t *role, const struct dataset *d, const cha
         return split_read(role, d, spec);
     const char *near = nearest_word(spec, known_spec, NULL);
     if (near)
-        return status_fail(CONSM_EINVAL, "no split %s; did you mean %s?", spec, near);
+        return status_fail(CONSM_EINVAL, "unknown split %s; did you mean %s?", spec, near);
     return status_fail(CONSM_EINVAL,
-                       "no split %s: expected paper, public, random, labels:N, 48/32/20, file:I or "
-                       "a split file",
+                       "unknown split %s: expected paper, public, random, labels:N, 48/32/20, "
+                       "file:I or a split file",
                        spec);
 }
 
@@ -331,11 +332,10 @@ static consm_status check_roles(const uint8_t *role, const struct dataset *d, co
         if (count[r] == 0)
             return status_fail(
                 CONSM_EINVAL,
-                "split %s of %s leaves no labelled node to %s (%lld train, %lld val, "
-                "%lld test)",
+                "split %s of %s leaves no labelled node for %s (%lld train, %lld val, %lld test)",
                 spec, d->name,
-                r == SPLIT_TRAIN ? "train"
-                : r == SPLIT_VAL ? "validate"
+                r == SPLIT_TRAIN ? "training"
+                : r == SPLIT_VAL ? "validation"
                                  : "test",
                 (long long)count[1], (long long)count[2], (long long)count[3]);
     return CONSM_OK;

@@ -79,7 +79,7 @@ static consm_status read_field(struct reader *r)
         TRY(add_letter(r, &length, letter));
     }
     if (quoted && r->at == r->end)
-        TRY(status_fail(CONSM_EFORMAT, "%s: line %lld: a quote is opened and never closed", r->path,
+        TRY(status_fail(CONSM_EFORMAT, "%s: line %lld: a quote is not closed", r->path,
                         (long long)began));
     if (quoted)
         r->at++;
@@ -96,11 +96,10 @@ static consm_status end_line(struct reader *r)
     if (r->at < r->end && *r->at == '\r')
         r->at++;
     if (r->at < r->end && *r->at != '\n')
-        return status_fail(CONSM_EFORMAT,
-                           "%s: line %lld: found \"%c\" behind the role, expected "
-                           "the end of the line",
-                           r->path, (long long)r->line,
-                           *r->at >= 32 && *r->at < 127 ? *r->at : '?');
+        return status_fail(
+            CONSM_EFORMAT,
+            "%s: line %lld: found \"%c\" after the role, expected the end of the line", r->path,
+            (long long)r->line, *r->at >= 32 && *r->at < 127 ? *r->at : '?');
     if (r->at < r->end) {
         r->at++;
         r->line++;
@@ -172,8 +171,8 @@ static consm_status read_line(uint8_t *role, bool *seen, struct reader *r, const
         TRY(status_fail(CONSM_EFORMAT, "%s: line %lld: %s has no node \"%.60s\"", r->path,
                         (long long)r->line, d->name, r->field));
     if (seen[node])
-        TRY(status_fail(CONSM_EFORMAT, "%s: line %lld: node \"%.60s\" is named a second time",
-                        r->path, (long long)r->line, r->field));
+        TRY(status_fail(CONSM_EFORMAT, "%s: line %lld: node \"%.60s\" occurs twice", r->path,
+                        (long long)r->line, r->field));
     seen[node] = true;
     TRY(expect_comma(r));
     TRY(read_field(r));

@@ -34,10 +34,10 @@ static void look_for_blanks(struct suspicions *out, const struct dataset *d)
     for (int32_t k = 0; d->class_name && k < d->classes; k++)
         if (is_one_of(d->class_name[k],
                       "nan|null|none|n/a|na|nil|missing|unknown|undefined|?|-|#n/a"))
-            suspect(out,
-                    "\"%s\" is a class of its own; if it means that the label is not known, leave "
-                    "the cell empty",
-                    d->class_name[k]);
+            suspect(
+                out,
+                "\"%s\" is a class of its own; if it means an unknown label, leave the cell empty",
+                d->class_name[k]);
 }
 
 /* How far two words are apart, counting letters too many and swaps of neighbours: 0, 1, or 2 for
@@ -91,8 +91,9 @@ static void look_for_spellings(struct suspicions *out, const struct dataset *d)
             int far = distance(x, y);
             bool typo = far == 1 && strlen(x) >= LETTERS && !has_digit(x) && !has_digit(y);
             if (far == 0 || typo)
-                suspect(out, "\"%s\" and \"%s\" are two classes; are they one, spelt two ways?", x,
-                        y);
+                suspect(out,
+                        "\"%s\" and \"%s\" are two classes; are they two spellings of one class?",
+                        x, y);
         }
 }
 
@@ -143,7 +144,7 @@ static void look_for_label_header(struct suspicions *out, const struct dataset *
         const char *id = d->node_id[i], *label = d->class_name[d->label[i]];
         if (is_one_of(id, header_words) || is_one_of(label, header_words))
             suspect(out,
-                    "node \"%s\" of class \"%s\" looks like the header of the labels; call its "
+                    "node \"%s\" of class \"%s\" looks like the header of the labels; name its "
                     "columns id,label or remove the line",
                     id, label);
     }
@@ -160,7 +161,7 @@ static void look_for_edge_header(struct suspicions *out, const struct dataset *d
     if ((is_one_of(d->node_id[a], header_words) && is_one_of(d->node_id[b], header_words)) ||
         others_are_numbers(d, a, b))
         suspect(out,
-                "the first edge, \"%s\" to \"%s\", looks like a header; call its columns "
+                "the first edge, \"%s\" to \"%s\", looks like a header; name its columns "
                 "source,target or remove the line",
                 d->node_id[a], d->node_id[b]);
 }
@@ -180,16 +181,16 @@ static void look_at_edges(struct suspicions *out, const struct dataset *d, const
             lonely += degree[i] == 0;
         }
     if (labelled > 1 && 2 * lonely > labelled)
-        suspect(out,
-                "%lld of %lld labelled nodes have no edge; do labels and edges call their nodes by "
-                "the same ids?",
-                (long long)lonely, (long long)labelled);
+        suspect(
+            out,
+            "%lld of %lld labelled nodes have no edge; do labels and edges use the same node ids?",
+            (long long)lonely, (long long)labelled);
     for (int64_t e = 0; d->weight && e < d->edges; e++) {
         positive += d->weight[e] > 0;
         zero += d->weight[e] == 0;
     }
     if (d->weight && positive == 0)
-        suspect(out, "no edge has a positive weight (%s): is that column the weight?",
+        suspect(out, "no edge has a positive weight (%s): is this column really the weight?",
                 zero == d->edges ? "all are 0" : "all are 0 or negative");
 }
 

@@ -108,10 +108,11 @@ consm_status wanted_check(const struct wanted *w)
     int count = 0;
     while (next_name(&at, &item, &size)) {
         if (size == 0)
-            return status_fail(CONSM_EINVAL, "ignore: a name is empty: expected names of columns, "
-                                             "as in a,b");
+            return status_fail(CONSM_EINVAL,
+                               "ignore: empty name: expected names of columns, as in a,b");
         if (++count > WANTED_MOST)
-            return status_fail(CONSM_EINVAL, "ignore: more than %d columns", WANTED_MOST);
+            return status_fail(CONSM_EINVAL, "ignore: too many columns: the limit is %d",
+                               WANTED_MOST);
     }
     return CONSM_OK;
 }
@@ -132,11 +133,11 @@ static consm_status absent(struct wanted *w, const char *where, const char *flag
         used +=
             (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", w->seen[i]);
     utf8_mend(list);
-    return status_fail(CONSM_EINVAL, "%s: --%s %.60s: no table has such a column%s%s%s%s%s", where,
+    return status_fail(CONSM_EINVAL, "%s: --%s %.60s: no table has this column%s%s%s%s%s", where,
                        flag, name, near ? "; did you mean " : "", near ? near : "", near ? "?" : "",
                        !used  ? ""
-                       : near ? " There are "
-                              : "; there are ",
+                       : near ? " Columns: "
+                              : "; columns: ",
                        list);
 }
 

@@ -111,7 +111,7 @@ static consm_status add_field(struct csv *c, const char *text, size_t length)
             return st;
     }
     if (c->fields == CSV_MAX_FIELDS)
-        return status_fail(CONSM_ELIMIT, "%s: line %lld: more than %d columns", c->name,
+        return status_fail(CONSM_ELIMIT, "%s: line %lld: found more than %d columns", c->name,
                            (long long)c->line, CSV_MAX_FIELDS);
     c->field[c->fields++] = (struct csv_field){text, length};
     return CONSM_OK;
@@ -154,8 +154,8 @@ static consm_status quoted_field(struct csv *c)
     for (;; c->at++) {
         if (c->at == c->end && c->cut)
             return status_fail(CONSM_EFORMAT,
-                               "%s: line %lld, column %d: found a line end in a quoted text where "
-                               "the file is cut into shares, expected none",
+                               "%s: line %lld, column %d: found a line end inside quotes at the "
+                               "boundary of two parts; read the file as a whole",
                                c->name, (long long)c->line, c->fields + 1);
         if (c->at == c->end)
             return status_fail(CONSM_EFORMAT,
@@ -238,7 +238,7 @@ consm_status csv_row(bool *more, struct csv *c)
             break;
         if (c->delimiter == ' ' ? !is_blank(*c->at) : *c->at != c->delimiter)
             TRY(status_fail(CONSM_EFORMAT,
-                            "%s: line %lld, column %d: found text behind the closing quote, "
+                            "%s: line %lld, column %d: found text after the closing quote, "
                             "expected the next column",
                             c->name, (long long)c->line, c->fields));
         c->at++;

@@ -24,8 +24,8 @@ consm_status faults_status(const struct faults *f, const char *file)
         return CONSM_OK;
     if (f->count == 1)
         return status_fail(CONSM_EFORMAT, "%s", f->text[0]);
-    used += (size_t)snprintf(list, sizeof list, "%.100s: %lld faults%s:", file, (long long)f->count,
-                             kept < f->count ? ", the first of them" : "");
+    used += (size_t)snprintf(list, sizeof list, "%.100s: %lld errors%s:", file, (long long)f->count,
+                             kept < f->count ? ", the first ones" : "");
     for (int i = 0; i < kept; i++) {
         const char *text = f->text[i];
         if (strncmp(text, file, name) == 0 && strncmp(text + name, ": ", 2) == 0)

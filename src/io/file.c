@@ -19,8 +19,8 @@ consm_status file_bound_end(struct mem_bound *b, consm_status st, const char *pa
     if (!mem_bound_end(b) || st == CONSM_OK)
         return st;
     return status_fail(CONSM_ELIMIT,
-                       "%s: what it holds takes more memory than a file of its size may: over "
-                       "%d MB and %d times its bytes",
+                       "%s: its content needs too much memory for a file of its size: more than %d "
+                       "MB and %d times its bytes",
                        path, FILE_MAY_HAVE >> 20, FILE_MAY_BECOME);
 }
 
@@ -37,11 +37,11 @@ consm_status file_map(struct file_map *out, const char *path)
         TRY(status_fail(CONSM_EIO, "%s: %s", path, strerror(errno)));
     if (!S_ISREG(info.st_mode))
         TRY(status_fail(CONSM_EIO, "%s: is %s: expected a regular file", path,
-                        S_ISDIR(info.st_mode) ? "a folder" : "no plain file"));
+                        S_ISDIR(info.st_mode) ? "a folder" : "not a regular file"));
     if (info.st_size > 0) {
         void *data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (data == MAP_FAILED)
-            TRY(status_fail(CONSM_EIO, "%s: cannot map: %s", path, strerror(errno)));
+            TRY(status_fail(CONSM_EIO, "%s: cannot map into memory: %s", path, strerror(errno)));
         *out = (struct file_map){data, (size_t)info.st_size};
         mem_bound_raise((size_t)info.st_size > SIZE_MAX / FILE_MAY_BECOME
                             ? SIZE_MAX
@@ -107,7 +107,7 @@ consm_status file_make_folders(const char *path)
         char end = *c;
         *c = 0;
         if (mkdir(copy, 0777) != 0 && errno != EEXIST)
-            TRY(status_fail(CONSM_EIO, "%s: cannot make the folder: %s", copy, strerror(errno)));
+            TRY(status_fail(CONSM_EIO, "%s: cannot create the folder: %s", copy, strerror(errno)));
         *c = end;
         if (!end)
             break;

@@ -174,7 +174,7 @@ done:
 static consm_status write_failed(struct file_writer *w)
 {
     w->failed = true;
-    return status_fail(CONSM_EIO, "%s: writing failed: %s", w->path, strerror(errno));
+    return status_fail(CONSM_EIO, "%s: cannot write: %s", w->path, strerror(errno));
 }
 
 consm_status file_write(struct file_writer *w, const void *bytes, size_t count)

@@ -103,7 +103,7 @@ consm_status folder_begin(struct folder_work *out, const char *target)
     (void)os_random(&draw, sizeof draw);
     snprintf(out->path, length, "%s.%016llx.tmp", out->target, (unsigned long long)draw);
     if (mkdir(out->path, 0777) != 0) {
-        st = status_fail(CONSM_EIO, "%s: cannot make the folder: %s", target, strerror(errno));
+        st = status_fail(CONSM_EIO, "%s: cannot create the folder: %s", target, strerror(errno));
         mem_free(out->path);
         out->path = NULL;
         goto done;
@@ -126,11 +126,11 @@ static consm_status keep_entry(void *ctx, DIR *dir, const char *name)
     if (fstatat(dirfd(dir), name, &info, AT_SYMLINK_NOFOLLOW) != 0)
         return status_fail(CONSM_EIO, "%s: %s", name, strerror(errno));
     if (S_ISDIR(info.st_mode))
-        return status_fail(CONSM_EIO, "the folder holds another one, %s: expected a new folder",
+        return status_fail(CONSM_EIO, "the folder contains another folder, %s: choose a new folder",
                            name);
     return linkat(dirfd(dir), name, to, name, 0) == 0
                ? CONSM_OK
-               : status_fail(CONSM_EIO, "%s: cannot come along: %s", name, strerror(errno));
+               : status_fail(CONSM_EIO, "%s: cannot be copied: %s", name, strerror(errno));
 }
 
 static void sync_folder(const char *path)

@@ -40,9 +40,9 @@ static consm_status next_piece(struct inflater *s, size_t *count, bool *end)
         if (answer == Z_MEM_ERROR)
             return CONSM_ENOMEM;
         if (answer == Z_BUF_ERROR)
-            return fault(s, "the deflated data stops early");
+            return fault(s, "the compressed data ends too early");
         if (answer != Z_OK)
-            return fault(s, s->z.msg ? s->z.msg : "what stands here is not deflated data");
+            return fault(s, s->z.msg ? s->z.msg : "this is not deflated data");
     }
     *count = sizeof s->piece - s->z.avail_out;
     return CONSM_OK;
@@ -72,7 +72,7 @@ consm_status inflate_push(const struct inflate_input *in, uint64_t expected, byt
             TRY(sink(ctx, s->piece, count));
     }
     if (s->z.avail_in > 0 || s->read < in->size)
-        TRY(fault(s, "bytes behind the end of the deflated data"));
+        TRY(fault(s, "there are bytes after the end of the deflated data"));
     if (s->total != expected)
         TRY(status_fail(CONSM_EFORMAT, "%s: inflates to %llu bytes: expected %llu", in->name,
                         (unsigned long long)s->total, (unsigned long long)expected));

@@ -108,7 +108,7 @@ static consm_status parse_dictionary(struct npy *a, struct cursor *c, uint64_t d
             which = SHAPE;
             TRY(shape_tuple(c, shape, &rank));
         } else {
-            TRY(expected(c, "one of the keys descr, fortran_order, shape before this"));
+            TRY(expected(c, "one of the keys descr, fortran_order, shape"));
             which = 0;
         }
         if (seen & which)
@@ -119,7 +119,7 @@ static consm_status parse_dictionary(struct npy *a, struct cursor *c, uint64_t d
     }
     skip_blanks(c);
     if (c->at != c->end)
-        TRY(expected(c, "nothing behind '}'"));
+        TRY(expected(c, "nothing after '}'"));
     if (seen != (DESCR | ORDER | SHAPE))
         TRY(expected(c, "the keys descr, fortran_order and shape"));
     TRY(npy_shape(a, rank, shape, data_bytes));
@@ -134,10 +134,11 @@ consm_status npy_header(struct npy *out, size_t *header, const uint8_t *bytes, s
     if (total == 0)
         return status_fail(CONSM_EFORMAT, "%s: the file is empty: expected a .npy array", label);
     if (available < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0)
-        return status_fail(CONSM_EFORMAT, "%s: byte 0: no .npy array: expected \\x93NUMPY", label);
+        return status_fail(CONSM_EFORMAT, "%s: byte 0: not a .npy array: expected \\x93NUMPY",
+                           label);
     int major = bytes[6];
     if (major < 1 || major > 3)
-        return status_fail(CONSM_EFORMAT, "%s: byte 6: version %d: expected 1, 2 or 3", label,
+        return status_fail(CONSM_EFORMAT, "%s: byte 6: found version %d, expected 1, 2 or 3", label,
                            major);
     size_t start = major == 1 ? 10 : 12;
     uint64_t length = bytes[8] | (uint64_t)bytes[9] << 8;
@@ -145,7 +146,7 @@ consm_status npy_header(struct npy *out, size_t *header, const uint8_t *bytes, s
         length |= (uint64_t)bytes[10] << 16 | (uint64_t)bytes[11] << 24;
     if (length > LONGEST_HEADER - start || available < start || length > available - start)
         return status_fail(
-            CONSM_EFORMAT, "%s: byte 8: a header of %llu bytes: expected at most %llu", label,
+            CONSM_EFORMAT, "%s: byte 8: the header has %llu bytes, expected at most %llu", label,
             (unsigned long long)length,
             (unsigned long long)(available < LONGEST_HEADER ? available : LONGEST_HEADER));
     const char *text = (const char *)bytes + start;
@@ -202,8 +203,8 @@ consm_status npy_type(struct npy *a, const char *text, size_t length)
                                             : kind && width <= 8 && (widths_of(kind) >> width & 1);
     if (!known || at != end || digits == end)
         return status_fail(CONSM_EFORMAT,
-                           "%s: elements of type \"%.*s\": expected b1, i1 to i8, u1 to u8, f2, "
-                           "f4, f8, S or U",
+                           "%s: has elements of type \"%.*s\": expected b1, i1 to i8, u1 to u8, "
+                           "f2, f4, f8, S or U",
                            a->label, length < 40 ? (int)length : 40, text);
     a->kind = kind;
     a->width = kind == 'U' ? 4 * width : width;
@@ -223,11 +224,11 @@ consm_status npy_shape(struct npy *a, int rank, const int64_t *shape, uint64_t b
                     __builtin_mul_overflow(needed, a->shape[i], &needed);
     }
     if (overflow || (uint64_t)needed != bytes)
-        return status_fail(CONSM_EFORMAT,
-                           "%s: an array of %lld x %lld elements of %lld bytes: the data have %llu "
-                           "bytes",
-                           a->label, (long long)a->shape[0], (long long)a->shape[1],
-                           (long long)a->width, (unsigned long long)bytes);
+        return status_fail(
+            CONSM_EFORMAT,
+            "%s: %lld x %lld elements of %lld bytes do not match the %llu bytes of data", a->label,
+            (long long)a->shape[0], (long long)a->shape[1], (long long)a->width,
+            (unsigned long long)bytes);
     return CONSM_OK;
 }
 
@@ -247,7 +248,7 @@ consm_status npy_expect(const struct npy *a, int rank, int64_t rows, int64_t col
         return CONSM_OK;
     describe_shape(found, a->rank, a->shape[0], a->shape[1]);
     describe_shape(wanted, rank, rows, cols);
-    return status_fail(CONSM_EFORMAT, "%s: an array of shape %s: expected %s", a->label, found,
+    return status_fail(CONSM_EFORMAT, "%s: the array has shape %s: expected %s", a->label, found,
                        wanted);
 }
 

@@ -63,7 +63,7 @@ static bool straight(const struct npy *a)
 
 static consm_status no_number(const struct npy *a)
 {
-    return status_fail(CONSM_EFORMAT, "%s: an array of strings: expected numbers", a->label);
+    return status_fail(CONSM_EFORMAT, "%s: is an array of strings: expected numbers", a->label);
 }
 
 consm_status npy_floats(float *out, const struct npy *a, int64_t first, int64_t count)
@@ -216,12 +216,12 @@ consm_status npy_strings(char ***out, const struct npy *a)
     char **text = NULL, *buffer = NULL;
     *out = NULL;
     if (a->kind != 'S' && a->kind != 'U')
-        return status_fail(CONSM_EFORMAT, "%s: an array of numbers: expected strings", a->label);
+        return status_fail(CONSM_EFORMAT, "%s: is an array of numbers: expected strings", a->label);
     TRY(ZNEW(text, a->count));
     TRY(NEW(buffer, a->width + 1));
     for (int64_t i = 0; i < a->count; i++) {
         if (!string_at(buffer, a, element(a, i)))
-            TRY(status_fail(CONSM_EFORMAT, "%s: element %lld: no valid string", a->label,
+            TRY(status_fail(CONSM_EFORMAT, "%s: element %lld: not a valid string", a->label,
                             (long long)i));
         if (!(text[i] = mem_strdup(buffer)))
             TRY(CONSM_ENOMEM);

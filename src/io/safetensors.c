@@ -73,7 +73,7 @@ static consm_status read_shape(struct safetensors *s, struct safetensors_tensor 
         json_t *extent = json_array_get(shape, (size_t)i);
         t->shape[i] = json_integer_value(extent);
         if (!json_is_integer(extent) || t->shape[i] < 0)
-            return bad_tensor(s, t->name, "expected a \"shape\" of numbers from 0 on");
+            return bad_tensor(s, t->name, "expected a \"shape\" of numbers >= 0");
         if (__builtin_mul_overflow(t->count, t->shape[i], &t->count))
             return bad_tensor(s, t->name, "its \"shape\" is larger than any file");
     }
@@ -127,7 +127,7 @@ static consm_status check_cover(const struct safetensors *s, const uint8_t *data
         at += t->bytes;
     }
     if (at != data + size)
-        return status_fail(CONSM_EFORMAT, "%s: %zu bytes behind the last tensor: expected none",
+        return status_fail(CONSM_EFORMAT, "%s: has %zu bytes after the last tensor: expected none",
                            s->name, (size_t)(data + size - at));
     return CONSM_OK;
 }
@@ -139,7 +139,7 @@ static consm_status check_metadata(const struct safetensors *s)
     if (metadata && !json_is_object(metadata))
         return status_fail(CONSM_EFORMAT, "%s: \"__metadata__\" is not an object", s->name);
     json_object_foreach(metadata, key, value) if (!json_is_string(value)) return status_fail(
-        CONSM_EFORMAT, "%s: \"__metadata__\" holds \"%.60s\": expected text", s->name, key);
+        CONSM_EFORMAT, "%s: \"__metadata__\": \"%.60s\" is not text", s->name, key);
     return CONSM_OK;
 }
 
@@ -192,18 +192,20 @@ static consm_status open_bytes(struct safetensors **out, const char *name, struc
     if (!(s->name = mem_strdup(name)))
         TRY(CONSM_ENOMEM);
     if (map.size < 10)
-        TRY(status_fail(CONSM_EFORMAT, "%s: %zu bytes: expected at least 10 of safetensors", name,
+        TRY(status_fail(CONSM_EFORMAT,
+                        "%s: has %zu bytes: expected a safetensors file, with at least 10", name,
                         map.size));
     for (int i = 7; i >= 0; i--)
         length = length << 8 | map.data[i];
     if (map.data[8] != '{')
-        TRY(status_fail(CONSM_EFORMAT, "%s: byte 8 is 0x%02x: expected the { of safetensors", name,
-                        map.data[8]));
+        TRY(status_fail(CONSM_EFORMAT, "%s: byte 8 is 0x%02x: expected {, as in a safetensors file",
+                        name, map.data[8]));
     if (length > map.size - 8)
-        TRY(status_fail(CONSM_EFORMAT, "%s: a header of %llu bytes: the file has only %zu", name,
+        TRY(status_fail(CONSM_EFORMAT,
+                        "%s: the header should have %llu bytes, but the file has only %zu", name,
                         (unsigned long long)length, map.size));
     if (length > SAFETENSORS_MAX_HEADER)
-        TRY(status_fail(CONSM_ELIMIT, "%s: a header of %llu bytes: at most %d are read", name,
+        TRY(status_fail(CONSM_ELIMIT, "%s: the header has %llu bytes, but the limit is %d", name,
                         (unsigned long long)length, SAFETENSORS_MAX_HEADER));
     TRY(read_header(s, (size_t)length));
     *out = s;
@@ -296,8 +298,8 @@ consm_status safetensors_verify(const struct safetensors *s)
     sha256_of(hex, s->map.data, (size_t)((const uint8_t *)seal - s->map.data));
     if (memcmp(hex, seal, 64) != 0)
         return status_fail(CONSM_EFORMAT,
-                           "%s: its bytes have the SHA-256 %s: its seal says %.64s; the file was "
-                           "changed or damaged",
+                           "%s: the SHA-256 of its content is %s, but its seal says %.64s: the "
+                           "file was changed or damaged",
                            s->name, hex, seal);
     return CONSM_OK;
 }

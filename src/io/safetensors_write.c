@@ -59,8 +59,8 @@ consm_status safetensors_declare(struct safetensors_writer *w, const char *name,
     if (__builtin_add_overflow(w->declared, bytes, &end) || end > SIZE_MAX / 2)
         TRY(status_fail(CONSM_EINVAL, "tensor %s is larger than any file", name));
     if (w->declared % safetensors_type_bytes(type) != 0 || json_object_get(w->tensors, name))
-        TRY(status_fail(CONSM_EINVAL, "tensor %s is declared twice or behind a narrower one",
-                        name));
+        TRY(status_fail(CONSM_EINVAL,
+                        "tensor %s is declared twice or after one with smaller elements", name));
     fault |= json_array_append_new(place, json_integer((json_int_t)w->declared)) |
              json_array_append_new(place, json_integer((json_int_t)end));
     if (fault)
@@ -120,7 +120,7 @@ consm_status safetensors_begin(struct safetensors_writer *w, const char *path, b
         !(text = json_text(header, JSON_COMPACT | JSON_ENSURE_ASCII)))
         TRY(status_fail(CONSM_ENOMEM, "out of memory"));
     if (strlen(text) > SAFETENSORS_MAX_HEADER - 64)
-        TRY(status_fail(CONSM_ELIMIT, "%s: a header of %zu bytes: at most %d are written", path,
+        TRY(status_fail(CONSM_ELIMIT, "%s: the header has %zu bytes, but the limit is %d", path,
                         strlen(text), SAFETENSORS_MAX_HEADER));
     TRY(file_create(&w->file, path));
     sha256_init(&w->sum);
@@ -149,8 +149,8 @@ consm_status safetensors_commit(struct safetensors_writer *w)
         TRY(safetensors_write(w, hex, 64));
     }
     if (w->written != w->declared)
-        TRY(status_fail(CONSM_EINVAL, "%zu tensor bytes written: %zu were declared", w->written,
-                        w->declared));
+        TRY(status_fail(CONSM_EINVAL, "%zu tensor bytes were written, but %zu were declared",
+                        w->written, w->declared));
     TRY(file_commit(w->file));
 done:
     return st;

@@ -21,11 +21,10 @@ static consm_status more_room(struct outlet *o)
 {
     enum { PIECE = 1 << 16 };
     if (o->used >= o->most)
-        return status_fail(
-            CONSM_ELIMIT,
-            "%s: unpacks to more than %zu bytes, %d times its size: refused as a bomb; "
-            "if it is none, unpack it yourself",
-            o->name, o->most, FOLD);
+        return status_fail(CONSM_ELIMIT,
+                           "%s: unpacks to more than %zu bytes, %d times its size, which may be a "
+                           "decompression bomb; if you trust the file, unpack it yourself",
+                           o->name, o->most, FOLD);
     return GROW(o->data, o->used, o->capacity, PIECE);
 }
 
@@ -56,9 +55,9 @@ static consm_status gunzip_member(struct outlet *o, z_stream *z, const uint8_t *
         if (answer == Z_MEM_ERROR)
             return CONSM_ENOMEM;
         if (answer == Z_BUF_ERROR && *at == size)
-            return gunzip_fault(o, "the packed data stops early", *at);
+            return gunzip_fault(o, "the compressed data ends too early", *at);
         if (answer != Z_OK && answer != Z_BUF_ERROR)
-            return gunzip_fault(o, z->msg ? z->msg : "what stands here is not gzip data", *at);
+            return gunzip_fault(o, z->msg ? z->msg : "this is not gzip data", *at);
     }
 done:
     return st;
@@ -78,7 +77,7 @@ static consm_status gunzip(struct outlet *o, const uint8_t *bytes, size_t size)
     /* tar and tapes pad with zeros */
     for (size_t i = at; i < size; i++)
         if (bytes[i] != 0)
-            TRY(gunzip_fault(o, "bytes behind the end of the packed data", i));
+            TRY(gunzip_fault(o, "there are bytes after the end of the compressed data", i));
 done:
     inflateEnd(&z);
     return st;
@@ -141,8 +140,8 @@ static consm_status unzstd_stream(struct outlet *o, const struct zstd *z, void *
                                z->error_name(left));
         o->used += out.place;
         if (in.place == before && out.place == 0 && left != 0)
-            return status_fail(CONSM_EFORMAT, "%s: byte %zu: the packed data stops early", o->name,
-                               in.place);
+            return status_fail(CONSM_EFORMAT, "%s: byte %zu: the compressed data ends too early",
+                               o->name, in.place);
     }
 done:
     return st;
@@ -155,8 +154,8 @@ static consm_status unzstd(struct outlet *o, const uint8_t *bytes, size_t size)
     void *stream = NULL;
     if (!zstd_find(&z))
         TRY(status_fail(CONSM_EIO,
-                        "%s: is packed by zstd, and libzstd is not on this machine: install it "
-                        "(libzstd1), or unpack the file by zstd -d",
+                        "%s: is compressed with zstd, but libzstd is missing: install it "
+                        "(libzstd1), or unpack the file with zstd -d",
                         o->name));
     if (!(stream = z.create()))
         TRY(CONSM_ENOMEM);

@@ -114,7 +114,7 @@ static consm_status put_character(struct xml *x, uint32_t c, const char *at)
 {
     char byte[4];
     size_t length = c == 0 ? 0 : utf8_put(byte, c);
-    return length > 0 ? put(x, byte, length) : fail_at(x, at, "the number of a character");
+    return length > 0 ? put(x, byte, length) : fail_at(x, at, "a valid character number");
 }
 
 /* &amp; &lt; &gt; &quot; &apos; &#65; &#x41; */
@@ -141,11 +141,11 @@ static consm_status read_reference(struct xml *x)
         const char *all = "0123456789abcdef", lower = (char)(*x->at | 0x20);
         const char *hit = memchr(all, *x->at <= '9' ? *x->at : lower, hex ? 16 : 10);
         if (!hit)
-            return fail_at(x, from, "digits and ; behind &#");
+            return fail_at(x, from, "digits and ; after &#");
         value = value * (hex ? 16 : 10) + (uint32_t)(hit - all);
     }
     if (digits == 0 || x->at == x->end || *x->at != ';')
-        return fail_at(x, from, "digits and ; behind &#");
+        return fail_at(x, from, "digits and ; after &#");
     x->at++;
     return put_character(x, value, from);
 }
@@ -181,7 +181,7 @@ static consm_status read_attribute(struct xml *x)
     TRY(read_name(&name, x));
     skip_blanks(x);
     if (x->at == x->end || *x->at != '=')
-        return fail_at(x, x->at, "= behind the name of an attribute");
+        return fail_at(x, x->at, "= after the name of an attribute");
     x->at++;
     skip_blanks(x);
     if (x->at == x->end || (*x->at != '"' && *x->at != '\''))
@@ -210,7 +210,7 @@ static consm_status open_element(struct xml *x)
     x->at++;
     TRY(read_name(&name, x));
     if (x->depth == XML_DEPTH)
-        return xml_fail(x, "elements at most %d deep", XML_DEPTH);
+        return xml_fail(x, "at most %d nested elements", XML_DEPTH);
     if (x->depth == 0 && x->begun)
         return xml_fail(x, "one outermost element");
     x->begun = true;
@@ -248,10 +248,10 @@ static consm_status close_element(struct xml *x)
         return fail_at(x, x->at, "> at the end of a tag");
     x->at++;
     if (x->depth == 0)
-        return xml_fail(x, "no more tags behind the outermost element");
+        return xml_fail(x, "no tags after the outermost element");
     open = x->open[--x->depth];
     if (open.length != name.length || memcmp(open.text, name.text, name.length) != 0)
-        return xml_fail(x, "</%.*s>, the element that is open", (int)open.length, open.text);
+        return xml_fail(x, "</%.*s>, which closes the open element", (int)open.length, open.text);
     x->name = local_name(name);
     return CONSM_OK;
 }
@@ -277,8 +277,8 @@ static consm_status skip_other(bool *skipped, struct xml *x)
             return fail_at(x, from, "UTF-8; convert the file (iconv -t UTF-8)");
     } else if (begins(x, "<!DOCTYPE")) {
         return fail_at(x, from,
-                       "no document type: entities of a file's own are not read; remove "
-                       "the <!DOCTYPE …> part");
+                       "no document type; consm does not read a file's own entities: remove the "
+                       "<!DOCTYPE …> part");
     } else {
         *skipped = false;
     }

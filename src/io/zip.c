@@ -78,7 +78,8 @@ static consm_status find_zip64(const struct zip *z, struct directory *d, uint64_
         return CONSM_OK;
     uint64_t locator = end - LOCATOR64_BYTES, at = u64(z->data + locator + 8);
     if (at > locator || locator - at < END64_BYTES || u32(z->data + at) != END64_SIGNATURE)
-        return zip_fault(z, locator + 8, "zip64 record at %llu: expected one before byte %llu",
+        return zip_fault(z, locator + 8,
+                         "the zip64 record is at %llu: expected it before byte %llu",
                          (unsigned long long)at, (unsigned long long)locator);
     d->count = u64(z->data + at + 32);
     d->bytes = u64(z->data + at + 40);
@@ -105,7 +106,7 @@ static consm_status find_directory(const struct zip *z, struct directory *d)
         }
     if (at == z->size)
         return zip_fault(z, z->size,
-                         "no end record: the file is cut short or no zip archive at all");
+                         "there is no end record: the file is incomplete or not a zip archive");
     d->count = u16(z->data + at + 10);
     d->bytes = u32(z->data + at + 12);
     d->at = u32(z->data + at + 16);
@@ -116,10 +117,11 @@ static consm_status find_directory(const struct zip *z, struct directory *d)
     if (st < 0)
         return st;
     if (d->at > d->end || d->bytes > d->end - d->at || d->count > d->bytes / ENTRY_BYTES)
-        return zip_fault(z, at,
-                         "a directory of %llu entries in %llu bytes at %llu: the file has %llu",
-                         (unsigned long long)d->count, (unsigned long long)d->bytes,
-                         (unsigned long long)d->at, (unsigned long long)z->size);
+        return zip_fault(
+            z, at,
+            "the directory has %llu entries in %llu bytes at %llu, but the file has %llu bytes",
+            (unsigned long long)d->count, (unsigned long long)d->bytes, (unsigned long long)d->at,
+            (unsigned long long)z->size);
     return CONSM_OK;
 }
 
@@ -132,7 +134,7 @@ static consm_status read_zip64_extra(const struct zip *z, struct zip_member *m, 
         at += 4;
         length -= 4;
         if (bytes > length)
-            return zip_fault(z, at - 2, "an extra field of %llu bytes: only %llu are left",
+            return zip_fault(z, at - 2, "an extra field of %llu bytes, but only %llu are left",
                              (unsigned long long)bytes, (unsigned long long)length);
         if (id == EXTRA_ZIP64) {
             uint64_t *field[3] = {&m->size, &m->packed, &m->header}, used = 0;
@@ -157,14 +159,14 @@ static consm_status check_member(const struct zip *z, const struct zip_member *m
 {
     if (m->header > limit || limit - m->header < LOCAL_BYTES ||
         m->packed > limit - m->header - LOCAL_BYTES)
-        return zip_fault(z, at, "member %s: %llu bytes at %llu: the members end at %llu", m->name,
-                         (unsigned long long)m->packed, (unsigned long long)m->header,
+        return zip_fault(z, at, "member %s: has %llu bytes at %llu, but the members end at %llu",
+                         m->name, (unsigned long long)m->packed, (unsigned long long)m->header,
                          (unsigned long long)limit);
     if (!m->deflated && m->size != m->packed)
-        return zip_fault(z, at, "member %s: stored, yet %llu bytes packed and %llu unpacked",
+        return zip_fault(z, at, "member %s: is stored, but has %llu bytes packed and %llu unpacked",
                          m->name, (unsigned long long)m->packed, (unsigned long long)m->size);
     if (m->deflated && m->size / most_inflation > m->packed + 1)
-        return zip_fault(z, at, "member %s: declares %llu bytes: %llu cannot inflate to that",
+        return zip_fault(z, at, "member %s: declares %llu bytes, but %llu cannot inflate to that",
                          m->name, (unsigned long long)m->size, (unsigned long long)m->packed);
     return CONSM_OK;
 }
@@ -177,22 +179,23 @@ static consm_status read_entry(const struct zip *z, struct zip_member *m, uint64
     const uint8_t *p = z->data + *at;
     uint64_t left = d->at + d->bytes - *at;
     if (left < ENTRY_BYTES || u32(p) != ENTRY_SIGNATURE)
-        return zip_fault(z, *at, "no directory entry: expected one of %llu",
+        return zip_fault(z, *at, "a directory entry is missing: expected %llu",
                          (unsigned long long)d->count);
     uint32_t flags = u16(p + 8), method = u16(p + 10);
     uint64_t name = u16(p + 28), extra = u16(p + 30), comment = u16(p + 32);
     if (name + extra + comment > left - ENTRY_BYTES)
-        return zip_fault(z, *at + 28, "a directory entry that reaches behind the directory");
+        return zip_fault(z, *at + 28, "a directory entry ends after the directory");
     if (memchr(p + ENTRY_BYTES, 0, name))
-        return zip_fault(z, *at + ENTRY_BYTES, "a member name with a zero byte");
+        return zip_fault(z, *at + ENTRY_BYTES, "a member name contains a zero byte");
     if (!(m->name = mem_strndup((const char *)p + ENTRY_BYTES, name)))
         return CONSM_ENOMEM;
     if (flags & FLAG_ENCRYPTED)
         return zip_fault(z, *at + 8, "member %s is encrypted", m->name);
     if (method != METHOD_STORED && method != METHOD_DEFLATED)
-        return zip_fault(z, *at + 10,
-                         "member %s is packed with method %u: expected 0 (stored) or 8 (deflated)",
-                         m->name, method);
+        return zip_fault(
+            z, *at + 10,
+            "member %s is compressed with method %u: expected 0 (stored) or 8 (deflated)", m->name,
+            method);
     m->deflated = method == METHOD_DEFLATED;
     m->crc = u32(p + 16);
     m->packed = u32(p + 20);
@@ -230,12 +233,13 @@ consm_status zip_open(struct zip **out, const char *file, const uint8_t *data, s
         /* Members that share bytes could inflate a small archive to petabytes. */
         packed += m->packed + LOCAL_BYTES;
         if (packed > size)
-            TRY(zip_fault(z, at, "overlapping members: together they need more than the file has"));
+            TRY(zip_fault(z, at,
+                          "members overlap: together they need more bytes than the file has"));
     }
     qsort(z->member, (size_t)z->count, sizeof *z->member, by_name);
     for (int64_t i = 1; i < z->count; i++)
         if (by_name(&z->member[i - 1], &z->member[i]) == 0)
-            TRY(zip_fault(z, d.at, "two members are called %s", z->member[i].name));
+            TRY(zip_fault(z, d.at, "two members have the name %s", z->member[i].name));
     *out = z;
     return CONSM_OK;
 done:
@@ -268,14 +272,13 @@ static consm_status member_data(uint64_t *out, const struct zip *z, const struct
     const uint8_t *p = z->data + m->header;
     uint64_t left = z->size - m->header - LOCAL_BYTES; /* check_member made sure that this fits */
     if (u32(p) != LOCAL_SIGNATURE)
-        return zip_fault(z, m->header, "no header of member %s", m->name);
+        return zip_fault(z, m->header, "the header of member %s is missing", m->name);
     uint64_t name = u16(p + 26), extra = u16(p + 28);
     if (name + extra > left || m->packed > left - name - extra)
-        return zip_fault(z, m->header + 26, "member %s reaches behind the end of the file",
-                         m->name);
+        return zip_fault(z, m->header + 26, "member %s ends after the end of the file", m->name);
     if (name != strlen(m->name) || memcmp(p + LOCAL_BYTES, m->name, name) != 0)
-        return zip_fault(z, m->header + LOCAL_BYTES, "the header of member %s carries another name",
-                         m->name);
+        return zip_fault(z, m->header + LOCAL_BYTES,
+                         "the header of member %s contains another name", m->name);
     *out = m->header + LOCAL_BYTES + name + extra;
     return CONSM_OK;
 }
@@ -287,7 +290,7 @@ static consm_status check_ratio(const struct zip *z, const struct zip_member *m,
     if (m->size <= bytes || m->size / ratio <= m->packed)
         return CONSM_OK;
     return zip_fail(CONSM_ELIMIT, z, m->header,
-                    "member %s would inflate from %llu to %llu bytes: refused above %llu-fold",
+                    "member %s would inflate from %llu to %llu bytes: the limit is %llu-fold",
                     m->name, (unsigned long long)m->packed, (unsigned long long)m->size,
                     (unsigned long long)ratio);
 }
@@ -327,7 +330,7 @@ consm_status zip_push(const struct zip *z, const struct zip_member *m, bytes_sin
         TRY(checked_push(&checked, z->data + at + i, left < INFLATE_PIECE ? left : INFLATE_PIECE));
     }
     if (checked.crc != m->crc && !ignore_checksums)
-        TRY(zip_fault(z, at, "member %s has checksum %08x: expected %08x", m->name, checked.crc,
+        TRY(zip_fault(z, at, "member %s has the checksum %08x: expected %08x", m->name, checked.crc,
                       m->crc));
 done:
     return st;

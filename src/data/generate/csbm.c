@@ -33,22 +33,26 @@ static consm_status check_options(const struct csbm_options *o)
         return status_fail(CONSM_EINVAL, "csbm: nodes=%lld: expected 2 to %d", (long long)o->nodes,
                            INT32_MAX - 1);
     if (o->classes < 2 || o->classes > o->nodes)
-        return status_fail(CONSM_EINVAL, "csbm: classes=%lld: expected 2 to the %lld nodes",
+        return status_fail(CONSM_EINVAL,
+                           "csbm: classes=%lld: expected 2 to %lld, the number of nodes",
                            (long long)o->classes, (long long)o->nodes);
     if (!(o->homophily >= 0 && o->homophily <= 1))
         return status_fail(CONSM_EINVAL, "csbm: homophily=%g: expected 0 to 1", o->homophily);
     if (!(o->degree >= 0 && o->degree < (double)o->nodes))
-        return status_fail(CONSM_EINVAL, "csbm: degree=%g: expected 0 to below the %lld nodes",
-                           o->degree, (long long)o->nodes);
+        return status_fail(
+            CONSM_EINVAL,
+            "csbm: degree=%g: expected 0 or more, and less than %lld, the number of nodes",
+            o->degree, (long long)o->nodes);
     if (o->exponent != 0 && !(o->exponent > 2))
-        return status_fail(CONSM_EINVAL, "csbm: exponent=%g: expected 0 (none) or above 2",
+        return status_fail(CONSM_EINVAL, "csbm: exponent=%g: expected 0 (no power law) or above 2",
                            o->exponent);
     if (o->features < 0 || o->words < 0 || !(o->signal >= 0 && isfinite(o->signal)))
         return status_fail(CONSM_EINVAL, "csbm: features, words and signal: expected 0 or more");
     if (o->words > 0 && o->features < o->classes)
-        return status_fail(CONSM_EINVAL,
-                           "csbm: words=%lld needs a word per class: features=%lld, classes=%lld",
-                           (long long)o->words, (long long)o->features, (long long)o->classes);
+        return status_fail(
+            CONSM_EINVAL,
+            "csbm: words=%lld: there are fewer features than classes (features=%lld, classes=%lld)",
+            (long long)o->words, (long long)o->features, (long long)o->classes);
     return CONSM_OK;
 }
 

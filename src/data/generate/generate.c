@@ -117,10 +117,10 @@ static consm_status unknown_knob(const char *name)
 {
     const char *near = nearest_word(name, knob_name, NULL);
     if (near)
-        return status_fail(CONSM_EINVAL, "csbm: no key %s; did you mean %s?", name, near);
+        return status_fail(CONSM_EINVAL, "csbm: unknown key %s; did you mean %s?", name, near);
     return status_fail(CONSM_EINVAL,
-                       "csbm: no key %s; known are nodes, classes, degree, exponent, features, "
-                       "signal, words, homophily, seed",
+                       "csbm: unknown key %s: expected nodes, classes, degree, exponent, features, "
+                       "signal, words, homophily or seed",
                        name);
 }
 
@@ -188,7 +188,7 @@ consm_status generate_named(struct dataset **out, const char *name)
     struct csbm_options o = csbm_defaults();
     *out = NULL;
     if (!generate_knows(name))
-        return status_fail(CONSM_ENOTFOUND, "%s: not built in; built in are karate and csbm", name);
+        return status_fail(CONSM_ENOTFOUND, "unknown graph %s: expected karate or csbm", name);
     if (strcmp(name, "karate") == 0)
         return generate_karate(out);
     if (name[4] == ':')

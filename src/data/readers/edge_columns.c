@@ -26,9 +26,8 @@ static bool column_is_number(const struct csv *c, int column)
 
 static consm_status bad_columns(const struct csv *c)
 {
-    return csv_fail_columns(c,
-                            "2 (source, target) or 3 (source, target, weight); of more, name the "
-                            "two ends source and target in a header");
+    return csv_fail_columns(c, "2 (source, target) or 3 (source, target, weight); with more "
+                               "columns, add a header with source and target");
 }
 
 /* What a column of the header is, by the wanted names first. */
@@ -65,7 +64,7 @@ static consm_status keep_column(struct edge_reader *r, int column)
     const struct csv_field *f = &r->csv.field[column];
     int64_t place;
     if (f->length == 0 || !utf8_valid(f->text, f->length))
-        return csv_fail(&r->csv, column, "the name of a column");
+        return csv_fail(&r->csv, column, "the name of a column in UTF-8");
     if (!r->kept)
         TRY(NEW(r->kept, r->csv.fields));
     TRY(names_add(&place, &r->notes.column, f->text, f->length));
@@ -89,20 +88,19 @@ static consm_status check_others(struct edge_reader *r)
         if (wanted_keeps(r->wanted, c->field[i].text, c->field[i].length)) {
             TRY(keep_column(r, i));
             if (r->weight < 0 && !passed)
-                log_warn("%s: column %.*s is kept as an attribute; --weight-column %.*s would make "
-                         "it the weight",
+                log_warn("%s: column %.*s is stored as an attribute; to use it as weight: "
+                         "--weight-column %.*s",
                          c->name, length, c->field[i].text, length, c->field[i].text);
             continue;
         }
         if (passed)
             continue;
         if (r->weight < 0)
-            return csv_fail(
-                c, i,
-                "\"weight\" as the name of a third column; say --weight-column %.*s, or "
-                "--ignore %.*s",
-                length, c->field[i].text, length, c->field[i].text);
-        log_warn("%s: column %.*s is not used", c->name, length, c->field[i].text);
+            return csv_fail(c, i,
+                            "\"weight\" as the name of a third column; use --weight-column %.*s or "
+                            "--ignore %.*s",
+                            length, c->field[i].text, length, c->field[i].text);
+        log_warn("%s: ignored column %.*s", c->name, length, c->field[i].text);
     }
 done:
     return st;
@@ -139,11 +137,10 @@ static consm_status read_header(struct edge_reader *r)
     if (st < 0)
         return st;
     if ((source < 0) != (target < 0) && (w->found_source || w->found_target))
-        return status_fail(CONSM_EINVAL,
-                           "%s: --%s-column names one end of the edges: name the other one with "
-                           "--%s-column",
-                           c->name, source < 0 ? "target" : "source",
-                           source < 0 ? "source" : "target");
+        return status_fail(
+            CONSM_EINVAL,
+            "%s: --%s-column names one end of the edges: name the other end with --%s-column",
+            c->name, source < 0 ? "target" : "source", source < 0 ? "source" : "target");
     if (source < 0 || target < 0) {
         source = next_free(r, 0, -1, -1);
         target = next_free(r, source + 1, -1, -1);

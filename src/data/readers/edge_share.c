@@ -304,7 +304,8 @@ static consm_status clean_rows(struct sharing *s)
         most = length > most ? length : most;
     }
     if (most > INT32_MAX)
-        return status_fail(CONSM_ELIMIT, "%s: a node with %lld edges", s->d->name, (long long)most);
+        return status_fail(CONSM_ELIMIT, "%s: a node has %lld edges, which is too many", s->d->name,
+                           (long long)most);
     TRY(NEW(key, most));
     TRY(NEW(value, most));
     for (int64_t r = 0; r < rows; r++)

@@ -32,7 +32,7 @@ static consm_status read_end(int32_t *out, struct edge_reader *r, int column, ui
                                 : names_find_hashed(names, hash, f->text, f->length);
         if (node < 0 && !(r->wanted && r->wanted->unknown == UNKNOWN_DROP))
             return csv_fail(c, column, "%s%s", r->ids->expected,
-                            r->wanted ? "; or say --unknown-nodes drop, or add" : "");
+                            r->wanted ? "; or use --unknown-nodes drop or add" : "");
         break;
     case NUMBER_IDS:
         node = token_number(f->text, f->length);
@@ -134,8 +134,9 @@ static consm_status read_row(struct edge_reader *r)
     struct waiting_row *row = &r->waiting[r->waiters];
     const int column[2] = {r->source, r->target};
     if (c->fields != r->columns)
-        return csv_fail_columns(c, "%d as in the first row; quote texts that hold the separator",
-                                r->columns);
+        return csv_fail_columns(
+            c, "%d as in the first row; put quotes around texts that contain the separator",
+            r->columns);
     row->line = c->line;
     for (int i = 0; i < 2; i++) {
         row->end[i] = c->field[column[i]];
@@ -150,8 +151,7 @@ static consm_status read_row(struct edge_reader *r)
         if (!read_weight(weight, c, f))
             return csv_fail(c, r->weight, "a finite number as weight; fix or delete the line");
         if (*weight < 0)
-            return csv_fail(c, r->weight,
-                            "a weight that is not negative: it says how near two nodes are");
+            return csv_fail(c, r->weight, "a weight >= 0 (it says how close two nodes are)");
     }
     row->note = r->notes.count;
     TRY(read_notes(r));
@@ -261,7 +261,7 @@ consm_status edge_text_read(struct dataset *d, struct node_ids *ids, struct want
         TRY(discover_ids(&r));
     TRY(faults_status(&r.faults, file->name));
     if (r.dropped > 0)
-        log_warn("%s: left out %s to nodes that are not listed (--unknown-nodes drop)", file->name,
+        log_warn("%s: dropped %s to nodes that are not listed (--unknown-nodes drop)", file->name,
                  COUNTED((int64_t)(r.dropped), "edge"));
     d->edges = r.count;
     d->from = r.from;
@@ -293,7 +293,7 @@ consm_status edge_text_add_nodes(struct names *names, struct wanted *wanted,
     for (int64_t block = 0; block < edge_blocks_count(r); block++)
         TRY(edge_blocks_names(&ids, r, block));
     if (ids.names.count > before)
-        log_warn("%s: added %s that only edges name, without label and with missing features "
+        log_warn("%s: added %s that occur only in edges, without label and features "
                  "(--unknown-nodes add)",
                  file->name, COUNTED(ids.names.count - before, "node"));
 done:

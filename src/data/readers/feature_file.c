@@ -68,8 +68,8 @@ static consm_status read_npz(struct dataset *d, const struct text_file *file)
             key = archive.zip->member[0].name;
         if (!key)
             TRY(status_fail(CONSM_EFORMAT,
-                            "%s: none of %lld arrays is called features, x or arr_0, and there is "
-                            "no SciPy matrix (data, indices, indptr, shape)",
+                            "%s: contains %lld arrays: expected one named features, x or arr_0, or "
+                            "a SciPy matrix (data, indices, indptr, shape)",
                             file->name, (long long)archive.zip->count));
         TRY(npz_read_features(d, &archive, key));
     }
@@ -115,7 +115,7 @@ consm_status feature_file_read(struct dataset *d, struct node_ids *ids, struct w
     }
     /* Rows without columns take no bytes, so a file may claim any number of them. */
     if (d->features == 0 && !ids->expected)
-        TRY(status_fail(CONSM_EFORMAT, "%s: no features: expected at least one column",
+        TRY(status_fail(CONSM_EFORMAT, "%s: has no features: expected at least one column",
                         file->name));
     TRY(feature_rows_match(ids, d->nodes, file->name));
 done:

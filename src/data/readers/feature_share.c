@@ -39,7 +39,7 @@ consm_status feature_share_nodes(struct node_ids *ids, struct wanted *wanted,
         break;
     case FEATURES_NPZ:
         return status_fail(CONSM_EINVAL,
-                           "%s: a packed array is read whole, not in shares: save it as .npy",
+                           "%s: a compressed array cannot be read in parts: save it as .npy",
                            file->name);
     }
     TRY(feature_rows_match(ids, rows, file->name));

@@ -25,7 +25,7 @@ consm_status feature_cell_add(struct cells *cells, const struct csv *c, int fiel
 consm_status feature_rows_match(struct node_ids *ids, int64_t rows, const char *name)
 {
     if (!ids->expected) {
-        ids->expected = "the number of a row of the features, from 0 on";
+        ids->expected = "the number of a row of the features, starting at 0";
         return node_ids_rows(ids, 0, rows);
     }
     if (rows != ids->count)
@@ -69,7 +69,7 @@ static consm_status name_features(struct table *t)
             return csv_fail(c, i, "UTF-8 text");
         TRY(names_add(&index, &t->cells.name, f.text, f.length));
         if (index != t->cells.columns++)
-            return csv_fail(c, i, "a name that no other column has; rename one of them");
+            return csv_fail(c, i, "a unique column name; rename one of the columns");
     }
 done:
     return st;
@@ -103,7 +103,7 @@ static consm_status read_header(struct table *t)
         t->passed[t->id] = true;
     TRY(name_features(t));
     if (t->cells.columns == 0)
-        return csv_fail_columns(c, "at least one of features");
+        return csv_fail_columns(c, "at least one feature column");
     if (t->header)
         TRY(csv_name_columns(c));
     else
@@ -125,7 +125,7 @@ static consm_status read_row_id(struct table *t, struct node_ids *ids)
         int64_t before = ids->names.count;
         TRY(names_add(&node, &ids->names, f->text, f->length));
         if (node != before)
-            return csv_fail(&t->csv, t->id, "an id that no other row has; keep one of the rows");
+            return csv_fail(&t->csv, t->id, "a unique id; delete one of the rows");
     } else if ((node = node_ids_find(ids, f->text, f->length)) < 0) {
         return csv_fail(&t->csv, t->id, "%s", ids->expected);
     }
@@ -192,7 +192,7 @@ static consm_status order_rows(struct table *t, int64_t nodes)
     TRY(ZNEW(seen, nodes));
     for (int64_t r = 0; r < t->count; r++) {
         if (seen[t->node[r]])
-            TRY(status_fail(CONSM_EFORMAT, "%s: row %lld names a node that an earlier row names",
+            TRY(status_fail(CONSM_EFORMAT, "%s: row %lld repeats a node of an earlier row",
                             t->csv.name, (long long)r + 1));
         seen[t->node[r]] = true;
         memcpy(ordered + t->node[r] * width, t->cells.value + r * width,
@@ -320,7 +320,7 @@ static consm_status take_share_row(struct table *t, struct node_ids *ids, bool *
     if (node < low || node >= high)
         return CONSM_OK;
     if (seen[node - low])
-        return csv_fail(c, t->id, "an id that no other row has; keep one of the rows");
+        return csv_fail(c, t->id, "a unique id; delete one of the rows");
     seen[node - low] = true;
     return read_share_row(t, node - low);
 }

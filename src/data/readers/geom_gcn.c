@@ -47,7 +47,7 @@ static consm_status read_numbers(struct geom_rows *g)
         const char *stop = comma ? comma : end;
         int64_t number = token_number(at, (size_t)(stop - at));
         if (number < 0 || number >= INT32_MAX)
-            return csv_fail(&g->csv, 1, "whole numbers with commas between them");
+            return csv_fail(&g->csv, 1, "whole numbers, separated by commas");
         TRY(GROW(g->number, g->used, g->capacity, 1));
         g->number[g->used++] = (int32_t)number;
         at = stop + 1;
@@ -61,7 +61,7 @@ static consm_status read_node(struct geom_rows *g)
     consm_status st = CONSM_OK;
     const struct csv *c = &g->csv;
     if (c->fields != 3)
-        return csv_fail_columns(c, "3 (node_id, feature, label), with tabs between them");
+        return csv_fail_columns(c, "3 (node_id, feature, label), separated by tabs");
     TRY(GROW(g->id, g->count, g->id_capacity, 1));
     TRY(GROW(g->place, g->count, g->place_capacity, 1));
     TRY(GROW(g->line, g->count, g->line_capacity, 1));
@@ -145,7 +145,8 @@ static consm_status order_nodes(int64_t **row, const struct geom_rows *g)
                 g->csv.name, (long long)g->line[i], (long long)id, (long long)g->count - 1);
         if ((*row)[id] >= 0)
             return status_fail(
-                CONSM_EFORMAT, "%s: line %lld, column 1: found id %lld, which line %lld has too",
+                CONSM_EFORMAT,
+                "%s: line %lld, column 1: found id %lld, which is already in line %lld",
                 g->csv.name, (long long)g->line[i], (long long)id, (long long)g->line[(*row)[id]]);
         (*row)[id] = i;
     }
@@ -164,8 +165,8 @@ static consm_status make_features(struct dataset *d, const struct geom_rows *g, 
         f = g->number[k] >= f ? (int64_t)g->number[k] + 1 : f;
     f = width ? width : f;
     if (!token_plausible(f, g->used))
-        return status_fail(CONSM_ELIMIT, "%s: %lld features in %zu numbers", g->csv.name,
-                           (long long)f, g->used);
+        return status_fail(CONSM_ELIMIT, "%s: %lld features are too many for %zu numbers",
+                           g->csv.name, (long long)f, g->used);
     TRY(NEW(from, g->used));
     TRY(NEW(to, g->used));
     for (int64_t i = 0; i < d->nodes; i++)

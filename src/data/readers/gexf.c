@@ -35,13 +35,13 @@ static consm_status open_attribute(struct gexf *g)
     const char *id = xml_attribute(&g->xml, "id"), *title = xml_attribute(&g->xml, "title");
     int64_t place, before = t->id.count;
     if (!id)
-        return xml_fail(&g->xml, "an attribute id");
+        return xml_fail(&g->xml, "the XML attribute id");
     if (before == MOST_TITLES)
         return xml_fail(&g->xml, "at most %d attributes", MOST_TITLES);
     title = title && *title ? title : id;
     TRY(names_add(&place, &t->id, id, strlen(id)));
     if (place != before)
-        return xml_fail(&g->xml, "an attribute whose id no other has");
+        return xml_fail(&g->xml, "a unique attribute id");
     TRY(names_add(&t->at[before], &t->title, title, strlen(title)));
     g->attribute = before;
 done:
@@ -57,10 +57,10 @@ static consm_status read_value(struct gexf *g)
     const struct titles *t = &g->of[g->edge];
     of = of ? of : xml_attribute(&g->xml, "id");
     if (!of || !value)
-        return xml_fail(&g->xml, "attributes for and value");
+        return xml_fail(&g->xml, "the XML attributes for and value");
     int64_t place = names_find(&t->id, of, strlen(of));
     if (place < 0)
-        return xml_fail(&g->xml, "an attribute that is declared above, not \"%.40s\"", of);
+        return xml_fail(&g->xml, "an attribute declared above, not \"%.40s\"", of);
     const char *title = names_at(&t->title, t->at[place]);
     if (g->edge)
         return maker_edge_value(g->m, title, value, xml_line(&g->xml));
@@ -74,7 +74,7 @@ static consm_status open_edge(struct gexf *g)
     const char *from = xml_attribute(x, "source"), *to = xml_attribute(x, "target");
     const char *weight = xml_attribute(x, "weight"), *type = xml_attribute(x, "type");
     if (!from || !to)
-        return xml_fail(x, "attributes source and target");
+        return xml_fail(x, "the XML attributes source and target");
     g->edge = true;
     g->m->directed |= type && strcmp(type, "directed") == 0;
     TRY(maker_edge(g->m, from, to, xml_line(x)));
@@ -91,7 +91,7 @@ static consm_status open_declaration(struct gexf *g)
     struct xml *x = &g->xml;
     bool attributes = xml_is(x, "attributes");
     if (g->node >= 0 || g->edge || g->attribute >= 0 || (attributes && g->declaring >= 0))
-        return xml_fail(x, "no <%s> inside another element that has values",
+        return xml_fail(x, "<%s> outside of nodes, edges and other attributes",
                         attributes ? "attributes" : "attribute");
     if (attributes) {
         const char *text = xml_attribute(x, "class");
@@ -105,9 +105,9 @@ static consm_status open_node(struct gexf *g)
 {
     const char *id = xml_attribute(&g->xml, "id");
     if (g->node >= 0 || g->edge)
-        return xml_fail(&g->xml, "no node inside a node or an edge");
+        return xml_fail(&g->xml, "<node> outside of nodes and edges");
     if (!id)
-        return xml_fail(&g->xml, "an attribute id");
+        return xml_fail(&g->xml, "the XML attribute id");
     return maker_node(&g->node, g->m, id, xml_line(&g->xml));
 }
 
@@ -118,7 +118,7 @@ static consm_status open_element(struct gexf *g)
     const char *text;
     if (xml_is(x, "graph")) {
         if (x->depth > 2)
-            return xml_fail(x, "no graph inside a graph");
+            return xml_fail(x, "one <graph>, not a nested one");
         text = xml_attribute(x, "defaultedgetype");
         g->m->directed = text && strcmp(text, "directed") == 0;
     } else if (xml_is(x, "attributes") || xml_is(x, "attribute")) {
@@ -129,7 +129,7 @@ static consm_status open_element(struct gexf *g)
         TRY(open_node(g));
     } else if (xml_is(x, "edge")) {
         if (g->node >= 0 || g->edge)
-            return xml_fail(x, "no edge inside a node or an edge");
+            return xml_fail(x, "<edge> outside of nodes and edges");
         TRY(open_edge(g));
     } else if (xml_is(x, "attvalue")) {
         TRY(read_value(g));

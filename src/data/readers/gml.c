@@ -136,7 +136,7 @@ static consm_status close_node(struct gml *g)
     const char *id = find(g, "id");
     int64_t node;
     if (!id)
-        return maker_fault(g->m, g->begun, "a node without id");
+        return maker_fault(g->m, g->begun, "a node has no id");
     TRY(maker_node(&node, g->m, id, g->begun));
     for (size_t k = 0; k < g->pendings; k++) {
         const struct pending *p = &g->pending[k];
@@ -152,7 +152,7 @@ static consm_status close_edge(struct gml *g)
     consm_status st = CONSM_OK;
     const char *from = find(g, "source"), *to = find(g, "target");
     if (!from || !to)
-        return maker_fault(g->m, g->begun, "an edge without source or target");
+        return maker_fault(g->m, g->begun, "an edge lacks source or target");
     TRY(maker_edge(g->m, from, to, g->begun));
     TRY(maker_edge_id(g->m, find(g, "id"), g->begun));
     for (size_t k = 0; k < g->pendings; k++) {
@@ -170,7 +170,7 @@ static consm_status open_list(struct gml *g, const char *key)
     enum list around = g->depth ? g->open[g->depth - 1] : LIST_OTHER;
     enum list kind = LIST_OTHER;
     if (g->depth == DEPTH)
-        return fail(g, "lists at most 64 deep");
+        return fail(g, "at most 64 nested lists");
     if (g->depth == 0 && strcmp(key, "graph") == 0)
         kind = LIST_GRAPH;
     else if (around == LIST_GRAPH && strcmp(key, "node") == 0)
@@ -188,7 +188,7 @@ static consm_status close_list(struct gml *g)
     consm_status st = CONSM_OK;
     g->at++;
     if (g->depth == 0)
-        return fail(g, "no ] before [");
+        return fail(g, "[ before ]");
     enum list kind = g->open[--g->depth];
     if (kind == LIST_NODE)
         TRY(close_node(g));

@@ -26,8 +26,8 @@ static consm_status check_size(const struct graph_maker *m)
     double cells = (double)m->id.count * (double)m->column.count;
     if (cells > (double)(1 << 24) && cells > 16 * (double)m->file->size)
         return status_fail(CONSM_ELIMIT,
-                           "%s: %lld nodes with %lld different attributes, hardly one on two: "
-                           "expected at most 16 cells for each byte of the file",
+                           "%s: %lld nodes have %lld different attributes, but hardly share any: "
+                           "expected at most 16 table cells for each byte of the file",
                            m->file->name, (long long)m->id.count, (long long)m->column.count);
     return CONSM_OK;
 }
@@ -136,7 +136,7 @@ static consm_status drop_unknown(struct graph_maker *m)
             m->value[values].node = place[m->value[k].node];
         values += m->value[k].node < 0 || m->value[values].node >= 0;
     }
-    log_warn("%s: left out %s to nodes that are not listed (--unknown-nodes drop)", m->file->name,
+    log_warn("%s: dropped %s to nodes that are not listed (--unknown-nodes drop)", m->file->name,
              COUNTED((int64_t)(m->edges - edges), "edge"));
     m->edges = edges;
     n->count = notes;
@@ -162,7 +162,7 @@ static consm_status check_declared(struct graph_maker *m)
     if (unknown == UNKNOWN_DROP)
         return drop_unknown(m);
     if (unknown == UNKNOWN_ADD) {
-        log_warn("%s: added %s that only edges name, without label and with missing features "
+        log_warn("%s: added %s that occur only in edges, without label and features "
                  "(--unknown-nodes add)",
                  m->file->name, COUNTED(strangers, "node"));
         return CONSM_OK;
@@ -197,7 +197,9 @@ static consm_status rename_nodes(bool *done_so, struct graph_maker *m, const str
         m->id = called;
         called = (struct names){0};
     } else if (m->reading->wanted.found_id) {
-        TRY(maker_fault(m, 0, "--id-column %.60s: node %lld has none, or the same as another",
+        TRY(maker_fault(m, 0,
+                        "--id-column %.60s: node %lld has no such attribute, or shares its value "
+                        "with another node",
                         names_at(&m->column, t->id), (long long)i));
     }
 done:
@@ -235,7 +237,7 @@ static consm_status give_roles(struct dataset *d, struct graph_maker *m, const s
         const char *text = cell(t, m, i, t->split, &line);
         if (!role_of_text(&d->role[i], text, strlen(text)))
             TRY(maker_fault(m, line,
-                            "found split \"%.40s\", expected train, val, test, none or nothing",
+                            "found split \"%.40s\", expected train, val, test, none or no value",
                             text));
     }
 done:
@@ -303,7 +305,8 @@ static consm_status read_beside(struct dataset *d, struct node_ids *ids, struct 
     if (r->features) {
         if (d->features > 0)
             TRY(status_fail(CONSM_EINVAL,
-                            "%s: the graph's nodes have attributes too: pass them over by --ignore",
+                            "%s: features are in the file and in --features: omit --features, or "
+                            "ignore the attributes with --ignore",
                             r->features));
         TRY(unpack_open(&features, r->features));
         TRY(feature_file_read(
@@ -378,7 +381,7 @@ consm_status maker_finish(struct dataset *d, struct graph_maker *m)
         TRY(read_beside(d, &ids, &classes, m->reading));
     TRY(classes_settle(d, &classes));
     if (m->passed.count > MAKER_WARNINGS)
-        log_warn("%s: also not used: %s of edges", m->file->name,
+        log_warn("%s: also ignored: %s of edges", m->file->name,
                  COUNTED(m->passed.count - MAKER_WARNINGS, "attribute"));
     if (m->weighted && m->reading->wanted.weight)
         m->reading->wanted.found_weight = true;

@@ -49,7 +49,7 @@ consm_status maker_node(int64_t *node, struct graph_maker *m, const char *id, in
         return maker_fault(m, line, "the id of a node is not UTF-8 text");
     TRY(find_id(node, m, id));
     if (m->declared[*node])
-        return maker_fault(m, line, "node \"%.40s\" is there twice: expected it once", id);
+        return maker_fault(m, line, "node \"%.40s\" occurs twice", id);
     m->declared[*node] = 1;
 done:
     return st;
@@ -118,7 +118,7 @@ consm_status maker_pass_over(struct graph_maker *m, const char *name)
     int64_t place, before = m->passed.count;
     TRY(names_add(&place, &m->passed, name, strlen(name)));
     if (place == before && place < MAKER_WARNINGS)
-        log_warn("%s: the edges' attribute %.60s is not used (--weight-column makes it the weight)",
+        log_warn("%s: ignored the edge attribute %.60s (to use it as weight: --weight-column)",
                  m->file->name, name);
 done:
     return st;

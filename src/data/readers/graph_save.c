@@ -518,7 +518,7 @@ consm_status graph_save(const struct dataset *d, const char *path, enum graph_fo
         return status_fail(CONSM_EINVAL, "%s: a graph in parts cannot be written in this format",
                            path);
     if (d->splits > 1)
-        log_warn("%s: %lld splits are left out: the format has room for one", path,
+        log_warn("%s: %lld splits are not written: the format can store only one", path,
                  (long long)d->splits);
     TRY(find_words(&s));
     TRY(look_ahead(&s));

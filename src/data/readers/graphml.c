@@ -29,7 +29,7 @@ static const char *need(struct graphml *g, const char *name, consm_status *st)
 {
     const char *value = xml_attribute(&g->xml, name);
     if (!value && *st >= 0)
-        *st = xml_fail(&g->xml, "an attribute %s", name);
+        *st = xml_fail(&g->xml, "the XML attribute %s", name);
     return value;
 }
 
@@ -46,7 +46,7 @@ static consm_status open_key(struct graphml *g)
     if (strlen(id) > 200 || (name && strlen(name) > 200))
         return xml_fail(&g->xml, "names of at most 200 bytes");
     if (g->node >= 0 || g->edge || g->data >= 0)
-        return xml_fail(&g->xml, "no key inside another element that has values");
+        return xml_fail(&g->xml, "<key> outside of nodes, edges and other keys");
     int kind = !of || strcmp(of, "all") == 0 ? FOR_NODE | FOR_EDGE
                : strcmp(of, "node") == 0     ? FOR_NODE
                : strcmp(of, "edge") == 0     ? FOR_EDGE
@@ -55,7 +55,7 @@ static consm_status open_key(struct graphml *g)
         kind = FOR_OTHER;
     TRY(names_add(&place, &g->key, id, strlen(id)));
     if (place != before)
-        return xml_fail(&g->xml, "a key whose id no other has");
+        return xml_fail(&g->xml, "a unique key id");
     snprintf(full, sizeof full, "%c%s", '0' + kind, name ? name : id);
     TRY(names_add(&place, &g->named, full, strlen(full)));
     TRY(GROW(g->name, before, g->name_capacity, 1));
@@ -73,10 +73,10 @@ static consm_status open_data(struct graphml *g)
     if (st < 0)
         return st;
     if (g->data >= 0)
-        return xml_fail(&g->xml, "no data inside a key or data");
+        return xml_fail(&g->xml, "<data> outside of <key> and <data>");
     g->data = names_find(&g->key, key, strlen(key));
     if (g->data < 0)
-        return xml_fail(&g->xml, "a key that is declared above, not \"%.40s\"", key);
+        return xml_fail(&g->xml, "a key declared above, not \"%.40s\"", key);
     return CONSM_OK;
 }
 
@@ -89,20 +89,20 @@ static consm_status open_element(struct graphml *g)
         TRY(open_key(g));
     } else if (xml_is(x, "graph")) {
         if (g->node >= 0 || x->depth > 2)
-            return xml_fail(x, "no graph inside a graph");
+            return xml_fail(x, "one <graph>, not a nested one");
         a = xml_attribute(x, "edgedefault");
         g->m->directed = a && strcmp(a, "directed") == 0;
     } else if (xml_is(x, "node")) {
         a = need(g, "id", &st);
         if (g->node >= 0 || g->edge)
-            return xml_fail(x, "no node inside a node or an edge");
+            return xml_fail(x, "<node> outside of nodes and edges");
         if (st >= 0)
             TRY(maker_node(&g->node, g->m, a, xml_line(x)));
     } else if (xml_is(x, "edge")) {
         a = need(g, "source", &st);
         b = need(g, "target", &st);
         if (g->node >= 0 || g->edge)
-            return xml_fail(x, "no edge inside a node or an edge");
+            return xml_fail(x, "<edge> outside of nodes and edges");
         if (st >= 0)
             TRY(maker_edge(g->m, a, b, xml_line(x)));
         if (st >= 0)
@@ -113,7 +113,7 @@ static consm_status open_element(struct graphml *g)
     } else if (xml_is(x, "default")) {
         g->is_default = g->declaring;
     } else if (xml_is(x, "hyperedge")) {
-        return xml_fail(x, "edges between two nodes, not a hyperedge");
+        return xml_fail(x, "edges between two nodes, not hyperedges");
     }
 done:
     return st;

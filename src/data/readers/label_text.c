@@ -63,8 +63,8 @@ static consm_status start_labels(struct label_table *t, struct wanted *w,
             TRY(wanted_first(w, 1U << CHOICE_ID | 1U << CHOICE_LABEL, c->name));
         if (c->fields > 2)
             return csv_fail_columns(
-                c, "1 (label) or 2 (id, label); of more, say by --id-column and --label-column "
-                   "which they are, or make it nodes.csv beside edges.csv");
+                c, "1 (label) or 2 (id, label); with more columns, use --id-column and "
+                   "--label-column, or save it as nodes.csv beside edges.csv");
         t->id = 0;
         t->label = c->fields - 1;
         csv_seek(c, first);
@@ -137,9 +137,9 @@ static consm_status read_label(struct dataset *d, const struct label_table *t, b
         return csv_fail(c, t->id, "a node id in UTF-8 text");
     int64_t node = named ? node_ids_find(ids, f->text, f->length) : row;
     if (node < 0 || node >= ids->count)
-        return csv_fail(c, t->id, named ? "%s" : "no more rows than nodes", ids->expected);
+        return csv_fail(c, t->id, named ? "%s" : "at most one row per node", ids->expected);
     if (seen[node])
-        return csv_fail(c, t->id, "an id that no other row has; keep one of the rows");
+        return csv_fail(c, t->id, "a unique id; delete one of the rows");
     seen[node] = true;
     return classes_read(&d->label[node], classes, c, t->label);
 }

@@ -63,13 +63,14 @@ static consm_status read_sizes(struct market *m, struct csv *c, const struct tex
     bool more;
     TRY(csv_row(&more, c));
     if (!more || c->fields != 3)
-        return status_fail(CONSM_EFORMAT, "%s: line %lld: expected rows, columns and entries",
+        return status_fail(CONSM_EFORMAT,
+                           "%s: line %lld: expected the numbers of rows, columns and entries",
                            file->name, (long long)c->line);
     for (int i = 0; i < 3; i++)
         if (!field_int(&size[i], c, i) || size[i] < 0)
-            return csv_fail(c, i, "a whole number from 0 on");
+            return csv_fail(c, i, "a whole number >= 0");
     if (size[0] != size[1])
-        return csv_fail(c, 1, "%lld, as many columns as rows", (long long)size[0]);
+        return csv_fail(c, 1, "%lld columns, as many as rows", (long long)size[0]);
     if (!token_plausible_nodes(size[0], file->size))
         return csv_fail(c, 0, "fewer nodes in a file of %zu bytes", file->size);
     /* An entry takes four bytes at least: "1 1\n"; the last may lack its end. */
@@ -117,8 +118,9 @@ static consm_status read_entries(struct dataset *d, const struct market *m, stru
         if (!more)
             break;
         if (d->edges == m->entries)
-            return status_fail(CONSM_EFORMAT, "%s: line %lld: more than the %lld entries announced",
-                               c->name, (long long)c->line, (long long)m->entries);
+            return status_fail(CONSM_EFORMAT,
+                               "%s: line %lld: found more entries than the %lld announced", c->name,
+                               (long long)c->line, (long long)m->entries);
         TRY(read_entry(d, d->edges, m, c));
         d->edges++;
     }

@@ -63,7 +63,7 @@ static consm_status read_node(struct graph_maker *m, json_t *item, size_t index)
         if (!(text = scalar(value, number)))
             return maker_fault(m, 0,
                                "nodes[%zu]: \"%.40s\" is a list or an object: expected a text or a "
-                               "number; take it out, or make columns of it",
+                               "number; remove it, or split it into several attributes",
                                index, key);
         TRY(maker_value(m, node, key, text, 0));
     }
@@ -80,7 +80,7 @@ static consm_status read_link(struct graph_maker *m, json_t *item, size_t index)
     const char *a = scalar(json_object_get(item, "source"), from);
     const char *b = scalar(json_object_get(item, "target"), to);
     if (!a || !b)
-        return maker_fault(m, 0, "edge %zu has no source or no target", index);
+        return maker_fault(m, 0, "edge %zu lacks source or target", index);
     TRY(maker_edge(m, a, b, 0));
     json_object_foreach(item, key, value)
     {
@@ -102,7 +102,8 @@ consm_status node_link_read(struct graph_maker *m)
     json_t *root = NULL, *nodes, *links, *item;
     size_t i;
     if (m->file->size > MOST_BYTES)
-        return status_fail(CONSM_ELIMIT, "%s: %zu bytes: at most %d are read; convert it to csv",
+        return status_fail(CONSM_ELIMIT,
+                           "%s: has %zu bytes, but the limit is %d; convert it to CSV",
                            m->file->name, m->file->size, MOST_BYTES);
     root = json_loadb(m->file->data, m->file->size, JSON_REJECT_DUPLICATES, &fault);
     if (!root)

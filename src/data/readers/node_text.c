@@ -51,7 +51,7 @@ consm_status classes_read(int32_t *out, struct classes *classes, const struct cs
         return CONSM_OK;
     if (classes->fixed) {
         if ((index = names_find(&classes->names, f->text, f->length)) < 0)
-            return csv_fail(c, column, "a class of dataset.json");
+            return csv_fail(c, column, "a class listed in dataset.json");
     } else {
         TRY(names_add(&index, &classes->names, f->text, f->length));
         if (index == known && !utf8_valid(f->text, f->length))
@@ -147,7 +147,7 @@ static consm_status read_header(struct dataset *d, struct node_table *t)
     int64_t index;
     sort_columns(d, t);
     if (t->id < 0)
-        return csv_fail(c, 0, "a column called id; say which one it is by --id-column");
+        return csv_fail(c, 0, "a column named id; or use --id-column");
     for (int i = 0; i < c->fields; i++) {
         const struct csv_field *f = &c->field[i];
         t->note[i] = -1;
@@ -157,10 +157,10 @@ static consm_status read_header(struct dataset *d, struct node_table *t)
         if (t->kind[i] != COLUMN_FEATURE)
             continue;
         if (f->length == 0 || !utf8_valid(f->text, f->length))
-            return csv_fail(c, i, "the name of a column");
+            return csv_fail(c, i, "the name of a column in UTF-8");
         TRY(names_add(&index, &t->cells.name, f->text, f->length));
         if (index != t->cells.columns++)
-            return csv_fail(c, i, "a name that no other column has; rename one of them");
+            return csv_fail(c, i, "a unique column name; rename one of the columns");
     }
     TRY(csv_name_columns(c));
 done:
@@ -189,9 +189,8 @@ static consm_status find_columns(struct dataset *d, struct node_table *t)
     if (c->fields > 2)
         TRY(wanted_first(t->wanted, 1U << CHOICE_ID, c->name));
     if (c->fields > 2)
-        return csv_fail(c, 0,
-                        "a header with \"id\" (needed above more than two columns); or say by "
-                        "--id-column which column it is");
+        return csv_fail(
+            c, 0, "a header with \"id\" (required with more than two columns); or use --id-column");
     t->id = 0;
     t->kind[0] = COLUMN_ID;
     if (c->fields == 2) {
@@ -222,7 +221,7 @@ static consm_status read_role(struct node_table *t, int column)
     if (st < 0)
         return st;
     if (!role_of_text(&t->role[t->role_used], f->text, f->length))
-        return csv_fail(&t->csv, column, "train, val, test, none or nothing");
+        return csv_fail(&t->csv, column, "train, val, test, none or an empty cell");
     t->role_used++;
     return CONSM_OK;
 }
@@ -235,13 +234,14 @@ static consm_status read_node(struct node_table *t, struct node_ids *ids, struct
     int64_t node, before = ids->names.count;
     int32_t column = 0;
     if (c->fields != t->columns)
-        return csv_fail_columns(c, "%d as in the first row; quote texts that hold the separator",
-                                t->columns);
+        return csv_fail_columns(
+            c, "%d as in the first row; put quotes around texts that contain the separator",
+            t->columns);
     if (f->length == 0 || !utf8_valid(f->text, f->length))
         return csv_fail(c, t->id, "a node id in UTF-8 text");
     TRY(names_add(&node, &ids->names, f->text, f->length));
     if (node != before)
-        return csv_fail(c, t->id, "an id that no other row has; keep one of the rows");
+        return csv_fail(c, t->id, "a unique id; delete one of the rows");
     TRY(GROW(t->place, t->count, t->place_capacity, 1));
     t->place[t->count] = -1;
     for (int i = 0; i < c->fields; i++) {
@@ -331,7 +331,8 @@ consm_status node_text_read(struct dataset *d, struct node_ids *ids, struct clas
     }
     TRY(faults_status(&t.faults, file->name));
     if (t.count == 0)
-        TRY(status_fail(CONSM_EFORMAT, "%s: no row behind the header: expected a row for each node",
+        TRY(status_fail(CONSM_EFORMAT,
+                        "%s: has no row after the header: expected a row for each node",
                         file->name));
     if (edges)
         TRY(add_nodes(&t, ids, edges));

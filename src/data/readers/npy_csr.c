@@ -10,10 +10,11 @@ static consm_status check_starts(const struct csr *a, const struct npy *indptr)
                            (long long)a->start[0]);
     for (int64_t r = 0; r < a->rows; r++)
         if (a->start[r + 1] < a->start[r])
-            return status_fail(CONSM_EFORMAT,
-                               "%s: element %lld is %lld: expected at least the %lld before it",
-                               indptr->label, (long long)r + 1, (long long)a->start[r + 1],
-                               (long long)a->start[r]);
+            return status_fail(
+                CONSM_EFORMAT,
+                "%s: element %lld is %lld: expected at least %lld, the element before it",
+                indptr->label, (long long)r + 1, (long long)a->start[r + 1],
+                (long long)a->start[r]);
     return CONSM_OK;
 }
 
@@ -27,7 +28,7 @@ consm_status npy_csr_entries(struct csr **out, const struct npy_csr *parts)
     TRY(npy_expect(&parts->indices, 1, -1, -1));
     TRY(npy_expect(&parts->data, 1, nnz, -1));
     if (parts->cols > free_columns && parts->cols - free_columns > nnz)
-        TRY(status_fail(CONSM_ELIMIT, "%s: %lld columns for %lld entries: expected fewer",
+        TRY(status_fail(CONSM_ELIMIT, "%s: %lld columns are too many for %lld entries",
                         parts->indices.label, (long long)parts->cols, (long long)nnz));
     TRY(csr_new(&a, parts->rows, parts->cols, nnz, true));
     TRY(npy_int64(a->start, &parts->indptr, 0, nnz));

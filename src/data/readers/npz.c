@@ -70,7 +70,7 @@ consm_status npz_read_labels(struct dataset *d, const struct npz_archive *archiv
             d->classes = d->label[i] >= d->classes ? d->label[i] + 1 : d->classes;
     }
     if (classes > FREE_CLASSES && classes > d->nodes)
-        TRY(status_fail(CONSM_EFORMAT, "%s: %lld classes for %lld nodes", d->name,
+        TRY(status_fail(CONSM_EFORMAT, "%s: %lld classes are too many for %lld nodes", d->name,
                         (long long)classes, (long long)d->nodes));
     if (classes >= 0)
         d->classes = (int32_t)classes;
@@ -199,7 +199,7 @@ consm_status npz_read_sparse(struct dataset *d, const struct npz_archive *archiv
     struct csr_arrays arrays;
     TRY(read_csr_arrays(&arrays, archive, at));
     if (d->nodes >= 0 && arrays.parts.rows != d->nodes)
-        TRY(status_fail(CONSM_EFORMAT, "%s: element 0 is %lld: expected %lld nodes",
+        TRY(status_fail(CONSM_EFORMAT, "%s: element 0 is %lld: expected %lld, the number of nodes",
                         arrays.shape.label, (long long)arrays.parts.rows, (long long)d->nodes));
     if (arrays.parts.cols > 0)
         TRY(npy_csr_matrix(&d->sparse, &arrays.parts));
@@ -252,8 +252,7 @@ static consm_status load_yandex(struct dataset *d, const struct npz_archive *arc
     /* Without labels only a real matrix proves the number of nodes: (2^60, 0) takes no bytes. */
     if (!d->label && d->features == 0)
         TRY(status_fail(CONSM_EFORMAT,
-                        "%s: neither node_labels nor node_features: expected one "
-                        "to give the number of nodes",
+                        "%s: expected node_labels or node_features, which give the number of nodes",
                         d->name));
     TRY(read_edges(d, archive));
     TRY(npz_read_extras(d, archive));
@@ -322,11 +321,10 @@ static consm_status load_saved(struct dataset *d, const struct npz_archive *arch
         TRY(npy_strings(&text, &array.npy));
         columns = strcmp(text[0], "csc") == 0;
         if (!columns && strcmp(text[0], "csr") != 0)
-            TRY(status_fail(
-                CONSM_EFORMAT,
-                "%s: \"%.20s\": expected \"csr\", \"csc\" or \"coo\"; convert the matrix "
-                "by .tocsr() before saving it",
-                array.label, text[0]));
+            TRY(status_fail(CONSM_EFORMAT,
+                            "%s: found the format \"%.20s\", expected \"csr\", \"csc\" or \"coo\"; "
+                            "convert the matrix with .tocsr() before saving",
+                            array.label, text[0]));
     }
     TRY(load_scipy(d, archive, ""));
     if (columns) {
@@ -402,7 +400,7 @@ consm_status npz_read_split(uint8_t *role, int64_t nodes, const char *path)
     TRY(npz_open(&archive, path));
     TRY(read_masks(&split, &archive, single_mask_key));
     if (split.splits != 1)
-        TRY(status_fail(CONSM_EFORMAT, "%s: %lld splits: expected one", path,
+        TRY(status_fail(CONSM_EFORMAT, "%s: contains %lld splits: expected one", path,
                         (long long)split.splits));
     memcpy(role, split.role, (size_t)nodes);
 done:

@@ -63,8 +63,8 @@ consm_status npz_missing(const struct npz_archive *archive, const char *what)
 {
     char members[300];
     list_members(members, sizeof members, archive->zip);
-    return status_fail(CONSM_EFORMAT, "%s: no array %s: the archive has %s", archive->zip->file,
-                       what, *members ? members : "no members");
+    return status_fail(CONSM_EFORMAT, "%s: has no array %s: the archive contains %s",
+                       archive->zip->file, what, *members ? members : "no members");
 }
 
 consm_status npz_read(struct npz_array *out, const struct npz_archive *archive, const char *key)
@@ -91,7 +91,7 @@ static consm_status check_string_count(const struct npz_array *array, const stru
 {
     if (array->npy.count <= FREE_STRINGS || (uint64_t)array->npy.count - FREE_STRINGS <= m->packed)
         return CONSM_OK;
-    return status_fail(CONSM_ELIMIT, "%s: %lld strings from %llu packed bytes: refused",
+    return status_fail(CONSM_ELIMIT, "%s: %lld strings are too many for %llu compressed bytes",
                        array->label, (long long)array->npy.count, (unsigned long long)m->packed);
 }
 
@@ -110,7 +110,7 @@ static consm_status cut_strings(char ***out, const struct npy *bytes, const stru
     for (int64_t i = 0; i < ends->count; begin = end[i++]) {
         size_t length = (size_t)(end[i] - begin);
         if (end[i] < begin || memchr(bytes->data + begin, 0, length))
-            TRY(status_fail(CONSM_EFORMAT, "%s: element %lld: no string ends there", ends->label,
+            TRY(status_fail(CONSM_EFORMAT, "%s: element %lld: the string has no end", ends->label,
                             (long long)i));
         if (!(text[i] = mem_strndup((const char *)bytes->data + begin, length)))
             TRY(CONSM_ENOMEM);

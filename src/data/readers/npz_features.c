@@ -120,7 +120,7 @@ static consm_status start(struct feature_stream *s, const uint8_t *bytes, size_t
     TRY(npy_header(&s->npy, header, bytes, count, s->total, s->label));
     TRY(npy_expect(&s->npy, 2, s->d->nodes, -1));
     if (s->npy.kind == 'S' || s->npy.kind == 'U')
-        TRY(status_fail(CONSM_EFORMAT, "%s: an array of strings: expected numbers", s->label));
+        TRY(status_fail(CONSM_EFORMAT, "%s: is an array of strings: expected numbers", s->label));
     s->started = true;
     if (s->npy.count > 0)
         TRY(csr_new(&s->sparse, s->npy.shape[0], s->npy.shape[1], 0, true));

@@ -44,7 +44,7 @@ static consm_status read_ends(struct dataset *d, const struct npz_archive *archi
     }
     if (d->nodes < 0 && !token_plausible_nodes(most + 1, (size_t)(d->edges + 1) * 8))
         TRY(status_fail(CONSM_ELIMIT,
-                        "%s: node %d in %lld edges: give the number of nodes by y or x",
+                        "%s: found node %d in %lld edges: give the number of nodes with y or x",
                         array.label, most, (long long)d->edges));
     d->nodes = d->nodes < 0 ? (int64_t)most + 1 : d->nodes;
 done:
@@ -195,7 +195,7 @@ consm_status npz_load_coordinates(struct dataset *d, const struct npz_archive *a
     d->edges = part[0].npy.count;
     d->nodes = shape[0];
     if (!token_plausible_nodes(d->nodes, (size_t)(d->edges + 1) * 8))
-        TRY(status_fail(CONSM_ELIMIT, "%s: %lld nodes for %lld entries", part[3].label,
+        TRY(status_fail(CONSM_ELIMIT, "%s: %lld nodes are too many for %lld entries", part[3].label,
                         (long long)d->nodes, (long long)d->edges));
     for (int i = 1; i < 3; i++)
         TRY(npy_expect(&part[i].npy, 1, d->edges, -1));

@@ -47,7 +47,7 @@ static consm_status begin_section(struct pajek *p)
         int64_t number = c->fields > 1 ? token_number(c->field[1].text, c->field[1].length) : -1;
         p->section = VERTICES;
         if (number < 1 || (uint64_t)number > FREE_VERTICES + p->m->file->size)
-            return csv_fail(c, c->fields > 1, "the number of vertices behind *Vertices");
+            return csv_fail(c, c->fields > 1, "the number of vertices after *Vertices");
         if (p->declared > 0)
             return csv_fail(c, 0, "one section of vertices; split the file");
         p->declared = number;
@@ -61,8 +61,7 @@ static consm_status begin_section(struct pajek *p)
         p->section = NOTHING;
     } else {
         return csv_fail(c, 0,
-                        "*Vertices, *Arcs, *Edges, *Arcslist or *Edgeslist; leave the rest of "
-                        "the project out");
+                        "*Vertices, *Arcs, *Edges, *Arcslist or *Edgeslist; delete other sections");
     }
     return CONSM_OK;
 }
@@ -77,7 +76,7 @@ static consm_status read_vertex(struct pajek *p)
     int at = 2;
     int64_t node;
     if (token_number(c->field[0].text, c->field[0].length) != p->vertices + 1)
-        return csv_fail(c, 0, "vertices in order, %lld next", (long long)p->vertices + 1);
+        return csv_fail(c, 0, "vertices in order, now %lld", (long long)p->vertices + 1);
     if (!word(text, sizeof text, c, 0))
         return csv_fail(c, 0, "the number of a vertex");
     TRY(maker_node(&node, p->m, text, c->line));
@@ -203,7 +202,7 @@ static consm_status read_neighbours(struct graph_maker *m, const struct csv *c)
     char from[WORD], to[WORD];
     int64_t node, place;
     if (!word(from, sizeof from, c, 0) || !*from)
-        return csv_fail(c, 0, "a node, then its neighbours");
+        return csv_fail(c, 0, "a node, followed by its neighbours");
     /* A node may begin several lines; only the first declares it. */
     place = names_find(&m->id, from, strlen(from));
     if (place < 0 || !m->declared[place])

@@ -43,7 +43,8 @@ static consm_status take(const void **out, int64_t *count, const struct rows_rea
 
 static consm_status missing(const struct rows_reader *r, const char *name)
 {
-    return status_fail(CONSM_EFORMAT, "%s: no tensor \"%s\": expected a file of `consm partition`",
+    return status_fail(CONSM_EFORMAT,
+                       "%s: has no tensor \"%s\": expected a file written by `consm partition`",
                        r->path, name);
 }
 
@@ -64,7 +65,8 @@ static consm_status read_graph(struct rows_reader *r)
     const int64_t *at = start;
     for (int64_t i = 0; i < d->nodes; i++)
         if (at[i] > at[i + 1] || at[0] != 0)
-            return status_fail(CONSM_EFORMAT, "%s: row %lld is from %lld to %lld", r->path,
+            return status_fail(CONSM_EFORMAT,
+                               "%s: row %lld goes from %lld to %lld, which is invalid", r->path,
                                (long long)i, (long long)at[i], (long long)at[i + 1]);
     if (at[d->nodes] != entries)
         return status_fail(CONSM_EFORMAT, "%s: rows end at %lld: expected %lld", r->path,
@@ -96,7 +98,8 @@ static consm_status read_columns(struct rows_reader *r)
     d->scale = scale;
     for (int64_t c = 0; c < f; c++)
         if (!isfinite(d->shift[c]) || !isfinite(d->scale[c]))
-            return status_fail(CONSM_EFORMAT, "%s: column %lld has shift %g and scale %g", r->path,
+            return status_fail(CONSM_EFORMAT,
+                               "%s: column %lld has the invalid shift %g or scale %g", r->path,
                                (long long)c, (double)d->shift[c], (double)d->scale[c]);
 done:
     return st;
@@ -108,8 +111,8 @@ static consm_status read_seal(const struct rows_reader *r)
     const char *of = safetensors_metadata(r->s, "graph");
     if (!safetensors_seal(r->s) || !of || strcmp(of, r->d->sha256) != 0)
         return status_fail(CONSM_EFORMAT,
-                           "%s: belongs to another graph than the one beside it: expected the two "
-                           "files that `consm partition` wrote together",
+                           "%s: does not belong to the other file in its folder: expected two "
+                           "files written together by `consm partition`",
                            r->path);
     return CONSM_OK;
 }
@@ -125,8 +128,7 @@ consm_status parts_load(struct dataset **out, const char *path)
     TRY(file_join(&rows, path, FILE_ROWS));
     TRY(safetensors_dataset_load(&d, graph));
     if (!d->mapping)
-        TRY(status_fail(CONSM_EFORMAT, "%s: expected a file as `consm partition` writes it",
-                        graph));
+        TRY(status_fail(CONSM_EFORMAT, "%s: expected a file written by `consm partition`", graph));
     TRY(safetensors_open(&s, rows));
     struct rows_reader r = {rows, s, d};
     TRY(read_seal(&r));
@@ -158,8 +160,8 @@ consm_status parts_borders(const int64_t **first, int64_t *count, const struct d
     *first = part;
     for (int64_t i = 0; part && i < *count; i++)
         if ((*first)[i] < (i ? (*first)[i - 1] : 0) || (*first)[i] > d->nodes)
-            TRY(status_fail(CONSM_EFORMAT, "%s: part %lld begins at row %lld of %lld", d->name,
-                            (long long)i, (long long)(*first)[i], (long long)d->nodes));
+            TRY(status_fail(CONSM_EFORMAT, "%s: part %lld begins at the invalid row %lld of %lld",
+                            d->name, (long long)i, (long long)(*first)[i], (long long)d->nodes));
 done:
     safetensors_close(s);
     if (st < 0 || !*first)
@@ -176,12 +178,12 @@ consm_status parts_check_rows(const struct dataset *d, int64_t low, int64_t high
         for (int64_t k = a->start[r]; k < a->start[r + 1]; k++) {
             if (a->col[k] <= before || a->col[k] >= a->cols || a->col[k] == r)
                 return status_fail(CONSM_EFORMAT,
-                                   "%s: row %lld has column %d behind %lld: expected others, "
-                                   "ascending, below %lld",
+                                   "%s: row %lld has column %d after %lld: expected ascending "
+                                   "columns below %lld, without the row itself",
                                    d->name, (long long)r, a->col[k], (long long)before,
                                    (long long)a->cols);
             if (a->val && !(a->val[k] >= 0 && isfinite(a->val[k])))
-                return status_fail(CONSM_EFORMAT, "%s: row %lld has a weight of %g", d->name,
+                return status_fail(CONSM_EFORMAT, "%s: row %lld has the invalid weight %g", d->name,
                                    (long long)r, (double)a->val[k]);
             before = a->col[k];
         }
@@ -192,8 +194,8 @@ consm_status parts_check_rows(const struct dataset *d, int64_t low, int64_t high
                 if (d->sparse->col[k] < 0 || d->sparse->col[k] >= f ||
                     (d->sparse->val && !isfinite(d->sparse->val[k])))
                     return status_fail(CONSM_EFORMAT,
-                                       "%s: node %lld has feature %d: expected one below %lld with "
-                                       "a finite value",
+                                       "%s: node %lld has feature %d: expected a feature below "
+                                       "%lld with a finite value",
                                        d->name, (long long)r, d->sparse->col[k], (long long)f);
     for (int64_t k = low * f; d->dense && k < high * f; k++)
         if (!isfinite(d->dense[k]))

@@ -22,7 +22,7 @@ static consm_status read_market(struct dataset *d, struct node_ids *ids,
     consm_status st = CONSM_OK;
     TRY(matrix_market_read(d, file));
     if (!ids->expected) {
-        ids->expected = "a row of the matrix, from 1 on";
+        ids->expected = "a row of the matrix, starting at 1";
         TRY(node_ids_rows(ids, 1, d->nodes));
     } else if (d->nodes != ids->count) {
         TRY(status_fail(CONSM_EFORMAT, "%s: found %lld nodes, expected %lld", file->name,
@@ -37,7 +37,7 @@ static consm_status read_features(struct dataset *d, struct node_ids *ids, struc
 {
     if (d->features > 0)
         return status_fail(CONSM_EFORMAT,
-                           "%s: nodes.csv has feature columns too: expected one of them",
+                           "%s: nodes.csv has feature columns too: expected only one of them",
                            file->name);
     return feature_file_read(d, ids, wanted, file);
 }
@@ -54,7 +54,7 @@ consm_status plain_labels_nodes(struct node_ids *ids, struct wanted *wanted,
     if (naming == ROWS_IN_ORDER) {
         TRY(label_text_rows(&rows, wanted, file));
         TRY(node_ids_rows(ids, 0, rows));
-        ids->expected = "the number of a row of the labels, from 0 on";
+        ids->expected = "the number of a row of the labels, starting at 0";
     } else {
         TRY(label_text_ids(ids, wanted, file));
     }
@@ -192,7 +192,7 @@ static consm_status find_part(char **out, const char *folder, const char *const 
         TRY(file_join(&path, folder, name));
         if (file_kind(path) != FILE_MISSING) {
             if (*out)
-                TRY(status_fail(CONSM_EFORMAT, "%s: stands beside %s: expected one of them", path,
+                TRY(status_fail(CONSM_EFORMAT, "%s: %s exists too: expected only one of them", path,
                                 *out));
             *out = path;
             path = NULL;
@@ -241,7 +241,7 @@ consm_status plain_load_with(struct dataset **out, const char *folder,
     *out = NULL;
     TRY(find_part(&o.path[0], folder, edge_names));
     if (!o.path[0])
-        TRY(status_fail(CONSM_EIO, "%s: no edges.csv in it", folder));
+        TRY(status_fail(CONSM_EIO, "%s: contains no edges.csv", folder));
     TRY(find_part(&o.path[1], folder, nodes));
     TRY(find_part(&o.path[3], folder, features));
     TRY(find_part(&o.path[4], folder, about));

@@ -60,7 +60,7 @@ consm_status plain_about_read(struct plain_about *a, struct classes *classes,
     consm_status st = CONSM_OK;
     json_error_t fault;
     if (file->size > MAX_BYTES)
-        return status_fail(CONSM_ELIMIT, "%s: %zu bytes: at most %d are read", file->name,
+        return status_fail(CONSM_ELIMIT, "%s: has %zu bytes, but the limit is %d", file->name,
                            file->size, MAX_BYTES);
     a->root = json_loadb(file->data, file->size, JSON_REJECT_DUPLICATES, &fault);
     if (!a->root)
@@ -99,11 +99,13 @@ consm_status plain_about_give(struct dataset *d, const struct plain_about *a,
         d->name = copy;
     }
     if (list && d->feature_name)
-        TRY(status_fail(CONSM_EFORMAT, "%s: the feature table names its columns too", file->name));
+        TRY(status_fail(CONSM_EFORMAT,
+                        "%s: the feature table has column names too: expected only one of them",
+                        file->name));
     if (list) {
         TRY(read_list(&features, list, "features", file));
         if (features.count != d->features)
-            TRY(status_fail(CONSM_EFORMAT, "%s: names %lld features: expected %lld", file->name,
+            TRY(status_fail(CONSM_EFORMAT, "%s: lists %lld features: expected %lld", file->name,
                             (long long)features.count, (long long)d->features));
         TRY(names_pack(&d->feature_name, &features, NULL));
         d->borrowed |= DATASET_PACKED_FEATURES;

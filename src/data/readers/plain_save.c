@@ -202,7 +202,7 @@ static consm_status check_folder(const struct dataset *d, const char *folder)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         TRY(file_join(&path, folder, others[i]));
         if (strcmp(others[i], own) != 0 && file_kind(path) != FILE_MISSING)
-            TRY(status_fail(CONSM_EIO, "%s: is already there: expected a new folder", path));
+            TRY(status_fail(CONSM_EIO, "%s: exists already: choose a new folder", path));
         mem_free(path);
         path = NULL;
     }

@@ -15,15 +15,15 @@ static consm_status read_nodes(struct dataset *d, const struct plain_files *f, s
 {
     consm_status st = CONSM_OK;
     if (matrix_market_is(&f->edges))
-        TRY(status_fail(CONSM_EINVAL,
-                        "%s: a Matrix Market file is read whole, not in shares: `consm partition` "
-                        "reads it",
-                        f->edges.name));
+        TRY(status_fail(
+            CONSM_EINVAL,
+            "%s: a Matrix Market file cannot be read in parts: convert it with `consm partition`",
+            f->edges.name));
     if (f->nodes.data)
         TRY(node_text_read(d, ids, classes, f->wanted, &f->nodes, false, NULL));
     if (f->features.data && d->features > 0)
         TRY(status_fail(CONSM_EFORMAT,
-                        "%s: nodes.csv has feature columns too: expected one of them",
+                        "%s: nodes.csv has feature columns too: expected only one of them",
                         f->features.name));
     if (f->features.data)
         TRY(feature_share_nodes(ids, f->wanted, &f->features));
@@ -64,8 +64,8 @@ static consm_status check_packed(const struct file_map *map, const char *path)
 {
     if (unpack_kind(map->data, map->size) == UNPACK_PLAIN)
         return CONSM_OK;
-    return status_fail(CONSM_EINVAL, "%s: a packed file cannot be read in shares: unpack it first",
-                       path);
+    return status_fail(CONSM_EINVAL,
+                       "%s: a compressed file cannot be read in parts: unpack it first", path);
 }
 
 static void add_file(struct sha256 *sum, const struct file_map *map)
@@ -90,8 +90,7 @@ consm_status plain_share_load(struct dataset **out, const char *name, char *cons
     *out = NULL;
     if (reading->wanted.unknown != UNKNOWN_ERROR)
         return status_fail(CONSM_EINVAL,
-                           "%s: --unknown-nodes %s: a graph that is read in parts must list all "
-                           "its nodes",
+                           "%s: --unknown-nodes %s: a graph read in parts must list all its nodes",
                            name, unknown_nodes_name[reading->wanted.unknown]);
     sha256_init(&sum);
     for (int i = 0; i < PLAIN_FILES; i++) {

@@ -58,7 +58,7 @@ static consm_status read_test_index(struct source *s)
         s->test[s->tests++] = (int32_t)value;
     }
     if (s->tests == 0)
-        TRY(status_fail(CONSM_EFORMAT, "%s: the file is empty: expected the test nodes", path));
+        TRY(status_fail(CONSM_EFORMAT, "%s: is empty: expected the test nodes", path));
 done:
     return st;
 }
@@ -68,8 +68,8 @@ static consm_status expect_rows(const struct source *s, int file, int64_t found,
 {
     if (found == expected)
         return CONSM_OK;
-    return status_fail(CONSM_EFORMAT, "%s: %lld %s: expected %lld", s->path[file], (long long)found,
-                       of, (long long)expected);
+    return status_fail(CONSM_EFORMAT, "%s: found %lld %s: expected %lld", s->path[file],
+                       (long long)found, of, (long long)expected);
 }
 
 /* Files that speak of the same nodes, features or classes agree on their number. */
@@ -85,7 +85,8 @@ static consm_status check_shapes(const struct source *s)
     if (s->matrix[X]->rows > s->matrix[ALLX]->rows)
         TRY(expect_rows(s, X, s->matrix[X]->rows, s->matrix[ALLX]->rows, "rows, more than allx"));
     if (classes < 1 || classes > INT32_MAX / 2 || s->matrix[ALLX]->rows < 1)
-        TRY(status_fail(CONSM_EFORMAT, "%s: %lld classes of %lld nodes: expected at least one",
+        TRY(status_fail(CONSM_EFORMAT,
+                        "%s: found %lld classes of %lld nodes: expected at least one",
                         s->path[ALLY], (long long)classes, (long long)s->matrix[ALLX]->rows));
 done:
     return st;
@@ -122,7 +123,7 @@ static consm_status place_nodes(struct dataset *d, int32_t **out, const struct s
         d->nodes = s->test[k] >= d->nodes ? s->test[k] + INT64_C(1) : d->nodes;
     /* Gaps as in Citeseer are few; numbers far away are a mistake and would cost memory. */
     if (d->nodes > 2 * (known + s->tests) + 1000)
-        TRY(status_fail(CONSM_EFORMAT, "%s: node %lld: expected numbers near %lld",
+        TRY(status_fail(CONSM_EFORMAT, "%s: node %lld is out of range: expected numbers near %lld",
                         s->path[TEST_INDEX], (long long)d->nodes - 1,
                         (long long)(known + s->tests)));
     TRY(NEW(row_of, d->nodes));
@@ -194,7 +195,7 @@ static consm_status classes_of(int32_t *class_of, const struct npy *onehot)
                 ones++;
             }
         if (ones > 1)
-            TRY(status_fail(CONSM_EFORMAT, "%s: row %lld has %lld classes: expected one",
+            TRY(status_fail(CONSM_EFORMAT, "%s: row %lld has %lld classes: expected exactly one",
                             onehot->label, (long long)r, (long long)ones));
     }
 done:
@@ -283,7 +284,7 @@ static consm_status gather_edges(struct dataset *d, const struct source *s)
     TRY(list_edges(&from, &to, &count, dict, d->nodes, s->path[GRAPH], s->map[GRAPH].size));
     TRY(csr_from_edges(&a, d->nodes, d->nodes, count, from, to, NULL, CSR_DROP_LOOPS, &facts));
     if (facts.loops + facts.repeats > 0)
-        log_info("%s: %lld entries, %lld repeats and %lld loops left out", s->path[GRAPH],
+        log_info("%s: of %lld entries, dropped %lld repeats and %lld self-loops", s->path[GRAPH],
                  (long long)facts.stored, (long long)facts.repeats, (long long)facts.loops);
     d->edges = a->nnz;
     TRY(NEW(d->from, a->nnz));
@@ -341,7 +342,7 @@ consm_status planetoid_load(struct dataset **out, const char *folder, const char
     for (int i = 0; i < PLANETOID_FILES; i++) {
         int length = snprintf(file, sizeof file, "ind.%s.%s", name, ending[i]);
         if (length < 0 || (size_t)length >= sizeof file)
-            TRY(status_fail(CONSM_EINVAL, "\"%.40s…\": a name too long for a dataset", name));
+            TRY(status_fail(CONSM_EINVAL, "\"%.40s…\": the dataset name is too long", name));
         TRY(file_join(&path[i], folder, file));
         TRY(file_map(&map[i], path[i]));
     }
@@ -386,14 +387,14 @@ static consm_status only_set(const char **out, const struct probe *p)
             continue;
         if (length > 0 && (other != length || memcmp(found, set, length) != 0))
             return status_fail(CONSM_EFORMAT,
-                               "%s: several sets in this folder: expected the path of one, such as "
-                               "%s/ind.%.*s.graph",
+                               "%s: the folder contains several datasets: give the path of one, as "
+                               "in %s/ind.%.*s.graph",
                                p->path, p->path, (int)length, set);
         set = found;
         length = other;
     }
     if (length == 0)
-        return status_fail(CONSM_EFORMAT, "%s: no ind.NAME.graph in this folder", p->path);
+        return status_fail(CONSM_EFORMAT, "%s: the folder contains no ind.NAME.graph", p->path);
     *out = set - 4;
     return CONSM_OK;
 }
@@ -415,8 +416,8 @@ consm_status planetoid_load_path(struct dataset **out, const char *path)
     }
     file = set_of(file, &length);
     if (length == 0)
-        TRY(status_fail(CONSM_EFORMAT, "%s: expected a folder of Planetoid files, or one of them",
-                        path));
+        TRY(status_fail(CONSM_EFORMAT,
+                        "%s: expected a folder of Planetoid files, or one of these files", path));
     name = mem_strndup(file, length);
     if (!name || !folder)
         TRY(CONSM_ENOMEM);

@@ -39,7 +39,7 @@ static consm_status read_count(int64_t *out, const struct tensor_reader *r, cons
     *out = token_number(text, strlen(text));
     if (*out < 0 || !token_plausible(*out, r->size))
         return status_fail(CONSM_EFORMAT,
-                           "%s: \"%s\" of its metadata is \"%.40s\": expected a number that fits a "
+                           "%s: \"%s\" in the metadata is \"%.40s\": expected a number that fits a "
                            "file of %zu bytes",
                            r->name, key, text, r->size);
     return CONSM_OK;
@@ -92,7 +92,7 @@ static consm_status read_edges(struct tensor_reader *r)
     const struct safetensors_tensor *weight = safetensors_find(r->s, "edge_weight");
     if (!ends)
         return status_fail(CONSM_EFORMAT,
-                           "%s: no tensor \"edge_index\": expected a dataset, not a model",
+                           "%s: has no tensor \"edge_index\": expected a dataset, not a model",
                            r->name);
     if (!is_integer(ends) || ends->rank != 2 || ends->shape[0] != 2)
         return bad_tensor(r, ends, "I32 or I64 [2, edges]");
@@ -134,8 +134,8 @@ static consm_status read_sparse(struct tensor_reader *r, const struct safetensor
         return bad_tensor(r, val, "F32 [entries]");
     if (features < 0)
         return status_fail(CONSM_EFORMAT,
-                           "%s: sparse features: expected \"features\" in its "
-                           "metadata, how many columns there are",
+                           "%s: has sparse features: expected \"features\", their number of "
+                           "columns, in the metadata",
                            r->name);
     TRY(ZNEW(r->d->sparse, 1));
     a = r->d->sparse;
@@ -149,7 +149,7 @@ static consm_status read_sparse(struct tensor_reader *r, const struct safetensor
         TRY(bad_tensor(r, start, "row starts from 0 to the number of entries"));
     for (int64_t i = 0; i < n; i++)
         if (a->start[i] > a->start[i + 1] || a->start[i + 1] > a->nnz)
-            TRY(bad_tensor(r, start, "row starts that never fall"));
+            TRY(bad_tensor(r, start, "ascending row starts"));
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = a->start[i] + 1; k < a->start[i + 1]; k++)
             if (a->col[k - 1] >= a->col[k])
@@ -167,7 +167,8 @@ static consm_status read_features(struct tensor_reader *r)
     TRY(read_count(&features, r, "features"));
     if (dense && start)
         return status_fail(CONSM_EFORMAT,
-                           "%s: tensors \"x\" and \"x.indptr\": expected one of them", r->name);
+                           "%s: has both tensors \"x\" and \"x.indptr\": expected one of them",
+                           r->name);
     if (start)
         return read_sparse(r, start, features);
     if (!dense)
@@ -203,16 +204,16 @@ static consm_status read_labels(struct tensor_reader *r)
     }
     for (int64_t i = 0; classes < 0 && i < d->nodes; i++) {
         if (d->label[i] == INT32_MAX)
-            return status_fail(CONSM_EFORMAT, "%s: node %lld has label %d: expected less", r->name,
-                               (long long)i, d->label[i]);
+            return status_fail(CONSM_EFORMAT, "%s: node %lld has label %d, which is too large",
+                               r->name, (long long)i, d->label[i]);
         if (d->label[i] >= d->classes)
             d->classes = d->label[i] + 1;
     }
     if (classes >= 0)
         d->classes = (int32_t)classes;
     if (!token_plausible(d->classes, r->size))
-        return status_fail(CONSM_EFORMAT, "%s: %d classes in a file of %zu bytes", r->name,
-                           d->classes, r->size);
+        return status_fail(CONSM_EFORMAT, "%s: %d classes are too many for a file of %zu bytes",
+                           r->name, d->classes, r->size);
 done:
     return st;
 }
@@ -264,8 +265,8 @@ static consm_status read_names(char ***out, struct tensor_reader *r, const char 
     if (st == CONSM_EFORMAT)
         return status_fail(
             CONSM_EFORMAT,
-            "%s: tensor \"%s\": expected %lld UTF-8 texts, each ended by a zero byte", r->name, key,
-            (long long)count);
+            "%s: tensor \"%s\": expected %lld UTF-8 texts, each followed by a zero byte", r->name,
+            key, (long long)count);
     r->d->borrowed |= packed;
     return st < 0 || packed == DATASET_PACKED_FEATURES ? st : distinct_names(r, key, *out, count);
 }
@@ -283,11 +284,10 @@ static consm_status read_nodes(struct tensor_reader *r)
     }
     if (r->d->nodes < 0 || !token_plausible_nodes(r->d->nodes, r->size)) {
         r->d->nodes = 0;
-        return status_fail(
-            CONSM_EFORMAT,
-            "%s: expected \"nodes\" in its metadata, or a tensor \"y\" or \"x\" with "
-            "a row for each node",
-            r->name);
+        return status_fail(CONSM_EFORMAT,
+                           "%s: expected \"nodes\" in the metadata, or a tensor \"y\" or \"x\" "
+                           "with a row for each node",
+                           r->name);
     }
 done:
     return st;

@@ -90,7 +90,8 @@ static consm_status settle_row(struct svm_reader *r)
         qsort(row, length, sizeof *row, by_index);
     for (size_t k = 1; k < length; k++)
         if (row[k - 1].index == row[k].index)
-            return status_fail(CONSM_EFORMAT, "%s: line %lld: found index %d twice, expected once",
+            return status_fail(CONSM_EFORMAT,
+                               "%s: line %lld: found index %d twice: expected it once",
                                r->file->name, (long long)r->line, row[k].index);
     if (r->rows >= r->low && r->rows < r->high)
         r->kept = r->used;
@@ -150,14 +151,14 @@ static consm_status find_columns(int64_t *out, int64_t *first_index, const struc
     if (columns < 0)
         columns = 0;
     if (first == 1 && r->zero)
-        return status_fail(CONSM_EFORMAT, "%s: found index 0, expected indices from 1 on",
+        return status_fail(CONSM_EFORMAT, "%s: found index 0: expected indices from 1",
                            r->file->name);
     if (r->largest + 1 - first > columns)
-        return status_fail(CONSM_EFORMAT, "%s: found index %lld, expected at most %lld",
+        return status_fail(CONSM_EFORMAT, "%s: found index %lld: expected at most %lld",
                            r->file->name, (long long)r->largest, (long long)(columns - 1 + first));
     if (!token_plausible(columns, r->file->size) || columns >= INT32_MAX)
-        return status_fail(CONSM_ELIMIT, "%s: %lld features in a file of %zu bytes", r->file->name,
-                           (long long)columns, r->file->size);
+        return status_fail(CONSM_ELIMIT, "%s: %lld features are too many for a file of %zu bytes",
+                           r->file->name, (long long)columns, r->file->size);
     *out = columns;
     *first_index = first;
     return CONSM_OK;

@@ -86,7 +86,7 @@ static const struct reader table[] = {
      .parts = true},
     {.name = "adjlist",
      .title = "adjacency list",
-     .shows = "a text file called .adjlist",
+     .shows = "a text file named *.adjlist",
      .suffix = {".adjlist", ".adj"},
      .sniff = adjacency_sniff,
      .load_with = adjacency_load,
@@ -141,7 +141,7 @@ consm_status reader_find(const struct reader **out, const char *name)
             *out = &table[i];
             return CONSM_OK;
         }
-    return status_fail(CONSM_EINVAL, "no format %s: expected " READER_NAMES, name);
+    return status_fail(CONSM_EINVAL, "unknown format %s: expected " READER_NAMES, name);
 }
 
 const char *reader_suffix(const char *path)
@@ -228,7 +228,7 @@ static consm_status refuse(const struct probe *p)
     for (int i = 0; i < READERS && used < sizeof known; i++)
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s (%s)", i ? ", " : "",
                                  table[i].shows, table[i].name);
-    return status_fail(CONSM_EFORMAT, "%s: no format known: looked for %s", p->path, known);
+    return status_fail(CONSM_EFORMAT, "%s: unknown format: looked for %s", p->path, known);
 }
 
 consm_status reader_recognise(const struct reader **out, const char *path)

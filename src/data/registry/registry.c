@@ -139,12 +139,14 @@ static consm_status find_folder(char **out, const struct data_set *set, const ch
         }
     }
     if (partial)
-        TRY(status_fail(CONSM_EIO, "%s: %s lacks %s; `consm fetch %s` gets it", set->name, partial,
-                        lacks->path, set->name));
-    TRY(status_fail(
-        CONSM_EIO, "%s: its files are not here (looked in%s%s%s%s%s%s); `consm fetch %s` gets them",
-        set->name, f.given ? " " : "", f.given ? f.given : "", f.environment ? " $CONSM_DATA=" : "",
-        f.environment ? f.environment : "", f.cache ? " " : "", f.cache ? f.cache : "", set->name));
+        TRY(status_fail(CONSM_EIO, "%s: %s lacks %s; download it with `consm fetch %s`", set->name,
+                        partial, lacks->path, set->name));
+    TRY(status_fail(CONSM_EIO,
+                    "%s: its files are not on this machine (looked in%s%s%s%s%s%s); download them "
+                    "with `consm fetch %s`",
+                    set->name, f.given ? " " : "", f.given ? f.given : "",
+                    f.environment ? " $CONSM_DATA=" : "", f.environment ? f.environment : "",
+                    f.cache ? " " : "", f.cache ? f.cache : "", set->name));
 done:
     registry_folders_free(&f);
     return st;
@@ -184,7 +186,8 @@ consm_status registry_verify(struct registry_check *out, const struct data_set *
         const struct data_file *file = &set->file[i];
         TRY(registry_file_in(&path, folder, file));
         if (!path)
-            TRY(status_fail(CONSM_EIO, "%s: %s has just lost %s", set->name, folder, file->path));
+            TRY(status_fail(CONSM_EIO, "%s: %s has just lost the file %s", set->name, folder,
+                            file->path));
         TRY(registry_hash(hash, path));
         mem_free(path);
         path = NULL;

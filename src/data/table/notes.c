@@ -191,9 +191,10 @@ done:
 void notes_say_lost(const struct notes *n, const char *path)
 {
     if (n)
-        log_warn("%s: the format has no room for the edges' %s %.60s%s", path,
-                 n->column.count == 1 ? "attribute" : "attributes, as", names_at(&n->column, 0),
-                 n->column.count == 1 ? ": it is left out" : ": they are left out");
+        log_warn("%s: the format cannot store the edges' %s %.60s%s", path,
+                 n->column.count == 1 ? "attribute" : "attributes, such as",
+                 names_at(&n->column, 0),
+                 n->column.count == 1 ? ": it is not written" : ": they are not written");
 }
 
 const char *notes_edge_name(char out[NOTES_NAME], const struct notes *n, int64_t column)

@@ -181,7 +181,7 @@ static void apply_category(const struct target *t, const struct recipe_column *r
         }
     }
     if (strangers > 0 && rc->values < RECIPE_VALUES)
-        log_warn("column %s: %s with a value that was not there in training, as \"%.40s\"",
+        log_warn("column %s: %s with a value that did not occur in training, such as \"%.40s\"",
                  rc->name, COUNTED(strangers, "cell"), strange);
 }
 
@@ -230,7 +230,7 @@ static consm_status apply_value(const struct target *t, const struct recipe_colu
         }
     }
     if (missing > 0 && !rc->blanks)
-        log_warn("column %s: %s empty, none was in training; an empty cell counts as %g", rc->name,
+        log_warn("column %s: %s empty, but none was in training; empty cells count as %g", rc->name,
                  COUNTED(missing, "cell"), rc->fill);
 done:
     return st;

@@ -171,7 +171,7 @@ consm_status learn_keep(struct recipe_column *out, struct value_count *value, in
     bool unique = different > RECIPE_VALUES ? 2 * different > present
                                             : different >= 10 && 10 * different > 9 * present;
     if (unique) {
-        log_warn("column %s holds %lld different texts in %lld cells: it is left out", out->name,
+        log_warn("ignored column %s: it has %lld different texts in %lld cells", out->name,
                  (long long)different, (long long)present);
         out->kind = RECIPE_LEFT_OUT;
         out->blanks = false;
@@ -181,7 +181,7 @@ consm_status learn_keep(struct recipe_column *out, struct value_count *value, in
         qsort(value, (size_t)count, sizeof *value, learn_by_count);
     int32_t kept = different < RECIPE_VALUES ? (int32_t)different : RECIPE_VALUES;
     if (kept < different)
-        log_warn("column %s holds %lld different texts: the %d most frequent become features",
+        log_warn("column %s has %lld different texts: the %d most frequent become features",
                  out->name, (long long)different, kept);
     if (kept > 0)
         qsort(value, (size_t)kept, sizeof *value, by_text);
@@ -220,12 +220,12 @@ void learn_empty(struct empty_columns *e, const char *column)
 void learn_say_empty(const struct empty_columns *e, const char *file)
 {
     if (e->count == 1)
-        log_warn("column %s is empty: it is left out", e->list);
+        log_warn("ignored column %s: it is empty", e->list);
     else if (e->count > 5)
-        log_warn("%s: columns %s and %lld more are empty: they are left out", file, e->list,
+        log_warn("%s: ignored columns %s and %lld more: they are empty", file, e->list,
                  (long long)e->count - 5);
     else if (e->count > 1)
-        log_warn("%s: columns %s are empty: they are left out", file, e->list);
+        log_warn("%s: ignored columns %s: they are empty", file, e->list);
 }
 
 static consm_status learn_column(struct recipe_column *out, const struct look *l, int32_t column,
@@ -254,7 +254,7 @@ consm_status learn_names(const struct recipe *r, const char *file)
         TRY(names_add(&place, &seen, name[i], strlen(name[i])));
         if (place != i)
             TRY(status_fail(CONSM_EFORMAT,
-                            "%s: two features would be called \"%.60s\": rename a column", file,
+                            "%s: two features would have the name \"%.60s\": rename a column", file,
                             name[i]));
     }
 done:

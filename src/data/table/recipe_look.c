@@ -106,8 +106,8 @@ consm_status look_fault(const struct look *l, const struct odd_cell *cell, const
     if (l->unnamed)
         snprintf(number, sizeof number, "%d", cell->column + 1);
     else
-        snprintf(remedy, sizeof remedy,
-                 ", leave it empty, or pass the column over (--ignore %.40s)", name);
+        snprintf(remedy, sizeof remedy, ", leave it empty, or ignore the column (--ignore %.40s)",
+                 name);
     return faults_take(
         l->faults, status_fail(CONSM_EFORMAT,
                                "%s: %s, column %.40s: found \"%.40s\", expected %s; fix the cell"

@@ -122,7 +122,8 @@ static consm_status make_dtype(struct pickle *p, struct pickle_value *out,
 {
     consm_status st = CONSM_OK;
     if (!is_tuple(args, "sii"))
-        TRY(pickle_fault(p, "numpy.dtype with other arguments than a name and two flags"));
+        TRY(pickle_fault(p,
+                         "a numpy.dtype with unexpected arguments: expected a name and two flags"));
     TRY(new_array(p, out, PICKLE_DTYPE));
     if (same_text(args->items->item[0].text, args->items->item[0].size, "O8") ||
         same_text(args->items->item[0].text, args->items->item[0].size, "O")) {
@@ -173,7 +174,8 @@ static consm_status make_from_buffer(struct pickle *p, struct pickle_value *out,
 {
     consm_status st = CONSM_OK;
     if (!is_tuple(args, "bdts"))
-        TRY(pickle_fault(p, "_frombuffer with other arguments than bytes, dtype, shape, order"));
+        TRY(pickle_fault(
+            p, "a _frombuffer with unexpected arguments: expected bytes, dtype, shape, order"));
     const struct pickle_value *v = args->items->item;
     TRY(new_array(p, out, PICKLE_ARRAY));
     TRY(fill_array(p, out->array, &v[1], v[2].items, same_text(v[3].text, v[3].size, "F"), &v[0]));
@@ -190,7 +192,7 @@ static consm_status make_scalar(struct pickle *p, struct pickle_value *out,
     int64_t integer;
     float real;
     if (!is_tuple(args, "db"))
-        TRY(pickle_fault(p, "a NumPy scalar with other arguments than dtype and bytes"));
+        TRY(pickle_fault(p, "a NumPy scalar with unexpected arguments: expected dtype and bytes"));
     struct pickle_items none = {NULL, 0, 0};
     TRY(fill_array(p, &a, &args->items->item[0], &none, false, &args->items->item[1]));
     if (a.kind == 'f') {
@@ -212,7 +214,8 @@ static consm_status make_encoded(struct pickle *p, struct pickle_value *out,
     if (!is_tuple(args, "us") ||
         !(same_text(args->items->item[1].text, args->items->item[1].size, "latin1") ||
           same_text(args->items->item[1].text, args->items->item[1].size, "latin-1")))
-        TRY(pickle_fault(p, "_codecs.encode with other arguments than a string and \"latin1\""));
+        TRY(pickle_fault(
+            p, "a _codecs.encode with unexpected arguments: expected a string and \"latin1\""));
     const struct pickle_value *text = &args->items->item[0];
     char *to;
     TRY(PICKLE_NEW(p, to, text->size));
@@ -239,7 +242,7 @@ static consm_status make_dict(struct pickle *p, struct pickle_value *out,
     struct pickle_items *items;
     if (!is_tuple(args, "") &&
         !(is_tuple(args, "g") && is_global(&args->items->item[0], GLOBAL_LIST)))
-        TRY(pickle_fault(p, "a defaultdict of something else: expected one of lists"));
+        TRY(pickle_fault(p, "a defaultdict of other values: expected lists"));
     TRY(pickle_new_items(p, &items, 0));
     *out = (struct pickle_value){.kind = PICKLE_DICT, .items = items};
 done:
@@ -283,18 +286,18 @@ consm_status pickle_call(struct pickle *p, struct pickle_value *out,
     case GLOBAL_LIST:
     case GLOBAL_OBJECT: break;
     }
-    return pickle_fault(p, "a constructor called in a way its library never does");
+    return pickle_fault(p, "a constructor with unexpected arguments");
 }
 
 /* (version, byte order, subtype, names, fields, size, alignment, flags[, metadata]) */
 static consm_status build_dtype(struct pickle *p, struct npy *a, const struct pickle_value *state)
 {
     if (!is_tuple(state, "isNNN***") && !is_tuple(state, "isNNN****"))
-        return pickle_fault(p, "a dtype with fields: expected a plain one");
+        return pickle_fault(p, "a dtype with fields: expected a plain dtype");
     const struct pickle_value *order = &state->items->item[1];
     char c = order->size == 1 ? *order->text : 0;
     if (c == 0 || !strchr("<>|=", c))
-        return pickle_fault(p, "a byte order that is none of < > | =");
+        return pickle_fault(p, "an unknown byte order: expected <, >, | or =");
     a->swapped = c == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '>' : '<');
     return CONSM_OK;
 }
@@ -309,7 +312,7 @@ static consm_status build_csr(struct pickle *p, struct pickle_csr *m,
     for (uint32_t i = 0; i < state->items->count; i += 2) {
         const struct pickle_value *key = &state->items->item[i], *v = key + 1;
         if (!matches(key, 's'))
-            return pickle_fault(p, "an attribute named by %s", pickle_kind_name(key));
+            return pickle_fault(p, "an attribute whose name is %s", pickle_kind_name(key));
         struct npy **part = same_text(key->text, key->size, "data")      ? &m->data
                             : same_text(key->text, key->size, "indices") ? &m->indices
                             : same_text(key->text, key->size, "indptr")  ? &m->indptr
@@ -334,7 +337,7 @@ static consm_status build_csr(struct pickle *p, struct pickle_csr *m,
 static consm_status build_object(struct pickle *p, struct npy *a, const struct pickle_value *v)
 {
     if (v[1].items->count != 0 || v[4].kind != PICKLE_LIST || v[4].items->count != 1)
-        return pickle_fault(p, "an array of objects: expected a single one, or numbers");
+        return pickle_fault(p, "an array of objects: expected a single object, or numbers");
     a->kind = 'O';
     a->data = (const uint8_t *)v[4].items;
     return CONSM_OK;
@@ -360,7 +363,7 @@ consm_status pickle_build(struct pickle *p, const struct pickle_value *object,
             return build_object(p, object->array, v);
         /* (version, shape, dtype, fortran order, bytes) */
         if (!is_tuple(state, "itdib"))
-            return pickle_fault(p, "an array built from something else than version, shape, "
+            return pickle_fault(p, "an array with an unexpected state: expected version, shape, "
                                    "dtype, order and bytes");
         return fill_array(p, object->array, &v[2], v[1].items, v[3].integer != 0, &v[4]);
     default:
@@ -371,7 +374,7 @@ consm_status pickle_build(struct pickle *p, const struct pickle_value *object,
 
 static consm_status wrong_root(const struct pickle *p, const char *wanted)
 {
-    return status_fail(CONSM_EFORMAT, "%s: holds %s: expected %s", p->label,
+    return status_fail(CONSM_EFORMAT, "%s: contains %s: expected %s", p->label,
                        pickle_kind_name(pickle_root(p)), wanted);
 }
 
@@ -398,10 +401,10 @@ consm_status pickle_root_csr(struct npy_csr *out, const struct pickle *p)
     const struct pickle_csr *m = root->csr;
     if (!complete(m->data) || !complete(m->indices) || !complete(m->indptr) || m->rows < 0 ||
         m->cols < 0 || m->rows >= INT32_MAX || m->cols >= INT32_MAX)
-        return status_fail(CONSM_EFORMAT,
-                           "%s: a csr_matrix of %lld x %lld: expected a shape, data, indices and "
-                           "indptr",
-                           p->label, (long long)m->rows, (long long)m->cols);
+        return status_fail(
+            CONSM_EFORMAT,
+            "%s: contains a csr_matrix of %lld x %lld: expected a shape, data, indices and indptr",
+            p->label, (long long)m->rows, (long long)m->cols);
     *out = (struct npy_csr){*m->data, *m->indices, *m->indptr, m->rows, m->cols};
     return CONSM_OK;
 }

@@ -190,7 +190,7 @@ consm_status pickle_op_get(struct pickle *p, const struct pickle_argument *a, in
     if (op == 'g')
         TRY(text_index(p, a, &index));
     if (index >= p->memo_count || p->memo[index].kind == UINT32_MAX)
-        TRY(pickle_fault(p, "memo entry %llu was never put", (unsigned long long)index));
+        TRY(pickle_fault(p, "memo entry %llu was never stored", (unsigned long long)index));
     TRY(pickle_push(p, p->memo[index]));
 done:
     return st;
@@ -214,7 +214,7 @@ consm_status pickle_op_stack_global(struct pickle *p, const struct pickle_argume
     (void)a, (void)op;
     TRY(pickle_pop(p, &name, 2));
     if (name[0].kind != PICKLE_TEXT || name[1].kind != PICKLE_TEXT)
-        TRY(pickle_fault(p, "a global named by %s and %s: expected two strings",
+        TRY(pickle_fault(p, "a global whose names are %s and %s: expected two strings",
                          pickle_kind_name(&name[0]), pickle_kind_name(&name[1])));
     TRY(pickle_global(p, &v, name[0].text, name[0].size, name[1].text, name[1].size));
     TRY(pickle_push(p, v));

@@ -32,7 +32,8 @@ void *pickle_alloc(struct pickle *p, size_t bytes)
     p->alloc_status = CONSM_ENOMEM;
     if (p->allocated > FREE_BYTES && (p->allocated - FREE_BYTES) / MOST_PER_BYTE > p->size) {
         p->alloc_status =
-            status_fail(CONSM_ELIMIT, "%s: byte %zu: needs %zu bytes for a file of %zu: refused",
+            status_fail(CONSM_ELIMIT,
+                        "%s: byte %zu: needs %zu bytes of memory, too much for a file of %zu bytes",
                         p->label, p->opcode, p->allocated, p->size);
         return NULL;
     }
@@ -96,8 +97,8 @@ static consm_status pickle_op_frame(struct pickle *p, const struct pickle_argume
 {
     (void)op;
     if (a->number > p->size - p->at)
-        return pickle_fault(p, "a frame of %llu bytes: %zu are left", (unsigned long long)a->number,
-                            p->size - p->at);
+        return pickle_fault(p, "a frame of %llu bytes, but only %zu are left",
+                            (unsigned long long)a->number, p->size - p->at);
     return CONSM_OK;
 }
 
@@ -107,7 +108,7 @@ static consm_status pickle_op_stop(struct pickle *p, const struct pickle_argumen
     if (p->depth != 1 || p->marks != 0)
         return pickle_fault(p, "%zu values on the stack at the end: expected 1", p->depth);
     if (p->at != p->size)
-        return pickle_fault(p, "the pickle ends here: %zu bytes follow", p->size - p->at);
+        return pickle_fault(p, "the pickle ends here, but %zu bytes follow", p->size - p->at);
     p->stopped = true;
     return CONSM_OK;
 }
@@ -222,7 +223,7 @@ static consm_status take_argument(struct pickle *p, struct pickle_argument *a,
     switch (o->argument & ~15) {
     case COUNTED:
         if (a->number > p->size - p->at)
-            return pickle_fault(p, "%s of %llu bytes: %zu are left", o->name,
+            return pickle_fault(p, "%s of %llu bytes, but only %zu are left", o->name,
                                 (unsigned long long)a->number, p->size - p->at);
         a->text = (const char *)p->bytes + p->at;
         a->size = a->number;
@@ -248,7 +249,7 @@ static consm_status run(struct pickle *p)
         struct pickle_argument a = {0, NULL, NULL, 0, 0};
         p->opcode = p->at;
         if (p->at == p->size)
-            TRY(pickle_fault(p, "the file ends: expected a pickle that ends with STOP"));
+            TRY(pickle_fault(p, "the file ends here: expected a pickle that ends with STOP"));
         int op = p->bytes[p->at++];
         const struct opcode *o = &opcodes[op];
         if (!o->name)
@@ -273,7 +274,7 @@ consm_status pickle_load(struct pickle **out, const uint8_t *bytes, size_t size,
     if (size == 0)
         return status_fail(CONSM_EFORMAT, "%s: the file is empty: expected a pickle", label);
     if (size >= UINT32_MAX / 4)
-        return status_fail(CONSM_ELIMIT, "%s: a pickle of %zu bytes: expected less than 1 GiB",
+        return status_fail(CONSM_ELIMIT, "%s: the pickle has %zu bytes: expected less than 1 GiB",
                            label, size);
     TRY(ZNEW(p, 1));
     p->bytes = bytes;
