@@ -311,8 +311,7 @@ static void bad_input(void **state)
          .message = "edges.csv: line 2, column 2: found \"6\", expected a node of nodes.csv"},
         {.edges = "a,b\n",
          .nodes = "id\na\nb\na\n",
-         .message =
-             "nodes.csv: line 4, column 1 (id): found \"a\", expected a unique id"},
+         .message = "nodes.csv: line 4, column 1 (id): found \"a\", expected a unique id"},
         {.edges = "a,b\n", .nodes = "", .message = "nodes.csv: is empty"},
         {.edges = "a,b\n", .nodes = "id,label\n", .message = "nodes.csv: has no row after"},
         {.edges = "a,b\n",
