@@ -89,7 +89,7 @@ if [ -n "$real" ]; then
     mkdir -p "$work/partial/planetoid"
     cp "$real"/planetoid/ind.pubmed.* "$work/partial/planetoid"
     rm "$work/partial/planetoid/ind.pubmed.allx"
-    expect 1 "lacks planetoid/ind.pubmed.allx; \`consm fetch pubmed\` gets it" \
+    expect 1 "lacks planetoid/ind.pubmed.allx; download it with \`consm fetch pubmed\`" \
         info pubmed --data-dir "$work/partial"
     CONSM_DATA=$real expect 0 '"train": 140, "val": 1568, "test": 1000' \
         split cora --split paper --json
