@@ -1,11 +1,11 @@
-/* Adam, over all trained parameters at once. The corrections of the first steps depend on the step
- * number, which the card knows: β^t is 2^(t log2 β), which takes less time than a load. */
+/* Adam over all trained parameters at once. The corrections of the first steps depend on the step
+ * number, which is on the card: β^t is 2^(t log2 β), which is faster than a load. */
 #include "cuda/device.cuh"
 
 #include "program/params.h"
 
-/* Pieces of the parameter blocks that are trained: padding between parameters belongs to a piece,
- * its gradients and values are zero and stay so. */
+/* Trained pieces of the parameter blocks. Padding between parameters belongs to a piece; its
+ * gradients and values are zero and stay so. */
 enum { PIECES = 32 };
 struct pieces {
     int count;
@@ -64,7 +64,7 @@ static void launch_pieces(const struct instr *in, const struct cuda_context *cx,
                *p);
 }
 
-/* Parameters lie one behind the other, each at a multiple of 16 floats. */
+/* Parameters are contiguous, each at a multiple of 16 floats. */
 KERNEL(adam)
 {
     const struct params *params = in->attr.optimiser->params;

@@ -1,13 +1,13 @@
-/* Attention as one operation: one walk over the entries of each row. The softmax is taken while
- * walking: a lane keeps the largest score it has met and sums relative to it, which are scaled when
- * a larger one comes, and put together in the end (Milakov and Gimelshein 2018). Then the gradient
+/* Attention as one operation: one walk over the entries of each row. The softmax is computed on the
+ * way: a lane keeps the largest score so far and sums relative to it, rescales when a larger one
+ * comes, and the lanes' sums are merged at the end (Milakov and Gimelshein 2018). Then the gradient
  * of a row's score. */
 #include "cuda/attend.cuh"
 
 /* ---- rows ---------------------------------------------------------------- */
 
-/* What a lane knows of a row: sums of exp(score - most), of the same times the slopes, and of both
- * times what was not dropped of z. For gates most is 0 and the scores are not exponentials. */
+/* A lane's sums for a row: of exp(score - most), of the same times the slopes, and of both times
+ * the kept part of z. For gates most is 0 and the scores are not exponentials. */
 template <int V> struct attended {
     float most, total, slopes;
     vec<V> out, bent;
@@ -51,7 +51,7 @@ template <int V> __device__ static void merge(struct attended<V> &s, struct atte
     }
 }
 
-/* The same of the lane that stands `bit` away. */
+/* The same from the lane that is `bit` away. */
 template <int V> __device__ static struct attended<V> across(const struct attended<V> &s, int bit) {
     const unsigned all = 0xffffffffu;
     struct attended<V> t;
@@ -65,7 +65,7 @@ template <int V> __device__ static struct attended<V> across(const struct attend
     return t;
 }
 
-/* Some entries: their scores, what is left of each, and their rows of z. */
+/* Some entries: their scores, what dropout leaves of each, and their rows of z. */
 template <int V>
 __device__ static void take(struct attended<V> &s, const struct attend &a, const bool (&on)[AHEAD],
                             const float (&score)[AHEAD], const float (&own)[AHEAD],
@@ -124,7 +124,7 @@ __device__ static struct attended<V> walk_row(const struct attend &a, const stru
     return s;
 }
 
-/* out = Σ/total, and beside it the bent sum, log Σ exp and Σ softmax∘slopes */
+/* out = Σ/total, and besides it the bent sum, log Σ exp and Σ softmax∘slopes */
 template <int V>
 __device__ static void write_row(struct attended<V> &s, const struct attend &a,
                                  const struct stand &me, int64_t r, int turn)

@@ -1,17 +1,17 @@
-/* What attention (attend.cu) and the gradient of its columns (attend_columns.cu) share: one walk
- * over the entries of each row, or of each column, in which no weight is stored.
+/* Shared by attention (attend.cu) and the gradient of its columns (attend_columns.cu): one walk
+ * over the entries of each row, or of each column, without storing a weight.
  *
- * Lanes stand over the columns of whole heads, V floats each; where they are fewer than a warp,
- * groups of them take entries in turn. A head of more columns than a warp holds is walked in turns.
- * Random bits are the costly part: where those of an entry's heads share a word, a lane draws it
- * for one entry and all others ask that lane. */
+ * Lanes cover the columns of whole heads, V floats each; if there are fewer than a warp, groups of
+ * lanes take entries in turn. A head with more columns than a warp holds is walked in turns. Random
+ * bits are expensive: if those of an entry's heads share a word, one lane draws it for one entry
+ * and the others read it from that lane. */
 #ifndef CUDA_ATTEND_CUH
 #define CUDA_ATTEND_CUH
 
 #include "cuda/patterns.cuh"
 #include "cuda/tail.cuh"
 
-enum { AHEAD = 4 }; /* entries under way at once, for each group */
+enum { AHEAD = 4 }; /* entries in flight per group */
 
 struct attend {
     float *out, *bent, *totals; /* (rows, width), the same, (rows, 2·heads); the last two or NULL */
@@ -29,7 +29,7 @@ struct attend {
     bool shared;                 /* an entry's random bits lie in one word */
 };
 
-/* Where a lane stands, in turn `turn` of a long head. */
+/* The position of a lane, in turn `turn` of a long head. */
 struct stand {
     int group, groups, head, first; /* first: lane of the head's first column */
     int64_t column;
@@ -71,7 +71,7 @@ __device__ static inline double head_sum(const struct attend &a, const struct st
     return sum;
 }
 
-/* The random bits of all heads of the entry stored at that place, lowest first. */
+/* The random bits of all heads of the entry stored there, lowest first. */
 __device__ static inline uint32_t bits_of(const struct attend &a, int64_t place)
 {
     const uint64_t first = (uint64_t)place * (uint64_t)a.heads * a.drop.bits, block = first >> 7;
@@ -80,7 +80,7 @@ __device__ static inline uint32_t bits_of(const struct attend &a, int64_t place)
     return word_of(words, (uint32_t)(first & 127) >> 5) >> (first & 31);
 }
 
-/* What is left of a head's weight, 0 or 1/(1-rate); bits: as above, where they are shared. */
+/* What dropout leaves of a head's weight, 0 or 1/(1-rate); bits: as above, if shared. */
 __device__ static inline float factor_of(const struct attend &a, int64_t place, uint32_t bits,
                                          int head)
 {
@@ -94,7 +94,7 @@ __device__ static inline float factor_of(const struct attend &a, int64_t place, 
 
 /* ---- launching ----------------------------------------------------------- */
 
-/* How lanes stand over heads of that many columns. */
+/* How lanes cover heads with that many columns. */
 static inline void arrange(struct attend *a, int v)
 {
     a->pieces = (int)(a->dim / v);
@@ -103,8 +103,8 @@ static inline void arrange(struct attend *a, int v)
     a->shift = shift_for((int64_t)a->together * a->pieces, 5);
 }
 
-/* Heads that a kernel takes one after the other, in blocks of their own; and how rows are cut:
- * those of long heads, whose turns must follow each other in one warp, are not. */
+/* Heads that a kernel takes one after the other, in their own blocks; and how rows are cut. Rows of
+ * long heads are not cut, because their turns must follow each other in one warp. */
 static inline int64_t head_turns(const struct instr *in)
 {
     struct attend a = {};

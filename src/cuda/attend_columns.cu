@@ -1,9 +1,10 @@
-/* The gradient of attention's columns: one walk over the entries of each, in which the weights are
- * computed again. */
+/* The gradient of attention's columns: one walk over the entries of each column, which computes the
+ * weights again. */
 #include "cuda/attend.cuh"
 
-/* Σ_i w_ij g_i, and Σ_i slope_ij (w_ij ⟨g_i, z_j⟩ - α_ij ⟨g_i, out_i⟩) over this lane's columns. Of
- * a hub whose neighbours have no other the terms cancel, so these are added in double precision. */
+/* Σ_i w_ij g_i, and Σ_i slope_ij (w_ij ⟨g_i, z_j⟩ - α_ij ⟨g_i, out_i⟩) over this lane's columns.
+ * For a hub whose neighbours have no other neighbour the terms cancel, so they are added in double
+ * precision. */
 template <int V> struct received {
     vec<V> out;
     double slope;
@@ -41,7 +42,7 @@ __device__ static struct received<V> walk_column(const struct attend &a, const s
                 const bool on = me.active && at < count;
                 const float *packed = a.left + row * 3 * a.heads + me.head;
                 score[i] = on ? packed[0] + mine : 0;
-                most[i] = on ? packed[a.heads] : INFINITY; /* whose weight is zero */
+                most[i] = on ? packed[a.heads] : INFINITY; /* its weight is zero */
                 along[i] = on ? packed[2 * a.heads] : 0;
                 own[i] = !on ? 0 : a.gate && a.val ? a.val[stored] : 1;
                 left[i] = on ? factor_of(a, stored, bits, me.head) : 0;
@@ -67,7 +68,7 @@ __device__ static struct received<V> walk_column(const struct attend &a, const s
     return s;
 }
 
-/* z̄_j, and ȳ_j as totals, to which every turn of a long head adds. By all lanes of a warp. */
+/* z̄_j, and ȳ_j as totals, to which every turn of a long head adds. All lanes of a warp call it. */
 template <int V>
 __device__ static void write_column(const struct attend &a, const struct stand &me, int64_t j,
                                     const struct received<V> &s, int turn)

@@ -1,11 +1,11 @@
 /*
- * Programs as captured graphs.
+ * Runs programs as captured CUDA graphs.
  *
- * A program's first run launches its kernels one by one, which also wakes what libraries and driver
- * do lazily. Its second run captures a whole step, optimiser included, and from then on a step is
- * one launch; runs of many steps use a graph of several. What changes from step to step (the seed
- * and the number of the step) is read on the card, where the last kernel of a step counts on.
- * Nothing waits for the card but downloads, which therefore say what failed before them.
+ * A program's first run launches its kernels one by one, which also triggers lazy loading in
+ * libraries and driver. Its second run captures a whole step, including the optimiser. From then on
+ * a step is one launch; runs of many steps use a graph of several. Values that change from step to
+ * step (seed and step number) are read on the card, where the last kernel of a step increments
+ * them. Only downloads wait for the card, so they report earlier failures.
  */
 #include "cuda/backend.cuh"
 #include "cuda/device.cuh"
@@ -16,15 +16,15 @@ struct compiled {
     struct card *card;
     const struct planned *plan;
     struct instr *instr;    /* (instrs) with addresses of the card */
-    struct card_leaf *copy; /* (leaves) */
-    const void **leaf;      /* (leaves) what instructions are to read */
+    struct card_leaf *copy; /* (leaves) our copies */
+    const void **leaf;      /* (leaves) what instructions read */
     int32_t *chain_of;      /* (instrs) */
     struct lanes lanes;
-    cudaEvent_t *event;  /* (instrs) of their ends, once they were captured */
-    struct room scratch; /* of all lanes, one behind the other */
-    struct step *step;   /* (BUNCH) on the card: the next steps … */
-    struct step next;    /* … the first of which is known here, too */
-    bool settled;        /* a run has computed what is constant */
+    cudaEvent_t *event;  /* (instrs) of their ends, once captured */
+    struct room scratch; /* of all lanes, one after the other */
+    struct step *step;   /* (BUNCH) on the card: the next steps */
+    struct step next;    /* the first of them, on the host */
+    bool settled;        /* constants have been computed */
     bool awake;          /* every kernel has run once */
     cudaGraphExec_t one, bunch;
 };
@@ -83,7 +83,7 @@ void cuda_discard(struct compiled *c)
 }
 
 /* Our copy of the leaf that an instruction names by its address. The same numbers may be leaves of
- * several lengths; the longest has them all. */
+ * several lengths; the longest contains them all. */
 static const void *own(const struct compiled *c, enum leaf_kind kind, const void *theirs)
 {
     const struct leaf *leaf = c->plan->leaf;
@@ -95,7 +95,7 @@ static const void *own(const struct compiled *c, enum leaf_kind kind, const void
     return found < 0 ? NULL : c->leaf[found];
 }
 
-/* Gives instructions their addresses, and scratch to work in. */
+/* Gives instructions their addresses and scratch. */
 static consm_status resolve(struct compiled *c)
 {
     consm_status st = CONSM_OK;
@@ -137,7 +137,7 @@ done:
     return st;
 }
 
-/* Brings the copies of the leaves up to date. */
+/* Updates the copies of the leaves. */
 static consm_status follow_leaves(struct compiled *c)
 {
     consm_status st = CONSM_OK;
@@ -156,8 +156,8 @@ done:
     return st;
 }
 
-/* All that a program needs is on the card when this returns: what does not fit is said before the
- * first step. */
+/* Puts all that a program needs on the card, so that lack of memory is reported before the first
+ * step. */
 consm_status cuda_compile(struct backend *b, struct compiled **out, const struct planned *plan)
 {
     consm_status st = CONSM_OK;
@@ -197,7 +197,7 @@ done:
     return st;
 }
 
-/* Launches the kernels of a step, or those of what is constant. */
+/* Launches the kernels of a step, or those of constants. */
 static void launch_all(struct compiled *c, bool once)
 {
     const struct cuda_context cx = {c->card->stream, c->step, c->card->blas, false, NULL};
@@ -208,8 +208,8 @@ static void launch_all(struct compiled *c, bool once)
         launch(&cx, advance, dim3(1), BUNCH, c->step, 1u);
 }
 
-/* Captures the kernels of a step in lanes, which all begin when the first step does. A kernel that
- * waits for somebody in another lane is not put on the card early. */
+/* Captures the kernels of a step in lanes, which all start with the first step. A kernel that waits
+ * for another lane is not launched early. */
 static void capture_step(struct compiled *c, int64_t number, bool entered[LANES])
 {
     const struct card *card = c->card;
@@ -235,7 +235,7 @@ static void capture_step(struct compiled *c, int64_t number, bool entered[LANES]
     }
 }
 
-/* All steps of a graph, then the numbers of the next ones, when every lane has come to its end. */
+/* Captures all steps of a graph, then the update of the step numbers after every lane has ended. */
 static void capture_steps(struct compiled *c, int steps)
 {
     const struct card *card = c->card;

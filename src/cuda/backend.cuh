@@ -1,5 +1,5 @@
-/* The inside of the CUDA backend: the open card, its memory, copies of leaves. Kernels do not see
- * it; they know kernels.cuh. */
+/* Internals of the CUDA backend: the open card, its memory, copies of leaves. Kernels do not use
+ * it; they use kernels.cuh. */
 #ifndef CUDA_BACKEND_CUH
 #define CUDA_BACKEND_CUH
 
@@ -10,7 +10,7 @@ extern "C" {
 }
 #include <pthread.h>
 
-/* Leaves for the label done when the call fails; base/status.h has the same in C. */
+/* Jumps to the label done if the call fails; as in base/status.h. */
 #ifndef TRY
 #define TRY(call)              \
     do {                       \
@@ -21,26 +21,26 @@ extern "C" {
 
 struct card_matrix;
 
-/* One card, one stream. Several may be open side by side, in threads of their own: they share the
- * card's context and nothing else. */
+/* One card, one main stream. Several may be open in different threads: they share only the card's
+ * context. */
 struct card {
     struct backend base;
     const struct plugin_services *host;
     int number;
     char name[32];       /* "cuda:0" */
-    cudaStream_t stream; /* the first of … */
+    cudaStream_t stream; /* the first of the streams */
     cudaStream_t lane[LANES];
     cudaEvent_t start;            /* of a step that is captured */
     cublasHandle_t blas;          /* NULL until a program needs it */
     void *workspace;              /* of blas */
-    char *pinned;                 /* through which small downloads go */
-    size_t held;                  /* bytes of the card's memory */
+    char *pinned;                 /* for small downloads */
+    size_t held;                  /* bytes of the card's memory in use */
     struct card_matrix *matrices; /* copies of sparse matrices, shared by programs */
 };
 
 /* A block that programs work on. */
 struct card_memory {
-    struct memory base; /* host is NULL: it cannot reach what lies here */
+    struct memory base; /* host is NULL: the host cannot reach this memory */
     char *data;
 };
 
@@ -56,12 +56,12 @@ static inline char *data_of(const struct memory *m)
 
 /* ---- open.cu ---- */
 
-/* Runs side by side share the card. Whatever may wait for all of it (cuBLAS when it opens and
- * closes, code that is loaded when it is first needed, pinned memory) breaks a capture of any
- * thread, so captures hold this together and the others alone. */
+/* Parallel runs share the card. Calls that may wait for the whole card (opening and closing cuBLAS,
+ * loading code on first use, pinned memory) break a capture in any thread. So captures hold this
+ * lock shared, and such calls hold it exclusively. */
 extern pthread_rwlock_t card_calm;
 
-/* cuBLAS, which takes its time, for the first program that needs it. */
+/* Opens cuBLAS, which is slow, for the first program that needs it. */
 consm_status card_open_blas(struct card *card);
 
 /* ---- backend.cu; of struct backend_kind ---- */
@@ -73,17 +73,17 @@ void cuda_discard(struct compiled *c);
 
 /* ---- memory.cu ---- */
 
-enum { PINNED_BYTES = 1 << 20 }; /* larger downloads go straight to where they belong */
+enum { PINNED_BYTES = 1 << 20 }; /* larger downloads go directly to their target */
 
-/* Makes a status of what a call returned; what says, for people, what it was to do. */
+/* Turns the result of a call into a status; what describes the call in the message. */
 consm_status card_check(const struct card *card, cudaError_t error, const char *what);
 #define CHECK(call, what) TRY(card_check(card, call, what))
 
-/* Calls of this thread mean this card from now on. */
+/* Makes this card the current one of this thread. */
 consm_status card_turn(const struct card *card);
 
-/* Memory of the card, uninitialised, with slack behind its end; CONSM_ELIMIT with figures when
- * there is not enough. Returned memory is used again when the stream has come so far. */
+/* Memory of the card, uninitialised, with slack after its end; CONSM_ELIMIT with figures if there
+ * is not enough. Freed memory is reused in stream order. */
 consm_status card_take(struct card *card, void **out, size_t bytes);
 void card_give(struct card *card, void *data, size_t bytes);
 
@@ -114,13 +114,13 @@ struct card_leaf {
     uint64_t version;    /* of what was sent */
     uint64_t generation; /* of the matrix's addresses, as last seen */
     struct card_matrix *matrix;
-    struct index index; /* a mirror: its arrays lie on the card */
+    struct index index; /* a mirror: its arrays are on the card */
     struct room part[LEAF_PARTS];
-    const void *data; /* what instructions are to read: an array on the card, or a mirror */
+    const void *data; /* what instructions read: an array on the card, or a mirror */
 };
 
-/* Brings a copy up to date. changed: its numbers are others; moved: its address is, or whether one
- * of its arrays is there. */
+/* Updates a copy. changed: its numbers are new; moved: its address is new, or an array appeared or
+ * vanished. */
 consm_status leaf_follow(struct card *card, struct card_leaf *copy, const struct leaf *leaf,
                          bool *changed, bool *moved);
 void leaf_forget(struct card *card, struct card_leaf *copy);

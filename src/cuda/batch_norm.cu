@@ -1,6 +1,6 @@
-/* Batch norm. One kernel finds each column's statistics, by blocks of rows: a block centres on its
- * own mean, and the last one to arrive puts them together (Chan et al. 1979), so that no large
- * numbers cancel. It leaves what the second kernel applies to every element:
+/* Batch norm. One kernel computes each column's statistics by blocks of rows: a block centres on
+ * its own mean, and the last block to finish merges them (Chan et al. 1979), so that large numbers
+ * do not cancel. The second kernel applies the result to every element:
  *   y = along_g·g + along_x·(x - mean) + offset */
 #include "cuda/reduce.cuh"
 
@@ -12,7 +12,7 @@ enum norm_kind { NORM_FORWARD, NORM_XHAT, NORM_GRAD };
 
 struct norm {
     enum norm_kind kind;
-    const float *x, *g; /* (n, cols); g NULL but for the gradient */
+    const float *x, *g; /* (n, cols); g NULL except for the gradient */
     const float *gamma, *beta;
     float *running_mean, *running_variance; /* (cols), NULL: not kept */
     int64_t n, cols;
@@ -29,7 +29,7 @@ int64_t scratch_norm(const struct instr *in)
     return column_bytes(in->rows, in->cols, PARTS) + RESULTS * in->cols * (int64_t)sizeof(float);
 }
 
-/* What is known of some rows of a column. */
+/* Statistics of some rows of a column. */
 struct moments {
     double mean, squares; /* mean of x; Σ (x - mean)² */
     double g, gx;         /* Σ g; Σ g (x - mean) */
@@ -61,7 +61,7 @@ __device__ static struct moments block_moments(const struct norm &a, int64_t c, 
     return m;
 }
 
-/* The blocks together. */
+/* Merges the blocks. */
 __device__ static struct moments all_moments(const struct norm &a, int64_t c, double *part)
 {
     const int line = threadIdx.x >> a.plan.shift, lines = THREADS >> a.plan.shift;
@@ -92,7 +92,7 @@ __device__ static struct moments all_moments(const struct norm &a, int64_t c, do
     return m;
 }
 
-/* Moves the running statistics; the variance they keep is the unbiased one, as in PyTorch. */
+/* Updates the running statistics; they store the unbiased variance, as in PyTorch. */
 __device__ static void update_running(const struct norm &a, int64_t c, double mean, double variance)
 {
     const double n = (double)a.n, unbiased = a.n > 1 ? variance * n / (n - 1) : variance;

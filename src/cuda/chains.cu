@@ -1,13 +1,13 @@
 /*
- * Which instructions run as one kernel. A chain begins with a product or a sum over the rows of a
- * pattern, in which a warp finishes a row, and goes on with instructions that need nothing of what
- * the chain computes but the same row (tail.cuh). An index may lead from the chain's rows to
- * others: a row goes on as those that gather it.
+ * Decides which instructions run as one kernel. A chain starts with a product or a sum over the
+ * rows of a pattern, in which a warp finishes a row. It continues with instructions that need only
+ * the same row of what the chain computes (tail.cuh). An index may lead from the chain's rows to
+ * others: a row continues as the rows that gather it.
  *
- * An instruction that joins a chain runs earlier than it stands, so nothing in between may write
- * what it reads, or touch what it writes. Within a chain other rows may be at any stage; so nothing
- * may be written that another member reads or writes as something else. Small programs are planned
- * without shared memory (backend_kind.separate), or there would be few chains.
+ * An instruction that joins a chain runs earlier than its position, so nothing in between may write
+ * what it reads, or touch what it writes. Within a chain other rows may be at any stage, so no
+ * member may write what another member uses for something else. Small programs are planned without
+ * shared memory (backend_kind.separate), otherwise there would be few chains.
  */
 #include "cuda/spans.cuh"
 #include "cuda/spmm.cuh"
@@ -15,7 +15,7 @@
 #include "program/traits.h"
 
 enum {
-    ROWS_MOST = 1 << 14, /* of more rows, kernels of their own use the card better */
+    ROWS_MOST = 1 << 14, /* with more rows, separate kernels use the card better */
     COLS_MOST = 256,
     MATRIX_MOST = 64 * 64, /* elements of a small matrix */
 };
@@ -32,7 +32,7 @@ static bool begins(const struct instr *in)
     return d <= WARP * vector_for(d) && in->attr.heads <= WARP / (d / vector_for(d));
 }
 
-/* How an operation that may follow reads a source. */
+/* How an operation that may join reads a source. */
 enum reading { SAME_ROW, BY_INDEX, FROM_INDEX, WHOLE };
 
 static enum reading reading(const struct instr *in, int slot)
@@ -52,14 +52,14 @@ static bool may_follow(const struct instr *in)
         return false;
     if (in->op == OP_MATMUL)
         return !in->attr.transposed && in->src_rows[1] * in->src_cols[1] <= MATRIX_MOST;
-    if (in->op == OP_GATHER) /* another may have lists that nobody keeps: index_set_rows */
+    if (in->op == OP_GATHER) /* another index may have stale lists: index_set_rows */
         return in->attr.index->fixed;
     return in->op != OP_NLL_GRAD || !in->attr.weight;
 }
 
 /* ---- chains --------------------------------------------------------------- */
 
-/* What a member writes: its result, or what stands beside it. */
+/* What a member writes: its result, or an update. */
 struct output {
     struct span span;
     const struct index *space; /* the index whose rows it has; NULL: the chain's */
@@ -98,8 +98,8 @@ static bool in_chain(const struct chain *c, int32_t at)
     return false;
 }
 
-/* Whether its sources are there in time; *space: its rows. False, too, if it needs nothing of the
- * chain. */
+/* Whether its sources are available in time; *space: its rows. False also if it needs nothing of
+ * the chain. */
 static bool fits_sources(const struct chain *c, const struct instr *in, const struct index **space)
 {
     const struct index *own = in->attr.index;
@@ -111,7 +111,7 @@ static bool fits_sources(const struct chain *c, const struct instr *in, const st
         const enum reading how = reading(in, i);
         if (s.place == PLACE_NONE || s.place == PLACE_LEAF)
             continue;
-        if (!made) { /* from before the chain, and no part of anything in it */
+        if (!made) { /* it existed before the chain, and the chain does not write it */
             for (int k = 0; k < c->written; k++)
                 if (spans_meet(c->made[k].span, s))
                     return false;
@@ -127,7 +127,7 @@ static bool fits_sources(const struct chain *c, const struct instr *in, const st
     return follows && in->rows == (*space ? (*space)->count : c->plan->instr[c->first].rows);
 }
 
-/* Nobody in the chain has anything where it writes. */
+/* Whether no member of the chain uses what it writes. */
 static bool fits_results(const struct chain *c, const struct instr *in)
 {
     struct span out[1 + NODE_UPDATES];
@@ -143,7 +143,7 @@ static bool fits_results(const struct chain *c, const struct instr *in)
     return true;
 }
 
-/* It may go ahead of all that stands between the chain's first and it. */
+/* Whether it may move ahead of all instructions between the chain's first and itself. */
 static bool may_move(const struct chain *c, const int32_t *chain_of, int32_t at)
 {
     const struct instr *in = &c->plan->instr[at];
@@ -163,7 +163,7 @@ static bool may_move(const struct chain *c, const int32_t *chain_of, int32_t at)
     return true;
 }
 
-/* Joins what may follow an instruction in its kernel; returns how many they are, itself included.
+/* Joins instructions that may follow in the same kernel; returns their number, including the first.
  */
 static int32_t grow(const struct planned *plan, int32_t *chain_of, int32_t first)
 {
@@ -186,8 +186,7 @@ static int32_t grow(const struct planned *plan, int32_t *chain_of, int32_t first
     return c.count;
 }
 
-/* Joins the steps of a walk; its last step stays for itself where something can follow it in its
- * kernel. */
+/* Joins the steps of a walk; its last step stays separate if something can follow in its kernel. */
 static void join_walk(const struct planned *plan, int32_t *chain_of, const int32_t *step, int steps)
 {
     if (grow(plan, chain_of, step[steps - 1]) > 1)
@@ -252,7 +251,7 @@ static struct tail_op tail_op_of(const struct instr *in, const struct cuda_conte
     return t;
 }
 
-/* The index that leads to a member's rows, as planned: that of the gather it comes from. */
+/* The index that leads to a member's rows, as planned: that of its gather. */
 static void follow_indices(struct tail *tail, const struct instr *instr, const int32_t *member)
 {
     for (int i = 0; i < tail->count; i++) {

@@ -72,7 +72,7 @@ KERNEL(noise)
 
 /* ---- sums and products --------------------------------------------------- */
 
-/* a·x + b·y; y NULL: a·x, a copy where a is 1 */
+/* a·x + b·y; y NULL: a·x, a copy if a is 1 */
 struct axpby_map {
     float *out;
     const float *x, *y;
@@ -235,7 +235,7 @@ KERNEL(dropout)
 
 /* ---- columns ------------------------------------------------------------- */
 
-/* Columns of a row from left, from right, or zero; which says where left lies in the result. */
+/* Columns of a row from left, from right, or zero; which says where left is in the result. */
 struct columns_map {
     float *out;
     const float *left, *right; /* right NULL: zero */

@@ -1,5 +1,4 @@
-/* What the kernels' files share on the card: launching, vectors of floats, Philox, sums in a fixed
- * order. */
+/* Shared device code: launching, vectors of floats, Philox, sums in a fixed order. */
 #ifndef CUDA_DEVICE_CUH
 #define CUDA_DEVICE_CUH
 
@@ -9,8 +8,8 @@ enum { THREADS = 256, WARP = 32, WARPS = THREADS / WARP };
 
 /* ---- launching ----------------------------------------------------------- */
 
-/* What a kernel does first. Its blocks may be on the card before the kernel ahead of it has ended
- * (programmatic dependent launch): they wait here, and then let those of the next one come. */
+/* The first statement of a kernel. Its blocks may be on the card before the previous kernel has
+ * ended (programmatic dependent launch): they wait here, then let the next kernel's blocks come. */
 __device__ inline void begin()
 {
 #if __CUDA_ARCH__ >= 900
@@ -19,9 +18,9 @@ __device__ inline void begin()
 #endif
 }
 
-/* How a multiprocessor divides its memory between cache and what blocks share, in percent for the
- * latter: one division for all kernels (64 KB of Hopper's 228), because where the next one wants
- * another it has to wait until all blocks of the one ahead are gone. */
+/* The share of a multiprocessor's memory for shared memory, in percent. All kernels use the same
+ * (64 KB of Hopper's 228), because a kernel with another share must wait until all blocks of the
+ * previous one are gone. */
 enum { SHARED_PERCENT = 28 };
 
 template <class... Parameters, class... Arguments>
@@ -64,7 +63,7 @@ static inline int shift_for(int64_t x, int most)
 
 /* ---- vectors of 1, 2 or 4 floats ----------------------------------------- */
 
-/* As aligned as the vectors of CUDA that it is moved by. */
+/* Aligned like CUDA's vector types. */
 template <int V> struct alignas(V * sizeof(float)) vec {
     float v[V];
 };
@@ -91,7 +90,7 @@ template <int V> __device__ inline void store(float *p, const vec<V> &x)
         *p = x.v[0];
 }
 
-/* How many floats at a time suit rows of that many: blocks of memory are aligned to 64 bytes. */
+/* How many floats at a time suit rows of that length; memory blocks are aligned to 64 bytes. */
 static inline int vector_for(int64_t cols)
 {
     return cols % 4 == 0 ? 4 : cols % 2 == 0 ? 2 : 1;
@@ -170,9 +169,9 @@ __device__ inline uint32_t word_of(const uint4 &w, uint32_t i)
     return i & 2 ? (i & 1 ? w.w : w.z) : (i & 1 ? w.y : w.x);
 }
 
-/* Which elements stay, as src/cpu/simd.h says it. */
+/* Which elements are kept, as in src/cpu/simd.h. */
 struct drop {
-    uint32_t bits, threshold, stream; /* threshold 0: all stay */
+    uint32_t bits, threshold, stream; /* threshold 0: all are kept */
     float scale;
     const int64_t *number; /* (rows) each row's number in the whole, or NULL */
     const struct step *step;
@@ -180,7 +179,7 @@ struct drop {
 
 struct drop drop_of(const struct instr *in, const struct cuda_context *cx);
 
-/* What elements e … e+V-1 of the stream are multiplied by; e is a multiple of V. */
+/* The factors of elements e … e+V-1 of the stream; e is a multiple of V. */
 template <int V> __device__ inline vec<V> drop_factors(const struct drop &d, uint64_t e)
 {
     vec<V> f;
@@ -195,8 +194,8 @@ template <int V> __device__ inline vec<V> drop_factors(const struct drop &d, uin
     return f;
 }
 
-/* x becomes x dropped out: elements c … c+V-1 of row r of an array with that many columns. A NaN
- * that is dropped is gone, as on the CPU. */
+/* Applies dropout to x: elements c … c+V-1 of row r of an array with that many columns. A dropped
+ * NaN disappears, as on the CPU. */
 template <int V>
 __device__ inline void drop_row(vec<V> &x, const struct drop &d, int64_t r, int64_t c, int64_t cols)
 {
@@ -211,7 +210,7 @@ __device__ inline void drop_row(vec<V> &x, const struct drop &d, int64_t r, int6
 
 /* ---- sums in a fixed order ----------------------------------------------- */
 
-/* Over lanes that differ in the bits of [from, to); all of them have the result. */
+/* Over lanes that differ in the bits of [from, to); all of them get the result. */
 template <class T> __device__ inline T lanes_sum(T x, int from, int to)
 {
     for (int bit = from; bit < to; bit <<= 1)
@@ -226,8 +225,8 @@ __device__ inline float lanes_max(float x, int from, int to)
     return x;
 }
 
-/* Over a block of any number of warps; all threads have the result. Ends with a barrier, so that it
- * may be called again. */
+/* Over a block with any number of warps; all threads get the result. Ends with a barrier, so that
+ * it may be called again. */
 template <class T> __device__ inline T block_sum(T x)
 {
     __shared__ T part[WARP];
@@ -241,7 +240,7 @@ template <class T> __device__ inline T block_sum(T x)
     return x;
 }
 
-/* The first bytes of scratch are counters that are zero between kernels. */
+/* Scratch starts with counters, which are zero between kernels. */
 enum { COUNTERS = 16384, COUNTER_BYTES = COUNTERS * 4 };
 
 static inline void *scratch_of(const struct instr *in)
@@ -254,8 +253,8 @@ static inline uint32_t *counters_of(const struct instr *in)
     return (uint32_t *)in->scratch;
 }
 
-/* True in the block that arrives last of so many: what the others wrote before is there to read,
- * with __ldcg. It sums in an order of its own, so it does not matter which one that is. */
+/* True in the last block to arrive: it can read what the others wrote before, with __ldcg. It sums
+ * in a fixed order, so it does not matter which block that is. */
 __device__ inline bool last_to_arrive(uint32_t *counter, uint32_t blocks)
 {
     __shared__ bool last;
@@ -278,8 +277,8 @@ __device__ inline bool last_to_arrive(uint32_t *counter, uint32_t blocks)
 #include "program/ops.def"
 #undef OP
 
-/* Scratch bytes behind the counters, from one function per file that has any that need some; a
- * negative number: none, not even the counters. */
+/* Scratch bytes after the counters; one function for each file that needs scratch. Negative: none,
+ * not even the counters. */
 int64_t scratch_dense(const struct instr *in);
 int64_t scratch_gemm(const struct instr *in);
 int64_t scratch_rows(const struct instr *in);

@@ -1,5 +1,5 @@
-/* What goes over all entries of a row: softmax and its gradient, sums, shares of what is nearest,
- * and DropEdge. A warp has a row of the pattern, a block's warps share its hubs. */
+/* Operations over all entries of a row: softmax and its gradient, sums, shares of the nearest, and
+ * DropEdge. A warp has a row of the pattern; a block's warps share hubs. */
 #include "cuda/patterns.cuh"
 
 int64_t scratch_edges(const struct instr *in)
@@ -7,10 +7,10 @@ int64_t scratch_edges(const struct instr *in)
     return in->op == OP_EDGE_DROP ? in->attr.csr->rows * (int64_t)sizeof(float) : -1;
 }
 
-/* Rows with more entries than this are a whole block's, one after the other. */
+/* Rows with more entries than this get a whole block, one after the other. */
 enum { HUB = 128 };
 
-/* A row's values of one head or of several that lie side by side, for a warp or a whole block. */
+/* A row's values of one or several adjacent heads, for a warp or a whole block. */
 struct strip {
     int64_t count, stride; /* of values; from one to the next */
     int heads;             /* that lie side by side: a power of two, a warp at most */
@@ -18,8 +18,8 @@ struct strip {
     bool block;
 };
 
-/* Calls f(strip, h) for the rows of this block: all heads at once where a warp is a whole number of
- * them, else one after the other, h being the first. */
+/* Calls f(strip, h) for the rows of this block: all heads at once if a warp is a whole number of
+ * them, else one after the other; h is the first. */
 template <class F>
 __device__ inline void each_strip(const int64_t *start, int64_t rows, int64_t heads, const F &f)
 {
@@ -49,7 +49,7 @@ __device__ inline void each_strip(const int64_t *start, int64_t rows, int64_t he
     }
 }
 
-/* The sum, or the largest, of each head over a strip's threads, in all that stand at that head. */
+/* The sum, or the maximum, of each head over a strip's threads, in all threads of that head. */
 template <bool MAX> __device__ inline float strip_combine(const struct strip &s, float x)
 {
     __shared__ float part[THREADS];
@@ -161,7 +161,7 @@ struct choice {
     bool mean;
 };
 
-/* w where the column chose the row's group, over the row's sum of it */
+/* w if the column chose the row's group, divided by the row's sum */
 static __global__ void __launch_bounds__(THREADS) nearest_share_kernel(struct choice a)
 {
     begin();
@@ -202,7 +202,7 @@ struct edge_drop {
     const struct step *step;
 };
 
-/* A function of its two ends, so that both directions share one fate. */
+/* A function of the edge's two ends, so that both directions agree. */
 __device__ static bool edge_stays(const struct edge_drop &d, int64_t i, int64_t j)
 {
     const int64_t a = d.number ? d.number[i] : i, b = d.number ? d.number[j] : j;
@@ -211,7 +211,7 @@ __device__ static bool edge_stays(const struct edge_drop &d, int64_t i, int64_t 
     return (float)(words.x >> 8) * 0x1p-24f >= d.rate;
 }
 
-/* What stays, and the degrees that it leaves. */
+/* The kept edges, and the resulting degrees. */
 static __global__ void __launch_bounds__(THREADS) edge_drop_kernel(struct edge_drop d)
 {
     begin();

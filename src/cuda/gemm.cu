@@ -1,8 +1,8 @@
 /* Dense products C = op(A)·op(B), all row-major. Those of graph networks on small graphs are tiny
- * (511 × 64 by 64 × 7) or reduce many rows to a few numbers (weight gradients): these have kernels
- * here, in which a block computes a tile of C, over all of the inner dimension or over one part of
- * it. Parts are added up in order, of a small C by the last block of a tile to arrive, of a larger
- * one by another kernel. Large products are cuBLAS's. */
+ * (511 × 64 by 64 × 7) or reduce many rows to a few numbers (weight gradients). These have kernels
+ * here: a block computes a tile of C, over all or one part of the inner dimension. Parts are added
+ * in order: for a small C by the last block of a tile, for a larger one by another kernel. Large
+ * products use cuBLAS. */
 #include "cuda/device.cuh"
 
 struct gemm {
@@ -11,13 +11,13 @@ struct gemm {
     int64_t m, n, k;
     int64_t chunk;  /* of the inner dimension, for a block */
     float *partial; /* (splits, m, n) */
-    bool separate;  /* the parts are added by a kernel of their own */
+    bool separate;  /* a separate kernel adds the parts */
     uint32_t *counters;
 };
 
 /* ---- the kernel ---------------------------------------------------------- */
 
-/* A tile of ROWS rows (of C) by DEPTH of op(A), or of op(B) by columns, into shared memory as
+/* Loads a tile of ROWS rows (of C) by DEPTH of op(A), or of op(B) by columns, into shared memory as
  * tile[depth][row]; along: neighbours in depth are neighbours in memory. */
 template <int ROWS, int DEPTH, int BLOCK, bool ALONG>
 __device__ inline void load_tile(float (&tile)[DEPTH][ROWS + 1], const float *x, int64_t rows,
@@ -113,7 +113,7 @@ struct tiles {
 
 static struct tiles tiles_for(int64_t m, int64_t n, int64_t k)
 {
-    const int64_t ENOUGH = 64; /* tiles that keep the card busy, where the inner dimension helps */
+    const int64_t ENOUGH = 64; /* tiles that keep the card busy, if the inner dimension helps */
     const int64_t parts = k / 128 + 1, narrow = m < n ? m : n;
     if (narrow > 16 && m * n * k > (int64_t)1 << 25)
         return {0, 0, 0, true};

@@ -1,7 +1,7 @@
 /*
- * Two-hop sets of all nodes, mapped to references and pooled: a block takes a node all the way, in
- * memory of its own, and no set is ever kept. Members are found in the order in which
- * src/match/walk.h finds them, so that a set that has to be sampled is sampled to the same members.
+ * Two-hop sets of all nodes, mapped to references and pooled. A block processes one node completely
+ * in its own memory, and no set is stored. Members are found in the order of src/match/walk.h, so a
+ * sampled set has the same members.
  */
 #include "cuda/transport.cuh"
 
@@ -38,7 +38,7 @@ static int64_t block_bytes(const struct instr *in)
     return ceil_div(bytes, 64) * 64;
 }
 
-/* As many as fit into a quarter of what the result takes, or into 32 MB. */
+/* As many as fit into a quarter of the result's size, or into 32 MB. */
 static int64_t hop_blocks(const struct instr *in)
 {
     const int64_t result = in->rows * in->cols, least = HOP_BYTES, most = HOP_BLOCKS;
@@ -55,12 +55,12 @@ int64_t scratch_hops(const struct instr *in)
 
 /* ---- the walk ------------------------------------------------------------ */
 
-/* A block's walk. mark: INT_MAX of nodes that were not met, 0 of the start and its neighbours, else
- * the place in found of the first neighbour that leads there. */
+/* A block's walk. mark: INT_MAX for nodes not met, 0 for the start and its neighbours, else the
+ * position in found of the first neighbour that leads there. */
 struct walk {
     int *mark;       /* (nodes) */
     int32_t *found;  /* (nodes + 1) */
-    int32_t *before; /* (nodes + 1) how many were found before a neighbour's are */
+    int32_t *before; /* (nodes + 1) how many were found before each neighbour's */
 };
 
 /* For each entry of a row, WARP at a time: f(column or -1, lane's turn). Lanes stay together. */
@@ -73,7 +73,7 @@ template <class F> __device__ static void each_kept(const struct hops &a, int64_
     }
 }
 
-/* Puts down the columns that are new, in their order, behind those that are there. */
+/* Appends new columns in order. */
 __device__ static void put(int32_t *found, int64_t &count, int32_t v, bool fresh)
 {
     const unsigned all = __ballot_sync(0xffffffffu, fresh);
@@ -100,7 +100,8 @@ __device__ static int64_t walk_first(const struct hops &a, const struct walk &w,
     return count;
 }
 
-/* before[j] from how many each neighbour leads to first, by one warp; how many are found in all. */
+/* Computes before[j] from how many nodes each neighbour leads to first, by one warp; returns the
+ * number found in all. */
 __device__ static int64_t walk_offsets(const struct walk &w, int64_t direct)
 {
     const int lane = threadIdx.x;
@@ -120,7 +121,7 @@ __device__ static int64_t walk_offsets(const struct walk &w, int64_t direct)
     return total;
 }
 
-/* Fills found; how many, in all threads. */
+/* Fills found; returns the number to all threads. */
 __device__ static int64_t walk_all(const struct hops &a, const struct walk &w, int64_t node)
 {
     __shared__ int64_t shared[2];
@@ -207,7 +208,7 @@ __device__ static void sample(const struct hops &a, int32_t *found, int64_t coun
 
 /* ---- pooling ------------------------------------------------------------- */
 
-/* Each thread some columns of the node's row. */
+/* Each thread computes some columns of the node's row. */
 __device__ static void pool(const struct hops &a, const struct set &s, float *out)
 {
     for (int64_t q = threadIdx.x; q < a.heads * a.width; q += SET_THREADS) {

@@ -1,5 +1,5 @@
-/* Keeping the best parameters without the host: one kernel counts the rows of validation that come
- * out right, and its last block decides and writes the epoch down; another copies, or does not. */
+/* Keeps the best parameters without the host: one kernel counts the correct validation rows, and
+ * its last block decides and records the epoch; another kernel copies if needed. */
 #include "cuda/device.cuh"
 
 extern "C" {
@@ -8,7 +8,7 @@ extern "C" {
 
 enum { KEEP_BLOCKS = 128 };
 
-/* What blocks have found, and whether the parameters are to be copied. */
+/* What the blocks found, and whether to copy the parameters. */
 struct found {
     double right[KEEP_BLOCKS], tie[KEEP_BLOCKS];
     int keep;

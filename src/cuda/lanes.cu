@@ -1,27 +1,28 @@
 /*
- * Lanes: instructions of captured steps that do not need each other run side by side. On a small
- * graph a kernel fills a part of the card only, so that gradients of parameters, the loss and sums
- * that are needed much later cost nothing beside the rest. Nor does validation: it has lanes of its
- * own, in which it runs beside the next step, whose optimiser waits for it.
+ * Lanes: independent instructions of captured steps run side by side. On a small graph a kernel
+ * fills only part of the card, so gradients of parameters, the loss and sums that are needed much
+ * later cost no extra time. Neither does validation: it has its own lanes and runs beside the next
+ * step, whose optimiser waits for it.
  *
- * An instruction waits for those ahead of it that write what it reads or writes, or read what it
- * writes; values share memory in large programs, so that may be one that has nothing else to do
- * with it. It goes on in the lane of one of them, and waits for the others by name, where nobody
- * whom it waits for has done so already.
+ * An instruction waits for earlier ones that write what it reads or writes, or that read what it
+ * writes. In large programs values share memory, so these may be otherwise unrelated. It continues
+ * in the lane of one of them and waits for the others by events, unless an instruction that it
+ * waits for has already waited.
  *
- * A kernel that only follows the one ahead in its lane is on the card before that has ended; one
- * that waits for another lane is not. So the longest way through a step is to stay in one lane: of
- * all that wait for an instruction, its heir, from which it is farthest to the end of the step,
- * goes on in its lane, and the others go elsewhere.
+ * A kernel that only follows the previous one in its lane is on the card before that has ended; one
+ * that waits for another lane is not. So the longest path through a step should stay in one lane.
+ * Of all that wait for an instruction, the one farthest from the end of the step, its heir,
+ * continues in its lane; the others go elsewhere.
  *
- * Ahead of it are those before it in its step and those from itself on in the step before. Farther
- * back nobody need look: every instruction writes something, and so waits for its own last run.
+ * Earlier instructions are those before it in its step, and those from itself on in the previous
+ * step. It need not look farther back: every instruction writes something, so it waits for its own
+ * last run.
  */
 #include "cuda/lanes.cuh"
 #include "cuda/spans.cuh"
 #include "program/traits.h"
 
-enum { SMALL_BYTES = 64 << 20 }; /* larger arenas have less to gain, and scratch is large */
+enum { SMALL_BYTES = 64 << 20 }; /* larger arenas gain less, and their scratch is large */
 
 static bool is_small(const struct planned *plan)
 {
@@ -34,7 +35,7 @@ int lanes_of(const struct planned *plan)
     return is_small(plan) ? LANES : 2;
 }
 
-/* Whether one may not begin before the other has ended. */
+/* Whether one must wait for the other to end. */
 static bool depends(const struct instr *in, const struct instr *ahead)
 {
     struct span out[1 + NODE_UPDATES];
@@ -49,7 +50,7 @@ static bool depends(const struct instr *in, const struct instr *ahead)
     return false;
 }
 
-/* The same of all that runs in one kernel. */
+/* The same for all instructions in one kernel. */
 static bool chain_depends(const struct lanes *l, int32_t at, int32_t ahead)
 {
     const struct planned *plan = l->plan;
@@ -75,14 +76,14 @@ static void find_meetings(struct lanes *l)
                 runs(l, i) && runs(l, k) && chain_depends(l, i, k);
 }
 
-/* Libraries and kernels of the whole card are used from one stream; what is remembered from run to
- * run is no part of any span. */
+/* Libraries and kernels of the whole card use one stream; state between runs is not part of any
+ * span. */
 static bool keeps_to_main(const struct instr *in)
 {
     return op_is(in->op, REMEMBERS) || cuda_calls_blas(in);
 }
 
-/* How long an instruction takes, in kernels of a small graph. */
+/* The time of an instruction, in kernels of a small graph. */
 static int32_t weight_of(const struct lanes *l, int32_t at)
 {
     int32_t weight = 1;
@@ -96,8 +97,8 @@ static bool meet(const struct lanes *l, int32_t a, int32_t b)
     return l->meets[(int64_t)a * l->plan->instrs + b];
 }
 
-/* The longest ways from a step's beginning to the end of each instruction, and from its beginning
- * to the step's end. */
+/* The longest paths from a step's start to the end of each instruction, and from its start to the
+ * step's end. */
 static void find_ways(struct lanes *l)
 {
     const int32_t count = l->plan->instrs;
@@ -115,7 +116,7 @@ static void find_ways(struct lanes *l)
     }
 }
 
-/* Whether it is farther to the end from a than from b; of equals, whether a has more to do. */
+/* Whether a is farther from the end than b; ties: whether a takes longer. */
 static bool farther(const struct lanes *l, int32_t a, int32_t b)
 {
     const struct instr *x = &l->plan->instr[a], *y = &l->plan->instr[b];
@@ -123,7 +124,7 @@ static bool farther(const struct lanes *l, int32_t a, int32_t b)
            (l->of[a].left == l->of[b].left && x->rows * x->cols > y->rows * y->cols);
 }
 
-/* Who goes on in the lane of instruction `at`; -1: nobody before `end`. */
+/* The instruction that continues in the lane of instruction `at`; -1: none before `end`. */
 static int32_t heir_of(const struct lanes *l, int32_t at, int32_t end)
 {
     int32_t heir = -1;
@@ -133,9 +134,9 @@ static int32_t heir_of(const struct lanes *l, int32_t at, int32_t end)
     return heir;
 }
 
-/* How well a lane suits: the heir of its last takes it, of several the one that ends last; else one
- * that no heir will come for, best that of somebody whom `at` waits for anyway; else any. Within
- * each class the one that has rested longest. */
+/* How well a lane suits: the heir of its last instruction takes it, of several the one that ends
+ * last; else a lane without an heir, preferably of an instruction that `at` waits for anyway; else
+ * any. Within each class the one idle longest. */
 enum suit { TAKEN, RESTING, FOLLOWING, INHERITED };
 
 static enum suit suit_of(const struct lanes *l, int32_t at, int lane, int32_t end)
@@ -149,7 +150,7 @@ static enum suit suit_of(const struct lanes *l, int32_t at, int lane, int32_t en
     return tail >= 0 && meet(l, at, tail) ? FOLLOWING : RESTING;
 }
 
-/* Of lanes [first, last), for an instruction of those before `end` that share them. */
+/* Among lanes [first, last), for an instruction of those before `end` that share them. */
 static int choose_lane(const struct lanes *l, int32_t at, int first, int last, int32_t end)
 {
     int best = first;
@@ -168,7 +169,7 @@ static int choose_lane(const struct lanes *l, int32_t at, int first, int last, i
     return best;
 }
 
-/* Where the optimiser stands, behind which validation has lanes of its own; or the end. */
+/* The position of the optimiser, after which validation has its own lanes; or the end. */
 static int32_t find_optimiser(const struct planned *plan)
 {
     int32_t at = 0;
@@ -222,14 +223,14 @@ void lanes_next(struct lanes *l, int64_t wait[LANES], int64_t step, int32_t at)
     int64_t last[LANES];
     find_ahead(last, l, step, at);
     const int64_t before = l->tail[mine->lane];
-    for (int lane = 0; lane < LANES; lane++) { /* what the one before it in its lane has seen */
+    for (int lane = 0; lane < LANES; lane++) { /* what its predecessor in its lane has waited for */
         mine->seen[lane] = before >= 0 ? l->of[before % count].seen[lane] : -1;
         wait[lane] = -1;
     }
     for (int lane = 0; lane < LANES; lane++)
         if (lane != mine->lane && last[lane] > mine->seen[lane])
             wait[lane] = last[lane];
-    for (int lane = 0; lane < LANES; lane++) /* and whom they had waited for */
+    for (int lane = 0; lane < LANES; lane++) /* and what those had waited for */
         for (int k = 0; k < LANES && wait[lane] >= 0; k++) {
             const int64_t theirs = l->of[wait[lane] % count].seen[k];
             mine->seen[k] = theirs > mine->seen[k] ? theirs : mine->seen[k];

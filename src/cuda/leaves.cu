@@ -1,8 +1,7 @@
 /*
  * Copies of leaves on the card: floats, labels, row numbers, indices, sparse matrices with their
- * transposes. An array is sent when its leaf's version is another one than was sent last, and made
- * anew only where it has grown. A sparse matrix has one copy, whoever reads it: training and
- * evaluation share the graph.
+ * transposes. An array is sent when its leaf's version changed, and allocated again only if it has
+ * grown. A sparse matrix has one copy for all programs: training and evaluation share the graph.
  */
 #include "cuda/backend.cuh"
 
@@ -12,14 +11,14 @@ void room_free(struct card *card, struct room *room)
     *room = {};
 }
 
-/* Makes room; moved when the address is another one afterwards. */
+/* Makes room; moved: the address changed. */
 static consm_status room_fit(struct card *card, struct room *room, size_t bytes, bool *moved)
 {
     consm_status st = CONSM_OK;
     void *fresh = NULL;
     if (room->data && bytes <= room->bytes)
         return CONSM_OK;
-    /* What grew once grows again: leave some room. */
+    /* An array that grew once may grow again: leave some room. */
     size_t wanted = room->data ? bytes + bytes / 4 : bytes;
     TRY(card_take(card, &fresh, wanted));
     room_free(card, room);
@@ -29,7 +28,7 @@ done:
     return st;
 }
 
-/* The copy of an array; NULL of NULL. The host's array is free again when this returns. */
+/* Copies an array; NULL stays NULL. The host may change its array again when this returns. */
 static consm_status send(struct card *card, void **out, struct room *room, const void *from,
                          size_t bytes, bool *moved)
 {
@@ -76,7 +75,7 @@ static void matrix_leave(struct card *card, struct card_matrix *m)
     card->host->free(m);
 }
 
-/* Numbers of a matrix into its mirror, the arrays kept. */
+/* Copies a matrix's sizes into its mirror and keeps the arrays. */
 static void mirror_shape(struct csr *mirror, const struct csr *theirs)
 {
     mirror->rows = theirs->rows;
@@ -110,15 +109,15 @@ done:
     return st;
 }
 
-/* Whether the copy lacks what the matrix got since: a transpose that another program asked for. */
+/* Whether the copy lacks something new: a transpose that another program asked for. */
 static bool matrix_lacks(const struct card_matrix *m)
 {
     const struct csr *a = m->theirs;
     return (a->t && !m->mirror.t) || (a->t_entry && !m->mirror.t_entry);
 }
 
-/* The copy of a matrix. A program's first look at it sends it in any case: another one may lie
- * where a matrix of that version once lay. */
+/* The copy of a matrix. A program's first use always sends it: another matrix may have the address
+ * of an earlier one with that version. */
 static consm_status matrix_join(struct card *card, struct card_matrix **out, const struct csr *a)
 {
     consm_status st = CONSM_OK;
@@ -197,7 +196,7 @@ consm_status leaf_follow(struct card *card, struct card_leaf *copy, const struct
     consm_status st = CONSM_OK;
     uint64_t version = card->host->version(leaf);
     bool fresh = !copy->sent || copy->version != version;
-    /* A matrix may have been sent anew by another program that reads it. */
+    /* Another program may have sent the matrix again. */
     if (leaf->kind == LEAF_CSR)
         TRY(follow_matrix(card, copy, (const struct csr *)leaf->data, moved));
     else if (fresh && leaf->kind == LEAF_INDEX)

@@ -24,7 +24,7 @@ struct classes {
     int64_t rows, cols;
 };
 
-/* Lanes behind the last row compute with it, and write nothing. */
+/* Lanes after the last row compute with it and write nothing. */
 template <enum rowwise KIND>
 static __global__ void __launch_bounds__(THREADS) rowwise_kernel(struct classes a, int shift)
 {
@@ -89,7 +89,7 @@ struct labelled {
     int64_t cols;
 };
 
-/* Σ_k w_k (-log softmax(x_r)[label_r]) / Σ w, r = row[k]; 0 where the weights are */
+/* Σ_k w_k (-log softmax(x_r)[label_r]) / Σ w, r = row[k]; 0 if the weights are */
 static __global__ void __launch_bounds__(TOTAL_THREADS)
     nll_kernel(struct labelled a, int64_t count, int64_t chunk, double *partial, uint32_t *counter,
                int shift)

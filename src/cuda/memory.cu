@@ -1,17 +1,17 @@
-/* Memory of the card: taken from the driver's pool and given back in the stream's order, so that a
- * program may be freed while it runs. Small downloads go through pinned memory; they are the one
- * place that waits for the card. */
+/* Memory of the card: taken from the driver's pool and freed in stream order, so that a program may
+ * be freed while it runs. Small downloads go through pinned memory. Only downloads wait for the
+ * card. */
 #include "cuda/backend.cuh"
 
 #include <string.h>
 
-enum { SLACK = 256 }; /* readable bytes behind a block */
+enum { SLACK = 256 }; /* readable bytes after a block */
 
 consm_status card_check(const struct card *card, cudaError_t error, const char *what)
 {
     if (error == cudaSuccess)
         return CONSM_OK;
-    cudaGetLastError(); /* what can be forgotten is */
+    cudaGetLastError(); /* clears a recoverable error */
     return card->host->fail(CONSM_EIO, "%s failed while %s: %s", card->name, what,
                             cudaGetErrorString(error));
 }
@@ -21,7 +21,7 @@ consm_status card_turn(const struct card *card)
     return card_check(card, cudaSetDevice(card->number), "being chosen");
 }
 
-/* How much is free, what the pool keeps for later included. */
+/* Free memory, including what the pool keeps. */
 static void look_at_memory(const struct card *card, size_t *available, size_t *total)
 {
     cudaMemPool_t pool;
@@ -115,7 +115,7 @@ done:
     return st;
 }
 
-/* The one place that waits. */
+/* The only function that waits. */
 consm_status cuda_download(struct backend *b, void *to, const struct memory *from, size_t at,
                            size_t bytes)
 {

@@ -1,12 +1,12 @@
-/* A card as a backend: opening it and closing it, with its streams, its pool of memory and cuBLAS.
- */
+/* Opens and closes a card as a backend, with its streams, memory pool and cuBLAS. */
 #include "cuda/backend.cuh"
 
 #include <stdio.h>
 
 enum {
     WORKSPACE_BYTES = 32 << 20, /* what cuBLAS recommends for Hopper */
-    SEPARATE_BYTES = 32 << 20,  /* of values that need not share memory: they stay in the cache */
+    SEPARATE_BYTES =
+        32 << 20, /* values up to this size do not share memory: they stay in the cache */
 };
 
 pthread_rwlock_t card_calm = PTHREAD_RWLOCK_INITIALIZER;
@@ -51,7 +51,7 @@ static const struct backend_kind cuda_kind = {
     .room = cuda_room,
 };
 
-/* Memory that was given back is kept for the next program. */
+/* Freed memory is kept for the next program. */
 static consm_status keep_pool(struct card *card)
 {
     consm_status st = CONSM_OK;
@@ -70,7 +70,7 @@ static consm_status check_blas(const struct card *card, cublasStatus_t status)
     return card->host->fail(CONSM_EIO, "%s: cuBLAS: %s", card->name, cublasGetStatusString(status));
 }
 
-/* cuBLAS may be captured when its workspace is ours, and gives the same bits on one stream. */
+/* cuBLAS can be captured if we own its workspace, and gives the same bits on one stream. */
 consm_status card_open_blas(struct card *card)
 {
     consm_status st = CONSM_OK;
@@ -85,7 +85,7 @@ done:
     return st;
 }
 
-/* Whether there is such a card at all; one line when there is not. */
+/* Whether there is such a card; a one-line message if not. */
 static consm_status find_card(const struct plugin_services *host, int number)
 {
     int count = 0;

@@ -32,8 +32,8 @@ static struct pairs pairs_of(const struct instr *in, int64_t rows)
     return a;
 }
 
-/* cos(x_i, x_j) = ⟨x_i, x_j⟩/(|x_i||x_j|), or with g what it weighs in the gradient:
- * to_other = g/(|x_i||x_j|), to_self = -g·cos */
+/* cos(x_i, x_j) = ⟨x_i, x_j⟩/(|x_i||x_j|), or with g its weight in the gradient: to_other =
+ * g/(|x_i||x_j|), to_self = -g·cos */
 static __global__ void __launch_bounds__(THREADS) pair_cosine_kernel(struct pairs a, int shift)
 {
     begin();
@@ -61,7 +61,8 @@ KERNEL(pair_cosine)
         launch(cx, pair_cosine_kernel, lane_blocks(a.count, shift), THREADS, a, shift);
 }
 
-/* What the pairs of one side that fall to a lane's group give its column, and the row itself. */
+/* The contribution of the pairs of one side that a lane's group takes, to its column, and of the
+ * row itself. */
 struct pulled {
     float other, self;
 };

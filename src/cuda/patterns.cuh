@@ -1,4 +1,4 @@
-/* How the rows of a pattern are handed to warps. */
+/* How the rows of a pattern are assigned to warps. */
 #ifndef CUDA_PATTERNS_CUH
 #define CUDA_PATTERNS_CUH
 
@@ -6,9 +6,9 @@
 
 /* ---- entry by entry ------------------------------------------------------ */
 
-/* A block has WARPS rows. Each is a warp's where all are short; else the block's entries are
- * divided evenly among its warps, wherever rows begin and end, so that a hub does not leave seven
- * warps waiting for one. */
+/* A block has WARPS rows. If all are short, each gets a warp; otherwise the block's entries are
+ * divided evenly among its warps, regardless of rows, so that a hub does not make seven warps wait
+ * for one. */
 enum { SHORT = 128 }; /* entries */
 
 /* The entries of this block's rows: those of row first+i are start[i] … start[i+1]-1. */
@@ -36,7 +36,7 @@ __device__ inline void block_rows_find(struct block_rows *b, const int64_t *star
     __syncthreads();
 }
 
-/* The part of row i that falls to this warp; from >= to: none. */
+/* The part of row i for this warp; from >= to: none. */
 struct row_part {
     int64_t from, to;
 };
@@ -72,14 +72,13 @@ static inline dim3 row_blocks(int64_t rows)
 /* ---- sums ---------------------------------------------------------------- */
 
 /*
- * A row of up to 2^shift entries is one warp's. A longer one is divided evenly among several, which
- * may be anywhere on the card: each puts down what it has, and the one that comes last adds the
- * pieces in their order. So sums are the same whoever that is.
+ * A row of up to 2^shift entries gets one warp. A longer one is divided evenly among several,
+ * anywhere on the card: each stores its part, and the last to finish adds the parts in order. So
+ * sums do not depend on which one that is.
  *
- * Nobody plans this: row r has as many warps more as there are multiples of 2^shift among
- * start[r]+1 … start[r+1]. There are `slots` of them in front of the rows' own warps; the s-th
- * looks for the row of entry s·2^shift - 1. Where the pattern has grown so that there are more
- * multiples, shift is larger.
+ * This needs no plan: row r has one additional warp for each multiple of 2^shift among start[r]+1 …
+ * start[r+1]. There are `slots` of them before the rows' own warps; the s-th searches for the row
+ * of entry s·2^shift - 1. If the pattern has grown and has more multiples, shift is larger.
  */
 struct cut {
     int shift; /* at least */
@@ -88,14 +87,14 @@ struct cut {
     uint32_t *put;     /* (turns, 2·slots+1, words of a thing, WARP) */
 };
 
-/* What a warp has to do; pieces 0: nothing. */
+/* The work of a warp; pieces 0: none. */
 struct share {
     int64_t row, from, to;
     int64_t entries, first; /* of the whole row; start[row] >> shift */
     int piece, pieces;
 };
 
-/* The row that has that entry, by all lanes: 32 places are looked at at once. */
+/* The row of that entry; all lanes call it and test 32 places at once. */
 __device__ inline int64_t row_of_entry(const int64_t *start, int64_t rows, int64_t entry)
 {
     int64_t low = 0, high = rows; /* start[low] <= entry < start[high] */
@@ -109,7 +108,7 @@ __device__ inline int64_t row_of_entry(const int64_t *start, int64_t rows, int64
     return low;
 }
 
-/* This warp's share. It reads start only, which no kernel writes: it may come ahead of begin(). */
+/* This warp's share. It reads only start, which no kernel writes, so it may come before begin(). */
 __device__ inline struct share share_of(const int64_t *start, int64_t rows, const struct cut &cut)
 {
     struct share s = {};
@@ -144,8 +143,8 @@ template <class T> union words {
     }
 };
 
-/* Puts the pieces of a row together: true in the warp that has them all in `thing`, added by
- * merge(a, b) in their order. turn: 0, 1, …, where a kernel has several sums of the same rows. */
+/* Merges the parts of a row: true in the warp that has them all in `thing`, added by merge(a, b) in
+ * order. turn: 0, 1, …, if a kernel has several sums of the same rows. */
 template <class T, class MERGE>
 __device__ inline bool share_whole(T &thing, const struct share &s, const struct cut &cut,
                                    int64_t turn, const MERGE &merge)
@@ -187,7 +186,7 @@ __device__ inline bool share_whole(T &thing, const struct share &s, const struct
     return true;
 }
 
-/* How a pattern with so many entries is cut. Of one that changes the entries are not known. */
+/* How a pattern with so many entries is cut. If it changes, its entries are not known. */
 enum { PIECE_SHIFT = 6, SLOTS_MOST = 8192 };
 
 static inline int64_t slots_for(int64_t entries, bool changes, int64_t turns)
@@ -196,7 +195,7 @@ static inline int64_t slots_for(int64_t entries, bool changes, int64_t turns)
     return changes || wanted > most ? most : wanted;
 }
 
-/* Scratch bytes behind the counters, for things of that many bytes. */
+/* Scratch bytes after the counters, for things of that many bytes. */
 static inline int64_t cut_bytes(int64_t slots, int64_t turns, int64_t thing)
 {
     return turns * (2 * slots + 1) * thing * WARP;
@@ -212,8 +211,8 @@ static inline dim3 range_blocks(int64_t rows, int64_t slots)
     return row_blocks(rows + slots);
 }
 
-/* The pattern an operation walks: its matrix, or the transpose; and where it finds the entries'
- * places in the matrix as it is stored, NULL: in order. */
+/* The pattern that an operation walks: its matrix, or the transpose; and the entries' positions in
+ * the stored matrix, NULL: in order. */
 static inline const struct csr *pattern(const struct instr *in)
 {
     return in->attr.transposed ? in->attr.csr->t : in->attr.csr;

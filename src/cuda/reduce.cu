@@ -1,4 +1,4 @@
-/* Sums of columns, of rows, of everything. */
+/* Sums of columns, of rows, and of all elements. */
 #include "cuda/reduce.cuh"
 
 int64_t scratch_dense(const struct instr *in)

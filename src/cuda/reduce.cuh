@@ -1,12 +1,12 @@
-/* Sums over rows and over everything. Blocks of rows or elements, whose size depends on the shape
- * alone, are summed each in a fixed order; the block that arrives last adds up what all have found,
- * in order, in double precision: one kernel, the same bits every time. */
+/* Sums over rows and over all elements. Blocks of rows or elements, with sizes that depend only on
+ * the shape, are each summed in a fixed order. The last block to finish adds all partial sums in
+ * order, in double precision: one kernel, the same bits every time. */
 #ifndef CUDA_REDUCE_CUH
 #define CUDA_REDUCE_CUH
 
 #include "cuda/device.cuh"
 
-/* How the sum over n rows of that many columns is divided: tiles of 2^shift columns by `splits`
+/* How the sum over n rows with that many columns is divided: tiles of 2^shift columns by `splits`
  * blocks of `chunk` rows. */
 struct column_plan {
     int shift, tiles, splits;
@@ -33,8 +33,8 @@ static inline int64_t column_bytes(int64_t n, int64_t cols, int64_t values)
     return column_plan(n, cols).splits * cols * values * (int64_t)sizeof(float);
 }
 
-/* The sum of x over the threads of a block that stand in the same column, in all of them. part:
- * THREADS things of shared memory. */
+/* The sum of x over the threads of a block in the same column, in all of them. part: THREADS items
+ * of shared memory. */
 template <class T> __device__ inline T column_sum(T x, int shift, T *part)
 {
     const int columns = 1 << shift, lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;

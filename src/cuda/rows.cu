@@ -1,4 +1,4 @@
-/* Rows by index, rows to length one, the nearest of some points. */
+/* Operations on rows: by index, normalisation to length one, nearest points. */
 #include "cuda/rows.cuh"
 #include "cuda/spmm.cuh"
 
@@ -11,7 +11,7 @@ int64_t scratch_rows(const struct instr *in)
 
 /* ---- gathering and pooling ----------------------------------------------- */
 
-/* Row k is row row[k] of x, divided by the rows that go with it where start is given. */
+/* Row k is row row[k] of x, divided by the size of its group if start is given. */
 struct gather_map {
     float *out;
     const float *x;
@@ -157,7 +157,7 @@ KERNEL(row_normalize)
                row_items{in->out, NULL, in->src[0], NULL, in->rows, in->cols}, shift);
 }
 
-/* (g - y⟨g, y⟩)/|x|; a row shorter than the floor is only scaled by it */
+/* (g - y⟨g, y⟩)/|x|; a row shorter than the floor is only scaled */
 static __global__ void __launch_bounds__(THREADS)
     row_normalize_grad_kernel(struct row_items a, int shift)
 {

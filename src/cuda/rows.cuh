@@ -1,4 +1,4 @@
-/* Lanes that share a row, for what is done to rows as a whole. */
+/* Lanes that share a row, for operations on whole rows. */
 #ifndef CUDA_ROWS_CUH
 #define CUDA_ROWS_CUH
 
@@ -22,7 +22,7 @@ __device__ static inline float inverse_length(const float *x, int64_t cols, int 
     return 1 / fmaxf(sqrtf(lanes_dot(x, x, cols, lane, lanes)), NORM_FLOOR);
 }
 
-/* Which row this thread works at; those behind the last work at the last and write nothing. */
+/* The row of this thread; threads after the last row compute with it and write nothing. */
 struct row_lane {
     int64_t row;
     bool exists;

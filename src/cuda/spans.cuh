@@ -1,4 +1,4 @@
-/* What instructions read and write, as bytes of places: for whoever changes their order. */
+/* The bytes that instructions read and write, for code that changes their order. */
 #ifndef CUDA_SPANS_CUH
 #define CUDA_SPANS_CUH
 
@@ -26,8 +26,7 @@ static inline struct span span_read(const struct instr *in, int slot)
     return span_of(&in->src_at[slot], in->src_rows[slot], in->src_cols[slot]);
 }
 
-/* How wide rows beside the result are is known; how far another update reaches is the kernel's
- * business. */
+/* The width of updates by rows is known; the extent of other updates only to their kernel. */
 static inline struct span span_updated(const struct instr *in, int slot)
 {
     const struct operand *at = &in->update_at[slot];
@@ -36,7 +35,7 @@ static inline struct span span_updated(const struct instr *in, int slot)
     return {at->place, at->offset, SIZE_MAX};
 }
 
-/* The result and what is updated; returns how many. */
+/* The result and the updates; returns their number. */
 static inline int spans_written(struct span out[1 + NODE_UPDATES], const struct instr *in)
 {
     int count = 0;

@@ -1,5 +1,5 @@
-/* Sparse products, and what is computed entry by entry: within a row of the pattern lanes stand
- * over (entry, head) as they lie in memory. Sums over the entries of a row are in edges.cu. */
+/* Sparse products, and operations entry by entry: within a row of the pattern, lanes cover (entry,
+ * head) in memory order. Sums over the entries of a row are in edges.cu. */
 #include "cuda/spmm.cuh"
 
 int64_t scratch_sparse(const struct instr *in)
@@ -85,8 +85,8 @@ static struct edges edges_of(const struct instr *in, int64_t heads)
     return {in->out, a->start, a->col, a->rows, heads, in->src[0], in->src[1], in->attr.a};
 }
 
-/* ⟨x_r, y_col⟩ per head: 2^shift lanes a product of d terms, so that a warp has several at once,
- * whose results lie side by side. */
+/* ⟨x_r, y_col⟩ per head: 2^shift lanes for a product of d terms, so that a warp computes several
+ * adjacent results at once. */
 template <int V>
 __global__ void __launch_bounds__(THREADS) sddmm_kernel(struct edges a, int64_t d, int shift)
 {

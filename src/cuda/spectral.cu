@@ -1,8 +1,8 @@
 /* Leading singular values and vectors of a sparse matrix with learned values, by subspace iteration
- * with a Rayleigh-Ritz step, in double precision: one kernel whose blocks wait for each other,
- * since how many turns it takes is known on the card only. Rows of the tall matrices belong to
- * threads; what is summed over rows goes through one number a block, which all add up in the same
- * order. */
+ * with a Rayleigh-Ritz step, in double precision. It is one kernel whose blocks wait for each
+ * other, because only the card knows how many turns it takes. Threads own rows of the tall
+ * matrices. Sums over rows go through one number per block, which all blocks add in the same order.
+ */
 #include "cuda/patterns.cuh"
 
 #include <cooperative_groups.h>
@@ -36,8 +36,8 @@ int64_t scratch_spectral(const struct instr *in)
 
 /* ---- sums over all blocks ------------------------------------------------ */
 
-/* The two halves of `partial`, used in turn: a block may still be reading one while another
- * already writes what comes next. */
+/* The two halves of `partial`, used in turn: a block may still read one while another writes the
+ * next. */
 struct rounds {
     double *half[2];
     int turn;
@@ -48,8 +48,8 @@ __device__ static double *next_half(struct rounds &r)
     return r.half[r.turn++ & 1];
 }
 
-/* Once all blocks have come: Σ over them of half[block, 0 … count-1], into total (shared memory).
- */
+/* After all blocks have arrived: Σ over them of half[block, 0 … count-1], into total (shared
+ * memory). */
 __device__ static void gather_blocks(double *total, const double *half, int64_t count)
 {
     cg::this_grid().sync();
@@ -64,7 +64,7 @@ __device__ static void gather_blocks(double *total, const double *half, int64_t 
 
 /* ---- the tall matrices --------------------------------------------------- */
 
-/* y (rows, w) = S(values)·x, entries found through entry where it is given. Ends for all blocks. */
+/* y (rows, w) = S(values)·x, entries found through entry if given. Synchronises all blocks. */
 __device__ static void multiply(double *y, int64_t rows, const int64_t *start, const int32_t *col,
                                 const int64_t *entry, const float *values, const double *x,
                                 int64_t w)
@@ -80,7 +80,7 @@ __device__ static void multiply(double *y, int64_t rows, const int64_t *start, c
     cg::this_grid().sync();
 }
 
-/* Σ over this block's rows of v[i, c]·v[i, d] for d = 0 … c, put where the others find it. */
+/* Σ over this block's rows of v[i, c]·v[i, d] for d = 0 … c, stored for the others. */
 __device__ static void put_products(double *half, const double *v, int64_t n, int64_t w, int64_t c)
 {
     const int64_t stride = (int64_t)gridDim.x * blockDim.x;
@@ -122,7 +122,7 @@ __device__ static void orthonormalize(double *v, int64_t n, int64_t w, struct ro
 
 /* ---- the small ones, by the first block ---------------------------------- */
 
-/* This block's part of YᵀY: rows in turns, a thread for each of its numbers. */
+/* This block's part of YᵀY: rows in turns, one thread per number. */
 __device__ static void put_gram(double *half, const struct spectral &s)
 {
     const int64_t w = s.width, each = (s.rows + gridDim.x - 1) / gridDim.x;
@@ -185,7 +185,7 @@ __device__ static void rotate_round(double *g, double *axes, int64_t w, int64_t 
     }
 }
 
-/* The part of g that lies beside its diagonal, relative to the whole. */
+/* The off-diagonal part of g, relative to the whole. */
 __device__ static double beside_diagonal(const double *g, int64_t w)
 {
     double all = 0, beside = 0;
@@ -199,7 +199,7 @@ __device__ static double beside_diagonal(const double *g, int64_t w)
 }
 
 /* Eigenvalues (largest first, as square roots) and eigenvectors (columns) of s.gram, and whether
- * the sum of the leading ones has settled. */
+ * the sum of the leading ones has converged. */
 __device__ static void judge(const struct spectral &s, double *turned, int64_t rank)
 {
     __shared__ double turn[SPECTRAL_MAX + 2];
@@ -290,7 +290,7 @@ static __global__ void __launch_bounds__(SPECTRAL_THREADS) nuclear_kernel(struct
         *a.out = (float)s.sum[0];
 }
 
-/* Blocks that are on the card together, by one attribute instead of the early start. */
+/* Requires all blocks to be on the card together, by one attribute instead of the early start. */
 KERNEL(nuclear)
 {
     const struct csr *m = in->attr.csr;

@@ -1,10 +1,9 @@
-/* A warp a row: its lanes stand side by side over the columns, V floats each, and where a row is
- * narrower than that, in groups that take entries in turn; the groups' sums are added in the end.
- * Entries are fetched 32 at a time, and up to eight rows of x for each group are under way at once.
- */
+/* Sparse products, one warp per row. Lanes cover the columns, V floats each; if a row is narrower,
+ * groups of lanes take entries in turn and their sums are added at the end. Entries are loaded 32
+ * at a time, and up to eight rows of x per group are in flight. */
 #include "cuda/spmm.cuh"
 
-/* One lane's part of a warp: the columns it stands at, the group it is in. */
+/* One lane's part of a warp: its columns and its group. */
 struct lane {
     int shift, group, groups; /* 2^shift lanes a group */
     int64_t column;
@@ -12,7 +11,7 @@ struct lane {
     int64_t head;
 };
 
-/* An entry as one lane fetches it for all. */
+/* An entry that one lane loads for all. */
 struct fetched {
     int32_t col;
     int64_t place; /* of its values, with heads */
@@ -33,7 +32,7 @@ __device__ inline struct fetched fetch(const struct spmm &a, int64_t at, int64_t
     return f;
 }
 
-/* Adds the entries from … to-1 that fall to this lane's group; next: the first that it fetches. */
+/* Adds the entries from … to-1 of this lane's group; next: the first one to load. */
 template <int V, bool HEADS>
 __device__ inline void add_entries(vec<V> &sum, const struct spmm &a, const struct lane &me,
                                    struct fetched next, int64_t from, int64_t to)
@@ -107,7 +106,7 @@ __global__ void __launch_bounds__(THREADS) spmm_kernel(struct spmm a, int shift,
     const int lane = threadIdx.x % WARP;
     const struct share mine = share_of(a.start, a.rows, a.cut);
     struct fetched first = {};
-    if (a.own) /* no kernel writes them, so they may come while the one ahead is at work */
+    if (a.own) /* no kernel writes them, so they may be loaded while the previous kernel runs */
         first = fetch<HEADS>(a, mine.from + lane, mine.to);
     begin();
     if (mine.pieces == 0)
@@ -136,7 +135,7 @@ __global__ void __launch_bounds__(THREADS) spmm_kernel(struct spmm a, int shift,
     tail_run(tail, mine.row);
 }
 
-/* How many columns a product's width is taken at a time: what divides it, and a head of it. */
+/* Columns at a time: a divisor of the product's width, and of a head. */
 static int vector_of(int64_t width, int64_t heads)
 {
     return vector_for(heads > 1 ? width / heads : width);

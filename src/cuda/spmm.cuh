@@ -5,9 +5,9 @@
 #include "cuda/patterns.cuh"
 #include "cuda/tail.cuh"
 
-/* y(rows, width) = end(A x(cols, width)), the matrix as src/cpu/simd.h sees it: entry k of a row is
- * 1 (val NULL), val[k] or val[entry[k]]; with heads, val (nnz, heads) holds one for each piece of
- * width/heads columns. A finished sum s becomes
+/* y(rows, width) = end(A x(cols, width)), with the matrix as in src/cpu/simd.h: entry k of a row is
+ * 1 (val NULL), val[k] or val[entry[k]]; with heads, val (nnz, heads) has one value for each piece
+ * of width/heads columns. A finished sum s becomes
  *   drop(relu(scale·s + add_scale·add + bias)),  with mean: s divided by the row's entries first.
  */
 struct spmm {
@@ -30,7 +30,7 @@ struct spmm {
 
 void spmm_run(const struct cuda_context *cx, const struct spmm *a);
 
-/* How the rows of a product over so many entries are cut, and the scratch that it needs. */
+/* How the rows of a product over so many entries are cut, and its scratch. */
 struct cut spmm_cut(const struct instr *in, int64_t entries, bool changes);
 int64_t spmm_scratch(const struct instr *in, int64_t entries, bool changes);
 

@@ -1,7 +1,7 @@
-/* The table of the card's kernels, and the scratch they need. */
+/* The table of the card's kernels, and their scratch. */
 #include "cuda/device.cuh"
 
-/* Leaves are no operations: nothing to do. */
+/* Leaves are not operations: nothing to do. */
 #define cuda_param  NULL
 #define cuda_input  NULL
 #define cuda_sparse NULL

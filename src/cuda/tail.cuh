@@ -1,17 +1,16 @@
 /*
- * What follows a row's result in the same kernel. On a small graph a kernel's work takes less time
- * than its start, and most of a step is a sparse product followed by things that are done to each
- * row alone: bias, activation, dropout, a product with a small matrix, the gradient of the loss.
- * The warp that has finished a row of the product goes on with them. Every result is written to
- * its place in memory as if it had a kernel of its own, and read from there. chains.cu decides what
- * is joined.
+ * The work after a row's result in the same kernel. On a small graph a kernel's work takes less
+ * time than its start, and most of a step is a sparse product followed by operations on single
+ * rows: bias, activation, dropout, a product with a small matrix, the gradient of the loss. The
+ * warp that finished a row of the product continues with them. Every result is written to memory
+ * and read from there, as with separate kernels. chains.cu decides what is joined.
  */
 #ifndef CUDA_TAIL_CUH
 #define CUDA_TAIL_CUH
 
 #include "cuda/elements.cuh"
 
-/* An operation on one row. Sources as ops.def has them. */
+/* An operation on one row. Sources as in ops.def. */
 struct tail_op {
     enum op op, function;
     bool transposed; /* of a product's second matrix */
@@ -23,8 +22,8 @@ struct tail_op {
     const int64_t *start; /* of an index */
     const int32_t *item, *row, *label;
     float count;              /* of labelled rows */
-    const int64_t *via_start; /* its rows are those that an index has for the chain's row; … */
-    const int32_t *via_item;  /* … NULL: it is the chain's row */
+    const int64_t *via_start; /* its rows are those that an index has for the chain's row; */
+    const int32_t *via_item;  /* NULL: it is the chain's row */
     struct drop drop;
 };
 
@@ -34,7 +33,7 @@ struct tail {
     struct tail_op op[TAIL_MOST];
 };
 
-/* Row r of a source that has so many columns. */
+/* Row r of a source with so many columns. */
 __device__ inline const float *tail_source(const struct tail_op &t, int i, int64_t r, int cols)
 {
     return t.src[i] + r * cols;
@@ -45,7 +44,7 @@ __device__ inline void tail_put(const struct tail_op &t, int64_t r, int c, float
     t.out[r * t.cols + c] = x;
 }
 
-/* How lanes stand side by side over some columns, in groups. */
+/* How lanes cover some columns, in groups. */
 struct tail_lanes {
     int at, group, groups, lanes;
 };
@@ -79,7 +78,7 @@ __device__ inline void tail_product(const struct tail_op &t, int64_t r)
     }
 }
 
-/* g·w_r/Σw·(softmax(x_r) - one-hot), where all weigh the same. */
+/* g·w_r/Σw·(softmax(x_r) - one-hot), with equal weights. */
 __device__ inline void tail_nll_grad(const struct tail_op &t, int64_t r)
 {
     const int lane = threadIdx.x % WARP;
@@ -142,7 +141,7 @@ __device__ inline void tail_attend_rows(const struct tail_op &t, int64_t r)
     }
 }
 
-/* Element c of row r of what is computed element by element; x, y, z: its row of the sources. */
+/* Element c of row r of an elementwise operation; x, y, z: the sources' rows. */
 __device__ inline float tail_element(const struct tail_op &t, const float *x, const float *y,
                                      const float *z, int64_t r, int c)
 {
@@ -195,7 +194,7 @@ __device__ inline void tail_row(const struct tail_op &t, int64_t r)
     }
 }
 
-/* By all lanes of the warp that wrote row r of what the chain begins with. */
+/* All lanes of the warp that wrote row r of the chain's first result call it. */
 __device__ inline void tail_run(const struct tail &tail, int64_t r)
 {
     for (int i = 0; i < tail.count; i++) {
@@ -210,7 +209,7 @@ __device__ inline void tail_run(const struct tail &tail, int64_t r)
     }
 }
 
-/* Where nothing follows. */
+/* For kernels without a tail. */
 struct no_tail {
     char nothing;
 };

@@ -1,7 +1,7 @@
-/* Transport of many sets to references, a block a set, and the distances that it costs. */
+/* Transport of many sets to references, one block per set, and the distances it uses. */
 #include "cuda/transport.cuh"
 
-/* Σ_d (x_rd - y_kd)² in double precision: plans hang on differences of these. */
+/* Σ_d (x_rd - y_kd)² in double precision: plans depend on differences of these. */
 struct distance_map {
     float *out;
     const float *x, *y;
@@ -23,8 +23,8 @@ KERNEL(distances)
             distance_map{in->out, in->src[0], in->src[1], in->cols, in->src_cols[0]});
 }
 
-/* A set is `heads` rows with the same columns; before it lie `heads` times the entries of those
- * before it, so that a place among single entries is one among all, divided. */
+/* A set is `heads` rows with the same columns. `heads` times the entries of earlier sets come
+ * before it, so a position among single entries is a position among all, divided. */
 struct sets {
     float *out;
     const float *cost, *w;
@@ -45,7 +45,7 @@ int64_t scratch_transport(const struct instr *in)
            3 * (in->rows / heads + 1) * (int64_t)sizeof(int32_t);
 }
 
-/* The members among a set's entries in their order, by one warp; how many. */
+/* The members among a set's entries in order, by one warp; returns their number. */
 __device__ static int64_t list_members(const struct sets &a, int64_t first, int64_t size,
                                        int32_t *point, int32_t *place)
 {

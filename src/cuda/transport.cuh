@@ -1,15 +1,13 @@
 /*
- * Transport of one set of points to c references by one block, in double precision, with everything
- * it needs in memory of its own. The state is one potential f per reference; columns are normalised
- * exactly:
+ * Transport of one set of points to c references by one block, in double precision, in its own
+ * memory. The state is one potential f per reference; columns are normalised exactly:
  *
- *     P_kl = softmax_k((f_k - cost_kl) / ε) / size                                     (Eq.
- * sinkhorn)
+ *     P_kl = softmax_k((f_k - cost_kl) / ε) / size                                (Eq. sinkhorn)
  *
- * A pass makes P for the present f and adds its rows up. Sinkhorn's update and Newton's on f,
- * shortened until the dual rises, follow as in src/ot/sinkhorn.c, and a small ε is approached
- * through larger ones. Each set starts from nothing: to wait for a set that stands for all would
- * take longer than a few passes more.
+ * A pass computes P for the current f and sums its rows. Sinkhorn's update, and Newton's on f,
+ * shortened until the dual rises, follow as in src/ot/sinkhorn.c; a small ε is reached through
+ * larger ones. Each set starts from zero: waiting for a representative set would take longer than a
+ * few more passes.
  */
 #ifndef CUDA_TRANSPORT_CUH
 #define CUDA_TRANSPORT_CUH
@@ -26,7 +24,7 @@ struct set {
     const float *cost;    /* (points there are, c) */
     double *plan; /* (c + 1, size) P·size, and below it ε log Σ_k exp((f_k - cost_kl) / ε) */
     double *f;    /* (c) potentials */
-    double *row;  /* (c + 1) Σ_l of plan; after set_assign() how many points go to each */
+    double *row;  /* (c + 1) Σ_l of plan; after set_assign() the number of points at each */
     double *old, *step; /* (c) of Newton's */
     double *hessian;    /* (c, c); none above NEWTON_REFERENCES */
     int32_t *reference; /* (size) */
@@ -38,7 +36,7 @@ __host__ __device__ static inline int64_t set_fixed(int64_t c)
     return 4 * c + 1 + (c <= NEWTON_REFERENCES ? c * c : 0);
 }
 
-/* Gives a set its part of such doubles. */
+/* Assigns parts of such doubles to a set. */
 __device__ static inline void set_place(struct set &s, double *fixed)
 {
     s.f = fixed;
@@ -48,7 +46,7 @@ __device__ static inline void set_place(struct set &s, double *fixed)
     s.hessian = s.step + s.c;
 }
 
-/* plan and row for the present f; Σ_k |row_k - size/c| as a share, in all threads. */
+/* plan and row for the current f; Σ_k |row_k - size/c| as a share, in all threads. */
 __device__ __attribute__((noinline)) static double set_pass(const struct set &s, double epsilon)
 {
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
@@ -116,8 +114,8 @@ __device__ static void set_products(const struct set &s)
     __syncthreads();
 }
 
-/* The whole matrix: the diagonal, so that rows sum to zero, and what makes it regular; by one warp.
- * False: nothing moves. */
+/* The whole matrix: the diagonal, so that rows sum to zero, and a term that makes it regular; by
+ * one warp. False: nothing can change. */
 __device__ static bool set_matrix(const struct set &s, int lane)
 {
     double largest = 0;
@@ -145,8 +143,8 @@ __device__ static bool set_matrix(const struct set &s, int lane)
     return largest > 0;
 }
 
-/* step = matrix⁻¹·step by elimination, by one warp, each lane some rows. It is positive, so that
- * pivots may be taken as they come; false where rounding says otherwise. */
+/* step = matrix⁻¹·step by elimination, by one warp, each lane some rows. The matrix is positive
+ * definite, so pivots need no order; false if rounding breaks this. */
 __device__ static bool set_eliminate(const struct set &s, int lane)
 {
     double *h = s.hessian, *x = s.step;
@@ -173,15 +171,15 @@ __device__ static bool set_eliminate(const struct set &s, int lane)
 /* f = old + t·step, and a pass. */
 __device__ static double set_move(const struct set &s, double t, double epsilon)
 {
-    __syncthreads(); /* somebody may still be reading f for the dual */
+    __syncthreads(); /* others may still read f for the dual */
     for (int64_t k = threadIdx.x; k < s.c; k += SET_THREADS)
         s.f[k] = s.old[k] + (t == 0 ? 0 : t * s.step[k]);
     __syncthreads();
     return set_pass(s, epsilon);
 }
 
-/* Newton's step, no farther than 10 ε and shortened until the error shrinks or the dual rises;
- * where none helps f is as it was. True: the error shrank. */
+/* Newton's step, at most 10 ε, shortened until the error shrinks or the dual rises; if none helps,
+ * f is unchanged. True: the error shrank. */
 __device__ __attribute__((noinline)) static bool set_newton(const struct set &s, double epsilon,
                                                             double &error)
 {
@@ -215,7 +213,7 @@ __device__ __attribute__((noinline)) static bool set_newton(const struct set &s,
 
 /* ---- the whole set ------------------------------------------------------- */
 
-/* Passes at one ε until the shares are met or no turn is left. */
+/* Passes at one ε until the shares are met or the iterations are used up. */
 __device__ __attribute__((noinline)) static void set_stage(const struct set &s, double epsilon,
                                                            double tolerance, int64_t most)
 {
@@ -225,7 +223,8 @@ __device__ __attribute__((noinline)) static void set_stage(const struct set &s, 
         if (plain >= PLAIN_FIRST && s.c <= NEWTON_REFERENCES) {
             if (set_newton(s, epsilon, error))
                 continue;
-            plain = PLAIN_FIRST - 1; /* a long step along one potential leaves the others behind */
+            plain = PLAIN_FIRST -
+                    1; /* a long step along one potential needs plain updates of the others */
             __syncthreads();
         }
         set_update(s, epsilon);
@@ -270,7 +269,7 @@ __device__ static void set_solve(const struct set &s, double epsilon, double tol
     set_stage(s, epsilon, tolerance, most);
 }
 
-/* Where each point goes: to the largest share or, where nothing is solved, to the least cost. */
+/* The reference of each point: the largest share or, if nothing is solved, the least cost. */
 __device__ static void set_assign(const struct set &s, bool nearest)
 {
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
@@ -296,7 +295,7 @@ __device__ static void set_assign(const struct set &s, bool nearest)
     __syncthreads();
 }
 
-/* What an instruction says of its transport. */
+/* The transport parameters of an instruction. */
 struct route {
     const float *epsilon; /* (1) */
     double tolerance;
@@ -314,10 +313,10 @@ __device__ static inline void set_map(const struct set &s, const struct route &r
     const double epsilon = *r.epsilon > 0 ? (double)*r.epsilon : 1;
     if (r.iterations > 0 && s.size > 0)
         set_solve(s, epsilon, r.tolerance, r.iterations);
-    set_assign(s, r.iterations == 0 || s.size == 1); /* of one point all shares are equal */
+    set_assign(s, r.iterations == 0 || s.size == 1); /* with one point all shares are equal */
 }
 
-/* What point l weighs at reference k. */
+/* The weight of point l at reference k. */
 __device__ static inline float set_taken(const struct set &s, const struct route &r, int64_t k,
                                          int64_t l)
 {

@@ -1,16 +1,15 @@
 /*
- * A walk of several steps over one small matrix, Z_k = a·S·Z_k-1 + b·Y, as one kernel (APPNP, and
- * its way back). As kernels of their own such steps take a few microseconds each, most of it
- * waiting: a step cannot begin before the last row of the one before is there. But columns do not
- * need each other, from the first step to the last. So a block takes one column, which fits its
- * memory, and goes the whole way without hearing of the others.
+ * A walk of several steps over one small matrix, Z_k = a·S·Z_k-1 + b·Y, as one kernel (APPNP and
+ * its gradient). As separate kernels such steps take a few microseconds each, mostly waiting: a
+ * step cannot start before the last row of the previous one. But columns are independent from the
+ * first step to the last. So a block takes one column, which fits its memory, through all steps.
  *
- * The entries of the matrix are divided evenly among the block's threads, whose registers they stay
- * in; a thread adds what it has of each row. Then a row's thread adds the pieces that others have
- * of it, in their order. What is summed in which order depends on the pattern alone.
+ * The entries of the matrix are divided evenly among the block's threads and stay in their
+ * registers. A thread sums its part of each row; then a row's thread adds the parts in order. The
+ * order of sums depends only on the pattern.
  *
- * Steps on the way write nothing to the card's memory: a walk is joined only where nobody reads
- * them.
+ * Intermediate steps write nothing to the card's memory: a walk is joined only if nothing else
+ * reads them.
  */
 #include "cuda/spans.cuh"
 #include "cuda/walk.cuh"
@@ -26,7 +25,7 @@ enum {
 
 /* ---- planning ------------------------------------------------------------- */
 
-/* Rows of a pattern that is walked are never empty, and none is very long. */
+/* Rows of a walked pattern are never empty, and none is very long. */
 static bool rows_suit(const struct csr *a)
 {
     for (int64_t r = 0; r < a->rows; r++) {
@@ -59,7 +58,7 @@ static bool is_next(const struct instr *step, const struct instr *next)
            next->attr.b == step->attr.b;
 }
 
-/* Nobody but the next step reads what a step leaves, or has anything else there. */
+/* Whether only the next step reads a step's result, and its memory is not used otherwise. */
 static bool passes_by(const struct planned *plan, int32_t step, int32_t next)
 {
     struct span out[1 + NODE_UPDATES];
@@ -73,8 +72,8 @@ static bool passes_by(const struct planned *plan, int32_t step, int32_t next)
     return true;
 }
 
-/* `next` may run when `first` does: nobody in between changes what it reads, or touches its result.
- * The steps ahead of it are in between, and do not. */
+/* Whether `next` may run together with `first`: nothing in between changes what it reads or touches
+ * its result. The earlier steps are in between, and do not. */
 static bool may_come_ahead(const struct planned *plan, int32_t first, int32_t next)
 {
     const struct instr *in = &plan->instr[next];
@@ -115,14 +114,14 @@ struct walk {
     float a, b;
 };
 
-/* What a block shares. Before the first step, rows' beginnings are where their sums will be. */
+/* What a block shares. Before the first step the rows' starts are where their sums will be. */
 struct walked {
     float h[ROWS_MOST];
     union {
         float sum[ROWS_MOST];
         int32_t start[ROWS_MOST];
     };
-    float piece[CREW]; /* what a thread has of a row that others began */
+    float piece[CREW]; /* a thread's part of a row that others started */
     int32_t end;       /* entries */
 };
 
@@ -133,10 +132,10 @@ template <int E> struct stretch {
     int row;       /* of the first entry */
     unsigned ends; /* bit k: entry k is its row's last */
     bool begun;    /* by another thread */
-    bool open;     /* another thread goes on with the last row */
+    bool open;     /* another thread continues the last row */
 };
 
-/* A thread's rows: the first of those who have entries, and 2^16 times how many more there are. */
+/* A thread's rows: the first one with entries, plus 2^16 times the number of further ones. */
 struct owned {
     uint32_t parts[ROWS_EACH];
 };
@@ -232,7 +231,7 @@ __device__ inline void find_owners(struct owned &mine, const struct walked &w, c
     __syncthreads();
 }
 
-/* Puts down this thread's part of the rows it has entries of. */
+/* Stores this thread's part of its rows. */
 template <int E> __device__ inline void add_stretch(struct walked &w, const struct stretch<E> &mine)
 {
     float *to = mine.begun ? &w.piece[threadIdx.x] : &w.sum[mine.row];
@@ -266,7 +265,7 @@ template <int E> __global__ void __launch_bounds__(CREW) walk_kernel(struct walk
     struct stretch<E> mine;
     struct owned rows;
     float add[ROWS_EACH];
-    read_starts(w, a); /* the matrix may come while the kernel ahead is at work: see spmm.cu */
+    read_starts(w, a); /* the matrix may be loaded while the previous kernel runs: see spmm.cu */
     read_stretch<E>(mine, w, a);
     find_owners<E>(rows, w, a);
     begin();

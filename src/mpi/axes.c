@@ -1,5 +1,5 @@
-/* Who owns which rows. An axis is known by its number of rows: values of as many rows are divided
- * alike, so that operations row by row never wait for anybody. */
+/* The owners of rows. An axis is identified by its number of rows: values with as many rows are
+ * divided alike, so operations row by row never wait. */
 #include "mpi/inside.h"
 
 #include "graph/cut.h"
@@ -94,7 +94,7 @@ void axes_free(struct axis *a)
 
 /* ---- the axes of a plan ---- */
 
-/* The matrix that an instruction walks row by row; NULL: none whose entries stay. */
+/* The matrix that an instruction walks row by row; NULL: none with constant entries. */
 static const struct csr *walked(const struct instr *in)
 {
     const struct csr *s = in->attr.csr;
@@ -103,8 +103,7 @@ static const struct csr *walked(const struct instr *in)
     return in->attr.transposed ? s->t : s;
 }
 
-/* Rows are shared out by what all matrices of the plan with so many rows have in them, and one for
- * each row. */
+/* Divides rows by the entries of all the plan's matrices with so many rows, plus one per row. */
 static consm_status weigh_rows(struct divided *d, const struct planned *plan, int64_t rows)
 {
     const struct csr *last = NULL;
@@ -125,7 +124,7 @@ static consm_status weigh_rows(struct divided *d, const struct planned *plan, in
     return st;
 }
 
-/* Entries go with their rows, unless an axis of as many rows is there and says otherwise. */
+/* Entries go with their rows, unless an axis with as many rows exists and says otherwise. */
 static consm_status follow_rows(struct divided *d, const struct csr *s)
 {
     struct axis *rows = axis_find(d, s->rows), *entries;

@@ -1,11 +1,10 @@
-/* The backend over another one: memory as reservations of address space, runs as lists of pieces.
- */
+/* The MPI backend over another one: memory as reserved address space, runs as lists of pieces. */
 #include "mpi/inside.h"
 
 #include <string.h>
 #include <sys/mman.h>
 
-enum { SLACK = 64 }; /* bytes that may be read behind the end of a block */
+enum { SLACK = 64 }; /* bytes readable after the end of a block */
 
 static bool divided_supports(const struct backend *b, enum op op)
 {
@@ -28,7 +27,7 @@ static consm_status divided_allocate(struct backend *b, struct memory **out, siz
         world.os->free(m);
         return world.os->fail(CONSM_ENOMEM, "no address space for %zu bytes", bytes);
     }
-    madvise(at, bytes + SLACK, MADV_NOHUGEPAGE); /* of which one row would make 2 MB */
+    madvise(at, bytes + SLACK, MADV_NOHUGEPAGE); /* one row would make 2 MB resident */
     m->base.bytes = m->near.bytes = bytes;
     m->near.host = at;
     *out = &m->base;
@@ -60,7 +59,7 @@ static consm_status divided_upload(struct backend *b, struct memory *to, size_t 
     return CONSM_OK;
 }
 
-/* Of a value whose rows are divided everybody gets all, or what is wanted of it. */
+/* Of a value with divided rows, every rank gets all rows, or the wanted ones. */
 static consm_status divided_download(struct backend *b, void *to, const struct memory *from,
                                      size_t at, size_t bytes)
 {
@@ -138,7 +137,7 @@ void resolve_here(const struct compiled *c, struct instr *in)
     world.os->resolve(in, base, c->leaf_at);
 }
 
-/* What was found from a matrix or index that has changed since is found again, by all ranks. */
+/* If a matrix or index has changed, all ranks find its halos again. */
 static consm_status follow_halos(struct compiled *c)
 {
     consm_status st = CONSM_OK;
@@ -198,7 +197,7 @@ static void divided_close(struct backend *b)
     world.os->free(d);
 }
 
-/* Whether kernels take any memory of this process, which is what we hand them. */
+/* Whether kernels accept any memory of this process, which is what we pass. */
 static bool computes_here(struct backend *b)
 {
     struct memory *m;

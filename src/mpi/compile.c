@@ -1,5 +1,5 @@
-/* From a plan for the whole graph to this rank's list of pieces: instructions on its own rows, and
- * between them the exchanges that the next ones wait for. Every rank makes the same list. */
+/* Turns a plan for the whole graph into this rank's list of pieces: instructions on its own rows,
+ * and the exchanges that they wait for. Every rank makes the same list. */
 #include "mpi/inside.h"
 
 #include <string.h>
@@ -96,7 +96,7 @@ consm_status add_exchange(struct compiled *c, const struct instr *in, int slot, 
     struct piece *piece;
     float *value = address(c, &in->src_at[slot]);
     TRY(halo_of(&halo, &c->halos, &wanted));
-    for (int32_t i = 0; i < c->pieces; i++) /* it was brought already, for another reader */
+    for (int32_t i = 0; i < c->pieces; i++) /* it was already brought for another reader */
         if (c->piece[i].kind == PIECE_EXCHANGE && c->piece[i].halo == halo &&
             c->piece[i].value == value)
             return CONSM_OK;
@@ -128,7 +128,7 @@ done:
 
 /* ---- leaves ---- */
 
-/* A leaf of the plan from some byte on, as a leaf of ours. */
+/* A leaf of the plan from some byte on, as one of our leaves. */
 static consm_status shift_leaf(struct compiled *c, struct operand *at, size_t bytes)
 {
     int32_t extra = c->leaves - c->plan->leaves;
@@ -154,8 +154,8 @@ bool is_spread(const struct compiled *c, const struct value *v)
     return v && v->axis && v->gathered != c;
 }
 
-/* Whether an operation that may be divided is: a source it reads by rows is, or none is there and
- * the rows are many. Parameters and what is made of them alone are computed by everyone. */
+/* Whether to divide an operation that can be: a source that it reads by rows is divided, or it has
+ * no such source and many rows. Every rank computes parameters and what depends only on them. */
 static bool worth_dividing(const struct compiled *c, const struct instr *in,
                            const struct rule *rule)
 {
@@ -177,13 +177,13 @@ static bool worth_dividing(const struct compiled *c, const struct instr *in,
     return !sources;
 }
 
-/* Whether the rows of a result are those of parameters, though it was made of other things. */
+/* Whether the rows of a result are those of parameters, though made from other values. */
 static bool sums_rows(enum op op)
 {
     return op == OP_MATMUL || op_made(op) == MADE_SUM;
 }
 
-/* The instruction as a whole, on every rank. */
+/* The whole instruction, on every rank. */
 static consm_status whole(struct compiled *c, const struct instr *in)
 {
     consm_status st = CONSM_OK;
@@ -209,7 +209,7 @@ done:
     return st;
 }
 
-/* Sends for what this rank's rows read of others'. *columns: the axis of what was sent for. */
+/* Fetches what this rank's rows read from others. *columns: the axis of the fetched rows. */
 static consm_status bring_sources(struct compiled *c, const struct instr *in,
                                   const struct rule *rule, const struct axis *axis,
                                   const struct axis **columns)
@@ -249,7 +249,7 @@ done:
     return st;
 }
 
-/* First the rows that need nobody else's, while those of the others travel. */
+/* First the rows that need no others, while the rows of others are sent. */
 static consm_status compute(struct compiled *c, const struct instr *in, const struct rule *rule,
                             struct axis *axis)
 {
@@ -273,8 +273,8 @@ done:
     return st;
 }
 
-/* Who computes which rows: those whose entries of the matrix they have, or whose rows of a source;
- * else by their number alone. */
+/* Who computes which rows: the owner of the matrix's entries, or of a source's rows; else by row
+ * number. */
 static consm_status rows_of(struct axis **out, struct compiled *c, const struct instr *in,
                             const struct rule *rule)
 {
@@ -296,7 +296,7 @@ static consm_status rows_of(struct axis **out, struct compiled *c, const struct 
     return axis_of(out, d, in->rows, NULL);
 }
 
-/* The instruction on this rank's rows. Where all must have the result it is gathered. */
+/* The instruction on this rank's rows. If all ranks need the result, it is gathered. */
 static consm_status divide(struct compiled *c, const struct instr *in, const struct rule *rule)
 {
     consm_status st = CONSM_OK;

@@ -1,5 +1,5 @@
-/* Rows that ranks need of each other: found once from the matrix or index that an operation walks,
- * then sent by persistent requests straight from and to where they lie. */
+/* Rows that ranks need from each other: found once from the matrix or index of an operation, then
+ * sent by persistent requests directly between their places in memory. */
 #include "mpi/inside.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ static void mark_needs(uint8_t *needed, const struct halo *h, int64_t low, int64
     }
 }
 
-/* The rows to receive, by their owners; ours are here. */
+/* The rows to receive, by owner; own rows are here. */
 static consm_status list_receives(struct halo *h)
 {
     int64_t rows = h->from->rows, count = 0;
@@ -64,7 +64,7 @@ static consm_status list_receives(struct halo *h)
     return h->receive ? CONSM_OK : CONSM_ENOMEM;
 }
 
-/* What the others need of us, as they say. */
+/* What the others need from us, as they report it. */
 static consm_status list_sends(struct halo *h)
 {
     int size = world.ranks.size;

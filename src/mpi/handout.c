@@ -1,5 +1,5 @@
-/* Ranks that go their own ways: texts to rank 0, and numbers back. Several threads of a rank may
- * ask, one after the other; MPI itself is entered by one thread at a time. */
+/* Ranks that work on their own: texts to rank 0, and numbers back. Several threads of a rank may
+ * ask, one after the other; only one thread at a time calls MPI. */
 #include "program/handout.h"
 #include "mpi/inside.h"
 

@@ -1,13 +1,13 @@
 /*
- * A program divided among MPI ranks. Every rank plans the same whole program; what it computes are
- * the rows that it owns. It addresses the whole matrix of every value, so that a row has one number
- * everywhere, and the operating system gives memory to those parts only that it touches: its own
- * rows, and those of others that it was sent.
+ * A program divided among MPI ranks. Every rank plans the same whole program and computes the rows
+ * that it owns. It addresses the whole matrix of every value, so a row has the same number
+ * everywhere; the operating system provides memory only for the parts in use: own rows and received
+ * ones.
  *
- * Exactness: an operation on one row, or along the entries of a row, is the CPU's own kernel on a
- * range of rows, with the whole's row numbers for random draws; its bits do not depend on where a
- * range begins. What sums over all rows is either computed from whole matrices, or block by block
- * in the CPU's own blocks, which are gathered and added in the CPU's own order.
+ * Exactness: an operation on one row, or along the entries of a row, is the CPU's kernel on a range
+ * of rows, with global row numbers for random draws; its bits do not depend on where a range
+ * starts. Sums over all rows are computed from whole matrices, or in the CPU's blocks, which are
+ * gathered and added in the CPU's order.
  */
 #ifndef MPI_INSIDE_H
 #define MPI_INSIDE_H
@@ -17,7 +17,7 @@
 
 #include <mpi.h>
 
-/* The processes, and what the library lends us; filled by consm_ranks. */
+/* The processes, and the library's services; filled by consm_ranks. */
 struct axis;
 struct spread_array {
     const float *at;
@@ -25,33 +25,33 @@ struct spread_array {
     struct spread_array *next;
 };
 struct wanted {
-    const int32_t *row; /* (count) ascending, the caller's; NULL: all rows are */
+    const int32_t *row; /* (count) ascending, the caller's; NULL: all rows */
     int64_t count;
-    float *packed; /* those rows, one behind the other … */
-    size_t room;   /* … bytes of it */
+    float *packed; /* those rows, contiguous */
+    size_t room;   /* its size in bytes */
 };
 struct world {
     const struct plugin_services *os;
     struct ranks ranks;
     MPI_Comm comm;
     int *count;                  /* (2·size) for gathers */
-    int64_t sent;                /* bytes of values, to each rank that gets them */
-    struct axis *settled;        /* whose rows the data's parts have, or NULL … */
-    struct spread_array *spread; /* … and arrays of which a rank has these rows only */
-    struct wanted wanted;        /* of values that the host reads */
-    bool crowded;                /* fewer processors here than would be busy: who waits sleeps */
+    int64_t sent;                /* bytes of values, counted for each receiving rank */
+    struct axis *settled;        /* the axis of the data's parts, or NULL */
+    struct spread_array *spread; /* arrays of which a rank has only these rows */
+    struct wanted wanted;        /* rows of values that the host reads */
+    bool crowded;                /* fewer processors than busy ranks: waiting ranks sleep */
 };
 extern struct world world;
 
 /* Waits for requests. MPI's own waiting keeps a processor busy, which on a crowded machine is the
- * one that the awaited rank would need. */
+ * one that the awaited rank needs. */
 void wait_all(MPI_Request *request, int count);
 
-/* Rows 0 … rows-1 among the ranks: rank p owns cut[p] … cut[p+1]-1. */
+/* The division of rows 0 … rows-1: rank p owns cut[p] … cut[p+1]-1. */
 struct axis {
     int64_t rows;
     int64_t *cut;    /* (size+1) */
-    int64_t *number; /* (own rows) their numbers, when first asked for */
+    int64_t *number; /* (own rows) their numbers, on first use */
     struct axis *next;
 };
 
@@ -59,13 +59,14 @@ struct axis {
 struct value {
     size_t offset; /* in bytes */
     int64_t rows, cols;
-    const struct axis *axis; /* whose rows are divided; NULL: every rank has it all */
-    bool divides; /* who reads it row by row computes its own rows, though all are here */
-    bool once;    /* made by an instruction that is */
-    const struct compiled *gathered; /* whose list brings all rows to all before its next reader */
+    const struct axis *axis; /* the axis of its divided rows; NULL: every rank has it all */
+    bool divides;            /* readers by row compute their own rows, though all are here */
+    bool once;               /* made by a `once` instruction */
+    const struct compiled
+        *gathered; /* the list that brings all rows to all ranks before its next reader */
 };
 
-/* Memory that the host does not see: a reservation of address space. */
+/* Memory that the host does not see: reserved address space. */
 struct far_memory {
     struct memory base;  /* base.host is NULL */
     struct memory near;  /* the same with an address, for the backend that computes */
@@ -90,47 +91,47 @@ static inline int64_t axis_high(const struct axis *a)
     return a->cut[world.ranks.rank + 1];
 }
 
-/* The axis of so many rows; made, with equal shares of weight[rows] (an ascending sum; NULL: of
- * rows), when it is not there. */
+/* The axis with so many rows; if missing, it is made, with equal shares of weight[rows] (a running
+ * sum; NULL: the number of rows). */
 consm_status axis_of(struct axis **out, struct divided *d, int64_t rows, const int64_t *weight);
 struct axis *axis_find(const struct divided *d, int64_t rows); /* NULL: none */
-/* The one of so many rows with that cut (size+1), which need not be the first of so many rows. */
+/* The axis with so many rows and that cut (size+1); it need not be the first with so many rows. */
 consm_status axis_cut(struct axis **out, struct divided *d, int64_t rows, const int64_t *cut);
 consm_status axis_numbers(const int64_t **out, struct axis *a);
 void axes_free(struct axis *a);
 
-/* Axes for all matrices and indices of a plan that stay as they are: rows by their entries, entries
- * with their rows. */
+/* Makes axes for all constant matrices and indices of a plan: rows by their entries, entries with
+ * their rows. */
 consm_status axes_plan(struct divided *d, const struct planned *plan);
 
-/* Whether rank p has the entries of its rows of s, for every p. */
+/* Whether every rank p has the entries of its rows of s. */
 bool axis_follows(const struct divided *d, const struct csr *s);
 
-/* A copy, to begin another list with. */
+/* A copy, as the start of another list. */
 consm_status axis_copy(struct axis **out, const struct axis *a);
 
 /* ---- partition.c ---- */
 
-void partition_join(struct ranks *ranks); /* fills in what ranks do for data in parts */
+void partition_join(struct ranks *ranks); /* fills in the functions for data in parts */
 
-/* Leaves of a plan that are spread. */
+/* Finds the plan's leaves that are spread. */
 consm_status partition_leaves(struct compiled *c);
 
-/* This rank's rows of a value, and those that are wanted of all ranks'. */
+/* This rank's rows of a value, and the wanted ones of all ranks. */
 consm_status partition_download(float *to, const float *from, const struct axis *axis,
                                 int64_t cols);
 
-/* Whether rows that an index names can be sent for: it stays, or, of data in parts, what is sent is
- * found again whenever it was set. */
+/* Whether rows named by an index can be fetched: it is constant, or, for data in parts, the halo is
+ * found again whenever it is set. */
 bool partition_index(const struct index *index);
 
-/* CONSM_EINVAL where an instruction that every rank computes as a whole walks a matrix of which
- * this one has a share. */
+/* CONSM_EINVAL if an instruction that every rank computes as a whole walks a matrix of which this
+ * rank has only a part. */
 consm_status partition_allow(const struct instr *in);
 
 /* ---- rules.c ---- */
 
-/* What of a source an operation reads for a range of rows of its result. */
+/* What an operation reads of a source for a range of rows of its result. */
 enum reads {
     READS_WHOLE,   /* everything */
     READS_ROWS,    /* the same rows */
@@ -152,13 +153,13 @@ struct rule {
 };
 struct rule rule_of(const struct divided *d, const struct instr *in);
 
-/* The instruction for rows [low, high) of its result; views of matrices and indices are the
- * keeper's. */
+/* The instruction for rows [low, high) of its result; the keeper owns views of matrices and
+ * indices. */
 struct keeper;
 consm_status rule_narrow(struct instr *in, struct keeper *k, const struct rule *rule,
                          struct axis *axis, int64_t low, int64_t high);
 
-/* Things that go with a compiled program. */
+/* Objects that belong to a compiled program. */
 struct keeper {
     void **thing;
     size_t count, room;
@@ -168,29 +169,29 @@ void keeper_free(struct keeper *k);
 
 /* ---- exchange.c ---- */
 
-/* Which rows go where, for one way of reading over one matrix or index. */
+/* The rows to exchange, for one kind of reading over one matrix or index. */
 struct halo {
     enum reads reads;
     bool transposed;
     const struct csr *csr;
     const struct index *index, *other;
     const struct axis *from, *to; /* of the source; of the result's rows, or of a sum's blocks */
-    struct sum_shape shape;       /* READS_BLOCKS … */
-    int64_t width;                /* … of sources so wide */
-    int32_t *send, *receive;      /* row numbers, by rank … */
-    int *sends, *receives;        /* (size+1) … from sends[p] on */
-    uint64_t seen;                /* the versions of what it was found from */
+    struct sum_shape shape;       /* for READS_BLOCKS */
+    int64_t width;                /* the width of its sources */
+    int32_t *send, *receive;      /* row numbers, by rank */
+    int *sends, *receives;        /* (size+1) start of each rank */
+    uint64_t seen;                /* versions of what it was found from */
     struct halo *next;
 };
 consm_status halo_of(struct halo **out, struct halo **known, const struct halo *wanted);
 void halos_free(struct halo *h);
 
-/* Whether the matrix or index is another by now; finds the rows again if so. */
+/* Whether the matrix or index changed; finds the rows again if so. */
 bool halo_moves(const struct halo *h);
 uint64_t halo_version(const struct halo *h);
 consm_status halo_follow(struct halo *h);
 
-/* An exchange of one value's rows, made once and started as often as needed. */
+/* An exchange of one value's rows, made once and started repeatedly. */
 struct exchange {
     MPI_Request *request;
     int requests;
@@ -201,10 +202,10 @@ void exchange_start(struct exchange *x);
 void exchange_wait(struct exchange *x);
 void exchange_free(struct exchange *x);
 
-/* A row of so many floats, as MPI knows it; made once. */
+/* The MPI type of a row of so many floats; made once. */
 MPI_Datatype row_type(int64_t cols);
 
-/* All rows of a value to all ranks: from its own rows in place, or from there to another array. */
+/* Sends all rows of a value to all ranks: from its own rows in place, or to another array. */
 void gather_rows(float *to, const float *from, const struct axis *axis, int64_t cols);
 
 /* The addresses of an instruction's operands, here. */
@@ -215,22 +216,22 @@ void resolve_here(const struct compiled *c, struct instr *in);
 /* A divided program is a list of pieces. */
 enum piece_kind {
     PIECE_COMPUTE,
-    PIECE_EXCHANGE, /* its start … */
-    PIECE_WAIT,     /* … and its end */
+    PIECE_EXCHANGE, /* the start of an exchange */
+    PIECE_WAIT,     /* the end of an exchange */
     PIECE_GATHER,
     PIECE_SUM,
     PIECE_WALK
 };
 struct piece {
     enum piece_kind kind;
-    bool once;           /* nothing to do when what is constant has been computed */
-    struct planned plan; /* COMPUTE: instructions for the backend that computes … */
+    bool once;           /* nothing to do once constants have been computed */
+    struct planned plan; /* COMPUTE: instructions for the backend that computes */
     int32_t first, count;
     struct compiled *ready;
     struct halo *halo; /* EXCHANGE */
     struct exchange exchange;
     uint64_t seen;           /* the version of the halo that it was made for */
-    int32_t started;         /* WAIT: the piece that did */
+    int32_t started;         /* WAIT: the piece that started it */
     float *value;            /* EXCHANGE, GATHER */
     const struct axis *axis; /* GATHER; of a SUM's blocks */
     int64_t cols;
@@ -238,10 +239,10 @@ struct piece {
     const struct axis *rows; /* of its sources; of its matrix */
 };
 
-/* A leaf read from a row of ours on. */
+/* A leaf read from one of our rows on. */
 struct shifted {
     int32_t leaf; /* of the plan */
-    size_t bytes; /* behind its beginning */
+    size_t bytes; /* from its start */
 };
 
 struct compiled {
@@ -262,22 +263,22 @@ struct compiled {
     struct keeper keeper;
     struct halo *halos;
     uint64_t *seen;           /* (plan->leaves) versions */
-    struct value *leaf_value; /* (plan->leaves) of arrays that are spread; else without an axis */
+    struct value *leaf_value; /* (plan->leaves) of spread arrays; else without an axis */
     bool settled;
-    void *partial, *work; /* of the sum that is being made */
+    void *partial, *work; /* of the current sum */
     size_t partial_bytes, work_bytes;
 };
 consm_status divided_compile(struct backend *b, struct compiled **out, const struct planned *plan);
 consm_status divided_run(struct compiled *c, const struct step *first, int64_t steps);
 void divided_discard(struct compiled *c);
-void divided_follow(struct compiled *c); /* looks at the leaves */
+void divided_follow(struct compiled *c); /* checks the leaves */
 
-/* The value at an operand; NULL: it is neither part of an arena nor a spread leaf. */
+/* The value at an operand; NULL: it is neither in an arena nor a spread leaf. */
 struct value *compiled_value(const struct compiled *c, const struct operand *at);
 consm_status note_value(const struct compiled *c, const struct operand *at, struct value value);
 
-/* Pieces at the end of the list: a new one; all rows of a value to all ranks; those rows of source
- * `slot` that this rank's rows of the result, or blocks of a sum, read. */
+/* Add pieces to the list: a new one; all rows of a value to all ranks; the rows of source `slot`
+ * that this rank's rows of the result, or blocks of a sum, read. */
 consm_status add_piece(struct compiled *c, struct piece **out, enum piece_kind kind);
 consm_status add_gather(struct compiled *c, const struct operand *at, struct value *v);
 consm_status add_exchange(struct compiled *c, const struct instr *in, int slot, struct value *v,
@@ -285,7 +286,7 @@ consm_status add_exchange(struct compiled *c, const struct instr *in, int slot, 
 
 consm_status add_instr(struct compiled *c, const struct instr *in);
 
-/* Whether some of its rows are with other ranks only. */
+/* Whether only other ranks have some of its rows. */
 bool is_spread(const struct compiled *c, const struct value *v);
 
 /* Waits for the exchanges among pieces first …. */
@@ -301,7 +302,7 @@ struct runs {
     } run[MOST_RUNS];
 };
 
-/* Runs of this rank's rows, in order, that read no columns but its own. */
+/* Runs of this rank's rows, in order, that read only its own columns. */
 void inner_runs(struct runs *runs, const struct instr *in, const struct rule *rule,
                 const struct axis *rows, const struct axis *columns);
 

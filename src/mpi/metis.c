@@ -1,5 +1,5 @@
-/* Cutting a graph by METIS: k-way, for the least volume of what parts send each other, parts
- * balanced by their entries (Karypis and Kumar, SIAM J. Sci. Comput. 1998). */
+/* Cuts a graph with METIS: k-way, minimising the volume that parts send each other, balanced by
+ * entries (Karypis and Kumar, SIAM J. Sci. Comput. 1998). */
 #include "mpi/inside.h"
 
 __attribute__((visibility("default"))) cut_graph_fn consm_cut;

@@ -1,11 +1,11 @@
-/* Computing while rows travel: which of a rank's rows need nobody else's. They are taken in runs,
- * because an instruction works on a range of rows; in an order that keeps neighbours together the
- * runs are long. */
+/* Overlaps computing and communication: finds a rank's rows that need no other rank's. They are
+ * taken in runs, because an instruction works on a range of rows; if neighbours are close in order,
+ * the runs are long. */
 #include "mpi/inside.h"
 
-enum { SHORTEST_RUN = 32 }; /* rows: less is not worth an instruction */
+enum { SHORTEST_RUN = 32 }; /* rows: fewer are not worth an instruction */
 
-/* Columns ascend, so the first and the last tell. */
+/* Columns ascend, so the first and the last decide. */
 static bool inner(const struct csr *s, int64_t row, const struct axis *columns)
 {
     int64_t first = s->start[row], last = s->start[row + 1] - 1;
@@ -13,7 +13,7 @@ static bool inner(const struct csr *s, int64_t row, const struct axis *columns)
            (s->col[first] >= axis_low(columns) && s->col[last] < axis_high(columns));
 }
 
-/* Keeps the longest runs; the shortest of them gives way. */
+/* Keeps the longest runs; replaces the shortest. */
 static void note_run(struct runs *runs, int64_t low, int64_t high)
 {
     int least = 0;
@@ -28,7 +28,7 @@ static void note_run(struct runs *runs, int64_t low, int64_t high)
             least = i;
     if (runs->run[least].high - runs->run[least].low >= high - low)
         return;
-    for (int i = least; i + 1 < runs->count; i++) /* they stay in order */
+    for (int i = least; i + 1 < runs->count; i++) /* keep them in order */
         runs->run[i] = runs->run[i + 1];
     runs->run[runs->count - 1] = (struct run){low, high};
 }

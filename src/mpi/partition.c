@@ -1,6 +1,6 @@
-/* Data in parts: which rows of the graph are whose, before any program is there, and arrays of
- * which every rank has its own rows. Programs read such an array as they read any value that ranks
- * have computed: the rows of others are sent for. */
+/* Data in parts: the owners of the graph's rows, before any program exists, and arrays of which
+ * every rank has its own rows. Programs read such an array like any value that ranks have computed:
+ * the rows of others are fetched. */
 #include "mpi/inside.h"
 
 #include <limits.h>
@@ -66,7 +66,7 @@ static uint64_t partition_total(uint64_t mine)
     return all;
 }
 
-/* Where records for or from each rank begin, as MPI counts. */
+/* Converts counts and starts of each rank's records to MPI's int. */
 static bool as_ints(int *count, int *first, const int64_t *at)
 {
     for (int p = 0; p < world.ranks.size; p++) {
@@ -122,7 +122,7 @@ static consm_status partition_want(const int32_t *row, int64_t count)
     return CONSM_OK;
 }
 
-/* count, first: how many of the wanted rows are each rank's, and where they begin among all. */
+/* count, first: the number of wanted rows of each rank, and their start among all. */
 static void share_wanted(int *count, int *first, const struct axis *axis)
 {
     const struct wanted *w = &world.wanted;

@@ -1,8 +1,7 @@
-/* The same numbers in rows of another length, on ranks that own whole rows either way. */
+/* Reshapes values whose rows are divided among ranks, without moving numbers. */
 #include "mpi/inside.h"
 
-/* The same numbers in rows of another length: ranks that own the numbers of whole rows own them
- * either way. */
+/* Whether ranks that own whole rows own whole rows in either shape. */
 bool reshape_divides(const struct compiled *c, const struct instr *in)
 {
     const struct value *v = compiled_value(c, &in->src_at[0]);

@@ -1,5 +1,5 @@
-/* How an operation is divided, by what ops.def says of it. What is made as a whole is computed by
- * every rank. */
+/* How an operation is divided, by its row in ops.def. Every rank computes operations that are made
+ * as a whole. */
 #include "mpi/inside.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ static enum reads reads_of(char letter)
     }
 }
 
-/* Whether values of a matrix's entries lie with its rows. */
+/* Whether values of a matrix's entries are with its rows. */
 static bool entries_follow(const struct divided *d, const struct rule *rule, const struct csr *s)
 {
     bool reads = rule->division == BY_ENTRIES;
@@ -79,7 +79,7 @@ static consm_status view_matrix(struct instr *in, struct keeper *k, int64_t low,
     return CONSM_OK;
 }
 
-/* by_row: the inverse lists are read for a range of rows, else the list itself for a range of
+/* by_row: uses the inverse lists for a range of rows, else the list itself for a range of
  * positions. */
 static consm_status view_index(const struct index **index, struct keeper *k, bool by_row,
                                int64_t low, int64_t high)

@@ -1,11 +1,11 @@
-/* Sums over rows: each rank adds up the blocks that begin among its rows, with the few rows of the
- * next one that its last block reaches into; the partial sums of all blocks go to all ranks, and
- * each makes the same total of them, in the order in which one process would. */
+/* Sums over rows. Each rank adds up the blocks that start among its rows, with the few rows of the
+ * next rank that its last block needs. The partial sums of all blocks go to all ranks, and each
+ * adds them in the order of a single process. */
 #include "mpi/inside.h"
 
 #include <string.h>
 
-/* First block that begins at or behind a row. */
+/* First block that starts at or after a row. */
 static int64_t first_block(const struct instr *in, const struct sum_shape *s, int64_t row)
 {
     int64_t units = s->over == SUM_ELEMENTS ? row * in->src_cols[0] : row;
@@ -22,7 +22,7 @@ static int64_t first_block(const struct instr *in, const struct sum_shape *s, in
     return low;
 }
 
-/* Whether positions can go with the rows they name, now and later. */
+/* Whether positions can go with the rows that they name, now and later. */
 static bool ascending(const struct index *index)
 {
     if (!index->fixed && index->count != index->targets)
@@ -77,8 +77,8 @@ void sum_needs(uint8_t *needed, const struct halo *h, int64_t first, int64_t las
         memset(needed + from, 1, (size_t)(to - from));
 }
 
-/* Whether an operation is a sum that can be divided: it has blocks, what they read is known, and a
- * source of it is divided. */
+/* Whether an operation is a sum that can be divided: it has blocks, their reads are known, and one
+ * of its sources is divided. */
 bool sum_divides(const struct compiled *c, const struct instr *in, const struct axis **rows)
 {
     const struct value *v = compiled_value(c, &in->src_at[0]),

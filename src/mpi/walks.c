@@ -1,5 +1,5 @@
-/* Operations that go through the rows of a matrix in turns (PTDNet's spectra, DropEdge's degrees):
- * each rank takes every turn on its own rows, and what the next turn needs of all goes to all. */
+/* Operations over the rows of a matrix in turns (PTDNet's spectra, DropEdge's degrees): each rank
+ * processes its own rows in every turn, and what the next turn needs goes to all. */
 #include "mpi/inside.h"
 
 bool walk_divides(const struct compiled *c, const struct instr *in)
@@ -10,7 +10,7 @@ bool walk_divides(const struct compiled *c, const struct instr *in)
            (!world.os->walks->turns(in) || (s->t && s->t_entry && s->t->rows == s->rows));
 }
 
-/* Values of entries that the walk along the transpose reads and another rank has made. */
+/* Values of entries that the walk along the transpose reads and another rank computed. */
 static consm_status bring_values(struct compiled *c, const struct instr *in,
                                  const struct axis *rows)
 {

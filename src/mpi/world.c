@@ -1,5 +1,5 @@
-/* The processes: joining them, holding them to the same data and options, parting. The one name
- * that the library exports is here. */
+/* The processes: join them, check that they have the same data and options, and end. The library's
+ * only exported name is here. */
 #include "mpi/inside.h"
 
 #include <stdio.h>
@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 struct world world;
-static MPI_Comm parting; /* of world_end alone: a barrier there meets no other message */
+static MPI_Comm parting; /* used by world_end only: a barrier there meets no other message */
 
 enum {
     SHOWN = 256,  /* characters of a text */
     PATIENCE = 3, /* seconds for the others to fail, too */
-    NAP = 50000   /* nanoseconds between two looks */
+    NAP = 50000   /* nanoseconds between two checks */
 };
 
 void wait_all(MPI_Request *request, int count)
@@ -59,7 +59,7 @@ static uint64_t hash_bytes(const void *data, size_t bytes)
     return hash;
 }
 
-/* The first rank whose number is not rank 0's; 0: there is none. */
+/* The first rank whose number differs from rank 0's; 0: none. */
 static int first_other(uint64_t mine)
 {
     uint64_t theirs = mine;
@@ -108,8 +108,8 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* A failure that all share ends as one process would. One that others do not follow would leave
- * them waiting for ever. */
+/* A failure that all ranks share ends like that of one process. A failure of one rank would leave
+ * the others waiting for ever. */
 static bool world_end(bool failed)
 {
     if (failed) {
@@ -134,7 +134,7 @@ static void world_abandon(int code)
     MPI_Abort(world.comm, code);
 }
 
-/* Processors that others keep busy, as the last minute was. */
+/* Processors that were busy with other work in the last minute. */
 static double busy_before(void)
 {
     double load;
