@@ -84,7 +84,7 @@ if(CONSM_TESTS)
         target_include_directories(test_progress PRIVATE cli)
     endif()
     if(CONSM_SANITIZE AND CONSM_TREES_BUILT AND TEST trees) # whose dlopen does not look beside the program
-        set_tests_properties(trees PROPERTIES ENVIRONMENT LD_LIBRARY_PATH=${CMAKE_BINARY_DIR})
+        set_tests_properties(trees with_trees PROPERTIES ENVIRONMENT LD_LIBRARY_PATH=${CMAKE_BINARY_DIR})
     endif()
     if(TARGET leaky)
         add_test(NAME leak_is_found COMMAND leaky)

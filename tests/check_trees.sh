@@ -75,21 +75,21 @@ sed -n 2p "$work/mixed-edges.csv" | grep -q ',$' && fault "edges of an ensemble 
 # Beside ConSM's candidates: listed, and where they validate better they predict, with the plug-in or without it.
 expect 0 '"trees": {"rounds": ' train $labelled "${consm_brief[@]}" --json
 grep -q '{"backbone": "trees"' "$work/out" || fault "trees are not among the candidates: $(cat "$work/out")"
-python3 - "$work/table" << 'END'
-import math, os, random, sys
-random.seed(1)
-os.mkdir(sys.argv[1])
-nodes = [[math.exp(12 * random.random()) for _ in range(4)] for _ in range(240)]
-with open(sys.argv[1] + "/nodes.csv", "w") as f:
-    f.write("id,label,a,b,c,d\n")
-    for i, row in enumerate(nodes):
-        middle = 0.3 < math.log(row[0]) / 12 < 0.7
-        f.write(f"{i},{('' if i % 6 == 0 else 'in' if middle else 'out')},{','.join(f'{x:.6g}' for x in row)}\n")
-with open(sys.argv[1] + "/edges.csv", "w") as f:
-    f.write("source,target\n")
-    for i in range(480):
-        f.write(f"{i % 240},{(i + 1 + random.randrange(239)) % 240}\n")
-END
+mkdir "$work/table"
+awk -v folder="$work/table" 'function drawn() { x = x * 16807 % 2147483647; return x / 2147483647 }
+BEGIN {
+    x = 1
+    print "id,label,a,b,c,d" > (folder "/nodes.csv")
+    print "source,target" > (folder "/edges.csv")
+    for (i = 0; i < 240; i++) {
+        first = drawn()
+        label = i % 6 == 0 ? "" : first > 0.3 && first < 0.7 ? "in" : "out"
+        printf "%d,%s,%.6g,%.6g,%.6g,%.6g\n", i, label, exp(12 * first), exp(12 * drawn()), exp(12 * drawn()),
+            exp(12 * drawn()) > (folder "/nodes.csv")
+    }
+    for (i = 0; i < 480; i++)
+        printf "%d,%d\n", i % 240, (i + 1 + int(239 * drawn())) % 240 > (folder "/edges.csv")
+}'
 expect 0 "predictions: boosted trees, validation accuracy" train "$work/table" --warmup 6 --rounds 1 --gnn-steps 3 --match-steps 5 --drop-share 0 --add-share 0 --metric accuracy -o "$work/won"
 grep -q '"trees": {"rounds": [0-9]*, "taken": true' "$work/won/metrics.json" || fault "metrics.json: $(grep trees "$work/won/metrics.json")"
 grep -q 'make the predictions. ConSM scores the edges' "$work/won/report.html" || fault "the report does not say who predicts"

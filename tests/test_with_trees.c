@@ -343,7 +343,7 @@ static void elsewhere_they_change_nothing(void **state)
     (void)state;
     struct consm_dataset *d;
     struct consm_model *m, *without;
-    if (!boosts("trees that lose"))
+    if (UNDER_ASAN || !boosts("trees that lose"))
         return;
     OK(consm_dataset_open(
         &d, "csbm:nodes=200,classes=2,degree=6,homophily=0.85,features=4,signal=1,seed=3", NULL));
@@ -370,6 +370,8 @@ static void who_takes_no_part(void **state)
     (void)state;
     static const char *const off[][2] = {{"candidates", "few"}, {"backbone", "gcn"}};
     struct consm_model *m;
+    if (UNDER_ASAN)
+        return;
     struct consm_dataset *d = table(true), *bare;
     for (size_t i = 0; i < sizeof off / sizeof *off; i++) {
         struct consm_options *o = options("consm", 1);

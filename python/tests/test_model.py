@@ -25,6 +25,27 @@ def test_all_methods_by_name_and_by_class(world, graph):
     assert classes == set(consm.methods())
 
 
+@pytest.mark.skipif("trees" not in METHODS, reason="no libconsm_trees.so")
+def test_trees_predict_for_consm_where_they_are_better(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.random((240, 4))
+    truth = np.where((x[:, 0] > 0.3) & (x[:, 0] < 0.7), "in", "out")
+    table = Graph.from_arrays(rng.integers(0, 240, (2, 480)), x=np.exp(12 * x))
+    y = np.where(np.arange(240) % 4 == 0, None, truth)
+    model = ConSMClassifier(warmup=6, rounds=1, gnn_steps=3, match_steps=5, drop_share=0, add_share=0,
+                            metric="accuracy").fit(table, y)
+    assert model.params_["with_trees"] == "yes"
+    assert model.candidates_[-1]["backbone"] == "trees" and not model.candidates_[-1]["chosen"]
+    alone = consm.TreesClassifier(metric="accuracy").fit(table, y)
+    assert (model.predict_proba(table) == alone.predict_proba(table)).all()
+    assert np.mean(model.predict(table) == truth) > 0.9
+    assert np.isfinite(model.edge_trust(table)["low"]).all()  # ConSM's: agreement has no interval
+    assert (pickle.loads(pickle.dumps(model)).predict(table) == model.predict(table)).all()
+    model.save(tmp_path / "model.safetensors")
+    again = consm.load_model(tmp_path / "model.safetensors")
+    assert again.method == "consm" and (again.predict_proba(table) == model.predict_proba(table)).all()
+
+
 def test_labels_of_every_kind(world, graph):
     pd = pytest.importorskip("pandas")
     known = world.known
