@@ -321,8 +321,8 @@ done:
     return st;
 }
 
-/* The student replaces the winner if it validates at least as well; the votes are kept for networks
- * trained from scratch later. */
+/* Trains a student and puts it in the winner's place if it may have it; the votes are kept for
+ * networks trained from scratch later. */
 static consm_status teach_student(struct field *f)
 {
     consm_status st = CONSM_OK;
@@ -341,7 +341,7 @@ static consm_status teach_student(struct field *f)
     if (student->at.size == 0)
         *student = (struct trial){.number = winner->number, .val = -1};
     TRY(train_student(f, vote));
-    f->of->taught = !student->diverged && student->val >= winner->val;
+    f->of->taught = !student->diverged && student_replaces(student->val, winner->val, &f->s->judge);
     if (f->of->taught) {
         struct snapshot at = winner->at;
         winner->at = student->at;

@@ -430,6 +430,9 @@ consm_status voted_problem(struct problem *out, struct voted *room, const int32_
                            const struct problem *p);
 void voted_free(struct voted *v);
 
+/* Whether a student with that validation score replaces a winner with that one. */
+bool student_replaces(double student, double winner, const struct judge *judge);
+
 /* Whether a session's choice of a backbone ends with a student. */
 bool consm_has_student(const struct session *s);
 

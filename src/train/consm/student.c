@@ -1,11 +1,12 @@
 /* The student (--student), not in the paper. The candidates that were trained to the end vote on
  * every node without a label. The chosen network then trains again from scratch on the given labels
- * and these votes. It replaces the winner if it validates at least as well (self-training with a
+ * and these votes. It replaces the winner unless it validates clearly worse (self-training with a
  * committee: Blum and Mitchell 1998, Hinton et al. 2015). Validation nodes keep their role and
  * labels, so the comparison is fair; no other label is read. If the student was taken, its votes
  * also teach networks trained from scratch later: those over other edges (clean_trial.c) and a
  * refit on all labels. */
 #include "train/consm/consm.h"
+#include "train/folds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -201,6 +202,13 @@ consm_status consm_repeat_student(struct session *s)
 done:
     session_free(student);
     return st;
+}
+
+/* The winner is the best of several noisy scores, which flatters it; the student has only one. So
+ * it may validate worse by a standard error. */
+bool student_replaces(double student, double winner, const struct judge *judge)
+{
+    return student >= winner - folds_error(winner, judge);
 }
 
 bool consm_has_student(const struct session *s)
