@@ -1,4 +1,4 @@
-/* Copies of what a person said about his tables. */
+/* Copies of a user's choices about how to read tables. */
 #include "data/choices.h"
 
 const char *const choice_name[CHOICES] = {"id-column",     "label-column",  "weight-column",

@@ -1,7 +1,7 @@
 /*
- * What a person said about how to read his tables: which columns hold what, and the rules for
- * repeated pairs and unknown nodes. A dataset remembers it, a model trained on the dataset keeps
- * it, and the next dataset is read the same way.
+ * A user's choices about how to read tables: the columns, and the rules for repeated pairs and
+ * unknown nodes. A dataset stores them, a model trained on it keeps them, and the next dataset is
+ * read the same way.
  */
 #ifndef DATA_CHOICES_H
 #define DATA_CHOICES_H
@@ -22,7 +22,7 @@ enum choice {
 extern const char *const choice_name[CHOICES]; /* "id-column", …: the flags of the command */
 
 struct choices {
-    char *text[CHOICES]; /* NULL: nothing was said */
+    char *text[CHOICES]; /* NULL: not set */
 };
 
 consm_status choices_copy(struct choices *out, const char *const text[CHOICES]);

@@ -1,7 +1,7 @@
 /*
- * A dataset: a graph with features, labels and known splits, exactly as its file holds it. Readers
- * (one per format, one file each) fill it; everything else only reads it. Cleaning (undirected, no
- * loops, no repeats) happens in dataset_graph(), so that `consm info` can report both sides.
+ * A dataset: a graph with features, labels and known splits, exactly as in its file. Readers (one
+ * file per format) fill it; everything else only reads it. dataset_graph() cleans it (undirected,
+ * no loops, no repeats), so that `consm info` can report both sides.
  */
 #ifndef DATA_DATASET_H
 #define DATA_DATASET_H
@@ -15,14 +15,14 @@ struct faults;
 struct notes;
 struct recipe;
 
-/* What counts where lines of a file give one pair of nodes different weights. */
+/* Which weight counts if a file lists a pair of nodes with different weights. */
 enum repeat_rule { DUPLICATES_MEAN, DUPLICATES_KEEP_FIRST, DUPLICATES_ERROR, DUPLICATES_KINDS };
 extern const char *const duplicates_name[DUPLICATES_KINDS]; /* "mean", "keep-first", "error" */
 
 enum dataset_taken { TAKEN_ID, TAKEN_LABEL, TAKEN_WEIGHT, DATASET_TAKEN };
 
 struct dataset {
-    char *name;       /* for people: "cora", or the path it came from */
+    char *name;       /* for messages: "cora", or the path */
     int64_t nodes;    /* n */
     int64_t features; /* f; 0 when the file has none */
     int32_t classes;  /* c; 0 when there are no labels */
@@ -44,44 +44,44 @@ struct dataset {
     char **node_id;      /* (n), or NULL: "0", "1", … */
     char **feature_name; /* (f), or NULL */
 
-    /* Where the features come from a table: how its columns became them, and, unless all cells were
-     * numbers, the cells themselves, so that a model can read them with its own recipe. Or NULL. */
+    /* If the features come from a table: how its columns became features, and, unless all cells
+     * were numbers, the cells themselves, so that a model can apply its own recipe. Or NULL. */
     struct recipe *recipe;
     struct cells *cells;
 
-    /* Attributes that no model reads (data/table/notes.h), where they were asked for; or NULL. */
+    /* Attributes that no model reads (data/table/notes.h), if requested; or NULL. */
     struct notes *node_notes, *edge_notes;
 
     /* The splits that came with the file, each n roles. */
     int64_t splits;
     uint8_t *role; /* (splits, n) of enum split_role, or NULL */
 
-    /* Which columns were taken for ids, labels and weights, for people; "": no table said so. */
+    /* The columns used for ids, labels and weights, for messages; "": no table. */
     char taken[DATASET_TAKEN][80];
-    struct choices choices; /* what a person said about how to read it */
+    struct choices choices; /* a user's choices about how to read it */
 
     char sha256[65]; /* of the bytes read, files in a fixed order; "" for generated sets */
 
-    /* A graph in parts: the cleaned graph as rows. Of a folder that `consm partition` wrote, in a
-     * mapped file which nobody has looked at yet (readers/parts.h); and what its dense columns are
-     * standardised by. */
+    /* For a graph in parts: the rows of the cleaned graph. For a folder from `consm partition`,
+     * they are in a mapped, unchecked file (readers/parts.h); with it, the standardisation of its
+     * dense columns. */
     struct csr *rows;
     const float *shift, *scale; /* (f), or NULL */
-    /* Where a process read its share of a plain list (readers/edge_share.h): which rows it has of
-     * `rows`, of `dense`, which is sparse memory then, and of `sparse`; or NULL. `from` and `to`
-     * are NULL. */
+    /* If a process read its share of a plain list (readers/edge_share.h): the rows that it has of
+     * `rows`, of `dense`, which is then sparse memory, and of `sparse`; or NULL. `from` and `to`
+     * are then NULL. */
     struct partition *partition;
-    float *measured; /* (2f) what shift and scale are then */
+    float *measured; /* (2f) storage of shift and scale in that case */
     void *rows_mapping;
     size_t rows_bytes;
 
     void *mapping; /* a mapped file that arrays above point into, or NULL */
     size_t mapping_bytes;
-    unsigned borrowed; /* which arrays lie in the mapping or are the caller's: DATASET_BORROWS_… */
+    unsigned borrowed; /* arrays in the mapping or owned by the caller: DATASET_BORROWS_… */
 
-    /* The edges and dense features have not been looked at yet, because reading them would be what
-     * makes opening a large mapped file slow. dataset_graph() checks them; whoever else uses them
-     * to index calls dataset_check() first. */
+    /* The edges and dense features are not checked yet, because reading them would make opening a
+     * large mapped file slow. dataset_graph() checks them; other code that uses them as indices
+     * calls dataset_check() first. */
     bool unchecked;
 };
 
@@ -90,43 +90,43 @@ enum {
     DATASET_BORROWS_DENSE = 2,
     DATASET_BORROWS_LABELS = 4,
     DATASET_BORROWS_ROLES = 8,
-    /* The strings lie behind the pointers in the array's own block (names_pack): one block to free,
-     * not one per name. */
+    /* The strings follow the pointers in the array's own block (names_pack): one block to free
+     * instead of one per name. */
     DATASET_PACKED_IDS = 16,
     DATASET_PACKED_CLASSES = 32,
     DATASET_PACKED_FEATURES = 64
 };
 
-/* An empty dataset of that name. */
+/* Makes an empty dataset with that name. */
 consm_status dataset_new(struct dataset **out, const char *name);
 void dataset_free(struct dataset *d);
 
-/* Checks everything a reader promises: ends in range, labels in range, finite features and weights,
- * unique ids. Every reader ends with it. The message names `name` and the first fault. */
+/* Checks what readers guarantee: ends and labels in range, finite features and weights, unique ids.
+ * Every reader ends with it. The message names `name` and the first fault. */
 consm_status dataset_check(const struct dataset *d);
 
 /* The cleaned graph: undirected, without loops and repeats. A pair that is listed more than once,
- * in either direction, gets the weight that d->duplicates says. */
+ * in either direction, gets its weight by d->duplicates. */
 consm_status dataset_graph(struct csr **out, const struct dataset *d, struct edge_facts *facts);
 
-/* One line of the log where pairs were listed with different weights. */
+/* Logs one line if pairs were listed with different weights. */
 void dataset_say_duplicates(const struct dataset *d, int64_t pairs);
-/* CONSM_EFORMAT: so many pairs have more than one weight, and d->duplicates is error. */
+/* CONSM_EFORMAT: `differ` pairs have more than one weight, and d->duplicates is error. */
 consm_status dataset_refuse_duplicates(const struct dataset *d, int64_t pairs);
 
-/* The name of a node, class or feature: its own, or its number written into buffer. */
+/* The name of a node, class or feature; without a name its number, written into buffer. */
 const char *dataset_node_id(const struct dataset *d, int64_t node, char buffer[24]);
 const char *dataset_class_name(const struct dataset *d, int32_t class_index, char buffer[24]);
 
-/* Fills d->sparse from a dense array when at most a third of it is non-zero, else keeps the array.
- * Takes the array over. */
+/* Fills d->sparse from a dense array if at most a third of it is non-zero, else keeps the array.
+ * Takes ownership of the array. */
 consm_status dataset_set_features(struct dataset *d, float *dense, int64_t features);
 
-/* The same with an array that stays the caller's and outlives the dataset. */
+/* The same with an array that the caller owns and that outlives the dataset. */
 consm_status dataset_borrow_features(struct dataset *d, const float *dense, int64_t features);
 
-/* Makes features of a table's cells, a row for each of d->nodes, and takes them over. What is wrong
- * with the cells goes into faults, which speak of the file; then d has no features yet. */
+/* Makes features from a table's cells, one row per node, and takes ownership of the cells. Faults
+ * of the cells go into faults, which name the file; then d has no features yet. */
 consm_status dataset_take_cells(struct dataset *d, struct cells *cells, struct faults *faults,
                                 const char *file);
 

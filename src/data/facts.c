@@ -1,4 +1,4 @@
-/* Measuring a dataset. */
+/* Measures a dataset. */
 #include "data/facts.h"
 
 #include "data/split.h"
@@ -72,7 +72,7 @@ static void measure_nodes(struct data_facts *f, const struct dataset *d)
         f->feature_nonzeros += d->dense[k] != 0;
 }
 
-/* Doubles by one view of the nodes, and their leak across the splits. */
+/* Duplicates by one view of the nodes, and how many leak across the splits. */
 static consm_status measure_doubles(struct duplicates *out, const struct twin_view *view,
                                     const struct dataset *d, const uint8_t *role)
 {
@@ -100,7 +100,7 @@ done:
     return st;
 }
 
-/* The labels as a matrix with one entry a row, so that twins can compare them. */
+/* The labels as a matrix with one entry per row, so that twins can be compared by label. */
 static consm_status label_matrix(struct csr **out, const struct dataset *d)
 {
     consm_status st = CONSM_OK;
@@ -130,10 +130,10 @@ done:
     return st;
 }
 
-/* What a two-layer GCN with 64 hidden units holds: the process itself, the stored edges and room to
- * sort them, the normalised adjacency, the features with their transpose, parameters with gradient,
- * two Adam moments and the best copy, and four blocks of hidden and of class width a node. Peak
- * sizes of real runs are within a tenth of it. */
+/* The memory of a two-layer GCN with 64 hidden units: the process itself, the stored edges and room
+ * to sort them, the normalised adjacency, the features with their transpose, parameters with
+ * gradient, two Adam moments and the best copy, and four blocks of hidden and of class width per
+ * node. Peak sizes of real runs are within a tenth of it. */
 static int64_t gcn_bytes(const struct dataset *d, const struct csr *g)
 {
     enum { HIDDEN = 64, PROCESS = 10000000 };

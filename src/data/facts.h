@@ -1,7 +1,6 @@
 /*
- * What a person should know about a dataset before believing a number made with it: sizes before
- * and after cleaning, degrees, homophily, duplicates and how far they leak across a split, and the
- * memory a run will take.
+ * Facts about a dataset that a user should know before trusting a result: sizes before and after
+ * cleaning, degrees, homophily, duplicates and their leak across a split, and the memory of a run.
  */
 #ifndef DATA_FACTS_H
 #define DATA_FACTS_H
@@ -9,14 +8,14 @@
 #include "data/dataset.h"
 #include "graph/homophily.h"
 
-/* Degrees fall into 0, 1, 2-3, 4-7, … 2^30 and more. */
+/* Degree buckets are 0, 1, 2-3, 4-7, … 2^30 and more. */
 enum { FACTS_BUCKETS = 32, FACTS_QUANTILES = 7 };
 extern const double facts_quantile[FACTS_QUANTILES]; /* 0, .25, .5, .75, .9, .99, 1 */
 
-/* Nodes that look alike, and how many test nodes have such a one among the training nodes. */
+/* Nodes that look alike, and how many test nodes have one among the training nodes. */
 struct duplicates {
-    int64_t nodes;       /* that have at least one double */
-    int64_t leaked;      /* test nodes of the given split with a double that trains; -1: no split */
+    int64_t nodes;  /* nodes with at least one duplicate */
+    int64_t leaked; /* test nodes of the given split with a duplicate that trains; -1: no split */
     double leaked_share; /* of the test nodes, mean over the splits that came with the data; NAN */
 };
 
@@ -38,14 +37,14 @@ struct data_facts {
     int64_t degree_count[FACTS_BUCKETS];
     struct homophily homophily;
     /* Twins have the same neighbours in the cleaned graph and the same features: no model can tell
-     * them apart. Copies have the same in- and out-neighbours as stored and the same label, the
-     * duplicate pages of Platonov et al. 2023: features may differ in a word. */
+     * them apart. Copies have the same in- and out-neighbours as stored and the same label, like
+     * the duplicate pages of Platonov et al. 2023: features may differ in a word. */
     struct duplicates twins, copies;
     int64_t split_size[4]; /* by role; all 0 without a split */
     int64_t gcn_bytes;     /* estimate for a two-layer GCN with 64 hidden units */
 };
 
-/* role (n) is the split asked about, or NULL. O(n + m + non-zeros), times the stored splits. */
+/* role (n) is the split in question, or NULL. O(n + m + non-zeros), times the stored splits. */
 consm_status facts_measure(struct data_facts *out, const struct dataset *d, const uint8_t *role);
 void facts_free(struct data_facts *facts);
 

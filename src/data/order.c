@@ -1,4 +1,4 @@
-/* Moving every array of a dataset by rows. */
+/* Reorders every array of a dataset by rows. */
 #include "data/order.h"
 
 #include <stdio.h>

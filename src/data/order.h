@@ -4,8 +4,8 @@
 
 #include "data/dataset.h"
 
-/* Node i of the new dataset is node old[i] (n, each once). Nodes keep their names: those that had
- * none are called by their old numbers. A table's cells stay behind; features are numbers there. */
+/* Node i of the new dataset is node old[i] (n, each once). Nodes keep their names; unnamed nodes
+ * are named by their old numbers. A table's cells are not copied; features are numbers there. */
 consm_status dataset_order(struct dataset **out, const struct dataset *d, const int32_t *old);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * What looks wrong with a dataset although it could be read: a header that became a node, a class
- * called NaN, two spellings of one class. Nothing here is certain, so nothing here is an error;
- * whoever reads the list decides (`consm train` warns, with --strict it refuses).
+ * Suspicious data in a readable dataset: a header that became a node, a class called NaN, two
+ * spellings of one class. Nothing is certain, so nothing is an error; the caller decides (`consm
+ * train` warns, with --strict it refuses).
  */
 #ifndef DATA_SUSPECT_H
 #define DATA_SUSPECT_H

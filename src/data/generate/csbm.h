@@ -1,4 +1,4 @@
-/* The two halves of the contextual stochastic block model: its graph, and its features. */
+/* The two halves of the contextual stochastic block model: graph and features. */
 #ifndef DATA_GENERATE_CSBM_H
 #define DATA_GENERATE_CSBM_H
 
@@ -7,7 +7,7 @@
 /* Independent streams of random numbers under one seed. */
 enum { STREAM_LABELS = 1, STREAM_WEIGHTS, STREAM_EDGES, STREAM_MEANS, STREAM_ROWS = 16 };
 
-/* Draws the features of nodes whose labels are there. */
+/* Draws the features of labelled nodes. */
 consm_status csbm_draw_features(struct dataset *d, const struct csbm_options *o);
 
 #endif

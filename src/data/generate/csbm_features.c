@@ -63,7 +63,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A bag of words: every class owns an equal part of the vocabulary; a drawn word comes from it with
+/* A bag of words: every class owns an equal part of the vocabulary; a word comes from it with
  * probability signal / (1 + signal), else from the whole vocabulary. */
 static consm_status draw_words(struct dataset *d, const struct csbm_options *o)
 {

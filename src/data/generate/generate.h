@@ -1,7 +1,6 @@
 /*
- * Data that needs no file: Zachary's karate club, and a contextual stochastic block model whose
- * every property is a knob. They are what the first command of a new user runs on, and what tests
- * and benchmarks scale.
+ * Data without files: Zachary's karate club, and a contextual stochastic block model in which every
+ * property is a parameter. For first steps, tests and benchmarks.
  */
 #ifndef DATA_GENERATE_GENERATE_H
 #define DATA_GENERATE_GENERATE_H
@@ -14,18 +13,18 @@
 struct csbm_options {
     int64_t nodes;
     int64_t classes;
-    double degree;    /* average number of neighbours */
-    double exponent;  /* 0: neighbours drawn evenly; > 2: degrees follow a power law with it */
+    double degree;   /* average number of neighbours */
+    double exponent; /* 0: uniform neighbours; > 2: degrees follow a power law with this exponent */
     int64_t features; /* 0: none */
     double signal;    /* length of a class's mean feature vector; the noise has deviation 1 */
     int64_t words;    /* 0: dense Gaussian features; else a sparse bag of that many drawn words */
-    double homophily; /* share of edges inside a class: exact but for rounding to whole edges */
+    double homophily; /* share of edges inside a class: exact up to rounding to whole edges */
     uint64_t seed;
 };
 
 struct csbm_options csbm_defaults(void);
 
-/* Reads "nodes=5000,homophily=0.2" over what *o holds. CONSM_EINVAL names the key at fault. */
+/* Reads "nodes=5000,homophily=0.2" over the values in *o. CONSM_EINVAL names the wrong key. */
 consm_status csbm_parse(struct csbm_options *o, const char *text);
 
 /* Time O(nodes·features + edges); the same bits for the same options on any machine with the same

@@ -1,4 +1,4 @@
-/* What reading the header of an edge list and reading its rows share. */
+/* Shared by reading the header of an edge list and reading its rows. */
 #ifndef DATA_READERS_EDGE_TEXT_INSIDE_H
 #define DATA_READERS_EDGE_TEXT_INSIDE_H
 
@@ -13,8 +13,8 @@ enum id_mode {
     NEW_NAMES   /* add ids to the list */
 };
 
-/* Rows whose ids are texts wait until there are some, so that the hash table's memory answers for
- * all of them at once. Their fields lie in the file and stay. */
+/* Rows with text ids wait for a batch, so that their hash table lookups overlap. Their fields stay
+ * in the file. */
 enum { BATCH = 32 };
 
 struct waiting_row {
@@ -37,17 +37,17 @@ struct edge_reader {
     int *kept; /* columns whose cells are notes, in the order of notes.column; or NULL */
     int kepts;
     struct notes notes;
-    bool not_numbers; /* NUMBER_IDS met something else and gave up */
+    bool not_numbers; /* NUMBER_IDS met something else and stopped */
     int32_t *from, *to;
     float *value;
     int64_t count, capacity;
-    int64_t dropped;              /* rows that name a node nobody knows */
+    int64_t dropped;              /* rows that name an unknown node */
     const struct text_file *file; /* of edge_blocks_…: the whole file, and its first edge */
     struct csv_place first;
 };
 
-/* Looks at the first rows. A header names a source and a target, or is words above numbers; the
- * next row is the first edge. */
+/* Reads the first rows. A header names a source and a target, or is words above numbers; the next
+ * row is the first edge. */
 consm_status edge_columns_find(struct edge_reader *r);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Writing a graph as GraphML, GEXF, GML or node-link JSON, for Gephi, NetworkX and others: ids,
- * direction, weights, labels, the split and features as attributes, those that no model reads
+ * Writes a graph as GraphML, GEXF, GML or node-link JSON, for Gephi, NetworkX and others: ids,
+ * direction, weights, labels, the split and features as attributes, attributes that no model reads
  * (struct notes), and what a caller adds.
  */
 #ifndef DATA_READERS_GRAPH_SAVE_H
@@ -12,11 +12,11 @@ enum graph_form { GRAPH_GRAPHML, GRAPH_GEXF, GRAPH_GML, GRAPH_JSON };
 
 enum graph_type { GRAPH_TEXT, GRAPH_REAL, GRAPH_TRUTH };
 
-/* An attribute of every node or stored edge beside those of the dataset. */
+/* An additional attribute of every node or stored edge. */
 struct graph_attribute {
     const char *name;
     enum graph_type type;
-    /* Of number i, as text, written into buffer or the attribute's own; NULL: it has none. */
+    /* The value for item i as text, in buffer or owned by the attribute; NULL: none. */
     const char *(*value)(void *ctx, int64_t i, char buffer[32]);
     void *ctx;
 };

@@ -8,7 +8,7 @@
 
 #include "data/readers/reader.h"
 
-/* Does it begin like such a file? */
+/* Whether it begins like such a file. */
 bool matrix_market_is(const struct text_file *file);
 
 /* Fills d->nodes, edges, from, to, weight (none for pattern) and directed (general). An entry of a

@@ -1,4 +1,4 @@
-/* The bitmap of ids that are numbers: rank(k) = ids before k's word + ones before k in it. */
+/* The bitmap of numeric ids: rank(k) = ids before k's word + ones before k in it. */
 #include "data/readers/node_ids.h"
 
 #include <stdio.h>
@@ -38,7 +38,7 @@ static void count_bits(struct node_ids *ids)
     ids->count = sum;
 }
 
-/* A bitmap is worth it up to 64 bits an id; sixteen million bits are always fine. */
+/* A bitmap pays up to 64 bits per id; sixteen million bits are always fine. */
 static bool worth_bits(int64_t limit, int64_t count)
 {
     return limit <= 1 << 24 || limit / 64 <= count;
@@ -59,7 +59,7 @@ done:
     return st;
 }
 
-/* The largest number among the names plus one, or -1 when one of them is not a number. */
+/* The largest number among the names plus one; -1 if one is not a number. */
 static int64_t number_limit(const struct names *n)
 {
     int64_t limit = 0;

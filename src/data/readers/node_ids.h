@@ -1,7 +1,6 @@
 /*
- * From the ids of a text file to node numbers. Ids are any texts, but mostly they are numbers, and
- * then a bitmap with counts finds them much faster than a hash table does; which of the two is used
- * nobody sees.
+ * Maps the ids of a text file to node numbers. Ids are any texts, but mostly numbers; then a bitmap
+ * with counts is much faster than a hash table. Callers do not see which one is used.
  */
 #ifndef DATA_READERS_NODE_IDS_H
 #define DATA_READERS_NODE_IDS_H
@@ -13,31 +12,31 @@
 /* All zero is empty. */
 struct node_ids {
     int64_t count;      /* nodes */
-    struct names names; /* the ids in node order; empty when all are numbers known by the bitmap */
-    bool places;        /* ids are exactly 0 … count-1, each its own place */
-    uint64_t *bits;     /* which numbers are ids, (limit) bits; NULL: ids are not all numbers */
-    uint32_t *before;   /* ids in front of each word of bits */
+    struct names names; /* the ids in node order; empty if the bitmap holds all */
+    bool places;        /* ids are exactly 0 … count-1 in order */
+    uint64_t *bits;     /* (limit) bits: which numbers are ids; NULL: not all ids are numbers */
+    uint32_t *before;   /* ids before each word of bits */
     int64_t limit;
     int32_t *order;       /* (count) the node of the k-th smallest number; NULL: k itself */
-    const char *expected; /* "a node of nodes.csv": what an unknown id should have been */
+    const char *expected; /* "a node of nodes.csv": for the message about an unknown id */
 };
 
 void node_ids_free(struct node_ids *ids);
 
-/* Nodes 0 … count-1 that are called by their number + first. */
+/* Nodes 0 … count-1, named by their number + first. */
 consm_status node_ids_rows(struct node_ids *ids, int64_t first, int64_t count);
 
 /* Nodes in the order of ids->names, complete. */
 consm_status node_ids_index(struct node_ids *ids);
 
-/* Nodes are the numbers that occur in the arrays and in ids->names (all of which must be numbers),
- * ascending. The arrays are rewritten to node numbers. *dense tells whether that was done: numbers
- * may lie too far apart for a bitmap. */
+/* Nodes are the numbers in the arrays and in ids->names (all numbers), ascending. The arrays are
+ * rewritten to node numbers. *dense: whether this was done; numbers may be too sparse for a bitmap.
+ */
 consm_status node_ids_from_numbers(bool *dense, struct node_ids *ids, int32_t *from, int32_t *to,
                                    int64_t edges);
 
-/* Nodes are ids->names; when all of them are numbers they are sorted, and the arrays, which hold
- * places in that list, are rewritten. */
+/* Nodes are ids->names; if all are numbers they are sorted, and the arrays, which hold positions in
+ * that list, are rewritten. */
 consm_status node_ids_from_names(struct node_ids *ids, int32_t *from, int32_t *to, int64_t edges);
 
 /* The node of a number that is an id, or -1. Only for ids->bits or ids->places. */

@@ -17,10 +17,10 @@
 
 enum sniffed npz_sniff(const struct probe *p);
 
-/* Reads either layout. A file called …_directed.npz sets the directed hint. */
+/* Reads either layout. A file named …_directed.npz sets the directed hint. */
 consm_status npz_load(struct dataset **out, const char *path);
 
-/* Writes a dataset so that npz_load gives it back: everything but its name and hash. */
+/* Writes a dataset so that npz_load restores everything but its name and hash. */
 consm_status npz_save(const struct dataset *d, const char *path);
 
 /* Reads a split of the Geom-GCN family (train_mask, val_mask, test_mask) into role (nodes). */

@@ -1,5 +1,6 @@
-/* Writing a dataset as an archive, in the Yandex layout with keys of our own for the rest. What the
- * reader might take for a zip bomb is stored, not deflated, so that we can always read our own. */
+/* Writes a dataset as an archive, in the Yandex layout with our own keys for the rest. Arrays that
+ * the reader might take for a zip bomb are stored, not deflated, so that we can always read our own
+ * files. */
 #include "data/readers/npz.h"
 
 #include "data/table/notes.h"
@@ -9,9 +10,11 @@
 #include <string.h>
 
 enum { RUN = 4096, UNITS = 256 };
-static const double deflate_below = 16 << 20; /* bytes of an array */
-static const double dense_below = 64 << 20;   /* bytes of a sparse matrix that is written densely */
-static const double padded_below = 16 << 20;  /* bytes of strings, all padded to the longest */
+static const double deflate_below = 16 << 20; /* arrays below this size are deflated, in bytes */
+static const double dense_below =
+    64 << 20; /* sparse matrices below this size are written densely, in bytes */
+static const double padded_below =
+    16 << 20; /* strings below this size are padded to the longest, in bytes */
 
 /* Begins the member KEY.npy and writes its header. */
 static consm_status begin(struct zip_writer *w, const char *key, const char *type, int64_t width,
@@ -35,7 +38,7 @@ done:
 #define ORDER "<"
 #endif
 
-/* A whole array that lies in memory as it is to be written. */
+/* Writes an array that has its final layout in memory. */
 static consm_status put_array(struct zip_writer *w, const char *key, const char *type,
                               int64_t width, int rank, int64_t rows, int64_t cols, const void *data)
 {
@@ -48,7 +51,7 @@ done:
     return st;
 }
 
-/* Columns of 32-bit integers side by side as 64-bit ones, as NumPy users have them. */
+/* Columns of 32-bit integers side by side as 64-bit ones, NumPy's default. */
 static consm_status put_integers(struct zip_writer *w, const char *key, int64_t rows,
                                  const int32_t *first, const int32_t *second)
 {
@@ -89,7 +92,7 @@ done:
     return st;
 }
 
-/* The next code point of UTF-8 text, or -1 where there is none; moves *at. */
+/* The next code point of UTF-8 text, or -1 at an error; moves *at. */
 static int32_t next_point(const char **at)
 {
     const uint8_t *p = (const uint8_t *)*at;
@@ -146,7 +149,7 @@ done:
     return st;
 }
 
-/* Strings one behind the other: KEY_utf8 holds the bytes, KEY_ends where each ends. */
+/* Strings one after the other: KEY_utf8 holds the bytes, KEY_ends the ends. */
 static consm_status put_packed(struct zip_writer *w, const char *key, char *const *text,
                                int64_t count)
 {
@@ -181,7 +184,7 @@ static consm_status put_strings(struct zip_writer *w, const char *key, char *con
     return put_packed(w, key, text, count);
 }
 
-/* Would reading it back from a dense array give the very same matrix? */
+/* Whether reading it back from a dense array gives exactly the same matrix. */
 static bool fits_dense(const struct csr *a)
 {
     if (4.0 * (double)a->rows * (double)a->cols >= dense_below || a->nnz > a->rows * a->cols / 3)
@@ -239,7 +242,7 @@ static consm_status put_features(struct zip_writer *w, const struct dataset *d)
     return fits_dense(d->sparse) ? put_densely(w, d->sparse) : put_sparsely(w, d->sparse);
 }
 
-/* What the layout itself has no place for. */
+/* Parts that the layout itself lacks. */
 static consm_status put_extras(struct zip_writer *w, const struct dataset *d)
 {
     consm_status st = CONSM_OK;

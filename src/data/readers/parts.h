@@ -1,11 +1,10 @@
 /*
- * A folder that `consm partition` wrote, for training in parts: graph.safetensors, which is a
+ * A folder written by `consm partition`, for training in parts: graph.safetensors, which is a
  * dataset by itself, and rows.safetensors, the cleaned graph as rows of ascending columns, so that
- * a process finds the rows it owns without looking at others. docs/reference/formats.md lists the
- * tensors.
+ * a process finds its own rows without reading others. docs/reference/formats.md lists the tensors.
  *
- * Opening maps both and looks at what is there for every node (where rows begin, labels, names);
- * columns, weights and features are left alone until somebody owns them.
+ * Opening maps both and reads what exists for every node (row starts, labels, names). Columns,
+ * weights and features are read only by the process that owns them.
  */
 #ifndef DATA_READERS_PARTS_H
 #define DATA_READERS_PARTS_H
@@ -16,16 +15,15 @@ enum sniffed parts_sniff(const struct probe *p);
 consm_status parts_load(struct dataset **out, const char *path);
 
 /* Writes rows.safetensors beside the graph.safetensors of an ordered dataset. first (parts+1):
- * where parts begin; shift, scale (f): what dense columns are standardised by, or NULL. */
+ * starts of the parts; shift, scale (f): standardisation of dense columns, or NULL. */
 consm_status parts_save(const struct dataset *d, const char *folder, const int64_t *first,
                         int64_t parts, const float *shift, const float *scale);
 
-/* Where the parts of the folder begin and the last ends: *first (count), in the mapped file; count
- * 0: it does not say. */
+/* Starts of the folder's parts and the end of the last: *first (count), in the mapped file; count
+ * 0: not stored. */
 consm_status parts_borders(const int64_t **first, int64_t *count, const struct dataset *d);
 
-/* Whether rows low … high-1 are sound: columns in range, ascending, no loops; weights and features
- * finite. */
+/* Checks rows low … high-1: columns in range, ascending, no loops; weights and features finite. */
 consm_status parts_check_rows(const struct dataset *d, int64_t low, int64_t high);
 
 #endif

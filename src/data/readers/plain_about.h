@@ -1,9 +1,8 @@
 /*
- * dataset.json, what a plain folder's tables have no place for:
- * {"name": "cora", "directed": false, "classes": ["A", "B"], "features": ["word1", …],
- * "edge_attributes": ["day"]}
- * Every key is optional. classes fixes their order and may list ones no node has. edge_attributes
- * are columns of edges.csv that models do not read.
+ * dataset.json: facts that a plain folder's tables cannot hold: {"name": "cora", "directed": false,
+ * "classes": ["A", "B"], "features": ["word1", …], "edge_attributes": ["day"]}. Every key is
+ * optional. classes fixes their order and may list classes without nodes. edge_attributes are
+ * columns of edges.csv that models do not read.
  */
 #ifndef DATA_READERS_PLAIN_ABOUT_H
 #define DATA_READERS_PLAIN_ABOUT_H

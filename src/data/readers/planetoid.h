@@ -2,15 +2,15 @@
  * The Planetoid files ind.NAME.{x,tx,allx,y,ty,ally,graph,test.index} of Cora, Citeseer and Pubmed
  * (Yang, Cohen and Salakhutdinov 2016), pickled by Python 2.
  *
- * What they hold and what becomes of it, the same as in the public loaders:
- * - allx, ally are the features and one-hot labels of nodes 0, 1, …; row k of tx, ty belongs to the
- *   node in line k of test.index. x, y are the first rows of allx, ally: the training nodes.
- * - Citeseer's test.index leaves out 15 isolated nodes of its range: they get no features and, like
- *   any row of labels that is all zero, class 0, because that is where everybody's argmax puts them
- *   (264 nodes of class 0 instead of 249).
- * - graph lists each undirected edge in both directions, some twice, and a few loops. Repeats and
- *   loops are left out, so that Cora has 10,556 stored edges, Citeseer 9,104 and Pubmed 88,648.
- * - The public split: the rows of y train, the next 500 nodes validate, test.index tests.
+ * Their contents, read as in the public loaders:
+ *   - allx, ally are the features and one-hot labels of nodes 0, 1, …; row k of tx, ty belongs to
+ *     the node in line k of test.index. x, y are the first rows of allx, ally: the training nodes.
+ *   - Citeseer's test.index leaves out 15 isolated nodes of its range. They get no features and,
+ *     like any all-zero row of labels, class 0, as by an argmax (264 nodes of class 0 instead of
+ *     249).
+ *   - graph lists each undirected edge in both directions, some twice, and a few loops. Repeats and
+ *     loops are left out: Cora has 10,556 stored edges, Citeseer 9,104 and Pubmed 88,648.
+ *   - The public split: the rows of y train, the next 500 nodes validate, test.index tests.
  */
 #ifndef DATA_READERS_PLANETOID_H
 #define DATA_READERS_PLANETOID_H

@@ -1,8 +1,8 @@
 /*
- * A format is a row of a table: what it is called, what its files show, how they are read and, for
- * some, written. Whoever speaks of formats asks the table (data/load.c to recognise, the command
- * for --format, --to, completion and `consm help formats`), and a test holds
- * docs/reference/formats.md against it. The model are GDAL's drivers.
+ * A format is a row of a table: its name, how its files are recognised, how they are read and, for
+ * some, written. All code about formats uses the table (data/load.c to recognise, the command for
+ * --format, --to, completion and `consm help formats`), and a test compares
+ * docs/reference/formats.md with it. Modelled on GDAL's drivers.
  */
 #ifndef DATA_READERS_READER_H
 #define DATA_READERS_READER_H
@@ -15,12 +15,12 @@
 #include "io/token.h"
 #include "io/unpack.h"
 
-/* What can be seen of a path without reading it: a file's bytes, or the names in a folder. */
+/* What is visible of a path before reading it: a file's first bytes, or the names in a folder. */
 struct probe {
     const char *path;
     bool folder;
-    struct text_file file;  /* unpacked, where it is packed */
-    struct unpacked opened; /* what its bytes lie in */
+    struct text_file file;  /* unpacked, if it is compressed */
+    struct unpacked opened; /* the memory of its bytes */
     struct names names;
 };
 
@@ -32,11 +32,11 @@ static inline bool probe_has(const struct probe *p, const char *name)
     return names_find(&p->names, name, strlen(name)) >= 0;
 }
 
-/* How a path is to be read. */
+/* How to read a path. */
 struct reading_options {
-    const char *labels, *features; /* files that stand beside an edge list, or NULL */
-    /* The processes that read it together, each a share of it (who they are, and their swap); NULL:
-     * the whole is read. */
+    const char *labels, *features; /* files beside an edge list, or NULL */
+    /* The processes that read it together, each a share (their number and swap); NULL: the whole is
+     * read. */
     const struct partition *crew;
     struct wanted wanted;
     enum repeat_rule duplicates;
@@ -49,17 +49,17 @@ enum { READER_SUFFIXES = 4 };
 struct reader {
     const char *name, *alias; /* "npz", as in --format npz; a second name, or NULL */
     const char *title;        /* "NumPy archive": its section in docs/reference/formats.md */
-    const char *shows;        /* "a zip file": what it is recognised by, for people */
+    const char *shows;        /* "a zip file": how it is recognised, for messages */
     const char *suffix[READER_SUFFIXES]; /* of its files; none: its sets are folders */
     enum sniffed (*sniff)(const struct probe *p);
     consm_status (*load)(struct dataset **out, const char *path);
-    /* Instead of load, where there is something to say about columns … */
+    /* Instead of load, if there are choices about columns; */
     consm_status (*load_with)(struct dataset **out, const char *path,
                               struct reading_options *reading);
-    bool parts;  /* … and files of labels and features may stand beside */
-    bool shares; /* can be read in shares, or is in parts as it is */
-    bool whole;  /* is read as it is on the disk, not unpacked */
-    consm_status (*save)(const struct dataset *d, const char *path); /* NULL: is only read */
+    bool parts;  /* files of labels and features may accompany it */
+    bool shares; /* it can be read in shares, or is in parts already */
+    bool whole;  /* it is read from disk as it is, not unpacked */
+    consm_status (*save)(const struct dataset *d, const char *path); /* NULL: read-only */
 };
 
 /* The names of the table, and those that have a save, for messages and help. */
@@ -68,21 +68,21 @@ struct reader {
     "geom-gcn, planetoid"
 #define READER_SAVED_NAMES "plain, graphml, gexf, gml, json, npz, safetensors"
 
-/* Row index, or NULL behind the last. */
+/* Row index, or NULL after the last. */
 const struct reader *reader_get(int index);
 
-/* By name or alias. CONSM_EINVAL with the list of names when there is none. */
+/* By name or alias. CONSM_EINVAL with the list of names if there is none. */
 consm_status reader_find(const struct reader **out, const char *name);
 
-/* By the end of a file's name, in any case, .gz and .zst behind it aside; NULL: there is none. */
+/* By a file's suffix, in any case, ignoring .gz and .zst; NULL: none. */
 const struct reader *reader_of_suffix(const char *path);
 
-/* The end of a path that says what kind of file it is, as ".npz" or ".csv.gz"; NULL: none. */
+/* The suffix of a path, like ".npz" or ".csv.gz"; NULL: none. */
 const char *reader_suffix(const char *path);
-/* Whether a path ends in that suffix, .gz and .zst behind it aside. */
+/* Whether a path has that suffix, ignoring .gz and .zst. */
 bool reader_has_suffix(const char *path, const char *suffix);
 
-/* By what the path holds: the first row that is sure, else the first that would take it. */
+/* By the path's content: the first row that is certain, else the first that would accept it. */
 consm_status reader_recognise(const struct reader **out, const char *path);
 
 #endif

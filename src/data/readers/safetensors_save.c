@@ -1,4 +1,4 @@
-/* From a dataset to tensors. Wide types come first, so that all are aligned without gaps. */
+/* Writes a dataset as tensors. Wide types come first, so that all are aligned without gaps. */
 #include "data/readers/safetensors.h"
 #include "data/table/notes.h"
 

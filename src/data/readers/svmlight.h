@@ -1,7 +1,6 @@
 /*
- * Sparse features in the text format of SVM-light (Joachims 1999): a line a node, an optional
- * target, then index:value pairs. Targets and qid pairs are passed over: labels come from
- * elsewhere.
+ * Sparse features in the text format of SVM-light (Joachims 1999): a line per node, an optional
+ * target, then index:value pairs. Targets and qid pairs are ignored: labels come from elsewhere.
  */
 #ifndef DATA_READERS_SVMLIGHT_H
 #define DATA_READERS_SVMLIGHT_H
@@ -10,12 +9,12 @@
 #include "io/csv.h"
 #include "io/file.h"
 
-/* (rows, features) as the file holds it. Indices count from 1 unless an index 0 occurs or a first
- * line "# features: F, first index: I" says otherwise; it also says how many columns there are. */
+/* (rows, features) as in the file. Indices count from 1, unless an index 0 occurs or a first line
+ * "# features: F, first index: I" says otherwise; that line also gives the number of columns. */
 consm_status svmlight_read(struct csr **out, const struct text_file *file);
 
-/* The same of which only the rows of the share are here; and how many rows there are. Everybody
- * looks at all lines. */
+/* The same with only the rows of the share; and the number of all rows. Every process reads all
+ * lines. */
 consm_status svmlight_read_share(struct csr **out, const struct text_file *file,
                                  const struct partition *partition);
 consm_status svmlight_rows(int64_t *rows, const struct text_file *file);

@@ -1,7 +1,7 @@
 /*
- * The sets consm knows by name: where their public files live (pinned to a commit), what bytes they
- * hold, who made them, and which reader opens them. Files lie in a data folder as
- * planetoid/ind.cora.x, yandex/texas.npz, geom-gcn/film/…; the user's cache is laid out the same.
+ * The registered sets: where their public files are (pinned to a commit), their hashes, their
+ * authors, and their reader. Files are in a data folder as planetoid/ind.cora.x, yandex/texas.npz,
+ * geom-gcn/film/…; the user's cache has the same layout.
  */
 #ifndef DATA_REGISTRY_REGISTRY_H
 #define DATA_REGISTRY_REGISTRY_H
@@ -11,23 +11,23 @@
 /* One public file. */
 struct data_file {
     const char *path;   /* in a data folder */
-    const char *url;    /* behind the set's base */
-    const char *sha256; /* NULL: not known for certain; the first download records it */
+    const char *url;    /* relative to the set's base */
+    const char *sha256; /* NULL: not certain; the first download records it */
 };
 
 struct data_set {
     const char *name, *alias; /* alias may be NULL */
     const char *format;       /* the reader of its files: a name of data/readers/table.c */
-    const char *base;         /* URL its files stand under */
+    const char *base;         /* URL of its files */
     const struct data_file *file;
     int files;
     const char *about;    /* nodes, edges, classes in a few words */
     const char *citation; /* the paper to cite */
     const char *licence;
-    const char *preparation; /* what was done to the original data before publication */
+    const char *preparation; /* how the original data was prepared for publication */
 };
 
-/* Number index of the registered sets, or NULL behind the last. */
+/* Registered set number index, or NULL after the last. */
 const struct data_set *registry_get(int index);
 
 /* By name or alias; "_" counts as "-". NULL when there is none. */
@@ -36,7 +36,7 @@ const struct data_set *registry_find(const char *name);
 /* The name (built-in ones too) nearest to a misspelt one, or NULL. */
 const char *registry_nearest(const char *name);
 
-/* Where a set's files are looked for, in this order; any may be NULL. */
+/* Where a set's files are searched, in this order; any may be NULL. */
 struct data_folders {
     const char *given;       /* --data-dir */
     const char *environment; /* $CONSM_DATA */
@@ -46,17 +46,17 @@ struct data_folders {
 consm_status registry_folders(struct data_folders *out, const char *data_dir);
 void registry_folders_free(struct data_folders *f);
 
-/* The path of a set's file in a folder, whether it lies in its sub-folder ("planetoid/…") or right
- * there; *out is NULL when the folder does not have it. */
+/* The path of a set's file in a folder, either in its sub-folder ("planetoid/…") or directly; *out
+ * is NULL if the folder does not have it. */
 consm_status registry_file_in(char **out, const char *folder, const struct data_file *file);
 
-/* The path of the set's first file in the first folder that holds all its files. Fails with
- * CONSM_EIO and a line that says where it looked, what is missing, and how to get it. */
+/* The path of the set's first file in the first folder that has all its files. Fails with CONSM_EIO
+ * and a line that says where it searched, what is missing, and how to get it. */
 consm_status registry_locate(char **out, const struct data_set *set, const char *data_dir);
 
-/* Whether the files that registry_locate finds are the published ones. */
+/* Whether the files found by registry_locate are the published ones. */
 struct registry_check {
-    int right, unknown;            /* files with their registered hash; without a registered one */
+    int right, unknown; /* files with their registered hash; files without a registered one */
     const struct data_file *wrong; /* the first with another hash, or NULL */
 };
 consm_status registry_verify(struct registry_check *out, const struct data_set *set,

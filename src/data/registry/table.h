@@ -1,4 +1,4 @@
-/* The rows behind registry.h, for registry.c only. */
+/* The rows of registry.h, for registry.c only. */
 #ifndef DATA_REGISTRY_TABLE_H
 #define DATA_REGISTRY_TABLE_H
 

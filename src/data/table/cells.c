@@ -1,4 +1,4 @@
-/* Cells on their way from a table to features. */
+/* Cells of a table before they become features. */
 #include "data/table/cells.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ bool cells_missing(const char *text, size_t length)
                            "nan|na|n/a|null|none|nil|missing|undefined|?|-|#n/a|<na>|nat|n.a.");
 }
 
-/* A number with one decimal comma, as tables with semicolons have them. */
+/* A number with a decimal comma, as in tables with semicolons. */
 static bool comma_number(double *out, const char *text, size_t length)
 {
     char point[64];
@@ -62,7 +62,7 @@ done:
     return st;
 }
 
-/* Appends a number, and its exact value where it may matter. */
+/* Appends a number, and its exact value if it may matter. */
 static consm_status add_number(struct cells *c, int32_t column, double number)
 {
     consm_status st = CONSM_OK;

@@ -1,4 +1,5 @@
-/* Open addressing with a secret start value, so that no file can be made to collide on purpose. */
+/* A hash table with open addressing and a secret seed, so that no file can cause collisions on
+ * purpose. */
 #include "data/table/names.h"
 #include "base/os.h"
 #include "base/utf8.h"
@@ -28,7 +29,7 @@ static uint64_t byte_at(const char *text, size_t place)
     return (uint64_t)(unsigned char)text[place] << 8 * place;
 }
 
-/* The first eight bytes of a text, zeros behind a shorter one; loads that overlap agree. */
+/* The first eight bytes of a text, padded with zeros; overlapping loads agree. */
 static inline uint64_t head_of(const char *text, size_t length)
 {
     uint64_t head = 0;
@@ -93,7 +94,7 @@ static void choose_secret(struct names *n)
             n->secret = (uint64_t)(uintptr_t)n;
 }
 
-/* A large table is hit at random: large pages spare most of the misses in the page tables. */
+/* A large table is accessed at random: large pages avoid most page table misses. */
 static void ask_for_large_pages(void *block, size_t bytes)
 {
     const uintptr_t page = 2 << 20;

@@ -1,13 +1,12 @@
 /*
- * Dates as tables have them: the year in front with - or / between, or the day in front with
- * points; perhaps a time, perhaps its zone. 03/04/2021 is not read: nobody knows which is the
- * month.
+ * Parses dates: year first with - or /, or day first with points; optionally a time and a zone.
+ * 03/04/2021 is refused: the month is ambiguous.
  */
 #include "data/table/recipe.h"
 
 #include <string.h>
 
-/* So many digits; moves *at behind them. */
+/* Parses a number of digits and moves *at past them. */
 static bool digits(int *out, const char **at, const char *end, int least, int most)
 {
     int count = 0;
@@ -29,7 +28,7 @@ static bool sign(char c, const char **at, const char *end)
 }
 
 /* Days since 1970-01-01 in the Gregorian calendar (Hinnant, "chrono-compatible low-level date
- * algorithms"): years begin in March, so that the leap day is the last. */
+ * algorithms"): years start in March, so that the leap day is the last. */
 static int64_t days_from_civil(int64_t year, int month, int day)
 {
     year -= month <= 2;
@@ -58,7 +57,7 @@ static bool clock_time(double *seconds, const char *at, const char *end)
     if (sign(':', &at, end) && !digits(&second, &at, end, 2, 2))
         return false;
     if (sign('.', &at, end) &&
-        !digits(&fraction, &at, end, 1, 9)) /* less than a second: left out */
+        !digits(&fraction, &at, end, 1, 9)) /* fractions of a second are ignored */
         return false;
     if (hour > 24 || minute > 59 || second > 60)
         return false;

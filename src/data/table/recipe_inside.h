@@ -1,5 +1,5 @@
-/* What learning and applying a recipe share: the odd cells sorted by column, and what each text
- * means. */
+/* Shared by learning and applying a recipe: the odd cells sorted by column, and the meaning of each
+ * text. */
 #ifndef DATA_TABLE_RECIPE_INSIDE_H
 #define DATA_TABLE_RECIPE_INSIDE_H
 
@@ -14,14 +14,14 @@ struct meaning {
 
 struct look {
     const struct cells *c;
-    size_t *start;            /* (columns+1): where each column's odd cells begin … */
-    size_t *order;            /* (odds) … in this list of places in c->odd */
+    size_t *start;            /* (columns+1): start of each column's odd cells */
+    size_t *order;            /* (odds) indices into c->odd, by column */
     struct meaning *text;     /* (texts of c) */
-    struct exact_cell *exact; /* those of c by column, then by row … */
-    size_t *exact_start;      /* (columns+1) … and where each column's begin */
+    struct exact_cell *exact; /* those of c by column, then by row */
+    size_t *exact_start;      /* (columns+1) start of each column */
     struct faults *faults;
     const char *file;
-    bool unnamed; /* the columns have no names but their places */
+    bool unnamed; /* columns have no names, only positions */
 };
 
 consm_status look_open(struct look *l, const struct cells *c, struct faults *faults,
@@ -34,16 +34,16 @@ static inline const struct odd_cell *look_odd(const struct look *l, size_t k)
     return &l->c->odd[l->order[k]];
 }
 
-/* The number in a row of a column, NAN for none. *at is 0 for the first row and goes along: rows
- * are asked for in order. */
+/* The number in a row of a column, NAN: none. *at starts at 0 and advances: call it for rows in
+ * order. */
 double look_number(const struct look *l, int32_t column, int64_t row, size_t *at);
 
-/* Notes that the cell is not what was expected, and what to do about it. */
+/* Records a fault: the cell is not what was expected, and what to do. */
 consm_status look_fault(const struct look *l, const struct odd_cell *cell, const char *expected);
 
 /* ---- steps of learning ----------------------------------------------------- */
 
-/* What a column's cells are. */
+/* Counts of a column's cells by kind. */
 struct tally {
     int64_t numbers, bits;                         /* bits: numbers that are 0 or 1 */
     int64_t words, missing, nones, booleans, days; /* nones are among the missing */
@@ -51,14 +51,14 @@ struct tally {
 struct tally learn_tally(const struct look *l, int32_t column);
 enum recipe_kind learn_kind(const struct tally *t, enum cell_kind given);
 
-/* Adds the numbers of a column, in the order of the rows; then what its words mean, with a fault
- * for each that is not of the column's kind. */
+/* Adds the numbers of a column in row order; then the meanings of its words, with a fault for each
+ * that does not fit the column's kind. */
 void learn_numbers(double *sum, int64_t *known, const struct look *l, int32_t column);
 consm_status learn_words(double *sum, int64_t *known, struct recipe_column *out,
                          const struct look *l, int32_t column);
 
-/* How many of a column's numbers and dates lie so near to their mean that a float would hardly tell
- * them apart; where all `known` do, what to take off them before they become floats. */
+/* How many of a column's numbers and dates are so close to their mean that a float would hardly
+ * distinguish them; if all `known` are, what to subtract before they become floats. */
 int64_t learn_near(const struct look *l, int32_t column, const struct recipe_column *rc);
 void learn_shift(struct recipe_column *rc, int64_t near, int64_t known);
 
@@ -68,14 +68,14 @@ struct value_count {
 };
 int learn_by_count(const void *a, const void *b); /* the most frequent first, then by text */
 
-/* The values that occur, each with how often; numbers by their shortest spelling. */
+/* The values that occur, with counts; numbers by their shortest spelling. */
 consm_status learn_values(struct names *seen, struct value_count **out, int64_t *present,
                           bool *blanks, const struct look *l, int32_t column);
-/* Those that become features, of `different` in all, the most frequent among which are here. */
+/* The values that become features, of `different` in all; the most frequent are here. */
 consm_status learn_keep(struct recipe_column *out, struct value_count *value, int64_t count,
                         int64_t different, int64_t present);
 
-/* Columns without a cell that says something; one line names them all, or the first few. */
+/* Columns without any value; one line names them all, or the first few. */
 struct empty_columns {
     int64_t count;
     char list[400];
@@ -83,7 +83,7 @@ struct empty_columns {
 void learn_empty(struct empty_columns *e, const char *column);
 void learn_say_empty(const struct empty_columns *e, const char *file);
 
-/* Names of features may meet: a column called "a=b" beside a column a with the value b. */
+/* Checks that feature names are distinct: a column "a=b" may clash with value b of column a. */
 consm_status learn_names(const struct recipe *r, const char *file);
 
 #endif

@@ -1,4 +1,4 @@
-/* Recipes in model files. The file may be anything: every part is checked. */
+/* Recipes in model files. The file may be anything, so every part is checked. */
 #include "data/table/recipe.h"
 
 #include <math.h>

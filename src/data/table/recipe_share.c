@@ -1,6 +1,6 @@
-/* Learning a recipe from rows that are spread over processes. Counts are sums; means are sums in
- * the order of all rows; a category's values are counted by whoever their text falls to, so that
- * nobody has all texts of a column. */
+/* Learns a recipe from rows that are divided among processes. Counts are sums; means are sums in
+ * row order. A category's values are counted by the process that their hash selects, so that no
+ * process has all texts of a column. */
 #include "data/table/recipe_inside.h"
 
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static bool has_mean(const struct recipe_column *c)
     return c->kind != RECIPE_CATEGORY && c->kind != RECIPE_LEFT_OUT;
 }
 
-/* Whoever has the next rows adds them: numbers of all rows first, then what words mean. */
+/* Processes add their rows in turn: first the numbers of all rows, then the meanings of words. */
 static consm_status share_means(struct recipe *r, const struct look *l,
                                 const struct partition *partition)
 {
@@ -100,8 +100,8 @@ done:
     return st;
 }
 
-/* Adds what was packed to a list, each text once; *value's texts are those of the list, and set
- * once it is complete. */
+/* Adds packed texts to a list, each once; *value's texts are those of the list, set once it is
+ * complete. */
 static consm_status unpack(struct names *seen, struct value_count **value, const char *at,
                            int64_t bytes)
 {
@@ -132,7 +132,7 @@ static int who_counts(const char *text, int parts)
     return (int)((hash >> 32) % (uint64_t)parts);
 }
 
-/* Every text to whom it falls: what comes back is all there is of this process's texts. */
+/* Sends every text to its process and returns all that belong to this one. */
 static consm_status deal(struct names *seen, struct value_count **value,
                          const struct value_count *mine, int64_t count,
                          const struct partition *partition)
@@ -159,7 +159,7 @@ done:
     return st;
 }
 
-/* The most frequent ones of each process to all: those of the whole are among them. */
+/* Sends the most frequent values of each process to all: those of the whole are among them. */
 static consm_status tell_most(struct names *seen, struct value_count **value,
                               struct value_count *mine, int64_t count,
                               const struct partition *partition)
@@ -189,7 +189,7 @@ static consm_status share_category(struct recipe_column *out, const struct look 
     consm_status st = CONSM_OK;
     struct names seen[3] = {{0}};
     struct value_count *value[3] = {NULL};
-    int64_t sums[2] = {0}; /* different texts, cells that say something */
+    int64_t sums[2] = {0}; /* different texts, non-missing cells */
     bool blanks;
     TRY(learn_values(&seen[0], &value[0], &sums[1], &blanks, l, column));
     TRY(deal(&seen[1], &value[1], value[0], seen[0].count, partition));
