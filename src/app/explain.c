@@ -22,7 +22,7 @@ struct suspect {
 };
 
 struct inquest {
-    struct scene scene;
+    struct setting setting;
     struct consm_explain_options options;
     int64_t node;
     struct consm_explanation *out;
@@ -61,7 +61,7 @@ static int64_t at_most(int64_t count, const struct inquest *q)
 /* ---- suspects ------------------------------------------------------------ */
 
 /* Edges that can be reached from the node, nearest first. */
-static consm_status list_edges(struct suspect **out, int64_t *count, const struct scene *s)
+static consm_status list_edges(struct suspect **out, int64_t *count, const struct setting *s)
 {
     consm_status st = CONSM_OK;
     *count = 0;
@@ -79,7 +79,7 @@ done:
 }
 
 /* The neighbours of the node. */
-static consm_status list_neighbours(struct suspect **out, int64_t *count, const struct scene *s)
+static consm_status list_neighbours(struct suspect **out, int64_t *count, const struct setting *s)
 {
     consm_status st = CONSM_OK;
     *count = 0;
@@ -98,7 +98,7 @@ done:
 static consm_status list_features(struct suspect **out, int64_t *count, const struct inquest *q)
 {
     consm_status st = CONSM_OK;
-    const struct scene *s = &q->scene;
+    const struct setting *s = &q->setting;
     int64_t features = q->problem->features;
     *count = 0;
     *out = NULL;
@@ -160,8 +160,8 @@ static consm_status question(struct inquest *q, struct suspect *suspects, int64_
             .size = sizeof progress, .epoch = ++q->done, .epochs = q->planned};
         progress.share = (double)q->done / (double)q->planned;
         double log_odds;
-        TRY(scene_probability(q->probability, &log_odds, q->out->label, &q->scene,
-                              &suspects[i].what));
+        TRY(setting_probability(q->probability, &log_odds, q->out->label, &q->setting,
+                                &suspects[i].what));
         suspects[i].effect = q->out->probability - q->probability[q->out->label];
         suspects[i].log_odds = (float)(q->out->log_odds - log_odds);
         if (q->options.progress && q->options.progress(q->options.progress_ctx, &progress))
@@ -184,11 +184,11 @@ static consm_status tell_edges(struct inquest *q, const struct suspect *suspects
     TRY(NEW(out->edge_log_odds, out->edges));
     TRY(NEW(out->edge_weight, out->edges));
     for (int64_t i = 0; i < out->edges; i++) {
-        out->edge_from[i] = q->scene.node[q->scene.left[suspects[i].what.edge]];
-        out->edge_to[i] = q->scene.node[q->scene.right[suspects[i].what.edge]];
+        out->edge_from[i] = q->setting.node[q->setting.left[suspects[i].what.edge]];
+        out->edge_to[i] = q->setting.node[q->setting.right[suspects[i].what.edge]];
         out->edge_effect[i] = suspects[i].effect;
         out->edge_log_odds[i] = suspects[i].log_odds;
-        out->edge_weight[i] = q->scene.weight ? q->scene.weight[suspects[i].what.edge] : 1;
+        out->edge_weight[i] = q->setting.weight ? q->setting.weight[suspects[i].what.edge] : 1;
     }
 done:
     return st;
@@ -216,8 +216,8 @@ static consm_status hold(struct inquest *q)
     consm_status st = CONSM_OK;
     struct consm_explanation *out = q->out;
     struct suspect *edges = NULL, *neighbours = NULL, *features = NULL;
-    TRY(list_edges(&edges, &out->edges_in_reach, &q->scene));
-    TRY(list_neighbours(&neighbours, &out->neighbours_in_reach, &q->scene));
+    TRY(list_edges(&edges, &out->edges_in_reach, &q->setting));
+    TRY(list_neighbours(&neighbours, &out->neighbours_in_reach, &q->setting));
     TRY(list_features(&features, &out->features_in_reach, q));
     out->edges = at_most(out->edges_in_reach, q);
     out->neighbours = at_most(out->neighbours_in_reach, q);
@@ -227,7 +227,7 @@ static consm_status hold(struct inquest *q)
     TRY(tell_edges(q, edges));
     TRY(question(q, neighbours, out->neighbours));
     TRY(tell(&out->neighbour, &out->neighbour_effect, &out->neighbour_log_odds, neighbours,
-             out->neighbours, q->scene.node));
+             out->neighbours, q->setting.node));
     TRY(question(q, features, out->features));
     TRY(tell(&out->feature, &out->feature_effect, &out->feature_log_odds, features, out->features,
              NULL));
@@ -259,22 +259,25 @@ static consm_status explain(void *ctx, const struct consm_model *model,
     const struct call *call = ctx;
     struct inquest *q = call->inquest;
     struct consm_explanation *out = q->out;
+    struct consm_predictor *predictor = NULL;
     uint64_t *key = NULL;
     q->problem = problem;
     TRY(node_keys(&key, model, call->dataset));
     if (!problem->sparse)
         TRY(column_moments(q));
     TRY(NEW(q->probability, problem->classes));
-    TRY(scene_open(&q->scene, model, problem, backend, q->node, key, q->mean));
+    TRY(consm_predictor_new(&predictor, model, call->dataset, q->options.threads));
+    TRY(setting_open(&q->setting, predictor, problem, backend, q->node, key, q->mean));
     out->label = q->options.of_label ? q->options.label : -1;
-    TRY(scene_probability(q->probability, &out->log_odds, out->label, &q->scene, NULL));
+    TRY(setting_probability(q->probability, &out->log_odds, out->label, &q->setting, NULL));
     if (out->label < 0)
         out->label = metrics_decide(q->probability, problem->classes, &model->decision);
     out->probability = q->probability[out->label];
     TRY(hold(q));
-    TRY(explain_values(out, model, call->dataset->data, problem, backend));
+    TRY(explain_values(out, predictor, call->dataset->data, problem, backend));
 done:
-    scene_close(&q->scene);
+    setting_close(&q->setting);
+    consm_predictor_free(predictor);
     mem_free(q->probability);
     mem_free(q->mean);
     mem_free(q->deviation);

@@ -2,6 +2,7 @@
  * fraud, an edge with little trust. */
 #include "app/explain_values.h"
 
+#include "app/predictor.h"
 #include "base/number.h"
 #include "data/table/recipe.h"
 
@@ -60,11 +61,11 @@ done:
 
 /* ---- neighbours ---------------------------------------------------------- */
 
-static consm_status add_people(struct consm_explanation *e, const struct consm_model *m,
-                               const struct dataset *d, const struct problem *problem,
-                               struct backend *backend)
+static consm_status add_people(struct consm_explanation *e, struct consm_predictor *p,
+                               const struct dataset *d)
 {
     consm_status st = CONSM_OK;
+    const struct consm_model *m = p->model;
     float *logits = NULL, *probability = NULL;
     int32_t *place = NULL;
     TRY(NEW(e->neighbour_label, e->neighbours));
@@ -72,11 +73,13 @@ static consm_status add_people(struct consm_explanation *e, const struct consm_m
     TRY(NEW(e->neighbour_probability, e->neighbours));
     TRY(NEW(place, d->classes));
     TRY(NEW(probability, m->classes));
-    TRY(model_logits(&logits, m, problem, backend));
+    TRY(NEW(logits, e->neighbours * m->classes));
+    if (e->neighbours > 0)
+        TRY(predictor_logits(logits, p, e->neighbour, e->neighbours));
     model_match_classes(place, m, d);
     for (int64_t i = 0; i < e->neighbours; i++) {
         int64_t other = e->neighbour[i];
-        model_probabilities(probability, m, logits + other * m->classes, 1);
+        model_probabilities(probability, m, logits + i * m->classes, 1);
         e->neighbour_label[i] = d->label[other] < 0 ? -1 : place[d->label[other]];
         e->neighbour_said[i] = metrics_decide(probability, m->classes, &m->decision);
         e->neighbour_probability[i] = probability[e->label];
@@ -153,13 +156,13 @@ done:
     return st;
 }
 
-consm_status explain_values(struct consm_explanation *e, const struct consm_model *model,
+consm_status explain_values(struct consm_explanation *e, struct consm_predictor *p,
                             const struct dataset *d, const struct problem *problem,
                             struct backend *backend)
 {
     consm_status st = CONSM_OK;
-    TRY(add_trust(e, model, problem, backend));
-    TRY(add_people(e, model, d, problem, backend));
+    TRY(add_trust(e, p->model, problem, backend));
+    TRY(add_people(e, p, d));
     TRY(add_columns(e, problem));
 done:
     return st;

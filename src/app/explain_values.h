@@ -6,7 +6,7 @@
 
 /* Adds to an explanation with complete lists: trust and weight of edges, known class and prediction
  * of neighbours, the node's value and the usual range of features. */
-consm_status explain_values(struct consm_explanation *e, const struct consm_model *model,
+consm_status explain_values(struct consm_explanation *e, struct consm_predictor *predictor,
                             const struct dataset *d, const struct problem *problem,
                             struct backend *backend);
 

@@ -1,6 +1,8 @@
-/* Scenes: balls around a node, and predictions with an item removed. */
+/* Settings: balls around a node, and predictions with an item removed. */
 #include "app/occlude.h"
 
+#include "app/occlude_part.h"
+#include "app/predictor.h"
 #include "graph/structural.h"
 
 #include <string.h>
@@ -9,7 +11,7 @@ enum { LARGEST_RADIUS = 6 };
 static const double same =
     1e-5; /* rows of logits this close, relative to their length, are equal */
 
-/* ---- making a scene ------------------------------------------------------ */
+/* ---- making a setting ------------------------------------------------------ */
 
 /* distance (n) from the node; -1 if there is no path or it is longer than radius (-1: any). */
 static consm_status measure(int32_t *distance, int64_t *reached, const struct csr *graph,
@@ -40,7 +42,7 @@ done:
 }
 
 /* The graph's edges, each once. */
-static consm_status list_edges(struct scene *s, const struct csr *graph)
+static consm_status list_edges(struct setting *s, const struct csr *graph)
 {
     consm_status st = CONSM_OK;
     TRY(NEW(s->left, graph->nnz / 2));
@@ -60,8 +62,8 @@ done:
     return st;
 }
 
-/* The scene's rows of the features, with a copy of the values. */
-static consm_status take_features(struct scene *s, const struct problem *p)
+/* The setting's rows of the features, with a copy of the values. */
+static consm_status take_features(struct setting *s, const struct problem *p)
 {
     consm_status st = CONSM_OK;
     if (!p->sparse) {
@@ -81,9 +83,9 @@ done:
     return st;
 }
 
-/* Makes the scene of the nodes whose distance (n) is not negative; all of them if the whole graph
+/* Makes the setting of the nodes whose distance (n) is not negative; all of them if the whole graph
  * is requested. */
-static consm_status stage(struct scene *s, const struct problem *p, const int32_t *distance,
+static consm_status stage(struct setting *s, const struct problem *p, const int32_t *distance,
                           int64_t centre, const uint64_t *key)
 {
     consm_status st = CONSM_OK;
@@ -111,7 +113,7 @@ done:
     return st;
 }
 
-static void strike(struct scene *s)
+static void strike(struct setting *s)
 {
     mem_free(s->node);
     mem_free(s->distance);
@@ -123,10 +125,10 @@ static void strike(struct scene *s)
     csr_free(s->sparse);
 }
 
-void scene_close(struct scene *s)
+void setting_close(struct setting *s)
 {
     strike(s);
-    *s = (struct scene){0};
+    *s = (struct setting){0};
 }
 
 static bool equal_rows(const float *x, const float *y, int32_t classes)
@@ -140,16 +142,16 @@ static bool equal_rows(const float *x, const float *y, int32_t classes)
     return distance <= same * same * length;
 }
 
-static consm_status look(float *row, struct scene *s, const struct occlusion *without);
+static consm_status look(float *row, struct setting *s, const struct occlusion *without);
 
 /* Finds a small ball with the centre's logits (c) of the whole graph. It compares logits, because a
  * saturated probability would match too soon. Structural features read walks of all lengths, so no
  * ball is tried for them. */
-static consm_status find_ball(bool *found, struct scene *s, const struct problem *p, int64_t centre,
-                              int32_t *distance, const float *expected)
+static consm_status find_ball(bool *found, struct setting *s, const struct problem *p,
+                              int64_t centre, int32_t *distance, const float *expected)
 {
     consm_status st = CONSM_OK;
-    const struct scene empty = *s;
+    const struct setting empty = *s;
     float *row;
     int64_t reached;
     *found = false;
@@ -171,18 +173,39 @@ done:
     return st;
 }
 
-consm_status scene_open(struct scene *out, const struct consm_model *model,
-                        const struct problem *problem, struct backend *backend, int64_t centre,
-                        const uint64_t *key, const float *mean)
+/* Of a plain model that leaves out edges or adds pairs. */
+static consm_status hold_messages(struct setting *s)
+{
+    const struct consm_predictor *p = s->predictor;
+    const struct config *c = &s->model->config;
+    if (s->model->members || !p->part[0].session || (c->drop_below <= 0 && c->add_above <= 0))
+        return CONSM_OK;
+    s->messages = views_get(p->part[0].views, VIEW_ADJACENCY);
+    return s->messages ? CONSM_OK : CONSM_ENOMEM;
+}
+
+consm_status setting_open(struct setting *out, struct consm_predictor *predictor,
+                          const struct problem *problem, struct backend *backend, int64_t centre,
+                          const uint64_t *key, const float *mean)
 {
     consm_status st = CONSM_OK;
+    const struct consm_model *model = predictor->model;
     int32_t *distance = NULL;
     float *logits = NULL;
     int64_t reached;
-    bool found = false;
-    *out = (struct scene){.model = model, .backend = backend, .mean = mean};
+    *out = (struct setting){.model = model,
+                            .backend = backend,
+                            .predictor = predictor,
+                            .by_part = !key && gap_possible(predictor),
+                            .mean = mean};
+    bool found = out->by_part;
     TRY(NEW(distance, problem->nodes));
-    if (!key) {
+    if (!out->by_part)
+        TRY(hold_messages(out));
+    if (out->by_part) { /* one step more: the degrees there count */
+        TRY(measure(distance, &reached, problem->graph, centre, gap_reach(predictor) + 1));
+        TRY(stage(out, problem, distance, centre, NULL));
+    } else if (!key && !out->messages) {
         TRY(model_logits(&logits, model, problem, backend));
         TRY(find_ball(&found, out, problem, centre, distance, logits + centre * problem->classes));
     }
@@ -195,14 +218,14 @@ done:
     mem_free(distance);
     mem_free(logits);
     if (st < 0)
-        scene_close(out);
+        setting_close(out);
     return st;
 }
 
 /* ---- taking away --------------------------------------------------------- */
 
-/* The scene's graph without the occluded items. */
-static consm_status thin(struct csr **out, const struct scene *s, const struct occlusion *o)
+/* The setting's graph without the occluded items. */
+static consm_status thin(struct csr **out, const struct setting *s, const struct occlusion *o)
 {
     consm_status st = CONSM_OK;
     int32_t *left = NULL, *right = NULL;
@@ -230,9 +253,9 @@ done:
     return st;
 }
 
-/* Swaps a column of the scene's features with (entries) stored values: to remove it, and to restore
- * it. */
-static void swap_column(struct scene *s, int64_t features, int64_t column, float *kept)
+/* Swaps a column of the setting's features with (entries) stored values: to remove it, and to
+ * restore it. */
+static void swap_column(struct setting *s, int64_t features, int64_t column, float *kept)
 {
     int64_t k = 0;
     if (s->dense) {
@@ -254,14 +277,55 @@ static void swap_column(struct scene *s, int64_t features, int64_t column, float
     csr_drop_transpose(s->sparse); /* it may be of the values before */
 }
 
-/* The centre's logits (c) on a graph with the scene's current features. */
-static consm_status evaluate(float *row, struct scene *s, const struct csr *graph)
+/* The edges that carry messages, each once, without the occluded items; the setting is whole. */
+static consm_status thin_messages(struct csr **out, const struct setting *s,
+                                  const struct occlusion *o)
 {
     consm_status st = CONSM_OK;
+    const struct csr *graph = s->messages;
+    int32_t *left = NULL, *right = NULL;
+    float *weight = NULL;
+    int64_t count = 0, gone = o ? o->neighbour : -1;
+    int32_t a = o && o->edge >= 0 ? s->left[o->edge] : -1;
+    int32_t b = o && o->edge >= 0 ? s->right[o->edge] : -1;
+    *out = NULL;
+    TRY(NEW(left, graph->nnz / 2 + 1));
+    TRY(NEW(right, graph->nnz / 2 + 1));
+    if (graph->val)
+        TRY(NEW(weight, graph->nnz / 2 + 1));
+    for (int32_t i = 0; i < graph->rows; i++)
+        for (int64_t e = graph->start[i]; e < graph->start[i + 1]; e++) {
+            int32_t k = graph->col[e];
+            if (i >= k || i == gone || k == gone || (i == a && k == b))
+                continue;
+            left[count] = i;
+            right[count] = k;
+            if (weight)
+                weight[count] = graph->val[e];
+            count++;
+        }
+    TRY(csr_from_edges(out, s->nodes, s->nodes, count, left, right, weight, CSR_UNDIRECTED, NULL));
+done:
+    mem_free(left);
+    mem_free(right);
+    mem_free(weight);
+    return st;
+}
+
+/* The centre's logits (c) on a graph with the setting's current features. */
+static consm_status evaluate(float *row, struct setting *s, const struct csr *graph,
+                             const struct csr *messages)
+{
+    consm_status st = CONSM_OK;
+    struct consm_model held = *s->model; /* with edges that are chosen already */
     const struct consm_model *m = s->model;
     struct views *views = NULL;
     float *logits = NULL, *structural = NULL;
-    TRY(views_new(&views, graph));
+    if (messages) {
+        held.config.drop_below = held.config.add_above = 0;
+        m = &held;
+    }
+    TRY(views_new(&views, messages ? messages : graph));
     if (s->key) {
         TRY(NEW(structural, s->nodes * STRUCTURAL_FEATURES));
         TRY(structural_features(structural, graph, s->key));
@@ -269,7 +333,7 @@ static consm_status evaluate(float *row, struct scene *s, const struct csr *grap
     struct problem problem = {.nodes = s->nodes,
                               .features = m->features,
                               .classes = m->classes,
-                              .graph = graph,
+                              .graph = messages ? messages : graph,
                               .sparse = structural ? NULL : s->sparse,
                               .dense = structural ? structural : s->dense,
                               .views = views};
@@ -282,30 +346,49 @@ done:
     return st;
 }
 
-static consm_status look(float *row, struct scene *s, const struct occlusion *without)
+static consm_status look_at_part(float *row, struct setting *s, const struct occlusion *without)
+{
+    struct gap gap = {-1, -1, -1, -1};
+    if (without && without->edge >= 0) {
+        gap.left = s->node[s->left[without->edge]];
+        gap.right = s->node[s->right[without->edge]];
+    }
+    if (without && without->neighbour >= 0)
+        gap.neighbour = s->node[without->neighbour];
+    if (without)
+        gap.feature = without->feature;
+    return gap_logits(row, s->predictor, s->node[s->centre], without ? &gap : NULL, s->mean);
+}
+
+static consm_status look(float *row, struct setting *s, const struct occlusion *without)
 {
     consm_status st = CONSM_OK;
-    struct csr *graph = NULL;
+    struct csr *graph = NULL, *messages = NULL;
     float *kept = NULL;
     int64_t column = without ? without->feature : -1;
+    if (s->by_part)
+        return look_at_part(row, s, without);
     TRY(thin(&graph, s, without));
+    if (s->messages)
+        TRY(thin_messages(&messages, s, without));
     if (column >= 0) {
         TRY(NEW(kept, s->nodes));
         for (int64_t i = 0; i < s->nodes; i++)
             kept[i] = s->dense ? s->mean[column] : 0;
         swap_column(s, s->model->features, column, kept);
     }
-    st = evaluate(row, s, graph);
+    st = evaluate(row, s, graph, messages);
     if (column >= 0)
         swap_column(s, s->model->features, column, kept);
 done:
     csr_free(graph);
+    csr_free(messages);
     mem_free(kept);
     return st;
 }
 
-consm_status scene_probability(float *probability, double *log_odds, int32_t label, struct scene *s,
-                               const struct occlusion *without)
+consm_status setting_probability(float *probability, double *log_odds, int32_t label,
+                                 struct setting *s, const struct occlusion *without)
 {
     consm_status st = CONSM_OK;
     float *row;

@@ -86,7 +86,7 @@ void consm_predictor_free(struct consm_predictor *p)
 
 /* ---- a part of the graph ------------------------------------------------- */
 
-static void scene_free(struct scene *s)
+void scene_free(struct scene *s)
 {
     views_free(s->views);
     csr_free(s->sparse);
@@ -94,7 +94,7 @@ static void scene_free(struct scene *s)
     ball_free(&s->ball);
 }
 
-static consm_status take_features(struct scene *s, const struct problem *whole)
+consm_status scene_features(struct scene *s, const struct problem *whole)
 {
     consm_status st = CONSM_OK;
     int64_t f = whole->features;
@@ -134,7 +134,7 @@ static consm_status cut_scene(struct scene *s, const struct consm_predictor *p,
     if (s->ball.too_large)
         return CONSM_OK;
     TRY(views_part(&s->views, part->views, &s->ball));
-    TRY(take_features(s, &p->problem));
+    TRY(scene_features(s, &p->problem));
     TRY(scene_pose(s, p));
 done:
     return st;
@@ -166,7 +166,7 @@ struct answer {
 };
 
 /* Threads are for many nodes: waking them takes longer than a small question. */
-static int threads_for(const struct consm_predictor *p, const struct scene *s)
+int scene_threads(const struct consm_predictor *p, const struct scene *s)
 {
     double work = (double)s->ball.nodes * (double)p->problem.features;
     return work < 1e6 ? 1 : p->threads;
@@ -185,7 +185,7 @@ static consm_status ask_part(bool *too_large, struct answer *a, struct consm_pre
     *too_large = s.ball.too_large;
     if (*too_large)
         goto done;
-    TRY(backend_open(&backend, NULL, threads_for(p, &s)));
+    TRY(backend_open(&backend, NULL, scene_threads(p, &s)));
     TRY(NEW(logits, s.ball.nodes * c));
     TRY(part->session ? session_part_logits(logits, part->session, &s.problem, backend)
                       : trees_logits(logits, part, &s.problem, backend));

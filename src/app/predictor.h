@@ -66,6 +66,11 @@ struct scene {
     struct problem problem;
 };
 
+void scene_free(struct scene *s);
+/* Copies the features of the ball's nodes from the problem of the whole graph. */
+consm_status scene_features(struct scene *s, const struct problem *whole);
+/* How many threads pay for a scene. */
+int scene_threads(const struct consm_predictor *p, const struct scene *s);
 /* Makes the problem of a scene with ball, views and features. */
 consm_status scene_pose(struct scene *s, const struct consm_predictor *p);
 
