@@ -4,6 +4,7 @@
 #include "app/objects.h"
 #include "backends/open.h"
 #include "base/clock.h"
+#include "train/forest.h"
 #include "train/session.h"
 
 #include <string.h>
@@ -132,16 +133,8 @@ static consm_status train_trees(struct run *run, const struct training_request *
     consm_status st = CONSM_OK;
     struct training_request request = *member;
     const struct config *from = &member->options.config;
-    struct config *c = &request.options.config;
-    TRY(model_find(&request.options.model, "trees"));
-    model_defaults(request.options.model, c);
-    c->metric = from->metric;
-    c->ties = from->ties;
-    c->class_weights = from->class_weights;
-    c->time_budget = from->time_budget;
-    c->tree_depth = from->tree_depth;
-    c->row_share = from->row_share;
-    c->column_share = from->column_share;
+    TRY(trees_beside(&request.options.model, &request.options.config, from));
+    request.options.config.time_budget = from->time_budget;
     request.custom = (struct custom){0};
     request.options.progress = NULL; /* it counts the epochs of the run itself */
     TRY(model_run(&request, take_trees, run));

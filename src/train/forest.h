@@ -6,6 +6,7 @@
 #ifndef TRAIN_FOREST_H
 #define TRAIN_FOREST_H
 
+#include "models/model.h"
 #include "program/boost.h"
 
 struct forest {
@@ -36,5 +37,10 @@ int64_t forest_columns(int64_t *column, const struct forest *f, int64_t columns)
 /* The trees of a session, for a model file; none for other models. */
 struct session;
 void session_forest(const float **numbers, int64_t *nodes, const struct session *s);
+
+/* Makes a configuration for trees beside another model: their defaults, and what that one's says of
+ * trees, of the metric and of class weights. */
+consm_status trees_beside(const struct model_def **model, struct config *out,
+                          const struct config *from);
 
 #endif

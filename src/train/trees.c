@@ -268,6 +268,22 @@ void session_forest(const float **numbers, int64_t *nodes, const struct session 
     *nodes = own ? own->nodes : 0;
 }
 
+consm_status trees_beside(const struct model_def **model, struct config *out,
+                          const struct config *from)
+{
+    consm_status st = CONSM_OK;
+    TRY(model_find(model, "trees"));
+    model_defaults(*model, out);
+    out->metric = from->metric;
+    out->ties = from->ties;
+    out->class_weights = from->class_weights;
+    out->tree_depth = from->tree_depth;
+    out->row_share = from->row_share;
+    out->column_share = from->column_share;
+done:
+    return st;
+}
+
 const struct procedure trees_procedure = {
     .model = "trees",
     .open = trees_open,

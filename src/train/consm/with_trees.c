@@ -53,23 +53,13 @@ static consm_status take_part(bool *out, const struct session *s)
     return st;
 }
 
-/* The trees' own defaults, and how the run judges and weighs. */
 static consm_status options_of(struct train_options *out, const struct session *s)
 {
     consm_status st = CONSM_OK;
-    const struct config *from = &s->options.config;
     *out = (struct train_options){.seed = s->options.seed, .positive = s->options.positive};
-    TRY(model_find(&out->model, "trees"));
-    struct config *c = &out->config;
-    model_defaults(out->model, c);
-    c->metric = from->metric;
-    c->ties = from->ties;
-    c->class_weights = from->class_weights;
-    c->tree_depth = from->tree_depth;
-    c->row_share = from->row_share;
-    c->column_share = from->column_share;
+    TRY(trees_beside(&out->model, &out->config, &s->options.config));
     if (s->choice->asked.normalize_features != FEATURES_AUTO)
-        c->normalize_features = s->choice->asked.normalize_features;
+        out->config.normalize_features = s->choice->asked.normalize_features;
 done:
     return st;
 }
