@@ -209,6 +209,7 @@ consm_status consm_settle_trees(struct session *s, struct train_result *result)
     TRY(open_trees(&own->trees, s));
     TRY(session_logits(&logits, own->trees));
     s->options.config.with_trees = WITH_TREES_YES;
+    result->folds = (struct train_folds){0}; /* they are of the network */
     result->val_score = trees->val;
     result->val_acc = accuracy(logits, p, SPLIT_VAL);
     result->test_acc = accuracy(logits, p, SPLIT_TEST);
