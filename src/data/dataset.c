@@ -1,4 +1,4 @@
-/* The container every reader fills: making, checking, freeing, cleaning. */
+/* The container that every reader fills: making, checking, freeing, cleaning. */
 #include "data/dataset.h"
 #include "base/counted.h"
 #include "base/log.h"
@@ -124,7 +124,7 @@ static consm_status check_features(const struct dataset *d)
     return CONSM_OK;
 }
 
-/* Names travel into JSON and back; what is not UTF-8 would make files that nothing reads. */
+/* Names go into JSON and back; invalid UTF-8 would make unreadable files. */
 static consm_status check_names(const struct dataset *d, const char *what, char *const *name,
                                 int64_t count)
 {
@@ -218,7 +218,7 @@ const char *dataset_class_name(const struct dataset *d, int32_t class_index, cha
     return buffer;
 }
 
-/* At most a third is not zero. */
+/* At most a third is non-zero. */
 static bool mostly_zero(const float *dense, int64_t cells)
 {
     int64_t nonzero = 0;
@@ -249,7 +249,7 @@ consm_status dataset_borrow_features(struct dataset *d, const float *dense, int6
     return CONSM_OK;
 }
 
-/* Numbers alone: they are the features. */
+/* The cells are all numbers: they are the features. */
 static consm_status take_numbers(struct dataset *d, struct cells *c)
 {
     consm_status st = CONSM_OK;
@@ -280,7 +280,7 @@ consm_status dataset_take_cells(struct dataset *d, struct cells *cells, struct f
     } else {
         TRY(recipe_apply(&dense, r, cells, faults, file));
         TRY(recipe_names(&d->feature_name, r));
-        /* Dense also where most are zero: dates and amounts among them want to be standardised. */
+        /* Dense even if most are zero: dates and amounts among them are to be standardised. */
         d->features = recipe_features(r);
         d->dense = d->features > 0 ? dense : NULL;
         dense = d->features > 0 ? NULL : dense;

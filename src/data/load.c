@@ -1,4 +1,4 @@
-/* From a path to a reader of the table, and from there to a dataset; and back. */
+/* Finds the reader for a path and loads the dataset; and saves one. */
 #include "data/load.h"
 
 #include "base/utf8.h"
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A set without a name of its own is called after the last part of its path. */
+/* A set without a name is named after the last part of its path. */
 static consm_status shorten_name(struct dataset *d, const char *path)
 {
     size_t end = strlen(path), begin;
@@ -50,7 +50,7 @@ static consm_status check_reading(const struct reader *r, const char *path,
     return wanted_check(&reading->wanted);
 }
 
-/* What is mapped, or several files, is not unpacked on the way. */
+/* Mapped files and sets of several files cannot be compressed. */
 static consm_status check_packed(const struct reader *r, const char *path)
 {
     consm_status st = CONSM_OK;
@@ -135,7 +135,7 @@ consm_status data_writer(const struct reader **out, const char *path, const char
                              (*out)->name);
         goto done;
     }
-    bool folder = file_kind(path) == FILE_FOLDER; /* one that is there may have any name */
+    bool folder = file_kind(path) == FILE_FOLDER; /* an existing folder may have any name */
     *out = path[unpack_stem(path)] || folder ? NULL : reader_of_suffix(path);
     if (!*out || !(*out)->save) {
         if (reader_suffix(path) && !folder)

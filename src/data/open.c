@@ -1,4 +1,4 @@
-/* From what the user typed to a dataset. */
+/* Opens a dataset by what the user typed. */
 #include "data/open.h"
 
 #include "base/log.h"
@@ -30,7 +30,7 @@ done:
     return st;
 }
 
-/* A word of a list, as a number; NULL: the first. */
+/* The index of a word in a list; NULL: the first. */
 static consm_status choose(int *out, const char *flag, const char *word, const char *const *name,
                            int count)
 {
@@ -49,8 +49,8 @@ static consm_status choose(int *out, const char *flag, const char *word, const c
     return status_fail(CONSM_EINVAL, "--%s %.40s: expected %s", flag, word, list);
 }
 
-/* What is typed, then what is remembered. A column that is typed has that role and no other. Gives
- * the bits of enum choice that are remembered. */
+/* What the user typed, then what a model remembers. A typed column has only that role. Returns the
+ * bits of enum choice that are remembered. */
 static unsigned said(const char *text[CHOICES], const struct data_options *o)
 {
     const char *typed[CHOICES] = {

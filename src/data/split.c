@@ -1,4 +1,4 @@
-/* Making splits by the protocol; the file format is in split_file.c. */
+/* Makes splits; the file format is in split_file.c. */
 #include "data/split.h"
 
 #include "base/nearest.h"
@@ -67,8 +67,7 @@ static consm_status check_number(const char *spec, int64_t per_class)
                              spec, (long long)per_class);
 }
 
-/* The paper's split is what it is: every class that occurs must have per_class nodes to train on.
- */
+/* In the paper's split every class that occurs must have per_class training nodes. */
 static consm_status check_per_class(const struct classes *g, const struct dataset *d,
                                     const char *spec, int64_t per_class)
 {
@@ -161,7 +160,7 @@ static consm_status check_ratios(const struct split_options *o)
     return CONSM_OK;
 }
 
-/* Nodes of a class of that size that train: per_class, or of a smaller one three fifths, so that
+/* Training nodes of a class of that size: per_class, or three fifths of a smaller class, so that
  * some validate and test. */
 static int64_t training_of(int64_t size, int64_t per_class)
 {
@@ -170,7 +169,7 @@ static int64_t training_of(int64_t size, int64_t per_class)
     return size < 2 ? size : (3 * size + 2) / 5;
 }
 
-/* By ratios from each class; a class that occurs has at least one training node. */
+/* By ratios from each class; every class that occurs has at least one training node. */
 static void deal_class(uint8_t *role, const int32_t *list, int64_t size,
                        const struct split_options *o)
 {
@@ -184,7 +183,7 @@ static void deal_class(uint8_t *role, const int32_t *list, int64_t size,
     deal(role, list, size, train, val);
 }
 
-/* From all classes together; `drawn` nodes of each train already. */
+/* From all classes together; `drawn` nodes of each already train. */
 static consm_status deal_pooled(uint8_t *role, const struct classes *g, const struct dataset *d,
                                 const struct split_options *o, struct rng *rng)
 {
@@ -235,7 +234,7 @@ done:
     return st;
 }
 
-/* "labels:20": a person's labels, a fifth of which validates. */
+/* "labels:20": labels as a user has them, a fifth of which validates. */
 static consm_status make_labels(uint8_t *role, const struct dataset *d, const char *spec,
                                 uint64_t seed)
 {
@@ -319,8 +318,8 @@ static consm_status make_other(uint8_t *role, const struct dataset *d, const cha
                        spec);
 }
 
-/* Whoever trains needs nodes of each role; a split that came along may leave validation or test
- * out. */
+/* Training needs nodes of each role; a split that came with the data may lack validation or test.
+ */
 static consm_status check_roles(const uint8_t *role, const struct dataset *d, const char *spec)
 {
     struct split_options shares;

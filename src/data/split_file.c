@@ -1,6 +1,6 @@
 /*
- * A split as a CSV file: a header `id,role`, then a line a node, with its own id and train, val,
- * test or none. Ids that hold commas, quotes or line ends are quoted as CSV quotes them.
+ * A split as a CSV file: a header `id,role`, then a line per node with its id and train, val, test
+ * or none. Ids with commas, quotes or line ends are quoted.
  */
 #include "data/split.h"
 #include "io/file.h"
@@ -45,7 +45,7 @@ struct reader {
     const char *path;
     const uint8_t *at, *end;
     int64_t line; /* of at, from 1 */
-    char *field;  /* the field read last, with 0 behind it */
+    char *field;  /* the last field, terminated */
     size_t room;
 };
 
@@ -57,7 +57,7 @@ static consm_status add_letter(struct reader *r, size_t *length, char letter)
     return st;
 }
 
-/* Reads a field up to a comma or line end, which stays unread. */
+/* Reads a field up to a comma or line end, which is not consumed. */
 static consm_status read_field(struct reader *r)
 {
     consm_status st = CONSM_OK;
@@ -90,7 +90,7 @@ done:
     return st;
 }
 
-/* Moves behind the line's end. Anything but that here is an error. */
+/* Moves past the line's end. Anything else here is an error. */
 static consm_status end_line(struct reader *r)
 {
     if (r->at < r->end && *r->at == '\r')
@@ -182,7 +182,7 @@ done:
     return st;
 }
 
-/* The header must be there: a file of another kind should not pass for a split. */
+/* The header is required, so that another file is not taken for a split. */
 static consm_status read_header(struct reader *r)
 {
     consm_status st = CONSM_OK;

@@ -1,4 +1,4 @@
-/* Each suspicion is one check with one sentence: what was seen, and what to do about it. */
+/* Checks for suspicious data; each check has one sentence: what was found, and what to do. */
 #include "data/suspect.h"
 
 #include "base/number.h"
@@ -40,8 +40,8 @@ static void look_for_blanks(struct suspicions *out, const struct dataset *d)
                 d->class_name[k]);
 }
 
-/* How far two words are apart, counting letters too many and swaps of neighbours: 0, 1, or 2 for
- * more. Case and spaces do not count; another letter in the same place does (side a, side b). */
+/* Edit distance of two words, counting extra letters and swaps of neighbours: 0, 1, or 2 for more.
+ * Case and spaces do not count; another letter in the same place does (side a, side b). */
 static int distance(const char *a, const char *b)
 {
     size_t i = 0, j = 0;
@@ -78,7 +78,7 @@ static bool has_digit(const char *text)
     return strpbrk(text, "0123456789") != NULL;
 }
 
-/* Names of classes that differ by case, spaces or one letter. Short names and those with digits do
+/* Finds class names that differ by case, spaces or one letter. Short names and names with digits do
  * that on purpose. */
 static void look_for_spellings(struct suspicions *out, const struct dataset *d)
 {
@@ -125,7 +125,7 @@ static bool is_number(const char *text)
     return token_number(text, strlen(text)) >= 0;
 }
 
-/* Whether a name stands out as a word among numbers: all other ids are numbers. */
+/* Whether all other ids are numbers. */
 static bool others_are_numbers(const struct dataset *d, int64_t a, int64_t b)
 {
     for (int64_t i = 0; i < d->nodes; i++)
@@ -134,7 +134,7 @@ static bool others_are_numbers(const struct dataset *d, int64_t a, int64_t b)
     return d->nodes > 2;
 }
 
-/* A labelled node without edges that is alone in its class and called like a column. */
+/* Finds a labelled node without edges that is alone in its class and has the name of a column. */
 static void look_for_label_header(struct suspicions *out, const struct dataset *d,
                                   const int64_t *degree, const int64_t *size)
 {
@@ -250,7 +250,7 @@ consm_status dataset_suspect(struct suspicions *out, const struct dataset *d)
     out->count = 0;
     TRY(ZNEW(degree, d->nodes));
     TRY(ZNEW(size, d->classes));
-    if (d->unchecked) /* a mapped file of ours: its ends may lie anywhere yet */
+    if (d->unchecked) /* a mapped file of ours: its ends are not checked yet */
         TRY(dataset_check(d));
     for (int64_t e = 0; e < d->edges; e++) {
         degree[d->from[e]]++;

@@ -1,4 +1,4 @@
-/* Names of columns, compared as they are written. */
+/* Matches column names as written. */
 #include "data/wanted.h"
 
 #include <stdio.h>
@@ -55,7 +55,7 @@ bool wanted_target(struct wanted *w, const char *name, size_t length)
     return w && met(w, w->target, &w->found_target, name, length);
 }
 
-/* The next name of a list "a,b", blanks around it left out; moves *at behind it. False: no more. */
+/* The next name of a list "a,b", without blanks around it; moves *at past it. False: no more. */
 static bool next_name(const char **at, const char **name, size_t *length)
 {
     const char *end;
@@ -123,7 +123,7 @@ static const char *seen_at(void *ctx, int index)
     return index < w->seen_count ? w->seen[index] : NULL;
 }
 
-/* That no table has such a column, which one may be meant, and which there are. */
+/* Reports that no table has such a column, the nearest name, and all names. */
 static consm_status absent(struct wanted *w, const char *where, const char *flag, const char *name)
 {
     char list[600] = "";

@@ -1,9 +1,9 @@
 /*
  * The contextual stochastic block model. The number of edges between every two classes is fixed
- * first, so that edge homophily is what was asked for and not what rejection left over; then that
- * many distinct pairs are drawn in each block. A block that wants more than half of its pairs is
- * chosen by a pass over all of them, every other by drawing against a hash set in which at least
- * half of the pairs are free, so the work stays proportional to the edges.
+ * first, so that edge homophily is exactly as requested; then that many distinct pairs are drawn in
+ * each block. If a block needs more than half of its pairs, they are selected in one pass over all;
+ * otherwise they are drawn against a hash set in which at least half of the pairs are free. So the
+ * work is proportional to the edges.
  */
 #include "data/generate/csbm.h"
 #include "base/rng.h"
@@ -18,8 +18,8 @@ struct block_model {
     struct dataset *d;
     struct rng rng;
     int32_t *member; /* (n) nodes class by class */
-    int64_t *first;  /* (c+1) where a class begins in member */
-    /* Walker's alias tables, one per class over its members; NULL when all weigh the same. */
+    int64_t *first;  /* (c+1) start of each class in member */
+    /* Walker's alias tables, one per class over its members; NULL if all weights are equal. */
     double *keep;   /* (n) */
     int32_t *alias; /* (n) */
     uint64_t *set;  /* pairs drawn in this block: u·2^32 + v, u < v; 0 is free */
@@ -56,7 +56,7 @@ static consm_status check_options(const struct csbm_options *o)
     return CONSM_OK;
 }
 
-/* Equal classes in random order: node numbers tell nothing. */
+/* Equal classes in random order, so that node numbers carry no information. */
 static consm_status draw_labels(struct block_model *b)
 {
     consm_status st = CONSM_OK;
@@ -114,7 +114,7 @@ static void build_alias(double *keep, int32_t *alias, const double *weight, int3
 }
 
 /* Power law: weights with density ~ w^-exponent (Pareto), mean 1, capped where a node would expect
- * more than sqrt(n·degree) neighbours; beyond it hubs would only find repeats. */
+ * more than sqrt(n·degree) neighbours; beyond that, hubs would only draw repeats. */
 static consm_status draw_weights(struct block_model *b)
 {
     consm_status st = CONSM_OK;
@@ -156,7 +156,7 @@ static int32_t draw_member(struct block_model *b, int32_t k, bool weighted)
     return b->member[first + i];
 }
 
-/* Adds the pair to the set; false when it was there. */
+/* Adds the pair to the set; false if it was there. */
 static bool set_add(struct block_model *b, int32_t u, int32_t v)
 {
     uint64_t key = u < v ? (uint64_t)u << 32 | (uint32_t)v : (uint64_t)v << 32 | (uint32_t)u;
@@ -187,8 +187,8 @@ static void choose_pairs(struct block_model *b, int32_t k, int32_t l, int64_t co
             }
 }
 
-/* count distinct pairs by drawing. An edge that finds only repeats among its weighted draws falls
- * back to even ones, of which at least every second is free. */
+/* Draws count distinct pairs. An edge whose weighted draws are all repeats falls back to uniform
+ * draws, of which at least every second is free. */
 static void draw_pairs(struct block_model *b, int32_t k, int32_t l, int64_t count)
 {
     enum { WEIGHTED_TRIES = 32 };
@@ -210,8 +210,8 @@ static void draw_pairs(struct block_model *b, int32_t k, int32_t l, int64_t coun
     }
 }
 
-/* Whole numbers with sum total, proportional to weight; each is its exact share rounded up or down
- * so that its expectation is that share (systematic sampling). */
+/* Integers with sum total, proportional to weight; each is its exact share rounded up or down with
+ * the right expectation (systematic sampling). */
 static void share_out(int64_t *count, const double *weight, int64_t parts, int64_t total,
                       struct rng *rng)
 {
@@ -243,7 +243,7 @@ static consm_status too_many(int32_t k, int32_t l, int64_t wanted, double pairs)
                        k, l, (long long)wanted, pairs, k == l ? " or homophily" : "");
 }
 
-/* How many edges each block gets: count[0 … c-1] inside the classes, then between classes k < l
+/* The number of edges of each block: count[0 … c-1] inside the classes, then between classes k < l
  * row by row. */
 static consm_status plan_blocks(struct block_model *b, int64_t *count, int64_t edges,
                                 int64_t *largest)

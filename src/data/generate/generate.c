@@ -1,4 +1,4 @@
-/* Built-in data by name: the karate club, and the reader of csbm's knobs. */
+/* Built-in data by name: the karate club, and csbm with its parameters. */
 #include "data/generate/generate.h"
 #include "base/number.h"
 
@@ -13,7 +13,7 @@
 /* ---- Zachary's karate club ----------------------------------------------- */
 
 /* W. W. Zachary, "An information flow model for conflict and fission in small groups", Journal of
- * Anthropological Research 33 (1977). Who met whom outside the club; row by row, each once. */
+ * Anthropological Research 33 (1977). Contacts outside the club; row by row, each once. */
 static const uint8_t karate_edges[78][2] = {
     {0, 1},   {0, 2},   {0, 3},   {0, 4},   {0, 5},   {0, 6},   {0, 7},   {0, 8},   {0, 10},
     {0, 11},  {0, 12},  {0, 13},  {0, 17},  {0, 19},  {0, 21},  {0, 31},  {1, 2},   {1, 3},
@@ -25,7 +25,7 @@ static const uint8_t karate_edges[78][2] = {
     {24, 27}, {24, 31}, {25, 31}, {26, 29}, {26, 33}, {27, 33}, {28, 31}, {28, 33}, {29, 32},
     {29, 33}, {30, 32}, {30, 33}, {31, 32}, {31, 33}, {32, 33}};
 
-/* Whom a member followed when the club broke up: 0 the instructor Mr. Hi, 1 the officer. */
+/* The side of each member when the club split: 0 the instructor Mr. Hi, 1 the officer. */
 static const char karate_side[] = "0000000001000011001010111111111111";
 
 consm_status generate_karate(struct dataset **out)
@@ -52,8 +52,8 @@ consm_status generate_karate(struct dataset **out)
     TRY(NEW(d->label, NODES));
     for (int i = 0; i < NODES; i++)
         d->label[i] = karate_side[i] - '0';
-    /* The club has no features. Each member gets a feature of its own (the identity matrix), so
-     * that models which read features can tell the nodes apart. */
+    /* The club has no features. Each member gets its own feature (the identity matrix), so that
+     * models which read features can tell the nodes apart. */
     TRY(csr_new(&d->sparse, NODES, NODES, NODES, false));
     for (int i = 0; i < NODES; i++) {
         d->sparse->col[i] = i;
@@ -124,7 +124,7 @@ static consm_status unknown_knob(const char *name)
                        name);
 }
 
-/* Sets one knob from its text. */
+/* Sets one parameter from its text. */
 static consm_status set_knob(struct csbm_options *o, const struct knob *k, const char *text)
 {
     char *field = (char *)o + k->offset, *end = NULL;

@@ -1,5 +1,4 @@
-/* Which columns of an edge list are what: by a header's names, by what somebody said, or by place.
- */
+/* Finds the columns of an edge list: by a header's names, by the user's choices, or by position. */
 #include "data/readers/edge_text_inside.h"
 
 #include <string.h>
@@ -30,7 +29,7 @@ static consm_status bad_columns(const struct csv *c)
                                "columns, add a header with source and target");
 }
 
-/* What a column of the header is, by the wanted names first. */
+/* The meaning of a header's column; the user's names come first. */
 enum edge_column { EDGE_OTHER, EDGE_SOURCE, EDGE_TARGET, EDGE_WEIGHT, EDGE_PASSED };
 
 static enum edge_column said_of(struct edge_reader *r, int column)
@@ -48,7 +47,7 @@ static enum edge_column said_of(struct edge_reader *r, int column)
     return passed ? EDGE_PASSED : EDGE_OTHER;
 }
 
-/* The first column of a header that is nothing yet, behind `from`. */
+/* The first unused column of a header after `from`. */
 static int next_free(struct edge_reader *r, int from, int source, int target)
 {
     int i = from;
@@ -57,7 +56,7 @@ static int next_free(struct edge_reader *r, int from, int source, int target)
     return i;
 }
 
-/* A column whose cells are kept as notes; of two with one name the first is. */
+/* A column whose cells are kept as notes; of two with one name, the first. */
 static consm_status keep_column(struct edge_reader *r, int column)
 {
     consm_status st = CONSM_OK;
@@ -74,8 +73,8 @@ done:
     return st;
 }
 
-/* Columns that are neither end nor weight: passed over where the weight is known, with a note; a
- * weight nobody named is asked for, so that a timestamp is not mistaken for one. */
+/* Handles columns that are neither end nor weight: ignored with a note if the weight is known;
+ * otherwise the user must name the weight, so that a timestamp is not mistaken for it. */
 static consm_status check_others(struct edge_reader *r)
 {
     consm_status st = CONSM_OK;
@@ -106,8 +105,7 @@ done:
     return st;
 }
 
-/* The columns by the names of a header row: those that somebody named, then by their usual names.
- */
+/* Finds columns by a header row: those that the user named, then by their usual names. */
 static consm_status read_header(struct edge_reader *r)
 {
     struct csv *c = &r->csv;
@@ -154,7 +152,7 @@ static consm_status read_header(struct edge_reader *r)
     return st < 0 ? st : csv_name_columns(c);
 }
 
-/* Whether the first row names a source and a target, or a column that somebody named. */
+/* Whether the first row names a source and a target, or a column that the user named. */
 static bool header_named(struct edge_reader *r)
 {
     const struct csv *c = &r->csv;
@@ -189,7 +187,7 @@ consm_status edge_columns_find(struct edge_reader *r)
     r->target = 1;
     r->weight = c->fields == 3 ? 2 : -1;
     if (r->weight == 2 && c->field[2].length == 2 && memcmp(c->field[2].text, "{}", 2) == 0)
-        r->weight = -1; /* networkx.write_edgelist: attributes, none */
+        r->weight = -1; /* networkx.write_edgelist: attributes, here none */
     if (!named && !column_is_number(c, 0) && !column_is_number(c, 1)) {
         words =
             r->mode != KNOWN_IDS || node_ids_find(r->ids, c->field[0].text, c->field[0].length) < 0;

@@ -1,8 +1,8 @@
 /*
- * The file is gone through twice. First everyone counts how often its blocks name each node; the
- * sums say which nodes are whose, and how much room their entries take at most. Then the edges are
- * sent in turns: in each, process p reads block turn·P + p, so that what arrives is in the order of
- * the file, which decides whose weight a repeated edge has.
+ * Reads the file twice. First every process counts how often its blocks name each node; the sums
+ * decide who owns which nodes and how much room their entries need. Then edges are sent in turns:
+ * in each, process p reads block turn·P + p, so that they arrive in file order, which decides the
+ * weight of a repeated edge.
  */
 #include "data/readers/edge_share.h"
 
@@ -18,17 +18,17 @@ struct sharing {
     struct edge_reader *reader;
     struct node_ids *ids;
     int64_t n, blocks;
-    int64_t *named; /* (n+2): how often a node is an end of an edge; then all edges, and loops */
-    int64_t *start; /* (own rows+1): where their entries begin … */
-    int64_t *fill;  /* (own rows): … and how far they have come */
+    int64_t *named; /* (n+2): how often a node is an end; then all edges, and loops */
+    int64_t *start; /* (own rows+1): start of their entries */
+    int64_t *fill;  /* (own rows): how far they are filled */
     int32_t *col;
     float *val;     /* or NULL */
-    int64_t differ; /* pairs of own rows that are listed with different weights */
+    int64_t differ; /* pairs of own rows with different weights */
 };
 
 /* ---- who there is --------------------------------------------------------- */
 
-/* The names of a block that are new, each ended by a zero byte. */
+/* The new names of a block, each terminated. */
 static consm_status list_new(char **out, size_t *used, const struct sharing *s, int64_t block)
 {
     consm_status st = CONSM_OK;
@@ -51,7 +51,7 @@ done:
     return st;
 }
 
-/* In turns, so that names come in the order of the file: everyone adds what all have met. */
+/* In turns, so that names come in file order: every process adds what all have found. */
 static consm_status meet(struct sharing *s, char *text, size_t bytes)
 {
     consm_status st = CONSM_OK;
@@ -114,7 +114,7 @@ static consm_status count_block(struct sharing *s, int64_t block)
     return CONSM_OK;
 }
 
-/* What is wrong is said by all, the first of it in the file. */
+/* All processes report the first fault of the file. */
 static consm_status count_ends(struct sharing *s)
 {
     consm_status st = CONSM_OK;
@@ -130,7 +130,7 @@ done:
     return st;
 }
 
-/* Ranges of nodes that are named about as often. */
+/* Ranges of nodes that are named about equally often. */
 static consm_status settle_rows(struct sharing *s)
 {
     consm_status st = CONSM_OK;
@@ -215,7 +215,7 @@ done:
     return st;
 }
 
-/* What came goes behind what its row has. */
+/* Appends what arrived to its row. */
 static consm_status keep(struct sharing *s, const struct entry *came, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -252,15 +252,15 @@ done:
 
 /* ---- rows ---------------------------------------------------------------- */
 
-/* An entry's column, and when it came. */
+/* An entry's column, and its order of arrival. */
 static int by_column(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
 }
 
-/* Sorts row r and makes one entry of its repeats, as csr_from_edges() does; returns what is left.
- * Entries came in the order of the file. key, value: room for a row. */
+/* Sorts row r and merges its repeats, as csr_from_edges() does; returns the remaining number.
+ * Entries arrived in file order. key, value: scratch for a row. */
 static int64_t clean_row(struct sharing *s, int64_t r, uint64_t *key, float *value)
 {
     int64_t begin = s->start[r], count = s->fill[r] - begin, kept = 0;
@@ -316,7 +316,7 @@ done:
     return st;
 }
 
-/* The rows at their places in the whole, whose other rows take no memory. */
+/* Puts the rows at their places in the whole; the other rows take no memory. */
 static consm_status place_rows(struct sharing *s)
 {
     consm_status st = CONSM_OK;

@@ -1,6 +1,6 @@
 /*
- * Most edge lists are two numbers a line, so that is tried first and fast; the first id that is no
- * small number sends the reader back to the beginning, to a table of names.
+ * Reads edge lists as text. Most have two numbers a line, so that is tried first and fast; the
+ * first id that is not a small number restarts the reader with a table of names.
  */
 #include "data/readers/edge_text_inside.h"
 
@@ -12,13 +12,13 @@
 #include "base/utf8.h"
 #include "io/file.h"
 
-/* Known ids are all numbers, and found without the table of names. */
+/* Known ids are all numbers and need no table of names. */
 static bool numbers_known(const struct edge_reader *r)
 {
     return r->ids->places || r->ids->bits;
 }
 
-/* One end of an edge, in the way of the mode; the hash counts for ids that are texts. */
+/* One end of an edge, by the current mode; the hash is for ids that are texts. */
 static consm_status read_end(int32_t *out, struct edge_reader *r, int column, uint64_t hash)
 {
     consm_status st = CONSM_OK;
@@ -62,7 +62,7 @@ done:
     return st;
 }
 
-/* The notes of a waiting row that became the last edge move to the place `to`; returns the next. */
+/* Moves the notes of a waiting row that became the last edge to `to`; returns the next position. */
 static size_t settle_notes(struct edge_reader *r, int row, size_t to)
 {
     struct notes *n = &r->notes;
@@ -97,7 +97,7 @@ static consm_status flush_rows(struct edge_reader *r)
     size_t keep = r->waiters > 0 ? r->waiting[0].note : 0;
     for (int i = 0; i < r->waiters; i++) {
         const struct waiting_row *row = &r->waiting[i];
-        if (r->weight >= 0) /* rows before it may have been dropped */
+        if (r->weight >= 0) /* earlier rows may have been dropped */
             r->value[r->count] = r->value[first + i];
         c->field[r->source] = row->end[0]; /* for messages */
         c->field[r->target] = row->end[1];
@@ -126,7 +126,7 @@ static bool read_weight(float *out, const struct csv *c, const struct csv_field 
     return token_float(out, text, f->length);
 }
 
-/* A row of any make. */
+/* Reads any kind of row. */
 static consm_status read_row(struct edge_reader *r)
 {
     consm_status st = CONSM_OK;
@@ -163,7 +163,7 @@ done:
     return st;
 }
 
-/* As many rows as are two plain numbers each, up to the first that needs read_row(). */
+/* Reads rows of two plain numbers, up to the first that needs read_row(). */
 static void read_plain_rows(struct edge_reader *r)
 {
     uint32_t a, b;
@@ -177,7 +177,7 @@ static void read_plain_rows(struct edge_reader *r)
         int64_t from = lookup ? node_ids_number(r->ids, a) : (int64_t)a;
         int64_t to = lookup ? node_ids_number(r->ids, b) : (int64_t)b;
         if (from < 0 || to < 0) {
-            csv_seek(&r->csv, before); /* read_row() says what is wrong */
+            csv_seek(&r->csv, before); /* read_row() reports the fault */
             return;
         }
         r->from[r->count] = (int32_t)from;
@@ -208,7 +208,7 @@ done:
     return st;
 }
 
-/* Nodes come from the edges themselves: numbers if all ids are, else names. */
+/* Finds the nodes in the edges themselves: numbers if all ids are, else names. */
 static consm_status discover_ids(struct edge_reader *r)
 {
     consm_status st = CONSM_OK;
@@ -228,7 +228,7 @@ done:
     return st;
 }
 
-/* Says which column the weights were taken from. */
+/* Records which column the weights came from. */
 static void take_weight(struct dataset *d, const struct edge_reader *r)
 {
     const struct csv *c = &r->csv;
@@ -250,7 +250,7 @@ consm_status edge_text_read(struct dataset *d, struct node_ids *ids, struct want
         .ids = ids, .wanted = wanted, .mode = ids->expected ? KNOWN_IDS : NUMBER_IDS};
     csv_start(&r.csv, file);
     TRY(edge_columns_find(&r));
-    r.capacity = token_lines(file) + 1; /* no line holds two edges */
+    r.capacity = token_lines(file) + 1; /* a line holds at most one edge */
     TRY(NEW(r.from, r.capacity));
     TRY(NEW(r.to, r.capacity));
     if (r.weight >= 0)
@@ -317,7 +317,7 @@ consm_status edge_blocks_new(struct edge_reader **out, struct node_ids *ids, str
     csv_start(&r->csv, file);
     TRY(edge_columns_find(r));
     r->mode = KNOWN_IDS;
-    r->csv.kept = NULL; /* a block is forgotten as a whole */
+    r->csv.kept = NULL; /* a block is released as a whole */
     r->file = file;
     r->first = csv_tell(&r->csv);
     *out = r;
@@ -350,7 +350,7 @@ bool edge_blocks_weighted(const struct edge_reader *r)
     return r->weight >= 0;
 }
 
-/* Where the first line at or behind that byte begins; never in front of the first edge. */
+/* Start of the first line at or after that byte; never before the first edge. */
 static const char *line_at(const struct edge_reader *r, int64_t byte)
 {
     const char *text = r->file->data, *end = text + r->file->size, *newline;
@@ -363,7 +363,7 @@ static const char *line_at(const struct edge_reader *r, int64_t byte)
     return newline > r->first.at ? newline : r->first.at;
 }
 
-/* The rows of a block, of which the first is in that line, from 0. */
+/* The rows of a block whose first row is in that line, from 0. */
 static consm_status read_block(struct edge_reader *r, const char *begin, const char *end,
                                int64_t line)
 {
@@ -398,7 +398,7 @@ consm_status edge_blocks_read(struct edge_block *out, struct edge_reader *r, int
         r->capacity = room;
     }
     st = read_block(r, begin, end, 0);
-    if (st == CONSM_EFORMAT) { /* again, with the numbers that its lines have in the file */
+    if (st == CONSM_EFORMAT) { /* again, with the line numbers of the file */
         lines = (struct text_file){.data = r->file->data,
                                    .size = (size_t)(begin - (const char *)r->file->data)};
         st = read_block(r, begin, end, token_lines(&lines));

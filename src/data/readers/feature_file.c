@@ -1,4 +1,5 @@
-/* NumPy and zip files begin with a mark; of the texts, SVM-light has index:value pairs. */
+/* Reads a file of features. NumPy and zip files begin with a mark; of the texts, SVM-light has
+ * index:value pairs. */
 #include "data/readers/feature_file.h"
 
 #include <string.h>
@@ -12,7 +13,7 @@ static bool begins(const struct text_file *file, const char *mark, size_t length
     return file->size >= length && memcmp(file->data, mark, length) == 0;
 }
 
-/* The first line that is no comment holds a number and a colon, or a declaration stands above. */
+/* The first line that is not a comment has a number and a colon, or a declaration is above it. */
 static bool is_svmlight(const struct text_file *file)
 {
     const char *at = file->data, *end = at + file->size;

@@ -1,5 +1,5 @@
-/* Rows of a share, dense in memory that is addressed as a whole, and made sparse where the whole
- * table would be. */
+/* The rows of a share: dense in globally indexed memory, made sparse if the whole table would be.
+ */
 #include "data/readers/feature_share.h"
 
 #include "data/readers/feature_file.h"
@@ -49,7 +49,7 @@ done:
 
 /* ---- rows in memory ------------------------------------------------------ */
 
-/* Sums in the order of all rows: whoever has the next ones adds them. */
+/* Sums in row order: each process adds its rows in turn. */
 consm_status feature_share_measure(float *shift, float *scale, double *sum, const float *x,
                                    int64_t n, int64_t f, const struct partition *partition)
 {
@@ -107,7 +107,8 @@ done:
     return st;
 }
 
-/* Takes the array (n, f) over, of which the share's rows are filled; sum (f): of the columns. */
+/* Takes ownership of the array (n, f), whose rows of the share are filled; sum (f): of the columns.
+ */
 static consm_status take_rows(struct dataset *d, float *x, double *sum)
 {
     consm_status st = CONSM_OK;
@@ -117,7 +118,7 @@ static consm_status take_rows(struct dataset *d, float *x, double *sum)
         filled += x[k] != 0;
     TRY(share_sum(&filled, 1, partition));
     TRY(measure(sum, d, x));
-    if (filled <= d->nodes * f / 3) { /* as dataset_set_features() */
+    if (filled <= d->nodes * f / 3) { /* as in dataset_set_features() */
         TRY(make_sparse(d, x));
     } else {
         d->dense = x;
@@ -130,7 +131,7 @@ done:
 
 /* ---- tables -------------------------------------------------------------- */
 
-/* Numbers, as recipe_learn() knows them. */
+/* A recipe of numbers, as recipe_learn() makes it. */
 static consm_status make_recipe(struct dataset *d, const struct cells *c, const double *sum)
 {
     consm_status st = CONSM_OK;
@@ -153,7 +154,7 @@ done:
     return st;
 }
 
-/* Numbers alone: they are the features. */
+/* The cells are all numbers: they are the features. */
 static consm_status take_numbers(struct dataset *d, struct cells *c)
 {
     consm_status st = CONSM_OK;
@@ -169,7 +170,7 @@ done:
     return st;
 }
 
-/* Other columns become features as the whole table says; dense, as dataset_take_cells() has it. */
+/* Other columns become features by the whole table's recipe; dense, as in dataset_take_cells(). */
 static consm_status take_cells(struct dataset *d, struct cells *c, const char *file)
 {
     consm_status st = CONSM_OK;

@@ -1,4 +1,4 @@
-/* Feature tables: the header, then the rows, then each row to its node. */
+/* Feature tables: reads the header, then the rows, then assigns each row to its node. */
 #include "data/readers/feature_text.h"
 
 #include <stdio.h>
@@ -40,7 +40,7 @@ struct table {
     struct cells cells;
     struct faults faults;
     struct wanted *wanted;
-    uint8_t *passed; /* (columns) is no feature */
+    uint8_t *passed; /* (columns) not a feature */
     bool header;
     int id;        /* the column of ids, or -1 */
     int columns;   /* of the file */
@@ -50,7 +50,7 @@ struct table {
     bool new_ids; /* the table makes the list of ids */
 };
 
-/* The names of the columns that are features: the header's, or their places. */
+/* The names of the feature columns: the header's, or their positions. */
 static consm_status name_features(struct table *t)
 {
     consm_status st = CONSM_OK;
@@ -75,7 +75,7 @@ done:
     return st;
 }
 
-/* A first row with anything but numbers in it is a header. */
+/* A first row with anything but numbers is a header. */
 static consm_status read_header(struct table *t)
 {
     consm_status st = CONSM_OK;
@@ -174,7 +174,7 @@ static int by_row(const void *a, const void *b)
     return x->column < y->column ? -1 : x->column > y->column;
 }
 
-/* Sums over a column go by its rows, whatever their order in the file. */
+/* Sums over a column follow its rows, whatever their order in the file. */
 static void order_odd(struct cells *c)
 {
     if (c->odds > 0)
@@ -252,7 +252,7 @@ static consm_status read_name(struct table *t, struct node_ids *ids)
     return read_row_id(t, ids);
 }
 
-/* The ids of all rows, or just how many rows there are. */
+/* The ids of all rows, or only the number of rows. */
 static consm_status read_names(struct table *t, struct node_ids *ids)
 {
     consm_status st = CONSM_OK;
@@ -286,8 +286,7 @@ done:
     return st;
 }
 
-/* The cells of a row, which are those of a node of the share; it is the next one, or where its
- * column of ids says. */
+/* The cells of a row that belongs to the share: the next node, or the one in its id column. */
 static consm_status read_share_row(struct table *t, int64_t node)
 {
     consm_status st = CONSM_OK;
@@ -304,7 +303,7 @@ done:
     return st;
 }
 
-/* A row, if it is the share's; each names a node, and none is named twice. */
+/* Takes a row if it belongs to the share; each names a node, and none is named twice. */
 static consm_status take_share_row(struct table *t, struct node_ids *ids, bool *seen, int64_t low,
                                    int64_t high)
 {

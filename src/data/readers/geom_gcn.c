@@ -1,5 +1,5 @@
-/* Reading Geom-GCN text: all feature numbers are gathered first, because only all of them together
- * tell which of the two styles the file uses. */
+/* Reads Geom-GCN text. All feature numbers are collected first, because only together they show
+ * which of the two styles the file uses. */
 #include "data/readers/geom_gcn.h"
 
 #include <stdio.h>
@@ -102,8 +102,8 @@ done:
     return st;
 }
 
-/* 0/1 values: nothing above 1, and rows longer than the indices 0 and 1 could make, or all of the
- * same length. Sets *width to that length; 0 says the numbers are indices. */
+/* Detects 0/1 values: nothing above 1, and rows longer than the indices 0 and 1 allow, or all of
+ * the same length. Sets *width to that length; 0: the numbers are indices. */
 static consm_status find_style(int64_t *width, const struct geom_rows *g)
 {
     size_t first = g->start[1], longest = 0;
@@ -213,7 +213,7 @@ done:
 
 /* ---- the folder ---------------------------------------------------------- */
 
-/* FOLDER/WHERE/NAME_split_0.6_0.2_I.npz, or NULL when it is not there. */
+/* FOLDER/WHERE/NAME_split_0.6_0.2_I.npz, or NULL if it does not exist. */
 static consm_status find_split(char **out, const char *folder, const char *where, const char *name,
                                int number)
 {
@@ -240,7 +240,7 @@ static consm_status hash_file(struct sha256 *sum, const char *path)
     return CONSM_OK;
 }
 
-/* The splits called after the folder: those numbered from 0 on without a gap. */
+/* The splits named after the folder, numbered from 0 without a gap. */
 static consm_status read_splits(struct dataset *d, const char *folder, struct sha256 *sum)
 {
     consm_status st = CONSM_OK;

@@ -1,7 +1,7 @@
 /*
  * GEXF 1.1 to 1.3 as Gephi and networkx write it: <attributes class="node"> name the attributes,
- * <attvalue for="0" value="…"/> give them. What moves in time (spells, dynamic attributes) is read
- * as it stands, without its time.
+ * <attvalue for="0" value="…"/> give them. Dynamic data (spells, dynamic attributes) is read
+ * without its time.
  */
 #include "data/readers/graph_maker.h"
 
@@ -21,8 +21,8 @@ struct gexf {
     struct graph_maker *m;
     struct xml xml;
     struct titles of[2]; /* nodes, edges */
-    int declaring;       /* which of them is being declared, or -1 */
-    int64_t attribute;   /* the open one, a place in of[declaring], or -1 */
+    int declaring;       /* the one being declared, or -1 */
+    int64_t attribute;   /* the open one, an index into of[declaring], or -1 */
     bool is_default;
     int64_t node; /* the open one, or -1 */
     bool edge;
@@ -85,7 +85,7 @@ done:
     return st;
 }
 
-/* Declarations stand outside of each other and outside of nodes and edges. */
+/* Declarations may not be inside each other, nodes or edges. */
 static consm_status open_declaration(struct gexf *g)
 {
     struct xml *x = &g->xml;

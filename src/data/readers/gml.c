@@ -1,8 +1,7 @@
 /*
  * GML (Himsolt 1996) as networkx, igraph and Newman's collection write it: keys and values, lists
- * in square brackets. Edges name nodes by their id; nodes are called by their label where all have
- * one of their own, so the class is not called label here. Lists inside nodes (graphics) are passed
- * over.
+ * in square brackets. Edges name nodes by id. Nodes are named by their label if all labels are
+ * different, so the class is not called label here. Lists inside nodes (graphics) are ignored.
  */
 #include "data/readers/graph_maker.h"
 
@@ -14,7 +13,7 @@ enum { DEPTH = 64 };
 
 enum list { LIST_OTHER, LIST_GRAPH, LIST_NODE, LIST_EDGE };
 
-/* An attribute of the node or edge that is open; key and text lie in room, with end marks. */
+/* An attribute of the open node or edge; key and text are terminated strings in room. */
 struct pending {
     size_t key, text;
     int64_t line;
@@ -39,7 +38,7 @@ static consm_status fail(const struct gml *g, const char *expected)
                        (long long)g->line, expected);
 }
 
-/* Blanks and comments. */
+/* Skips blanks and comments. */
 static void skip(struct gml *g)
 {
     bool comment = false;
@@ -200,7 +199,7 @@ done:
     return st;
 }
 
-/* A value behind its key, or a list that opens. */
+/* A value after its key, or the start of a list. */
 static consm_status read_value(struct gml *g, size_t key)
 {
     consm_status st = CONSM_OK;
@@ -218,7 +217,7 @@ static consm_status read_value(struct gml *g, size_t key)
     } else {
         if (around == LIST_GRAPH && strcmp(g->room + key, "directed") == 0)
             g->m->directed = strcmp(g->room + text, "1") == 0;
-        bool inside = g->pendings > 0; /* a list in a node: its own keys are forgotten */
+        bool inside = g->pendings > 0; /* a list in a node: its keys are ignored */
         g->used = inside ? key : 0;
     }
 done:
@@ -253,7 +252,7 @@ done:
     return st;
 }
 
-/* "graph [", perhaps behind comments and "Creator …". */
+/* "graph [", possibly after comments and "Creator …". */
 enum sniffed gml_sniff(const struct probe *p)
 {
     enum { LOOK = 4096 };

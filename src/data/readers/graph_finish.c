@@ -1,5 +1,5 @@
-/* What has arrived becomes a dataset: first which column is what, then names, labels, roles and
- * features. */
+/* Turns the collected nodes and edges into a dataset: first the meaning of columns, then names,
+ * labels, roles and features. */
 #include "data/readers/graph_maker.h"
 
 #include <math.h>
@@ -12,15 +12,15 @@
 #include "data/readers/node_text.h"
 #include "data/table/recipe.h"
 
-/* The columns of the attributes. */
+/* The attributes as columns. */
 struct table {
     int64_t nodes, columns;
-    int32_t *place; /* (nodes, columns) which value stands there, or -1 */
+    int32_t *place; /* (nodes, columns) index of the value, or -1 */
     int32_t id, label, split;
-    uint8_t *passed; /* (columns) is no feature */
+    uint8_t *passed; /* (columns) not a feature */
 };
 
-/* A table that is mostly holes can be far larger than its file; so far and no farther. */
+/* A mostly empty table can be far larger than its file, so its size is limited. */
 static consm_status check_size(const struct graph_maker *m)
 {
     double cells = (double)m->id.count * (double)m->column.count;
@@ -47,7 +47,7 @@ static consm_status fill_table(struct table *t, const struct graph_maker *m)
         if (v->node >= 0 && t->place[v->node * t->columns + v->column] < 0)
             t->place[v->node * t->columns + v->column] = (int32_t)k;
     }
-    for (size_t k = 0; k < m->values; k++) { /* what the file says of all others, once a column */
+    for (size_t k = 0; k < m->values; k++) { /* the file's default, once per column */
         int32_t column = m->value[k].column;
         bool fresh = m->value[k].node < 0 && !t->passed[column];
         for (int64_t i = 0; fresh && i < t->nodes; i++)
@@ -99,7 +99,7 @@ static void sort_columns(struct dataset *d, struct table *t, struct graph_maker 
 
 /* ---- the parts ----------------------------------------------------------- */
 
-/* Leaves out nodes that were not declared, and their edges. */
+/* Removes undeclared nodes and their edges. */
 static consm_status drop_unknown(struct graph_maker *m)
 {
     consm_status st = CONSM_OK;
@@ -179,7 +179,8 @@ done:
     return st;
 }
 
-/* Nodes called by an attribute. With false nothing was done: somebody has none, or two the same. */
+/* Names nodes by an attribute. If one lacks it or two are equal, nothing is done and *done_so is
+ * false. */
 static consm_status rename_nodes(bool *done_so, struct graph_maker *m, const struct table *t)
 {
     consm_status st = CONSM_OK;
@@ -269,8 +270,8 @@ done:
     return st;
 }
 
-/* What nobody reads and somebody keeps: columns of nodes that a model ignores, all others of edges.
- */
+/* Attributes that no model reads but that are kept: node columns that a model ignores, and all
+ * other edge columns. */
 static consm_status give_notes(struct dataset *d, struct graph_maker *m, const struct table *t)
 {
     consm_status st = CONSM_OK;
@@ -295,7 +296,7 @@ done:
 
 /* ---- all together -------------------------------------------------------- */
 
-/* Files that stand beside. */
+/* Reads the files of labels and features beside the graph. */
 static consm_status read_beside(struct dataset *d, struct node_ids *ids, struct classes *classes,
                                 struct reading_options *r)
 {
@@ -335,7 +336,7 @@ static consm_status give_nodes(struct dataset *d, struct graph_maker *m, const s
     d->directed = m->directed;
     ids->names = m->id;
     m->id = (struct names){0};
-    /* Numbers ascend where nothing else belongs to a node's place. */
+    /* Sorts numeric ids if nothing else depends on the nodes' order. */
     if (t->columns == 0 && !named)
         TRY(node_ids_from_names(ids, m->from, m->to, d->edges));
     else

@@ -1,5 +1,4 @@
-/* What arrives: nodes, attributes, edges; and the file they come from. graph_finish.c makes the
- * dataset. */
+/* Collects nodes, attributes and edges of a file. graph_finish.c makes the dataset. */
 #include "data/readers/graph_maker.h"
 
 #include <math.h>
@@ -27,7 +26,7 @@ consm_status maker_fault(struct graph_maker *m, int64_t line, const char *format
     return faults_take(&m->faults, st);
 }
 
-/* The place of an id, declared or not. */
+/* The index of an id, declared or not. */
 static consm_status find_id(int64_t *place, struct graph_maker *m, const char *id)
 {
     consm_status st = CONSM_OK;
@@ -91,7 +90,7 @@ done:
     return st;
 }
 
-/* Whether that attribute of the edges is their weight. */
+/* Whether that edge attribute is the weight. */
 static bool is_weight(struct graph_maker *m, const char *name)
 {
     struct wanted *w = &m->reading->wanted;
@@ -111,7 +110,7 @@ static consm_status read_weight(float *out, struct graph_maker *m, const char *t
                        "found \"%.40s\" as the weight of an edge, expected a finite number", text);
 }
 
-/* Says once of every name that it is not used; of the first few, then only how many there were. */
+/* Reports each unused name once: the first few, then only their number. */
 consm_status maker_pass_over(struct graph_maker *m, const char *name)
 {
     consm_status st = CONSM_OK;
@@ -124,7 +123,7 @@ done:
     return st;
 }
 
-/* The first of two of the same name counts. */
+/* Of two with the same name the first counts. */
 static consm_status keep_note(struct graph_maker *m, int64_t edge, const char *name,
                               const char *text, int64_t line)
 {
@@ -157,7 +156,7 @@ consm_status maker_edge_value(struct graph_maker *m, const char *name, const cha
     }
     if (!utf8_valid(name, strlen(name)))
         return CONSM_OK;
-    if (m->has_edge_ids && strcmp(name, NOTES_ID) == 0) /* an attribute beside the id proper */
+    if (m->has_edge_ids && strcmp(name, NOTES_ID) == 0) /* an attribute besides the real id */
         name = NOTES_ID "_";
     if (wanted_keeps(&m->reading->wanted, name, strlen(name)))
         return keep_note(m, (int64_t)m->edges - 1, name, text, line);

@@ -1,6 +1,6 @@
-/* GraphML 1.0 (http://graphml.graphdrawing.org), GEXF 1.3 (https://gexf.net), GML and NetworkX's
- * node-link JSON, from one walk over nodes and edges: the forms differ in how an item begins, how
- * an attribute is written, and how it ends. */
+/* Writes GraphML 1.0 (http://graphml.graphdrawing.org), GEXF 1.3 (https://gexf.net), GML and
+ * NetworkX's node-link JSON in one walk over nodes and edges: the formats differ in how an item
+ * begins, how an attribute is written, and how it ends. */
 #include "data/readers/graph_save.h"
 
 #include "base/log.h"
@@ -138,7 +138,7 @@ static void real(struct saving *s, const char *key, const char *name, double val
     attribute(s, key, name, GRAPH_REAL, text);
 }
 
-/* Columns of the dataset have keys of their own, which no name can be taken for: f0, f1, … */
+/* Feature columns have the keys f0, f1, …, which cannot be mistaken for names. */
 static const char *feature_key(char out[32], int64_t column)
 {
     snprintf(out, 32, "f%lld", (long long)column);
@@ -159,7 +159,7 @@ static const char *extra_key(char out[32], char kind, int number)
     return out;
 }
 
-/* A row of the table as it stood; missing cells have no attribute. */
+/* A row of the table as it was; missing cells have no attribute. */
 static void table_row(struct saving *s, int64_t i)
 {
     const struct cells *c = s->d->cells;
@@ -170,7 +170,7 @@ static void table_row(struct saving *s, int64_t i)
         if (isnan(value) && s->odd < c->odds && c->odd[s->odd].row == i &&
             c->odd[s->odd].column == k)
             text = names_at(&c->text, c->odd[s->odd++].text);
-        /* Beside words "none" may be one; what means nothing there is read as nothing again. */
+        /* In a column of words "none" is a value; empty cells are left out. */
         if (text && (s->text[k] ? !*text : cells_missing(text, strlen(text))))
             continue;
         number_print(number, sizeof number, "%.9g", value);
@@ -209,7 +209,7 @@ static const char *note_name(char out[NOTES_NAME], const struct notes *n, int64_
     return edge ? notes_edge_name(out, n, column) : names_at(&n->column, column);
 }
 
-/* What no model reads, as it was read. */
+/* Attributes that no model reads, as they were read. */
 static void notes(struct saving *s, bool edge, int64_t i)
 {
     static const enum graph_type type[] = {GRAPH_TEXT, GRAPH_REAL, GRAPH_TRUTH};
@@ -222,14 +222,14 @@ static void notes(struct saving *s, bool edge, int64_t i)
         if (edge && one->column == s->id)
             continue;
         enum note_kind kind = (enum note_kind)s->kind[edge][one->column];
-        if (kind == NOTE_TRUTH) /* however it was spelled */
+        if (kind == NOTE_TRUTH) /* in any spelling */
             text = *text == 't' || *text == 'T' ? "true" : "false";
         attribute(s, extra_key(key, edge ? 'b' : 'a', one->column),
                   note_name(name, n, one->column, edge), type[kind], text);
     }
 }
 
-/* Whether the nodes or edges have an attribute of that name already. */
+/* Whether nodes or edges already have an attribute with that name. */
 static bool name_taken(const struct saving *s, const char *name, bool edge)
 {
     const struct dataset *d = s->d;
@@ -244,7 +244,7 @@ static bool name_taken(const struct saving *s, const char *name, bool edge)
     return taken;
 }
 
-/* Nothing is overwritten: what is added to a graph that has such an attribute is called consm_…. */
+/* Nothing is overwritten: if a graph has such an attribute, the added one is called consm_…. */
 enum { EXTRA_NAME = 64 };
 static const char *extra_name(char out[EXTRA_NAME], const struct saving *s,
                               const struct graph_attribute *a, bool edge)
@@ -420,7 +420,7 @@ static void put_end(struct saving *s, const char *word, int32_t end)
         put_xml(s, dataset_node_id(s->d, end, id));
 }
 
-/* The id that an edge was read with, if it has one: both forms allow edges without. */
+/* The id that an edge was read with, if any: both formats allow edges without. */
 static void put_edge_id(struct saving *s, int64_t e)
 {
     const struct notes *n = notes_of(s, true);
@@ -469,7 +469,7 @@ static void save_edge(struct saving *s, int64_t e)
 
 /* ---- all of it ----------------------------------------------------------- */
 
-/* Which columns of the table hold words. */
+/* Finds the columns of the table that hold words. */
 static consm_status find_words(struct saving *s)
 {
     consm_status st = CONSM_OK;
@@ -486,7 +486,7 @@ done:
     return st;
 }
 
-/* Which notes are ids, of which kind they are, and which extra attributes need another name. */
+/* Finds the notes that are ids, their kinds, and extra attributes that need another name. */
 static consm_status look_ahead(struct saving *s)
 {
     consm_status st = CONSM_OK;

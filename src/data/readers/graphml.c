@@ -1,6 +1,6 @@
 /*
  * GraphML as networkx, Gephi, igraph and yEd write it: <key>s name the attributes of nodes and
- * edges, <data> elements give them. Graphs inside nodes and hyperedges are refused.
+ * edges, <data> elements give them. Graphs inside nodes, and hyperedges, are refused.
  */
 #include "data/readers/graph_maker.h"
 
@@ -9,13 +9,13 @@
 
 #include "io/xml.h"
 
-/* Where the reader stands. */
+/* The state of the reader. */
 struct graphml {
     struct graph_maker *m;
     struct xml xml;
     struct names key;   /* ids of <key>s */
     struct names named; /* "1name": attributes of nodes, "2name": of edges, "3name": of both */
-    int64_t *name;      /* (keys) the place of each in named */
+    int64_t *name;      /* (keys) the index of each in named */
     size_t name_capacity;
     int64_t node;               /* the open one, or -1 */
     bool edge;                  /* one is open */

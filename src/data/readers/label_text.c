@@ -1,4 +1,4 @@
-/* Labels that stand in a file of their own, beside an edge list. */
+/* Reads labels from a separate file, beside an edge list. */
 #include "data/readers/node_text.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ struct label_table {
     int id, label, columns;
 };
 
-/* The columns by the names of the first row; false: they are not there. */
+/* Finds the columns by the first row's names; false: they are not there. */
 static bool find_label_columns(struct label_table *t, struct wanted *w)
 {
     const struct csv *c = &t->csv;
@@ -41,7 +41,7 @@ static bool find_label_columns(struct label_table *t, struct wanted *w)
     return t->label >= 0 && (t->id >= 0 || c->fields == 1);
 }
 
-/* Begins a file of labels: behind its header, if it has one. */
+/* Starts a file of labels, after its header if it has one. */
 static consm_status start_labels(struct label_table *t, struct wanted *w,
                                  const struct text_file *file)
 {

@@ -1,5 +1,4 @@
-/* Reading Matrix Market coordinates. Duplicated entries stay: the dataset holds the file's lines.
- */
+/* Reads Matrix Market coordinates. Duplicate entries stay: the dataset holds the file's lines. */
 #include "data/readers/matrix_market.h"
 
 #include <string.h>
@@ -73,7 +72,7 @@ static consm_status read_sizes(struct market *m, struct csv *c, const struct tex
         return csv_fail(c, 1, "%lld columns, as many as rows", (long long)size[0]);
     if (!token_plausible_nodes(size[0], file->size))
         return csv_fail(c, 0, "fewer nodes in a file of %zu bytes", file->size);
-    /* An entry takes four bytes at least: "1 1\n"; the last may lack its end. */
+    /* An entry takes at least four bytes: "1 1\n"; the last may lack its line end. */
     if ((uint64_t)size[2] > file->size / 4 + 1)
         return csv_fail(c, 2, "fewer entries in a file of %zu bytes", file->size);
     m->nodes = size[0];
@@ -136,7 +135,7 @@ consm_status matrix_market_read(struct dataset *d, const struct text_file *file)
     consm_status st = CONSM_OK;
     struct market m = {0};
     struct csv c;
-    csv_start(&c, file); /* the banner is a comment to it */
+    csv_start(&c, file); /* it skips the banner as a comment */
     c.delimiter = ' ';
     TRY(read_banner(&m, file));
     TRY(read_sizes(&m, &c, file));
@@ -164,7 +163,7 @@ consm_status matrix_market_load(struct dataset **out, const char *path,
     struct unpacked file = {0};
     *out = NULL;
     TRY(unpack_open(&file, path));
-    /* The reader of edge lists, which takes it from here, would take other text too. */
+    /* The edge list reader, which continues from here, would also accept other text. */
     if (!matrix_market_is(&(struct text_file){path, file.data, file.size, false}))
         TRY(status_fail(CONSM_EFORMAT, "%s: line 1: expected %%%%MatrixMarket", path));
     TRY(edge_list_load(out, path, reading));

@@ -1,8 +1,8 @@
 /*
- * Node-link JSON, as networkx.node_link_data and d3 have it:
- * {"directed": false, "nodes": [{"id": 0, "club": "Mr. Hi"}, …], "links": [{"source": 0, "target":
- * 1, "weight": 4}, …]}; newer ones say "edges". jansson reads the text, which bounds nesting
- * (2,048) and takes at most about 120 bytes for each value of the file.
+ * Node-link JSON, as written by networkx.node_link_data and d3: {"directed": false, "nodes":
+ * [{"id": 0, "club": "Mr. Hi"}, …], "links": [{"source": 0, "target": 1, "weight": 4}, …]}; newer
+ * versions say "edges". jansson parses it, which bounds nesting (2,048) and takes at most about 120
+ * bytes per value.
  */
 #include "data/readers/graph_maker.h"
 
@@ -16,7 +16,7 @@
 
 enum { MOST_BYTES = 1 << 30 };
 
-/* As few digits as give the number back. */
+/* The shortest digits that give the number back. */
 static void shortest(char number[40], double value)
 {
     char *end;
@@ -27,7 +27,7 @@ static void shortest(char number[40], double value)
     }
 }
 
-/* A text, number or truth value as text; NULL for what is none of them, "" for null. */
+/* A text, number or truth value as text; NULL for anything else, "" for null. */
 static const char *scalar(const json_t *value, char number[40])
 {
     if (json_is_string(value))

@@ -1,4 +1,4 @@
-/* Nodes and labels from text. */
+/* Reads nodes and labels from text. */
 #include "data/readers/node_text.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ static bool column_may_be_label(const struct csv *c, int column, const struct wa
                                 : column_is_label(c, column);
 }
 
-/* "split", or "split_0", "split_1", … when there are several. */
+/* Whether it is "split", or "split_0", "split_1", … if there are several. */
 static bool column_is_split(const struct csv *c, int column)
 {
     const struct csv_field *f = &c->field[column];
@@ -33,7 +33,7 @@ static bool column_is_split(const struct csv *c, int column)
     return token_is_one_of(f->text, f->length, "split");
 }
 
-/* Says which column something was taken from. */
+/* Records which column something came from. */
 static void take(struct dataset *d, enum dataset_taken what, const struct csv *c, int column)
 {
     const struct csv_field *f = &c->field[column];
@@ -96,19 +96,19 @@ struct node_table {
     uint8_t *kind; /* (columns) of enum column_kind */
     int columns, splits, id, label;
     int64_t count;
-    int32_t *place; /* (count) of the label in the list of classes */
+    int32_t *place; /* (count) index of the label in the list of classes */
     size_t place_capacity;
     uint8_t *role; /* (count, splits) */
     size_t role_used, role_capacity;
     struct cells cells;
-    bool keep;          /* what is in the cells */
-    int64_t *note;      /* (columns) places in notes.column, or -1 */
+    bool keep;          /* whether to store the cells */
+    int64_t *note;      /* (columns) positions in notes.column, or -1 */
     struct notes notes; /* of columns that a model ignores */
     struct faults faults;
     struct wanted *wanted;
 };
 
-/* A column that nobody has named is what its name says; the wanted ones come first. */
+/* Columns without a user's choice have the meaning of their name; choices come first. */
 static void sort_columns(struct dataset *d, struct node_table *t)
 {
     const struct csv *c = &t->csv;
@@ -167,7 +167,7 @@ done:
     return st;
 }
 
-/* The first row: a header if one of its fields is the word id, else already a node. */
+/* The first row is a header if one of its fields is the word id, else it is a node. */
 static consm_status find_columns(struct dataset *d, struct node_table *t)
 {
     consm_status st = CONSM_OK;
@@ -261,7 +261,7 @@ done:
     return st;
 }
 
-/* Nodes that edges alone name: no label, no role, empty cells. */
+/* Adds nodes that only edges name: no label, no role, empty cells. */
 static consm_status add_nodes(struct node_table *t, struct node_ids *ids,
                               const struct text_file *edges)
 {
@@ -281,7 +281,7 @@ done:
     return st;
 }
 
-/* What was gathered row by row, as the dataset wants it. */
+/* Puts the collected rows into the dataset. */
 static consm_status give_table(struct dataset *d, struct node_table *t)
 {
     consm_status st = CONSM_OK;

@@ -1,4 +1,4 @@
-/* From SciPy's indptr, indices, data to struct csr, with every promise checked. */
+/* Converts SciPy's indptr, indices, data to struct csr, with all checks. */
 #include "data/readers/npy_csr.h"
 
 static const int64_t free_columns = INT64_C(1) << 24;
@@ -35,7 +35,7 @@ consm_status npy_csr_entries(struct csr **out, const struct npy_csr *parts)
     TRY(check_starts(a, &parts->indptr));
     TRY(npy_int32(a->col, &parts->indices, 0, parts->cols - 1));
     TRY(npy_floats(a->val, &parts->data, 0, nnz));
-    a->nnz = a->start[a->rows]; /* SciPy may keep room behind the last row */
+    a->nnz = a->start[a->rows]; /* SciPy may reserve room after the last row */
     *out = a;
     a = NULL;
 done:

@@ -1,4 +1,4 @@
-/* Reading a graph from an archive: which layout it is, then its parts one by one. */
+/* Reads a graph from an archive: finds the layout, then reads its parts. */
 #include "data/readers/npz.h"
 
 #include "data/readers/npy_csr.h"
@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Labels beyond this are taken for a mistake unless there are as many nodes or class names. */
+/* More classes than this are taken for a mistake, unless there are as many nodes or class names. */
 enum { FREE_CLASSES = 1 << 12 };
 
 static const char *const mask_key[] = {"train_masks", "val_masks", "test_masks"};
 static const char *const single_mask_key[] = {"train_mask", "val_mask", "test_mask"};
 
-/* No text stands twice among these ids or names. */
+/* Checks that ids or names are distinct. */
 static consm_status check_distinct(const struct dataset *d, const char *key, char *const *text,
                                    int64_t count)
 {
@@ -31,7 +31,7 @@ done:
     return st;
 }
 
-/* A number of its own, low … high; *out is untouched when the key is missing. */
+/* A single number in low … high; *out is unchanged if the key is missing. */
 static consm_status read_number(int64_t *out, const struct npz_archive *archive, const char *key,
                                 int64_t low, int64_t high)
 {
@@ -108,7 +108,7 @@ done:
     return st;
 }
 
-/* Gives role to every node of mask; a node can have only one. */
+/* Gives a role to every node of mask; a node can have only one. */
 static consm_status assign_role(uint8_t *role, const uint8_t *mask, int64_t splits, int64_t nodes,
                                 uint8_t which, const char *label)
 {
@@ -123,7 +123,7 @@ static consm_status assign_role(uint8_t *role, const uint8_t *mask, int64_t spli
     return CONSM_OK;
 }
 
-/* Masks of shape (s,n), or (n) for a single split; a role may have none. */
+/* Masks of shape (s,n), or (n) for a single split; a role may be missing. */
 static consm_status read_masks(struct dataset *d, const struct npz_archive *archive,
                                const char *const key[3])
 {
@@ -156,7 +156,7 @@ done:
     return st;
 }
 
-/* The three arrays and the shape of a SciPy matrix; `at` is "adj_" or the like. */
+/* The three arrays and the shape of a SciPy matrix; `at` is a prefix like "adj_". */
 struct csr_arrays {
     struct npz_array data, indices, indptr, shape;
     struct npy_csr parts;
@@ -307,8 +307,8 @@ done:
     return st;
 }
 
-/* What scipy.sparse.save_npz writes says how the matrix is stored. Columns instead of rows make the
- * same edges the other way round. */
+/* scipy.sparse.save_npz records how the matrix is stored. Columns instead of rows give the same
+ * edges reversed. */
 static consm_status load_saved(struct dataset *d, const struct npz_archive *archive)
 {
     consm_status st = CONSM_OK;

@@ -1,4 +1,4 @@
-/* Opening an archive and finding arrays in it. */
+/* Opens an archive and finds arrays in it. */
 #include "data/readers/npz_archive.h"
 
 #include "io/sha256.h"
@@ -86,7 +86,7 @@ void npz_array_free(struct npz_array *array)
 }
 
 /* A few bytes of deflated zeros must not become millions of allocations: the number of strings is
- * held against the packed size. */
+ * checked against the packed size. */
 static consm_status check_string_count(const struct npz_array *array, const struct zip_member *m)
 {
     if (array->npy.count <= FREE_STRINGS || (uint64_t)array->npy.count - FREE_STRINGS <= m->packed)
@@ -95,7 +95,7 @@ static consm_status check_string_count(const struct npz_array *array, const stru
                        array->label, (long long)array->npy.count, (unsigned long long)m->packed);
 }
 
-/* Strings written one behind the other, as npz_save does with long ones. */
+/* Strings stored one after the other, as npz_save does with long ones. */
 static consm_status cut_strings(char ***out, const struct npy *bytes, const struct npy *ends)
 {
     consm_status st = CONSM_OK;

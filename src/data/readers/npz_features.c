@@ -1,7 +1,6 @@
-/* Feature matrices straight from the inflater into compressed rows. Most are nearly empty:
- * Squirrel's 43 MB hold 93,477 numbers. So the bytes are looked at once, while they are in the
- * cache, and the dense array never exists; unless it turns out to be dense, then the rows move over
- * once. */
+/* Streams feature matrices from the inflater into compressed rows. Most are nearly empty:
+ * Squirrel's 43 MB hold 93,477 numbers. The bytes are read once, while they are in the cache, and
+ * no dense array is made, unless the matrix turns out to be dense. */
 #include "data/readers/npz_archive.h"
 
 #include <stdio.h>
@@ -16,14 +15,14 @@ struct feature_stream {
     uint64_t total;     /* bytes of the member */
     bool started;       /* the header has been read */
     int64_t done;       /* cells seen */
-    uint8_t partial[8]; /* an element cut by the border of two pieces */
+    uint8_t partial[8]; /* an element at the border of two pieces */
     size_t partial_bytes;
-    struct csr *sparse; /* until it grows too full */
+    struct csr *sparse; /* until it becomes too full */
     size_t col_room, val_room;
     float *dense;
 };
 
-/* Too many entries for a sparse matrix: from here on a dense one. */
+/* Too many entries for a sparse matrix: continue with a dense one. */
 static consm_status turn_dense(struct feature_stream *s)
 {
     consm_status st = CONSM_OK;
@@ -41,7 +40,7 @@ done:
     return st;
 }
 
-/* Cells of one row, beginning at column first; nothing but the not-zero ones is looked at twice. */
+/* Cells of one row from column first; only non-zeros are processed further. */
 static void take_cells(struct csr *a, const float *cell, int64_t count, int64_t first)
 {
     int64_t i = 0;
@@ -156,7 +155,7 @@ done:
     return st;
 }
 
-/* Column order cannot be streamed into rows: the array is read whole first. */
+/* Column order cannot be streamed into rows: reads the whole array first. */
 static consm_status read_whole(struct dataset *d, const struct npz_archive *archive,
                                const char *key)
 {
@@ -175,7 +174,7 @@ done:
     return st;
 }
 
-/* Stops the stream once the header shows column order. */
+/* Stops the stream if the header shows column order. */
 static consm_status take_piece_in_rows(void *ctx, const uint8_t *bytes, size_t count)
 {
     struct feature_stream *s = ctx;
@@ -213,7 +212,7 @@ consm_status npz_read_features(struct dataset *d, const struct npz_archive *arch
     d->dense = s.dense;
     s.sparse = NULL;
     s.dense = NULL;
-    /* (n,0) is an array without features, (0,f) one without nodes; both leave no matrix. */
+    /* (n,0) is an array without features, (0,f) one without nodes; neither gives a matrix. */
     if (s.npy.count == 0)
         d->features = 0;
 done:

@@ -1,5 +1,5 @@
-/* Archives as people save them: PyTorch Geometric's arrays, SciPy matrices of coordinates, and
- * matrices that numpy.savez packed whole, dense or as a pickled object. */
+/* Archives in informal layouts: PyTorch Geometric's arrays, SciPy matrices of coordinates, and
+ * matrices saved by numpy.savez, dense or as a pickled object. */
 #include "data/readers/npy_csr.h"
 #include "data/readers/npz_archive.h"
 #include "io/pickle/pickle.h"
@@ -22,7 +22,7 @@ static const char *const label_keys[] = {"y", "labels", "label", "Y", "node_labe
 
 /* ---- edge_index ---------------------------------------------------------- */
 
-/* (2,e), or (e,2) where that is plain. */
+/* (2,e), or (e,2) if that is unambiguous. */
 static consm_status read_ends(struct dataset *d, const struct npz_archive *archive)
 {
     consm_status st = CONSM_OK;
@@ -53,7 +53,7 @@ done:
     return st;
 }
 
-/* (e) or (e,1); what has more columns is about something else. */
+/* (e) or (e,1); arrays with more columns are not weights. */
 static consm_status read_weights(struct dataset *d, const struct npz_archive *archive)
 {
     consm_status st = CONSM_OK;

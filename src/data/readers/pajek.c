@@ -1,6 +1,6 @@
 /*
  * Pajek's .net, as Pajek and networkx.write_pajek write it, and networkx's adjacency lists: lines
- * of words, some of them quoted.
+ * of words, some quoted.
  *
  *   *Vertices 3                      0 1 2
  *   1 "a" 0.0 0.0 ellipse            1 3
@@ -15,7 +15,7 @@
 
 #include "io/csv.h"
 
-/* The word in that place of the row, with an end mark; false: it is not there. */
+/* The word at that position of the row, terminated; false: there is none. */
 static bool word(char *out, size_t room, const struct csv *c, int place)
 {
     if (place >= c->fields || c->field[place].length >= room)
@@ -27,7 +27,7 @@ static bool word(char *out, size_t room, const struct csv *c, int place)
 
 enum { WORD = 1024 };
 
-/* A vertex need not have a line of its own, but hardly many more than the file has bytes. */
+/* Vertices need not have a line, but there cannot be many more than the file has bytes. */
 enum { FREE_VERTICES = 1 << 16 };
 
 enum section { NOTHING, VERTICES, PAIRS, LISTS };
@@ -36,7 +36,7 @@ struct pajek {
     struct graph_maker *m;
     struct csv csv;
     enum section section;
-    int64_t declared, vertices; /* as *Vertices says; met so far */
+    int64_t declared, vertices; /* from *Vertices; found so far */
 };
 
 static consm_status begin_section(struct pajek *p)
@@ -66,7 +66,7 @@ static consm_status begin_section(struct pajek *p)
     return CONSM_OK;
 }
 
-/* 1 "name" x y z shape key value …: coordinates and shape are passed over. */
+/* 1 "name" x y z shape key value …: coordinates and shape are ignored. */
 static consm_status read_vertex(struct pajek *p)
 {
     consm_status st = CONSM_OK;
@@ -95,7 +95,7 @@ done:
     return st;
 }
 
-/* The vertex in that place: 1 … vertices. */
+/* The vertex at that position: 1 … vertices. */
 static consm_status vertex(char out[24], const struct pajek *p, int place)
 {
     const struct csv *c = &p->csv;
@@ -141,7 +141,7 @@ done:
     return st;
 }
 
-/* Vertices that only the number says are nodes without a name. */
+/* Vertices without a line are nodes without a name. */
 static consm_status fill_vertices(struct pajek *p)
 {
     consm_status st = CONSM_OK;
@@ -232,7 +232,7 @@ done:
     return st;
 }
 
-/* Nothing in its text tells it from an edge list, so its name must. */
+/* Its text looks like an edge list, so the file name decides. */
 enum sniffed adjacency_sniff(const struct probe *p)
 {
     bool named = reader_has_suffix(p->path, ".adjlist") || reader_has_suffix(p->path, ".adj");

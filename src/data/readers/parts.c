@@ -1,5 +1,4 @@
-/* From the two files of a folder to a dataset with rows, each tensor checked before it is believed.
- */
+/* Makes a dataset with rows from the two files of a folder; each tensor is checked before use. */
 #include "data/readers/parts.h"
 
 #include "data/readers/safetensors.h"
@@ -23,7 +22,7 @@ struct rows_reader {
     struct dataset *d;
 };
 
-/* The data of a tensor of one dimension; count -1: any. NULL without a message: it is not there. */
+/* The data of a one-dimensional tensor; count -1: any. NULL without a message: it is missing. */
 static consm_status take(const void **out, int64_t *count, const struct rows_reader *r,
                          const char *name, enum safetensors_type type)
 {
@@ -105,7 +104,7 @@ done:
     return st;
 }
 
-/* Both files are of one `consm partition`. */
+/* Checks that both files come from one `consm partition`. */
 static consm_status read_seal(const struct rows_reader *r)
 {
     const char *of = safetensors_metadata(r->s, "graph");

@@ -1,5 +1,5 @@
 /*
- * Putting the parts of a set together. The order matters: first whatever fixes the list of nodes,
+ * Puts the parts of a plain set together. The order matters: first what fixes the list of nodes,
  * then what refers to it.
  */
 #include "data/readers/plain.h"
@@ -15,7 +15,7 @@
 #include "data/readers/plain_share.h"
 #include "io/sha256.h"
 
-/* A Matrix Market file counts its nodes from 1. */
+/* A Matrix Market file numbers its nodes from 1. */
 static consm_status read_market(struct dataset *d, struct node_ids *ids,
                                 const struct text_file *file)
 {
@@ -162,7 +162,7 @@ static consm_status load_parts(struct dataset **out, const char *name, struct op
         if (!o->path[i])
             continue;
         TRY(unpack_open(&o->file[i], o->path[i]));
-        /* An empty file is there all the same. */
+        /* An empty file counts as present. */
         part[i] =
             (struct text_file){o->path[i], o->file[i].size ? (const void *)o->file[i].data : "",
                                o->file[i].size, false};
@@ -178,7 +178,7 @@ done:
     return st;
 }
 
-/* The one of these names that the folder has, packed or not; two that contradict each other are an
+/* The file with one of these names in the folder, compressed or not; two contradicting ones are an
  * error. */
 static consm_status find_part(char **out, const char *folder, const char *const *names)
 {

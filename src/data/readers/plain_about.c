@@ -1,4 +1,4 @@
-/* dataset.json by way of jansson. */
+/* Reads and writes dataset.json with jansson. */
 #include "data/readers/plain_about.h"
 #include "data/table/notes.h"
 #include "io/json_text.h"
@@ -166,7 +166,7 @@ consm_status plain_about_save(const struct dataset *d, const char *path)
     int fault = json_object_set_new(root, "name", json_string(d->name));
     fault |= json_object_set_new(root, "directed", json_boolean(d->directed));
     fault |= json_object_set_new(root, "classes", class_list(d));
-    /* A dense table has a header of its own. */
+    /* A dense table has its own header. */
     if (d->sparse && d->feature_name)
         fault |= json_object_set_new(root, "features", list_of(d->feature_name, d->features));
     if (d->edge_notes)

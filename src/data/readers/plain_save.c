@@ -1,4 +1,4 @@
-/* Writing a plain folder, which is replaced in one step. */
+/* Writes a plain folder, replacing it in one step. */
 #include "base/utf8.h"
 #include "data/readers/plain.h"
 
@@ -111,7 +111,7 @@ done:
     return st;
 }
 
-/* Always with both columns, so that a row is never blank and the separator is seen. */
+/* Always writes both columns, so that a row is never blank and the separator is visible. */
 static consm_status write_nodes(struct file_writer *w, const struct dataset *d, struct line *l)
 {
     consm_status st = CONSM_OK;
@@ -138,7 +138,7 @@ done:
     return st;
 }
 
-/* With names: a header, and then ids, because a header of numbers could not be told from a row. */
+/* With names it writes a header and ids, because a header of numbers would look like a row. */
 static consm_status write_dense(struct file_writer *w, const struct dataset *d, struct line *l)
 {
     consm_status st = CONSM_OK;
@@ -190,7 +190,7 @@ done:
     return st;
 }
 
-/* What would make the folder contradict itself once our files are in it. */
+/* Checks that the folder will not contradict itself with our files in it. */
 static consm_status check_folder(const struct dataset *d, const char *folder)
 {
     consm_status st = CONSM_OK;
@@ -211,7 +211,7 @@ done:
     return st;
 }
 
-/* Texts that a table cannot hold, or would read back as something else. */
+/* Checks for texts that a table cannot hold, or would read back differently. */
 static consm_status check_names(char *const *names, int64_t count, const char *what)
 {
     for (int64_t i = 0; names && i < count; i++)

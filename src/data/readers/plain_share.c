@@ -1,5 +1,5 @@
-/* The order is that of plain.c, but that nobody keeps features before it is known whose they are.
- */
+/* Reads a share of a plain set, in the order of plain.c; features are kept only once their owner is
+ * known. */
 #include "data/readers/plain_share.h"
 
 #include "data/readers/edge_share.h"
@@ -9,7 +9,7 @@
 #include "graph/partition.h"
 #include "io/sha256.h"
 
-/* Everything that says which nodes there are. */
+/* Reads everything that defines the nodes. */
 static consm_status read_nodes(struct dataset *d, const struct plain_files *f, struct node_ids *ids,
                                struct classes *classes)
 {
@@ -59,7 +59,7 @@ done:
 
 /* ---- files --------------------------------------------------------------- */
 
-/* What is packed can only be unpacked from its beginning, and lies in memory then. */
+/* A compressed file can only be unpacked from its start, and then is in memory. */
 static consm_status check_packed(const struct file_map *map, const char *path)
 {
     if (unpack_kind(map->data, map->size) == UNPACK_PLAIN)

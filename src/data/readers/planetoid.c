@@ -1,4 +1,4 @@
-/* Eight files, six of them pickled arrays, put together into one graph. */
+/* Reads eight files, six of them pickled arrays, into one graph. */
 #include "data/readers/planetoid.h"
 
 #include "base/log.h"
@@ -72,7 +72,7 @@ static consm_status expect_rows(const struct source *s, int file, int64_t found,
                        (long long)found, of, (long long)expected);
 }
 
-/* Files that speak of the same nodes, features or classes agree on their number. */
+/* Checks that files about the same nodes, features or classes agree on their number. */
 static consm_status check_shapes(const struct source *s)
 {
     consm_status st = CONSM_OK;
@@ -121,7 +121,7 @@ static consm_status place_nodes(struct dataset *d, int32_t **out, const struct s
     d->nodes = known;
     for (int64_t k = 0; k < s->tests; k++)
         d->nodes = s->test[k] >= d->nodes ? s->test[k] + INT64_C(1) : d->nodes;
-    /* Gaps as in Citeseer are few; numbers far away are a mistake and would cost memory. */
+    /* Gaps as in Citeseer are few; distant numbers are a mistake and would cost memory. */
     if (d->nodes > 2 * (known + s->tests) + 1000)
         TRY(status_fail(CONSM_EFORMAT, "%s: node %lld is out of range: expected numbers near %lld",
                         s->path[TEST_INDEX], (long long)d->nodes - 1,
@@ -178,7 +178,7 @@ done:
     return st;
 }
 
-/* The class of each row of a one-hot array; all zero counts as class 0. */
+/* The class of each row of a one-hot array; an all-zero row is class 0. */
 static consm_status classes_of(int32_t *class_of, const struct npy *onehot)
 {
     consm_status st = CONSM_OK;
@@ -251,7 +251,7 @@ static consm_status list_edges(int32_t **from, int32_t **to, int64_t *count,
                             "%s: the neighbours of node %lld are %s: expected a "
                             "list",
                             path, (long long)key->integer, pickle_kind_name(list)));
-        /* A neighbour takes two bytes at least; one list under many keys is no graph. */
+        /* A neighbour takes at least two bytes; one list under many keys is not a graph. */
         if ((size_t)*count + list->items->count > bytes / 2)
             TRY(status_fail(CONSM_EFORMAT,
                             "%s: more than %zu neighbours in a file of %zu bytes: lists are used "
@@ -376,7 +376,7 @@ enum sniffed planetoid_sniff(const struct probe *p)
     return length > 0 ? SNIFF_YES : SNIFF_NO;
 }
 
-/* The set whose files lie in the folder, as the name of one of them; several are an error. */
+/* The set in the folder, by the name of one of its files; several are an error. */
 static consm_status only_set(const char **out, const struct probe *p)
 {
     size_t length = 0, other;

@@ -1,4 +1,4 @@
-/* From tensors to a dataset, each checked for type and shape before it is believed. */
+/* Makes a dataset from tensors, each checked for type and shape before use. */
 #include "data/readers/safetensors.h"
 
 #include <stdio.h>
@@ -60,7 +60,8 @@ static consm_status take(void *out, const struct tensor_reader *r,
     return CONSM_OK;
 }
 
-/* Numbers of a tensor of I32 or I64, as I32; larger ones become -2, which no check lets pass. */
+/* Converts a tensor of I32 or I64 to I32; numbers that do not fit become -2, which every check
+ * refuses. */
 static void narrow(int32_t *out, const struct safetensors_tensor *t, int64_t first, int64_t count)
 {
     size_t width = safetensors_type_bytes(t->type);
@@ -234,7 +235,7 @@ done:
     return st;
 }
 
-/* Ids and classes are what people tell nodes apart by. */
+/* Checks that ids and classes are distinct. */
 static consm_status distinct_names(const struct tensor_reader *r, const char *key,
                                    char *const *name, int64_t count)
 {
@@ -271,7 +272,7 @@ static consm_status read_names(char ***out, struct tensor_reader *r, const char 
     return st < 0 || packed == DATASET_PACKED_FEATURES ? st : distinct_names(r, key, *out, count);
 }
 
-/* From the metadata, or from the first tensor that has a row for each node. */
+/* From the metadata, or from the first tensor with a row per node. */
 static consm_status read_nodes(struct tensor_reader *r)
 {
     consm_status st = CONSM_OK;
@@ -308,7 +309,7 @@ static consm_status read_all(struct tensor_reader *r)
     TRY(read_names(&d->feature_name, r, "feature_name", d->features, DATASET_PACKED_FEATURES));
     d->directed = directed && strcmp(directed, "true") == 0;
     d->unchecked = r->borrow;
-    /* What is put off: a view without it passes or fails on the rest. */
+    /* Checks the rest now, through a view without what is postponed. */
     struct dataset view = *d;
     if (r->borrow) {
         view.edges = 0;
@@ -320,8 +321,8 @@ done:
     return st;
 }
 
-/* In place only if every array is aligned as its type wants and vector loads may run past its end:
- * the 64 bytes of the seal are there for that. */
+/* In place only if every array is aligned for its type and vector loads may run past its end: the
+ * 64 bytes of the seal allow that. */
 static bool may_borrow(const struct safetensors *s)
 {
     if (!safetensors_seal(s))

@@ -1,4 +1,4 @@
-/* Reading goes token by token over the bytes; a row's pairs are sorted if the file did not. */
+/* Reads SVM-light token by token; a row's pairs are sorted if the file's are not. */
 #include "data/readers/svmlight.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ struct svm_reader {
     int64_t first, largest;       /* first index as declared, or -1; largest index met */
     bool zero;                    /* an index 0 was met */
     struct pair *pair;            /* of rows low … high-1 */
-    size_t used, capacity, kept;  /* kept: those in front of the current row */
+    size_t used, capacity, kept;  /* kept: those before the current row */
     int64_t low, high, total;     /* total: pairs of all rows so far */
     int64_t *start;               /* (rows+1) */
     size_t start_capacity;
@@ -77,7 +77,7 @@ static int by_index(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Ascending and unique, as a matrix row must be. */
+/* Makes a row ascending and unique, as a matrix requires. */
 static consm_status settle_row(struct svm_reader *r)
 {
     consm_status st = CONSM_OK;
@@ -143,7 +143,7 @@ done:
     return st;
 }
 
-/* Which index is column 0 is only known now, and how many columns there are. */
+/* Only now it is known which index is column 0, and how many columns there are. */
 static consm_status find_columns(int64_t *out, int64_t *first_index, const struct svm_reader *r)
 {
     int64_t first = r->first >= 0 ? r->first : r->zero ? 0 : 1;
@@ -164,7 +164,7 @@ static consm_status find_columns(int64_t *out, int64_t *first_index, const struc
     return CONSM_OK;
 }
 
-/* The pairs at their places in col and val, which begin with entry `before`. */
+/* Puts the pairs into col and val, which start with entry `before`. */
 static void give_pairs(struct csr *a, const struct svm_reader *r, int64_t first, int64_t before)
 {
     for (size_t k = 0; k < r->used; k++) {
@@ -173,7 +173,7 @@ static void give_pairs(struct csr *a, const struct svm_reader *r, int64_t first,
     }
 }
 
-/* All lines, of which the pairs of rows low … high-1 stay. */
+/* Reads all lines; keeps the pairs of rows low … high-1. */
 static consm_status read_lines(struct svm_reader *r, const struct text_file *file, int64_t low,
                                int64_t high)
 {

@@ -1,4 +1,4 @@
-/* The formats, one row each, in the order in which people are told of them. */
+/* The formats, one row each, in the order in which they are listed. */
 #include "data/readers/reader.h"
 
 #include <ctype.h>
@@ -152,7 +152,7 @@ const char *reader_suffix(const char *path)
         dot--;
     if (dot == base && *stem) /* edges.gz */
         dot = stem;
-    /* .hidden has none, and neither has a version's number, as in graph-1.2. */
+    /* .hidden has no suffix, and neither has a version number, as in graph-1.2. */
     return dot > base && *dot == '.' && isalpha((unsigned char)dot[1]) ? dot : NULL;
 }
 
@@ -218,7 +218,7 @@ void probe_close(struct probe *p)
     names_free(&p->names);
 }
 
-/* "a zip file (npz), …": what a reader would have known. */
+/* "a zip file (npz), …": what would have been recognised. */
 static consm_status refuse(const struct probe *p)
 {
     char known[1024] = "";

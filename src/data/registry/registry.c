@@ -1,4 +1,4 @@
-/* Finding a registered set by name, and its files on this machine. */
+/* Finds a registered set by name, and its files on this machine. */
 #include "data/registry/registry.h"
 
 #include "base/nearest.h"
@@ -62,7 +62,7 @@ consm_status registry_folders(struct data_folders *out, const char *data_dir)
     *out = (struct data_folders){.given = data_dir && *data_dir ? data_dir : NULL};
     if (environment && *environment)
         out->environment = environment;
-    /* The XDG rules: a path that is not absolute does not count. */
+    /* The XDG rules: a relative path does not count. */
     if (cache && *cache == '/')
         return file_join(&out->cache, cache, "consm");
     if (home && *home)
@@ -93,7 +93,7 @@ done:
     return st;
 }
 
-/* How many of the set's files a folder has; *missing is the first one it lacks. */
+/* How many of the set's files a folder has; *missing is the first that it lacks. */
 static consm_status count_files(int *found, const struct data_file **missing, const char *folder,
                                 const struct data_set *set)
 {

@@ -37,7 +37,7 @@ consm_status notes_add(struct notes *n, int64_t item, const char *column, size_t
     return st < 0 ? st : notes_put(n, item, place, text, length);
 }
 
-/* fallback[k] = the first default of column k, or -1; whether there is one. */
+/* fallback[k] = the first default of column k, or -1; returns whether there is one. */
 static bool find_defaults(int32_t *fallback, const struct notes *n)
 {
     bool any = false;
@@ -125,8 +125,8 @@ static const char *digits(const char *at)
     return at;
 }
 
-/* A number by JSON's grammar, which every format here can hold as it stands: no leading zeros, so
- * that "007" stays a text. */
+/* Whether it is a number by JSON's grammar, which every format here can hold: no leading zeros, so
+ * "007" stays a text. */
 static bool is_number(const char *text)
 {
     const char *at = text + (*text == '-'), *end = digits(at);

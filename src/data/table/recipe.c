@@ -1,4 +1,4 @@
-/* Recipes: applying them, their names, their life. */
+/* Recipes: applying them, their names, making and freeing them. */
 #include "base/counted.h"
 #include "data/table/recipe_inside.h"
 
@@ -41,7 +41,7 @@ int64_t recipe_features(const struct recipe *r)
     return features;
 }
 
-/* "a", "=", "b" as one new text. */
+/* Joins "a", "=", "b" into a new text. */
 static consm_status join(char **out, const char *a, const char *b, const char *c)
 {
     size_t room = strlen(a) + strlen(b) + strlen(c) + 1;
@@ -107,7 +107,7 @@ done:
 
 /* ---- applying ------------------------------------------------------------ */
 
-/* Where a column's features go: out[row * width + at …]. */
+/* The destination of a column's features: out[row * width + at …]. */
 struct target {
     float *out;
     int64_t width, at;
@@ -123,7 +123,7 @@ static int compare_text(const void *key, const void *item)
     return strcmp(key, *(char *const *)item);
 }
 
-/* The value's place in the column's list, or -1. */
+/* The value's index in the column's list, or -1. */
 static int64_t place_of(const struct recipe_column *rc, const char *text)
 {
     if (rc->values == 0)
@@ -132,8 +132,8 @@ static int64_t place_of(const struct recipe_column *rc, const char *text)
     return hit ? hit - rc->value : -1;
 }
 
-/* The place of a cell that was read as a number. A category that callers gave as text may be
- * written otherwise ("00123"): then the only one of that value is meant. */
+/* The index for a cell that was read as a number. A category given as text may be spelled
+ * differently ("00123"): then the only one with that value is meant. */
 static int64_t place_of_number(const struct recipe_column *rc, float value, char number[32])
 {
     token_write_float(number, value);
@@ -236,7 +236,7 @@ done:
     return st;
 }
 
-/* The recipe's columns that the table lacks. */
+/* Reports the recipe's columns that the table lacks. */
 static consm_status check_columns(const struct recipe *r, const struct cells *c, const char *file)
 {
     char list[400] = "";

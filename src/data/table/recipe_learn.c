@@ -1,4 +1,4 @@
-/* Learning: each column's kind from its cells, then what that kind keeps. */
+/* Learns a recipe: each column's kind from its cells, then its parameters. */
 #include "data/table/recipe_inside.h"
 
 #include <math.h>
@@ -97,7 +97,7 @@ done:
     return st;
 }
 
-/* The mean of what is known. */
+/* The mean of the known values. */
 static consm_status learn_mean(struct recipe_column *out, const struct look *l, int32_t column)
 {
     consm_status st = CONSM_OK;

@@ -1,4 +1,4 @@
-/* Looking at the odd cells of a table once, for all of its columns. */
+/* Reads the odd cells of a table once, for all columns. */
 #include "data/table/recipe_inside.h"
 
 #include <math.h>
@@ -71,12 +71,12 @@ consm_status look_open(struct look *l, const struct cells *c, struct faults *fau
     TRY(sort_exact(l));
     for (int64_t i = 0; i < c->text.count; i++)
         l->text[i] = meaning_of(names_at(&c->text, i), names_length(&c->text, i));
-    /* Counting sort: afterwards start[column+1] is where the column's cells begin, … */
+    /* Counting sort: afterwards start[column+1] is the start of the column's cells, */
     for (size_t k = 0; k < c->odds; k++)
         l->start[c->odd[k].column + 2]++;
     for (int32_t i = 0; i < c->columns; i++)
         l->start[i + 2] += l->start[i + 1];
-    /* … and once each has taken its place, where the next ones do. */
+    /* and after each was placed, the start of the next column's. */
     for (size_t k = 0; k < c->odds; k++)
         l->order[l->start[c->odd[k].column + 1]++] = k;
 done:
