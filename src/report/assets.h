@@ -1,6 +1,6 @@
-/* The style sheets and the scripts of the report, and the default search space. They are real files
- * in src/report/assets and studies/, built into the program by cmake/embed.cmake, so that neither a
- * report nor a search needs anything beside itself. */
+/* The report's style sheets and scripts, and the default search space. They are files in
+ * src/report/assets and studies/, embedded by cmake/embed.cmake, so that a report or a search needs
+ * no other file. */
 #ifndef REPORT_ASSETS_H
 #define REPORT_ASSETS_H
 

@@ -1,4 +1,4 @@
-/* Axes: which range, which round numbers, and drawing them so that labels never collide. */
+/* Axes: chooses ranges and round ticks, and draws them without colliding labels. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,15 +29,15 @@ void range_add(double range[2], const double *value, int64_t n, bool log)
     }
 }
 
-/* The largest of 1, 2, 5 × 10^k that is at most span / wanted, rounded up to the next of them. */
+/* A round step for about `wanted` ticks over the span: 1, 2 or 5 × 10^k. */
 static double round_step(double span, int wanted)
 {
     double rough = span / wanted, power = pow(10, floor(log10(rough))), part = rough / power;
     return power * (part <= 1.0001 ? 1 : part <= 2.0001 ? 2 : part <= 5.0001 ? 5 : 10);
 }
 
-/* "250", "2.5 k", "10 M"; decimals as the step between ticks needs them. Below shorten_from a
- * number stays whole. */
+/* "250", "2.5 k", "10 M", with as many decimals as the step needs. Below shorten_from a number is
+ * not shortened. */
 static void tick_label(char out[48], double value, double step, double shorten_from)
 {
     static const char *const suffix[] = {"", " k", " M", " G", " T"};

@@ -1,6 +1,6 @@
 /* The colour ramps. Viridis (van der Walt and Smith, 2015) through ten of its points: even steps
- * look even, in grey too, and to the colour-blind. Trust runs from brown over grey to violet,
- * which no class has, all three readable on white and on black. */
+ * look even, also in grey and to the colour-blind. Trust goes from brown over grey to violet,
+ * colours that no class has, readable on white and on black. */
 #include <math.h>
 
 #include "report/svg_inside.h"
@@ -35,7 +35,7 @@ uint32_t colour_trust(double at)
     return ramp(stop, 3, at);
 }
 
-/* Relative luminance against the middle of black and white in contrast (W3C's formula). */
+/* Compares relative luminance with the middle of black and white in contrast (W3C's formula). */
 bool colour_is_dark(uint32_t rgb)
 {
     static const double weight[] = {0.0722, 0.7152, 0.2126};

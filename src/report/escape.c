@@ -1,4 +1,4 @@
-/* One escaping function per format; each says what its format would otherwise take for markup. */
+/* One escaping function per format; each names what its format would take for markup. */
 #include <string.h>
 
 #include "base/utf8.h"
@@ -33,7 +33,7 @@ void text_xml(struct text *t, const char *s)
     }
 }
 
-/* What spreadsheets compute instead of showing; signed numbers are none. */
+/* Text that spreadsheets would compute; signed numbers are fine. */
 static bool is_formula(const char *s)
 {
     if (!s || !*s || !strchr("=+-@\t\r", *s))
@@ -41,7 +41,7 @@ static bool is_formula(const char *s)
     return (*s != '-' && *s != '+') || !s[1] || strspn(s + 1, "0123456789.") != strlen(s + 1);
 }
 
-/* Every byte is kept: a CSV is data, and readers must get the very names back. */
+/* Keeps every byte: a CSV is data, and readers must get the exact names back. */
 void text_csv(struct text *t, const char *s)
 {
     bool quoted = s && (strpbrk(s, ",\"\n\r;\t") || *s == ' ' || (*s && s[strlen(s) - 1] == ' '));
@@ -79,7 +79,7 @@ struct latex_symbol {
     const char *latex;
 };
 
-/* What LaTeX reads as commands, what its old fonts lack, and the signs our tables use. */
+/* LaTeX commands, characters that its old fonts lack, and the signs of our tables. */
 static const struct latex_symbol latex_symbols[] = {
     {'\\', "\\textbackslash{}"},
     {'{', "\\{"},
@@ -144,7 +144,7 @@ void text_latex(struct text *t, const char *s)
     }
 }
 
-/* Characters that steer are kept, as escapes: a name in JSON is data, too. */
+/* Control characters are kept as escapes: a name in JSON is data, too. */
 void text_json(struct text *t, const char *s)
 {
     text_add(t, "\"");

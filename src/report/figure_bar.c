@@ -1,4 +1,4 @@
-/* Grouped bars with whiskers, and the reference figures as marks across them. */
+/* Grouped bars with whiskers; reference figures are marks across the bars. */
 #include <math.h>
 
 #include "report/svg_inside.h"

@@ -1,8 +1,8 @@
 /*
- * The neighbourhood of one node: itself in the middle, neighbours on a ring from most to least
- * trusted, their other neighbours outside. The layout is radial and has no randomness: every
- * neighbour owns a wedge as wide as its children need. assets/picker.js draws the same picture for
- * the node a reader picks.
+ * The neighbourhood of one node: the node in the middle, its neighbours on a ring from most to
+ * least trusted, their other neighbours outside. The layout is radial, without randomness: every
+ * neighbour has a wedge as wide as its children need. assets/picker.js draws the same picture for
+ * the node that a reader picks.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ enum { MOST_NEAR = 24, MOST_FAR = 48, HEIGHT = 480 };
 
 struct shown {
     int64_t node;
-    int parent; /* index of the ring-1 node it hangs on, 0 for ring 1 */
+    int parent; /* index of its ring-1 node, 0 for ring 1 */
     double score, clearness;
     double x, y, radius;
     int children;
@@ -33,7 +33,7 @@ static double score_at(const struct graph_view *g, int64_t entry)
     return g->score ? (double)g->score[entry] : NAN;
 }
 
-/* Comparisons, not fmin and fmax: GCC 12 for aarch64 dies of those in a reduction. */
+/* Comparisons instead of fmin and fmax: GCC 12 for aarch64 crashes on those in a reduction. */
 void graph_score_range(double *low, double *high, const struct graph_view *g)
 {
     *low = 0;
@@ -46,7 +46,7 @@ void graph_score_range(double *low, double *high, const struct graph_view *g)
     }
 }
 
-/* 0 … 1 with the threshold at one half, whatever range the scores have. */
+/* 0 … 1 with the threshold at one half, whatever the range of scores. */
 static double trust(const struct picture *p, double score)
 {
     double t = p->g->threshold;
@@ -124,8 +124,8 @@ static void choose_far(struct picture *p)
     }
 }
 
-/* Wedges clockwise from the top; a node sits in the middle of its wedge, its children spread over
- * it one ring further out. */
+/* Wedges clockwise from the top; a node is in the middle of its wedge, its children spread over it
+ * one ring further out. */
 static void place(struct picture *p, double x, double y)
 {
     const double turn = 8 * atan(1), near = 96, far = 168;
@@ -189,7 +189,7 @@ static void draw_edge(struct text *out, const struct picture *p, int a, int b, d
                 isfinite(score) && score < p->g->threshold ? " stroke-dasharray=\"5 4\"" : "");
 }
 
-/* Every edge with an end in the middle or on the ring, and both ends shown, once. */
+/* Every edge with an end in the middle or on the ring and both ends shown, once. */
 static void draw_edges(struct text *out, const struct picture *p)
 {
     const struct graph_view *g = p->g;
@@ -236,7 +236,7 @@ static void draw_node(struct text *out, const struct picture *p, int i)
     text_add(out, "/></g>\n");
 }
 
-/* What colours, dashes, outlines and shapes mean. */
+/* The meaning of colours, dashes, outlines and shapes. */
 static double draw_legend(struct text *out, const struct picture *p, double top)
 {
     const struct graph_view *g = p->g;

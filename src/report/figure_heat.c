@@ -1,5 +1,5 @@
-/* Heat maps: a value over a grid of two settings, with a colour bar and the figures in the cells
- * where there is room. */
+/* Heat maps: a value over a grid of two settings, with a colour bar, and numbers in the cells if
+ * they fit. */
 #include <math.h>
 
 #include "report/svg_inside.h"

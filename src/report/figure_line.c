@@ -18,7 +18,8 @@ static bool visible(const struct plot *p, double x, double y)
     return isfinite(scale_at(&p->x, x)) && isfinite(scale_at(&p->y, y));
 }
 
-/* One closed outline per stretch without gaps: along the highs and back along the lows. */
+/* One closed outline per stretch without gaps: along the upper bounds and back along the lower
+ * ones. */
 static void draw_band(const struct plot *p, const struct figure_series *s, int style)
 {
     for (int64_t begin = 0, end; s->low && s->high && begin < s->n; begin = end + 1) {
@@ -97,7 +98,7 @@ static void draw_points(const struct plot *p, const struct line_chart *chart,
     }
 }
 
-/* Lines lie below the data, their labels above it. Labels of upright rules step down a line each,
+/* Rules are below the data, their labels above it. Labels of vertical rules step down a line each,
  * so that none covers another. */
 static void draw_rule(const struct plot *p, const struct figure_rule *rule, int index, bool label)
 {

@@ -1,5 +1,5 @@
-/* Do scores mean what they say? The observed share of positives against the predicted probability,
- * bin by bin, and how many scores stand behind each point. */
+/* The reliability figure: the observed share of positives against the predicted probability, bin by
+ * bin, and the number of scores in each bin. */
 #include <math.h>
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 
 enum { HEIGHT = 420, COUNTS_HEIGHT = 56 };
 
-/* Bins with too few scores say little; whiskers (Wilson's interval) show how little. */
+/* Whiskers (Wilson's interval) show how uncertain bins with few scores are. */
 static void draw_series(const struct plot *p, const struct reliability_chart *c, int series)
 {
     const struct stats_reliability *b = &c->bins[series];

@@ -1,7 +1,7 @@
-/* A picture of a whole graph: a force layout (Fruchterman and Reingold, 1991) whose repulsion looks
- * at near nodes only, through a grid. Begun from a spiral, with a fixed number of steps: the same
- * graph gives the same picture. Of more than MOST nodes evenly spaced ones are drawn, with the
- * edges between them; of more than MOST_EDGES edges evenly spaced ones. */
+/* A picture of a whole graph: a force layout (Fruchterman and Reingold, 1991) with repulsion only
+ * between near nodes, found through a grid. It starts from a spiral and takes a fixed number of
+ * steps, so the same graph gives the same picture. Of more than MOST nodes, evenly spaced ones are
+ * drawn with the edges between them; of more than MOST_EDGES edges, evenly spaced ones. */
 #include "report/svg_inside.h"
 
 #include "base/alloc.h"
@@ -20,7 +20,7 @@ struct layout {
     float *score;            /* (edges) */
     double low, high;        /* of all scores */
     double *x, *y, *dx, *dy; /* (count) in [0, 1] */
-    int cells; /* of the grid, along a side: a cell is twice as wide as nodes lie apart */
+    int cells; /* of the grid, along a side: a cell is twice as wide as the distance of nodes */
     int32_t *head, *next; /* nodes by cell */
 };
 
@@ -55,7 +55,7 @@ done:
     return st;
 }
 
-/* Which nodes and edges are drawn. */
+/* Chooses the nodes and edges to draw. */
 static consm_status choose(struct layout *l, const struct graph_view *g)
 {
     consm_status st = CONSM_OK;
@@ -128,7 +128,7 @@ static void step(struct layout *l, double k, double heat)
         int cell = cell_of(l, l->x[i]) * l->cells + cell_of(l, l->y[i]);
         l->next[i] = l->head[cell];
         l->head[cell] = (int32_t)i;
-        /* A weak pull to the middle keeps what is not connected on the page. */
+        /* A weak pull to the middle keeps unconnected nodes on the page. */
         l->dx[i] = (0.5 - l->x[i]) * 0.3;
         l->dy[i] = (0.5 - l->y[i]) * 0.3;
     }
@@ -156,7 +156,7 @@ static void settle(struct layout *l)
         step(l, k, 0.1 * (1 - (double)s / STEPS) + 0.002);
 }
 
-/* The layout as large as the page is, in the middle. */
+/* Scales the layout to the page. */
 static void fit(double *v, int64_t count, double scale, double middle)
 {
     for (int64_t i = 0; i < count; i++)
@@ -186,7 +186,7 @@ static double radius_of(const struct layout *l)
     return l->count > 1500 ? 1.6 : l->count > 300 ? 2.6 : 4.5;
 }
 
-/* Where an edge's colour lies on the ramp of trust. */
+/* An edge's position on the ramp of trust. */
 static double share_of(const struct layout *l, int64_t e)
 {
     double score = (double)l->score[e];
@@ -250,7 +250,7 @@ static void draw_dots(struct text *out, const struct layout *l, double top, int3
     text_add(out, "/>\n");
 }
 
-/* A circle a node, for a file that people open in an editor. */
+/* One circle per node, for a file that users open in an editor. */
 static void draw_circles(struct text *out, const struct layout *l, double top)
 {
     for (int64_t i = 0; i < l->count; i++) {

@@ -1,7 +1,7 @@
 /*
- * A graph small enough to travel inside a page. Every edge is stored once, at its lower end: per
- * node the number of higher neighbours and the steps from one to the next as base-128 numbers, and
- * one byte of trust per edge, both as base64. Squirrel's 198,353 edges take about 0.7 MB.
+ * A graph small enough to embed in a page. Every edge is stored once, at its lower end: per node
+ * the number of higher neighbours and the steps from one to the next as base-128 numbers, and one
+ * byte of trust per edge, both as base64. Squirrel's 198,353 edges take about 0.7 MB.
  */
 #include <math.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { BALL_NODES = 1500, BALL_FANOUT = 60, NAME_COLUMNS = 80 };
 
-/* The nodes that travel, in ascending order of their number. */
+/* The embedded nodes, in ascending order. */
 struct sample {
     int32_t *index; /* (nodes) new number or -1 */
     int64_t count;
@@ -55,8 +55,8 @@ static void put_number(struct coder *c, uint64_t value)
 
 /* ---- which nodes --------------------------------------------------------- */
 
-/* Walks breadth first from a seed and takes up to BALL_NODES nodes; returns the edges that came
- * with them. order has room for all nodes. */
+/* Walks breadth first from a seed and takes up to BALL_NODES nodes; returns the number of their
+ * edges. order has room for all nodes. */
 static int64_t take_ball(struct sample *s, int32_t *order, const struct graph_view *g, int64_t seed)
 {
     int64_t head = 0, tail = 0, edges = 0;
@@ -222,7 +222,7 @@ static void add_roles(struct text *out, const struct graph_view *g, const struct
     text_add(out, "\"");
 }
 
-/* How many neighbours a node has in truth, where the sample left some out. */
+/* The true degree of nodes of which the sample left neighbours out. */
 static void add_degrees(struct text *out, const struct graph_view *g, const struct sample *s)
 {
     const char *comma = "";

@@ -1,6 +1,6 @@
-/* The page. Structure only: looks are assets/report.css and assets/figure.css, behaviour is
- * assets/report.js and assets/picker.js, all built in. A content security policy forbids the page
- * every network access, so that it cannot phone anybody, whatever a name in the data says. */
+/* The HTML page: structure only. Style is in assets/report.css and assets/figure.css, behaviour in
+ * assets/report.js and assets/picker.js, all embedded. A content security policy forbids all
+ * network access, whatever a name in the data contains. */
 #include "report/html.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "report/assets.h"
 #include "report/report_inside.h"
 
-/* <tag class="…">words</tag>; nothing for no words. class may be NULL. */
+/* <tag class="…">words</tag>; nothing without words. class may be NULL. */
 static void element(struct text *out, const char *tag, const char *class, const char *words)
 {
     if (!words || !*words)
@@ -115,7 +115,7 @@ done:
     return st;
 }
 
-/* The picker is built by the script; without it a sentence says what is missing. */
+/* The script builds the picker; without scripts a sentence says what is missing. */
 static void add_graph(struct text *out, const struct report_item *item)
 {
     text_add(out, "<div class=\"graph\">\n");
@@ -164,7 +164,7 @@ done:
     return st;
 }
 
-/* What was not reproduced comes first: that is what a reader must know. */
+/* Claims that were not reproduced come first. */
 static void add_claims(struct text *out, const struct report *r)
 {
     if (r->claims.count == 0)

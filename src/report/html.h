@@ -1,9 +1,9 @@
 /*
  * The report: one self-contained page that needs no network, and the same tables and figures as
  * files. Callers fill it from top to bottom; the page puts the summary first, then the sections in
- * the order they came, then the claims, the commands and the data's hashes.
+ * order, then the claims, the commands and the data's hashes.
  *
- * As with tables, filling cannot fail visibly: the first fault sticks and writing returns it.
+ * As with tables, filling reports no errors: the first fault is stored, and writing returns it.
  */
 #ifndef REPORT_HTML_H
 #define REPORT_HTML_H
@@ -20,45 +20,46 @@ consm_status report_status(const struct report *r);
 /* A line of the head: "version" "0.1.0", "machine" "…", "time taken" "2 h 10 min". */
 void report_about(struct report *r, const char *key, const char *value);
 
-/* The summary: a few large figures, then sentences. */
+/* The summary: a few key figures, then sentences. */
 void report_fact(struct report *r, const char *value, const char *label, const char *detail);
 void report_summary(struct report *r, const char *sentence);
 
-/* A section begins; what is added next stands in it. intro may be NULL. */
+/* Begins a section; what is added next belongs to it. intro may be NULL. */
 void report_section(struct report *r, const char *title, const char *intro);
-/* Its figures and tables, none of which is wide, stand two in a row where the screen has room. */
+/* Puts the section's figures and tables, all narrow, in two columns if the screen is wide enough.
+ */
 void report_in_columns(struct report *r);
-void report_table(struct report *r, struct table *t);   /* takes it over, also on failure */
-void report_figure(struct report *r, struct figure *f); /* likewise */
+void report_table(struct report *r, struct table *t);   /* takes ownership, also on failure */
+void report_figure(struct report *r, struct figure *f); /* the same */
 
 /* A picker that draws the neighbourhood of a chosen node. Graphs of up to REPORT_EDGES edges are
- * embedded whole; of larger ones balls around evenly spread nodes, and the page says so. */
+ * embedded completely; of larger ones, balls around evenly spread nodes, and the page says so. */
 enum { REPORT_EDGES = 250000 };
 void report_graph(struct report *r, const struct graph_view *g);
 
-/* What the paper claims, whether we saw it too, and what we saw. */
+/* A claim of the paper, whether we reproduced it, and our result. */
 void report_claim(struct report *r, const char *claim, bool reproduced, const char *detail);
 
-/* How to make it again: exact commands, and the SHA-256 of every data file. */
+/* How to reproduce it: exact commands, and the SHA-256 of every data file. */
 void report_command(struct report *r, const char *command);
 void report_hash(struct report *r, const char *name, const char *sha256);
 
 consm_status report_to_html(struct text *out, const struct report *r);
 consm_status report_write_html(const struct report *r, const char *path); /* atomic */
 
-/* Every table as NAME.csv, NAME.md, NAME.tex and every figure as NAME.svg into a folder, which is
- * made. */
+/* Writes every table as NAME.csv, NAME.md, NAME.tex and every figure as NAME.svg into a folder,
+ * which is created. */
 consm_status report_write_files(const struct report *r, const char *folder);
 
-/* A NAME.png beside every NAME.svg that report_write_files made. Tries every figure; returns the
- * first failure, CONSM_ENOTFOUND where no converter is installed. */
+/* Writes a NAME.png beside every NAME.svg of report_write_files. Tries every figure; returns the
+ * first failure, CONSM_ENOTFOUND if no converter is installed. */
 consm_status report_write_pngs(const struct report *r, const char *folder);
 
-/* The tables, the claims and the summary as text for a terminal that many columns wide. */
+/* The tables, the claims and the summary as text for a terminal with that many columns. */
 consm_status report_to_terminal(struct text *out, const struct report *r, int width, bool bold);
 
-/* A PNG of an SVG file, `scale` pixels per unit, by an installed rsvg-convert, Inkscape or
- * Chromium: the first that is there. CONSM_ENOTFOUND when there is none; the message names them. */
+/* Converts an SVG file to PNG, `scale` pixels per unit, with the first installed of rsvg-convert,
+ * Inkscape and Chromium. CONSM_ENOTFOUND if there is none; the message names them. */
 consm_status report_write_png(const char *png_path, const char *svg_path, double scale);
 
 /* The graph as the JSON that assets/picker.js reads. */

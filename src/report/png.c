@@ -1,6 +1,6 @@
-/* PNG through a converter that is installed, looked for when it is needed: a rasteriser of our own
- * would be larger than all the rest of the report, and a library to link would be one more thing to
- * have before anything builds. No shell is involved, so that paths need no quoting. */
+/* Makes PNG with an installed converter, found when needed: our own rasteriser would be larger than
+ * the rest of the report, and a library would be one more dependency. No shell is used, so paths
+ * need no quoting. */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -32,7 +32,7 @@ static bool installed(const char *program)
     return false;
 }
 
-/* Runs it quietly to its end. */
+/* Runs it silently to its end. */
 static consm_status run(char *const *arguments, const char *svg)
 {
     posix_spawn_file_actions_t quiet;
@@ -52,7 +52,7 @@ static consm_status run(char *const *arguments, const char *svg)
     return CONSM_OK;
 }
 
-/* Width and height of an SVG of ours, which Chromium wants to be told. */
+/* Width and height of one of our SVGs, which Chromium needs. */
 static consm_status svg_size(int *width, int *height, const char *path)
 {
     consm_status st = CONSM_OK;
@@ -83,7 +83,7 @@ static consm_status by_chromium(const char *browser, const char *png, const char
     text_printf(&factor, "--force-device-scale-factor=%g", scale);
     text_printf(&address, "file://%s", full);
     TRY(text_status(&address));
-    /* Chromium's sandbox refuses to work for root, as in containers. */
+    /* Chromium's sandbox does not work for root, as in containers. */
     TRY(run((char *[]){(char *)browser, shot.data, "--headless",
                        geteuid() == 0 ? "--no-sandbox" : "--disable-gpu", "--hide-scrollbars",
                        size.data, factor.data, address.data, NULL},
@@ -120,8 +120,8 @@ consm_status report_write_png(const char *png_path, const char *svg_path, double
 {
     consm_status st = CONSM_OK;
     struct text part = {0};
-    unlink(png_path); /* what cannot be made anew must not stay as it was */
-    text_printf(&part, "%s.part.png", png_path); /* the ending tells Inkscape what to write */
+    unlink(png_path); /* an old picture must not stay if the new one fails */
+    text_printf(&part, "%s.part.png", png_path); /* Inkscape chooses the format by the suffix */
     TRY(text_status(&part));
     TRY(convert(part.data, svg_path, scale));
     if (rename(part.data, png_path) != 0)

@@ -1,4 +1,4 @@
-/* Filling a report, and writing its tables and figures as files. */
+/* Fills a report, and writes its tables and figures as files. */
 #include <stdio.h>
 #include <string.h>
 
@@ -102,7 +102,7 @@ void report_hash(struct report *r, const char *name, const char *sha256)
     add_line(r, &r->hashes, name, sha256, NULL, false);
 }
 
-/* A new item of that kind at the end, or NULL. Everything but a section needs one before it. */
+/* Appends a new item of that kind, or NULL. Everything but a section needs a section before it. */
 static struct report_item *add_item(struct report *r, enum item_kind kind)
 {
     if (r->status >= 0 && r->items == 0 && kind != ITEM_SECTION)
@@ -136,7 +136,7 @@ static const char *item_name(const struct report_item *item)
     return item->table ? item->table->name : item->figure ? item->figure->name : "";
 }
 
-/* Names become file names and ids: a second "accuracy" is called "accuracy-2". */
+/* Names become file names and ids, so a second "accuracy" is called "accuracy-2". */
 static void make_unique(struct report *r, char **name)
 {
     char *first = *name;
@@ -256,7 +256,7 @@ done:
     return st;
 }
 
-/* Twice the size on the page: sharp on today's screens and in print. */
+/* Twice the size on the page: sharp on high-resolution screens and in print. */
 static consm_status save_png(const char *folder, const char *name)
 {
     consm_status st = CONSM_OK;

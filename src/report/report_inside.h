@@ -1,4 +1,4 @@
-/* The inside of a report, for its writers only. */
+/* Internals of a report, for its writers only. */
 #ifndef REPORT_REPORT_INSIDE_H
 #define REPORT_REPORT_INSIDE_H
 

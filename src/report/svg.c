@@ -1,4 +1,4 @@
-/* A figure's frame: beginning, words, markers, and the two ways it is written. */
+/* A figure's frame: start, words, markers, and its two forms. */
 #include <math.h>
 #include <string.h>
 
@@ -140,7 +140,7 @@ void svg_style(struct text *out, int style, const char *more)
                     style >= FIGURE_COLOURS ? " alt" : "", more);
 }
 
-/* Six shapes of like area, so that a line is known by its marker without colour. */
+/* Six shapes of similar area, so that lines can be told apart without colour. */
 void svg_marker(struct text *out, int style, double x, double y, double radius)
 {
     static const int8_t corner[5][10] = {
@@ -270,7 +270,8 @@ consm_status figure_to_inline(struct text *out, const struct figure *f)
     return text_status(out);
 }
 
-/* The caption in lines of the figure's width; returns how many. Without out it only counts. */
+/* Draws the caption in lines of the figure's width; returns their number. Without out it only
+ * counts. */
 static int draw_caption(struct text *out, const struct figure *f)
 {
     const char *s = f->caption;

@@ -1,11 +1,11 @@
 /*
- * Figures as SVG: lines, bars, heat maps, points, reliability, and the neighbourhood of a node.
- * Numbers in, text out; the same input gives the same bytes. Colours are safe for the colour-blind
- * (Okabe and Ito's eight for categories, viridis for ramps) and never the only difference: lines
- * also differ in marker and dash. A chart with error bars must say what they are, or it is refused.
+ * Figures as SVG: lines, bars, heat maps, points, reliability, and the neighbourhood of a node. The
+ * same input gives the same bytes. Colours are safe for the colour-blind (Okabe and Ito's eight for
+ * categories, viridis for ramps) and never the only difference: lines also differ in marker and
+ * dash. A chart with error bars must say what they are, or it is refused.
  *
- * A figure is drawn once and written twice: inline for the report, whose style sheet colours it in
- * light and dark, or standalone with that style inside and the caption drawn below.
+ * A figure is drawn once and written in two forms: inline for the report, whose style sheet colours
+ * it in light and dark, or standalone with that style inside and the caption below.
  */
 #ifndef REPORT_SVG_H
 #define REPORT_SVG_H
@@ -24,8 +24,8 @@ void figure_free(struct figure *f); /* NULL is fine */
 consm_status figure_to_inline(struct text *out, const struct figure *f);
 consm_status figure_to_svg(struct text *out, const struct figure *f);
 
-/* What all charts begin with. spread says what error bars, bands or whiskers show, for example
- * "95 % confidence interval of the mean over 10 seeds". */
+/* The texts of all charts. spread says what error bars, bands or whiskers show, for example "95 %
+ * confidence interval of the mean over 10 seeds". */
 struct figure_words {
     const char *name, *title, *caption, *spread;
 };
@@ -35,7 +35,7 @@ struct figure_axis {
     const char *label, *unit; /* unit may be NULL */
     bool log, fixed, from_zero;
     double low, high;              /* when fixed */
-    const double *tick;            /* (ticks) own places instead of round ones, or NULL */
+    const double *tick;            /* (ticks) own positions instead of round ones, or NULL */
     const char *const *tick_label; /* (ticks) or NULL: the values */
     int ticks;
 };
@@ -45,7 +45,7 @@ struct figure_series {
     const char *name;
     const double *x, *y, *low, *high; /* (n) */
     int64_t n;
-    bool strong; /* drawn thicker: what the figure is about */
+    bool strong; /* drawn thicker: the figure's main subject */
     bool dashed; /* an oracle or a reference */
 };
 
@@ -67,11 +67,11 @@ struct line_chart {
 };
 consm_status figure_line(struct figure **out, const struct line_chart *chart);
 
-/* Colours that mean trust and nothing else: no class and no series has them. */
+/* Colours reserved for trust: no class and no series has them. */
 enum figure_style { FIGURE_TRUSTED = 100, FIGURE_DISTRUSTED };
 
-/* groups × series bars side by side; arrays are (groups, series), low, high, reference may be
- * NULL. A reference is another's figure, drawn as a mark across the bar. */
+/* groups × series bars side by side; arrays are (groups, series); low, high, reference may be NULL.
+ * A reference is a figure of others, drawn as a mark across the bar. */
 struct bar_chart {
     struct figure_words words;
     struct figure_axis y;
@@ -94,12 +94,12 @@ struct heat_map {
     const char *value_label, *value_unit;
     int decimals;
     bool fixed;
-    double low, high; /* of the colours, when fixed */
+    double low, high; /* of the colours, if fixed */
 };
 consm_status figure_heat(struct figure **out, const struct heat_map *map);
 
 /* Predicted probability against observed share per bin, with Wilson's 95 % intervals, the diagonal
- * of perfect calibration, and below how many fall into each bin. */
+ * of perfect calibration, and below it the number in each bin. */
 struct reliability_chart {
     struct figure_words words; /* spread may be NULL, it is known */
     const char *x_label, *y_label;
@@ -109,7 +109,7 @@ struct reliability_chart {
 };
 consm_status figure_reliability(struct figure **out, const struct reliability_chart *chart);
 
-/* A graph with what is known about it, in plain arrays (CSR, both directions of an edge stored). */
+/* A graph with its facts, in plain arrays (CSR, both directions of an edge stored). */
 struct graph_view {
     const char *name;
     int64_t nodes;
@@ -125,14 +125,14 @@ struct graph_view {
     int32_t classes;
 };
 
-/* The node in the middle, its neighbours on a ring (the first 24 by distance from the threshold:
- * the clearest ones, a mix of trusted and distrusted), theirs on an outer ring. Edge colour and
- * dash show the score, node colour the class. */
+/* The node in the middle, its neighbours on a ring (the 24 farthest from the threshold: the
+ * clearest ones, trusted and distrusted), theirs on an outer ring. Edge colour and dash show the
+ * score, node colour the class. */
 consm_status figure_neighbourhood(struct figure **out, const struct figure_words *words,
                                   const struct graph_view *graph, int64_t node);
 
-/* The whole graph by a force layout: nodes by predicted class and edges by trust, or one of both
- * alone. Of more than 5,000 nodes evenly spaced ones are drawn. words (WHOLE_KINDS). */
+/* The whole graph by a force layout: nodes by predicted class and edges by trust, or only one of
+ * both. Of more than 5,000 nodes, evenly spaced ones are drawn. words (WHOLE_KINDS). */
 enum whole_kind { WHOLE_BOTH, WHOLE_CLASSES, WHOLE_TRUST, WHOLE_KINDS };
 consm_status figure_whole(struct figure *out[WHOLE_KINDS], const struct figure_words *words,
                           const struct graph_view *graph);

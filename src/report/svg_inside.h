@@ -1,4 +1,4 @@
-/* What the chart files share: a plot area with scales, ticks, legend and marks. */
+/* Shared by the chart files: a plot area with scales, ticks, legend and marks. */
 #ifndef REPORT_SVG_INSIDE_H
 #define REPORT_SVG_INSIDE_H
 
@@ -32,16 +32,16 @@ struct plot {
     double left, right, top, bottom;
 };
 
-/* A new figure with its title drawn; *y is the first free pixel below. Errors shown without words
- * for them are refused here. */
+/* Starts a figure and draws its title; *y is the first free pixel below. Errors without a
+ * description are refused here. */
 consm_status figure_begin(struct figure **out, double *y, const struct figure_words *words,
                           bool has_errors, const char *kind, int width, int height);
 
-/* The smallest and largest finite value; unchanged when there is none. */
+/* The smallest and largest finite value; unchanged if there is none. */
 void range_add(double range[2], const double *value, int64_t n, bool log);
 extern const double range_empty[2];
 
-/* Puts a scale over the range (round ends unless fixed) and finds its ticks. */
+/* Fits a scale to the range (round ends unless fixed) and finds its ticks. */
 void axis_fit(struct scale *scale, struct ticks *ticks, const struct figure_axis *axis,
               const double range[2], bool round_ends);
 void axis_ticks(struct ticks *ticks, double low, double high, bool log, int wanted);
@@ -53,16 +53,17 @@ double axis_y_room(const struct ticks *ticks); /* for labels, tick marks and the
 void axis_draw_label(struct text *out, const struct figure_axis *axis, double x, double y,
                      bool upright);
 
-/* The usual place of a plot in a figure that wide: below `top`, beside the labels of the y axis. */
+/* The usual position of a plot in a figure that wide: below `top`, beside the labels of the y axis.
+ */
 void plot_place(struct plot *p, const struct ticks *y_ticks, int width, double top);
 
-/* What the data lies in: things outside the plot are cut off, with room for a marker's radius. */
+/* Clips the data to the plot, with room for a marker's radius. */
 void plot_open(const struct plot *p);
 void plot_close(const struct plot *p);
 void plot_empty(const struct plot *p); /* says "no data" */
 
-/* Rows of entries from `left` to `right`; returns the first free pixel below. No legend when there
- * is only one unnamed entry. */
+/* Rows of entries from `left` to `right`; returns the first free pixel below. No legend for a
+ * single unnamed entry. */
 enum legend_kind { LEGEND_LINE, LEGEND_BOX, LEGEND_POINT, LEGEND_REFERENCE, LEGEND_DASH };
 struct legend_entry {
     const char *name;
@@ -73,7 +74,7 @@ double legend_draw(struct text *out, const struct legend_entry *entry, int count
                    double right, double top);
 
 /* Pieces of elements. */
-/* Words in the middle of x, cut in their own middle. */
+/* Words centred at x, shortened in their middle. */
 void svg_text_ends(struct text *out, const char *class, double x, double y, const char *words,
                    int64_t columns);
 void svg_text(struct text *out, const char *class, double x, double y, const char *anchor,
@@ -82,10 +83,10 @@ void svg_marker(struct text *out, int style, double x, double y, double radius);
 void svg_style(struct text *out, int style, const char *more); /* class="s3 alt MORE" */
 void svg_value(struct text *out, double value);                /* four digits, for tooltips */
 
-/* Estimated pixels of words at the given font size: wide enough for the usual fonts. */
+/* Estimated width of words in pixels at the given font size, for the usual fonts. */
 double svg_words_width(const char *words, double size);
 
-/* 0 … 1, widened to the scores that lie outside; NaNs do not count. */
+/* 0 … 1, widened to scores outside; NaNs do not count. */
 void graph_score_range(double *low, double *high, const struct graph_view *g);
 
 /* Colours as 0xRRGGBB. viridis for 0…1; trust from brown over grey (0.5) to violet. */

@@ -1,4 +1,4 @@
-/* The table model: filling, and how a cell reads before any format's escaping. */
+/* The table model: filling it, and the text of a cell before escaping. */
 #include <math.h>
 #include <string.h>
 
@@ -93,7 +93,7 @@ void table_row(struct table *t)
     t->next = 0;
 }
 
-/* The next cell of the row, no longer empty; NULL once something failed. */
+/* The next cell of the row; NULL after a failure. */
 static struct table_cell *next_cell(struct table *t)
 {
     if (t->status >= 0 && (t->rows == 0 || t->next >= t->columns))

@@ -1,4 +1,4 @@
-/* A table for the report: a caption, heads that are buttons (assets/report.js sorts by them), and
+/* A table for the report: a caption, headers that are buttons (assets/report.js sorts by them), and
  * the full value of every number in data-value. */
 #include <math.h>
 #include <string.h>
@@ -15,13 +15,12 @@ static void add_class(struct text *out, const struct table *t, const struct tabl
                 cell->marks & TABLE_MUTED ? " muted" : "");
 }
 
-/* Words that are cut have the whole in a tooltip. */
+/* Shortened words have a tooltip with the whole text. */
 static void add_words(struct text *out, const char *words)
 {
     char *clipped = NULL;
     if (text_width(words) <= TABLE_NAME_COLUMNS) {
-        bool one =
-            strchr(words, '-') && !strchr(words, ' '); /* an id is not broken at its hyphen */
+        bool one = strchr(words, '-') && !strchr(words, ' '); /* do not break an id at its hyphen */
         text_add(out, one ? "<span class=\"word\">" : "");
         text_xml(out, words);
         text_add(out, one ? "</span>" : "");

@@ -1,4 +1,4 @@
-/* The inside of a table, for its writers only. */
+/* Internals of a table, for its writers only. */
 #ifndef REPORT_TABLE_INSIDE_H
 #define REPORT_TABLE_INSIDE_H
 
@@ -26,19 +26,21 @@ struct table {
     size_t columns, columns_capacity, cells, cells_capacity, notes, notes_capacity, remarks,
         remarks_capacity;
     int64_t rows;
-    size_t next; /* the place of the next cell in the last row */
+    size_t next; /* the position of the next cell in the last row */
     unsigned marks;
     consm_status status;
 };
 
-enum { TABLE_NAME_COLUMNS = 40 }; /* longer words are cut for display; CSV has them whole */
+enum {
+    TABLE_NAME_COLUMNS = 40
+}; /* longer words are shortened for display; CSV has them complete */
 
 static inline const struct table_cell *table_at(const struct table *t, int64_t row, size_t column)
 {
     return &t->cell[(size_t)row * t->columns + column];
 }
 
-/* "80.5 ± 0.4 [80.1]", or words cut to `columns`; nothing escaped yet. */
+/* "80.5 ± 0.4 [80.1]", or words shortened to `columns`; not escaped yet. */
 void table_show(struct text *out, const struct table_cell *cell, int64_t columns);
 
 /* The sentence that explains a mark; NULL past the last. */
@@ -48,7 +50,7 @@ struct table_sign {
 };
 extern const struct table_sign table_signs[5];
 
-/* How a format says what stands below a table: marks explained, footnotes, remarks. */
+/* How a format writes what is below a table: marks, footnotes, remarks. */
 struct table_below {
     const char *sign[4]; /* as table_signs, in the format's words */
     const char *signs_open, *signs_close;

@@ -1,5 +1,5 @@
-/* A table as aligned text for a terminal: columns measured in display width, too wide tables first
- * shortened, then broken into blocks. */
+/* A table as aligned text for a terminal: columns are measured in display width; tables that are
+ * too wide are first shortened, then broken into blocks. */
 #include <string.h>
 
 #include "report/table_inside.h"
@@ -8,9 +8,9 @@ enum { GAP = 2, SHORTEST = 12 };
 
 struct layout {
     int64_t *body;  /* (columns) display width of the cells */
-    int64_t *signs; /* (columns) room for marks and footnote numbers behind them */
+    int64_t *signs; /* (columns) room for marks and footnote numbers after them */
     int64_t *width; /* (columns) body + signs, at least the head's */
-    int64_t *least; /* (columns) what body may shrink to: numbers are never cut */
+    int64_t *least; /* (columns) the smallest body: numbers are never cut */
 };
 
 /* The marks and footnote number of a cell, in the fixed order of the legend. */
@@ -55,7 +55,7 @@ static void measure(struct layout *l, const struct table *t)
     }
 }
 
-/* Takes columns down, the widest first, until the table fits or nothing can give. */
+/* Shortens columns, the widest first, until the table fits or nothing can shrink. */
 static void shorten(struct layout *l, const struct table *t, int64_t limit)
 {
     for (;;) {
@@ -103,7 +103,7 @@ static void add_cell(struct text *out, const struct table *t, const struct layou
     text_free(&signs);
 }
 
-/* Ends a line; what pads its right edge goes. */
+/* Ends a line and removes trailing padding. */
 static void end_line(struct text *out)
 {
     while (out->length > 0 && out->data[out->length - 1] == ' ')
@@ -111,7 +111,7 @@ static void end_line(struct text *out)
     text_add(out, "\n");
 }
 
-/* Column 0 and columns [begin, end). row -1 is the head, -2 the rule below it. */
+/* Column 0 and columns [begin, end). row -1 is the header, -2 the rule below it. */
 static void add_line(struct text *out, const struct table *t, const struct layout *l, int64_t row,
                      size_t begin, size_t end, bool bold)
 {

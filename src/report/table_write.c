@@ -3,7 +3,7 @@
 
 #include "report/table_inside.h"
 
-/* A head, cut as cells are. */
+/* A header, shortened like cells. */
 static void add_head(struct text *out, const char *name,
                      void (*escape)(struct text *, const char *))
 {
@@ -112,7 +112,7 @@ static bool has_extra(const struct table *t, size_t column, enum extra extra)
 
 static void csv_number(struct text *out, double value)
 {
-    if (!isnan(value)) /* an empty field is every reader's missing value */
+    if (!isnan(value)) /* an empty field is a missing value for every reader */
         text_printf(out, "%.10g", value);
 }
 

@@ -1,9 +1,9 @@
-/* A report on a terminal: its tables, claims and summary, without figures. */
+/* A report in a terminal: its tables, claims and summary, without figures. */
 #include "report/report_inside.h"
 
 #include <string.h>
 
-/* Tables called NAME-details stand behind others: they are for files and the page. */
+/* Tables named NAME-details are only for files and the page. */
 static bool is_detail(const struct table *t)
 {
     static const char ending[] = "-details";

@@ -6,11 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-/* The authors' program has 300 rounds of 500 updates, hours on one set. Ten show where it goes. */
+/* The authors' program has 300 rounds of 500 updates, which takes hours on one set. Ten rounds show
+ * the trend. */
 enum { AUTHORS_ROUNDS = 10, QUICK_ROUNDS = 2 };
 
-/* grid_fill asks for runs by set and row only; the split is that of the view's options. What was
- * set for all runs overrides a profile, too. */
+/* grid_fill asks for runs by set and row only; the split is in the view's options. Parameters set
+ * for all runs also override a profile. */
 static consm_status accuracy_run(struct study_run *out, bool *known, const struct study_view *v,
                                  const char *dataset, const struct grid_row *row)
 {
@@ -31,7 +32,7 @@ done:
     return st;
 }
 
-/* A quick study does the first split only. */
+/* A quick study uses only the first split. */
 static int splits_of(const struct study_options *o)
 {
     return o->quick ? 1 : o->split_count;
@@ -72,7 +73,7 @@ done:
     return st;
 }
 
-/* The paper's best on the set, among the models at hand; -1 when it does not use the set. */
+/* The paper's best on the set, among the study's models; -1 if the paper does not use the set. */
 static int paper_best(const struct grid *g, int s)
 {
     int best = -1;
@@ -85,7 +86,7 @@ static int paper_best(const struct grid *g, int s)
     return best;
 }
 
-/* The second best mean of the set; -1 when there is none. */
+/* The second best mean of the set; -1 if there is none. */
 static int runner_up(const struct grid *g, int s)
 {
     int next = -1;
@@ -96,7 +97,7 @@ static int runner_up(const struct grid *g, int s)
     return next;
 }
 
-/* The paper's best is confirmed when paired tests put it ahead of all others. */
+/* The paper's best is confirmed if paired tests put it ahead of all others. */
 static void add_claims(struct report *r, const struct grid *g)
 {
     struct view_words claim, detail;
@@ -128,7 +129,7 @@ static void add_claims(struct report *r, const struct grid *g)
     }
 }
 
-/* One split: table, bars, details. The first split also makes summary and claims. */
+/* One split: table, bars, details. The first split also gives summary and claims. */
 static consm_status add_split(struct report *r, const struct study_view *v, bool first)
 {
     consm_status st = CONSM_OK;
@@ -161,8 +162,7 @@ done:
     return st;
 }
 
-/* Sets of two classes once more, by the area under the ROC curve: where one class is rare, accuracy
- * says little. */
+/* Sets of two classes also by ROC-AUC: with a rare class accuracy says little. */
 static consm_status add_auc(struct report *r, const struct study_view *v, bool first)
 {
     consm_status st = CONSM_OK;
@@ -193,7 +193,7 @@ done:
     return st;
 }
 
-/* The table beside: what N runs of each method give when validation may combine them. */
+/* The additional table: N runs of each method, combined by validation. */
 static consm_status add_ensembles(struct report *r, const struct study_view *v)
 {
     consm_status st = CONSM_OK;

@@ -1,10 +1,10 @@
 /*
- * Attackers with a model of their own. All of them train a GCN of two layers (the surrogate) on the
- * clean graph and follow its gradient. PGD knows the labels of training and believes the surrogate
- * for all other nodes. Two attackers know every label and what ConSM trusts, and join only trusted
- * pairs of different classes: one knows it from outside (the agreement of the surrogate's
- * predictions is a half or more, and the features are as alike as those of the median edge), one
- * has trained ConSM itself and asks for its trust and its threshold.
+ * Attackers with their own model. All train a two-layer GCN (the surrogate) on the clean graph and
+ * follow its gradient. PGD knows the training labels and uses the surrogate's predictions for all
+ * other nodes. Two attackers know every label and what ConSM trusts, and join only trusted pairs of
+ * different classes. One judges trust from outside (the agreement of the surrogate's predictions is
+ * 0.5 or more, and the features are as similar as those of the median edge). The other trained
+ * ConSM itself and uses its trust and threshold.
  */
 #include "study/attacker.h"
 
@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Drawn pairs for each change of the budget (few of them are trusted, so that those who want
- * trusted ones draw more), near pairs for each node, steps of the gradient. */
+/* Drawn pairs per change of the budget (few of them are trusted, so attackers that need trusted
+ * ones draw more), near pairs per node, gradient steps. */
 enum {
     DRAWN = 20,
     DRAWN_TO_TRUST = 200,
@@ -38,7 +38,7 @@ struct attacker {
     float *h;           /* (n, hidden) X W1 */
     const float *value; /* the GCN's parameters */
     struct surrogate surrogate;
-    int32_t *label;    /* (n) the classes that victims shall lose */
+    int32_t *label;    /* (n) the classes that victims should lose */
     uint8_t *attacked; /* (n) 1: not labelled for training */
 };
 
@@ -105,8 +105,8 @@ done:
     return st;
 }
 
-/* The classes that victims shall lose: labels of training, and of other nodes what the surrogate
- * predicts, or their label where the attacker knows all. */
+/* The classes that victims should lose: training labels; for other nodes the surrogate's
+ * prediction, or their label if the attacker knows all. */
 static consm_status choose_victims(struct attacker *a, bool knows_all)
 {
     consm_status st = CONSM_OK;
@@ -146,7 +146,7 @@ done:
     return st;
 }
 
-/* How many pairs to draw: some for each change, and never most of all that there are. */
+/* How many pairs to draw: some per change, but never most of all pairs. */
 static int64_t pairs_to_draw(const struct attacker *a, int64_t budget)
 {
     int64_t n = a->problem.nodes, all = n * (n - 1) / 2 - a->problem.graph->nnz / 2;
@@ -157,8 +157,7 @@ static int64_t pairs_to_draw(const struct attacker *a, int64_t budget)
 
 /* ---- pairs that the defence trusts ----------------------------------------------------------- */
 
-/* Pairs that are no edges: drawn ones, and those whose features are near each other, which trust
- * likes. */
+/* Pairs without an edge: drawn ones, and those with similar features, which trust favours. */
 static consm_status list_pairs(struct near_list *list, const struct attacker *a, int64_t drawn)
 {
     consm_status st = CONSM_OK;
@@ -187,7 +186,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The middle cosine of the graph's own edges. */
+/* The median cosine of the graph's own edges. */
 static consm_status usual_cosine(float *out, const struct attacker *a)
 {
     consm_status st = CONSM_OK;
@@ -224,7 +223,7 @@ done:
     return st;
 }
 
-/* The same from a ConSM that was trained for it. */
+/* The same by a ConSM that was trained for it. */
 static consm_status trust_of_consm(uint8_t *trusted, struct attacker *a, const struct edges *pairs)
 {
     consm_status st = CONSM_OK;

@@ -1,4 +1,4 @@
-/* Attackers that train a model first: the changes they make to a run's graph. */
+/* Attackers that first train a model: the changes they make to a run's graph. */
 #ifndef STUDY_ATTACKER_H
 #define STUDY_ATTACKER_H
 
@@ -6,7 +6,7 @@
 #include "study/task.h"
 
 /* PLANT_PGD and PLANT_TRUSTED_…, at most `budget` changes. PGD knows the graph, the features and
- * the labels of training; the others know all labels. */
+ * the training labels; the others know all labels. */
 consm_status attacker_find(struct changes *out, const struct task_input *in, int64_t budget);
 
 #endif

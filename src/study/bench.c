@@ -1,4 +1,4 @@
-/* `consm bench`: any models on any sets, with a random search of equal budget on request. */
+/* `consm bench`: any models on any sets, optionally with a random search of equal budget. */
 #include "study/bench.h"
 
 #include "study/grid.h"
@@ -19,8 +19,8 @@ done:
     return st;
 }
 
-/* The configuration with the best mean on validation, by the run's metric; -1 while a trial is
- * missing. The test accuracies of trials are never looked at. */
+/* The configuration with the best mean validation metric; -1 while a trial is missing. The test
+ * accuracies of trials are never read. */
 static consm_status choose(int64_t *best, double *val, const struct study_view *v,
                            const char *dataset, const struct model_def *model)
 {
@@ -61,8 +61,7 @@ done:
     return st;
 }
 
-/* Of the seeds that the chosen configuration ran with, the best on validation; of equal ones the
- * first. */
+/* The seed of the chosen configuration with the best validation; ties to the first. */
 static consm_status best_seed(struct study_run *run, const struct study_view *v)
 {
     consm_status st = CONSM_OK;
@@ -122,7 +121,7 @@ done:
     return st;
 }
 
-/* The table to whoever asked for it; nothing when making it failed. */
+/* Returns the table; nothing if making it failed. */
 static consm_status hand_over(struct table **out, struct table *t, consm_status st)
 {
     *out = st < 0 ? NULL : t;
@@ -131,7 +130,7 @@ static consm_status hand_over(struct table **out, struct table *t, consm_status 
     return st;
 }
 
-/* Which parameters the search took where they differ from the model's defaults. */
+/* The parameters that the search chose, if they differ from the model's defaults. */
 static consm_status chosen_table(struct table **out, const struct study_view *v)
 {
     consm_status st = CONSM_OK;

@@ -1,5 +1,4 @@
-/* Which sources this program was built from: the version alone does not tell while it is being
- * worked on. */
+/* A fingerprint of the sources: the version alone does not identify a program under development. */
 #include "study/study.h"
 
 #include "build_id.h"

@@ -1,5 +1,5 @@
 /* Section 4.4: time and memory against the number of edges, on generated graphs of one shape. Runs
- * are made one at a time with nothing beside them. */
+ * are made one at a time. */
 #include "study/lines.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static int sizes_of(const struct study_options *o)
     return o->quick ? 4 : SIZES;
 }
 
-/* name (96) keeps the dataset's name, which the run points to. */
+/* name (96) holds the dataset's name, which the run points to. */
 static consm_status cost_run(struct study_run *run, char name[96], int size, const char *method,
                              const char *device)
 {
@@ -51,7 +51,7 @@ done:
     return st;
 }
 
-/* Seconds per epoch of GCN or per round of ConSM, and the memory it takes, by size. */
+/* Seconds per epoch of GCN or per round of ConSM, and the memory, by size. */
 struct costs {
     double edges[SIZES], seconds[METHODS][SIZES], memory[METHODS][SIZES];
     int n;
@@ -119,7 +119,7 @@ static void add_claim(struct report *r, const struct costs *c)
 {
     struct view_words detail;
     struct stats_power_fit all = stats_fit_power(c->edges, c->seconds[1], c->n);
-    /* Small graphs are dominated by what does not grow: the larger half tells the order. */
+    /* Fixed costs dominate small graphs: the larger half gives the exponent. */
     int from = c->n / 2;
     struct stats_power_fit large =
         stats_fit_power(c->edges + from, c->seconds[1] + from, c->n - from);

@@ -12,7 +12,7 @@ enum { WEIGHTS = sizeof weights / sizeof *weights };
 
 static const struct {
     const char *title, *propagation;
-    bool thrice; /* one run for each weight, of which validation takes the best */
+    bool thrice; /* one run per weight; validation takes the best */
 } controls[CONTROLS] = {
     [CONTROL_NONE] = {"without its loss (λ = 0)", NULL, false},
     [CONTROL_NGM] = {"NGM on its backbone", "ngm", false},
@@ -45,8 +45,8 @@ static int weights_of(enum control control)
     return control == CONTROL_NONE ? 1 : WEIGHTS;
 }
 
-/* As many updates as the ConSM run made, whatever it spent them on; GAM's rounds are whole ones,
- * and it has them all. */
+/* As many updates as the ConSM run made, whatever it used them for; GAM's rounds are whole, and it
+ * gets all of them. */
 static void spend_alike(struct config *c, const json_t *record)
 {
     int64_t updates = json_integer_value(json_object_get(record, "epochs"));
@@ -56,7 +56,7 @@ static void spend_alike(struct config *c, const json_t *record)
     c->round_patience = 0;
 }
 
-/* The control with its k-th weight; *known false while the ConSM run of that seed is missing. */
+/* The control with its k-th weight; *known is false while the ConSM run of that seed is missing. */
 static consm_status control_run(struct study_run *out, bool *known, const struct study_view *v,
                                 const char *dataset, enum control control, int k, uint64_t seed)
 {
@@ -110,7 +110,7 @@ struct outcome {
     double val, test;
 };
 
-/* One seed's runs with each weight (weights_of); *whole false while one is missing. */
+/* One seed's runs with each weight (weights_of); *whole is false while one is missing. */
 static consm_status outcomes(struct outcome *of_weight, bool *whole, const struct study_view *v,
                              const char *dataset, enum control control, uint64_t seed)
 {
@@ -132,7 +132,7 @@ done:
     return st;
 }
 
-/* The weight of the largest figure, of equal ones the smallest. */
+/* The weight with the largest figure, ties to the smallest. */
 static int best_weight(const double *figure, int count)
 {
     int best = 0;
@@ -141,8 +141,8 @@ static int best_weight(const double *figure, int count)
     return best;
 }
 
-/* Of the seeds that have a run with each weight: the weight whose validation accuracies have the
- * largest mean. */
+/* Over the seeds that have a run with each weight: the weight with the best mean validation
+ * accuracy. */
 static consm_status weight_of_set(int *weight, const struct study_view *v, const char *dataset,
                                   enum control control)
 {

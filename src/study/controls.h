@@ -1,8 +1,8 @@
 /*
- * What ConSM's propagation adds on the backbone it chose. A control is trained with the very
- * parameters that the ConSM run of the same seed ended up with (backbone, features, learning rate,
- * weight decay, dropout, layers, as many updates), and with another propagation loss in place of
- * ConSM's, or none. So the pairs of a test differ in that loss alone.
+ * What ConSM's propagation loss adds on the backbone it chose. A control is trained with the exact
+ * parameters of the ConSM run of the same seed (backbone, features, learning rate, weight decay,
+ * dropout, layers, number of updates), and with another propagation loss, or none. So the pairs of
+ * a test differ only in that loss.
  */
 #ifndef STUDY_CONTROLS_H
 #define STUDY_CONTROLS_H
@@ -10,9 +10,9 @@
 #include "study/study.h"
 
 /* λ = 0: ConSM's own rounds without its loss and its guesses. The others are losses on the plain
- * backbone, with one weight λ for a set: that of 1, 5, 20 which validates best on average over the
- * seeds. So one run meets one run of as many updates. GAM also meets it with three runs a seed, one
- * for each weight, of which validation takes the best. */
+ * backbone, with one weight λ for a set: that of 1, 5, 20 with the best mean validation over the
+ * seeds. So one run is compared with one run of as many updates. GAM is also compared with three
+ * runs a seed, one for each weight, of which validation takes the best. */
 enum control {
     CONTROL_NONE,
     CONTROL_NGM,
@@ -24,14 +24,14 @@ enum control {
 
 const char *control_title(enum control control);
 
-/* Adds the runs of controls whose ConSM run is there. */
+/* Adds the runs of controls whose ConSM run exists. */
 consm_status controls_plan(struct plan *plan, const struct study_view *v);
 
-/* Test accuracies of a control over the seeds; NaN where a run is missing. */
+/* Test accuracies of a control over the seeds; NaN if a run is missing. */
 consm_status controls_cell(struct study_cell *out, const struct study_view *v, const char *dataset,
                            enum control control);
 
-/* Tables, and a sentence each on how ConSM fares against λ = 0 and against GAM, once and thrice. */
+/* Tables, and a sentence on ConSM against λ = 0 and against GAM with one and with three runs. */
 consm_status controls_render(struct report *r, const struct study_view *v);
 
 #endif

@@ -1,6 +1,6 @@
 /* RQ1, "Convergence analysis": validation and test accuracy of ConSM by round, beside the same
- * rounds without its loss (λ = 0), because a GNN that is trained on gets better, too. The test
- * curve is read for this figure alone and nothing is chosen by it. */
+ * rounds without its loss (λ = 0), because a GNN also improves by training longer. The test curve
+ * is only for this figure; nothing is chosen by it. */
 #include "study/lines.h"
 
 #include "study/paper.h"
@@ -18,7 +18,7 @@ static consm_status curve_run(struct study_run *run, const struct study_options 
     const struct model_def *consm;
     TRY(model_find(&consm, "consm"));
     TRY(options_run(run, o, TASK_CURVE, dataset, consm));
-    run->config.warmup = 50; /* so that the rounds are seen at work, not only the warm-up */
+    run->config.warmup = 50; /* so that the rounds show their effect, not only the warm-up */
     run->config.rounds = o->quick ? 6 : 20;
     run->config.gnn_steps = 50;
     run->config.round_patience = 0;
@@ -66,8 +66,8 @@ done:
     return st;
 }
 
-/* Whether rounds raise what validation chose, and whether ConSM's loss has a part in that: at the
- * end against the beginning, and against the same rounds without the loss. */
+/* Whether rounds improve validation, and whether ConSM's loss contributes: the end against the
+ * start, and against the same rounds without the loss. */
 static consm_status add_claim(struct report *r, const struct study_view *v, const char *title,
                               const struct study_run *run, const struct study_run *plain)
 {

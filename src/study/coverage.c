@@ -1,5 +1,5 @@
-/* Prediction sets: whether they hold the truth as often as was asked for, and what that costs in
- * classes a set, with and without the neighbours' scores. */
+/* Prediction sets: whether they hold the truth as often as requested, and how many classes that
+ * takes, with and without the neighbours' scores. */
 #include "study/grid.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ static int rows_of(struct row *row, const struct study_options *o)
     return count;
 }
 
-/* The promise is about nodes drawn at random, so the split is. */
+/* The guarantee is for nodes drawn at random, so the split is random. */
 static consm_status cover_run(struct study_run *run, const struct study_options *o,
                               const char *dataset, const struct model_def *model)
 {

@@ -1,4 +1,4 @@
-/* Tables 1 and 2: what the data is, beside what the paper prints. */
+/* Tables 1 and 2: facts about the data, beside those of the paper. */
 #include "study/study.h"
 
 #include "study/paper.h"
@@ -26,7 +26,7 @@ done:
     return st;
 }
 
-/* A cell with the paper's figure in brackets, flagged when they differ. */
+/* A cell with the paper's figure in brackets, flagged if they differ. */
 static int add_beside(struct table *t, double ours, double paper, double tolerance, int decimals)
 {
     bool differs = fabs(ours - paper) > tolerance; /* false when the paper has none */
@@ -38,7 +38,7 @@ static int add_beside(struct table *t, double ours, double paper, double toleran
     return differs;
 }
 
-/* The paper counts some sets' edges once and others' twice; either counts as agreement. */
+/* The paper counts the edges of some sets once and of others twice; either counts as agreement. */
 static int add_edges(struct table *t, const json_t *record, double paper)
 {
     double edges = task_value(record, "edges"), directed = task_value(record, "directed_edges");

@@ -84,7 +84,7 @@ done:
     return st;
 }
 
-/* Little: the 95 % interval of what is lost, seed by seed, stays below five points. */
+/* "Little" means: the 95 % interval of the loss, seed by seed, stays below five points. */
 static void claim_consm(struct report *r, const char *title, const struct depths *consm,
                         const struct depths *gcn)
 {

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The models with an opinion of their own about edges, in the study's order. */
+/* The models with their own edge coefficients, in the study's order. */
 static int judges(const struct model_def **out, const struct study_options *o)
 {
     int count = 0;
@@ -98,7 +98,7 @@ done:
     return st;
 }
 
-/* A line of chances, for figures that have one. */
+/* A line of chance levels, for figures that have one. */
 static consm_status add_chance(struct table *t, const struct study_view *v,
                                const struct judge *judge)
 {
@@ -116,7 +116,7 @@ done:
     return st;
 }
 
-/* A figure of every judge on every set; small is good for ECE. */
+/* A figure of every score on every set; for ECE small is good. */
 struct measure {
     const char *name, *caption, *figure;
     bool small;
@@ -199,7 +199,7 @@ done:
     return st;
 }
 
-/* The paper's claim is about coefficients. It holds where paired tests put ConSM's ahead of all
+/* The paper's claim is about coefficients. It holds if paired tests put ConSM's ahead of all
  * others. */
 static consm_status add_claims(struct report *r, const struct study_view *v)
 {

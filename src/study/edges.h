@@ -1,11 +1,11 @@
-/* The parts of the study of edges: whose scores it judges, and its figures. */
+/* The parts of the study of edges: the scores it judges, and its figures. */
 #ifndef STUDY_EDGES_H
 #define STUDY_EDGES_H
 
 #include "study/study.h"
 
 /* A row of the tables: a model's coefficients, ConSM's trust, the agreement of a model's
- * predictions, or one witness of trust alone. */
+ * predictions, or a single witness of trust. */
 struct judge {
     const struct model_def *model;
     const char *source; /* "coefficients", "trust", "agreement" or "witnesses…" */
@@ -14,8 +14,8 @@ struct judge {
 };
 enum { EDGES_ROWS = 2 * STUDY_MOST + 1 };
 
-/* Every judge by its coefficients, then ConSM's trust; agreement: then every model by that. Returns
- * how many; row (EDGES_ROWS). */
+/* All coefficients, then ConSM's trust; agreement: then the agreement of every model. Returns the
+ * number; row (EDGES_ROWS). */
 int edges_rows(struct judge *row, const struct study_options *o, bool agreement);
 
 consm_status edges_cell(struct study_cell *out, const struct study_view *v, const struct judge *j,

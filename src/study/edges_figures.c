@@ -1,4 +1,4 @@
-/* Bars of edge F1, and how well ConSM's scores are calibrated. */
+/* Bars of edge F1, and the calibration of ConSM's scores. */
 #include "study/edges.h"
 
 #include <math.h>
@@ -57,7 +57,7 @@ done:
     return st;
 }
 
-/* Edges in a bin of one run at most: sums over all seeds stay exact. */
+/* Largest number of edges in a bin of one run, so that sums over all seeds stay exact. */
 static const int64_t MOST_IN_BIN = INT64_C(1) << 40;
 
 /* The bins of all seeds together. */
@@ -76,7 +76,7 @@ static consm_status pool_bins(struct stats_reliability *out, const struct study_
         const json_t *count = json_object_get(part, "bin_count");
         for (size_t b = 0; b < BINS; b++) {
             int64_t n = json_integer_value(json_array_get(count, b));
-            n = n < 0 ? 0 : n > MOST_IN_BIN ? MOST_IN_BIN : n; /* a record is a file of anybody's */
+            n = n < 0 ? 0 : n > MOST_IN_BIN ? MOST_IN_BIN : n; /* a record may come from anyone */
             const json_t *p = json_array_get(json_object_get(part, "bin_predicted"), b);
             const json_t *s = json_array_get(json_object_get(part, "bin_observed"), b);
             out->count[b] += n;
@@ -110,7 +110,7 @@ consm_status edges_reliability(struct report *r, const struct study_view *v, con
     int rows = edges_rows(row, v->options, true), shown = 0;
     TRY(ZNEW(bins, rows));
     for (int k = 0; k < rows; k++)
-        if (strcmp(row[k].model->name, "consm") == 0) { /* one reads three lines, not six */
+        if (strcmp(row[k].model->name, "consm") == 0) { /* three lines are readable, six are not */
             series[shown] = row[k].source;
             TRY(pool_bins(&bins[shown++], v, &row[k], dataset));
         }

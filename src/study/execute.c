@@ -1,4 +1,4 @@
-/* The queue of runs and what surrounds one of them. */
+/* The queue of runs, and the setup of one run. */
 #include "study/execute_inside.h"
 
 #include "backends/ranks.h"
@@ -182,7 +182,7 @@ static bool on_epoch(void *ctx, const struct progress *progress)
     return x->options->stop && x->options->stop(x->options->ctx);
 }
 
-/* Who made it, and when. */
+/* Records the build, the machine and the time. */
 static consm_status sign(json_t *result)
 {
     char when[32];
@@ -266,7 +266,7 @@ done:
 
 /* ---- all runs ------------------------------------------------------------ */
 
-/* Runs side by side come first; what cores are left go to each run. */
+/* Runs side by side come first; each run uses the remaining cores. */
 static consm_status run_batch(struct execution *x, size_t from, size_t count, int jobs, int threads)
 {
     int side_by_side = (size_t)jobs < count ? jobs : (int)count;

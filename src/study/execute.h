@@ -1,9 +1,9 @@
 /*
- * Executing a plan: independent runs over all cores, each finished one appended to the record
- * before the next begins. Runs that are in the record already are not done again; what Ctrl-C or a
- * kill interrupts is lost, nothing else. A run depends on its identity alone, so the number of
- * workers changes no result. Ranks that mpirun started share the runs out among themselves
- * (ranks_part): all plan alike, rank 0 hands out numbers of jobs and writes the record.
+ * Executes a plan: independent runs over all cores; each finished one is appended to the record at
+ * once. Runs that are in the record are not repeated; Ctrl-C or a kill loses only unfinished runs.
+ * A run depends only on its identity, so the number of workers changes no result. Ranks that mpirun
+ * started divide the runs (ranks_part): all plan alike, rank 0 hands out job numbers and writes the
+ * record.
  */
 #ifndef STUDY_EXECUTE_H
 #define STUDY_EXECUTE_H
@@ -11,10 +11,10 @@
 #include "study/runs.h"
 #include "study/sets.h"
 
-/* What there is to tell after a run has finished. */
+/* The progress after a finished run. */
 struct execute_progress {
     int64_t finished, total; /* of the runs that had to be done */
-    int64_t found;           /* runs that were there already */
+    int64_t found;           /* runs that were already in the record */
     double work, work_total; /* the same in units of plan_cost, for the time left */
     const struct study_run *run;
     const json_t *result;
@@ -22,14 +22,14 @@ struct execute_progress {
 
 struct execute_options {
     int jobs, threads;  /* runs side by side, threads of each; 0: by the machine */
-    const char *folder; /* where graphs with edge scores go, or NULL */
+    const char *folder; /* for graphs with edge scores, or NULL */
     void (*begin)(void *ctx, const struct execute_progress *p); /* may be NULL */
     void (*done)(void *ctx, const struct execute_progress *p);  /* may be NULL; under a lock */
     bool (*stop)(void *ctx);                                    /* may be NULL; any thread */
     void *ctx;
 };
 
-/* CONSM_ECANCEL when stop() said so. The plan's datasets must be open in sets. */
+/* CONSM_ECANCEL if stop() returned true. The plan's datasets must be open in sets. */
 consm_status execute_plan(struct runs *runs, const struct plan *plan, const struct study_sets *sets,
                           const struct execute_options *o);
 
@@ -37,7 +37,7 @@ consm_status execute_plan(struct runs *runs, const struct plan *plan, const stru
 consm_status execute_find(const json_t **record, struct runs *runs, const struct study_run *run,
                           const json_t *hashes);
 
-/* "graph-cora.json" in the folder: where a run leaves its graph. The caller frees it. */
+/* "graph-cora.json" in the folder: the file of a run's graph. The caller frees it. */
 consm_status execute_graph_path(char **out, const char *folder, const struct study_run *run);
 
 /* The machine in a few words: processor, cores, system. */

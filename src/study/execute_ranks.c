@@ -1,5 +1,5 @@
-/* Runs shared out among the ranks that mpirun started: all have planned the same list, rank 0 hands
- * out its numbers, works itself, takes the others' results and writes them down. */
+/* Divides runs among the ranks that mpirun started. All have planned the same list; rank 0 hands
+ * out job numbers, works itself, and records the others' results. */
 #include "study/execute_inside.h"
 
 #include "backends/ranks.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-/* The next job that nobody has; -1: there is none, or a run has failed. */
+/* The next free job; -1: none, or a run has failed. */
 static int64_t take_job(struct execution *x)
 {
     pthread_mutex_lock(&x->lock);
@@ -37,7 +37,7 @@ static consm_status run_next(void *ctx, int64_t number, int threads)
     return taken < 0 ? CONSM_OK : run_taken(ctx, taken, threads);
 }
 
-/* What another rank sends of a job: {"job": 3, "result": {…}}, or what went wrong with it. */
+/* Another rank's message about a job: {"job": 3, "result": {…}}, or what went wrong. */
 static consm_status take_result(struct execution *x, const char *text)
 {
     consm_status st = CONSM_OK;
@@ -65,7 +65,7 @@ static void note_failure(struct execution *x, consm_status st)
     pthread_mutex_unlock(&x->lock);
 }
 
-/* Rank 0 hands out jobs and takes results until all others have gone: "", a result, "bye". */
+/* Rank 0 hands out jobs and takes results until all others have left: "", a result, "bye". */
 static void *serve_ranks(void *arg)
 {
     struct execution *x = arg;
@@ -89,7 +89,7 @@ static void *serve_ranks(void *arg)
     return NULL;
 }
 
-/* The others do what they are told until there is nothing more. */
+/* The other ranks take jobs until there are none. */
 static consm_status obey(void *ctx, int64_t ignored, int threads)
 {
     struct execution *x = ctx;
@@ -117,7 +117,7 @@ done:
     return st;
 }
 
-/* All have the same list, and nobody adds to the record before the last has read it. */
+/* Checks that all have the same list; nobody adds to the record before the last has read it. */
 static consm_status compare_jobs(const struct execution *x)
 {
     consm_status st = CONSM_OK;
@@ -131,7 +131,7 @@ done:
     return st;
 }
 
-/* Runs side by side on every rank; those that must be alone are left to rank 0. */
+/* Runs side by side on every rank; rank 0 does those that must run alone. */
 consm_status execute_among_ranks(struct execution *x, int jobs, int threads)
 {
     consm_status st = CONSM_OK;

@@ -1,4 +1,4 @@
-/* A study's folder: opening it, and saying in study.json what it holds. */
+/* A study's folder: opens it and writes study.json. */
 #include "study/study.h"
 
 #include "io/file.h"

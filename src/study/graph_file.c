@@ -1,4 +1,4 @@
-/* Writing scored graphs, and reading them back with every array checked. */
+/* Writes scored graphs, and reads them back with every array checked. */
 #include "study/graph_file.h"
 
 #include <jansson.h>
@@ -18,7 +18,7 @@ static int32_t largest(const float *row, int32_t classes)
     return best;
 }
 
-/* The smallest score among the kept edges: where "trusted" begins. */
+/* The smallest score of the kept edges: the threshold. */
 static double threshold(const struct edge_trust *t)
 {
     double least = 1;
@@ -52,7 +52,7 @@ static int add_nodes(json_t *to, const struct dataset *d, const struct problem *
         fault |= json_array_append_new(label, json_integer(problem->label[i])) |
                  json_array_append_new(predicted, json_integer(best)) |
                  json_array_append_new(role, json_integer(problem->role[i]));
-        if (name) /* a name that is not UTF-8 shows as its number */
+        if (name) /* a name that is not UTF-8 is shown as its number */
             if (json_array_append_new(name, json_string(d->node_id[i])) != 0)
                 fault |= json_array_append_new(name, json_integer(i));
     }
@@ -218,7 +218,7 @@ consm_status graph_file_read(struct graph_file **out, const char *path)
                         error.text));
     const char *name = json_string_value(json_object_get(g->json, "name"));
     int64_t nodes = json_integer_value(json_object_get(g->json, "nodes"));
-    /* Every node takes two bytes of the file at least. */
+    /* Every node takes at least two bytes of the file. */
     if (!name || nodes < 1 || (size_t)nodes > size)
         TRY(status_fail(CONSM_EFORMAT, "%s: found no name and number of nodes", path));
     g->view =

@@ -1,4 +1,4 @@
-/* Filling the grid and laying it out as tables and bars. */
+/* Fills the grid and makes tables and bars from it. */
 #include "study/grid.h"
 
 #include "study/paper.h"
@@ -49,7 +49,7 @@ int grid_rows(struct grid_row *row, const struct study_options *o, enum grid_kin
         if (kind == GRID_PROFILES && o->model[m] == consm) {
             add_row(row, &count, consm, "paper", 0);
             add_row(row, &count, consm, "authors", 0);
-            kind = GRID_MODELS; /* once, should it be named twice */
+            kind = GRID_MODELS; /* only once, even if named twice */
         }
     }
     return count;
@@ -98,7 +98,7 @@ done:
     return st;
 }
 
-/* Enough of a difference to the paper to be pointed at: 2 points, or 3 of the two spreads. */
+/* Whether the difference to the paper is worth pointing out: 2 points, or 3 of the two spreads. */
 static bool far_from_paper(const struct grid *g, int s, int m)
 {
     const struct study_cell *c = grid_cell(g, s, m);

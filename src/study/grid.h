@@ -1,5 +1,5 @@
-/* Test accuracies of models on datasets, and how sure the differences are: what `accuracy`, `bench`
- * and `homophily` have in common. */
+/* Test accuracies of models on datasets, with tests of their differences: shared by `accuracy`,
+ * `bench` and `homophily`. */
 #ifndef STUDY_GRID_H
 #define STUDY_GRID_H
 
@@ -7,7 +7,7 @@
 
 enum { GRID_ENOUGH = VIEW_ENOUGH };
 
-/* A row: a model, ConSM as another of its profiles says, or an ensemble of a model. */
+/* A row: a model, ConSM with another profile, or an ensemble of a model. */
 struct grid_row {
     const struct model_def *model;
     const char *profile; /* "paper", "authors", or NULL */
@@ -15,11 +15,11 @@ struct grid_row {
     char title[64];
 };
 
-/* Which rows there are: the study's models; behind ConSM its two other profiles, where a set has
- * them; or ConSM alone and an ensemble of every model. */
+/* The rows: the study's models; after ConSM its two other profiles, on sets that have them; or
+ * ConSM alone and an ensemble of every model. */
 enum grid_kind { GRID_MODELS, GRID_PROFILES, GRID_ENSEMBLES };
 
-/* Whether ConSM's other profiles are run on a set: on the paper's, or on all when asked for. */
+/* Whether ConSM's other profiles are run on a set: on the paper's sets, or on all if requested. */
 bool grid_profiles(const struct study_options *o, const char *dataset);
 
 /* Which figure of the runs. */
@@ -35,14 +35,14 @@ struct grid {
     struct study_cell *cell;             /* (sets, models) the figure */
     double *p;                    /* (sets, models) against the best, Holm-corrected per set */
     int best[STUDY_MOST];         /* (sets) highest mean, -1 without runs */
-    double homophily[STUDY_MOST]; /* (sets) edge homophily as the runs saw it; NaN unknown */
+    double homophily[STUDY_MOST]; /* (sets) edge homophily as measured by the runs; NaN unknown */
 };
 
-/* The run behind a cell; *known false when it cannot be told yet (a search that is not over). */
+/* The run of a cell; *known is false if it cannot be known yet (an unfinished search). */
 typedef consm_status (*grid_run_fn)(struct study_run *out, bool *known, const struct study_view *v,
                                     const char *dataset, const struct grid_row *row);
 
-/* Returns how many; row (STUDY_MOST + 2). */
+/* Returns the number of rows; row (STUDY_MOST + 2). */
 int grid_rows(struct grid_row *row, const struct study_options *o, enum grid_kind kind);
 
 /* Looks all cells up and tests every row against the best of its set. */
@@ -55,7 +55,7 @@ static inline struct study_cell *grid_cell(const struct grid *g, int set, int mo
     return &g->cell[set * g->models + model];
 }
 
-/* The paper's figure for a cell; NaN where it has none, as for ensembles. */
+/* The paper's figure for a cell; NaN if it has none, as for ensembles. */
 double grid_paper(const struct grid *g, int set, int model);
 
 /* Models by datasets: mean ± std, the best and its equals marked, the paper's figure in brackets.
@@ -69,7 +69,7 @@ consm_status grid_details(struct table **out, const struct grid *g, const char *
 consm_status grid_bars(struct figure **out, const struct grid *g, const char *name,
                        const char *title);
 
-/* Sentences and facts: which method on which kind of graph, by how much, how sure. */
+/* Sentences and facts: the best method for each kind of graph, its lead, and the tests. */
 void grid_summary(struct report *r, const struct grid *g);
 
 /* Whether p says that two models differ. */

@@ -1,12 +1,12 @@
 /* The grid in words: for homophilic and for heterophilic graphs the best method, its lead over GCN
- * and over the next one, and whether the tests call that lead real. */
+ * and over the next one, and whether the lead is significant. */
 #include "study/grid.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Mean over the sets of one kind; NaN when the model lacks one of them. */
+/* Mean over the sets of one kind; NaN if the model lacks one of them. */
 static double mean_over(const struct grid *g, const bool *in, int model)
 {
     double sum = 0;
@@ -38,7 +38,7 @@ static int model_named(const struct grid *g, const char *name)
     return -1;
 }
 
-/* On how many of the sets a is significantly better than b: one pair, so no correction. */
+/* On how many sets a is significantly better than b: one pair, so no correction. */
 static int wins(const struct grid *g, const bool *in, int a, int b)
 {
     int count = 0;

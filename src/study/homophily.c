@@ -1,5 +1,5 @@
-/* Ours: every method while the homophily of a generated graph goes from 0.05 to 0.95. Only edges
- * change: labels and features stay, so MLP's line is flat. */
+/* Our own study: every method while the homophily of a generated graph goes from 0.05 to 0.95. Only
+ * edges change; labels and features stay, so MLP's line is flat. */
 #include "study/grid.h"
 #include "study/lines.h"
 
@@ -51,7 +51,7 @@ done:
     return st;
 }
 
-/* Who leads over the whole range, and where graphs hurt. */
+/* Which method leads over the whole range, and where edges hurt. */
 static void summarise(struct report *r, const struct grid *g, const struct study_options *o)
 {
     struct view_words words;

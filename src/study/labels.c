@@ -1,6 +1,6 @@
-/* How many labels it takes: accuracy of methods, and how well ConSM tells edges apart, from 5 to
- * 500 labels of each class. A fifth of the labels validates (split labels:N), as for a person who
- * has no others. */
+/* The effect of the number of labels: accuracy of methods, and the quality of ConSM's edge scores,
+ * from 5 to 500 labels per class. A fifth of the labels validates (split labels:N), as for a user
+ * who has no others. */
 #include "study/lines.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 enum { NUMBERS = 7 };
 static const int number[NUMBERS] = {5, 10, 20, 50, 100, 200, 500};
 
-/* What is drawn unless models were named. */
+/* The models if none were named. */
 static const char *const usual[] = {"mlp", "gcn", "appnp", "grand", "consm"};
 
 static int models_of(const struct model_def **out, const struct study_options *o)
@@ -73,7 +73,7 @@ done:
     return st;
 }
 
-/* How many labels the runs had, in all. */
+/* The total number of labels of the runs. */
 static consm_status count_labels(double *train, double *val, const struct study_view *v,
                                  const char *dataset, const struct model_def *model, int k)
 {
@@ -120,7 +120,7 @@ done:
     return st;
 }
 
-/* What the second table and figure show of ConSM. */
+/* The figures of ConSM in the second table and figure. */
 static const struct {
     const char *field, *title;
 } shown[] = {{"trust.auc", "Trust"},

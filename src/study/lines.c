@@ -1,4 +1,4 @@
-/* Points to lines to figures. */
+/* Builds lines from points, and figures from lines. */
 #include "study/lines.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@ void lines_add(struct study_line *line, double x, const struct study_cell *cell,
         return;
     line->x[line->n] = x;
     line->y[line->n] = scale * cell->mean;
-    /* All these figures are shares: an interval cannot leave 0 … 1. With one run there is none. */
+    /* All these figures are shares, so an interval stays within 0 … 1. One run has no interval. */
     bool one = cell->n < 2;
     line->low[line->n] = one ? line->y[line->n] : scale * fmax(0, cell->interval.low);
     line->high[line->n] = one ? line->y[line->n] : scale * fmin(1, cell->interval.high);

@@ -1,5 +1,5 @@
-/* Lines over seeds: a figure against a parameter, with 95 % intervals. What the studies that vary
- * one thing share. */
+/* Lines over seeds: a figure against a parameter, with 95 % intervals. Shared by studies that vary
+ * one thing. */
 #ifndef STUDY_LINES_H
 #define STUDY_LINES_H
 
@@ -14,14 +14,14 @@ struct study_line {
     bool strong, dashed;
 };
 
-/* Another point: the cell's mean and interval, times scale; nothing when the cell has no runs. */
+/* Adds a point: the cell's mean and interval, times scale; nothing if the cell has no runs. */
 void lines_add(struct study_line *line, double x, const struct study_cell *cell, double scale);
 
-/* The figure of count lines; words without spread get the usual one. */
+/* The figure of count lines; words without a spread get the usual one. */
 consm_status lines_figure(struct figure **out, const struct line_chart *chart,
                           const struct study_line *line, int count);
 
-/* Where the line is highest; -1 when it is empty. */
+/* Where the line is highest; -1 if it is empty. */
 int64_t lines_top(const struct study_line *line);
 
 #endif

@@ -1,4 +1,4 @@
-/* The studies by name. */
+/* The list of studies by name. */
 #include "study/study.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Reading options, and what studies ask of them. */
+/* Reads options, and answers studies' questions about them. */
 #include "study/options.h"
 
 #include "backends/open.h"
@@ -58,8 +58,8 @@ static consm_status read_splits(struct study_options *o, const json_t *split)
     return CONSM_OK;
 }
 
-/* A card's runs are others than the CPU's: rounding differs, and so do times. `auto` is therefore
- * decided here, once. */
+/* Runs on a card differ from those on the CPU: in rounding and in time. So `auto` is resolved here,
+ * once. */
 static consm_status read_device(struct study_options *o, const json_t *device)
 {
     const char *name = json_string_value(device);
@@ -144,7 +144,7 @@ consm_status options_apply(struct config *c, const json_t *set)
     consm_status st = CONSM_OK;
     const char *name;
     const json_t *value;
-    /* A profile sets many parameters, so it comes first and what is set by name overrides it. */
+    /* A profile sets many parameters, so it comes first; what is set by name overrides it. */
     const char *profile = json_string_value(json_object_get(set, "profile"));
     if (profile)
         TRY(config_set(c, "profile", profile));
@@ -188,7 +188,7 @@ consm_status options_run(struct study_run *out, const struct study_options *o, e
     *out = plan_run(task, dataset, model, o->split);
     out->split_options = o->split_options;
     out->device = o->device;
-    /* The built-in club has 17 members a side: the usual 20 per class cannot be had there. */
+    /* The karate club has 17 members a side: the default of 20 per class is impossible. */
     if (strcmp(dataset, "karate") == 0 && o->split_options.per_class == split_defaults().per_class)
         out->split_options.per_class = 4;
     if (o->quick) {

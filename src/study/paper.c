@@ -9,7 +9,7 @@
 enum { SETS = 6, MODELS = 12 };
 
 /* Table 1, Table 2. The validation and test sizes of Actor do not add up to its nodes; they are
- * printed as they stand. */
+ * copied as printed. */
 static const struct paper_set sets[SETS] = {
     {"cora", 2708, 10558, 1433, 7, 140, 1568, 1000, 0.81, 0.8},
     {"citeseer", 3327, 9104, 3703, 6, 120, 2207, 1000, 0.74, 0.8},

@@ -1,5 +1,5 @@
 /* The paper's own figures (Choi et al., "Finding Heterophilic Neighbors via Confidence-based
- * Subgraph Matching for Semi-supervised Node Classification", CIKM 2022), to stand beside ours. */
+ * Subgraph Matching for Semi-supervised Node Classification", CIKM 2022), for comparison. */
 #ifndef STUDY_PAPER_H
 #define STUDY_PAPER_H
 
@@ -12,10 +12,10 @@ struct paper_set {
     double homophily, zeta;
 };
 
-/* NULL for sets the paper does not use. */
+/* NULL for sets that the paper does not use. */
 const struct paper_set *paper_set(const char *dataset);
 
-/* Tables 3 and 4, percent; NaN for what they do not hold. */
+/* Tables 3 and 4, in percent; NaN if missing. */
 double paper_accuracy(const char *dataset, const char *model);
 double paper_accuracy_std(const char *dataset, const char *model);
 

@@ -124,7 +124,7 @@ static consm_status data_identity(const char **out, const char *name, const json
     return *out ? CONSM_OK : status_fail(CONSM_ENOTFOUND, "%s: its data was never opened", name);
 }
 
-/* What is planted, and what is trained once the distrusted edges are gone. */
+/* The attack, and the GCN that is trained after dropping edges. */
 static consm_status add_planted(json_t *id, const struct study_run *run, const json_t *hashes)
 {
     consm_status st = CONSM_OK;
@@ -146,7 +146,7 @@ done:
     return st;
 }
 
-/* What each kind of run depends on beyond its data. */
+/* What each kind of run depends on besides its data. */
 static consm_status add_particulars(json_t *id, const struct study_run *run)
 {
     consm_status st = CONSM_OK;
@@ -211,7 +211,7 @@ double plan_cost(const struct study_run *run, int64_t edges, int64_t feature_ent
         more = step * 4 * (double)run->again.epochs;
     if (strcmp(run->model->name, "consm") != 0)
         return step * (double)c->epochs + more;
-    /* Matching costs a few GNN updates a step, and an automatic backbone three trainings more. */
+    /* Matching costs a few GNN updates per step, and an automatic backbone three more trainings. */
     double tried = c->backbone == BACKBONE_AUTO ? 3 : 0;
     double steps = (double)c->warmup * (1 + tried) + (double)(c->rounds * c->gnn_steps);
     return step * (steps + 200 * (double)c->rounds) + more;

@@ -1,7 +1,7 @@
 /*
- * A plan: the runs a study needs, each known in full before it begins. A run's identity (what is
- * trained on which bytes, with every parameter) is what it is stored and found by, so two studies
- * that need the same run share it, and an interrupted study goes on where it stopped.
+ * A plan: the runs of a study, each fully known before it starts. A run is stored and found by its
+ * identity (the bytes of the data, the model and every parameter). So two studies that need the
+ * same run share it, and an interrupted study continues.
  */
 #ifndef STUDY_PLAN_H
 #define STUDY_PLAN_H
@@ -12,14 +12,14 @@
 #include "models/model.h"
 
 enum study_task {
-    TASK_TRAIN,  /* train; measure accuracy, and edge scores where the model has them          */
+    TASK_TRAIN,  /* train; measure accuracy, and edge scores if the model has them */
     TASK_CURVE,  /* the same, with accuracies along the way                                    */
     TASK_PRUNE,  /* train on a graph from which shares of both kinds of edges were removed     */
-    TASK_COST,   /* a few epochs with nothing beside them: time and memory                     */
-    TASK_FACTS,  /* no training: what the data is like                                         */
-    TASK_PLANT,  /* train on a graph with edges put in; find them, drop them, train again      */
+    TASK_COST,   /* a few epochs alone on the machine: time and memory */
+    TASK_FACTS,  /* no training: facts about the data */
+    TASK_PLANT,  /* train on a graph with planted edges; find them, drop them, train again */
     TASK_COVER,  /* train, then measure prediction sets: how often they hold, how large        */
-    TASK_ROBUST, /* train on an attacked graph; a GCN or ConSM also after cleaning it         */
+    TASK_ROBUST, /* train on an attacked graph; a GCN or ConSM also after cleaning it */
 };
 
 /* How a graph was attacked. */
@@ -44,15 +44,15 @@ struct study_run {
     uint64_t seed;
     const struct model_def *model; /* NULL for facts */
     struct config config;
-    const char *device;           /* what it runs on, as backend_open knows it; NULL: the CPU */
+    const char *device;           /* the device, as for backend_open; NULL: the CPU */
     int64_t ensemble;             /* TASK_TRAIN: runs to combine; 0: a plain model */
     double same_kept, other_kept; /* TASK_PRUNE: shares of edges inside and between classes */
-    enum study_plant plant;       /* TASK_PLANT, TASK_ROBUST: what is put in, … */
-    double rate;                  /* … how many edges for one of the graph's own, … */
-    const char *attack;           /* … the published graph's name, or NULL … */
-    struct config again;          /* … and the GCN that is trained on what is left, or attacks */
+    enum study_plant plant;       /* TASK_PLANT, TASK_ROBUST: the attack */
+    double rate;                  /* changed edges per edge of the graph */
+    const char *attack;           /* the published graph's name, or NULL */
+    struct config again;          /* the GCN that is trained on the remaining graph, or attacks */
     struct config attacker;       /* PLANT_TRUSTED_CONSM: the ConSM that the attacker trains */
-    bool keep_graph; /* leave the graph with its edge scores as a file; not part of the identity */
+    bool keep_graph; /* write the graph with its edge scores to a file; not part of the identity */
 };
 
 struct plan {
@@ -62,7 +62,7 @@ struct plan {
     size_t names, names_capacity;
 };
 
-void plan_free(struct plan *p); /* one that is all zero is fine */
+void plan_free(struct plan *p); /* accepts one that is all zero */
 
 /* Copies the run, strings too. */
 consm_status plan_add(struct plan *p, const struct study_run *run);
@@ -74,8 +74,8 @@ consm_status plan_add_seeds(struct plan *p, const struct study_run *run, int64_t
 struct study_run plan_run(enum study_task task, const char *dataset, const struct model_def *model,
                           const char *split);
 
-/* The identity as JSON. hashes maps the names of datasets that come from files to the SHA-256 of
- * their bytes; generated sets are known by their names. The caller owns it. */
+/* The identity as JSON. hashes maps the names of datasets from files to the SHA-256 of their bytes;
+ * generated sets are identified by name. The caller owns it. */
 consm_status plan_identity(json_t **out, const struct study_run *run, const json_t *hashes);
 
 /* All parameters of a configuration as a JSON object. */
@@ -84,8 +84,7 @@ consm_status plan_parameters(json_t **out, const struct config *c);
 const char *plan_task_name(enum study_task task);
 const char *plan_plant_name(enum study_plant plant);
 
-/* How much work a run is, in arbitrary units, for the time left: edges and features times epochs.
- */
+/* The work of a run in arbitrary units, for the remaining time: edges and features times epochs. */
 double plan_cost(const struct study_run *run, int64_t edges, int64_t feature_entries);
 
 #endif

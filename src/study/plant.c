@@ -1,4 +1,4 @@
-/* Putting edges into a graph, and taking edges out of it again. */
+/* Adds edges to a graph, and removes edges from it. */
 #include "study/plant.h"
 
 #include "base/alloc.h"
@@ -10,7 +10,7 @@ enum { STREAM_PLANT = 83 };
 
 /* ---- the attacked graph ---------------------------------------------------------------------- */
 
-/* Edges that are joined, as many as the budget. */
+/* Draws edges to add, as many as the budget. */
 static consm_status draw(struct changes *out, const struct csr *graph, const int32_t *label,
                          int64_t budget, const struct study_run *run)
 {
@@ -47,7 +47,7 @@ done:
 
 /* ---- the data on another graph --------------------------------------------------------------- */
 
-/* Takes the graph over. Features that come from the structure come from this one. */
+/* Takes ownership of the graph. Structural features are computed from this graph. */
 static consm_status put_on(struct prepared *out, const struct dataset *data, struct csr *graph)
 {
     consm_status st = CONSM_OK;
@@ -62,7 +62,7 @@ done:
     return st;
 }
 
-/* A graph's own copy: the pattern of a published one, which has no weights. */
+/* Copies a published graph's pattern, which has no weights. */
 static consm_status copy_graph(struct csr **out, const struct csr *attack, int64_t nodes)
 {
     consm_status st = CONSM_OK;

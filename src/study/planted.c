@@ -1,5 +1,5 @@
-/* Edges that were put in, each known: which score finds them, and what accuracy is left when what
- * it distrusts is dropped. Drawn edges on every set, and Metattack's on Pubmed. */
+/* Planted edges: which score finds them, and the accuracy after dropping what it distrusts. Drawn
+ * edges on every set, and Metattack's on Pubmed. */
 #include "study/planted.h"
 #include "study/grid.h"
 
@@ -60,7 +60,7 @@ done:
     return st;
 }
 
-/* Areas under the curve, edges between classes. */
+/* ROC-AUC for edges between classes. */
 static consm_status add_bars(struct report *r, const struct study_view *v)
 {
     consm_status st = CONSM_OK;
@@ -105,7 +105,7 @@ done:
     return st;
 }
 
-/* On how many columns no score is better than ConSM's trust, which stands in the first row. */
+/* On how many columns no score is better than ConSM's trust, which is in the first row. */
 static consm_status add_sentence(struct report *r, const struct study_view *v,
                                  enum study_plant plant)
 {

@@ -1,4 +1,4 @@
-/* The parts of the study of planted edges: which graphs and scores it has, and its tables. */
+/* The parts of the study of planted edges: its graphs and scores, and its tables. */
 #ifndef STUDY_PLANTED_H
 #define STUDY_PLANTED_H
 
@@ -6,7 +6,7 @@
 
 enum { PLANTED_ROWS = 16, PLANTED_COLUMNS = 3 * STUDY_MOST };
 
-/* A score of edges: what run it comes from, and under what name. */
+/* A score of edges: its run, and its name in the result. */
 struct score {
     const char *model, *source, *title;
 };
@@ -29,11 +29,11 @@ const char *planted_title(char title[96], const struct column *c);
 
 /* How many rates a kind has, and a published graph's file. */
 int planted_rates(const double **rate, const struct study_options *o, enum study_plant plant);
-/* … NULL: that set has none. */
+/* NULL: that set has none. */
 const char *planted_attack(char name[64], const char *dataset, double rate);
 
-/* The run of a model on a planted graph (attack is its room for a name), a GCN's on the clean one.
- */
+/* The run of a model on a planted graph (attack is storage for a name), and a GCN's on the clean
+ * one. */
 consm_status planted_run(struct study_run *run, char attack[64], const struct study_options *o,
                          const struct column *c, const char *model);
 consm_status planted_clean_run(struct study_run *run, const struct study_options *o,
@@ -43,7 +43,7 @@ consm_status planted_clean_run(struct study_run *run, const struct study_options
 consm_status planted_cell(struct study_cell *out, const struct study_view *v,
                           const struct column *c, const struct score *score, const char *figure);
 
-/* A figure of all scores on all graphs of a kind, and how sure the differences to the best are. */
+/* A figure of all scores on all graphs of a kind, with tests against the best. */
 struct findings {
     const struct score *row[PLANTED_ROWS];
     struct column column[PLANTED_COLUMNS];
@@ -56,7 +56,7 @@ consm_status findings_fill(struct findings *f, const struct study_view *v, enum 
                            const char *figure);
 void findings_free(struct findings *f);
 
-/* Adds the tables of a kind, and the long one of everything; suffix ends their names. */
+/* Adds the tables of a kind, and the long one with everything; suffix ends their names. */
 consm_status planted_tables(struct report *r, const struct study_view *v, enum study_plant plant,
                             const char *suffix);
 consm_status planted_details(struct report *r, const struct study_view *v, const char *suffix);

@@ -1,4 +1,4 @@
-/* Which planted graphs and scores there are, their runs, and looking their figures up. */
+/* The planted graphs and scores, their runs, and looking up their figures. */
 #include "study/planted.h"
 #include "study/published.h"
 
@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHOWN = 1 }; /* which of the rates the tables show */
+enum { SHOWN = 1 }; /* index of the rate that tables show */
 
-/* Planted edges for one of the graph's own. */
+/* Planted edges per edge of the graph. */
 static const double full_rate[] = {0.1, 0.25, 0.5}, quick_rate[] = {0.1, 0.25};
 static const double attack_rate[] = {0.05, 0.1, 0.15, 0.2, 0.25}, quick_attack[] = {0.05, 0.25};
 

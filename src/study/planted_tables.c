@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* A row of plain accuracies: what a GCN has on the clean graph, a model on the planted one. */
+/* A row of plain accuracies: a GCN on the clean graph, a model on the planted one. */
 static consm_status add_reference(struct table *t, const struct study_view *v,
                                   const struct findings *f, const char *title, const char *model)
 {
@@ -43,11 +43,11 @@ done:
     return st;
 }
 
-/* What a table shows of the scores. */
+/* The figure of a table. */
 struct measure {
     const char *figure, *name, *caption, *remark;
     bool accuracy; /* in percent, beside the accuracies without dropping */
-    bool oracle;   /* as many edges as were planted: nobody knows that number */
+    bool oracle;   /* uses the number of planted edges, which is unknown in practice */
 };
 
 static const struct measure measures[] = {

@@ -1,5 +1,5 @@
-/* Figure 1: GCN while shares of the edges inside and between classes are removed. Which edges go
- * knows true labels, so every cell but the whole graph is an oracle's. */
+/* Figure 1: GCN while shares of the edges inside and between classes are removed. Choosing them
+ * uses true labels, so every cell but the whole graph is an oracle. */
 #include "study/study.h"
 
 #include "study/paper.h"
@@ -45,12 +45,12 @@ done:
     return st;
 }
 
-/* The corners of the grid: neither kind of edge, only between, only inside, all. */
+/* The corners of the grid: no edges, only between, only inside, all. */
 struct corners {
     struct study_cell none, only_other, only_same, all;
 };
 
-/* What losing each kind of edge changes, seed by seed. */
+/* The effect of losing each kind of edge, seed by seed. */
 static void losses(struct study_cell *inside, struct study_cell *between, const struct corners *c)
 {
     *inside = *between = (struct study_cell){.seeds = c->all.seeds};
@@ -82,7 +82,7 @@ done:
     return st;
 }
 
-/* Paired over the seeds, which share split and which edges go. */
+/* Paired over the seeds, which share split and removed edges. */
 static consm_status add_claims(struct report *r, const char *dataset, const struct corners *c)
 {
     consm_status st = CONSM_OK;

@@ -1,4 +1,4 @@
-/* Names, files and printed figures. */
+/* Names, files and printed figures of published attacks. */
 #include "study/published.h"
 
 #include "data/open.h"
@@ -58,7 +58,7 @@ const char *published_graph(char file[64], const char *name, enum study_plant pl
     return file;
 }
 
-/* The split becomes the set's only one. */
+/* Makes the split the set's only one. */
 static consm_status take_split(struct dataset *d, const char *path)
 {
     consm_status st = CONSM_OK;

@@ -1,5 +1,4 @@
-/* The report of a study's folder: what was asked for, every study's section, and how to make it
- * again. */
+/* The report of a study's folder: the options, every study's section, and how to reproduce it. */
 #include "study/study.h"
 
 #include "io/file.h"
@@ -48,7 +47,7 @@ static void add_origins(struct report *r, const struct study_folder *f)
     json_array_foreach((json_t *)list, i, value)
     {
         const char *command = json_string_value(json_object_get(value, "command"));
-        bool again = false; /* a resumed command is shown once */
+        bool again = false; /* show a resumed command only once */
         for (k = 0; k < i && command; k++) {
             earlier = json_object_get(json_array_get(list, k), "command");
             again = again || strcmp(json_string_value(earlier), command) == 0;
@@ -64,7 +63,8 @@ static void add_origins(struct report *r, const struct study_folder *f)
 
 enum { MOST_GRAPHS = 3, MOST_GRAPH_EDGES = 60000 };
 
-/* A node worth showing first: among its edges, the smaller of trusted and distrusted is largest. */
+/* A good node to show first: the one with the most trusted and distrusted edges (the smaller of
+ * both counts). */
 static int64_t telling_node(const struct graph_view *g)
 {
     int64_t best = 0, best_count = -1;
@@ -81,7 +81,7 @@ static int64_t telling_node(const struct graph_view *g)
     return best;
 }
 
-/* The page draws any node; the first graph also gets a figure that can be printed. */
+/* The page draws any node; the first graph also gets a printable figure. */
 static consm_status add_graph(struct report *r, const struct graph_view *g, bool first)
 {
     consm_status st = CONSM_OK;
@@ -103,8 +103,8 @@ done:
     return st;
 }
 
-/* The graphs that runs left behind, in the order of the datasets; large ones are left out so that
- * the page stays small. */
+/* The graphs that runs wrote, in the order of the datasets; large ones are left out to keep the
+ * page small. */
 static consm_status add_graphs(struct report *r, const struct study_view *v)
 {
     consm_status st = CONSM_OK;
@@ -165,7 +165,7 @@ static json_t *entry_options(const struct study_folder *f, const char *study)
     return NULL;
 }
 
-/* Neighbourhoods come behind the first study that kept graphs. */
+/* Neighbourhoods come after the first study that wrote graphs. */
 static consm_status add_graphs_of(struct report *r, struct study_folder *f, const char *study)
 {
     consm_status st = CONSM_OK;

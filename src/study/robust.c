@@ -1,5 +1,5 @@
-/* Attacks from the literature and of our own: what accuracy is left, by method; whether ConSM does
- * better than a GCN on its own clean graph; and what trust makes of the added edges. */
+/* Attacks from the literature and our own: the remaining accuracy by method; whether ConSM does
+ * better than a GCN on ConSM's clean graph; and the trust of added edges. */
 #include "study/robust.h"
 
 #include "study/lines.h"
@@ -22,7 +22,7 @@ static consm_status robust_plan(struct plan *plan, const struct study_view *v)
         int rows = robust_rows(row, v->options, table[t].plant);
         for (int i = 0; i < columns * rows; i++) {
             if (strcmp(row[i % rows].field, "test_acc") != 0)
-                continue; /* a figure of the run before it */
+                continue; /* a figure of the previous run */
             TRY(robust_run(&run, attack, v->options, &column[i / rows], row[i % rows].model));
             TRY(plan_add_seeds(plan, &run, v->options->seeds));
         }
@@ -33,7 +33,7 @@ done:
 
 /* ---- accuracies ------------------------------------------------------------------------------ */
 
-/* The cells of a table, and the tests against the best of each column. */
+/* The cells of a table, and tests against the best of each column. */
 struct accuracies {
     struct robust_column column[ROBUST_COLUMNS];
     struct robust_row row[ROBUST_ROWS];
@@ -91,7 +91,7 @@ static void add_rows(struct table *t, const struct accuracies *a)
     }
 }
 
-/* What others print for the same files. */
+/* Published results for the same files. */
 static void add_printed(struct table *t, const struct accuracies *a)
 {
     struct view_words words;
@@ -232,7 +232,7 @@ static enum verdict verdict(const struct robust_pairs *p, int c)
     return p->ours[c].mean > p->theirs[c].mean ? AHEAD : BEHIND;
 }
 
-/* Set, attack, strength: the head of rows that go over attacked graphs. */
+/* Set, attack, strength: the headers of rows over attacked graphs. */
 static void add_heads(struct table *t)
 {
     table_column(t, "Graph", TABLE_LEFT, NULL);
@@ -352,7 +352,7 @@ done:
     return st;
 }
 
-/* What the attackers who know trust achieve, in one sentence each, whichever way it falls. */
+/* The result of attackers who know trust, one sentence each, whatever it is. */
 static consm_status add_knowing(struct report *r, const struct study_view *v,
                                 enum study_plant plant)
 {

@@ -1,4 +1,4 @@
-/* Which attacked graphs and methods there are, their runs, and looking their figures up. */
+/* The attacked graphs and methods, their runs, and looking up their figures. */
 #include "study/robust.h"
 
 #include "base/log.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Changed edges for one of the graph's own; Nettack: changes a target. 0: the clean graph. */
+/* Changed edges per edge of the graph; Nettack: changes per target. 0: the clean graph. */
 static const double by_rate[] = {0, 0.05, 0.1, 0.15, 0.2, 0.25};
 static const double by_target[] = {0, 1, 3, 5};
 static const double drawn[] = {0, 0.1, 0.25};
@@ -188,7 +188,7 @@ consm_status robust_run(struct study_run *run, char attack[64], const struct stu
     run->plant = c->rate > 0 ? c->plant : PLANT_NOTHING;
     run->rate = c->rate;
     if (is_published(c->plant)) {
-        run->split = "public"; /* the one that its attackers had */
+        run->split = "public"; /* the split of its attackers */
         if (c->rate > 0)
             run->attack = published_graph(attack, c->dataset, c->plant, c->rate);
     }

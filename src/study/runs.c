@@ -51,7 +51,7 @@ static const char *record_key(const json_t *record)
     return json_string_value(json_object_get(record, "key"));
 }
 
-/* Where the key is, or the free slot where it would go. FNV-1a spreads any key well enough. */
+/* The slot of the key, or the free slot where it would go. FNV-1a spreads any key well enough. */
 static size_t find_slot(const struct runs *r, const char *key)
 {
     uint64_t hash = 14695981039346656037U;
@@ -63,7 +63,7 @@ static size_t find_slot(const struct runs *r, const char *key)
     return at;
 }
 
-/* Room for one more record in list and index, so that keep() cannot fail. */
+/* Makes room for one more record in list and index, so that keep() cannot fail. */
 static consm_status reserve(struct runs *r)
 {
     consm_status st = CONSM_OK;
@@ -83,7 +83,7 @@ done:
     return st;
 }
 
-/* Takes over the reference. */
+/* Takes ownership of the reference. */
 static void keep(struct runs *r, json_t *record)
 {
     r->slot[find_slot(r, record_key(record))] = (int64_t)r->count;
@@ -216,7 +216,7 @@ size_t runs_torn(const struct runs *r)
     return r->torn;
 }
 
-/* One write of the whole line and a sync; a short write (disk full) is taken back. */
+/* Writes the whole line at once and syncs; a short write (disk full) is undone. */
 static consm_status write_line(struct runs *r, const char *line, size_t length)
 {
     struct stat before;
@@ -275,7 +275,7 @@ consm_status runs_append(struct runs *r, const json_t *config, const json_t *res
     TRY(dump(&line, record, 0));
     TRY(reserve(r));
     size_t length = strlen(line);
-    line[length] = '\n'; /* the final NUL has done its work */
+    line[length] = '\n'; /* replaces the final NUL */
     TRY(write_line(r, line, length + 1));
     keep(r, record);
     record = NULL;

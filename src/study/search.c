@@ -1,4 +1,4 @@
-/* YAML in, configurations out. */
+/* Reads the search space from YAML and draws configurations. */
 #include "study/search.h"
 
 #include "base/alloc.h"
@@ -25,7 +25,7 @@ static consm_status fault(const char *path, const yaml_node_t *at, const char *f
 struct reader {
     yaml_document_t doc;
     const char *path;
-    int left; /* values still allowed: aliases could multiply them without end */
+    int left; /* remaining values: aliases could multiply them without end */
 };
 
 /* A YAML node as JSON; scalars become strings. */
@@ -111,7 +111,7 @@ static bool is_log(const json_t *range)
     return text && (strcmp(text, "yes") == 0 || strcmp(text, "true") == 0);
 }
 
-/* Sets one parameter to a value at u ∈ [0, 1) of its list or range. */
+/* Sets one parameter to the value at u ∈ [0, 1) of its list or range. */
 static consm_status draw_one(struct config *c, const char *name, const json_t *choices, double u)
 {
     char text[32];
@@ -128,12 +128,12 @@ static consm_status draw_one(struct config *c, const char *name, const json_t *c
         return status_fail(CONSM_EINVAL, "%s: expected a list, or {low, high} with low <= high",
                            name);
     double value = log_scale ? low * pow(high / low, u) : low + (high - low) * u;
-    /* Three digits are enough for a search, and a person can type them again. */
+    /* Three digits are enough for a search, and are easy to type again. */
     snprintf(text, sizeof text, "%.3g", value);
     return config_set(c, name, text);
 }
 
-/* Every value of the section must be one that config_set accepts. */
+/* Checks that config_set accepts every value of the section. */
 static consm_status check_section(const json_t *section, const char *path, const char *where)
 {
     consm_status st = CONSM_OK;
@@ -145,7 +145,7 @@ static consm_status check_section(const json_t *section, const char *path, const
         return status_fail(CONSM_EINVAL, "%s: %s: expected parameters", path, where);
     json_object_foreach((json_t *)section, name, choices)
     {
-        size_t count = json_array_size(choices); /* of a range, and of no list: both ends */
+        size_t count = json_array_size(choices); /* a range has two values to check, its ends */
         count = count ? count : 2;
         for (size_t i = 0; i < count; i++) {
             double u = ((double)i + 0.5) / (double)count;
@@ -189,8 +189,8 @@ done:
     return st;
 }
 
-/* Draws the section's parameters; each has its own stream, so that adding a parameter to the space
- * leaves the others' draws alone. */
+/* Draws the section's parameters; each has its own stream, so that adding a parameter does not
+ * change the others' draws. */
 static consm_status draw_section(struct config *c, const json_t *section, const json_t *except,
                                  int64_t k)
 {

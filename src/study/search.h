@@ -1,9 +1,9 @@
 /*
- * Random search with one budget for all: the space of configurations, read from YAML, and the
- * configuration number k of a model, which depends on the space, the model and k alone.
+ * Random search with an equal budget for all models: the space of configurations, read from YAML,
+ * and configuration number k of a model, which depends only on the space, the model and k.
  *
  * The space is an object: "common" and the names of models map parameters to a list of choices or
- * to {"low": …, "high": …, "log": "yes"}; leaves are text, as config_set reads it.
+ * to {"low": …, "high": …, "log": "yes"}; leaves are text for config_set.
  */
 #ifndef STUDY_SEARCH_H
 #define STUDY_SEARCH_H
@@ -12,11 +12,11 @@
 
 #include "models/model.h"
 
-/* Reads a YAML file; NULL: the space that is built in (studies/search.yaml). Every name and value
- * is checked. */
+/* Reads a YAML file; NULL: the built-in space (studies/search.yaml). Checks every name and value.
+ */
 consm_status search_read(json_t **out, const char *path);
 
-/* Configuration number k over what *c holds; number 0 leaves it as it is. */
+/* Applies configuration number k to *c; number 0 changes nothing. */
 consm_status search_draw(struct config *c, const json_t *space, const struct model_def *model,
                          int64_t k);
 

@@ -1,4 +1,4 @@
-/* Opening datasets once. */
+/* Opens datasets once. */
 #include "study/sets.h"
 #include "study/published.h"
 

@@ -1,7 +1,5 @@
-/* The datasets of a plan: those from files are opened once and shared by all runs; generated ones
- * are made anew by each run that needs them, so that a large one is in memory only while it is
- * used.
- */
+/* The datasets of a plan. Those from files are opened once and shared by all runs; generated ones
+ * are made by each run that needs them, so that a large one is in memory only while it is used. */
 #ifndef STUDY_SETS_H
 #define STUDY_SETS_H
 
@@ -21,24 +19,24 @@ struct study_sets {
     json_t *hashes; /* name → SHA-256 of its bytes */
 };
 
-/* Opens the set unless it is open already or generated. A set of published.h is CONSM_ENOTFOUND
- * when its files are not there. */
+/* Opens the set unless it is open or generated. For a set of published.h, CONSM_ENOTFOUND if its
+ * files are missing. */
 consm_status sets_open(struct study_sets *s, const char *name, const struct data_options *o);
 void sets_free(struct study_sets *s);
 
-/* The set of that name, or NULL when it is a generated one. */
+/* The set with that name, or NULL if it is generated. */
 const struct study_set *sets_find(const struct study_sets *s, const char *name);
 
-/* The path of "attacked/NAME" in the first data folder that has it; NULL when none does. */
+/* The path of "attacked/NAME" in the first data folder that has it; NULL if none does. */
 consm_status sets_attacked_file(char **out, const char *name, const char *data_dir);
 
-/* Opens a published graph of a set's nodes, a file "attacked/NAME" in one of the data folders; its
- * hash goes to the others. Nothing happens when no folder has it. */
+/* Opens a published graph of a set's nodes, a file "attacked/NAME" in one of the data folders, and
+ * adds its hash. Does nothing if no folder has it. */
 consm_status sets_open_graph(struct study_sets *s, const char *name, const struct data_options *o);
-/* That graph, cleaned; CONSM_ENOTFOUND when it was not there. */
+/* That graph, cleaned; CONSM_ENOTFOUND if it is missing. */
 consm_status sets_graph(const struct csr **out, const struct study_sets *s, const char *name);
 
-/* Whether a dataset can be opened without the network: built in, a path, or its files are there. */
+/* Whether a dataset can be opened without the network: built-in, a path, or its files exist. */
 bool sets_at_hand(const char *name, const char *data_dir);
 
 #endif

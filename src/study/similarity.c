@@ -1,4 +1,4 @@
-/* How alike the two ends of an edge are, without a model of trust. */
+/* Similarity of the two ends of an edge, without a model of trust. */
 #include "study/plant.h"
 
 #include "base/alloc.h"

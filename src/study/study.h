@@ -1,7 +1,7 @@
 /*
- * A study: the runs it needs, and how their results become tables, figures and a verdict on each
- * of the paper's claims. Both halves walk over the same grid of runs; what is missing in the record
- * (an interrupted study) shows as missing.
+ * A study: the runs it needs, and how their results become tables, figures and a verdict on each of
+ * the paper's claims. Both parts use the same grid of runs; runs missing in the record (an
+ * interrupted study) are shown as missing.
  */
 #ifndef STUDY_STUDY_H
 #define STUDY_STUDY_H
@@ -22,29 +22,29 @@ struct study_def {
     const char *name;  /* "accuracy" */
     const char *title; /* for the report */
     const char *about; /* one line for the help */
-    /* Opens what it needs beside the datasets; NULL: nothing. */
+    /* Opens what it needs besides the datasets; NULL: nothing. */
     consm_status (*open)(struct study_sets *sets, const struct study_options *o,
                          const struct data_options *how);
-    /* Adds the runs that are known to be needed. A study whose later runs depend on the results of
-     * earlier ones (a search) adds them when those are there. */
+    /* Adds the runs that are known to be needed. A study whose later runs depend on earlier results
+     * (a search) adds them when those exist. */
     consm_status (*plan)(struct plan *plan, const struct study_view *v);
     /* Adds a section, and facts, sentences and claims, to the report. */
     consm_status (*render)(struct report *r, const struct study_view *v);
 };
 
-/* All studies in the order of the report; NULL behind the last. bench is not among them. */
+/* All studies in the order of the report, then NULL, without bench. */
 const struct study_def *const *study_list(void);
 const struct study_def *study_find(const char *name); /* bench too; NULL: none */
 
 /* ---- results (view.c) ---------------------------------------------------- */
 
-/* With fewer pairs the exact two-sided test cannot reach p < 0.05, whatever the differences. */
+/* With fewer pairs the exact two-sided test cannot reach p < 0.05. */
 enum { VIEW_ENOUGH = 6 };
 
 /* One figure over the seeds. */
 struct study_cell {
-    int64_t seeds, n;               /* asked for, there */
-    double value[STUDY_MOST_SEEDS]; /* (seeds) NaN where a run is missing */
+    int64_t seeds, n;               /* requested; available */
+    double value[STUDY_MOST_SEEDS]; /* (seeds) NaN if a run is missing */
     double mean, std;               /* NaN without runs; std NaN with one */
     struct stats_interval interval; /* 95 % of the mean */
 };
@@ -53,7 +53,7 @@ struct study_cell {
 consm_status view_cell(struct study_cell *out, const struct study_view *v,
                        const struct study_run *run, int64_t seeds, const char *field);
 
-/* Counts the values that are there and fills mean, std and interval from them. */
+/* Counts the available values and computes mean, std and interval. */
 void view_summarise(struct study_cell *cell);
 
 /* A run's whole record, or NULL. */
@@ -62,12 +62,12 @@ consm_status view_record(const json_t **out, const struct study_view *v,
 
 /* Two-sided paired test over the seeds both have; NaN with fewer than two. */
 consm_status view_compare(double *p, const struct study_cell *a, const struct study_cell *b);
-/* Whether that test, at 0.05, says that a is the larger. */
+/* Whether that test, at 0.05, says that a is larger. */
 consm_status view_above(bool *above, double *p, const struct study_cell *a,
                         const struct study_cell *b);
 
-/* The best mean of several (the lowest when small is good), -1 without runs; p (count): every other
- * against it, as one family of tests with Holm's correction, NaN for the best and what is missing.
+/* The best mean of several (the lowest if small is good), -1 without runs; p (count): every other
+ * against it, as one family of tests with Holm's correction, NaN for the best and for missing ones.
  */
 consm_status view_against_best(int *best, double *p, const struct study_cell *cell, int count,
                                bool small);
@@ -75,11 +75,11 @@ consm_status view_against_best(int *best, double *p, const struct study_cell *ce
 bool view_ahead_of_all(const double *p, int best, int count);
 
 /* The marks of entry k in a table with three decimals (a share) or one (percent): TABLE_BEST for
- * the best, unless another is shown with the same figure: ties are not crowned; TABLE_TIED for
- * those and for what does not differ from the best by p; else 0. */
+ * the best, unless another one is shown with the same figure; TABLE_TIED for such ties and for
+ * entries that do not differ from the best by p; else 0. */
 unsigned view_standing(const struct study_cell *cell, const double *p, int count, int best, int k);
 
-/* A name for people: "GCN", "Chameleon", "csbm, h = 0.1". Never NULL. */
+/* A name for display: "GCN", "Chameleon", "csbm, h = 0.1". Never NULL. */
 const char *view_model_title(const struct model_def *model);
 const char *view_dataset_title(const char *name, char buffer[96]);
 
@@ -92,29 +92,29 @@ const char *view_printf(struct view_words *w, const char *format, ...)
 
 /* ---- the folder of a study (folder.c) ------------------------------------ */
 
-/* DIR/runs.jsonl, DIR/study.json (what was asked for, and the data's hashes), DIR/graph-*.json. */
+/* DIR/runs.jsonl, DIR/study.json (the options, and the data's hashes), DIR/graph-*.json. */
 struct study_folder {
     char *path;
     struct runs *runs;
     json_t *about; /* study.json */
-    int lock;      /* of the folder that runs are added to, or -1 */
+    int lock;      /* of a folder that runs are added to, or -1 */
 };
 
 consm_status folder_open(struct study_folder *out, const char *path, enum runs_mode mode);
 void folder_close(struct study_folder *f);
 
-/* A fingerprint of the sources, kept with every run; how many runs bear another. */
+/* A fingerprint of the sources, stored with every run; and how many runs have another one. */
 const char *study_build(void);
 int64_t folder_other_builds(const struct study_folder *f);
 
-/* Says that a study was asked for; an earlier entry of the same name is replaced. */
+/* Records that a study was requested; replaces an earlier entry with the same name. */
 consm_status folder_enter(struct study_folder *f, const char *study, json_t *options);
-/* Adds a finished command: how long it took and how many runs it did. */
+/* Adds a finished command: its time and its number of runs. */
 consm_status folder_invoked(struct study_folder *f, const char *command, double seconds,
                             int64_t runs);
 consm_status folder_save(struct study_folder *f);
 
-/* The report of everything in the folder. only (may be NULL): just that study. */
+/* The report of everything in the folder. only (may be NULL): only that study. */
 consm_status folder_report(struct report **out, struct study_folder *f, const char *title,
                            const char *only);
 

@@ -64,7 +64,7 @@ done:
 
 /* ---- training ------------------------------------------------------------ */
 
-/* What a run that chooses for itself ended up with, so that controls can be given the same. */
+/* The final choices of a run, so that controls can use the same. */
 static consm_status record_choice(json_t *result, const struct session *s)
 {
     consm_status st = CONSM_OK;
@@ -78,7 +78,7 @@ done:
     return st;
 }
 
-/* The area under the ROC curve on the test nodes of a set with two classes; else nothing. */
+/* ROC-AUC on the test nodes of a set with two classes; otherwise nothing. */
 static consm_status record_auc(json_t *result, struct session *s)
 {
     consm_status st = CONSM_OK;
@@ -106,7 +106,7 @@ done:
     return st;
 }
 
-/* How many labels training and validation had. */
+/* The number of training and validation labels. */
 static consm_status record_labels(json_t *result, const uint8_t *role, int64_t nodes)
 {
     consm_status st = CONSM_OK;
@@ -118,7 +118,7 @@ done:
     return st;
 }
 
-/* The ensemble as `consm train --ensemble` makes it, and how validation chose. */
+/* The ensemble as `consm train --ensemble` makes it, and validation's choice. */
 static consm_status train_ensemble(json_t *result, const struct task_input *in)
 {
     consm_status st = CONSM_OK;
@@ -175,7 +175,7 @@ done:
 
 /* ---- training with a curve ----------------------------------------------- */
 
-/* Test accuracy along the way is read for drawing only: nothing the run does depends on it. */
+/* Test accuracy during the run is only for drawing: the run does not depend on it. */
 struct curve {
     const struct task_input *in;
     struct session *s;
@@ -202,7 +202,7 @@ static bool on_curve_epoch(void *ctx, const struct progress *p)
     return c->in->progress && c->in->progress(c->in->progress_ctx, p);
 }
 
-/* ConSM has a point per round, at its end; the others one every ten epochs. */
+/* ConSM has a point at the end of each round; the others one every ten epochs. */
 static void choose_points(struct curve *c, const struct config *config, const char *model)
 {
     bool rounds = strcmp(model, "consm") == 0;

@@ -1,7 +1,6 @@
 /* Prediction sets of a trained model, as `consm train --coverage` makes them: half of the
- * validation nodes select, the other half calibrates, and the test nodes say how often the sets
- * hold and how large they are; without smoothing, with λ = 1/2, and with the λ that the selecting
- * half prefers. */
+ * validation nodes select, the other half calibrates, and the test nodes measure coverage and size;
+ * without smoothing, with λ = 1/2, and with the λ that the selecting half prefers. */
 #include "study/task.h"
 
 #include "app/roles.h"

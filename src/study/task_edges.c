@@ -1,13 +1,13 @@
 /*
- * How good a model's edge scores are: F1 when the ⌊hE⌋ highest scores are called "same class" (the
- * paper's measure; h is the true homophily, so this is an oracle's number of edges), the area under
- * the ROC curve, and calibration. Three scores are measured: the model's own coefficients, made
- * comparable by a logistic curve that is fitted on validation edges, the agreement of the model's
- * predictions, by a curve fitted on the same edges, and the trust score, which for ConSM weighs all
- * witnesses of match/trust.h and for others is that agreement as it is.
+ * The quality of a model's edge scores: F1 if the ⌊hE⌋ highest scores are called "same class" (the
+ * paper's measure; h is the true homophily, so the number is an oracle), ROC-AUC, and calibration.
+ * Three scores are measured: the model's own coefficients, calibrated by a logistic curve fitted on
+ * validation edges; the agreement of the model's predictions, with a curve fitted on the same
+ * edges; and the trust score, which for ConSM combines all witnesses of match/trust.h and for
+ * others is the raw agreement.
  *
- * Ranking is measured on all edges between labelled nodes, as in the paper, and once more on the
- * edges with a test node at one end at least; calibration on those edges only.
+ * Ranking is measured on all edges between labelled nodes, as in the paper, and on edges with at
+ * least one test node; calibration only on the latter.
  */
 #include "study/graph_file.h"
 #include "study/task.h"
@@ -21,7 +21,7 @@
 
 enum { BINS = 10 };
 
-/* The edges that are judged, and room for the scores of some of them. */
+/* The judged edges, and storage for their scores. */
 struct judged {
     const struct edges *edges;
     const struct problem *problem;
@@ -29,8 +29,8 @@ struct judged {
     float *score;  /* (edges) likewise */
 };
 
-/* Which edges between labelled nodes are looked at: all; those with a test end; those without,
- * whose labels a run may know, so that settings can be compared by them. */
+/* Which edges between labelled nodes are used: all; those with a test end; those without, whose
+ * labels a run may know, so that settings can be compared by them. */
 enum which { EVERY, TEST_END, KNOWN };
 static const char *const suffix[] = {"", "_test", "_known"};
 
@@ -100,7 +100,7 @@ done:
     return st;
 }
 
-/* Adds an object of that name: ranking by score, calibration of probability. */
+/* Adds an object with that name: ranking by score, calibration of probability. */
 static consm_status add_judgement(json_t *result, const char *name, struct judged *j,
                                   const float *score, const float *probability)
 {
@@ -116,8 +116,8 @@ done:
     return st;
 }
 
-/* The area under the curve of each witness alone: an object for all edges between labelled nodes,
- * one for those with a test end. Trust has to be no worse than the best of them. */
+/* ROC-AUC of each witness alone: an object for all edges between labelled nodes, one for those with
+ * a test end. Trust should be no worse than the best of them. */
 static consm_status add_witnesses(json_t *result, struct judged *j, const struct edge_trust *t,
                                   float *score)
 {
@@ -139,7 +139,7 @@ done:
     return st;
 }
 
-/* P(same) = sigmoid(a + b·coefficient), fitted where labels may be known. */
+/* P(same) = sigmoid(a + b·coefficient), fitted on edges whose labels may be known. */
 static consm_status calibrate(float *probability, const float *coefficient,
                               const struct edge_trust *t, const struct problem *problem)
 {

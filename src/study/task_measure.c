@@ -1,4 +1,4 @@
-/* The tasks that measure something else than accuracy: what a run costs, what the data is like. */
+/* Tasks that do not measure accuracy: the cost of a run, facts about the data. */
 #include "study/task.h"
 
 #include "base/alloc.h"
@@ -10,7 +10,7 @@
 #include <malloc.h>
 #endif
 
-/* Gives back what earlier runs freed, so that this run's growth is its own. */
+/* Returns memory that earlier runs freed, so that this run's growth is its own. */
 static void forget_freed_memory(void)
 {
 #ifdef __GLIBC__
@@ -18,8 +18,7 @@ static void forget_freed_memory(void)
 #endif
 }
 
-/* Time of a short training, and how much memory it takes beside the data, which is there already.
- */
+/* The time of a short training, and its memory besides the data, which is already loaded. */
 consm_status task_cost(json_t *result, const struct task_input *in)
 {
     consm_status st = CONSM_OK;

@@ -1,9 +1,8 @@
 /*
- * Training on a graph with planted edges. Every score of edges that the model (or the data) offers
- * is judged by them: the area under the curve (a true edge should score above a planted one), and
- * how many of the lowest scores, as many as were planted, are planted. Then a GCN is trained again
- * twice: without the lowest scores, as many as were planted (an oracle's number), and without what
- * the score's own rule distrusts.
+ * Trains on a graph with planted edges and judges every edge score of the model and of the data by
+ * them: ROC-AUC (a true edge should score above a planted one), and the share of planted edges
+ * among the lowest scores, as many as were planted. Then trains a GCN twice: without that many
+ * lowest scores (an oracle's number), and without the edges that the score's own rule rejects.
  */
 #include "study/plant.h"
 
@@ -26,15 +25,15 @@ struct planting {
     struct session *s;
     struct backend *backend;
     json_t *result;
-    float *score;    /* (edges) the score at hand */
-    uint8_t *kept;   /* (edges) what its own rule trusts */
+    float *score;    /* (edges) the current score */
+    uint8_t *kept;   /* (edges) what its own rule keeps */
     float *negative; /* (edges) scratch */
     struct ranked *ranked;
 };
 
 /* ---- ways to choose edges -------------------------------------------------------------------- */
 
-/* An edge in the order of scores; ties go by the draw, not by where the edge stands. */
+/* An edge in the order of scores; ties are broken by a random draw, not by position. */
 struct ranked {
     float score;
     uint32_t draw;
@@ -49,7 +48,7 @@ static int by_score(const void *a, const void *b)
     return x->draw < y->draw ? -1 : x->draw > y->draw;
 }
 
-/* kept = all edges but the `fewer` with the lowest scores. */
+/* kept = all edges except the `fewer` with the lowest scores. */
 static void drop_lowest(uint8_t *kept, struct planting *t, const float *score, int64_t fewer)
 {
     int64_t count = t->planted.edges->count;
@@ -100,7 +99,7 @@ done:
     return st;
 }
 
-/* What the rule in t->kept leaves, how many planted edges it finds, and what a GCN makes of it. */
+/* The result of the rule in t->kept: how many planted edges it finds, and a GCN's accuracy. */
 static consm_status add_rule(json_t *to, struct planting *t)
 {
     consm_status st = CONSM_OK;
@@ -119,7 +118,7 @@ done:
     return st;
 }
 
-/* Adds an object of that name for the score in t->score; has_rule: t->kept is its own rule's. */
+/* Adds an object with that name for the score in t->score; has_rule: t->kept is its own rule's. */
 static consm_status judge(struct planting *t, const char *name, bool has_rule)
 {
     consm_status st = CONSM_OK;
@@ -140,8 +139,8 @@ done:
 
 /* ---- the scores ------------------------------------------------------------------------------ */
 
-/* The rule of a model's coefficients: GAM's and PTDNet's are chances (1/2), FAGCN's are signed (0),
- * GAT's have no border of their own. */
+/* The rule of a model's coefficients: GAM's and PTDNet's are probabilities (1/2), FAGCN's are
+ * signed (0), GAT's have no threshold. */
 static bool coefficient_rule(struct planting *t, const char *model)
 {
     bool chance = strcmp(model, "gam") == 0 || strcmp(model, "ptdnet") == 0;

@@ -1,5 +1,5 @@
-/* Training on a pruned graph (the paper's Fig. 1): of the edges inside classes a share stays, of
- * the edges between classes another. Which edges stay knows true labels: an oracle experiment. */
+/* Trains on a pruned graph (the paper's Fig. 1): keeps one share of the edges inside classes and
+ * another of those between classes. Choosing them uses true labels: an oracle experiment. */
 #include "study/task.h"
 
 #include "base/alloc.h"
@@ -9,8 +9,8 @@
 
 enum { STREAM_PRUNE = 77 };
 
-/* kept (edges) = 1 for ⌊share·count⌋ edges of each kind, chosen by the seed. For one seed the edges
- * that a smaller share keeps are among those a larger one keeps. */
+/* kept (edges) = 1 for ⌊share·count⌋ edges of each kind, chosen by the seed. For one seed a smaller
+ * share keeps a subset of a larger one. */
 static consm_status choose(uint8_t *kept, const struct edges *edges, const int32_t *label,
                            const struct study_run *run)
 {

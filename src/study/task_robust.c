@@ -1,10 +1,9 @@
 /*
- * Training on an attacked graph. The model is trained on it as it is. A GCN is also trained after
- * three ways to clean a graph that need no labels: GCN-Jaccard (Wu et al., IJCAI 2019) drops edges
- * whose ends share few features, GCN-SVD (Entezari et al., WSDM 2020) takes the low-rank
- * approximation of the graph, GNNGuard (Zhang and Zitnik, NeurIPS 2020) drops edges that one of its
- * layers gives no weight. And a GCN on ConSM's clean graph: the edges that its trust keeps, as
- * `consm clean` does.
+ * Trains on an attacked graph: the model on the graph as it is, and a GCN after three ways to clean
+ * the graph without labels. GCN-Jaccard (Wu et al., IJCAI 2019) drops edges whose ends share few
+ * features; GCN-SVD (Entezari et al., WSDM 2020) takes the low-rank approximation of the graph;
+ * GNNGuard (Zhang and Zitnik, NeurIPS 2020) drops edges to which one of its layers gives no weight.
+ * And a GCN on ConSM's clean graph: the edges that its trust keeps, as in `consm clean`.
  */
 #include "study/plant.h"
 
@@ -15,7 +14,7 @@
 #include <string.h>
 
 /* GCN-Jaccard's threshold as in its authors' program. GCN-SVD's ranks, of which validation takes
- * the best, and how many edges its graph has for one of the attacked graph. */
+ * the best, and its number of edges per edge of the attacked graph. */
 static const float JACCARD_LEAST = 0.01f;
 static const int svd_rank[] = {5, 15, 50};
 enum { SVD_RANKS = sizeof svd_rank / sizeof *svd_rank, SVD_EDGES = 10 };
@@ -30,8 +29,8 @@ struct robust {
     uint8_t *kept; /* (edges) */
 };
 
-/* result[name] = {"acc": accuracy of a GCN on that graph, "kept": edges for one of the attacked};
- * where the name has one already, the better by validation stays. */
+/* result[name] = {"acc": accuracy of a GCN on that graph, "kept": edges per edge of the attacked};
+ * of two with one name, the one with the better validation stays. */
 static consm_status add_defence(struct robust *t, const char *name, const struct prepared *on)
 {
     consm_status st = CONSM_OK;
@@ -96,7 +95,7 @@ done:
     return st;
 }
 
-/* A GCN on what trust keeps, and how well trust tells the graph's own edges from added ones. */
+/* A GCN on what trust keeps, and how well trust separates the graph's own edges from added ones. */
 static consm_status clean_by_trust(struct robust *t)
 {
     consm_status st = CONSM_OK;

@@ -1,5 +1,6 @@
 /* The remark of section 4.1: "though linear OT is also considerable, we choose the Monge map which
- * shows the better performance". How nodes go to reference points, and whether mass may split. */
+ * shows the better performance". Compares how nodes are assigned to reference points, and whether
+ * mass may split. */
 #include "study/study.h"
 
 #include "study/paper.h"
@@ -56,8 +57,8 @@ done:
     return st;
 }
 
-/* Monge's map against the linear one: the difference of F1 within a seed, both solvers together. It
- * counts as better when the interval of the mean lies above zero. */
+/* Monge's map against the linear one: the difference of F1 per seed, both solvers together. It is
+ * better if the interval of the mean is above zero. */
 static void add_claim(struct report *r, const char *title, const struct study_cell f1[WAYS],
                       const double accuracy[WAYS])
 {

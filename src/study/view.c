@@ -1,4 +1,4 @@
-/* Looking results up, and the names people read. */
+/* Looks results up, and provides display names. */
 #include "study/study.h"
 
 #include "data/registry/registry.h"

@@ -1,6 +1,6 @@
-/* RQ3: what the confidence ratio ζ does to edge scores and accuracy. As in the paper, the backbone
- * is GCN, so that nothing but ζ changes, and subgraphs are pruned to the share ζ by references:
- * over all edges, our default, ζ would not reach the coefficients at all. */
+/* RQ3: the effect of the confidence ratio ζ on edge scores and accuracy. As in the paper, the
+ * backbone is GCN, so that only ζ changes, and subgraphs are pruned to the share ζ by references:
+ * over all edges, our default, ζ would not affect the coefficients at all. */
 #include "study/lines.h"
 
 #include "study/paper.h"
@@ -57,7 +57,7 @@ done:
 
 struct zeta_result {
     struct study_line f1, accuracy;
-    double homophily, automatic; /* the true one, the estimate */
+    double homophily, automatic; /* the true homophily, the estimate */
     double automatic_accuracy;
 };
 
