@@ -283,8 +283,8 @@ static void the_majority_does_not_win(void **state)
 static void few_positives_get_a_threshold_from_folds(void **state)
 {
     (void)state;
-    static const char *const models[] = {"gcn", "consm"};
-    for (int i = 0; i < 2; i++) {
+    static const char *const models[] = {"gcn", "consm", "gcn"};
+    for (int i = 0; i < 3; i++) { /* the last is an ensemble */
         struct scene s;
         struct consm_model *m, *plain;
         scene_open(&s, "csbm:nodes=300,classes=5,features=10,homophily=0.3", models[i], 12, 40);
@@ -300,7 +300,8 @@ static void few_positives_get_a_threshold_from_folds(void **state)
         split_count(s.roles.count, s.roles.role, d->nodes);
         d->classes = 2;
         struct config *c = &s.request.options.config;
-        c->epochs = i ? 1000 : 40;
+        c->epochs = i == 1 ? 1000 : 40;
+        s.request.ensemble = i == 2 ? 2 : 0;
         c->warmup = 30;
         c->rounds = 1;
         c->gnn_steps = 4;
@@ -310,6 +311,7 @@ static void few_positives_get_a_threshold_from_folds(void **state)
         OK(model_train(&m, NULL, &s.request));
         c->folds = FOLDS_NO;
         OK(model_train(&plain, NULL, &s.request));
+        assert_true((m->members > 1) == (i == 2));
         assert_int_equal(m->decision.folds, FOLDS);
         assert_int_equal(m->decision.positives, positives);
         assert_int_equal(plain->decision.folds, 0);

@@ -270,7 +270,7 @@ static void unknown_nodes(void **state)
     assert_int_equal(d->role[3], SPLIT_NONE);
     assert_int_equal(d->features, 2); /* age, age is missing */
     assert_true(d->dense[2 * 3] == 30 && d->dense[2 * 3 + 1] == 1 && d->dense[2 * 2 + 1] == 0);
-    assert_non_null(strstr(told, "added 2 nodes that occur only in edges"));
+    assert_non_null(strstr(told, "added 2 nodes found only in edges"));
     dataset_free(d);
     consm_set_log(NULL, NULL);
     FAILS(open_folder(&d, edges, nodes, &(struct data_options){.unknown_nodes = "keep"}),

@@ -94,7 +94,7 @@ def test_a_model_remembers_how_its_data_was_read(tmp_path):
     with pytest.warns(consm.ConsmWarning, match="dropped 1 edge to nodes that are not listed"):
         g = consm.load(path, **named, duplicates="keep-first", unknown_nodes="drop")
     assert (g.n_nodes, g.n_edges, g.feature_names) == (40, 41, ["v"])
-    with pytest.warns(consm.ConsmWarning, match="that occur only in edges"):
+    with pytest.warns(consm.ConsmWarning, match="found only in edges"):
         assert consm.load(path, **named, unknown_nodes="add").n_nodes == 41
     with pytest.raises(ValueError, match="duplicates maen: expected mean, keep-first or error"):
         consm.load(path, **named, duplicates="maen")

@@ -17,12 +17,21 @@ static const struct model_def *network_of(const struct consm_model *m)
 {
     const struct procedure *procedure = NULL;
     struct train_options options = {.config = m->config};
-    if (m->members > 0 || m->trees)
+    if (m->trees)
         return NULL;
     options.model = model_equations(m);
     if (procedure_find(&procedure, &options) < 0 || procedure)
         return NULL;
     return options.model;
+}
+
+/* Whether cross-validation can train the model, or all members of an ensemble. */
+static bool can_fold(const struct consm_model *m)
+{
+    bool can = m->members > 0 || network_of(m);
+    for (int64_t i = 0; i < m->members; i++)
+        can = can && network_of(m->member[i]);
+    return can;
 }
 
 static int64_t positives_of(const struct judge *j, int32_t class_index)
@@ -35,7 +44,8 @@ static int64_t positives_of(const struct judge *j, int32_t class_index)
 
 /* Folds that are trained after a session, and where they are. */
 struct folding {
-    struct session *s;
+    struct session *s; /* NULL: of an ensemble, which cannot be resumed */
+    const struct train_options *o;
     struct folds *f;
     struct folds_course course;
     int64_t unsaved; /* updates since the last checkpoint */
@@ -83,11 +93,11 @@ static consm_status hear(void *ctx, struct session *network)
 {
     consm_status st = CONSM_OK;
     struct folding *g = ctx;
-    const struct train_options *o = &g->s->options;
+    const struct train_options *o = g->o;
     struct progress heard = {.seed = o->seed, .best_val = -1, .fraction = 1};
     bool stop = ranks_total(o->progress && o->progress(o->progress_ctx, &heard)) != 0;
     bool due = o->checkpoint_every > 0 && ++g->unsaved >= o->checkpoint_every;
-    if (o->checkpoint && g->s->trail.based && (stop || due)) {
+    if (o->checkpoint && g->s && g->s->trail.based && (stop || due)) {
         g->unsaved = 0;
         TRY(note_course(g, network));
         TRY(o->checkpoint(o->checkpoint_ctx, g->s));
@@ -99,12 +109,17 @@ done:
 }
 
 /* Fills the folds' logits: by training, or from the session's trail. */
-static consm_status fill_folds(struct folds *f, struct session *s,
-                               const struct train_options *options, int64_t updates,
-                               struct backend *backend)
+static consm_status fill_folds(struct folds *f, const struct consm_model *m,
+                               const struct training_request *r, struct backend *backend)
 {
     consm_status st = CONSM_OK;
-    struct folding g = {.s = s, .f = f};
+    struct session *s = r->session;
+    struct folding g = {.s = s, .o = s ? &s->options : &r->options, .f = f};
+    struct train_options options = {.model = network_of(m),
+                                    .config = m->config,
+                                    .seed = m->result.seed,
+                                    .positive = m->positive,
+                                    .context = &r->custom};
     size_t bytes = (size_t)(f->judge.rows * f->judge.classes) * sizeof *f->logits;
     const float *known = s ? trail_find(&s->trail, LOGITS, bytes) : NULL;
     double score;
@@ -114,7 +129,7 @@ static consm_status fill_folds(struct folds *f, struct session *s,
     }
     if (s)
         TRY(take_course(&g));
-    TRY(folds_run(&score, f, options, updates, backend, &g.course, s ? hear : NULL, &g));
+    TRY(folds_run(&score, f, &options, m->result.lengths.updates[0], backend, &g.course, hear, &g));
     if (s)
         TRY(trail_put(&s->trail, LOGITS, f->logits, bytes));
 done:
@@ -122,21 +137,38 @@ done:
     return st;
 }
 
+/* The same of an ensemble: the members' folds, mixed as their predictions are. */
+static consm_status fill_members(struct folds *f, const struct consm_model *m,
+                                 const struct training_request *r, struct backend *backend)
+{
+    consm_status st = CONSM_OK;
+    int32_t c = f->judge.classes;
+    int64_t rows = f->judge.rows;
+    double *mean = NULL;
+    float *probability = NULL;
+    TRY(ZNEW(mean, rows * c));
+    TRY(NEW(probability, c));
+    for (int64_t i = 0; i < m->members; i++) {
+        TRY(fill_folds(f, m->member[i], r, backend));
+        for (int64_t k = 0; k < rows; k++)
+            model_mix(mean + k * c, probability, m, m->member[i], f->logits + k * c, c);
+    }
+    model_mixed(f->logits, mean, rows * c);
+done:
+    mem_free(mean);
+    mem_free(probability);
+    return st;
+}
+
 static consm_status by_folds(struct consm_model *m, const struct training_request *r,
-                             const struct problem *problem, const struct model_def *network,
-                             struct backend *backend)
+                             const struct problem *problem, struct backend *backend)
 {
     consm_status st = CONSM_OK;
     const struct judge judge = {.metric = m->config.metric, .positive = m->positive - 1};
-    struct train_options options = {.model = network,
-                                    .config = m->config,
-                                    .seed = m->result.seed,
-                                    .positive = m->positive,
-                                    .context = &r->custom};
     struct folds f = {0};
     uint8_t *role = NULL;
-    TRY(folds_open(&f, problem, &judge, m->result.seed, false));
-    TRY(fill_folds(&f, r->session, &options, m->result.lengths.updates[0], backend));
+    TRY(folds_open(&f, problem, &judge, m->result.seed, m->members > 0));
+    TRY(m->members ? fill_members(&f, m, r, backend) : fill_folds(&f, m, r, backend));
     TRY(ZNEW(role, f.judge.rows));
     model_probabilities(f.once, m, f.logits, f.judge.rows);
     struct predicted p = {.probability = f.once,
@@ -157,7 +189,6 @@ consm_status model_threshold(struct consm_model *m, const struct training_reques
                              const struct problem *problem, const struct predicted *validation,
                              struct backend *backend)
 {
-    const struct model_def *network = network_of(m);
     int64_t positives = 0, labels = 0;
     for (int64_t i = 0; i < problem->nodes; i++)
         if (problem->label[i] == r->threshold_for - 1) {
@@ -165,9 +196,9 @@ consm_status model_threshold(struct consm_model *m, const struct training_reques
             labels += problem->role[i] == SPLIT_VAL || problem->role[i] == SPLIT_TRAIN;
         }
     /* With one or two labels a fold would train without any. */
-    if (network && m->config.folds != FOLDS_NO && positives < RARE_FEW && labels >= 3 &&
+    if (can_fold(m) && m->config.folds != FOLDS_NO && positives < RARE_FEW && labels >= 3 &&
         folds_apply(problem, -1, true))
-        return by_folds(m, r, problem, network, backend);
+        return by_folds(m, r, problem, backend);
     return metrics_threshold(&m->decision, validation, r->threshold_for - 1, r->at_precision,
                              r->at_recall);
 }

@@ -293,7 +293,7 @@ consm_status edge_text_add_nodes(struct names *names, struct wanted *wanted,
     for (int64_t block = 0; block < edge_blocks_count(r); block++)
         TRY(edge_blocks_names(&ids, r, block));
     if (ids.names.count > before)
-        log_warn("%s: added %s that occur only in edges, without label and features "
+        log_warn("%s: added %s found only in edges, without label and features "
                  "(--unknown-nodes add)",
                  file->name, COUNTED(ids.names.count - before, "node"));
 done:

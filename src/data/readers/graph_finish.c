@@ -162,7 +162,7 @@ static consm_status check_declared(struct graph_maker *m)
     if (unknown == UNKNOWN_DROP)
         return drop_unknown(m);
     if (unknown == UNKNOWN_ADD) {
-        log_warn("%s: added %s that occur only in edges, without label and features "
+        log_warn("%s: added %s found only in edges, without label and features "
                  "(--unknown-nodes add)",
                  m->file->name, COUNTED(strangers, "node"));
         return CONSM_OK;
