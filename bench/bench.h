@@ -1,10 +1,10 @@
 /*
- * consm-bench: what this machine can do, and how near to it the kernels come.
+ * consm-bench: measures this machine's limits, and how close the kernels come to them.
  *
- * A measurement runs a function on a team of threads again and again for a fraction of a second and
- * keeps the shortest time: the others tell about other processes. Beside the time stand the rates,
- * and the share of the ceiling: the time the machine's own copy bandwidth and multiply-add peak,
- * measured first, would need for the bytes and operations that cannot be avoided.
+ * A measurement runs a function on a team of threads repeatedly for a fraction of a second and
+ * keeps the shortest time; longer times are caused by other processes. With the time it prints
+ * rates and the share of the ceiling: the time that the machine's copy bandwidth and multiply-add
+ * peak, measured first, would need for the unavoidable bytes and operations.
  */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
@@ -17,13 +17,13 @@
 /* What one run of a kernel moves and computes. */
 struct work {
     double bytes; /* read and written by instructions, for GB/s */
-    double least; /* bytes that must come from memory when nothing is cached, for the ceiling */
+    double least; /* bytes that must come from memory if nothing is cached, for the ceiling */
     double flops; /* a multiply-add counts two */
-    double gathered, table; /* bytes of rows read in no order, and of what they are picked from */
+    double gathered, table; /* bytes of rows read at random, and of the array they come from */
 };
 
-/* Gathering is measured twice: rows of an array that a core's own caches hold, and of one that no
- * cache holds. */
+/* Gathering is measured twice: rows of an array that fits a core's caches, and of one that fits no
+ * cache. */
 enum { GATHER_NEAR = 1 << 20, GATHER_FAR = 256 << 20 }; /* bytes of the array */
 
 struct ceiling {
@@ -35,7 +35,7 @@ struct bench {
     struct team *team;         /* its threads */
     int threads, most_threads; /* of this pass, of the last */
     double seconds;            /* spent on each measurement */
-    const char *device;        /* time models on that one and nothing else; NULL: not */
+    const char *device;        /* time models on that device and nothing else; NULL: not */
     char *sets;                /* for that: datasets, between semicolons */
     const char *filter;        /* only lines "kernel shape" that contain it; NULL: all */
     bool json, busy, alone, operations, kernels; /* as the flags say */
@@ -44,14 +44,14 @@ struct bench {
     const struct simd *simd;
 };
 
-/* Runs fn(arg) on the team and prints a line "kernel  shape  time …". Returns the shortest time, or
- * 0 when the filter leaves it out. */
+/* Runs fn(arg) on the team and prints a line "kernel shape time …". Returns the shortest time, or 0
+ * if the filter leaves it out. */
 double bench_run(struct bench *b, const char *kernel, const char *shape, team_fn fn, void *arg,
                  struct work work);
-/* The least seconds the work takes on this team: the longest of what its bytes, its gathered rows
- * and its multiply-adds need. */
+/* The least seconds that the work takes on this team: the longest of the times for its bytes, its
+ * gathered rows and its multiply-adds. */
 double bench_least(const struct bench *b, struct work work);
-/* Prints such a line for a time that was taken elsewhere. */
+/* Prints such a line for a time measured elsewhere. */
 void bench_line(struct bench *b, const char *kernel, const char *shape, double time,
                 struct work work);
 bool bench_wants(const struct bench *b, const char *text); /* the filter is part of text */
@@ -59,7 +59,7 @@ bool bench_wants(const struct bench *b, const char *text); /* the filter is part
 double bench_time(struct bench *b, team_fn fn, void *arg);
 /* Steps and epochs of whole models on a device. */
 consm_status bench_device(struct bench *b, const char *device, char *sets);
-/* Names the section that begins; printed when one of its lines is. */
+/* Names the next section; printed with the first of its lines. */
 void bench_title(struct bench *b, const char *title);
 
 /* Copy, triad and gather bandwidth, multiply-add peak of every width; fills b->ceiling. */
@@ -73,22 +73,23 @@ struct session;
 consm_status bench_epochs(const struct bench *b, struct session *s, double *train, double *eval);
 consm_status bench_models(struct bench *b);
 consm_status bench_large(struct bench *b);
-/* Every operation of a step that takes at least so many seconds alone. */
+/* Every operation of a step that takes at least this many seconds alone. */
 struct program;
 consm_status bench_operations(struct bench *b, const struct program *p, double least);
-/* What an operation moves and computes; a sparse product with m entries, n rows out, w columns. */
+/* The bytes and operations of an operation; a sparse product with m entries, n rows out, w columns.
+ */
 struct instr;
 struct work bench_instr_work(const struct instr *in);
 struct work bench_product_work(double m, double n, double w);
 consm_status bench_peers(struct bench *b);
 consm_status bench_consm(struct bench *b);
 
-/* Calls measure(out, arg) in a child process and brings back the bytes of out and the child's peak
- * of memory. */
+/* Calls measure(out, arg) in a child process and returns the bytes of out and the child's peak
+ * memory. */
 consm_status bench_own_process(consm_status (*measure)(void *out, void *arg), void *out,
                                size_t bytes, void *arg, double *peak_mb);
 
-/* This worker's rows [*from, *to), shared out by non-zeros. */
+/* This worker's rows [*from, *to), divided by non-zeros. */
 void bench_rows(const struct csr *a, struct worker who, int64_t *from, int64_t *to);
 
 /* count floats in [-1, 1) */

@@ -1,4 +1,4 @@
-/* ConSM as a whole: what training and scoring take, and how much memory at most. */
+/* ConSM as a whole: time of training and scoring, and peak memory. */
 #include "bench.h"
 
 #include "app/objects.h"
@@ -12,7 +12,7 @@ struct setting {
     const char *name, *value;
 };
 
-/* What is timed: training, or the trust scores of all edges by the trained model. */
+/* What is timed: training, or the trust scores of all edges with the trained model. */
 static const struct consm_case {
     const char *name, *set, *split;
     bool scores;
@@ -50,7 +50,7 @@ struct outcome {
     int64_t edges;
 };
 
-/* The shortest of a few scorings, each by a session that knows nothing yet. */
+/* The shortest of a few scorings, each with a fresh session. */
 static consm_status time_scores(struct outcome *out, const struct consm_model *model,
                                 const struct prepared *prepared, const struct bench *b)
 {

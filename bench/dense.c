@@ -1,5 +1,5 @@
-/* Dense products in the shapes graph networks have, and the elementwise, row and optimiser kernels
- * on an array the size of a Cora hidden layer and on one far larger than the caches. */
+/* Dense products in the shapes of graph networks, and the elementwise, row and optimiser kernels on
+ * an array the size of a Cora hidden layer and on one far larger than the caches. */
 #include "bench.h"
 
 #include "cpu/gemm.h"
@@ -155,7 +155,7 @@ consm_status bench_dense(struct bench *b)
         TRY(bench_floats(&c.y, c.count));
         TRY(bench_floats(&c.z, c.count));
         TRY(bench_floats(&c.partial, c.count));
-        for (int64_t k = 0; k < c.count; k++) /* Adam's second moment is no negative number */
+        for (int64_t k = 0; k < c.count; k++) /* Adam's second moment is not negative */
             c.y[k] = c.y[k] * c.y[k];
         bench_title(b, "dense");
         bench_dense_size(b, &c);

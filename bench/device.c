@@ -1,6 +1,6 @@
-/* What a training step and an epoch cost on a device (`consm-bench --device cuda --sets cora`),
+/* The cost of a training step and an epoch on a device (`consm-bench --device cuda --sets cora`),
  * with the accuracy of the same run: a step is timed over a thousand that run at once, an epoch
- * with its validation by a whole training. */
+ * with its validation over a whole training. */
 #include "bench.h"
 
 #include "app/objects.h"

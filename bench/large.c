@@ -1,11 +1,11 @@
-/* A training epoch of GCN on graphs that no cache holds, beside what its bytes cost at the
+/* A training epoch of GCN on graphs that fit no cache, beside the cost of its bytes at the
  * machine's copy bandwidth.
  *
- * Counted is what each operation reads and writes: every matrix once, and the rows that a sparse
- * product gathers as often as it gathers them, because they come from memory in no order. Two sums
- * are given. "Written out" is the epoch as its equations say it, Â·(X·W) in every layer. "As run"
- * leaves out the first layer's sparse products, which the program computes once, in the first
- * epoch; what is left is mostly dense products, so its ceiling counts multiply-adds too. */
+ * It counts what each operation reads and writes: every matrix once, and gathered rows as often as
+ * they are gathered, because they come from memory at random. It prints two sums. "Written out" is
+ * the epoch by its equations, Â·(X·W) in every layer. "As run" leaves out the first layer's sparse
+ * products, which the program computes once, in the first epoch; the rest is mostly dense products,
+ * so its ceiling also counts multiply-adds. */
 #include "bench.h"
 
 #include "app/prepare.h"
@@ -22,8 +22,8 @@ struct large_shape {
     double trained; /* share of labelled nodes */
 };
 
-/* Sums up the program; the bytes written out put the first layer's products back, forwards and
- * backwards, and take away the pass for its activation, which they would do in passing. */
+/* Sums up the program. The bytes "written out" add the first layer's products, forwards and
+ * backwards, and subtract the pass for its activation, which would be part of them. */
 static void add_up(const struct bench *b, const struct program *p, int64_t hidden, double *run,
                    double *written, double *flops, double *least)
 {

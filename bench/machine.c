@@ -1,7 +1,6 @@
-/* What the machine can do: copy and triad bandwidth over arrays far larger than any cache, rows
- * gathered in no order from an array that is near and from one that is far, and the peak of
- * multiply-adds held in registers for every width of vectors. Everything else is measured against
- * these. */
+/* The machine's limits: copy and triad bandwidth over arrays far larger than any cache, rows
+ * gathered at random from a near and from a far array, and the peak of multiply-adds in registers
+ * for every vector width. Everything else is compared with these. */
 #include "bench.h"
 
 #include "base/rng.h"
@@ -59,7 +58,7 @@ static void gather_rows(void *arg, struct worker who)
     p->simd->gather_peak(sum, p->table, p->row, from, to);
 }
 
-/* Bytes a second of rows picked from an array of that size. */
+/* Bytes per second of rows picked from an array of that size. */
 static consm_status gather_from(double *speed, struct bench *b, const char *shape, int64_t bytes)
 {
     consm_status st = CONSM_OK;

@@ -46,7 +46,7 @@ static void print_title(struct bench *b)
     b->title = NULL;
 }
 
-/* A time in the unit that reads best. */
+/* A time in the most readable unit. */
 static void time_text(char *text, size_t size, double seconds)
 {
     if (seconds < 1e-3)

@@ -1,6 +1,6 @@
-/* Whole epochs: what a training step and an evaluation of each model cost, on Cora's shape (2,708
- * nodes, 10,556 directed edges, 49,216 feature non-zeros, 7 classes, 20 labels each), which is
- * generated, so that the figures need no file. */
+/* Whole epochs: the cost of a training step and an evaluation of each model, on a generated graph
+ * with Cora's shape (2,708 nodes, 10,556 directed edges, 49,216 feature non-zeros, 7 classes, 20
+ * labels each), so that no file is needed. */
 #include "bench.h"
 
 #include "app/prepare.h"

@@ -1,5 +1,5 @@
-/* The operations of a training step, each timed as a program of its own beside its ceiling: where
- * an epoch's time goes. */
+/* The operations of a training step, each timed as its own program beside its ceiling: where an
+ * epoch's time goes. */
 #include "bench.h"
 
 #include "base/clock.h"
@@ -29,8 +29,8 @@ struct work bench_instr_work(const struct instr *in)
     return work;
 }
 
-/* The shortest time of one operation as a program of its own; the places it reads hold what the
- * last epoch left there. */
+/* The shortest time of one operation as its own program; its inputs are what the last epoch left.
+ */
 static consm_status time_alone(double *best, const struct bench *b, const struct program *p,
                                const struct instr *in)
 {

@@ -1,4 +1,4 @@
-/* Measurements in processes of their own, so that each has its own peak of memory. */
+/* Measurements in separate processes, so that each has its own peak memory. */
 #include "bench.h"
 
 #include <stdio.h>

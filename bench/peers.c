@@ -1,8 +1,8 @@
 /* Epochs on the public sets beside PyTorch Geometric's. Its times and memory below were measured on
  * a 2-core Neoverse-V1 with 2 threads (torch 1.13.1, PyTorch Geometric 2.9; two layers, hidden
  * width 64; the fastest of edge_index or SparseTensor with dense or sparse features), so the ratios
- * mean something on such a machine only; bench/beside_pyg.py measures both in one run. Every case
- * is a process of its own, so that its peak memory is its own. */
+ * are only valid on such a machine; bench/beside_pyg.py measures both in one run. Every case is a
+ * separate process with its own peak memory. */
 #include "bench.h"
 
 #include "app/prepare.h"

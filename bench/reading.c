@@ -1,7 +1,7 @@
 /*
- * Reading: a plain folder of ten million edges, ids as numbers and as names, the same graph from
- * safetensors, and the public sets where $CONSM_DATA has them. GB/s is of the files' bytes; the
- * SHA-256 of every byte of text is part of it.
+ * Reading: a plain folder of ten million edges, with numbers and with names as ids, the same graph
+ * from safetensors, and the public sets if $CONSM_DATA has them. GB/s is of the files' bytes; it
+ * includes the SHA-256 of every byte of text.
  */
 #include "bench.h"
 
@@ -51,7 +51,7 @@ static double file_bytes(const char *path)
     return bytes;
 }
 
-/* folder/edges.csv with that format for an edge. */
+/* Writes folder/edges.csv with that format for an edge. */
 static consm_status write_edges(const char *folder, const char *format)
 {
     consm_status st = CONSM_OK;
@@ -89,7 +89,7 @@ done:
     return st;
 }
 
-/* The folder that is there, as safetensors. */
+/* Measures the existing folder as safetensors. */
 static consm_status measure_mapped(struct bench *b, const char *root)
 {
     consm_status st = CONSM_OK;

@@ -1,5 +1,5 @@
-/* Sparse products, attention and edge kernels on graphs of the shapes people use: Cora's,
- * Squirrel's (few nodes, many edges, hubs), and a million nodes with ten million edges. */
+/* Sparse products, attention and edge kernels on graphs of common shapes: Cora's, Squirrel's (few
+ * nodes, many edges, hubs), and a million nodes with ten million edges. */
 #include "bench.h"
 
 #include "base/rng.h"
@@ -13,7 +13,7 @@ struct graph_shape {
     double skew;          /* 1: ends are uniform; larger: hubs */
 };
 
-/* Ends are floor(nodes · u^skew) in a shuffled order, so hubs lie anywhere, as in real data. */
+/* Ends are floor(nodes · u^skew) in a shuffled order, so hubs are anywhere, as in real data. */
 static consm_status shape_graph(struct csr **out, const struct graph_shape *shape)
 {
     consm_status st = CONSM_OK;

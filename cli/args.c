@@ -1,4 +1,4 @@
-/* Parsing flags against a verb's table, and telling people what was wrong with them. */
+/* Parses flags by a verb's table, and reports errors. */
 #include "args.h"
 
 #include "base/nearest.h"
@@ -59,7 +59,7 @@ static int unknown_flag(const struct args *args, const char *text, size_t length
                      args->command->name);
 }
 
-/* Reads one flag at argv[*i]; moves *i on when the value is the next word. */
+/* Reads one flag at argv[*i]; advances *i if the value is the next word. */
 static int parse_flag(struct args *args, int argc, char **argv, int *i)
 {
     const char *word = argv[*i], *value = NULL;
@@ -172,7 +172,7 @@ int args_fail(const struct args *args, int code, const char *format, ...)
 int args_status(const struct args *args, consm_status st)
 {
     bool typed = st == CONSM_EINVAL || st == CONSM_ENOTFOUND;
-    /* Tame already, and perhaps a list of faults, one a line. */
+    /* Already cleaned; it may be a list of faults, one a line. */
     fprintf(stderr, "consm %s: %s\n", args->command->name, consm_errmsg());
     return typed ? EXIT_USAGE : EXIT_FAILED;
 }

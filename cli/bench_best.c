@@ -1,4 +1,5 @@
-/* `train -o` with the flags of the chosen run: what is written is what `consm train` writes. */
+/* Calls `train -o` with the flags of the chosen run, so that it writes what `consm train` writes.
+ */
 #include "bench_best.h"
 
 #include "commands.h"
@@ -13,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The flags of `train`, and room for the texts of its parameters. */
+/* The flags of `train`, and storage for the texts of its parameters. */
 struct retake {
     struct args args;
     char parameter[CONFIG_ROWS][32];
@@ -37,7 +38,7 @@ static void give(struct args *out, const char *name, const char *value)
     out->value[out->flags++] = value;
 }
 
-/* Flags of bench that mean the same to `train`; what the run itself says is given by name. */
+/* Flags of bench with the same meaning in `train`; the run's own settings are passed by name. */
 static bool is_passed_on(const char *name)
 {
     static const char *const own[] = {"models", "seeds",     "output", "json", "search",
@@ -48,7 +49,7 @@ static bool is_passed_on(const char *name)
     return !config_find(name);
 }
 
-/* Every parameter is given: none is left to what `train` would choose for this data by itself. */
+/* Passes every parameter, so that `train` chooses none by itself. */
 static void take_flags(struct retake *r, const struct study_run *run, const struct args *bench,
                        const char *folder)
 {

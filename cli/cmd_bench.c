@@ -1,4 +1,4 @@
-/* `consm bench`: any datasets × models × seeds, with a fair random search on request. */
+/* `consm bench`: any datasets × models × seeds, optionally with a fair random search. */
 #include "bench_best.h"
 #include "commands.h"
 #include "config_args.h"

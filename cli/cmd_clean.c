@@ -1,5 +1,5 @@
-/* `consm clean`: a graph without the edges that a model distrusts, and a table of what was changed
- * and why. */
+/* `consm clean`: writes a graph without the edges that a model distrusts, and a table of the
+ * changes with reasons. */
 #include "base/counted.h"
 #include "commands.h"
 #include "data_args.h"
@@ -31,7 +31,7 @@ static const struct flag flags[] = {
 
 /* ---- why ----------------------------------------------------------------- */
 
-/* What each witness says where it speaks most against an edge, or most for it. */
+/* The reason if a witness is the strongest evidence against an edge, or for it. */
 static const char *const against[] = {
     "subgraphs do not match",
     "predicted classes differ",
@@ -68,8 +68,7 @@ static void usual(double mean[WORDS], const struct consm_edge_scores *s)
             mean[k] += (double)s->witness[e * s->witnesses + k] / (double)s->edges;
 }
 
-/* The witness that moves the log-odds farthest from those of a usual edge, in the direction given.
- */
+/* The witness that moves the log-odds farthest from a usual edge, in the given direction. */
 static const char *why(const struct consm_edge_scores *s, int64_t e, const double mean[WORDS],
                        int direction)
 {
@@ -137,7 +136,7 @@ done:
     return st;
 }
 
-/* A plain folder is FOLDER itself, so that it can be given to any verb; other formats are a file in
+/* The plain format fills FOLDER itself, so that any verb can read it; other formats are a file in
  * it. */
 static consm_status write_graph(const struct cleaning *c, const char *format, bool plain)
 {
@@ -191,7 +190,7 @@ static void cleaning_close(struct cleaning *c)
     model_args_close(&c->m);
 }
 
-/* Whether the folder holds anything. */
+/* Whether the folder has any files. */
 static bool has_files(const char *folder)
 {
     DIR *d = opendir(folder);
@@ -204,7 +203,7 @@ static bool has_files(const char *folder)
     return found;
 }
 
-/* The graph that is read is never replaced, anything else only with --force. */
+/* The input graph is never replaced, anything else only with --force. */
 static int check_output(const struct args *args, const char *folder)
 {
     struct stat there, read;

@@ -1,5 +1,5 @@
-/* `consm compare`: what two models say differently of one graph: labels that flip, and edges whose
- * trust moved. */
+/* `consm compare`: the differences between two models on one graph: changed labels, and edges whose
+ * trust changed. */
 #include "base/alloc.h"
 #include "base/counted.h"
 #include "commands.h"
@@ -22,7 +22,7 @@ static const struct flag flags[] = {
     DATA_FLAGS,
     {0}};
 
-/* A node with another label, or an edge whose trust moved, and how much it matters. */
+/* A node with another label, or an edge with another trust, and how much it matters. */
 struct difference {
     int64_t at; /* the node's or edge's number */
     double by;
@@ -75,7 +75,7 @@ static int largest_first(const void *a, const void *b)
     return x->at < y->at ? -1 : 1;
 }
 
-/* The name of the class that a model says of a node. */
+/* The name of the class that a model predicts for a node. */
 static const char *label_of(const struct comparison *c, int which, int64_t number, char buffer[24])
 {
     return consm_model_class(c->model[which], c->said[which]->label[number], buffer);
@@ -86,7 +86,7 @@ static double confidence_of(const struct comparison *c, int which, int64_t numbe
     return (double)c->said[which]->confidence[number];
 }
 
-/* A flip matters as much as the less certain of the two models is sure of what it says. */
+/* A changed label matters as much as the confidence of the less certain model. */
 static consm_status find_flips(struct comparison *c)
 {
     consm_status st = CONSM_OK;

@@ -1,4 +1,4 @@
-/* `consm convert`: reads a dataset in any format and writes it in one of ours, without loss. */
+/* `consm convert`: reads a dataset in any format and writes it in another, without loss. */
 #include "base/counted.h"
 #include "commands.h"
 #include "data_args.h"

@@ -1,5 +1,5 @@
-/* `consm edges`: scores every edge of a graph with a trained model, and says how good the scores
- * are where labels allow. */
+/* `consm edges`: scores every edge of a graph with a trained model, and measures the scores if
+ * there are labels. */
 #include "base/counted.h"
 #include "commands.h"
 #include "data_args.h"
@@ -72,7 +72,7 @@ static int run(struct args *args)
         goto done;
     }
     TRY(consm_score_edges_on(&scores, m.model, m.data, m.device, m.threads));
-    if (m.data->data->rows) { /* nobody has all scores */
+    if (m.data->data->rows) { /* no process has all scores */
         TRY(edges_write(m.output, scores, m.data, args_has(args, "safe-csv"),
                         args_has(args, "witnesses")));
         goto done;

@@ -1,4 +1,4 @@
-/* `consm evaluate`: how good a trained model is on a graph whose labels are known. */
+/* `consm evaluate`: measures a trained model on a graph with known labels. */
 #include "base/counted.h"
 #include "commands.h"
 #include "data_args.h"
@@ -18,7 +18,7 @@ static const struct flag flags[] = {
     PARTS_FLAG,
     {0}};
 
-/* A figure, or "unknown" where there is none. */
+/* A figure, or "unknown". */
 static const char *figure(char out[16], double value)
 {
     if (isnan(value))
@@ -56,7 +56,7 @@ static void print_classes(const struct model_args *m, const struct consm_metrics
     }
 }
 
-/* all: every labelled node; new, seen: NULL where they cannot be told apart. */
+/* all: every labelled node; new, seen: NULL if they cannot be told apart. */
 static void print_figures(const struct model_args *m, const struct consm_metrics *all,
                           const struct consm_metrics *new, const struct consm_metrics *seen)
 {
@@ -100,7 +100,7 @@ static void add_part(struct text *t, const char *name, const struct consm_metric
         text_add(t, "null");
 }
 
-/* The figures of all labelled nodes, and inside them those of new and seen ones. */
+/* The metrics of all labelled nodes, and inside them those of new and seen ones. */
 static consm_status print_json(const struct model_args *m, const struct consm_metrics *all,
                                const struct consm_metrics *new, const struct consm_metrics *seen)
 {

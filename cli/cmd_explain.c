@@ -1,4 +1,4 @@
-/* `consm explain`: explains a node's prediction, by taking edges, neighbours and features away. */
+/* `consm explain`: explains a node's prediction by removing edges, neighbours and features. */
 #include "commands.h"
 #include "data_args.h"
 #include "json_line.h"

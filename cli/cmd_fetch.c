@@ -1,4 +1,4 @@
-/* `consm fetch`: brings the public files of registered sets into the user's cache. */
+/* `consm fetch`: downloads the public files of registered sets into the user's cache. */
 #include "base/clock.h"
 #include "commands.h"
 #include "data/generate/generate.h"
@@ -94,7 +94,7 @@ static int fetch_named(const struct args *args, const struct data_set *set, cons
     return st < 0 ? args_fail(args, EXIT_FAILED, "%s: %s", set->name, consm_errmsg()) : EXIT_DONE;
 }
 
-/* All names are known before the first byte comes. */
+/* Checks all names before the first download. */
 static int check_names(const struct args *args)
 {
     if (args->count == 0 && !args_has(args, "all"))

@@ -1,4 +1,4 @@
-/* `consm generate`: makes a built-in graph and writes it where other programs can read it. */
+/* `consm generate`: writes a built-in graph as a file. */
 #include "base/counted.h"
 #include "commands.h"
 #include "data/generate/generate.h"
@@ -24,7 +24,7 @@ static const struct flag flags[] = {
     {"json", NULL, "print what was written as JSON", 0},
     {0}};
 
-/* Adds the knobs given as flags to a csbm name: "csbm" becomes "csbm:nodes=50,seed=1". */
+/* Adds the parameters given as flags to a csbm name: "csbm" becomes "csbm:nodes=50,seed=1". */
 static int add_knobs(char *name, size_t room, const struct args *args)
 {
     for (int i = 0; i < args->flags; i++) {

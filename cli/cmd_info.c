@@ -1,5 +1,4 @@
-/* `consm info`: what a dataset holds and what to beware of, for people; info_json.c for programs.
- */
+/* `consm info`: facts about a dataset, and what to beware of, as text; info_json.c writes JSON. */
 #include "cmd_info.h"
 #include "commands.h"
 #include "data/generate/generate.h"
@@ -186,7 +185,7 @@ static void print_split(const struct dataset *d, const struct data_facts *f, con
     print_leak(&f->copies, f->split_size[SPLIT_TEST], d->splits);
 }
 
-/* Text behind a label, broken between words before column 80. */
+/* Text after a label, wrapped before column 80. */
 static void print_text(const char *label, const char *text)
 {
     enum { INDENT = 19, WIDTH = 79 };
@@ -208,7 +207,7 @@ static void print_text(const char *label, const char *text)
     putchar('\n');
 }
 
-/* Whether the files read are the ones everybody has. */
+/* Whether the files are the published ones. */
 static void print_files(const struct data_set *set, const struct registry_check *check)
 {
     if (check->wrong)
@@ -245,7 +244,7 @@ static void print_people(const struct dataset *d, const struct data_facts *f,
     }
 }
 
-/* The known sets and whether their files are here. */
+/* Lists the known sets and whether their files are here. */
 static int list_sets(const struct args *args)
 {
     const struct data_set *set;

@@ -1,4 +1,4 @@
-/* `consm models`: which models there are, whose they are, what can be set. */
+/* `consm models`: lists the models, their papers and their parameters. */
 #include "commands.h"
 #include "config_args.h"
 #include "json_line.h"

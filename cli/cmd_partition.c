@@ -1,5 +1,5 @@
-/* `consm partition`: the same dataset in an order that keeps neighbours together, for training on
- * several processes, and what that would take. */
+/* `consm partition`: writes a dataset in an order that keeps neighbours together, for training on
+ * several processes, and estimates the cost. */
 #include "backends/plugin.h"
 #include "base/counted.h"
 #include "commands.h"
@@ -25,8 +25,8 @@ static const struct flag flags[] = {
     DATA_FLAGS,
     {0}};
 
-/* Where a node comes in the new order: by part; within one those with neighbours elsewhere last, so
- * that what can be computed without others is in one piece; else as before. */
+/* A node's position in the new order: by part; within a part, nodes with neighbours elsewhere come
+ * last, so that the others form one piece; otherwise the old order. */
 struct seat {
     int32_t part, outer, old;
 };
@@ -41,7 +41,7 @@ static int in_order(const void *a, const void *b)
     return x->old < y->old ? -1 : x->old > y->old;
 }
 
-/* first (parts+1): where each part begins in the new order. */
+/* first (parts+1): start of each part in the new order. */
 static consm_status find_order(int32_t **out, int64_t *first, const struct csr *graph, int parts)
 {
     consm_status st = CONSM_OK;
@@ -134,7 +134,7 @@ static int run(struct args *args)
     TRY(NEW(first, parts + 1));
     TRY(find_order(&order, first, graph, (int)parts));
     TRY(dataset_order(&ordered, d, order));
-    /* Both files belong together: a folder that is there is replaced as a whole, or stays. */
+    /* The two files belong together: an existing folder is replaced as a whole, or stays. */
     TRY(folder_begin(&work, folder));
     TRY(file_join(&path, work.path, "graph.safetensors"));
     TRY(save(ordered, work.path, path, first, parts));

@@ -50,8 +50,8 @@ static void print_line(FILE *out, const char *which, const struct metrics *found
                 found->all.nodes == 1 ? "node" : "nodes");
 }
 
-/* How good it is, where labels are there: to standard output when the CSV goes to a file, else to a
- * terminal only. */
+/* Prints the accuracy if there are labels: to standard output if the CSV goes to a file, else only
+ * to a terminal. */
 static consm_status print_accuracy(const struct model_args *m, const struct consm_prediction *p,
                                    bool to_file)
 {
@@ -84,7 +84,7 @@ static const char *nth_class(void *ctx, int index)
     return m->class_name && index < m->classes ? m->class_name[index] : NULL;
 }
 
-/* The class that --threshold and --top speak of; -1: neither was asked for. */
+/* The class of --threshold and --top; -1: neither was given. */
 static int find_class(int32_t *out, const struct args *args, const struct consm_model *m)
 {
     const char *name = args_get(args, "class");
@@ -106,7 +106,7 @@ static int find_class(int32_t *out, const struct args *args, const struct consm_
                      near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
-/* Decides again with a threshold of the person's own, in place of the model's. */
+/* Predicts again with the user's threshold instead of the model's. */
 static void decide(struct consm_prediction *p, const struct model_args *m, int32_t class_index,
                    double threshold)
 {
@@ -140,7 +140,7 @@ done:
     return st;
 }
 
-/* The nodes that --nodes names, or all; *asked stays NULL for all. */
+/* Predicts the nodes of --nodes, or all; *asked stays NULL for all. */
 static consm_status predict(struct consm_prediction **out, int64_t **asked, const struct args *args,
                             const struct model_args *m)
 {
@@ -154,7 +154,7 @@ done:
     return st;
 }
 
-/* What needs all nodes does not go with --nodes. */
+/* Refuses flags that need all nodes with --nodes. */
 static int check_nodes(const struct args *args)
 {
     static const char *const not_with[] = {"graph", "embeddings", "device", "in-parts"};

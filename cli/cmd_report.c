@@ -1,4 +1,4 @@
-/* `consm report`: the page, tables and figures of a study's folder. */
+/* `consm report`: writes the page, tables and figures of a study's folder. */
 #include "commands.h"
 #include "report_compare.h"
 #include "study_run.h"

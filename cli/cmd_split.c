@@ -1,4 +1,4 @@
-/* `consm split`: makes a split, says how large its parts are, writes it to a file. */
+/* `consm split`: makes a split, prints the size of its parts, writes it to a file. */
 #include "commands.h"
 #include "data_args.h"
 #include "json_line.h"

@@ -1,4 +1,4 @@
-/* `consm study`: the paper's evaluation, or a part of it, done again. */
+/* `consm study`: repeats the paper's evaluation, or a part of it. */
 #include "commands.h"
 #include "config_args.h"
 #include "data_args.h"
@@ -23,8 +23,8 @@ static const struct flag flags[] = {
     DATA_FLAGS,
     {0}};
 
-/* What is looked for when no set is named: the paper's, and one without duplicates, because the
- * original is full of them. */
+/* The sets to look for if none is named: the paper's, and one without duplicates, because the
+ * original has many. */
 static const char *const known_sets[] = {
     "cora", "citeseer", "pubmed", "actor", "chameleon", "squirrel", "chameleon-filtered", NULL};
 static const char *const built_in[] = {"csbm:homophily=0.8", "csbm:homophily=0.1", NULL};
@@ -62,7 +62,7 @@ static const char *study_name(void *ctx, int index)
     return study_list()[index] ? study_list()[index]->name : NULL;
 }
 
-/* The studies that were named, each once, in the order of the list. */
+/* The named studies, each once, in the order of the list. */
 static int find_studies(const struct study_def **study, int *count, const struct args *args)
 {
     bool wanted[STUDY_MOST] = {false};

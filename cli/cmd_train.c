@@ -1,5 +1,6 @@
-/* `consm train`: trains a model over some seeds and says how good it is. One JSON object per run
- * and one summary with --json, an aligned table without; with -o also a folder with the model. */
+/* `consm train`: trains a model with some seeds and measures it. With --json it prints one JSON
+ * object per run and a summary, otherwise an aligned table; with -o it also writes a folder with
+ * the model. */
 #include "commands.h"
 #include "config_args.h"
 #include "config_file.h"
@@ -69,7 +70,7 @@ static int64_t ensemble_of(const struct training *t)
     return t->options->ensemble > 1 ? t->options->ensemble : 1;
 }
 
-/* The share of all runs and their members that is done, with one of them as far as this. */
+/* The finished share of all runs and members, given the progress of one. */
 static double share_of_all(struct training *t, int64_t run, int64_t member, double share)
 {
     int64_t members = ensemble_of(t), at = run * members + (member > 1 ? member - 1 : 0);
@@ -111,7 +112,7 @@ static void print_finished(struct training *t, int64_t number)
     t->finished[number] = true;
     for (; t->printed < t->runs && t->finished[t->printed]; t->printed++) {
         progress_clear();
-        if (t->printed == 0 && !t->json && !t->quiet) /* no heading where nothing follows */
+        if (t->printed == 0 && !t->json && !t->quiet) /* no heading if nothing follows */
             printf("\n  %6s %8s %8s %10s %8s %9s %9s\n", "seed", "val", "test", "best epoch",
                    "epochs", "train ms", "eval ms");
         train_print_run(t, &t->result[t->printed]);
@@ -122,7 +123,7 @@ static void print_finished(struct training *t, int64_t number)
 
 /* ---- one run ------------------------------------------------------------- */
 
-/* Keeps the run that is best on validation, of equal ones the first seed's. */
+/* Keeps the run with the best validation, ties to the first seed. */
 static void keep_best(struct training *t, int64_t number, struct trained_run *run)
 {
     pthread_mutex_lock(&t->lock);
@@ -162,7 +163,7 @@ done:
 
 /* ---- the command --------------------------------------------------------- */
 
-/* Runs side by side come first, then the members of each; what processors are left go to each run.
+/* Runs side by side come first, then the members of each; each run uses the remaining processors.
  */
 static int parallelism(const struct args *args, struct training *t, struct batch *batch)
 {
@@ -175,7 +176,7 @@ static int parallelism(const struct args *args, struct training *t, struct batch
     if (!jobs)
         jobs = threads ? (cores / threads > 1 ? cores / threads : 1) : cores;
     jobs = jobs > runs ? runs : jobs;
-    if (!threads && jobs > 1) /* one run alone finds out itself how many it can feed */
+    if (!threads && jobs > 1) /* a single run finds the best number itself */
         threads = cores / jobs > 1 ? cores / jobs : 1;
     batch->jobs = (int)(jobs < t->runs ? jobs : t->runs);
     t->options->member_jobs = (int)jobs / batch->jobs;
@@ -183,7 +184,7 @@ static int parallelism(const struct args *args, struct training *t, struct batch
     return EXIT_DONE;
 }
 
-/* Flags that the library knows by the same name. */
+/* Flags with the same name in the library. */
 static int read_named_args(struct training *t)
 {
     static const char *const named[] = {"positive", "threshold-for", "at-precision", "at-recall"};
@@ -228,7 +229,7 @@ static int read_output_args(struct training *t)
     return st < 0 ? args_status(args, st) : EXIT_DONE;
 }
 
-/* The method: as typed, or that of the model to go on from. */
+/* The method: as typed, or that of the model to continue from. */
 static consm_status choose_method(struct training *t, const struct args *args)
 {
     consm_status st = CONSM_OK;
@@ -276,13 +277,13 @@ static int read_args(struct training *t, struct args *args, struct batch *batch)
     return read_output_args(t);
 }
 
-/* A card has memory of its own and says itself what does not fit; the host holds the data. */
+/* A card has its own memory and reports what does not fit; the host holds the data. */
 static bool elsewhere(const struct consm_options *o)
 {
     return strncmp(o->device, "cuda", 4) == 0;
 }
 
-/* The split of the first seed: what is wrong with it is found before anything is written. */
+/* Makes the first seed's split, so that errors are found before anything is written. */
 static consm_status look_at_split(struct training *t)
 {
     struct roles roles;
@@ -369,7 +370,7 @@ static int finish(struct training *t, consm_status st)
             t->args, progress_stopped() ? EXIT_INTERRUPTED : EXIT_FAILED,
             "%s; continue with: consm train --config %.*s/checkpoint.yaml -o %s --resume",
             consm_errmsg(), shown_folder(t->output.folder), t->output.folder, t->output.folder);
-    /* A card that failed leaves the last checkpoint, if there is one. */
+    /* After a failure of a card the last checkpoint remains, if there is one. */
     if (st == CONSM_EIO && t->options && elsewhere(t->options) && t->output.checkpoint &&
         file_kind(t->output.checkpoint) == FILE_REGULAR)
         return args_fail(t->args, EXIT_FAILED,
@@ -381,7 +382,7 @@ static int finish(struct training *t, consm_status st)
     return st == CONSM_ECANCEL && progress_stopped() ? EXIT_INTERRUPTED : code;
 }
 
-/* After --from: how many labels are other ones than before. */
+/* After --from: how many labels have changed. */
 static consm_status print_changes(const struct training *t)
 {
     consm_status st = CONSM_OK;

@@ -9,7 +9,7 @@ enum { MOST = 128 };
 static struct flag flags[MOST + 1];
 static char names[MOST][32], helps[MOST][512];
 
-/* What `consm train` trains where nobody says. */
+/* The default model of `consm train`. */
 static const struct model_def *default_model(void)
 {
     const struct model_def *model = NULL;
@@ -58,7 +58,7 @@ const struct flag *config_flags(void)
     return config_flags_of(default_model());
 }
 
-/* The library's message with its parameter as a flag that can be typed. */
+/* The library's message with its parameter as a flag. */
 static int bad_value(const struct args *args)
 {
     char text[1024];
@@ -77,8 +77,8 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* A parameter of another model changes nothing here, which a person should know. ConSM hands its
- * backbones everything. */
+/* Warns that a parameter of another model has no effect. ConSM passes everything to its backbones.
+ */
 static void warn_unused(const struct args *args, const struct model_def *model,
                         const struct config_row *row)
 {
@@ -95,7 +95,7 @@ static void warn_unused(const struct args *args, const struct model_def *model,
     args_fail(args, 0, "warning: %s does not use --%s", model->name, flag);
 }
 
-/* The flags from number `begin` on: their profile first, then the others, which win over it. */
+/* The flags from number `begin` on: first the profile, then the others, which override it. */
 static int take_flags(struct config *c, bool given[CONFIG_ROWS], const struct args *args, int begin,
                       int end, const struct model_def *model)
 {

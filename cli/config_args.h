@@ -6,13 +6,14 @@
 #include "models/model.h"
 
 /* A flag per parameter, for command.more_flags; the help shows the defaults of consm, or of the
- * model. The second call overwrites what the first gave. */
+ * model. The second call overwrites the result of the first. */
 const struct flag *config_flags(void);
 const struct flag *config_flags_of(const struct model_def *model);
 
-/* The model's defaults, then what a --config file says, then what was typed; in each a profile
- * comes first, wherever it stands. given tells which parameters were set. 0, or EXIT_USAGE with the
- * line printed. model NULL: several will train, and none is said not to use a parameter. */
+/* Applies the model's defaults, then the --config file, then what was typed; in each, the profile
+ * comes first, wherever it is. given marks the parameters that were set. 0, or EXIT_USAGE with the
+ * line printed. model NULL: several models will train, so there is no warning about unused
+ * parameters. */
 int config_args(struct config *c, bool given[CONFIG_ROWS], const struct args *args,
                 const struct model_def *model);
 

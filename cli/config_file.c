@@ -1,4 +1,4 @@
-/* Reading YAML with libyaml's events: one mapping of plain values, nothing nested. */
+/* Reads YAML with libyaml's events: one mapping of plain values, nothing nested. */
 #include "config_file.h"
 
 #include "base/alloc.h"
@@ -28,7 +28,7 @@ static int fail_at(const struct reading *r, const yaml_mark_t *mark, const char 
                      mark->column + 1, what, name);
 }
 
-/* Keeps a text for as long as args may point to it. */
+/* Stores a text as long as args may point to it. */
 static const char *keep(struct config_file *file, const char *text, size_t length)
 {
     char *copy = mem_strndup(text, length);
@@ -59,8 +59,8 @@ static const char *key_name(void *ctx, int index)
     return f ? f->name : NULL;
 }
 
-/* Only what is typed chooses where files are written or replaced: a configuration may come from
- * anybody (SECURITY.md). */
+/* Only typed flags choose where files are written or replaced: a configuration may come from anyone
+ * (SECURITY.md). */
 static bool chooses_output(const char *flag)
 {
     return strcmp(flag, "output") == 0 || strcmp(flag, "embeddings") == 0 ||
@@ -76,7 +76,7 @@ static int unknown_key(const struct reading *r, const yaml_mark_t *mark, const c
     return fail_at(r, mark, text, "");
 }
 
-/* A flag without value is set by true and left out by false. */
+/* A flag without a value is set by true and left out by false. */
 static int take_switch(struct reading *r, const yaml_mark_t *mark, const struct flag *flag,
                        const char *value)
 {

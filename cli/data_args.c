@@ -1,4 +1,4 @@
-/* Opening the DATASET of a command line, and reading its split flags. */
+/* Opens the DATASET of a command line, and reads its split flags. */
 #include "data_args.h"
 
 struct data_options data_args_options(const struct args *args)

@@ -1,4 +1,4 @@
-/* What the verbs that read data share: the flags that say which data and which split. */
+/* Shared by the verbs that read data: the flags for data and split. */
 #ifndef CLI_DATA_ARGS_H
 #define CLI_DATA_ARGS_H
 
@@ -27,7 +27,7 @@
     {                                                                                              \
         "ignore", "NAMES", "columns to ignore, as in name,comment", 0                              \
     }
-/* For the verbs that compute on graphs in parts. */
+/* For the verbs that work on graphs in parts. */
 #define PARTS_FLAG                                                                        \
     {                                                                                     \
         "in-parts", NULL,                                                                 \
@@ -48,12 +48,12 @@
         "pooled", NULL, "random: draw from all classes together, not per class", 0                \
     }
 
-/* The flags as options of consm_dataset_open_with, and of data_open, which the verbs that look into
- * the data itself use. */
+/* The flags as options of consm_dataset_open_with, and of data_open, for verbs that access the data
+ * directly. */
 struct consm_open_options data_args_how(const struct args *args);
 struct data_options data_args_options(const struct args *args);
 
-/* The dataset's name: args->item[0], or default_name when there is none and it is not NULL.
+/* The dataset's name: args->item[0], or default_name if it is missing and default_name is not NULL.
  * EXIT_DONE, or the exit code with the line printed. */
 int data_args_name(const char **out, const struct args *args, const char *default_name);
 

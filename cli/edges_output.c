@@ -1,4 +1,4 @@
-/* Writing and judging trust scores. */
+/* Writes and measures trust scores. */
 #include "edges_output.h"
 
 #include "app/objects.h"
@@ -9,15 +9,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = 65536 }; /* edges of a graph in parts that rank 0 has at a time */
+enum { BLOCK = 65536 }; /* edges of a graph in parts that rank 0 holds at a time */
 
 struct scored {
     int32_t from, to, kept;
     float score, low, high;
-    float witness[WITNESSES]; /* 0 where the model has none */
+    float witness[WITNESSES]; /* 0 if the model has none */
 };
 
-/* Edges first …, so many at most; *out is the caller's to free, also what was there. */
+/* Edges first …, at most so many; the caller frees *out, also a previous one. */
 static consm_status copy_block(struct scored **out, int64_t *count,
                                const struct consm_edge_scores *scores, int64_t first)
 {
@@ -43,7 +43,7 @@ done:
     return st;
 }
 
-/* The same of a rank's edges, which come to rank 0, who writes. */
+/* The same for a rank's edges, which are sent to rank 0 for writing. */
 static consm_status bring_block(struct scored **out, int64_t *count,
                                 const struct consm_edge_scores *scores, int rank, int64_t first)
 {
@@ -98,8 +98,8 @@ done:
     return st;
 }
 
-/* Every rank has the edges of its own nodes where the graph is in parts, and all edges where it is
- * not: then each brings them to itself. */
+/* In a graph in parts every rank has the edges of its own nodes; otherwise every rank has all edges
+ * and uses its own. */
 consm_status edges_write(const char *path, const struct consm_edge_scores *scores,
                          const struct consm_dataset *data, bool safe, bool witnesses)
 {

@@ -1,4 +1,4 @@
-/* Writing what a model knows of each node. */
+/* Writes embeddings. */
 #include "embeddings_output.h"
 
 #include "io/csv.h"

@@ -4,7 +4,7 @@
 
 #include "consm.h"
 
-/* CONSM_EINVAL where the name ends in neither .npy nor .csv. NULL is fine. */
+/* CONSM_EINVAL if the name ends in neither .npy nor .csv. Accepts NULL. */
 consm_status embeddings_check(const char *path);
 
 /* .npy: an array (nodes, width) in node order; .csv: id,e0,e1,… . path NULL: nothing. */

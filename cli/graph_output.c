@@ -1,5 +1,5 @@
-/* The graph with what a model says of it, in the forms of data/readers/graph_save.h: everything
- * that was read stays, predictions and trust are added. */
+/* Writes the graph with a model's predictions and trust added, in the formats of
+ * data/readers/graph_save.h. Everything that was read stays. */
 #include "graph_output.h"
 
 #include "app/objects.h"
@@ -66,8 +66,8 @@ static const char *seen(void *ctx, int64_t i, char buffer[32])
     return g->p->seen[i] ? "true" : "false";
 }
 
-/* The place of a stored edge among the scores, which come by their smaller end, then by their
- * larger one; -1: a loop has none. */
+/* The index of a stored edge in the scores, which are sorted by smaller, then larger end; -1: a
+ * loop has none. */
 static int64_t find_score(const struct picture *g, int64_t e)
 {
     int32_t a = g->d->from[e], b = g->d->to[e], low_end = a < b ? a : b, high_end = a < b ? b : a;

@@ -1,5 +1,5 @@
-/* Completion scripts. A flag's value is completed from the words it may be, or as a file name; what
- * a verb works on from the names of studies or of datasets, and as a file name. */
+/* Completion scripts. A flag's value is completed from its possible words, or as a file name; a
+ * verb's argument from the names of studies or datasets, and as a file name. */
 #include "help.h"
 
 #include "data/readers/reader.h"
@@ -11,13 +11,13 @@
 
 /* ---- what a flag may be -------------------------------------------------- */
 
-/* Of a dataset: --format reads (and in `consm generate` writes) it, --to writes it. */
+/* For a dataset: --format reads (and in `consm generate` writes) it, --to writes it. */
 static bool names_format(const char *flag)
 {
     return strcmp(flag, "format") == 0 || strcmp(flag, "to") == 0;
 }
 
-/* The words that a parameter of the library may be, or NULL. */
+/* The possible words of a library parameter, or NULL. */
 static const char *const *words_of(const char *flag)
 {
     struct consm_parameter p = {.size = sizeof p};
@@ -27,7 +27,7 @@ static const char *const *words_of(const char *flag)
     return NULL;
 }
 
-/* Prints the words a flag's value may be, with blanks between; false when it may be anything. */
+/* Prints the possible words of a flag's value, separated by blanks; false if it may be anything. */
 static bool print_choices(const char *flag)
 {
     const char *const *words = words_of(flag);
@@ -65,7 +65,8 @@ static bool wants_file(const struct flag *f)
                         strstr(f->value, "DIR") || strstr(f->value, "PATH"));
 }
 
-/* The names a verb's arguments may be, with blanks between; files may be meant as well. */
+/* Prints the possible names of a verb's arguments, separated by blanks; files are possible as well.
+ */
 static void print_items(const struct command *command)
 {
     const char *verb = command->name;
@@ -90,8 +91,8 @@ static void print_verbs(const struct command *const *commands)
     fputs("help", stdout);
 }
 
-/* The first line of a help text inside single quotes: `quote` is what stands for one of these, and
- * a backslash goes before any of `special`. */
+/* The first line of a help text inside single quotes: `quote` replaces a quote, and a backslash
+ * precedes any of `special`. */
 static void print_quoted(const char *text, const char *quote, const char *special)
 {
     for (const char *c = text; *c && *c != '\n'; c++) {
@@ -122,7 +123,7 @@ static void bash(const struct command *const *commands)
     fputs("' -- \"$word\"))\n        return\n    fi\n    case $before in\n", stdout);
     for (int i = 0; commands[i]; i++)
         for (int k = 0; (f = help_flag(commands[i], k)); k++) {
-            /* A flag of several verbs means the same in all of them; the first case serves. */
+            /* A flag of several verbs has one meaning, so the first case serves. */
             if (!f->value || !has_choices(f->name))
                 continue;
             printf("    --%s", f->name);
@@ -176,8 +177,7 @@ static void zsh_flag(const struct flag *f)
     fputs("' \\\n", stdout);
 }
 
-/* Found in the function path the file is called at the first <tab>; sourced it makes itself known.
- */
+/* From the function path zsh calls the file at the first <tab>; sourced, it registers itself. */
 static void zsh(const struct command *const *commands)
 {
     const struct flag *f;

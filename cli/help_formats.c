@@ -1,4 +1,4 @@
-/* `consm help formats`: what datasets may be written in, from the table of readers. */
+/* `consm help formats`: the formats of datasets, from the table of readers. */
 #include "help.h"
 
 #include "data/readers/reader.h"

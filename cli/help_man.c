@@ -18,7 +18,7 @@ const struct flag *help_flag(const struct command *command, int index)
     return NULL;
 }
 
-/* Text with what roff would take for its own made harmless. */
+/* Text with roff's special characters escaped. */
 static void put(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {

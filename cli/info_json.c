@@ -1,4 +1,4 @@
-/* `consm info --json`: the same facts as one object. A measure that is not defined is null. */
+/* `consm info --json`: the same facts as one object. An undefined measure is null. */
 #include "cmd_info.h"
 #include "json_line.h"
 

@@ -58,7 +58,7 @@ static void print_overview(FILE *out)
         fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
 }
 
-/* Where a topic begins in a table of flags, for the help. */
+/* The topic that begins at a flag, for the help. */
 static const char *topic_of(const char *flag)
 {
     static const struct {
@@ -105,7 +105,7 @@ static void print_flags(const struct flag *flags, bool topics)
     }
 }
 
-/* model NULL: nobody named one. */
+/* model NULL: none was named. */
 static void print_help(const struct command *command, const char *model)
 {
     const struct model_def *def;
@@ -134,7 +134,7 @@ static int unknown_command(const char *name)
     return EXIT_USAGE;
 }
 
-/* `consm help --man [VERB]`, `consm help --completion SHELL`: the tables for other readers. */
+/* `consm help --man [VERB]`, `consm help --completion SHELL`. */
 static int print_for_others(int argc, char **argv)
 {
     bool man = strcmp(argv[2], "--man") == 0;
@@ -150,8 +150,9 @@ static int print_for_others(int argc, char **argv)
     return EXIT_DONE;
 }
 
-/* A descriptor that came closed would be given to the next file that is opened, and what is printed
- * would land in it. Reading the null device gives nothing, writing to it here is an error. */
+/* If a standard descriptor is closed, the next opened file would get it, and printed text would go
+ * into that file. So it is opened on the null device: reading gives nothing, writing is an error.
+ */
 static void reserve_descriptors(void)
 {
     for (int fd = 0; fd <= 2; fd++)
@@ -159,7 +160,7 @@ static void reserve_descriptors(void)
             (void)!open("/dev/null", O_RDONLY);
 }
 
-/* What was printed must have arrived: a full disk behind standard output is a failure. */
+/* Checks that all output was written: a full disk behind standard output is a failure. */
 static int end_output(int code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
@@ -168,7 +169,7 @@ static int end_output(int code)
     return code != EXIT_DONE ? code : EXIT_FAILED;
 }
 
-/* What the library has to say beside its results: warnings only. */
+/* Prints the library's warnings. */
 static void print_warning(void *ctx, enum consm_log_level level, const char *message)
 {
     (void)ctx;
@@ -176,8 +177,8 @@ static void print_warning(void *ctx, enum consm_log_level level, const char *mes
         fprintf(stderr, "consm: warning: %s\n", message);
 }
 
-/* jansson does not look everywhere whether it got its memory: words go missing, or an assertion
- * aborts. A command may end there instead. */
+/* jansson does not check everywhere whether it got memory: words go missing, or an assertion
+ * aborts. The command ends instead. */
 static void *json_memory(size_t bytes)
 {
     void *block = malloc(bytes);
@@ -226,14 +227,14 @@ static int run(int argc, char **argv)
     return code != EXIT_DONE ? code : command->run(&args);
 }
 
-/* Input files are mapped. If another program shortens one meanwhile, reading it raises SIGBUS. */
+/* Input files are mapped. If another program shortens one, reading it raises SIGBUS. */
 static void on_short_file(int number, siginfo_t *info, void *context)
 {
     static const char text[] = "consm: an input file shrank while consm read it, or its disk "
                                "failed; run the command again\n";
     (void)context;
     signal(number, SIG_DFL);
-    if (info->si_code == BUS_ADRERR) { /* anything else is a bug of ours and happens again */
+    if (info->si_code == BUS_ADRERR) { /* anything else is our bug and happens again */
         (void)!write(STDERR_FILENO, text, sizeof text - 1);
         _exit(EXIT_FAILED);
     }
@@ -244,7 +245,9 @@ int main(int argc, char **argv)
     const struct sigaction short_file = {.sa_sigaction = on_short_file, .sa_flags = SA_SIGINFO};
     reserve_descriptors();
     sigaction(SIGBUS, &short_file, NULL);
-    signal(SIGXFSZ, SIG_IGN); /* a file too large is a failed write with a message, not a kill */
+    signal(
+        SIGXFSZ,
+        SIG_IGN); /* a file that becomes too large is a failed write with a message, not a kill */
     json_set_alloc_funcs(json_memory, free);
     consm_set_log(print_warning, NULL);
     int code = together_begin(argc, argv);

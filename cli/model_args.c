@@ -1,4 +1,4 @@
-/* Opening the model and the graph of a command line. */
+/* Opens the model and the graph of a command line. */
 #include "model_args.h"
 
 #include "data_args.h"

@@ -1,4 +1,4 @@
-/* What the verbs that use a trained model share: MODEL GRAPH, opened. */
+/* Shared by the verbs that use a trained model: MODEL GRAPH, opened. */
 #ifndef CLI_MODEL_ARGS_H
 #define CLI_MODEL_ARGS_H
 
@@ -8,13 +8,13 @@
 struct model_args {
     struct consm_model *model;
     struct consm_dataset *data;
-    const char *output; /* where the CSV goes; "-" is standard output */
+    const char *output; /* path of the CSV; "-" is standard output */
     int threads;        /* 0: one per processor */
     const char *device; /* NULL: the CPU */
 };
 
-/* EXIT_DONE, or the exit code with the line printed. file is the output in the example that wrong
- * usage is answered with. attributes: those that no model reads are kept, to be written again. */
+/* EXIT_DONE, or the exit code with the line printed. file is the output in the example of the usage
+ * message. attributes: keep those that no model reads, to write them again. */
 int model_args_open(struct model_args *out, const struct args *args, const char *file,
                     bool attributes);
 void model_args_close(struct model_args *m);

@@ -1,11 +1,11 @@
-/* From names to numbers of nodes. */
+/* Finds node numbers by name. */
 #include "nodes_args.h"
 
 #include "base/alloc.h"
 #include "io/file.h"
 #include <string.h>
 
-/* Cuts text at every `mark` into *id (*count), which points into it; a line may end in \r\n, and
+/* Cuts text at every `mark` into *id (*count), which points into it; lines may end in \r\n, and
  * empty pieces are left out. */
 static consm_status cut(const char ***id, int64_t *count, char *text, char mark)
 {

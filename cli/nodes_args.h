@@ -1,11 +1,10 @@
-/* Nodes that a command line names: "a,b", or a file with one id in each line. */
+/* Nodes named on the command line: "a,b", or a file with one id per line. */
 #ifndef CLI_NODES_ARGS_H
 #define CLI_NODES_ARGS_H
 
 #include "consm.h"
 
-/* *node (*count): their numbers, the caller's to free. CONSM_ENOTFOUND names an id that no node of
- * the dataset has. */
+/* node (*count): their numbers, which the caller frees. CONSM_ENOTFOUND names an unknown id. */
 consm_status nodes_args_find(int64_t **node, int64_t *count, const struct consm_dataset *data,
                              const char *list);
 

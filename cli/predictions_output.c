@@ -1,4 +1,4 @@
-/* Writing predictions. */
+/* Writes predictions. */
 #include "predictions_output.h"
 
 #include "app/objects.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 4096 }; /* nodes of a graph in parts that rank 0 has at a time */
+enum { BLOCK = 4096 }; /* nodes of a graph in parts that rank 0 holds at a time */
 
 static void head(struct text *t, const struct consm_model *model, const struct consm_prediction *p,
                  const struct predictions_style *style)
@@ -33,8 +33,8 @@ static void head(struct text *t, const struct consm_model *model, const struct c
     text_add(t, p->seen ? ",seen\n" : "\n");
 }
 
-/* The classes of a node's set, the most probable first, joined by |; a | or \\ of a name gets a
- * \\ in front. */
+/* The classes of a node's set, most probable first, joined by |; a | or \\ in a name gets a \\ in
+ * front. */
 static void write_set(struct text *t, const struct consm_model *model,
                       const struct consm_prediction *p, int64_t i, const float *chance)
 {
@@ -43,7 +43,7 @@ static void write_set(struct text *t, const struct consm_model *model,
     char buffer[24];
     int32_t last = -1;
     for (int32_t n = 0; n < p->classes; n++) {
-        int32_t next = -1; /* behind the last one, by probability and then by number */
+        int32_t next = -1; /* after the last one, by probability and then by number */
         for (int32_t k = 0; k < p->classes; k++) {
             bool behind =
                 last < 0 || chance[k] < chance[last] || (chance[k] == chance[last] && k > last);
@@ -120,7 +120,7 @@ static void write_object(struct text *t, const struct consm_model *model,
     text_add(t, probabilities ? "}}\n" : "}\n");
 }
 
-/* A node and what it is ranked by. */
+/* A node and its ranking key. */
 struct ranked {
     float probability, log_odds;
     int64_t node;
@@ -156,8 +156,8 @@ done:
     return st;
 }
 
-/* Probabilities of a graph in parts lie with the nodes' owners: those of a block of nodes, (BLOCK,
- * c), come to rank 0, which writes. *out is the caller's to free; NULL: they are all here. */
+/* In a graph in parts the nodes' owners have the probabilities: those of a block of nodes, (BLOCK,
+ * c), are sent to rank 0 for writing. The caller frees *out; NULL: all are here. */
 static consm_status bring_block(float **out, const struct consm_prediction *p,
                                 const struct consm_dataset *data, int64_t first)
 {
@@ -215,7 +215,7 @@ consm_status predictions_write(const char *path, const struct consm_model *model
         TRY(file_write(w, t.data, t.length));
         t.length = 0;
     }
-    if (rows == 0) /* the head stands alone */
+    if (rows == 0) /* only the header */
         TRY(file_write(w, t.data, t.length));
     TRY(file_commit(w));
 done:

@@ -14,7 +14,7 @@ static struct {
     int64_t total, done;
     double begin, drawn;
     bool shown, quiet;
-    double said; /* when the last line off a terminal was printed */
+    double said; /* when the last line outside a terminal was printed */
 } line = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static double (*now_seconds)(void) = clock_seconds;
@@ -38,7 +38,7 @@ void progress_begin(const char *what, const char *unit, int64_t total)
     line.said = line.begin;
 }
 
-/* "12 s left", or that nobody knows. */
+/* "12 s left", or unknown. */
 static void say_left(char text[40], double took, double share)
 {
     double seconds = share > 0 ? took * (1 - share) / share : 0;
@@ -74,7 +74,7 @@ void progress_quiet(void)
     line.quiet = true;
 }
 
-/* Off a terminal, a line a minute: that it is alive, and how far. */
+/* Outside a terminal, one line a minute shows that it is running, and the progress. */
 static void beat(double now, double share, const char *note)
 {
     enum { EVERY = 60 };

@@ -1,5 +1,5 @@
-/* One progress line on a terminal: how much is done, how fast, how long it will take. Elsewhere a
- * line a minute, so that a log shows that it is alive. Any thread may report. */
+/* A progress line on a terminal: share done, speed, time left. Elsewhere one line a minute, so that
+ * a log shows that it is running. Any thread may report. */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
@@ -9,17 +9,17 @@
 /* No progress at all, from now on. */
 void progress_quiet(void);
 
-/* Begins a line that counts units ("epochs"), `total` of them; 0: how many is not known. */
+/* Starts a line that counts units ("epochs"), `total` of them; 0: unknown. */
 void progress_begin(const char *what, const char *unit, int64_t total);
 
-/* units more are done, and now this share of all the time it takes; 0: nobody knows yet. note (may
- * be NULL) stands at the end of the line. */
+/* Adds finished units, and sets the share of the total time; 0: unknown. note (may be NULL) is
+ * shown at the end of the line. */
 void progress_fraction(int64_t units, double share, const char *note);
 
-/* Tests bring a clock of their own. */
+/* Replaces the clock, for tests. */
 void progress_use_clock(double (*seconds)(void));
 
-/* Wipes the line so that something else can be printed; the next report draws it again. */
+/* Clears the line so that something else can be printed; the next report draws it again. */
 void progress_clear(void);
 
 /* Removes the line for good. */
@@ -30,8 +30,8 @@ void progress_end(void);
 void progress_catch_interrupt(void);
 bool progress_stopped(void);
 
-/* What to say when another process asks for the stop (SIGTERM), at once: it may soon kill. NULL:
- * nothing. */
+/* The message to print at once when another process asks for a stop (SIGTERM), because it may soon
+ * kill. NULL: none. */
 void progress_last_words(const char *text);
 
 #endif

@@ -8,13 +8,13 @@
 
 enum { HIDDEN = 64, FLOAT = 4, BLOCK_ROWS = 512, MOST_BLOCKS = 32, COLUMN_ROWS = 1024 };
 
-/* A graph without features gets some of its structure. */
+/* A graph without features gets structural ones. */
 static int64_t features_of(const struct dataset *d)
 {
     return d->features > 0 ? d->features : STRUCTURAL_FEATURES;
 }
 
-/* Rows of which partial sums of a weight's gradient are made: src/cpu/gemm.c. */
+/* Rows per partial sum of a weight's gradient: src/cpu/gemm.c. */
 static int64_t block_rows(int64_t nodes)
 {
     int64_t length = (nodes + MOST_BLOCKS - 1) / MOST_BLOCKS;
@@ -26,7 +26,7 @@ static int64_t blocks_of(int64_t nodes, int64_t length)
     return (nodes + length - 1) / length;
 }
 
-/* Rows that ranks need to end the blocks that begin among theirs. */
+/* Rows that ranks need to complete the blocks that start among theirs. */
 static int64_t reached_into(const struct cut_size *share, int ranks, int64_t nodes, int64_t length)
 {
     int64_t rows = 0, cut = 0;
@@ -38,8 +38,8 @@ static int64_t reached_into(const struct cut_size *share, int ranks, int64_t nod
     return rows;
 }
 
-/* Sums over rows: weights' gradients, biases'. Partial sums go to everybody else. With sparse
- * features the first weight's gradient is a sparse product, for which all rows go to everybody. */
+/* Sums over rows: gradients of weights and biases. Partial sums go to all other ranks. With sparse
+ * features the first weight's gradient is a sparse product, for which all rows go to all ranks. */
 static int64_t sum_bytes(const struct dataset *d, const struct cut_size *share, int ranks)
 {
     int64_t n = d->nodes, c = d->classes, f = features_of(d), others = ranks - 1;
@@ -61,16 +61,16 @@ static int64_t held_bytes(const struct dataset *d, const struct csr *graph)
     return edges + clean + normal + features + n * 8;
 }
 
-/* Of sparse features and their transpose about as much as of the nodes. */
+/* Of sparse features and their transpose, about the same share as of the nodes. */
 static int64_t sparse_bytes(const struct dataset *d, const struct ranks_forecast *f)
 {
     double part = d->nodes ? (double)f->most_rows / (double)d->nodes : 1;
     return (int64_t)(part * (double)d->sparse->nnz * 24) + d->nodes * 8 + d->features * 8;
 }
 
-/* The same of a folder in parts: columns, Â, features as they are and standardised, those of the
- * halo; what there is of every node; and scores, of a rank's own nodes and of those that may have a
- * role. */
+/* The same for a folder in parts: columns, Â, features as stored and standardised, those of the
+ * halo; arrays over every node; and scores of a rank's own nodes and of those that may have a role.
+ */
 static int64_t share_bytes(const struct dataset *d, const struct ranks_forecast *f)
 {
     int64_t dense = (2 * f->most_rows + f->most_halo) * features_of(d) * FLOAT, known = 0;
@@ -99,8 +99,8 @@ consm_status forecast_make(struct ranks_forecast *f, const struct dataset *d,
         outside += share[p].outside;
     }
     f->cut = outside / 2;
-    /* Sparse features: both layers send, forwards and back, and once more to validate. Dense ones
-     * are averaged over neighbours once, so that only the classes travel. */
+    /* Sparse features: both layers send, forwards and backwards, and once more to validate. Dense
+     * ones are averaged over neighbours once, so only the classes are sent. */
     width = d->sparse ? HIDDEN + c : c;
     f->halo_bytes = 3 * f->halo * width * FLOAT;
     f->sum_bytes = sum_bytes(d, share, ranks);

@@ -1,4 +1,5 @@
-/* What training on N ranks would take, on paper: for `consm info --ranks` and `consm partition`. */
+/* An estimate of the cost of training on N ranks: for `consm info --ranks` and `consm partition`.
+ */
 #ifndef CLI_RANKS_FORECAST_H
 #define CLI_RANKS_FORECAST_H
 
@@ -6,13 +7,13 @@
 
 #include <jansson.h>
 
-/* Of a two-layer GCN with 64 hidden units, the graph's rows divided as training divides them. */
+/* For a two-layer GCN with 64 hidden units, with the graph's rows divided as in training. */
 struct ranks_forecast {
     int ranks;
     int64_t most_rows, most_entries, most_halo, halo; /* of a rank; of all */
     int64_t cut;                                      /* edges between ranks */
     int64_t held, divided;                            /* bytes of a rank: of the data; of values */
-    int64_t share;                                    /* of the data, where that is in parts */
+    int64_t share;                                    /* of the data, if it is in parts */
     int64_t halo_bytes, sum_bytes;                    /* sent in an epoch, by all ranks */
 };
 consm_status forecast_make(struct ranks_forecast *f, const struct dataset *d,

@@ -1,4 +1,4 @@
-/* Comparing two runs: what both say of the same role, on the same data or not. */
+/* Compares two runs: their metrics for the same role, on the same data or not. */
 #include "report_compare.h"
 #include "base/number.h"
 
@@ -93,7 +93,7 @@ done:
     return st;
 }
 
-/* F1 of the classes that both know, by name. */
+/* F1 of the classes that both have, by name. */
 static consm_status add_classes(struct report *r, const struct pair *p)
 {
     consm_status st = CONSM_OK;
@@ -129,7 +129,7 @@ static void add_words(struct table *t, const char *what, const char *x, const ch
     table_text(t, y);
 }
 
-/* A parameter's value; "" where the model does not read it. */
+/* A parameter's value; "" if the model does not read it. */
 static const char *value_of(const struct consm_model *m, const struct config_row *row,
                             char buffer[32])
 {
@@ -152,15 +152,15 @@ static consm_status add_settings(struct report *r, const struct pair *p)
     snprintf(b, sizeof b, "%llu", (unsigned long long)y->result.seed);
     add_words(t, "seed", a, b);
     for (const struct config_row *row = config_rows(); row->name; row++)
-        if (row - config_rows() != CONFIG_ROW_backbone) /* it stands above */
+        if (row - config_rows() != CONFIG_ROW_backbone) /* it is shown above */
             add_words(t, row->name, value_of(x, row, a), value_of(y, row, b));
     report_table(r, t);
 done:
     return st;
 }
 
-/* Where both were chosen by how they rank, accuracy says little: a model that never predicts the
- * rare class may have the higher one. */
+/* If both were selected by ranking, accuracy says little: a model that never predicts the rare
+ * class may have the higher one. */
 static void sum_up_ranking(struct report *r, const struct pair *p, const struct consm_metrics *x,
                            const struct consm_metrics *y)
 {
@@ -178,7 +178,7 @@ static void sum_up_ranking(struct report *r, const struct pair *p, const struct 
     report_summary(r, words);
 }
 
-/* The first sentences: who is better, by how much, and whether so few nodes can tell. */
+/* The first sentences: which is better, by how much, and whether so few nodes can tell. */
 static void sum_up(struct report *r, const struct pair *p)
 {
     const struct consm_metrics *x = consm_model_metrics(p->model[0], role_of(p)),

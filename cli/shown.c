@@ -1,4 +1,4 @@
-/* Cleaning and padding names. */
+/* Cleans and pads names. */
 #include "shown.h"
 
 #include "report/text.h"
@@ -10,7 +10,7 @@ const char *shown(char out[SHOWN], const char *name, int columns)
 {
     char *clipped = NULL;
     size_t used = 0;
-    /* Each column takes at most four bytes, and marks of no width take no room from others. */
+    /* A column takes at most four bytes; zero-width marks take no room from others. */
     if (text_clip(&clipped, name, columns ? columns : SHOWN / 4 - 1) == CONSM_OK) {
         used = strlen(clipped);
         snprintf(out, SHOWN, "%s", used < SHOWN ? clipped : "?");

@@ -1,13 +1,12 @@
-/* Foreign names on the terminal: data files may hold escape codes that would clear the screen,
- * retitle the window or make one name look like another. */
+/* Foreign names on the terminal: data files may hold escape codes that clear the screen, change the
+ * window title or make one name look like another. */
 #ifndef CLI_SHOWN_H
 #define CLI_SHOWN_H
 
 enum { SHOWN = 256 };
 
-/* The name as it may be printed: characters that steer a terminal become U+FFFD, what is wider than
- * `columns` is cut, what is narrower filled up with blanks; 0 columns: as wide as it is, cut to
- * what out holds. Returns out. */
+/* The name in printable form: control characters become U+FFFD; it is cut or padded to `columns`;
+ * 0: its own width, cut to the size of out. Returns out. */
 const char *shown(char out[SHOWN], const char *name, int columns);
 
 /* How much of a folder's name to print ("%.*s") before "/file": "out/" is out. */

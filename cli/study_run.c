@@ -1,4 +1,4 @@
-/* The life of a `study` or `bench` command, from flags to report. */
+/* Runs a `study` or `bench` command, from flags to report. */
 #include "study_run.h"
 
 #include "config_args.h"
@@ -23,7 +23,7 @@ json_t *study_run_list(const char *text)
     json_t *list = json_array();
     while (*text) {
         size_t length = strcspn(text, ",");
-        /* "csbm:nodes=5,homophily=0.1" is one name: its settings are joined by commas too. */
+        /* "csbm:nodes=5,homophily=0.1" is one name: its settings are also joined by commas. */
         bool settings = strncmp(text, "csbm:", 5) == 0;
         while (settings && text[length] == ',') {
             const char *next = text + length + 1;
@@ -39,7 +39,8 @@ json_t *study_run_list(const char *text)
     return list;
 }
 
-/* Parameters from flags, for all models; they are checked here, where the flag can be named. */
+/* Parameters from flags, for all models; they are checked here, where the message can name the
+ * flag. */
 static int set_parameters(json_t *options, const struct args *args)
 {
     struct config c;
@@ -79,7 +80,7 @@ int study_run_options(json_t *options, const struct args *args, int64_t seeds)
     return set_parameters(options, args);
 }
 
-/* The command as it could be typed again. */
+/* The command in a form that can be typed again. */
 static consm_status command_line(struct text *out, const struct args *args)
 {
     text_printf(out, "consm %s", args->command->name);
@@ -142,7 +143,7 @@ static bool wants_stop(void *ctx)
 
 /* ---- running ------------------------------------------------------------- */
 
-/* The folder as rank 0 has it now. */
+/* Reads the folder again as rank 0 has written it. */
 static consm_status look_again(struct study_folder *f)
 {
     char *path = mem_strdup(f->path);
@@ -154,8 +155,8 @@ static consm_status look_again(struct study_folder *f)
     return st;
 }
 
-/* Plans and executes until there is nothing new to do: a search's second half is known only when
- * its first half is done. */
+/* Plans and executes until nothing new is left: the second half of a search is known only after the
+ * first. */
 static consm_status execute_all(struct study_folder *f, const struct study_def *const *study,
                                 int count, const struct study_options *o,
                                 const struct study_sets *sets, struct execute_options *how)
@@ -166,7 +167,7 @@ static consm_status execute_all(struct study_folder *f, const struct study_def *
     bool worker = ranks_worker() > 0;
     int64_t before;
     do {
-        double word = ranks_word(1); /* of rank 0: go on, all is done, or something failed */
+        double word = ranks_word(1); /* from rank 0: continue, done, or failed */
         if (word < 0)
             TRY(status_fail(CONSM_EINVAL, "rank 0 has stopped"));
         if (word == 0)
@@ -230,7 +231,7 @@ static consm_status run_studies(struct study_folder *f, const struct args *args,
         TRY(folder_enter(f, study[i]->name, options));
     TRY(folder_save(f));
     if (ranks_worker() > 0)
-        file_write_again(); /* graphs with edge scores are written by whoever has them */
+        file_write_again(); /* the rank that has a graph with edge scores writes it */
     progress_catch_interrupt();
     st = execute_all(f, study, count, &o, &sets, &how);
     if (command_line(&command, args) == CONSM_OK && display.finished > 0 &&
@@ -291,7 +292,7 @@ int study_run(const struct args *args, const struct study_def *const *study, int
     int code = EXIT_DONE;
     bool worker = ranks_worker() > 0;
     if (worker)
-        (void)ranks_word(0); /* until rank 0 has the folder */
+        (void)ranks_word(0); /* wait until rank 0 has written the folder */
     TRY(folder_open(&f, folder, worker ? RUNS_READ : RUNS_APPEND));
     if (!worker)
         (void)ranks_word(0);

@@ -1,5 +1,4 @@
-/* Running studies and showing what came out: what `consm study`, `consm bench` and `consm report`
- * share. */
+/* Runs studies and shows the results: shared by `consm study`, `consm bench` and `consm report`. */
 #ifndef CLI_STUDY_RUN_H
 #define CLI_STUDY_RUN_H
 
@@ -18,7 +17,7 @@
         "json", NULL, "print one JSON object per finished run and one summary", 0                  \
     }
 
-/* Puts the flags that say what to run (models, seeds, split, …) into the options. */
+/* Puts the flags that choose runs (models, seeds, split, …) into the options. */
 int study_run_options(json_t *options, const struct args *args, int64_t seeds);
 
 /* "a,b" as a JSON array of its parts. */
@@ -28,7 +27,7 @@ json_t *study_run_list(const char *text);
 int study_run(const struct args *args, const struct study_def *const *study, int count,
               json_t *options, const char *folder);
 
-/* Writes the page to path and tables and figures to files (NULL: not), prints the tables unless
+/* Writes the page to path, and tables and figures to files (NULL: not); prints the tables unless
  * quiet. only may be NULL. */
 int study_run_report(const struct args *args, struct study_folder *f, const char *only,
                      const char *path, const char *files, bool quiet);

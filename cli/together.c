@@ -1,4 +1,4 @@
-/* Joining, keeping quiet, parting. */
+/* Joins the ranks, silences all but the first, and ends them. */
 #include "together.h"
 
 #include "backends/ranks.h"
@@ -13,11 +13,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static int real_stderr = -1; /* of a rank that keeps quiet … */
-static int unsaid = -1;      /* … what it would have said */
+static int real_stderr = -1; /* of a silenced rank */
+static int unsaid = -1;      /* its stored messages */
 
-/* Standard output goes nowhere; what goes to standard error is kept, in case nobody else says it.
- */
+/* Discards standard output and stores standard error, in case no other rank reports it. */
 static void keep_quiet(void)
 {
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -45,9 +44,9 @@ static consm_status agree_on_words(int argc, char **argv)
 int together_begin(int argc, char **argv)
 {
     consm_status st = ranks_begin();
-    if (ranks_rank() > 0) /* also where the version is another one: rank 0 says so */
+    if (ranks_rank() > 0) /* also if the version differs: rank 0 reports it */
         keep_quiet();
-    else if (ranks_size() > 1) /* what mpirun does to the others when one is gone */
+    else if (ranks_size() > 1) /* as mpirun does to the others when one is gone */
         progress_last_words(
             "consm: mpirun ended the job because a rank failed or was stopped; files already "
             "written are complete; --resume continues from a checkpoint\n");
@@ -80,7 +79,7 @@ bool together_takes_part(const char *verb, int *code)
     return ranks_rank() == 0;
 }
 
-/* What was kept back, with the rank's number. */
+/* Prints the stored messages with the rank's number. */
 static void say_it(void)
 {
     char said[4096];
@@ -96,7 +95,8 @@ int together_end(int code)
 {
     fflush(stdout);
     fflush(stderr);
-    if (code != EXIT_DONE) /* why was said; the first rank to leave makes mpirun end the others */
+    if (code !=
+        EXIT_DONE) /* the reason was printed; the first rank to leave makes mpirun end the others */
         progress_last_words(NULL);
     bool alone = ranks_size() == 1 && ranks_workers() == 1;
     if (!ranks_end(code != EXIT_DONE) || alone)

@@ -1,4 +1,4 @@
-/* What was read, what the choices go by, rare classes and warnings of `consm train`. */
+/* Further output of `consm train`: the data, the validation metric, rare classes and warnings. */
 #include "train_detail.h"
 #include "base/counted.h"
 
@@ -27,7 +27,7 @@ static void print_taken(const struct dataset *d)
         putchar('\n');
 }
 
-/* How a table's columns became features, the first twelve; nothing where all are numbers. */
+/* How a table's columns became features, the first twelve; nothing if all are numbers. */
 static void print_columns(const struct dataset *d)
 {
     enum { MOST = 12 };
@@ -65,7 +65,7 @@ static void print_classes(const struct dataset *d)
     printf(d->classes > MOST ? ", … (%d classes)\n" : "\n", d->classes);
 }
 
-/* Classes too small for what random draws from each. */
+/* Classes that are too small for the random split. */
 static void print_small(const struct training *t)
 {
     const struct dataset *d = t->prepared->data;
@@ -103,7 +103,7 @@ int train_suspect(const struct training *t)
     struct suspicions found;
     char text[SUSPICION_LENGTH];
     bool strict = args_has(t->args, "strict");
-    if (t->data->known || t->data->data->rows) /* nobody looks at all of a graph in parts */
+    if (t->data->known || t->data->data->rows) /* no process has all of a graph in parts */
         return EXIT_DONE;
     consm_status st = dataset_suspect(&found, t->data->data);
     if (st < 0)
@@ -186,7 +186,7 @@ json_t *train_detail(const struct consm_model *m)
     return out;
 }
 
-/* Of the lists of the first k the shortest that could hold twice the class, else the longest. */
+/* Of the lists of the first k, the shortest that could hold twice the class, else the longest. */
 static void print_first(const struct consm_metrics *m, int32_t k, const char *name)
 {
     const struct consm_top *top;
@@ -200,7 +200,7 @@ static void print_first(const struct consm_metrics *m, int32_t k, const char *na
                (long long)support);
 }
 
-/* What folds say of a threshold, with intervals. */
+/* The cross-validated figures of a threshold, with intervals. */
 static void print_folded(const struct decision *d)
 {
     char precision[96], recall[96];
@@ -257,7 +257,7 @@ void train_print_rare(const struct training *t)
     putchar('\n');
 }
 
-/* A choice that rests on two frauds is one that the next two may overturn. */
+/* Warns if a choice depends on very few nodes. */
 static void warn_few(const struct training *t, const struct consm_model *m)
 {
     struct rare_facts rare;

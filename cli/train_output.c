@@ -1,4 +1,4 @@
-/* The output folder of a training run. */
+/* Writes the output folder of a training run. */
 #include "train_output.h"
 
 #include "app/report.h"
@@ -28,7 +28,7 @@ static void yaml_line(struct text *t, const char *key, const char *value)
     text_add(t, "\n");
 }
 
-/* A path that exists is written in full, so that the file works from any folder. */
+/* An existing path is written in full, so that the file works from any folder. */
 static void yaml_path(struct text *t, const char *key, const char *value)
 {
     char full[PATH_MAX];
@@ -40,7 +40,7 @@ static void yaml_number(struct text *t, const char *key, unsigned long long valu
     text_printf(t, "%s: %llu\n", key, value);
 }
 
-/* Flags that say how the work is done or shown, not what comes out. */
+/* Flags about how the work is done or shown, not about the result. */
 static bool is_about_the_machine(const char *flag)
 {
     static const char *const names[] = {
@@ -67,9 +67,9 @@ static bool is_path(const char *flag)
            strcmp(flag, "features") == 0;
 }
 
-/* What a candidate of --backbone auto brings is left out, unless a person gave it: a parameter in
- * the file counts as given, and would hold for every candidate. So is a warm-up that grows with the
- * labels (--stretch auto), which a given one does not. */
+/* Parameters that candidates of --backbone auto set are left out unless the user gave them: a
+ * parameter in the file counts as given and would hold for every candidate. The same holds for a
+ * warm-up that grows with the labels (--stretch auto). */
 static bool is_left_open(const struct consm_options *o, int row)
 {
     bool given = o->given[row] || (row == CONFIG_ROW_normalize_features &&
@@ -78,8 +78,8 @@ static bool is_left_open(const struct consm_options *o, int row)
     return strcmp(o->model->name, "consm") == 0 && (brought || row == CONFIG_ROW_warmup) && !given;
 }
 
-/* The flags that are neither parameters nor common: per-class, data-dir, …; of repeated ones the
- * last counts. */
+/* Flags that are neither parameters nor common: per-class, data-dir, …; of repeated ones the last
+ * counts. */
 static void yaml_other_flags(struct text *t, const struct args *args)
 {
     for (int i = 0; i < args->flags; i++) {
@@ -141,7 +141,7 @@ done:
     return st;
 }
 
-/* A configuration without a checkpoint is nothing to go on with. */
+/* A configuration without a checkpoint cannot be resumed. */
 void train_output_close(struct train_output *out)
 {
     if (out->config && file_writes() && file_kind(out->checkpoint) == FILE_MISSING)
@@ -166,8 +166,8 @@ static consm_status write_metrics(const char *path, const struct consm_model *mo
     return st;
 }
 
-/* An older model in the way is kept under the next free name as well: model.safetensors.1, .2, …
- * It keeps its own until the new one has it, so that a run that fails leaves what was there. */
+/* An existing model is also kept under the next free name: model.safetensors.1, .2, …. It keeps its
+ * own name until the new one replaces it, so that a failed run changes nothing. */
 static consm_status keep_aside(const char *path)
 {
     char aside[PATH_MAX];
@@ -193,7 +193,7 @@ consm_status train_output_write(const struct train_output *out, const struct tra
                                 const struct consm_dataset *data)
 {
     consm_status st = CONSM_OK;
-    struct consm_edge_scores *scores = NULL; /* the trained model's of its own graph */
+    struct consm_edge_scores *scores = NULL; /* the trained model's scores on its own graph */
     struct suspects suspects = {0};
     enum { FILES = 8 };
     char *path[FILES] = {0};

@@ -1,7 +1,6 @@
-/* What `consm train -o FOLDER` leaves behind: the configuration before the work starts (so that a
- * folder that cannot be written is found out then; beside an older model, whose own stays until the
- * new one is there), and model, predictions, metrics and report when
- * it is done. Every file appears whole or not at all. */
+/* What `consm train -o FOLDER` writes: the configuration before the work starts (so that an
+ * unwritable folder is found early; an older model keeps its own until the new one is written), and
+ * model, predictions, metrics and report at the end. Every file appears complete or not at all. */
 #ifndef CLI_TRAIN_OUTPUT_H
 #define CLI_TRAIN_OUTPUT_H
 
@@ -10,17 +9,17 @@
 
 struct train_output {
     const char *folder; /* NULL: nothing is written */
-    bool force;         /* an older model is replaced, not kept aside */
+    bool force;         /* replace an older model instead of keeping it aside */
     bool probabilities; /* predictions.csv gets a column per class */
     bool safe_csv;      /* names in CSV files are no formulas */
     const char *device; /* of trust scores and embeddings; NULL: the CPU */
     int threads;        /* 0: one per processor */
     char *checkpoint;   /* FOLDER/checkpoint.safetensors */
-    char *config;       /* FOLDER/checkpoint.yaml, config.yaml once there is a model of it */
-    int lock;           /* of the folder, while checkpoint is there */
+    char *config;       /* FOLDER/checkpoint.yaml; config.yaml once there is a model */
+    int lock;           /* of the folder, while the checkpoint exists */
 };
 
-/* What config.yaml says beside the flags that were given. */
+/* What config.yaml holds besides the given flags. */
 struct train_identity {
     const struct consm_dataset *data;
     const char *dataset; /* as the user named it */

@@ -1,4 +1,4 @@
-/* What `consm train` prints: aligned for people, JSON for programs. */
+/* The output of `consm train`: aligned text, or JSON. */
 #include "train_print.h"
 #include "base/counted.h"
 
@@ -12,13 +12,13 @@
 #include <math.h>
 #include <stdio.h>
 
-/* A figure, or null where there is none. */
+/* A figure, or null. */
 static json_t *figure(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* An accuracy of that role's nodes, unknown where there are none. */
+/* The accuracy of that role's nodes, unknown if there are none. */
 static double known(const struct training *t, int role, double accuracy)
 {
     return t->count[role] ? accuracy : NAN;
@@ -32,7 +32,7 @@ static void print_column(double value)
         printf(" %8s", "-");
 }
 
-/* What ConSM's matching module knows, where there was one to examine. */
+/* Whether ConSM's matching module was examined. */
 static bool was_examined(const struct train_result *r)
 {
     return r->match.learned_auc > 0;
@@ -66,7 +66,7 @@ static void print_matching(const struct training *t)
                (long long)chance, (long long)runs);
 }
 
-/* How often each of the rules won, and how many members were taken. */
+/* How often each rule won, and how many members were chosen. */
 static void print_ensembles(const struct training *t)
 {
     int64_t won[ENSEMBLE_RULES] = {0}, picked = 0, members = 0;
@@ -122,7 +122,7 @@ static json_t *trees_of(const struct train_trees *t)
                            t->val, "taken", (int)t->taken, "consm_val_score", t->network_val);
 }
 
-/* Who took part, how far each came, who won and by how much. */
+/* The candidates, how far each came, the winner and its lead. */
 static void add_candidates(json_t *line, const struct train_result *r)
 {
     const struct train_candidate *second;
@@ -136,7 +136,7 @@ static void add_candidates(json_t *line, const struct train_result *r)
                                       "margin", margin));
 }
 
-/* The arm that a ConSM run went on with. */
+/* The arm that a ConSM run chose. */
 static json_t *arm_of(const struct train_arm *a)
 {
     return json_pack("{s:f, s:s, s:b, s:f, s:f, s:f}", "lambda", a->lambda, "attract",
@@ -145,7 +145,7 @@ static json_t *arm_of(const struct train_arm *a)
                      a->added);
 }
 
-/* The GNN that was trained, and what it leaves out of account. */
+/* The GNN that was trained, and what it ignores. */
 static void print_backbone(const struct training *t)
 {
     const struct consm_model *m = t->best.model;
@@ -219,7 +219,7 @@ void train_print_run(const struct training *t, const struct train_result *r)
     json_line(line, 10);
 }
 
-/* How much the validation of so few nodes flatters. */
+/* How optimistic the validation on so few nodes is. */
 static void print_folds(const struct training *t)
 {
     const struct consm_model *m = t->best.model;
@@ -233,7 +233,7 @@ static void print_folds(const struct training *t)
            COUNTED(f->labels, "label"));
 }
 
-/* Whether the figures are those of the parameters that are kept. */
+/* Whether the figures are those of the stored parameters. */
 static void print_refit(const struct training *t)
 {
     const struct consm_model *m = t->best.model;
@@ -287,7 +287,7 @@ void train_print_summary(const struct training *t, double seconds)
     print_matching(t);
 }
 
-/* Which labels stand behind the prediction sets, and whether they are enough. */
+/* Which labels calibrate the prediction sets, and whether they are enough. */
 static void print_calibrating(const struct training *t)
 {
     int64_t least = conformal_least(t->options->config.coverage);
@@ -300,7 +300,7 @@ static void print_calibrating(const struct training *t)
                t->options->config.coverage, (long long)least);
 }
 
-/* What was done with the data that a person should know. */
+/* What was done with the data. */
 void train_print_notes(const struct training *t)
 {
     const struct dataset *d = t->prepared->data;
@@ -341,7 +341,7 @@ static void print_sets(const struct consm_model *m)
     printf("; weight of neighbours %g\n", m->sets.smoothing);
 }
 
-/* What is known of confidence; with few validation nodes that is little. */
+/* The calibration; with few validation nodes little is known. */
 static void print_confidence(const struct consm_model *m)
 {
     double after = consm_model_metrics(m, CONSM_VALIDATION)->ece;

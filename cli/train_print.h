@@ -1,4 +1,4 @@
-/* A `consm train` under way, and what it prints. */
+/* A running `consm train`, and what it prints. */
 #ifndef CLI_TRAIN_PRINT_H
 #define CLI_TRAIN_PRINT_H
 
@@ -6,22 +6,22 @@
 
 #include <jansson.h>
 
-/* What the runs share, and where they leave their results. */
+/* What the runs share, and their results. */
 struct training {
     struct args *args;
     struct consm_dataset *data;
     const struct prepared *prepared; /* of data */
-    struct consm_model *from;        /* that training begins with, or NULL */
+    struct consm_model *from;        /* the model that training starts from, or NULL */
     struct consm_options *options;   /* of the first run; the others differ in their seed */
     int64_t runs;
     struct train_result *result; /* (runs) */
     struct ensemble_facts *made; /* (runs) of ensembles, or NULL */
     bool *finished;              /* (runs) */
-    double *share, shares;       /* (runs × members) how far each is, and their sum */
+    double *share, shares;       /* (runs × members) progress of each, and their sum */
     int64_t printed;
     bool json, quiet;
-    enum config_metric metric; /* what every choice goes by … */
-    int32_t positive;          /* … and the class it speaks of; -1: all */
+    enum config_metric metric; /* the validation metric */
+    int32_t positive;          /* its class; -1: all */
     json_t **detail;           /* (runs) further figures, with --json */
     struct train_output output;
     pthread_mutex_t lock;
@@ -35,7 +35,7 @@ struct training {
 void train_print_run(const struct training *t, const struct train_result *r);
 void train_print_summary(const struct training *t, double seconds);
 
-/* What was done with the data that a person should know, before the table. */
+/* What was done with the data, before the table. */
 void train_print_notes(const struct training *t);
 
 /* The best run's further figures and the files written. */

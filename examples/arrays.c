@@ -1,7 +1,7 @@
 /*
- * A graph that is in memory already: 64-bit edge lists, sparse rows of doubles and a mask of who
- * trains, as numerical programs keep them. Asks the library which parameters GCN has, trains, and
- * can be interrupted: a second call with the same file goes on where the first stopped.
+ * Trains on a graph in memory: 64-bit edge lists, sparse rows of doubles and a mask of training
+ * nodes, as numerical programs have them. Lists GCN's parameters, trains, and can be interrupted: a
+ * second call with the same file continues where the first stopped.
  *
  *     arrays [CHECKPOINT-FILE]
  */
@@ -15,8 +15,8 @@ static int64_t from[EDGES], to[EDGES], label[NODES], start[NODES + 1], column[EN
 static double value[ENTRIES];
 static uint8_t role[NODES];
 
-/* Two groups, even and odd; most edges stay within a group, and a node's two features point to its
- * group more often than not. */
+/* Makes two groups, even and odd; most edges stay within a group, and a node's two features mostly
+ * point to its group. */
 static void plant(void)
 {
     for (int64_t i = 0; i < NODES; i++) {

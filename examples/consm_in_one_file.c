@@ -1,13 +1,13 @@
 /*
- * ConSM on one page: Algorithms 1 and 2 of "Finding Heterophilic Neighbors via Confidence-based
+ * ConSM in one file: Algorithms 1 and 2 of "Finding Heterophilic Neighbors via Confidence-based
  * Subgraph Matching for Semi-supervised Node Classification" (Choi et al., CIKM 2022), with plain
- * loops and libc alone. Read it beside the paper. The library does the same faster, on larger
- * graphs, and with what was added since; tests/test_one_file.c compares the two.
+ * loops and only libc. Read it beside the paper. The library does the same faster, on larger
+ * graphs, with later additions; tests/test_one_file.c compares the two.
  *   cc -O2 consm_in_one_file.c -lm -o one_file
  *   consm generate csbm --homophily 0.8 -o graph/        (or: consm convert karate graph/)
  *   ./one_file graph/ 20 0                               (20 labels a class, seed 0)
  * A graph is a folder with edges.csv (source,target), nodes.csv (id,label; the ids are 0, 1, 2 …)
- * and perhaps features.csv (a line a node).
+ * and optionally features.csv (a line per node).
  */
 #include <math.h>
 #include <stdbool.h>
@@ -34,7 +34,7 @@ static int n, m, f, c, l;                         /* nodes, edges, features, cla
 static int from[M], to[M];                        /* (m) the ends of each edge */
 static int start[N + 1], near[2 * M], via[2 * M]; /* i's neighbours: near[start[i]] … over via[] */
 static float x[N][F];                             /* (n, f) */
-static int y[N], role[N], train[N], have[C];      /* (n) labels; (l) who trains; (c) how many */
+static int y[N], role[N], train[N], have[C]; /* (n) labels; (l) training nodes; (c) their number */
 
 static void read_graph(const char *folder)
 {
@@ -48,7 +48,7 @@ static void read_graph(const char *folder)
             exit(fprintf(stderr, "%s: cannot be read\n", line) > 0);
     }
     for (; n < N && c < C && fgets(line, sizeof line, file[0]); n++) {
-        sscanf(line, "%*d,%63[^,\n]", class[c]); /* a new class, if it is none of those before */
+        sscanf(line, "%*d,%63[^,\n]", class[c]); /* a new class, if not known yet */
         while (strcmp(class[y[n]], class[c]) != 0)
             y[n]++;
         c += y[n] == c;
@@ -61,7 +61,7 @@ static void read_graph(const char *folder)
             x[i][f] = strtof(p, &p);
     }
     for (int i = 0; i < n && !file[2]; i++)
-        x[i][i] = 1, f = n; /* without features each node has one of its own */
+        x[i][i] = 1, f = n; /* without features each node gets its own */
 }
 
 /* Lists of neighbours; then so many nodes of each class train, the others validate or test. */
@@ -111,7 +111,7 @@ static void adam(struct weights *w, int count)
         }
 }
 
-/* out (cols) = a (rows)·W + b, b perhaps absent */
+/* out (cols) = a (rows)·W + b, b optional */
 static void affine(float *out, const float *a, const struct weights *w, const struct weights *b)
 {
     for (int j = 0; j < w->cols; j++)
@@ -136,7 +136,7 @@ static void backward(float *da, const float *g, const float *a, struct weights *
     }
 }
 
-/* ReLU, then dropout; and the way back, da from what came out. */
+/* ReLU, then dropout; and its gradient, da from the output. */
 static void relu_drop(float *a, bool training)
 {
     float rate = training ? drop_rate : 0;
@@ -153,7 +153,7 @@ static void relu_drop_back(float *da, const float *a)
 /* weight·L_nll(z, label); its gradient is added to dz. */
 static double cross_entropy(float *dz, const float *z, int label, double weight)
 {
-    double total = 0, most = (double)z[label]; /* which keeps exp() small enough */
+    double total = 0, most = (double)z[label]; /* keeps exp() small enough */
     for (int k = 0; k < c; k++)
         total += exp((double)z[k] - most);
     for (int k = 0; k < c; k++)
@@ -178,8 +178,8 @@ static float length(const float *a, int count)
 enum { W1, B1, W3, W3R, B3, W4, B4, W5, B5, MATCH_WEIGHTS };
 static struct weights theta_sm[MATCH_WEIGHTS]; /* the encoder; M, its first layer in halves; f */
 static float h[N][D], dh[N][D];                /* embeddings */
-static float r[C][D];                          /* reference points … */
-static int goes_to[N];                         /* … and where a node goes: to the nearest */
+static float r[C][D];                          /* reference points */
+static int goes_to[N];                         /* a node's nearest reference */
 static bool kept[M];                           /* edges */
 static float pooled[N][C * D];                 /* h' */
 static float left[N][HIDDEN], right[N][HIDDEN], dleft[N][HIDDEN], dright[N][HIDDEN];
@@ -191,7 +191,7 @@ static void encode(bool training)
         affine(h[i], x[i], &theta_sm[W1], &theta_sm[B1]), relu_drop(h[i], training);
 }
 
-/* r: the mean embedding of each class's training nodes; and the nearest of them to each node. */
+/* r: the mean embedding of each class's training nodes; and each node's nearest one. */
 static void find_references(void)
 {
     memset(r, 0, sizeof r);
@@ -252,8 +252,8 @@ static int two_hops(int *member, int size[C], int i)
     return count;
 }
 
-/* h'_i = B(p*_i, h_i): every node of G_i goes to its nearest reference, those that meet there give
- * their mean (Eq. our_monge_map). Left and right are M's first layer, which splits. */
+/* h'_i = B(p*_i, h_i): every node of G_i goes to its nearest reference; h' is the mean per
+ * reference (Eq. our_monge_map). Left and right are M's first layer, which splits. */
 static void pool(int i)
 {
     static int member[N];
@@ -286,7 +286,7 @@ static float match_pair(int i, int j, float joined[HIDDEN])
     return 1 / (1 + expf(-inner(joined, theta_sm[W4].value, HIDDEN) - theta_sm[B4].value[0]));
 }
 
-/* As many pairs of one class as of two, of training nodes. */
+/* Pairs of training nodes, as many of one class as of two. */
 static int sample_pairs(int *a, int *b)
 {
     int count = 0;
@@ -297,8 +297,8 @@ static int sample_pairs(int *a, int *b)
     return count;
 }
 
-/* An epoch, all pairs in one update, so that the loss is over their number:
- * L_SM = Σ |w_ij - [Y_i = Y_j]| + L_nll(f(h_i), Y_i) + L_nll(f(h_j), Y_j)         (Eq. sm_loss) */
+/* An epoch: all pairs in one update, so the loss is divided by their number: L_SM = Σ |w_ij - [Y_i
+ * = Y_j]| + L_nll(f(h_i), Y_i) + L_nll(f(h_j), Y_j) (Eq. sm_loss) */
 static double matching_step(double zeta, const int *a, const int *b, int count)
 {
     static int times[N];
@@ -456,7 +456,8 @@ static void copy_weights(struct weights *dest, const struct weights *w)
         memcpy(dest[i].value, w[i].value, (size_t)(w[i].rows * w[i].cols) * sizeof(float));
 }
 
-/* Lines 7 to 14: updates; the parameters that validate best are saved, and loaded at the end. */
+/* Lines 7 to 14: updates; saves the parameters with the best validation and loads them at the end.
+ */
 static void train_gnn(double *best, int steps, const float *w, const bool *top)
 {
     for (double now; steps > 0; steps--, *best = fmax(*best, now)) {
@@ -478,8 +479,7 @@ int main(int count, char **argument)
     random_state = 1 + (count > 3 ? strtoull(argument[3], NULL, 10) : 0);
     connect_and_split(count > 2 ? atoi(argument[2]) : 20);
     start_networks();
-    for (int e = 0; e < m;
-         e++) /* ζ: the share of edges within a class, as far as labels are known */
+    for (int e = 0; e < m; e++) /* ζ: the share of edges within a class, among known labels */
         if (role[from[e]] != TEST && role[to[e]] != TEST)
             known++, same += y[from[e]] == y[to[e]];
     zeta = same / known;

@@ -1,11 +1,11 @@
 /*
- * A model of one's own, written with the operation builders: each node's own features and its
- * neighbours' are transformed apart and then joined, so that neighbours of another class do no harm
- * (the idea of H2GCN, Zhu et al. 2020, in its smallest form).
+ * A custom model, written with the operation builders: each node's own features and its neighbours'
+ * are transformed separately and then joined, so that neighbours of another class do no harm (the
+ * idea of H2GCN, Zhu et al. 2020, in its smallest form).
  *
  *     Z = [ σ(X·W_own + b) ‖ σ(D^-1/2 A D^-1/2 X·W_near + b) ]·W_out + b
  *
- * Training, gradients, validation, saving and predicting come with it.
+ * Training, gradients, validation, saving and prediction then work as for any model.
  */
 #include <consm.h>
 

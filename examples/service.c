@@ -1,12 +1,12 @@
 /*
- * A saved model in a service: loads it once, then answers requests for as long as they come. Here a
- * request is a line on standard input that names a graph; the answer is a line of JSON. A request
- * that fails is answered too and harms nobody.
+ * A saved model in a service: loads it once, then answers requests. Here a request is a line on
+ * standard input that names a graph; the answer is a line of JSON. A request that fails gets an
+ * answer too and does not affect others.
  *
  *     service MODEL-FILE < requests
  *
- * and under load: that many threads ask one model about one graph for so many seconds. Every answer
- * is held against the first, bit for bit; throughput and memory are told at the end.
+ * With --load, several threads query one model about one graph for some seconds. Every answer is
+ * compared with the first, bit for bit; throughput and memory are printed at the end.
  *
  *     service MODEL-FILE --load GRAPH THREADS SECONDS
  */
@@ -20,7 +20,7 @@
 #include <string.h>
 #include <time.h>
 
-/* The message as a JSON string; messages hold no control characters. */
+/* The message as a JSON string; messages have no control characters. */
 static void print_failure(void)
 {
     printf("{\"error\": \"");
@@ -33,8 +33,8 @@ static void answer(const struct consm_model *model, const char *graph)
 {
     struct consm_dataset *data = NULL;
     struct consm_prediction *guess = NULL;
-    /* One thread per request: a real service would serve several requests side by side, and one
-     * model may be used by all of them. */
+    /* One thread per request: a real service would answer several requests side by side, all with
+     * one model. */
     if (consm_dataset_open(&data, graph, NULL) < 0 || consm_predict(&guess, model, data, 1) < 0) {
         print_failure();
     } else {
@@ -101,7 +101,7 @@ static long resident_kb(void)
     return pages * 4;
 }
 
-/* Memory is told at a quarter of the time and at the end: it must not grow. */
+/* Prints memory at a quarter of the time and at the end: it must not grow. */
 static int serve_under_load(const struct consm_model *model, char **argv)
 {
     enum { MOST = 256 };

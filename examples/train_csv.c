@@ -1,6 +1,6 @@
 /*
- * From CSV files to labels: trains on the people of examples/friends whose club is known, and says
- * which club the others belong to, and how sure it is.
+ * From CSV files to labels: trains on the people of examples/friends whose club is known, and
+ * predicts the club of the others, with confidence.
  *
  *     train_csv [FOLDER [MODEL-FILE]]
  */
