@@ -31,6 +31,8 @@ grep -q "Choice of the backbone" "$work/auto/report.html" || fault "the report d
 page=$work/auto/report.html
 tr '\n' ' ' < "$page" | grep -q "<title>training loss Epoch: 1 Loss: " || fault "the report's learning curve does not begin with epoch 1"
 grep -qE "trained longest; number [0-9]+ was chosen" "$page" || fault "the report does not name the candidate"
+number=$(grep -oE "trained longest; number [0-9]+" "$page" | grep -oE '[0-9]+')
+grep -q "(candidate $number, chosen)" "$page" || fault "the figure of the candidates lacks the chosen one"
 grep -q 'class="trusted bar"' "$page" && grep -q 'class="distrusted bar"' "$page" || fault "kept and dropped edges have colours of classes"
 for part in "The whole graph by class" "The whole graph by trust" "date:" ">Settings<" ">The data<" ">Glossary<"; do
     grep -qF "$part" "$page" || fault "the report lacks $part"

@@ -175,6 +175,9 @@ int curve_longest(int64_t chosen[CURVE_CANDIDATES], const struct train_curve *c)
         if (p->member <= 1 && p->candidate > 0 && p->number > last[(int)p->candidate])
             last[(int)p->candidate] = p->number;
     }
+    int64_t winner = curve_winner(c);
+    if (winner > 0)
+        last[winner] = INFINITY;
     for (; count < CURVE_CANDIDATES; count++) {
         int best = 0;
         for (int k = 1; k < MOST_NUMBERS; k++)

@@ -45,8 +45,8 @@ int64_t curve_winner(const struct train_curve *c);
  * chosen, candidates that were dropped early, and those of an ensemble's later members. */
 consm_status curve_thin(struct train_curve *out, const struct train_curve *c);
 
-/* The numbers of the candidates that trained longest, ties to the first; returns how many. Of an
- * ensemble, those of its first member. */
+/* The numbers of the chosen candidate and of those that trained longest, ties to the first; returns
+ * how many. Of an ensemble, those of its first member. */
 enum { CURVE_CANDIDATES = 8 };
 int curve_longest(int64_t chosen[CURVE_CANDIDATES], const struct train_curve *c);
 

@@ -19,6 +19,7 @@ static consm_status add_candidates(struct report *r, const struct consm_model *m
     struct figure_series series[CURVE_CANDIDATES];
     struct figure *f = NULL;
     int count = curve_longest(chosen, c);
+    const int64_t winner = curve_winner(c);
     if (count < 2)
         return CONSM_OK;
     TRY(NEW(place, 2 * c->count));
@@ -33,14 +34,15 @@ static consm_status add_candidates(struct report *r, const struct consm_model *m
                 n--; /* the middle of a flat stretch is not drawn */
             x[n] = p->number;
             y[n++] = p->score < -1 ? (double)NAN : p->score;
-            snprintf(name[k], sizeof name[k], "%s (candidate %lld)",
-                     config_names_backbone[(int)p->backbone], (long long)chosen[k]);
+            snprintf(name[k], sizeof name[k], "%s (candidate %lld%s)",
+                     config_names_backbone[(int)p->backbone], (long long)chosen[k],
+                     chosen[k] == winner ? ", chosen" : "");
         }
-        series[k] = (struct figure_series){.name = name[k], .x = x, .y = y, .n = n};
+        series[k] = (struct figure_series){
+            .name = name[k], .x = x, .y = y, .n = n, .strong = chosen[k] == winner};
         x += n;
         y += n;
     }
-    int64_t winner = curve_winner(&m->curve);
     char caption[160], last[48];
     snprintf(last, sizeof last, "; number %lld was chosen", (long long)winner);
     snprintf(caption, sizeof caption,
